@@ -19,7 +19,7 @@ const codes = {
   ],
   absent: [
     'no_such_webhook unknown_wallet way_off unknown_login unknown_session unknown_key',
-    'unknown_passkey unknown_payout unknown_rfq unknown_thread unknown_swap',
+    'unknown_passkey unknown_payout unknown_rfq unknown_thread unknown_swap unknown_delivery',
   ],
   conflict: [
     'wallet_taken too_many_wallets wallet_paid ceremony_gone login_taken login_family_taken',
@@ -29,7 +29,8 @@ const codes = {
     'already_funded former_escrow_funded outcome_unknown too_late_to_fund not_both_funded',
     'too_late_to_reveal already_claimed already_refunded too_early_to_refund nothing_there',
     'escrow_moved material_expired too_many_escrows payout_would_fail funding_would_fail',
-    'claim_unpayable fee_above_limit sources_disagree relay_unavailable',
+    'claim_unpayable fee_above_limit sources_disagree relay_unavailable not_sent_again',
+    'paid_too_much',
   ],
   timeout: ['chain_timeout'],
   unavailable: [

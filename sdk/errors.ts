@@ -7,6 +7,11 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** Of an error of this package, of a chain's adapter or of the market; null: it has none. */
+export function codeOf(error: unknown): string | null {
+  return error instanceof Error && 'code' in error ? String(error.code) : null;
+}
+
 /** Whether a node has the transaction not, and says why. */
 export function isRefusedByNode(error: unknown): error is ParleyError {
   return error instanceof ParleyError && error.code === 'refused_by_node';
@@ -168,7 +173,8 @@ export type RescueCode =
   | 'newer_file'
   | 'other_phrase'
   | 'other_network'
-  | 'too_large';
+  | 'too_large'
+  | 'not_as_text';
 
 /** Of a rescue phrase or rescue file. Holds no word of the phrase. */
 export class RescueError extends Error {

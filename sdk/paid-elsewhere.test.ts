@@ -4,6 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { sleep } from '../chains/nodes/turn.ts';
+import { rawSpend } from './rescue/raw.ts';
 import { settle } from './settle.ts';
 import { onChains } from './testing/evm-account.ts';
 import type { Scene } from './testing/four-chains.ts';
@@ -124,6 +125,65 @@ timed(
     ]);
   },
 );
+
+timed('a refund as text is signed before it is due, and any node takes it then', async () => {
+  const scene = on.chains.swap();
+  const gone = new AbortController();
+  const wallets = keyAlone(scene, 'taker', elsewhere.p2wsh);
+  const input = await sideOf(scene, 'taker', { wallets });
+  const side = running({ ...input, signal: gone.signal });
+  await side.next('pay_by_hand');
+  await pay(scene, 1_000_000n);
+  await side.next('scheduled');
+  gone.abort();
+  await assert.rejects(side.end);
+  await assert.rejects(rawSpend(input, 'claim'), { code: 'not_as_text' });
+  const text = await rawSpend(input, 'refund');
+  assert.ok(text.is === 'signed');
+  assert.equal(text.notBefore, scene.market.watched('b').terms.timelock);
+  const isTaken = async () => {
+    const [{ allowed } = { allowed: false }] = await on.core<{ allowed: boolean }[]>(
+      'testmempoolaccept',
+      [[text.raw]],
+    );
+    return allowed;
+  };
+  assert.equal(await isTaken(), false);
+  await pastTimelock(scene);
+  assert.equal(await isTaken(), true);
+  assert.deepEqual(await paidBy(text.raw), [elsewhere.p2wsh]);
+});
+
+timed('what was paid twice is not put at risk, unless its owner says so', async () => {
+  const scene = on.chains.swap();
+  const wallets = keyAlone(scene, 'taker', elsewhere.p2tr);
+  const asked: bigint[] = [];
+  let gives = false;
+  const givesExtra = (extra: bigint) => {
+    asked.push(extra);
+    return gives;
+  };
+  const taker = running(await sideOf(scene, 'taker', { wallets, givesExtra }));
+  const maker = running(await sideOf(scene, 'maker'));
+  await taker.next('pay_by_hand');
+  await pay(scene, 1_000_000n);
+  await pay(scene, 1_500_000n);
+  while (!taker.emitted.some(({ text }) => text.includes('1500000 sats more'))) await sleep(50);
+  assert.equal(
+    taker.emitted.some(({ step }) => step === 'claimed'),
+    false,
+  );
+  gives = true;
+  const [{ end }] = await Promise.all([maker.end, taker.next('claimed')]);
+  assert.deepEqual([end, asked.at(-1)], ['received', 1_500_000n]);
+  // What the claim left comes back.
+  await pastTimelock(scene);
+  const { txid } = await taker.next('refunded');
+  assert.equal((await taker.end).end, 'received');
+  const refund = await decoded(await on.core<string>('getrawtransaction', [txid]));
+  assert.deepEqual(refund.vout[0]?.scriptPubKey.address, elsewhere.p2tr);
+  assert.ok((refund.vout[0]?.value ?? 0) > 0.0149);
+});
 
 timed('once a person was told to pay, the leg moves no more, restarts included', async () => {
   const scene = on.chains.swap();

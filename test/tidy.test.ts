@@ -26,7 +26,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   server: [...parts, 'watchtower'],
   simulators: ['core', 'contracts', 'host'],
   devnet: ['core', 'contracts', 'host', 'simulators'],
-  scripts: product,
+  scripts: [...product, 'web'],
   bench: [...everything.filter((room) => room !== 'watchtower'), 'test'],
   test: everything,
 };
@@ -63,6 +63,20 @@ const rooms: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     start: [...settled, 'edge', 'doctor', 'listing', 'market', 'messages', 'people', 'webhooks'],
     'main.ts': ['start', 'ports', 'settings'],
   },
+  web: {
+    texts: [],
+    market: ['texts'],
+    wallets: ['texts'],
+    engine: ['market', 'wallets', 'texts'],
+    parts: ['market', 'texts', 'style'],
+    screens: ['parts', 'market', 'engine', 'wallets', 'texts', 'style'],
+    app: ['screens', 'parts', 'market', 'engine', 'wallets', 'texts', 'style'],
+    style: [],
+    offline: [],
+    'main.tsx': ['app', 'market', 'engine', 'style'],
+    'vite.config.ts': [],
+    'env.d.ts': [],
+  },
 };
 /** Limits are data: settings are held against them before anything else is loaded. */
 const isData = (file: string) => file.endsWith('/bounds.ts');
@@ -97,12 +111,33 @@ function seesWatchtower(file: string, target: string): boolean {
   return isWiring || target === 'watchtower/port.ts' || isData(target);
 }
 
+/** Rooms of the app that a worker or a test in Node can load. */
+const withoutReact = ['web/engine/', 'web/wallets/', 'web/texts/'];
+
+/** What is wrong between the screens of the app, and with its rooms of plain TypeScript. */
+function webDirection(file: string, text: string): string[] {
+  const names = importsOf(text);
+  const isReact = (name: string) => /^(react|@tanstack\/react|react-aria)/.test(name);
+  const isPlain = withoutReact.some((room) => file.startsWith(room));
+  const wrong = names.filter((name) => isPlain && (isReact(name) || name.endsWith('.tsx')));
+  const screenOf = (path: string) => /^web\/screens\/([^/]+)\//.exec(path)?.[1];
+  const own = screenOf(file);
+  const others = names.filter((name) => {
+    const to = screenOf(normalize(`${dirname(file)}/${name}`));
+    return own !== undefined && to !== undefined && to !== own;
+  });
+  return [
+    ...wrong.map((name) => `${file}: plain TypeScript may not import ${name}`),
+    ...others.map((name) => `${file}: a screen may not import another: ${name}`),
+  ];
+}
+
 /** What is wrong with the imports of one file, a sentence each. */
 function direction(file: string, text: string): string[] {
   const [from = '', roomOfFile = ''] = file.split('/');
   // The snippets below import what they must not.
   if (file === 'test/tidy.test.ts') return [];
-  const wrong: string[] = [];
+  const wrong: string[] = isTest(file) ? [] : webDirection(file, text);
   const inside = rooms[from];
   if (!(from in mayImport)) wrong.push(`${file}: ${from} is no folder that a rule covers`);
   if (inside !== undefined && !(roomOfFile in inside) && !isTest(file)) {
@@ -221,6 +256,12 @@ test('the rules catch what they are for', () => {
     [direction, 'server/settle/x.ts', "import type { A } from '../market/assets.ts';", 1],
     [direction, 'server/settings/x.ts', from('../keeper/bounds.ts'), 0],
     [direction, 'core/x.ts', from('./amounts'), 1],
+    [direction, 'web/engine/x.ts', from('react'), 1],
+    [direction, 'web/engine/x.ts', from('../parts/button.tsx'), 2],
+    [direction, 'web/screens/book/x.tsx', from('../help/help.tsx'), 1],
+    [direction, 'web/screens/book/x.tsx', from('../../parts/button.tsx'), 0],
+    [direction, 'web/parts/x.tsx', from('../screens/help/help.tsx'), 1],
+    [direction, 'web/x.ts', '', 1],
     [purity, 'core/x.ts', 'const now = Date.now();', 1],
     [purity, 'core/x.ts', '// fetch( is not called here\nconst a = 1;', 0],
     [purity, 'chains/evm/plan.ts', 'export async function plan() {}', 1],

@@ -16,6 +16,8 @@ import { isRefusal, type Offers, offersTo } from '../nodes/offers.ts';
 import type { BitcoinBackend } from './backend.ts';
 import { bitcoinContract } from './contract.ts';
 import { coreBackend } from './core-backend.ts';
+import { claimVsize, costsAt } from './costs.ts';
+import { paymentsOf } from './escrow-facts.ts';
 import {
   applyTransaction,
   historyOf,
@@ -53,16 +55,8 @@ import {
   parseBitcoinAddress,
   witnessScriptHashAddress,
 } from './networks.ts';
-import {
-  bitcoinEscrow,
-  escrowBytes,
-  maxSats,
-  paymentUri,
-  spendVsize,
-  type Verb,
-  vsizeOf,
-} from './plan.ts';
-import { bitcoinPolicies, fallbackRates } from './policy.ts';
+import { bitcoinEscrow, escrowBytes, maxSats, paymentUri, type Verb, vsizeOf } from './plan.ts';
+import { bitcoinBlockSeconds, bitcoinPolicies, fallbackRates } from './policy.ts';
 import { parseTx, type Tx } from './raw-transaction.ts';
 import { look, mustAgreeOnFunding, mustAgreeOnHeads } from './read.ts';
 import { scheduledRefunds } from './scheduled.ts';
@@ -153,6 +147,10 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
     parseAddress: (text) => parseBitcoinAddress(text, network).address,
     plan: (terms) => bitcoinEscrow(terms, network),
     ...methods,
+    payments: async (escrow, signal) => {
+      const { history } = await reading.history(escrow, signal);
+      return paymentsOf(history, escrow.terms.amount);
+    },
     hashlocks: hashlocksOf(chain, backend),
     preflight: (terms, about, signal) => preflight(context, terms, about, signal),
     buildFund: async ({ escrow }, signal) => {
@@ -180,6 +178,8 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
       second: second && { ...second.backend, learn: (tx) => learn(follower, tx) },
     }),
     checkAmount: (token, amount, signal) => checkAmount(context, token, amount, signal),
+    blockSeconds: bitcoinBlockSeconds[network.name],
+    costs: async (_token, signal) => costsAt(await estimate(signal), bounds),
     close: async () => offers.close(),
   };
 }
@@ -365,9 +365,6 @@ async function checkAmount(
     { amount, least },
   );
 }
-
-/** The longest script has a 4-byte timelock; the longest destination is P2WSH or P2TR. */
-const claimVsize = spendVsize('claim', 1, 119, 34);
 
 function leastAmount(rate: number, bounds: FeeBounds): bigint {
   const fee = feeAt(claimVsize, Math.min(rate, bounds.capSatPerVbyte));

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { legStatus } from '../../core/facts.ts';
-import { type EscrowSpend, escrowFacts, fundingPayment, type Payment } from './escrow-facts.ts';
+import {
+  type EscrowSpend,
+  escrowFacts,
+  fundingPayment,
+  type Payment,
+  paymentsOf,
+} from './escrow-facts.ts';
 
 const tip = 100;
 const wanted = 1_000n;
@@ -48,6 +54,25 @@ describe('escrow facts', () => {
       assert.equal(facts(...others, first).funded?.txid, 'z');
       assert.equal(facts(first, ...others).funded?.txid, 'z');
     }
+  });
+
+  it('name what each payment is to the leg, in the order of the chain', () => {
+    const payments = [
+      pay('pooled', wanted, null),
+      pay('second', wanted, 91),
+      pay('main', wanted + 7n, 90, claim(97)),
+      pay('little', 999n, 89, refund(98)),
+    ];
+    const seen = paymentsOf({ payments, secret, tip }, wanted);
+    assert.deepEqual(
+      seen.map((each) => [each.txid, each.is, each.confirmations, each.spent?.by ?? null]),
+      [
+        ['little', 'too_little', 12, 'refund'],
+        ['main', 'funding', 11, 'claim'],
+        ['second', 'further', 10, null],
+        ['pooled', 'further', 0, null],
+      ],
+    );
   });
 
   it('say claimed and refunded of the funding payment alone', () => {

@@ -14,6 +14,7 @@
 
 import type { EscrowFacts, Sighting } from '../../core/facts.ts';
 import type { Secret } from '../../core/hashlock.ts';
+import type { EscrowPayment } from '../interface/reading.ts';
 
 export type EscrowSpend = {
   readonly txid: string;
@@ -78,6 +79,22 @@ export function fundingPayment(history: EscrowHistory, amount: bigint): Payment 
   // A mined claim before one that may still be replaced.
   const mined = claimed.find(({ spend }) => spend !== null && spend.height !== null);
   return mined ?? claimed[0] ?? enough[0] ?? null;
+}
+
+/** In the order in which the chain took them, the mempool last. */
+export function paymentsOf(history: EscrowHistory, amount: bigint): EscrowPayment[] {
+  const funding = fundingPayment(history, amount);
+  return [...history.payments].sort(earlier).map((each) => {
+    const { txid, vout, spend } = each;
+    const other = each.amount < amount ? 'too_little' : 'further';
+    const by = spend?.secret === null ? 'refund' : 'claim';
+    return {
+      ...{ txid, vout, amount: each.amount },
+      confirmations: confirmations(each.height, history.tip),
+      is: each === funding ? 'funding' : other,
+      spent: spend === null ? null : { txid: spend.txid, by },
+    };
+  });
 }
 
 /** What the funder can take back: mined, and spent by nothing that was seen. */

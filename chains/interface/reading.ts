@@ -1,7 +1,7 @@
 // What an adapter reads of its chain: the escrows that it follows, what they show, and when.
 
 import type { EscrowFacts } from '../../core/facts.ts';
-import type { UnixSeconds } from '../../core/nominal.ts';
+import type { BaseUnits, UnixSeconds } from '../../core/nominal.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 
 /** An escrow to follow. `requiredConfirmations` is the depth its amount wants. */
@@ -35,6 +35,18 @@ export type Changes = {
   readonly heads: Heads;
 };
 
+/** Bitcoin: one payment to an escrow. `funding` is the leg's; `further` is of the amount or more. */
+export type EscrowPayment = {
+  readonly txid: string;
+  readonly vout: number;
+  readonly amount: BaseUnits;
+  /** 0: in the mempool. */
+  readonly confirmations: number;
+  readonly is: 'funding' | 'too_little' | 'further';
+  /** null: nothing was seen to spend it. */
+  readonly spent: { readonly txid: string; readonly by: 'claim' | 'refund' } | null;
+};
+
 export type Reading = {
   /** Follow these escrows from now on; known ones are left alone. Call again after a restart. */
   watch(escrows: readonly WatchedEscrow[]): void;
@@ -56,6 +68,9 @@ export type Reading = {
 
   /** A look at one escrow, where no clock matters. */
   readEscrow(escrow: WatchedEscrow, signal: AbortSignal): Promise<EscrowFacts>;
+
+  /** Bitcoin, where anybody may pay an escrow more than once: all payments, the oldest first. */
+  payments?(escrow: WatchedEscrow, signal: AbortSignal): Promise<readonly EscrowPayment[]>;
 
   /** Throws `sources_disagree`. Never asked before a refund or a public claim. */
   mustAgree?(escrow: WatchedEscrow, signal: AbortSignal): Promise<void>;

@@ -18,6 +18,7 @@ import {
   sourceOf,
   walletOf,
 } from './context.ts';
+import { mustHoldNoMore } from './extra.ts';
 import type { Spending } from './hands/hand.ts';
 import { handOf } from './hands/of.ts';
 import { asked } from './market.ts';
@@ -159,6 +160,7 @@ async function mayReveal(
     mustAgree(context, agreeing),
     by === 'market' ? null : mustAfford(context, by.offered),
     adapter.preflight(escrow.terms, 'claim', context.limit()),
+    mustHoldNoMore(context),
   ]);
   for (const each of tried) if (each.status === 'rejected') throw each.reason;
   await inTime(context, seen);

@@ -37,6 +37,7 @@ const shows = {
   unknown: { ...nothingSeen, outcome: 'unknown' },
   /** Less than the amount. */
   short: { ...nothingSeen, balance: 1n, empty: false },
+  shortPooled: { ...nothingSeen, empty: false },
 } as const satisfies Record<string, EscrowFacts>;
 
 type Given = {
@@ -206,6 +207,7 @@ const tables = {
     in a pool, late | taker none pooled told @ wall=fundBy+1 | funding: wait b
     too little, in time | taker none short told | funding: fund b
     too little, late | taker none short told @ wall=fundBy+1 | funding: wait a
+    too little, and in a pool | taker none shortPooled told @ wall=fundBy+1 | funding:
     too little, at the end | taker none short told @ clockB=lockB+1 | refunding: refund b
     of a stranger, and none was told | taker none short @ wall=fundBy+1 | settled:
     its own leg moves no more | taker final none told @ due | funding: fund b

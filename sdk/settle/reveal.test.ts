@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import type { Warning } from '../../chains/interface/gas.ts';
+import type { WatchedEscrow } from '../../chains/interface/reading.ts';
 import { sleep } from '../../chains/nodes/turn.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ParleyClient } from '../client.ts';
@@ -80,6 +81,20 @@ const changes: Record<string, (scene: PaperScene) => Partial<SettleInput> | unde
   'the payout would fail': (scene) => {
     scene.chains.a.refusesPayout = new ParleyError('payout_would_fail', 'paused', {});
     return undefined;
+  },
+  'a person paid twice by hand': (scene) => {
+    const { store } = scene.input;
+    const payment = { vout: 0, confirmations: 0, spent: null };
+    const payments = async ({ terms: { amount } }: WatchedEscrow) => [
+      { ...payment, txid: 'first', amount, is: 'funding' } as const,
+      { ...payment, txid: 'second', amount: amount / 100n, is: 'too_little' } as const,
+    ];
+    alter(scene, 'b', () => ({ payments }));
+    const getSwap = async (id: string) => {
+      const record = await store.getSwap(id);
+      return record && { ...record, byHand: true };
+    };
+    return { store: { ...store, getSwap } };
   },
   'two sources of the own chain disagree': (scene) => {
     const mustAgree = async () => {

@@ -73,11 +73,12 @@ export type BookFilters = {
 
 type Page = { readonly before: string | null; readonly limit: number };
 
-const onMarket = `r.status in ('open', 'negotiating') and r.expires_at > $3
-    and b.enabled and q.enabled and (:direction::text is null or r.direction = :direction)
+const live = `r.status in ('open', 'negotiating') and r.expires_at > $3`;
+const filtered = `(:direction::text is null or r.direction = :direction)
     and (:baseAssetId::uuid is null or r.base_asset_id = :baseAssetId)
     and (:quoteAssetId::uuid is null or r.quote_asset_id = :quoteAssetId)
     and (:before::uuid is null or r.id < :before)`;
+const onMarket = `${live} and b.enabled and q.enabled and ${filtered}`;
 
 /** The book before the id `before`, newest first, but those of `without`; ids are UUIDv7. */
 export const listBook = many<
@@ -100,3 +101,11 @@ export const listAddressed = many<
   ${selectRfqs}
     where r.target_address = any(:addresses::text[]) and ${onMarket} and r.creator_id <> :without
     order by r.id desc limit :limit`;
+
+/** Live RFQs of one creator, private ones and those of closed assets too, newest first. */
+export const listOwn = many<
+  [filters: BookFilters & { readonly creatorId: string }, page: Page, now: Date],
+  Rfq
+>('rfqs_own')`
+  ${selectRfqs}
+    where r.creator_id = :creatorId and ${live} and ${filtered} order by r.id desc limit :limit`;

@@ -2,17 +2,19 @@
 
 import type { ErrorComponentProps } from '@tanstack/react-router';
 import { messageOf } from '../../sdk/errors.ts';
+import { Button } from '../parts/button.tsx';
+import { Notice } from '../parts/notice.tsx';
+import { Screen } from '../parts/screen.tsx';
 import { text } from '../texts/texts.ts';
 
 export function Fault({ error, reset }: ErrorComponentProps) {
+  const again = <Button onPress={reset}>{text('fault.again')}</Button>;
   return (
-    <section role="alert">
-      <h1>{text('fault.title')}</h1>
-      <p>{text('fault.safe')}</p>
-      <pre>{messageOf(error)}</pre>
-      <button type="button" onClick={reset}>
-        {text('fault.again')}
-      </button>
-    </section>
+    <Screen title={text('fault.title')} narrow>
+      <Notice kind="bad" action={again}>
+        <p>{text('fault.safe')}</p>
+        <pre>{messageOf(error)}</pre>
+      </Notice>
+    </Screen>
   );
 }

@@ -1,26 +1,113 @@
-// What stands around every screen.
+// What stands around every screen: navigation, what is announced, the footer.
 
-import { Link, Outlet } from '@tanstack/react-router';
+import { useQuery } from '@tanstack/react-query';
+import { Link, Outlet, useRouterState } from '@tanstack/react-router';
+import { useEffect, useId, useRef, useState, useSyncExternalStore } from 'react';
+import { buildHash } from '../market/build.ts';
+import { useAnnounced } from '../parts/announce.ts';
 import { text } from '../texts/texts.ts';
+import { links } from './links.ts';
 
 export function Layout() {
+  const announced = useAnnounced();
+  /** Of the screen that is shown, not of one that is still loaded. */
+  const path = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname });
+  useFocusOfScreens(path);
   return (
     <>
       <a className="skip" href="#screen">
         {text('layout.skip')}
       </a>
-      <header className="top">
-        <Link to="/" className="brand">
-          {text('layout.product')}
-        </Link>
-        <nav aria-label={text('layout.navigation')}>
-          <Link to="/">{text('layout.book')}</Link>
-          <Link to="/status">{text('layout.status')}</Link>
-        </nav>
-      </header>
-      <main id="screen" tabIndex={-1}>
+      <Head />
+      <Offline />
+      <main id="screen" tabIndex={-1} data-path={path}>
         <Outlet />
       </main>
+      <Foot />
+      <div className="unseen" aria-live="polite">
+        {announced}
+      </div>
     </>
   );
+}
+
+function Head() {
+  const [isOpen, setOpen] = useState(false);
+  const id = useId();
+  const close = () => setOpen(false);
+  return (
+    <header className="top">
+      <Link to="/" className="brand" onClick={close}>
+        {text('layout.product')}
+      </Link>
+      <button
+        type="button"
+        className="button quiet menu"
+        aria-expanded={isOpen}
+        aria-controls={id}
+        onClick={() => setOpen(!isOpen)}
+      >
+        {text('layout.menu')}
+      </button>
+      <nav id={id} aria-label={text('layout.navigation')} className={isOpen ? 'open' : undefined}>
+        <ul>
+          {links.map(({ to, name }) => (
+            <li key={name}>
+              <Link to={to} onClick={close}>
+                {text(name)}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </nav>
+    </header>
+  );
+}
+
+function Offline() {
+  const isOnline = useSyncExternalStore(
+    (listener) => {
+      window.addEventListener('online', listener);
+      window.addEventListener('offline', listener);
+      return () => {
+        window.removeEventListener('online', listener);
+        window.removeEventListener('offline', listener);
+      };
+    },
+    () => navigator.onLine,
+  );
+  return (
+    <div role="status">{!isOnline && <p className="offline">{text('layout.offline')}</p>}</div>
+  );
+}
+
+function Foot() {
+  const { data } = useQuery({
+    queryKey: ['build'],
+    queryFn: ({ signal }) => buildHash(signal),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  return (
+    <footer className="bottom">
+      <a href="/v1/docs">{text('layout.api')}</a>
+      {data !== undefined && (
+        <Link to="/help" hash="build" title={text('layout.build.why')}>
+          {text('layout.build', { hash: data.slice(0, 12) })}
+        </Link>
+      )}
+    </footer>
+  );
+}
+
+/** Who moves by keyboard or hears the page begins at the heading of a screen that is new. */
+function useFocusOfScreens(path: string | undefined): void {
+  const former = useRef<string>(undefined);
+  useEffect(() => {
+    const isFirst = former.current === undefined;
+    former.current = path;
+    if (isFirst) return;
+    const screen = document.querySelector<HTMLElement>('#screen');
+    const place = screen?.querySelector<HTMLElement>('h1[tabindex]') ?? screen;
+    place?.focus({ preventScroll: true });
+  }, [path]);
 }

@@ -1,13 +1,14 @@
 // What stands where no screen is.
 
 import { Link } from '@tanstack/react-router';
+import { Screen } from '../parts/screen.tsx';
 import { text } from '../texts/texts.ts';
 
 export function Missing() {
   return (
-    <section>
-      <h1>{text('missing.title')}</h1>
+    <Screen title={text('missing.title')} narrow>
+      <p>{text('missing.why')}</p>
       <Link to="/">{text('missing.back')}</Link>
-    </section>
+    </Screen>
   );
 }

@@ -1,4 +1,5 @@
-// Every screen by its path. A screen is loaded when it is first shown.
+// Every screen by its path: this file and those beside it that end in `-routes`. The build reads the
+// paths from them, each whole and on a line of its own. A screen is loaded when it is first shown.
 
 import {
   createRootRoute,
@@ -6,26 +7,39 @@ import {
   createRouter,
   lazyRouteComponent,
 } from '@tanstack/react-router';
+import { accountRoutes } from './account-routes.ts';
 import { Fault } from './fault.tsx';
 import { Layout } from './layout.tsx';
 import { Missing } from './missing.tsx';
+import { tradeRoutes } from './trade-routes.ts';
 
 const root = createRootRoute({ component: Layout });
+const getParentRoute = () => root;
 
 const book = createRoute({
-  getParentRoute: () => root,
-  path: '/',
+  getParentRoute,
+  path: '/book',
   component: lazyRouteComponent(() => import('../screens/book/book.tsx'), 'Book'),
 });
 
 const status = createRoute({
-  getParentRoute: () => root,
+  getParentRoute,
   path: '/status',
   component: lazyRouteComponent(() => import('../screens/status/status.tsx'), 'Status'),
 });
 
+const help = createRoute({
+  getParentRoute,
+  path: '/help',
+  component: lazyRouteComponent(() => import('../screens/help/help.tsx'), 'Help'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([book, status]),
+  routeTree: root.addChildren([
+    ...tradeRoutes(root),
+    ...[book, status, help],
+    ...accountRoutes(root),
+  ]),
   defaultErrorComponent: Fault,
   defaultNotFoundComponent: Missing,
   defaultPreload: 'intent',

@@ -45,6 +45,7 @@ export function describeAccount(
       account: 'The account that is signed in, its logins and sessions.',
       payout: 'Where the account is paid. Guide: docs/people.md.',
       keys: 'API keys of the account, and tickets for the maker feed.',
+      webhooks: 'What was sent to the webhooks of the account. Guide: docs/webhooks.md.',
     },
     security: [{ session: [] }],
     components: {

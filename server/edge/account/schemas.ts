@@ -359,6 +359,37 @@ export const makeKeyBody = s.form('MakeKey', 'What the key is to be.', {
   ),
 });
 
+export const deliveryParams = Type.Object({
+  id: s.text('the webhook', s.exampleIn(s.webhookId)),
+  deliveryId: s.text('the delivery', s.exampleIn(s.deliveryId)),
+});
+
+export const deliveryPage = s.page(
+  'Deliveries',
+  'A page of the deliveries to a webhook.',
+  'deliveries',
+  s.model('Delivery', 'One event for one webhook.', {
+    id: s.deliveryId,
+    event: s.text('the name of the event', 'swap.funded'),
+    state: s.oneOf(
+      ['waiting', 'delivered', 'dropped'],
+      'waiting: it is tried at nextAt; dropped: after the sixth attempt, or a ping without a 2xx',
+    ),
+    body: s.text('as it is sent, byte for byte', '{"type":"swap.funded"}'),
+    createdAt: s.instant('when it was made'),
+    nextAt: s.nullable(s.instant('the next attempt, of one that waits')),
+    attempts: s.list(
+      'at most the last 24, the newest first',
+      s.group('One attempt.', {
+        at: s.instant('when it began'),
+        milliseconds: s.int('how long it took', 48),
+        status: s.int('HTTP status; 0 = no answer', 200),
+        error: s.nullable(s.text('why there was no answer', 'no connection: ECONNREFUSED')),
+      }),
+    ),
+  }),
+);
+
 export const feedTicket = s.model('FeedTicket', 'For the first frame of the maker feed.', {
   ticket: s.text('good once', `{short}_ticket_${'4kX9mQ2v'.repeat(5)}abc`),
   expiresAt: s.instant('when it ends'),

@@ -294,6 +294,26 @@ test('a page shows every change as soon as its author was answered', async () =>
   }
 });
 
+test('a creator lists its own until they end: private ones and of closed assets, of nobody else', async () => {
+  const creator = await market.trader();
+  const own = async (by: Trader, query = '') => by.get(`/v1/rfqs?own=true&${query}`);
+  const lists = async (by: Trader) => idsOf((await own(by)).body.rfqs);
+  const open = await rfq({}, creator);
+  const linked = await rfq({ visibility: 'private' }, creator);
+  const addressed = await rfq(to(someAddress('evm')), creator);
+  const ended = await rfq({}, creator);
+  await cancel(creator, ended.id);
+  assert.deepEqual(await lists(creator), [addressed.id, linked.id, open.id]);
+  assert.deepEqual(await lists(await market.trader()), []);
+  const [first] = (await own(creator, 'limit=1')).body.rfqs;
+  assert.equal(first.targetAddress, addressed.targetAddress);
+  await enable(btc.id, false);
+  assert.equal((await lists(creator)).length, 3);
+  await enable(btc.id, true);
+  const { nextCursor } = (await own(creator, 'limit=1')).body;
+  refused(await own(maker, `limit=1&cursor=${nextCursor}`), '400 bad_cursor');
+});
+
 const symbols = async (query = '') => {
   const { body } = await taker.get(`/v1/assets?${query}`);
   return body.assets.map((each: { symbol: string }) => each.symbol);

@@ -4,7 +4,14 @@ import type { FastifyInstance } from 'fastify';
 import type Type from 'typebox';
 import { parseBaseUnits } from '../../../core/amounts.ts';
 import { findHoldings } from '../../db/holdings.ts';
-import { findRfq, listAddressed, listBook } from '../../db/rfqs.ts';
+import {
+  type BookFilters,
+  findRfq,
+  listAddressed,
+  listBook,
+  listOwn,
+  type Rfq,
+} from '../../db/rfqs.ts';
 import { bookOf, feedWriting, type Page } from '../../market/book.ts';
 import { cancelRfq, postRfq, preparePost, rfqFor, unknownRfq } from '../../market/rfqs.ts';
 import { rfqView } from '../../market/views.ts';
@@ -61,17 +68,23 @@ function registerBook(app: FastifyInstance, deps: Deps): void {
   const place = { app, deps, tag: 'rfqs' };
   const book = bookOf(deps.db);
   read(place, '/v1/rfqs', 'listRfqs', {
-    about: 'The book: public RFQs, newest first. With `addressed` private ones for you instead.',
+    about:
+      'The book: public RFQs, newest first. With `addressed` private ones for you instead, with ' +
+      '`own` those that you posted.',
     query: bookQuery,
     replies: { 200: rfqList },
     handle: async ({ caller, query }) => {
       const nowMs = deps.now();
       // Never kept: it depends on what the viewer holds now.
-      if (query.addressed === true) return (await load(deps, query, nowMs, caller.accountId)).json;
+      const viewer = caller.accountId;
+      if (query.own === true) return (await load(deps, query, nowMs, { list: 'own', viewer })).json;
+      if (query.addressed === true) {
+        return (await load(deps, query, nowMs, { list: 'addressed', viewer })).json;
+      }
       const { direction = '', baseAssetId = '', quoteAssetId = '', limit, cursor = '' } = query;
       // A cursor that was never checked is not the key of any page.
       const key = `${direction} ${baseAssetId} ${quoteAssetId} ${limit} ${cursor}`;
-      return book.page(key, nowMs, () => load(deps, query, nowMs, null));
+      return book.page(key, nowMs, () => load(deps, query, nowMs, { list: 'rfqs' }));
     },
   });
 
@@ -92,12 +105,16 @@ function registerBook(app: FastifyInstance, deps: Deps): void {
   });
 }
 
-/** A page of the book; of private RFQs for addresses of the viewer, where one is given. */
+type Listed =
+  | { readonly list: 'rfqs' }
+  | { readonly list: 'addressed' | 'own'; readonly viewer: string };
+
+/** A page of the book, of private RFQs for addresses of the viewer, or of the viewer's own. */
 async function load(
   deps: Deps,
   query: Type.Static<typeof bookQuery>,
   nowMs: number,
-  viewer: string | null,
+  listed: Listed,
 ): Promise<Page> {
   const filters = {
     direction: query.direction ?? null,
@@ -105,20 +122,33 @@ async function load(
     quoteAssetId: query.quoteAssetId?.toLowerCase() ?? null,
   };
   const now = new Date(nowMs);
-  const holdings = viewer === null ? null : await findHoldings(deps.db, viewer);
+  const listing = await listingOf(deps, filters, listed, now);
   let validUntilMs = Number.POSITIVE_INFINITY;
   const find = async (from: readonly string[] | null, limit: number) => {
-    const page = { before: from?.[0] ?? null, limit };
-    const own = { ...filters, addresses: holdings?.addresses ?? [], without: viewer ?? '' };
-    const found =
-      holdings === null
-        ? await listBook(deps.db, filters, page, now)
-        : await listAddressed(deps.db, own, page, now);
+    const found = await listing({ before: from?.[0] ?? null, limit });
     validUntilMs = Math.min(validUntilMs, ...found.map((each) => each.expiresAt.getTime()));
     return found;
   };
-  const list = viewer === null ? { list: 'rfqs' } : { list: 'addressed', viewer };
-  const { rows, nextCursor } = await pageOf(deps, query, { ...list, ...filters }, find);
-  const rfqs = rows.map((each) => rfqView(each, nowMs, viewer !== null));
+  const { rows, nextCursor } = await pageOf(deps, query, { ...listed, ...filters }, find);
+  const rfqs = rows.map((each) => rfqView(each, nowMs, listed.list !== 'rfqs'));
   return { json: Buffer.from(JSON.stringify({ rfqs, nextCursor })), validUntilMs };
+}
+
+async function listingOf(
+  { db }: Deps,
+  filters: BookFilters,
+  listed: Listed,
+  now: Date,
+): Promise<(page: { before: string | null; limit: number }) => Promise<Rfq[]>> {
+  switch (listed.list) {
+    case 'rfqs':
+      return (page) => listBook(db, filters, page, now);
+    case 'own':
+      return (page) => listOwn(db, { ...filters, creatorId: listed.viewer }, page, now);
+    case 'addressed': {
+      const { addresses } = await findHoldings(db, listed.viewer);
+      const own = { ...filters, addresses, without: listed.viewer };
+      return (page) => listAddressed(db, own, page, now);
+    }
+  }
 }

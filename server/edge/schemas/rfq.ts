@@ -49,4 +49,5 @@ export const bookQuery = s.pageQuery({
   baseAssetId: s.optional(terms.baseAssetId),
   quoteAssetId: s.optional(terms.quoteAssetId),
   addressed: s.optional(s.flag('instead: private RFQs for an address that you hold', false)),
+  own: s.optional(s.flag('instead: your own that have not ended, private ones too', false)),
 });

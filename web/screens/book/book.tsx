@@ -2,24 +2,33 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { market } from '../../market/client.ts';
+import { Answer, Empty } from '../../parts/answer.tsx';
+import { Screen } from '../../parts/screen.tsx';
+import { Table } from '../../parts/table.tsx';
 import { text } from '../../texts/texts.ts';
 
 export function Book() {
-  const { data, error, isPending } = useQuery({
+  const rfqs = useQuery({
     queryKey: ['rfqs'],
     queryFn: ({ signal }) => market.rfqs({}, { signal }),
     refetchInterval: 3_000,
   });
   return (
-    <section>
-      <h1>{text('book.title')}</h1>
-      {isPending && <p role="status">{text('common.loading')}</p>}
-      {error !== null && <p role="alert">{error.message}</p>}
-      <ul>
-        {data?.rfqs.map(({ id, baseAmount }) => (
-          <li key={id}>{baseAmount}</li>
-        ))}
-      </ul>
-    </section>
+    <Screen title={text('book.title')}>
+      <Answer of={rfqs}>
+        {(page) =>
+          page.rfqs.length === 0 ? (
+            <Empty>{text('book.empty')}</Empty>
+          ) : (
+            <Table
+              caption={text('book.title')}
+              columns={[{ key: 'amount', label: text('book.amount'), cell: (r) => r.baseAmount }]}
+              rows={page.rfqs}
+              keyOf={({ id }) => id}
+            />
+          )
+        }
+      </Answer>
+    </Screen>
   );
 }

@@ -1,11 +1,8 @@
 // The chains as the market sees them.
 
+import { Screen } from '../../parts/screen.tsx';
 import { text } from '../../texts/texts.ts';
 
 export function Status() {
-  return (
-    <section>
-      <h1>{text('status.title')}</h1>
-    </section>
-  );
+  return <Screen title={text('status.title')}>{null}</Screen>;
 }

@@ -1,0 +1,22 @@
+// What a market tells its app for browsers of a chain: how it is known, and nodes to begin with. The
+// app believes none of it: names are checked against its own tables, nodes are asked who they are,
+// and a person may name others.
+
+import type { ChainKey } from './families.ts';
+
+type Of<F extends string, Known> = Known & {
+  readonly family: F;
+  readonly chain: ChainKey;
+  /** URLs that a page may ask. */
+  readonly nodes: readonly string[];
+};
+
+/** Contracts beside the pinned one, as `docs/settings.md` names them. */
+type Beside<C> = { readonly shards?: readonly C[]; readonly formerContracts?: readonly C[] };
+type TronContract = { readonly contract: string; readonly creation: string };
+
+export type AppChain =
+  | Of<'bitcoin', { readonly bitcoin: 'mainnet' | 'testnet' | 'regtest' }>
+  | Of<'evm', { readonly chainId: number; readonly contract?: string } & Beside<string>>
+  | Of<'tron', { readonly chainId: number } & TronContract & Beside<TronContract>>
+  | Of<'solana', { readonly genesisHash: string; readonly program: string }>;

@@ -1,0 +1,38 @@
+// Bitcoin paid by hand: what lies in the own escrow beyond the amount. Whoever knows the secret can
+// take all of it, so it is not shown before a person has said that this may be lost.
+
+import type { EscrowPayment } from '../../chains/interface/reading.ts';
+import { ParleyError } from '../../core/errors.ts';
+import type { BaseUnits } from '../../core/nominal.ts';
+import { type Context, ownLeg, sourceOf } from './context.ts';
+import { watchedOf } from './record.ts';
+
+/** Less is dust, which anyone could send to stop a swap: a hundredth, as in core/facts.ts. */
+const shareOfAmount = 100n;
+
+/** Base units beyond the amount that nothing has spent, those in the mempool too. */
+export function extraOf(payments: readonly EscrowPayment[], amount: BaseUnits): BaseUnits {
+  const open = payments.filter(({ spent }) => spent === null);
+  const held = open.reduce((sum, each) => sum + each.amount, 0n);
+  return held > amount ? held - amount : 0n;
+}
+
+/** Whether so much stops a reveal until a person has said what becomes of it. */
+export function isMuch(extra: BaseUnits, amount: BaseUnits): boolean {
+  return extra > 0n && extra * shareOfAmount >= amount;
+}
+
+/** Throws `paid_too_much`: with the secret the other side could take what was not agreed. */
+export async function mustHoldNoMore(context: Context): Promise<void> {
+  const { record, givesExtra = () => false } = context;
+  const leg = ownLeg(context);
+  const { adapter } = sourceOf(context, leg.chain);
+  if (record.byHand !== true || adapter.payments === undefined) return;
+  const payments = await adapter.payments(watchedOf(record, leg.leg), context.limit());
+  const extra = extraOf(payments, leg.amount);
+  if (!isMuch(extra, leg.amount) || givesExtra(extra)) return;
+  const sentence =
+    `the escrow of leg ${leg.leg} holds ${extra} sats more than the ${leg.amount} agreed: the ` +
+    'secret would let the other side take them too. Say `givesExtra`, or wait for the refund';
+  throw new ParleyError('paid_too_much', sentence, { extra, amount: leg.amount });
+}

@@ -1,0 +1,60 @@
+// The deliveries to a webhook and their attempts, as its owner reads them.
+
+import { did, many, value } from '../../host/postgres/statements.ts';
+
+export type LoggedAttempt = {
+  /** When it began. */
+  readonly at: string;
+  readonly milliseconds: number;
+  /** HTTP status; 0 = no answer. */
+  readonly status: number;
+  readonly error: string | null;
+};
+
+export type LoggedDelivery = {
+  readonly id: string;
+  readonly event: string;
+  readonly state: 'waiting' | 'delivered' | 'dropped';
+  readonly body: string;
+  readonly createdAt: Date;
+  readonly nextAt: Date;
+  /** The newest first. */
+  readonly attempts: readonly LoggedAttempt[];
+};
+
+/** One that was sent again often has more: the newest are shown. */
+export const mostAttemptsShown = 24;
+
+type LogPage = {
+  readonly webhookId: string;
+  /** Where the page begins: below this delivery; both null = at the newest. */
+  readonly beforeAt: Date | null;
+  readonly beforeId: string | null;
+  readonly limit: number;
+};
+
+/** Of a webhook that is known to be the caller's. */
+export const deliveriesOf = many<[page: LogPage], LoggedDelivery>('deliveries_log')`
+  select d.id, d.event, d.state, d.body, d.created_at as "createdAt", d.next_at as "nextAt",
+    array(
+      select json_build_object('at', a.at, 'milliseconds', a.milliseconds, 'status', a.status,
+        'error', a.error)
+      from delivery_attempts a where a.delivery_id = d.id
+      order by a.attempt desc limit ${String(mostAttemptsShown)}) as attempts
+  from deliveries d
+  where d.webhook_id = :webhookId and (:beforeAt::timestamptz is null
+    or (d.created_at, d.id) < (:beforeAt::timestamptz, :beforeId::uuid))
+  order by d.created_at desc, d.id desc limit :limit`;
+
+export const ownsWebhook = did<[accountId: string, webhookId: string]>('webhooks_own')`
+  select 1 from webhooks where account_id = $1 and id = $2`;
+
+/** How a delivery of this webhook stands; null = it has none by this id. */
+export const stateOfDelivery = value<
+  [webhookId: string, deliveryId: string],
+  LoggedDelivery['state']
+>('deliveries_state')`
+  select state from deliveries where webhook_id = $1 and id = $2`;
+
+export const isSwitchedOff = did<[webhookId: string]>('webhooks_off')`
+  select 1 from webhooks where id = $1 and not enabled`;

@@ -1,0 +1,168 @@
+// The market's interface of accounts, `/account/*`: for its own pages alone. Refusals are
+// ParleyApiError. Described by GET /account/openapi.json.
+
+import type { Family } from '../../core/families.ts';
+import type { Scope } from '../../core/scopes.ts';
+import { call, type Request } from '../../sdk/http.ts';
+import { ownSite } from './own-site.ts';
+
+export type Way = 'email' | 'provider' | 'passkey' | 'wallet';
+export type Purpose = 'sign-in' | 'add' | 'renew';
+/** All times are RFC 3339 UTC. */
+export type Session = {
+  readonly id: string;
+  readonly current: boolean;
+  readonly signedInBy: Way;
+  readonly signedInAt: string;
+  readonly madeAt: string;
+  readonly lastUsedAt: string;
+  readonly expiresAt: string;
+  readonly device: string;
+  readonly place: string;
+};
+export type Login = {
+  /** A UUID; of a wallet its family and address: `evm:0x…`. */
+  readonly id: string;
+  readonly way: Way;
+  readonly label: string;
+  readonly issuer: string | null;
+  readonly addedAt: string;
+  readonly lastUsedAt: string | null;
+  readonly backupEligible: boolean | null;
+  readonly backedUp: boolean | null;
+  readonly messages: 'on' | 'ended' | null;
+  readonly waitsUntil: string | null;
+  readonly leavesAt: string | null;
+};
+export type Account = {
+  readonly accountId: string;
+  readonly kind: 'wallet' | 'browser';
+  readonly createdAt: string;
+  readonly session: Session;
+  readonly freshUntil: string;
+  readonly walletSession: boolean;
+  /** Never empty. */
+  readonly logins: readonly Login[];
+  readonly recovery: string | null;
+};
+export type Ways = {
+  readonly email: boolean;
+  readonly mailIsDown: boolean;
+  readonly providers: readonly {
+    readonly id: string;
+    readonly label: string;
+    readonly messages: boolean;
+  }[];
+  readonly passkeys: boolean;
+  readonly wallets: readonly Family[];
+};
+export type SignedIn = {
+  readonly accountId: string;
+  readonly isNew: boolean;
+  readonly outcome: 'made' | 'signed_in' | 'added' | 'renewed';
+};
+export type WalletName = { readonly family: Family; readonly address: string };
+export type TextToSign = {
+  readonly address: string;
+  readonly message: string;
+  readonly expiresAt: string;
+};
+export type SignedText = { readonly message: string; readonly signature: string };
+export type ShownKey = {
+  readonly id: string;
+  readonly prefix: string;
+  readonly name: string | null;
+  readonly scopes: readonly Scope[];
+  readonly createdAt: string;
+  readonly expiresAt: string;
+  /** A day, UTC. */
+  readonly usedOn: string | null;
+  readonly usedFrom: string | null;
+};
+export type MintedKey = Omit<ShownKey, 'createdAt' | 'usedOn' | 'usedFrom'> & {
+  readonly key: string;
+  readonly replaced: boolean;
+};
+export type Payout = {
+  readonly family: Family;
+  readonly paid: string | null;
+  readonly receives: readonly string[];
+  readonly waiting: readonly {
+    readonly address: string;
+    readonly fromAt: string;
+    readonly paid: boolean;
+  }[];
+  readonly leaving: readonly { readonly address: string; readonly at: string }[];
+};
+export type PayoutBegun = TextToSign & {
+  readonly voucher: (WalletName & { readonly message: string }) | null;
+  readonly waitSeconds: number;
+};
+export type PayoutChosen = WalletName & { readonly paid: boolean; readonly fromAt: string };
+type Done = { readonly ok: true };
+
+const ask = <T>(path: string, signal?: AbortSignal) =>
+  call<T>(ownSite, {
+    method: 'GET',
+    path: `/account/${path}`,
+    ...(signal === undefined ? {} : { signal }),
+  });
+/** Tried once: a code, a text and a passkey's answer are good once. */
+const act = <T>(method: Request['method'], path: string, body?: unknown) =>
+  call<T>(ownSite, {
+    method,
+    path: `/account/${path}`,
+    once: true,
+    ...(body === undefined ? {} : { body }),
+  });
+const post = <T>(path: string, body?: unknown) => act<T>('POST', path, body);
+const remove = <T>(path: string) => act<T>('DELETE', path);
+const segment = encodeURIComponent;
+
+export const account = {
+  me: (signal?: AbortSignal) => ask<Account>('me', signal),
+  ways: (signal?: AbortSignal) => ask<Ways>('ways', signal),
+  sessions: (signal?: AbortSignal) => ask<{ sessions: Session[] }>('sessions', signal),
+  keys: (signal?: AbortSignal) => ask<{ keys: ShownKey[] }>('keys', signal),
+  payouts: (signal?: AbortSignal) => ask<{ payouts: Payout[] }>('payout', signal),
+
+  askForCode: (address: string, purpose: Purpose) =>
+    post<{ address: string; expiresAt: string }>('email', { address, purpose }),
+  giveCode: (address: string, code: string) => post<SignedIn>('email/code', { address, code }),
+  beginAtProvider: (provider: string, purpose: Purpose) =>
+    post<{ url: string }>('provider', { provider, purpose }),
+  askForText: (wallet: WalletName & { chainId?: number }, purpose: Purpose) =>
+    post<TextToSign>('wallet', { ...wallet, purpose }),
+  giveSignature: (wallet: WalletName, signed: SignedText) =>
+    post<SignedIn>('wallet/proof', { ...wallet, ...signed }),
+  /** `response`, here and below: `PublicKeyCredential.toJSON()`. */
+  askPasskey: (purpose: 'sign-in' | 'renew') =>
+    post<PublicKeyCredentialRequestOptionsJSON>('passkey', { purpose }),
+  givePasskey: (response: unknown) => post<SignedIn>('passkey/proof', { response }),
+  beginPasskey: () => post<PublicKeyCredentialCreationOptionsJSON>('passkey/add'),
+  addPasskey: (name: string, response: unknown) =>
+    post<SignedIn>('passkey/add/proof', { name, response }),
+
+  signOut: () => post<Done>('sign-out'),
+  endSession: (id: string) => remove<Done>(`sessions/${segment(id)}`),
+  endOtherSessions: () => remove<Done>('sessions'),
+  removeLogin: (id: string) => remove<Done & { leavesAt: string | null }>(`logins/${segment(id)}`),
+  deleteAccount: () => remove<Done>('me'),
+
+  makeKey: (wanted: { name: string; scopes: readonly Scope[]; lifeDays: number }) =>
+    post<MintedKey>('keys', wanted),
+  revokeKey: (id: string) => remove<Done>(`keys/${segment(id)}`),
+  feedTicket: () => post<{ ticket: string; expiresAt: string }>('feed-ticket'),
+
+  beginPayout: (wallet: WalletName, paid: boolean) =>
+    post<PayoutBegun>('payout', { ...wallet, paid }),
+  provePayout: (wallet: WalletName, paid: boolean, signed: SignedText, voucher?: SignedText) =>
+    post<PayoutChosen>('payout/proof', {
+      ...wallet,
+      paid,
+      ...signed,
+      ...(voucher === undefined ? {} : { voucher }),
+    }),
+  stopPayout: (wallet: WalletName) => post<Done>('payout/stop', wallet),
+  stopAllPayouts: () => post<Done>('payout/stop-all'),
+};

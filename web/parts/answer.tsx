@@ -1,0 +1,95 @@
+// What the market answered, in every state: still asked, refused, unreachable, old, there.
+
+import type { UseQueryResult } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { messageOf, ParleyApiError } from '../../sdk/errors.ts';
+import { formatDuration } from '../../sdk/people.ts';
+import { text } from '../texts/texts.ts';
+import { Button } from './button.tsx';
+import { Notice } from './notice.tsx';
+
+export function Loading() {
+  return (
+    <p role="status" className="loading">
+      {text('common.loading')}
+    </p>
+  );
+}
+
+/** Nothing is there: why that is so, and what one can do. */
+export function Empty({ children, action }: { children: ReactNode; action?: ReactNode }) {
+  return (
+    <div className="empty">
+      <p>{children}</p>
+      {action !== undefined && <div className="actions">{action}</div>}
+    </div>
+  );
+}
+
+export type FailedProps = { readonly error: unknown; readonly again?: (() => void) | undefined };
+
+/** An error as a person meets it. Nothing that the market says is taken for markup. */
+export function Failed({ error, again }: FailedProps) {
+  const retry = again && <Button onPress={again}>{text('failed.again')}</Button>;
+  const answer = error instanceof ParleyApiError ? error : null;
+  if (answer?.status === 401) {
+    return (
+      <Notice kind="info" title={text('failed.signed_out')} action={<SignIn />}>
+        {text('failed.signed_out.why')}
+      </Notice>
+    );
+  }
+  if (answer?.status === 429) {
+    const wait = formatDuration(answer.retryAfterSeconds ?? 60);
+    return <Notice kind="warn" title={text('failed.too_many', { wait })} action={retry} />;
+  }
+  if (answer?.unreachable) {
+    return (
+      <Notice kind="warn" title={text('failed.unreachable')} action={retry}>
+        {text('failed.unreachable.safe')}
+      </Notice>
+    );
+  }
+  return (
+    <Notice kind="bad" title={text('failed.other')} action={retry}>
+      {messageOf(error)}
+    </Notice>
+  );
+}
+
+function SignIn() {
+  const { pathname, search } = window.location;
+  return (
+    <Link className="button" to="/sign-in" search={{ back: `${pathname}${search}` }}>
+      {text('failed.sign_in')}
+    </Link>
+  );
+}
+
+export type AnswerProps<T> = {
+  readonly of: Pick<UseQueryResult<T>, 'data' | 'error' | 'refetch'>;
+  readonly children: (data: T) => ReactNode;
+};
+
+/** Data that is there stays, and is marked as old where it could not be asked again. */
+export function Answer<T>({ of, children }: AnswerProps<T>) {
+  const { data, error, refetch } = of;
+  const again = () => void refetch();
+  if (data === undefined)
+    return error === null ? <Loading /> : <Failed error={error} again={again} />;
+  return (
+    <>
+      {error !== null && (
+        <Notice
+          kind="warn"
+          title={text('failed.old')}
+          action={<Button onPress={again}>{text('failed.again')}</Button>}
+        >
+          {messageOf(error)}
+        </Notice>
+      )}
+      {children(data)}
+    </>
+  );
+}

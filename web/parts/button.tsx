@@ -1,0 +1,69 @@
+// Parts that more than one screen uses. What there is, and for what:
+//
+// | part | for |
+// |---|---|
+// | button.tsx | Button: `main` once a screen, `danger` for what cannot be undone |
+// | field.tsx | Field, TextField, TextArea: label, hint and error, heard by screen readers |
+// | amount-field.tsx | AmountField: whole coins as typed, and as base units or null |
+// | select.tsx, asset-field.tsx | Select: few choices; AssetField: one of many, by typing |
+// | amount.tsx | Amount: in the unit; what is cut is there on hover and when copied |
+// | clock.tsx, now.ts | Clock: a time and how long until it; Countdown; useNow: one timer |
+// | table.tsx | Table: rows by key; cards where the page is narrow |
+// | dialog.tsx | Dialog: a question that wants an answer; Esc closes it |
+// | notice.tsx | Notice: `info`, `good`, `warn`, `bad`, with what to do |
+// | copy.tsx, qr.tsx | Copy: a value to the clipboard; Qr: the same for a camera |
+// | screen.tsx | Screen: heading, title of the tab; every screen begins with it |
+// | answer.tsx | Answer: a query while it loads, fails, is old; Empty, Loading, Failed |
+// | announce.ts | announce: says a sentence in the live region of the layout |
+// | names.ts | chainName, assetName, shortAddress |
+//
+// Controls are the browser's own: names, order of focus and keys come with them.
+// react-aria-components is for what browsers have not (the combo box). CSS: style/parts.css.
+
+import { type ReactNode, useId } from 'react';
+
+export type ButtonProps = {
+  readonly children: ReactNode;
+  readonly onPress?: (() => void) | undefined;
+  readonly kind?: 'plain' | 'main' | 'danger' | 'quiet';
+  readonly type?: 'button' | 'submit';
+  /** Something runs: the button stays where it is, and does nothing. */
+  readonly busy?: boolean;
+  /** Why it can do nothing yet: a sentence, shown below. */
+  readonly blocked?: string | null;
+  /** Where the words on it are not enough, such as many times in a list. */
+  readonly label?: string;
+};
+
+export function Button(props: ButtonProps) {
+  const { children, onPress, kind = 'plain', type = 'button', busy = false, label } = props;
+  const blocked = props.blocked ?? null;
+  const id = useId();
+  const idle = !busy && blocked === null;
+  // Not `disabled`: it would lose the focus, and nobody would hear why.
+  const button = (
+    <button
+      type={type}
+      className={`button ${kind}`}
+      aria-disabled={!idle}
+      aria-busy={busy}
+      aria-label={label}
+      aria-describedby={blocked === null ? undefined : id}
+      onClick={(event) => {
+        if (idle) onPress?.();
+        else event.preventDefault();
+      }}
+    >
+      {children}
+    </button>
+  );
+  if (blocked === null) return button;
+  return (
+    <span className="blocked">
+      {button}
+      <span id={id} className="hint">
+        {blocked}
+      </span>
+    </span>
+  );
+}

@@ -1,0 +1,108 @@
+// What a thread would commit its parties to, as one of them sees it. Pure.
+
+import type { Deadlines } from '../../../core/deadlines.ts';
+import type { BaseUnits, UnixSeconds } from '../../../core/nominal.ts';
+import { funderOf, type LegName, otherLeg, type Party, type Role } from '../../../core/trade.ts';
+import type { Asset, Thread } from '../../../sdk/types.ts';
+import { advantageBps, getsQuote, isFar, type Price, quoteAt } from '../../market/prices.ts';
+
+export type DealProps = {
+  readonly thread: Thread;
+  readonly party: Party;
+  readonly base: Asset;
+  readonly quote: Asset;
+};
+
+export type TermsLeg = {
+  readonly leg: LegName;
+  readonly chain: string;
+  readonly assetId: string;
+  readonly amount: BaseUnits;
+  /** From the agreement to the refund. */
+  readonly timelockSeconds: number;
+};
+
+export type Terms = {
+  readonly role: Role;
+  readonly gives: TermsLeg;
+  readonly gets: TermsLeg;
+};
+
+export function partyIn(
+  { makerId, takerId }: Pick<Thread, 'makerId' | 'takerId'>,
+  userId: string,
+): Party | null {
+  if (userId === takerId) return 'taker';
+  return userId === makerId ? 'maker' : null;
+}
+
+export function termsOf(thread: Pick<Thread, 'legs' | 'initiator'>, party: Party): Terms {
+  const given: LegName = funderOf('a') === party ? 'a' : 'b';
+  const of = (leg: LegName): TermsLeg => {
+    const { chain, assetId, amount, timelockSeconds } = thread.legs[leg];
+    return { leg, chain, assetId, amount: BigInt(amount), timelockSeconds };
+  };
+  return {
+    role: thread.initiator === party ? 'initiator' : 'counterparty',
+    gives: of(given),
+    gets: of(otherLeg(given)),
+  };
+}
+
+export type StepName =
+  | 'you_fund_first'
+  | 'they_fund_second'
+  | 'you_reveal'
+  | 'they_fund_first'
+  | 'you_fund_second'
+  | 'they_reveal'
+  | 'you_claim'
+  | 'refund';
+
+export type Step = { readonly name: StepName; readonly at: UnixSeconds };
+
+/** How a swap goes on, each with until when; the last one is what happens where it does not. */
+export function stepsOf(role: Role, gives: LegName, times: Deadlines): Step[] {
+  const { initiatorFundBy, counterpartyFundBy, revealBy, refundAt } = times;
+  const refund: Step = { name: 'refund', at: refundAt[gives] };
+  if (role === 'initiator') {
+    return [
+      { name: 'you_fund_first', at: initiatorFundBy },
+      { name: 'they_fund_second', at: counterpartyFundBy },
+      { name: 'you_reveal', at: revealBy },
+      refund,
+    ];
+  }
+  return [
+    { name: 'they_fund_first', at: initiatorFundBy },
+    { name: 'you_fund_second', at: counterpartyFundBy },
+    { name: 'they_reveal', at: revealBy },
+    { name: 'you_claim', at: refundAt[otherLeg(gives)] },
+    refund,
+  ];
+}
+
+/** What a price is held against: recent agreements, else the own asking price. */
+export type Reference = {
+  readonly from: 'recent' | 'ask';
+  /** Base units of the quote asset. */
+  readonly expected: BaseUnits;
+  /** How much better the price is than that; negative is worse. */
+  readonly bps: number;
+  readonly isFar: boolean;
+};
+
+/** null: there is nothing to hold it against. */
+export function referenceOf(
+  { rfq, quoteAmount }: Pick<Thread, 'rfq' | 'quoteAmount'>,
+  party: Party,
+  indicative: Price | null,
+): Reference | null {
+  const isGot = getsQuote(rfq, party);
+  const asked = party === 'taker' && rfq.askAmount !== null ? BigInt(rfq.askAmount) : null;
+  const from = indicative === null ? 'ask' : 'recent';
+  const expected = indicative === null ? asked : quoteAt(indicative, BigInt(rfq.baseAmount), isGot);
+  if (expected === null) return null;
+  const bps = advantageBps(BigInt(quoteAmount), expected, isGot);
+  return bps === null ? null : { from, expected, bps, isFar: isFar(bps) };
+}

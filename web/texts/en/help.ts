@@ -1,0 +1,5 @@
+// Texts of help.
+
+export const help = {
+  'help.title': 'Help',
+} as const;
