@@ -3,13 +3,10 @@
 import { book } from './en/book.ts';
 import { common } from './en/common.ts';
 import { deal } from './en/deal.ts';
-import { settlement } from './en/settlement.ts';
-import { status } from './en/status.ts';
-
-const english = { ...common, ...book, ...settlement, ...status };
 import { help } from './en/help.ts';
 import { orders } from './en/orders.ts';
 import { session } from './en/session.ts';
+import { settlement } from './en/settlement.ts';
 import { status } from './en/status.ts';
 import { swapBox } from './en/swap-box.ts';
 
@@ -20,6 +17,7 @@ const english = {
   ...help,
   ...orders,
   ...session,
+  ...settlement,
   ...status,
   ...swapBox,
 };
