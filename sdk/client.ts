@@ -46,10 +46,9 @@ type RfqQuery = {
   /** Instead: one's own that have not ended. */
   own?: boolean;
 };
-type PairQuery = {
+type PricedPair = { baseAssetId: string; quoteAssetId: string };
+type PairQuery = PricedPair & {
   direction: Direction;
-  baseAssetId: string;
-  quoteAssetId: string;
   /** Base units: high ones wait longer. */
   baseAmount?: string;
   quoteAmount?: string;
@@ -116,8 +115,17 @@ function market({ get, post }: Asking) {
     /** Needs no key. */
     status: (how: CallOptions = {}) => get<MarketStatus>('/market/status', how, { base: '' }),
     pair: (query: PairQuery, how: CallOptions = {}) => get<Pair>('/pairs', how, { query }),
-    pairPrice: (query: { baseAssetId: string; quoteAssetId: string }, how: CallOptions = {}) =>
+    pairPrice: (query: PricedPair, how: CallOptions = {}) =>
       get<PairPrice>('/pairs/price', how, { query }),
+    /** The same for who has no key yet. */
+    keyless: {
+      assets: (query: PageOptions & AssetQuery = {}, how: CallOptions = {}) =>
+        get<Page<'assets', Asset>>('/market/assets', how, { query, base: '' }),
+      pair: (query: PairQuery, how: CallOptions = {}) =>
+        get<Pair>('/market/pairs', how, { query, base: '' }),
+      pairPrice: (query: PricedPair, how: CallOptions = {}) =>
+        get<PairPrice>('/market/pairs/price', how, { query, base: '' }),
+    },
     /** Of the other side of a thread of yours. */
     recordOf: (threadId: string, how: CallOptions = {}) =>
       get<AccountRecord>(`${threadAt(threadId)}/record`, how),
