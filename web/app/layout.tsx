@@ -5,6 +5,7 @@ import { Link, Outlet, useRouter } from '@tanstack/react-router';
 import { useEffect, useId, useState, useSyncExternalStore } from 'react';
 import { buildHash } from '../market/build.ts';
 import { useAnnounced } from '../parts/announce.ts';
+import { Replaced } from '../parts/replaced.tsx';
 import { text } from '../texts/texts.ts';
 import { links } from './links.ts';
 
@@ -19,6 +20,7 @@ export function Layout() {
       <Head />
       <Offline />
       <main id="screen" tabIndex={-1}>
+        <Replaced />
         <Outlet />
       </main>
       <Foot />

@@ -8,5 +8,6 @@ type Screens = NonNullable<LinkProps['to']>;
 export const links: readonly { readonly to: Screens; readonly name: TextKey }[] = [
   { to: '/book', name: 'layout.book' },
   { to: '/status', name: 'layout.status' },
+  { to: '/account', name: 'layout.account' },
   { to: '/help', name: 'layout.help' },
 ];

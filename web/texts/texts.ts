@@ -1,12 +1,34 @@
 // The words of the app, by key. A second language is one more catalogue.
 
+import { account } from './en/account.ts';
+import { activity } from './en/activity.ts';
+import { assets } from './en/assets.ts';
 import { book } from './en/book.ts';
 import { common } from './en/common.ts';
 import { help } from './en/help.ts';
+import { keys } from './en/keys.ts';
+import { notifications } from './en/notifications.ts';
 import { session } from './en/session.ts';
+import { settings } from './en/settings.ts';
 import { status } from './en/status.ts';
+import { wallets } from './en/wallets.ts';
+import { webhooks } from './en/webhooks.ts';
 
-const english = { ...common, ...book, ...help, ...session, ...status };
+const english = {
+  ...common,
+  ...book,
+  ...help,
+  ...session,
+  ...account,
+  ...activity,
+  ...assets,
+  ...keys,
+  ...notifications,
+  ...settings,
+  ...wallets,
+  ...webhooks,
+  ...status,
+};
 
 export type TextKey = keyof typeof english;
 export type Values = Readonly<Record<string, string | number>>;
