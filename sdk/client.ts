@@ -9,6 +9,7 @@ import type { SwapStatus } from '../core/status.ts';
 import type { Direction, LegName } from '../core/trade.ts';
 import { call, defaultProductName, type HttpOptions, type Request } from './http.ts';
 import type {
+  AccountRecord,
   ApiKey,
   Asset,
   Built,
@@ -16,8 +17,11 @@ import type {
   ListedWebhook,
   ListingAnswer,
   MarketRules,
+  MarketStatus,
   Me,
   Page,
+  Pair,
+  PairPrice,
   Proof,
   ProvenWallet,
   Rfq,
@@ -44,6 +48,14 @@ type RfqQuery = {
   /** Instead: one's own that have not ended. */
   own?: boolean;
 };
+type PairQuery = {
+  direction: Direction;
+  baseAssetId: string;
+  quoteAssetId: string;
+  /** Base units: high ones wait longer. */
+  baseAmount?: string;
+  quoteAmount?: string;
+};
 type Acceptance = { quoteAmount: string; hashlock?: Hashlock; rules?: Rules };
 
 export type ParleyClient = ReturnType<typeof parleyClient>;
@@ -61,16 +73,18 @@ export function parleyClient(options: HttpOptions) {
   };
 }
 
+type Asked = Omit<Request, 'method' | 'path'> & { readonly base?: '' };
 type Asking = ReturnType<typeof asking>;
 
 function asking(options: HttpOptions) {
   const send =
     (method: Request['method']) =>
-    <T>(path: string, how: CallOptions, more: Omit<Request, 'method' | 'path'> = {}) => {
+    <T>(path: string, how: CallOptions, asked: Asked = {}) => {
+      const { base = '/v1', ...more } = asked;
       const { idempotencyKey, signal } = how;
       const key = method === 'GET' || idempotencyKey === undefined ? {} : { idempotencyKey };
       const stop = signal === undefined ? {} : { signal };
-      return call<T>(options, { method, path: `/v1${path}`, ...more, ...key, ...stop });
+      return call<T>(options, { method, path: `${base}${path}`, ...more, ...key, ...stop });
     };
   return { get: send('GET'), post: send('POST'), remove: send('DELETE') };
 }
@@ -102,6 +116,14 @@ function market({ get, post }: Asking) {
     assets: (query: PageOptions & AssetQuery = {}, how: CallOptions = {}) =>
       get<Page<'assets', Asset>>('/assets', how, { query }),
     rules: (how: CallOptions = {}) => get<MarketRules>('/rules', how),
+    /** Needs no key. */
+    status: (how: CallOptions = {}) => get<MarketStatus>('/market/status', how, { base: '' }),
+    pair: (query: PairQuery, how: CallOptions = {}) => get<Pair>('/pairs', how, { query }),
+    pairPrice: (query: { baseAssetId: string; quoteAssetId: string }, how: CallOptions = {}) =>
+      get<PairPrice>('/pairs/price', how, { query }),
+    /** Of the other side of a thread of yours. */
+    recordOf: (threadId: string, how: CallOptions = {}) =>
+      get<AccountRecord>(`${threadAt(threadId)}/record`, how),
     /** Throws `token_rejected` or `asset_delisted` (422) for what can never be traded. */
     listAsset: (body: { chain: string; address: string }, how: CallOptions = {}) =>
       post<ListingAnswer>('/assets', how, { body }),
@@ -114,6 +136,9 @@ function market({ get, post }: Asking) {
       get<Page<'threads', Thread>>(`${rfqAt(id)}/threads`, how, { query }),
     quote: (rfqId: string, quoteAmount: string, how: CallOptions = {}) =>
       threadOf(post(`${rfqAt(rfqId)}/quotes`, how, { body: { quoteAmount } })),
+    /** Open threads of live RFQs that you are the maker of, newest first. */
+    quotes: (query: PageOptions = {}, how: CallOptions = {}) =>
+      get<Page<'threads', Thread>>('/threads', how, { query }),
     thread: (id: string, how: CallOptions = {}) => get<Thread>(threadAt(id), how),
     propose: (id: string, quoteAmount: string, how: CallOptions = {}) =>
       threadOf(post(`${threadAt(id)}/propose`, how, { body: { quoteAmount } })),

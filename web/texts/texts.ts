@@ -10,6 +10,8 @@ import { keys } from './en/keys.ts';
 import { notifications } from './en/notifications.ts';
 import { session } from './en/session.ts';
 import { settings } from './en/settings.ts';
+import { deal } from './en/deal.ts';
+import { settlement } from './en/settlement.ts';
 import { status } from './en/status.ts';
 import { wallets } from './en/wallets.ts';
 import { webhooks } from './en/webhooks.ts';
@@ -28,6 +30,22 @@ const english = {
   ...wallets,
   ...webhooks,
   ...status,
+const english = { ...common, ...book, ...settlement, ...status };
+import { help } from './en/help.ts';
+import { orders } from './en/orders.ts';
+import { session } from './en/session.ts';
+import { status } from './en/status.ts';
+import { swapBox } from './en/swap-box.ts';
+
+const english = {
+  ...common,
+  ...book,
+  ...deal,
+  ...help,
+  ...orders,
+  ...session,
+  ...status,
+  ...swapBox,
 };
 
 export type TextKey = keyof typeof english;
