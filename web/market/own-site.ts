@@ -3,7 +3,6 @@
 
 import type { Fetch } from '../../sdk/http.ts';
 import { config } from './config.ts';
-import { config } from './config.ts';
 
 export const { shortName, productName } = config;
 
