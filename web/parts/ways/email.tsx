@@ -3,6 +3,7 @@
 
 import { type FormEvent, useEffect, useState } from 'react';
 import { account, isRefused, type Purpose, type SignedIn } from '../../market/account.ts';
+import { config } from '../../market/config.ts';
 import { text } from '../../texts/texts.ts';
 import { Failed } from '../answer.tsx';
 import { Button } from '../button.tsx';
@@ -113,7 +114,7 @@ function CodeForm(props: CodeFormProps) {
       <h2>{text('ways.code.title', { address: sent.address })}</h2>
       <Notice kind={mailIsDown ? 'warn' : 'info'}>
         {text(mailIsDown ? 'ways.email.down' : 'ways.code.sent')} {text('ways.code.until')}{' '}
-        <Clock at={Math.floor(Date.parse(sent.expiresAt) / 1_000)} />
+        <Clock at={Math.floor(Date.parse(sent.expiresAt) / 1_000)} /> <Inbox />
       </Notice>
       <TextField
         label={text('ways.code.digits')}
@@ -148,5 +149,16 @@ function CodeForm(props: CodeFormProps) {
       </div>
       {error !== null && <Failed error={error} />}
     </form>
+  );
+}
+
+/** On a dev network nobody sends mail anywhere. */
+function Inbox() {
+  const inbox = config.dev?.inbox ?? null;
+  if (inbox === null) return null;
+  return (
+    <a href={inbox} target="_blank" rel="noreferrer">
+      {text('ways.code.inbox')}
+    </a>
   );
 }

@@ -3,22 +3,24 @@
 import { useSyncExternalStore } from 'react';
 import type { Family } from '../../../core/families.ts';
 import type { MessageSigner } from '../../../sdk/keys.ts';
+import type { FoundWallet } from '../../wallets/types.ts';
+import { pageWallets } from '../page-wallets.ts';
 
-export type Program = {
-  readonly id: string;
-  readonly name: string;
-  /** A data: URL. */
-  readonly icon: string | null;
-  readonly family: Family;
-  connect(): Promise<MessageSigner>;
-};
+let found: readonly FoundWallet[] = [];
 
-const none: readonly Program[] = [];
+function subscribe(changed: () => void): () => void {
+  return pageWallets.listen((now) => {
+    found = now;
+    changed();
+  });
+}
 
-export function usePrograms(families: readonly Family[]): readonly Program[] {
-  const found = useSyncExternalStore(
-    () => () => {},
-    () => none,
-  );
-  return found.filter(({ family }) => families.includes(family));
+export function usePrograms(families: readonly Family[]): readonly FoundWallet[] {
+  const all = useSyncExternalStore(subscribe, () => found);
+  return all.filter(({ family }) => families.includes(family));
+}
+
+/** Asks the person for an account. Throws WalletError. */
+export async function signerOf(id: string): Promise<MessageSigner> {
+  return (await pageWallets.connect(id)).signer;
 }

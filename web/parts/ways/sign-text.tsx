@@ -5,13 +5,14 @@ import { type FormEvent, type ReactNode, useState } from 'react';
 import type { Family } from '../../../core/families.ts';
 import type { SignedText, WalletName } from '../../market/account.ts';
 import { text } from '../../texts/texts.ts';
+import type { FoundWallet } from '../../wallets/types.ts';
 import { Failed } from '../answer.tsx';
 import { Button } from '../button.tsx';
 import { Copy } from '../copy.tsx';
 import { TextArea, TextField } from '../field.tsx';
 import { Select } from '../select.tsx';
 import { type Act, useAct } from './act.ts';
-import { type Program, usePrograms } from './programs.ts';
+import { signerOf, usePrograms } from './programs.ts';
 
 type Begun = { readonly message: string };
 
@@ -26,11 +27,11 @@ export type SignTextProps<B extends Begun> = {
 export function SignText<B extends Begun>({ families, begin, prove }: SignTextProps<B>) {
   const act = useAct();
   const [asking, setAsking] = useState<string | null>(null);
-  const by = (program: Program) =>
+  const by = (program: FoundWallet) =>
     act.run(async () => {
       setAsking(program.name);
       try {
-        const signer = await program.connect();
+        const signer = await signerOf(program.id);
         const wallet = { family: signer.family, address: signer.address };
         const begun = await begin(wallet);
         const signature = await signer.signMessage(begun.message);
@@ -52,7 +53,7 @@ export function SignText<B extends Begun>({ families, begin, prove }: SignTextPr
 type ProgramsProps = {
   readonly families: readonly Family[];
   readonly act: Act;
-  readonly onChoose: (program: Program) => void;
+  readonly onChoose: (program: FoundWallet) => void;
 };
 
 function Programs({ families, act, onChoose }: ProgramsProps): ReactNode {
@@ -181,9 +182,9 @@ export type SignOneProps = Omit<SignedElsewhereProps, 'busy' | 'onSigned'> & {
 /** One given wallet signs one given text, in this browser or elsewhere. */
 export function SignOne({ family, address, message, onSigned }: SignOneProps) {
   const act = useAct();
-  const by = (program: Program) =>
+  const by = (program: FoundWallet) =>
     act.run(async () => {
-      const signer = await program.connect();
+      const signer = await signerOf(program.id);
       if (signer.address.toLowerCase() !== address.toLowerCase()) {
         const facts = { name: program.name, own: signer.address, address };
         throw new Error(text('ways.wallet.other', facts));

@@ -29,6 +29,7 @@ export const session = {
   'ways.code.title': 'The code for {address}',
   'ways.code.sent': 'A code of six digits is on its way. If none comes, look at the address.',
   'ways.code.until': 'It works in this browser until',
+  'ways.code.inbox': 'To the inbox of this dev network',
   'ways.code.digits': 'Six digits',
   'ways.code.six': 'The code has six digits.',
   'ways.code.only_digits': 'The code has digits alone.',
