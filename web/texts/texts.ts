@@ -2,11 +2,12 @@
 
 import { book } from './en/book.ts';
 import { common } from './en/common.ts';
+import { makerConsole } from './en/console.ts';
 import { help } from './en/help.ts';
 import { session } from './en/session.ts';
 import { status } from './en/status.ts';
 
-const english = { ...common, ...book, ...help, ...session, ...status };
+const english = { ...common, ...makerConsole, ...book, ...help, ...session, ...status };
 
 export type TextKey = keyof typeof english;
 export type Values = Readonly<Record<string, string | number>>;
