@@ -26,7 +26,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   server: [...parts, 'watchtower'],
   simulators: ['core', 'contracts', 'host'],
   devnet: ['core', 'contracts', 'host', 'simulators'],
-  scripts: product,
+  scripts: [...product, 'web'],
   bench: [...everything.filter((room) => room !== 'watchtower'), 'test'],
   test: everything,
 };
@@ -72,6 +72,7 @@ const rooms: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     screens: ['parts', 'market', 'engine', 'wallets', 'texts', 'style'],
     app: ['screens', 'parts', 'market', 'engine', 'wallets', 'texts', 'style'],
     style: [],
+    offline: [],
     'main.tsx': ['app', 'market', 'engine', 'style'],
     'vite.config.ts': [],
     'env.d.ts': [],

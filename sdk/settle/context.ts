@@ -21,6 +21,8 @@ export type ChainSource = { readonly view: ChainView; readonly adapter: ChainAda
 export type FundingWay = 'authorization' | 'permit' | 'approval';
 
 export type ProgressStep =
+  /** Another tab or process settles this swap: this one waits. */
+  | 'elsewhere'
   | 'state'
   | 'address_set'
   | 'verified'
@@ -48,6 +50,8 @@ export type Progress = {
   readonly leg: LegName | null;
   readonly txid: string | null;
   readonly text: string;
+  /** Of an error that is waited for, such as `chain_unavailable`; null: there is none. */
+  readonly code: string | null;
 };
 
 export type SettleInput = {
@@ -103,6 +107,16 @@ export type SettleInput = {
   readonly chainTimeoutMs?: number;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
+  /** After each look at the chains. */
+  readonly onShown?: (shown: Shown) => void;
+};
+
+/** What is kept of a swap, and its legs as their chains showed them last. */
+export type Shown = Pick<SwapRecord, 'trade' | 'swap' | 'byHand' | 'restored'> & {
+  /** A leg whose chain has not answered yet is missing. */
+  readonly legs: ReadonlyMap<LegName, LegSeen>;
+  /** The own clock, Unix seconds. */
+  readonly wall: UnixSeconds;
 };
 
 export type Context = ReturnType<typeof contextOf>;
@@ -132,13 +146,19 @@ export function contextOf(input: SettleInput) {
   const emitted = new Map<string, string>();
   const onlyOnce = new Set<string>();
   let state: SettleState = 'preparing';
-  const emit = (step: ProgressStep, leg: LegName | null, text: string, txid?: string): void => {
+  const emit = (
+    step: ProgressStep,
+    leg: LegName | null,
+    text: string,
+    txid: string | null = null,
+    code: string | null = null,
+  ): void => {
     const [about, news] = [`${step} ${leg}`, `${text} ${txid}`];
     // A pass repeats itself until something changes.
     if (emitted.get(about) === news) return;
     emitted.set(about, news);
     try {
-      input.onProgress?.({ swapId: input.swapId, state, step, leg, text, txid: txid ?? null });
+      input.onProgress?.({ swapId: input.swapId, state, step, leg, text, txid, code });
     } catch {
       // What a listener does wrong must not keep a claim from being sent.
     }
@@ -177,6 +197,15 @@ export function contextOf(input: SettleInput) {
       return signal === undefined ? limit : AbortSignal.any([limit, signal]);
     },
     emit,
+    shows: ({ legs, wall }: Pick<Shown, 'legs' | 'wall'>) => {
+      try {
+        const { trade, swap, byHand = false, restored } = current();
+        const isRestored = restored === undefined ? {} : { restored };
+        input.onShown?.({ trade, swap, byHand, ...isRestored, legs: new Map(legs), wall });
+      } catch {
+        // As with what is told.
+      }
+    },
     /** Emits that this side waits; `once`: however often it is met. */
     waits: ({ leg }: Pick<SetLeg, 'leg'>, text: string, how: Waits = {}) => {
       const { txid, once = false } = how;

@@ -48,6 +48,7 @@ import { registerSwaps } from './routes/swaps.ts';
 import { registerThreads } from './routes/threads.ts';
 import { registerTx } from './routes/tx.ts';
 import { registerWebhooks } from './routes/webhooks.ts';
+import { type MissingPage, registerWeb, type Web } from './web/routes.ts';
 
 // Longest a client may take to send its headers, and the whole request. Node looks for those who
 // took longer every 30 s unless asked.
@@ -92,8 +93,10 @@ declare module 'fastify' {
   }
 }
 
-/** What tests change. */
+/** The app for browsers, and what tests change. */
 export type AppOptions = {
+  /** None: `/` says how it is built. */
+  readonly web?: Web | null;
   readonly checkReply?: ReplyCheck;
   /** Further routes, declared like all others. */
   readonly register?: (app: FastifyInstance, deps: Deps) => void;
@@ -119,6 +122,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   const state = {
     ...{ shortName, settings, keys, budgets, reserve, routes, uses, cors },
     closing: false,
+    missing: (() => false) as MissingPage,
   };
   const app = Fastify({
     logger: false,
@@ -197,6 +201,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   );
   app.setErrorHandler((error, request, reply) => answerError(deps, error, request, reply));
   registerRoutes(app, deps, options);
+  state.missing = registerWeb(app, options.web ?? null);
   options.register?.(app, deps);
   await app.ready();
   return app;

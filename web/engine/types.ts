@@ -1,8 +1,7 @@
 // What screens know of the engine: the phrase, nodes, and swaps that settle themselves in the page.
-// `pageEngine()` (page.ts) opens the one of a page; nothing here draws or translates. Sentences are of the
-// SDK, in English, with the numbers in them; screens say the same in words of their own by `kind`.
+// `pageEngine()` (page.ts) opens the one of a page; nothing here draws or translates. Sentences are
+// of the SDK, in English, with the numbers in them; screens say the same in their words by `kind`.
 
-import type { EscrowPayment } from '../../chains/interface/reading.ts';
 import type { Deadlines } from '../../core/deadlines.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
 import type { ChainKey, Family, Network } from '../../core/families.ts';
@@ -12,7 +11,7 @@ import type { RescueSwap } from '../../sdk/rescue/file.ts';
 import type { PhraseCheck } from '../../sdk/rescue/phrase.ts';
 import type { RawSpend } from '../../sdk/rescue/raw.ts';
 import type { Restored } from '../../sdk/rescue/restore.ts';
-import type { Outcome, ProgressStep, SettleState } from '../../sdk/settle.ts';
+import type { EscrowPayment, Outcome, ProgressStep, SettleState } from '../../sdk/settle.ts';
 import type { OwnTrade, PinnedAsset } from '../../sdk/trade.ts';
 import type { Rfq } from '../../sdk/types.ts';
 import type { Live } from './live.ts';
@@ -163,7 +162,7 @@ export type Swaps = {
   takeOver(): Promise<boolean>;
   /** Goes on with what was declined, missing or stopped. */
   again(swapId: string): void;
-  /** Bitcoin: where claim and refund are paid from now on. Throws `bad_address`, `wrong_network`. */
+  /** Bitcoin: where it is paid from now on. Throws `bad_address`, `wrong_network`. */
   payTo(swapId: string, address: string): Promise<void>;
   /** Bitcoin: every payment to the escrow of the own leg, by the own nodes. Empty elsewhere. */
   payments(swapId: string): Promise<readonly EscrowPayment[]>;

@@ -8,6 +8,27 @@ import { session } from './en/session.ts';
 import { status } from './en/status.ts';
 
 const english = { ...common, ...makerConsole, ...book, ...help, ...session, ...status };
+import { deal } from './en/deal.ts';
+import { settlement } from './en/settlement.ts';
+import { status } from './en/status.ts';
+
+const english = { ...common, ...book, ...settlement, ...status };
+import { help } from './en/help.ts';
+import { orders } from './en/orders.ts';
+import { session } from './en/session.ts';
+import { status } from './en/status.ts';
+import { swapBox } from './en/swap-box.ts';
+
+const english = {
+  ...common,
+  ...book,
+  ...deal,
+  ...help,
+  ...orders,
+  ...session,
+  ...status,
+  ...swapBox,
+};
 
 export type TextKey = keyof typeof english;
 export type Values = Readonly<Record<string, string | number>>;

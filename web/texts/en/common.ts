@@ -6,6 +6,8 @@ export const common = {
   'layout.product': 'Parley',
   'layout.navigation': 'Screens',
   'layout.menu': 'Menu',
+  'layout.swap': 'Swap',
+  'layout.orders': 'My orders',
   'layout.book': 'Book',
   'layout.status': 'Status',
   'layout.help': 'Help',

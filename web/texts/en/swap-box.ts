@@ -6,8 +6,8 @@ export const swapBox = {
     'Say what you give and what you want. Makers quote you a price. Your coins stay with you until a swap is agreed, and the swap holds them, never this market.',
   'swap_box.give': 'You give',
   'swap_box.get': 'You get',
-  'swap_box.give_amount': 'You give',
-  'swap_box.get_amount': 'You get',
+  'swap_box.amount': 'Amount',
+  'swap_box.amount_of': 'Amount ({symbol})',
   'swap_box.give_exact': 'Exactly this much.',
   'swap_box.get_exact': 'Exactly this much.',
   'swap_box.give_open': 'Optional: what you offer to pay. Makers see it and may ask for more.',
@@ -53,12 +53,14 @@ export const swapBox = {
   'swap_box.costs.claim': 'To take what you get, on {chain}',
   'swap_box.costs.refund': 'Only if it fails: to take back, on {chain}',
   'swap_box.costs.deposit': 'Deposit on {chain}, comes back',
+  'swap_box.costs.from_amount': ' taken out of the amount',
+  'swap_box.costs.unknown': '{chain} does not tell its fees at the moment.',
   'swap_box.costs.about': 'about {amount}',
   'swap_box.costs.need': 'Have {amount} on {chain} for fees before you accept.',
   'swap_box.costs.no_need': 'You need no other coins on {chain}.',
-  'swap_box.time': 'How long it takes',
   'swap_box.time.usual': 'Usually, once agreed',
   'swap_box.time.worst': 'At worst your {symbol} is locked for',
+  'swap_box.time.worst.least': '{time}, and until your refund is in a block',
   'swap_box.time.worst.why':
     'That is so when the other side stops after you have paid in. You then take all of it back; only network fees are lost.',
   'swap_box.unverified':
@@ -72,5 +74,4 @@ export const swapBox = {
     'Who asks for quotes shows by a signature that it has a wallet on the chain it pays on. Nothing is moved.',
   'swap_box.no_wallet.action': 'Wallets of this account',
   'swap_box.failed': 'The request was not posted',
-  'swap_box.posting': 'Posting…',
 } as const;
