@@ -3,29 +3,23 @@
 import { book } from './en/book.ts';
 import { common } from './en/common.ts';
 import { makerConsole } from './en/console.ts';
-import { help } from './en/help.ts';
-import { session } from './en/session.ts';
-import { status } from './en/status.ts';
-
-const english = { ...common, ...makerConsole, ...book, ...help, ...session, ...status };
 import { deal } from './en/deal.ts';
-import { settlement } from './en/settlement.ts';
-import { status } from './en/status.ts';
-
-const english = { ...common, ...book, ...settlement, ...status };
 import { help } from './en/help.ts';
 import { orders } from './en/orders.ts';
 import { session } from './en/session.ts';
+import { settlement } from './en/settlement.ts';
 import { status } from './en/status.ts';
 import { swapBox } from './en/swap-box.ts';
 
 const english = {
   ...common,
   ...book,
+  ...makerConsole,
   ...deal,
   ...help,
   ...orders,
   ...session,
+  ...settlement,
   ...status,
   ...swapBox,
 };

@@ -1,7 +1,13 @@
 // The book as a list that is walked by keys: one row has the focus, Enter opens its quote.
 
 import { memo } from 'react';
-import { formatAmount, formatPrice, isoTime, localTime, parseIsoTime } from '../../../sdk/people.ts';
+import {
+  formatAmount,
+  formatPrice,
+  isoTime,
+  localTime,
+  parseIsoTime,
+} from '../../../sdk/people.ts';
 import type { Thread } from '../../../sdk/types.ts';
 import { now } from '../../market/clock.ts';
 import { assetName } from '../../parts/names.ts';
@@ -51,11 +57,21 @@ export function BookGrid(props: BookGridProps) {
     >
       <thead role="rowgroup">
         <tr role="row">
-          <th role="columnheader" className="number">{text('console.column.get')}</th>
-          <th role="columnheader" className="number">{text('console.column.give')}</th>
-          <th role="columnheader" className="number">{text('console.column.ask')}</th>
-          <th role="columnheader" className="number">{text('console.column.yours')}</th>
-          <th role="columnheader" className="number">{text('console.column.ends')}</th>
+          <th role="columnheader" className="number">
+            {text('console.column.get')}
+          </th>
+          <th role="columnheader" className="number">
+            {text('console.column.give')}
+          </th>
+          <th role="columnheader" className="number">
+            {text('console.column.ask')}
+          </th>
+          <th role="columnheader" className="number">
+            {text('console.column.yours')}
+          </th>
+          <th role="columnheader" className="number">
+            {text('console.column.ends')}
+          </th>
         </tr>
       </thead>
       <tbody role="rowgroup">

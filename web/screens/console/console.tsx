@@ -82,8 +82,7 @@ function State({ live: { state, trouble } }: { readonly live: LiveBook }) {
   const why = trouble ?? '';
   const words = {
     live: text('console.live'),
-    connecting:
-      trouble === null ? text('console.connecting') : text('console.trouble', { why }),
+    connecting: trouble === null ? text('console.connecting') : text('console.trouble', { why }),
     closed: text('console.closed', { why }),
   };
   return (

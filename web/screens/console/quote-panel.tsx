@@ -27,7 +27,7 @@ export type QuotePanelProps = {
 };
 
 export function QuotePanel({ row, assets, quoted, onSent, onBack }: QuotePanelProps) {
-  const { rfq, base, quote, isGone } = row;
+  const { rfq, quote, isGone } = row;
   const [typed, setTyped] = useState('');
   const [asks, setAsks] = useState<Offer | null>(null);
   const input = useRef<HTMLInputElement>(null);
@@ -77,11 +77,7 @@ export function QuotePanel({ row, assets, quoted, onSent, onBack }: QuotePanelPr
           />
         )}
       </Field>
-      <Facts
-        {...{ row, offer, indicative, count, words }}
-        pair={pair}
-        assets={assets}
-      />
+      <Facts {...{ row, offer, indicative, count, words }} pair={pair} assets={assets} />
       <p className="hint">{text('console.quote.free')}</p>
       <div className="actions">
         <Button type="submit" kind="main" busy={send.isPending}>
@@ -177,9 +173,7 @@ function Facts({ row, offer, indicative, count, pair, words, assets }: FactsProp
         ))}
       </dl>
       {pair !== undefined && (
-        <p>
-          {text(pair.initiator === 'maker' ? 'console.quote.first' : 'console.quote.second')}
-        </p>
+        <p>{text(pair.initiator === 'maker' ? 'console.quote.first' : 'console.quote.second')}</p>
       )}
     </>
   );
@@ -199,9 +193,7 @@ function pairFacts(
 ): [name: string, value: string][] {
   const own = expected?.[initiator === 'maker' ? 'initiator' : 'counterparty'];
   const fee = (chain: string, { usual }: LegCost) => {
-    const coin = [...assets.values()].find(
-      (each) => each.chain === chain && each.address === null,
-    );
+    const coin = [...assets.values()].find((each) => each.chain === chain && each.address === null);
     if (coin === undefined) return usual;
     return `${formatAmount(BigInt(usual), coin.decimals, { most: 8 })} ${coin.symbol}`;
   };

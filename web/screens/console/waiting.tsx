@@ -47,7 +47,11 @@ function NegotiationItem({ thread, standing, assets }: Negotiation & { readonly 
           {text('console.threads.until')} <Clock at={Math.floor(standing.untilMs / 1_000)} />
         </p>
       )}
-      <Link to="/deals/$id" params={{ id: thread.id }} className={isUrgent ? 'button main' : undefined}>
+      <Link
+        to="/deals/$id"
+        params={{ id: thread.id }}
+        className={isUrgent ? 'button main' : undefined}
+      >
         {text(isUrgent ? 'console.threads.accept' : 'console.threads.open')}
       </Link>
     </li>
@@ -83,9 +87,7 @@ export function Swaps({ swaps, assets }: { swaps: readonly Swap[]; assets: Asset
                 </>
               )}
             </p>
-            <Link to="/swaps/$id" params={{ id: swap.id }}>
-              {text('console.swaps.open')}
-            </Link>
+            <a href={`/swaps/${swap.id}`}>{text('console.swaps.open')}</a>
           </li>
         );
       })}
