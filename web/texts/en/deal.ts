@@ -2,6 +2,7 @@
 
 export const deal = {
   'deal.title': '{give} for {get}',
+  'deal.one': 'Negotiation',
   'deal.back': 'All quotes of this order',
   'deal.back.maker': 'The order',
   'deal.you_give': 'You give',

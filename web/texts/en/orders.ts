@@ -24,6 +24,7 @@ export const orders = {
   'order.title': '{give} for {get}',
   'order.they_give': 'They give',
   'order.they_get': 'They get',
+  'order.one': 'Order',
   'order.closes': 'Takes quotes until',
   'order.ended.agreed': 'This order is agreed: its swap goes on by itself.',
   'order.ended.cancelled': 'This order was cancelled. No more quotes come.',
