@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { buildWeb } from '../scripts/web-build.ts';
-import { type Person, startWeb, type Web } from './support/web.ts';
+import { type Opened, type Person, startWeb, type Web } from './support/web.ts';
 
 let web: Web;
 let person: Person;
@@ -83,26 +83,37 @@ async function unreachable(page: Page): Promise<string[]> {
   );
 }
 
-for (const [look, how] of [
-  ['light', { scheme: 'light' }],
-  ['dark', { scheme: 'dark' }],
-  ['a phone', { scheme: 'light', width: 360, height: 740 }],
-] as const) {
-  for (const isSignedIn of [false, true]) {
-    test(`every screen in ${look}, ${isSignedIn ? 'signed in' : 'signed out'}`, async (t) => {
-      const as = isSignedIn ? { as: person } : {};
-      const page = await web.open(t, '/help', { ...how, ...as });
-      const wrong: string[] = [];
-      for (const path of screens) {
-        await go(page, path);
-        const found = [...(await axeFindings(page)), ...(await overflowing(page))];
-        if (look === 'a phone') found.push(...(await unreachable(page)));
-        wrong.push(...found.map((each) => `${path}: ${each}`));
-      }
-      assert.deepEqual(wrong, []);
-    });
-  }
+const looks: [look: string, how: () => Opened][] = [
+  ['light, signed out', () => ({ scheme: 'light' })],
+  ['dark, signed in', () => ({ scheme: 'dark', as: person })],
+  ['a phone, by keyboard', () => ({ as: person, width: 360, height: 740 })],
+];
+for (const [look, how] of looks) {
+  test(`every screen: ${look}`, async (t) => {
+    const page = await web.open(t, '/help', how());
+    const wrong: string[] = [];
+    for (const path of screens) {
+      await go(page, path);
+      const found = [...(await axeFindings(page)), ...(await overflowing(page))];
+      if (look.startsWith('a phone')) found.push(...(await unreachable(page)));
+      wrong.push(...found.map((each) => `${path}: ${each}`));
+    }
+    assert.deepEqual(wrong, []);
+  });
 }
+
+test('kept once, the app opens with the market gone, at any of its addresses', async (t) => {
+  const page = await web.open(t, '/help', { keepsApp: true });
+  await page.evaluate(() => navigator.serviceWorker.ready);
+  await page.context().setOffline(true);
+  await page.goto(`${web.url}/status`);
+  await shown(page);
+  const { hash } = (await page.evaluate("fetch('/app/build.json').then((a) => a.json())")) as {
+    hash: string;
+  };
+  const foot = await page.getByRole('contentinfo').textContent();
+  assert.ok(foot?.includes(hash.slice(0, 12)), `${foot} does not name ${hash}`);
+});
 
 test('what is no screen says so, with a way back', async (t) => {
   const page = await web.open(t, '/nowhere');

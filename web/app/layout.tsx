@@ -4,7 +4,10 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useId, useRef, useState, useSyncExternalStore } from 'react';
 import { buildHash } from '../market/build.ts';
+import { takeNewer, useNewer } from '../offline/keep.ts';
 import { useAnnounced } from '../parts/announce.ts';
+import { Button } from '../parts/button.tsx';
+import { Notice } from '../parts/notice.tsx';
 import { text } from '../texts/texts.ts';
 import { links } from './links.ts';
 
@@ -20,6 +23,7 @@ export function Layout() {
       </a>
       <Head />
       <Offline />
+      <Newer />
       <main id="screen" tabIndex={-1} data-path={path}>
         <Outlet />
       </main>
@@ -78,6 +82,20 @@ function Offline() {
   );
   return (
     <div role="status">{!isOnline && <p className="offline">{text('layout.offline')}</p>}</div>
+  );
+}
+
+function Newer() {
+  const isThere = useNewer();
+  if (!isThere) return null;
+  return (
+    <Notice
+      kind="info"
+      title={text('layout.newer')}
+      action={<Button onPress={takeNewer}>{text('layout.newer.take')}</Button>}
+    >
+      {text('layout.newer.safe')}
+    </Notice>
   );
 }
 

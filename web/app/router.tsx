@@ -1,5 +1,5 @@
-// Every screen by its path: this file and those beside it that end in `-routes`. The build reads the
-// paths from them, each whole and on a line of its own. A screen is loaded when it is first shown.
+// Every screen by its path: this file and those beside it that end in `-routes`. The build reads
+// the paths from them, each whole and on a line of its own. A screen is loaded when first shown.
 
 import {
   createRootRoute,

@@ -11,8 +11,8 @@ import { status } from './en/status.ts';
 import { swapBox } from './en/swap-box.ts';
 
 const english = {
-  ...common,
   ...book,
+  ...common,
   ...deal,
   ...help,
   ...orders,

@@ -15,6 +15,10 @@ export const common = {
   'layout.build': 'Build {hash}',
   'layout.build.why': 'How to compare this build with its sources',
   'layout.offline': 'This device is offline: what you see may be old',
+  'layout.newer': 'A newer version of this app is there',
+  'layout.newer.take': 'Reload into it',
+  'layout.newer.safe':
+    'All tabs of the app reload. Swaps that run go on afterwards from where they are.',
   'fault.title': 'This screen failed',
   'fault.safe': 'Nothing was signed or sent by it. Swaps that run are not touched.',
   'fault.again': 'Try again',
