@@ -62,7 +62,7 @@ export const orders = {
   'order.move.their_price': 'Accept or counter',
   'order.move.my_price': 'You countered with {amount}',
   'order.view': 'Look and accept',
-  'order.view.of': 'Look at the quote of {amount}',
+  'order.view.of': 'Look and accept: {amount}',
   'order.new_quote': 'A quote came: {amount}',
   'order.more_quotes': 'More than {count} quotes came; the newest {count} are compared.',
   'order.cancel': 'Cancel the order',
