@@ -14,6 +14,7 @@ import type {
   Asset,
   Built,
   CreateRfq,
+  ListedWebhook,
   ListingAnswer,
   MarketRules,
   MarketStatus,
@@ -27,6 +28,7 @@ import type {
   ScheduledRefunds,
   Swap,
   Thread,
+  Webhook,
 } from './types.ts';
 
 export type CallOptions = Pick<Request, 'idempotencyKey' | 'signal'>;
@@ -66,6 +68,7 @@ export function parleyClient(options: HttpOptions) {
     ...identity(ask),
     ...market(ask),
     ...settlement(ask),
+    ...webhooks(ask),
   };
 }
 
@@ -203,5 +206,20 @@ function settlement({ get, post }: Asking) {
     },
     broadcast: (chain: string, signed: Signed, how: CallOptions = {}) =>
       post<{ txid: string }>('/tx/broadcast', how, { body: { chain, signed } }),
+  };
+}
+
+function webhooks({ get, post, remove }: Asking) {
+  const webhookAt = (id: string) => `/webhooks/${segment(id)}`;
+  return {
+    /** `events` empty or left out: all of them. The secret is told this once. */
+    registerWebhook: (body: { url: string; events?: readonly string[] }, how: CallOptions = {}) =>
+      post<{ webhook: Webhook; secret: string }>('/webhooks', how, { body }),
+    webhooks: (query: PageOptions = {}, how: CallOptions = {}) =>
+      get<Page<'webhooks', ListedWebhook>>('/webhooks', how, { query }),
+    removeWebhook: (id: string, how: CallOptions = {}) => remove<{ ok: true }>(webhookAt(id), how),
+    /** Sends a test, and says whether a 2xx came. */
+    pingWebhook: (id: string, how: CallOptions = {}) =>
+      post<{ ok: boolean; deliveryId: string }>(`${webhookAt(id)}/ping`, how),
   };
 }

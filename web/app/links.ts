@@ -10,5 +10,6 @@ export const links: readonly { readonly to: Screens; readonly name: TextKey }[] 
   { to: '/orders', name: 'layout.orders' },
   { to: '/book', name: 'layout.book' },
   { to: '/status', name: 'layout.status' },
+  { to: '/account', name: 'layout.account' },
   { to: '/help', name: 'layout.help' },
 ];
