@@ -2,7 +2,7 @@
 // can be filled in signed out.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import type { Family } from '../../../core/families.ts';
 import { messageOf } from '../../../sdk/errors.ts';
@@ -251,7 +251,7 @@ function Asking({ draft, found, give }: AskingProps) {
         <Notice
           kind="warn"
           title={text('swap_box.no_wallet', { chain: chainName(give.chain) })}
-          action={<a href="/wallets">{text('swap_box.no_wallet.action')}</a>}
+          action={<Link to="/wallets">{text('swap_box.no_wallet.action')}</Link>}
         >
           {text('swap_box.no_wallet.why')}
         </Notice>
