@@ -7,6 +7,7 @@ type Screens = NonNullable<LinkProps['to']>;
 
 export const links: readonly { readonly to: Screens; readonly name: TextKey }[] = [
   { to: '/book', name: 'layout.book' },
+  { to: '/swaps', name: 'layout.swaps' },
   { to: '/status', name: 'layout.status' },
   { to: '/help', name: 'layout.help' },
 ];

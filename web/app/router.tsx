@@ -11,6 +11,7 @@ import { accountRoutes } from './account-routes.ts';
 import { Fault } from './fault.tsx';
 import { Layout } from './layout.tsx';
 import { Missing } from './missing.tsx';
+import { settleRoutes } from './settle-routes.ts';
 
 const root = createRootRoute({ component: Layout });
 const getParentRoute = () => root;
@@ -42,7 +43,14 @@ const help = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([first, book, status, help, ...accountRoutes(root)]),
+  routeTree: root.addChildren([
+    first,
+    book,
+    status,
+    help,
+    ...settleRoutes(root),
+    ...accountRoutes(root),
+  ]),
   defaultErrorComponent: Fault,
   defaultNotFoundComponent: Missing,
   defaultPreload: 'intent',

@@ -2,15 +2,13 @@
 
 import { book } from './en/book.ts';
 import { common } from './en/common.ts';
+import { help } from './en/help.ts';
+import { phrase } from './en/phrase.ts';
+import { session } from './en/session.ts';
 import { settlement } from './en/settlement.ts';
 import { status } from './en/status.ts';
 
-const english = { ...common, ...book, ...settlement, ...status };
-import { help } from './en/help.ts';
-import { session } from './en/session.ts';
-import { status } from './en/status.ts';
-
-const english = { ...common, ...book, ...help, ...session, ...status };
+const english = { ...common, ...book, ...help, ...phrase, ...session, ...settlement, ...status };
 
 export type TextKey = keyof typeof english;
 export type Values = Readonly<Record<string, string | number>>;

@@ -94,8 +94,7 @@ export function referenceOf(
   const isGot = getsQuote(rfq, party);
   const asked = party === 'taker' && rfq.askAmount !== null ? BigInt(rfq.askAmount) : null;
   const from = indicative === null ? 'ask' : 'recent';
-  const expected =
-    indicative === null ? asked : quoteAt(indicative, BigInt(rfq.baseAmount), isGot);
+  const expected = indicative === null ? asked : quoteAt(indicative, BigInt(rfq.baseAmount), isGot);
   if (expected === null) return null;
   const bps = advantageBps(BigInt(quoteAmount), expected, isGot);
   return bps === null ? null : { from, expected, bps, isFar: isFar(bps) };

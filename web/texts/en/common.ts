@@ -7,6 +7,7 @@ export const common = {
   'layout.navigation': 'Screens',
   'layout.menu': 'Menu',
   'layout.book': 'Book',
+  'layout.swaps': 'My swaps',
   'layout.status': 'Status',
   'layout.help': 'Help',
   'layout.api': 'API',

@@ -41,7 +41,8 @@ export const deal = {
   'deal.moved': 'The price is now {amount}. Look at it again before you accept.',
   'deal.state.their_price': 'They offer this price. It is your turn: accept it, or name another.',
   'deal.state.my_price': 'You named this price. They can accept it, or name another.',
-  'deal.state.my_price.accept': 'You may accept it beforehand: their acceptance then makes the swap.',
+  'deal.state.my_price.accept':
+    'You may accept it beforehand: their acceptance then makes the swap.',
   'deal.state.waits_for_them': 'You accepted. They have until {until}.',
   'deal.state.waits_for_them.why':
     'If they accept, the swap begins and this page goes on to it. If they do not, your acceptance ends by itself, and nothing was locked.',
@@ -74,7 +75,8 @@ export const deal = {
     'If they accept too, you pay in first. If you then do not pay in, nothing is lost, but it counts against your record.',
   'deal.accept.second':
     'If they accept too, they pay in first, and you pay in after. If you then do not pay in, nothing is lost for you, but it counts against your record.',
-  'deal.accept.bound': 'Until {until} only they can move the price. If they never accept, your acceptance ends then.',
+  'deal.accept.bound':
+    'Until {until} only they can move the price. If they never accept, your acceptance ends then.',
   'deal.accept.then': 'What happens then',
   'deal.accept.then.if': 'Times as if both accepted now.',
   'deal.step.you_fund_first': 'You pay in {give} before',
@@ -107,9 +109,9 @@ export const deal = {
     'I pay {percent} more than recent swaps cost: {amount} instead of about {expected}.',
   'deal.confirm.better':
     'The price is {percent} better for me than recent swaps: {amount} instead of about {expected}. I have compared both contracts and amounts.',
-  'deal.confirm.ask_worse': 'I get {percent} less than I asked for: {amount} instead of {expected}.',
-  'deal.confirm.ask_dearer':
-    'I pay {percent} more than I offered: {amount} instead of {expected}.',
+  'deal.confirm.ask_worse':
+    'I get {percent} less than I asked for: {amount} instead of {expected}.',
+  'deal.confirm.ask_dearer': 'I pay {percent} more than I offered: {amount} instead of {expected}.',
   'deal.confirm.ask_better':
     'The price is {percent} better than I asked for: {amount} instead of {expected}. I have compared both contracts and amounts.',
   'deal.confirm.unverified': 'I know that the contract of {symbol} is the right one: {contract}',

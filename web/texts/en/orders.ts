@@ -36,7 +36,8 @@ export const orders = {
   'order.quotes': 'Quotes',
   'order.quotes.best_get': 'The most for you first.',
   'order.quotes.best_give': 'The cheapest for you first.',
-  'order.none': 'No quote yet. Quotes appear here by themselves; you may leave this page open or come back.',
+  'order.none':
+    'No quote yet. Quotes appear here by themselves; you may leave this page open or come back.',
   'order.none.private': 'No quote yet. Send the link to who shall quote.',
   'order.col.get': 'You get',
   'order.col.give': 'You give',
@@ -66,7 +67,8 @@ export const orders = {
   'order.more_quotes': 'More than {count} quotes came; the newest {count} are compared.',
   'order.cancel': 'Cancel the order',
   'order.cancel.title': 'Cancel this order?',
-  'order.cancel.why': 'It leaves the market and its quotes end. Nothing is locked, so nothing is lost.',
+  'order.cancel.why':
+    'It leaves the market and its quotes end. Nothing is locked, so nothing is lost.',
   'order.cancel.keep': 'Keep it',
   'order.cancel.yes': 'Cancel it',
   'order.share': 'Share',

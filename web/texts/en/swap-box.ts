@@ -39,7 +39,8 @@ export const swapBox = {
   'swap_box.audience.public': 'Every maker',
   'swap_box.audience.link': 'Whoever has the link',
   'swap_box.audience.address': 'Only who holds an address',
-  'swap_box.audience.public.hint': 'Your request is in the public book. Quotes are sealed: each maker sees its own.',
+  'swap_box.audience.public.hint':
+    'Your request is in the public book. Quotes are sealed: each maker sees its own.',
   'swap_box.audience.link.hint': 'It is not in the book. You get a link and a QR code to send.',
   'swap_box.audience.address.hint':
     'It is not in the book. Only the account with this wallet may quote, and is told at once if it listens.',
