@@ -1,6 +1,7 @@
 // The Bitcoin dev chain: a faucet wallet with the first coinbases, mining, a clock that moves.
 
 import { RefusedRequest } from '../host/failure.ts';
+import { openDoor } from './bitcoin-door.ts';
 import { bitcoinMining, everydayMiner, type NodeClock } from './bitcoin-mining.ts';
 import type { BitcoinNode } from './bitcoind.ts';
 import type { DevChain, Gift } from './dev-chain.ts';
@@ -35,8 +36,10 @@ export async function bitcoinChain(
   await mining.moveTo(clock.now());
   // A node that starts thinks itself far behind the network until it sees a block of today.
   await mining.mine(1);
+  const door = await openDoor(node.rpcUrl);
+  const { rpcUrl } = node;
   return {
-    info: { chain, family: 'bitcoin', rpcUrl: node.rpcUrl, node: node.node },
+    info: { chain, family: 'bitcoin', rpcUrl, pageUrl: door.url, node: node.node },
     nativeSymbol: 'BTC',
     head: mining.head,
     mine: mining.mine,
@@ -52,7 +55,10 @@ export async function bitcoinChain(
     setAutomatic: async (value) => {
       automatic = value;
     },
-    stop: () => node.running.stop(),
+    stop: async () => {
+      await door.close();
+      await node.running.stop();
+    },
   };
 }
 

@@ -20,6 +20,8 @@ export type ChainInfo = {
   readonly family: Family;
   /** Bitcoin: with credentials. TRON: base of the HTTP API, `/jsonrpc` and the like too. */
   readonly rpcUrl: string;
+  /** The same for pages of this machine, where the node itself answers none. */
+  readonly pageUrl?: string;
   readonly chainId?: number;
   readonly node: NodeInfo;
   /** A real node's: nobody moves it. */

@@ -1,6 +1,6 @@
 // Coming to an agreement, and out of it with a trade that is the customer's own.
 
-import { deadlines, type LegTiming } from '../core/deadlines.ts';
+import { type Deadlines, deadlines, type LegTiming } from '../core/deadlines.ts';
 import type { BaseUnits, UnixSeconds } from '../core/nominal.ts';
 import { depthFor } from '../core/policy.ts';
 import type { Rules } from '../core/rules.ts';
@@ -11,6 +11,7 @@ import {
   initiatorOf,
   type LegName,
   type Party,
+  type Role,
 } from '../core/trade.ts';
 import type { Unchecked } from '../core/unchecked.ts';
 import type { CallOptions, ParleyClient } from './client.ts';
@@ -53,6 +54,30 @@ export type Agreed = {
   readonly trade: OwnTrade;
   readonly swapId: string | null;
 };
+
+/** What an acceptance would come to: the own trade without its hashlock, and its times. */
+export type Examined = {
+  readonly trade: OwnTrade;
+  readonly role: Role;
+  /** As if it was agreed now. */
+  readonly deadlines: Deadlines;
+};
+
+/**
+ * What `accept` would check of the thread, telling the market nothing. Throws as it does: first of
+ * terms, then of rules, then of times.
+ */
+export async function examine(
+  input: Omit<Agreeing, 'store'>,
+  how: CallOptions = {},
+): Promise<Examined> {
+  const thread = await input.client.thread(input.threadId, how);
+  const { trade, own } = await tradeOf(input, thread);
+  mustFit(thread, own);
+  const role = mustInitiate(thread, own.long) === trade.party ? 'initiator' : 'counterparty';
+  const at = Math.floor(await input.now());
+  return { trade, role, deadlines: deadlines(at, timingsOf(own), own.long) };
+}
 
 /**
  * Accepts the current price; commits. The initiator's secret is kept before its hashlock is said.
@@ -135,7 +160,7 @@ function used(threadId: string, swapId: string): SettleError {
 }
 
 async function tradeOf(
-  input: Agreeing,
+  input: Omit<Agreeing, 'store'>,
   thread: Thread,
 ): Promise<{ trade: OwnTrade; own: OwnLegs }> {
   const { rfq, userId, base, quote, acceptTtlSeconds = defaultAcceptTtlSeconds } = input;
@@ -177,11 +202,7 @@ type OwnLegs = ReturnType<typeof ownLegs>;
 /** Throws unless a swap of this thread would begin with the customer's rules, legs and times. */
 function mustFit(thread: Thread, own: OwnLegs): Rules {
   const rules = mustHaveRules(thread.rules, own);
-  const timing = ({ view: { policy }, amount, asset }: OwnLeg): LegTiming => ({
-    policy,
-    depth: depthFor(policy, amount, asset.highValueFrom),
-  });
-  const { refundAt } = deadlines(0, { a: timing(own.a), b: timing(own.b) }, own.long);
+  const { refundAt } = deadlines(0, timingsOf(own), own.long);
   const legs = thread.legs as Unchecked<Thread['legs']>;
   for (const name of ['a', 'b'] as const) {
     const { asset, amount } = own[name];
@@ -192,6 +213,14 @@ function mustFit(thread: Thread, own: OwnLegs): Rules {
     mustMatch(`thread.legs.${name}.`, leg, legs?.[name] ?? {});
   }
   return rules;
+}
+
+function timingsOf({ a, b }: OwnLegs): Record<LegName, LegTiming> {
+  const timing = ({ view: { policy }, amount, asset }: OwnLeg): LegTiming => ({
+    policy,
+    depth: depthFor(policy, amount, asset.highValueFrom),
+  });
+  return { a: timing(a), b: timing(b) };
 }
 
 function mustInitiate(thread: Thread, long: LegName): Party {

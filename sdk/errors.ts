@@ -7,6 +7,11 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** Of an error of this package, of a chain's adapter or of the market; null: it has none. */
+export function codeOf(error: unknown): string | null {
+  return error instanceof Error && 'code' in error ? String(error.code) : null;
+}
+
 /** Whether a node has the transaction not, and says why. */
 export function isRefusedByNode(error: unknown): error is ParleyError {
   return error instanceof ParleyError && error.code === 'refused_by_node';
@@ -101,6 +106,37 @@ export class SettleError extends Error {
     super(sentence, options);
     this.name = 'SettleError';
     this.code = code;
+  }
+}
+
+export type WalletFault =
+  /** The person said no. Nothing was signed. */
+  | 'declined'
+  /** No answer in time. It may still sign. */
+  | 'silent'
+  | 'wrong_network'
+  | 'wrong_account'
+  /** What it answered is not what it was asked for. */
+  | 'lied'
+  /** It says that it has sent it, and one's own node does not show it. */
+  | 'unseen'
+  | 'failed';
+
+/** A wallet of a person has not signed as asked. It is asked again when the person wants it. */
+export class WalletError extends Error {
+  readonly code: WalletFault;
+  /** What it says that it has sent; null: nothing, or nothing that is known. */
+  readonly txid: string | null;
+
+  constructor(
+    code: WalletFault,
+    sentence: string,
+    options: ErrorOptions & { txid?: string | null } = {},
+  ) {
+    super(sentence, options);
+    this.name = 'WalletError';
+    this.code = code;
+    this.txid = options.txid ?? null;
   }
 }
 

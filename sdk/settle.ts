@@ -7,7 +7,7 @@ import { ParleyError } from '../core/errors.ts';
 import { legStatus } from '../core/facts.ts';
 import { type SwapStatus, swapStatus } from '../core/status.ts';
 import type { LegName } from '../core/trade.ts';
-import { messageOf, SettleError } from './errors.ts';
+import { codeOf, messageOf, SettleError } from './errors.ts';
 import { type Poll, poll, stopWatching } from './settle/chains.ts';
 import { claim, refund, replaceStuck, reveal, takeRent, withdrawClaim } from './settle/claims.ts';
 import { type Context, contextOf, ownLeg, type SettleInput, sourceOf } from './settle/context.ts';
@@ -20,11 +20,12 @@ import { keepOwed } from './settle/owed.ts';
 import { prepare, takeMoves } from './settle/prepare.ts';
 import { legOf, ownSides, type Seen, seenOf } from './settle/record.ts';
 import { leaveRefunds } from './settle/scheduled.ts';
-import { endAuthorization } from './settle/ways.ts';
-import { mayBeFunded, newsOf } from './stores/store.ts';
+import { takeTurn } from './settle/turn.ts';
+import { endUnsent } from './settle/ways.ts';
+import { mayBeFunded, newsOf, type StoreLock } from './stores/store.ts';
 
 export type { EscrowPayment } from '../chains/interface/reading.ts';
-export type { ChainSource, Progress, ProgressStep, SettleInput } from './settle/context.ts';
+export type { ChainSource, Progress, ProgressStep, SettleInput, Shown } from './settle/context.ts';
 export type { SettleState } from './settle/machine.ts';
 
 export type Outcome = {
@@ -39,7 +40,8 @@ export type Outcome = {
 };
 
 /**
- * Runs until this side has nothing left to do. Throws SettleError when a person is needed, and the
+ * Runs until this side has nothing left to do; where the store has locks, after every other run of
+ * the swap. Throws SettleError when a person is needed, and the
  * signal's reason. Before its own funding also VerificationError, and refusals of wallet and
  * market. Call again to go on.
  */
@@ -47,8 +49,11 @@ export async function settle(input: SettleInput): Promise<Outcome> {
   // What goes on beside the passes ends with them.
   const over = new AbortController();
   const signals = input.signal === undefined ? [over.signal] : [over.signal, input.signal];
-  const context = contextOf({ ...input, signal: AbortSignal.any(signals) });
+  const signal = AbortSignal.any(signals);
+  const context = contextOf({ ...input, signal });
+  let turn: StoreLock | null = null;
   try {
+    turn = await takeTurn(context, signal);
     if (!(await prepared(context))) return nothing(context);
     for (;;) {
       context.signal?.throwIfAborted();
@@ -59,6 +64,7 @@ export async function settle(input: SettleInput): Promise<Outcome> {
   } finally {
     stopWatching(context);
     over.abort();
+    await turn?.release();
   }
 }
 
@@ -89,6 +95,7 @@ async function pass(context: Context): Promise<Outcome | null> {
   const polled = await trying(null, async () => {
     const found = await poll(context);
     await remember(context, found);
+    context.shows(found);
     return found;
   });
   if (polled === null) return waitOn(context, failures, false);
@@ -122,7 +129,7 @@ function waitOn(
     // A person is called for the other leg only when nothing is to be claimed.
     const isOfOther = about !== gets || !(error instanceof SettleError);
     if (!isPassing(context, error) && !(claiming && isOfOther)) throw error;
-    context.emit('waiting', about, messageOf(error));
+    context.emit('waiting', about, messageOf(error), null, codeOf(error));
   }
   return null;
 }
@@ -228,7 +235,10 @@ async function runOne(context: Context, seen: Seen, effect: Effect): Promise<voi
     case 'push_approval':
       return hand().tendApproval();
     case 'cancel_funding':
-      return context.record.funding === null ? endAuthorization(context) : hand().cancelFunding();
+      // Where the wallet sends, its chain alone ends what is late.
+      return context.record.funding === null || hand().sends
+        ? endUnsent(context)
+        : hand().cancelFunding();
     case 'wait':
       return context.emit('waiting', effect.leg, effect.why ?? '');
   }

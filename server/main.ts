@@ -28,8 +28,11 @@ async function main(args: readonly string[]): Promise<void> {
   const settings = readSettings(process.env);
   const log = createLog(settings.logLevel);
   // All of the server, which whoever has a setting wrong need not wait for.
-  const { startMarket } = await import('./start/boot.ts');
-  const starting = startMarket(settings, log);
+  const [{ startMarket }, { openWeb }] = await Promise.all([
+    import('./start/boot.ts'),
+    import('./start/web.ts'),
+  ]);
+  const starting = startMarket(settings, log, openWeb());
   let stops = 0;
   const stop = async (signal: string) => {
     stops += 1;

@@ -2,7 +2,7 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import { opens, type Secret } from '../../core/hashlock.ts';
-import { messageOf, ParleyApiError, SettleError } from '../errors.ts';
+import { codeOf, messageOf, ParleyApiError, SettleError } from '../errors.ts';
 import { mayBeFunded } from '../stores/store.ts';
 import { inTime } from '../waiting.ts';
 import type { Context } from './context.ts';
@@ -54,7 +54,8 @@ export function heardSecret(context: Context): Secret | null {
   });
   answered
     .catch((error: unknown) => {
-      if (!context.signal?.aborted) context.emit('market_refused', null, messageOf(error));
+      if (!context.signal?.aborted)
+        context.emit('market_refused', null, messageOf(error), null, codeOf(error));
     })
     .finally(() => {
       heard.askedAtMs = performance.now();

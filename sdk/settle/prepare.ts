@@ -67,7 +67,7 @@ async function untilAnswered(context: Context, client: ParleyClient): Promise<Sw
       return await client.swap(context.swapId, signalOf(context));
     } catch (error) {
       if (!(error instanceof ParleyApiError) || !error.unreachable) throw error;
-      context.emit('waiting', null, error.message);
+      context.emit('market_refused', null, error.message, null, error.code);
       await sleep(context.marketPollMs, context.signal);
     }
   }
@@ -152,7 +152,7 @@ export async function takeMoves(context: Context, seen: Seen): Promise<boolean> 
 function mustPass({ record, emit }: Context, error: unknown): void {
   const isFunded = mayBeFunded(record);
   if (error instanceof ParleyApiError && (error.unreachable || isFunded)) {
-    emit('market_refused', null, error.message);
+    emit('market_refused', null, error.message, null, error.code);
   } else if (error instanceof VerificationError && isFunded) {
     emit('market_lied', null, error.message);
   } else throw error;

@@ -45,6 +45,8 @@ export type GateState = {
   readonly uses: LastUses;
   readonly cors: Cors | null;
   closing: boolean;
+  /** Answers people who came to no screen of the app; false: the refusal is for programs. */
+  missing: (request: FastifyRequest, reply: FastifyReply) => boolean;
 };
 
 export const baseHeaders = {
@@ -258,7 +260,9 @@ function unknownRoute(visit: Visit) {
   const of = (caller: Caller | null) => {
     const { budgets } = state;
     const spent = caller ? budgets.spendCaller(caller, client) : budgets.spendClient(client);
-    spend(visit, spent, () => refuse(visit, noRoute(state.routes, request)));
+    spend(visit, spent, () => {
+      if (!state.missing(request, visit.reply)) refuse(visit, noRoute(state.routes, request));
+    });
   };
   const key = keyOf(request.headers);
   if (key === null) return of(null);

@@ -16,10 +16,10 @@ import {
 } from './access.ts';
 import { registerAccountItself } from './account/routes/account.ts';
 import { registerAccountKeys } from './account/routes/keys.ts';
-import { registerAccountWebhooks } from './account/routes/webhooks.ts';
 import { registerPayout } from './account/routes/payout.ts';
 import { registerProvider } from './account/routes/provider.ts';
 import { registerSignIn } from './account/routes/sign-in.ts';
+import { registerAccountWebhooks } from './account/routes/webhooks.ts';
 import { type Caller, openKeys, type SharedKeys } from './auth.ts';
 import { bodyLimitBytes, notJson, parseBody } from './body.ts';
 import { answerBrokenHttp } from './broken-http.ts';
@@ -40,12 +40,15 @@ import { createReserve, type Reserve } from './reserve.ts';
 import { registerAssets } from './routes/assets.ts';
 import { registerKeys, registerWallets } from './routes/identity.ts';
 import { registerLegs } from './routes/legs.ts';
+import { registerPairs } from './routes/pairs.ts';
 import { registerRfqs } from './routes/rfqs.ts';
 import { registerRules } from './routes/rules.ts';
+import { registerStatus } from './routes/status.ts';
 import { registerSwaps } from './routes/swaps.ts';
 import { registerThreads } from './routes/threads.ts';
 import { registerTx } from './routes/tx.ts';
 import { registerWebhooks } from './routes/webhooks.ts';
+import { type MissingPage, registerWeb, type Web } from './web/routes.ts';
 
 // Longest a client may take to send its headers, and the whole request. Node looks for those who
 // took longer every 30 s unless asked.
@@ -90,8 +93,10 @@ declare module 'fastify' {
   }
 }
 
-/** What tests change. */
+/** The app for browsers, and what tests change. */
 export type AppOptions = {
+  /** None: `/` says how it is built. */
+  readonly web?: Web | null;
   readonly checkReply?: ReplyCheck;
   /** Further routes, declared like all others. */
   readonly register?: (app: FastifyInstance, deps: Deps) => void;
@@ -117,6 +122,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   const state = {
     ...{ shortName, settings, keys, budgets, reserve, routes, uses, cors },
     closing: false,
+    missing: (() => false) as MissingPage,
   };
   const app = Fastify({
     logger: false,
@@ -195,6 +201,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   );
   app.setErrorHandler((error, request, reply) => answerError(deps, error, request, reply));
   registerRoutes(app, deps, options);
+  state.missing = registerWeb(app, options.web ?? null);
   options.register?.(app, deps);
   await app.ready();
   return app;
@@ -205,6 +212,8 @@ function registerRoutes(app: FastifyInstance, deps: Deps, { feed, send }: AppOpt
   registerWallets(app, deps);
   registerAssets(app, deps);
   registerRules(app, deps);
+  registerPairs(app, deps);
+  registerStatus(app, deps);
   registerRfqs(app, deps);
   const quoting = registerThreads(app, deps);
   registerSwaps(app, deps);

@@ -56,8 +56,8 @@ export function registerPages(app: FastifyInstance, deps: Deps): void {
   app.get(referencePath, { config }, (_request, reply) =>
     reply.header('content-security-policy', referencePolicy).type(html).send(reference),
   );
-  // Where a person with a browser comes first.
-  for (const url of ['/', '/v1', '/v1/']) {
+  // Where somebody who tries the API by hand comes first.
+  for (const url of ['/v1', '/v1/']) {
     app.get(url, { config }, (_request, reply) => reply.redirect(referencePath, 302));
   }
   let script: Promise<Buffer> | undefined;

@@ -69,6 +69,8 @@ const common = {
   chain,
   /** A name of a table of chains/…/policy.ts, or numbers; default: the one of what the chain is. */
   policy: some(Type.Unsafe<string | OwnPolicy>({})),
+  /** Public nodes that answer pages of any origin: those the app for browsers begins with. */
+  pageUrls: some(nodes(url)),
 };
 /** Where the id is in no table of core/worlds.ts. */
 const world = some(oneOf('dev', 'testnet', 'mainnet'));

@@ -6,6 +6,7 @@ import type { Ready } from './boot.ts';
 const ready: Ready = {
   ready: true,
   url: 'http://127.0.0.1:8080',
+  app: null,
   network: 'dev',
   chains: [
     { chain: 'bitcoin-regtest', family: 'bitcoin', rpcUrl: 'http://user:secret@127.0.0.1:1' },
@@ -22,6 +23,12 @@ test('the screen shows which chains have a gas key, its address, and no password
     ['  evm-dev          evm  http://127.0.0.1:2  gas key 0xfee'],
   );
   assert.ok(!banner(ready).includes('secret'));
+});
+
+test('the address of the app comes first, and what became of its build beside it', () => {
+  assert.equal(banner(ready).split('\n')[0], 'App: http://127.0.0.1:8080');
+  const [first] = banner({ ...ready, app: 'built in 1.4 s' }).split('\n');
+  assert.equal(first, 'App: http://127.0.0.1:8080  (built in 1.4 s)');
 });
 
 test('what agreements wait for is said only where they wait', () => {

@@ -11,6 +11,7 @@ export function banner(ready: Ready): string {
     return `  ${chain.padEnd(16)} ${what}${where}${gas}`;
   });
   return [
+    `App: ${ready.url}${ready.app === null ? '' : `  (${ready.app})`}`,
     `Chains (${ready.network}):`,
     ...lines,
     `  ${'database'.padEnd(16)} PostgreSQL, ${ready.database}`,

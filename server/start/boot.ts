@@ -42,10 +42,12 @@ import { mustKnowContracts } from '../settle/lanes.ts';
 import { createScheduledRefunds } from '../settle/scheduled-refunds.ts';
 import { createDelivering } from '../webhooks/deliver.ts';
 import { resealSecrets } from '../webhooks/register.ts';
+import { appChains } from './app-chains.ts';
 import {
   devAssets,
   devChains,
   devPeople,
+  devWeb,
   giveGas,
   peopleWith,
   type ReadyChain,
@@ -64,10 +66,13 @@ import {
   type Place,
 } from './start-errors.ts';
 import { deskApart, resealKept, watchtowerOf } from './watchtower.ts';
+import { noWeb, type OpenedWeb, webConfig } from './web.ts';
 
 export type Ready = {
   readonly ready: true;
   readonly url: string;
+  /** What became of the app for browsers, where there is something to say. */
+  readonly app: string | null;
   readonly network: string;
   readonly chains: readonly ReadyChain[];
   /** The dev network's control address; null where there are no dev chains. */
@@ -92,10 +97,14 @@ export type Market = {
 type Stack = (() => Promise<void>)[];
 
 /** Starts everything; what was started is stopped again when a later part fails. */
-export async function startMarket(settings: Settings, log: Logger): Promise<Market> {
+export async function startMarket(
+  settings: Settings,
+  log: Logger,
+  web: Promise<OpenedWeb> = noWeb,
+): Promise<Market> {
   const undo: Stack = [];
   try {
-    return await start(settings, log, undo);
+    return await start(settings, log, undo, web);
   } catch (error) {
     await unwind(undo, log);
     throw error;
@@ -108,7 +117,12 @@ async function unwind(undo: Stack, log: Logger): Promise<void> {
   }
 }
 
-async function start(given: Settings, log: Logger, undo: Stack): Promise<Market> {
+async function start(
+  given: Settings,
+  log: Logger,
+  undo: Stack,
+  opening: Promise<OpenedWeb>,
+): Promise<Market> {
   const files = openFiles();
   const limited = { ...given, connections: connectionsWithin(given.connections, files) };
   log.info({ connections: limited.connections, nofile: files }, 'connections that are served');
@@ -174,13 +188,17 @@ async function start(given: Settings, log: Logger, undo: Stack): Promise<Market>
     each.start();
     undo.push(() => each.stop());
   }
-  const app = await buildApp(deps);
+  const { build, said } = await opening;
+  const known = appChains(chains, devnet?.chains ?? []);
+  const config = () => webConfig(settings, clock, known, devWeb(devnet));
+  const app = await buildApp(deps, { web: build === null ? null : { build, config } });
   const url = await listen(app, settings);
   undo.push(() => app.close());
   const metricsUrl = await openMetrics(settings, metrics, undo);
   const ready: Ready = {
     ready: true,
     url,
+    app: said,
     network: settings.network,
     chains: servedChains(chains, devnet, gas),
     dev: devnet?.dev ?? null,

@@ -121,6 +121,12 @@ function originOf(url: string): string {
   return new URL(url).origin;
 }
 
+/** Where the app finds the dev network's control and its page of mails. */
+export function devWeb(devnet: Devnet | null): object | null {
+  if (devnet === null) return null;
+  return { control: devnet.dev, inbox: devPeople(devnet).inbox ?? null };
+}
+
 /** Coins for dev keys that have too few. */
 export async function giveGas(
   devnet: Devnet,

@@ -235,6 +235,10 @@ export type Listening = { readonly url: string; close(): Promise<void> };
 
 export async function listen(parts: HttpParts, port: number): Promise<Listening> {
   const server = createServer({ requestTimeout: requestLimitMs }, (request, response) => {
+    // Wallets in a browser ask from another origin; everything here is public.
+    response.setHeader('access-control-allow-origin', '*');
+    response.setHeader('access-control-allow-headers', '*');
+    if (request.method === 'OPTIONS') return void response.writeHead(204).end();
     answerTo(parts, request).then(
       ([status, body]) => send(response, status, body),
       () => response.destroy(),

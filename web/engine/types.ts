@@ -1,6 +1,6 @@
 // What screens know of the engine: the phrase, nodes, and swaps that settle themselves in the page.
-// `pageEngine()` (page.ts) opens the one of a page; nothing here draws or translates. Sentences are of the
-// SDK, in English, with the numbers in them; screens say the same in words of their own by `kind`.
+// `pageEngine()` (page.ts) opens the one of a page; nothing here draws or translates. Sentences are
+// of the SDK, in English, with the numbers in them; screens say the same in their words by `kind`.
 
 import type { Deadlines } from '../../core/deadlines.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
@@ -162,7 +162,7 @@ export type Swaps = {
   takeOver(): Promise<boolean>;
   /** Goes on with what was declined, missing or stopped. */
   again(swapId: string): void;
-  /** Bitcoin: where claim and refund are paid from now on. Throws `bad_address`, `wrong_network`. */
+  /** Bitcoin: where it is paid from now on. Throws `bad_address`, `wrong_network`. */
   payTo(swapId: string, address: string): Promise<void>;
   /** Bitcoin: every payment to the escrow of the own leg, by the own nodes. Empty elsewhere. */
   payments(swapId: string): Promise<readonly EscrowPayment[]>;

@@ -1,8 +1,9 @@
 // The clock of this machine. Only a dev network moves it: its chains may have been moved on.
 
 import type { UnixSeconds } from '../../core/nominal.ts';
+import { config } from './config.ts';
 
-let offsetSeconds = 0;
+let offsetSeconds = config.clockOffsetSeconds;
 
 export function now(): UnixSeconds {
   return Math.floor(Date.now() / 1_000) + offsetSeconds;

@@ -2,10 +2,9 @@
 // and name the account that is shown: the market does nothing to another one.
 
 import type { Fetch } from '../../sdk/http.ts';
+import { config } from './config.ts';
 
-/** As the market calls its headers; told by the page that it serves. */
-export const shortName = document.documentElement.dataset.shortName ?? 'parley';
-export const productName = document.documentElement.dataset.productName ?? 'Parley';
+export const { shortName, productName } = config;
 
 /** Nobody is signed in any more, or somebody else is: whatever is shown is of nobody here. */
 const gone: ReadonlySet<string | null> = new Set([

@@ -1,21 +1,10 @@
-// Files that a person keeps, as downloads: the rescue file and others.
+// The rescue file, saved by a person.
 
 import { useState } from 'react';
 import { messageOf } from '../../sdk/errors.ts';
 import { text } from '../texts/texts.ts';
 import { Button } from './button.tsx';
-
-/** Long enough for a browser to have read it. */
-const keptMs = 60_000;
-
-export function download(name: string, blob: Blob): void {
-  const url = URL.createObjectURL(blob);
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), keptMs);
-}
+import { saveFile } from './save-file.ts';
 
 export type SaveRescueProps = {
   readonly save: () => Promise<{ readonly name: string; readonly blob: Blob }>;
@@ -26,7 +15,7 @@ export function SaveRescue({ save }: SaveRescueProps) {
   const go = async () => {
     try {
       const { name, blob } = await save();
-      download(name, blob);
+      saveFile(name, blob.type, await blob.text());
       setFault(null);
     } catch (error) {
       setFault(messageOf(error));

@@ -14,6 +14,7 @@ import { testDatabase } from '../../../test/support/database.ts';
 import { type DepsOverrides, type TestDeps, testDeps } from '../../../test/support/deps.ts';
 import type { Deps } from '../../ports/deps.ts';
 import { buildApp, type ReplyCheck } from '../app.ts';
+import type { Web } from '../web/routes.ts';
 import type { TestWallet } from './signers.ts';
 
 export type Answer = {
@@ -55,12 +56,14 @@ export type TestEdge = {
 export async function startEdge(
   overrides: Omit<DepsOverrides, 'db'> = {},
   register?: (app: FastifyInstance, deps: Deps) => void,
+  web: Web | null = null,
 ): Promise<TestEdge> {
   const { db, drop } = await testDatabase();
   const home = await mkdtemp(join(tmpdir(), 'parley-edge-'));
   const settings = { home, ...overrides.settings };
   const deps = testDeps({ ...overrides, db, settings });
   const app = await buildApp(deps, {
+    web,
     checkReply: strictly(),
     ...(register === undefined ? {} : { register }),
   });

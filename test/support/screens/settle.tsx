@@ -213,7 +213,7 @@ function Shown() {
 
 Object.assign(globalThis, { showState: shown.set });
 const root = createRootRoute({ component: Shown });
-const paths = ['/swaps', '/swaps/$id', '/phrase', '/rescue', '/'] as const;
+const paths = ['/swaps', '/swaps/$id', '/phrase', '/rescue', '/wallets', '/'] as const;
 const routes = paths.map((path) => createRoute({ getParentRoute: () => root, path }));
 const router = createRouter({
   routeTree: root.addChildren(routes),

@@ -40,7 +40,15 @@ function Asked({ engine, seen, said, ask }: ActionProps & { readonly ask: Ask })
     case 'connect_wallet': {
       const account = { address: shortAddress(ask.address), chain: chainName(ask.chain) };
       return (
-        <Notice kind="warn" title={text('settlement.ask.connect', account)}>
+        <Notice
+          kind="warn"
+          title={text('settlement.ask.connect', account)}
+          action={
+            <Link className="button main" to="/wallets">
+              {text('settlement.ask.connect.go')}
+            </Link>
+          }
+        >
           {text('settlement.ask.connect.why')}
         </Notice>
       );

@@ -5,7 +5,7 @@ import { localTime } from '../../../sdk/people.ts';
 import type { SwapView } from '../../engine/types.ts';
 import { Button } from '../../parts/button.tsx';
 import type { Listed } from '../../parts/labels.ts';
-import { download } from '../../parts/save-rescue.tsx';
+import { saveFile } from '../../parts/save-file.ts';
 import { text } from '../../texts/texts.ts';
 import { receiptOf } from './receipt.ts';
 
@@ -59,7 +59,7 @@ export function Ended({ swap, listed }: EndedProps) {
     <section className="panel" aria-labelledby="swap-receipt">
       <h2 id="swap-receipt">{text('settlement.receipt')}</h2>
       <pre className="swap-receipt">{receipt}</pre>
-      <Button onPress={() => download(name, new Blob([receipt], { type: 'text/plain' }))}>
+      <Button onPress={() => saveFile(name, 'text/plain', receipt)}>
         {text('settlement.receipt.save')}
       </Button>
     </section>

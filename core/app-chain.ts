@@ -1,22 +1,13 @@
-// What a market tells its web app of the chains it trades on: how each is known, and nodes to begin
-// with. The app believes none of it: names are checked against its own tables, nodes are asked who
-// they are, and a person may name others.
+// What a market tells its app for browsers of a chain: how it is known, and nodes to begin with. The
+// app believes none of it: names are checked against its own tables, nodes are asked who they are,
+// and a person may name others.
 
-import type { ChainKey, Network } from './families.ts';
-import type { UnixSeconds } from './nominal.ts';
-
-export type AppConfig = {
-  readonly productName: string;
-  readonly network: Network;
-  /** The market's clock. A dev network moves it; elsewhere the device's own counts. */
-  readonly now: UnixSeconds;
-  readonly chains: readonly AppChain[];
-};
+import type { ChainKey } from './families.ts';
 
 type Of<F extends string, Known> = Known & {
   readonly family: F;
   readonly chain: ChainKey;
-  /** URLs that a page may ask; the first ones are asked together. */
+  /** URLs that a page may ask. */
   readonly nodes: readonly string[];
 };
 

@@ -1,0 +1,104 @@
+// Builds the app for browsers. The same sources give the same bytes in every folder; the hash over
+// them is in `build.json`, which the market reads (server/edge/web/build.ts).
+
+import { createHash } from 'node:crypto';
+import { readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { build } from 'vite';
+import { webBuild } from '../web/vite.config.ts';
+
+const routes = fileURLToPath(new URL('../web/app', import.meta.url));
+const isText = /\.(?:html|js|css|svg|json|webmanifest|txt)$/;
+/** Below, the head of a packed file costs more than packing saves. */
+const leastPacked = 512;
+/** In the worker: where the names of all other files belong. */
+const filesOfWorker = 'self.__files';
+
+export type File = { readonly path: string; readonly sha256: string };
+
+export type Built = {
+  /** SHA-256, in hex, of what `sha256sum` prints of the files, sorted by path. */
+  readonly hash: string;
+  /** Paths are relative to the folder; packed ones and build.json are not named. */
+  readonly files: readonly File[];
+  /** Paths of the router, a parameter as `$name`. */
+  readonly screens: readonly string[];
+};
+
+/** Builds beside `to`, and puts it there when it is whole. Throws what is wrong in the sources. */
+export async function buildWeb(to: string): Promise<Built> {
+  const startedAt = new Date();
+  const folder = `${to}.${process.pid}`;
+  const former = `${folder}.former`;
+  try {
+    await build(webBuild(folder));
+    await nameFiles(join(folder, 'worker.js'), await filesOf(folder));
+    const files = await filesOf(folder);
+    await Promise.all(files.map(({ path }) => pack(join(folder, path))));
+    const built = { hash: hashOf(files), files, screens: await screens() };
+    const described = join(folder, 'build.json');
+    await writeFile(described, `${JSON.stringify(built, null, 1)}\n`);
+    // Sources that change while they are built are newer than the build.
+    await utimes(described, startedAt, startedAt);
+    await rename(to, former).catch(ignoreMissing);
+    await rename(folder, to);
+    return built;
+  } finally {
+    for (const each of [folder, former]) await rm(each, { recursive: true, force: true });
+  }
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
+}
+
+function hashOf(files: readonly File[]): string {
+  const lines = files.map(({ path, sha256 }) => `${sha256}  ./${path}\n`);
+  return createHash('sha256').update(lines.join('')).digest('hex');
+}
+
+async function filesOf(folder: string): Promise<File[]> {
+  const found = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = found.filter((each) => each.isFile());
+  const paths = files.map((each) => relative(folder, join(each.parentPath, each.name))).sort();
+  return Promise.all(
+    paths.map(async (path) => {
+      const bytes = await readFile(join(folder, path));
+      return { path, sha256: createHash('sha256').update(bytes).digest('hex') };
+    }),
+  );
+}
+
+/** The service worker keeps exactly the files of its build, and checks each. */
+async function nameFiles(worker: string, files: readonly File[]): Promise<void> {
+  const source = await readFile(worker, 'utf8');
+  if (!source.includes(filesOfWorker)) throw new Error(`${worker} does not ask for its files`);
+  const others = files.filter(({ path }) => path !== 'worker.js');
+  const named = JSON.stringify(others.map(({ path, sha256 }) => [path, sha256]));
+  await writeFile(
+    worker,
+    source.replace(filesOfWorker, () => named),
+  );
+}
+
+/** Files of routes say each path as a whole, on a line of its own. */
+async function screens(): Promise<string[]> {
+  const names = (await readdir(routes)).filter((name) => /^(?:router|.*-routes)\.tsx?$/.test(name));
+  const sources = await Promise.all(names.map((name) => readFile(join(routes, name), 'utf8')));
+  const found = sources.join('\n').matchAll(/^ +path: '([^']+)'/gm);
+  return [...found].map(([, path = '']) => path).sort();
+}
+
+async function pack(file: string): Promise<void> {
+  const plain = await readFile(file);
+  if (!isText.test(file) || plain.length < leastPacked) return;
+  const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY };
+  const [br, gz] = await Promise.all([
+    promisify(brotliCompress)(plain, { params }),
+    promisify(gzip)(plain, { level: 9 }),
+  ]);
+  await Promise.all([writeFile(`${file}.br`, br), writeFile(`${file}.gz`, gz)]);
+}

@@ -1,0 +1,45 @@
+// Solana by nodes of the customer's own.
+
+import { solanaParty } from '../../chains/solana/party.ts';
+import { type SolanaDeployment, solanaDeployment } from '../../chains/solana/plan.ts';
+import { type SolanaChainSettings, solanaChains } from '../../chains/solana/policy.ts';
+import type { ChainPolicy } from '../../core/policy.ts';
+import type { ChainSource } from '../settle/context.ts';
+import { machineClock, policyOf } from './policy.ts';
+
+export type SolanaSourceOptions = {
+  readonly chain: string;
+  readonly rpcUrls: readonly string[];
+  /** Of the cluster's first block; default: not checked, as on a dev chain that is made anew. */
+  readonly genesisHash?: string;
+  readonly program?: string;
+  /** Default: the published policy of that cluster; without a genesis hash, that of dev chains. */
+  readonly policy?: ChainPolicy;
+  readonly now?: () => number;
+};
+
+export function solanaSource(options: SolanaSourceOptions): ChainSource {
+  const { chain, rpcUrls, genesisHash = null } = options;
+  const clusters: readonly SolanaChainSettings[] = Object.values(solanaChains);
+  const known = clusters.find((each) => each.genesisHash === genesisHash);
+  const policy = policyOf(chain, options.policy, known, {
+    ...{ id: `genesis hash ${genesisHash}`, tables: solanaChains },
+    dev: 'for a dev network `devPolicies.solana` of sdk/sources.ts',
+  });
+  const deployment: SolanaDeployment = {
+    ...solanaDeployment,
+    ...(options.program === undefined ? {} : { program: options.program }),
+  };
+  return {
+    view: { family: 'solana', chain, deployment, policy },
+    adapter: solanaParty({
+      chain,
+      rpcUrls,
+      policy,
+      deployment,
+      genesisHash,
+      mostDriftSeconds: policy.driftSeconds,
+      now: options.now ?? machineClock,
+    }).adapter,
+  };
+}

@@ -1,0 +1,35 @@
+// TRON by nodes of the customer's own.
+
+import type { TronSource } from '../../chains/tron/http.ts';
+import { tronParty } from '../../chains/tron/party.ts';
+import type { TronOrigin } from '../../chains/tron/plan.ts';
+import { type TronChainSettings, tronChains } from '../../chains/tron/policy.ts';
+import type { ChainPolicy } from '../../core/policy.ts';
+import type { ChainSource } from '../settle/context.ts';
+import { mustBeFew, policyOf } from './policy.ts';
+
+export type TronSourceOptions = {
+  readonly chain: string;
+  /** Each node has to show that these transactions ran the pinned init code. */
+  readonly deployment: TronOrigin;
+  readonly sources: readonly TronSource[];
+  readonly policy?: ChainPolicy;
+  /** Most that one transaction may burn for energy, sun. */
+  readonly mostFeeLimitSun?: bigint;
+};
+
+export function tronSource(options: TronSourceOptions): ChainSource {
+  const { chain, deployment, sources, mostFeeLimitSun } = options;
+  const networks: readonly TronChainSettings[] = Object.values(tronChains);
+  const known = networks.find(({ chainId }) => chainId === deployment.chainId);
+  const policy = policyOf(chain, options.policy, known, {
+    ...{ id: `chain id ${deployment.chainId}`, tables: tronChains },
+    dev: 'for a dev network `devPolicies.tron` of sdk/sources.ts',
+  });
+  mustBeFew(chain, deployment);
+  const most = mostFeeLimitSun === undefined ? {} : { mostFeeLimitSun };
+  return {
+    view: { family: 'tron', chain, deployment, policy, ...most },
+    adapter: tronParty({ chain, deployment, sources, policy }).adapter,
+  };
+}

@@ -1,0 +1,97 @@
+// The app for browsers at `/` and at each of its screens, its files below `/app/`. Everything is
+// answered from memory, and costs no budget: a page asks for dozens of files at once.
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { WebBuild, WebFile } from './build.ts';
+import { webHeaders } from './headers.ts';
+
+export type Web = {
+  readonly build: WebBuild;
+  /** What only this market can tell the app: plain JSON, asked anew for each page. */
+  readonly config: () => object;
+};
+
+/** Answers a browser that asked for no screen with the app's own page; false: it is none. */
+export type MissingPage = (request: FastifyRequest, reply: FastifyReply) => boolean;
+
+const forever = 'public, max-age=31536000, immutable';
+const anew = 'no-cache';
+const shell = 'index.html';
+
+export function registerWeb(app: FastifyInstance, web: Web | null): MissingPage {
+  if (web === null) {
+    app.get('/', (_request, reply) => reply.code(503).type('text/plain').send(notBuilt));
+    return () => false;
+  }
+  const { build, config } = web;
+  const page = build.files.find(({ path }) => path === shell);
+  if (page === undefined) throw new Error(`the build has no ${shell}`);
+  for (const file of build.files) {
+    app.get(`/app/${file.path}`, (request, reply) => send(request, reply, file));
+  }
+  const { hash, files, screens } = build;
+  const described = JSON.stringify({ hash, files: files.map(({ path }) => path), screens });
+  app.get('/app/build.json', (_request, reply) =>
+    reply.header('cache-control', anew).type('application/json; charset=utf-8').send(described),
+  );
+  // A script, so that the app has it before it begins.
+  app.get('/app/config.js', (_request, reply) =>
+    reply
+      .headers({ ...webHeaders, 'cache-control': anew })
+      .type('text/javascript; charset=utf-8')
+      .send(`self.marketConfig=${JSON.stringify(config())};\n`),
+  );
+  for (const screen of screens) {
+    const url = screen.replace(/\$(\w+)/g, ':$1');
+    // The account's own page, as long as there is one.
+    if (app.hasRoute({ method: 'GET', url })) continue;
+    app.get(url, (request, reply) => send(request, reply, page));
+  }
+  return (request, reply) => {
+    if (!isForPeople(request)) return false;
+    reply.code(404);
+    send(request, reply, page);
+    return true;
+  };
+}
+
+/** A browser goes to an address that is neither the API's nor a file's. */
+function isForPeople({ method, url, headers }: FastifyRequest): boolean {
+  if (method !== 'GET' || /^\/(?:v1|account|app)(?:[/?]|$)/.test(url)) return false;
+  return headers.accept?.includes('text/html') === true;
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, file: WebFile): FastifyReply {
+  const { 'if-none-match': known, 'accept-encoding': accepted } = request.headers;
+  reply.headers(webHeaders);
+  reply.header('cache-control', file.path.startsWith('assets/') ? forever : anew);
+  reply.header('etag', file.etag);
+  reply.header('vary', 'accept-encoding');
+  // Its folder is /app/, and it keeps the screens above.
+  if (file.path === 'worker.js') reply.header('service-worker-allowed', '/');
+  if (reply.statusCode === 200 && isKnown(known, file.etag)) return reply.code(304).send();
+  const [encoding, bytes] = packed(file, accepted ?? '');
+  if (encoding !== null) reply.header('content-encoding', encoding);
+  return reply.type(file.type).send(bytes);
+}
+
+function isKnown(known: string | undefined, etag: string): boolean {
+  return known?.split(',').some((each) => each.trim() === etag) ?? false;
+}
+
+/** RFC 9110, 12.5.3, without weights but zero: br is the smaller one. */
+function packed(file: WebFile, accepted: string): [string | null, Buffer] {
+  const offers = accepted
+    .toLowerCase()
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => !/;\s*q=0(?:\.0*)?$/.test(each))
+    .map((each) => each.split(';')[0]?.trim());
+  if (file.br !== null && offers.includes('br')) return ['br', file.br];
+  if (file.gzip !== null && offers.includes('gzip')) return ['gzip', file.gzip];
+  return [null, file.plain];
+}
+
+const notBuilt =
+  'The app is not built here. Build it with the development packages: npm ci && npm run web\n' +
+  'The API works without it: /v1/docs\n';

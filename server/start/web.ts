@@ -1,0 +1,72 @@
+// The app for browsers at start: built anew where its sources are newer than the build. What fails
+// here stops nothing but the app.
+
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { AppChain } from '../../core/app-chain.ts';
+import { readBuild, type WebBuild } from '../edge/web/build.ts';
+import type { Settings } from '../settings/config.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const folder = join(root, 'web/dist');
+/** All that the bundler may read, beside its own packages. */
+const sources = ['web', 'sdk', 'chains', 'core', 'contracts', 'package-lock.json'];
+const buildLimitMs = 120_000;
+
+/** `said`: a line for the operator, null where there is nothing to say. */
+export type OpenedWeb = { readonly build: WebBuild | null; readonly said: string | null };
+
+export async function openWeb(): Promise<OpenedWeb> {
+  try {
+    const said = (await isOld()) ? await build() : null;
+    const read = await readBuild(folder);
+    return { build: read, said: read === null ? 'not built: npm run web' : said };
+  } catch (error) {
+    const [line = ''] = (error as Error).message.split('\n');
+    return { build: null, said: `not served, \`npm run web\` says more: ${line}` };
+  }
+}
+
+/** Without the app: what tests of the API start with. */
+export const noWeb: Promise<OpenedWeb> = Promise.resolve({ build: null, said: null });
+
+/** What only this market can tell its app; web/market/config.ts reads it. */
+export function webConfig(
+  { productName, shortName, network }: Settings,
+  { offsetMs }: { readonly offsetMs: number },
+  chains: readonly AppChain[],
+  dev: object | null,
+): object {
+  const clockOffsetSeconds = Math.round(offsetMs / 1_000);
+  return { productName, shortName, network, clockOffsetSeconds, chains, dev };
+}
+
+async function isOld(): Promise<boolean> {
+  // Without the development packages what is there is served.
+  if (!existsSync(join(root, 'node_modules/vite'))) return false;
+  const builtAt = (await stat(join(folder, 'build.json')).catch(() => null))?.mtimeMs ?? 0;
+  for (const each of sources) {
+    if ((await newestIn(join(root, each))) > builtAt) return true;
+  }
+  return false;
+}
+
+/** When the newest file there was changed, in milliseconds. */
+async function newestIn(path: string): Promise<number> {
+  const found = await stat(path);
+  if (!found.isDirectory()) return found.mtimeMs;
+  const inside = (await readdir(path)).filter((name) => !/^dist|^\.|\.test\.ts$/.test(name));
+  const each = await Promise.all(inside.map((name) => newestIn(join(path, name))));
+  return Math.max(0, ...each);
+}
+
+async function build(): Promise<string> {
+  const args = [join(root, 'scripts/web.ts'), '--json'];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: buildLimitMs });
+  const { seconds } = JSON.parse(stdout) as { seconds: number };
+  return `built in ${seconds.toFixed(1)} s: its sources were newer`;
+}

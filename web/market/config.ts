@@ -1,0 +1,30 @@
+// What the market that serves this app says of itself in `/app/config.js`, before the app begins.
+// A word of the market: names and dev conveniences, never what money depends on.
+
+import type { AppChain } from '../../core/app-chain.ts';
+import type { Network } from '../../core/families.ts';
+
+export type MarketConfig = {
+  readonly productName: string;
+  readonly shortName: string;
+  readonly network: Network;
+  /** By how much a dev network has moved its clock; 0 elsewhere. */
+  readonly clockOffsetSeconds: number;
+  /** How each chain is known, and nodes to begin with. */
+  readonly chains: readonly AppChain[];
+  /** Of a dev network: its control address, and its page of mails. */
+  readonly dev: { readonly control: string; readonly inbox: string | null } | null;
+};
+
+/** A saved copy that is opened without a market has none. */
+const none: MarketConfig = {
+  productName: 'Parley',
+  shortName: 'parley',
+  network: 'mainnet',
+  clockOffsetSeconds: 0,
+  chains: [],
+  dev: null,
+};
+
+export const config: MarketConfig =
+  (globalThis as { marketConfig?: MarketConfig }).marketConfig ?? none;
