@@ -22,6 +22,12 @@ const book = createRoute({
   component: lazyRouteComponent(() => import('../screens/book/book.tsx'), 'Book'),
 });
 
+const makersConsole = createRoute({
+  getParentRoute,
+  path: '/console',
+  component: lazyRouteComponent(() => import('../screens/console/console.tsx'), 'MakersConsole'),
+});
+
 const status = createRoute({
   getParentRoute,
   path: '/status',
@@ -37,7 +43,7 @@ const help = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     ...tradeRoutes(root),
-    ...[book, status, help],
+    ...[book, makersConsole, status, help],
     ...accountRoutes(root),
   ]),
   defaultErrorComponent: Fault,

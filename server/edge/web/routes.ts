@@ -55,7 +55,7 @@ export function registerWeb(app: FastifyInstance, web: Web | null): MissingPage 
 
 /** A browser goes to an address that is neither the API's nor a file's. */
 function isForPeople({ method, url, headers }: FastifyRequest): boolean {
-  if (method !== 'GET' || /^\/(?:v1|account|app)(?:[/?]|$)/.test(url)) return false;
+  if (method !== 'GET' || /^\/(?:v1|account|market|app)(?:[/?]|$)/.test(url)) return false;
   return headers.accept?.includes('text/html') === true;
 }
 
