@@ -14,6 +14,7 @@ import type {
   Asset,
   Built,
   CreateRfq,
+  ListedWebhook,
   ListingAnswer,
   MarketRules,
   MarketStatus,
@@ -27,6 +28,7 @@ import type {
   ScheduledRefunds,
   Swap,
   Thread,
+  Webhook,
 } from './types.ts';
 
 export type CallOptions = Pick<Request, 'idempotencyKey' | 'signal'>;
@@ -46,10 +48,9 @@ type RfqQuery = {
   /** Instead: one's own that have not ended. */
   own?: boolean;
 };
-type PairQuery = {
+type PricedPair = { baseAssetId: string; quoteAssetId: string };
+type PairQuery = PricedPair & {
   direction: Direction;
-  baseAssetId: string;
-  quoteAssetId: string;
   /** Base units: high ones wait longer. */
   baseAmount?: string;
   quoteAmount?: string;
@@ -67,6 +68,7 @@ export function parleyClient(options: HttpOptions) {
     ...identity(ask),
     ...market(ask),
     ...settlement(ask),
+    ...webhooks(ask),
   };
 }
 
@@ -116,8 +118,17 @@ function market({ get, post }: Asking) {
     /** Needs no key. */
     status: (how: CallOptions = {}) => get<MarketStatus>('/market/status', how, { base: '' }),
     pair: (query: PairQuery, how: CallOptions = {}) => get<Pair>('/pairs', how, { query }),
-    pairPrice: (query: { baseAssetId: string; quoteAssetId: string }, how: CallOptions = {}) =>
+    pairPrice: (query: PricedPair, how: CallOptions = {}) =>
       get<PairPrice>('/pairs/price', how, { query }),
+    /** The same for who has no key yet. */
+    keyless: {
+      assets: (query: PageOptions & AssetQuery = {}, how: CallOptions = {}) =>
+        get<Page<'assets', Asset>>('/market/assets', how, { query, base: '' }),
+      pair: (query: PairQuery, how: CallOptions = {}) =>
+        get<Pair>('/market/pairs', how, { query, base: '' }),
+      pairPrice: (query: PricedPair, how: CallOptions = {}) =>
+        get<PairPrice>('/market/pairs/price', how, { query, base: '' }),
+    },
     /** Of the other side of a thread of yours. */
     recordOf: (threadId: string, how: CallOptions = {}) =>
       get<AccountRecord>(`${threadAt(threadId)}/record`, how),
@@ -195,5 +206,20 @@ function settlement({ get, post }: Asking) {
     },
     broadcast: (chain: string, signed: Signed, how: CallOptions = {}) =>
       post<{ txid: string }>('/tx/broadcast', how, { body: { chain, signed } }),
+  };
+}
+
+function webhooks({ get, post, remove }: Asking) {
+  const webhookAt = (id: string) => `/webhooks/${segment(id)}`;
+  return {
+    /** `events` empty or left out: all of them. The secret is told this once. */
+    registerWebhook: (body: { url: string; events?: readonly string[] }, how: CallOptions = {}) =>
+      post<{ webhook: Webhook; secret: string }>('/webhooks', how, { body }),
+    webhooks: (query: PageOptions = {}, how: CallOptions = {}) =>
+      get<Page<'webhooks', ListedWebhook>>('/webhooks', how, { query }),
+    removeWebhook: (id: string, how: CallOptions = {}) => remove<{ ok: true }>(webhookAt(id), how),
+    /** Sends a test, and says whether a 2xx came. */
+    pingWebhook: (id: string, how: CallOptions = {}) =>
+      post<{ ok: boolean; deliveryId: string }>(`${webhookAt(id)}/ping`, how),
   };
 }

@@ -276,6 +276,22 @@ export type MarketRules = {
   }[];
 };
 
+export type Webhook = {
+  id: string;
+  url: string;
+  /** Empty: all of them. */
+  events: string[];
+  /** false: it failed for a day, and is sent nothing until a ping is answered 2xx. */
+  enabled: boolean;
+};
+
+/** `lastStatus` 0: no answer; null: nothing was sent yet. */
+export type ListedWebhook = Webhook & {
+  lastStatus: number | null;
+  lastError: string | null;
+  lastDeliveryAt: string | null;
+};
+
 /** What a builder answers: the bytes to sign, and until when they may be sent (Unix seconds). */
 export type Built = Material & { validUntil?: number | null };
 

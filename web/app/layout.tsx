@@ -8,6 +8,7 @@ import { takeNewer, useNewer } from '../offline/keep.ts';
 import { useAnnounced } from '../parts/announce.ts';
 import { Button } from '../parts/button.tsx';
 import { Notice } from '../parts/notice.tsx';
+import { Replaced } from '../parts/replaced.tsx';
 import { text } from '../texts/texts.ts';
 import { links } from './links.ts';
 
@@ -25,6 +26,7 @@ export function Layout() {
       <Offline />
       <Newer />
       <main id="screen" tabIndex={-1} data-path={path}>
+        <Replaced />
         <Outlet />
       </main>
       <Foot />

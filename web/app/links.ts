@@ -11,5 +11,6 @@ export const links: readonly { readonly to: Screens; readonly name: TextKey }[] 
   { to: '/book', name: 'layout.book' },
   { to: '/console', name: 'layout.console' },
   { to: '/status', name: 'layout.status' },
+  { to: '/account', name: 'layout.account' },
   { to: '/help', name: 'layout.help' },
 ];

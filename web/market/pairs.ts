@@ -12,7 +12,7 @@ export type PairIds = { readonly baseAssetId: string; readonly quoteAssetId: str
 export function usePrice(ids: PairIds | null) {
   return useQuery({
     queryKey: ['pair price', ids],
-    queryFn: ids === null ? skipToken : ({ signal }) => market.pairPrice(ids, { signal }),
+    queryFn: ids === null ? skipToken : ({ signal }) => market.keyless.pairPrice(ids, { signal }),
     staleTime: 15_000,
     refetchInterval: 30_000,
   });
@@ -29,11 +29,11 @@ export function priceOf(answer: PairPrice | undefined): Price | null {
   return price.baseAmount > 0n && price.quoteAmount > 0n ? price : null;
 }
 
-/** `query`: of `GET /v1/pairs`; null: nothing is asked yet. */
-export function usePair(query: Parameters<typeof market.pair>[0] | null) {
+/** `query`: of `GET /market/pairs`; null: nothing is asked yet. */
+export function usePair(query: Parameters<typeof market.keyless.pair>[0] | null) {
   return useQuery({
     queryKey: ['pair', query],
-    queryFn: query === null ? skipToken : ({ signal }) => market.pair(query, { signal }),
+    queryFn: query === null ? skipToken : ({ signal }) => market.keyless.pair(query, { signal }),
     staleTime: 15_000,
     placeholderData: (before) => before,
   });

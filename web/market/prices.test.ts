@@ -7,7 +7,10 @@ import { runs } from '../../test/support/runs.ts';
 import { advantageBps, farBps, getsQuote, isFar, quoteAt, sidesOf, turned } from './prices.ts';
 
 const rfq = {
-  ...{ direction: 'sell_base', baseAssetId: 'btc', baseAmount: '1000', quoteAssetId: 'usd' },
+  direction: 'sell_base',
+  baseAssetId: 'btc',
+  baseAmount: '1000',
+  quoteAssetId: 'usd',
 } as const;
 const btc = { assetId: 'btc', amount: 1000n };
 const usd = { assetId: 'usd', amount: 7n };

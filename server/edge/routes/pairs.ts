@@ -9,7 +9,7 @@ import { mustDiffer } from '../../market/rfqs.ts';
 import type { Deps } from '../../ports/deps.ts';
 import { createMoments } from '../../ports/moments.ts';
 import { createCosts, pairView } from '../../settle/pair.ts';
-import { read } from '../command.ts';
+import { readByAll } from '../command.ts';
 import * as shapes from '../schemas/pair.ts';
 
 /** A statement walks some thousand rows at most, for all who ask within a moment. */
@@ -21,7 +21,7 @@ export function registerPairs(app: FastifyInstance, deps: Deps): void {
   const readCosts = createCosts(deps);
   const prices = createMoments<PairPrices>(priceMs, mostPairs);
 
-  read(place, '/v1/pairs', 'getPair', {
+  readByAll(place, '/pairs', 'getPair', {
     about:
       'What a trade would mean before anything is asked: who funds first, times and fees. By ' +
       '`rules` and fees of the chains, which you can read by yourself.',
@@ -44,7 +44,7 @@ export function registerPairs(app: FastifyInstance, deps: Deps): void {
     },
   });
 
-  read(place, '/v1/pairs/price', 'getPairPrice', {
+  readByAll(place, '/pairs/price', 'getPairPrice', {
     about:
       'Public agreements of the last day that both sides funded, and the middle one by price. ' +
       'Whoever trades with itself moves it for the fees: a hint, no quote.',

@@ -31,7 +31,7 @@ export function QuoteForm({ rfq, assets }: { rfq: Rfq; assets: readonly Asset[] 
   const blocked = fault ?? (units === null ? text('amount.empty') : null);
   return (
     <form
-      className="panel order-quote"
+      className="panel"
       aria-labelledby="quote-form"
       onSubmit={(event) => {
         event.preventDefault();

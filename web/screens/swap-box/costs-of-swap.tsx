@@ -7,7 +7,7 @@ import { usePair } from '../../market/pairs.ts';
 import { Failed, Loading } from '../../parts/answer.tsx';
 import { chainName } from '../../parts/names.ts';
 import { text } from '../../texts/texts.ts';
-import { type Coin, type CostLine, type Costs, costsOf } from './costs.ts';
+import { type Coin, type CostLine, type Costs, costsOf, enough } from './costs.ts';
 import type { Draft, Understood } from './draft.ts';
 
 export type CostsOfSwapProps = {
@@ -88,7 +88,7 @@ function Lines({ costs, give, get }: { costs: Costs; give: Asset; get: Asset }) 
         {needs.map(({ coin, units }) => (
           <li key={coin.chain}>
             {text('swap_box.costs.need', {
-              amount: shown(units, coin),
+              amount: shown(enough(units, coin), coin),
               chain: chainName(coin.chain),
             })}
           </li>

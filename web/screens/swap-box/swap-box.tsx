@@ -18,7 +18,8 @@ import { chainName } from '../../parts/names.ts';
 import { Notice } from '../../parts/notice.tsx';
 import { Screen } from '../../parts/screen.tsx';
 import { Select } from '../../parts/select.tsx';
-import { text } from '../../texts/texts.ts';
+import { typedAmount } from '../../parts/typed-amount.ts';
+import { type TextKey, text } from '../../texts/texts.ts';
 import { CostsOfSwap } from './costs-of-swap.tsx';
 import {
   type Audience,
@@ -100,7 +101,8 @@ type SideProps = {
 function SideOfSwap({ side, draft, assets, asset, onChange }: SideProps) {
   const amount = side === 'give' ? draft.giveAmount : draft.getAmount;
   const isExact = draft.exact === side;
-  const { symbol = '' } = asset ?? {};
+  const { symbol = '', decimals } = asset ?? {};
+  const fault = decimals === undefined ? null : typedAmount(amount, decimals).fault;
   return (
     <fieldset className="swap-side panel">
       <legend>{text(`swap_box.${side}`)}</legend>
@@ -108,6 +110,7 @@ function SideOfSwap({ side, draft, assets, asset, onChange }: SideProps) {
         <Field
           label={symbol === '' ? text('swap_box.amount') : text('swap_box.amount_of', { symbol })}
           hint={text(`swap_box.${side}_${isExact ? 'exact' : 'open'}`)}
+          error={fault}
         >
           {(tied) => (
             <input
@@ -154,8 +157,13 @@ const audiences: readonly Audience[] = ['public', 'link', 'address'];
 function Options({ draft, onChange }: Pick<SideProps, 'draft' | 'onChange'>) {
   const { audience, ttl, address } = draft;
   return (
-    <fieldset className="panel swap-options">
-      <legend>{text('swap_box.options')}</legend>
+    <details className="panel swap-options" open={audience === 'address'}>
+      <summary>
+        {text('swap_box.options', {
+          who: text(`swap_box.audience.${audience}`),
+          long: text(ttlName(ttl)),
+        })}
+      </summary>
       <div className="row">
         <Select
           label={text('swap_box.audience')}
@@ -184,8 +192,12 @@ function Options({ draft, onChange }: Pick<SideProps, 'draft' | 'onChange'>) {
           maxLength={200}
         />
       )}
-    </fieldset>
+    </details>
   );
+}
+
+function ttlName(ttl: string): TextKey {
+  return `swap_box.ttl.${lifetimes.find((each) => each === ttl) ?? '3600'}`;
 }
 
 /** Of the chain that is paid on, whether this account has shown a wallet. null: not known. */

@@ -28,7 +28,7 @@ export const swapBox = {
   'swap_box.recent.use': 'Ask for that',
   'swap_box.ask_better': 'You ask for {percent} better than recent swaps. Makers may not quote.',
   'swap_box.ask_worse': 'You ask for {percent} less than recent swaps brought.',
-  'swap_box.options': 'Who may quote, and for how long',
+  'swap_box.options': '{who} may quote, for {long}',
   'swap_box.ttl': 'Open for',
   'swap_box.ttl.600': '10 minutes',
   'swap_box.ttl.3600': '1 hour',
