@@ -43,8 +43,6 @@ export function registerWeb(app: FastifyInstance, web: Web | null): MissingPage 
   );
   for (const screen of screens) {
     const url = screen.replace(/\$(\w+)/g, ':$1');
-    // The account's own page, as long as there is one.
-    if (app.hasRoute({ method: 'GET', url })) continue;
     app.get(url, (request, reply) => send(request, reply, page));
   }
   return (request, reply) => {
