@@ -318,11 +318,8 @@ export async function asPersonWants(
 /** Tells a wallet that asks a person what it asks for next: of material that was checked. */
 export function shows(context: Context, leg: SetLeg, asked: Asked, material: Material): void {
   const { asks } = walletOf(context, leg.chain);
-  if (asks === undefined) return;
-  asks.shows(
-    { swapId: context.swapId, verb: asked.verb },
-    wordsOf(material, asked, leg.escrow.terms),
-  );
+  const what = { swapId: context.swapId, verb: asked.verb };
+  asks?.shows?.(what, wordsOf(material, asked, leg.escrow.terms));
 }
 
 /** Whether the market is to send the claim of this leg. */

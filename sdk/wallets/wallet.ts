@@ -57,7 +57,7 @@ export type Asks = {
   /** Whether the person wants to be asked now. Nothing is built or asked before. */
   isWanted(what: AskedFor): boolean;
   /** What is asked next, of material that was checked: one a prompt. */
-  shows(what: AskedFor, signings: readonly Signing[]): void;
+  shows?(what: AskedFor, signings: readonly Signing[]): void;
   /** Asked, and not signed: it is not asked again before the person wants it again. */
   over(what: AskedFor): void;
 };
