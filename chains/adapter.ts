@@ -21,6 +21,8 @@ export type ChainAdapter = Reading &
     readonly chain: ChainKey;
     readonly family: Family;
     readonly policy: ChainPolicy;
+    /** Usual time between blocks; absent where nobody is told of times. */
+    readonly blockSeconds?: number;
     /** What holds the escrows that it plans. */
     readonly contract: Contract;
     close(): Promise<void>;

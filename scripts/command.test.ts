@@ -70,6 +70,7 @@ const wrong: Readonly<Record<string, readonly (readonly [args: string[], named: 
   conformance: [[['--key-file', 'k', '--contract', 'c'], /--url/]],
   check: [[['core'], /core/]],
   watchtower: [[['here'], /"here"/]],
+  web: [[['here'], /"?here"?/]],
 };
 /** One runs whatever program it is given, the other is `check` with an argument. */
 const without = ['node', 'format'];

@@ -10,7 +10,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import { build } from 'vite';
 import { webBuild } from '../web/vite.config.ts';
 
-const router = fileURLToPath(new URL('../web/app/router.tsx', import.meta.url));
+const routes = fileURLToPath(new URL('../web/app', import.meta.url));
 const isText = /\.(?:html|js|css|svg|json|webmanifest|txt)$/;
 /** Below, the head of a packed file costs more than packing saves. */
 const leastPacked = 512;
@@ -84,10 +84,12 @@ async function nameFiles(worker: string, files: readonly File[]): Promise<void> 
   );
 }
 
-/** The router says each path as a whole, on a line of its own. */
+/** Files of routes say each path as a whole, on a line of its own. */
 async function screens(): Promise<string[]> {
-  const source = await readFile(router, 'utf8');
-  return [...source.matchAll(/^ +path: '([^']+)'/gm)].map(([, path = '']) => path).sort();
+  const names = (await readdir(routes)).filter((name) => /^(?:router|.*-routes)\.tsx?$/.test(name));
+  const sources = await Promise.all(names.map((name) => readFile(join(routes, name), 'utf8')));
+  const found = sources.join('\n').matchAll(/^ +path: '([^']+)'/gm);
+  return [...found].map(([, path = '']) => path).sort();
 }
 
 async function pack(file: string): Promise<void> {

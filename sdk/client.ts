@@ -9,20 +9,26 @@ import type { SwapStatus } from '../core/status.ts';
 import type { Direction, LegName } from '../core/trade.ts';
 import { call, defaultProductName, type HttpOptions, type Request } from './http.ts';
 import type {
+  AccountRecord,
   ApiKey,
   Asset,
   Built,
   CreateRfq,
+  ListedWebhook,
   ListingAnswer,
   MarketRules,
+  MarketStatus,
   Me,
   Page,
+  Pair,
+  PairPrice,
   Proof,
   ProvenWallet,
   Rfq,
   ScheduledRefunds,
   Swap,
   Thread,
+  Webhook,
 } from './types.ts';
 
 export type CallOptions = Pick<Request, 'idempotencyKey' | 'signal'>;
@@ -42,6 +48,13 @@ type RfqQuery = {
   /** Instead: one's own that have not ended. */
   own?: boolean;
 };
+type PricedPair = { baseAssetId: string; quoteAssetId: string };
+type PairQuery = PricedPair & {
+  direction: Direction;
+  /** Base units: high ones wait longer. */
+  baseAmount?: string;
+  quoteAmount?: string;
+};
 type Acceptance = { quoteAmount: string; hashlock?: Hashlock; rules?: Rules };
 
 export type ParleyClient = ReturnType<typeof parleyClient>;
@@ -55,19 +68,22 @@ export function parleyClient(options: HttpOptions) {
     ...identity(ask),
     ...market(ask),
     ...settlement(ask),
+    ...webhooks(ask),
   };
 }
 
+type Asked = Omit<Request, 'method' | 'path'> & { readonly base?: '' };
 type Asking = ReturnType<typeof asking>;
 
 function asking(options: HttpOptions) {
   const send =
     (method: Request['method']) =>
-    <T>(path: string, how: CallOptions, more: Omit<Request, 'method' | 'path'> = {}) => {
+    <T>(path: string, how: CallOptions, asked: Asked = {}) => {
+      const { base = '/v1', ...more } = asked;
       const { idempotencyKey, signal } = how;
       const key = method === 'GET' || idempotencyKey === undefined ? {} : { idempotencyKey };
       const stop = signal === undefined ? {} : { signal };
-      return call<T>(options, { method, path: `/v1${path}`, ...more, ...key, ...stop });
+      return call<T>(options, { method, path: `${base}${path}`, ...more, ...key, ...stop });
     };
   return { get: send('GET'), post: send('POST'), remove: send('DELETE') };
 }
@@ -99,6 +115,23 @@ function market({ get, post }: Asking) {
     assets: (query: PageOptions & AssetQuery = {}, how: CallOptions = {}) =>
       get<Page<'assets', Asset>>('/assets', how, { query }),
     rules: (how: CallOptions = {}) => get<MarketRules>('/rules', how),
+    /** Needs no key. */
+    status: (how: CallOptions = {}) => get<MarketStatus>('/market/status', how, { base: '' }),
+    pair: (query: PairQuery, how: CallOptions = {}) => get<Pair>('/pairs', how, { query }),
+    pairPrice: (query: PricedPair, how: CallOptions = {}) =>
+      get<PairPrice>('/pairs/price', how, { query }),
+    /** The same for who has no key yet. */
+    keyless: {
+      assets: (query: PageOptions & AssetQuery = {}, how: CallOptions = {}) =>
+        get<Page<'assets', Asset>>('/market/assets', how, { query, base: '' }),
+      pair: (query: PairQuery, how: CallOptions = {}) =>
+        get<Pair>('/market/pairs', how, { query, base: '' }),
+      pairPrice: (query: PricedPair, how: CallOptions = {}) =>
+        get<PairPrice>('/market/pairs/price', how, { query, base: '' }),
+    },
+    /** Of the other side of a thread of yours. */
+    recordOf: (threadId: string, how: CallOptions = {}) =>
+      get<AccountRecord>(`${threadAt(threadId)}/record`, how),
     /** Throws `token_rejected` or `asset_delisted` (422) for what can never be traded. */
     listAsset: (body: { chain: string; address: string }, how: CallOptions = {}) =>
       post<ListingAnswer>('/assets', how, { body }),
@@ -111,6 +144,9 @@ function market({ get, post }: Asking) {
       get<Page<'threads', Thread>>(`${rfqAt(id)}/threads`, how, { query }),
     quote: (rfqId: string, quoteAmount: string, how: CallOptions = {}) =>
       threadOf(post(`${rfqAt(rfqId)}/quotes`, how, { body: { quoteAmount } })),
+    /** Open threads of live RFQs that you are the maker of, newest first. */
+    quotes: (query: PageOptions = {}, how: CallOptions = {}) =>
+      get<Page<'threads', Thread>>('/threads', how, { query }),
     thread: (id: string, how: CallOptions = {}) => get<Thread>(threadAt(id), how),
     propose: (id: string, quoteAmount: string, how: CallOptions = {}) =>
       threadOf(post(`${threadAt(id)}/propose`, how, { body: { quoteAmount } })),
@@ -170,5 +206,20 @@ function settlement({ get, post }: Asking) {
     },
     broadcast: (chain: string, signed: Signed, how: CallOptions = {}) =>
       post<{ txid: string }>('/tx/broadcast', how, { body: { chain, signed } }),
+  };
+}
+
+function webhooks({ get, post, remove }: Asking) {
+  const webhookAt = (id: string) => `/webhooks/${segment(id)}`;
+  return {
+    /** `events` empty or left out: all of them. The secret is told this once. */
+    registerWebhook: (body: { url: string; events?: readonly string[] }, how: CallOptions = {}) =>
+      post<{ webhook: Webhook; secret: string }>('/webhooks', how, { body }),
+    webhooks: (query: PageOptions = {}, how: CallOptions = {}) =>
+      get<Page<'webhooks', ListedWebhook>>('/webhooks', how, { query }),
+    removeWebhook: (id: string, how: CallOptions = {}) => remove<{ ok: true }>(webhookAt(id), how),
+    /** Sends a test, and says whether a 2xx came. */
+    pingWebhook: (id: string, how: CallOptions = {}) =>
+      post<{ ok: boolean; deliveryId: string }>(`${webhookAt(id)}/ping`, how),
   };
 }

@@ -109,6 +109,37 @@ export class SettleError extends Error {
   }
 }
 
+export type WalletFault =
+  /** The person said no. Nothing was signed. */
+  | 'declined'
+  /** No answer in time. It may still sign. */
+  | 'silent'
+  | 'wrong_network'
+  | 'wrong_account'
+  /** What it answered is not what it was asked for. */
+  | 'lied'
+  /** It says that it has sent it, and one's own node does not show it. */
+  | 'unseen'
+  | 'failed';
+
+/** A wallet of a person has not signed as asked. It is asked again when the person wants it. */
+export class WalletError extends Error {
+  readonly code: WalletFault;
+  /** What it says that it has sent; null: nothing, or nothing that is known. */
+  readonly txid: string | null;
+
+  constructor(
+    code: WalletFault,
+    sentence: string,
+    options: ErrorOptions & { txid?: string | null } = {},
+  ) {
+    super(sentence, options);
+    this.name = 'WalletError';
+    this.code = code;
+    this.txid = options.txid ?? null;
+  }
+}
+
 export type StoreFault =
   /** The browser lacks what keeps records safe. */
   | 'unsupported'

@@ -12,8 +12,8 @@ export type { BookChange } from './feed/book.ts';
 export type { Quoted } from './feed/quotes.ts';
 
 export type MakerFeedOptions = HttpOptions & {
-  /** A key with the scope `maker`. */
-  readonly key: string;
+  /** Instead of a key with the scope `maker`: asks for a ticket, of whoever `fetch` signs in. */
+  readonly ticket?: () => Promise<string>;
   /** An RFQ came, or left the book. */
   readonly onChange?: (change: BookChange) => void;
   /** `live`: the book is whole and changes are heard. */
@@ -83,7 +83,7 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
   const quotes = createQuotes((frame) => link.send(frame));
   const link: Link = createLink({
     url: `${options.baseUrl.replace(/^http/, 'ws').replace(/\/$/, '')}/v1/ws`,
-    key: options.key,
+    key: options.ticket ?? options.key ?? '',
     ...(options.random === undefined ? {} : { random: options.random }),
     ...(options.open === undefined ? {} : { open: options.open }),
     heard: (frame) => {

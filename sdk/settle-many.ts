@@ -267,6 +267,9 @@ async function sent(
   { material, gas }: BuiltBatch,
 ): Promise<Pick<SentBatch, 'txid' | 'state'>> {
   const wallet = walletOf(context, leg.chain) as AccountWallet;
+  if (wallet.asks !== undefined) {
+    throw new SettleError('no_wallet', `${wallet.address} asks a person: batches are signed alone`);
+  }
   const hand = handOf(context, leg);
   const first = await hand.keeping(async () => {
     const kept = keptNow(await signed());

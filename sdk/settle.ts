@@ -28,9 +28,10 @@ import { prepare, takeMoves } from './settle/prepare.ts';
 import { legOf, ownSides, type Seen, seenOf } from './settle/record.ts';
 import { leaveRefunds } from './settle/scheduled.ts';
 import { takeTurn } from './settle/turn.ts';
-import { endAuthorization } from './settle/ways.ts';
+import { endUnsent } from './settle/ways.ts';
 import { mayBeFunded, newsOf, type StoreLock } from './stores/store.ts';
 
+export type { EscrowPayment } from '../chains/interface/reading.ts';
 export type {
   ChainSource,
   Failure,
@@ -255,7 +256,10 @@ async function runOne(context: Context, seen: Seen, effect: Effect): Promise<voi
     case 'push_approval':
       return hand().tendApproval();
     case 'cancel_funding':
-      return context.record.funding === null ? endAuthorization(context) : hand().cancelFunding();
+      // Where the wallet sends, its chain alone ends what is late.
+      return context.record.funding === null || hand().sends
+        ? endUnsent(context)
+        : hand().cancelFunding();
     case 'wait':
       return context.emit('waiting', effect.leg, effect.why ?? '');
   }

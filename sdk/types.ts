@@ -3,6 +3,7 @@
 
 import type { Material } from '../chains/interface/material.ts';
 import type { Deadlines } from '../core/deadlines.ts';
+import type { Expected } from '../core/expected.ts';
 import type { LegStatus } from '../core/facts.ts';
 import type { Family } from '../core/families.ts';
 import type { Hashlock, Secret } from '../core/hashlock.ts';
@@ -183,6 +184,86 @@ export type Swap = {
   updatedAt: string;
 };
 
+/** Of one transaction, in base units of its chain's native coin; `most` is to be had for it. */
+export type LegCost = { usual: string; most: string };
+
+export type LegCosts = {
+  fund: LegCost;
+  claim: LegCost;
+  refund: LegCost;
+  /** Bitcoin: a claim or refund pays its fee out of the amount. */
+  settlesFromAmount: boolean;
+  /** Solana: lamports that a funding locks, and what of them a claim leaves locked. */
+  deposit: { locked: string; keptByClaim: string } | null;
+};
+
+export type PairLeg = {
+  chain: string;
+  assetId: string;
+  long: boolean;
+  timelockSeconds: number;
+  confirmations: number;
+  costs: LegCosts | null;
+};
+
+/** What a trade would mean; seconds from the agreement. */
+export type Pair = {
+  direction: Direction;
+  baseAssetId: string;
+  quoteAssetId: string;
+  initiator: Party;
+  rules: Rules;
+  legs: Record<LegName, PairLeg>;
+  initiatorFundBySeconds: number;
+  counterpartyFundBySeconds: number;
+  revealBySeconds: number;
+  expected: Record<Role, Expected> | null;
+};
+
+/** A public agreement that both sides funded; `direction` is the taker's. */
+export type Agreement = {
+  direction: Direction;
+  baseAmount: string;
+  quoteAmount: string;
+  agreedAt: string;
+};
+
+/** `median`: the middle one by price; null of fewer than three. A hint, no quote. */
+export type PairPrice = {
+  baseAssetId: string;
+  quoteAssetId: string;
+  median: Agreement | null;
+  agreements: Agreement[];
+  windowSeconds: number;
+};
+
+/** How the other side of a thread kept its agreements, in whole days that are over. */
+export type AccountRecord = {
+  accountId: string;
+  since: string;
+  countedFrom: string;
+  countedUntil: string;
+  settled: number;
+  abandoned: number;
+  medianFundSeconds: number | null;
+};
+
+export type MarketStatus = {
+  at: string;
+  network: string;
+  agrees: boolean;
+  waitsFor: string[];
+  chains: {
+    chain: string;
+    height: number | null;
+    clock: number | null;
+    seenAt: string | null;
+    blockSeconds: number | null;
+    isQuiet: boolean;
+    haltedSince: string | null;
+  }[];
+};
+
 /** The formula of all times, and each chain's contract and policy. */
 export type MarketRules = {
   formula: number;
@@ -193,6 +274,22 @@ export type MarketRules = {
     policy: ChainPolicy;
     policyDigest: string;
   }[];
+};
+
+export type Webhook = {
+  id: string;
+  url: string;
+  /** Empty: all of them. */
+  events: string[];
+  /** false: it failed for a day, and is sent nothing until a ping is answered 2xx. */
+  enabled: boolean;
+};
+
+/** `lastStatus` 0: no answer; null: nothing was sent yet. */
+export type ListedWebhook = Webhook & {
+  lastStatus: number | null;
+  lastError: string | null;
+  lastDeliveryAt: string | null;
 };
 
 /** What a builder answers: the bytes to sign, and until when they may be sent (Unix seconds). */

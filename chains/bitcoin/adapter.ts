@@ -16,6 +16,7 @@ import { isRefusal, type Offers, offersTo } from '../nodes/offers.ts';
 import type { BitcoinBackend } from './backend.ts';
 import { bitcoinContract } from './contract.ts';
 import { coreBackend } from './core-backend.ts';
+import { claimVsize, costsAt } from './costs.ts';
 import { paymentsOf } from './escrow-facts.ts';
 import {
   applyTransaction,
@@ -54,16 +55,8 @@ import {
   parseBitcoinAddress,
   witnessScriptHashAddress,
 } from './networks.ts';
-import {
-  bitcoinEscrow,
-  escrowBytes,
-  maxSats,
-  paymentUri,
-  spendVsize,
-  type Verb,
-  vsizeOf,
-} from './plan.ts';
-import { bitcoinPolicies, fallbackRates } from './policy.ts';
+import { bitcoinEscrow, escrowBytes, maxSats, paymentUri, type Verb, vsizeOf } from './plan.ts';
+import { bitcoinBlockSeconds, bitcoinPolicies, fallbackRates } from './policy.ts';
 import { parseTx, type Tx } from './raw-transaction.ts';
 import { look, mustAgreeOnFunding, mustAgreeOnHeads } from './read.ts';
 import { scheduledRefunds } from './scheduled.ts';
@@ -185,6 +178,8 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
       second: second && { ...second.backend, learn: (tx) => learn(follower, tx) },
     }),
     checkAmount: (token, amount, signal) => checkAmount(context, token, amount, signal),
+    blockSeconds: bitcoinBlockSeconds[network.name],
+    costs: async (_token, signal) => costsAt(await estimate(signal), bounds),
     close: async () => offers.close(),
   };
 }
@@ -370,9 +365,6 @@ async function checkAmount(
     { amount, least },
   );
 }
-
-/** The longest script has a 4-byte timelock; the longest destination is P2WSH or P2TR. */
-const claimVsize = spendVsize('claim', 1, 119, 34);
 
 function leastAmount(rate: number, bounds: FeeBounds): bigint {
   const fee = feeAt(claimVsize, Math.min(rate, bounds.capSatPerVbyte));

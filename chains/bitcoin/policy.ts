@@ -50,6 +50,13 @@ export const bitcoinPolicies: Readonly<Record<BitcoinNetworkName, ChainPolicy>> 
   regtest,
 };
 
+/** Usual time between blocks. */
+export const bitcoinBlockSeconds: Readonly<Record<BitcoinNetworkName, number>> = {
+  mainnet: 10 * minute,
+  testnet: 10 * minute,
+  regtest: 1,
+};
+
 /** Rate used where a node has too little to estimate by, sat per vbyte. */
 export const fallbackRates: Readonly<Record<BitcoinNetworkName, number>> = {
   mainnet: 20,

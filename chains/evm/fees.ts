@@ -32,12 +32,14 @@ export const margin = 2n;
 /** What a wallet offers above the price of now where it is not signed: a fifth. Rounds up. */
 const offeredAt = (price: bigint) => (price * 6n + 4n) / 5n;
 
-const kindOf = ({ token }: EscrowTerms) => (token === null ? 'native' : 'token');
+type Token = Pick<EscrowTerms, 'token'>;
+
+const kindOf = ({ token }: Token) => (token === null ? 'native' : 'token');
 
 /** With `margin` and a fifth above the price, a claim can pay for its limit by `untriedGas`. */
 export function gasFor(
   chainId: number,
-  terms: EscrowTerms,
+  terms: Token,
   verb: 'claim' | 'fund',
   rules: GasRules,
 ): bigint {

@@ -16,12 +16,14 @@ import {
   checkAmount,
   preflight,
 } from './builders.ts';
+import { costs } from './costs.ts';
 import { shortage, spendGas, untriedSpend } from './fees.ts';
 import { changes } from './follow.ts';
 import { fundWaysOf, permitNonce, separator, trial } from './fund-ways.ts';
 import { type GasRules, rulesUntil } from './gas-policy.ts';
 import { atLook, balanceAt } from './node.ts';
 import { contractFor, type EvmDeployment, evmContract, evmEscrow } from './plan.ts';
+import { evmBlockSeconds } from './policy.ts';
 import { look, mustAgree } from './read.ts';
 import { hashlocksOf } from './scan.ts';
 import { checkNodes, lanesOf } from './state.ts';
@@ -62,6 +64,7 @@ export function evmParty(options: EvmAdapterOptions) {
     ...kit.kept,
     family: 'evm',
     chainId,
+    blockSeconds: evmBlockSeconds(chainId),
     contract: evmContract(deployment),
     parseAddress: parseEvmAddress,
     plan: (terms) => evmEscrow(terms, deployment),
@@ -84,6 +87,7 @@ export function evmParty(options: EvmAdapterOptions) {
       buildBatch,
       isKnown,
       checkAmount,
+      costs,
     }),
   };
   return { adapter, watch, kit };

@@ -10,6 +10,8 @@ export type EvmChainSettings = {
   readonly policy: ChainPolicy;
   /** Amounts that want `policy.high` wait for this head too. null: confirmations alone. */
   readonly depthTag: DepthTag | null;
+  /** Usual time between blocks. */
+  readonly blockSeconds: number;
 };
 
 const common = {
@@ -63,14 +65,40 @@ const opClock = { driftSeconds: 1_800, windowSeconds: 12 * 3_600 };
 const arbitrumClock = { driftSeconds: 3_600, windowSeconds: 24 * 3_600 };
 
 export const evmChains = {
-  ethereum: { chainId: 1, policy: ethereum, depthTag: null },
-  sepolia: { chainId: 11_155_111, policy: ethereum, depthTag: null },
-  optimism: { chainId: 10, policy: rollup(30, opClock), depthTag: 'safe' },
-  'optimism-sepolia': { chainId: 11_155_420, policy: rollup(30, opClock), depthTag: 'safe' },
-  base: { chainId: 8_453, policy: rollup(30, opClock), depthTag: 'safe' },
-  'base-sepolia': { chainId: 84_532, policy: rollup(30, opClock), depthTag: 'safe' },
-  arbitrum: { chainId: 42_161, policy: rollup(240, arbitrumClock), depthTag: 'safe' },
-  'arbitrum-sepolia': { chainId: 421_614, policy: rollup(240, arbitrumClock), depthTag: 'safe' },
-  'evm-dev': { chainId: 31_337, policy: dev, depthTag: null },
-  'evm-dev-2': { chainId: 31_338, policy: dev, depthTag: null },
+  ethereum: { chainId: 1, policy: ethereum, depthTag: null, blockSeconds: 12 },
+  sepolia: { chainId: 11_155_111, policy: ethereum, depthTag: null, blockSeconds: 12 },
+  optimism: { chainId: 10, policy: rollup(30, opClock), depthTag: 'safe', blockSeconds: 2 },
+  'optimism-sepolia': {
+    chainId: 11_155_420,
+    policy: rollup(30, opClock),
+    depthTag: 'safe',
+    blockSeconds: 2,
+  },
+  base: { chainId: 8_453, policy: rollup(30, opClock), depthTag: 'safe', blockSeconds: 2 },
+  'base-sepolia': {
+    chainId: 84_532,
+    policy: rollup(30, opClock),
+    depthTag: 'safe',
+    blockSeconds: 2,
+  },
+  arbitrum: {
+    chainId: 42_161,
+    policy: rollup(240, arbitrumClock),
+    depthTag: 'safe',
+    blockSeconds: 1,
+  },
+  'arbitrum-sepolia': {
+    chainId: 421_614,
+    policy: rollup(240, arbitrumClock),
+    depthTag: 'safe',
+    blockSeconds: 1,
+  },
+  'evm-dev': { chainId: 31_337, policy: dev, depthTag: null, blockSeconds: 1 },
+  'evm-dev-2': { chainId: 31_338, policy: dev, depthTag: null, blockSeconds: 1 },
 } as const satisfies Record<string, EvmChainSettings>;
+
+/** By the chain's id, whatever it is called; of one that nobody here knows Ethereum's. */
+export function evmBlockSeconds(chainId: number): number {
+  const known = Object.values(evmChains).find((each) => each.chainId === chainId);
+  return known?.blockSeconds ?? evmChains.ethereum.blockSeconds;
+}

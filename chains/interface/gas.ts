@@ -31,6 +31,25 @@ export type Owed = {
 /** EVM: what a claim is sent with. `feePerGas`: wei, once it is signed. */
 export type Offered = { readonly gas: bigint; readonly feePerGas: BaseUnits | null };
 
+/** Of one transaction, in base units of the native coin. */
+export type Cost = {
+  /** Likely now. */
+  readonly usual: BaseUnits;
+  /** What its sender should have for it: prices rise, and wallets offer more than they pay. */
+  readonly most: BaseUnits;
+};
+
+/** What an escrow costs, whosever it is. Rents of accounts that stay with a receiver included. */
+export type Costs = {
+  readonly fund: Cost;
+  readonly claim: Cost;
+  readonly refund: Cost;
+  /** Bitcoin: a claim or refund pays its fee out of the amount. */
+  readonly settlesFromAmount: boolean;
+  /** Solana: what a funding locks beside the amount, and what of it a claim leaves locked. */
+  readonly deposit: { readonly locked: BaseUnits; readonly keptByClaim: BaseUnits } | null;
+};
+
 /** A claim or refund to be tried. The secret is null while nobody may hear it. */
 export type Spend =
   | { readonly verb: 'claim'; readonly terms: EscrowTerms; readonly secret: Secret | null }
@@ -38,6 +57,9 @@ export type Spend =
 
 /** What a chain does not ask of who sends is absent. */
 export type Gas = {
+  /** By the fees of now; null token: the native coin. */
+  costs?(token: string | null, signal: AbortSignal): Promise<Costs>;
+
   /** Whether a leg's parties can pay for what they send. */
   warnings?(terms: EscrowTerms, signal: AbortSignal): Promise<readonly Warning[]>;
 

@@ -13,7 +13,7 @@ import { associatedTokenAccount, type TokenProgram } from './programs.ts';
 import type { Watch } from './watch.ts';
 
 /** For speed, and for what changes until it is sent: only warnings count it. */
-const sparedLamports = 100_000n;
+export const sparedLamports = 100_000n;
 const parts = ' for the fee and the rent of accounts';
 const { stateBytes, tombstoneBytes, vaultBytes } = layout.constants;
 
@@ -48,7 +48,7 @@ type Deposit = { readonly deposit: bigint; readonly kept: bigint };
 /** Rents that a funding pays, and what of them stays from a claim until the timelock. */
 export async function depositOf(
   watch: Pick<Watch, 'rpc'>,
-  { token }: EscrowTerms,
+  { token }: Pick<EscrowTerms, 'token'>,
   signal: AbortSignal,
 ): Promise<Deposit> {
   const rpc = gathering(watch.rpc, signal);

@@ -9,10 +9,12 @@ import { checkNodes, mustAgree } from './agreement.ts';
 import { isKnown, readSigned, sending } from './broadcast.ts';
 import { buildClaim, buildFund, buildRefund, checkAmount } from './builders.ts';
 import { solanaContract } from './contract.ts';
+import { costs } from './costs.ts';
 import { shortage } from './fees.ts';
 import { changes } from './follow.ts';
 import { hashlocksOf } from './hashlocks.ts';
 import { solanaEscrow } from './plan.ts';
+import { solanaSlotSeconds } from './policy.ts';
 import { preflight } from './preflight.ts';
 import { look } from './read.ts';
 import { forget, newWatch, remember, type SolanaAdapterOptions } from './watch.ts';
@@ -46,6 +48,7 @@ export function solanaParty(options: SolanaAdapterOptions) {
   const adapter: SolanaAdapter = {
     ...kit.kept,
     family: 'solana',
+    blockSeconds: solanaSlotSeconds,
     contract: solanaContract(deployment),
     parseAddress: parseSolanaAddress,
     plan: (terms) => solanaEscrow(terms, deployment),
@@ -61,6 +64,7 @@ export function solanaParty(options: SolanaAdapterOptions) {
       buildRefund,
       isKnown,
       checkAmount,
+      costs,
     }),
   };
   return { adapter, watch, kit };

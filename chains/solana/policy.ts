@@ -6,6 +6,9 @@ import type { ChainPolicy } from '../../core/policy.ts';
 /** Of a finalized transaction; before that it has at most one fewer, and counts for nothing. */
 export const finalizedConfirmations = 32;
 
+/** Of one confirmation. */
+export const solanaSlotSeconds = 0.4;
+
 export type SolanaChainSettings = {
   /** null: not checked, on a dev chain that is made anew. */
   readonly genesisHash: string | null;

@@ -32,7 +32,7 @@ export const ownEnergy = {
   approve: 23_000n,
 } as const;
 /** For a transfer that cannot be tried: USDT to a new holder, with most of its dynamic factor. */
-const unknownTransfer = 130_000n;
+export const unknownTransfer = 130_000n;
 
 /** Prices, and what is used, may rise between a trial and its transaction: 1.3 times. */
 const [marginTimes, marginOf] = [13n, 10n];

@@ -10,11 +10,13 @@ import { forget } from '../kit/watch.ts';
 import { parseTronAddress } from './address.ts';
 import { isKnown, readSigned, sending } from './broadcast.ts';
 import { buildBatch, buildClaim, buildFund, buildRefund, checkAmount } from './builders.ts';
+import { costs } from './costs.ts';
 import { heldBy, shortage } from './energy.ts';
 import { changes } from './follow.ts';
 import { type Http, httpClient } from './http.ts';
 import { checkNodes } from './identity.ts';
 import { contractFor, type TronDeployment, tronContract, tronEscrow } from './plan.ts';
+import { tronBlockSeconds } from './policy.ts';
 import { preflight } from './preflight.ts';
 import { look, mustAgree } from './read.ts';
 import { hashlocksOf } from './receipts.ts';
@@ -56,6 +58,7 @@ export function tronParty(options: TronAdapterOptions) {
     ...kit.kept,
     family: 'tron',
     chainId: deployment.chainId,
+    blockSeconds: tronBlockSeconds,
     contract: tronContract(deployment),
     parseAddress: parseTronAddress,
     plan: (terms) => tronEscrow(terms, deployment),
@@ -72,6 +75,7 @@ export function tronParty(options: TronAdapterOptions) {
       buildBatch,
       isKnown,
       checkAmount,
+      costs,
     }),
   };
   return { adapter, watch, kit };

@@ -7,6 +7,9 @@ export type TronChainSettings = {
   readonly policy: ChainPolicy;
 };
 
+/** One slot. */
+export const tronBlockSeconds = 3;
+
 /** Solid when 19 of 27 witnesses built on it. Nothing deeper is to be had. */
 const depth = { confirmations: 19, settleSeconds: 300, outageSeconds: 3_600 } as const;
 

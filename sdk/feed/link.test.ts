@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
+import { ParleyApiError } from '../errors.ts';
 import { createLink, type LinkState, type ServerFrame } from './link.ts';
 
 /** A socket that does what it is told. */
@@ -22,14 +23,18 @@ class Fake extends EventTarget {
   }
 }
 
-function harness(random: number, heard: (frame: ServerFrame) => void = () => {}) {
+function harness(
+  random: number,
+  heard: (frame: ServerFrame) => void = () => {},
+  key: string | (() => Promise<string>) = 'k',
+) {
   mock.timers.enable({ apis: ['setTimeout', 'Date'] });
   const sockets: Fake[] = [];
   const states: LinkState[] = [];
   const said: string[] = [];
   const link = createLink({
     url: 'ws://nowhere',
-    key: 'k',
+    key,
     heard,
     changed: (state) => states.push(state),
     troubled: (sentence) => said.push(sentence),
@@ -168,4 +173,47 @@ test('a close alone never ends it; an error that says that the key is wrong does
   last().end(4401);
   mock.timers.tick(60_000);
   assert.equal(sockets.length, 4);
+});
+
+test('each connection has a ticket of its own; nobody signed in is the end, all else is tried again', async () => {
+  const given: (string | Error)[] = [
+    't1',
+    'stale',
+    new ParleyApiError({ status: 503, code: 'unavailable', message: 'away' }),
+    't2',
+    new ParleyApiError({ status: 401, code: 'session_missing', message: 'nobody' }),
+  ];
+  const ticket = async () => {
+    const next = given.shift() ?? assert.fail('nobody may ask any more');
+    if (next instanceof Error) throw next;
+    return next;
+  };
+  const { sockets, last, states, said } = harness(1, undefined, ticket);
+  const shown = () => (last().sent[0] as { apiKey: string }).apiKey;
+  const asked = () => new Promise((resolve) => setImmediate(resolve));
+  const again = async () => {
+    mock.timers.tick(30_000);
+    await asked();
+  };
+  await asked();
+  last().open();
+  assert.equal(shown(), 't1');
+  last().end(1006);
+  await again();
+  last().open();
+  assert.equal(shown(), 'stale');
+  // Refused as unknown: of a key that would be the end.
+  last().say({ type: 'error', error: 'the ticket is unknown', code: 'key_invalid' });
+  last().end(4401);
+  await again();
+  assert.equal(sockets.length, 2);
+  assert.match(said.at(-1) ?? '', /^no ticket for the feed \(away\): trying again$/);
+  await again();
+  last().open();
+  assert.equal(shown(), 't2');
+  last().end(4401);
+  await again();
+  await again();
+  assert.deepEqual([sockets.length, given.length], [3, 0]);
+  assert.deepEqual([states.at(-1), said.at(-1)], ['closed', 'nobody is signed in here any more']);
 });

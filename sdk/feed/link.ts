@@ -1,5 +1,6 @@
 // The connection to the feed: resumed where it was lost, after a random wait that grows.
 
+import { messageOf, ParleyApiError } from '../errors.ts';
 import type { Rfq } from '../types.ts';
 
 export type LinkState = 'connecting' | 'live' | 'closed';
@@ -7,7 +8,8 @@ export type LinkState = 'connecting' | 'live' | 'closed';
 export type LinkOptions = {
   /** `ws:` or `wss:`. */
   readonly url: string;
-  readonly key: string;
+  /** A key, or what asks for a ticket: each connection has one of its own. */
+  readonly key: string | (() => Promise<string>);
   readonly heard: (frame: ServerFrame) => void;
   readonly changed: (state: LinkState) => void;
   /** A connection was lost, or could not be had. */
@@ -25,6 +27,8 @@ const waitFirstMs = 250;
 const waitMostMs = 30_000;
 /** A connection that lived as long as this was a good one. */
 const provenMs = 10_000;
+/** Nobody is signed in: no ticket is given, however often one asks. */
+const signedOut = (error: unknown) => error instanceof ParleyApiError && error.status === 401;
 /** Of an error: the key is wrong, has ended, or lacks the scope. A close alone says less. */
 const fatalCodes = new Map<string, string>([
   ['key_invalid', 'the API key is not valid'],
@@ -102,13 +106,26 @@ export function createLink(options: LinkOptions) {
   };
 
   const connect = () => {
+    if (typeof key === 'string') return begin(key);
+    key().then(
+      (ticket) => closed || begin(ticket),
+      (error: unknown) => {
+        if (closed) return;
+        if (signedOut(error)) return end('nobody is signed in here any more');
+        troubled(`no ticket for the feed (${messageOf(error)}): trying again`);
+        timer = setTimeout(connect, waitMs(null));
+      },
+    );
+  };
+
+  const begin = (shown: string) => {
     const own = open(url);
     const began = Date.now();
     socket = own;
     listen(own);
     own.addEventListener('open', () => {
       const resume = { resume: true, ...(since === null ? {} : { since }) };
-      own.send(JSON.stringify({ apiKey: key, ...resume }));
+      own.send(JSON.stringify({ apiKey: shown, ...resume }));
     });
     own.addEventListener('message', ({ data }) => take(own, data));
     own.addEventListener('error', () => {}); // `close` follows.
@@ -131,12 +148,17 @@ export function createLink(options: LinkOptions) {
   };
 
   const giveUp = (own: WebSocket, code: string | undefined) => {
-    const sentence = fatalCodes.get(code ?? '');
+    // A ticket ends with its sign-in, and the next one tells whether anybody is signed in.
+    const sentence = typeof key === 'string' ? fatalCodes.get(code ?? '') : undefined;
     if (sentence === undefined) return;
+    own.close();
+    end(sentence);
+  };
+
+  const end = (sentence: string) => {
     closed = true;
     live = false;
     clearTimeout(quiet);
-    own.close();
     changed('closed');
     ended(sentence);
   };

@@ -9,7 +9,15 @@ import type { LegName } from '../../core/trade.ts';
 import { messageOf, SettleError } from '../errors.ts';
 import { type Kept, keptNow } from '../stores/store.ts';
 import { refreshed, snapshot } from './chains.ts';
-import { type Context, ownLeg, payingLeg, relays, sourceOf } from './context.ts';
+import {
+  asPersonWants,
+  type Context,
+  ownLeg,
+  payingLeg,
+  relays,
+  sourceOf,
+  walletOf,
+} from './context.ts';
 import { mustHoldNoMore } from './extra.ts';
 import type { Spending } from './hands/hand.ts';
 import { handOf } from './hands/of.ts';
@@ -48,15 +56,17 @@ export async function reveal(context: Context, seen: Seen): Promise<void> {
   const hand = handOf(context, leg);
   // Until a claim is mined the balance does not show it: the next reveal of this account waits,
   // this swap goes on.
-  return new Promise((resolve, reject) => {
-    const revealing = hand.alone(async () => {
-      await claimNow(context, secret);
-      resolve();
-      const { claim: sent } = context.record;
-      if (sent !== null) await hand.untilMined(sent).catch(() => {});
+  const work = () =>
+    new Promise<void>((resolve, reject) => {
+      const revealing = hand.alone(async () => {
+        await claimTelling(context, secret);
+        resolve();
+        const { claim: sent } = context.record;
+        if (sent !== null) await hand.untilMined(sent).catch(() => {});
+      });
+      revealing.catch(reject);
     });
-    revealing.catch(reject);
-  });
+  return asPersonWants(context, leg, 'claim', work);
 }
 
 /** Claims with a public secret, by what the chain that pays shows. */
@@ -67,7 +77,28 @@ export async function claim(context: Context, { leg: { facts } }: LegSeen): Prom
   if (!(await relayClaim(context, facts, secret))) await claimNow(context, secret);
 }
 
-async function claimNow(context: Context, secret: Secret): Promise<void> {
+function claimNow(context: Context, secret: Secret): Promise<void> {
+  const leg = payingLeg(context);
+  return asPersonWants(context, leg, 'claim', () => claimTelling(context, secret));
+}
+
+async function claimTelling(context: Context, secret: Secret): Promise<void> {
+  const { asks } = walletOf(context, payingLeg(context).chain);
+  if (asks !== undefined && context.record.publicSecret === null) await tellWallet(context, secret);
+  await claimAlone(context, secret);
+}
+
+/**
+ * A person's wallet shows what it is to sign to whoever it trusts: from then on the secret counts
+ * as public, whether the person signs or not.
+ */
+async function tellWallet(context: Context, secret: Secret): Promise<void> {
+  const { gate, still } = revealGate(context, null);
+  await gate(null);
+  await putTelling(context, { publicSecret: secret }, still);
+}
+
+async function claimAlone(context: Context, secret: Secret): Promise<void> {
   const leg = payingLeg(context);
   const isPublic = context.record.publicSecret !== null;
   const { sign, gas } = await builtSpend(context, leg, { verb: 'claim', secret });
@@ -193,6 +224,11 @@ export async function refund(context: Context, own: LegSeen, wall: number): Prom
   const { state, clocks } = aloneOf(record, own, wall);
   refundGate(state.legs[leg.leg], leg.timelock, clocks);
   if (record.refund !== null) return resend(context, 'refund', record.refund);
+  await asPersonWants(context, leg, 'refund', () => refundNow(context));
+}
+
+async function refundNow(context: Context): Promise<void> {
+  const leg = ownLeg(context);
   const { sign } = await builtSpend(context, leg, { verb: 'refund' });
   const { txid } = await signAndKeep(context, leg, {
     sign,
@@ -220,6 +256,8 @@ export async function withdrawClaim(context: Context): Promise<void> {
 /** Rent that a claim left in a Solana escrow. Waited for by nobody: the swap has ended. */
 export async function takeRent(context: Context): Promise<void> {
   const leg = ownLeg(context);
+  // The swap is over: nobody is asked for it.
+  if (walletOf(context, leg.chain).asks !== undefined) return;
   try {
     const { sign } = await builtSpend(context, leg, { verb: 'refund' });
     const kept = await sign();

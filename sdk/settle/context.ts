@@ -7,10 +7,10 @@ import type { Secret } from '../../core/hashlock.ts';
 import type { BaseUnits, UnixSeconds } from '../../core/nominal.ts';
 import type { LegName } from '../../core/trade.ts';
 import type { ParleyClient } from '../client.ts';
-import { SettleError } from '../errors.ts';
+import { SettleError, WalletError } from '../errors.ts';
 import type { Store, SwapRecord } from '../stores/store.ts';
 import type { ChainView, ChainViews, OwnTrade } from '../trade.ts';
-import type { Wallet } from '../wallets/wallet.ts';
+import type { AskedFor, Wallet } from '../wallets/wallet.ts';
 import { keptStore } from './keeping.ts';
 import type { SettleState } from './machine.ts';
 import { type LegSeen, legOf, ownSides, type SetLeg } from './record.ts';
@@ -29,6 +29,10 @@ export type ProgressStep =
   | 'approved'
   | 'signed'
   | 'pay_by_hand'
+  /** A person has to want that a wallet asks (`Asks`). */
+  | 'asking'
+  /** A wallet has not signed as asked. */
+  | 'wallet_refused'
   | 'funded'
   | 'scheduled'
   | 'seen'
@@ -150,6 +154,10 @@ const storeShare = 1 / 3;
 export function contextOf(input: SettleInput) {
   const { now = () => Math.floor(Date.now() / 1000), signal } = input;
   const limitMs = input.chainTimeoutMs ?? 15_000;
+  const limitOf = (ms: number) => {
+    const limit = AbortSignal.timeout(Math.ceil(ms));
+    return signal === undefined ? limit : AbortSignal.any([limit, signal]);
+  };
   const emitted = new Map<string, string>();
   const onlyOnce = new Set<string>();
   let state: SettleState = 'preparing';
@@ -199,10 +207,9 @@ export function contextOf(input: SettleInput) {
     replaceAfterMs: (family: Family) =>
       input.replaceAfterMs ?? (family === 'bitcoin' ? bitcoinPatienceMs : patienceMs),
     /** For one chain read or signature, or a share of it; the caller's signal ends it too. */
-    limit: (share = 1) => {
-      const limit = AbortSignal.timeout(Math.ceil(limitMs * share));
-      return signal === undefined ? limit : AbortSignal.any([limit, signal]);
-    },
+    limit: (share = 1) => limitOf(limitMs * share),
+    /** For one signature: a person takes longer than a key. */
+    signingLimit: ({ asks }: Pick<Wallet, 'asks'>) => limitOf(limitMs + (asks?.withinMs ?? 0)),
     emit,
     shows: (legs: ReadonlyMap<LegName, LegSeen>, failures: readonly Failure[]) => {
       try {
@@ -265,6 +272,31 @@ export function ownLeg({ record }: Pick<Context, 'record'>): SetLeg {
 
 export function payingLeg({ record }: Pick<Context, 'record'>): SetLeg {
   return legOf(record, ownSides(record).gets);
+}
+
+/**
+ * Does what a wallet signs for, or says that a person has to want it first. What the wallet refuses
+ * ends nothing: it is asked again when the person wants that again.
+ */
+export async function asPersonWants(
+  context: Context,
+  leg: SetLeg,
+  verb: AskedFor['verb'],
+  work: () => Promise<void>,
+): Promise<void> {
+  const { asks } = walletOf(context, leg.chain);
+  if (asks === undefined) return work();
+  const what = { swapId: context.swapId, verb };
+  if (!asks.isWanted(what)) {
+    return context.emit('asking', leg.leg, `waits until you want to ${verb} leg ${leg.leg}`);
+  }
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof WalletError)) throw error;
+    asks.over(what);
+    context.emit('wallet_refused', leg.leg, error.message, error.txid ?? undefined);
+  }
 }
 
 /** Whether the market is to send the claim of this leg. */

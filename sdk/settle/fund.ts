@@ -7,14 +7,23 @@ import { fundBy } from '../../core/gates.ts';
 import { opens } from '../../core/hashlock.ts';
 import { SettleError, VerificationError } from '../errors.ts';
 import { isoTime } from '../people.ts';
-import { mayBeFunded, mustBeOnly } from '../stores/store.ts';
+import { type Kept, keptNow, mayBeFunded, mustBeOnly } from '../stores/store.ts';
 import type { Built } from '../types.ts';
 import { mustFollowToday } from '../verify.ts';
-import { type Context, ownLeg, payingLeg, sourceOf, viewsOf, walletOf } from './context.ts';
+import {
+  asPersonWants,
+  type Context,
+  ownLeg,
+  payingLeg,
+  sourceOf,
+  viewsOf,
+  walletOf,
+} from './context.ts';
 import { approvalLimitMs } from './hands/account.ts';
 import type { Signing } from './hands/hand.ts';
 import { handOf } from './hands/of.ts';
 import { claimPayerOf, owing } from './owed.ts';
+import type { SetLeg } from './record.ts';
 import { send, sendWaiting } from './send.ts';
 import { fundingGate, mustAgree, open, paidBy, signAndKeep } from './sign.ts';
 import {
@@ -36,12 +45,52 @@ export async function fund(context: Context): Promise<void> {
     if ((await hand.tendFunding()) !== 'dead') return;
     hand.forget();
   }
+  if (context.record.asked && (await tendAsked(context))) return;
   // Approving and funding belong together, until the funding has used the allowance up.
-  await hand.alone(async () => {
-    await fundOnce(context);
-    const sent = context.record.funding;
-    if (sent !== null && sent.txid !== funding?.txid) await hand.untilMined(sent);
-  });
+  const work = () =>
+    hand.alone(async () => {
+      await fundOnce(context);
+      const sent = context.record.funding;
+      if (sent !== null && sent.txid !== funding?.txid) await hand.untilMined(sent);
+    });
+  // What is signed already is handed out without asking.
+  if (context.record.authorization) return work();
+  // Others of the account do not wait for what nobody wants yet.
+  await asPersonWants(context, ownLeg(context), 'fund', work);
+}
+
+/**
+ * A wallet was asked for the funding, and its answer is not known. Resolves to whether there is
+ * nothing to ask now. The contract opens the escrow of these terms once, however often it is sent.
+ */
+async function tendAsked(context: Context): Promise<boolean> {
+  const leg = ownLeg(context);
+  const { asked } = context.record;
+  const wallet = walletOf(context, leg.chain);
+  const { sends } = wallet.family === 'evm' ? wallet : {};
+  if (!asked || sends === undefined) return false;
+  const { txid } = asked;
+  const found = txid === null ? null : await sends.bytesOf(txid, context.limit());
+  if (found !== null && (await isFundingOf(context, leg, found))) {
+    await context.keep({ funding: keptNow(found), asked: null });
+    context.emit('funded', leg.leg, `your wallet sent the funding of leg ${leg.leg}`, found.txid);
+    return true;
+  }
+  const said = txid === null ? 'has not answered' : `says that it has sent ${txid}`;
+  const waiting = await sends.waiting(context.limit());
+  if (waiting > 0) {
+    const text = `${waiting} transactions of ${wallet.address} wait for a block, maybe the funding`;
+    context.waits(leg, text);
+    return true;
+  }
+  context.waits(leg, `the wallet was asked for the funding of leg ${leg.leg}, and ${said}`);
+  return false;
+}
+
+async function isFundingOf(context: Context, leg: SetLeg, { raw }: Kept): Promise<boolean> {
+  const { adapter } = sourceOf(context, leg.chain);
+  const { touches } = await adapter.readSigned(raw, context.limit());
+  return touches.some(({ verb, escrow }) => verb === 'fund' && escrow === leg.escrow.address);
 }
 
 async function fundOnce(context: Context): Promise<void> {

@@ -5,7 +5,14 @@ import type { Offered } from '../../chains/interface/gas.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { fundGate } from '../../core/gates.ts';
 import type { LegName } from '../../core/trade.ts';
-import { type Kept, keptNow, mustBeOnly, type SwapRecord } from '../stores/store.ts';
+import { WalletError, type WalletFault } from '../errors.ts';
+import {
+  type AskedFunding,
+  type Kept,
+  keptNow,
+  mustBeOnly,
+  type SwapRecord,
+} from '../stores/store.ts';
 import { outputsOf, paidWhere, verifyMaterial } from '../verify-material.ts';
 import { mostFeePerGasOf } from '../wallets/evm.ts';
 import { snapshot } from './chains.ts';
@@ -33,6 +40,8 @@ type Keeping = {
   readonly sign: Signing;
   readonly keeps: (kept: Kept) => Partial<SwapRecord>;
   readonly gate: Gate;
+  /** Kept before a wallet is asked that sends by itself: it may do so at any time from then on. */
+  readonly asks?: () => Partial<SwapRecord>;
   /** Urgent is what may not be put off: a claim whose secret is public, and a refund. */
   readonly isUrgent: boolean;
   readonly still?: Still;
@@ -52,6 +61,7 @@ export async function signAndKeep(
 ): Promise<Kept> {
   const hand = handOf(context, leg);
   const { gate, isUrgent } = keeping;
+  if (hand.sends) return askAndKeep(context, keeping);
   const gated = async (signed: Kept) => {
     await gate(signed);
   };
@@ -70,6 +80,41 @@ export async function signAndKeep(
     }, isUrgent);
     if (kept !== null) return kept;
   }
+}
+
+/**
+ * Of a wallet that sends: all that is asked is asked before it, since nothing is taken back. A
+ * refusal leaves what was kept before, and every other failure leaves open whether it was sent.
+ */
+async function askAndKeep(
+  context: Context,
+  { sign, keeps, gate, asks = () => ({}) }: Keeping,
+): Promise<Kept> {
+  await gate(null);
+  const { asked: before = null } = context.record;
+  await context.keep(asks());
+  const { asked } = context.record;
+  try {
+    const kept = keptNow(await sign());
+    await context.keep(keeps(kept));
+    return kept;
+  } catch (error) {
+    if (asked && asked !== before) await context.keep({ asked: stillAsked(asked, before, error) });
+    throw error;
+  }
+}
+
+/** Before they ask: nothing was shown to the person, or the person said no. */
+const unsent: readonly WalletFault[] = ['declined', 'wrong_network', 'wrong_account'];
+
+function stillAsked(
+  asked: AskedFunding,
+  before: AskedFunding | null,
+  error: unknown,
+): AskedFunding | null {
+  // What is no answer of the wallet was met before it was asked.
+  if (!(error instanceof WalletError) || unsent.includes(error.code)) return before;
+  return { ...asked, txid: error.txid };
 }
 
 async function keepSigned(

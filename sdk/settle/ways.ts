@@ -28,7 +28,15 @@ import { mustTakeNew } from '../verify.ts';
 import { verifyMaterial } from '../verify-material.ts';
 import type { EvmWallet } from '../wallets/wallet.ts';
 import { readLeg } from './chains.ts';
-import { type Context, type FundingWay, type On, ownLeg, sourceOf, walletOf } from './context.ts';
+import {
+  asPersonWants,
+  type Context,
+  type FundingWay,
+  type On,
+  ownLeg,
+  sourceOf,
+  walletOf,
+} from './context.ts';
 import type { Signing } from './hands/hand.ts';
 import { handOf } from './hands/of.ts';
 import { asked } from './market.ts';
@@ -84,9 +92,12 @@ export async function askToFund(
 /** Signs and keeps a funding, as what takes the place of the one before if there was any. */
 export async function keepFunding(context: Context, sign: Signing): Promise<Kept> {
   const { funding: before } = context.record;
-  return signAndKeep(context, ownLeg(context), {
+  const leg = ownLeg(context);
+  const { address: escrow } = leg.escrow;
+  return signAndKeep(context, leg, {
     sign: async () => (before === null ? sign() : inPlaceOf(before, await sign())),
-    keeps: (funding) => ({ funding, owedBy: claimPayerOf(context) }),
+    keeps: (funding) => ({ funding, asked: null, owedBy: claimPayerOf(context) }),
+    asks: () => ({ asked: keptNow({ escrow, txid: null }), owedBy: claimPayerOf(context) }),
     gate: () => fundingGate(context),
     isUrgent: false,
   });
@@ -127,7 +138,7 @@ export async function signText(
   { context, leg, wallet }: On<EvmWallet>,
   text: TypedData,
 ): Promise<string> {
-  const signature = await wallet.signTypedData?.(text, context.limit());
+  const signature = await wallet.signTypedData?.(text, context.signingLimit(wallet));
   const { address } = leg.escrow.terms.refund;
   const signer = signature === undefined ? 'nobody' : signerOf(text, signature);
   if (signature !== undefined && sameAddress(signer, address)) return signature;
@@ -305,7 +316,9 @@ async function handOut(context: Context, kept: Authorization): Promise<void> {
     const until = `whoever has it may send it before ${timeOf(kept.validBefore)}`;
     return context.waits(leg, `the funding of leg ${leg.leg} is signed: ${until}`);
   }
-  await owing(context, { isSent: true }, () => sendIt(context, kept));
+  await asPersonWants(context, leg, 'fund', () =>
+    owing(context, { isSent: true }, () => sendIt(context, kept)),
+  );
 }
 
 const keyOf = ({ escrow }: Authorization) => `signed funding of ${escrow}`;
@@ -346,20 +359,18 @@ async function sendIt(context: Context, { call, escrow }: Authorization): Promis
 }
 
 /** Forgotten once no block can take it, by what is final: that is asked before the leg. */
-export async function endAuthorization(context: Context): Promise<void> {
-  const { authorization: kept } = context.record;
-  if (!kept) return;
+export async function endUnsent(context: Context): Promise<void> {
   const leg = ownLeg(context);
   const { leg: gives } = leg;
   const { adapter } = sourceOf(context, leg.chain);
   await mustAgree(context, [gives]);
   const mayOpen = adapter.ways?.mayOpen(watchedOf(context.record, gives), context.limit());
   if (mayOpen === undefined || (await mayOpen)) {
-    const until = `until its chain is past ${timeOf(kept.validBefore)} at depth`;
+    const until = `until its chain is past ${timeOf(fundBy(context.record.swap, leg))} at depth`;
     return context.waits(leg, `the signed funding of leg ${gives} may land ${until}`);
   }
   const { leg: shown } = await readLeg(context, gives);
   if (legStatus(shown.facts) !== 'unfunded') return;
-  await context.keep({ authorization: null });
+  await context.keep({ authorization: null, asked: null, funding: null });
   context.emit('cancelled', gives, 'the signed funding can never be mined: nothing has moved');
 }

@@ -59,6 +59,17 @@ export type Authorization = {
   readonly keptAtMs: Millis;
 };
 
+/**
+ * EVM: the funding that a wallet was asked to sign and send by itself. Kept before it is asked:
+ * from then on it may have been sent, whatever the wallet answers.
+ */
+export type AskedFunding = {
+  readonly escrow: string;
+  /** What the wallet says that it has sent; null: no answer is known. */
+  readonly txid: string | null;
+  readonly keptAtMs: Millis;
+};
+
 export type SwapRecord = {
   readonly trade: OwnTrade;
   readonly swap: VerifiedSwap;
@@ -67,6 +78,8 @@ export type SwapRecord = {
   readonly refund: Kept | null;
   /** EVM: the signed funding that anybody may send; null: its time is over, and it never came. */
   readonly authorization?: Authorization | null;
+  /** null: nobody was asked, the answer is kept as `funding`, or its time is over. */
+  readonly asked?: AskedFunding | null;
   /** When the market was asked to send the own claim (Unix milliseconds), and what it answered. */
   readonly relay?: { readonly askedAtMs: Millis; readonly txid: string | null };
   /** Bitcoin: a person was told to pay the escrow by hand, and may do so at any time. */
@@ -100,9 +113,9 @@ export function mayBeFunded(record: SwapRecord): boolean {
   return isFundingSigned(record) || record.byHand === true;
 }
 
-/** Whether there is a signature that funds the own leg, and that can be sent or taken back. */
-export function isFundingSigned({ funding, authorization }: SwapRecord): boolean {
-  return funding !== null || (authorization ?? null) !== null;
+/** Whether there is, or may be, a signature that funds the own leg, and whose time ends. */
+export function isFundingSigned({ funding, authorization, asked }: SwapRecord): boolean {
+  return funding !== null || (authorization ?? null) !== null || (asked ?? null) !== null;
 }
 
 export type SwapStore = {

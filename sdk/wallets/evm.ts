@@ -31,7 +31,7 @@ export type EvmWalletOptions = {
   readonly mostFeePerGas?: bigint;
 } & ({ readonly privateKey: string } | { readonly account: Account });
 
-const defaultMostFeePerGas = 500_000_000_000n;
+export const defaultMostFeePerGas = 500_000_000_000n;
 /** Gas beyond the estimate: the state may change between the two. */
 const gasSharePercent = 125n;
 /** More nonces than this are not lost by a crash. */
@@ -97,19 +97,14 @@ export function evmWallet(options: EvmWalletOptions): EvmWallet & MessageSigner 
         }),
     raise: (kept, how, signal) => raise(signing, kept, how, signal),
     outcome: (kept, signal) => outcomeOf(node, address, kept, signal),
-    isNonceDeep: async (kept, confirmations, signal) => {
-      const { number } = await node.getBlock({ blockTag: 'latest' });
-      signal.throwIfAborted();
-      const blockNumber = number - BigInt(confirmations) + 1n;
-      if (blockNumber < 0n) return false;
-      return (await node.getTransactionCount({ address, blockNumber })) > nonceOf(kept);
-    },
+    isNonceDeep: (kept, confirmations, signal) =>
+      isNonceDeep(node, address, { kept, confirmations }, signal),
     gapBefore: (kept, signal) => gapBefore(signing, nonceOf(kept), signal),
     forget: nonces.forget,
   };
 }
 
-function nodeAt(rpcUrl: string, chainId: number): PublicClient {
+export function nodeAt(rpcUrl: string, chainId: number): PublicClient {
   return createPublicClient({
     chain: defineChain({
       id: chainId,
@@ -121,8 +116,8 @@ function nodeAt(rpcUrl: string, chainId: number): PublicClient {
   });
 }
 
-async function priced(
-  { node, chainId, address, mostFeePerGas }: Signing,
+export async function priced(
+  { node, chainId, address, mostFeePerGas }: Omit<Signing, 'sign'>,
   { gas: limit, ...call }: EvmSending,
 ) {
   const to = call.to as Hex;
@@ -181,7 +176,20 @@ async function raise(
   return inPlaceOf(kept, await sign({ ...call, ...fees, nonce }, signal));
 }
 
-async function outcomeOf(
+export async function isNonceDeep(
+  node: PublicClient,
+  address: Hex,
+  { kept, confirmations }: { readonly kept: Kept; readonly confirmations: number },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { number } = await node.getBlock({ blockTag: 'latest' });
+  signal.throwIfAborted();
+  const blockNumber = number - BigInt(confirmations) + 1n;
+  if (blockNumber < 0n) return false;
+  return (await node.getTransactionCount({ address, blockNumber })) > nonceOf(kept);
+}
+
+export async function outcomeOf(
   node: PublicClient,
   address: Hex,
   kept: Kept,

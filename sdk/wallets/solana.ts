@@ -7,21 +7,38 @@ import { type Rpc, rpcClient } from '../../chains/nodes/rpc.ts';
 import { readTransaction } from '../../chains/solana/message.ts';
 import { blockHeight, isBlockhashValid, statusOf } from '../../chains/solana/node.ts';
 import { signSolanaMessage, solanaAddressOfSeed } from '../../chains/solana/proof.ts';
+import { WalletError } from '../errors.ts';
 import type { MessageSigner } from '../keys.ts';
 import { type Kept, versionsOf } from '../stores/store.ts';
-import { byOneNode, oneOfManyTimeoutMs, type SolanaWallet, type TxOutcome } from './wallet.ts';
+import {
+  type Asks,
+  byOneNode,
+  oneOfManyTimeoutMs,
+  type SolanaWallet,
+  type TxOutcome,
+} from './wallet.ts';
 
 export type SolanaSignerOptions = {
   /** 64 bytes, seed and public key, in base58 or as bytes; or the seed alone, 32 bytes. */
   readonly secretKey: string | Uint8Array;
 };
 
-export type SolanaWalletOptions = SolanaSignerOptions & {
+/** A wallet of a person (`solana:signTransaction`): what it answers is checked here. */
+export type SolanaAccount = {
+  readonly address: string;
+  readonly asks: Asks;
+  signMessage(message: string): Promise<string>;
+  /** Bytes of the whole transaction, to bytes of the signed one. Throws WalletError. */
+  signTransaction(transaction: Uint8Array, signal: AbortSignal): Promise<unknown>;
+};
+
+export type SolanaWalletOptions = (SolanaSignerOptions | { readonly account: SolanaAccount }) & {
   readonly chain: string;
   readonly rpcUrls: readonly string[];
 };
 
 const seedBytes = 32;
+const signatureBytes = 64;
 /** How many blocks a blockhash is good for. */
 const blockhashBlocks = 150;
 /** How far a node may be behind the one that named a blockhash it does not know. */
@@ -37,14 +54,15 @@ export function solanaMessageSigner(options: SolanaSignerOptions): MessageSigner
 }
 
 export function solanaWallet(options: SolanaWalletOptions): SolanaWallet & MessageSigner {
-  const { seed, address } = keyOf(options);
   const { chain, rpcUrls } = options;
   const nodes = nodesOf(chain, rpcUrls);
+  const { signed, asks, ...signer } =
+    'account' in options ? asked(options.account) : byKey(options);
   return {
+    ...signer,
     family: 'solana',
-    address,
-    signMessage: async (message) => signSolanaMessage(seed, message),
-    sign: (material, signal) => sign(nodes, { seed, address }, material, signal),
+    ...(asks === undefined ? {} : { asks }),
+    sign: (material, signal) => sign(nodes, { address: signer.address, signed }, material, signal),
     outcome: (kept, signal) => byOneNode(nodes, signal, (rpc) => outcomeOf(rpc, kept, signal)),
   };
 }
@@ -70,9 +88,51 @@ function keyOf({ secretKey }: SolanaSignerOptions): Key {
   return { seed, address };
 }
 
+type Signing = {
+  readonly address: string;
+  /** Its 64 bytes over the message of these bytes of a transaction. */
+  signed(transaction: Uint8Array, message: Uint8Array, signal: AbortSignal): Promise<Uint8Array>;
+};
+
+type Signer = MessageSigner & Signing & { readonly asks?: Asks };
+
+function byKey(options: SolanaSignerOptions): Signer {
+  const { seed } = keyOf(options);
+  const signed: Signing['signed'] = async (_, message) => ed25519.sign(message, seed);
+  return { ...solanaMessageSigner(options), signed };
+}
+
+function asked({ address, asks, signMessage, signTransaction }: SolanaAccount): Signer {
+  const signed: Signing['signed'] = async (transaction, message, signal) => {
+    const answer = await signTransaction(transaction, signal);
+    return signatureIn(answer, message, address);
+  };
+  return { family: 'solana', address, asks, signMessage, signed };
+}
+
+/** Some wallets add instructions of their own: nothing of that is known, and none of it is sent. */
+function signatureIn(answer: unknown, message: Uint8Array, address: string): Uint8Array {
+  const lies = (what: string, cause?: unknown) =>
+    new WalletError('lied', `the wallet ${what}: nothing was sent`, { cause });
+  if (!(answer instanceof Uint8Array)) throw lies('has answered no transaction');
+  const wanted = Uint8Array.of(1, ...new Uint8Array(signatureBytes), ...message);
+  if (answer.length !== wanted.length) {
+    throw lies(`has signed ${answer.length} bytes in place of the ${wanted.length} asked for`);
+  }
+  const signature = answer.slice(1, 1 + signatureBytes);
+  const isSame = answer.every(
+    (byte, at) => (at >= 1 && at <= signatureBytes) || byte === wanted[at],
+  );
+  if (!isSame) throw lies('has signed another transaction than the one asked for');
+  if (!ed25519.verify(signature, message, base58.decode(address), { zip215: false })) {
+    throw lies(`has not signed it with the key of ${address}`);
+  }
+  return signature;
+}
+
 async function sign(
   nodes: readonly Rpc[],
-  { seed, address }: Key,
+  { signed, address }: Signing,
   { transaction }: SolanaMaterial,
   signal: AbortSignal,
 ): Promise<Kept> {
@@ -82,7 +142,7 @@ async function sign(
   }
   const end = (rpc: Rpc) => endOf(rpc, blockhash, signal);
   const lastValidBlockHeight = await byOneNode(nodes, signal, end);
-  const signature = ed25519.sign(message, seed);
+  const signature = await signed(base64.decode(transaction), message, signal);
   const raw = base64.encode(Uint8Array.of(1, ...signature, ...message));
   return { txid: base58.encode(signature), raw, lastValidBlockHeight };
 }

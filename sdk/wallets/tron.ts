@@ -2,19 +2,36 @@
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import type { SignedTron, TronTransaction } from '../../chains/interface/material.ts';
 import { readTronSigned, signTronTransaction } from '../../chains/tron/broadcast.ts';
 import { type Http, httpClient, type TronSource } from '../../chains/tron/http.ts';
 import { headBlock, infoOf } from '../../chains/tron/node.ts';
 import { signTronMessage, tronAddressOfKey } from '../../chains/tron/proof.ts';
+import { messageOf, WalletError } from '../errors.ts';
 import type { MessageSigner } from '../keys.ts';
 import { type Kept, versionsOf } from '../stores/store.ts';
-import { byOneNode, oneOfManyTimeoutMs, type TronWallet, type TxOutcome } from './wallet.ts';
+import {
+  type Asks,
+  byOneNode,
+  oneOfManyTimeoutMs,
+  type TronWallet,
+  type TxOutcome,
+} from './wallet.ts';
 
 export type TronSignerOptions = {
   readonly privateKey: string;
 };
 
-export type TronWalletOptions = TronSignerOptions & {
+/** A wallet of a person, such as TronLink: what it answers is checked here. */
+export type TronAccount = {
+  readonly address: string;
+  readonly asks: Asks;
+  signMessage(message: string): Promise<string>;
+  /** The transaction with its `signature`, as wallets give it. Throws WalletError. */
+  signTransaction(transaction: TronTransaction, signal: AbortSignal): Promise<unknown>;
+};
+
+export type TronWalletOptions = (TronSignerOptions | { readonly account: TronAccount }) & {
   readonly chain: string;
   readonly sources: readonly TronSource[];
 };
@@ -29,23 +46,59 @@ export function tronMessageSigner(options: TronSignerOptions): MessageSigner {
 }
 
 export function tronWallet(options: TronWalletOptions): TronWallet & MessageSigner {
-  const privateKey = hexToBytes(options.privateKey.replace(/^0x/, ''));
   const { chain, sources } = options;
   const nodes = nodesOf(chain, sources);
-  const { address, signMessage } = tronMessageSigner(options);
   return {
+    ...('account' in options ? askedSigner(options.account) : keySigner(options)),
+    outcome: (kept, signal) => byOneNode(nodes, signal, (http) => outcomeOf(http, kept, signal)),
+  };
+}
+
+type Signer = MessageSigner & Pick<TronWallet, 'family' | 'sign' | 'asks'>;
+
+function keySigner(options: TronSignerOptions): Signer {
+  const privateKey = hexToBytes(options.privateKey.replace(/^0x/, ''));
+  return {
+    ...tronMessageSigner(options),
     family: 'tron',
-    address,
-    signMessage,
     sign: async ({ raw_data_hex }) => {
-      const txID = bytesToHex(sha256(hexToBytes(raw_data_hex)));
+      const txID = idOf(raw_data_hex);
       const signed = signTronTransaction(privateKey, { txID, raw_data_hex });
       // Also finds a transaction of another's account.
       const { raw, txid } = readTronSigned(signed);
       return { raw, txid };
     },
-    outcome: (kept, signal) => byOneNode(nodes, signal, (http) => outcomeOf(http, kept, signal)),
   };
+}
+
+const idOf = (rawDataHex: string) => bytesToHex(sha256(hexToBytes(rawDataHex)));
+
+function askedSigner({ address, asks, signMessage, signTransaction }: TronAccount): Signer {
+  return {
+    family: 'tron',
+    address,
+    asks,
+    signMessage,
+    sign: async (transaction, signal) => {
+      const txID = idOf(transaction.raw_data_hex);
+      const answer = await signTransaction({ ...transaction, txID }, signal);
+      const { raw, txid, owner } = readAnswer(answer);
+      const lies = (what: string) => new WalletError('lied', `the wallet has signed ${what}`);
+      if (txid !== txID) throw lies(`transaction ${txid} in place of ${txID}: nothing was sent`);
+      if (owner !== address) throw lies(`for ${owner}, and not for ${address}: nothing was sent`);
+      return { raw, txid };
+    },
+  };
+}
+
+function readAnswer(answer: unknown) {
+  try {
+    if (typeof answer !== 'object' || answer === null) throw new Error('it is no transaction');
+    return readTronSigned(answer as SignedTron);
+  } catch (cause) {
+    const sentence = `the answer of the wallet is not what was asked: ${messageOf(cause)}`;
+    throw new WalletError('lied', sentence, { cause });
+  }
 }
 
 function nodesOf(chain: string, sources: readonly TronSource[]): readonly Http[] {

@@ -11,6 +11,7 @@ import type {
   BaseUnits,
   BitcoinAddress,
   EvmAddress,
+  Millis,
   SolanaAddress,
   TronAddress,
 } from '../../core/nominal.ts';
@@ -42,9 +43,36 @@ export type Gap = {
 /** Nothing of a call with `gas` may be asked of any node: it may hold a secret. */
 export type EvmSending = EvmCall & { readonly gas?: bigint };
 
+/** What a person is asked to sign for. */
+export type AskedFor = {
+  readonly swapId: string;
+  readonly verb: 'fund' | 'claim' | 'refund';
+};
+
+/** Of a wallet that asks a person for each signature: absent, it signs alone. */
+export type Asks = {
+  /** How long a person may take, from when the wallet asks. */
+  readonly withinMs: Millis;
+  /** Whether the person wants to be asked now. Nothing is built or asked before. */
+  isWanted(what: AskedFor): boolean;
+  /** Asked, and not signed: it is not asked again before the person wants it again. */
+  over(what: AskedFor): void;
+};
+
 export type EvmWallet = {
   readonly family: 'evm';
   readonly address: EvmAddress;
+  readonly asks?: Asks;
+  /**
+   * `sign` sends too, with a nonce that the wallet chooses (`eth_sendTransaction`), and resolves
+   * once one's own node shows the bytes. Nothing is raised or cancelled here.
+   */
+  readonly sends?: {
+    /** The bytes under an id that it has named before; null: one's own node does not show it. */
+    bytesOf(txid: string, signal: AbortSignal): Promise<Kept | null>;
+    /** Transactions of the account that wait for a block. */
+    waiting(signal: AbortSignal): Promise<number>;
+  };
   /**
    * With the next nonce not among `taken`. Whoever does not answer in time holds up no other
    * signature.
@@ -77,6 +105,8 @@ export type BitcoinKey = {
   readonly family: 'bitcoin';
   /** P2WPKH of the key, or whichever the market knows it by. */
   readonly address: BitcoinAddress;
+  /** The in-app key of a page signs alone: a person's wallet signs no script of a swap. */
+  readonly asks?: never;
   /** The compressed key that escrows are made of, 66 hex. */
   readonly pubkey: string;
   /**
@@ -139,6 +169,7 @@ type Expiring = {
 export type TronWallet = Expiring & {
   readonly family: 'tron';
   readonly address: TronAddress;
+  readonly asks?: Asks;
   /** Signs the hash of the bytes, which is made anew here whatever the transaction says it is. */
   sign(transaction: TronTransaction, signal: AbortSignal): Promise<Kept>;
 };
@@ -146,6 +177,7 @@ export type TronWallet = Expiring & {
 export type SolanaWallet = Expiring & {
   readonly family: 'solana';
   readonly address: SolanaAddress;
+  readonly asks?: Asks;
   /** Signs a transaction that this wallet pays for and nobody else has to sign. */
   sign(material: SolanaMaterial, signal: AbortSignal): Promise<Kept>;
 };

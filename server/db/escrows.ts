@@ -135,11 +135,18 @@ export const noteRentLeft = none<
 type Update = Pick<EscrowRow, 'chain' | 'address' | 'done'> & {
   readonly facts: EscrowFacts;
   readonly fundingTold: boolean;
+  readonly at: Date;
 };
+
+/** The first time, whatever a reorganisation takes back. */
+const firstAt = (column: string, isSo: string) =>
+  `${column} = coalesce(${column}, case when ${isSo} then :at::timestamptz end)`;
 
 const updateRow = none<[row: Omit<Update, 'facts'>, facts: StoredFacts]>('escrow_update')`
   with before as (select done from escrows where chain = :chain and address = :address),
     updated as (update escrows set facts = $2::jsonb, done = :done,
+        ${firstAt('funding_seen_at', `$2::jsonb ->> 'funded' is not null`)},
+        ${firstAt('funding_deep_at', `$2::jsonb -> 'funded' ->> 'deep' = 'true'`)},
         created_xact = case when done and not :done then pg_current_xact_id() else created_xact end
       where chain = :chain and address = :address)
     select ${notifying('escrows')} from before where done and not :done`;

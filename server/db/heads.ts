@@ -2,9 +2,15 @@
 
 import type { Heads } from '../../chains/interface/reading.ts';
 import type { ChainKey } from '../../core/families.ts';
-import { none } from '../../host/postgres/statements.ts';
+import { many, none } from '../../host/postgres/statements.ts';
 
 export const storeHeads = none<[chain: ChainKey, heads: Heads, at: Date]>('heads_store')`
   insert into chain_heads (chain, height, hash, clock, seen_at)
     values ($1, :height, :hash, :clock, $3)
     on conflict (chain) do update set height = :height, hash = :hash, clock = :clock, seen_at = $3`;
+
+export const readHeads = many<
+  [],
+  Pick<Heads, 'height' | 'clock'> & { readonly chain: ChainKey; readonly seenAt: Date }
+>('heads_read')`
+  select chain, height, clock, seen_at as "seenAt" from chain_heads`;

@@ -165,6 +165,8 @@ create table escrows (
   sent_at timestamp with time zone,
   kept boolean default false not null,
   authorized_at timestamp with time zone,
+  funding_seen_at timestamp with time zone,
+  funding_deep_at timestamp with time zone,
   constraint escrows_leg_check CHECK ((leg = ANY (ARRAY['a'::text, 'b'::text]))),
   constraint escrows_pkey PRIMARY KEY (chain, address),
   constraint escrows_swap_id_fkey FOREIGN KEY (swap_id) REFERENCES swaps(id)
@@ -843,6 +845,8 @@ CREATE INDEX payouts_by_account ON public.payouts USING btree (account_id, famil
 
 CREATE INDEX payouts_waiting ON public.payouts USING btree (from_at) WHERE ((NOT told) AND (stopped_at IS NULL));
 
+CREATE INDEX rfqs_agreed_by_pair ON public.rfqs USING btree (base_asset_id, quote_asset_id, updated_at DESC) WHERE ((status = 'agreed'::text) AND (visibility = 'public'::text));
+
 CREATE INDEX rfqs_ended ON public.rfqs USING btree (expires_at) WHERE ((status = ANY (ARRAY['cancelled'::text, 'expired'::text])) OR swap_pruned);
 
 CREATE INDEX scheduled_refunds_by_swap ON public.scheduled_refunds USING btree (swap_id);
@@ -880,6 +884,8 @@ CREATE INDEX swaps_to_reveal ON public.swaps USING btree (reveal_by) WHERE (stat
 CREATE INDEX swaps_unfunded ON public.swaps USING btree (expires_at) WHERE (done AND (status = 'expired'::text) AND (NOT stays));
 
 CREATE INDEX threads_by_activity ON public.threads USING btree (rfq_id, updated_at DESC, id DESC);
+
+CREATE INDEX threads_open_by_maker ON public.threads USING btree (maker_id, id DESC) WHERE (status = 'open'::text);
 
 CREATE INDEX wallets_by_account ON public.wallets USING btree (account_id);
 

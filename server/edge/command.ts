@@ -123,6 +123,25 @@ export function open<P extends TSchema, Q extends TSchema, B extends TSchema>(
   }));
 }
 
+/** A read of what is public: `/v1{path}` with a key, `/market{path}` for who has none. */
+export function readByAll<Q extends TSchema>(
+  place: Place,
+  path: string,
+  operationId: string,
+  spec: Declared<TSchema, Q, TSchema> & {
+    readonly handle: (input: {
+      readonly query: Input<TSchema, Q, TSchema>['query'];
+    }) => Promise<unknown>;
+  },
+): void {
+  read(place, `/v1${path}`, operationId, spec);
+  const about = `${spec.about} Needs no key.`;
+  open({ ...place, tag: 'market' }, `GET /market${path}`, `${operationId}Openly`, {
+    ...spec,
+    about,
+  });
+}
+
 export type CommandSpec<
   P extends TSchema,
   Q extends TSchema,

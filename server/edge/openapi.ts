@@ -371,6 +371,8 @@ const apiTags = {
   wallets: 'Wallets of the account: what it may trade with. Guide: docs/signing.md.',
   assets: 'What may be traded, and how a token is listed. Guide: docs/listing.md.',
   rules: 'What times are computed from. Guide: docs/timelocks.md.',
+  pairs: 'What a trade means and costs, and what others traded at. Guide: docs/lifecycle.md.',
+  market: 'Whether the market works. Guide: docs/limits.md.',
   rfqs: 'Requests for quote: the book. Guide: docs/lifecycle.md; for makers docs/feed.md.',
   threads: 'Quotes, and the negotiation that each one opens. Guide: docs/lifecycle.md.',
   swaps: 'Swaps, and what their parties sign. Guides: docs/lifecycle.md, docs/funding.md.',

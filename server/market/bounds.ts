@@ -15,6 +15,20 @@ export const mostMessages = 100;
 /** Threads of one RFQ on a page, and its default. */
 export const threadsPage = 100;
 
+/** Open threads of a maker that a page of its quotes walks. */
+export const mostQuotesWalked = 2_000;
+
+/** Agreements that a price is taken of: how far back, how many, and of how many at least. */
+export const priceWindowSeconds = 86_400;
+export const priceAgreements = 50;
+export const leastAgreements = 3;
+/** Agreed RFQs that are walked for them: nothing stops who agrees and never funds. */
+export const mostWalked = 2_000;
+
+/** Swaps that an account's record counts, of each side; fundings that tell its time. */
+export const mostRecorded = 500;
+export const leastFundings = 3;
+
 /** What ended with nothing at stake: RFQs without a swap, swaps that nobody funded. */
 export const endedDays = 30;
 

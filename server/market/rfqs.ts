@@ -34,6 +34,16 @@ export function assertHolds(deps: Pick<Deps, 'adapters'>, holdings: Holdings, gi
   );
 }
 
+/** Throws `same_chain`. */
+export function mustDiffer({ base, quote }: { readonly base: Asset; readonly quote: Asset }): void {
+  if (base.chain !== quote.chain) return;
+  throw new ParleyError(
+    'same_chain',
+    `base and quote must be on two chains; both are on ${base.chain}`,
+    { chain: base.chain },
+  );
+}
+
 export type NewRfq = {
   readonly direction: Direction;
   readonly baseAssetId: string;
@@ -64,13 +74,7 @@ export async function preparePost(
     targetAddress = parseAddress(targetAddress, deps.settings.network).address;
   }
   const pair = await assetPair(deps.db, wanted.baseAssetId, wanted.quoteAssetId);
-  if (pair.base.chain === pair.quote.chain) {
-    throw new ParleyError(
-      'same_chain',
-      `base and quote must be on two chains; both are on ${pair.base.chain}`,
-      { chain: pair.base.chain },
-    );
-  }
+  mustDiffer(pair);
   assertOpen(pair.base, pair.quote);
   const amounts = [{ asset: pair.base, amount: wanted.baseAmount }];
   if (wanted.askAmount !== null) amounts.push({ asset: pair.quote, amount: wanted.askAmount });

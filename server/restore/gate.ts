@@ -8,14 +8,22 @@ import type { Presence } from '../ports/deps.ts';
 
 /** Throws `restoring`. In the transaction of the agreement. */
 export async function assertMayAgree(tx: Tx, presence: Presence | undefined): Promise<void> {
+  const missing = await whatIsMissing(tx, presence);
+  if (missing !== null) throw restoring(missing.join('; '));
+}
+
+/** How far what is read back is, in a sentence each; null: nothing is missing. */
+export async function whatIsMissing(
+  tx: Tx,
+  presence: Presence | undefined,
+): Promise<readonly string[] | null> {
   // Before the look: what is counted while it is under way is no reason.
   const counted = presence?.beat() ?? null;
   const { beat, restored, isLineageSame, holds } = await standing(tx);
-  if (holds.length > 0) throw restoring(holds.map(toldOf).join('; '));
+  if (holds.length > 0) return holds.map(toldOf);
   const hasGoneBack = counted !== null && beat !== null && beat < counted;
-  if (restored || hasGoneBack || (presence !== undefined && !isLineageSame)) {
-    throw restoring('that is about to begin');
-  }
+  const begins = restored || hasGoneBack || (presence !== undefined && !isLineageSame);
+  return begins ? ['that is about to begin'] : null;
 }
 
 function restoring(how: string): ParleyError {

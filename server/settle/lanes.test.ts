@@ -104,7 +104,7 @@ const next = async (of: Trader) => {
 async function show(swap: Swap, facts: Partial<EscrowFacts>): Promise<void> {
   const address = swap.state.legs.a.escrow as string;
   const row = { chain, address, fundingTold: false, done: false };
-  await updateEscrow(deps.db, { ...row, facts: { ...nothingSeen, ...facts } });
+  await updateEscrow(deps.db, { ...row, facts: { ...nothingSeen, ...facts }, at: new Date() });
 }
 
 const reread = async ({ id }: Swap) => (await swapById(deps.db, id)) as Swap;

@@ -134,7 +134,7 @@ async function store(
   for (const { row, facts } of moved) {
     const { chain, address } = row;
     const fundingTold = isTold(row);
-    await updateEscrow(tx, { chain, address, facts, fundingTold, done: after.done });
+    await updateEscrow(tx, { chain, address, facts, fundingTold, done: after.done, at });
   }
   const { status, dueAt, done } = after;
   const { secret, lapsed } = after.state;

@@ -46,6 +46,24 @@ export const promises: readonly AdapterPromise[] = [
     },
   },
   {
+    name: 'costs are told of every coin, and who has what a claim may take is short of nothing',
+    run: async (driver) => {
+      const adapter = driver.adapter();
+      for (const kind of driver.coins) {
+        const told = await adapter.costs?.(driver.token(kind), signal());
+        assert.ok(told !== undefined);
+        for (const { usual, most } of [told.fund, told.claim, told.refund]) {
+          assert.ok(usual > 0n && most >= usual, `${kind}: ${usual}, ${most}`);
+        }
+        if (driver.money === undefined) continue;
+        const poor = driver.money.newcomer();
+        const { terms } = newLeg(driver, kind).escrow;
+        const short = await adapter.claimShortage?.(terms, poor, signal());
+        assert.ok(short && told.claim.most >= short.need, `${kind}: ${short?.need}`);
+      }
+    },
+  },
+  {
     name: 'the escrow follows from every one of its terms, and from nothing else',
     run: async (driver) => {
       const adapter = driver.adapter();

@@ -42,9 +42,12 @@ export async function newHome(t: TestContext): Promise<string> {
   return home;
 }
 
-/** Throws with what it printed when it does not get ready. The end of the test ends it. */
+/** Of a test, or of whoever undoes its steps by itself. */
+export type Ending = { after(step: () => Promise<unknown>): void };
+
+/** Throws with what it printed when it does not get ready. The end of `t` ends it. */
 export async function startMarketProcess(
-  t: TestContext,
+  t: Ending,
   home: string,
   env: Readonly<Record<string, string>> = {},
   command: readonly string[] = [process.execPath, launcher, 'server/main.ts', '--json'],

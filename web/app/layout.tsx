@@ -1,16 +1,22 @@
 // What stands around every screen: navigation, what is announced, the footer.
 
 import { useQuery } from '@tanstack/react-query';
-import { Link, Outlet, useRouter } from '@tanstack/react-router';
-import { useEffect, useId, useState, useSyncExternalStore } from 'react';
+import { Link, Outlet, useRouterState } from '@tanstack/react-router';
+import { useEffect, useId, useRef, useState, useSyncExternalStore } from 'react';
 import { buildHash } from '../market/build.ts';
+import { takeNewer, useNewer } from '../offline/keep.ts';
 import { useAnnounced } from '../parts/announce.ts';
+import { Button } from '../parts/button.tsx';
+import { Notice } from '../parts/notice.tsx';
+import { Replaced } from '../parts/replaced.tsx';
 import { text } from '../texts/texts.ts';
 import { links } from './links.ts';
 
 export function Layout() {
-  useFocusOfScreens();
   const announced = useAnnounced();
+  /** Of the screen that is shown, not of one that is still loaded. */
+  const path = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname });
+  useFocusOfScreens(path);
   return (
     <>
       <a className="skip" href="#screen">
@@ -18,7 +24,9 @@ export function Layout() {
       </a>
       <Head />
       <Offline />
-      <main id="screen" tabIndex={-1}>
+      <Newer />
+      <main id="screen" tabIndex={-1} data-path={path}>
+        <Replaced />
         <Outlet />
       </main>
       <Foot />
@@ -79,6 +87,20 @@ function Offline() {
   );
 }
 
+function Newer() {
+  const isThere = useNewer();
+  if (!isThere) return null;
+  return (
+    <Notice
+      kind="info"
+      title={text('layout.newer')}
+      action={<Button onPress={takeNewer}>{text('layout.newer.take')}</Button>}
+    >
+      {text('layout.newer.safe')}
+    </Notice>
+  );
+}
+
 function Foot() {
   const { data } = useQuery({
     queryKey: ['build'],
@@ -98,15 +120,14 @@ function Foot() {
 }
 
 /** Who moves by keyboard or hears the page begins at the heading of a screen that is new. */
-function useFocusOfScreens(): void {
-  const router = useRouter();
-  useEffect(
-    () =>
-      router.subscribe('onRendered', ({ pathChanged, fromLocation }) => {
-        if (!pathChanged || fromLocation === undefined) return;
-        const place = document.querySelector<HTMLElement>('#screen h1, #screen');
-        place?.focus({ preventScroll: true });
-      }),
-    [router],
-  );
+function useFocusOfScreens(path: string | undefined): void {
+  const former = useRef<string>(undefined);
+  useEffect(() => {
+    const isFirst = former.current === undefined;
+    former.current = path;
+    if (isFirst) return;
+    const screen = document.querySelector<HTMLElement>('#screen');
+    const place = screen?.querySelector<HTMLElement>('h1[tabindex]') ?? screen;
+    place?.focus({ preventScroll: true });
+  }, [path]);
 }

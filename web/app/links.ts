@@ -6,7 +6,10 @@ import type { TextKey } from '../texts/texts.ts';
 type Screens = NonNullable<LinkProps['to']>;
 
 export const links: readonly { readonly to: Screens; readonly name: TextKey }[] = [
+  { to: '/', name: 'layout.swap' },
+  { to: '/orders', name: 'layout.orders' },
   { to: '/book', name: 'layout.book' },
   { to: '/status', name: 'layout.status' },
+  { to: '/account', name: 'layout.account' },
   { to: '/help', name: 'layout.help' },
 ];

@@ -1,27 +1,20 @@
-// Every screen by its path. A screen is loaded when it is first shown.
+// Every screen by its path: this file and those beside it that end in `-routes`. The build reads
+// the paths from them, each whole and on a line of its own. A screen is loaded when first shown.
 
 import {
   createRootRoute,
   createRoute,
   createRouter,
   lazyRouteComponent,
-  redirect,
 } from '@tanstack/react-router';
 import { accountRoutes } from './account-routes.ts';
 import { Fault } from './fault.tsx';
 import { Layout } from './layout.tsx';
 import { Missing } from './missing.tsx';
+import { tradeRoutes } from './trade-routes.ts';
 
 const root = createRootRoute({ component: Layout });
 const getParentRoute = () => root;
-
-const first = createRoute({
-  getParentRoute,
-  path: '/',
-  beforeLoad: () => {
-    throw redirect({ to: '/book', replace: true });
-  },
-});
 
 const book = createRoute({
   getParentRoute,
@@ -42,7 +35,11 @@ const help = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([first, book, status, help, ...accountRoutes(root)]),
+  routeTree: root.addChildren([
+    ...tradeRoutes(root),
+    ...[book, status, help],
+    ...accountRoutes(root),
+  ]),
   defaultErrorComponent: Fault,
   defaultNotFoundComponent: Missing,
   defaultPreload: 'intent',

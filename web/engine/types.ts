@@ -2,7 +2,6 @@
 // `pageEngine()` (page.ts) opens the one of a page; nothing here draws or translates. Sentences are
 // of the SDK, in English, with the numbers in them; screens say the same in their words by `kind`.
 
-import type { EscrowPayment } from '../../chains/interface/reading.ts';
 import type { Deadlines } from '../../core/deadlines.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
 import type { ChainKey, Family, Network } from '../../core/families.ts';
@@ -12,11 +11,11 @@ import type { RescueSwap } from '../../sdk/rescue/file.ts';
 import type { PhraseCheck } from '../../sdk/rescue/phrase.ts';
 import type { RawSpend } from '../../sdk/rescue/raw.ts';
 import type { Restored } from '../../sdk/rescue/restore.ts';
-import type { Outcome, ProgressStep, SettleState } from '../../sdk/settle.ts';
+import type { EscrowPayment, Outcome, ProgressStep, SettleState } from '../../sdk/settle.ts';
 import type { OwnTrade, PinnedAsset } from '../../sdk/trade.ts';
 import type { Rfq } from '../../sdk/types.ts';
+import type { AccountLink } from '../wallets/types.ts';
 import type { Live } from './live.ts';
-import type { WalletLink } from './wallet-port.ts';
 
 export type { Live } from './live.ts';
 
@@ -29,7 +28,7 @@ export type Engine = {
   readonly swaps: Swaps;
   readonly health: Live<Health>;
   /** A wallet that the person has connected (`web/wallets`): it signs for swaps of its account. */
-  use(link: WalletLink): void;
+  use(link: AccountLink): void;
   /** What an acceptance would mean, and what the browser has checked. Tells the market nothing. */
   examine(deal: Deal): Promise<Examined>;
   /**

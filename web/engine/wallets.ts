@@ -5,17 +5,17 @@ import type { AppChain } from '../../core/app-chain.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { BitcoinKey } from '../../sdk/rescue/derive.ts';
 import type { ChainSource } from '../../sdk/settle.ts';
-import type { Wallet } from '../../sdk/wallets/wallet.ts';
+import type { AskedFor, Asks, Wallet } from '../../sdk/wallets/wallet.ts';
+import type { AccountLink, Place } from '../wallets/types.ts';
 import { titleOf } from './chains.ts';
 import type { Verb } from './types.ts';
 import type { Prompt } from './view.ts';
-import type { AskedFor, Asks, Place, WalletLink } from './wallet-port.ts';
 
 /** A person reads what it signs, and may have to unlock a device first. */
 const personMs = 180_000;
 
 export type Hands = {
-  use(link: WalletLink): void;
+  use(link: AccountLink): void;
   /** null: its account is not connected. The same object for all swaps of the account. */
   wallet(chain: AppChain, nodes: readonly string[], address: string): Wallet | null;
   prompts(swapId: string): readonly Prompt[];
@@ -33,7 +33,7 @@ export type HandsParts = {
 };
 
 export function handsOf({ onChange }: HandsParts): Hands {
-  const links = new Map<string, WalletLink>();
+  const links = new Map<string, AccountLink>();
   const wallets = new Map<string, Wallet>();
   const prompts = new Map<string, Map<Verb, Prompt>>();
   const keyOf = (family: string, address: string) =>

@@ -3,6 +3,7 @@
 
 import type { Family } from '../../core/families.ts';
 import type { Scope } from '../../core/scopes.ts';
+import { ParleyApiError } from '../../sdk/errors.ts';
 import { call, type Request } from '../../sdk/http.ts';
 import { ownSite } from './own-site.ts';
 
@@ -99,12 +100,39 @@ export type PayoutBegun = TextToSign & {
   readonly waitSeconds: number;
 };
 export type PayoutChosen = WalletName & { readonly paid: boolean; readonly fromAt: string };
+export type Delivery = {
+  readonly id: string;
+  readonly event: string;
+  readonly state: 'waiting' | 'delivered' | 'dropped';
+  /** As it is sent, byte for byte. */
+  readonly body: string;
+  readonly createdAt: string;
+  readonly nextAt: string | null;
+  /** The newest first. */
+  readonly attempts: readonly {
+    readonly at: string;
+    readonly milliseconds: number;
+    /** HTTP status; 0 = no answer. */
+    readonly status: number;
+    readonly error: string | null;
+  }[];
+};
+export type DeliveryPage = {
+  readonly deliveries: readonly Delivery[];
+  readonly nextCursor: string | null;
+};
 type Done = { readonly ok: true };
 
-const ask = <T>(path: string, signal?: AbortSignal) =>
+/** Whether the market refused with one of these codes (docs/errors.md). */
+export function isRefused(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof ParleyApiError && codes.includes(error.code);
+}
+
+const ask = <T>(path: string, signal?: AbortSignal, query: Request['query'] = {}) =>
   call<T>(ownSite, {
     method: 'GET',
     path: `/account/${path}`,
+    query,
     ...(signal === undefined ? {} : { signal }),
   });
 /** Tried once: a code, a text and a passkey's answer are good once. */
@@ -125,6 +153,14 @@ export const account = {
   sessions: (signal?: AbortSignal) => ask<{ sessions: Session[] }>('sessions', signal),
   keys: (signal?: AbortSignal) => ask<{ keys: ShownKey[] }>('keys', signal),
   payouts: (signal?: AbortSignal) => ask<{ payouts: Payout[] }>('payout', signal),
+
+  deliveries: (
+    webhookId: string,
+    query: { limit?: number; cursor?: string },
+    signal?: AbortSignal,
+  ) => ask<DeliveryPage>(`webhooks/${segment(webhookId)}/deliveries`, signal, query),
+  sendAgain: (webhookId: string, deliveryId: string) =>
+    post<Done>(`webhooks/${segment(webhookId)}/deliveries/${segment(deliveryId)}/again`),
 
   askForCode: (address: string, purpose: Purpose) =>
     post<{ address: string; expiresAt: string }>('email', { address, purpose }),

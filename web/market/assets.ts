@@ -12,7 +12,7 @@ async function allAssets(signal: AbortSignal): Promise<Asset[]> {
   let cursor: string | undefined;
   for (let page = 0; page < mostPages; page += 1) {
     const more = cursor === undefined ? {} : { cursor };
-    const answer = await market.assets({ limit: 100, ...more }, { signal });
+    const answer = await market.keyless.assets({ limit: 100, ...more }, { signal });
     found.push(...answer.assets);
     if (answer.nextCursor === null) break;
     cursor = answer.nextCursor;

@@ -4,8 +4,7 @@
 import type { Fetch } from '../../sdk/http.ts';
 import { config } from './config.ts';
 
-/** As the market calls its headers, and itself in texts that are signed. */
-const { shortName, productName } = config;
+export const { shortName, productName } = config;
 
 /** Nobody is signed in any more, or somebody else is: whatever is shown is of nobody here. */
 const gone: ReadonlySet<string | null> = new Set([

@@ -22,17 +22,27 @@ const own = 'parley-app-';
 const cacheName = `${own}${files.map(([, sha256]) => sha256.slice(0, 4)).join('')}`;
 const urls = new Map(files.map(([path, sha256]) => [`/app/${path}`, sha256]));
 const shell = '/app/index.html';
-/** What the market answers by itself, and what must come from it anew. */
-const ofMarket = /^\/(?:v1|account|health)(?:\/|$)|^\/app\/(?:build|config)\.json$/;
+/** Which build this is: the one that is kept, whatever the market serves by now. */
+const description = '/app/build.json';
+/** The market's own words: anew where it answers, else those of the last time. */
+const ownWords = '/app/config.js';
+/** Addresses that only the market answers. */
+const ofMarket = /^\/(?:v1|account)(?:\/|$)/;
 
 async function keepAll(): Promise<void> {
   const cache = await caches.open(cacheName);
   for (const [url, sha256] of urls) await cache.put(url, await checked(url, sha256));
+  for (const url of [description, ownWords]) await cache.put(url, await found(url));
+}
+
+async function found(url: string): Promise<Response> {
+  const response = await fetch(url, { cache: 'no-cache' });
+  if (!response.ok) throw new Error(`${url}: ${response.status}`);
+  return response;
 }
 
 async function checked(url: string, sha256: string): Promise<Response> {
-  const response = await fetch(url, { cache: 'no-cache' });
-  if (!response.ok) throw new Error(`${url}: ${response.status}`);
+  const response = await found(url);
   const digest = await crypto.subtle.digest('SHA-256', await response.clone().arrayBuffer());
   const hex = [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0'));
   if (hex.join('') !== sha256) throw new Error(`${url} is not what the build names`);
@@ -51,16 +61,31 @@ async function kept(url: string, request: Request): Promise<Response> {
   return (await cache.match(url)) ?? fetch(request);
 }
 
+async function anew(url: string): Promise<Response> {
+  const cache = await caches.open(cacheName);
+  try {
+    const response = await found(url);
+    await cache.put(url, response.clone());
+    return response;
+  } catch (error) {
+    const last = await cache.match(url);
+    if (last === undefined) throw error;
+    return last;
+  }
+}
+
 scope.addEventListener('install', (event) => (event as Lasting).waitUntil(keepAll()));
 scope.addEventListener('activate', (event) => (event as Lasting).waitUntil(dropOthers()));
 scope.addEventListener('message', (event) => {
   if ((event as Told).data === 'take over') void scope.skipWaiting();
 });
 scope.addEventListener('fetch', (event) => {
-  const { request, respondWith } = event as Fetching;
+  const { request } = event as Fetching;
   const { origin, pathname } = new URL(request.url);
   if (request.method !== 'GET' || origin !== scope.location.origin) return;
   if (ofMarket.test(pathname)) return;
+  const fetching = event as Fetching;
+  if (pathname === ownWords) return fetching.respondWith(anew(ownWords));
   const url = request.mode === 'navigate' ? shell : pathname;
-  if (urls.has(url)) respondWith.call(event, kept(url, request));
+  if (urls.has(url) || url === description) fetching.respondWith(kept(url, request));
 });

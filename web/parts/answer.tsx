@@ -1,6 +1,7 @@
 // What the market answered, in every state: still asked, refused, unreachable, old, there.
 
 import type { UseQueryResult } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { messageOf, ParleyApiError } from '../../sdk/errors.ts';
 import { formatDuration } from '../../sdk/people.ts';
@@ -58,9 +59,12 @@ export function Failed({ error, again }: FailedProps) {
 }
 
 function SignIn() {
-  const then = `${window.location.pathname}${window.location.search}`;
-  // An address and no route: the sign-in may be served by the market itself.
-  return <a href={`/sign-in?then=${encodeURIComponent(then)}`}>{text('failed.sign_in')}</a>;
+  const { pathname, search } = window.location;
+  return (
+    <Link className="button" to="/sign-in" search={{ back: `${pathname}${search}` }}>
+      {text('failed.sign_in')}
+    </Link>
+  );
 }
 
 export type AnswerProps<T> = {

@@ -1,12 +1,42 @@
 // The words of the app, by key. A second language is one more catalogue.
 
+import { account } from './en/account.ts';
+import { activity } from './en/activity.ts';
+import { assets } from './en/assets.ts';
 import { book } from './en/book.ts';
 import { common } from './en/common.ts';
+import { deal } from './en/deal.ts';
 import { help } from './en/help.ts';
+import { keys } from './en/keys.ts';
+import { notifications } from './en/notifications.ts';
+import { orders } from './en/orders.ts';
 import { session } from './en/session.ts';
+import { settings } from './en/settings.ts';
+import { settlement } from './en/settlement.ts';
 import { status } from './en/status.ts';
+import { swapBox } from './en/swap-box.ts';
+import { wallets } from './en/wallets.ts';
+import { webhooks } from './en/webhooks.ts';
 
-const english = { ...common, ...book, ...help, ...session, ...status };
+const english = {
+  ...account,
+  ...activity,
+  ...assets,
+  ...book,
+  ...common,
+  ...deal,
+  ...help,
+  ...keys,
+  ...notifications,
+  ...orders,
+  ...session,
+  ...settings,
+  ...settlement,
+  ...status,
+  ...swapBox,
+  ...wallets,
+  ...webhooks,
+};
 
 export type TextKey = keyof typeof english;
 export type Values = Readonly<Record<string, string | number>>;

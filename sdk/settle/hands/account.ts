@@ -30,7 +30,13 @@ type Spent = { readonly gas: bigint | undefined; readonly isUrgent: boolean };
 
 export type AccountFamily = Pick<
   Hand,
-  'approvesTokens' | 'sharesNonces' | 'keeping' | 'forget' | 'cancelFunding' | 'withdrawClaim'
+  | 'approvesTokens'
+  | 'sends'
+  | 'sharesNonces'
+  | 'keeping'
+  | 'forget'
+  | 'cancelFunding'
+  | 'withdrawClaim'
 > & {
   /** What is signed for the calls of this material, in order; `how` the one of a spend is. */
   signingsOf(built: Material, how?: Spent): readonly Signing[];
@@ -172,10 +178,10 @@ export function expiringHand(context: Context, leg: SetLeg, wallet: ExpiringWall
 /** On TRON approvals of a token come first, each signed when the one before has succeeded. */
 function signingsOf(context: Context, wallet: ExpiringWallet, built: Material): readonly Signing[] {
   if (wallet.family === 'tron' && built.sign === 'tron-txid') {
-    return built.transactions.map((each) => () => wallet.sign(each, context.limit()));
+    return built.transactions.map((each) => () => wallet.sign(each, context.signingLimit(wallet)));
   }
   if (wallet.family === 'solana' && built.sign === 'solana-tx') {
-    return [() => wallet.sign(built, context.limit())];
+    return [() => wallet.sign(built, context.signingLimit(wallet))];
   }
   return notFor(wallet, built);
 }

@@ -53,12 +53,13 @@ export function evmHand(context: Context, leg: SetLeg, wallet: EvmWallet): Hand 
   const on: OnEvm = { context, leg, wallet };
   return accountHand(context, leg, wallet, {
     approvesTokens: true,
+    sends: wallet.sends !== undefined,
     signingsOf: (built, { gas, isUrgent } = { gas: undefined, isUrgent: false }) => {
       if (built.sign !== 'evm-tx') return notFor(wallet, built);
       return built.txs.map((call) => async () => {
         const taken = await takenNonces(on, isUrgent);
         const sending = gas === undefined ? call : { ...call, gas };
-        return wallet.sign(built.chainId, sending, context.limit(), taken);
+        return wallet.sign(built.chainId, sending, context.signingLimit(wallet), taken);
       });
     },
     gasOf: (asked, how) => gasOf(on, asked, how),
@@ -153,7 +154,7 @@ async function push(on: OnEvm, pushed: Push, outcome: Waiting): Promise<void> {
   const how = { ...raiseOf(leg), cancel };
   const raised = outcome.next ? await wallet.raise(kept, how, context.limit()) : null;
   if (raised === null) {
-    if (outcome.next) context.waits(leg, 'the highest fee allowed is not enough yet');
+    if (outcome.next) context.waits(leg, tooCheap(wallet, slot));
     return sendWaiting(context, leg, kept, by);
   }
   await context.keep({ [slot]: keptNow(raised) });
@@ -164,6 +165,11 @@ async function push(on: OnEvm, pushed: Push, outcome: Waiting): Promise<void> {
   // The market relays what concerns the swap; the rest is for one's own node alone.
   if (slot === 'cancel') lookedAfter(context, raised);
   await sendWaiting(context, leg, raised, by);
+}
+
+function tooCheap({ sends }: EvmWallet, slot: Slot): string {
+  if (sends === undefined) return 'the highest fee allowed is not enough yet';
+  return `no block has taken the ${slot} yet: raise its fee in your wallet`;
 }
 
 /** Sent again it could displace what has the nonce now, maybe a claim whose secret was shown. */

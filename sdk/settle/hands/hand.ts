@@ -24,6 +24,7 @@ export type SpendHow = {
 /** Where nothing is shared with other transactions of the account. */
 export const unshared = {
   paysByHand: false,
+  sends: false,
   sharesNonces: false,
   keeping: <T>(work: () => Promise<T>) => work(),
   forget: () => {},
@@ -33,6 +34,8 @@ export const unshared = {
 export type Hand = {
   /** Whether the wallet has no coins: a person pays the escrow by hand. */
   readonly paysByHand: boolean;
+  /** Whether signing sends: what is asked for is kept before the wallet asks. */
+  readonly sends: boolean;
   /** Whether the funding of a token can only be tried once its approval is mined. */
   readonly approvesTokens: boolean;
   /**

@@ -9,7 +9,7 @@ import { feedWriting } from '../../market/book.ts';
 import { assetView } from '../../market/views.ts';
 import type { Deps } from '../../ports/deps.ts';
 import type { Token } from '../../ports/markets.ts';
-import { command, read } from '../command.ts';
+import { command, readByAll } from '../command.ts';
 import { pageOf } from '../cursor.ts';
 import type { Reply } from '../idempotency/once.ts';
 import * as shapes from '../schemas/asset.ts';
@@ -56,7 +56,7 @@ export function registerAssets(app: FastifyInstance, deps: Deps): void {
     },
   });
 
-  read({ app, deps, tag: 'assets' }, '/v1/assets', 'listAssets', {
+  readByAll({ app, deps, tag: 'assets' }, '/assets', 'listAssets', {
     about: 'Assets, oldest first. The filters are taken together.',
     query: shapes.assetQuery,
     replies: { 200: shapes.assetList },

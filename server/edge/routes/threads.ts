@@ -4,31 +4,38 @@ import type { FastifyInstance } from 'fastify';
 import { parseBaseUnits } from '../../../core/amounts.ts';
 import { parseHashlock } from '../../../core/hashlock.ts';
 import { findRfq } from '../../db/rfqs.ts';
-import { listThreads } from '../../db/threads.ts';
+import { listQuotes, listThreads } from '../../db/threads.ts';
 import { accept } from '../../market/agreement.ts';
 import { bookWriting, feedWriting } from '../../market/book.ts';
-import { threadsPage } from '../../market/bounds.ts';
+import { mostQuotesWalked, threadsPage } from '../../market/bounds.ts';
 import { createGroupedQuotes } from '../../market/grouped-quotes.ts';
 import { createPrepareQuote, type Quoted, quote } from '../../market/quotes.ts';
+import { type AccountRecord, recordOf } from '../../market/records.ts';
 import { unknownRfq } from '../../market/rfqs.ts';
 import { preparePropose, propose, readThread, unknownThread } from '../../market/threads.ts';
 import { threadView } from '../../market/views.ts';
 import type { Deps } from '../../ports/deps.ts';
 import { isUuid } from '../../ports/ids.ts';
+import { createMoments } from '../../ports/moments.ts';
 import { swapOfCaller } from '../../settle/access.ts';
 import { swapView } from '../../settle/view.ts';
 import { command, type Run, read } from '../command.ts';
 import { pageOf } from '../cursor.ts';
 import { idParams, pageQuery, threadId } from '../schemas/common.ts';
+import { accountRecord } from '../schemas/pair.ts';
 import * as shapes from '../schemas/thread.ts';
 import { rfqParams } from './rfqs.ts';
 
 const tag = 'threads';
+/** What it counts is over: it is read again for what ends meanwhile. */
+const [recordMs, mostRecords] = [600_000, 10_000];
+const dayMs = 86_400_000;
 const params = idParams(threadId);
 
 /** Returns the quoting command, which the feed runs too. */
 export function registerThreads(app: FastifyInstance, deps: Deps): Run {
   registerReads(app, deps);
+  registerRecord(app, deps);
   const quoting = registerQuotes(app, deps);
   command({ app, deps, tag }, 'POST /v1/threads/:id/propose', 'proposePrice', {
     about: 'Name another price. Both acceptances end.',
@@ -125,12 +132,55 @@ function registerReads(app: FastifyInstance, deps: Deps): void {
     },
   });
 
+  read({ app, deps, tag }, '/v1/threads', 'listQuotes', {
+    about: 'Your quotes: open threads of live RFQs that you are the maker of, newest first.',
+    query: pageQuery({}),
+    replies: { 200: shapes.threadList },
+    handle: async ({ caller: { accountId: makerId }, query }) => {
+      const now = new Date(deps.now());
+      const find = (from: readonly string[] | null, limit: number) =>
+        listQuotes(deps.db, {
+          ...{ makerId, before: from?.[0] ?? null },
+          ...{ now, walked: mostQuotesWalked, limit },
+        });
+      const page = await pageOf(deps, query, { list: 'quotes', makerId }, find);
+      const threads = page.rows.map((each) => threadView(deps, each, now.getTime()));
+      return { threads, nextCursor: page.nextCursor };
+    },
+  });
+
   read({ app, deps, tag }, '/v1/threads/:id', 'getThread', {
     about: 'One thread. Only its two parties see it.',
     params,
     replies: { 200: shapes.thread },
     handle: async ({ caller, params }) =>
       threadView(deps, await readThread(deps.db, caller.accountId, idOf(params)), deps.now()),
+  });
+}
+
+function registerRecord(app: FastifyInstance, deps: Deps): void {
+  const records = createMoments<AccountRecord>(recordMs, mostRecords);
+  read({ app, deps, tag }, '/v1/threads/:id/record', 'getOtherRecord', {
+    about:
+      'How the other side of this thread kept what it agreed to in the last 29 days. It moves ' +
+      'once a day.',
+    params,
+    replies: { 200: accountRecord },
+    handle: async ({ caller, params }) => {
+      const { makerId, takerId } = await readThread(deps.db, caller.accountId, idOf(params));
+      const accountId = caller.accountId === makerId ? takerId : makerId;
+      const nowMs = deps.now();
+      const key = `${accountId} ${Math.floor(nowMs / dayMs)}`;
+      const kept = await records.of(key, () => recordOf(deps.db, accountId, nowMs));
+      const { from, until, since, ...counts } = kept;
+      return {
+        accountId,
+        since: new Date(Math.floor(since.getTime() / dayMs) * dayMs).toISOString(),
+        countedFrom: new Date(from * 1_000).toISOString(),
+        countedUntil: new Date(until * 1_000).toISOString(),
+        ...counts,
+      };
+    },
   });
 }
 

@@ -1,5 +1,5 @@
-// What the app may do in a browser. Nothing comes from elsewhere but what nodes answer: people enter
-// nodes of their own, and on this machine those have no certificate.
+// What the app may do in a browser. Only answers of nodes come from elsewhere: people enter nodes
+// of their own, and on this machine those have no certificate.
 
 const policy = [
   "default-src 'none'",

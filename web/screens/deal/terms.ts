@@ -3,8 +3,15 @@
 import type { Deadlines } from '../../../core/deadlines.ts';
 import type { BaseUnits, UnixSeconds } from '../../../core/nominal.ts';
 import { funderOf, type LegName, otherLeg, type Party, type Role } from '../../../core/trade.ts';
-import type { Thread } from '../../../sdk/types.ts';
+import type { Asset, Thread } from '../../../sdk/types.ts';
 import { advantageBps, getsQuote, isFar, type Price, quoteAt } from '../../market/prices.ts';
+
+export type DealProps = {
+  readonly thread: Thread;
+  readonly party: Party;
+  readonly base: Asset;
+  readonly quote: Asset;
+};
 
 export type TermsLeg = {
   readonly leg: LegName;

@@ -1,11 +1,75 @@
-// The ways into an account.
+// Into an account, and back to where one was.
 
+import { useRouter } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
+import { account } from '../../market/account.ts';
+import { type SignedInAccount, startAnew, useSession } from '../../market/session.ts';
+import { Failed, Loading } from '../../parts/answer.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { Screen } from '../../parts/screen.tsx';
+import { useAct } from '../../parts/ways/act.ts';
+import { ownPath } from '../../parts/ways/back.ts';
+import { returned } from '../../parts/ways/returned.ts';
+import { WaysIn } from '../../parts/ways/ways.tsx';
 import { text } from '../../texts/texts.ts';
+import '../../parts/account-screen.css';
 
 export function SignIn() {
+  const session = useSession();
+  const router = useRouter();
+  const asked = new URLSearchParams(window.location.search);
+  const back = ownPath(asked.get('then'), window.location.origin) ?? '/account';
+  const wasNobody = useRef(false);
+  if (session.status === 'none') wasNobody.current = true;
+  // Here or in another tab: whoever wanted in is in.
+  const isIn = session.status === 'account' && wasNobody.current;
+  useEffect(() => {
+    if (isIn) router.history.replace(back);
+  }, [isIn, router, back]);
+  if (session.status === 'loading' || isIn) return <Loading />;
+  const goOn = () => router.history.push(back);
+  const problem = returned(asked);
   return (
-    <section>
-      <h1>{text('session.sign-in')}</h1>
-    </section>
+    <Screen title={text('sign-in.title')} narrow>
+      {session.status === 'failed' && <Failed error={session.error} again={session.again} />}
+      {session.status === 'account' && <IsSignedIn account={session.account} goOn={goOn} />}
+      {session.status === 'none' && (
+        <>
+          {problem !== null && <Notice kind={problem.kind}>{problem.sentence}</Notice>}
+          <p>{text('sign-in.what')}</p>
+          <WaysIn purpose="sign-in" here={back} after={startAnew} />
+          <p className="hint">{text('sign-in.keys')}</p>
+        </>
+      )}
+    </Screen>
+  );
+}
+
+type IsSignedInProps = { readonly account: SignedInAccount; readonly goOn: () => void };
+
+function IsSignedIn({ account: { name }, goOn }: IsSignedInProps) {
+  const { busy, error, run } = useAct();
+  const leave = async () => {
+    await account.signOut();
+    await startAnew();
+  };
+  return (
+    <Notice
+      kind="info"
+      title={text('sign-in.is', { name })}
+      action={
+        <>
+          <Button kind="main" onPress={goOn}>
+            {text('sign-in.go_on')}
+          </Button>
+          <Button busy={busy} onPress={() => run(leave)}>
+            {text('sign-in.other')}
+          </Button>
+        </>
+      }
+    >
+      {error !== null && <Failed error={error} />}
+    </Notice>
   );
 }

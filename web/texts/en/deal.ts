@@ -2,7 +2,6 @@
 
 export const deal = {
   'deal.title': '{give} for {get}',
-  'deal.loading': 'Deal',
   'deal.back': 'All quotes of this order',
   'deal.back.maker': 'The order',
   'deal.you_give': 'You give',
@@ -28,7 +27,6 @@ export const deal = {
   'deal.moves': 'Prices so far',
   'deal.move.you': 'You: {amount}',
   'deal.move.them': 'They: {amount}',
-  'deal.move.last': 'now',
   'deal.counter': 'Name another price',
   'deal.counter.get': 'You would get',
   'deal.counter.give': 'You would give',
@@ -51,6 +49,7 @@ export const deal = {
     'If you accept, the swap begins at once. If you do not, their acceptance ends by itself.',
   'deal.state.closed': 'This negotiation has ended. Nothing was locked and nothing is lost.',
   'deal.state.agreed': 'Agreed. The swap goes on by itself.',
+  'deal.unlisted': 'The market lists an asset of this negotiation no more. Nothing can be agreed.',
   'deal.to_swap': 'To the swap',
   'deal.no_party': 'This negotiation is between others',
   'deal.addresses': 'Your addresses',
@@ -62,7 +61,12 @@ export const deal = {
   'deal.address.paid.hint': 'A wallet where this account may be paid.',
   'deal.address.none': 'This account has no wallet on {chain} for that.',
   'deal.address.none.action': 'Wallets of this account',
-  'deal.address.choose': 'Choose a wallet',
+  'deal.address.missing': 'Name your address on {chain} first',
+  'deal.unknown_chain': 'This app does not know one of the chains, so it cannot check this deal.',
+  'deal.accept.lost.initiator':
+    'Network fees are lost if it stops. Coins are lost only if your browser stays away after taking what you get is due.',
+  'deal.accept.lost.counterparty':
+    'Network fees are lost if it stops. Come back before the time to take what you get: afterwards they could take both.',
   'deal.phrase.none': 'First write down your rescue phrase',
   'deal.phrase.unchecked': 'First check your rescue phrase',
   'deal.phrase.why':

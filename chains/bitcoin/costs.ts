@@ -1,0 +1,37 @@
+// What an escrow costs on Bitcoin at the fees of now, in satoshis. The spends are counted at the
+// longest that they can be.
+
+import { larger } from '../../core/amounts.ts';
+import type { Cost, Costs } from '../interface/gas.ts';
+import { type FeeBounds, type FeeEstimate, feeAt, ladderRate } from './fees.ts';
+import { spendVsize } from './plan.ts';
+
+// The longest script has a 4-byte timelock; the longest destination is P2WSH or P2TR.
+const [scriptBytes, destinationBytes] = [119, 34];
+export const claimVsize = spendVsize('claim', 1, scriptBytes, destinationBytes);
+const refundVsize = spendVsize('refund', 1, scriptBytes, destinationBytes);
+
+/** P2WPKH: what pays one P2WSH output and a change, and each coin that it spends. */
+const [paymentVsize, coinVsize] = [85, 68];
+/** Of a usual wallet, and of one with small coins. */
+const [usualCoins, mostCoins] = [1, 5];
+
+/** Mined within hours, and within the hour. */
+const [calmSeconds, hurrySeconds] = [6 * 3_600, 0];
+
+export function costsAt(estimate: FeeEstimate, bounds: FeeBounds): Costs {
+  const rateIn = (seconds: number) =>
+    Math.min(ladderRate(estimate, seconds), bounds.capSatPerVbyte);
+  const cost = (usualVsize: number, mostVsize = usualVsize): Cost => {
+    const usual = feeAt(usualVsize, rateIn(calmSeconds));
+    return { usual, most: larger(usual, feeAt(mostVsize, rateIn(hurrySeconds))) };
+  };
+  const payment = (coins: number) => paymentVsize + coins * coinVsize;
+  return {
+    fund: cost(payment(usualCoins), payment(mostCoins)),
+    claim: cost(claimVsize),
+    refund: cost(refundVsize),
+    settlesFromAmount: true,
+    deposit: null,
+  };
+}

@@ -1,0 +1,80 @@
+// Texts signed by a wallet of a person: each signature is checked before it is sent anywhere.
+
+import {
+  type BitcoinNetworkName,
+  bitcoinNetworks,
+  parseBitcoinAddress,
+} from '../../chains/bitcoin/networks.ts';
+import { verifyBitcoinProof } from '../../chains/bitcoin/proof.ts';
+import { parseEvmAddress } from '../../chains/evm/address.ts';
+import { verifyEvmProof } from '../../chains/evm/proof.ts';
+import { parseSolanaAddress } from '../../chains/solana/address.ts';
+import { verifySolanaProof } from '../../chains/solana/proof.ts';
+import { parseTronAddress } from '../../chains/tron/address.ts';
+import { verifyTronProof } from '../../chains/tron/proof.ts';
+import { ParleyError } from '../../core/errors.ts';
+import type { Family } from '../../core/families.ts';
+import { messageOf, WalletError } from '../errors.ts';
+import type { MessageSigner } from '../keys.ts';
+
+export type { BitcoinNetworkName } from '../../chains/bitcoin/networks.ts';
+
+/** `bitcoin`: the network that its addresses have to be of. */
+export type ProofPlace = { readonly bitcoin: BitcoinNetworkName };
+
+/** In canonical form. Throws WalletError `lied`, or `wrong_network` of a Bitcoin address. */
+export function accountAddress(family: Family, said: unknown, { bitcoin }: ProofPlace): string {
+  const text = typeof said === 'string' ? said : '';
+  try {
+    switch (family) {
+      case 'evm':
+        return parseEvmAddress(text);
+      case 'tron':
+        return parseTronAddress(text);
+      case 'solana':
+        return parseSolanaAddress(text);
+      case 'bitcoin':
+        return parseBitcoinAddress(text, bitcoinNetworks[bitcoin]).address;
+    }
+  } catch (cause) {
+    const isOther = cause instanceof ParleyError && cause.code === 'wrong_network';
+    const sentence = `the wallet names no account that can be used here: ${messageOf(cause)}`;
+    throw new WalletError(isOther ? 'wrong_network' : 'lied', sentence, { cause });
+  }
+}
+
+/** EVM signatures of 65 bytes; a contract's is longer, and only a node of its chain can tell. */
+const keySignature = /^0x[0-9a-fA-F]{130}$/;
+
+/** Throws WalletError `lied`: signed by another key, or another text. */
+export async function mustBeSigned(
+  { family, address }: Pick<MessageSigner, 'family' | 'address'>,
+  message: string,
+  said: unknown,
+  { bitcoin }: ProofPlace,
+): Promise<string> {
+  const signature = typeof said === 'string' ? said : '';
+  const proof = { address, message, signature };
+  try {
+    switch (family) {
+      case 'evm':
+        if (keySignature.test(signature) || !/^0x([0-9a-fA-F]{2})+$/.test(signature)) {
+          await verifyEvmProof(proof, AbortSignal.timeout(1_000));
+        }
+        break;
+      case 'tron':
+        verifyTronProof(proof);
+        break;
+      case 'solana':
+        verifySolanaProof(proof);
+        break;
+      case 'bitcoin':
+        verifyBitcoinProof({ ...proof, network: bitcoinNetworks[bitcoin] });
+        break;
+    }
+    return signature;
+  } catch (cause) {
+    const sentence = `the wallet has not signed this text as ${address}: ${messageOf(cause)}`;
+    throw new WalletError('lied', sentence, { cause });
+  }
+}

@@ -1,0 +1,289 @@
+// What the market tells before a trade: what it would mean and cost, what others traded at, how the
+// other side kept its word, and whether the market works.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { deadlines } from '../../../core/deadlines.ts';
+import { depthFor } from '../../../core/policy.ts';
+import { stubAdapter } from '../../../test/support/adapter.ts';
+import type { Tx } from '../../db/database.ts';
+import { markRestored } from '../../db/gaps.ts';
+import { storeHeads } from '../../db/heads.ts';
+import { haltChain, resumeChain } from '../../market/halts.ts';
+import { readPrices } from '../../market/prices.ts';
+import { refused } from '../testing/edge.ts';
+import { negotiating, secretLock } from '../testing/negotiating.ts';
+
+const cost = (usual: bigint) => ({ usual, most: 2n * usual });
+const costs = { fund: cost(3n), claim: cost(5n), refund: cost(7n), settlesFromAmount: false };
+let evmAnswers = true;
+const bitcoin = stubAdapter('bitcoin', 'bitcoin', {
+  blockSeconds: 600,
+  costs: async () => ({ ...costs, settlesFromAmount: true, deposit: null }),
+});
+const evm = stubAdapter('evm-dev', 'evm', {
+  blockSeconds: 12,
+  costs: async (token) => {
+    if (!evmAnswers) throw new Error('away');
+    return { ...costs, deposit: { locked: token === null ? 9n : 11n, keptByClaim: 1n } };
+  },
+});
+const market = await negotiating({ adapters: [bitcoin, evm] });
+const { taker, maker, deps, sql } = market;
+const { btc, eth, usd } = market.assets;
+const dayMs = 86_400_000;
+const pairPath = (more = '') =>
+  `/v1/pairs?direction=sell_base&baseAssetId=${btc.id}&quoteAssetId=${usd.id}${more}`;
+const pricePath = (base: { id: string }, quote: { id: string }) =>
+  `/v1/pairs/price?baseAssetId=${base.id}&quoteAssetId=${quote.id}`;
+
+test('a trade is told as a thread of it would be: initiator, legs, times and both chains’ fees', async () => {
+  const { status, body } = await taker.get(pairPath());
+  assert.equal(status, 200);
+  const { threadId } = await market.negotiation();
+  const thread = (await taker.get(`/v1/threads/${threadId}`)).body;
+  assert.deepEqual([body.initiator, body.rules], [thread.initiator, thread.rules]);
+  for (const leg of ['a', 'b'] as const) {
+    const { chain, assetId, long, timelockSeconds } = body.legs[leg];
+    const { amount: _, ...preview } = thread.legs[leg];
+    assert.deepEqual({ chain, assetId, long, timelockSeconds }, preview);
+  }
+  const timing = ({ policy }: typeof evm) => ({ policy, depth: policy.normal });
+  const times = deadlines(0, { a: timing(evm), b: timing(bitcoin) }, 'b');
+  assert.equal(body.initiatorFundBySeconds, times.initiatorFundBy);
+  assert.equal(body.counterpartyFundBySeconds, times.counterpartyFundBy);
+  assert.equal(body.revealBySeconds, times.revealBy);
+  // Three blocks of 600 s, twelve of 12 s, and the claim's block; the other claim's block after it.
+  assert.deepEqual(body.expected, {
+    initiator: { usualSeconds: 1_956, worstSeconds: times.refundAt.b + 112 * 60 },
+    counterparty: { usualSeconds: 2_556, worstSeconds: times.refundAt.a + 300 },
+  });
+  assert.deepEqual(body.legs.b.costs, {
+    fund: { usual: '3', most: '6' },
+    claim: { usual: '5', most: '10' },
+    refund: { usual: '7', most: '14' },
+    settlesFromAmount: true,
+    deposit: null,
+  });
+  assert.deepEqual(body.legs.a.costs.deposit, { locked: '11', keptByClaim: '1' });
+});
+
+test('fees are kept for a moment, one a kind of coin; a chain that is away has none, and times all the same', async () => {
+  const path = pairPath().replace(usd.id, eth.id);
+  evmAnswers = false;
+  const { status, body } = await taker.get(path);
+  assert.deepEqual([status, body.legs.a.costs, body.expected !== null], [200, null, true]);
+  assert.notEqual((await taker.get(pairPath())).body.legs.a.costs, null);
+  evmAnswers = true;
+  assert.equal((await taker.get(path)).body.legs.a.costs, null);
+});
+
+test('a high amount waits longer; what is no pair is refused', async () => {
+  await sql('update assets set high_value_from = 500 where id = $1', btc.id);
+  const at = async (amount: string) => {
+    const { body } = await taker.get(pairPath(`&baseAmount=${amount}`));
+    return body.legs.b.confirmations;
+  };
+  const wanted = (amount: bigint) => depthFor(bitcoin.policy, amount, 500n).confirmations;
+  assert.deepEqual([await at('499'), await at('500')], [wanted(499n), wanted(500n)]);
+  assert.notEqual(wanted(499n), wanted(500n));
+  const none = '00000000-0000-7000-8000-000000000000';
+  for (const [path, code] of [
+    [pairPath().replace(usd.id, none), '400 bad_asset'],
+    [pairPath().replace(usd.id, btc.id), '400 same_chain'],
+    [pairPath('&baseAmount=0'), '400 bad_field'],
+    [pairPath().replace('sell_base', 'give'), '400 bad_field'],
+    [pricePath(btc, { id: none }), '400 bad_asset'],
+    [pricePath(eth, usd), '400 same_chain'],
+    ['/v1/pairs/price', '400 bad_field'],
+  ] as const) {
+    refused(await taker.get(path), code);
+  }
+  assert.equal((await market.app.inject(pairPath())).statusCode, 401);
+});
+
+/** An agreement at this price, whose swap stands there. */
+async function agreed(quoteAmount: string, status: string, fields: object = {}) {
+  const { id } = await market.rfq(fields);
+  const { thread } = (await market.quote(maker, id, quoteAmount)).body;
+  const words = { quoteAmount };
+  await market.accept(taker, thread.id, { ...words, hashlock: secretLock() });
+  const { swap } = (await market.accept(maker, thread.id, words)).body;
+  await sql('update swaps set status = $2 where id = $1', swap.id, status);
+  return { threadId: thread.id as string, swapId: swap.id as string };
+}
+
+test('a price is the middle of public agreements that both sides funded, either way round', async () => {
+  const turned = { direction: 'buy_base', baseAssetId: usd.id, quoteAssetId: btc.id };
+  const began = Math.floor(deps.now() / 60_000) * 60_000;
+  await agreed('99000000', 'agreed');
+  await agreed('98000000', 'expired');
+  await agreed('97000000', 'refunded');
+  await agreed('96000000', 'counterparty_claimed', { visibility: 'private' });
+  assert.deepEqual(await readPrices(market.db, ...pair()), { agreements: [], median: null });
+  await agreed('60000000', 'counterparty_claimed');
+  deps.advance(1_000);
+  await agreed('70000000', 'counterparty_funded');
+  const two = await readPrices(market.db, ...pair());
+  assert.deepEqual([two.agreements.length, two.median], [2, null]);
+  deps.advance(1_000);
+  // 130000 for 80000000 is dearer than 100000 for 60000000, and cheaper than for 70000000.
+  await agreed('130000', 'initiator_claimed', { ...turned, baseAmount: '80000000' });
+  const { status, body } = await taker.get(pricePath(btc, usd));
+  assert.equal(status, 200);
+  const middle = { direction: 'sell_base', baseAmount: '130000', quoteAmount: '80000000' };
+  const { agreedAt, ...median } = body.median;
+  assert.deepEqual(median, middle);
+  assert.equal(Date.parse(agreedAt) % 60_000, 0);
+  assert.ok(Date.parse(agreedAt) >= began);
+  const amounts = body.agreements.map((each: { quoteAmount: string }) => each.quoteAmount);
+  assert.deepEqual(amounts, ['80000000', '70000000', '60000000']);
+  const other = (await maker.get(pricePath(usd, btc))).body.median;
+  assert.deepEqual([other.baseAmount, other.quoteAmount], ['80000000', '130000']);
+  assert.equal(other.direction, 'buy_base');
+  // Nobody is named in it.
+  const text = JSON.stringify(body);
+  for (const { accountId } of [taker, maker]) assert.ok(!text.includes(accountId));
+  // Older than a day it counts no more.
+  const tomorrow = deps.now() + dayMs;
+  const [base, quote] = pair();
+  assert.deepEqual((await readPrices(market.db, base, quote, tomorrow)).agreements, []);
+});
+
+const pair = () => [btc.id, usd.id, deps.now()] as const;
+
+test('the record of the other side counts whole days that are over, and what was its own to do', async () => {
+  deps.advance(2 * dayMs);
+  const record = async (by: typeof taker, threadId: string) =>
+    (await by.get(`/v1/threads/${threadId}/record`)).body;
+  const own = await market.trader();
+  const other = await market.trader();
+  const { id } = await market.rfq({}, own);
+  const { thread } = (await market.quote(other, id)).body;
+  const open = thread.id as string;
+  const none = { settled: 0, abandoned: 0, medianFundSeconds: null };
+  const counts = ({ settled, abandoned, medianFundSeconds }: typeof none) => ({
+    ...{ settled, abandoned, medianFundSeconds },
+  });
+  const stranger = await market.trader();
+  refused(await stranger.get(`/v1/threads/${open}/record`), '404 unknown_thread');
+  const today = await record(own, open);
+  assert.deepEqual(counts(today), none);
+  assert.equal(today.accountId, other.accountId);
+  assert.equal((await record(other, open)).accountId, own.accountId);
+  assert.equal(Date.parse(today.since) % dayMs, 0);
+  // `own` is the initiator: it gives bitcoin, which is long.
+  const ended = async (status: string, change: string) => {
+    const { id } = await market.rfq({}, own);
+    const quoted = (await market.quote(other, id)).body.thread.id;
+    await market.accept(own, quoted, { hashlock: secretLock() });
+    const { swap } = (await market.accept(other, quoted)).body;
+    await sql('update swaps set status = $2 where id = $1', swap.id, status);
+    for (const text of [named, planned]) await sql(text, swap.id);
+    for (const text of change.split(';')) if (text !== '') await sql(text, swap.id);
+  };
+  const named = `update legs set escrow = swap_id || leg, payout_address = 'p', refund_address = 'r'
+    where swap_id = $1`;
+  const planned = `insert into escrows (chain, address, swap_id, leg, terms, facts, created_at)
+    select l.chain, l.escrow, l.swap_id, l.leg, '{}', '{"funded": null}', s.created_at
+    from legs l join swaps s on s.id = l.swap_id where s.id = $1`;
+  const fund = (leg: 'a' | 'b', seconds: number) =>
+    `update escrows set facts = facts || '{"funded": {"deep": true}}', funding_deep_at = created_at,
+      funding_seen_at = created_at + interval '${seconds} seconds'
+      where swap_id = $1 and leg = '${leg}'`;
+  const unnamed = (by: 'a' | 'b') =>
+    `update legs set escrow = null, refund_address = null where swap_id = $1 and leg = '${by}'`;
+  const unpaid = `update legs set escrow = null, payout_address = null
+    where swap_id = $1 and leg = 'b'`;
+  for (const seconds of [30, 50, 90]) {
+    await ended('counterparty_claimed', `${fund('b', seconds)};${fund('a', 2 * seconds)}`);
+  }
+  await ended('expired', ''); // The initiator did not fund.
+  await ended('expired', unnamed('b'));
+  await ended('expired', unpaid); // The other side did not say where it is paid.
+  await ended('refunded', fund('b', 50)); // The other side did not fund.
+  await ended('refunded', `${fund('b', 50)};${fund('a', 100)}`); // The initiator did not reveal.
+  await ended('counterparty_funded', '');
+  assert.deepEqual(counts(await record(own, open)), none);
+  deps.advance(dayMs);
+  const settled = 3;
+  assert.deepEqual(counts(await record(other, open)), {
+    ...{ settled, abandoned: 3, medianFundSeconds: 50 },
+  });
+  assert.deepEqual(counts(await record(own, open)), {
+    ...{ settled, abandoned: 2, medianFundSeconds: 100 },
+  });
+  deps.advance(30 * dayMs);
+  assert.deepEqual(counts(await record(own, open)), none);
+});
+
+test('anybody reads whether the market works: heads, halts without their reason, and what it waits for', async () => {
+  const status = async () => {
+    // Not what was kept of a moment ago.
+    await sleep(1_050);
+    const answer = await market.app.inject('/market/status');
+    assert.equal(answer.statusCode, 200);
+    return answer.json();
+  };
+  const at = new Date(deps.now());
+  await storeHeads(market.db, 'bitcoin', { height: 7, hash: '00', clock: 1_700_000_000 }, at);
+  await haltChain(market.db as Tx, { chain: 'evm-dev', reason: 'a hole that we know of', at });
+  deps.advance(61_000);
+  const halted = await status();
+  const { at: _, ...told } = halted;
+  assert.deepEqual(told, {
+    network: 'dev',
+    agrees: true,
+    waitsFor: [],
+    chains: [
+      {
+        ...{ chain: 'bitcoin', height: 7, clock: 1_700_000_000, seenAt: at.toISOString() },
+        ...{ blockSeconds: 600, isQuiet: false, haltedSince: null },
+      },
+      {
+        ...{ chain: 'evm-dev', height: null, clock: null, seenAt: null },
+        ...{ blockSeconds: 12, isQuiet: true, haltedSince: at.toISOString() },
+      },
+    ],
+  });
+  assert.ok(!JSON.stringify(halted).includes('hole'));
+  await market.db.transaction((tx) => resumeChain(tx, 'evm-dev', at));
+  await markRestored(market.db as Tx, at);
+  deps.advance(4_200_000);
+  const restored = await status();
+  assert.deepEqual([restored.agrees, restored.waitsFor], [false, ['that is about to begin']]);
+  assert.deepEqual(
+    restored.chains.map((each: { isQuiet: boolean }) => each.isQuiet),
+    [true, true],
+  );
+  assert.equal(restored.chains[1].haltedSince, null);
+});
+
+test('a maker lists its open quotes on live RFQs, newest first, and nobody else’s', async () => {
+  const [own, other] = [await market.trader(), await market.trader()];
+  const quoted: string[] = [];
+  for (const by of [own, other, own, own]) {
+    const { id } = await market.rfq({ ttlSeconds: quoted.length === 0 ? 30 : 3_600 });
+    const { thread } = (await market.quote(by, id)).body;
+    quoted.push(thread.id);
+  }
+  const [first, , third, fourth] = quoted;
+  const listed = async (query = '') => {
+    const { body } = await own.get(`/v1/threads${query}`);
+    return [body.threads.map(({ id }: { id: string }) => id), body.nextCursor] as const;
+  };
+  assert.deepEqual(await listed(), [[fourth, third, first], null]);
+  const [page, cursor] = await listed('?limit=2');
+  assert.deepEqual(page, [fourth, third]);
+  assert.deepEqual(await listed(`?cursor=${cursor}`), [[first], null]);
+  const { body } = await other.get('/v1/threads');
+  assert.deepEqual(
+    body.threads.map(({ makerId }: { makerId: string }) => makerId),
+    [other.accountId],
+  );
+  refused(await other.get(`/v1/threads?cursor=${cursor}`), '400 bad_cursor');
+  assert.deepEqual((await taker.get('/v1/threads')).body.threads, []);
+  deps.advance(31_000);
+  assert.deepEqual(await listed(), [[fourth, third], null]);
+});

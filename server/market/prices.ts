@@ -1,0 +1,52 @@
+// What a pair was traded at of late, by public agreements that both sides funded.
+
+import { type Agreement, fundedAgreements } from '../db/agreements.ts';
+import type { Tx } from '../db/database.ts';
+import { leastAgreements, mostWalked, priceAgreements, priceWindowSeconds } from './bounds.ts';
+
+/** Base units of each asset, of one agreement. */
+export type Traded = Agreement;
+
+export type PairPrices = {
+  /** Newest first. */
+  readonly agreements: readonly Traded[];
+  /** The middle one by price, the lower of two; null of too few. */
+  readonly median: Traded | null;
+};
+
+/** In the orientation that is asked for: an RFQ may have named the pair the other way round. */
+export async function readPrices(
+  tx: Tx,
+  baseAssetId: string,
+  quoteAssetId: string,
+  nowMs: number,
+): Promise<PairPrices> {
+  const since = new Date(nowMs - priceWindowSeconds * 1_000);
+  const limits = { since, walked: mostWalked, limit: priceAgreements };
+  const [same, turned] = await Promise.all([
+    fundedAgreements(tx, { baseAssetId, quoteAssetId, ...limits }),
+    fundedAgreements(tx, { baseAssetId: quoteAssetId, quoteAssetId: baseAssetId, ...limits }),
+  ]);
+  const agreements = [...same, ...turned.map(turn)]
+    .sort((a, b) => b.agreedAt.getTime() - a.agreedAt.getTime())
+    .slice(0, priceAgreements);
+  return { agreements, median: medianOf(agreements) };
+}
+
+function turn({ direction, baseAmount, quoteAmount, agreedAt }: Agreement): Traded {
+  return {
+    direction: direction === 'sell_base' ? 'buy_base' : 'sell_base',
+    baseAmount: quoteAmount,
+    quoteAmount: baseAmount,
+    agreedAt,
+  };
+}
+
+export function medianOf(agreements: readonly Traded[]): Traded | null {
+  if (agreements.length < leastAgreements) return null;
+  const byPrice = agreements.toSorted((a, b) => {
+    const difference = a.quoteAmount * b.baseAmount - b.quoteAmount * a.baseAmount;
+    return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+  });
+  return byPrice[Math.floor((byPrice.length - 1) / 2)] ?? null;
+}

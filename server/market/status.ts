@@ -1,0 +1,44 @@
+// Whether the market works: heads of the chains as the followers last saw them, halts without their
+// reasons (assets.ts says why), and whether acceptances become swaps.
+
+import { listHalts } from '../db/halts.ts';
+import { readHeads } from '../db/heads.ts';
+import type { Deps } from '../ports/deps.ts';
+import { whatIsMissing } from '../restore/gate.ts';
+
+/** Of a chain with a block in ten minutes 99.9 % come within 69: so many usual times, and one. */
+const [quietBlocks, quietLeastSeconds] = [7, 60];
+
+export async function readStatus(
+  deps: Pick<Deps, 'db' | 'adapters' | 'settings' | 'presence' | 'now'>,
+) {
+  const { db, adapters, settings, presence } = deps;
+  const [heads, halts, missing] = await Promise.all([
+    readHeads(db),
+    listHalts(db),
+    whatIsMissing(db, presence),
+  ]);
+  const nowMs = deps.now();
+  const chains = [...adapters.values()].map(({ chain, blockSeconds = null }) => {
+    const head = heads.find((each) => each.chain === chain);
+    const halt = halts.find((each) => each.chain === chain);
+    const seconds = head === undefined ? null : (nowMs - head.seenAt.getTime()) / 1_000;
+    const usual = quietLeastSeconds + quietBlocks * (blockSeconds ?? 0);
+    return {
+      chain,
+      height: head?.height ?? null,
+      clock: head?.clock ?? null,
+      seenAt: head?.seenAt.toISOString() ?? null,
+      blockSeconds,
+      isQuiet: seconds === null || seconds > usual,
+      haltedSince: halt?.at.toISOString() ?? null,
+    };
+  });
+  return {
+    at: new Date(nowMs).toISOString(),
+    network: settings.network,
+    agrees: missing === null,
+    waitsFor: missing ?? [],
+    chains,
+  };
+}

@@ -1,0 +1,30 @@
+// What is read once for all who ask within a moment.
+
+export type Moments<T> = {
+  /** By `read`, unless that was done for this key a moment ago. A failure is not kept. */
+  of(key: string, read: () => Promise<T>): Promise<T>;
+};
+
+/** Of at most `most` keys; who read longest ago goes first. `clock`: milliseconds, monotonic. */
+export function createMoments<T>(
+  ms: number,
+  most: number,
+  clock: () => number = () => performance.now(),
+): Moments<T> {
+  const kept = new Map<string, { readonly at: number; readonly reading: Promise<T> }>();
+  return {
+    of: (key, read) => {
+      const known = kept.get(key);
+      if (known !== undefined && clock() - known.at < ms) return known.reading;
+      const reading = read();
+      kept.delete(key);
+      kept.set(key, { at: clock(), reading });
+      for (const old of kept.keys()) {
+        if (kept.size <= most) break;
+        kept.delete(old);
+      }
+      reading.catch(() => kept.get(key)?.reading === reading && kept.delete(key));
+      return reading;
+    },
+  };
+}

@@ -1,0 +1,81 @@
+// What a trade of a pair would mean: who is initiator, how long it takes and what it costs. By
+// policies and fees that anybody can read (core/expected.ts, `costs` of an adapter).
+
+import type { Cost, Costs } from '../../chains/interface/gas.ts';
+import { within } from '../../chains/nodes/time-limit.ts';
+import { deadlines, schedule } from '../../core/deadlines.ts';
+import { expected } from '../../core/expected.ts';
+import { initiatorOf, otherLeg } from '../../core/trade.ts';
+import type { Deps } from '../ports/deps.ts';
+import { createMoments } from '../ports/moments.ts';
+import { type PlannedLeg, planLegs, rulesOfLegs, type TradeTerms } from './preview.ts';
+
+/** Fees move by the block; of each chain there are two. */
+const freshMs = 15_000;
+const mostChains = 200;
+
+export type ReadCosts = (leg: Pick<PlannedLeg, 'adapter' | 'asset'>) => Promise<Costs | null>;
+
+/** Null where a chain does not answer in time, or tells nothing. */
+export function createCosts(deps: Pick<Deps, 'settings' | 'log'>): ReadCosts {
+  const kept = createMoments<Costs | null>(freshMs, mostChains);
+  return ({ adapter, asset: { chain, address } }) =>
+    kept.of(`${chain} ${address !== null}`, async () => {
+      const signal = AbortSignal.timeout(deps.settings.chainTimeoutMs);
+      try {
+        if (adapter.costs === undefined) return null;
+        return await within(signal, chain, adapter.costs(address, signal));
+      } catch (err) {
+        deps.log.debug({ chain, err }, 'costs could not be read');
+        return null;
+      }
+    });
+}
+
+export async function pairView(
+  deps: Pick<Deps, 'adapters'>,
+  terms: TradeTerms,
+  readCosts: ReadCosts,
+) {
+  const legs = planLegs(deps, terms);
+  const { a, b, long } = legs;
+  const times = deadlines(0, { a: a.timing, b: b.timing }, long);
+  const [aCosts, bCosts] = await Promise.all([readCosts(a), readCosts(b)]);
+  const legView = (leg: PlannedLeg, costs: Costs | null) => ({
+    chain: leg.asset.chain,
+    assetId: leg.asset.id,
+    long: leg.leg === long,
+    timelockSeconds: times.refundAt[leg.leg],
+    confirmations: leg.timing.depth.confirmations,
+    costs: costs && costsView(costs),
+  });
+  const [short, slow] = [legs[otherLeg(long)], legs[long]].map(paced);
+  const sides = short && slow ? expected(schedule(short, slow), short, slow) : null;
+  return {
+    initiator: initiatorOf(long),
+    rules: rulesOfLegs(legs),
+    legs: { a: legView(a, aCosts), b: legView(b, bCosts) },
+    initiatorFundBySeconds: times.initiatorFundBy,
+    counterpartyFundBySeconds: times.counterpartyFundBy,
+    revealBySeconds: times.revealBy,
+    expected: sides,
+  };
+}
+
+function paced({ adapter: { blockSeconds }, timing }: PlannedLeg) {
+  return blockSeconds === undefined ? null : { ...timing, blockSeconds };
+}
+
+function costsView({ fund, claim, refund, settlesFromAmount, deposit }: Costs) {
+  const shown = ({ usual, most }: Cost) => ({ usual: usual.toString(), most: most.toString() });
+  return {
+    fund: shown(fund),
+    claim: shown(claim),
+    refund: shown(refund),
+    settlesFromAmount,
+    deposit: deposit && {
+      locked: deposit.locked.toString(),
+      keptByClaim: deposit.keptByClaim.toString(),
+    },
+  };
+}

@@ -1,0 +1,188 @@
+// The app in a real Chromium, served by a market that runs as `npm start` does, on dev chains:
+//
+//   let web: Web;
+//   before(async () => { web = await startWeb(); });
+//   after(() => web.close());
+//   test('…', async (t) => {
+//     const alice = await web.person();                    // signed in by a wallet of its own
+//     const page = await web.open(t, '/book', { as: alice, scheme: 'dark', width: 360 });
+//     await page.getByRole('button', { name: 'Ask' }).click();
+//   });
+//
+// `open` gives a page in a browser profile of its own. At the end of its test the page fails it
+// where something was wrong in it: an error of a script or in the console, a breach of the content
+// policy, a request to a foreign origin. One market a file: it starts in seconds. `person` has
+// an API key too, so that a test's other side trades by the SDK (`client`). `dev` is the faucet.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { type DevnetClient, devnetClient } from '../../devnet/client.ts';
+import { type ParleyClient, parleyClient } from '../../sdk/client.ts';
+import { mintKey } from '../../sdk/keys.ts';
+import { evmWallet } from '../../sdk/wallets/evm.ts';
+import { browserOn } from '../../server/edge/testing/browser.ts';
+import type { Call } from '../../server/edge/testing/edge.ts';
+import { signInBy } from '../../server/edge/testing/sign-in.ts';
+import { launch } from './chromium.ts';
+import { type Ending, type RunningMarket, startMarketProcess } from './market.ts';
+
+export type Person = {
+  readonly accountId: string;
+  /** Of its login wallet, with which it also trades. */
+  readonly evmKey: `0x${string}`;
+  readonly address: string;
+  /** By an API key of its own. */
+  readonly client: ParleyClient;
+  /** Of its browser: who is signed in there. */
+  readonly cookies: ReadonlyMap<string, string>;
+};
+
+export type Opened = {
+  /** Signed in as; default nobody. */
+  readonly as?: Person;
+  readonly scheme?: 'light' | 'dark';
+  readonly width?: number;
+  readonly height?: number;
+  /** A profile that is there already, as another tab; default a new one. */
+  readonly context?: BrowserContext;
+  /** Whether the app is kept for offline use; default not, so that a test sees every request. */
+  readonly keepsApp?: boolean;
+  /** Before the first page of the profile: wallets, permissions. */
+  readonly prepare?: (context: BrowserContext) => Promise<unknown>;
+};
+
+export type Web = {
+  /** `http://localhost:PORT`: passkeys want a name. */
+  readonly url: string;
+  readonly market: RunningMarket;
+  readonly browser: Browser;
+  readonly dev: DevnetClient;
+  person(): Promise<Person>;
+  open(t: TestContext, path: string, how?: Opened): Promise<Page>;
+  close(): Promise<void>;
+};
+
+/** `env`: settings of the market. */
+export async function startWeb(env: Readonly<Record<string, string>> = {}): Promise<Web> {
+  const undo: (() => unknown)[] = [];
+  const close = async () => {
+    for (const step of undo.splice(0)) await step();
+  };
+  const end: Ending = { after: (step) => undo.unshift(step) };
+  try {
+    const home = await mkdtemp(join(tmpdir(), 'parley-web-'));
+    end.after(() => rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }));
+    const [market, browser] = await Promise.all([startMarketProcess(end, home, env), launch()]);
+    end.after(() => browser.close());
+    const { port } = new URL(market.ready.url);
+    const url = `http://localhost:${port}`;
+    const dev = devnetClient(market.ready.dev ?? '');
+    const own = allowedOrigins(market, url);
+    return {
+      ...{ url, market, browser, dev, close },
+      person: () => newPerson(market, url),
+      open: (t, path, how = {}) => open(t, { browser, url, path, own, how }),
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function allowedOrigins({ ready }: RunningMarket, url: string): ReadonlySet<string> {
+  const nodes = ready.chains.flatMap(({ rpcUrl }) => (rpcUrl === undefined ? [] : [rpcUrl]));
+  const known = [url, ready.url, ready.dev ?? url, ready.inbox ?? url, ...nodes];
+  return new Set(known.map((each) => new URL(each).origin));
+}
+
+type Opening = {
+  readonly browser: Browser;
+  readonly url: string;
+  readonly path: string;
+  readonly own: ReadonlySet<string>;
+  readonly how: Opened;
+};
+
+async function open(t: TestContext, { browser, url, path, own, how }: Opening): Promise<Page> {
+  const { as, scheme = 'light', width = 1_200, height = 900, prepare } = how;
+  const options: BrowserContextOptions = {
+    colorScheme: scheme,
+    viewport: { width, height },
+    reducedMotion: 'reduce',
+    serviceWorkers: how.keepsApp === true ? 'allow' : 'block',
+    locale: 'en-GB',
+  };
+  const context = how.context ?? (await browser.newContext(options));
+  if (as !== undefined) {
+    const cookies = [...as.cookies].map(([name, value]) => ({ name, value, url }));
+    await context.addCookies(cookies);
+  }
+  await prepare?.(context);
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  const wrong = await watch(page, own);
+  t.after(async () => {
+    if (how.context === undefined) await context.close();
+    assert.deepEqual(wrong, [], `${path}: ${wrong.join('\n')}`);
+  });
+  await page.goto(`${url}${path}`);
+  return page;
+}
+
+/** What was wrong in the page so far, a line each. */
+export async function watch(page: Page, own: ReadonlySet<string>): Promise<readonly string[]> {
+  const wrong: string[] = [];
+  page.on('pageerror', (error) => wrong.push(`a script failed: ${error.stack ?? error.message}`));
+  page.on('console', (line) => {
+    // Of a refusal that the app shows, such as 401 of whoever is not signed in.
+    const isAnswer = line.text().startsWith('Failed to load resource');
+    if (line.type() === 'error' && !isAnswer) wrong.push(`console: ${line.text()}`);
+  });
+  page.on('request', (request) => {
+    const { protocol, origin } = new URL(request.url());
+    const isOwn = protocol === 'data:' || protocol === 'blob:' || own.has(origin);
+    if (!isOwn) wrong.push(`foreign request: ${request.url()}`);
+  });
+  await page.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', (event) => {
+      console.error(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`);
+    });
+  });
+  return wrong;
+}
+
+async function newPerson({ ready }: RunningMarket, url: string): Promise<Person> {
+  const evm = ready.chains.find(({ family }) => family === 'evm');
+  if (evm?.rpcUrl === undefined || evm.chainId === undefined) throw new Error('no EVM chain');
+  const evmKey = `0x${randomBytes(32).toString('hex')}` as const;
+  const wallet = evmWallet({ privateKey: evmKey, chainId: evm.chainId, rpcUrl: evm.rpcUrl });
+  const { address, signMessage: sign } = wallet;
+  const profile = browserOn({ call: callAt(url) }, { origin: url });
+  const { status, body } = await signInBy(profile, { family: 'evm', address, pubkey: null, sign });
+  if (status !== 200) throw new Error(`nobody is signed in: ${JSON.stringify(body)}`);
+  const { key } = await mintKey({ baseUrl: url }, wallet);
+  const client = parleyClient({ baseUrl: url, key });
+  return { accountId: body.accountId, evmKey, address, client, cookies: profile.cookies };
+}
+
+function callAt(url: string): Call {
+  return async (method, path, { body, headers = {} } = {}) => {
+    const { host: _, ...more } = headers;
+    const type = body === undefined ? {} : { 'content-type': 'application/json' };
+    const init: RequestInit = { method, headers: { ...more, ...type } };
+    if (body !== undefined) init.body = JSON.stringify(body);
+    const answer = await fetch(`${url}${path}`, init);
+    const set = answer.headers.getSetCookie();
+    return {
+      status: answer.status,
+      // As every answer of a test has them: several of one name are a list.
+      headers: { 'set-cookie': set } as never,
+      body: await answer.json(),
+    };
+  };
+}

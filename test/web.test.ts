@@ -1,0 +1,141 @@
+// The app as people meet it, every screen of the router: what axe finds, whether it fits a phone,
+// whether keys reach everything; and the build, the same bytes wherever it is made.
+
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { buildWeb } from '../scripts/web-build.ts';
+import { type Opened, type Person, startWeb, type Web } from './support/web.ts';
+
+let web: Web;
+let person: Person;
+/** As the build names them to the market; a parameter is an id that nobody has. */
+let screens: readonly string[];
+before(async () => {
+  web = await startWeb();
+  const { screens: named } = (await (await fetch(`${web.url}/app/build.json`)).json()) as {
+    screens: string[];
+  };
+  screens = named.map((path) => path.replace(/\$\w+/, '00000000-0000-4000-8000-000000000000'));
+  person = await web.person();
+});
+after(() => web.close());
+
+const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** The screen is there, and nothing is being loaded. */
+async function shown(page: Page): Promise<void> {
+  await page.waitForFunction(() => {
+    const screen = document.querySelector<HTMLElement>('#screen');
+    return screen?.dataset.path === location.pathname && screen.querySelector('h1') !== null;
+  });
+  await page.locator('.loading').first().waitFor({ state: 'detached' });
+}
+
+/** In the app, without loading it again: by its own router, as a link does. */
+async function go(page: Page, path: string): Promise<void> {
+  await page.evaluate((to) => history.pushState(null, '', to), path);
+  await shown(page);
+}
+
+type AxeResult = { violations: { id: string; help: string; nodes: { html: string }[] }[] };
+
+async function axeFindings(page: Page): Promise<string[]> {
+  // Not a script of the page: the policy would refuse it, and rightly.
+  await page.evaluate(axe);
+  const { violations } = (await page.evaluate('axe.run()')) as AxeResult;
+  return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes[0]?.html}`);
+}
+
+/** What lies beyond the right edge, of a page that would have to be scrolled sideways. */
+function overflowing(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    if (scrollWidth <= clientWidth) return [];
+    return [...document.querySelectorAll('#app *')]
+      .filter((each) => each.getBoundingClientRect().right > clientWidth + 1)
+      .slice(0, 3)
+      .map((each) => each.outerHTML.slice(0, 160));
+  });
+}
+
+/** Controls that are seen and that Tab, from the top of the page to its end, never reaches. */
+async function unreachable(page: Page): Promise<string[]> {
+  await page.evaluate(() => {
+    (document.activeElement as HTMLElement | null)?.blur();
+    const controls = 'a[href], button, input, select, textarea, summary, [tabindex="0"]';
+    const seen = [...document.querySelectorAll<HTMLElement>(controls)].filter(
+      (each) => each.checkVisibility() && !each.matches(':disabled, [tabindex="-1"]'),
+    );
+    // Of radio buttons Tab reaches the chosen one, arrow keys the others.
+    const left = new Set(seen.filter((each) => !each.matches('[type=radio]:not(:checked)')));
+    document.addEventListener('focusin', ({ target }) => left.delete(target as HTMLElement));
+    Object.assign(window, { left });
+  });
+  const count = await page.evaluate(() => (window as unknown as { left: Set<unknown> }).left.size);
+  for (let pressed = 0; pressed < count + 10; pressed += 1) await page.keyboard.press('Tab');
+  return page.evaluate(() =>
+    [...(window as unknown as { left: Set<HTMLElement> }).left].map((each) => each.outerHTML),
+  );
+}
+
+const looks: [look: string, how: () => Opened][] = [
+  ['light, signed out', () => ({ scheme: 'light' })],
+  ['dark, signed in', () => ({ scheme: 'dark', as: person })],
+  ['a phone, by keyboard', () => ({ as: person, width: 360, height: 740 })],
+];
+for (const [look, how] of looks) {
+  test(`every screen: ${look}`, async (t) => {
+    const page = await web.open(t, '/help', how());
+    const wrong: string[] = [];
+    for (const path of screens) {
+      await go(page, path);
+      const found = [...(await axeFindings(page)), ...(await overflowing(page))];
+      if (look.startsWith('a phone')) found.push(...(await unreachable(page)));
+      wrong.push(...found.map((each) => `${path}: ${each}`));
+    }
+    assert.deepEqual(wrong, []);
+  });
+}
+
+test('kept once, the app opens with the market gone, at any of its addresses', async (t) => {
+  const page = await web.open(t, '/help', { keepsApp: true });
+  await page.evaluate(() => navigator.serviceWorker.ready);
+  await page.context().setOffline(true);
+  await page.goto(`${web.url}/status`);
+  await shown(page);
+  const { hash } = (await page.evaluate("fetch('/app/build.json').then((a) => a.json())")) as {
+    hash: string;
+  };
+  const foot = await page.getByRole('contentinfo').textContent();
+  assert.ok(foot?.includes(hash.slice(0, 12)), `${foot} does not name ${hash}`);
+});
+
+test('what is no screen says so, with a way back', async (t) => {
+  const page = await web.open(t, '/nowhere');
+  await page.getByRole('heading', { name: 'There is nothing at this address' }).waitFor();
+  await page.getByRole('link', { name: 'To the first screen' }).click();
+  await page.waitForURL((url) => url.pathname !== '/nowhere');
+});
+
+test('the heading of a new screen has the focus, and the tab its name', async (t) => {
+  const page = await web.open(t, '/help', { width: 360 });
+  await shown(page);
+  await page.getByRole('button', { name: 'Menu' }).click();
+  await page.getByRole('link', { name: 'Status' }).click();
+  await page.waitForFunction(() => document.activeElement?.matches('h1') === true);
+  assert.equal(await page.locator(':focus').textContent(), 'Status of the market');
+  assert.match(await page.title(), /^Status of the market · /);
+});
+
+test('the same sources give the same bytes in another folder', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-build-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const { hash } = await buildWeb(join(folder, 'elsewhere/build'));
+  const served = (await (await fetch(`${web.url}/app/build.json`)).json()) as { hash: string };
+  assert.equal(hash, served.hash);
+});

@@ -1,0 +1,60 @@
+// What stands around every screen of an account: its heading, the way to the others, who is signed
+// in, and a new sign-in where one is needed.
+
+import { Link, useLocation } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { SignedInAccount } from '../market/session.ts';
+import { text } from '../texts/texts.ts';
+import { Screen } from './screen.tsx';
+import { SignedIn } from './signed-in.tsx';
+import { FreshGate } from './ways/fresh.tsx';
+import './account-screen.css';
+
+const places = [
+  ['/account', 'account.nav.account'],
+  ['/wallets', 'account.nav.wallets'],
+  ['/activity', 'account.nav.activity'],
+  ['/notifications', 'account.nav.notifications'],
+  ['/keys', 'account.nav.keys'],
+  ['/webhooks', 'account.nav.webhooks'],
+  ['/settings', 'account.nav.settings'],
+] as const;
+
+type AccountScreenProps = {
+  readonly title: string;
+  readonly children: (account: SignedInAccount) => ReactNode;
+};
+
+export function AccountScreen({ title, children }: AccountScreenProps) {
+  return (
+    <Screen title={title}>
+      <AccountNav />
+      <OfAccount>{children}</OfAccount>
+    </Screen>
+  );
+}
+
+export function OfAccount({ children }: Pick<AccountScreenProps, 'children'>) {
+  const { href } = useLocation();
+  return (
+    <SignedIn>
+      {(account) => (
+        <FreshGate account={account} here={href}>
+          {children(account)}
+        </FreshGate>
+      )}
+    </SignedIn>
+  );
+}
+
+export function AccountNav() {
+  return (
+    <nav className="account-nav" aria-label={text('account.nav')}>
+      {places.map(([to, key]) => (
+        <Link key={to} to={to}>
+          {text(key)}
+        </Link>
+      ))}
+    </nav>
+  );
+}

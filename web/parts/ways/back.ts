@@ -1,0 +1,29 @@
+// Where a person was before the sign-in, and comes back to. An address of this app and nothing
+// else: `?then=` can be written by anybody.
+
+const remembered = 'parley.then';
+
+/** A path of this app with its search, or null. */
+export function ownPath(text: string | null, origin: string): string | null {
+  if (text === null || !text.startsWith('/')) return null;
+  // The URL parser's reading counts, not ours: `/\evil.example` is another host.
+  if (!URL.canParse(text, origin)) return null;
+  const url = new URL(text, origin);
+  if (url.origin !== origin || url.pathname === '/sign-in') return null;
+  return `${url.pathname}${url.search}${url.hash}`;
+}
+
+export function signInPath(then: string): string {
+  return `/sign-in?then=${encodeURIComponent(then)}`;
+}
+
+/** For a way in that leaves the page, in this tab alone. */
+export function rememberPath(path: string): void {
+  sessionStorage.setItem(remembered, path);
+}
+
+export function takeRememberedPath(): string | null {
+  const path = sessionStorage.getItem(remembered);
+  sessionStorage.removeItem(remembered);
+  return ownPath(path, window.location.origin);
+}

@@ -1,0 +1,69 @@
+// What needs a sign-in of the last ten minutes: asked for on the spot, and done then. What was typed
+// stays where it is.
+
+import { createContext, type ReactNode, useCallback, useContext, useState } from 'react';
+import { isRefused, type Way } from '../../market/account.ts';
+import { lookAgain, type SignedInAccount } from '../../market/session.ts';
+import { text } from '../../texts/texts.ts';
+import { Button } from '../button.tsx';
+import { Dialog } from '../dialog.tsx';
+import { Cancelled, type Freshly } from './act.ts';
+import { WaysIn } from './ways.tsx';
+
+const Fresh = createContext<Freshly>((work) => work());
+
+export const useFreshly = () => useContext(Fresh);
+
+type Asked = { readonly walletsOnly: boolean; readonly answer: (isDone: boolean) => void };
+
+type FreshGateProps = {
+  readonly account: SignedInAccount;
+  readonly here: string;
+  readonly children: ReactNode;
+};
+
+export function FreshGate({ account, here, children }: FreshGateProps) {
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const freshly: Freshly = useCallback(async (work, { walletsOnly = false } = {}) => {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isRefused(error, 'session_stale')) throw error;
+    }
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    setAsked({ walletsOnly, answer: resolve });
+    const isDone = await promise;
+    setAsked(null);
+    if (!isDone) throw new Cancelled();
+    return work();
+  }, []);
+  return (
+    <Fresh.Provider value={freshly}>
+      {children}
+      {asked !== null && <SignInAgain {...{ account, here, asked }} />}
+    </Fresh.Provider>
+  );
+}
+
+type SignInAgainProps = Omit<FreshGateProps, 'children'> & { readonly asked: Asked };
+
+function SignInAgain({ account, here, asked }: SignInAgainProps) {
+  const only: readonly Way[] = asked.walletsOnly
+    ? ['wallet']
+    : [...new Set(account.logins.map(({ way }) => way))];
+  const after = async () => {
+    await lookAgain();
+    asked.answer(true);
+  };
+  return (
+    <Dialog
+      title={text('fresh.title')}
+      open
+      onClose={() => asked.answer(false)}
+      actions={<Button onPress={() => asked.answer(false)}>{text('fresh.not_now')}</Button>}
+    >
+      <p>{text(asked.walletsOnly ? 'fresh.wallet' : 'fresh.any')}</p>
+      <WaysIn purpose="renew" {...{ only, here, after }} />
+    </Dialog>
+  );
+}

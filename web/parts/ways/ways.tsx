@@ -1,0 +1,191 @@
+// The ways into an account that this market offers: to sign in, to add a login, to be fresh again.
+
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import {
+  account,
+  isRefused,
+  type Purpose,
+  type SignedIn,
+  type Way,
+  type Ways,
+} from '../../market/account.ts';
+import { startAnew } from '../../market/session.ts';
+import { text } from '../../texts/texts.ts';
+import { Answer, Failed } from '../answer.tsx';
+import { Button } from '../button.tsx';
+import { Notice } from '../notice.tsx';
+import { type Freshly, useAct } from './act.ts';
+import { rememberPath, signInPath } from './back.ts';
+import { EmailWay } from './email.tsx';
+import { passkeysHere, signInByPasskey } from './passkey.ts';
+import { SignText } from './sign-text.tsx';
+
+export type WaysInProps = {
+  readonly purpose: Purpose;
+  /** These ways alone; all that are offered unless given. */
+  readonly only?: readonly Way[];
+  /** Where the person comes back to from a way that leaves the page. */
+  readonly here: string;
+  /** Of `add`: asks again after a new sign-in, where the last one is too long ago. */
+  readonly freshly?: Freshly;
+  readonly after: (done: SignedIn) => Promise<void>;
+};
+
+export function WaysIn(props: WaysInProps) {
+  const ways = useQuery({
+    queryKey: ['ways'],
+    queryFn: ({ signal }) => account.ways(signal),
+    staleTime: 10_000,
+  });
+  return <Answer of={ways}>{(offered) => <Offered {...props} offered={offered} />}</Answer>;
+}
+
+function Offered(props: WaysInProps & { offered: Ways }) {
+  const { purpose, only, here, offered, after } = props;
+  const [waits, setWaits] = useState(false);
+  const [taken, setTaken] = useState<unknown>(null);
+  const freshly: Freshly = props.freshly ?? ((work) => work());
+  const has = (way: Way) => only === undefined || only.includes(way);
+  // It belongs to another account: said once, whichever way showed it.
+  const proven = async (work: Promise<SignedIn>) => {
+    try {
+      await after(await work);
+    } catch (error) {
+      if (!isRefused(error, 'login_taken')) throw error;
+      setTaken(error);
+    }
+  };
+  if (taken !== null) return <Taken error={taken} here={here} back={() => setTaken(null)} />;
+  const isFor = (way: Way) => has(way) && !waits;
+  return (
+    <div className="ways">
+      {offered.email && has('email') && (
+        <WayOf title={text('ways.email.title')} bare={waits}>
+          <EmailWay
+            purpose={purpose}
+            mailIsDown={offered.mailIsDown}
+            askForCode={(...asked) => freshly(() => account.askForCode(...asked))}
+            after={after}
+            onTaken={setTaken}
+            onWaiting={setWaits}
+          />
+        </WayOf>
+      )}
+      {isFor('provider') &&
+        offered.providers.map((each) => (
+          <WayOf key={each.id} title={text('ways.provider.title', { label: each.label })}>
+            <ProviderWay {...{ ...each, purpose, here, freshly }} />
+          </WayOf>
+        ))}
+      {isFor('passkey') && offered.passkeys && purpose !== 'add' && (
+        <WayOf title={text('ways.passkey.title')}>
+          <PasskeyWay purpose={purpose} prove={proven} />
+        </WayOf>
+      )}
+      {isFor('wallet') && offered.wallets.length > 0 && (
+        <WayOf title={text('ways.wallet.title')}>
+          <SignText
+            families={offered.wallets}
+            begin={(wallet) => freshly(() => account.askForText(wallet, purpose))}
+            prove={(wallet, signed) => proven(account.giveSignature(wallet, signed))}
+          />
+        </WayOf>
+      )}
+    </div>
+  );
+}
+
+type WayOfProps = { title: string; bare?: boolean; children: ReactNode };
+
+/** `bare`: its own heading stands inside. */
+function WayOf({ title, bare = false, children }: WayOfProps) {
+  return (
+    <section className="panel">
+      {!bare && <h2>{title}</h2>}
+      {children}
+    </section>
+  );
+}
+
+type ProviderWayProps = {
+  readonly id: string;
+  readonly label: string;
+  readonly messages: boolean;
+  readonly purpose: Purpose;
+  readonly here: string;
+  readonly freshly: Freshly;
+};
+
+function ProviderWay({ id, label, messages, purpose, here, freshly }: ProviderWayProps) {
+  const { busy, error, run } = useAct();
+  const go = () =>
+    run(async () => {
+      const { url } = await freshly(() => account.beginAtProvider(id, purpose));
+      rememberPath(here);
+      window.location.assign(url);
+      // The page goes: nothing is to be pressed until it has.
+      await new Promise((resolve) => setTimeout(resolve, 10_000));
+    });
+  return (
+    <div className="way">
+      {messages && <p className="hint">{text('ways.provider.messages', { label })}</p>}
+      <Button busy={busy} onPress={go}>
+        {text('ways.provider.go', { label })}
+      </Button>
+      {error !== null && <Failed error={error} />}
+    </div>
+  );
+}
+
+type PasskeyWayProps = {
+  readonly purpose: 'sign-in' | 'renew';
+  readonly prove: (work: Promise<SignedIn>) => Promise<void>;
+};
+
+function PasskeyWay({ purpose, prove }: PasskeyWayProps) {
+  const { busy, error, run } = useAct();
+  if (!passkeysHere()) return <p className="hint">{text('ways.passkey.none')}</p>;
+  return (
+    <div className="way">
+      <p className="hint">{text('ways.passkey.what')}</p>
+      <Button busy={busy} onPress={() => run(() => prove(signInByPasskey(purpose)))}>
+        {text('ways.passkey.use')}
+      </Button>
+      {error !== null && <Failed error={error} />}
+    </div>
+  );
+}
+
+type TakenProps = { readonly error: unknown; readonly here: string; readonly back: () => void };
+
+/** Accounts never become one: the way to the other one is offered. */
+export function Taken({ error, here, back }: TakenProps) {
+  const act = useAct();
+  const leave = () =>
+    act.run(async () => {
+      await account.signOut();
+      await startAnew();
+      window.location.assign(signInPath(here));
+    });
+  return (
+    <Notice
+      kind="warn"
+      title={text('ways.taken.title')}
+      action={
+        <>
+          <Button busy={act.busy} onPress={leave}>
+            {text('ways.taken.leave')}
+          </Button>
+          <Button kind="quiet" onPress={back}>
+            {text('ways.back')}
+          </Button>
+        </>
+      }
+    >
+      <p>{error instanceof Error ? error.message : String(error)}</p>
+      <p>{text('ways.taken.why')}</p>
+      {act.error !== null && <Failed error={act.error} />}
+    </Notice>
+  );
+}

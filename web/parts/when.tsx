@@ -1,0 +1,20 @@
+// An instant that the market tells, as the time here. The whole of it is there on hover.
+
+import { isoTime, localTime } from '../../sdk/people.ts';
+import { now } from '../market/clock.ts';
+
+/** Unix seconds of an RFC 3339 time of the market. */
+export function secondsOf(instant: string): number {
+  return Math.floor(Date.parse(instant) / 1_000);
+}
+
+/** `at`: RFC 3339. */
+export function When({ at }: { readonly at: string }) {
+  const seconds = secondsOf(at);
+  const iso = isoTime(seconds);
+  return (
+    <time dateTime={iso} title={iso} className="clock">
+      {localTime(seconds, now())}
+    </time>
+  );
+}

@@ -1,0 +1,183 @@
+// The ways into the account: shown, added, removed.
+
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { account, type Login, type SignedIn } from '../../market/account.ts';
+import { lookAgain, type SignedInAccount } from '../../market/session.ts';
+import { announce } from '../../parts/announce.ts';
+import { Failed } from '../../parts/answer.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
+import { TextField } from '../../parts/field.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { useAct } from '../../parts/ways/act.ts';
+import { useFreshly } from '../../parts/ways/fresh.tsx';
+import { addPasskey, passkeysHere } from '../../parts/ways/passkey.ts';
+import { WaysIn } from '../../parts/ways/ways.tsx';
+import { When } from '../../parts/when.tsx';
+import { text } from '../../texts/texts.ts';
+import { kindOf } from './login-kind.ts';
+
+export function Logins({ account: { logins } }: { account: SignedInAccount }) {
+  const [adding, setAdding] = useState(false);
+  const [said, setSaid] = useState<string | null>(null);
+  const added = async ({ outcome }: SignedIn) => {
+    setAdding(false);
+    setSaid(text(outcome === 'added' ? 'logins.added.said' : 'logins.added.before'));
+    await lookAgain();
+  };
+  return (
+    <section className="panel">
+      <h2>{text('logins.title')}</h2>
+      <p>{text('logins.what')}</p>
+      {said !== null && <Notice kind="good">{said}</Notice>}
+      <ul className="entries">
+        {logins.map((each) => (
+          <LoginEntry key={each.id} login={each} onRemoved={setSaid} />
+        ))}
+      </ul>
+      {adding ? (
+        <Adding onAdded={added} back={() => setAdding(false)} />
+      ) : (
+        <Button
+          onPress={() => {
+            setSaid(null);
+            setAdding(true);
+          }}
+        >
+          {text('logins.add')}
+        </Button>
+      )}
+    </section>
+  );
+}
+
+type LoginEntryProps = { readonly login: Login; readonly onRemoved: (sentence: string) => void };
+
+function LoginEntry({ login, onRemoved }: LoginEntryProps) {
+  const { label } = login;
+  const freshly = useFreshly();
+  const remove = async () => {
+    const { leavesAt } = await freshly(() => account.removeLogin(login.id));
+    onRemoved(text(leavesAt === null ? 'logins.removed' : 'logins.leaving'));
+    await lookAgain();
+  };
+  return (
+    <li>
+      <div>
+        <p>
+          <strong>{label}</strong> <span className="hint">{kindOf(login)}</span>
+        </p>
+        <p className="hint">
+          {text('logins.added')} <When at={login.addedAt} />
+          {login.lastUsedAt !== null && (
+            <>
+              {' · '}
+              {text('logins.used')} <When at={login.lastUsedAt} />
+            </>
+          )}
+        </p>
+        <LoginFacts login={login} />
+      </div>
+      {login.leavesAt === null && (
+        <Confirm
+          label={text('logins.remove.label', { login: label })}
+          title={text('logins.remove.title', { login: label })}
+          what={
+            <>
+              <p>{text('logins.remove.what')}</p>
+              {login.way === 'wallet' && <p>{text('logins.remove.wallet')}</p>}
+            </>
+          }
+          onConfirm={remove}
+        >
+          {text('logins.remove')}
+        </Confirm>
+      )}
+    </li>
+  );
+}
+
+function LoginFacts({ login }: { login: Login }): ReactNode {
+  const { backedUp, messages, waitsUntil, leavesAt } = login;
+  return (
+    <>
+      {backedUp !== null && (
+        <p className={backedUp ? 'hint' : 'hint warn-ink'}>
+          {text(backedUp ? 'logins.backed_up' : 'logins.one_device')}
+        </p>
+      )}
+      {messages !== null && (
+        <p className={messages === 'on' ? 'hint' : 'hint warn-ink'}>
+          {text(`logins.chat.${messages}`)}
+        </p>
+      )}
+      {waitsUntil !== null && (
+        <p className="hint warn-ink">
+          {text('logins.waits')} <When at={waitsUntil} />
+        </p>
+      )}
+      {leavesAt !== null && (
+        <p className="hint warn-ink">
+          {text('logins.leaves')} <When at={leavesAt} />
+        </p>
+      )}
+    </>
+  );
+}
+
+type AddingProps = {
+  readonly onAdded: (done: SignedIn) => Promise<void>;
+  readonly back: () => void;
+};
+
+function Adding({ onAdded, back }: AddingProps) {
+  const freshly = useFreshly();
+  return (
+    <div>
+      <p>{text('logins.add.what')}</p>
+      <AddPasskey onAdded={onAdded} />
+      <WaysIn purpose="add" here="/account" freshly={freshly} after={onAdded} />
+      <div className="actions">
+        <Button kind="quiet" onPress={back}>
+          {text('logins.add.done')}
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+function AddPasskey({ onAdded }: Pick<AddingProps, 'onAdded'>) {
+  const freshly = useFreshly();
+  const [name, setName] = useState('');
+  const { busy, error, run } = useAct();
+  const add = (event: FormEvent) => {
+    event.preventDefault();
+    run(async () => {
+      const done = await addPasskey(name.trim(), () => freshly(() => account.beginPasskey()));
+      announce(text('logins.added.said'));
+      await onAdded(done);
+    });
+  };
+  return (
+    <section className="panel">
+      <h3>{text('logins.passkey.title')}</h3>
+      {passkeysHere() ? (
+        <form className="way" onSubmit={add}>
+          <TextField
+            label={text('logins.passkey.name')}
+            required
+            maxLength={100}
+            value={name}
+            onChange={setName}
+          />
+          <Button type="submit" busy={busy}>
+            {text('logins.passkey.add')}
+          </Button>
+        </form>
+      ) : (
+        <p className="hint">{text('ways.passkey.none')}</p>
+      )}
+      {error !== null && <Failed error={error} />}
+    </section>
+  );
+}

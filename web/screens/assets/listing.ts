@@ -1,0 +1,73 @@
+// What became of tokens that somebody asked to have listed, kept in this browser, so that one can
+// come back to it.
+
+import { ParleyApiError } from '../../../sdk/errors.ts';
+import type { ListingAnswer } from '../../../sdk/types.ts';
+
+export type Asked = {
+  readonly chain: string;
+  readonly address: string;
+  /** RFC 3339 */
+  readonly at: string;
+  readonly status: 'listed' | 'pending' | 'closed' | 'refused';
+  /** Of what is listed. */
+  readonly symbol: string | null;
+  /** Each begins with the name of its check. */
+  readonly reasons: readonly string[];
+  readonly notChecked: readonly string[];
+};
+
+type Token = Pick<Asked, 'chain' | 'address'>;
+
+export function answered(token: Token, answer: ListingAnswer, at: string): Asked {
+  const { notChecked = [] } = answer;
+  if (answer.status === 'listed') {
+    const { symbol } = answer.asset;
+    return { ...token, at, status: 'listed', symbol, reasons: [], notChecked };
+  }
+  const { status, reasons } = answer;
+  return { ...token, at, status, symbol: null, reasons, notChecked };
+}
+
+/** null: it is no decision about the token. */
+export function refused(token: Token, error: unknown, at: string): Asked | null {
+  if (!(error instanceof ParleyApiError)) return null;
+  if (error.code !== 'token_rejected' && error.code !== 'asset_delisted') return null;
+  const { reasons } = error;
+  return { ...token, at, status: 'refused', symbol: null, reasons, notChecked: [] };
+}
+
+const mostKept = 50;
+const name = (accountId: string) => `parley.listings.${accountId}`;
+
+const isAsked = (value: unknown): value is Asked => {
+  const { chain, address, at, status, reasons, notChecked } = (value ?? {}) as Partial<Asked>;
+  const texts = [chain, address, at, status].every((each) => typeof each === 'string');
+  return texts && Array.isArray(reasons) && Array.isArray(notChecked);
+};
+
+export function keptListings(accountId: string): readonly Asked[] {
+  try {
+    const found: unknown = JSON.parse(localStorage.getItem(name(accountId)) ?? '[]');
+    return Array.isArray(found) ? found.filter(isAsked).slice(0, mostKept) : [];
+  } catch {
+    return [];
+  }
+}
+
+export function keepListings(accountId: string, all: readonly Asked[]): void {
+  try {
+    localStorage.setItem(name(accountId), JSON.stringify(all.slice(0, mostKept)));
+  } catch {
+    // A browser that keeps nothing shows it as long as the page is open.
+  }
+}
+
+/** The newest first, one a token. */
+export function withAnswer(all: readonly Asked[], asked: Asked): readonly Asked[] {
+  return [asked, ...without(all, asked)].slice(0, mostKept);
+}
+
+export function without(all: readonly Asked[], { chain, address }: Token): readonly Asked[] {
+  return all.filter((each) => each.chain !== chain || each.address !== address);
+}

@@ -1,0 +1,68 @@
+// Which addresses a deal needs of its person, and which ones there are to choose from. Pure.
+
+import type { ChainKey, Family } from '../../../core/families.ts';
+import type { WalletsOfFamily } from '../../../sdk/types.ts';
+import type { Payout } from '../../market/account.ts';
+import type { Terms } from './terms.ts';
+
+export type AddressNeed = {
+  readonly chain: ChainKey;
+  readonly family: Family;
+  /**
+   * `paid`: what one gets goes there. `refund`: only what comes back. `funder`: it pays in, and
+   * gets a refund.
+   */
+  readonly use: 'paid' | 'refund' | 'funder';
+  /** Of this account, the likeliest first. */
+  readonly options: readonly string[];
+  /** Bitcoin: any other address may be named. */
+  readonly isFree: boolean;
+};
+
+export type Known = {
+  readonly families: ReadonlyMap<ChainKey, Family>;
+  readonly payouts: readonly Pick<Payout, 'family' | 'paid' | 'receives'>[];
+  readonly wallets: Readonly<Record<Family, WalletsOfFamily>>;
+};
+
+/** null: this app does not know one of the chains. */
+export function needsOf(
+  { gives, gets }: Pick<Terms, 'gives' | 'gets'>,
+  { families, payouts, wallets }: Known,
+): readonly [gives: AddressNeed, gets: AddressNeed] | null {
+  const [from, to] = [families.get(gives.chain), families.get(gets.chain)];
+  if (from === undefined || to === undefined) return null;
+  const receiving = (family: Family) => {
+    const known = payouts.find((each) => each.family === family);
+    return unique([known?.paid ?? null, ...(known?.receives ?? [])]);
+  };
+  const paying = (family: Family) => {
+    const { login, proven } = wallets[family];
+    return unique([login, ...proven]);
+  };
+  const isFree = (family: Family) => family === 'bitcoin';
+  // A refund on Solana goes to an address that may be paid; on EVM and TRON to whoever funds.
+  const funding = from === 'bitcoin' || from === 'solana' ? receiving(from) : paying(from);
+  return [
+    {
+      ...{ chain: gives.chain, family: from, options: funding, isFree: isFree(from) },
+      use: isFree(from) ? 'refund' : 'funder',
+    },
+    {
+      ...{ chain: gets.chain, family: to, options: receiving(to), isFree: isFree(to) },
+      use: 'paid',
+    },
+  ];
+}
+
+function unique(addresses: readonly (string | null)[]): string[] {
+  return [...new Set(addresses.filter((each) => each !== null))];
+}
+
+/** What was chosen, else the likeliest; '' where there is none. */
+export function chosenAddress(
+  { chain, options }: Pick<AddressNeed, 'chain' | 'options'>,
+  chosen: Readonly<Record<ChainKey, string>>,
+): string {
+  return (chosen[chain] ?? options[0] ?? '').trim();
+}

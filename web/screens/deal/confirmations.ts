@@ -1,0 +1,45 @@
+// What a person confirms one by one before an acceptance, beside the acceptance itself. Pure.
+
+import type { Party } from '../../../core/trade.ts';
+import type { Asset, Thread } from '../../../sdk/types.ts';
+import { getsQuote } from '../../market/prices.ts';
+import { amountText } from '../../parts/amount-text.ts';
+import { percentOf } from '../../parts/percent.ts';
+import { type TextKey, text } from '../../texts/texts.ts';
+import type { Reference } from './terms.ts';
+
+export type Confirmation = { readonly key: string; readonly sentence: string };
+
+export type ToConfirm = {
+  readonly thread: Pick<Thread, 'rfq' | 'quoteAmount'>;
+  readonly party: Party;
+  readonly reference: Reference | null;
+  readonly base: Asset;
+  readonly quote: Asset;
+};
+
+/** A price far from what it is held against, and each asset that nobody has looked at. */
+export function confirmationsOf(deal: ToConfirm): Confirmation[] {
+  const { base, quote } = deal;
+  const unverified = [base, quote].filter(({ verified }) => !verified);
+  return [
+    ...priceConfirmation(deal),
+    ...unverified.map(({ id, symbol, address }) => ({
+      key: id,
+      sentence: text('deal.confirm.unverified', { symbol, contract: address ?? '' }),
+    })),
+  ];
+}
+
+function priceConfirmation({ thread, party, reference, quote }: ToConfirm): Confirmation[] {
+  if (reference === null || !reference.isFar) return [];
+  const { bps, from, expected } = reference;
+  const how = bps > 0 ? 'better' : getsQuote(thread.rfq, party) ? 'worse' : 'dearer';
+  const key: TextKey = from === 'ask' ? `deal.confirm.ask_${how}` : `deal.confirm.${how}`;
+  const values = {
+    percent: percentOf(bps),
+    amount: amountText(BigInt(thread.quoteAmount), quote),
+    expected: amountText(expected, quote),
+  };
+  return [{ key: 'price', sentence: text(key, values) }];
+}

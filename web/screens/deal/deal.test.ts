@@ -1,0 +1,156 @@
+// What a deal commits to: sides, steps with their times, addresses, and what is confirmed first.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Asset, Rfq, Thread } from '../../../sdk/types.ts';
+import { chosenAddress, type Known, needsOf } from './addresses.ts';
+import { confirmationsOf } from './confirmations.ts';
+import { partyIn, referenceOf, stepsOf, termsOf } from './terms.ts';
+
+const rfq = {
+  ...{ direction: 'sell_base', baseAmount: '1000', askAmount: null },
+} as Rfq;
+const leg = (chain: string, amount: string, timelockSeconds: number) => ({
+  ...{ chain, assetId: chain, amount, long: false, timelockSeconds },
+});
+const thread = {
+  ...{ makerId: 'm', takerId: 't', initiator: 'taker', quoteAmount: '500', rfq },
+  legs: { a: leg('evm', '500', 40), b: leg('bitcoin', '1000', 90) },
+} as unknown as Thread;
+
+test('who one is, what one gives and gets, and whether one funds first', () => {
+  assert.deepEqual(
+    ['t', 'm', 'x'].map((id) => partyIn(thread, id)),
+    ['taker', 'maker', null],
+  );
+  const taker = termsOf(thread, 'taker');
+  assert.deepEqual(taker.role, 'initiator');
+  assert.deepEqual(
+    [taker.gives.chain, taker.gives.amount, taker.gives.leg],
+    ['bitcoin', 1000n, 'b'],
+  );
+  const maker = termsOf(thread, 'maker');
+  assert.deepEqual(
+    [maker.role, maker.gives, maker.gets],
+    ['counterparty', taker.gets, taker.gives],
+  );
+});
+
+test('each step has its own deadline, and the refund is of the own leg', () => {
+  const times = {
+    ...{ initiatorFundBy: 1, expiresAt: 2, counterpartyFundBy: 3, revealBy: 4 },
+    refundAt: { a: 5, b: 6 },
+  };
+  const said = (...of: Parameters<typeof stepsOf>) =>
+    stepsOf(...of).map(({ name, at }) => [name, at]);
+  assert.deepEqual(said('initiator', 'b', times), [
+    ...[
+      ['you_fund_first', 1],
+      ['they_fund_second', 3],
+      ['you_reveal', 4],
+      ['refund', 6],
+    ],
+  ]);
+  assert.deepEqual(said('counterparty', 'a', times), [
+    ...[
+      ['they_fund_first', 1],
+      ['you_fund_second', 3],
+      ['they_reveal', 4],
+    ],
+    ...[
+      ['you_claim', 6],
+      ['refund', 5],
+    ],
+  ]);
+});
+
+const known: Known = {
+  families: new Map([
+    ...(['bitcoin', 'evm', 'tron', 'solana'] as const).map((each) => [each, each] as const),
+    ['base', 'evm'],
+  ]),
+  payouts: [
+    { family: 'evm', paid: '0x1', receives: ['0x1', '0x2'] },
+    { family: 'bitcoin', paid: 'bc1', receives: [] },
+    { family: 'solana', paid: null, receives: ['So1'] },
+  ],
+  wallets: {
+    evm: { login: '0x1', proven: ['0x3'] },
+    tron: { login: null, proven: ['T1'] },
+    solana: { login: 'So9', proven: [] },
+    bitcoin: { login: 'bc9', proven: [] },
+  },
+};
+
+test('a payment comes to a wallet that may be paid; a refund to the funder, on Bitcoin to anywhere', () => {
+  const between = (gives: string, gets: string) =>
+    needsOf({ gives: { chain: gives }, gets: { chain: gets } } as never, known)?.map(
+      ({ use, options, isFree }) => [use, options.join(' '), isFree],
+    );
+  assert.deepEqual(between('evm', 'bitcoin'), [
+    ['funder', '0x1 0x3', false],
+    ['paid', 'bc1', true],
+  ]);
+  assert.deepEqual(between('bitcoin', 'base'), [
+    ['refund', 'bc1', true],
+    ['paid', '0x1 0x2', false],
+  ]);
+  assert.deepEqual(between('tron', 'solana'), [
+    ['funder', 'T1', false],
+    ['paid', 'So1', false],
+  ]);
+  assert.deepEqual(between('solana', 'tron'), [
+    ['funder', 'So1', false],
+    ['paid', '', false],
+  ]);
+  assert.equal(between('evm', 'nowhere'), undefined);
+  const need = { chain: 'evm', options: ['0x1'] };
+  assert.equal(chosenAddress(need, {}), '0x1');
+  assert.equal(chosenAddress(need, { evm: ' 0x2 ' }), '0x2');
+  assert.equal(chosenAddress(need, { evm: '' }), '');
+});
+
+const recent = { baseAmount: 2n, quoteAmount: 1n };
+const priced = (quoteAmount: string, fields: Partial<Rfq> = {}) => ({
+  ...{ quoteAmount, rfq: { ...rfq, ...fields } },
+});
+
+test('a price is held against recent swaps, else against what was asked, else against nothing', () => {
+  assert.deepEqual(referenceOf(priced('485'), 'taker', recent), {
+    ...{ from: 'recent', expected: 500n, bps: -300, isFar: true },
+  });
+  assert.equal(referenceOf(priced('485'), 'maker', recent)?.bps, 300);
+  const asked = priced('900', { askAmount: '1000' });
+  assert.equal(referenceOf(asked, 'taker', null)?.from, 'ask');
+  // What the taker has asked for says nothing to a maker.
+  assert.equal(referenceOf(asked, 'maker', null), null);
+  assert.equal(referenceOf(priced('900'), 'taker', null), null);
+});
+
+const asset = (symbol: string, verified = true): Asset => ({
+  ...{ id: symbol, chain: symbol, symbol, address: `0x${symbol}`, decimals: 2, enabled: true },
+  ...{ verified, source: 'api' },
+});
+
+test('what is far is confirmed with its numbers, better or worse, and so is a token nobody looked at', () => {
+  const said = (amount: string, party: 'maker' | 'taker', fields: Partial<Rfq> = {}, ok = true) => {
+    const deal = priced(amount, fields);
+    const price = fields.askAmount === undefined ? recent : null;
+    const reference = referenceOf(deal, party, price);
+    const of = { thread: deal, party, reference, base: asset('BTC'), quote: asset('USD', ok) };
+    return confirmationsOf(of).map(({ sentence }) => sentence.replaceAll('\u00a0', ' '));
+  };
+  assert.deepEqual(said('486', 'taker'), []);
+  for (const [amount, party, fields, words] of [
+    ['400', 'taker', {}, /get 20% less .*: 4 USD instead of about 5 USD/],
+    ['600', 'taker', {}, /20% better for me/],
+    ['600', 'maker', {}, /pay 20% more than recent/],
+    ['600', 'taker', { direction: 'buy_base' }, /pay 20% more than recent/],
+    ['900', 'taker', { askAmount: '1000' }, /10% less than I asked for: 9 USD instead of 10 USD/],
+  ] as const) {
+    const [sentence = '', ...more] = said(amount, party, fields as Partial<Rfq>);
+    assert.match(sentence, words);
+    assert.deepEqual(more, []);
+  }
+  assert.match(said('500', 'taker', {}, false)[0] ?? '', /contract of USD .* 0xUSD/);
+});

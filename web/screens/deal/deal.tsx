@@ -1,0 +1,227 @@
+// A negotiation with one other side: exact terms, prices of both, and the way to the acceptance.
+
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import type { UnixSeconds } from '../../../core/nominal.ts';
+import type { Party } from '../../../core/trade.ts';
+import { localTime } from '../../../sdk/people.ts';
+import type { Asset, Thread } from '../../../sdk/types.ts';
+import { useAssets } from '../../market/assets.ts';
+import { market } from '../../market/client.ts';
+import { now } from '../../market/clock.ts';
+import { type Standing, standingOf } from '../../market/offers.ts';
+import { priceOf, usePrice, useRecord } from '../../market/pairs.ts';
+import { amountText } from '../../parts/amount-text.ts';
+import { Answer } from '../../parts/answer.tsx';
+import { AssetAmount } from '../../parts/asset-amount.tsx';
+import { chainName } from '../../parts/names.ts';
+import { Notice } from '../../parts/notice.tsx';
+import { useNow } from '../../parts/now.ts';
+import { percentOf } from '../../parts/percent.ts';
+import { recordText } from '../../parts/record.ts';
+import { Screen } from '../../parts/screen.tsx';
+import { SignedIn } from '../../parts/signed-in.tsx';
+import { text } from '../../texts/texts.ts';
+import { Counter } from './counter.tsx';
+import {
+  type DealProps,
+  partyIn,
+  type Reference,
+  referenceOf,
+  type TermsLeg,
+  termsOf,
+} from './terms.ts';
+import './deal.css';
+
+/** How often it is asked whether the other side has moved. */
+const pollMs = 2_000;
+
+export function Deal() {
+  const { id } = useParams({ from: '/deals/$id' });
+  return <SignedIn>{({ accountId }) => <Read key={id} id={id} userId={accountId} />}</SignedIn>;
+}
+
+function Read({ id, userId }: { id: string; userId: string }) {
+  const assets = useAssets();
+  const thread = useQuery({
+    queryKey: ['thread', id],
+    queryFn: ({ signal }) => market.thread(id, { signal }),
+    refetchInterval: ({ state }) => (state.data?.status === 'closed' ? false : pollMs),
+  });
+  return (
+    <Answer of={thread}>
+      {(found) => (
+        <Answer of={assets}>
+          {(listed) => {
+            const party = partyIn(found, userId);
+            const base = listed.find((each) => each.id === found.rfq.baseAssetId);
+            const quote = listed.find((each) => each.id === found.rfq.quoteAssetId);
+            if (party === null) return <Notice kind="bad">{text('deal.no_party')}</Notice>;
+            if (base === undefined || quote === undefined) {
+              return <Notice kind="bad">{text('deal.unlisted')}</Notice>;
+            }
+            if (found.swapId !== null) {
+              return (
+                <Notice kind="good" title={text('deal.state.agreed')}>
+                  <a href={`/swaps/${found.swapId}`}>{text('deal.to_swap')}</a>
+                </Notice>
+              );
+            }
+            return <Shown thread={found} party={party} base={base} quote={quote} />;
+          }}
+        </Answer>
+      )}
+    </Answer>
+  );
+}
+
+function Shown(props: DealProps) {
+  const { thread, party, base, quote } = props;
+  const terms = termsOf(thread, party);
+  const assetOf = ({ assetId }: TermsLeg) => (assetId === base.id ? base : quote);
+  const [give, get] = [assetOf(terms.gives), assetOf(terms.gets)];
+  const price = usePrice({ baseAssetId: base.id, quoteAssetId: quote.id });
+  const reference = referenceOf(thread, party, priceOf(price.data));
+  // To the second: an acceptance lapses between two answers.
+  const standing = standingOf(thread, party, useNow() * 1_000);
+  const said = (leg: TermsLeg) => amountText(leg.amount, assetOf(leg));
+  return (
+    <Screen title={text('deal.title', { give: said(terms.gives), get: said(terms.gets) })} narrow>
+      <p>
+        <Link to="/orders/$id" params={{ id: thread.rfqId }}>
+          {text(party === 'taker' ? 'deal.back' : 'deal.back.maker')}
+        </Link>
+      </p>
+      <div className="deal-legs">
+        <Leg title={text('deal.you_give')} leg={terms.gives} asset={give} locked="deal.locked" />
+        <Leg title={text('deal.you_get')} leg={terms.gets} asset={get} locked="deal.their_locked" />
+      </div>
+      <p>{text(`deal.role.${terms.role}`)}</p>
+      <Against reference={reference} quote={quote} isKnown={price.data !== undefined} />
+      <OtherSide thread={thread} party={party} />
+      <State standing={standing} />
+      {standing.is !== 'closed' && standing.is !== 'agreed' && (
+        <Counter {...props} standing={standing} />
+      )}
+      <Moves thread={thread} party={party} quote={quote} />
+    </Screen>
+  );
+}
+
+type LegProps = {
+  readonly title: string;
+  readonly leg: TermsLeg;
+  readonly asset: Asset;
+  readonly locked: 'deal.locked' | 'deal.their_locked';
+};
+
+function Leg({ title, leg, asset, locked }: LegProps) {
+  return (
+    <section className="panel">
+      <h2>{title}</h2>
+      <p className="deal-amount">
+        <AssetAmount units={leg.amount} asset={asset} />
+      </p>
+      <p>{text('deal.on', { chain: chainName(leg.chain) })}</p>
+      <dl>
+        <dt>{text('deal.contract')}</dt>
+        <dd>
+          {asset.address === null ? (
+            text('deal.native')
+          ) : (
+            <span className="mono deal-contract">{asset.address}</span>
+          )}
+          {!asset.verified && <p className="warn-ink">{text('deal.unverified')}</p>}
+        </dd>
+        <dt>{text(locked)}</dt>
+        <dd>
+          <Until seconds={leg.timelockSeconds} />
+        </dd>
+      </dl>
+    </section>
+  );
+}
+
+/** A time that moves on with the clock: it counts from the agreement, which is not yet. */
+function Until({ seconds }: { readonly seconds: number }) {
+  const at: UnixSeconds = useNow() + seconds;
+  return (
+    <>
+      {localTime(at, now())} <span className="soft">{text('deal.if_now')}</span>
+    </>
+  );
+}
+
+type AgainstProps = {
+  readonly reference: Reference | null;
+  readonly quote: Asset;
+  readonly isKnown: boolean;
+};
+
+function Against({ reference, quote, isKnown }: AgainstProps) {
+  if (reference === null) {
+    return isKnown ? <p className="soft">{text('deal.reference.none')}</p> : null;
+  }
+  const { bps, from, expected, isFar } = reference;
+  const how = bps === 0 ? 'even' : bps > 0 ? 'better' : 'worse';
+  const values = { percent: percentOf(bps), amount: amountText(expected, quote) };
+  const looks = bps < 0 && isFar ? 'bad-ink' : bps < 0 ? 'warn-ink' : undefined;
+  return <p className={looks}>{text(`deal.${from}.${how}`, values)}</p>;
+}
+
+function OtherSide({ thread, party }: { thread: Thread; party: Party }) {
+  const { data } = useRecord(thread.id);
+  if (data === undefined) return null;
+  return (
+    <p className="soft">
+      {text(party === 'taker' ? 'deal.maker' : 'deal.taker')}: {recordText(data)}
+    </p>
+  );
+}
+
+function State({ standing }: { readonly standing: Standing }) {
+  switch (standing.is) {
+    case 'waits_for_them':
+    case 'waits_for_me': {
+      const at = Math.floor(standing.untilMs / 1_000);
+      return (
+        <Notice
+          kind="info"
+          title={text(`deal.state.${standing.is}`, { until: localTime(at, now()) })}
+        >
+          {text(`deal.state.${standing.is}.why`)}
+        </Notice>
+      );
+    }
+    case 'my_price':
+      return (
+        <Notice kind="info" title={text('deal.state.my_price')}>
+          {text('deal.state.my_price.accept')}
+        </Notice>
+      );
+    case 'their_price':
+    case 'closed':
+    case 'agreed':
+      return <Notice kind="info" title={text(`deal.state.${standing.is}`)} />;
+  }
+}
+
+function Moves({ thread, party, quote }: Omit<DealProps, 'base'>) {
+  return (
+    <section aria-labelledby="moves">
+      <h2 id="moves">{text('deal.moves')}</h2>
+      <ol className="deal-moves" reversed>
+        {thread.messages.toReversed().map(({ by, quoteAmount, at }) => (
+          <li key={at}>
+            {text(by === party ? 'deal.move.you' : 'deal.move.them', {
+              amount: amountText(BigInt(quoteAmount), quote),
+            })}{' '}
+            <time dateTime={at} className="soft">
+              {localTime(Math.floor(Date.parse(at) / 1_000), now())}
+            </time>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

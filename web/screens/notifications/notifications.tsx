@@ -1,0 +1,109 @@
+// What the person is told of, and where. None of it can be switched off: see the texts.
+
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { account, type Login } from '../../market/account.ts';
+import type { SignedInAccount } from '../../market/session.ts';
+import { AccountScreen } from '../../parts/account-screen.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { text } from '../../texts/texts.ts';
+
+export function Notifications() {
+  return (
+    <AccountScreen title={text('notifications.title')}>
+      {(signedIn) => (
+        <>
+          <p>{text('notifications.what')}</p>
+          <Channels account={signedIn} />
+          <Kinds />
+        </>
+      )}
+    </AccountScreen>
+  );
+}
+
+/** Where an account hears of what happens. */
+function isChannel({ way, messages }: Login): boolean {
+  return way === 'email' || messages !== null;
+}
+
+function Channels({ account: { logins } }: { account: SignedInAccount }) {
+  const ways = useQuery({ queryKey: ['ways'], queryFn: ({ signal }) => account.ways(signal) });
+  const channels = logins.filter(isChannel);
+  const hears = channels.some(({ way, messages }) => way === 'email' || messages === 'on');
+  const more = (ways.data?.providers ?? []).filter(({ messages }) => messages);
+  const hasChat = channels.some(({ messages }) => messages === 'on');
+  return (
+    <section className="panel">
+      <h2>{text('notifications.channels')}</h2>
+      {!hears && (
+        <Notice
+          kind="warn"
+          title={text('notifications.none')}
+          action={<Link to="/account">{text('notifications.add')}</Link>}
+        >
+          {text('notifications.none.why')}
+        </Notice>
+      )}
+      <ul className="entries">
+        {channels.map(({ id, way, label, messages }) => (
+          <li key={id}>
+            <div>
+              <p>
+                <strong>{label}</strong>{' '}
+                <span className="hint">
+                  {text(way === 'email' ? 'notifications.email' : 'notifications.telegram')}
+                </span>
+              </p>
+              <p className={messages === 'ended' ? 'hint warn-ink' : 'hint'}>
+                {text(messages === 'ended' ? 'notifications.ended' : 'notifications.on')}
+              </p>
+            </div>
+          </li>
+        ))}
+      </ul>
+      {!hasChat &&
+        more.map(({ id, label }) => (
+          <p key={id}>
+            {text('notifications.provider', { label })}{' '}
+            <Link to="/account">{text('notifications.add')}</Link>
+          </p>
+        ))}
+    </section>
+  );
+}
+
+const kinds = ['deadlines', 'payout', 'logins', 'keys', 'end'] as const;
+type Kind = (typeof kinds)[number];
+
+const columns: readonly Column<Kind>[] = [
+  {
+    key: 'kind',
+    label: text('notifications.kind'),
+    cell: (kind) => <strong>{text(`notifications.${kind}`)}</strong>,
+  },
+  {
+    key: 'when',
+    label: text('notifications.when'),
+    cell: (kind) => text(`notifications.${kind}.when`),
+  },
+];
+
+function Kinds() {
+  return (
+    <section className="panel">
+      <h2>{text('notifications.kinds')}</h2>
+      <Table
+        caption={text('notifications.kinds')}
+        columns={columns}
+        rows={kinds}
+        keyOf={(kind) => kind}
+      />
+      <p>{text('notifications.never')}</p>
+      <p>
+        {text('notifications.programs')} <Link to="/webhooks">{text('account.nav.webhooks')}</Link>
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,100 @@
+// Quotes side by side, by what the taker receives or pays.
+
+import { Link } from '@tanstack/react-router';
+import type { Asset } from '../../../sdk/types.ts';
+import type { Offer } from '../../market/offers.ts';
+import { useRecord } from '../../market/pairs.ts';
+import { amountText } from '../../parts/amount-text.ts';
+import { AssetAmount } from '../../parts/asset-amount.tsx';
+import { percentOf } from '../../parts/percent.ts';
+import { recordText } from '../../parts/record.ts';
+import { Table } from '../../parts/table.tsx';
+import { text } from '../../texts/texts.ts';
+
+export type OffersProps = {
+  readonly offers: readonly Offer[];
+  readonly quote: Asset | undefined;
+  /** Whether the taker is paid in the asset of the price. */
+  readonly isGot: boolean;
+};
+
+export function Offers({ offers, quote, isGot }: OffersProps) {
+  return (
+    <Table
+      caption={text('order.quotes')}
+      rows={offers}
+      keyOf={({ thread }) => thread.id}
+      columns={[
+        {
+          key: 'amount',
+          label: text(isGot ? 'order.col.get' : 'order.col.give'),
+          cell: (offer) => (
+            <>
+              {offer.quoteAmount === null ? (
+                text('order.unknown')
+              ) : (
+                <AssetAmount units={offer.quoteAmount} asset={quote} />
+              )}
+              {isBest(offers, offer) && <span className="order-best">{text('order.best')}</span>}
+            </>
+          ),
+        },
+        {
+          key: 'recent',
+          label: text('order.col.recent'),
+          cell: ({ advantageBps }) => <Against bps={advantageBps} />,
+        },
+        {
+          key: 'maker',
+          label: text('order.col.maker'),
+          cell: ({ thread }) => <Record threadId={thread.id} />,
+        },
+        { key: 'move', label: text('order.col.move'), cell: (offer) => moveText(offer, quote) },
+        {
+          key: 'open',
+          label: text('order.col.open'),
+          cell: ({ thread, quoteAmount }) => (
+            <Link
+              to="/deals/$id"
+              params={{ id: thread.id }}
+              className="button"
+              aria-label={text('order.view.of', {
+                amount: amountText(quoteAmount ?? BigInt(thread.quoteAmount), quote),
+              })}
+            >
+              {text('order.view')}
+            </Link>
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+/** The first of several: alone, "best" says nothing. */
+function isBest(offers: readonly Offer[], offer: Offer): boolean {
+  return offers.length > 1 && offers[0] === offer && offer.standing.is !== 'closed';
+}
+
+function moveText({ standing, countered }: Offer, quote: Asset | undefined): string {
+  if (standing.is !== 'my_price') return text(`order.move.${standing.is}`);
+  return text('order.move.my_price', { amount: amountText(countered ?? 0n, quote) });
+}
+
+function Against({ bps }: { readonly bps: number | null }) {
+  if (bps === null) return <span className="soft">{text('order.unknown')}</span>;
+  if (bps === 0) return <>{text('order.even')}</>;
+  const percent = percentOf(bps);
+  return (
+    <span className={bps > 0 ? 'good-ink' : 'warn-ink'}>
+      {text(bps > 0 ? 'order.better' : 'order.worse', { percent })}
+    </span>
+  );
+}
+
+/** What is known of the other side of a thread. */
+function Record({ threadId }: { readonly threadId: string }) {
+  const { data } = useRecord(threadId);
+  if (data === undefined) return <span className="soft">{text('order.unknown')}</span>;
+  return <>{recordText(data)}</>;
+}

@@ -1,0 +1,281 @@
+// One order. Its creator sees the quotes as they come, best first; whoever else has the link may
+// quote it.
+
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
+import { messageOf } from '../../../sdk/errors.ts';
+import { formatAmount } from '../../../sdk/people.ts';
+import type { Asset, Rfq } from '../../../sdk/types.ts';
+import { useAssets } from '../../market/assets.ts';
+import { market } from '../../market/client.ts';
+import { now } from '../../market/clock.ts';
+import { type Offer, offersOf } from '../../market/offers.ts';
+import { priceOf, usePrice } from '../../market/pairs.ts';
+import { getsQuote } from '../../market/prices.ts';
+import { queries } from '../../market/queries.ts';
+import { amountText } from '../../parts/amount-text.ts';
+import { announce } from '../../parts/announce.ts';
+import { Answer, Empty } from '../../parts/answer.tsx';
+import { AssetAmount } from '../../parts/asset-amount.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Clock } from '../../parts/clock.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { useNow } from '../../parts/now.ts';
+import { Screen } from '../../parts/screen.tsx';
+import { SignedIn } from '../../parts/signed-in.tsx';
+import { text } from '../../texts/texts.ts';
+import { Offers } from './offers.tsx';
+import { QuoteForm } from './quote-form.tsx';
+import { Share } from './share.tsx';
+import { againSearch, isLive, sidesOfOrder, statusOf } from './views.ts';
+import './orders.css';
+
+/** How often the market is asked for quotes, and whether the order still stands. */
+const pollMs = 2_000;
+
+export function Order() {
+  const { id } = useParams({ from: '/orders/$id' });
+  return <SignedIn>{({ accountId }) => <Read key={id} id={id} userId={accountId} />}</SignedIn>;
+}
+
+function Read({ id, userId }: { id: string; userId: string }) {
+  const assets = useAssets();
+  const rfq = useQuery({
+    queryKey: ['rfq', id],
+    queryFn: ({ signal }) => market.rfq(id, { signal }),
+    refetchInterval: ({ state }) =>
+      state.data !== undefined && !isLive(state.data, now() * 1_000) ? false : pollMs,
+  });
+  return (
+    <Answer of={rfq}>
+      {(order) => (
+        <Answer of={assets}>
+          {(listed) => <Shown rfq={order} assets={listed} isOwn={order.creatorId === userId} />}
+        </Answer>
+      )}
+    </Answer>
+  );
+}
+
+type ShownProps = { readonly rfq: Rfq; readonly assets: readonly Asset[]; readonly isOwn: boolean };
+
+function Shown({ rfq, assets, isOwn }: ShownProps) {
+  const [dialog, setDialog] = useState<'share' | 'cancel' | null>(null);
+  // To the second: an order ends between two answers.
+  const status = statusOf(rfq, useNow() * 1_000);
+  const live = status === 'open' || status === 'negotiating';
+  const sides = sidesOfOrder(rfq);
+  const named = (assetId: string) => assets.find((each) => each.id === assetId);
+  const said = ({ assetId, amount }: typeof sides.gives) =>
+    amount === null ? (named(assetId)?.symbol ?? '') : amountText(amount, named(assetId));
+  const title = text('order.title', { give: said(sides.gives), get: said(sides.gets) });
+  const quote = named(rfq.quoteAssetId);
+  return (
+    <Screen
+      title={title}
+      aside={
+        live && (
+          <div className="row">
+            <Button onPress={() => setDialog('share')}>{text('order.share')}</Button>
+            {isOwn && (
+              <Button kind="danger" onPress={() => setDialog('cancel')}>
+                {text('order.cancel')}
+              </Button>
+            )}
+          </div>
+        )
+      }
+    >
+      <dl className="order-facts">
+        <div>
+          <dt>{text(isOwn ? 'orders.give' : 'order.they_give')}</dt>
+          <dd>
+            <SideOf side={sides.gives} asset={named(sides.gives.assetId)} />
+          </dd>
+        </div>
+        <div>
+          <dt>{text(isOwn ? 'orders.get' : 'order.they_get')}</dt>
+          <dd>
+            <SideOf side={sides.gets} asset={named(sides.gets.assetId)} />
+          </dd>
+        </div>
+        {live && (
+          <div>
+            <dt>{text('order.closes')}</dt>
+            <dd>
+              <Clock at={Math.floor(Date.parse(rfq.expiresAt) / 1_000)} />
+            </dd>
+          </div>
+        )}
+      </dl>
+      {rfq.askAmount !== null && (
+        <p>
+          {text(isOwn ? 'order.you_ask' : 'order.they_ask', {
+            amount: amountText(BigInt(rfq.askAmount), quote),
+          })}
+        </p>
+      )}
+      {rfq.visibility === 'private' && (
+        <p className="soft">
+          {rfq.targetAddress
+            ? text('order.private.address', { address: rfq.targetAddress })
+            : text('order.private.link')}
+        </p>
+      )}
+      {!live && <Ended rfq={rfq} status={status} assets={assets} isOwn={isOwn} />}
+      {isOwn ? (
+        <Quotes rfq={rfq} live={live} assets={assets} />
+      ) : (
+        <Visitor rfq={rfq} live={live} assets={assets} />
+      )}
+      <Share rfq={rfq} open={dialog === 'share'} onClose={() => setDialog(null)} />
+      <Cancel rfq={rfq} open={dialog === 'cancel'} onClose={() => setDialog(null)} />
+    </Screen>
+  );
+}
+
+type Sided = ReturnType<typeof sidesOfOrder>['gives'];
+
+function SideOf({ side, asset }: { side: Sided; asset: Asset | undefined }) {
+  if (side.amount !== null) return <AssetAmount units={side.amount} asset={asset} withChain />;
+  return (
+    <>
+      {asset?.symbol} <span className="soft">{text('orders.quotes_decide')}</span>
+    </>
+  );
+}
+
+type EndedProps = ShownProps & { readonly status: Rfq['status'] };
+
+function Ended({ rfq, status, assets, isOwn }: EndedProps) {
+  if (status === 'open' || status === 'negotiating') return null;
+  const typed = (units: bigint, { decimals }: Asset) => formatAmount(units, decimals);
+  const again = isOwn && status !== 'agreed' && (
+    <Link to="/" search={againSearch(rfq, assets, typed)} className="button">
+      {text('order.ended.again')}
+    </Link>
+  );
+  return (
+    <Notice kind="info" action={again || undefined}>
+      {text(`order.ended.${status}`)}
+    </Notice>
+  );
+}
+
+/** Threads of a page, and the default of the market. */
+const mostThreads = 100;
+
+function useThreads(rfqId: string, live: boolean) {
+  return useQuery({
+    queryKey: ['threads', rfqId],
+    queryFn: ({ signal }) => market.threadsOfRfq(rfqId, { limit: mostThreads }, { signal }),
+    refetchInterval: live ? pollMs : false,
+  });
+}
+
+function Quotes({ rfq, live, assets }: { rfq: Rfq; live: boolean; assets: readonly Asset[] }) {
+  const threads = useThreads(rfq.id, live);
+  const price = usePrice({ baseAssetId: rfq.baseAssetId, quoteAssetId: rfq.quoteAssetId });
+  const quote = assets.find(({ id }) => id === rfq.quoteAssetId);
+  const isGot = getsQuote(rfq, 'taker');
+  return (
+    <section aria-labelledby="quotes">
+      <h2 id="quotes">{text('order.quotes')}</h2>
+      <Answer of={threads}>
+        {({ threads: found, nextCursor }) => {
+          const offers = offersOf(found, priceOf(price.data), now() * 1_000);
+          return (
+            <>
+              <Told offers={offers} quote={quote} />
+              {offers.length === 0 && live && (
+                <Empty>
+                  {text(rfq.visibility === 'private' ? 'order.none.private' : 'order.none')}
+                </Empty>
+              )}
+              {offers.length > 0 && (
+                <>
+                  <p className="hint">{text(`order.quotes.best_${isGot ? 'get' : 'give'}`)}</p>
+                  <Offers offers={offers} quote={quote} isGot={isGot} />
+                </>
+              )}
+              {nextCursor !== null && (
+                <Notice kind="info">{text('order.more_quotes', { count: mostThreads })}</Notice>
+              )}
+            </>
+          );
+        }}
+      </Answer>
+    </section>
+  );
+}
+
+/** A quote that comes while one looks elsewhere on the page is said once. */
+function Told({ offers, quote }: { offers: readonly Offer[]; quote: Asset | undefined }) {
+  const known = useRef<ReadonlyMap<string, bigint> | null>(null);
+  useEffect(() => {
+    const now = new Map(
+      offers.flatMap(({ thread, quoteAmount }) =>
+        quoteAmount === null ? [] : [[thread.id, quoteAmount] as const],
+      ),
+    );
+    const before = known.current;
+    known.current = now;
+    if (before === null) return;
+    for (const [id, amount] of now) {
+      if (before.get(id) === amount) continue;
+      announce(text('order.new_quote', { amount: amountText(amount, quote) }));
+    }
+  });
+  return null;
+}
+
+function Visitor({ rfq, live, assets }: { rfq: Rfq; live: boolean; assets: readonly Asset[] }) {
+  const threads = useThreads(rfq.id, live);
+  const mine = threads.data?.threads[0];
+  if (mine !== undefined) {
+    return (
+      <Notice
+        kind="info"
+        title={text('order.quote.sent')}
+        action={
+          <Link to="/deals/$id" params={{ id: mine.id }} className="button main">
+            {text('order.quote.open')}
+          </Link>
+        }
+      />
+    );
+  }
+  return live ? <QuoteForm rfq={rfq} assets={assets} /> : null;
+}
+
+function Cancel({ rfq, open, onClose }: { rfq: Rfq; open: boolean; onClose: () => void }) {
+  const cancelling = useMutation({
+    mutationFn: () => market.cancelRfq(rfq.id),
+    onSuccess: (cancelled) => {
+      queries.setQueryData(['rfq', rfq.id], cancelled);
+      void queries.invalidateQueries({ queryKey: ['rfqs', 'own'] });
+      void queries.invalidateQueries({ queryKey: ['threads', rfq.id] });
+      onClose();
+    },
+  });
+  return (
+    <Dialog
+      title={text('order.cancel.title')}
+      open={open}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onPress={onClose}>{text('order.cancel.keep')}</Button>
+          <Button kind="danger" busy={cancelling.isPending} onPress={() => cancelling.mutate()}>
+            {text('order.cancel.yes')}
+          </Button>
+        </>
+      }
+    >
+      <p>{text('order.cancel.why')}</p>
+      {cancelling.error !== null && <Notice kind="bad">{messageOf(cancelling.error)}</Notice>}
+    </Dialog>
+  );
+}

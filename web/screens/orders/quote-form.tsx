@@ -1,0 +1,67 @@
+// A price for somebody else's order, by who has its link.
+
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { messageOf } from '../../../sdk/errors.ts';
+import type { Asset, Rfq } from '../../../sdk/types.ts';
+import { market } from '../../market/client.ts';
+import { getsQuote } from '../../market/prices.ts';
+import { AmountField } from '../../parts/amount-field.tsx';
+import { amountText } from '../../parts/amount-text.ts';
+import { Button } from '../../parts/button.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { typedAmount } from '../../parts/typed-amount.ts';
+import { text } from '../../texts/texts.ts';
+
+export function QuoteForm({ rfq, assets }: { rfq: Rfq; assets: readonly Asset[] }) {
+  const [typed, setTyped] = useState('');
+  const navigate = useNavigate();
+  const base = assets.find(({ id }) => id === rfq.baseAssetId);
+  const quote = assets.find(({ id }) => id === rfq.quoteAssetId);
+  const quoting = useMutation({
+    mutationFn: (units: bigint) => market.quote(rfq.id, units.toString()),
+    onSuccess: ({ id }) => navigate({ to: '/deals/$id', params: { id } }),
+  });
+  if (quote === undefined) return null;
+  const { units, fault } = typedAmount(typed, quote.decimals);
+  const isGot = getsQuote(rfq, 'maker');
+  const known = amountText(BigInt(rfq.baseAmount), base);
+  const [give, get] = isGot ? [known, quote.symbol] : [quote.symbol, known];
+  const blocked = fault ?? (units === null ? text('amount.empty') : null);
+  return (
+    <form
+      className="panel"
+      aria-labelledby="quote-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (units !== null && units > 0n && !quoting.isPending) quoting.mutate(units);
+      }}
+    >
+      <h2 id="quote-form">{text('order.quote.title')}</h2>
+      <p>{text('order.quote.lead', { give, get })}</p>
+      <AmountField
+        label={text(isGot ? 'order.quote.get' : 'order.quote.give')}
+        symbol={quote.symbol}
+        decimals={quote.decimals}
+        value={typed}
+        onChange={setTyped}
+        hint={text('order.quote.hint')}
+        error={units === 0n ? text('order.quote.zero') : null}
+      />
+      {quoting.error !== null && (
+        <Notice kind="bad" title={text('order.quote.failed')}>
+          {messageOf(quoting.error)}
+        </Notice>
+      )}
+      <Button
+        kind="main"
+        type="submit"
+        busy={quoting.isPending}
+        blocked={units === 0n ? text('order.quote.zero') : blocked}
+      >
+        {text('order.quote.action')}
+      </Button>
+    </form>
+  );
+}

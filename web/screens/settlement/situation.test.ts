@@ -1,0 +1,145 @@
+// Which screen each state of a swap has, what it says, and what becomes of each payment by hand.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { receiptOf } from './receipt.ts';
+import { shown } from './shown.ts';
+import { fatesOf, mustStay, situationOf, situations } from './situation.ts';
+import { agreedAt, deadlines, healthy, listed, payment, seen, states } from './testing/views.ts';
+import { type About, warningsOf } from './warnings.ts';
+
+test('every state has one screen, and every screen a state', () => {
+  for (const [name, is, each] of states) assert.equal(situationOf(each), is, name);
+  const found = new Set(states.map(([, is]) => is));
+  assert.deepEqual(
+    [...situations].filter((each) => !found.has(each)),
+    [],
+  );
+});
+
+test('no screen says a name in the place of a value', () => {
+  for (const [name, , each] of states) {
+    const { title, now, next, away, lose, legs } = shown(each, listed);
+    for (const said of [title, now, next, away, lose]) {
+      assert.doesNotMatch(said, /[{}]|undefined|NaN/, `${name}: ${said}`);
+    }
+    for (const leg of legs) assert.equal(leg.steps.length, 2, name);
+  }
+});
+
+test('the amounts are in the unit, and each side is named by what it is to this person', () => {
+  const { title, legs } = shown(seen({ isByHand: true }), listed);
+  assert.equal(title, 'Pay 0.01\u00a0BTC in one payment');
+  assert.deepEqual(
+    legs.map((each) => each.title),
+    ['You give 0.01\u00a0BTC', 'You get 640\u00a0USDX'],
+  );
+  const unlisted = shown(seen({ gives: 'USDX', state: 'waiting_to_fund' }), []);
+  assert.equal(unlisted.legs[0].title, 'You give 640\u00a0token 0x5FbD…0aa3');
+});
+
+test('a leg is a step done only when that is final, and the other way out once it is taken back', () => {
+  const stepsOf = (given: Parameters<typeof seen>[0]) =>
+    shown(seen(given), listed).legs[0].steps.map(({ label, state, detail }) => [
+      label,
+      state,
+      detail,
+    ]);
+  assert.deepEqual(stepsOf({ btc: 'mined' }), [
+    ['You pay into the escrow', 'now', '1 of 3 confirmations'],
+    ['The other side collects', 'later', 'not yet'],
+  ]);
+  assert.deepEqual(stepsOf({ state: 'refunding', btc: 'refundMined' }), [
+    ['You pay into the escrow', 'done', 'final'],
+    ['It comes back to you', 'now', '1 of 3 confirmations'],
+  ]);
+});
+
+test('the page asks to stay open while what it sends next has no later time', () => {
+  for (const [name, is, each] of states) {
+    const asks = each.swap.asks.some(({ kind }) => kind === 'confirm_in_wallet');
+    const wanted = asks || is === 'collect' || name === 'claim in a pool';
+    assert.equal(mustStay(each, is), wanted, name);
+  }
+});
+
+test('every payment by hand has an end that is told', () => {
+  const main = payment(1_000_000n, 'funding');
+  const little = payment(990_000n, 'too_little');
+  const more = payment(1_500_000n, 'funding');
+  const fates = (payments: (typeof main)[], given: Parameters<typeof seen>[0] = {}) =>
+    fatesOf(seen({ isByHand: true, btc: 'final', payments, ...given })).map(({ fate, extra }) => [
+      fate,
+      extra,
+    ]);
+  assert.deepEqual(fates([main, little]), [
+    ['swap', 0n],
+    ['back_later', 0n],
+  ]);
+  assert.deepEqual(fates([more]), [['swap_more', 500_000n]]);
+  assert.deepEqual(fates([little], { btc: 'none' }), [['back_later', 0n]]);
+  assert.deepEqual(fates([main, little], { usd: 'claimed', state: 'received' }), [
+    ['swap', 0n],
+    ['takeable', 0n],
+  ]);
+  assert.deepEqual(
+    fates([payment(1_500_000n, 'funding', 'claim'), payment(990_000n, 'too_little', 'refund')]),
+    [
+      ['collected_more', 500_000n],
+      ['back', 0n],
+    ],
+  );
+});
+
+const about = (given: Parameters<typeof seen>[0], more: Partial<About> = {}): About => ({
+  ...seen(given),
+  ...{ isOtherTab: false, health: healthy, vault: 'checked' },
+  rescue: { swaps: 1, writtenAt: agreedAt, isSaved: true },
+  ...more,
+});
+
+test('what may cost is warned of before, the worst first, and nothing once a swap has ended', () => {
+  const kinds = (...given: Parameters<typeof about>) =>
+    warningsOf(about(...given)).map(({ kind }) => kind);
+  const { initiatorFundBy } = deadlines;
+  const hand = { isByHand: true } as const;
+  assert.deepEqual(kinds(hand), []);
+  assert.deepEqual(kinds({ ...hand, at: initiatorFundBy - 900 }), []);
+  assert.deepEqual(kinds({ ...hand, at: initiatorFundBy - 899 }), ['near']);
+  assert.deepEqual(kinds({ ...hand, btc: 'pooled', at: initiatorFundBy - 10 }), []);
+  const off = (clockOffSeconds: number) => ({ health: { ...healthy, clockOffSeconds } });
+  assert.deepEqual(kinds(hand, off(120)), []);
+  assert.deepEqual(kinds(hand, off(-121)), ['clock']);
+  const stored = (store: 'ephemeral' | 'unpromised' | 'full') => ({
+    health: { ...healthy, store },
+  });
+  assert.deepEqual(kinds(hand, stored('ephemeral')), ['private']);
+  assert.deepEqual(kinds(hand, stored('unpromised')), ['unpromised']);
+  assert.deepEqual(kinds(hand, stored('full')), ['store']);
+  const unsaved = { swaps: 1, writtenAt: agreedAt, isSaved: false };
+  assert.deepEqual(kinds(hand, { isOtherTab: true, vault: 'unchecked', rescue: unsaved }), [
+    'other_tab',
+    'phrase',
+    'rescue',
+  ]);
+  const problem = (kind: 'gas' | 'node', code: string | null) => ({
+    ...({ kind, leg: 'a', code, sentence: 'told' } as const),
+  });
+  assert.deepEqual(kinds({ ...hand, problems: [problem('node', null), problem('gas', null)] }), [
+    'gas',
+    'node',
+  ]);
+  assert.deepEqual(kinds({ ...hand, problems: [problem('node', 'wrong_network')] }), [
+    'wrong_network',
+  ]);
+  assert.deepEqual(kinds({ phase: 'ended', state: 'settled' }, { isOtherTab: true }), []);
+});
+
+test('a receipt names every transaction of both legs, and no secret', () => {
+  const done = states.find(([name]) => name === 'done')?.[2];
+  const said = receiptOf(done?.swap ?? seen().swap, 'Parley', listed);
+  assert.match(said, /^Parley: receipt of swap 0199aa00-/);
+  assert.match(said, /Given: 0.01 BTC on bitcoin-regtest/);
+  assert.equal(said.match(/Collected: /g)?.length, 2);
+  assert.doesNotMatch(said, /secret/i);
+});

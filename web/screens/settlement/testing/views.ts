@@ -1,0 +1,293 @@
+// Tests only: swaps in every state, as the engine would show them, without a chain or a market.
+
+import { type EscrowFacts, nothingSeen, type Sighting } from '../../../../core/facts.ts';
+import type { LegName } from '../../../../core/trade.ts';
+import type { EscrowPayment } from '../../../../sdk/settle.ts';
+import type { OwnTrade } from '../../../../sdk/trade.ts';
+import type { Ask, Health, LegView, SwapView } from '../../../engine/types.ts';
+import type { Seen, Situation } from '../situation.ts';
+
+export const agreedAt = 1_795_000_000;
+const hour = 3_600;
+export const deadlines = {
+  initiatorFundBy: agreedAt + hour,
+  expiresAt: agreedAt + 2 * hour,
+  counterpartyFundBy: agreedAt + 3 * hour,
+  revealBy: agreedAt + 4 * hour,
+  refundAt: { a: agreedAt + 8 * hour, b: agreedAt + 24 * hour },
+};
+
+export const listed = [
+  { id: 'btc', symbol: 'BTC' },
+  { id: 'usd', symbol: 'USDX' },
+];
+
+const btc = { id: 'btc', chain: 'bitcoin-regtest', token: null, decimals: 8, highValueFrom: null };
+const token = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
+const usd = { id: 'usd', chain: 'evm-dev', token, decimals: 6, highValueFrom: null };
+const home = {
+  b: 'bcrt1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqc8gma6',
+  a: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+};
+const hashlock = '5e'.repeat(32);
+
+const txidOf = (name: string) => Buffer.from(name.padEnd(32, '.')).toString('hex');
+const at = (confirmations: number, name: string): Sighting => ({
+  ...{ txid: txidOf(name), confirmations, deep: confirmations >= 3 },
+});
+const held = (confirmations: number): EscrowFacts => ({
+  ...nothingSeen,
+  funded: at(confirmations, 'fund'),
+  balance: confirmations > 0 ? 1_000_000n : 0n,
+  empty: false,
+});
+
+/** How a leg is shown, in a word. */
+export const shows = {
+  none: nothingSeen,
+  little: { ...nothingSeen, balance: 990_000n, empty: false },
+  littlePooled: { ...nothingSeen, empty: false },
+  pooled: held(0),
+  mined: held(1),
+  final: held(3),
+  claimPooled: { ...held(9), claimed: at(0, 'claim'), balance: 0n, secret: hashlock },
+  claimMined: { ...held(9), claimed: at(1, 'claim'), balance: 0n, secret: hashlock },
+  claimed: { ...held(9), claimed: at(3, 'claim'), balance: 0n, secret: hashlock },
+  refundMined: { ...held(9), refunded: at(1, 'refund'), balance: 0n },
+  refunded: { ...held(9), refunded: at(3, 'refund'), balance: 0n },
+} as const satisfies Record<string, EscrowFacts>;
+
+export type Word = keyof typeof shows | 'silent';
+
+export const payment = (
+  amount: bigint,
+  is: EscrowPayment['is'],
+  spent: 'claim' | 'refund' | null = null,
+  confirmations = 3,
+): EscrowPayment => ({
+  ...{ txid: txidOf(`pay ${amount}`), vout: 0, amount, confirmations, is },
+  spent: spent === null ? null : { txid: txidOf(spent), by: spent },
+});
+
+export const payAsk: Ask = {
+  kind: 'pay_by_hand',
+  leg: 'b',
+  address: 'bcrt1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qzf4jry',
+  amount: 1_000_000n,
+  uri: 'bitcoin:bcrt1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qzf4jry?amount=0.01',
+  notAfter: deadlines.initiatorFundBy,
+};
+
+export type Given = Partial<Omit<SwapView, 'legs' | 'gives'>> & {
+  /** Whether Bitcoin is given (as initiator), or got (as counterparty). */
+  readonly gives?: 'BTC' | 'USDX';
+  readonly btc?: Word;
+  readonly usd?: Word;
+  readonly at?: number;
+  readonly payments?: readonly EscrowPayment[];
+};
+
+function legOf(leg: LegName, word: Word): LegView {
+  const isBitcoin = leg === 'b';
+  return {
+    ...{ leg, chain: isBitcoin ? btc.chain : usd.chain, family: isBitcoin ? 'bitcoin' : 'evm' },
+    ...{ asset: isBitcoin ? btc : usd, amount: isBitcoin ? 1_000_000n : 640_000_000n },
+    ...{ isLong: isBitcoin, timelock: deadlines.refundAt[leg], requiredConfirmations: 3 },
+    escrow: isBitcoin ? (payAsk as { address: string }).address : `${token}:${hashlock}`,
+    facts: word === 'silent' ? null : shows[word],
+    clock: agreedAt,
+    ownAddress: home[leg],
+  };
+}
+
+/** Bitcoin is leg b, given by its initiator; leg a is a dollar on EVM. */
+export function seen(given: Given = {}): Seen {
+  const { gives: what = 'BTC', btc: onB = 'none', usd: onA = 'none', payments = [] } = given;
+  const { at: now = agreedAt + 60, ...rest } = given;
+  const gives: LegName = what === 'BTC' ? 'b' : 'a';
+  const party = what === 'BTC' ? 'taker' : 'maker';
+  const trade: OwnTrade = {
+    ...{ party, rfqId: 'rfq', threadId: 'thread', makerId: 'maker', takerId: 'taker' },
+    ...{ direction: 'sell_base', base: btc, baseAmount: 1_000_000n },
+    ...{ quote: usd, quoteAmount: 640_000_000n, hashlock, acceptedAt: agreedAt },
+    refundTo: { address: home[gives], pubkey: null },
+    payTo: { address: home[gives === 'a' ? 'b' : 'a'], pubkey: null },
+  };
+  const swap: SwapView = {
+    ...{ id: '0199aa00-0000-7000-8000-000000000001', phase: 'running', state: 'funding', trade },
+    ...{ party, role: what === 'BTC' ? 'initiator' : 'counterparty', gives },
+    legs: { a: legOf('a', onA), b: legOf('b', onB) },
+    ...{ agreedAt, deadlines, asks: [], checks: [], problems: [], history: [], end: null },
+    ...{ isRestored: false, isByHand: false, isRefundLeft: false },
+    ...only(rest),
+  };
+  return { swap, now, payments };
+}
+
+function only(rest: Given): Partial<SwapView> {
+  const { btc: _, usd: __, gives: ___, payments: ____, at: _____, ...more } = rest;
+  return more;
+}
+
+const byHand = { isByHand: true } as const;
+const { initiatorFundBy, counterpartyFundBy, revealBy } = deadlines;
+const both = { btc: 'final', usd: 'final' } as const;
+const wallet = (kind: 'connect_wallet' | 'confirm_in_wallet' | 'declined'): Ask => ({
+  ...{ kind, leg: 'a', chain: 'evm-dev', family: 'evm', address: home.a, sinceMs: 0, verb: 'fund' },
+});
+const ended = (end: 'received' | 'refunded' | 'nothing', status: string) => ({
+  phase: 'ended' as const,
+  state: 'settled' as const,
+  end: { swapId: 'swap', end, status, txids: {} } as unknown as SwapView['end'],
+});
+
+/** One of each screen, and of what it can look like. */
+export const states: readonly (readonly [name: string, is: Situation, seen: Seen])[] = [
+  [
+    'begins',
+    'starting',
+    seen({ state: 'preparing', phase: 'starting', btc: 'silent', usd: 'silent' }),
+  ],
+  ['funding, unread', 'starting', seen({ btc: 'silent', usd: 'silent' })],
+  [
+    'other side has named no address',
+    'preparing',
+    without(seen({ state: 'preparing', btc: 'silent', usd: 'silent' })),
+  ],
+  [
+    'waits to fund',
+    'other_funds_first',
+    seen({ state: 'waiting_to_fund', gives: 'USDX', btc: 'mined' }),
+  ],
+  ['pay', 'pay', seen({ ...byHand, asks: [payAsk] })],
+  ['pay, told before a restart', 'pay', seen(byHand)],
+  ['pay at the last moment', 'pay', seen({ ...byHand, asks: [payAsk], at: initiatorFundBy })],
+  ['pay, too late', 'pay_too_late', seen({ ...byHand, at: initiatorFundBy + 1 })],
+  ['too little in a pool', 'pay_again', seen({ ...byHand, asks: [payAsk], btc: 'littlePooled' })],
+  [
+    'too little',
+    'pay_again',
+    seen({ ...byHand, asks: [payAsk], btc: 'little', payments: [payment(990_000n, 'too_little')] }),
+  ],
+  [
+    'too little, too late',
+    'paid_little',
+    seen({
+      ...byHand,
+      state: 'funding',
+      btc: 'little',
+      payments: [payment(990_000n, 'too_little')],
+      at: initiatorFundBy + 1,
+    }),
+  ],
+  [
+    'paid, in a pool',
+    'paid',
+    seen({ ...byHand, btc: 'pooled', payments: [payment(1_000_000n, 'funding', null, 0)] }),
+  ],
+  [
+    'paid, in a block',
+    'paid',
+    seen({ ...byHand, btc: 'mined', payments: [payment(1_000_000n, 'funding', null, 1)] }),
+  ],
+  ['paid late', 'paid_late', seen({ ...byHand, btc: 'pooled', at: initiatorFundBy + 1 })],
+  [
+    'wallet is missing',
+    'fund',
+    seen({ gives: 'USDX', btc: 'final', asks: [wallet('connect_wallet')] }),
+  ],
+  [
+    'wallet asks',
+    'fund',
+    seen({ gives: 'USDX', btc: 'final', asks: [wallet('confirm_in_wallet')] }),
+  ],
+  ['declined', 'fund', seen({ gives: 'USDX', btc: 'final', asks: [wallet('declined')] })],
+  [
+    'sent by a wallet',
+    'fund_sent',
+    seen({ gives: 'USDX', btc: 'final', history: [happened('funded')] }),
+  ],
+  ['in a block', 'fund_sent', seen({ gives: 'USDX', btc: 'final', usd: 'mined' })],
+  [
+    'cancels',
+    'cancelling',
+    seen({ gives: 'USDX', state: 'cancelling', btc: 'final', at: counterpartyFundBy + 1 }),
+  ],
+  ['waits for the other', 'other_funds', seen({ state: 'funded', btc: 'final' })],
+  [
+    'other one funds at the end',
+    'other_funds',
+    seen({ state: 'funded', btc: 'final', at: counterpartyFundBy }),
+  ],
+  [
+    'other one did not fund',
+    'waits_for_refund',
+    seen({ state: 'funded', btc: 'final', at: counterpartyFundBy + 1 }),
+  ],
+  [
+    'other one is late and seen',
+    'other_funds',
+    seen({ state: 'funded', btc: 'final', usd: 'mined', at: counterpartyFundBy + 1 }),
+  ],
+  ['too late to collect', 'waits_for_refund', seen({ state: 'funded', ...both, at: revealBy + 1 })],
+  ['other one collects', 'other_collects', seen({ state: 'funded', gives: 'USDX', ...both })],
+  ['collects', 'collect', seen({ state: 'revealing', ...both })],
+  [
+    'paid twice',
+    'decide_extra',
+    seen({
+      ...{ state: 'revealing', ...byHand, ...both },
+      payments: [payment(1_000_000n, 'funding'), payment(1_000_001n, 'further')],
+    }),
+  ],
+  [
+    'paid a hundredth too much',
+    'decide_extra',
+    seen({ state: 'revealing', ...byHand, ...both, payments: [payment(1_010_000n, 'funding')] }),
+  ],
+  [
+    'paid a little too much',
+    'collect',
+    seen({ state: 'revealing', ...byHand, ...both, payments: [payment(1_009_999n, 'funding')] }),
+  ],
+  [
+    'secret is out',
+    'collect',
+    seen({ state: 'claiming', gives: 'USDX', btc: 'final', usd: 'claimed' }),
+  ],
+  ['claim in a pool', 'collecting', seen({ state: 'claiming', btc: 'final', usd: 'claimPooled' })],
+  ['claim in a block', 'collecting', seen({ state: 'claiming', btc: 'final', usd: 'claimMined' })],
+  ['received', 'received', seen({ state: 'received', btc: 'final', usd: 'claimed' })],
+  ['refunds', 'refund', seen({ state: 'refunding', btc: 'final', at: deadlines.refundAt.b + 1 })],
+  [
+    'refund in a block',
+    'refunding',
+    seen({ state: 'refunding', btc: 'refundMined', at: deadlines.refundAt.b + 9 }),
+  ],
+  ['brought back', 'watching', seen({ state: 'waiting_to_fund', isRestored: true })],
+  [
+    'done',
+    'done_received',
+    seen({ ...ended('received', 'counterparty_claimed'), btc: 'claimed', usd: 'claimed' }),
+  ],
+  ['refunded', 'done_refunded', seen({ ...ended('refunded', 'refunded'), btc: 'refunded' })],
+  ['nothing', 'done_nothing', seen(ended('nothing', 'expired'))],
+  ['nothing by hand', 'done_unpaid', seen({ ...ended('nothing', 'expired'), ...byHand })],
+  [
+    'lost',
+    'done_lost',
+    seen({ ...ended('nothing', 'half_settled'), gives: 'USDX', usd: 'claimed', btc: 'refunded' }),
+  ],
+];
+
+export function happened(step: SwapView['history'][number]['step']): SwapView['history'][number] {
+  return { at: agreedAt, state: 'funding', step, leg: 'a', text: 'sent', txid: txidOf('fund') };
+}
+
+function without(given: Seen): Seen {
+  const { a, b } = given.swap.legs;
+  const legs = { a: { ...a, escrow: null }, b: { ...b, escrow: null } };
+  return { ...given, swap: { ...given.swap, legs } };
+}
+
+export const healthy: Health = { store: 'persisted', storeSentence: null, clockOffSeconds: 1 };

@@ -1,0 +1,100 @@
+// What a person is warned of before it costs, the worst first. Pure.
+
+import type { Health, Problem, RescueFileState, VaultState } from '../../engine/types.ts';
+import { factsOf, fundByOf, type Seen, sidesOf, situationOf } from './situation.ts';
+
+export const warningKinds = [
+  'terms',
+  'wrong_network',
+  'other_tab',
+  'store',
+  'private',
+  'clock',
+  'near',
+  'gas',
+  'phrase',
+  'node',
+  'market_lied',
+  'market',
+  'settle',
+  'rescue',
+  'unpromised',
+] as const;
+
+export type WarningKind = (typeof warningKinds)[number];
+
+export type Warning = {
+  readonly kind: WarningKind;
+  readonly weight: 'bad' | 'warn' | 'info';
+  /** Of the SDK, in English with the numbers in it; null: the text says all. */
+  readonly sentence: string | null;
+};
+
+export type About = Seen & {
+  readonly isOtherTab: boolean;
+  readonly health: Health;
+  readonly vault: VaultState['kind'];
+  readonly rescue: RescueFileState;
+};
+
+/** A clock that is off by more is a problem: what the SDK allows between clocks. */
+const mostOffSeconds = 120;
+/** A payment of a slow wallet or exchange takes as long. */
+const nearSeconds = 15 * 60;
+
+const weights: Readonly<Record<WarningKind, Warning['weight']>> = {
+  ...{ terms: 'bad', wrong_network: 'bad', store: 'bad', private: 'bad' },
+  ...{ other_tab: 'warn', clock: 'warn', near: 'warn', gas: 'warn', phrase: 'warn', node: 'warn' },
+  ...{ market_lied: 'warn', market: 'info', settle: 'warn', rescue: 'info', unpromised: 'info' },
+};
+
+/** None once the swap has ended: nothing can be lost any more. */
+export function warningsOf(about: About): Warning[] {
+  const { swap, health, vault, rescue } = about;
+  if (swap.phase === 'ended') return [];
+  const found = new Map<WarningKind, string | null>();
+  for (const problem of swap.problems) found.set(kindOf(problem), problem.sentence);
+  if (about.isOtherTab) found.set('other_tab', null);
+  const stored = storeWarning(health);
+  if (stored !== null) found.set(stored, health.storeSentence);
+  const { clockOffSeconds } = health;
+  if (clockOffSeconds !== null && Math.abs(clockOffSeconds) > mostOffSeconds) {
+    found.set('clock', found.get('clock') ?? null);
+  }
+  if (isNear(about)) found.set('near', null);
+  if (vault !== 'checked') found.set('phrase', null);
+  if (rescue.swaps > 0 && !rescue.isSaved) found.set('rescue', null);
+  // The page that decides about it says so in full.
+  if (situationOf(about) === 'decide_extra') found.delete('settle');
+  return warningKinds.flatMap((kind) => {
+    const sentence = found.get(kind);
+    return sentence === undefined ? [] : [{ kind, weight: weights[kind], sentence }];
+  });
+}
+
+function kindOf({ kind, code }: Problem): WarningKind {
+  return code === 'wrong_network' ? 'wrong_network' : kind;
+}
+
+function storeWarning({ store }: Health): WarningKind | null {
+  switch (store) {
+    case 'opening':
+    case 'persisted':
+      return null;
+    case 'unpromised':
+      return 'unpromised';
+    case 'ephemeral':
+      return 'private';
+    default:
+      return 'store';
+  }
+}
+
+/** The own payment is due, and its time nearly over. */
+function isNear(seen: Seen): boolean {
+  const { own } = sidesOf(seen.swap);
+  const left = fundByOf(seen.swap) - seen.now;
+  const situation = situationOf(seen);
+  const isDue = situation === 'pay' || situation === 'pay_again' || situation === 'fund';
+  return isDue && factsOf(own).funded === null && left >= 0 && left < nearSeconds;
+}

@@ -1,0 +1,291 @@
+// The first screen: what one gives and wants, what it costs, and the one step to quotes. All of it
+// can be filled in signed out.
+
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useRef, useState } from 'react';
+import type { Family } from '../../../core/families.ts';
+import { messageOf } from '../../../sdk/errors.ts';
+import type { Asset } from '../../../sdk/types.ts';
+import { useAssets } from '../../market/assets.ts';
+import { market } from '../../market/client.ts';
+import { useSession } from '../../market/session.ts';
+import { Answer } from '../../parts/answer.tsx';
+import { AssetField } from '../../parts/asset-field.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Field, TextField } from '../../parts/field.tsx';
+import { chainName } from '../../parts/names.ts';
+import { Notice } from '../../parts/notice.tsx';
+import { Screen } from '../../parts/screen.tsx';
+import { Select } from '../../parts/select.tsx';
+import { typedAmount } from '../../parts/typed-amount.ts';
+import { type TextKey, text } from '../../texts/texts.ts';
+import { CostsOfSwap } from './costs-of-swap.tsx';
+import {
+  type Audience,
+  type Draft,
+  draftOf,
+  flipped,
+  lifetimes,
+  type Side,
+  searchOf,
+  type Understood,
+  understood,
+  type Wanted,
+  withAmount,
+} from './draft.ts';
+import { RecentPrice } from './recent-price.tsx';
+import './swap-box.css';
+
+export function SwapBox() {
+  const assets = useAssets();
+  return (
+    <Screen title={text('swap_box.title')} narrow>
+      <p className="soft">{text('swap_box.lead')}</p>
+      <Answer of={assets}>{(listed) => <Box assets={listed} />}</Answer>
+    </Screen>
+  );
+}
+
+function Box({ assets }: { readonly assets: readonly Asset[] }) {
+  const search = useSearch({ from: '/' });
+  const [draft, setDraft] = useState<Draft>(() => draftOf(search));
+  const found = understood(draft, assets);
+  const chosen = (side: Side) => assets.find(({ id }) => id === draft[side]);
+  const sideOf = (side: Side) => (
+    <SideOfSwap
+      side={side}
+      draft={draft}
+      assets={assets}
+      asset={chosen(side)}
+      onChange={setDraft}
+    />
+  );
+  return (
+    <>
+      <div className="swap-box">
+        {sideOf('give')}
+        <Button kind="quiet" label={text('swap_box.flip')} onPress={() => setDraft(flipped(draft))}>
+          <span aria-hidden="true">⇅</span>
+        </Button>
+        {sideOf('get')}
+        <RecentPrice
+          draft={draft}
+          give={chosen('give')}
+          get={chosen('get')}
+          found={found}
+          onChange={setDraft}
+        />
+      </div>
+      <Options draft={draft} onChange={setDraft} />
+      <CostsOfSwap
+        draft={draft}
+        give={chosen('give')}
+        get={chosen('get')}
+        found={found}
+        assets={assets}
+      />
+      <Asking draft={draft} found={found} give={chosen('give')} />
+    </>
+  );
+}
+
+type SideProps = {
+  readonly side: Side;
+  readonly draft: Draft;
+  readonly assets: readonly Asset[];
+  readonly asset: Asset | undefined;
+  readonly onChange: (draft: Draft) => void;
+};
+
+function SideOfSwap({ side, draft, assets, asset, onChange }: SideProps) {
+  const amount = side === 'give' ? draft.giveAmount : draft.getAmount;
+  const isExact = draft.exact === side;
+  const { symbol = '', decimals } = asset ?? {};
+  const fault = decimals === undefined ? null : typedAmount(amount, decimals).fault;
+  return (
+    <fieldset className="swap-side panel">
+      <legend>{text(`swap_box.${side}`)}</legend>
+      <div className="row">
+        <Field
+          label={symbol === '' ? text('swap_box.amount') : text('swap_box.amount_of', { symbol })}
+          hint={text(`swap_box.${side}_${isExact ? 'exact' : 'open'}`)}
+          error={fault}
+        >
+          {(tied) => (
+            <input
+              {...tied}
+              className="amount-input"
+              inputMode="decimal"
+              autoComplete="off"
+              spellCheck={false}
+              maxLength={100}
+              value={amount}
+              onChange={({ target }) => onChange(withAmount(draft, side, target.value))}
+            />
+          )}
+        </Field>
+        <AssetField
+          label={text('swap_box.asset')}
+          assets={assets.filter(({ enabled, id }) => enabled || id === draft[side])}
+          value={draft[side] === '' ? null : draft[side]}
+          onChange={(id) => onChange({ ...draft, [side]: id ?? '' })}
+        />
+      </div>
+      {asset !== undefined && <Identity asset={asset} />}
+    </fieldset>
+  );
+}
+
+/** A symbol says nothing by itself: the contract does. */
+function Identity({ asset }: { readonly asset: Asset }) {
+  const { address, symbol, chain, verified } = asset;
+  if (address === null) return null;
+  return (
+    <>
+      <p className="hint">
+        {text('swap_box.contract', { symbol, chain: chainName(chain) })}{' '}
+        <span className="mono swap-contract">{address}</span>
+      </p>
+      {!verified && <Notice kind="warn">{text('swap_box.unverified', { symbol })}</Notice>}
+    </>
+  );
+}
+
+const audiences: readonly Audience[] = ['public', 'link', 'address'];
+
+function Options({ draft, onChange }: Pick<SideProps, 'draft' | 'onChange'>) {
+  const { audience, ttl, address } = draft;
+  return (
+    <details className="panel swap-options" open={audience === 'address'}>
+      <summary>
+        {text('swap_box.options', {
+          who: text(`swap_box.audience.${audience}`),
+          long: text(ttlName(ttl)),
+        })}
+      </summary>
+      <div className="row">
+        <Select
+          label={text('swap_box.audience')}
+          value={audience}
+          onChange={(next) => onChange({ ...draft, audience: next })}
+          options={audiences.map((value) => ({
+            value,
+            label: text(`swap_box.audience.${value}`),
+          }))}
+        />
+        <Select
+          label={text('swap_box.ttl')}
+          value={ttl}
+          onChange={(next) => onChange({ ...draft, ttl: next })}
+          options={lifetimes.map((value) => ({ value, label: text(`swap_box.ttl.${value}`) }))}
+        />
+      </div>
+      <p className="hint">{text(`swap_box.audience.${audience}.hint`)}</p>
+      {audience === 'address' && (
+        <TextField
+          mono
+          label={text('swap_box.address')}
+          value={address}
+          onChange={(next) => onChange({ ...draft, address: next })}
+          autoComplete="off"
+          maxLength={200}
+        />
+      )}
+    </details>
+  );
+}
+
+function ttlName(ttl: string): TextKey {
+  return `swap_box.ttl.${lifetimes.find((each) => each === ttl) ?? '3600'}`;
+}
+
+/** Of the chain that is paid on, whether this account has shown a wallet. null: not known. */
+function useHasWallet(asset: Asset | undefined, isSignedIn: boolean): boolean | null {
+  const me = useQuery({
+    queryKey: ['me'],
+    queryFn: ({ signal }) => market.me({ signal }),
+    enabled: isSignedIn,
+  });
+  const rules = useQuery({
+    queryKey: ['rules'],
+    queryFn: ({ signal }) => market.rules({ signal }),
+    enabled: isSignedIn,
+    staleTime: 600_000,
+  });
+  const family: Family | undefined = rules.data?.chains.find(
+    ({ chain }) => chain === asset?.chain,
+  )?.family;
+  if (me.data === undefined || family === undefined) return null;
+  const { login, proven } = me.data.wallets[family];
+  return login !== null || proven.length > 0;
+}
+
+type AskingProps = {
+  readonly draft: Draft;
+  readonly found: Understood;
+  readonly give: Asset | undefined;
+};
+
+function Asking({ draft, found, give }: AskingProps) {
+  const session = useSession();
+  const isSignedIn = session.status === 'account';
+  const hasWallet = useHasWallet(give, isSignedIn);
+  const navigate = useNavigate();
+  const posting = usePosting();
+  const isStopped = hasWallet === false && give !== undefined;
+  const why = found.ok ? null : found.why;
+  const press = () => {
+    if (!found.ok) return;
+    if (isSignedIn) return posting.mutate(found.wanted);
+    const search = new URLSearchParams(searchOf(draft) as Record<string, string>);
+    void navigate({ to: '/sign-in', search: { back: `/?${search}` } });
+  };
+  return (
+    <div className="swap-action">
+      {isStopped && (
+        <Notice
+          kind="warn"
+          title={text('swap_box.no_wallet', { chain: chainName(give.chain) })}
+          action={<a href="/wallets">{text('swap_box.no_wallet.action')}</a>}
+        >
+          {text('swap_box.no_wallet.why')}
+        </Notice>
+      )}
+      {posting.error !== null && (
+        <Notice kind="bad" title={text('swap_box.failed')}>
+          {messageOf(posting.error)}
+        </Notice>
+      )}
+      <Button
+        kind="main"
+        busy={posting.isPending || session.status === 'loading'}
+        blocked={
+          why ?? (isStopped ? text('swap_box.no_wallet', { chain: chainName(give.chain) }) : null)
+        }
+        onPress={press}
+      >
+        {text(
+          isSignedIn || session.status === 'loading'
+            ? 'swap_box.action'
+            : 'swap_box.action.signed_out',
+        )}
+      </Button>
+      <p className="hint">{text('swap_box.action.why')}</p>
+    </div>
+  );
+}
+
+/** Asked again after no answer came, it is the same request: there is one order, not two. */
+function usePosting() {
+  const navigate = useNavigate();
+  const last = useRef<{ readonly body: string; readonly key: string } | null>(null);
+  return useMutation({
+    mutationFn: ({ body }: Wanted) => {
+      const said = JSON.stringify(body);
+      if (last.current?.body !== said) last.current = { body: said, key: crypto.randomUUID() };
+      return market.createRfq(body, { idempotencyKey: last.current.key });
+    },
+    onSuccess: ({ id }) => navigate({ to: '/orders/$id', params: { id } }),
+  });
+}

@@ -1,0 +1,163 @@
+// What was sent to one webhook, what came back, and sending it again.
+
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { account, type Delivery } from '../../market/account.ts';
+import { announce } from '../../parts/announce.ts';
+import { Empty, Failed, Loading } from '../../parts/answer.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Copy } from '../../parts/copy.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { useAct } from '../../parts/ways/act.ts';
+import { When } from '../../parts/when.tsx';
+import { text } from '../../texts/texts.ts';
+
+const limit = 20;
+/** While one waits, its next attempt may be seconds away. */
+const lookMs = 3_000;
+
+export function Deliveries({ webhookId }: { webhookId: string }) {
+  const client = useQueryClient();
+  const queryKey = ['deliveries', webhookId];
+  const log = useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam, signal }) => {
+      const more = pageParam === null ? {} : { cursor: pageParam };
+      return account.deliveries(webhookId, { limit, ...more }, signal);
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    refetchInterval: ({ state: { data } }) => {
+      const pages = data?.pages ?? [];
+      const waits = pages.some(({ deliveries }) =>
+        deliveries.some(({ state }) => state === 'waiting'),
+      );
+      return waits && pages.length === 1 ? lookMs : false;
+    },
+  });
+  if (log.error !== null) return <Failed error={log.error} again={() => void log.refetch()} />;
+  if (log.data === undefined) return <Loading />;
+  const rows = log.data.pages.flatMap(({ deliveries }) => deliveries);
+  const again = async (id: string) => {
+    await account.sendAgain(webhookId, id);
+    announce(text('deliveries.again.said'));
+    await client.invalidateQueries({ queryKey });
+  };
+  return (
+    <div>
+      <h3>{text('deliveries.title')}</h3>
+      {rows.length === 0 ? (
+        <Empty>{text('deliveries.none')}</Empty>
+      ) : (
+        <Log rows={rows} onAgain={again} />
+      )}
+      <div className="actions">
+        <Button busy={log.isFetching} onPress={() => void log.refetch()}>
+          {text('deliveries.reload')}
+        </Button>
+        {log.hasNextPage && (
+          <Button busy={log.isFetchingNextPage} onPress={() => void log.fetchNextPage()}>
+            {text('deliveries.more')}
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+type LogProps = {
+  readonly rows: readonly Delivery[];
+  readonly onAgain: (id: string) => Promise<void>;
+};
+
+function Log({ rows, onAgain }: LogProps) {
+  const columns: readonly Column<Delivery>[] = [
+    {
+      key: 'made',
+      label: text('deliveries.made'),
+      cell: ({ createdAt }) => <When at={createdAt} />,
+    },
+    { key: 'event', label: text('deliveries.event'), cell: ({ event }) => <code>{event}</code> },
+    { key: 'state', label: text('deliveries.state'), cell: (each) => <State delivery={each} /> },
+    { key: 'answer', label: text('deliveries.answer'), cell: answerOf },
+    {
+      key: 'details',
+      label: text('deliveries.details'),
+      cell: (each) => <Details delivery={each} onAgain={onAgain} />,
+    },
+  ];
+  return (
+    <Table
+      caption={text('deliveries.title')}
+      columns={columns}
+      rows={rows}
+      keyOf={({ id }) => id}
+    />
+  );
+}
+
+const inks = { waiting: 'warn-ink', delivered: 'good-ink', dropped: 'bad-ink' } as const;
+
+function State({ delivery: { state, nextAt } }: { delivery: Delivery }) {
+  return (
+    <span className={inks[state]}>
+      {text(`deliveries.state.${state}`)}
+      {nextAt !== null && (
+        <span className="hint">
+          {' '}
+          ({text('deliveries.next')} <When at={nextAt} />)
+        </span>
+      )}
+    </span>
+  );
+}
+
+type Attempt = Delivery['attempts'][number];
+
+function answered({ status, error, milliseconds: ms }: Attempt): string {
+  if (status !== 0) return text('deliveries.answer.status', { status, ms });
+  return text('deliveries.answer.error', { error: error ?? '', ms });
+}
+
+function answerOf({ attempts: [last] }: Delivery): string {
+  return last === undefined ? text('deliveries.answer.none') : answered(last);
+}
+
+type DetailsProps = { readonly delivery: Delivery; readonly onAgain: LogProps['onAgain'] };
+
+function Details({ delivery: { id, body, state, attempts }, onAgain }: DetailsProps) {
+  const { busy, error, run } = useAct();
+  const [isSent, setSent] = useState(false);
+  const again = () =>
+    run(async () => {
+      await onAgain(id);
+      setSent(true);
+    });
+  return (
+    <details className="delivery-details">
+      <summary aria-label={text('deliveries.details.label', { id })}>
+        {text('deliveries.details')}
+      </summary>
+      <p className="hint">
+        {text('deliveries.body')} <Copy value={body} what={text('deliveries.body.copied')} />
+      </p>
+      <pre className="code">{body}</pre>
+      <p className="hint">{text('deliveries.attempts')}</p>
+      <ol className="delivery-attempts" reversed>
+        {attempts.map((each) => (
+          <li key={each.at}>
+            <When at={each.at} />: {answered(each)}
+          </li>
+        ))}
+      </ol>
+      {state !== 'waiting' && (
+        <Button busy={busy} label={text('deliveries.again.label', { id })} onPress={again}>
+          {text('deliveries.again')}
+        </Button>
+      )}
+      {isSent && <Notice kind="good">{text('deliveries.again.said')}</Notice>}
+      {error !== null && <Failed error={error} />}
+    </details>
+  );
+}

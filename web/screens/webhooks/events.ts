@@ -1,0 +1,14 @@
+// What a webhook may be told of, in the order in which it happens.
+
+export const webhookEvents = [
+  'quote.created',
+  'swap.agreed',
+  'swap.funded',
+  'secret.revealed',
+  'swap.settled',
+  'swap.refunded',
+  'swap.half_settled',
+  'swap.reorged',
+] as const;
+
+export type WebhookEvent = (typeof webhookEvents)[number];

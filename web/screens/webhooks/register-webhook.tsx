@@ -1,0 +1,106 @@
+// A new webhook: where, and which events.
+
+import { type FormEvent, useState } from 'react';
+import { market } from '../../market/client.ts';
+import { Failed } from '../../parts/answer.tsx';
+import { Button } from '../../parts/button.tsx';
+import { TextField } from '../../parts/field.tsx';
+import { Select } from '../../parts/select.tsx';
+import { useAct } from '../../parts/ways/act.ts';
+import { useFreshly } from '../../parts/ways/fresh.tsx';
+import { text } from '../../texts/texts.ts';
+import { type WebhookEvent, webhookEvents } from './events.ts';
+
+export type Registered = { readonly url: string; readonly secret: string };
+
+type RegisterWebhookProps = {
+  readonly isFull: boolean;
+  readonly onRegistered: (made: Registered) => Promise<void>;
+};
+
+const longestUrl = 2_048;
+
+export function RegisterWebhook({ isFull, onRegistered }: RegisterWebhookProps) {
+  const freshly = useFreshly();
+  const [url, setUrl] = useState('');
+  const [which, setWhich] = useState<'all' | 'some'>('all');
+  const [chosen, setChosen] = useState<ReadonlySet<WebhookEvent>>(new Set());
+  const { busy, error, run } = useAct();
+  const isNone = which === 'some' && chosen.size === 0;
+  const send = (event: FormEvent) => {
+    event.preventDefault();
+    if (isFull || isNone) return;
+    run(async () => {
+      const events = which === 'all' ? [] : webhookEvents.filter((each) => chosen.has(each));
+      const { webhook, secret } = await freshly(() =>
+        market.registerWebhook({ url: url.trim(), events }),
+      );
+      setUrl('');
+      await onRegistered({ url: webhook.url, secret });
+    });
+  };
+  const none = isNone ? text('webhooks.new.some.none') : null;
+  return (
+    <section className="panel">
+      <h2>{text('webhooks.new')}</h2>
+      <form className="way" onSubmit={send}>
+        <TextField
+          label={text('webhooks.new.url')}
+          hint={text('webhooks.new.url.hint')}
+          type="url"
+          mono
+          required
+          maxLength={longestUrl}
+          placeholder="https://"
+          value={url}
+          onChange={setUrl}
+        />
+        <Select
+          label={text('webhooks.new.which')}
+          value={which}
+          onChange={setWhich}
+          options={[
+            { value: 'all', label: text('webhooks.new.all') },
+            { value: 'some', label: text('webhooks.new.some') },
+          ]}
+        />
+        {which === 'some' && <EventBoxes chosen={chosen} onChange={setChosen} />}
+        <Button
+          type="submit"
+          kind="main"
+          busy={busy}
+          blocked={isFull ? text('webhooks.new.full') : none}
+        >
+          {text('webhooks.new.go')}
+        </Button>
+        {error !== null && <Failed error={error} />}
+      </form>
+    </section>
+  );
+}
+
+type EventBoxesProps = {
+  readonly chosen: ReadonlySet<WebhookEvent>;
+  readonly onChange: (chosen: ReadonlySet<WebhookEvent>) => void;
+};
+
+function EventBoxes({ chosen, onChange }: EventBoxesProps) {
+  const toggle = (event: WebhookEvent) => {
+    const next = new Set(chosen);
+    if (!next.delete(event)) next.add(event);
+    onChange(next);
+  };
+  return (
+    <fieldset className="checks">
+      <legend>{text('webhooks.events')}</legend>
+      {webhookEvents.map((each) => (
+        <label key={each}>
+          <input type="checkbox" checked={chosen.has(each)} onChange={() => toggle(each)} />
+          <span>
+            <code>{each}</code> <span className="hint">{text(`event.${each}`)}</span>
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,404 @@
+// Texts of the settlement of a swap: what happens now, what next, until when one may be away, what
+// can be lost. `{gives}` and `{gets}` are amounts with their unit, times are local with a countdown.
+
+export const settlement = {
+  'settlement.title': 'Swap {gives} for {gets}',
+  'settlement.loading': 'Reading what this browser keeps of the swap…',
+  'settlement.unknown.title': 'This browser knows nothing of that swap',
+  'settlement.unknown.why':
+    'Swaps are kept in the browser that agreed to them. On another device, bring them back with your rescue phrase.',
+  'settlement.unknown.restore': 'Bring swaps back',
+  'settlement.unknown.list': 'My swaps',
+  'settlement.now': 'Now',
+  'settlement.next': 'Next',
+  'settlement.away': 'If you close this page',
+  'settlement.lose': 'What you can lose',
+  'settlement.until': 'Until',
+  'settlement.from': 'From',
+
+  'settlement.starting.title': 'Looking at both chains',
+  'settlement.starting.now': 'This page reads the swap from your own nodes.',
+  'settlement.starting.next': 'You see what is due in a moment.',
+  'settlement.starting.away': 'Nothing goes on until a page is open again.',
+  'settlement.starting.lose': 'Nothing by waiting a moment.',
+
+  'settlement.preparing.title': 'Agreed. The addresses are exchanged',
+  'settlement.preparing.now':
+    'Your addresses are named. The other side has yet to name its own. Nothing is paid yet.',
+  'settlement.preparing.next':
+    'When both are there, this page checks the escrows against your terms.',
+  'settlement.preparing.away': 'Nothing is paid and nothing is lost. The swap ends by itself.',
+  'settlement.preparing.lose': 'Nothing: no money has moved.',
+
+  'settlement.other_funds_first.title': 'The other side pays in first',
+  'settlement.other_funds_first.now':
+    'You wait until {gets} of the other side are locked and final. Do not pay before.',
+  'settlement.other_funds_first.next': 'Then you are asked to lock {gives}, until {fundBy}.',
+  'settlement.other_funds_first.away':
+    'Come back before {fundBy}. If you do not, the swap ends and you lose nothing.',
+  'settlement.other_funds_first.lose': 'Nothing: you have not paid.',
+
+  'settlement.pay.title': 'Pay {gives} in one payment',
+  'settlement.pay.now':
+    'Send exactly {gives} to the address below, from any wallet or exchange. This page watches for it.',
+  'settlement.pay.next':
+    'When the payment is final, the other side locks {gets}. Then this page collects them for you.',
+  'settlement.pay.away':
+    'You may close this page after you have paid. Come back before {revealBy} to collect.',
+  'settlement.pay.lose':
+    'What you pay comes back to you from {refundAt} on if the swap fails. Only network fees are lost.',
+
+  'settlement.pay_again.title': 'Too little has arrived',
+  'settlement.pay_again.now':
+    '{arrived} arrived, and the swap needs {gives} in one payment. Payments are not added up. Exchanges often deduct their fee.',
+  'settlement.pay_again.next':
+    'You may let it be: what arrived comes back to you from {refundAt} on. Or pay the whole {gives} once more, in one payment.',
+  'settlement.pay_again.away':
+    'The swap ends at {fundBy} if nothing more comes. Come back from {refundAt} on for your refund.',
+  'settlement.pay_again.lose':
+    'A network fee. If you pay once more, the swap asks you again before it puts the small payment at risk.',
+
+  'settlement.paid_little.title': 'Too little arrived, and the time to pay is over',
+  'settlement.paid_little.now':
+    '{arrived} lie in the escrow. The other side cannot take them: the secret stays with you.',
+  'settlement.paid_little.next': 'From {refundAt} on this page sends them back to {address}.',
+  'settlement.paid_little.away':
+    'Nothing is lost by being away. Open the app again after {refundAt} for the refund.',
+  'settlement.paid_little.lose': 'The network fee of the refund.',
+
+  'settlement.pay_too_late.title': 'The time to pay is over',
+  'settlement.pay_too_late.now': 'No payment arrived before {fundBy}. Do not pay any more.',
+  'settlement.pay_too_late.next':
+    'The swap ends. If your payment is still on its way, it comes back to you from {refundAt} on.',
+  'settlement.pay_too_late.away':
+    'Nothing is lost if you did not pay. If you did, open the app again after {refundAt}.',
+  'settlement.pay_too_late.lose': 'Nothing if you did not pay; else the network fee of a refund.',
+
+  'settlement.paid.title': 'Your payment was seen',
+  'settlement.paid.now':
+    'It is in the network with {confirmations} of {required} confirmations. Do not pay a second time.',
+  'settlement.paid.next': 'When it is final, the other side locks {gets}.',
+  'settlement.paid.away': 'You may close this page. Come back before {revealBy} to collect {gets}.',
+  'settlement.paid.lose':
+    'Nothing but fees: if the swap fails, {gives} come back to you from {refundAt} on.',
+
+  'settlement.paid_late.title': 'Your payment came late',
+  'settlement.paid_late.now':
+    'It was seen, and it became final later than agreed. The other side may no longer pay in.',
+  'settlement.paid_late.next':
+    'If the other side still pays in, the swap goes on. If not, this page sends {gives} back from {refundAt} on.',
+  'settlement.paid_late.away': 'Open the app again before {revealBy}, and after {refundAt}.',
+  'settlement.paid_late.lose': 'The network fee of the refund.',
+
+  'settlement.fund.title': 'Lock {gives}',
+  'settlement.fund.now':
+    'Your wallet is asked to lock {gives} in the escrow that this page has checked.',
+  'settlement.fund.next': 'When that is final, the swap goes on by itself.',
+  'settlement.fund.away':
+    'Nothing is signed without you. The swap ends at {fundBy}, and you lose nothing.',
+  'settlement.fund.lose':
+    'Network fees. {gives} come back to you from {refundAt} on if the swap fails.',
+
+  'settlement.fund_sent.title': 'Your payment is on its way',
+  'settlement.fund_sent.now': '{gives} have {confirmations} of {required} confirmations.',
+  'settlement.fund_sent.next': 'When they are final, it is the other side’s turn.',
+  'settlement.fund_sent.away': 'Come back before {back}.',
+  'settlement.fund_sent.lose':
+    'Network fees. {gives} come back to you from {refundAt} on if the swap fails.',
+
+  'settlement.cancelling.title': 'The time to pay has passed',
+  'settlement.cancelling.now':
+    'Your payment was not taken by a block in time. This page makes sure that it never is.',
+  'settlement.cancelling.next': 'The swap ends with nothing moved.',
+  'settlement.cancelling.away':
+    'Your payment could still go through late. It would come back from {refundAt} on.',
+  'settlement.cancelling.lose': 'A network fee.',
+
+  'settlement.other_funds.title': 'Your {gives} are locked',
+  'settlement.other_funds.now':
+    'The other side locks {gets} now. It has until {counterpartyFundBy}.',
+  'settlement.other_funds.next': 'When they are final, this page collects them for you.',
+  'settlement.other_funds.away':
+    'Come back before {revealBy}: without you nobody collects. If you do not, {gives} come back from {refundAt} on.',
+  'settlement.other_funds.lose': 'Nothing but fees and time.',
+
+  'settlement.other_collects.title': 'Both sides are locked',
+  'settlement.other_collects.now':
+    'The other side collects next, before {revealBy}. That shows the secret with which you collect.',
+  'settlement.other_collects.next': 'This page then collects {gets} for you at once.',
+  'settlement.other_collects.away':
+    'Open the app again between {revealBy} and {otherRefundAt}. If the other side has collected, you must collect before {otherRefundAt}.',
+  'settlement.other_collects.lose':
+    'If the other side collects and you stay away until {otherRefundAt}, it could take back {gets}: you would lose {gives}.',
+
+  'settlement.waits_for_refund.title': 'The swap does not go on. Your money comes back',
+  'settlement.waits_for_refund.now':
+    '{gives} are locked for you until {refundAt}. Nobody else can take them without the secret.',
+  'settlement.waits_for_refund.next': 'From then on this page sends them back to {address}.',
+  'settlement.waits_for_refund.away': 'Open the app again after {refundAt}. Later is no problem.',
+  'settlement.waits_for_refund.lose': 'The network fee of the refund.',
+
+  'settlement.decide_extra.title': 'You paid more than agreed: decide',
+  'settlement.decide_extra.now':
+    '{extra} lie in the escrow beyond the {gives} agreed. To collect, you show a secret. It would let the other side take them too.',
+  'settlement.decide_extra.next':
+    'Wait, and everything you paid comes back from {refundAt} on. Or go on, collect {gets}, and risk {extra}.',
+  'settlement.decide_extra.away':
+    'Nothing is shown without your word. Everything comes back from {refundAt} on.',
+  'settlement.decide_extra.lose': '{extra}, if you go on. Only a network fee, if you wait.',
+
+  'settlement.collect.title': 'Collecting {gets}',
+  'settlement.collect.now': 'This page sends the transaction that pays {gets} to {payTo}.',
+  'settlement.collect.next': 'It is final after {otherRequired} confirmations.',
+  'settlement.collect.away':
+    'Do not close this page now. Whoever comes back later than {otherRefundAt} may lose {gets}.',
+  'settlement.collect.lose': '{gets}, if nobody collects them before {otherRefundAt}.',
+
+  'settlement.collecting.title': '{gets} are on their way to you',
+  'settlement.collecting.now':
+    'The transaction has {otherConfirmations} of {otherRequired} confirmations. It pays {payTo}.',
+  'settlement.collecting.next': 'When it is final, you are done.',
+  'settlement.collecting.away':
+    'Before the first confirmation this page raises the fee if that is needed. Afterwards you may close it.',
+  'settlement.collecting.lose': 'Nothing once it is final.',
+
+  'settlement.received.title': 'You received {gets}',
+  'settlement.received.now': 'They are yours for good. The other side has yet to collect {gives}.',
+  'settlement.received.next': 'Nothing is left for you to do.',
+  'settlement.received.away': 'You may close this page.',
+  'settlement.received.lose': 'Nothing.',
+
+  'settlement.refund.title': 'Taking {gives} back',
+  'settlement.refund.now': 'The time lock is over. The refund pays {address}.',
+  'settlement.refund.next': 'It is final after {required} confirmations.',
+  'settlement.refund.away': 'The refund waits for you. Open the app again at any time.',
+  'settlement.refund.lose': 'The network fee of the refund.',
+
+  'settlement.refunding.title': 'Your refund is on its way',
+  'settlement.refunding.now':
+    'It has {refundConfirmations} of {required} confirmations, and pays {address}.',
+  'settlement.refunding.next': 'When it is final, the swap is over.',
+  'settlement.refunding.away': 'You may close this page once it has one confirmation.',
+  'settlement.refunding.lose': 'The network fee.',
+
+  'settlement.watching.title': 'Brought back: watched, never paid in again',
+  'settlement.watching.now':
+    'No payment of yours is seen. Another device may have signed one that comes later, so this one signs none.',
+  'settlement.watching.next': 'What comes is sent back to you from {refundAt} on.',
+  'settlement.watching.away': 'Open the app again after {refundAt}.',
+  'settlement.watching.lose': 'Nothing if nothing was paid.',
+
+  'settlement.done_received.title': 'Done. You received {gets}',
+  'settlement.done_received.now': 'They are at {payTo}, and final.',
+  'settlement.done_received.next': 'Keep the receipt if you like.',
+  'settlement.done_received.away': 'Nothing is open.',
+  'settlement.done_received.lose': 'Nothing.',
+
+  'settlement.done_refunded.title': 'Ended. You have {gives} back',
+  'settlement.done_refunded.now': 'They are at {address}, less the network fee.',
+  'settlement.done_refunded.next': 'You may ask for the swap again.',
+  'settlement.done_refunded.away': 'Nothing is open.',
+  'settlement.done_refunded.lose': 'Nothing more.',
+
+  'settlement.done_nothing.title': 'Ended. Nothing moved',
+  'settlement.done_nothing.now': 'It was not paid in time, and no money of yours is locked.',
+  'settlement.done_nothing.next': 'You may ask for the swap again.',
+  'settlement.done_nothing.away': 'Nothing is open.',
+  'settlement.done_nothing.lose': 'Nothing.',
+
+  'settlement.done_unpaid.title': 'Ended. No payment arrived in time',
+  'settlement.done_unpaid.now':
+    'Do not pay any more. If you did send a payment, it is not lost: it comes back to you from {refundAt} on.',
+  'settlement.done_unpaid.next': 'This browser looks for a late payment whenever the app is open.',
+  'settlement.done_unpaid.away': 'If you paid, open the app again after {refundAt}.',
+  'settlement.done_unpaid.lose': 'Nothing if you did not pay; else the network fee of a refund.',
+
+  'settlement.done_lost.title': 'Ended. The other side collected, and you did not',
+  'settlement.done_lost.now':
+    'The other side took {gives}. {gets} were not collected for you in time and went back to it.',
+  'settlement.done_lost.next': 'Keep the receipt. It names every transaction.',
+  'settlement.done_lost.away': 'Nothing is open.',
+  'settlement.done_lost.lose': '{gives} are lost.',
+
+  'settlement.legs': 'Both sides of the swap',
+  'settlement.leg.own': 'You give {amount}',
+  'settlement.leg.other': 'You get {amount}',
+  'settlement.leg.chain': 'on {chain}',
+  'settlement.leg.escrow': 'Escrow',
+  'settlement.leg.no_escrow': 'not known before both sides have named their addresses',
+  'settlement.leg.own_in': 'You pay into the escrow',
+  'settlement.leg.other_in': 'The other side pays into the escrow',
+  'settlement.leg.own_out': 'The other side collects',
+  'settlement.leg.own_back': 'It comes back to you',
+  'settlement.leg.other_out': 'You collect',
+  'settlement.leg.other_back': 'It goes back to the other side',
+  'settlement.leg.silent': 'not read yet',
+  'settlement.leg.open': 'not yet',
+  'settlement.leg.pool': 'seen, in no block yet',
+  'settlement.leg.blocks': '{confirmations} of {required} confirmations',
+  'settlement.leg.final': 'final',
+  'settlement.leg.never': 'does not happen',
+  'settlement.leg.lock': 'Locked until {at}',
+  'settlement.leg.state.done': 'Done:',
+  'settlement.leg.state.now': 'Now:',
+  'settlement.leg.state.later': 'Later:',
+  'settlement.leg.state.never': 'Not:',
+  'settlement.tx': 'Transaction',
+  'settlement.tx.look': 'Look at it in {explorer}',
+
+  'settlement.pay.exact': 'Exactly',
+  'settlement.pay.to': 'To',
+  'settlement.pay.before': 'Not after',
+  'settlement.pay.qr': 'Payment of {amount} to {address}',
+  'settlement.pay.open': 'Open in a wallet on this device',
+  'settlement.pay.exchange':
+    'From an exchange: type so much that {amount} arrive. Most deduct their fee from what you type, and some send an hour later.',
+  'settlement.pay.less':
+    'Less than {amount} is no payment. It comes back to you, a day or more later.',
+  'settlement.pay.more': 'More than {amount} is not returned if the swap goes on.',
+  'settlement.pay.late':
+    'After {at} do not pay. A late payment comes back to you from {refundAt} on.',
+  'settlement.pay.once': 'Pay once. A second payment is put at risk or comes back later.',
+  'settlement.pay.what_address': 'address',
+  'settlement.pay.what_amount': 'amount',
+  'settlement.pay.near':
+    'Less than {left} are left. If your wallet or exchange is slow, do not pay any more.',
+
+  'settlement.fates': 'Every payment to the escrow',
+  'settlement.fate.amount': 'Amount',
+  'settlement.fate.seen': 'Seen',
+  'settlement.fate.becomes': 'What becomes of it',
+  'settlement.fate.swap':
+    'It is your side of the swap. If the swap fails, it comes back from {refundAt} on.',
+  'settlement.fate.swap_more':
+    'It is your side of the swap. {extra} of it are more than agreed: a payment cannot be split, and the other side would get them too.',
+  'settlement.fate.back_later':
+    'Not part of the swap. It comes back from {refundAt} on, less a network fee.',
+  'settlement.fate.takeable':
+    'Not part of the swap. The secret is out: the other side could take it until it comes back, from {refundAt} on.',
+  'settlement.fate.collected': 'Collected by the other side.',
+  'settlement.fate.collected_more': 'Collected by the other side, with {extra} more than agreed.',
+  'settlement.fate.back': 'Sent back to you.',
+  'settlement.fate.more': 'And {count} more payments.',
+
+  'settlement.extra.wait': 'Wait, and take everything back',
+  'settlement.extra.go': 'Go on, and risk {extra}',
+  'settlement.extra.title': 'Risk {extra}?',
+  'settlement.extra.sure':
+    'The other side could take {extra} beside the {gives} agreed, and nobody could get them back. You collect {gets}.',
+  'settlement.extra.waiting': 'Nothing is shown. Everything comes back from {refundAt} on.',
+
+  'settlement.ask.connect': 'Connect the wallet {address} on {chain}',
+  'settlement.ask.connect.why':
+    'It is the account that was agreed for this swap. Another one cannot sign for it.',
+  'settlement.ask.connect.go': 'Connect a wallet',
+  'settlement.ask.confirm': 'Confirm in your wallet',
+  'settlement.ask.fund.native':
+    'Your wallet shows a transaction that pays {gives} to the contract {contract}. Only the secret moves it to the other side. After {refundAt} it can only come back to you.',
+  'settlement.ask.fund.token':
+    'Your wallet lets the contract {contract} take exactly {gives}, by a signature or a transaction, and then pays them in. After {refundAt} they can only come back to you.',
+  'settlement.ask.claim':
+    'Your wallet shows a transaction that pays {gets} to {payTo}. It costs the network fee only.',
+  'settlement.ask.refund':
+    'Your wallet shows a transaction that pays {gives} back to {address}. It costs the network fee only.',
+  'settlement.ask.cancel':
+    'Your wallet shows a payment of nothing to yourself. It makes sure that the late payment never comes.',
+  'settlement.ask.declined': 'You declined in your wallet',
+  'settlement.ask.declined.why': 'Nothing was signed. You can ask it again until {fundBy}.',
+  'settlement.ask.declined.urgent':
+    'Nothing was signed. Ask it again: {gets} are only yours once they are collected.',
+  'settlement.ask.declined.go': 'Ask the wallet again',
+  'settlement.ask.phrase': 'Your rescue phrase is needed',
+  'settlement.ask.phrase.why': 'This browser has no key for the swap. Type the twelve words.',
+  'settlement.ask.phrase.go': 'Type the phrase',
+
+  'settlement.stopped.title': 'This swap has stopped and needs you',
+  'settlement.stopped.again': 'Go on',
+  'settlement.payto': 'Paid to',
+  'settlement.payto.change': 'Pay another address',
+  'settlement.payto.label': 'Bitcoin address',
+  'settlement.payto.hint': 'An address of yours. It is checked before it is used.',
+  'settlement.payto.save': 'Pay this address',
+  'settlement.payto.kept': 'From now on {address} is paid.',
+  'settlement.payto.leave': 'Leave it',
+  'settlement.left':
+    'Signed refunds are left with the market: it sends them when they are due, even if you are away.',
+  'settlement.checks': 'What this browser has checked',
+  'settlement.checks.ok': 'Right:',
+  'settlement.checks.bad': 'Wrong:',
+  'settlement.check.terms': 'Amounts and assets',
+  'settlement.check.rules': 'Rules',
+  'settlement.check.timelocks': 'Time locks',
+  'settlement.check.phrase': 'Rescue phrase',
+  'settlement.check.store': 'What this browser keeps',
+  'settlement.check.clock': 'Your clock',
+  'settlement.check.nodes': 'Nodes',
+  'settlement.check.addresses': 'Addresses',
+  'settlement.check.agreed': 'Agreement',
+  'settlement.check.escrows': 'Escrows',
+  'settlement.history': 'What happened',
+  'settlement.history.empty': 'Nothing yet in this browser.',
+  'settlement.receipt': 'Receipt',
+  'settlement.receipt.save': 'Save the receipt',
+  'settlement.rescue.save': 'Save the rescue file',
+  'settlement.id': 'Swap {id}',
+
+  'settlement.warn.other_tab': 'Another tab settles your swaps',
+  'settlement.warn.other_tab.why':
+    'This one only shows them. Leave the other tab open, or let this one take over.',
+  'settlement.warn.other_tab.go': 'Take over here',
+  'settlement.warn.other_tab.busy': 'The other tab waits for a wallet. Answer it there.',
+  'settlement.warn.node': 'A node does not answer',
+  'settlement.warn.node.why':
+    'What this page shows may be old. Nothing is funded or collected on what it cannot read.',
+  'settlement.warn.node.go': 'Choose other nodes',
+  'settlement.warn.market': 'The market does not answer',
+  'settlement.warn.market.why':
+    'What is paid in is collected or refunded without it. Nothing new is paid in.',
+  'settlement.warn.market_lied': 'The market says something else than you agreed',
+  'settlement.warn.market_lied.why':
+    'This page goes by your own terms and chains, and does not believe it.',
+  'settlement.warn.clock': 'Your clock is off by {off}',
+  'settlement.warn.clock.why': 'Deadlines are reckoned by it. Set it right before you pay.',
+  'settlement.warn.gas': 'Your wallet has too little for the network fee',
+  'settlement.warn.gas.why': 'Send it what is missing before {by}.',
+  'settlement.warn.store': 'This browser cannot keep the swap safely',
+  'settlement.warn.store.why':
+    'Leave this page open until the swap has ended, and save the rescue file.',
+  'settlement.warn.private': 'This is a private window',
+  'settlement.warn.private.why':
+    'All it keeps is gone when you close it. Save the rescue file and have your phrase at hand.',
+  'settlement.warn.unpromised': 'This browser may delete what it keeps',
+  'settlement.warn.unpromised.why':
+    'It promises nothing when the disk is full. Save the rescue file.',
+  'settlement.warn.settle': 'The swap waits',
+  'settlement.warn.settle.why': 'Nothing is signed meanwhile.',
+  'settlement.warn.terms': 'The terms do not fit what you agreed',
+  'settlement.warn.terms.why': 'Nothing of yours is paid. Do not pay by hand either.',
+  'settlement.warn.phrase': 'Your rescue phrase is not checked',
+  'settlement.warn.phrase.why': 'If this browser loses its data, nobody can bring the swap back.',
+  'settlement.warn.phrase.go': 'Write it down and check it',
+  'settlement.warn.rescue': 'The newest rescue file is not saved',
+  'settlement.warn.rescue.why':
+    'With the phrase it brings this swap back even if the market is gone.',
+  'settlement.warn.near': 'The time to pay ends soon',
+  'settlement.warn.near.why':
+    'It ends at {fundBy}. If you are not sure to make it, do not pay: nothing is lost.',
+  'settlement.warn.wrong_network': 'Your wallet is on another network',
+  'settlement.warn.wrong_network.why': 'Switch it to {chain}. Nothing is signed before.',
+
+  'swaps.title': 'My swaps',
+  'swaps.open': 'Open',
+  'swaps.ended': 'Ended',
+  'swaps.swap': 'Swap',
+  'swaps.status': 'Status',
+  'swaps.deadline': 'Next deadline',
+  'swaps.none.title': 'No swap yet',
+  'swaps.none': 'Swaps that you agree to in this browser stand here.',
+  'swaps.none_open': 'No swap is open.',
+  'swaps.give_get': '{gives} for {gets}',
+  'swaps.no_deadline': 'none',
+  'swaps.restore': 'Bring back swaps of another device',
+  'swaps.only_here':
+    'Kept in this browser. Another device shows them after you type your rescue phrase there.',
+} as const;

@@ -1,0 +1,141 @@
+// Wallets of EVM chains, by EIP-1193. They send what they sign, and hand out no bytes.
+
+import { evmSender } from '../../sdk/wallets/evm-sender.ts';
+import { accountAddress, mustBeSigned, type ProofPlace } from '../../sdk/wallets/proofs.ts';
+import { asked, failed, fieldOf, type Gone, gone, lied, machineMs, personMs } from './asked.ts';
+import type { AccountLink, EvmPlace, FoundWallet, Place, SdkWallet } from './types.ts';
+
+type Linked = {
+  readonly provider: unknown;
+  readonly found: FoundWallet;
+  readonly address: string;
+  readonly left: Gone;
+};
+
+type Request = { readonly method: string; readonly params?: readonly unknown[] };
+
+/** EIP-3326: the wallet does not know the chain. */
+const unknownChain = /\(4902\)/;
+
+function request({ provider, found }: Pick<Linked, 'provider' | 'found'>, input: Request) {
+  const method = fieldOf(provider, 'request');
+  if (typeof method !== 'function') throw lied(found.name, 'takes no requests');
+  return Reflect.apply(method, provider, [input]) as unknown;
+}
+
+export async function linkEvm(
+  provider: unknown,
+  found: FoundWallet,
+  proof: ProofPlace,
+): Promise<AccountLink> {
+  const { name } = found;
+  const ask = () => request({ provider, found }, { method: 'eth_requestAccounts' });
+  const answer = await asked(name, ask, personMs);
+  const address = accountAddress('evm', fieldOf(answer, '0'), proof);
+  const left = gone();
+  const link: Linked = { provider, found, address, left };
+  watch(link);
+  const signMessage = async (message: string) => {
+    await mustBeHere(link);
+    const bytes = new TextEncoder().encode(message);
+    const hex = `0x${Array.from(bytes, (each) => each.toString(16).padStart(2, '0')).join('')}`;
+    const personal = { method: 'personal_sign', params: [hex, address] };
+    const signature = await asked(name, () => request(link, personal), personMs);
+    return mustBeSigned({ family: 'evm', address }, message, signature, proof);
+  };
+  return {
+    family: 'evm',
+    found,
+    signer: { family: 'evm', address, signMessage },
+    onGone: left.onGone,
+    on: <P extends Place>(at: P, asks: Parameters<AccountLink['on']>[1]) => {
+      if (at.family !== 'evm') throw new Error(`${name} has accounts of evm, not ${at.family}`);
+      const { chainId, rpcUrl } = at;
+      const { withinMs } = asks;
+      const ready = async () => {
+        await mustBeHere(link);
+        await mustBeOn(link, at, withinMs);
+      };
+      const account = {
+        address,
+        asks,
+        signMessage,
+        ready,
+        sendTransaction: (transaction: object, signal: AbortSignal) => {
+          const send = { method: 'eth_sendTransaction', params: [transaction] };
+          return asked(name, () => request(link, send), withinMs, signal);
+        },
+        signTypedData: (json: string, signal: AbortSignal) => {
+          const sign = { method: 'eth_signTypedData_v4', params: [address, json] };
+          return asked(name, () => request(link, sign), withinMs, signal);
+        },
+      };
+      return evmSender({ chainId, rpcUrl, account }) as unknown as SdkWallet<P>;
+    },
+  };
+}
+
+function watch({ provider, address, left }: Linked): void {
+  const changed = (accounts: unknown) => {
+    if (!isAmong(accounts, address)) left.leave();
+  };
+  const on = fieldOf(provider, 'on');
+  try {
+    if (typeof on === 'function') Reflect.apply(on, provider, ['accountsChanged', changed]);
+  } catch {
+    // Without events it is looked for before each prompt.
+  }
+}
+
+function isAmong(accounts: unknown, address: string): boolean {
+  const wanted = address.toLowerCase();
+  return Array.isArray(accounts) && accounts.some((each) => `${each}`.toLowerCase() === wanted);
+}
+
+async function mustBeHere(link: Linked): Promise<void> {
+  const { found, address, left } = link;
+  left.mustBeHere(found.name, address);
+  const accounts = await asked(
+    found.name,
+    () => request(link, { method: 'eth_accounts' }),
+    machineMs,
+  );
+  if (!isAmong(accounts, address)) left.leave();
+  left.mustBeHere(found.name, address);
+}
+
+const hexOf = (chainId: number) => `0x${chainId.toString(16)}`;
+
+/** Throws `wrong_network`, with both ids. */
+async function mustBeOn(link: Linked, place: EvmPlace, withinMs: number): Promise<void> {
+  if ((await chainIdOf(link)) === place.chainId) return;
+  const { name } = link.found;
+  const params = [{ chainId: hexOf(place.chainId) }];
+  const change = { method: 'wallet_switchEthereumChain', params };
+  try {
+    await asked(name, () => request(link, change), withinMs);
+  } catch (error) {
+    if (!(error instanceof Error) || !unknownChain.test(error.message)) throw error;
+    await asked(
+      name,
+      () => request(link, { method: 'wallet_addEthereumChain', params: [added(place)] }),
+      withinMs,
+    );
+    await asked(name, () => request(link, change), withinMs);
+  }
+  const now = await chainIdOf(link);
+  if (now === place.chainId) return;
+  const sentence = `${name} is on chain ${now ?? 'without an id'}, and this swap is on chain`;
+  throw failed('wrong_network', `${sentence} ${place.chainId} (${place.name}): switch it there`);
+}
+
+function added({ chainId, name, coin, rpcUrl }: EvmPlace): object {
+  const nativeCurrency = { name: coin, symbol: coin, decimals: 18 };
+  return { chainId: hexOf(chainId), chainName: name, nativeCurrency, rpcUrls: [rpcUrl] };
+}
+
+async function chainIdOf(link: Linked): Promise<number | null> {
+  const { name } = link.found;
+  const said = await asked(name, () => request(link, { method: 'eth_chainId' }), machineMs);
+  return typeof said === 'string' && /^0x[0-9a-fA-F]{1,13}$/.test(said) ? Number(said) : null;
+}

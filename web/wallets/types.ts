@@ -1,0 +1,101 @@
+// Every wallet of a browser behind one interface. What a wallet says is unchecked until it has
+// passed here: names, icons, addresses, networks, signatures and ids of transactions.
+
+import type { Family } from '../../core/families.ts';
+import type { MessageSigner } from '../../sdk/keys.ts';
+import type { Asks, EvmWallet, SolanaWallet, TronWallet } from '../../sdk/wallets/wallet.ts';
+
+/** A wallet that is there. One program may be there once for each family. */
+export type FoundWallet = {
+  /** The same after a reload, so that a page may remember it. */
+  readonly id: string;
+  readonly family: Family;
+  /** Plain text of at most 40 characters. */
+  readonly name: string;
+  /** A `data:` URL of an image for `<img src>`; null: none, or none that is safe. */
+  readonly icon: string | null;
+};
+
+/** The chain that a wallet has to be on, by a node of one's own. */
+export type Place = EvmPlace | TronPlace | SolanaPlace;
+
+export type EvmPlace = {
+  readonly family: 'evm';
+  readonly chain: string;
+  readonly chainId: number;
+  readonly rpcUrl: string;
+  /** For wallets that do not know it: they are told its name, coin and node. */
+  readonly name: string;
+  readonly coin: string;
+};
+
+export type TronPlace = {
+  readonly family: 'tron';
+  readonly chain: string;
+  /** The last four bytes of block 0's id, as a number. */
+  readonly chainId: number;
+  readonly sources: readonly { readonly url: string; readonly solidityUrl?: string }[];
+};
+
+export type SolanaPlace = {
+  readonly family: 'solana';
+  readonly chain: string;
+  readonly genesisHash: string;
+  readonly rpcUrls: readonly string[];
+};
+
+type SdkWallets = {
+  readonly evm: EvmWallet;
+  readonly tron: TronWallet;
+  readonly solana: SolanaWallet;
+};
+
+/** What `settle` takes, and it signs texts too. */
+export type SdkWallet<P extends Place = Place> = SdkWallets[P['family']] & MessageSigner;
+
+type Linked = {
+  readonly found: FoundWallet;
+  /** `signMessage`: for sign-in, `mintKey`, `linkWallet`. Throws WalletError. */
+  readonly signer: MessageSigner;
+  /** Told once when its account changes or it goes away: whatever is asked then is refused. */
+  onGone(listener: () => void): () => void;
+};
+
+/** An account of a wallet of EVM, TRON or Solana. */
+export type AccountLink = Linked & {
+  readonly family: 'evm' | 'tron' | 'solana';
+  /**
+   * For `settle`. Before each prompt the wallet is put on that network, or refused with
+   * WalletError `wrong_network`. Throws where the place is of another family.
+   */
+  on<P extends Place>(place: P, asks: Asks): SdkWallet<P>;
+};
+
+/** Bitcoin: signs texts and sends plain payments. Escrow keys are the page's own. */
+export type BitcoinLink = Linked & {
+  readonly family: 'bitcoin';
+  /**
+   * Shows a payment to the person, who sends it. Resolves to what the wallet says is its id: only
+   * the chain says whether it came. Throws WalletError.
+   */
+  pay(payment: BitcoinPayment): Promise<string>;
+};
+
+export type BitcoinPayment = {
+  readonly payTo: string;
+  readonly amountSats: bigint;
+};
+
+export type Link = AccountLink | BitcoinLink;
+
+export type BitcoinNetworkName = 'mainnet' | 'testnet' | 'signet' | 'regtest';
+
+export type BrowserWallets = {
+  /** Told at once what is there, and again whenever that changes. Returns how to stop. */
+  listen(onChange: (found: readonly FoundWallet[]) => void): () => void;
+  /**
+   * Asks the person for an account. Throws WalletError: `declined`, `silent`, `lied`, `failed`,
+   * and of Bitcoin `wrong_network`.
+   */
+  connect(id: string): Promise<Link>;
+};
