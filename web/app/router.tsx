@@ -23,6 +23,12 @@ const book = createRoute({
   component: lazyRouteComponent(() => import('../screens/book/book.tsx'), 'Book'),
 });
 
+const makersConsole = createRoute({
+  getParentRoute,
+  path: '/console',
+  component: lazyRouteComponent(() => import('../screens/console/console.tsx'), 'MakersConsole'),
+});
+
 const status = createRoute({
   getParentRoute,
   path: '/status',
@@ -38,8 +44,8 @@ const help = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     ...tradeRoutes(root),
-    ...[book, status, help],
-    ...settleRoutes(root),
+    ...[book, makersConsole, status, help],
+      ...settleRoutes(root),
     ...accountRoutes(root),
   ]),
   defaultErrorComponent: Fault,

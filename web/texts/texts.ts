@@ -5,6 +5,7 @@ import { activity } from './en/activity.ts';
 import { assets } from './en/assets.ts';
 import { book } from './en/book.ts';
 import { common } from './en/common.ts';
+import { makerConsole } from './en/console.ts';
 import { deal } from './en/deal.ts';
 import { help } from './en/help.ts';
 import { keys } from './en/keys.ts';
@@ -25,6 +26,7 @@ const english = {
   ...assets,
   ...book,
   ...common,
+  ...makerConsole,
   ...deal,
   ...help,
   ...keys,
