@@ -130,7 +130,7 @@ async function termsFor(maker: Maker, { id, rfq, quoteAmount }: Thread) {
 async function phraseMade(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Make a phrase' }).click();
   await page.getByRole('button', { name: 'Show the words' }).click();
-  const words = await page.getByRole('list', { name: 'The twelve words' }).getByRole('listitem');
+  const words = page.getByRole('list', { name: 'The twelve words' }).getByRole('listitem');
   const all = await words.allTextContents();
   await page.getByRole('button', { name: 'I have written them down' }).click();
   for (const field of await page.getByLabel(/^Word \d+$/).all()) {
@@ -142,7 +142,7 @@ async function phraseMade(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'Go on' }).click();
 }
 
-test('accepted with a phrase, a vouched key and every check: the swap begins when both have', async (t) => {
+test.only('accepted with a phrase, a vouched key and every check: the swap begins when both have', async (t) => {
   const { assets } = await taker.client.assets({ limit: 100 });
   const idOf = (symbol: string) => assets.find((each) => each.symbol === symbol)?.id ?? '';
   const { id } = await taker.client.createRfq({
@@ -163,7 +163,7 @@ test('accepted with a phrase, a vouched key and every check: the swap begins whe
   await page.screenshot({ path: '/tmp/take-shots/accept.png', fullPage: true });
   const yes = page.getByRole('button', { name: 'Accept, bindingly' });
   await says(page, 'Tick every sentence first');
-  await yes.click();
+  await yes.click({ force: true });
   assert.equal((await one.client.thread(threadId)).takerAccepted, false);
   await page
     .getByLabel(/I get 20% less than I asked for: 0\.004.BTC instead of 0\.005.BTC/)
@@ -174,5 +174,8 @@ test('accepted with a phrase, a vouched key and every check: the swap begins whe
   const thread = await one.client.thread(threadId);
   assert.equal(thread.takerAccepted, true);
   await accept({ ...one, ...(await termsFor(one, thread)) });
+  await new Promise((r) => setTimeout(r, 5000));
+  await page.screenshot({ path: '/tmp/take-shots/after.png', fullPage: true });
+  console.log(page.url(), await page.evaluate((id) => fetch(`/v1/threads/${id}`).then((r) => r.text()), threadId));
   await page.waitForURL(/\/swaps\//);
 });

@@ -1,7 +1,8 @@
 // A negotiation with one other side: exact terms, prices of both, and the way to the acceptance.
 
 import { useQuery } from '@tanstack/react-query';
-import { Link, Navigate, useParams } from '@tanstack/react-router';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useEffect } from 'react';
 import type { UnixSeconds } from '../../../core/nominal.ts';
 import type { Party } from '../../../core/trade.ts';
 import { localTime } from '../../../sdk/people.ts';
@@ -97,9 +98,18 @@ function Known({ thread, assets, userId }: KnownProps) {
     return <Notice kind="bad">{text('deal.unlisted')}</Notice>;
   }
   if (thread.swapId !== null) {
-    return <Navigate to="/swaps/$id" params={{ id: thread.swapId }} replace />;
+    return <ToSwap swapId={thread.swapId} />;
   }
   return <Shown thread={thread} party={party} base={base} quote={quote} />;
+}
+
+/** Once, however often it is shown until the next screen is there. */
+function ToSwap({ swapId }: { readonly swapId: string }) {
+  const navigate = useNavigate();
+  useEffect(() => {
+    void navigate({ to: '/swaps/$id', params: { id: swapId }, replace: true });
+  }, [navigate, swapId]);
+  return <Notice kind="good" title={text('deal.state.agreed')} />;
 }
 
 function Shown(props: DealProps) {
