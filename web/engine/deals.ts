@@ -9,7 +9,6 @@ import type { LegName, Role } from '../../core/trade.ts';
 import { accept, examine as examineThread } from '../../sdk/agree.ts';
 import type { ParleyClient } from '../../sdk/client.ts';
 import { messageOf, RulesError, VerificationError } from '../../sdk/errors.ts';
-import type { MessageSigner } from '../../sdk/keys.ts';
 import type { PhraseKeys } from '../../sdk/rescue/derive.ts';
 import type { PhraseStore } from '../../sdk/rescue/store.ts';
 import type { ChainSource } from '../../sdk/settle.ts';
@@ -47,7 +46,6 @@ export type Entry = {
 };
 
 export type Deals = {
-  bitcoinKey(chain: ChainKey): Promise<MessageSigner>;
   examine(deal: Deal): Promise<Examined>;
   accept(deal: Deal): Promise<{ readonly swapId: string | null }>;
   entries(): Promise<readonly Entry[]>;
@@ -97,10 +95,6 @@ export function dealsOf(parts: DealsParts): Deals {
       return writeKept({ all });
     });
   return {
-    bitcoinKey: async (chain) => {
-      const { keys, bitcoinKey } = await keysOf(parts);
-      return keyWallet(await parts.nodes.source(chain), keys.bitcoinKey(bitcoinKey), null);
-    },
     entries,
     change: (threadId, next) =>
       changeAll((all) =>
@@ -166,11 +160,6 @@ async function examined(parts: DealsParts, deal: Deal) {
   }
 }
 
-async function keysOf({ vault, kept }: DealsParts): Promise<Omit<Examining, 'sources'>> {
-  const keys = await vault.keys();
-  return { keys, bitcoinKey: Number((await kept.get(nextKey)) ?? 0) };
-}
-
 type Add = (name: CheckName, ok: boolean, sentence: string) => void;
 
 function checkDevice({ vault, health }: DealsParts, check: Add): void {
@@ -214,7 +203,9 @@ async function opened(parts: DealsParts, deal: Deal, check: Add): Promise<Examin
     return null;
   }
   if (parts.vault.state.now().kind === 'none') return null;
-  const of = { sources, ...(await keysOf(parts)) };
+  const keys = await parts.vault.keys();
+  const bitcoinKey = Number((await parts.kept.get(nextKey)) ?? 0);
+  const of = { sources, keys, bitcoinKey };
   try {
     for (const [chain, source] of sources) await mustPay(of, source, deal.addresses[chain] ?? '');
     check('addresses', true, 'each of your addresses is one of its chain');

@@ -109,7 +109,6 @@ export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
   return {
     ...{ network, now, vault, nodes, swaps, rescue },
     health,
-    bitcoinKey: deals.bitcoinKey,
     examine: deals.examine,
     accept: deals.accept,
     use: hands.use,

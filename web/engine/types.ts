@@ -7,7 +7,6 @@ import type { EscrowFacts } from '../../core/facts.ts';
 import type { ChainKey, Family, Network } from '../../core/families.ts';
 import type { BaseUnits, Millis, UnixSeconds } from '../../core/nominal.ts';
 import type { LegName, Party, Role } from '../../core/trade.ts';
-import type { MessageSigner } from '../../sdk/keys.ts';
 import type { RescueSwap } from '../../sdk/rescue/file.ts';
 import type { PhraseCheck } from '../../sdk/rescue/phrase.ts';
 import type { RawSpend } from '../../sdk/rescue/raw.ts';
@@ -30,11 +29,6 @@ export type Engine = {
   readonly health: Live<Health>;
   /** A wallet that the person has connected (`web/wallets`): it signs for swaps of its account. */
   use(link: WalletLink): void;
-  /**
-   * The key of the phrase that holds the escrow of the next acceptance: what the market pays on
-   * Bitcoin is a wallet of the account, so a login wallet vouches for it first. Throws `no_phrase`.
-   */
-  bitcoinKey(chain: ChainKey): Promise<MessageSigner>;
   /** What an acceptance would mean, and what the browser has checked. Tells the market nothing. */
   examine(deal: Deal): Promise<Examined>;
   /**

@@ -3,10 +3,9 @@
 
 import type { AppChain } from '../../core/app-chain.ts';
 import type { ChainKey } from '../../core/families.ts';
-import type { MessageSigner } from '../../sdk/keys.ts';
 import type { BitcoinKey } from '../../sdk/rescue/derive.ts';
 import type { ChainSource } from '../../sdk/settle.ts';
-import type { BitcoinWallet, Wallet } from '../../sdk/wallets/wallet.ts';
+import type { Wallet } from '../../sdk/wallets/wallet.ts';
 import { titleOf } from './chains.ts';
 import type { Verb } from './types.ts';
 import type { Prompt } from './view.ts';
@@ -114,7 +113,7 @@ export async function keyWallet(
   { view }: ChainSource,
   { privateKey }: BitcoinKey,
   payout: string | null,
-): Promise<BitcoinWallet & MessageSigner> {
+): Promise<Wallet> {
   if (view.family !== 'bitcoin') throw new Error(`${view.chain} has no key of the phrase`);
   const { bitcoinWallet } = await import('../../sdk/wallets/bitcoin.ts');
   const paid = payout === null ? {} : { payout };

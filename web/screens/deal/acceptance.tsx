@@ -107,8 +107,8 @@ type VouchedProps = {
 /** Nothing is accepted with a key that the market would not pay. */
 function Vouched({ engine, chain, paid, wallets, children }: VouchedProps) {
   const key = useQuery({
-    queryKey: ['bitcoin key', chain],
-    queryFn: () => engine.bitcoinKey(chain),
+    queryKey: ['bitcoin signer'],
+    queryFn: () => engine.bitcoinSigner(),
     gcTime: 0,
   });
   const receives = paid.find(({ family }) => family === 'bitcoin')?.receives ?? [];
