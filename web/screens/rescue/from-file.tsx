@@ -2,7 +2,7 @@
 
 import { useId, useState } from 'react';
 import { localTime } from '../../../sdk/people.ts';
-import { mostBytes } from '../../../sdk/rescue/file.ts';
+import { mostBytes, readRescue } from '../../../sdk/rescue/file.ts';
 import type { Engine } from '../../engine/types.ts';
 import { text } from '../../texts/texts.ts';
 import { faultOf } from './faults.ts';
@@ -27,7 +27,7 @@ export function FromFile({ engine, opened, set }: Props) {
     }
     try {
       const content = await file.text();
-      set({ file: await engine.rescue.open(content), text: content });
+      set({ file: readRescue(content), text: content });
       setFault(null);
     } catch (error) {
       setFault(faultOf(error));
