@@ -17,6 +17,7 @@ import { bitcoinSource, evmSource } from '../sdk/sources.ts';
 import { memoryStore } from '../sdk/stores/memory.ts';
 import { bitcoinWallet } from '../sdk/wallets/bitcoin.ts';
 import { evmWallet } from '../sdk/wallets/evm.ts';
+import type { Wallet } from '../sdk/wallets/wallet.ts';
 import type { Deal, Engine } from '../web/engine/types.ts';
 import { bundle } from './support/bundle.ts';
 import { type Person, startWeb, type Web, watch } from './support/web.ts';
@@ -71,7 +72,7 @@ async function newPhrase(page: Page): Promise<string[]> {
     await field.fill(words[Number(label.slice(5)) - 1] ?? '');
   }
   await page.getByRole('button', { name: 'Check' }).click();
-  await page.getByText('Your phrase is checked').waitFor();
+  await page.getByText('Your phrase is checked').first().waitFor();
   return words;
 }
 
@@ -107,7 +108,10 @@ async function makerOn({ btc, evm }: On) {
     ],
     [evm.chain, evmSource({ chain: evm.chain, chainId, rpcUrls: [rpcUrl] })],
   ]);
-  const wallets = new Map([[btc.chain, coins] as const, [evm.chain, ether] as const]);
+  const wallets = new Map<string, Wallet>([
+    [btc.chain, coins],
+    [evm.chain, ether],
+  ]);
   const views = new Map([...sources].map(([chain, { view }]) => [chain, view]));
   const side = { client: bob.client, sources, wallets, store: memoryStore(), now };
   const { assets } = await bob.client.assets({ limit: 100 });
@@ -264,7 +268,7 @@ async function rescue(profile: BrowserContext, { copy, file, words, on, ids }: R
   await page.locator('input[type=file]').setInputFiles(file);
   await page.getByLabel('The twelve words').fill(words.join(' '));
   await page.getByRole('button', { name: 'Take this phrase' }).click();
-  await page.getByText('This browser has a phrase').waitFor();
+  await page.getByText('This browser has a phrase').first().waitFor();
   for (const { chain } of [on.btc, on.evm]) {
     const form = page.locator('form.rescue-node').filter({ hasText: titles[chain] ?? chain });
     await form.locator('input').fill(nodes[chain] ?? '');

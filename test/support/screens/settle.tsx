@@ -117,7 +117,7 @@ function engineOf({ swaps = [], at, vault = checked, more = {} }: Given): Engine
       },
     },
     ...more,
-  } satisfies Engine;
+  } as Engine;
   return engine;
 }
 
