@@ -22,7 +22,7 @@ import './console.css';
 
 /** One page of each: who has more works by the API. */
 const page = { limit: 100 } as const;
-const [quotesMs, swapsMs, slowMs] = [3_000, 6_000, 20_000];
+const [quotesMs, swapsMs, slowMs] = [2_000, 6_000, 20_000];
 const quotesKey = ['quotes'];
 
 export function MakersConsole() {
@@ -139,25 +139,18 @@ function BookArea({ live, assets, quotes }: BookAreaProps) {
             </Button>
           )}
         </div>
-        {/* Focus that comes or goes is all that is heard here. */}
-        <div
-          onFocus={() => setInside(true)}
-          onBlur={({ currentTarget, relatedTarget }) =>
-            setInside(currentTarget.contains(relatedTarget))
-          }
-        >
-          {rows.length === 0 && live.state === 'live' ? (
-            <Empty>{text('console.book.empty')}</Empty>
-          ) : (
-            <BookGrid
-              {...{ rows, active, opened }}
-              quotes={byRfq}
-              onActive={setActive}
-              onOpen={open}
-              onFresh={fresh}
-            />
-          )}
-        </div>
+        {rows.length === 0 && live.state === 'live' ? (
+          <Empty>{text('console.book.empty')}</Empty>
+        ) : (
+          <BookGrid
+            {...{ rows, active, opened }}
+            quotes={byRfq}
+            onActive={setActive}
+            onOpen={open}
+            onInside={setInside}
+            onFresh={fresh}
+          />
+        )}
       </section>
       <section aria-label={text('console.quote')} className="panel desk-quote">
         <h2>{text('console.quote')}</h2>

@@ -9,6 +9,7 @@ export const common = {
   'layout.swap': 'Swap',
   'layout.orders': 'My orders',
   'layout.book': 'Book',
+  'layout.swaps': 'My swaps',
   'layout.status': 'Status',
   'layout.help': 'Help',
   'layout.api': 'API',
