@@ -45,7 +45,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     ...tradeRoutes(root),
     ...[book, makersConsole, status, help],
-      ...settleRoutes(root),
+    ...settleRoutes(root),
     ...accountRoutes(root),
   ]),
   defaultErrorComponent: Fault,
