@@ -30,7 +30,7 @@ async function newMaker(): Promise<Person> {
 }
 
 const focused = (page: Page) =>
-  page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? '');
+  page.evaluate(() => (document.activeElement?.textContent ?? '').replace(/\s+/g, ' '));
 
 /** By Tab, until a control of this name has the focus. */
 async function tabTo(page: Page, name: RegExp): Promise<void> {
@@ -88,7 +88,7 @@ test('a request is quoted by keys while it is fresh; a counter appears, and an a
   const [thread] = (await maker.client.quotes()).threads;
   assert.deepEqual([thread?.rfqId, thread?.quoteAmount], [second.id, '6250000']);
   const row = page.getByRole('row', { name: /2 ETH/ });
-  await row.getByText('0.03125').waitFor();
+  await row.getByText('32 ETH per BTC').waitFor();
 
   const id = thread?.id ?? '';
   await taker.client.propose(id, '6500000');

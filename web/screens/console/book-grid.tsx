@@ -4,7 +4,7 @@ import { type KeyboardEvent, memo, useCallback, useEffect, useRef } from 'react'
 import type { UnixSeconds } from '../../../core/nominal.ts';
 import { formatAmount, fromNow, isoTime, parseIsoTime } from '../../../sdk/people.ts';
 import type { Asset, Thread } from '../../../sdk/types.ts';
-import { assetName, chainName } from '../../parts/names.ts';
+import { chainName } from '../../parts/names.ts';
 import { useNow } from '../../parts/now.ts';
 import { text } from '../../texts/texts.ts';
 import { priceWords } from './price-words.ts';
@@ -115,7 +115,6 @@ const GridRow = memo(function GridRow(props: GridRowProps) {
           type="button"
           id={rowId(rfq.id)}
           className="request-open"
-          aria-label={text('console.row', { get: saidOf(get), give: saidOf(give) })}
           tabIndex={isTabbed ? 0 : -1}
           onClick={() => onOpen(rfq.id)}
           onKeyDown={onKey}
@@ -127,7 +126,12 @@ const GridRow = memo(function GridRow(props: GridRowProps) {
             onInside(relatedTarget?.classList.contains('request-open') ?? false)
           }
         >
+          <span className="unseen">{text('console.row.get')} </span>
           <Named {...get} />
+          <span className="unseen">
+            {', '}
+            {text('console.row.give')} {give.what} {chainName(give.asset.chain)}
+          </span>
         </button>
       </td>
       <td role="cell" data-label={text('console.column.give')} className="number">
@@ -154,7 +158,7 @@ const GridRow = memo(function GridRow(props: GridRowProps) {
   );
 });
 
-type Part = { readonly what: string; readonly asset: Asset; readonly amount: string | null };
+type Part = { readonly what: string; readonly asset: Asset };
 
 function Named({ what, asset }: Part) {
   return (
@@ -164,14 +168,10 @@ function Named({ what, asset }: Part) {
   );
 }
 
-function saidOf({ amount, asset }: Part): string {
-  return amount === null ? assetName(asset) : `${amount} ${assetName(asset)}`;
-}
-
 function wordsOf({ rfq, base, quote: priced }: Row, own: Thread | undefined) {
   const amount = formatAmount(BigInt(rfq.baseAmount), base.decimals, { most });
-  const known = { what: `${amount}\u00a0${base.symbol}`, asset: base, amount };
-  const open = { what: priced.symbol, asset: priced, amount: null };
+  const known = { what: `${amount}\u00a0${base.symbol}`, asset: base };
+  const open = { what: priced.symbol, asset: priced };
   const [get, give] = rfq.direction === 'sell_base' ? [known, open] : [open, known];
   const price = (quoteAmount: string) => {
     const of = { baseAmount: BigInt(rfq.baseAmount), quoteAmount: BigInt(quoteAmount) };
