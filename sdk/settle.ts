@@ -10,7 +10,14 @@ import type { LegName } from '../core/trade.ts';
 import { codeOf, messageOf, SettleError } from './errors.ts';
 import { type Poll, poll, stopWatching } from './settle/chains.ts';
 import { claim, refund, replaceStuck, reveal, takeRent, withdrawClaim } from './settle/claims.ts';
-import { type Context, contextOf, ownLeg, type SettleInput, sourceOf } from './settle/context.ts';
+import {
+  type Context,
+  contextOf,
+  type Failure,
+  ownLeg,
+  type SettleInput,
+  sourceOf,
+} from './settle/context.ts';
 import { fund } from './settle/fund.ts';
 import { handOf } from './settle/hands/of.ts';
 import { StoreSilent } from './settle/keeping.ts';
@@ -25,7 +32,14 @@ import { endUnsent } from './settle/ways.ts';
 import { mayBeFunded, newsOf, type StoreLock } from './stores/store.ts';
 
 export type { EscrowPayment } from '../chains/interface/reading.ts';
-export type { ChainSource, Progress, ProgressStep, SettleInput, Shown } from './settle/context.ts';
+export type {
+  ChainSource,
+  Failure,
+  Progress,
+  ProgressStep,
+  SettleInput,
+  Shown,
+} from './settle/context.ts';
 export type { SettleState } from './settle/machine.ts';
 
 export type Outcome = {
@@ -95,10 +109,12 @@ async function pass(context: Context): Promise<Outcome | null> {
   const polled = await trying(null, async () => {
     const found = await poll(context);
     await remember(context, found);
-    context.shows(found);
     return found;
   });
-  if (polled === null) return waitOn(context, failures, false);
+  if (polled === null) {
+    context.shows(new Map(), failures.map(failureOf));
+    return waitOn(context, failures, false);
+  }
   failures.push(...polled.errors);
   const { state, effects, owes } = next(context.state, factsOf(context, polled), clocksOf(polled));
   context.enter(state);
@@ -112,10 +128,15 @@ async function pass(context: Context): Promise<Outcome | null> {
     await runTogether(context, seen, together, owes);
     return state === 'settled' ? outcomeOf(context, seen) : null;
   });
+  context.shows(polled.legs, failures.map(failureOf));
   if (outcome !== null) return outcome;
   await waitOn(context, failures, isClaiming(context, polled));
   await context.store.writeAgain();
   return null;
+}
+
+function failureOf([leg, error]: readonly [LegName | null, unknown]): Failure {
+  return { leg, code: codeOf(error), sentence: messageOf(error) };
 }
 
 /** Throws what waiting cannot mend, and emits the rest. */

@@ -1,10 +1,10 @@
 // Chain sources of the customer's own: what it pins about a chain, and an adapter by its own nodes.
 // A page that needs one family loads that file of `sources/` alone.
 
-import { solanaDevPolicy } from '../chains/solana/policy.ts';
-import { tronDevPolicy } from '../chains/tron/policy.ts';
 import type { Family } from '../core/families.ts';
 import type { ChainPolicy } from '../core/policy.ts';
+import { devPolicy as solana } from './sources/solana.ts';
+import { devPolicy as tron } from './sources/tron.ts';
 
 export type { ChainSource } from './settle/context.ts';
 // biome-ignore lint/performance/noBarrelFile: a bot takes them all, and a page takes one file each.
@@ -17,7 +17,4 @@ export { type TronSourceOptions, tronSource } from './sources/tron.ts';
  * Of dev networks, as `policy`: a dev chain of TRON or Solana has no lasting id. Never with money
  * on it.
  */
-export const devPolicies = {
-  tron: tronDevPolicy,
-  solana: solanaDevPolicy,
-} as const satisfies Partial<Record<Family, ChainPolicy>>;
+export const devPolicies = { tron, solana } as const satisfies Partial<Record<Family, ChainPolicy>>;

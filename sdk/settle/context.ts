@@ -31,6 +31,8 @@ export type ProgressStep =
   | 'pay_by_hand'
   /** A person has to want that a wallet asks (`Asks`). */
   | 'asking'
+  /** The wallet asks now, or as soon as all else is ready. */
+  | 'prompting'
   /** A wallet has not signed as asked. */
   | 'wallet_refused'
   | 'funded'
@@ -111,16 +113,23 @@ export type SettleInput = {
   readonly chainTimeoutMs?: number;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
-  /** After each look at the chains. */
+  /** After each look at the chains, and what it led to. */
   readonly onShown?: (shown: Shown) => void;
 };
 
 /** What is kept of a swap, and its legs as their chains showed them last. */
-export type Shown = Pick<SwapRecord, 'trade' | 'swap' | 'byHand' | 'restored'> & {
+export type Shown = Pick<SwapRecord, 'trade' | 'swap' | 'byHand' | 'scheduled' | 'restored'> & {
   /** A leg whose chain has not answered yet is missing. */
   readonly legs: ReadonlyMap<LegName, LegSeen>;
-  /** The own clock, Unix seconds. */
-  readonly wall: UnixSeconds;
+  /** What this look and what followed of it met. */
+  readonly failures: readonly Failure[];
+};
+
+/** What is waited for, unless `settle` throws it. */
+export type Failure = {
+  readonly leg: LegName | null;
+  readonly code: string | null;
+  readonly sentence: string;
 };
 
 export type Context = ReturnType<typeof contextOf>;
@@ -204,14 +213,23 @@ export function contextOf(input: SettleInput) {
     /** For one signature: a person takes longer than a key. */
     signingLimit: ({ asks }: Pick<Wallet, 'asks'>) => limitOf(limitMs + (asks?.withinMs ?? 0)),
     emit,
-    shows: ({ legs, wall }: Pick<Shown, 'legs' | 'wall'>) => {
+    shows: (legs: ReadonlyMap<LegName, LegSeen>, failures: readonly Failure[]) => {
       try {
-        const { trade, swap, byHand = false, restored } = current();
-        const isRestored = restored === undefined ? {} : { restored };
-        input.onShown?.({ trade, swap, byHand, ...isRestored, legs: new Map(legs), wall });
+        // Not the whole record: what is signed and kept may hold a secret.
+        const { trade, swap, byHand, scheduled, restored } = current();
+        input.onShown?.({
+          ...{ trade, swap, legs: new Map(legs), failures },
+          ...(byHand === undefined ? {} : { byHand }),
+          ...(scheduled === undefined ? {} : { scheduled }),
+          ...(restored === undefined ? {} : { restored }),
+        });
       } catch {
         // As with what is told.
       }
+    },
+    /** The same words are news the next time. */
+    saidAnew: ({ leg }: Pick<SetLeg, 'leg'>, steps: readonly ProgressStep[]) => {
+      for (const step of steps) emitted.delete(`${step} ${leg}`);
     },
     /** Emits that this side waits; `once`: however often it is met. */
     waits: ({ leg }: Pick<SetLeg, 'leg'>, text: string, how: Waits = {}) => {
@@ -278,11 +296,18 @@ export async function asPersonWants(
   if (!asks.isWanted(what)) {
     return context.emit('asking', leg.leg, `waits until you want to ${verb} leg ${leg.leg}`);
   }
+  context.saidAnew(leg, ['wallet_refused']);
+  context.emit(
+    'prompting',
+    leg.leg,
+    `asks your wallet to ${verb} leg ${leg.leg}: confirm it there`,
+  );
   try {
     await work();
   } catch (error) {
     if (!(error instanceof WalletError)) throw error;
     asks.over(what);
+    context.saidAnew(leg, ['asking', 'prompting']);
     context.emit('wallet_refused', leg.leg, error.message, error.txid ?? undefined);
   }
 }

@@ -2,10 +2,17 @@
 
 import { solanaParty } from '../../chains/solana/party.ts';
 import { type SolanaDeployment, solanaDeployment } from '../../chains/solana/plan.ts';
-import { type SolanaChainSettings, solanaChains } from '../../chains/solana/policy.ts';
+import {
+  type SolanaChainSettings,
+  solanaChains,
+  solanaDevPolicy,
+} from '../../chains/solana/policy.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { ChainSource } from '../settle/context.ts';
 import { machineClock, policyOf } from './policy.ts';
+
+/** Of dev networks, as `policy`: a dev chain has no lasting id. Never with money on it. */
+export const devPolicy: ChainPolicy = solanaDevPolicy;
 
 export type SolanaSourceOptions = {
   readonly chain: string;

@@ -3,10 +3,13 @@
 import type { TronSource } from '../../chains/tron/http.ts';
 import { tronParty } from '../../chains/tron/party.ts';
 import type { TronOrigin } from '../../chains/tron/plan.ts';
-import { type TronChainSettings, tronChains } from '../../chains/tron/policy.ts';
+import { type TronChainSettings, tronChains, tronDevPolicy } from '../../chains/tron/policy.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { ChainSource } from '../settle/context.ts';
 import { mustBeFew, policyOf } from './policy.ts';
+
+/** Of dev networks, as `policy`: a dev chain has no lasting id. Never with money on it. */
+export const devPolicy: ChainPolicy = tronDevPolicy;
 
 export type TronSourceOptions = {
   readonly chain: string;

@@ -11,6 +11,7 @@ import { accountRoutes } from './account-routes.ts';
 import { Fault } from './fault.tsx';
 import { Layout } from './layout.tsx';
 import { Missing } from './missing.tsx';
+import { settleRoutes } from './settle-routes.ts';
 import { tradeRoutes } from './trade-routes.ts';
 
 const root = createRootRoute({ component: Layout });
@@ -44,6 +45,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     ...tradeRoutes(root),
     ...[book, makersConsole, status, help],
+      ...settleRoutes(root),
     ...accountRoutes(root),
   ]),
   defaultErrorComponent: Fault,

@@ -7,7 +7,7 @@ import type { EscrowFacts } from '../../core/facts.ts';
 import type { ChainKey, Family, Network } from '../../core/families.ts';
 import type { BaseUnits, Millis, UnixSeconds } from '../../core/nominal.ts';
 import type { LegName, Party, Role } from '../../core/trade.ts';
-import type { RescueSwap } from '../../sdk/rescue/file.ts';
+import type { RescueFile, RescueSwap } from '../../sdk/rescue/file.ts';
 import type { PhraseCheck } from '../../sdk/rescue/phrase.ts';
 import type { RawSpend } from '../../sdk/rescue/raw.ts';
 import type { Restored } from '../../sdk/rescue/restore.ts';
@@ -15,6 +15,7 @@ import type { EscrowPayment, Outcome, ProgressStep, SettleState } from '../../sd
 import type { OwnTrade, PinnedAsset } from '../../sdk/trade.ts';
 import type { Rfq } from '../../sdk/types.ts';
 import type { Live } from './live.ts';
+import type { WalletLink } from './wallet-port.ts';
 
 export type { Live } from './live.ts';
 
@@ -26,6 +27,8 @@ export type Engine = {
   readonly nodes: Nodes;
   readonly swaps: Swaps;
   readonly health: Live<Health>;
+  /** A wallet that the person has connected (`web/wallets`): it signs for swaps of its account. */
+  use(link: WalletLink): void;
   /** What an acceptance would mean, and what the browser has checked. Tells the market nothing. */
   examine(deal: Deal): Promise<Examined>;
   /**
@@ -160,8 +163,10 @@ export type Swaps = {
   >;
   /** Asks the other tab to let this one go on. False where it is waiting for a wallet there. */
   takeOver(): Promise<boolean>;
-  /** Goes on with what was declined, missing or stopped. */
+  /** Goes on with what was stopped. */
   again(swapId: string): void;
+  /** The person wants its wallet to be asked for this now, in the tab that settles. */
+  sign(swapId: string, verb: Verb): void;
   /** Bitcoin: where it is paid from now on. Throws `bad_address`, `wrong_network`. */
   payTo(swapId: string, address: string): Promise<void>;
   /** Bitcoin: every payment to the escrow of the own leg, by the own nodes. Empty elsewhere. */
@@ -174,6 +179,8 @@ export type Swaps = {
   /** A claim or refund as text, to be sent elsewhere. Throws RescueError `not_as_text`. */
   raw(swapId: string, verb: 'claim' | 'refund'): Promise<RawSpend>;
 };
+
+export type Verb = 'fund' | 'claim' | 'refund';
 
 export type Phase =
   /** Kept, and not begun yet in this page. */
@@ -247,16 +254,33 @@ export type Ask =
       readonly family: Family;
       readonly address: string;
     }
-  /** A wallet shows its prompt now; `what`: fund, claim, refund and the like. */
+  /** A wallet is asked when the person says so: `sign` of Swaps. */
+  | {
+      readonly kind: 'sign';
+      readonly leg: LegName;
+      readonly chain: ChainKey;
+      readonly family: Family;
+      readonly verb: Verb;
+    }
+  /** A wallet shows its prompt now, or is about to. */
   | {
       readonly kind: 'confirm_in_wallet';
       readonly leg: LegName;
       readonly chain: ChainKey;
       readonly family: Family;
+      readonly verb: Verb;
       readonly sinceMs: Millis;
     }
-  | { readonly kind: 'declined'; readonly leg: LegName; readonly family: Family }
+  /** It was not signed, and is asked again by `sign` alone. */
+  | {
+      readonly kind: 'declined';
+      readonly leg: LegName;
+      readonly family: Family;
+      readonly verb: Verb;
+    }
   | { readonly kind: 'need_phrase' }
+  /** Bitcoin: where claim and refund are to be paid, by `payTo`. Nothing goes on without it. */
+  | { readonly kind: 'name_payout'; readonly leg: LegName; readonly chain: ChainKey }
   /** One may be away until then. */
   | { readonly kind: 'wait'; readonly why: string; readonly until: UnixSeconds | null };
 
@@ -323,6 +347,11 @@ export type Rescue = {
   readonly file: Live<RescueFileState>;
   /** The newest, named `parley-rescue-….json`; counts as saved. Throws `no_phrase`. */
   save(): Promise<{ readonly name: string; readonly blob: Blob }>;
+  /**
+   * What a file holds, to look at. Its chains are known to `nodes` from then on, without a market.
+   * Throws RescueError.
+   */
+  open(text: string): Promise<RescueFile>;
   /** Throws RescueError. The swaps are driven from then on. */
   fromFile(text: string): Promise<readonly Restored[]>;
   /** `confirm`: whether a swap is what was agreed. */
@@ -340,7 +369,8 @@ export type EngineFault =
   | 'failed_check'
   | 'signed_out'
   | 'no_config'
-  | 'unknown_chain';
+  | 'unknown_chain'
+  | 'unknown_swap';
 
 /** `sentence` has no word of a phrase. */
 export class EngineError extends Error {

@@ -11,6 +11,7 @@ import { help } from './en/help.ts';
 import { keys } from './en/keys.ts';
 import { notifications } from './en/notifications.ts';
 import { orders } from './en/orders.ts';
+import { phrase } from './en/phrase.ts';
 import { session } from './en/session.ts';
 import { settings } from './en/settings.ts';
 import { settlement } from './en/settlement.ts';
@@ -31,6 +32,7 @@ const english = {
   ...keys,
   ...notifications,
   ...orders,
+  ...phrase,
   ...session,
   ...settings,
   ...settlement,

@@ -1,0 +1,223 @@
+// One swap that settles itself in this page: runs `settle` again after what passes by itself, and
+// stops where a person is needed.
+
+import { ParleyError } from '../../core/errors.ts';
+import type { UnixSeconds } from '../../core/nominal.ts';
+import {
+  codeOf,
+  messageOf,
+  ParleyApiError,
+  SettleError,
+  StoreError,
+  VerificationError,
+} from '../../sdk/errors.ts';
+import {
+  type Failure,
+  type Outcome,
+  type Progress,
+  type SettleInput,
+  settle,
+} from '../../sdk/settle.ts';
+import type { OwnTrade, VerifiedSwap } from '../../sdk/trade.ts';
+import { sleep } from './sleep.ts';
+import type { Problem, ProblemKind, SwapView, Verb } from './types.ts';
+import { mostHistory, type Prompt, type Told, viewOf } from './view.ts';
+
+export type Begun = {
+  readonly swapId: string;
+  readonly trade: OwnTrade;
+  readonly swap: VerifiedSwap;
+  readonly isVerified: boolean;
+  readonly isByHand: boolean;
+  readonly isRefundLeft: boolean;
+  readonly isRestored: boolean;
+};
+
+/** What a run needs; or what it lacks before it can begin. */
+export type Ready =
+  | { readonly input: SettleInput; readonly away: Told['away'] }
+  | { readonly lacks: NonNullable<Told['lacks']> };
+
+export type DriveParts = {
+  readonly begun: Begun;
+  /** Throws what a node or a file of the app that is not there throws. */
+  readonly ready: (swapId: string) => Promise<Ready>;
+  readonly prompts: () => readonly Prompt[];
+  readonly now: () => UnixSeconds;
+  /** Problems of the whole page, such as a wrong clock. */
+  readonly problems: () => readonly Problem[];
+  readonly onChange: () => void;
+  readonly onStep: (progress: Progress) => void;
+  readonly onEnd: (outcome: Outcome, told: Told) => Promise<void>;
+  readonly onStoreFault: (error: StoreError) => void;
+};
+
+export type Drive = {
+  view(): SwapView;
+  /** With nodes, wallets and addresses as they are now. */
+  again(): void;
+  stop(): Promise<void>;
+  readonly ended: Promise<void>;
+};
+
+const leastPauseMs = 2_000;
+const mostPauseMs = 60_000;
+/** A payment by hand that was late may still come. */
+const lateLookMs = 60_000;
+
+export function drive(parts: DriveParts): Drive {
+  const { begun } = parts;
+  const over = new AbortController();
+  let told: Told = {
+    ...begun,
+    ...{ phase: 'starting', state: 'preparing', shown: null, isToPay: false, lacks: null },
+    ...{ away: [], prompts: [], waits: null, problems: [], history: [], end: null },
+  };
+  let run = new AbortController();
+  let woken = Promise.withResolvers<void>();
+  const set = (change: Partial<Told>) => {
+    told = { ...told, ...change };
+    parts.onChange();
+  };
+  const again = () => {
+    run.abort(new Error('it begins again'));
+    woken.resolve();
+  };
+  const once = async (): Promise<Outcome | null> => {
+    run = new AbortController();
+    const ready = await parts.ready(begun.swapId);
+    if ('lacks' in ready) {
+      set({ phase: 'stopped', lacks: ready.lacks });
+      return null;
+    }
+    set({ phase: 'running', lacks: null, away: ready.away, isToPay: false });
+    const signal = AbortSignal.any([run.signal, over.signal]);
+    const onProgress = (each: Progress) => {
+      set(afterProgress(told, each, parts.now()));
+      parts.onStep(each);
+    };
+    const onShown: NonNullable<SettleInput['onShown']> = (shown) => {
+      const { swap, failures, byHand = false, scheduled, restored } = shown;
+      const isRefundLeft = scheduled !== undefined;
+      const isRestored = restored === true;
+      const problems = failures.map(problemOf);
+      set({ shown, swap, isByHand: byHand, isRefundLeft, isRestored, isVerified: true, problems });
+    };
+    return settle({ ...ready.input, signal, onProgress, onShown });
+  };
+  const loop = async () => {
+    let pauseMs = leastPauseMs;
+    while (!over.signal.aborted) {
+      woken = Promise.withResolvers<void>();
+      try {
+        const outcome = await once();
+        if (outcome !== null) {
+          const mayComeLate = outcome.end === 'nothing' && told.isByHand;
+          set({ phase: 'ended', end: outcome, state: 'settled', problems: [], waits: null });
+          await parts.onEnd(outcome, told);
+          if (!mayComeLate) return;
+          await Promise.race([woken.promise, sleep(lateLookMs, over.signal)]);
+          continue;
+        }
+        await woken.promise;
+      } catch (error) {
+        if (over.signal.aborted) return;
+        if (run.signal.aborted) continue;
+        if (error instanceof StoreError) parts.onStoreFault(error);
+        const problem = problemOf(
+          { leg: null, code: codeOf(error), sentence: messageOf(error) },
+          error,
+        );
+        const needsPerson = isForPerson(error);
+        set({ phase: needsPerson ? 'stopped' : told.phase, problems: [problem] });
+        if (needsPerson) await woken.promise;
+        else await Promise.race([woken.promise, sleep(pauseMs, over.signal)]);
+        pauseMs = Math.min(pauseMs * 2, mostPauseMs);
+      }
+    }
+  };
+  const ended = loop().catch((error: unknown) => {
+    if (over.signal.aborted) return;
+    const problem: Problem = { kind: 'settle', leg: null, code: null, sentence: messageOf(error) };
+    set({ phase: 'stopped', problems: [problem] });
+  });
+  return {
+    view: () => {
+      const problems = [...told.problems, ...parts.problems()];
+      return viewOf({ ...told, prompts: parts.prompts(), problems }, parts.now());
+    },
+    again,
+    stop: async () => {
+      over.abort(new Error('this page settles no more'));
+      woken.resolve();
+      await ended;
+    },
+    ended,
+  };
+}
+
+function afterProgress(told: Told, each: Progress, now: UnixSeconds): Partial<Told> {
+  const { state, step, leg, text, txid, code } = each;
+  const happened = { at: Math.floor(now), state, step, leg, text, txid };
+  const history = [...told.history, happened].slice(-mostHistory);
+  const base: Partial<Told> = { state, history };
+  switch (step) {
+    case 'pay_by_hand':
+      return { ...base, isToPay: true, waits: null };
+    case 'waiting':
+      return code === null ? { ...base, waits: text } : base;
+    case 'elsewhere':
+      return { ...base, waits: text };
+    case 'market_refused':
+    case 'market_lied': {
+      if (told.isVerified) return base;
+      return { ...base, problems: [problemOf({ leg, code, sentence: text })] };
+    }
+    case 'verified':
+      return { ...base, waits: null, problems: [] };
+    case 'state':
+      return { ...base, waits: null, isToPay: told.isToPay && state === 'funding' };
+    default:
+      return base;
+  }
+}
+
+/** By the code of the SDK, of a chain's adapter or of the market. */
+export function problemOf({ leg, code, sentence }: Failure, error?: unknown): Problem {
+  return { kind: kindOf(code, error), leg, code, sentence };
+}
+
+const kinds: Readonly<Record<string, ProblemKind>> = {
+  chain_timeout: 'node',
+  chain_unavailable: 'node',
+  sources_disagree: 'node',
+  no_source: 'node',
+  unknown_chain: 'node',
+  claim_unpayable: 'gas',
+  funding_would_fail: 'gas',
+  no_answer: 'market',
+  terms_outdated: 'terms',
+  acceptance_lapsed: 'terms',
+  hashlock_used: 'terms',
+};
+
+function kindOf(code: string | null, error: unknown): ProblemKind {
+  if (error instanceof ParleyApiError) return 'market';
+  if (error instanceof VerificationError) return 'market_lied';
+  if (error instanceof StoreError) return 'store';
+  return kinds[code ?? ''] ?? 'settle';
+}
+
+/** What does not pass by itself. */
+function isForPerson(error: unknown): boolean {
+  if (error instanceof SettleError || error instanceof VerificationError) return true;
+  if (error instanceof StoreError) return error.code !== 'failed';
+  return error instanceof ParleyError && /^(invalid|forbidden|absent)$/.test(error.kind);
+}
+
+/** What a step of the SDK says of a wallet's prompt: it was signed. */
+export function verbDone({ step }: Progress): Verb | null {
+  if (step === 'funded') return 'fund';
+  if (step === 'claimed') return 'claim';
+  return step === 'refunded' ? 'refund' : null;
+}

@@ -1,0 +1,133 @@
+// The engine of a page, put together: phrase, nodes, acceptances, swaps, rescue.
+
+import type { AppChain } from '../../core/app-chain.ts';
+import type { Network } from '../../core/families.ts';
+import type { ParleyClient } from '../../sdk/client.ts';
+import type { StoreError } from '../../sdk/errors.ts';
+import { storeWith } from '../../sdk/rescue/store.ts';
+import type { StoreHealth } from '../../sdk/stores/indexed-db.ts';
+import type { Store } from '../../sdk/stores/store.ts';
+import { dealsOf } from './deals.ts';
+import type { Kept } from './kept.ts';
+import { held } from './live.ts';
+import { openNodes } from './nodes.ts';
+import { openRescue } from './rescue.ts';
+import { sleep } from './sleep.ts';
+import { type OpenSwaps, openSwaps } from './swaps.ts';
+import type { Said } from './tabs.ts';
+import type { Engine, Health, Problem } from './types.ts';
+import { openVault } from './vault.ts';
+import { handsOf } from './wallets.ts';
+
+export type EngineParts = {
+  /** One for all tabs of a person. */
+  readonly name: string;
+  readonly network: Network;
+  readonly chains: readonly AppChain[];
+  readonly client: ParleyClient;
+  readonly store: Store & { health?(): Promise<StoreHealth> };
+  readonly kept: Kept;
+  /** Whether the page came by https: what it may ask follows from that. */
+  readonly isSecure: boolean;
+  /** `offsetSeconds`: of a dev network; `atMs`: by the market, null where it does not say. */
+  readonly marketClock: () => Promise<{
+    readonly offsetSeconds: number;
+    readonly atMs: number | null;
+  }>;
+  readonly clockEveryMs: number;
+  readonly pollMs: number;
+};
+
+export type OpenEngine = Engine & { close(): Promise<void> };
+
+/** From here on a deadline may be missed. */
+const mostClockOffSeconds = 60;
+
+export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
+  const { name, network, chains, client, store, kept } = parts;
+  const over = new AbortController();
+  const health = held<Health>({ store: 'opening', storeSentence: null, clockOffSeconds: null });
+  let offsetSeconds = 0;
+  let swaps: OpenSwaps | null = null;
+  const now = () => Math.floor(Date.now() / 1_000) + offsetSeconds;
+  const say = (said: Said) => swaps?.say(said);
+  const onStoreFault = ({ code, message }: StoreError) =>
+    health.set({ ...health.now(), store: code, storeSentence: message });
+  const askClock = async () => {
+    const { offsetSeconds: offset, atMs } = await parts.marketClock();
+    offsetSeconds = offset;
+    const clockOffSeconds = atMs === null ? null : Math.round((Date.now() - atMs) / 1_000);
+    const before = health.now();
+    if (before.clockOffSeconds !== clockOffSeconds) health.set({ ...before, clockOffSeconds });
+  };
+  // Before the first swap looks at a deadline.
+  await askClock().catch(() => {});
+  const vault = await openVault({
+    ...{ kept, network, now },
+    onChange: () => {
+      say({ kind: 'changed', what: 'vault' });
+      swaps?.restart(null);
+    },
+    atRisk: async () => ({ open: (await swaps?.open()) ?? 0, isSaved: rescue.file.now().isSaved }),
+  });
+  const phraseStore = async () => storeWith(await vault.keys(), store, now);
+  const nodes = await openNodes({
+    ...{ chains, network, kept, now, isSecure: parts.isSecure },
+    onChange: (chain) => {
+      say({ kind: 'changed', what: 'nodes' });
+      swaps?.restart(chain);
+    },
+  });
+  const onRestored = () => swaps?.look();
+  const rescue = await openRescue({ client, chains, kept, nodes, phraseStore, onRestored });
+  const hands = handsOf({ onChange: (swapId) => swapId === null && swaps?.restart(null) });
+  const deals = dealsOf({
+    ...{ client, chains, kept, vault, nodes, now, phraseStore },
+    health: health.now,
+    onEntry: () => swaps?.look(),
+  });
+  const onSaid = (said: Said) => {
+    if (said.kind !== 'changed') return;
+    const read = { vault: vault.read, nodes: nodes.read, ended: rescue.read }[said.what as 'vault'];
+    void read?.().then(() => swaps?.restart(null));
+  };
+  swaps = await openSwaps({
+    ...{ name, client, chains, store, kept, vault, nodes, deals, hands, now, onStoreFault, onSaid },
+    pollMs: parts.pollMs,
+    problems: () => clockProblem(health.now()),
+    onRescue: rescue.due,
+  });
+  const open = swaps;
+  await askHealth(parts, health);
+  const clocks = (async () => {
+    while (!over.signal.aborted) {
+      await sleep(parts.clockEveryMs, over.signal);
+      // A market that is away changes no clock.
+      if (!over.signal.aborted) await askClock().catch(() => {});
+    }
+  })();
+  return {
+    ...{ network, now, vault, nodes, swaps, rescue },
+    health,
+    examine: deals.examine,
+    accept: deals.accept,
+    use: hands.use,
+    close: async () => {
+      over.abort();
+      await Promise.all([clocks, open.close()]);
+      await nodes.close();
+    },
+  };
+}
+
+async function askHealth({ store }: EngineParts, health: ReturnType<typeof held<Health>>) {
+  const { kept = 'persisted' } = (await store.health?.()) ?? {};
+  health.set({ ...health.now(), store: kept });
+}
+
+function clockProblem({ clockOffSeconds: off }: Health): Problem[] {
+  if (off === null || Math.abs(off) <= mostClockOffSeconds) return [];
+  const way = off > 0 ? 'ahead of' : 'behind';
+  const sentence = `this device's clock is ${Math.abs(off)} seconds ${way} the market's: set it right`;
+  return [{ kind: 'clock', leg: null, code: null, sentence }];
+}

@@ -1,0 +1,172 @@
+// Which nodes the page asks: the person's own where it has named some, else those that the market
+// tells. Each is asked who it is before it is kept.
+
+import type { AppChain } from '../../core/app-chain.ts';
+import { ParleyError } from '../../core/errors.ts';
+import type { ChainKey, Family, Network } from '../../core/families.ts';
+import type { UnixSeconds } from '../../core/nominal.ts';
+import { messageOf } from '../../sdk/errors.ts';
+import type { ChainSource } from '../../sdk/settle.ts';
+import { titleOf, worldFault, worldOf } from './chains.ts';
+import type { Kept } from './kept.ts';
+import { held } from './live.ts';
+import { sourceOf } from './sources.ts';
+import {
+  type ChainFacts,
+  EngineError,
+  type NodeCheck,
+  type NodeFault,
+  type Nodes,
+} from './types.ts';
+
+export type OpenNodes = Nodes & {
+  /** The same until the nodes of that chain are others. Throws EngineError `unknown_chain`. */
+  source(chain: ChainKey): Promise<ChainSource>;
+  /** Another tab may have changed them. */
+  read(): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type NodesParts = {
+  readonly chains: readonly AppChain[];
+  readonly network: Network;
+  readonly kept: Kept;
+  readonly now: () => UnixSeconds;
+  /** Of a page over https: it may ask plain http of this machine alone. */
+  readonly isSecure: boolean;
+  readonly onChange: (chain: ChainKey) => void;
+};
+
+const checkMs = 15_000;
+export const mostNodes = 5;
+const mostUrlLength = 300;
+/** How far a last block may be behind: Bitcoin's median time lags an hour by itself. */
+const behindSeconds: Readonly<Record<Family, number>> = {
+  bitcoin: 3 * 3_600,
+  evm: 900,
+  tron: 900,
+  solana: 900,
+};
+/** How the adapters say that a node is not of the chain. */
+const otherChain = /chain id|cluster|genesis|first block|is on |\bcode\b|contract|program/i;
+
+const keyOf = (chain: ChainKey) => `nodes ${chain}`;
+
+export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
+  const { chains, network, kept, now, isSecure } = parts;
+  const facts = held<readonly ChainFacts[]>([]);
+  const opened = new Map<
+    ChainKey,
+    { readonly urls: string; readonly source: Promise<ChainSource> }
+  >();
+  const known = (chain: ChainKey): AppChain => {
+    const found = chains.find((each) => each.chain === chain);
+    const fault =
+      found === undefined ? 'this market names no such chain' : worldFault(found, network);
+    if (found !== undefined && fault === null) return found;
+    throw new EngineError('unknown_chain', `"${chain}" is not traded on from here: ${fault}`);
+  };
+  const ownOf = async (chain: ChainKey): Promise<readonly string[]> => {
+    const text = await kept.get(keyOf(chain));
+    return text === null ? [] : (JSON.parse(text) as string[]);
+  };
+  const read = async () => {
+    const all = chains.map(async (each): Promise<ChainFacts> => {
+      const own = await ownOf(each.chain);
+      const isOwn = own.length > 0;
+      const { chain, family } = each;
+      const nodes = isOwn ? own : each.nodes;
+      const isKnown = worldFault(each, network) === null;
+      return { chain, family, title: titleOf(each), isKnown, nodes, isOwn };
+    });
+    facts.set(await Promise.all(all));
+  };
+  const check = async (chain: ChainKey, url: string): Promise<NodeCheck> => {
+    const fails = (fault: NodeFault, sentence: string): NodeCheck => ({
+      ok: false,
+      url,
+      fault,
+      sentence,
+    });
+    const wrong = urlFault(url, isSecure);
+    if (wrong !== null) return fails('bad_url', wrong);
+    let source: ChainSource | null = null;
+    try {
+      const of = known(chain);
+      source = await sourceOf(of, [url], now);
+      const { height, clock } = await source.adapter.heads(AbortSignal.timeout(checkMs));
+      const late = Math.floor(now()) - clock;
+      if (worldOf(of) === null || late <= behindSeconds[of.family]) {
+        return { ok: true, url, height, atMs: Date.now() };
+      }
+      const minutes = Math.round(late / 60);
+      return fails(
+        'behind',
+        `its last block, ${height}, is ${minutes} minutes old: it is not in step`,
+      );
+    } catch (error) {
+      return fails(...faultOf(error));
+    } finally {
+      await source?.adapter.close();
+    }
+  };
+  const closeOne = async (chain: ChainKey) => {
+    const before = opened.get(chain);
+    opened.delete(chain);
+    await before?.source.then(
+      ({ adapter }) => adapter.close(),
+      () => {},
+    );
+  };
+  await read();
+  return {
+    chains: facts,
+    check,
+    read,
+    keep: async (chain, urls) => {
+      const wanted = [...new Set(urls.map((each) => each.trim()).filter((each) => each !== ''))];
+      const checks = await Promise.all(wanted.slice(0, mostNodes).map((url) => check(chain, url)));
+      const good = checks.every(({ ok }) => ok);
+      if (!good || wanted.length > mostNodes) return checks;
+      await kept.change(keyOf(chain), () => (wanted.length === 0 ? null : JSON.stringify(wanted)));
+      await read();
+      parts.onChange(chain);
+      return checks;
+    },
+    source: async (chain) => {
+      const of = known(chain);
+      const { nodes = [] } = facts.now().find((each) => each.chain === chain) ?? {};
+      const urls = nodes.join(' ');
+      const before = opened.get(chain);
+      if (before?.urls === urls) return before.source;
+      await closeOne(chain);
+      const source = sourceOf(of, nodes, now);
+      opened.set(chain, { urls, source });
+      // A file of the app that could not be loaded is asked for again.
+      source.catch(() => opened.delete(chain));
+      return source;
+    },
+    close: async () => {
+      await Promise.all([...opened.keys()].map(closeOne));
+    },
+  };
+}
+
+export function urlFault(text: string, isSecure: boolean): string | null {
+  if (text.length > mostUrlLength || !URL.canParse(text)) return 'this is no address of a node';
+  const { protocol, hostname } = new URL(text);
+  if (!/^https?:$/.test(protocol)) return `a node is asked by https or http, not by ${protocol}`;
+  const isHere = /^(?:127\.0\.0\.1|localhost|\[::1\])$/.test(hostname);
+  if (!isSecure || protocol === 'https:' || isHere) return null;
+  return 'a page over https may ask a node by https alone, or by http on this very machine';
+}
+
+/** Never with an address in it: that may hold a password. */
+function faultOf(error: unknown): [NodeFault, string] {
+  const said = messageOf(error);
+  if (!(error instanceof ParleyError)) return ['bad_answer', said];
+  if (otherChain.test(said)) return ['other_chain', said];
+  const why =
+    'it is not there, or does not let pages read its answers (CORS): a page cannot tell which';
+  return ['unreachable', `${said}. Perhaps ${why}`];
+}

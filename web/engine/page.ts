@@ -1,0 +1,58 @@
+// The one engine of this page, opened when a screen first asks for it.
+
+import { indexedDbStore } from '../../sdk/stores/indexed-db.ts';
+import { market } from '../market/client.ts';
+import { config } from '../market/config.ts';
+import { openEngine } from './engine.ts';
+import { indexedDbKept } from './kept.ts';
+import type { Engine } from './types.ts';
+
+let opening: Promise<Engine> | null = null;
+
+const configUrl = '/app/config.js';
+const configMs = 10_000;
+/** A dev network's clock is moved at any time. */
+const [devClockMs, clockMs] = [2_000, 600_000];
+const [devPollMs, pollMs] = [1_000, 5_000];
+
+/** Throws StoreError where the browser keeps nothing safely; asked again it tries again. */
+export function pageEngine(): Promise<Engine> {
+  opening ??= open().catch((error: unknown) => {
+    opening = null;
+    throw error;
+  });
+  return opening;
+}
+
+async function open(): Promise<Engine> {
+  const { network, chains } = config;
+  const name = `parley-${network}`;
+  const [store, kept] = [await indexedDbStore(name), await indexedDbKept(`${name}-kept`)];
+  const isDev = network === 'dev';
+  const engine = await openEngine({
+    ...{ name, network, chains, client: market, store, kept, marketClock },
+    isSecure: window.location.protocol === 'https:',
+    clockEveryMs: isDev ? devClockMs : clockMs,
+    pollMs: isDev ? devPollMs : pollMs,
+  });
+  // The tab that one looks at settles: a wallet shows its prompt where the person is.
+  const takeOver = () => {
+    if (document.visibilityState === 'visible') void engine.swaps.takeOver();
+  };
+  document.addEventListener('visibilitychange', takeOver);
+  takeOver();
+  return engine;
+}
+
+/** The market's date is of its machine; a dev network says by how much its clock was moved. */
+async function marketClock() {
+  const askedAt = Date.now();
+  const signal = AbortSignal.timeout(configMs);
+  const answer = await fetch(configUrl, { cache: 'no-store', signal });
+  const date = Date.parse(answer.headers.get('date') ?? '');
+  const [, said = '0'] = /"clockOffsetSeconds":(-?\d+)/.exec(await answer.text()) ?? [];
+  const offsetSeconds = config.network === 'dev' ? Number(said) : 0;
+  // A date has whole seconds, and its answer has taken a while.
+  const late = (Date.now() - askedAt) / 2;
+  return { offsetSeconds, atMs: Number.isFinite(date) ? date + 500 + late : null };
+}

@@ -1,0 +1,143 @@
+// The rescue file of this browser's swaps: written anew as they go on, saved when the person says so.
+
+import type { AppChain } from '../../core/app-chain.ts';
+import type { ChainKey } from '../../core/families.ts';
+import type { ParleyClient } from '../../sdk/client.ts';
+import { readRescue, writeRescue } from '../../sdk/rescue/file.ts';
+import { type Restored, restoreFromFile, restoreFromMarket } from '../../sdk/rescue/restore.ts';
+import type { PhraseStore } from '../../sdk/rescue/store.ts';
+import type { ChainSource } from '../../sdk/settle.ts';
+import type { PinnedAsset } from '../../sdk/trade.ts';
+import type { Kept } from './kept.ts';
+import { held } from './live.ts';
+import type { OpenNodes } from './nodes.ts';
+import type { Rescue, RescueFileState } from './types.ts';
+
+export type OpenRescue = Rescue & {
+  /** Swaps have changed: writes it again, one after the other. */
+  due(): void;
+  /** What is to be read again, when another tab has changed it. */
+  read(): Promise<void>;
+};
+
+export type RescueParts = {
+  readonly client: ParleyClient;
+  readonly chains: readonly AppChain[];
+  readonly kept: Kept;
+  readonly nodes: OpenNodes;
+  readonly phraseStore: () => Promise<PhraseStore>;
+  /** Restored swaps are to be driven. */
+  readonly onRestored: () => void;
+};
+
+const fileKey = 'rescue file';
+const savedKey = 'rescue file saved';
+const pageSize = 100;
+const mostAssetPages = 20;
+
+export async function openRescue(parts: RescueParts): Promise<OpenRescue> {
+  const { kept } = parts;
+  const file = held<RescueFileState>({ swaps: 0, writtenAt: null, isSaved: true });
+  let writing: Promise<void> = Promise.resolve();
+  const read = async () => {
+    const [text, saved] = [await kept.get(fileKey), await kept.get(savedKey)];
+    file.set(stateOf(text, saved));
+  };
+  const write = async (): Promise<string> => {
+    const store = await parts.phraseStore();
+    const views = new Map<ChainKey, ChainSource['view']>();
+    for (const swapId of await store.swapIds()) {
+      const record = await store.getSwap(swapId);
+      for (const leg of record === null ? [] : [record.swap.legs.a, record.swap.legs.b]) {
+        if (!views.has(leg.chain)) views.set(leg.chain, (await parts.nodes.source(leg.chain)).view);
+      }
+    }
+    const text = await writeRescue(store, views);
+    await kept.change(fileKey, () => text);
+    await read();
+    return text;
+  };
+  const due = () => {
+    // Without a phrase there is nothing that a file could bring back.
+    writing = writing.then(async () => void (await write())).catch(() => {});
+  };
+  const sourcesOf = async (names: readonly ChainKey[]) => {
+    const known = names.filter((name) => parts.chains.some(({ chain }) => chain === name));
+    const found = known.map(async (name) => [name, await parts.nodes.source(name)] as const);
+    return new Map(await Promise.all(found));
+  };
+  await read();
+  return {
+    file,
+    read,
+    due,
+    save: async () => {
+      const text = await write();
+      await kept.change(savedKey, () => contentOf(text));
+      await read();
+      const day = new Date().toISOString().slice(0, 10);
+      const blob = new Blob([text], { type: 'application/json' });
+      return { name: `parley-rescue-${day}.json`, blob };
+    },
+    fromFile: async (text) => {
+      const store = await parts.phraseStore();
+      const sources = await sourcesOf(readRescue(text).chains.map(({ chain }) => chain));
+      const restored = await restoreFromFile(store, text, { sources });
+      return told(restored);
+    },
+    fromMarket: async (confirm) => {
+      const store = await parts.phraseStore();
+      const { userId, wallets } = await parts.client.me();
+      const sources = await sourcesOf(parts.chains.map(({ chain }) => chain));
+      const own = new Set(
+        Object.values(wallets).flatMap(({ login, proven }) => [login ?? '', ...proven]),
+      );
+      const assets = await assetsOf(parts.client);
+      const isOwn = (_: ChainKey, { address }: { readonly address: string }) => own.has(address);
+      const how = { client: parts.client, userId, sources, assets, isOwn, confirm };
+      const { swaps, isWhole } = await restoreFromMarket(store, how);
+      return { swaps: told(swaps), isWhole };
+    },
+  };
+
+  function told(restored: readonly Restored[]): readonly Restored[] {
+    parts.onRestored();
+    due();
+    return restored;
+  }
+}
+
+/** Each with its market's word for contract and decimals: the person confirms every swap. */
+async function assetsOf(client: ParleyClient): Promise<PinnedAsset[]> {
+  const all: PinnedAsset[] = [];
+  let cursor: string | null = null;
+  for (let page = 0; page < mostAssetPages; page += 1) {
+    const from = cursor === null ? {} : { cursor };
+    const { assets, nextCursor } = await client.assets({ limit: pageSize, ...from });
+    for (const { id, chain, address: token, decimals } of assets) {
+      all.push({ id, chain, token, decimals, highValueFrom: null });
+    }
+    if (nextCursor === null) break;
+    cursor = nextCursor;
+  }
+  return all;
+}
+
+function stateOf(text: string | null, saved: string | null): RescueFileState {
+  if (text === null) return { swaps: 0, writtenAt: null, isSaved: true };
+  const { swaps, writtenAt } = readRescue(text);
+  return {
+    swaps: swaps.length,
+    writtenAt,
+    isSaved: swaps.length === 0 || contentOf(text) === saved,
+  };
+}
+
+/** Of which swaps and escrows it is, whenever it was written. */
+function contentOf(text: string): string {
+  const { swaps } = readRescue(text);
+  return swaps
+    .map(({ swap: { id, legs } }) => `${id} ${legs.a.escrow?.address} ${legs.b.escrow?.address}`)
+    .sort()
+    .join('\n');
+}

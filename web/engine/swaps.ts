@@ -1,0 +1,466 @@
+// All swaps of this browser: those that are open settle themselves in the tab that has the turn.
+
+import type { EscrowPayment } from '../../chains/interface/reading.ts';
+import type { AppChain } from '../../core/app-chain.ts';
+import type { ChainKey } from '../../core/families.ts';
+import type { UnixSeconds } from '../../core/nominal.ts';
+import type { LegName } from '../../core/trade.ts';
+import type { ParleyClient } from '../../sdk/client.ts';
+import { messageOf, ParleyApiError, StoreError } from '../../sdk/errors.ts';
+import type { RawSpend } from '../../sdk/rescue/raw.ts';
+import { ownSides, watchedOf } from '../../sdk/settle/record.ts';
+import type { ChainSource, Outcome, Progress, SettleInput } from '../../sdk/settle.ts';
+import { readKept, type Store, type SwapRecord, writeKept } from '../../sdk/stores/store.ts';
+import type { OwnTrade, VerifiedSwap } from '../../sdk/trade.ts';
+import type { Wallet } from '../../sdk/wallets/wallet.ts';
+import { type Deals, type Entry, nextKey } from './deals.ts';
+import { type Begun, type Drive, drive, type Ready, verbDone } from './drive.ts';
+import type { Kept } from './kept.ts';
+import { type Held, held } from './live.ts';
+import type { OpenNodes } from './nodes.ts';
+import { sleep } from './sleep.ts';
+import { openTabs, type Said, type Tabs } from './tabs.ts';
+import { EngineError, type Problem, type Swaps, type SwapView } from './types.ts';
+import type { OpenVault } from './vault.ts';
+import { inOrder, type Told, viewOf } from './view.ts';
+import { absent, type Hands, keyWallet } from './wallets.ts';
+
+export type OpenSwaps = Swaps & {
+  /** How many are not over. */
+  open(): Promise<number>;
+  /** Something of what runs reads is other now: all that run begin again. */
+  restart(chain: ChainKey | null): void;
+  /** Looks for what was accepted or restored, in whichever tab settles. */
+  look(): void;
+  say(said: Said): void;
+  close(): Promise<void>;
+};
+
+export type SwapsParts = {
+  readonly name: string;
+  readonly client: ParleyClient;
+  readonly chains: readonly AppChain[];
+  readonly store: Store;
+  readonly kept: Kept;
+  readonly vault: OpenVault;
+  readonly nodes: OpenNodes;
+  readonly deals: Deals;
+  readonly hands: Hands;
+  readonly now: () => UnixSeconds;
+  readonly pollMs: number;
+  readonly problems: () => readonly Problem[];
+  readonly onStoreFault: (error: StoreError) => void;
+  /** Of the other tabs, what is not about swaps. */
+  readonly onSaid: (said: Said) => void;
+  /** A swap was verified or funded: the rescue file is old. */
+  readonly onRescue: () => void;
+};
+
+type Ended = { readonly outcome: Outcome; readonly told: Omit<Told, 'shown'> };
+
+/** Side by side in one page; the others begin when one of them has ended. */
+const mostDriven = 60;
+const dealPauseMs = 3_000;
+/** After the acceptance has lapsed nothing can come of it. */
+const lapsedSeconds = 1_800;
+/** Keys of the phrase that are tried for a script: as far as a restore looks. */
+const mostKeys = 200;
+const sayPauseMs = 250;
+const readMs = 20_000;
+
+const endedKey = (swapId: string) => `ended ${swapId}`;
+const payoutKey = (threadId: string) => `payout ${threadId}`;
+
+export async function openSwaps(parts: SwapsParts): Promise<OpenSwaps> {
+  const of: All = {
+    ...{ parts, all: held<readonly SwapView[]>([]), tabs: null, turn: null, isSaying: false },
+    ...{ drives: new Map(), still: new Map(), extras: new Map(), texts: new Map() },
+    ...{ looking: Promise.resolve(), watching: Promise.resolve() },
+  };
+  await readAll(of);
+  return opened(of);
+}
+
+type All = {
+  readonly parts: SwapsParts;
+  readonly all: Held<readonly SwapView[]>;
+  /** By swap; those of this tab, while it has the turn. */
+  readonly drives: Map<string, Drive>;
+  readonly still: Map<string, SwapView>;
+  readonly extras: Map<string, bigint>;
+  readonly texts: Map<string, string>;
+  tabs: Tabs | null;
+  turn: AbortController | null;
+  isSaying: boolean;
+  looking: Promise<void>;
+  watching: Promise<void>;
+};
+
+async function readAll(of: All): Promise<void> {
+  const { store, kept } = of.parts;
+  for (const swapId of await store.swapIds()) {
+    const [record, ended] = [await store.getSwap(swapId), await kept.get(endedKey(swapId))];
+    if (record === null || of.drives.has(swapId)) continue;
+    const view = ended === null ? stillView(record, of.parts.now()) : endedView(ended);
+    of.still.set(swapId, view);
+  }
+  show(of);
+}
+
+/** Once a change, and to the other tabs a few times a second at most. */
+function show(of: All): void {
+  const views = new Map(of.still);
+  for (const [swapId, each] of of.drives) views.set(swapId, each.view());
+  const same = [...views].every(([id, view]) => {
+    const text = writeKept(view);
+    const isSame = of.texts.get(id) === text;
+    of.texts.set(id, text);
+    return isSame;
+  });
+  if (same && views.size === of.all.now().length) return;
+  of.all.set(inOrder([...views.values()]));
+  if (of.isSaying || of.turn === null) return;
+  of.isSaying = true;
+  setTimeout(() => {
+    of.isSaying = false;
+    if (of.turn !== null) of.tabs?.say({ kind: 'views', views: of.all.now() });
+  }, sayPauseMs);
+}
+
+/** One look at a time; whoever asks meanwhile is looked for after it. */
+function look(of: All): void {
+  if (of.turn === null) {
+    of.tabs?.say({ kind: 'changed', what: 'deals' });
+    return;
+  }
+  const { signal } = of.turn;
+  of.looking = of.looking
+    .then(() => lookOnce(of, signal))
+    .catch((error: unknown) => failed(of, error));
+}
+
+function failed(of: All, error: unknown): void {
+  if (error instanceof StoreError) of.parts.onStoreFault(error);
+}
+
+async function lookOnce(of: All, signal: AbortSignal): Promise<void> {
+  const { store, kept, deals } = of.parts;
+  for (const swapId of await store.swapIds()) {
+    if (signal.aborted || of.drives.size >= mostDriven) return;
+    if (of.drives.has(swapId)) continue;
+    const [record, ended] = [await store.getSwap(swapId), await kept.get(endedKey(swapId))];
+    if (record === null || (ended !== null && !mayStillCome(record, ended))) continue;
+    driveOne(of, begunOf(record));
+  }
+  for (const entry of await deals.entries()) {
+    if (!signal.aborted) await lookAt(of, entry);
+  }
+  show(of);
+}
+
+async function lookAt(of: All, entry: Entry): Promise<void> {
+  const { client, deals, store, now } = of.parts;
+  const { threadId, swapId } = entry;
+  if (swapId === null) {
+    const found = await swapOf(client, threadId);
+    const isLapsed = now() > entry.acceptedAt + lapsedSeconds;
+    if (found === 'none' && !isLapsed) return;
+    if (found === 'unknown') return;
+    await deals.change(threadId, (each) => (found === 'none' ? null : { ...each, swapId: found }));
+    if (found === 'none') return;
+    return lookAt(of, { ...entry, swapId: found });
+  }
+  const trade = await store.getTrade(threadId);
+  if (trade === null) return deals.change(threadId, () => null);
+  if ((await store.getSwap(swapId)) !== null) return verified(of, trade);
+  if (of.drives.has(swapId)) return;
+  if (entry.payout !== null) await keepPayout(of, threadId, entry.payout);
+  const swap = { ...entry.expected, id: swapId };
+  const none = { isByHand: false, isRefundLeft: false, isRestored: false };
+  driveOne(of, { swapId, trade, swap, isVerified: false, ...none });
+}
+
+async function keepPayout(of: All, threadId: string, payout: string): Promise<void> {
+  await of.parts.kept.change(payoutKey(threadId), (before) => before ?? payout);
+}
+
+function driveOne(of: All, begun: Begun): void {
+  const { parts } = of;
+  const { swapId, trade } = begun;
+  const one = drive({
+    begun,
+    ready: () => readyOf(of, swapId, trade),
+    prompts: () => parts.hands.prompts(swapId),
+    now: parts.now,
+    problems: parts.problems,
+    onChange: () => show(of),
+    onStep: (progress) => onStep(of, progress, trade),
+    onEnd: (outcome, told) => onEnd(of, outcome, told),
+    onStoreFault: parts.onStoreFault,
+  });
+  of.still.delete(swapId);
+  of.drives.set(swapId, one);
+  show(of);
+}
+
+function onStep(of: All, progress: Progress, trade: OwnTrade): void {
+  const { hands, onRescue } = of.parts;
+  const verb = verbDone(progress);
+  if (verb !== null) hands.done(progress.swapId, verb);
+  const { step } = progress;
+  if (step === 'verified') void verified(of, trade).catch((error: unknown) => failed(of, error));
+  if (step === 'verified' || step === 'funded' || step === 'pay_by_hand') onRescue();
+}
+
+/** From now on the record is in the store; the next escrow on Bitcoin has another key. */
+async function verified(of: All, { threadId, refundTo, payTo }: OwnTrade): Promise<void> {
+  const { deals, kept, vault } = of.parts;
+  await deals.change(threadId, () => null);
+  const keys = await vault.keys();
+  const pubkey = refundTo.pubkey ?? payTo.pubkey;
+  const used = pubkey === null ? null : keyIndex(keys, pubkey);
+  if (used === null) return;
+  await kept.change(nextKey, (text) => String(Math.max(Number(text ?? 0), used + 1)));
+}
+
+async function onEnd(of: All, outcome: Outcome, { shown: _, ...told }: Told): Promise<void> {
+  const { kept, hands, onRescue } = of.parts;
+  hands.done(outcome.swapId);
+  const ended: Ended = { outcome, told: { ...told, phase: 'ended', end: outcome } };
+  await kept.change(endedKey(outcome.swapId), () => writeKept(ended));
+  await of.parts.deals.change(told.trade.threadId, () => null);
+  onRescue();
+  look(of);
+}
+
+async function readyOf(of: All, swapId: string, trade: OwnTrade): Promise<Ready> {
+  const { client, store, vault, now, pollMs } = of.parts;
+  if (vault.state.now().kind === 'none') return { lacks: 'phrase' };
+  const payout = await of.parts.kept.get(payoutKey(trade.threadId));
+  const sources = new Map<ChainKey, ChainSource>();
+  const wallets = new Map<ChainKey, Wallet>();
+  const away: LegName[] = [];
+  const gives = trade.party === 'maker' ? 'a' : 'b';
+  const { swap } = (await store.getSwap(swapId)) ?? { swap: null };
+  for (const [leg, { chain }, own] of sidesOf(trade, gives)) {
+    const source = await of.parts.nodes.source(chain);
+    sources.set(chain, source);
+    if (source.view.family === 'bitcoin') {
+      if (payout === null) return { lacks: 'payout' };
+      const keys = await vault.keys();
+      const index = keyIndex(keys, own.pubkey ?? '');
+      if (index === null) return { lacks: 'phrase' };
+      wallets.set(chain, await keyWallet(source, keys.bitcoinKey(index), payout));
+      continue;
+    }
+    const known = of.parts.chains.find((each) => each.chain === chain);
+    const { nodes = [] } = of.parts.nodes.chains.now().find((each) => each.chain === chain) ?? {};
+    const wallet = known === undefined ? null : of.parts.hands.wallet(known, nodes, own.address);
+    if (wallet === null) away.push(leg);
+    wallets.set(chain, wallet ?? absent(source.view.family, chain, own.address));
+  }
+  const givesExtra = (extra: bigint) => extra <= (of.extras.get(swapId) ?? 0n);
+  const input: SettleInput = { swapId, client, sources, wallets, store, now, pollMs, givesExtra };
+  return { input: swap === null ? { ...input, trade } : input, away };
+}
+
+async function beginAll(of: All, signal: AbortController): Promise<void> {
+  of.turn = signal;
+  look(of);
+  of.watching = watchDeals(of, signal.signal);
+  await of.looking;
+  show(of);
+}
+
+/** Of acceptances, until the other side has accepted too. */
+async function watchDeals(of: All, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(dealPauseMs, signal);
+    const waiting = await of.parts.deals.entries().catch(() => []);
+    if (waiting.length > 0 && !signal.aborted) look(of);
+  }
+}
+
+async function endAll(of: All): Promise<void> {
+  of.turn?.abort();
+  of.turn = null;
+  await Promise.all([of.looking, of.watching]);
+  const drives = [...of.drives];
+  await Promise.all(drives.map(([, each]) => each.stop()));
+  for (const [swapId, each] of drives) of.still.set(swapId, each.view());
+  of.drives.clear();
+}
+
+function hear(of: All, said: Said): void {
+  switch (said.kind) {
+    case 'hello':
+      if (of.turn !== null) of.tabs?.say({ kind: 'views', views: of.all.now() });
+      return;
+    case 'views':
+      if (of.turn !== null) return;
+      for (const each of said.views) of.still.set(each.id, each);
+      show(of);
+      return;
+    case 'again':
+      of.drives.get(said.swapId)?.again();
+      return;
+    case 'sign':
+      if (of.drives.has(said.swapId)) of.parts.hands.want(said.swapId, said.verb);
+      return;
+    case 'extra':
+      of.extras.set(said.swapId, said.extra);
+      return;
+    case 'changed':
+      if (said.what === 'deals' && of.turn !== null) look(of);
+      of.parts.onSaid(said);
+      return;
+    default:
+      return;
+  }
+}
+
+function opened(of: All): OpenSwaps {
+  const { parts } = of;
+  const tell = (said: Said) => {
+    if (of.turn === null) of.tabs?.say(said);
+    else hear(of, said);
+  };
+  const tabs = openTabs({
+    name: parts.name,
+    store: parts.store,
+    hear: (said) => hear(of, said),
+    begin: () => beginAll(of, new AbortController()),
+    end: () => endAll(of),
+    mayLetGo: () => !parts.hands.isOpen(),
+  });
+  of.tabs = tabs;
+  return {
+    all: of.all,
+    driver: tabs.driver,
+    takeOver: tabs.takeOver,
+    say: tabs.say,
+    one: (swapId) => of.all.now().find(({ id }) => id === swapId) ?? null,
+    again: (swapId) => tell({ kind: 'again', swapId }),
+    sign: (swapId, verb) => tell({ kind: 'sign', swapId, verb }),
+    giveExtra: (swapId, extra) => tell({ kind: 'extra', swapId, extra }),
+    payTo: (swapId, address) => payTo(of, swapId, address, tell),
+    payments: (swapId) => paymentsOf(of, swapId),
+    raw: (swapId, verb) => rawOf(of, swapId, verb),
+    open: async () => of.all.now().filter(({ phase }) => phase !== 'ended').length,
+    restart: (chain) => restart(of, chain),
+    look: () => look(of),
+    close: tabs.close,
+  };
+}
+
+async function payTo(
+  of: All,
+  swapId: string,
+  address: string,
+  tell: (said: Said) => void,
+): Promise<void> {
+  const view = of.all.now().find(({ id }) => id === swapId);
+  const leg = [view?.legs.a, view?.legs.b].find((each) => each?.family === 'bitcoin');
+  if (view === undefined || leg === undefined)
+    throw new Error(`swap ${swapId} has no leg on Bitcoin`);
+  const { vault, kept, nodes } = of.parts;
+  const keys = await vault.keys();
+  await keyWallet(await nodes.source(leg.chain), keys.bitcoinKey(0), address.trim());
+  await kept.change(payoutKey(view.trade.threadId), () => address.trim());
+  tell({ kind: 'again', swapId });
+}
+
+function restart(of: All, chain: ChainKey | null): void {
+  for (const each of of.drives.values()) {
+    const { a, b } = each.view().legs;
+    if (chain === null || a.chain === chain || b.chain === chain) each.again();
+  }
+}
+async function recordOf({ parts }: All, swapId: string): Promise<SwapRecord> {
+  const record = await parts.store.getSwap(swapId);
+  if (record !== null) return record;
+  throw new EngineError('unknown_swap', `nothing is kept of swap ${swapId} in this browser`);
+}
+
+async function paymentsOf(of: All, swapId: string): Promise<readonly EscrowPayment[]> {
+  const record = await recordOf(of, swapId);
+  const { gives } = ownSides(record);
+  const { adapter } = await of.parts.nodes.source(record.swap.legs[gives].chain);
+  const limit = AbortSignal.timeout(readMs);
+  return (await adapter.payments?.(watchedOf(record, gives), limit)) ?? [];
+}
+
+async function rawOf(of: All, swapId: string, verb: 'claim' | 'refund'): Promise<RawSpend> {
+  const { trade } = await recordOf(of, swapId);
+  const ready = await readyOf(of, swapId, trade);
+  if ('lacks' in ready) {
+    const what = ready.lacks === 'phrase' ? 'the rescue phrase' : 'an address to be paid at';
+    throw new EngineError(
+      ready.lacks === 'phrase' ? 'no_phrase' : 'no_payout',
+      `${what} is missing`,
+    );
+  }
+  const { rawSpend } = await import('../../sdk/rescue/raw.ts');
+  return rawSpend(ready.input, verb);
+}
+
+type Own = OwnTrade['refundTo'];
+
+function sidesOf(trade: OwnTrade, gives: LegName): [LegName, { chain: ChainKey }, Own][] {
+  const isBase =
+    trade.direction === 'sell_base' ? trade.party === 'taker' : trade.party === 'maker';
+  const [given, got] = isBase ? [trade.base, trade.quote] : [trade.quote, trade.base];
+  const gets = gives === 'a' ? 'b' : 'a';
+  return [
+    [gives, given, trade.refundTo],
+    [gets, got, trade.payTo],
+  ];
+}
+
+function keyIndex(
+  keys: { bitcoinKey(index: number): { readonly pubkey: string } },
+  pubkey: string,
+): number | null {
+  for (let index = 0; index < mostKeys; index += 1) {
+    if (keys.bitcoinKey(index).pubkey === pubkey) return index;
+  }
+  return null;
+}
+
+function begunOf(record: SwapRecord): Begun {
+  const { trade, swap, byHand = false, scheduled, restored } = record;
+  const more = { isByHand: byHand, isRefundLeft: scheduled !== undefined };
+  return { swapId: swap.id, trade, swap, isVerified: true, ...more, isRestored: restored === true };
+}
+
+/** A payment by hand that came too late comes back after the timelock, if somebody looks. */
+function mayStillCome({ byHand }: SwapRecord, ended: string): boolean {
+  return byHand === true && readKept<Ended>(ended).outcome.end === 'nothing';
+}
+
+const atRest: Omit<Told, keyof Begun | 'phase'> = {
+  ...{ state: 'preparing', shown: null, isToPay: false, lacks: null, away: [], prompts: [] },
+  ...{ waits: null, problems: [], history: [], end: null },
+};
+
+function stillView(record: SwapRecord, now: UnixSeconds): SwapView {
+  return viewOf({ ...atRest, ...begunOf(record), phase: 'starting' }, now);
+}
+
+function endedView(text: string): SwapView {
+  const { outcome, told } = readKept<Ended>(text);
+  const swap: VerifiedSwap = told.swap;
+  return viewOf({ ...told, swap, shown: null, end: outcome, phase: 'ended' }, 0);
+}
+
+/** `unknown`: the market does not say now. */
+async function swapOf(client: ParleyClient, threadId: string): Promise<string> {
+  try {
+    const { swapId } = await client.thread(threadId);
+    return swapId ?? 'none';
+  } catch (error) {
+    const isGone = error instanceof ParleyApiError && error.status === 404;
+    if (!isGone && !(error instanceof ParleyApiError)) throw new Error(messageOf(error));
+    return isGone ? 'none' : 'unknown';
+  }
+}

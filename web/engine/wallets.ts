@@ -1,0 +1,139 @@
+// The wallets that settle a swap: the phrase's key on Bitcoin, and a person's own elsewhere, which is
+// asked when the person says so and never by itself.
+
+import type { AppChain } from '../../core/app-chain.ts';
+import type { ChainKey } from '../../core/families.ts';
+import type { BitcoinKey } from '../../sdk/rescue/derive.ts';
+import type { ChainSource } from '../../sdk/settle.ts';
+import type { Wallet } from '../../sdk/wallets/wallet.ts';
+import { titleOf } from './chains.ts';
+import type { Verb } from './types.ts';
+import type { Prompt } from './view.ts';
+import type { AskedFor, Asks, Place, WalletLink } from './wallet-port.ts';
+
+/** A person reads what it signs, and may have to unlock a device first. */
+const personMs = 180_000;
+
+export type Hands = {
+  use(link: WalletLink): void;
+  /** null: its account is not connected. The same object for all swaps of the account. */
+  wallet(chain: AppChain, nodes: readonly string[], address: string): Wallet | null;
+  prompts(swapId: string): readonly Prompt[];
+  /** The person wants to be asked. */
+  want(swapId: string, verb: Verb): void;
+  /** What was signed, or is not needed any more. */
+  done(swapId: string, verb?: Verb): void;
+  /** Whether a wallet may be showing a prompt. */
+  isOpen(): boolean;
+};
+
+export type HandsParts = {
+  /** null: of all swaps. */
+  readonly onChange: (swapId: string | null) => void;
+};
+
+export function handsOf({ onChange }: HandsParts): Hands {
+  const links = new Map<string, WalletLink>();
+  const wallets = new Map<string, Wallet>();
+  const prompts = new Map<string, Map<Verb, Prompt>>();
+  const keyOf = (family: string, address: string) =>
+    `${family} ${family === 'evm' ? address.toLowerCase() : address}`;
+  const set = (swapId: string, verb: Verb, is: Prompt['is']) => {
+    const own = prompts.get(swapId) ?? new Map<Verb, Prompt>();
+    prompts.set(swapId, own);
+    if (own.get(verb)?.is === is) return;
+    own.set(verb, { verb, is, sinceMs: Date.now() });
+    onChange(swapId);
+  };
+  const asks: Asks = {
+    withinMs: personMs,
+    isWanted: ({ swapId, verb }: AskedFor) => {
+      const is = prompts.get(swapId)?.get(verb)?.is;
+      if (is === undefined) set(swapId, verb, 'needed');
+      return is === 'open';
+    },
+    over: ({ swapId, verb }) => set(swapId, verb, 'declined'),
+  };
+  return {
+    use: (link) => {
+      const key = keyOf(link.family, link.signer.address);
+      links.set(key, link);
+      const drop = () => {
+        if (links.get(key) !== link) return;
+        links.delete(key);
+        forget(key);
+        onChange(null);
+      };
+      const forget = (of: string) => {
+        for (const each of wallets.keys()) if (each.startsWith(`${of} `)) wallets.delete(each);
+      };
+      forget(key);
+      link.onGone(drop);
+      onChange(null);
+    },
+    wallet: (chain, nodes, address) => {
+      const key = keyOf(chain.family, address);
+      const link = links.get(key);
+      const place = placeOf(chain, nodes);
+      if (link === undefined || place === null) return null;
+      const at = `${key} ${chain.chain} ${nodes.join(' ')}`;
+      const wallet = wallets.get(at) ?? link.on(place, asks);
+      wallets.set(at, wallet);
+      return wallet;
+    },
+    prompts: (swapId) => [...(prompts.get(swapId)?.values() ?? [])],
+    want: (swapId, verb) => set(swapId, verb, 'open'),
+    done: (swapId, verb) => {
+      const own = prompts.get(swapId);
+      if (verb === undefined) own?.clear();
+      else own?.delete(verb);
+    },
+    isOpen: () =>
+      [...prompts.values()].some((own) => [...own.values()].some(({ is }) => is === 'open')),
+  };
+}
+
+function placeOf(of: AppChain, nodes: readonly string[]): Place | null {
+  const { chain } = of;
+  const [rpcUrl = ''] = nodes;
+  switch (of.family) {
+    case 'bitcoin':
+      return null;
+    case 'evm':
+      return { family: 'evm', chain, chainId: of.chainId, rpcUrl, name: titleOf(of), coin: 'ETH' };
+    case 'tron':
+      return { family: 'tron', chain, chainId: of.chainId, sources: nodes.map((url) => ({ url })) };
+    case 'solana':
+      return { family: 'solana', chain, genesisHash: of.genesisHash, rpcUrls: nodes };
+  }
+}
+
+/** The phrase's key, which signs alone and has no coins. Throws `bad_address`, `wrong_network`. */
+export async function keyWallet(
+  { view }: ChainSource,
+  { privateKey }: BitcoinKey,
+  payout: string | null,
+): Promise<Wallet> {
+  if (view.family !== 'bitcoin') throw new Error(`${view.chain} has no key of the phrase`);
+  const { bitcoinWallet } = await import('../../sdk/wallets/bitcoin.ts');
+  const paid = payout === null ? {} : { payout };
+  return bitcoinWallet({ privateKey, network: view.network, ...paid });
+}
+
+/**
+ * In the place of a wallet that is not connected: chains are read without it, and whatever needs it
+ * waits.
+ */
+export function absent(
+  family: 'evm' | 'tron' | 'solana',
+  chain: ChainKey,
+  address: string,
+): Wallet {
+  const away = async (): Promise<never> => {
+    throw new Error(`the wallet of ${address} on ${chain} is not connected: connect it to go on`);
+  };
+  const asks: Asks = { withinMs: personMs, isWanted: () => false, over: () => {} };
+  const waits = { address, asks, outcome: away, sign: away };
+  if (family !== 'evm') return { family, ...waits };
+  return { family, ...waits, raise: away, isNonceDeep: away, gapBefore: away, forget: () => {} };
+}
