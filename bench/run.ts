@@ -20,6 +20,7 @@ import { benchSignIn } from './sign-in.ts';
 import { type Stage, setStage, usualVolume, type Volume } from './stage.ts';
 import { benchStart } from './start.ts';
 import { benchVerify } from './verify.ts';
+import { benchWeb } from './web.ts';
 import { benchWebhooks } from './webhooks.ts';
 
 /** Each with what is said of it beforehand. */
@@ -45,6 +46,7 @@ const benches: Readonly<Record<string, (name: string) => Promise<Row[]>>> = {
   growth: async () => benchGrowth(),
   'sign-in': inRounds(() => benchSignIn(effort)),
   idle: inRounds(() => benchIdle(effort)),
+  web: inRounds(() => benchWeb(effort)),
 };
 
 const usage = `usage: npm run bench -- [NAME]... [options]

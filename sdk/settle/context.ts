@@ -31,6 +31,8 @@ export type ProgressStep =
   | 'pay_by_hand'
   /** A person has to want that a wallet asks (`Asks`). */
   | 'asking'
+  /** The wallet asks now, or as soon as all else is ready. */
+  | 'prompting'
   /** A wallet has not signed as asked. */
   | 'wallet_refused'
   | 'funded'
@@ -225,6 +227,10 @@ export function contextOf(input: SettleInput) {
         // As with what is told.
       }
     },
+    /** The same words are news the next time. */
+    saidAnew: ({ leg }: Pick<SetLeg, 'leg'>, steps: readonly ProgressStep[]) => {
+      for (const step of steps) emitted.delete(`${step} ${leg}`);
+    },
     /** Emits that this side waits; `once`: however often it is met. */
     waits: ({ leg }: Pick<SetLeg, 'leg'>, text: string, how: Waits = {}) => {
       const { txid, once = false } = how;
@@ -290,11 +296,18 @@ export async function asPersonWants(
   if (!asks.isWanted(what)) {
     return context.emit('asking', leg.leg, `waits until you want to ${verb} leg ${leg.leg}`);
   }
+  context.saidAnew(leg, ['wallet_refused']);
+  context.emit(
+    'prompting',
+    leg.leg,
+    `asks your wallet to ${verb} leg ${leg.leg}: confirm it there`,
+  );
   try {
     await work();
   } catch (error) {
     if (!(error instanceof WalletError)) throw error;
     asks.over(what);
+    context.saidAnew(leg, ['asking', 'prompting']);
     context.emit('wallet_refused', leg.leg, error.message, error.txid ?? undefined);
   }
 }

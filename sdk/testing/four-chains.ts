@@ -10,7 +10,13 @@ import type { LegName, Party } from '../../core/trade.ts';
 import { type DevnetClient, type DevnetStatus, devnetClient } from '../../devnet/client.ts';
 import { startDevnet } from '../../devnet/devnet.ts';
 import { ledgers } from '../../scripts/demo/ledger.ts';
-import { newKeys, sourcesOf, type Wallets, walletsOf } from '../../scripts/demo/people.ts';
+import {
+  type Keys,
+  newKeys,
+  sourcesOf,
+  type Wallets,
+  walletsOf,
+} from '../../scripts/demo/people.ts';
 import { type CoinName, type Place, placeOf } from '../../scripts/demo/place.ts';
 import type { SettleInput } from '../settle/context.ts';
 import { memoryStore } from '../stores/memory.ts';
@@ -46,6 +52,8 @@ export type FourChains = {
   readonly control: string;
   readonly place: Place;
   readonly walletsOf: Record<Party, Wallets>;
+  /** Of those wallets. */
+  readonly keysOf: Record<Party, Keys>;
   now(): number;
   /** Moves all chains and this clock. */
   move(seconds: number): Promise<void>;
@@ -129,10 +137,11 @@ async function withParties(
   const place = placeOf({ chains });
   let offset = status.clockOffsetSeconds;
   const now = () => Math.floor(Date.now() / 1000) + offset;
-  const parties = { maker: walletsOf(place, newKeys()), taker: walletsOf(place, newKeys()) };
+  const keysOf = { maker: newKeys(), taker: newKeys() };
+  const parties = { maker: walletsOf(place, keysOf.maker), taker: walletsOf(place, keysOf.taker) };
   for (const wallets of Object.values(parties)) await fill(dev, place, wallets);
   return {
-    ...{ dev, control, place, walletsOf: parties, now },
+    ...{ dev, control, place, walletsOf: parties, keysOf, now },
     move: async (seconds) => {
       offset = (await dev.time(seconds)).clockOffsetSeconds;
     },

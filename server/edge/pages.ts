@@ -1,15 +1,13 @@
-// What anybody may read without a key: the descriptions of the API, their interactive reference,
-// and the account page. Nothing leaves this server: scripts are ours or vendored.
+// What anybody may read without a key: the descriptions of the API, and their interactive reference.
+// Nothing leaves this server: scripts are vendored.
 
-import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../ports/deps.ts';
 import type { Access } from './access.ts';
 import { describeAccount } from './account/openapi.ts';
-import { requestHeader } from './account/same-origin.ts';
 import { describeFeed } from './feed/asyncapi.ts';
 import { describeApi } from './openapi.ts';
 
@@ -34,7 +32,6 @@ const referencePolicy = [
   "img-src 'self' data:",
   "font-src 'self' data:",
 ].join('; ');
-const accountPolicy = [...strict, "style-src 'self'", 'img-src data:'].join('; ');
 
 export function registerPages(app: FastifyInstance, deps: Deps): void {
   const { settings } = deps;
@@ -60,6 +57,8 @@ export function registerPages(app: FastifyInstance, deps: Deps): void {
   for (const url of ['/v1', '/v1/']) {
     app.get(url, { config }, (_request, reply) => reply.redirect(referencePath, 302));
   }
+  // The account's page before it was a screen of the app.
+  app.get('/account/', { config }, (_request, reply) => reply.redirect('/account', 302));
   let script: Promise<Buffer> | undefined;
   app.get(scriptPath, { config }, async (_request, reply) => {
     // Zipped for whoever asks: plain it is 3 MB a request, and every browser unpacks it.
@@ -70,36 +69,6 @@ export function registerPages(app: FastifyInstance, deps: Deps): void {
       .type('text/javascript; charset=utf-8')
       .send(await script);
   });
-  registerAccountPage(app, deps);
-}
-
-const scripts = ['', '-account', '-common', '-passkey', '-payout', '-sign-in', '-wallet'];
-
-function registerAccountPage(app: FastifyInstance, { settings }: Deps): void {
-  const { productName, shortName } = settings;
-  const page = textOf('page.html')
-    .replaceAll('{{product}}', escapeHtml(productName))
-    .replaceAll('{{header}}', requestHeader(shortName));
-  const send = (reply: FastifyReply) =>
-    reply
-      .header('content-security-policy', accountPolicy)
-      .header('cross-origin-opener-policy', 'same-origin')
-      .type(html)
-      .send(page);
-  for (const url of ['/account', '/account/']) {
-    app.get(url, { config }, (_request, reply) => send(reply));
-  }
-  const files = scripts.map((part) => [`page${part}.js`, 'javascript'] as const);
-  for (const [name, type] of [['page.css', 'css'] as const, ...files]) {
-    const text = textOf(name);
-    app.get(`/account/${name}`, { config }, (_request, reply) =>
-      reply.type(`text/${type}; charset=utf-8`).send(text),
-    );
-  }
-}
-
-function textOf(name: string): string {
-  return readFileSync(new URL(`./account/page/${name}`, import.meta.url), 'utf8');
 }
 
 function referenceOf(productName: string): string {

@@ -20,11 +20,12 @@ export async function serveBundled(entry: string): Promise<BundledPage> {
     },
   });
   const { output } = (built as Rolldown.RolldownOutput[])[0] as Rolldown.RolldownOutput;
-  const [{ code }] = output;
+  const chunks = output.filter((each) => each.type === 'chunk');
+  const scripts = new Map(chunks.map(({ fileName, code }) => [`/${fileName}`, code]));
   const server = createServer(({ url }, reply) => {
-    const isScript = url === '/page.js';
-    reply.setHeader('content-type', isScript ? 'text/javascript' : 'text/html');
-    reply.end(isScript ? code : '<!doctype html><script type=module src=/page.js></script>');
+    const script = scripts.get(url ?? '');
+    reply.setHeader('content-type', script === undefined ? 'text/html' : 'text/javascript');
+    reply.end(script ?? '<!doctype html><script type=module src=/page.js></script>');
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -79,6 +79,8 @@ export async function startWeb(env: Readonly<Record<string, string>> = {}): Prom
     end.after(() => rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }));
     const [market, browser] = await Promise.all([startMarketProcess(end, home, env), launch()]);
     end.after(() => browser.close());
+    const { app } = market.ready;
+    if (app?.startsWith('not ') === true) throw new Error(`the app is ${app}`);
     const { port } = new URL(market.ready.url);
     const url = `http://localhost:${port}`;
     const dev = devnetClient(market.ready.dev ?? '');

@@ -11,6 +11,7 @@ import { accountRoutes } from './account-routes.ts';
 import { Fault } from './fault.tsx';
 import { Layout } from './layout.tsx';
 import { Missing } from './missing.tsx';
+import { settleRoutes } from './settle-routes.ts';
 import { tradeRoutes } from './trade-routes.ts';
 
 const root = createRootRoute({ component: Layout });
@@ -20,6 +21,12 @@ const book = createRoute({
   getParentRoute,
   path: '/book',
   component: lazyRouteComponent(() => import('../screens/book/book.tsx'), 'Book'),
+});
+
+const makersConsole = createRoute({
+  getParentRoute,
+  path: '/console',
+  component: lazyRouteComponent(() => import('../screens/console/console.tsx'), 'MakersConsole'),
 });
 
 const status = createRoute({
@@ -37,7 +44,8 @@ const help = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     ...tradeRoutes(root),
-    ...[book, status, help],
+    ...[book, makersConsole, status, help],
+    ...settleRoutes(root),
     ...accountRoutes(root),
   ]),
   defaultErrorComponent: Fault,

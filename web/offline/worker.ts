@@ -27,7 +27,7 @@ const description = '/app/build.json';
 /** The market's own words: anew where it answers, else those of the last time. */
 const ownWords = '/app/config.js';
 /** Addresses that only the market answers. */
-const ofMarket = /^\/(?:v1|account)(?:\/|$)/;
+const ofMarket = /^\/(?:v1|account|market)(?:\/|$)/;
 
 async function keepAll(): Promise<void> {
   const cache = await caches.open(cacheName);

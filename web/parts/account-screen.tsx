@@ -17,6 +17,7 @@ const places = [
   ['/notifications', 'account.nav.notifications'],
   ['/keys', 'account.nav.keys'],
   ['/webhooks', 'account.nav.webhooks'],
+  ['/assets', 'account.nav.assets'],
   ['/settings', 'account.nav.settings'],
 ] as const;
 

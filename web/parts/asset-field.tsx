@@ -1,62 +1,33 @@
-// One of many assets, found by typing its symbol, chain or contract.
+// One of many assets, found by typing its symbol or chain.
 
-import {
-  Button,
-  ComboBox,
-  Input,
-  Label,
-  ListBox,
-  ListBoxItem,
-  Popover,
-  Text,
-} from 'react-aria-components/ComboBox';
-import type { Asset } from '../../sdk/types.ts';
+import { lazy, Suspense } from 'react';
 import { text } from '../texts/texts.ts';
-import { assetName, chainName, shortAddress } from './names.ts';
+import type { AssetFieldProps } from './asset-combo.tsx';
+import { Field } from './field.tsx';
+import { assetName } from './names.ts';
 
-export type AssetFieldProps = {
-  readonly label: string;
-  readonly assets: readonly Asset[];
-  /** An id; null: none is chosen. */
-  readonly value: string | null;
-  readonly onChange: (id: string | null) => void;
-};
+const AssetCombo = lazy(async () => ({
+  default: (await import('./asset-combo.tsx')).AssetCombo,
+}));
 
-export function AssetField({ label, assets, value, onChange }: AssetFieldProps) {
-  return (
-    <ComboBox
-      className="field"
-      value={value}
-      onChange={(key) => onChange(key === null ? null : String(key))}
-      defaultItems={assets}
-      menuTrigger="focus"
-      allowsEmptyCollection
-    >
-      <Label>{label}</Label>
-      <div className="combo">
-        <Input placeholder={text('asset.search')} />
-        <Button className="button quiet" aria-label={text('asset.open')}>
-          <span aria-hidden="true">▾</span>
-        </Button>
-      </div>
-      <Popover className="popover">
-        <ListBox<Asset> renderEmptyState={() => <p className="hint">{text('asset.none')}</p>}>
-          {(asset) => (
-            <ListBoxItem id={asset.id} textValue={searched(asset)} className="option">
-              <Text slot="label">{asset.symbol}</Text>
-              <Text slot="description" className="hint">
-                {chainName(asset.chain)}
-                {asset.address !== null && ` · ${shortAddress(asset.address)}`}
-              </Text>
-            </ListBoxItem>
-          )}
-        </ListBox>
-      </Popover>
-    </ComboBox>
+/** Of the same size while it is loaded: nothing below it moves. */
+export function AssetField(props: AssetFieldProps) {
+  const chosen = props.assets.find(({ id }) => id === props.value);
+  const meanwhile = (
+    <Field label={props.label}>
+      {(tied) => (
+        <input
+          {...tied}
+          readOnly
+          placeholder={text('common.loading')}
+          value={chosen === undefined ? '' : assetName(chosen)}
+        />
+      )}
+    </Field>
   );
-}
-
-/** The field shows this once chosen, and finds by it. */
-function searched(asset: Asset): string {
-  return assetName(asset);
+  return (
+    <Suspense fallback={meanwhile}>
+      <AssetCombo {...props} />
+    </Suspense>
+  );
 }

@@ -38,7 +38,7 @@ export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>) {
           <tr key={keyOf(row)} role="row">
             {columns.map((each) => (
               <td key={each.key} role="cell" data-label={each.label} className={looks(each)}>
-                {each.cell(row)}
+                <div>{each.cell(row)}</div>
               </td>
             ))}
           </tr>

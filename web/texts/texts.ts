@@ -5,11 +5,13 @@ import { activity } from './en/activity.ts';
 import { assets } from './en/assets.ts';
 import { book } from './en/book.ts';
 import { common } from './en/common.ts';
+import { makerConsole } from './en/console.ts';
 import { deal } from './en/deal.ts';
 import { help } from './en/help.ts';
 import { keys } from './en/keys.ts';
 import { notifications } from './en/notifications.ts';
 import { orders } from './en/orders.ts';
+import { phrase } from './en/phrase.ts';
 import { session } from './en/session.ts';
 import { settings } from './en/settings.ts';
 import { settlement } from './en/settlement.ts';
@@ -24,11 +26,13 @@ const english = {
   ...assets,
   ...book,
   ...common,
+  ...makerConsole,
   ...deal,
   ...help,
   ...keys,
   ...notifications,
   ...orders,
+  ...phrase,
   ...session,
   ...settings,
   ...settlement,

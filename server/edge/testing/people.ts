@@ -22,6 +22,7 @@ export const freshAddress = () => `person${++addresses}@example.test`;
 
 export async function startPeople(
   overrides: Parameters<typeof startEdge>[0] = {},
+  web: Parameters<typeof startEdge>[2] = null,
 ): Promise<PeopleEdge> {
   const codes = new Map<string, string>();
   const messaging = {
@@ -30,7 +31,7 @@ export async function startPeople(
     },
     mailIsDown: () => false,
   };
-  const edge = await startEdge({ messaging, ...overrides });
+  const edge = await startEdge({ messaging, ...overrides }, undefined, web);
   const codeOf = (address: string) => {
     const code = codes.get(address);
     if (code === undefined) throw new Error(`no code was sent to ${address}`);

@@ -43,8 +43,6 @@ export function registerWeb(app: FastifyInstance, web: Web | null): MissingPage 
   );
   for (const screen of screens) {
     const url = screen.replace(/\$(\w+)/g, ':$1');
-    // The account's own page, as long as there is one.
-    if (app.hasRoute({ method: 'GET', url })) continue;
     app.get(url, (request, reply) => send(request, reply, page));
   }
   return (request, reply) => {
@@ -57,7 +55,7 @@ export function registerWeb(app: FastifyInstance, web: Web | null): MissingPage 
 
 /** A browser goes to an address that is neither the API's nor a file's. */
 function isForPeople({ method, url, headers }: FastifyRequest): boolean {
-  if (method !== 'GET' || /^\/(?:v1|account|app)(?:[/?]|$)/.test(url)) return false;
+  if (method !== 'GET' || /^\/(?:v1|account|market|app)(?:[/?]|$)/.test(url)) return false;
   return headers.accept?.includes('text/html') === true;
 }
 

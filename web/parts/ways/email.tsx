@@ -90,11 +90,12 @@ type CodeFormProps = Pick<EmailWayProps, 'purpose' | 'mailIsDown' | 'after' | 'o
 function CodeForm(props: CodeFormProps) {
   const { purpose, sent, mailIsDown, after, onTaken, anew, leave } = props;
   const [typed, setTyped] = useState('');
+  const [isShort, setShort] = useState(false);
   const { busy, error, run } = useAct();
   const digits = typed.replace(/\D/g, '');
   const give = (event: FormEvent) => {
     event.preventDefault();
-    if (digits.length !== 6) return;
+    if (digits.length !== 6) return setShort(true);
     run(async () => {
       try {
         const done = await account.giveCode(sent.address, digits);
@@ -108,7 +109,6 @@ function CodeForm(props: CodeFormProps) {
       }
     });
   };
-  const isShort = typed !== '' && !/^[\d\s]*$/.test(typed);
   return (
     <form className="way" onSubmit={give}>
       <h2>{text('ways.code.title', { address: sent.address })}</h2>
@@ -118,21 +118,19 @@ function CodeForm(props: CodeFormProps) {
       </Notice>
       <TextField
         label={text('ways.code.digits')}
-        error={isShort ? text('ways.code.only_digits') : null}
+        error={isShort ? text('ways.code.six') : null}
         inputMode="numeric"
         autoComplete="one-time-code"
         maxLength={12}
         required
         value={typed}
-        onChange={setTyped}
+        onChange={(next) => {
+          setTyped(next);
+          setShort(false);
+        }}
       />
       <div className="actions">
-        <Button
-          type="submit"
-          kind="main"
-          busy={busy}
-          blocked={digits.length === 6 ? null : text('ways.code.six')}
-        >
+        <Button type="submit" kind="main" busy={busy}>
           {text('ways.go_on')}
         </Button>
         <Button

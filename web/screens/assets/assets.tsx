@@ -3,7 +3,7 @@
 import { useState } from 'react';
 import type { Asset } from '../../../sdk/types.ts';
 import { useAssets } from '../../market/assets.ts';
-import { OfAccount } from '../../parts/account-screen.tsx';
+import { AccountNav, OfAccount } from '../../parts/account-screen.tsx';
 import { Answer, Empty } from '../../parts/answer.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
@@ -20,6 +20,7 @@ export function Assets() {
   const assets = useAssets();
   return (
     <Screen title={text('assets.title')}>
+      <AccountNav />
       <OfAccount>
         {({ id }) => (
           <>

@@ -11,6 +11,7 @@ import { market } from '../../market/client.ts';
 import { now } from '../../market/clock.ts';
 import { type Standing, standingOf } from '../../market/offers.ts';
 import { priceOf, usePrice, useRecord } from '../../market/pairs.ts';
+import { useSession } from '../../market/session.ts';
 import { amountText } from '../../parts/amount-text.ts';
 import { Answer } from '../../parts/answer.tsx';
 import { AssetAmount } from '../../parts/asset-amount.tsx';
@@ -38,41 +39,70 @@ const pollMs = 2_000;
 
 export function Deal() {
   const { id } = useParams({ from: '/deals/$id' });
-  return <SignedIn>{({ accountId }) => <Read key={id} id={id} userId={accountId} />}</SignedIn>;
-}
-
-function Read({ id, userId }: { id: string; userId: string }) {
+  const session = useSession();
   const assets = useAssets();
   const thread = useQuery({
     queryKey: ['thread', id],
     queryFn: ({ signal }) => market.thread(id, { signal }),
+    enabled: session.status === 'account',
     refetchInterval: ({ state }) => (state.data?.status === 'closed' ? false : pollMs),
   });
+  const userId = session.status === 'account' ? session.account.id : '';
   return (
-    <Answer of={thread}>
-      {(found) => (
-        <Answer of={assets}>
-          {(listed) => {
-            const party = partyIn(found, userId);
-            const base = listed.find((each) => each.id === found.rfq.baseAssetId);
-            const quote = listed.find((each) => each.id === found.rfq.quoteAssetId);
-            if (party === null) return <Notice kind="bad">{text('deal.no_party')}</Notice>;
-            if (base === undefined || quote === undefined) {
-              return <Notice kind="bad">{text('deal.unlisted')}</Notice>;
-            }
-            if (found.swapId !== null) {
-              return (
-                <Notice kind="good" title={text('deal.state.agreed')}>
-                  <a href={`/swaps/${found.swapId}`}>{text('deal.to_swap')}</a>
-                </Notice>
-              );
-            }
-            return <Shown thread={found} party={party} base={base} quote={quote} />;
-          }}
-        </Answer>
-      )}
-    </Answer>
+    <Screen title={titleOf(thread.data, assets.data, userId)} narrow>
+      <SignedIn>
+        {() => (
+          <Answer of={thread}>
+            {(found) => (
+              <Answer of={assets}>
+                {(listed) => <Known key={id} thread={found} assets={listed} userId={userId} />}
+              </Answer>
+            )}
+          </Answer>
+        )}
+      </SignedIn>
+    </Screen>
   );
+}
+
+function titleOf(
+  thread: Thread | undefined,
+  assets: readonly Asset[] | undefined,
+  userId: string,
+): string {
+  const party = thread === undefined ? null : partyIn(thread, userId);
+  if (thread === undefined || assets === undefined || party === null) return text('deal.one');
+  const { gives, gets } = termsOf(thread, party);
+  const said = ({ assetId, amount }: TermsLeg) =>
+    amountText(
+      amount,
+      assets.find((each) => each.id === assetId),
+    );
+  return text('deal.title', { give: said(gives), get: said(gets) });
+}
+
+type KnownProps = {
+  readonly thread: Thread;
+  readonly assets: readonly Asset[];
+  readonly userId: string;
+};
+
+function Known({ thread, assets, userId }: KnownProps) {
+  const party = partyIn(thread, userId);
+  const base = assets.find((each) => each.id === thread.rfq.baseAssetId);
+  const quote = assets.find((each) => each.id === thread.rfq.quoteAssetId);
+  if (party === null) return <Notice kind="bad">{text('deal.no_party')}</Notice>;
+  if (base === undefined || quote === undefined) {
+    return <Notice kind="bad">{text('deal.unlisted')}</Notice>;
+  }
+  if (thread.swapId !== null) {
+    return (
+      <Notice kind="good" title={text('deal.state.agreed')}>
+        <a href={`/swaps/${thread.swapId}`}>{text('deal.to_swap')}</a>
+      </Notice>
+    );
+  }
+  return <Shown thread={thread} party={party} base={base} quote={quote} />;
 }
 
 function Shown(props: DealProps) {
@@ -84,9 +114,8 @@ function Shown(props: DealProps) {
   const reference = referenceOf(thread, party, priceOf(price.data));
   // To the second: an acceptance lapses between two answers.
   const standing = standingOf(thread, party, useNow() * 1_000);
-  const said = (leg: TermsLeg) => amountText(leg.amount, assetOf(leg));
   return (
-    <Screen title={text('deal.title', { give: said(terms.gives), get: said(terms.gets) })} narrow>
+    <>
       <p>
         <Link to="/orders/$id" params={{ id: thread.rfqId }}>
           {text(party === 'taker' ? 'deal.back' : 'deal.back.maker')}
@@ -104,7 +133,7 @@ function Shown(props: DealProps) {
         <Counter {...props} standing={standing} />
       )}
       <Moves thread={thread} party={party} quote={quote} />
-    </Screen>
+    </>
   );
 }
 

@@ -14,6 +14,7 @@ import { type Offer, offersOf } from '../../market/offers.ts';
 import { priceOf, usePrice } from '../../market/pairs.ts';
 import { getsQuote } from '../../market/prices.ts';
 import { queries } from '../../market/queries.ts';
+import { useSession } from '../../market/session.ts';
 import { amountText } from '../../parts/amount-text.ts';
 import { announce } from '../../parts/announce.ts';
 import { Answer, Empty } from '../../parts/answer.tsx';
@@ -37,68 +38,92 @@ const pollMs = 2_000;
 
 export function Order() {
   const { id } = useParams({ from: '/orders/$id' });
-  return <SignedIn>{({ accountId }) => <Read key={id} id={id} userId={accountId} />}</SignedIn>;
-}
-
-function Read({ id, userId }: { id: string; userId: string }) {
+  const session = useSession();
   const assets = useAssets();
   const rfq = useQuery({
     queryKey: ['rfq', id],
     queryFn: ({ signal }) => market.rfq(id, { signal }),
+    enabled: session.status === 'account',
     refetchInterval: ({ state }) =>
       state.data !== undefined && !isLive(state.data, now() * 1_000) ? false : pollMs,
   });
+  const [dialog, setDialog] = useState<'share' | 'cancel' | null>(null);
+  const userId = session.status === 'account' ? session.account.id : null;
+  const isOwn = rfq.data !== undefined && rfq.data.creatorId === userId;
+  const close = () => setDialog(null);
   return (
-    <Answer of={rfq}>
-      {(order) => (
-        <Answer of={assets}>
-          {(listed) => <Shown rfq={order} assets={listed} isOwn={order.creatorId === userId} />}
-        </Answer>
+    <Screen
+      title={titleOf(rfq.data, assets.data)}
+      aside={rfq.data && <Actions rfq={rfq.data} isOwn={isOwn} onPress={setDialog} />}
+    >
+      <SignedIn>
+        {() => (
+          <Answer of={rfq}>
+            {(order) => (
+              <Answer of={assets}>
+                {(listed) => <Shown key={id} rfq={order} assets={listed} isOwn={isOwn} />}
+              </Answer>
+            )}
+          </Answer>
+        )}
+      </SignedIn>
+      {rfq.data && <Share rfq={rfq.data} open={dialog === 'share'} onClose={close} />}
+      {rfq.data && <Cancel rfq={rfq.data} open={dialog === 'cancel'} onClose={close} />}
+    </Screen>
+  );
+}
+
+function titleOf(rfq: Rfq | undefined, assets: readonly Asset[] | undefined): string {
+  if (rfq === undefined || assets === undefined) return text('order.one');
+  const said = ({ assetId, amount }: Sided) => {
+    const asset = assets.find((each) => each.id === assetId);
+    return amount === null ? (asset?.symbol ?? '') : amountText(amount, asset);
+  };
+  const { gives, gets } = sidesOfOrder(rfq);
+  return text('order.title', { give: said(gives), get: said(gets) });
+}
+
+type ActionsProps = {
+  readonly rfq: Rfq;
+  readonly isOwn: boolean;
+  readonly onPress: (what: 'share' | 'cancel') => void;
+};
+
+function Actions({ rfq, isOwn, onPress }: ActionsProps) {
+  if (!isLive(rfq, useNow() * 1_000)) return null;
+  return (
+    <div className="row">
+      <Button onPress={() => onPress('share')}>{text('order.share')}</Button>
+      {isOwn && (
+        <Button kind="danger" onPress={() => onPress('cancel')}>
+          {text('order.cancel')}
+        </Button>
       )}
-    </Answer>
+    </div>
   );
 }
 
 type ShownProps = { readonly rfq: Rfq; readonly assets: readonly Asset[]; readonly isOwn: boolean };
 
 function Shown({ rfq, assets, isOwn }: ShownProps) {
-  const [dialog, setDialog] = useState<'share' | 'cancel' | null>(null);
   // To the second: an order ends between two answers.
   const status = statusOf(rfq, useNow() * 1_000);
   const live = status === 'open' || status === 'negotiating';
-  const sides = sidesOfOrder(rfq);
+  const { gives, gets } = sidesOfOrder(rfq);
   const named = (assetId: string) => assets.find((each) => each.id === assetId);
-  const said = ({ assetId, amount }: typeof sides.gives) =>
-    amount === null ? (named(assetId)?.symbol ?? '') : amountText(amount, named(assetId));
-  const title = text('order.title', { give: said(sides.gives), get: said(sides.gets) });
-  const quote = named(rfq.quoteAssetId);
   return (
-    <Screen
-      title={title}
-      aside={
-        live && (
-          <div className="row">
-            <Button onPress={() => setDialog('share')}>{text('order.share')}</Button>
-            {isOwn && (
-              <Button kind="danger" onPress={() => setDialog('cancel')}>
-                {text('order.cancel')}
-              </Button>
-            )}
-          </div>
-        )
-      }
-    >
+    <>
       <dl className="order-facts">
         <div>
           <dt>{text(isOwn ? 'orders.give' : 'order.they_give')}</dt>
           <dd>
-            <SideOf side={sides.gives} asset={named(sides.gives.assetId)} />
+            <SideOf side={gives} asset={named(gives.assetId)} />
           </dd>
         </div>
         <div>
           <dt>{text(isOwn ? 'orders.get' : 'order.they_get')}</dt>
           <dd>
-            <SideOf side={sides.gets} asset={named(sides.gets.assetId)} />
+            <SideOf side={gets} asset={named(gets.assetId)} />
           </dd>
         </div>
         {live && (
@@ -113,7 +138,7 @@ function Shown({ rfq, assets, isOwn }: ShownProps) {
       {rfq.askAmount !== null && (
         <p>
           {text(isOwn ? 'order.you_ask' : 'order.they_ask', {
-            amount: amountText(BigInt(rfq.askAmount), quote),
+            amount: amountText(BigInt(rfq.askAmount), named(rfq.quoteAssetId)),
           })}
         </p>
       )}
@@ -130,9 +155,7 @@ function Shown({ rfq, assets, isOwn }: ShownProps) {
       ) : (
         <Visitor rfq={rfq} live={live} assets={assets} />
       )}
-      <Share rfq={rfq} open={dialog === 'share'} onClose={() => setDialog(null)} />
-      <Cancel rfq={rfq} open={dialog === 'cancel'} onClose={() => setDialog(null)} />
-    </Screen>
+    </>
   );
 }
 

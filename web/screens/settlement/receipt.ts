@@ -2,7 +2,7 @@
 
 import { isoTime } from '../../../sdk/people.ts';
 import type { LegView, SwapView } from '../../engine/types.ts';
-import type { Listed } from './labels.ts';
+import type { Listed } from '../../parts/labels.ts';
 import { amountsOf } from './shown.ts';
 import { factsOf, sidesOf } from './situation.ts';
 

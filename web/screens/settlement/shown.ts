@@ -2,11 +2,11 @@
 
 import type { EscrowFacts, Sighting } from '../../../core/facts.ts';
 import type { UnixSeconds } from '../../../core/nominal.ts';
-import { deadlineText } from '../../../sdk/people.ts';
+import { localTime } from '../../../sdk/people.ts';
 import { extraOf } from '../../../sdk/settle/extra.ts';
 import type { LegView } from '../../engine/types.ts';
+import { amountText, type Listed, symbolOf } from '../../parts/labels.ts';
 import { text, type Values } from '../../texts/texts.ts';
-import { amountText, type Listed, symbolOf } from './labels.ts';
 import {
   clockOf,
   factsOf,
@@ -100,7 +100,7 @@ function valuesOf(seen: Seen, listed: readonly Listed[]): Values {
   const { own, other } = sidesOf(swap);
   const [mine, theirs] = [factsOf(own), factsOf(other)];
   const { gives, gets, inOwn } = amountsOf(seen, listed);
-  const at = (time: UnixSeconds) => deadlineText(time, now);
+  const at = (time: UnixSeconds) => localTime(time, now);
   const little = payments.filter(({ spent }) => spent === null);
   const arrived = little.reduce((sum, { amount }) => sum + amount, 0n);
   const { counterpartyFundBy, revealBy } = swap.deadlines;
@@ -138,7 +138,7 @@ function legShown(
     title: text(`settlement.leg.${side}`, { amount }),
     chain: leg.chain,
     escrow: leg.escrow,
-    lock: text('settlement.leg.lock', { at: deadlineText(timelock, now) }),
+    lock: text('settlement.leg.lock', { at: localTime(timelock, now) }),
     steps: [
       paidIn,
       stepOf(text(`settlement.leg.${side}_${out.way}`), facts, out.seen, {

@@ -22,6 +22,7 @@ export const situations = [
   'cancelling',
   'other_funds',
   'other_collects',
+  'other_is_late',
   'waits_for_refund',
   'decide_extra',
   'collect',
@@ -132,7 +133,7 @@ function fundedOf({ swap, now }: Seen): Situation {
   const { counterpartyFundBy, revealBy } = swap.deadlines;
   if (factsOf(own).refunded !== null || factsOf(other).refunded !== null) return 'waits_for_refund';
   const isOtherIn = factsOf(other).funded?.deep ?? false;
-  if (swap.role === 'counterparty') return 'other_collects';
+  if (swap.role === 'counterparty') return now > revealBy ? 'other_is_late' : 'other_collects';
   if (isOtherIn) return now > revealBy ? 'waits_for_refund' : 'other_funds';
   // What was sent in time may still become final.
   const isComing = factsOf(other).funded !== null && now <= revealBy;
@@ -146,6 +147,11 @@ function endOf(swap: SwapView): Situation {
   if (ownIs === 'claimed') return 'done_lost';
   if (swap.end?.end === 'refunded' || ownIs === 'refunded') return 'done_refunded';
   return swap.isByHand ? 'done_unpaid' : 'done_nothing';
+}
+
+/** Whether a payment by hand could not be seen, or would be of other terms than were agreed. */
+export function mustNotPay({ problems, gives }: SwapView): boolean {
+  return problems.some(({ kind, leg }) => kind === 'terms' || (kind === 'node' && leg === gives));
 }
 
 /** Whether the page has to stay open now: what it sends next has no later time. */
@@ -187,6 +193,7 @@ export function clockOf(
     case 'paid_late':
     case 'paid_little':
     case 'waits_for_refund':
+    case 'other_is_late':
     case 'watching':
       return from(own.timelock);
     default:

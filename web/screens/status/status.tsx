@@ -1,8 +1,118 @@
-// The chains as the market sees them.
+// Whether the market works, and what it sees of each chain. Needs no sign-in.
 
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { formatDuration, localTime, parseIsoTime } from '../../../sdk/people.ts';
+import type { MarketStatus } from '../../../sdk/types.ts';
+import { market } from '../../market/client.ts';
+import { now as clock } from '../../market/clock.ts';
+import { Answer } from '../../parts/answer.tsx';
+import { Clock } from '../../parts/clock.tsx';
+import { chainName } from '../../parts/names.ts';
+import { Notice } from '../../parts/notice.tsx';
 import { Screen } from '../../parts/screen.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
 import { text } from '../../texts/texts.ts';
+import { clockOff, stateOf } from './verdict.ts';
+
+type Chain = MarketStatus['chains'][number];
+type Read = { readonly status: MarketStatus; readonly off: number | null };
+
+async function read(signal: AbortSignal): Promise<Read> {
+  const status = await market.status({ signal });
+  // By the clock of the moment of the answer: later it would be older than the clock is wrong.
+  return { status, off: clockOff(status, clock()) };
+}
 
 export function Status() {
-  return <Screen title={text('status.title')}>{null}</Screen>;
+  const answer = useQuery({
+    queryKey: ['market status'],
+    queryFn: ({ signal }) => read(signal),
+    refetchInterval: 5_000,
+  });
+  return (
+    <Screen title={text('status.title')}>
+      <Answer of={answer}>{(found) => <Told {...found} />}</Answer>
+      <p className="hint">
+        <Link to="/help" hash="market">
+          {text('status.more')}
+        </Link>
+      </p>
+    </Screen>
+  );
 }
+
+function Told({ status, off }: Read) {
+  const { agrees, waitsFor, chains, network } = status;
+  const named = (state: string) =>
+    chains.filter((each) => stateOf(each) === state).map((each) => chainName(each.chain));
+  const [halted, quiet] = [named('halted'), named('quiet')];
+  const isFine = agrees && halted.length === 0 && quiet.length === 0;
+  return (
+    <>
+      {network === 'dev' && <Notice kind="info">{text('status.network.dev')}</Notice>}
+      {network === 'testnet' && <Notice kind="info">{text('status.network.testnet')}</Notice>}
+      {isFine && <Notice kind="good">{text('status.good')}</Notice>}
+      {!agrees && (
+        <Notice kind="warn" title={text('status.waits')}>
+          {waitsFor.map((what) => (
+            <p key={what}>{text('status.waits.for', { what })}</p>
+          ))}
+        </Notice>
+      )}
+      {halted.length > 0 && (
+        <Notice kind="warn">{text('status.halted', { chains: halted.join(', ') })}</Notice>
+      )}
+      {quiet.length > 0 && (
+        <Notice kind="warn">{text('status.quiet', { chains: quiet.join(', ') })}</Notice>
+      )}
+      {off !== null && <ClockWarning off={off} />}
+      <h2>{text('status.chains')}</h2>
+      <Table
+        caption={text('status.chains')}
+        columns={columns}
+        rows={chains}
+        keyOf={({ chain }) => chain}
+      />
+    </>
+  );
+}
+
+function ClockWarning({ off }: { readonly off: number }) {
+  const by = formatDuration(Math.abs(off));
+  const key = off > 0 ? 'status.clock.ahead' : 'status.clock.behind';
+  return <Notice kind="bad">{text(key, { by })}</Notice>;
+}
+
+function StateOf({ chain }: { readonly chain: Chain }) {
+  const state = stateOf(chain);
+  const tones = { good: 'good-ink', quiet: 'warn-ink', unseen: 'warn-ink', halted: 'bad-ink' };
+  const since =
+    chain.haltedSince === null ? '' : localTime(parseIsoTime(chain.haltedSince), clock());
+  return <span className={tones[state]}>{text(`status.is.${state}`, { since })}</span>;
+}
+
+const columns: readonly Column<Chain>[] = [
+  { key: 'chain', label: text('status.chain'), cell: ({ chain }) => chainName(chain) },
+  { key: 'state', label: text('status.state'), cell: (chain) => <StateOf chain={chain} /> },
+  {
+    key: 'height',
+    label: text('status.height'),
+    number: true,
+    cell: ({ height }) => (height === null ? text('status.never') : String(height)),
+  },
+  {
+    key: 'seen',
+    label: text('status.seen'),
+    number: true,
+    cell: ({ seenAt }) =>
+      seenAt === null ? text('status.never') : <Clock at={parseIsoTime(seenAt)} />,
+  },
+  {
+    key: 'usual',
+    label: text('status.usual'),
+    number: true,
+    cell: ({ blockSeconds }) =>
+      blockSeconds === null ? text('status.unknown') : formatDuration(blockSeconds),
+  },
+];

@@ -2,7 +2,7 @@
 // can be filled in signed out.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import type { Family } from '../../../core/families.ts';
 import { messageOf } from '../../../sdk/errors.ts';
@@ -100,7 +100,6 @@ type SideProps = {
 
 function SideOfSwap({ side, draft, assets, asset, onChange }: SideProps) {
   const amount = side === 'give' ? draft.giveAmount : draft.getAmount;
-  const isExact = draft.exact === side;
   const { symbol = '', decimals } = asset ?? {};
   const fault = decimals === undefined ? null : typedAmount(amount, decimals).fault;
   return (
@@ -109,7 +108,7 @@ function SideOfSwap({ side, draft, assets, asset, onChange }: SideProps) {
       <div className="row">
         <Field
           label={symbol === '' ? text('swap_box.amount') : text('swap_box.amount_of', { symbol })}
-          hint={text(`swap_box.${side}_${isExact ? 'exact' : 'open'}`)}
+          hint={text(hintOf(draft, side))}
           error={fault}
         >
           {(tied) => (
@@ -135,6 +134,11 @@ function SideOfSwap({ side, draft, assets, asset, onChange }: SideProps) {
       {asset !== undefined && <Identity asset={asset} />}
     </fieldset>
   );
+}
+
+function hintOf({ giveAmount, getAmount, exact }: Draft, side: Side): TextKey {
+  if (giveAmount.trim() === '' && getAmount.trim() === '') return 'swap_box.either';
+  return `swap_box.${side}_${exact === side ? 'exact' : 'open'}`;
 }
 
 /** A symbol says nothing by itself: the contract does. */
@@ -247,7 +251,7 @@ function Asking({ draft, found, give }: AskingProps) {
         <Notice
           kind="warn"
           title={text('swap_box.no_wallet', { chain: chainName(give.chain) })}
-          action={<a href="/wallets">{text('swap_box.no_wallet.action')}</a>}
+          action={<Link to="/wallets">{text('swap_box.no_wallet.action')}</Link>}
         >
           {text('swap_box.no_wallet.why')}
         </Notice>

@@ -37,8 +37,8 @@ function Parts({ account: signedIn }: { account: SignedInAccount }) {
     },
   });
   const changed = async (sentence: string) => {
-    setSaid(sentence);
     await Promise.all([client.invalidateQueries({ queryKey: ['payouts'] }), lookAgain()]);
+    setSaid(sentence);
   };
   return (
     <>

@@ -2,6 +2,26 @@
 
 export const book = {
   'book.title': 'Open requests',
+  'book.what':
+    'Each line is somebody who wants to swap. Answer with your price; nothing is committed before both sides accept.',
   'book.empty': 'Nobody asks for quotes at the moment.',
-  'book.amount': 'Amount',
+  'book.empty.action': 'Ask for quotes yourself',
+  'book.none': 'No open request fits these filters.',
+  'book.count': '{shown} of {all} open requests',
+  'book.newest': '{shown} of the newest {all} open requests; older ones are not shown here',
+  'book.chain': 'Chain',
+  'book.chain.all': 'All chains',
+  'book.word': 'Symbol or contract',
+  'book.gives': 'They give',
+  'book.wants': 'They want',
+  'book.by_quotes': '{asset}, at your price',
+  'book.unknown': 'an asset that is not listed',
+  'book.price': 'Price they ask',
+  'book.price.of': '{of} for 1 {per}',
+  'book.no_price': 'open',
+  'book.closes': 'Closes in',
+  'book.answer': 'Answer',
+  'book.go': 'Quote',
+  'book.go.about': 'Quote: they give {give} for {want}',
+  'book.mine': 'Yours',
 } as const;

@@ -9,6 +9,7 @@ export const common = {
   'layout.swap': 'Swap',
   'layout.orders': 'My orders',
   'layout.book': 'Book',
+  'layout.swaps': 'My swaps',
   'layout.status': 'Status',
   'layout.help': 'Help',
   'layout.api': 'API',
@@ -32,7 +33,7 @@ export const common = {
   'failed.too_many': 'Too many requests: the market answers again in {wait}',
   'failed.unreachable': 'The market does not answer',
   'failed.unreachable.safe':
-    'Your coins are not affected: escrows are on the chains, and swaps can be finished without the market.',
+    'Escrows are on the chains, not with the market. A swap that runs keeps its deadlines: leave this page open, or finish it on the rescue page.',
   'failed.other': 'The market refused this',
   'failed.old': 'This is old: the market could not be asked again',
   'notice.info': 'Note:',

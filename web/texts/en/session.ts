@@ -32,7 +32,6 @@ export const session = {
   'ways.code.inbox': 'To the inbox of this dev network',
   'ways.code.digits': 'Six digits',
   'ways.code.six': 'The code has six digits.',
-  'ways.code.only_digits': 'The code has digits alone.',
   'ways.code.again': 'Send another code',
   'ways.code.leave': 'Another address or way',
   'ways.provider.title': 'By {label}',
@@ -112,5 +111,6 @@ export const session = {
   'account.nav.notifications': 'Notifications',
   'account.nav.keys': 'API keys',
   'account.nav.webhooks': 'Webhooks',
+  'account.nav.assets': 'Assets',
   'account.nav.settings': 'Settings',
 } as const;

@@ -131,6 +131,15 @@ export const settlement = {
   'settlement.other_collects.lose':
     'If the other side collects and you stay away until {otherRefundAt}, it could take back {gets}: you would lose {gives}.',
 
+  'settlement.other_is_late.title': 'The other side did not collect in time',
+  'settlement.other_is_late.now':
+    'It had until {revealBy}. {gives} are locked for you until {refundAt}. If it collects late all the same, this page collects {gets}.',
+  'settlement.other_is_late.next': 'From {refundAt} on this page sends {gives} back to {address}.',
+  'settlement.other_is_late.away':
+    'Open the app again soon after {refundAt}, and before {otherRefundAt}. Until then the other side could still collect.',
+  'settlement.other_is_late.lose':
+    'If the other side collects and you stay away until {otherRefundAt}, you would lose {gives}.',
+
   'settlement.waits_for_refund.title': 'The swap does not go on. Your money comes back',
   'settlement.waits_for_refund.now':
     '{gives} are locked for you until {refundAt}. Nobody else can take them without the secret.',
@@ -246,6 +255,9 @@ export const settlement = {
   'settlement.tx': 'Transaction',
   'settlement.tx.look': 'Look at it in {explorer}',
 
+  'settlement.pay.blind':
+    'Do not pay now: this page could not see the payment, or the terms are not yours',
+  'settlement.pay.again': 'Pay the whole amount once more',
   'settlement.pay.exact': 'Exactly',
   'settlement.pay.to': 'To',
   'settlement.pay.before': 'Not after',
@@ -257,7 +269,7 @@ export const settlement = {
     'Less than {amount} is no payment. It comes back to you, a day or more later.',
   'settlement.pay.more': 'More than {amount} is not returned if the swap goes on.',
   'settlement.pay.late':
-    'After {at} do not pay. A late payment comes back to you from {refundAt} on.',
+    'Do not pay after {at}. A late payment comes back to you, from {refundAt} on.',
   'settlement.pay.once': 'Pay once. A second payment is put at risk or comes back later.',
   'settlement.pay.what_address': 'address',
   'settlement.pay.what_amount': 'amount',
@@ -292,6 +304,8 @@ export const settlement = {
   'settlement.ask.connect.why':
     'It is the account that was agreed for this swap. Another one cannot sign for it.',
   'settlement.ask.connect.go': 'Connect a wallet',
+  'settlement.ask.sign': 'Your signature is needed',
+  'settlement.ask.sign.go': 'Ask my wallet',
   'settlement.ask.confirm': 'Confirm in your wallet',
   'settlement.ask.fund.native':
     'Your wallet shows a transaction that pays {gives} to the contract {contract}. Only the secret moves it to the other side. After {refundAt} it can only come back to you.',
@@ -314,7 +328,8 @@ export const settlement = {
 
   'settlement.stopped.title': 'This swap has stopped and needs you',
   'settlement.stopped.again': 'Go on',
-  'settlement.payto': 'Paid to',
+  'settlement.payto': 'You are paid at',
+  'settlement.payto.refund': 'A refund is paid to',
   'settlement.payto.change': 'Pay another address',
   'settlement.payto.label': 'Bitcoin address',
   'settlement.payto.hint': 'An address of yours. It is checked before it is used.',

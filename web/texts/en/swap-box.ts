@@ -8,6 +8,7 @@ export const swapBox = {
   'swap_box.get': 'You get',
   'swap_box.amount': 'Amount',
   'swap_box.amount_of': 'Amount ({symbol})',
+  'swap_box.either': 'Type this amount, or the other one.',
   'swap_box.give_exact': 'Exactly this much.',
   'swap_box.get_exact': 'Exactly this much.',
   'swap_box.give_open': 'Optional: what you offer to pay. Makers see it and may ask for more.',

@@ -6,7 +6,8 @@ export const wallets = {
     'Swaps pay the wallet of each family that stands here, unless you tell a swap otherwise. Swaps that are agreed keep the addresses that they have.',
   'wallets.address': 'address',
   'wallets.paid': 'you are paid here',
-  'wallets.paid.nowhere': 'nowhere yet: name a wallet before you trade for this family',
+  'wallets.paid.nowhere':
+    'You are paid nowhere yet. Name a wallet before you trade on these chains.',
   'wallets.login': 'signs in',
   'wallets.receives': 'may be named by a swap',
   'wallets.proven': 'proven: it may trade, and is paid nowhere',

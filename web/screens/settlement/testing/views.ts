@@ -31,7 +31,8 @@ const home = {
 };
 const hashlock = '5e'.repeat(32);
 
-const txidOf = (name: string) => Buffer.from(name.padEnd(32, '.')).toString('hex');
+const txidOf = (name: string) =>
+  [...name.padEnd(32, '.')].map((each) => each.charCodeAt(0).toString(16)).join('');
 const at = (confirmations: number, name: string): Sighting => ({
   ...{ txid: txidOf(name), confirmations, deep: confirmations >= 3 },
 });
@@ -231,6 +232,11 @@ export const states: readonly (readonly [name: string, is: Situation, seen: Seen
   ],
   ['too late to collect', 'waits_for_refund', seen({ state: 'funded', ...both, at: revealBy + 1 })],
   ['other one collects', 'other_collects', seen({ state: 'funded', gives: 'USDX', ...both })],
+  [
+    'other one is late',
+    'other_is_late',
+    seen({ state: 'funded', gives: 'USDX', ...both, at: revealBy + 1 }),
+  ],
   ['collects', 'collect', seen({ state: 'revealing', ...both })],
   [
     'paid twice',

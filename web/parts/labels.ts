@@ -1,10 +1,10 @@
 // How amounts of a swap are called: by the symbols that the market lists, else by what this app
 // knows of the chain by itself.
 
-import type { Family } from '../../../core/families.ts';
-import type { BaseUnits } from '../../../core/nominal.ts';
-import { formatAmount } from '../../../sdk/people.ts';
-import type { PinnedAsset } from '../../../sdk/trade.ts';
+import type { Family } from '../../core/families.ts';
+import type { BaseUnits } from '../../core/nominal.ts';
+import { formatAmount } from '../../sdk/people.ts';
+import type { PinnedAsset } from '../../sdk/trade.ts';
 
 export type Listed = { readonly id: string; readonly symbol: string };
 

@@ -1,0 +1,107 @@
+// The makers' console in a real Chromium, by keys alone: a request that is there while it is asked,
+// a quote, the taker's counter, and its acceptance that waits for the maker's.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { bitcoinNetworks } from '../chains/bitcoin/networks.ts';
+import { linkWallet } from '../sdk/keys.ts';
+import { bitcoinWallet } from '../sdk/wallets/bitcoin.ts';
+import { evmWallet } from '../sdk/wallets/evm.ts';
+import { type Person, startWeb, type Web } from './support/web.ts';
+
+let web: Web;
+before(async () => {
+  web = await startWeb();
+});
+after(() => web.close());
+
+/** A maker that may give bitcoin. */
+async function newMaker(): Promise<Person> {
+  const maker = await web.person();
+  const evm = web.market.ready.chains.find(({ family }) => family === 'evm');
+  const { chainId = 0, rpcUrl = '' } = evm ?? {};
+  const login = evmWallet({ privateKey: maker.evmKey, chainId, rpcUrl });
+  const privateKey = randomBytes(32).toString('hex');
+  const own = bitcoinWallet({ privateKey, network: bitcoinNetworks.regtest });
+  await linkWallet(maker.client, own, login);
+  return maker;
+}
+
+const focused = (page: Page) =>
+  page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? '');
+
+/** By Tab, until a control of this name has the focus. */
+async function tabTo(page: Page, name: RegExp): Promise<void> {
+  for (let presses = 0; presses < 60; presses += 1) {
+    if (name.test(await focused(page))) return;
+    await page.keyboard.press('Tab');
+  }
+  assert.fail(`Tab does not lead to ${name}`);
+}
+
+test('a request is quoted by keys while it is fresh; a counter appears, and an acceptance waits', async (t) => {
+  const [maker, taker] = await Promise.all([newMaker(), web.person()]);
+  const { assets } = await taker.client.assets({ limit: 100 });
+  const assetOf = (chain: string, symbol: RegExp) => {
+    const found = assets.find((each) => each.chain === chain && symbol.test(each.symbol));
+    return found ?? assert.fail(`no ${symbol} on ${chain}`);
+  };
+  const [bitcoin] = web.market.ready.chains.filter(({ family }) => family === 'bitcoin');
+  const [evm] = web.market.ready.chains.filter(({ family }) => family === 'evm');
+  const btc = assetOf(bitcoin?.chain ?? '', /BTC/);
+  const eth = assetOf(evm?.chain ?? '', /^ETH$/);
+  const ask = (wei: bigint) =>
+    taker.client.createRfq({
+      ...{ direction: 'sell_base', baseAssetId: eth.id, baseAmount: wei.toString() },
+      ...{ quoteAssetId: btc.id, ttlSeconds: 600 },
+    });
+  const page = await web.open(t, '/console', { as: maker });
+  await page.getByText('The book is live').waitFor();
+  await page.getByText('Nobody asks for a quote that fits now').waitFor();
+  await ask(10n ** 18n);
+  await page.getByRole('button', { name: /^Quote: you get 1 ETH/ }).waitFor();
+  await tabTo(page, /^Quote: you get 1 ETH/);
+
+  // What comes while somebody is in the list waits to be let in.
+  const second = await ask(2n * 10n ** 18n);
+  await page.getByRole('button', { name: 'Show 1 new (N)' }).waitFor();
+  assert.equal(await page.locator('.request-open').count(), 1);
+  await page.keyboard.press('n');
+  await page.locator('.request-open').nth(1).waitFor();
+  assert.match(await focused(page), /get 1 ETH/);
+  await page.keyboard.press('ArrowUp');
+  assert.match(await focused(page), /get 2 ETH/);
+
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('0.0625');
+  const facts = page.locator('.facts');
+  await facts.getByText(/^0.0625 BTC/).waitFor();
+  await facts.getByText(/^2 ETH/).waitFor();
+  await facts.getByText(/at worst/).waitFor();
+  await page.getByText('You fund first if both accept').waitFor();
+  await page.keyboard.press('Enter');
+  const threads = page.getByRole('region', { name: 'Negotiations' });
+  await threads.getByText('Your price: it is their move').waitFor();
+  assert.match(await focused(page), /get 2 ETH/);
+  const [thread] = (await maker.client.quotes()).threads;
+  assert.deepEqual([thread?.rfqId, thread?.quoteAmount], [second.id, '6250000']);
+  const row = page.getByRole('row', { name: /2 ETH/ });
+  await row.getByText('0.03125').waitFor();
+
+  const id = thread?.id ?? '';
+  await taker.client.propose(id, '6500000');
+  await threads.getByText('They named another price').waitFor();
+  await threads.getByText(/^You give 0.065 BTC/).waitFor();
+  // In the maker's own time its own price again; the taker accepts that one.
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('0.064');
+  await page.keyboard.press('Enter');
+  await threads.getByText('Your price: it is their move').waitFor();
+  await taker.client.accept(id, { quoteAmount: '6400000' });
+  await threads.getByText('They accepted: your acceptance makes the swap').waitFor();
+  const link = threads.getByRole('link', { name: 'Look and accept' });
+  assert.equal(await link.getAttribute('href'), `/deals/${id}`);
+  await page.getByText(/requests left/).waitFor();
+});

@@ -1,0 +1,256 @@
+// The screens of a settlement, the phrase and a rescue in every state, in a real Chromium: nothing
+// scrolls sideways at 360 px, axe finds nothing, and what a person does is what happens.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import { after, test } from 'node:test';
+import react from '@vitejs/plugin-react';
+import type { Page } from 'playwright-core';
+import { build } from 'vite';
+import { listed, states } from '../web/screens/settlement/testing/views.ts';
+import { launch } from './support/chromium.ts';
+
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+const dir = await mkdtemp(join(tmpdir(), 'parley-states-'));
+await build({
+  configFile: false,
+  root: join(import.meta.dirname, 'support/screens'),
+  logLevel: 'error',
+  plugins: [react()],
+  build: {
+    outDir: dir,
+    emptyOutDir: true,
+    minify: false,
+    rollupOptions: { input: join(import.meta.dirname, 'support/screens/settle.html') },
+  },
+});
+const types: Record<string, string> = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+};
+const server = createServer(async ({ url = '/' }, reply) => {
+  const { pathname } = new URL(url, 'http://localhost');
+  if (pathname === '/v1/assets') {
+    const rest = { chain: 'x', address: null, decimals: 8, enabled: true, verified: true };
+    const assets = listed.map((each) => ({ ...each, ...rest, source: 'list' }));
+    reply.setHeader('content-type', 'application/json');
+    reply.end(JSON.stringify({ assets, nextCursor: null }));
+    return;
+  }
+  const file = await readFile(join(dir, pathname)).catch(() => null);
+  reply.statusCode = file === null ? 404 : 200;
+  reply.setHeader('content-type', types[extname(pathname)] ?? 'text/plain');
+  reply.end(file ?? '');
+}).listen(0, '127.0.0.1');
+await once(server, 'listening');
+const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const browser = await launch();
+after(async () => {
+  await browser.close();
+  server.close();
+  server.closeAllConnections();
+  await rm(dir, { recursive: true, force: true });
+});
+
+const others = [
+  ...['phrase none', 'phrase unchecked', 'phrase checked', 'rescue'],
+  ...['swaps', 'swaps none', 'swap unknown', 'swap warned', 'swap stopped'],
+];
+
+type Look = { readonly width?: number; readonly scheme?: 'light' | 'dark' };
+
+async function opened({ width = 1_000, scheme = 'light' }: Look = {}): Promise<Page> {
+  const page = await browser.newPage({
+    viewport: { width, height: 900 },
+    colorScheme: scheme,
+    locale: 'en-GB',
+    timezoneId: 'Europe/Zurich',
+    reducedMotion: 'reduce',
+  });
+  page.setDefaultTimeout(5_000);
+  page.on('pageerror', (error) => assert.fail(error));
+  return page;
+}
+
+async function show(page: Page, state: string): Promise<void> {
+  if (page.url() === 'about:blank') {
+    await page.goto(`${origin}/settle.html`);
+    await page.waitForFunction(() => 'showState' in globalThis);
+  }
+  await page.evaluate(
+    (name) => (globalThis as unknown as { showState(name: string): void }).showState(name),
+    state,
+  );
+  await page.locator('h1').waitFor();
+}
+
+/** Where somebody wants to look at them: a folder. */
+const pictures = process.env.PARLEY_PICTURES;
+
+async function picture(page: Page, name: string): Promise<void> {
+  if (!pictures) return;
+  const path = join(pictures, `${name.replaceAll(/\W+/g, '-')}.png`);
+  await page.screenshot({ path, fullPage: true });
+}
+
+type Found = { violations: { id: string; nodes: { html: string }[] }[] };
+
+async function found(page: Page): Promise<string[]> {
+  const { violations } = await page.evaluate(async () => {
+    const { axe: tool } = globalThis as unknown as { axe: { run(): Promise<Found> } };
+    return tool.run();
+  });
+  return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+}
+
+/** Of each part one: what is alike is not looked at twice. */
+const parts = ['pay', 'paid twice', 'done', 'declined', 'lost', ...others];
+
+test('every state is whole at 360 px, and axe finds nothing, in light and dark', async () => {
+  const narrow = await opened({ width: 360, scheme: 'dark' });
+  for (const name of [...states.map(([each]) => each), ...others]) {
+    await show(narrow, name);
+    const [wide, seen] = await narrow.evaluate(() => {
+      const { scrollWidth, clientWidth } = document.documentElement;
+      return [scrollWidth, clientWidth] as const;
+    });
+    assert.ok(wide <= seen, `${name}: ${wide} px wide`);
+    await picture(narrow, `narrow ${name}`);
+  }
+  const light = await opened();
+  await show(light, 'pay');
+  for (const page of [narrow, light]) await page.addScriptTag({ path: axe });
+  for (const [at, name] of parts.entries()) {
+    const page = at % 2 === 0 ? narrow : light;
+    await show(page, name);
+    assert.deepEqual(await found(page), [], name);
+  }
+  for (const name of pictures ? [...states.map(([each]) => each), ...others] : []) {
+    await show(light, name);
+    await picture(light, `wide ${name}`);
+  }
+  for (const page of [narrow, light]) await page.close();
+});
+
+test('the code to pay goes once the payment is seen, and is not the first thing after too little', async () => {
+  const page = await opened();
+  const code = page.locator('svg.qr');
+  await show(page, 'pay');
+  assert.match(
+    (await code.getAttribute('aria-label')) ?? '',
+    /^Payment of 0\.01\u00a0BTC to bcrt1q/,
+  );
+  await show(page, 'too little');
+  assert.equal(await code.isVisible(), false);
+  await page.getByText('Pay the whole amount once more').click();
+  assert.equal(await code.isVisible(), true);
+  for (const state of ['paid, in a pool', 'paid late', 'pay, too late', 'nothing by hand']) {
+    await show(page, state);
+    assert.equal(await code.count(), 0, state);
+  }
+  await page.close();
+});
+
+test('what was paid too much is put at risk by a second word alone', async () => {
+  const page = await opened();
+  await show(page, 'paid twice');
+  await page.getByText('Go on, and risk 0.010').click();
+  const gives = () => page.locator('body').getAttribute('data-gives');
+  await page.keyboard.press('Escape');
+  assert.equal(await gives(), null);
+  await page.getByText('Go on, and risk 0.010').click();
+  await page.getByRole('dialog').getByText('Go on, and risk').click();
+  assert.equal(await gives(), '1000001');
+  await page.close();
+});
+
+test('a page that must stay open asks before it is left', async () => {
+  const page = await opened();
+  const asked = async (state: string) => {
+    await show(page, state);
+    await page.locator('h1').click();
+    let isAsked = false;
+    page.once('dialog', (dialog) => {
+      isAsked = true;
+      void dialog.accept();
+    });
+    await page.goto('about:blank');
+    page.removeAllListeners('dialog');
+    return isAsked;
+  };
+  assert.equal(await asked('collects'), true);
+  assert.equal(await asked('received'), false);
+  await page.close();
+});
+
+test('a phrase is hidden until asked for, typed back, and then shown no more', async () => {
+  const page = await opened();
+  await show(page, 'phrase none');
+  await page.getByRole('button', { name: 'Make a phrase' }).click();
+  assert.doesNotMatch(await page.content(), /sausage/);
+  await page.getByRole('button', { name: 'I have written them down' }).click({ force: true });
+  assert.equal(await page.getByLabel('Word 2').count(), 0, 'not before they were shown');
+  await page.getByRole('button', { name: 'Show the words' }).click();
+  await page.getByText('sausage').waitFor();
+  await page.evaluate(() =>
+    document
+      .querySelector('ol')
+      ?.dispatchEvent(new ClipboardEvent('copy', { bubbles: true, cancelable: true })),
+  );
+  await page.getByRole('button', { name: 'Do not copy' }).click();
+  await page.getByRole('button', { name: 'I have written them down' }).click();
+  assert.doesNotMatch(await page.content(), /sausage/);
+  await page.getByLabel('Word 2').fill('winner');
+  await page.getByLabel('Word 5').fill('wave');
+  await page.getByLabel('Word 11').fill('thanks');
+  await page.keyboard.press('Enter');
+  await page.getByText('This is not word 11').waitFor();
+  await page.getByLabel('Word 11').fill('thank');
+  await page.keyboard.press('Enter');
+  await page.getByText('Your phrase is checked').waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Show the words' }).count(), 0);
+  await page.close();
+});
+
+test('a rescue goes from phrase to file to nodes to swaps, and says what is missing', async () => {
+  const page = await opened();
+  await show(page, 'rescue');
+  await page.getByLabel('The twelve words').fill('one two');
+  await page.getByRole('button', { name: 'Take this phrase' }).click();
+  await page.getByText('These are 2 words. A phrase has 12.').waitFor();
+  await page.getByLabel('The twelve words').fill('word '.repeat(12));
+  await page.getByRole('button', { name: 'Take this phrase' }).click();
+  await page.getByText('This browser has a phrase').waitFor();
+  const choose = (content: string) =>
+    page.locator('input[type=file]').setInputFiles({
+      ...{ name: 'rescue.json', mimeType: 'application/json' },
+      buffer: Buffer.from(content),
+    });
+  await choose('another');
+  await page.getByText('another program’s file').waitFor();
+  await choose('right');
+  await page.getByText('has 1 open swap').waitFor();
+  const go = page.getByRole('button', { name: 'Bring back 1 open swap' });
+  await go.click({ force: true });
+  await page.getByText('Name a node of every chain first.').waitFor();
+  const keep = async (chain: string, url: string) => {
+    await page.getByLabel(`Node of ${chain}`).fill(url);
+    await page.getByLabel(`Node of ${chain}`).press('Enter');
+  };
+  await keep('Bitcoin regtest', 'ftp://nowhere');
+  await page.getByText('It is not kept: "ftp://nowhere" is no URL').waitFor();
+  await keep('Bitcoin regtest', 'http://127.0.0.1:3000');
+  await keep('A dev chain (chain id 31337)', 'http://127.0.0.1:8545');
+  await page.getByText('Its newest block is 812.').nth(1).waitFor();
+  await go.click();
+  await page.getByText('Its secret was not found').waitFor();
+  await picture(page, 'wide rescue done');
+  await page.close();
+});

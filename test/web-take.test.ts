@@ -1,0 +1,104 @@
+// From "I have this and want that" to an agreed price, in a real Chromium on dev chains, against
+// makers that run the SDK.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { newPerson } from '../scripts/demo/people.ts';
+import { placeOf } from '../scripts/demo/place.ts';
+import type { ParleyClient } from '../sdk/client.ts';
+import { type Person, startWeb, type Web } from './support/web.ts';
+
+let web: Web;
+let taker: Person;
+let makers: readonly ParleyClient[];
+before(async () => {
+  web = await startWeb();
+  const status = await web.dev.status();
+  const brand = { productName: 'Parley', shortName: 'parley' };
+  const now = () => Math.floor(Date.now() / 1_000) + status.clockOffsetSeconds;
+  const market = { url: web.url, brand, dev: web.dev, now };
+  const [own, ...others] = await Promise.all([
+    web.person(),
+    ...['one', 'other'].map((name) => newPerson(name, 'evm', placeOf(status), market)),
+  ]);
+  taker = own;
+  makers = others.map(({ client }) => client);
+});
+after(() => web.close());
+
+const text = async (page: Page) => String(await page.locator('main').textContent());
+const says = (page: Page, sentence: RegExp | string) => page.getByText(sentence).first().waitFor();
+
+/** By keyboard: one of the assets that the list finds. */
+async function choose(page: Page, side: string, typed: string): Promise<void> {
+  const field = page.getByRole('group', { name: side }).getByRole('combobox', { name: 'Asset' });
+  await field.fill(typed);
+  const list = page.getByRole('listbox');
+  await list.getByRole('option').first().waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await list.waitFor({ state: 'detached' });
+}
+
+test('signed out all is filled in with its costs, and the sign-in leads back to it', async (t) => {
+  const page = await web.open(t, '/');
+  await choose(page, 'You give', 'ETH');
+  await choose(page, 'You get', 'BTC');
+  await page.getByLabel('Amount (ETH)').fill('0.25');
+  await page.getByLabel('Amount (BTC)').fill('0.012');
+  await says(page, 'At worst your ETH is locked for');
+  assert.match(
+    await text(page),
+    /To take what you get, on [\w-]+about [\d.]+.BTC taken out of the amount/,
+  );
+  await page.getByRole('button', { name: 'Sign in and ask for quotes' }).click();
+  await page.waitForURL(/\/sign-in\?/);
+  const back = new URL(page.url()).searchParams.get('back') ?? '';
+  const signedIn = await web.open(
+    t,
+    JSON.parse(back.startsWith('"') ? back : JSON.stringify(back)),
+    {
+      as: taker,
+    },
+  );
+  assert.equal(await signedIn.getByLabel('Amount (ETH)').inputValue(), '0.25');
+  assert.equal(await signedIn.getByLabel('Amount (BTC)').inputValue(), '0.012');
+  await signedIn.getByRole('button', { name: 'Ask for quotes' }).click();
+  await signedIn.getByRole('heading', { name: '0.25 ETH for BTC' }).waitFor();
+  await says(signedIn, 'You ask for 0.012 BTC.');
+});
+
+const rowsOf = (page: Page) => page.getByRole('row').filter({ hasText: 'Look and accept' });
+
+test('quotes arrive live, the best first; counter prices go to and fro; a cancelled order ends', async (t) => {
+  const { assets } = await taker.client.assets({ limit: 100 });
+  const idOf = (symbol: string) => assets.find((each) => each.symbol === symbol)?.id ?? '';
+  const { id } = await taker.client.createRfq({
+    ...{ direction: 'sell_base', baseAssetId: idOf('ETH'), baseAmount: `${10n ** 17n}` },
+    ...{ quoteAssetId: idOf('BTC'), ttlSeconds: 600, visibility: 'private' },
+  });
+  const page = await web.open(t, `/orders/${id}`, { as: taker });
+  await says(page, 'No quote yet. Send the link to who shall quote.');
+  const [one, other] = makers as [ParleyClient, ParleyClient];
+  await one.quote(id, '400000');
+  await rowsOf(page).first().waitFor();
+  const { id: threadId } = await other.quote(id, '410000');
+  await says(page, 'Best');
+  assert.match(String(await rowsOf(page).first().textContent()), /0\.0041.BTC/);
+  await rowsOf(page).first().getByRole('link').click();
+  await page.getByRole('heading', { name: /0\.1.ETH for 0\.0041.BTC/ }).waitFor();
+  await says(page, 'They offer this price.');
+  await page.getByLabel('You would get (BTC)').fill('0.0042');
+  await page.keyboard.press('Enter');
+  await says(page, 'You named this price.');
+  assert.equal((await other.thread(threadId)).quoteAmount, '420000');
+  await other.propose(threadId, '415000');
+  await page.getByRole('heading', { name: /for 0\.00415.BTC/ }).waitFor();
+  assert.match(await text(page), /They: 0\.00415.BTC.*You: 0\.0042.BTC/);
+  await page.getByRole('link', { name: 'All quotes of this order' }).click();
+  await page.getByRole('button', { name: 'Cancel the order' }).click();
+  await page.getByRole('button', { name: 'Cancel it' }).click();
+  await says(page, 'This order was cancelled.');
+  assert.equal((await taker.client.rfq(id)).status, 'cancelled');
+});

@@ -1,0 +1,56 @@
+// The book of others as the feed has it. A page hears of it a few times a second, however many
+// changes there are.
+
+import { useEffect, useState } from 'react';
+import { makerFeed } from '../../../sdk/feed.ts';
+import type { Rfq } from '../../../sdk/types.ts';
+import { account } from '../../market/account.ts';
+import { countedSite } from './budget.ts';
+
+export type LiveBook = {
+  readonly state: 'connecting' | 'live' | 'closed';
+  readonly rfqs: readonly Rfq[];
+  /** What went wrong last, until the book is live again. */
+  readonly trouble: string | null;
+};
+
+const tellMs = 150;
+const nothing: LiveBook = { state: 'connecting', rfqs: [], trouble: null };
+
+export function useLiveBook(): LiveBook {
+  const [book, setBook] = useState(nothing);
+  useEffect(() => openBook(setBook), []);
+  return book;
+}
+
+/** Until what it returns is called. */
+function openBook(tell: (book: LiveBook) => void): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let trouble: string | null = null;
+  let isOver = false;
+  const soon = () => {
+    if (isOver) return;
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      tell({ state: feed.state(), rfqs: [...feed.book.values()], trouble });
+    }, tellMs);
+  };
+  const feed = makerFeed({
+    ...countedSite,
+    ticket: async () => (await account.feedTicket()).ticket,
+    onChange: soon,
+    onState: (state) => {
+      if (state === 'live') trouble = null;
+      soon();
+    },
+    onError: (sentence) => {
+      trouble = sentence;
+      soon();
+    },
+  });
+  return () => {
+    isOver = true;
+    clearTimeout(timer);
+    feed.close();
+  };
+}

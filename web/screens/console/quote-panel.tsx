@@ -1,0 +1,251 @@
+// A quote while it is typed: what one gives, gets and locks, how far it is from what others traded
+// at. Sent by Enter; a price that is far off is confirmed first.
+
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { messageOf } from '../../../sdk/errors.ts';
+import { formatAmount, formatDuration, formatPrice } from '../../../sdk/people.ts';
+import type { Asset, LegCost, Pair, Thread } from '../../../sdk/types.ts';
+import type { Price, Side } from '../../market/prices.ts';
+import { announce } from '../../parts/announce.ts';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Field } from '../../parts/field.tsx';
+import { assetName } from '../../parts/names.ts';
+import { Notice } from '../../parts/notice.tsx';
+import { text } from '../../texts/texts.ts';
+import { countedMarket } from './budget.ts';
+import { drafted, type Offer } from './offer.ts';
+import type { Row } from './rows.ts';
+
+export type QuotePanelProps = {
+  readonly row: Row;
+  readonly assets: ReadonlyMap<string, Asset>;
+  readonly quoted: Thread | undefined;
+  readonly onSent: (thread: Thread) => void;
+  readonly onBack: () => void;
+};
+
+export function QuotePanel({ row, assets, quoted, onSent, onBack }: QuotePanelProps) {
+  const { rfq, quote, isGone } = row;
+  const [typed, setTyped] = useState('');
+  const [asks, setAsks] = useState<Offer | null>(null);
+  const input = useRef<HTMLInputElement>(null);
+  const { indicative, count } = useIndicative(row);
+  const pair = usePair(row);
+  const { offer, fault } = drafted(typed, rfq, quote, indicative);
+  const words = (side: Side) => sideWords(side, assets);
+  const send = useMutation({
+    mutationFn: (of: Offer) => countedMarket.quote(rfq.id, of.quoteAmount.toString()),
+    onSuccess: (thread, of) => {
+      announce(text('console.quote.sent', { gives: words(of.gives), gets: words(of.gets) }));
+      onSent(thread);
+    },
+  });
+  useEffect(() => input.current?.focus(), []);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (offer === null || isGone || send.isPending) return;
+    if (offer.isFar) setAsks(offer);
+    else send.mutate(offer);
+  };
+  const hint = indicative === null ? 'console.quote.hint.bare' : 'console.quote.hint';
+  return (
+    <form
+      className="quote-panel"
+      onSubmit={submit}
+      onKeyDown={({ key }) => key === 'Escape' && asks === null && onBack()}
+    >
+      {isGone && <Notice kind="warn">{text('console.quote.gone')}</Notice>}
+      <Field
+        label={`${text('console.quote.price')} (${assetName(quote)})`}
+        hint={text(hint)}
+        error={fault ?? (send.error && messageOf(send.error))}
+      >
+        {(tied) => (
+          <input
+            {...tied}
+            ref={input}
+            className="amount-input"
+            autoComplete="off"
+            spellCheck={false}
+            value={typed}
+            onChange={({ target }) => {
+              send.reset();
+              setTyped(target.value);
+            }}
+          />
+        )}
+      </Field>
+      <Facts {...{ row, offer, indicative, count, words }} pair={pair} assets={assets} />
+      <p className="hint">{text('console.quote.free')}</p>
+      <div className="actions">
+        <Button type="submit" kind="main" busy={send.isPending}>
+          {text(quoted === undefined ? 'console.quote.send' : 'console.quote.change')}
+        </Button>
+        <Button kind="quiet" onPress={onBack}>
+          {text('console.quote.back')}
+        </Button>
+      </div>
+      <Far
+        offer={asks}
+        words={words}
+        onBack={() => setAsks(null)}
+        onSend={(of) => {
+          setAsks(null);
+          send.mutate(of);
+        }}
+      />
+    </form>
+  );
+}
+
+function sideWords({ assetId, amount }: Side, assets: ReadonlyMap<string, Asset>): string {
+  const asset = assets.get(assetId);
+  if (asset === undefined) return String(amount);
+  return `${formatAmount(amount, asset.decimals)} ${assetName(asset)}`;
+}
+
+/** Cut, as `formatPrice` cuts: two decimals of a percent. */
+function percentOf(bps: number): string {
+  return `${formatAmount(BigInt(Math.abs(bps)), 2)}%`;
+}
+
+function useIndicative({ rfq: { baseAssetId, quoteAssetId } }: Row) {
+  const { data } = useQuery({
+    queryKey: ['pair-price', baseAssetId, quoteAssetId],
+    queryFn: ({ signal }) => countedMarket.pairPrice({ baseAssetId, quoteAssetId }, { signal }),
+    staleTime: 15_000,
+  });
+  const median = data?.median ?? null;
+  const indicative: Price | null = median && {
+    baseAmount: BigInt(median.baseAmount),
+    quoteAmount: BigInt(median.quoteAmount),
+  };
+  return { indicative, count: data?.agreements.length ?? 0 };
+}
+
+function usePair({ rfq }: Row): Pair | undefined {
+  const { direction, baseAssetId, quoteAssetId, baseAmount } = rfq;
+  const asked = { direction, baseAssetId, quoteAssetId, baseAmount };
+  const { data } = useQuery({
+    queryKey: ['pair', asked],
+    queryFn: ({ signal }) => countedMarket.pair(asked, { signal }),
+    staleTime: 15_000,
+  });
+  return data;
+}
+
+type FactsProps = Pick<QuotePanelProps, 'row' | 'assets'> & {
+  readonly offer: Offer | null;
+  readonly indicative: Price | null;
+  readonly count: number;
+  readonly pair: Pair | undefined;
+  readonly words: (side: Side) => string;
+};
+
+function Facts({ row, offer, indicative, count, pair, words, assets }: FactsProps) {
+  const { base, quote } = row;
+  const price = indicative && {
+    of: { units: indicative.quoteAmount, decimals: quote.decimals },
+    per: { units: indicative.baseAmount, decimals: base.decimals },
+  };
+  const shown: [name: string, value: string][] = [
+    [
+      text('console.quote.indicative'),
+      price === null
+        ? text('console.quote.indicative.none')
+        : text('console.quote.indicative.of', { price: formatPrice(price.of, price.per), count }),
+    ],
+    [text('console.quote.you_give'), offer === null ? '–' : words(offer.gives)],
+    [text('console.quote.you_get'), offer === null ? '–' : words(offer.gets)],
+    [text('console.quote.against'), offer === null ? '–' : againstWords(offer.bps)],
+  ];
+  if (pair !== undefined) shown.push(...pairFacts(pair, assets));
+  return (
+    <>
+      <dl className="facts" aria-live="polite">
+        {shown.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {pair !== undefined && (
+        <p>{text(pair.initiator === 'maker' ? 'console.quote.first' : 'console.quote.second')}</p>
+      )}
+    </>
+  );
+}
+
+function againstWords(bps: number | null): string {
+  if (bps === null) return text('console.quote.unknown');
+  if (bps === 0) return text('console.quote.same');
+  const percent = percentOf(bps);
+  return text(bps > 0 ? 'console.quote.better' : 'console.quote.worse', { percent });
+}
+
+/** Leg `a` is the maker's to fund, and `b` pays it. */
+function pairFacts(
+  { legs, expected, initiator }: Pair,
+  assets: ReadonlyMap<string, Asset>,
+): [name: string, value: string][] {
+  const own = expected?.[initiator === 'maker' ? 'initiator' : 'counterparty'];
+  const fee = (chain: string, { usual }: LegCost) => {
+    const coin = [...assets.values()].find((each) => each.chain === chain && each.address === null);
+    if (coin === undefined) return usual;
+    return `${formatAmount(BigInt(usual), coin.decimals, { most: 8 })} ${coin.symbol}`;
+  };
+  const [funding, paying] = [legs.a.costs, legs.b.costs];
+  const claim = paying && fee(legs.b.chain, paying.claim);
+  const fees =
+    funding === null || paying === null || claim === null
+      ? text('console.quote.fees.none')
+      : text('console.quote.fees.of', {
+          fund: fee(legs.a.chain, funding.fund),
+          claim: paying.settlesFromAmount ? text('console.quote.fees.amount', { claim }) : claim,
+        });
+  return [
+    [
+      text('console.quote.lock'),
+      own === undefined
+        ? text('console.quote.lock.none')
+        : text('console.quote.lock.of', {
+            usual: formatDuration(own.usualSeconds),
+            worst: formatDuration(own.worstSeconds),
+          }),
+    ],
+    [text('console.quote.fees'), fees],
+  ];
+}
+
+type FarProps = {
+  readonly offer: Offer | null;
+  readonly words: (side: Side) => string;
+  readonly onBack: () => void;
+  readonly onSend: (offer: Offer) => void;
+};
+
+function Far({ offer, words, onBack, onSend }: FarProps) {
+  if (offer === null) return null;
+  const { bps, gives, gets } = offer;
+  const facts = { percent: percentOf(bps ?? 0), gives: words(gives), gets: words(gets) };
+  return (
+    <Dialog
+      title={text('console.far.title')}
+      open
+      onClose={onBack}
+      actions={
+        <>
+          <Button onPress={onBack}>{text('console.far.back')}</Button>
+          <Button kind="danger" onPress={() => onSend(offer)}>
+            {text('console.far.send')}
+          </Button>
+        </>
+      }
+    >
+      <p>{text((bps ?? 0) < 0 ? 'console.far.worse' : 'console.far.better', facts)}</p>
+    </Dialog>
+  );
+}

@@ -1,0 +1,63 @@
+// A claim or refund as text, for whoever has no node that answers here.
+
+import { useState } from 'react';
+import { localTime } from '../../../sdk/people.ts';
+import type { RawSpend } from '../../../sdk/rescue/raw.ts';
+import type { Engine } from '../../engine/types.ts';
+import { Button } from '../../parts/button.tsx';
+import { Copy } from '../../parts/copy.tsx';
+import { text } from '../../texts/texts.ts';
+import { faultOf } from './faults.ts';
+
+type Props = { readonly engine: Engine; readonly swapId: string };
+
+export function AsText({ engine, swapId }: Props) {
+  const [spend, setSpend] = useState<RawSpend | null>(null);
+  const [fault, setFault] = useState<string | null>(null);
+  const make = async (verb: 'claim' | 'refund') => {
+    setSpend(null);
+    setFault(null);
+    try {
+      setSpend(await engine.swaps.raw(swapId, verb));
+    } catch (error) {
+      setFault(faultOf(error));
+    }
+  };
+  return (
+    <details>
+      <summary>{text('rescue.texts')}</summary>
+      <p className="soft">{text('rescue.texts.why')}</p>
+      <div className="actions">
+        {(['refund', 'claim'] as const).map((verb) => (
+          <Button key={verb} onPress={() => void make(verb)}>
+            {text(`rescue.texts.${verb}`)}
+          </Button>
+        ))}
+      </div>
+      {fault !== null && (
+        <p role="alert" className="bad-ink">
+          {fault}
+        </p>
+      )}
+      {spend !== null && <Text spend={spend} now={engine.now()} />}
+    </details>
+  );
+}
+
+function Text({ spend, now }: { readonly spend: RawSpend; readonly now: number }) {
+  const value = spend.is === 'signed' ? spend.raw : JSON.stringify(spend.call, null, 1);
+  return (
+    <div>
+      <p>
+        {spend.is === 'signed'
+          ? text('rescue.texts.signed')
+          : text('rescue.texts.call', { chainId: spend.chainId })}
+      </p>
+      {spend.notBefore !== null && (
+        <p>{text('rescue.texts.from', { at: localTime(spend.notBefore, now) })}</p>
+      )}
+      <pre className="rescue-raw">{value}</pre>
+      <Copy value={value} what={text('rescue.texts.what')} />
+    </div>
+  );
+}

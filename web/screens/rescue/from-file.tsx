@@ -1,0 +1,75 @@
+// A rescue file, chosen or dropped. It is read here and sent nowhere.
+
+import { useId, useState } from 'react';
+import { localTime } from '../../../sdk/people.ts';
+import { mostBytes } from '../../../sdk/rescue/file.ts';
+import type { Engine } from '../../engine/types.ts';
+import { text } from '../../texts/texts.ts';
+import { faultOf } from './faults.ts';
+import type { Opened } from './told.ts';
+
+type Props = {
+  readonly engine: Engine;
+  readonly opened: Opened | null;
+  readonly set: (opened: Opened | null) => void;
+};
+
+export function FromFile({ engine, opened, set }: Props) {
+  const id = useId();
+  const [fault, setFault] = useState<string | null>(null);
+  const [isOver, setOver] = useState(false);
+  const read = async (file: File | undefined) => {
+    if (file === undefined) return;
+    set(null);
+    if (file.size > mostBytes) {
+      setFault(text('rescue.file.large', { size: file.size, most: mostBytes }));
+      return;
+    }
+    try {
+      const content = await file.text();
+      set({ file: await engine.rescue.open(content), text: content });
+      setFault(null);
+    } catch (error) {
+      setFault(faultOf(error));
+    }
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the control for keys is the file input.
+    <div
+      className={isOver ? 'rescue-drop over' : 'rescue-drop'}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        void read(event.dataTransfer.files[0]);
+      }}
+    >
+      <h3>{text('rescue.file')}</h3>
+      <label htmlFor={id}>{text('rescue.file.choose')}</label>
+      <input
+        id={id}
+        type="file"
+        accept=".json,application/json"
+        onChange={(event) => void read(event.target.files?.[0])}
+      />
+      {fault !== null && (
+        <p role="alert" className="bad-ink">
+          {fault}
+        </p>
+      )}
+      {opened !== null && <p role="status">{saidOf(opened, engine.now())}</p>}
+    </div>
+  );
+}
+
+function saidOf({ file }: Opened, now: number): string {
+  const { length } = file.swaps;
+  if (length === 0) return text('rescue.file.none');
+  const count =
+    length === 1 ? text('rescue.file.one') : text('rescue.file.many', { count: length });
+  return text('rescue.file.read', { at: localTime(file.writtenAt, now), count });
+}

@@ -1,0 +1,89 @@
+// What the market lists of the signed-in account: a person says of each whether it was agreed so.
+
+import { useState } from 'react';
+import { localTime } from '../../../sdk/people.ts';
+import type { RescueSwap } from '../../../sdk/rescue/file.ts';
+import type { Restored } from '../../../sdk/rescue/restore.ts';
+import type { Engine } from '../../engine/types.ts';
+import { useAssets } from '../../market/assets.ts';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { text } from '../../texts/texts.ts';
+import { faultOf } from './faults.ts';
+import { amountsOf } from './told.ts';
+
+type Answer = { readonly swaps: readonly Restored[]; readonly isWhole: boolean };
+type Props = {
+  readonly engine: Engine;
+  readonly hasPhrase: boolean;
+  readonly done: (answer: Answer) => void;
+};
+
+type Question = { readonly swap: RescueSwap; readonly answer: (isMine: boolean) => void };
+
+export function FromMarket({ engine, hasPhrase, done }: Props) {
+  const { data: listed = [] } = useAssets();
+  const [question, setQuestion] = useState<Question | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const [fault, setFault] = useState<string | null>(null);
+  const ask = (swap: RescueSwap) =>
+    new Promise<boolean>((resolve) => {
+      const answer = (isMine: boolean) => {
+        setQuestion(null);
+        resolve(isMine);
+      };
+      setQuestion({ swap, answer });
+    });
+  const go = async () => {
+    setBusy(true);
+    setFault(null);
+    try {
+      done(await engine.rescue.fromMarket(ask));
+    } catch (error) {
+      setFault(faultOf(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  const no = () => question?.answer(false);
+  return (
+    <div>
+      <h3>{text('rescue.market')}</h3>
+      <p className="soft">{text('rescue.market.why')}</p>
+      <Button
+        busy={isBusy}
+        blocked={hasPhrase ? null : text('rescue.go.phrase')}
+        onPress={() => void go()}
+      >
+        {text('rescue.market.go')}
+      </Button>
+      {fault !== null && (
+        <p role="alert" className="bad-ink">
+          {fault}
+        </p>
+      )}
+      <Dialog
+        title={text('rescue.market.ask.title')}
+        open={question !== null}
+        onClose={no}
+        actions={
+          <>
+            <Button onPress={no}>{text('rescue.market.no')}</Button>
+            <Button kind="main" onPress={() => question?.answer(true)}>
+              {text('rescue.market.yes')}
+            </Button>
+          </>
+        }
+      >
+        {question !== null && (
+          <p>
+            {text('rescue.market.ask', {
+              ...amountsOf(question.swap, listed),
+              at: localTime(question.swap.swap.agreedAt, engine.now()),
+            })}
+          </p>
+        )}
+      </Dialog>
+    </div>
+  );
+}

@@ -1,0 +1,93 @@
+// A node for each chain of the file: named, checked, kept.
+
+import { useState, useSyncExternalStore } from 'react';
+import type { RescueChain } from '../../../sdk/rescue/file.ts';
+import type { ChainFacts, Engine, NodeCheck } from '../../engine/types.ts';
+import { Button } from '../../parts/button.tsx';
+import { TextField } from '../../parts/field.tsx';
+import { chainName } from '../../parts/names.ts';
+import { text } from '../../texts/texts.ts';
+
+type Props = { readonly engine: Engine; readonly chains: readonly RescueChain[] };
+
+export function NodesOf({ engine, chains }: Props) {
+  const { chains: live } = engine.nodes;
+  const known = useSyncExternalStore(live.subscribe, live.now);
+  return (
+    <section className="panel" aria-labelledby="rescue-nodes">
+      <h2 id="rescue-nodes">{text('rescue.nodes')}</h2>
+      <p className="soft">{text('rescue.nodes.why')}</p>
+      {chains.map(({ chain, family }) => (
+        <NodeOf
+          key={chain}
+          engine={engine}
+          chain={chain}
+          family={family}
+          facts={known.find((each) => each.chain === chain)}
+        />
+      ))}
+    </section>
+  );
+}
+
+type NodeOfProps = {
+  readonly engine: Engine;
+  readonly chain: string;
+  readonly family: RescueChain['family'];
+  readonly facts: ChainFacts | undefined;
+};
+
+function NodeOf({ engine, chain, family, facts }: NodeOfProps) {
+  const [typed, setTyped] = useState('');
+  const [check, setCheck] = useState<NodeCheck | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const nodes = facts?.nodes ?? [];
+  const go = async () => {
+    setBusy(true);
+    const [answer = null] = await engine.nodes.keep(chain, [typed.trim()]);
+    setCheck(answer);
+    setBusy(false);
+  };
+  const kind = family === 'bitcoin' ? 'bitcoin' : 'other';
+  return (
+    <form
+      className="rescue-node"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void go();
+      }}
+    >
+      {nodes.map((url) => (
+        <p key={url} className="rescue-has">
+          {text('rescue.node.has', { chain: chainName(chain), url })}
+        </p>
+      ))}
+      <TextField
+        label={text('rescue.node.label', { chain: facts?.title ?? chainName(chain) })}
+        hint={text(`rescue.node.hint.${kind}`)}
+        error={check?.ok === false ? text('rescue.node.wrong', { sentence: check.sentence }) : null}
+        value={typed}
+        onChange={(next) => {
+          setTyped(next);
+          setCheck(null);
+        }}
+        mono
+        type="url"
+        autoComplete="off"
+        maxLength={500}
+      />
+      {check?.ok === true && (
+        <p role="status" className="good-ink">
+          {text('rescue.node.height', { height: check.height })}
+        </p>
+      )}
+      <Button
+        type="submit"
+        busy={isBusy}
+        label={`${text('rescue.node.check')}: ${chainName(chain)}`}
+      >
+        {text('rescue.node.check')}
+      </Button>
+    </form>
+  );
+}

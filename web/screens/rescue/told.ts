@@ -1,0 +1,21 @@
+// What is known of swaps that are being brought back, and their amounts in words. Pure.
+
+import type { RescueFile, RescueSwap } from '../../../sdk/rescue/file.ts';
+import type { PinnedAsset } from '../../../sdk/trade.ts';
+import { amountText, type Listed, symbolOf } from '../../parts/labels.ts';
+
+/** A rescue file as it was read. */
+export type Opened = { readonly file: RescueFile; readonly text: string };
+
+export function amountsOf(
+  { trade, swap }: RescueSwap,
+  listed: readonly Listed[],
+): { gives: string; gets: string } {
+  const [own, other] = trade.party === 'maker' ? (['a', 'b'] as const) : (['b', 'a'] as const);
+  const said = (leg: 'a' | 'b') => {
+    const { assetId, amount, family } = swap.legs[leg];
+    const asset: PinnedAsset = assetId === trade.base.id ? trade.base : trade.quote;
+    return amountText(amount, asset.decimals, symbolOf(asset, family, listed));
+  };
+  return { gives: said(own), gets: said(other) };
+}

@@ -1,0 +1,179 @@
+// The one thing that a person does next.
+
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { extraOf } from '../../../sdk/settle/extra.ts';
+import type { Ask, Engine } from '../../engine/types.ts';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { chainName, shortAddress } from '../../parts/names.ts';
+import { Notice } from '../../parts/notice.tsx';
+import { type TextKey, text } from '../../texts/texts.ts';
+import { Pay } from './pay.tsx';
+import type { Shown } from './shown.ts';
+import { askOf, mustNotPay, type Seen, sidesOf } from './situation.ts';
+
+export type ActionProps = { readonly engine: Engine; readonly seen: Seen; readonly said: Shown };
+
+export function Action({ engine, seen, said }: ActionProps) {
+  const { swap } = seen;
+  const { situation } = said;
+  const pay = askOf(swap, 'pay_by_hand');
+  if (situation === 'decide_extra') return <Extra engine={engine} seen={seen} said={said} />;
+  // Never beside a payment that was seen.
+  if (pay !== null && (situation === 'pay' || situation === 'pay_again')) {
+    if (mustNotPay(swap)) return <Notice kind="bad" title={text('settlement.pay.blind')} />;
+    return <Pay ask={pay} seen={seen} said={said} />;
+  }
+  const ask = swap.asks.find(({ kind }) => kind !== 'wait' && kind !== 'pay_by_hand');
+  if (ask !== undefined) return <Asked engine={engine} seen={seen} said={said} ask={ask} />;
+  if (swap.phase === 'stopped') return <Stopped engine={engine} seen={seen} said={said} />;
+  return swap.isRefundLeft && swap.phase === 'running' ? (
+    <p className="soft">{text('settlement.left')}</p>
+  ) : null;
+}
+
+function Asked({ engine, seen, said, ask }: ActionProps & { readonly ask: Ask }) {
+  const { swap } = seen;
+  switch (ask.kind) {
+    case 'connect_wallet': {
+      const account = { address: shortAddress(ask.address), chain: chainName(ask.chain) };
+      return (
+        <Notice
+          kind="warn"
+          title={text('settlement.ask.connect', account)}
+          action={
+            <Link className="button main" to="/wallets">
+              {text('settlement.ask.connect.go')}
+            </Link>
+          }
+        >
+          {text('settlement.ask.connect.why')}
+        </Notice>
+      );
+    }
+    case 'sign':
+      return (
+        <Notice
+          kind="info"
+          title={text('settlement.ask.sign')}
+          action={
+            <Button kind="main" onPress={() => engine.swaps.sign(swap.id, ask.verb)}>
+              {text('settlement.ask.sign.go')}
+            </Button>
+          }
+        >
+          {text(wordsOf(ask.leg, seen, said), said.values)}
+        </Notice>
+      );
+    case 'confirm_in_wallet':
+      return (
+        <Notice kind="info" title={text('settlement.ask.confirm')}>
+          {text(wordsOf(ask.leg, seen, said), said.values)}
+        </Notice>
+      );
+    case 'declined': {
+      const isUrgent = ask.leg !== swap.gives;
+      const why = isUrgent ? 'settlement.ask.declined.urgent' : 'settlement.ask.declined.why';
+      return (
+        <Notice
+          kind="warn"
+          title={text('settlement.ask.declined')}
+          action={
+            <Button kind="main" onPress={() => engine.swaps.sign(swap.id, ask.verb)}>
+              {text('settlement.ask.declined.go')}
+            </Button>
+          }
+        >
+          {text(why, said.values)}
+        </Notice>
+      );
+    }
+    case 'need_phrase':
+      return (
+        <Notice
+          kind="warn"
+          title={text('settlement.ask.phrase')}
+          action={
+            <Link className="button main" to="/phrase">
+              {text('settlement.ask.phrase.go')}
+            </Link>
+          }
+        >
+          {text('settlement.ask.phrase.why')}
+        </Notice>
+      );
+    // The screen names it below.
+    case 'name_payout':
+    case 'pay_by_hand':
+    case 'wait':
+      return null;
+  }
+}
+
+/** What a wallet shows now, in words. */
+function wordsOf(leg: 'a' | 'b', { swap }: Seen, { situation }: Shown): TextKey {
+  if (leg !== swap.gives) return 'settlement.ask.claim';
+  if (situation === 'cancelling') return 'settlement.ask.cancel';
+  if (situation === 'refund' || situation === 'refunding') return 'settlement.ask.refund';
+  const isCoin = sidesOf(swap).own.asset.token === null;
+  return isCoin ? 'settlement.ask.fund.native' : 'settlement.ask.fund.token';
+}
+
+function Stopped({ engine, seen }: ActionProps) {
+  const { swap } = seen;
+  return (
+    <Notice
+      kind="bad"
+      title={text('settlement.stopped.title')}
+      action={
+        <Button kind="main" onPress={() => engine.swaps.again(swap.id)}>
+          {text('settlement.stopped.again')}
+        </Button>
+      }
+    >
+      {swap.problems.map(({ kind, sentence }) => (
+        <p key={`${kind} ${sentence}`}>{sentence}</p>
+      ))}
+    </Notice>
+  );
+}
+
+/** Paid too much: nothing is shown before the person has said it. */
+function Extra({ engine, seen, said }: ActionProps) {
+  const [isOpen, setOpen] = useState(false);
+  const [waits, setWaits] = useState(false);
+  const extra = extraOf(seen.payments, sidesOf(seen.swap).own.amount);
+  const go = () => {
+    setOpen(false);
+    engine.swaps.giveExtra(seen.swap.id, extra);
+  };
+  return (
+    <>
+      <div className="actions">
+        <Button kind="main" onPress={() => setWaits(true)}>
+          {text('settlement.extra.wait')}
+        </Button>
+        <Button kind="danger" onPress={() => setOpen(true)}>
+          {text('settlement.extra.go', said.values)}
+        </Button>
+      </div>
+      {waits && <p role="status">{text('settlement.extra.waiting', said.values)}</p>}
+      <Dialog
+        title={text('settlement.extra.title', said.values)}
+        open={isOpen}
+        onClose={() => setOpen(false)}
+        actions={
+          <>
+            <Button onPress={() => setOpen(false)}>{text('settlement.extra.wait')}</Button>
+            <Button kind="danger" onPress={go}>
+              {text('settlement.extra.go', said.values)}
+            </Button>
+          </>
+        }
+      >
+        <p>{text('settlement.extra.sure', said.values)}</p>
+      </Dialog>
+    </>
+  );
+}

@@ -1,0 +1,67 @@
+// What was checked, what happened, and what is kept of a swap that has ended.
+
+import type { UnixSeconds } from '../../../core/nominal.ts';
+import { localTime } from '../../../sdk/people.ts';
+import type { SwapView } from '../../engine/types.ts';
+import { Button } from '../../parts/button.tsx';
+import type { Listed } from '../../parts/labels.ts';
+import { saveFile } from '../../parts/save-file.ts';
+import { text } from '../../texts/texts.ts';
+import { receiptOf } from './receipt.ts';
+
+export function Checks({ swap }: { readonly swap: SwapView }) {
+  if (swap.checks.length === 0) return null;
+  const hasFailed = swap.checks.some(({ ok }) => !ok);
+  return (
+    <details className="panel" open={hasFailed}>
+      <summary>{text('settlement.checks')}</summary>
+      <ul className="swap-checks">
+        {swap.checks.map(({ name, ok, sentence }) => (
+          <li key={name} className={ok ? 'ok' : 'bad-ink'}>
+            <span className="unseen">{text(`settlement.checks.${ok ? 'ok' : 'bad'}`)}</span>
+            <strong>{text(`settlement.check.${name}`)}</strong> {sentence}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+export function History({ swap, now }: { readonly swap: SwapView; readonly now: UnixSeconds }) {
+  const { history } = swap;
+  return (
+    <details className="panel">
+      <summary>{text('settlement.history')}</summary>
+      {history.length === 0 ? (
+        <p className="soft">{text('settlement.history.empty')}</p>
+      ) : (
+        <ol className="swap-history">
+          {history.map(({ at, text: told, txid }, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: only its end grows.
+            <li key={index}>
+              <span className="soft">{localTime(at, now)}</span> {told}
+              {txid !== null && <code>{txid}</code>}
+            </li>
+          ))}
+        </ol>
+      )}
+    </details>
+  );
+}
+
+type EndedProps = { readonly swap: SwapView; readonly listed: readonly Listed[] };
+
+export function Ended({ swap, listed }: EndedProps) {
+  if (swap.phase !== 'ended') return null;
+  const receipt = receiptOf(swap, text('layout.product'), listed);
+  const name = `${text('layout.product').toLowerCase()}-receipt-${swap.id.slice(0, 8)}.txt`;
+  return (
+    <section className="panel" aria-labelledby="swap-receipt">
+      <h2 id="swap-receipt">{text('settlement.receipt')}</h2>
+      <pre className="swap-receipt">{receipt}</pre>
+      <Button onPress={() => saveFile(name, 'text/plain', receipt)}>
+        {text('settlement.receipt.save')}
+      </Button>
+    </section>
+  );
+}

@@ -1,0 +1,86 @@
+// All swaps of this browser: open ones by their next deadline, ended ones below.
+
+import { Link } from '@tanstack/react-router';
+import { use, useSyncExternalStore } from 'react';
+import { pageEngine } from '../../engine/page.ts';
+import type { Engine } from '../../engine/types.ts';
+import { useAssets } from '../../market/assets.ts';
+import { Empty } from '../../parts/answer.tsx';
+import { Clock } from '../../parts/clock.tsx';
+import { useNow } from '../../parts/now.ts';
+import { Screen } from '../../parts/screen.tsx';
+import { Table } from '../../parts/table.tsx';
+import { text } from '../../texts/texts.ts';
+import { type SwapRow, swapRows } from './rows.ts';
+
+export function Swaps() {
+  return <SwapList engine={use(pageEngine())} />;
+}
+
+export function SwapList({ engine }: { readonly engine: Engine }) {
+  useNow();
+  const { all } = engine.swaps;
+  const swaps = useSyncExternalStore(all.subscribe, all.now);
+  const { data: listed = [] } = useAssets();
+  const rows = swapRows(swaps, engine.now(), listed);
+  const open = rows.filter(({ isOpen }) => isOpen);
+  const ended = rows.filter(({ isOpen }) => !isOpen);
+  const restore = (
+    <Link className="button" to="/rescue">
+      {text('swaps.restore')}
+    </Link>
+  );
+  return (
+    <Screen title={text('swaps.title')} aside={restore}>
+      {rows.length === 0 ? (
+        <Empty action={restore}>{text('swaps.none')}</Empty>
+      ) : (
+        <>
+          <h2>{text('swaps.open')}</h2>
+          {open.length === 0 ? <p>{text('swaps.none_open')}</p> : <Rows rows={open} what="open" />}
+          {ended.length > 0 && (
+            <>
+              <h2>{text('swaps.ended')}</h2>
+              <Rows rows={ended} what="ended" />
+            </>
+          )}
+        </>
+      )}
+      <p className="hint">{text('swaps.only_here')}</p>
+    </Screen>
+  );
+}
+
+function Rows({
+  rows,
+  what,
+}: {
+  readonly rows: readonly SwapRow[];
+  readonly what: 'open' | 'ended';
+}) {
+  return (
+    <Table
+      caption={text(`swaps.${what}`)}
+      rows={rows}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          key: 'swap',
+          label: text('swaps.swap'),
+          cell: ({ id, name }) => (
+            <Link to="/swaps/$id" params={{ id }}>
+              {name}
+            </Link>
+          ),
+        },
+        { key: 'status', label: text('swaps.status'), cell: ({ status }) => status },
+        {
+          key: 'deadline',
+          label: text('swaps.deadline'),
+          cell: ({ deadline }) =>
+            deadline === null ? text('swaps.no_deadline') : <Clock at={deadline} />,
+        },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,80 @@
+// What a person is warned of, with what to do.
+
+import { Link } from '@tanstack/react-router';
+import { useState, useSyncExternalStore } from 'react';
+import { formatDuration } from '../../../sdk/people.ts';
+import type { Engine } from '../../engine/types.ts';
+import { Button } from '../../parts/button.tsx';
+import { chainName } from '../../parts/names.ts';
+import { Notice } from '../../parts/notice.tsx';
+import { SaveRescue } from '../../parts/save-rescue.tsx';
+import { text } from '../../texts/texts.ts';
+import type { Shown } from './shown.ts';
+import { type Seen, sidesOf } from './situation.ts';
+import { type WarningKind, warningsOf } from './warnings.ts';
+
+type Props = { readonly engine: Engine; readonly seen: Seen; readonly said: Shown };
+
+export function Warnings({ engine, seen, said }: Props) {
+  const { swaps, health: live, vault, rescue } = engine;
+  const driver = useSyncExternalStore(swaps.driver.subscribe, swaps.driver.now);
+  const health = useSyncExternalStore(live.subscribe, live.now);
+  const { kind: kept } = useSyncExternalStore(vault.state.subscribe, vault.state.now);
+  const file = useSyncExternalStore(rescue.file.subscribe, rescue.file.now);
+  const isOtherTab = driver.kind === 'other';
+  const found = warningsOf({ ...seen, isOtherTab, health, vault: kept, rescue: file });
+  const values = {
+    ...said.values,
+    off: formatDuration(Math.abs(health.clockOffSeconds ?? 0)),
+    chain: chainName(sidesOf(seen.swap).own.chain),
+    by: said.values.fundBy ?? '',
+  };
+  return found.map(({ kind, weight, sentence }) => (
+    <Notice
+      key={kind}
+      kind={weight}
+      title={text(`settlement.warn.${kind}`, values)}
+      action={<What kind={kind} engine={engine} />}
+    >
+      {text(`settlement.warn.${kind}.why`, values)}
+      {sentence !== null && <details className="swap-told">{sentence}</details>}
+    </Notice>
+  ));
+}
+
+function What({ kind, engine }: { readonly kind: WarningKind; readonly engine: Engine }) {
+  switch (kind) {
+    case 'other_tab':
+      return <TakeOver engine={engine} />;
+    case 'phrase':
+      return (
+        <Link className="button" to="/phrase">
+          {text('settlement.warn.phrase.go')}
+        </Link>
+      );
+    case 'rescue':
+    case 'private':
+    case 'unpromised':
+    case 'store':
+      return <SaveRescue save={engine.rescue.save} />;
+    default:
+      return null;
+  }
+}
+
+function TakeOver({ engine }: { readonly engine: Engine }) {
+  const [isBusy, setBusy] = useState<'asking' | 'refused' | null>(null);
+  const take = async () => {
+    setBusy('asking');
+    setBusy((await engine.swaps.takeOver()) ? null : 'refused');
+  };
+  return (
+    <Button
+      busy={isBusy === 'asking'}
+      blocked={isBusy === 'refused' ? text('settlement.warn.other_tab.busy') : null}
+      onPress={() => void take()}
+    >
+      {text('settlement.warn.other_tab.go')}
+    </Button>
+  );
+}

@@ -1,0 +1,35 @@
+// The state of a chain in one word, and when a clock is worth a warning.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { clockOff, stateOf } from './verdict.ts';
+
+const chain = {
+  ...{ chain: 'bitcoin', height: 9, clock: 1, seenAt: '2026-01-01T00:00:00Z' },
+  ...{ blockSeconds: 600, isQuiet: false, haltedSince: null },
+};
+
+test('a halt stands above what is seen, and a chain that was never seen is not merely quiet', () => {
+  const since = '2026-01-01T00:00:00Z';
+  for (const [more, state] of [
+    [{}, 'good'],
+    [{ isQuiet: true }, 'quiet'],
+    [{ height: null, isQuiet: true }, 'unseen'],
+    [{ haltedSince: since, height: null, isQuiet: true }, 'halted'],
+  ] as const) {
+    assert.equal(stateOf({ ...chain, ...more }), state);
+  }
+});
+
+test('a clock is worth a warning from half a minute on, either way', () => {
+  const at = '2026-01-01T00:01:00Z';
+  const market = Date.parse(at) / 1_000;
+  for (const [off, told] of [
+    [29, null],
+    [30, 30],
+    [-29, null],
+    [-30, -30],
+  ] as const) {
+    assert.equal(clockOff({ at }, market + off), told);
+  }
+});

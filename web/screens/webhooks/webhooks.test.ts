@@ -1,0 +1,43 @@
+// What the screen says of webhooks is what the market sends and signs.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { test } from 'node:test';
+import { webhookEvents as sent } from '../../../server/edge/schemas/webhook.ts';
+import { signatureOf } from '../../../server/webhooks/sign.ts';
+import { webhookEvents } from './events.ts';
+import { pythonSnippet } from './snippets.ts';
+
+test('the events that can be chosen are those that are sent', () => {
+  const { ping: _, ...events } = sent;
+  assert.deepEqual([...webhookEvents], Object.keys(events));
+});
+
+test('the Python snippet takes a delivery of ours, and none that is altered or old', (t) => {
+  try {
+    execFileSync('python3', ['--version'], { stdio: 'ignore' });
+  } catch {
+    return t.skip('no python3 here');
+  }
+  const [secret, body] = ['whsec_abc', '{"type":"ping"}'];
+  const now = Math.floor(Date.now() / 1_000);
+  const verify = (timestamp: number, given: string) => {
+    const signature = signatureOf(secret, String(timestamp), body);
+    const headers = JSON.stringify({
+      'x-parley-timestamp': String(timestamp),
+      'x-parley-signature': signature,
+    });
+    const call = `
+import sys
+try:
+    print(verify("${secret}", ${headers}, b'${given}')["type"])
+except ValueError as error:
+    print(error)`;
+    return execFileSync('python3', ['-c', pythonSnippet('parley') + call])
+      .toString()
+      .trim();
+  };
+  assert.equal(verify(now, body), 'ping');
+  assert.equal(verify(now, '{"type":"pong"}'), 'not signed with this secret');
+  assert.equal(verify(now - 301, body), 'not of the last five minutes');
+});

@@ -1,0 +1,16 @@
+// Tests only: what wallets in a page have in common: a person behind them, and a key.
+
+import { hexToBytes } from '@noble/hashes/utils.js';
+import type { Told } from './settings.ts';
+
+export const icon =
+  'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg" width="32" height="32"><rect width="32" height="32" rx="8" fill="%23568"/></svg>';
+
+/** Once for each prompt: what the person does. */
+export async function person(told: Told, method: string, refusal: unknown): Promise<void> {
+  told.prompts.push(method);
+  if (told.does === 'hangs') await new Promise(() => {});
+  if (told.does === 'declines') throw refusal;
+}
+
+export const seedOf = (privateKey: string): Uint8Array => hexToBytes(privateKey.replace(/^0x/, ''));
