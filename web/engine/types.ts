@@ -29,10 +29,10 @@ export type Engine = {
   readonly swaps: Swaps;
   readonly health: Live<Health>;
   /**
-   * The phrase's key that escrows pay on Bitcoin: the market pays only accounts that it knows. What
-   * `linkWallet` of the SDK takes, with the login wallet; and the payout of an account's session.
+   * The phrase's key of all escrows on Bitcoin. The market pays only keys that the account has
+   * linked: for `linkWallet` of the SDK, with the login wallet, or an account's payout.
    */
-  bitcoinSigner(): Promise<MessageSigner>;
+  bitcoinKey(chain: ChainKey): Promise<MessageSigner & { readonly pubkey: string }>;
   /** A wallet that the person has connected (`web/wallets`): it signs for swaps of its account. */
   use(link: AccountLink): void;
   /** What an acceptance would mean, and what the browser has checked. Tells the market nothing. */
@@ -77,6 +77,8 @@ export type Check = {
   readonly name: CheckName;
   readonly ok: boolean;
   readonly sentence: string;
+  /** What `accept` would throw for it, where a screen can do something. */
+  readonly code?: EngineFault;
 };
 
 export type Examined = {
@@ -367,7 +369,7 @@ export type EngineFault =
   | 'has_phrase'
   | 'swaps_open'
   | 'no_payout'
-  /** `bitcoinSigner` is to be linked first. */
+  /** `bitcoinKey` is to be linked first. */
   | 'key_unknown'
   | 'failed_check'
   | 'signed_out'

@@ -106,6 +106,8 @@ function Asked({ engine, seen, said, ask }: ActionProps & { readonly ask: Ask })
           {text('settlement.ask.phrase.why')}
         </Notice>
       );
+    // The screen names it below.
+    case 'name_payout':
     case 'pay_by_hand':
     case 'wait':
       return null;
