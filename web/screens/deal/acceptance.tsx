@@ -76,16 +76,16 @@ function WithKeys(props: Opened) {
             const addresses = Object.fromEntries(
               needs.map((need) => [need.chain, chosenAddress(need, chosen)]),
             );
-            const bitcoin = needs.find(({ family }) => family === 'bitcoin');
+            const isBitcoin = needs.some(({ family }) => family === 'bitcoin');
             return (
               <>
                 <AddressesOfDeal needs={needs} chosen={chosen} onChange={setChosen} />
-                {bitcoin === undefined ? (
-                  <Accepting {...props} addresses={addresses} />
-                ) : (
-                  <Vouched engine={engine} chain={bitcoin.chain} paid={paid} wallets={wallets}>
+                {isBitcoin ? (
+                  <Vouched engine={engine} paid={paid} wallets={wallets}>
                     <Accepting {...props} addresses={addresses} />
                   </Vouched>
+                ) : (
+                  <Accepting {...props} addresses={addresses} />
                 )}
               </>
             );
@@ -98,14 +98,13 @@ function WithKeys(props: Opened) {
 
 type VouchedProps = {
   readonly engine: Engine;
-  readonly chain: string;
   readonly paid: readonly Pick<Payout, 'family' | 'receives'>[];
   readonly wallets: Me['wallets'];
   readonly children: ReactNode;
 };
 
 /** Nothing is accepted with a key that the market would not pay. */
-function Vouched({ engine, chain, paid, wallets, children }: VouchedProps) {
+function Vouched({ engine, paid, wallets, children }: VouchedProps) {
   const key = useQuery({
     queryKey: ['bitcoin signer'],
     queryFn: () => engine.bitcoinSigner(),
