@@ -12,6 +12,7 @@ import { bitcoinNetworks } from '../chains/bitcoin/networks.ts';
 import { rpcTo } from '../devnet/rpc.ts';
 import { accept } from '../sdk/agree.ts';
 import { linkWallet } from '../sdk/keys.ts';
+import { phraseKeys } from '../sdk/rescue/derive.ts';
 import { settle } from '../sdk/settle.ts';
 import { bitcoinSource, evmSource } from '../sdk/sources.ts';
 import { memoryStore } from '../sdk/stores/memory.ts';
@@ -85,6 +86,14 @@ async function chainsOf(): Promise<On> {
   const evm = chains.find(({ family }) => family === 'evm');
   assert.ok(btc && evm);
   return { btc, evm };
+}
+
+/** The market pays only keys that an account has shown: as the app's wallets screen does. */
+async function linkPhrase({ client, evmKey }: Person, words: readonly string[], { evm }: On) {
+  const { privateKey } = (await phraseKeys(words.join(' '), 'dev')).bitcoinKey(0);
+  const { chainId = 0, rpcUrl } = evm;
+  const key = bitcoinWallet({ privateKey, network: bitcoinNetworks.regtest });
+  await linkWallet(client, key, evmWallet({ privateKey: evmKey, chainId, rpcUrl }));
 }
 
 /** A maker that pays dollars for Bitcoin, by the SDK. */
@@ -173,6 +182,7 @@ test('paid by hand wrongly, then without browser and market: every satoshi comes
 
   const page = await web.open(t, '/phrase', { as: alice, context });
   const words = await newPhrase(page);
+  await linkPhrase(alice, words, on);
   await page.goto(`${web.url}/help`);
   await withEngine(page);
   const ids = {} as Record<Name, string>;
