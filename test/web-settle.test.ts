@@ -32,7 +32,7 @@ let web: Web;
 let modules: ReadonlyMap<string, string>;
 const over = new AbortController();
 before(async () => {
-  const files = { engine: 'web/engine/page.ts' };
+  const files = { engine: 'web/engine/testing/page.ts' };
   const [started, { chunks }] = await Promise.all([startWeb(), bundle(files)]);
   web = started;
   modules = new Map(chunks.map(({ fileName, code }) => [fileName, code]));
@@ -45,7 +45,7 @@ after(async () => {
 type Tested = { engine: Engine };
 
 /** The engine of the app, in a page of the market's origin: for what other screens do. */
-async function withEngine(page: Page): Promise<void> {
+async function withEngine(page: Page, { accountId }: Person): Promise<void> {
   await page.context().route(`**${folder}**`, (route) => {
     const code = modules.get(new URL(route.request().url()).pathname.slice(folder.length));
     return code === undefined
@@ -53,10 +53,14 @@ async function withEngine(page: Page): Promise<void> {
       : route.fulfill({ contentType: 'text/javascript', body: code });
   });
   const entry = [...modules.keys()].find((name) => /engine-[^/]*\.js$/.test(name));
-  await page.evaluate(async (url) => {
-    const { pageEngine } = await import(url);
-    Object.assign(globalThis, { engine: await pageEngine() });
-  }, `${folder}${entry}`);
+  await page.evaluate(
+    async ({ url, as }) => {
+      const { pageEngine, show } = await import(url);
+      show(as);
+      Object.assign(globalThis, { engine: await pageEngine() });
+    },
+    { url: `${folder}${entry}`, as: accountId },
+  );
 }
 
 /** A phrase by its screen, as a person makes it. */
@@ -184,7 +188,7 @@ test('paid by hand wrongly, then without browser and market: every satoshi comes
   const words = await newPhrase(page);
   await linkPhrase(alice, words, on);
   await page.goto(`${web.url}/help`);
-  await withEngine(page);
+  await withEngine(page, alice);
   const ids = {} as Record<Name, string>;
   for (const name of names) {
     const deal = await maker.quoted(alice);

@@ -22,9 +22,8 @@ const unseenSeconds = 30 * 86_400;
 /** What was pinned about a chain, so that a source can be made for it; the policy is left out. */
 export type RescueChain =
   | { readonly chain: string; readonly family: 'bitcoin'; readonly network: string }
-  | Unpoliced<Exclude<ChainView, { readonly family: 'bitcoin' }>>;
-
-type Unpoliced<View> = View extends ChainView ? Omit<View, 'policy'> : never;
+  | WithoutPolicy<Extract<ChainView, { readonly family: 'evm' | 'tron' | 'solana' }>>;
+type WithoutPolicy<View> = View extends ChainView ? Omit<View, 'policy'> : never;
 
 export type RescueSwap = { readonly trade: OwnTrade; readonly swap: VerifiedSwap };
 

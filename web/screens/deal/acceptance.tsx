@@ -108,7 +108,7 @@ type VouchedProps = {
 function Vouched({ engine, chain, paid, wallets, children }: VouchedProps) {
   const key = useQuery({
     queryKey: ['bitcoin signer'],
-    queryFn: () => engine.bitcoinSigner(),
+    queryFn: () => engine.bitcoinKey(chain),
     gcTime: 0,
   });
   const receives = paid.find(({ family }) => family === 'bitcoin')?.receives ?? [];
