@@ -107,7 +107,6 @@ function Asked({ engine, seen, said, ask }: ActionProps & { readonly ask: Ask })
         </Notice>
       );
     // The screen names it below.
-    case 'name_payout':
     case 'pay_by_hand':
     case 'wait':
       return null;
