@@ -8,7 +8,7 @@ import type { ChainKey, Family, Network } from '../../core/families.ts';
 import type { BaseUnits, Millis, UnixSeconds } from '../../core/nominal.ts';
 import type { LegName, Party, Role } from '../../core/trade.ts';
 import type { MessageSigner } from '../../sdk/keys.ts';
-import type { RescueFile, RescueSwap } from '../../sdk/rescue/file.ts';
+import type { RescueSwap } from '../../sdk/rescue/file.ts';
 import type { PhraseCheck } from '../../sdk/rescue/phrase.ts';
 import type { RawSpend } from '../../sdk/rescue/raw.ts';
 import type { Restored } from '../../sdk/rescue/restore.ts';
@@ -355,11 +355,6 @@ export type Rescue = {
   readonly file: Live<RescueFileState>;
   /** The newest, named `parley-rescue-….json`; counts as saved. Throws `no_phrase`. */
   save(): Promise<{ readonly name: string; readonly blob: Blob }>;
-  /**
-   * What a file holds, to look at. Its chains are known to `nodes` from then on, without a market.
-   * Throws RescueError.
-   */
-  open(text: string): Promise<RescueFile>;
   /** Throws RescueError. The swaps are driven from then on. */
   fromFile(text: string): Promise<readonly Restored[]>;
   /** `confirm`: whether a swap is what was agreed. */

@@ -107,10 +107,6 @@ function engineOf({ swaps = [], at, vault = checked, more = {} }: Given): Engine
     rescue: {
       file: held({ swaps: 1, writtenAt: agreedAt, isSaved: true }),
       save: async () => ({ name: 'rescue.json', blob: new Blob(['{}']) }),
-      open: async (text) => {
-        if (text !== 'right') throw new RescueError('foreign_file', 'no rescue file');
-        return rescueFile;
-      },
       fromFile: async () =>
         (['restored', 'kept', 'refused'] as const).map((outcome, index) => ({
           ...{ swapId: `swap-${index}`, outcome, why: 'legs.a.escrow differs' },
@@ -122,7 +118,7 @@ function engineOf({ swaps = [], at, vault = checked, more = {} }: Given): Engine
       },
     },
     ...more,
-  } satisfies Engine;
+  } as Engine;
   return engine;
 }
 

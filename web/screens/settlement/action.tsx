@@ -3,7 +3,7 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { extraOf } from '../../../sdk/settle/extra.ts';
-import type { Ask, Engine } from '../../engine/types.ts';
+import type { Ask, Engine, Verb } from '../../engine/types.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { chainName, shortAddress } from '../../parts/names.ts';
@@ -55,26 +55,24 @@ function Asked({ engine, seen, said, ask }: ActionProps & { readonly ask: Ask })
     case 'sign':
       return (
         <Notice
-          kind="info"
-          title={text('settlement.ask.sign')}
+          kind="warn"
+          title={text(`settlement.ask.sign.${ask.verb}`, said.values)}
           action={
             <Button kind="main" onPress={() => engine.swaps.sign(swap.id, ask.verb)}>
               {text('settlement.ask.sign.go')}
             </Button>
           }
         >
-          {text(wordsOf(ask.leg, seen, said), said.values)}
+          {text(wordsOf(ask.verb, seen, said), said.values)}
         </Notice>
       );
     case 'confirm_in_wallet':
       return (
         <Notice kind="info" title={text('settlement.ask.confirm')}>
-          {text(wordsOf(ask.leg, seen, said), said.values)}
+          {text(wordsOf(ask.verb, seen, said), said.values)}
         </Notice>
       );
-    case 'declined': {
-      const isUrgent = ask.leg !== swap.gives;
-      const why = isUrgent ? 'settlement.ask.declined.urgent' : 'settlement.ask.declined.why';
+    case 'declined':
       return (
         <Notice
           kind="warn"
@@ -85,10 +83,15 @@ function Asked({ engine, seen, said, ask }: ActionProps & { readonly ask: Ask })
             </Button>
           }
         >
-          {text(why, said.values)}
+          {text(`settlement.ask.declined.${ask.verb}`, said.values)}
         </Notice>
       );
-    }
+    case 'name_payout':
+      return (
+        <Notice kind="warn" title={text('settlement.ask.payout')}>
+          {text('settlement.ask.payout.why')}
+        </Notice>
+      );
     case 'need_phrase':
       return (
         <Notice
@@ -111,11 +114,11 @@ function Asked({ engine, seen, said, ask }: ActionProps & { readonly ask: Ask })
   }
 }
 
-/** What a wallet shows now, in words. */
-function wordsOf(leg: 'a' | 'b', { swap }: Seen, { situation }: Shown): TextKey {
-  if (leg !== swap.gives) return 'settlement.ask.claim';
+/** What a wallet shows, in words. */
+function wordsOf(verb: Verb, { swap }: Seen, { situation }: Shown): TextKey {
+  if (verb === 'claim') return 'settlement.ask.claim';
+  if (verb === 'refund') return 'settlement.ask.refund';
   if (situation === 'cancelling') return 'settlement.ask.cancel';
-  if (situation === 'refund' || situation === 'refunding') return 'settlement.ask.refund';
   const isCoin = sidesOf(swap).own.asset.token === null;
   return isCoin ? 'settlement.ask.fund.native' : 'settlement.ask.fund.token';
 }
