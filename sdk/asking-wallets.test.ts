@@ -100,23 +100,23 @@ const isRefused = ({ step }: Progress) => step === 'wallet_refused';
 timed(
   'nobody is asked before wanting it, and what the wallet sends is kept with its bytes',
   async () => {
-    const { maker, taker, prompts, want, sent } = await making();
+    const { maker, taker, prompts, want, sent, asks } = await making();
     await until(taker, isFunded);
     await until(maker, isAsking);
     assert.deepEqual(prompts, []);
     want();
-    const sides = [maker, taker].map((side) => settle(side));
-    const ends = await Promise.all(sides);
-    assert.deepEqual(
-      ends.map(({ end }) => end),
-      ['received', 'received'],
-    );
+    await until(maker, isFunded);
     const { funding, asked } = await recordOf(maker);
     assert.deepEqual(
       [funding?.txid, keccak256(funding?.raw as Hex), asked],
       [sent[0], sent[0], null],
     );
     assert.equal(prompts.length, 1);
+    const [shown] = asks.shown({ swapId: maker.swapId, verb: 'fund' });
+    assert.deepEqual(
+      [shown?.what, shown?.amount],
+      ['fund', BigInt((prompts as EvmSendRequest[])[0]?.value ?? 0)],
+    );
   },
 );
 
@@ -193,12 +193,13 @@ timed('asked twice and sent twice, the contract takes one', async () => {
   try {
     person.does = 'sends';
     want();
-    const end = running(maker);
+    const funded = until(maker, isFunded);
     while (sent.length === 0) await sleep(20);
     // The first prompt was still open.
     await send(prompts[0] ?? assert.fail());
     await on.anvil.go();
-    assert.equal((await Promise.all([end.end, settle(taker)]))[0].end, 'received');
+    await funded;
+    await Promise.all(sent.map((txid) => on.anvil.mined(txid)));
     assert.equal(await on.anvil.countOf(wallet.address), 2);
     const ended = await Promise.all(sent.map((txid) => on.anvil.receipt(txid)));
     assert.deepEqual(

@@ -55,7 +55,14 @@ export type ChainView =
         readonly mostFeeLimitSun?: BaseUnits;
       }
     >
-  | View<'solana', { readonly deployment: SolanaDeployment }>;
+  | View<
+      'solana',
+      {
+        readonly deployment: SolanaDeployment;
+        /** Of the cluster's first block; absent: it is not checked. */
+        readonly genesisHash?: string;
+      }
+    >;
 
 export type ChainViews = ReadonlyMap<ChainKey, ChainView>;
 

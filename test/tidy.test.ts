@@ -74,6 +74,7 @@ const rooms: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     style: [],
     offline: [],
     'main.tsx': ['app', 'market', 'engine', 'offline', 'style'],
+    'rescue-main.tsx': ['screens', 'parts', 'market', 'engine', 'texts', 'style'],
     'vite.config.ts': [],
     'env.d.ts': [],
   },

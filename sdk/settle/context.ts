@@ -2,6 +2,7 @@
 
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { Allowance } from '../../chains/interface/fund-ways.ts';
+import type { Material } from '../../chains/interface/material.ts';
 import type { ChainKey, Family } from '../../core/families.ts';
 import type { Secret } from '../../core/hashlock.ts';
 import type { BaseUnits, UnixSeconds } from '../../core/nominal.ts';
@@ -10,7 +11,9 @@ import type { ParleyClient } from '../client.ts';
 import { SettleError, WalletError } from '../errors.ts';
 import type { Store, SwapRecord } from '../stores/store.ts';
 import type { ChainView, ChainViews, OwnTrade } from '../trade.ts';
+import type { Asked } from '../verify-material.ts';
 import type { AskedFor, Wallet } from '../wallets/wallet.ts';
+import { wordsOf } from '../words.ts';
 import { keptStore } from './keeping.ts';
 import type { SettleState } from './machine.ts';
 import { type LegSeen, legOf, ownSides, type SetLeg } from './record.ts';
@@ -310,6 +313,13 @@ export async function asPersonWants(
     context.saidAnew(leg, ['asking', 'prompting']);
     context.emit('wallet_refused', leg.leg, error.message, error.txid ?? undefined);
   }
+}
+
+/** Tells a wallet that asks a person what it asks for next: of material that was checked. */
+export function shows(context: Context, leg: SetLeg, asked: Asked, material: Material): void {
+  const { asks } = walletOf(context, leg.chain);
+  const what = { swapId: context.swapId, verb: asked.verb };
+  asks?.shows?.(what, wordsOf(material, asked, leg.escrow.terms));
 }
 
 /** Whether the market is to send the claim of this leg. */

@@ -15,6 +15,7 @@ import {
   type Context,
   ownLeg,
   payingLeg,
+  shows,
   sourceOf,
   viewsOf,
   walletOf,
@@ -124,6 +125,7 @@ async function carried(context: Context, built: Built, way: Way): Promise<Built>
 async function signAndSend(context: Context, built: Built): Promise<void> {
   const leg = ownLeg(context);
   const hand = handOf(context, leg);
+  shows(context, leg, { verb: 'fund' }, built);
   const sign = await sendApprovals(context, hand.signFunding(built));
   const funding = await keepFunding(context, sign);
   await send(context, leg, funding);

@@ -16,7 +16,7 @@ import {
 import { outputsOf, paidWhere, verifyMaterial } from '../verify-material.ts';
 import { mostFeePerGasOf } from '../wallets/evm.ts';
 import { snapshot } from './chains.ts';
-import { type Context, ownLeg, payingLeg, sourceOf } from './context.ts';
+import { type Context, ownLeg, payingLeg, shows, sourceOf } from './context.ts';
 import type { Signing, Spending, SpendSigning } from './hands/hand.ts';
 import { handOf } from './hands/of.ts';
 import { unquoted } from './market.ts';
@@ -170,6 +170,7 @@ export async function builtSpend(
   const outputs = built.sign === 'btc-sighash' ? outputsOf(built.psbtBase64) : null;
   const limits = { validUntil: null, outputs, now: await context.now() };
   verifyMaterial(built, asked, escrow.terms, view, limits);
+  shows(context, leg, asked, built);
   const how = { isPublic, hasFailed: record.claimFailed ?? false };
   const { sign, gas } = await handOf(context, leg).signSpend(built, asked, how);
   return { sign: isPublic || asked.verb === 'refund' ? sign : () => unquoted(sign), gas };

@@ -38,7 +38,10 @@ export function solanaSource(options: SolanaSourceOptions): ChainSource {
     ...(options.program === undefined ? {} : { program: options.program }),
   };
   return {
-    view: { family: 'solana', chain, deployment, policy },
+    view: {
+      ...{ family: 'solana', chain, deployment, policy },
+      ...(genesisHash === null ? {} : { genesisHash }),
+    },
     adapter: solanaParty({
       chain,
       rpcUrls,

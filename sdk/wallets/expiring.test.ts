@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
+import { ed25519 } from '@noble/curves/ed25519.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { base64 } from '@scure/base';
 import type {
@@ -14,12 +15,14 @@ import { unsignedTransaction } from '../../chains/solana/message.ts';
 import { lyingNode as solanaLies } from '../../chains/solana/testing/nodes.ts';
 import * as onSolana from '../../chains/solana/testing/world.ts';
 import { tronAdapter } from '../../chains/tron/adapter.ts';
-import { readTronSigned } from '../../chains/tron/broadcast.ts';
+import { readTronSigned, signTronTransaction } from '../../chains/tron/broadcast.ts';
 import { tronDevPolicy } from '../../chains/tron/policy.ts';
 import * as onTron from '../../chains/tron/testing/chain.ts';
 import { lyingNode as tronLies } from '../../chains/tron/testing/nodes.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
+import type { WalletError } from '../errors.ts';
 import type { Kept } from '../stores/store.ts';
+import { asking } from './asking.ts';
 import { solanaWallet } from './solana.ts';
 import { tronWallet } from './tron.ts';
 
@@ -258,4 +261,73 @@ test('a Solana wallet signs what it alone pays for, until its own node forgets t
   );
   const signed = await walletOn(behind).sign(material, soon());
   assert.equal(signed.lastValidBlockHeight, height + 450);
+});
+
+// Wallets of a person: nothing but what was asked for comes through.
+
+const answering = (address: string, answer: (asked: never) => unknown) => {
+  const signMessage = () => assert.fail('of a transaction');
+  const signTransaction = async (asked: never) => answer(asked);
+  return { address, asks: asking(), signMessage, signTransaction };
+};
+const isLie = (words: RegExp) => (error: Error) => {
+  assert.deepEqual([error.name, (error as WalletError).code], ['WalletError', 'lied']);
+  assert.match(error.message, words);
+  return true;
+};
+
+test('of a TRON wallet of a person only the transaction that was asked for comes through', async () => {
+  const { funder, receiver } = onTron;
+  const [honest, another] = [await unsigned(), await unsigned()];
+  const { url } = chains.tron;
+  const sign = (answer: (asked: TronTransaction) => unknown) =>
+    tronWallet({
+      ...{ chain: 'tron-dev', sources: [{ url }] },
+      account: answering(funder.address, answer as never),
+    }).sign(honest, soon());
+  const signed = await sign((asked) => signTronTransaction(funder.key, asked));
+  assert.equal(signed.txid, honest.txID);
+  for (const [answer, words] of [
+    [() => signTronTransaction(funder.key, another), /transaction [0-9a-f]+ in place of/],
+    [(asked: TronTransaction) => signTronTransaction(receiver.key, asked), /signed by .* not by/],
+    [(asked: TronTransaction) => ({ ...asked, signature: [] }), /not signed/],
+    [(asked: TronTransaction) => asked, /not signed/],
+    [() => 'yes', /no transaction/],
+    [() => null, /no transaction/],
+  ] as const) {
+    await assert.rejects(sign(answer), isLie(words));
+  }
+});
+
+test('of a Solana wallet of a person only the transaction that was asked for comes through', async () => {
+  const { info } = world.chain;
+  const make = async () =>
+    (await world.adapter.buildFund(
+      onSolana.built(onSolana.escrowIn(world, { hashlock: newHashlock() })),
+      soon(),
+    )) as SolanaMaterial;
+  const [honest, another] = [await make(), await make()];
+  const [seed, other] = ['funder', 'payee'].map(onSolana.seedOf) as [Uint8Array, Uint8Array];
+  const signed = (whole: Uint8Array, by = seed) => {
+    const answer = Uint8Array.from(whole);
+    answer.set(ed25519.sign(whole.subarray(65), by), 1);
+    return answer;
+  };
+  const sign = (answer: (asked: Uint8Array) => unknown) =>
+    solanaWallet({
+      ...{ chain: 'solana-dev', rpcUrls: [info.rpcUrl] },
+      account: answering(onSolana.walletOf('funder'), answer as never),
+    }).sign(honest, soon());
+  const { raw } = await sign(signed);
+  assert.deepEqual(base64.decode(raw), signed(base64.decode(honest.transaction)));
+  for (const [answer, words] of [
+    [() => signed(base64.decode(another.transaction)), /another transaction/],
+    [(asked: Uint8Array) => signed(asked, other), /not signed it with the key/],
+    [(asked: Uint8Array) => asked, /not signed it with the key/],
+    [(asked: Uint8Array) => signed(Uint8Array.of(...asked, 0)), /bytes in place of/],
+    [(asked: Uint8Array) => base64.encode(signed(asked)), /no transaction/],
+    [() => undefined, /no transaction/],
+  ] as const) {
+    await assert.rejects(sign(answer), isLie(words));
+  }
 });

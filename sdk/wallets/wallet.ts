@@ -16,6 +16,7 @@ import type {
   TronAddress,
 } from '../../core/nominal.ts';
 import type { Kept } from '../stores/store.ts';
+import type { Signing } from '../words.ts';
 
 /**
  * `waiting`: its nonce is free; `next`: it is the account's next; `gap`: nothing waits for nonces
@@ -55,6 +56,8 @@ export type Asks = {
   readonly withinMs: Millis;
   /** Whether the person wants to be asked now. Nothing is built or asked before. */
   isWanted(what: AskedFor): boolean;
+  /** What is asked next, of material that was checked: one a prompt. */
+  shows?(what: AskedFor, signings: readonly Signing[]): void;
   /** Asked, and not signed: it is not asked again before the person wants it again. */
   over(what: AskedFor): void;
 };

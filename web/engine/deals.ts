@@ -28,6 +28,7 @@ import {
   type CheckName,
   type Deal,
   EngineError,
+  type EngineFault,
   type Examined,
   type Health,
 } from './types.ts';
@@ -67,8 +68,10 @@ export type DealsParts = {
 };
 
 const key = 'deals';
-/** The key of the phrase for the next escrow on Bitcoin: one that no swap has. */
+/** The key of the phrase for the next own escrow on Bitcoin: one that no swap has. */
 export const nextKey = 'next bitcoin key';
+/** The one that is paid: the market pays only keys that the account has linked. */
+export const paidKey = 0;
 const mostEntries = 100;
 const nodeMs = 15_000;
 /** What accept and settle of the SDK tolerate is 120. */
@@ -77,6 +80,7 @@ const mostClockOffSeconds = 90;
 type Examining = {
   readonly sources: ReadonlyMap<ChainKey, ChainSource>;
   readonly keys: PhraseKeys;
+  readonly userId: string;
   readonly bitcoinKey: number;
 };
 
@@ -105,21 +109,20 @@ export function dealsOf(parts: DealsParts): Deals {
       ),
     examine: async (deal) => (await examined(parts, deal)).answer,
     accept: async (deal) => {
-      const { answer, of, fitting, expected, userId } = await examined(parts, deal);
+      const { answer, good } = await examined(parts, deal);
       const failed = answer.checks.find(({ ok }) => !ok);
       if (failed !== undefined) throw refusal(failed);
-      if (of === null || expected === null || userId === null)
-        throw new Error('nothing was examined');
+      if (good === null) throw new Error('nothing was examined');
       const entry: Entry = {
         threadId: deal.threadId,
         swapId: null,
         payout: payoutOf(parts, deal),
         acceptedAt: Math.floor(parts.now()),
-        expected,
+        expected: good.expected,
       };
       // Before a word is said: whoever closes the tab now finds it again.
       await changeAll((all) => [...all.filter((each) => each.threadId !== deal.threadId), entry]);
-      const input = await inputOf(parts, fitting, of, userId);
+      const input = inputOf(parts, good.fitting, good.of);
       const { swapId } = await accept({ ...input, store: await parts.phraseStore() });
       parts.onEntry();
       return { swapId };
@@ -128,35 +131,41 @@ export function dealsOf(parts: DealsParts): Deals {
 }
 
 function refusal({ name, sentence }: Check): EngineError {
-  const code =
-    name === 'phrase' ? 'phrase_unchecked' : name === 'addresses' ? 'no_payout' : 'failed_check';
+  const codes: Partial<Record<CheckName, EngineFault>> = {
+    phrase: 'phrase_unchecked',
+    addresses: 'no_payout',
+  };
+  const code = codes[name] ?? 'failed_check';
   return new EngineError(code, `nothing was accepted: ${sentence}`);
 }
 
 async function examined(parts: DealsParts, deal: Deal) {
   const checks: Check[] = [];
-  const check = (name: CheckName, ok: boolean, sentence: string) =>
-    checks.push({ name, ok, sentence });
+  const check: Add = (name, ok, sentence) => void checks.push({ name, ok, sentence });
+  const failed = (name: CheckName, error: unknown) => {
+    check(name, false, messageOf(error));
+    const answer = { checks, isGood: false, role: null, gives: null, deadlines: null };
+    return { answer, good: null };
+  };
   checkDevice(parts, check);
-  const of = await opened(parts, deal, check);
-  const none = { role: null, gives: null, deadlines: null } as const;
-  const nothing = { of, fitting: deal, expected: null, userId: null };
-  if (of === null) return { answer: { checks, isGood: false, ...none }, ...nothing };
+  let step: CheckName = 'nodes';
   try {
-    const { userId } = await parts.client.me();
-    const found = await fit(parts, deal, of, userId);
-    const { role, deadlines, trade } = found;
+    const sources = await openedSources(parts, deal);
+    check(step, true, `your nodes of ${[...sources.keys()].join(' and ')} answer, as who they are`);
+    step = 'addresses';
+    const of = await mustBePayable(parts, deal, sources);
+    check(step, true, 'each of your addresses is one of its chain');
+    step = 'terms';
+    const { role, deadlines, trade, deal: fitting } = await fit(parts, deal, of);
     check('terms', true, 'amounts, assets and price of the thread are what you see here');
     check('rules', true, 'formula, contracts and policies of the market are those of this app');
     check('timelocks', true, 'both timelocks and who begins follow from your own rules');
-    const gives = givenLeg(trade.party);
     const isGood = checks.every(({ ok }) => ok);
-    const expected = expectedOf(trade, viewsOf(of.sources), { role, deadlines, at: parts.now() });
-    const answer = { checks, isGood, role, gives, deadlines };
-    return { answer, of, fitting: found.deal, expected, userId };
+    const expected = expectedOf(trade, viewsOf(sources), { role, deadlines, at: parts.now() });
+    const answer = { checks, isGood, role, gives: givenLeg(trade.party), deadlines };
+    return { answer, good: { of, fitting, expected } };
   } catch (error) {
-    check(nameOf(error), false, messageOf(error));
-    return { answer: { checks, isGood: false, ...none }, ...nothing };
+    return failed(step === 'terms' ? nameOf(error) : step, error);
   }
 }
 
@@ -184,36 +193,43 @@ function checkDevice({ vault, health }: DealsParts, check: Add): void {
   check('clock', isRight, `${how} the market's${mend}`);
 }
 
-/** Nodes that answer, of the right chains; addresses that they can pay. null: one is missing. */
-async function opened(parts: DealsParts, deal: Deal, check: Add): Promise<Examining | null> {
+/** Nodes that answer, as who they are. */
+async function openedSources({ nodes }: DealsParts, { base, quote }: Deal) {
   const sources = new Map<ChainKey, ChainSource>();
-  try {
-    for (const { chain } of [deal.base, deal.quote]) {
-      const source = await parts.nodes.source(chain);
-      await source.adapter.heads(AbortSignal.timeout(nodeMs));
-      sources.set(chain, source);
-    }
-    check(
-      'nodes',
-      true,
-      `your nodes of ${[...sources.keys()].join(' and ')} answer, as who they are`,
-    );
-  } catch (error) {
-    check('nodes', false, messageOf(error));
-    return null;
+  for (const { chain } of [base, quote]) {
+    const source = await nodes.source(chain);
+    await source.adapter.heads(AbortSignal.timeout(nodeMs));
+    sources.set(chain, source);
   }
-  if (parts.vault.state.now().kind === 'none') return null;
-  const keys = await parts.vault.keys();
-  const bitcoinKey = Number((await parts.kept.get(nextKey)) ?? 0);
-  const of = { sources, keys, bitcoinKey };
-  try {
-    for (const [chain, source] of sources) await mustPay(of, source, deal.addresses[chain] ?? '');
-    check('addresses', true, 'each of your addresses is one of its chain');
-    return of;
-  } catch (error) {
-    check('addresses', false, messageOf(error));
-    return null;
+  return sources;
+}
+
+/** Addresses that nodes and market can pay, and the phrase's key for Bitcoin. */
+async function mustBePayable(
+  { client, vault, kept }: DealsParts,
+  deal: Deal,
+  sources: Examining['sources'],
+): Promise<Examining> {
+  const keys = await vault.keys();
+  const { userId, wallets } = await client.me();
+  const { makerId } = await client.thread(deal.threadId);
+  const isBitcoin = (chain: ChainKey) => sources.get(chain)?.view.family === 'bitcoin';
+  const isPaid = isBitcoin(receivedOn(deal, makerId === userId));
+  const next = Math.max(Number((await kept.get(nextKey)) ?? 0), paidKey + 1);
+  const of = { sources, keys, userId, bitcoinKey: isPaid ? paidKey : next };
+  const { address } = keys.bitcoinKey(of.bitcoinKey);
+  for (const [chain, source] of sources) await mustPay(of, source, deal.addresses[chain] ?? '');
+  const { login, proven } = wallets.bitcoin;
+  if (isPaid && login !== address && !proven.includes(address)) {
+    const sentence = `the market does not know ${address}, the key that escrows pay: link it first`;
+    throw new EngineError('key_unknown', sentence);
   }
+  return of;
+}
+
+function receivedOn({ rfq, base, quote }: Deal, isMaker: boolean): ChainKey {
+  const isBase = (rfq.direction === 'sell_base') === isMaker;
+  return isBase ? base.chain : quote.chain;
 }
 
 async function mustPay({ keys, bitcoinKey }: Examining, source: ChainSource, address: string) {
@@ -221,7 +237,10 @@ async function mustPay({ keys, bitcoinKey }: Examining, source: ChainSource, add
   if (address === '') {
     throw new EngineError('no_payout', `no address of yours is named for "${view.chain}"`);
   }
-  if (view.family !== 'bitcoin') return void adapter.parseAddress(address);
+  if (view.family !== 'bitcoin') {
+    adapter.parseAddress(address);
+    return;
+  }
   const key = keys.bitcoinKey(bitcoinKey);
   await keyWallet(source, key, address);
   if (address !== key.address) return;
@@ -232,8 +251,8 @@ async function mustPay({ keys, bitcoinKey }: Examining, source: ChainSource, add
 const viewsOf = (sources: ReadonlyMap<ChainKey, ChainSource>): ChainViews =>
   new Map([...sources].map(([chain, { view }]) => [chain, view]));
 
-async function inputOf(parts: DealsParts, deal: Deal, of: Examining, userId: string) {
-  const { keys, bitcoinKey, sources } = of;
+function inputOf(parts: DealsParts, deal: Deal, of: Examining) {
+  const { keys, bitcoinKey, sources, userId } = of;
   const destinationOn = (chain: ChainKey) => {
     const isBitcoin = sources.get(chain)?.view.family === 'bitcoin';
     if (!isBitcoin) return { address: deal.addresses[chain] ?? '', pubkey: null };
@@ -248,7 +267,7 @@ async function inputOf(parts: DealsParts, deal: Deal, of: Examining, userId: str
  * A market does not tell from which amount on it waits deeper. Waiting deeper than asked is safe, so
  * whichever of both depths gives the times of the thread is taken.
  */
-async function fit(parts: DealsParts, deal: Deal, of: Examining, userId: string) {
+async function fit(parts: DealsParts, deal: Deal, of: Examining) {
   const given: readonly (BaseUnits | null)[] = [null, 0n];
   let first: unknown = null;
   for (const base of given) {
@@ -259,7 +278,7 @@ async function fit(parts: DealsParts, deal: Deal, of: Examining, userId: string)
         quote: { ...deal.quote, highValueFrom: deal.quote.highValueFrom ?? quote },
       };
       try {
-        const found = await examineThread(await inputOf(parts, as, of, userId));
+        const found = await examineThread(inputOf(parts, as, of));
         return { ...found, deal: as };
       } catch (error) {
         first ??= error;

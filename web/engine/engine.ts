@@ -7,7 +7,7 @@ import type { StoreError } from '../../sdk/errors.ts';
 import { storeWith } from '../../sdk/rescue/store.ts';
 import type { StoreHealth } from '../../sdk/stores/indexed-db.ts';
 import type { Store } from '../../sdk/stores/store.ts';
-import { dealsOf } from './deals.ts';
+import { dealsOf, paidKey } from './deals.ts';
 import type { Kept } from './kept.ts';
 import { held } from './live.ts';
 import { openNodes } from './nodes.ts';
@@ -15,9 +15,9 @@ import { openRescue } from './rescue.ts';
 import { sleep } from './sleep.ts';
 import { type OpenSwaps, openSwaps } from './swaps.ts';
 import type { Said } from './tabs.ts';
-import type { Engine, Health, Problem } from './types.ts';
+import { type Engine, EngineError, type Health, type Problem } from './types.ts';
 import { openVault } from './vault.ts';
-import { handsOf } from './wallets.ts';
+import { handsOf, keyWallet } from './wallets.ts';
 
 export type EngineParts = {
   /** One for all tabs of a person. */
@@ -112,6 +112,12 @@ export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
     examine: deals.examine,
     accept: deals.accept,
     use: hands.use,
+    bitcoinSigner: async () => {
+      const of = chains.find(({ family }) => family === 'bitcoin');
+      if (of === undefined) throw new EngineError('unknown_chain', 'this market has no Bitcoin');
+      const key = (await vault.keys()).bitcoinKey(paidKey);
+      return keyWallet(await nodes.source(of.chain), key, null);
+    },
     close: async () => {
       over.abort();
       await Promise.all([clocks, open.close()]);

@@ -1,6 +1,5 @@
 // All swaps of this browser: those that are open settle themselves in the tab that has the turn.
 
-import type { EscrowPayment } from '../../chains/interface/reading.ts';
 import type { AppChain } from '../../core/app-chain.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { UnixSeconds } from '../../core/nominal.ts';
@@ -9,7 +8,13 @@ import type { ParleyClient } from '../../sdk/client.ts';
 import { messageOf, ParleyApiError, StoreError } from '../../sdk/errors.ts';
 import type { RawSpend } from '../../sdk/rescue/raw.ts';
 import { ownSides, watchedOf } from '../../sdk/settle/record.ts';
-import type { ChainSource, Outcome, Progress, SettleInput } from '../../sdk/settle.ts';
+import type {
+  ChainSource,
+  EscrowPayment,
+  Outcome,
+  Progress,
+  SettleInput,
+} from '../../sdk/settle.ts';
 import { readKept, type Store, type SwapRecord, writeKept } from '../../sdk/stores/store.ts';
 import type { OwnTrade, VerifiedSwap } from '../../sdk/trade.ts';
 import type { Wallet } from '../../sdk/wallets/wallet.ts';

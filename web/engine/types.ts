@@ -7,15 +7,16 @@ import type { EscrowFacts } from '../../core/facts.ts';
 import type { ChainKey, Family, Network } from '../../core/families.ts';
 import type { BaseUnits, Millis, UnixSeconds } from '../../core/nominal.ts';
 import type { LegName, Party, Role } from '../../core/trade.ts';
-import type { RescueFile, RescueSwap } from '../../sdk/rescue/file.ts';
+import type { MessageSigner } from '../../sdk/keys.ts';
+import type { RescueSwap } from '../../sdk/rescue/file.ts';
 import type { PhraseCheck } from '../../sdk/rescue/phrase.ts';
 import type { RawSpend } from '../../sdk/rescue/raw.ts';
 import type { Restored } from '../../sdk/rescue/restore.ts';
 import type { EscrowPayment, Outcome, ProgressStep, SettleState } from '../../sdk/settle.ts';
 import type { OwnTrade, PinnedAsset } from '../../sdk/trade.ts';
 import type { Rfq } from '../../sdk/types.ts';
+import type { AccountLink } from '../wallets/types.ts';
 import type { Live } from './live.ts';
-import type { WalletLink } from './wallet-port.ts';
 
 export type { Live } from './live.ts';
 
@@ -27,8 +28,13 @@ export type Engine = {
   readonly nodes: Nodes;
   readonly swaps: Swaps;
   readonly health: Live<Health>;
+  /**
+   * The phrase's key that escrows pay on Bitcoin: the market pays only accounts that it knows. What
+   * `linkWallet` of the SDK takes, with the login wallet; and the payout of an account's session.
+   */
+  bitcoinSigner(): Promise<MessageSigner>;
   /** A wallet that the person has connected (`web/wallets`): it signs for swaps of its account. */
-  use(link: WalletLink): void;
+  use(link: AccountLink): void;
   /** What an acceptance would mean, and what the browser has checked. Tells the market nothing. */
   examine(deal: Deal): Promise<Examined>;
   /**
@@ -347,11 +353,6 @@ export type Rescue = {
   readonly file: Live<RescueFileState>;
   /** The newest, named `parley-rescue-….json`; counts as saved. Throws `no_phrase`. */
   save(): Promise<{ readonly name: string; readonly blob: Blob }>;
-  /**
-   * What a file holds, to look at. Its chains are known to `nodes` from then on, without a market.
-   * Throws RescueError.
-   */
-  open(text: string): Promise<RescueFile>;
   /** Throws RescueError. The swaps are driven from then on. */
   fromFile(text: string): Promise<readonly Restored[]>;
   /** `confirm`: whether a swap is what was agreed. */
@@ -366,6 +367,8 @@ export type EngineFault =
   | 'has_phrase'
   | 'swaps_open'
   | 'no_payout'
+  /** `bitcoinSigner` is to be linked first. */
+  | 'key_unknown'
   | 'failed_check'
   | 'signed_out'
   | 'no_config'

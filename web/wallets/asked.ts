@@ -36,7 +36,7 @@ export function refusalOf(name: string, said: unknown): WalletError {
   const inner = fieldOf(said, 'error') ?? said;
   const code = fieldOf(inner, 'code');
   const words = wordsOf(typeof inner === 'string' ? inner : fieldOf(inner, 'message'));
-  if (isDeclined(code, words)) return failed('declined', `you declined it in ${name}`);
+  if (isDeclined(code, words)) return declined(name);
   if (code === -32_002) {
     return failed('failed', `${name} has a request open already: answer it there, then try again`);
   }
@@ -73,6 +73,10 @@ export async function asked(
     clearTimeout(timer);
     signal?.removeEventListener('abort', silent);
   }
+}
+
+export function declined(name: string): WalletError {
+  return failed('declined', `you declined it in ${name}`);
 }
 
 export function lied(name: string, what: string): WalletError {

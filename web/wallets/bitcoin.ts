@@ -2,7 +2,7 @@
 // an escrow's address. Keys of escrows are the page's own.
 
 import { accountAddress, mustBeSigned, type ProofPlace } from '../../sdk/wallets/proofs.ts';
-import { asked, failed, fieldOf, lied, personMs, refusalOf } from './asked.ts';
+import { asked, declined, failed, fieldOf, lied, personMs, refusalOf } from './asked.ts';
 import type { BitcoinLink, BitcoinPayment, FoundWallet } from './types.ts';
 
 /** What an address is for where a wallet has several: not for ordinals or stacks. */
@@ -57,6 +57,9 @@ async function pay(
   throw lied(name, 'says that it has paid, and names no transaction: the chain will show it');
 }
 
+/** What sats-connect calls USER_REJECTION. */
+const userRejection = -32_000;
+
 /** Answers are JSON-RPC: `result` or `error`; some wallets throw the latter. */
 async function ask(
   provider: unknown,
@@ -64,17 +67,18 @@ async function ask(
   method: string,
   params: object,
 ): Promise<unknown> {
-  const answer = await asked(
-    name,
-    () => {
-      const request = fieldOf(provider, 'request');
-      if (typeof request !== 'function') throw lied(name, 'takes no requests');
-      return Reflect.apply(request, provider, [method, params]);
-    },
-    personMs,
-  );
-  if (fieldOf(answer, 'error') !== undefined && fieldOf(answer, 'error') !== null) {
-    throw refusalOf(name, answer);
-  }
+  const request = fieldOf(provider, 'request');
+  if (typeof request !== 'function') throw lied(name, 'takes no requests');
+  const answering = async (): Promise<unknown> => {
+    try {
+      return await Reflect.apply(request, provider, [method, params]);
+    } catch (error) {
+      return { error: fieldOf(error, 'error') ?? error };
+    }
+  };
+  const answer = await asked(name, answering, personMs);
+  const refusal = fieldOf(answer, 'error') ?? null;
+  if (fieldOf(refusal, 'code') === userRejection) throw declined(name);
+  if (refusal !== null) throw refusalOf(name, refusal);
   return fieldOf(answer, 'result');
 }

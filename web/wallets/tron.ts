@@ -3,7 +3,17 @@
 
 import { accountAddress, mustBeSigned, type ProofPlace } from '../../sdk/wallets/proofs.ts';
 import { tronWallet } from '../../sdk/wallets/tron.ts';
-import { asked, failed, fieldOf, type Gone, gone, lied, machineMs, personMs } from './asked.ts';
+import {
+  asked,
+  declined,
+  failed,
+  fieldOf,
+  type Gone,
+  gone,
+  lied,
+  machineMs,
+  personMs,
+} from './asked.ts';
 import type { AccountLink, FoundWallet, Place, SdkWallet, TronPlace } from './types.ts';
 
 type Linked = {
@@ -53,7 +63,7 @@ async function requestAccount(provider: unknown, name: string): Promise<void> {
   const method = isModern ? 'eth_requestAccounts' : 'tron_requestAccounts';
   const answer = await asked(name, () => request(provider, { method }), personMs);
   const code = fieldOf(answer, 'code');
-  if (code === 4001) throw failed('declined', `you declined it in ${name}`);
+  if (code === 4001) throw declined(name);
   if (code === 4000) {
     throw failed('failed', `${name} has a request open already: answer it there, then try again`);
   }

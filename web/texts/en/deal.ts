@@ -51,7 +51,6 @@ export const deal = {
   'deal.state.closed': 'This negotiation has ended. Nothing was locked and nothing is lost.',
   'deal.state.agreed': 'Agreed. The swap goes on by itself.',
   'deal.unlisted': 'The market lists an asset of this negotiation no more. Nothing can be agreed.',
-  'deal.to_swap': 'To the swap',
   'deal.no_party': 'This negotiation is between others',
   'deal.addresses': 'Your addresses',
   'deal.address.paid': 'You are paid on {chain} at',

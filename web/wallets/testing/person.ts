@@ -3,8 +3,9 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import type { Told } from './settings.ts';
 
-export const icon =
-  'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg" width="32" height="32"><rect width="32" height="32" rx="8" fill="%23568"/></svg>';
+const drawing = '<rect width="32" height="32" rx="8" fill="%23568"/>';
+const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="32" height="32">${drawing}</svg>`;
+export const icon = `data:image/svg+xml,${svg}`;
 
 /** Once for each prompt: what the person does. */
 export async function person(told: Told, method: string, refusal: unknown): Promise<void> {

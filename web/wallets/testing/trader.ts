@@ -7,9 +7,9 @@ import type { WatchedEscrow } from '../../../chains/interface/reading.ts';
 import { tronDevPolicy } from '../../../chains/tron/policy.ts';
 import { type ChainSource, evmSource, solanaSource, tronSource } from '../../../sdk/sources.ts';
 import { verifyMaterial } from '../../../sdk/verify-material.ts';
+import { asking } from '../../../sdk/wallets/asking.ts';
 import type { Wallet } from '../../../sdk/wallets/wallet.ts';
-import { connectedWallets } from '../connected.ts';
-import type { FoundWallet, Place } from '../types.ts';
+import type { FoundWallet, Link, Place } from '../types.ts';
 import { browserWallets } from '../wallets.ts';
 
 export type TraderSettings = {
@@ -22,13 +22,15 @@ wallets.listen((now) => found.push([...now]));
 
 let settings: TraderSettings = { places: [] };
 const placeOf = (chain: string) => settings.places.find((each) => each.chain === chain) ?? null;
-const connected = connectedWallets(wallets, placeOf);
+const links = new Map<string, Link>();
+const asks = asking();
 const gone: string[] = [];
 const signal = () => AbortSignal.timeout(20_000);
 
 async function linked(name: string) {
   const { id = '' } = found.at(-1)?.find((each) => each.name === name) ?? {};
-  const link = await connected.connect(id);
+  const link = await wallets.connect(id);
+  links.set(`${link.family} ${link.signer.address}`, link);
   link.onGone(() => gone.push(name));
   return link;
 }
@@ -53,8 +55,9 @@ async function fund(chain: string, escrow: WatchedEscrow): Promise<string> {
   const { adapter, view } = sourceOf(place);
   const built = await adapter.buildFund({ escrow, feeRateSatPerVbyte: null }, signal());
   verifyMaterial(built, { verb: 'fund' }, escrow.terms, view);
-  const wallet = connected.wallet(place.family, chain, escrow.terms.refund.address);
-  if (wallet === null) throw new Error('no wallet of this account is linked');
+  const link = links.get(`${place.family} ${escrow.terms.refund.address}`);
+  if (link === undefined || link.family === 'bitcoin') throw new Error('no wallet is linked');
+  const wallet = link.on(place, asks);
   let txid = '';
   for (const sign of signings(wallet, built)) txid = await sent(adapter, await sign());
   return txid;

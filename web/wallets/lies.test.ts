@@ -1,0 +1,317 @@
+// What a hostile or broken wallet says, and that none of it gets through: announcements, accounts,
+// networks, signatures and transactions.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { base58 } from '@scure/base';
+import { privateKeyToAccount } from 'viem/accounts';
+import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
+import { signTronMessage, tronAddressOfKey } from '../../chains/tron/proof.ts';
+import { WalletError } from '../../sdk/errors.ts';
+import { asking } from '../../sdk/wallets/asking.ts';
+import { bitcoinWallet } from '../../sdk/wallets/bitcoin.ts';
+import { asked } from './asked.ts';
+import { linkBitcoin } from './bitcoin.ts';
+import { linkEvm } from './evm.ts';
+import { iconOf, nameOf } from './plain.ts';
+import { linkSolana } from './solana.ts';
+import { linkTron } from './tron.ts';
+import type { FoundWallet, Link, Place } from './types.ts';
+
+const key = '42'.repeat(32);
+const [seed, otherSeed] = [hexToBytes(key), hexToBytes('43'.repeat(32))];
+const owner = privateKeyToAccount(`0x${key}`);
+const other = privateKeyToAccount(`0x${'43'.repeat(32)}`);
+const proof = { bitcoin: 'regtest' } as const;
+const named = (family: FoundWallet['family']): FoundWallet => {
+  return { id: family, family, name: 'Imp', icon: null };
+};
+const text = 'Sign in here.\n\nNonce: 1';
+
+test('names are plain text of a line, and icons are one image', () => {
+  for (const [said, wanted] of [
+    ['MetaMask', 'MetaMask'],
+    ['<script>alert(1)</script>', '<script>alert(1)</script>'],
+    ['Meta\u202eksaM', 'MetaksaM'],
+    ['A\u0000\u200b  B\nC', 'A BC'],
+    ['x'.repeat(10_000), `${'x'.repeat(39)}…`],
+    ['', 'Unnamed wallet'],
+    [{ toString: () => 'Meta' }, 'Unnamed wallet'],
+    [undefined, 'Unnamed wallet'],
+  ] as const) {
+    assert.equal(nameOf(said), wanted);
+  }
+  const png = 'data:image/png;base64,iVBORw0KGgo=';
+  const svg = 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"/>';
+  for (const good of [png, svg, 'data:image/svg+xml;base64,PHN2Zy8+']) {
+    assert.equal(iconOf(good), good);
+  }
+  for (const bad of [
+    'https://tracker.example/icon.png',
+    'javascript:alert(1)',
+    'data:text/html,<script>alert(1)</script>',
+    'data:image/png;base64,<script>',
+    `data:image/png;base64,${'A'.repeat(131_072)}`,
+    `data:image/svg+xml,<svg/>\u202e`,
+    { toString: () => png },
+    null,
+  ]) {
+    assert.equal(iconOf(bad), null, String(bad).slice(0, 60));
+  }
+});
+
+/** An honest provider of EVM, but for what is given. */
+function evm(lies: Readonly<Record<string, unknown>> = {}) {
+  const honest: Readonly<Record<string, unknown>> = {
+    eth_requestAccounts: [owner.address],
+    eth_accounts: [owner.address],
+    eth_chainId: '0x7a69',
+    personal_sign: () => owner.signMessage({ message: text }),
+  };
+  const request = async ({ method, params }: { method: string; params?: unknown }) => {
+    const said = method in lies ? lies[method] : honest[method];
+    return typeof said === 'function' ? (said as (given: unknown) => unknown)(params) : said;
+  };
+  return { request };
+}
+
+const throwing = (thrown: unknown) => () => {
+  throw thrown;
+};
+const evil = new Proxy(
+  {},
+  {
+    get: () => {
+      throw new Error('a trap');
+    },
+  },
+);
+
+/** Solana. */
+const account = { address: base58.encode(ed25519.getPublicKey(seed)), chains: ['solana:localnet'] };
+type Lies = {
+  readonly accounts?: unknown;
+  readonly signed?: unknown;
+  readonly transaction?: (bytes: Uint8Array) => unknown;
+};
+function solana({ accounts = [account], signed, transaction }: Lies = {}) {
+  const sign = ({ message }: { message: Uint8Array }) => [
+    { signedMessage: message, signature: ed25519.sign(message, seed) },
+  ];
+  const whole = ({ transaction: bytes }: { transaction: Uint8Array }) => [
+    { signedTransaction: transaction?.(bytes) },
+  ];
+  return {
+    ...{ name: 'Imp', chains: ['solana:localnet'], accounts },
+    features: {
+      'standard:connect': { connect: async () => ({ accounts }) },
+      'solana:signMessage': { signMessage: signed === undefined ? sign : () => signed },
+      'solana:signTransaction': { signTransaction: whole },
+    },
+  } as never;
+}
+
+/** TRON. */
+function tron({ address = tronAddressOfKey(seed) as unknown, signed = undefined as unknown } = {}) {
+  const sign = async (message: string) => signed ?? signTronMessage(seed, message);
+  return {
+    request: async () => ({ code: 200 }),
+    tronWeb: { defaultAddress: { base58: address }, trx: { signMessageV2: sign } },
+  };
+}
+
+/** Bitcoin. */
+const [bitcoin, otherBitcoin] = [key, '43'.repeat(32)].map((privateKey) =>
+  bitcoinWallet({ privateKey, network: bitcoinNetworks.regtest }),
+) as [ReturnType<typeof bitcoinWallet>, ReturnType<typeof bitcoinWallet>];
+function btc(lies: Readonly<Record<string, unknown>> = {}) {
+  const honest: Readonly<Record<string, unknown>> = {
+    getAddresses: { addresses: [{ address: bitcoin.address, purpose: 'payment' }] },
+    signMessage: async () => ({ signature: await bitcoin.signMessage(text) }),
+  };
+  const request = async (method: string) => {
+    const said = method in lies ? lies[method] : honest[method];
+    const result = typeof said === 'function' ? await (said as () => unknown)() : said;
+    return { result };
+  };
+  return { request };
+}
+
+const links = {
+  evm: (lies: Parameters<typeof evm>[0] = {}) => linkEvm(evm(lies), named('evm'), proof),
+  solana: (lies: Lies = {}) => linkSolana(solana(lies), named('solana'), proof),
+  tron: (lies: Parameters<typeof tron>[0] = {}) => linkTron(tron(lies), named('tron'), proof),
+  bitcoin: (lies: Parameters<typeof btc>[0] = {}) =>
+    linkBitcoin(btc(lies), named('bitcoin'), proof),
+};
+const signing = async (link: Promise<Link>) => (await link).signer.signMessage(text);
+const code =
+  (wanted: string, words = /./) =>
+  (error: unknown) => {
+    assert.ok(error instanceof WalletError, String(error));
+    assert.match(error.message, words);
+    assert.equal(error.code, wanted, error.message);
+    return true;
+  };
+
+test('honest wallets of each family link and sign', async () => {
+  for (const link of Object.values(links)) assert.ok(await signing(link()));
+});
+
+const lies: readonly (readonly [string, string, () => Promise<unknown>, RegExp?])[] = [
+  ['evm: no account', 'lied', () => links.evm({ eth_requestAccounts: [] })],
+  ['evm: an account of numbers', 'lied', () => links.evm({ eth_requestAccounts: [42] })],
+  ['evm: half an account', 'lied', () => links.evm({ eth_requestAccounts: ['0x42'] })],
+  ['evm: an object that throws', 'failed', () => links.evm({ eth_requestAccounts: evil })],
+  ['evm: no', 'declined', () => links.evm({ eth_requestAccounts: throwing({ code: 4001 }) })],
+  [
+    'evm: no, in words',
+    'declined',
+    () => links.evm({ eth_requestAccounts: throwing('User rejected') }),
+  ],
+  [
+    'evm: a request is open',
+    'failed',
+    () => links.evm({ eth_requestAccounts: throwing({ code: -32_002 }) }),
+    /open already/,
+  ],
+  ['evm: it throws a trap', 'failed', () => links.evm({ eth_requestAccounts: throwing(evil) })],
+  [
+    'evm: another account now',
+    'wrong_account',
+    () => signing(links.evm({ eth_accounts: [other.address] })),
+    /another account/,
+  ],
+  [
+    'evm: signed by another key',
+    'lied',
+    () => signing(links.evm({ personal_sign: () => other.signMessage({ message: text }) })),
+  ],
+  [
+    'evm: another text',
+    'lied',
+    () => signing(links.evm({ personal_sign: () => owner.signMessage({ message: 'give all' }) })),
+  ],
+  ['evm: no signature', 'lied', () => signing(links.evm({ personal_sign: { length: 132 } }))],
+  ['solana: no account', 'declined', () => links.solana({ accounts: [] })],
+  [
+    'solana: an account of no key',
+    'lied',
+    () => links.solana({ accounts: [{ ...account, address: 'x' }] }),
+  ],
+  [
+    'solana: another text',
+    'lied',
+    () => signing(links.solana({ signed: [{ signature: ed25519.sign(seed, seed) }] })),
+  ],
+  ['solana: no bytes', 'lied', () => signing(links.solana({ signed: [{ signature: 'yes' }] }))],
+  ['tron: not shared', 'lied', () => links.tron({ address: false })],
+  ['tron: an address of EVM', 'lied', () => links.tron({ address: owner.address })],
+  [
+    'tron: another key',
+    'lied',
+    () => signing(links.tron({ signed: signTronMessage(otherSeed, text) })),
+  ],
+  [
+    'bitcoin: of another network',
+    'wrong_network',
+    () =>
+      links.bitcoin({
+        getAddresses: { addresses: [{ address: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4' }] },
+      }),
+    /mainnet.*regtest/,
+  ],
+  [
+    'bitcoin: another key',
+    'lied',
+    () =>
+      signing(
+        links.bitcoin({
+          signMessage: async () => ({ signature: await otherBitcoin.signMessage(text) }),
+        }),
+      ),
+  ],
+  ['bitcoin: no id', 'lied', () => pay({ sendTransfer: { txid: 'paid' } }), /chain will show/],
+  [
+    'bitcoin: no',
+    'declined',
+    () => pay({ sendTransfer: throwing({ error: { code: -32_000, message: 'no' } }) }),
+  ],
+];
+
+const pay = async (said: Parameters<typeof btc>[0]) =>
+  (await links.bitcoin(said)).pay({ payTo: bitcoin.address, amountSats: 1_000n });
+
+test('a wallet that lies is refused with the reason', async () => {
+  for (const [name, wanted, does, words] of lies) {
+    await assert.rejects(does, code(wanted, words), name);
+  }
+});
+
+test('a wallet that never answers ends', async () => {
+  const never = () => new Promise(() => {});
+  await assert.rejects(asked('Imp', never, 30), code('silent', /Imp has not answered within 0 s/));
+  const stop = AbortSignal.abort(new Error('over'));
+  await assert.rejects(asked('Imp', never, 1_000, stop), /over/);
+});
+
+// Transactions
+
+const asks = asking(200);
+const soon = () => AbortSignal.timeout(5_000);
+const onChain = {
+  family: 'evm',
+  chain: 'evm-dev',
+  chainId: 31_337,
+  rpcUrl: '',
+  name: 'Dev',
+  coin: 'ETH',
+} as const;
+const sending = async (given: Parameters<typeof evm>[0]) => {
+  const wallet = (await links.evm(given)).on({ ...onChain, rpcUrl: node } satisfies Place, asks);
+  return wallet.sign(31_337, { to: other.address, data: '0x', value: '0x1', gas: 21_000n }, soon());
+};
+
+let node = '';
+let stop: () => unknown = () => {};
+before(async () => {
+  const { startAnvil } = await import('../../chains/evm/testing/anvil.ts');
+  const anvil = await startAnvil();
+  node = anvil.rpcUrl;
+  stop = () => anvil.stop();
+});
+after(() => stop());
+
+test('a wallet on another network is not asked to sign there, and both ids are said', async () => {
+  const methods: string[] = [];
+  const noted = (method: string, said: unknown) => () => {
+    methods.push(method);
+    return said;
+  };
+  const stays = { eth_chainId: '0x1', wallet_switchEthereumChain: null };
+  const sent = { eth_sendTransaction: noted('eth_sendTransaction', `0x${'ab'.repeat(32)}`) };
+  const both = /chain 1, and this swap is on chain 31337 \(Dev\)/;
+  await assert.rejects(sending({ ...stays, ...sent }), code('wrong_network', both));
+  for (const chainId of ['0x7a69ff', 31_337, null, '0x7a69 ', '31337']) {
+    await assert.rejects(
+      sending({ ...stays, ...sent, eth_chainId: chainId }),
+      code('wrong_network'),
+    );
+  }
+  const no = { wallet_switchEthereumChain: throwing({ code: 4001 }) };
+  await assert.rejects(sending({ ...stays, ...sent, ...no }), code('declined'));
+  assert.deepEqual(methods, []);
+});
+
+test('what a wallet says that it has sent is held against one’s own node', async () => {
+  for (const txid of ['0x12', 42, null, `0x${'zz'.repeat(32)}`]) {
+    await assert.rejects(
+      sending({ eth_sendTransaction: txid }),
+      code('unseen', /names no transaction/),
+    );
+  }
+  const silent = { eth_sendTransaction: () => new Promise(() => {}) };
+  await assert.rejects(sending(silent), code('silent'));
+});
