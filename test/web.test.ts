@@ -208,10 +208,11 @@ async function servingOf(t: TestContext, first: WebBuild) {
   const appOf = async (build: WebBuild) => {
     const app = Fastify();
     registerWeb(app, { build, config: () => ({}) });
-    return app.ready();
+    await app.ready();
+    return app;
   };
   const now = { app: await appOf(first) };
-  const server = createServer((request, reply) => void now.app.routing(request, reply));
+  const server = createServer((request, reply) => now.app.routing(request, reply));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => {
