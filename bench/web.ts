@@ -19,7 +19,7 @@ const openRfqs = 100;
 const looks = 1_200;
 const lookMs = 3_000;
 /** Until everything that is kept for good is kept. */
-const warmUpLooks = 60;
+const warmUpLooks = 300;
 const mostGrowth = 1.1;
 
 export async function benchWeb({ rounds }: { readonly rounds: number }): Promise<Row[]> {

@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { build } from 'vite';
 import { webBuild } from '../web/vite.config.ts';
+import { rescuePage } from './web-copy.ts';
 
 const routes = fileURLToPath(new URL('../web/app', import.meta.url));
 const isText = /\.(?:html|js|css|svg|json|webmanifest|txt)$/;
@@ -35,6 +36,7 @@ export async function buildWeb(to: string): Promise<Built> {
   const former = `${folder}.former`;
   try {
     await build(webBuild(folder));
+    await writeFile(join(folder, 'rescue.html'), await rescuePage());
     await nameFiles(join(folder, 'worker.js'), await filesOf(folder));
     const files = await filesOf(folder);
     await Promise.all(files.map(({ path }) => pack(join(folder, path))));

@@ -4,14 +4,18 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { newPerson } from '../scripts/demo/people.ts';
+import { privateKeyToAccount } from 'viem/accounts';
+import { type Person as Maker, newPerson } from '../scripts/demo/people.ts';
 import { placeOf } from '../scripts/demo/place.ts';
-import type { ParleyClient } from '../sdk/client.ts';
+import { accept } from '../sdk/agree.ts';
+import type { PinnedAsset } from '../sdk/trade.ts';
+import type { Thread } from '../sdk/types.ts';
 import { type Person, startWeb, type Web } from './support/web.ts';
 
 let web: Web;
 let taker: Person;
-let makers: readonly ParleyClient[];
+let one: Maker;
+let other: Maker;
 before(async () => {
   web = await startWeb();
   const status = await web.dev.status();
@@ -23,7 +27,7 @@ before(async () => {
     ...['one', 'other'].map((name) => newPerson(name, 'evm', placeOf(status), market)),
   ]);
   taker = own;
-  makers = others.map(({ client }) => client);
+  [one, other] = others as [Maker, Maker];
 });
 after(() => web.close());
 
@@ -80,10 +84,9 @@ test('quotes arrive live, the best first; counter prices go to and fro; a cancel
   });
   const page = await web.open(t, `/orders/${id}`, { as: taker });
   await says(page, 'No quote yet. Send the link to who shall quote.');
-  const [one, other] = makers as [ParleyClient, ParleyClient];
-  await one.quote(id, '400000');
+  await one.client.quote(id, '400000');
   await rowsOf(page).first().waitFor();
-  const { id: threadId } = await other.quote(id, '410000');
+  const { id: threadId } = await other.client.quote(id, '410000');
   await says(page, 'Best');
   assert.match(String(await rowsOf(page).first().textContent()), /0\.0041.BTC/);
   await rowsOf(page).first().getByRole('link').click();
@@ -92,8 +95,8 @@ test('quotes arrive live, the best first; counter prices go to and fro; a cancel
   await page.getByLabel('You would get (BTC)').fill('0.0042');
   await page.keyboard.press('Enter');
   await says(page, 'You named this price.');
-  assert.equal((await other.thread(threadId)).quoteAmount, '420000');
-  await other.propose(threadId, '415000');
+  assert.equal((await other.client.thread(threadId)).quoteAmount, '420000');
+  await other.client.propose(threadId, '415000');
   await page.getByRole('heading', { name: /for 0\.00415.BTC/ }).waitFor();
   assert.match(await text(page), /They: 0\.00415.BTC.*You: 0\.0042.BTC/);
   await page.getByRole('link', { name: 'All quotes of this order' }).click();
@@ -101,4 +104,73 @@ test('quotes arrive live, the best first; counter prices go to and fro; a cancel
   await page.getByRole('button', { name: 'Cancel it' }).click();
   await says(page, 'This order was cancelled.');
   assert.equal((await taker.client.rfq(id)).status, 'cancelled');
+});
+
+/** What a maker accepts, by its own sources and wallets. */
+async function termsFor(maker: Maker, { id, rfq, quoteAmount }: Thread) {
+  const { assets } = await maker.client.assets({ limit: 100 });
+  const pinned = (assetId: string): PinnedAsset => {
+    const { chain, address: token, decimals } = assets.find((each) => each.id === assetId)!;
+    return { id: assetId, chain, token, decimals, highValueFrom: null };
+  };
+  return {
+    ...{ rfq, threadId: id, quoteAmount: BigInt(quoteAmount) },
+    ...{ base: pinned(rfq.baseAssetId), quote: pinned(rfq.quoteAssetId) },
+    views: new Map([...maker.sources].map(([chain, { view }]) => [chain, view])),
+    destinationOn: (chain: string) => {
+      const wallet = maker.wallets.get(chain)!;
+      const pubkey = wallet.family === 'bitcoin' ? wallet.pubkey : null;
+      return { address: wallet.address, pubkey };
+    },
+    now: () => Math.floor(Date.now() / 1_000),
+  };
+}
+
+/** As a person with paper: the words are read, and three of them typed back. */
+async function phraseMade(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Make a phrase' }).click();
+  await page.getByRole('button', { name: 'Show the words' }).click();
+  const words = page.getByRole('list', { name: 'The twelve words' }).getByRole('listitem');
+  const all = await words.allTextContents();
+  await page.getByRole('button', { name: 'I have written them down' }).click();
+  for (const field of await page.getByLabel(/^Word \d+$/).all()) {
+    const label = await field.evaluate((each: HTMLInputElement) => each.labels?.[0]?.textContent);
+    const at = Number(label?.replace('Word ', ''));
+    await field.fill((all[at - 1] ?? '').replace(/^\d+/, '').trim());
+  }
+  await page.getByRole('button', { name: 'Check', exact: true }).click();
+  await page.getByRole('link', { name: 'Go on' }).click();
+}
+
+test('accepted with a phrase, a vouched key and every check: the swap begins when both have', async (t) => {
+  const { assets } = await taker.client.assets({ limit: 100 });
+  const idOf = (symbol: string) => assets.find((each) => each.symbol === symbol)?.id ?? '';
+  const { id } = await taker.client.createRfq({
+    ...{ direction: 'sell_base', baseAssetId: idOf('ETH'), baseAmount: `${10n ** 17n}` },
+    ...{ quoteAssetId: idOf('BTC'), askAmount: '500000', ttlSeconds: 600 },
+  });
+  const { id: threadId } = await one.client.quote(id, '400000');
+  const page = await web.open(t, `/deals/${threadId}`, { as: taker });
+  await page.getByRole('link', { name: 'To the phrase' }).click();
+  await phraseMade(page);
+  await page.getByLabel(/^You are paid on/).fill('bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080');
+  await page.getByRole('button', { name: 'Sign with the login wallet' }).click();
+  const message = await page.getByRole('textbox', { name: /text/i }).inputValue();
+  const account = privateKeyToAccount(taker.evmKey);
+  await page.getByLabel(/^Signature/).fill(await account.signMessage({ message }));
+  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByRole('button', { name: 'Check and accept' }).click();
+  const yes = page.getByRole('button', { name: 'Accept, bindingly' });
+  await says(page, 'Tick every sentence first');
+  await yes.click({ force: true });
+  assert.equal((await one.client.thread(threadId)).takerAccepted, false);
+  await page
+    .getByLabel(/I get 20% less than I asked for: 0\.004.BTC instead of 0\.005.BTC/)
+    .check();
+  await yes.click();
+  await says(page, 'You accepted. They have until');
+  const thread = await one.client.thread(threadId);
+  assert.equal(thread.takerAccepted, true);
+  await accept({ ...one, ...(await termsFor(one, thread)) });
+  await page.waitForURL(/\/swaps\//);
 });

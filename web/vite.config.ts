@@ -43,3 +43,23 @@ export function webBuild(outDir: string): InlineConfig {
     },
   };
 }
+
+/** Of the rescue page: one script, in memory. It is put into one file by scripts/web-copy.ts. */
+export function copyBuild(): InlineConfig {
+  return {
+    configFile: false,
+    root,
+    logLevel: 'error',
+    plugins: [react()],
+    build: {
+      write: false,
+      target: 'es2022',
+      cssCodeSplit: false,
+      modulePreload: { polyfill: false },
+      rolldownOptions: {
+        input: `${root}rescue.html`,
+        output: { codeSplitting: false },
+      },
+    },
+  };
+}

@@ -27,7 +27,9 @@ export async function mustHoldNoMore(context: Context): Promise<void> {
   const { record, givesExtra = () => false } = context;
   const leg = ownLeg(context);
   const { adapter } = sourceOf(context, leg.chain);
-  if (record.byHand !== true || adapter.payments === undefined) return;
+  // What is restored does not know who paid.
+  const isByHand = record.byHand === true || record.restored === true;
+  if (!isByHand || adapter.payments === undefined) return;
   const payments = await adapter.payments(watchedOf(record, leg.leg), context.limit());
   const extra = extraOf(payments, leg.amount);
   if (!isMuch(extra, leg.amount) || givesExtra(extra)) return;

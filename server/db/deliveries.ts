@@ -231,6 +231,8 @@ export type Ended = {
   readonly endedAt: Date;
   readonly status: number;
   readonly error: string | null;
+  /** How the body of the answer begins. */
+  readonly answer: string | null;
   readonly delivered: boolean;
 };
 
@@ -277,8 +279,8 @@ const outcomeAtCommit = none<[outcome: Outcome, stored: Stored]>('deliveries_out
       returning d.id, d.webhook_id, d.subject, d.attempts, d.state,
         was.state = 'waiting' and d.state <> 'waiting' as ends
     ), logged as (
-      insert into delivery_attempts (delivery_id, attempt, at, milliseconds, status, error)
-      select id, :attempt, :startedAt, :milliseconds, :status, :error from stored
+      insert into delivery_attempts (delivery_id, attempt, at, milliseconds, status, error, answer)
+      select id, :attempt, :startedAt, :milliseconds, :status, :error, :answer from stored
       on conflict (delivery_id, attempt) do nothing
     ), freed as (
       update deliveries set behind = false where id = (
@@ -340,10 +342,11 @@ const putSingle = did<[single: Single & { state: string; milliseconds: number }]
         done_at = excluded.done_at
       returning id
     ), logged as (
-      insert into delivery_attempts (delivery_id, attempt, at, milliseconds, status, error)
-      select id, 1, :startedAt, :milliseconds, :status, :error from stored
+      insert into delivery_attempts (delivery_id, attempt, at, milliseconds, status, error, answer)
+      select id, 1, :startedAt, :milliseconds, :status, :error, :answer from stored
       on conflict (delivery_id, attempt) do update set at = excluded.at,
-        milliseconds = excluded.milliseconds, status = excluded.status, error = excluded.error
+        milliseconds = excluded.milliseconds, status = excluded.status, error = excluded.error,
+        answer = excluded.answer
     )
     select id from told`;
 

@@ -9,6 +9,8 @@ export type LoggedAttempt = {
   /** HTTP status; 0 = no answer. */
   readonly status: number;
   readonly error: string | null;
+  /** How the body of the answer begins. */
+  readonly answer: string | null;
 };
 
 export type LoggedDelivery = {
@@ -38,7 +40,7 @@ export const deliveriesOf = many<[page: LogPage], LoggedDelivery>('deliveries_lo
   select d.id, d.event, d.state, d.body, d.created_at as "createdAt", d.next_at as "nextAt",
     array(
       select json_build_object('at', a.at, 'milliseconds', a.milliseconds, 'status', a.status,
-        'error', a.error)
+        'error', a.error, 'answer', a.answer)
       from delivery_attempts a where a.delivery_id = d.id
       order by a.attempt desc limit ${String(mostAttemptsShown)}) as attempts
   from deliveries d

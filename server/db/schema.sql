@@ -138,6 +138,7 @@ create table delivery_attempts (
   milliseconds integer not null,
   status integer not null,
   error text,
+  answer text,
   constraint delivery_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES deliveries(id) ON DELETE CASCADE,
   constraint delivery_attempts_pkey PRIMARY KEY (delivery_id, attempt)
 );

@@ -11,8 +11,8 @@ import type { AppChain } from '../../core/app-chain.ts';
 import { readBuild, type WebBuild } from '../edge/web/build.ts';
 import type { Settings } from '../settings/config.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const folder = join(root, 'web/dist');
+const ownRoot = fileURLToPath(new URL('../..', import.meta.url));
+const folder = 'web/dist';
 /** All that the bundler may read, beside its own packages. */
 const sources = ['web', 'sdk', 'chains', 'core', 'contracts', 'package-lock.json'];
 const buildLimitMs = 120_000;
@@ -20,10 +20,11 @@ const buildLimitMs = 120_000;
 /** `said`: a line for the operator, null where there is nothing to say. */
 export type OpenedWeb = { readonly build: WebBuild | null; readonly said: string | null };
 
-export async function openWeb(): Promise<OpenedWeb> {
+/** `root`: of the repository. */
+export async function openWeb(root = ownRoot): Promise<OpenedWeb> {
   try {
-    const said = (await isOld()) ? await build() : null;
-    const read = await readBuild(folder);
+    const said = (await isOld(root)) ? await build(root) : null;
+    const read = await readBuild(join(root, folder));
     return { build: read, said: read === null ? 'not built: npm run web' : said };
   } catch (error) {
     const [line = ''] = (error as Error).message.split('\n');
@@ -45,10 +46,10 @@ export function webConfig(
   return { productName, shortName, network, clockOffsetSeconds, chains, dev };
 }
 
-async function isOld(): Promise<boolean> {
+async function isOld(root: string): Promise<boolean> {
   // Without the development packages what is there is served.
   if (!existsSync(join(root, 'node_modules/vite'))) return false;
-  const builtAt = (await stat(join(folder, 'build.json')).catch(() => null))?.mtimeMs ?? 0;
+  const builtAt = (await stat(join(root, folder, 'build.json')).catch(() => null))?.mtimeMs ?? 0;
   for (const each of sources) {
     if ((await newestIn(join(root, each))) > builtAt) return true;
   }
@@ -64,7 +65,7 @@ async function newestIn(path: string): Promise<number> {
   return Math.max(0, ...each);
 }
 
-async function build(): Promise<string> {
+async function build(root: string): Promise<string> {
   const args = [join(root, 'scripts/web.ts'), '--json'];
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: buildLimitMs });
   const { seconds } = JSON.parse(stdout) as { seconds: number };

@@ -34,11 +34,15 @@ export async function attempt(
   const startedAt = new Date(deps.now());
   await visit.admit(new URL(target.url).hostname);
   const sendThere: Send = (sending) => send({ ...sending, admit: visit.admit });
-  const { status, error } = await trySending(deps.settings, startedAt, target, message, sendThere);
+  const {
+    status,
+    error,
+    answer = null,
+  } = await trySending(deps.settings, startedAt, target, message, sendThere);
   const endedAt = new Date(deps.now());
   const delivered = status >= 200 && status < 300;
   if (delivered) await visit.answered();
-  return { startedAt, endedAt, status, error, delivered };
+  return { startedAt, endedAt, status, error, answer, delivered };
 }
 
 async function trySending(

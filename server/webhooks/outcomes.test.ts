@@ -23,7 +23,7 @@ async function pinged(
 ) {
   const [startedAt, ended] = [new Date(endedAt), new Date(endedAt)];
   const message = { id: swapId(), event: 'ping', body: '{}' };
-  const came = { startedAt, endedAt: ended, status, error: null, delivered };
+  const came = { startedAt, endedAt: ended, status, error: null, answer: null, delivered };
   await storePing(at.deps.db, at.deps, accountId, { webhookId, message, ended: came });
 }
 

@@ -45,6 +45,21 @@ test('the bytes arrive as they are, with their headers, and any 2xx is a success
   }
 });
 
+test('how the answer begins is kept as one plain line, whatever was sent', async () => {
+  for (const [bytes, answer] of [
+    ['bad signature\r\n\u0000\u202e{"x":1}\n', 'bad signature {"x":1}'],
+    [`${'ü'.repeat(249)}abcd`, `${'ü'.repeat(249)}ab`],
+    [Buffer.from([0xff, 0x41]), '\ufffdA'],
+    [' \n', undefined],
+  ] as const) {
+    receiver.answer((_received, response) => {
+      response.writeHead(400).end(bytes);
+    });
+    const expected = { status: 400, error: null, ...(answer === undefined ? {} : { answer }) };
+    assert.deepEqual(await sent(), expected);
+  }
+});
+
 test('a redirect of any kind is not followed, and is no success', async () => {
   for (const status of [301, 302, 303, 307, 308]) {
     receiver.answer((_received, response) => {
@@ -211,7 +226,9 @@ test('an answer that never ends is read so far and no further, and its connectio
         written += 1;
       });
     });
-    assert.deepEqual(await sent(endless.url), { status: 200, error: null });
+    const { answer, ...rest } = await sent(endless.url);
+    assert.deepEqual(rest, { status: 200, error: null });
+    assert.match(String(answer), /^x{1,500}$/);
     await allClosed(endless);
     assert.ok(written < most, `${written} parts were sent`);
   }

@@ -13,6 +13,8 @@ import type { MayReach } from './public-address.ts';
 export const deliveryMs = 10_000;
 /** What a receiver says beyond its status is read for a moment, so that it may end well. */
 const mostAnswerBytes = 16_384;
+/** What is kept of it, for the log. */
+const mostAnswerKept = 500;
 const answerMs = 1_000;
 /** Each holds one of the few threads that files need too. */
 const mostLookups = 2;
@@ -28,6 +30,8 @@ export type Sending = {
 export type Sent = {
   readonly status: number;
   readonly error: string | null;
+  /** How the body of the answer begins: one line of plain text; left out where it has none. */
+  readonly answer?: string;
 };
 
 export type Resolve = (host: string, limit: AbortSignal) => Promise<readonly string[]>;
@@ -81,7 +85,7 @@ export async function sendDelivery(
     const url = new URL(sending.url);
     const address = await addressOf(url, mayReach, resolve, limit.signal);
     await sending.admit?.(address);
-    return { status: await post(url, address, sending, limit.signal), error: null };
+    return { ...(await post(url, address, sending, limit.signal)), error: null };
   } catch (error) {
     if (error instanceof HostBusy) throw error;
     return { status: 0, error: late ? `no answer in ${timeMs / 1_000} s` : wordsOf(error) };
@@ -129,7 +133,7 @@ function post(
   address: string,
   { headers, body }: Sending,
   signal: AbortSignal,
-): Promise<number> {
+): Promise<Omit<Sent, 'error'>> {
   const family = isIP(address);
   const pinned: LookupFunction = (_host, { all }, done) => {
     if (all) (done as unknown as (e: null, found: object[]) => void)(null, [{ address, family }]);
@@ -148,33 +152,41 @@ function post(
     let status: number | null = null;
     sending.on('response', (answer) => {
       status = answer.statusCode ?? 0;
-      readOut(answer, () => resolve(status ?? 0));
+      readOut(answer, (answer) => resolve({ status: status ?? 0, ...answer }));
     });
     sending.on('upgrade', (answer, socket) => {
       socket.destroy();
-      resolve(answer.statusCode ?? 0);
+      resolve({ status: answer.statusCode ?? 0 });
     });
-    sending.on('error', (error) => (status === null ? reject(error) : resolve(status)));
+    sending.on('error', (error) => (status === null ? reject(error) : resolve({ status })));
     sending.end(body);
   });
 }
 
 /** To its end, or to what is enough of it. */
-function readOut(answer: IncomingMessage, done: () => void): void {
+function readOut(answer: IncomingMessage, done: (begins: Pick<Sent, 'answer'>) => void): void {
   let size = 0;
+  const parts: Buffer[] = [];
   const end = () => {
     clearTimeout(timer);
     answer.destroy();
-    done();
+    done(plainLine(Buffer.concat(parts)));
   };
   const timer = setTimeout(end, answerMs);
   answer.on('data', (part: Buffer) => {
+    if (size < mostAnswerKept) parts.push(part.subarray(0, mostAnswerKept - size));
     size += part.length;
     if (size > mostAnswerBytes) end();
   });
   answer.on('error', end);
   answer.on('close', end);
   answer.on('end', end);
+}
+
+/** Of bytes that somebody else chose: no control characters, nothing that turns text around. */
+function plainLine(bytes: Buffer): Pick<Sent, 'answer'> {
+  const text = bytes.toString('utf8').replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
+  return text.trim() === '' ? {} : { answer: text.trim() };
 }
 
 function wordsOf(error: unknown): string {

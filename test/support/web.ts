@@ -21,7 +21,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { type DevnetClient, devnetClient } from '../../devnet/client.ts';
+import { type DevnetClient, type DevnetStatus, devnetClient } from '../../devnet/client.ts';
 import { type ParleyClient, parleyClient } from '../../sdk/client.ts';
 import { mintKey } from '../../sdk/keys.ts';
 import { evmWallet } from '../../sdk/wallets/evm.ts';
@@ -84,7 +84,7 @@ export async function startWeb(env: Readonly<Record<string, string>> = {}): Prom
     const { port } = new URL(market.ready.url);
     const url = `http://localhost:${port}`;
     const dev = devnetClient(market.ready.dev ?? '');
-    const own = allowedOrigins(market, url);
+    const own = allowedOrigins(market, url, await dev.status());
     return {
       ...{ url, market, browser, dev, close },
       person: () => newPerson(market, url),
@@ -96,8 +96,12 @@ export async function startWeb(env: Readonly<Record<string, string>> = {}): Prom
   }
 }
 
-function allowedOrigins({ ready }: RunningMarket, url: string): ReadonlySet<string> {
-  const nodes = ready.chains.flatMap(({ rpcUrl }) => (rpcUrl === undefined ? [] : [rpcUrl]));
+function allowedOrigins(
+  { ready }: RunningMarket,
+  url: string,
+  { chains }: DevnetStatus,
+): ReadonlySet<string> {
+  const nodes = chains.map(({ rpcUrl, pageUrl = rpcUrl }) => pageUrl);
   const known = [url, ready.url, ready.dev ?? url, ready.inbox ?? url, ...nodes];
   return new Set(known.map((each) => new URL(each).origin));
 }

@@ -7,6 +7,7 @@ import {
   createRouter,
   lazyRouteComponent,
 } from '@tanstack/react-router';
+import { Loading } from '../parts/answer.tsx';
 import { accountRoutes } from './account-routes.ts';
 import { Fault } from './fault.tsx';
 import { Layout } from './layout.tsx';
@@ -45,10 +46,12 @@ export const router = createRouter({
   routeTree: root.addChildren([
     ...tradeRoutes(root),
     ...[book, makersConsole, status, help],
-      ...settleRoutes(root),
+    ...settleRoutes(root),
     ...accountRoutes(root),
   ]),
   defaultErrorComponent: Fault,
+  // While code or the keys of this device are opened.
+  defaultPendingComponent: Loading,
   defaultNotFoundComponent: Missing,
   defaultPreload: 'intent',
   scrollRestoration: true,

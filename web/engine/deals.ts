@@ -1,7 +1,6 @@
 // What a person accepts: examined in the page, kept before it is said, and watched until the other
 // side accepts too or the acceptance has lapsed.
 
-import type { AppChain } from '../../core/app-chain.ts';
 import type { Deadlines } from '../../core/deadlines.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { BaseUnits, UnixSeconds } from '../../core/nominal.ts';
@@ -55,7 +54,6 @@ export type Deals = {
 
 export type DealsParts = {
   readonly client: ParleyClient;
-  readonly chains: readonly AppChain[];
   readonly kept: Kept;
   readonly vault: OpenVault;
   readonly nodes: OpenNodes;
@@ -67,8 +65,8 @@ export type DealsParts = {
 };
 
 const key = 'deals';
-/** The key of the phrase for the next escrow on Bitcoin: one that no swap has. */
-export const nextKey = 'next bitcoin key';
+/** One key for all escrows on Bitcoin: the market pays only keys that the account has linked. */
+export const escrowKey = 0;
 const mostEntries = 100;
 const nodeMs = 15_000;
 /** What accept and settle of the SDK tolerate is 120. */
@@ -77,7 +75,7 @@ const mostClockOffSeconds = 90;
 type Examining = {
   readonly sources: ReadonlyMap<ChainKey, ChainSource>;
   readonly keys: PhraseKeys;
-  readonly bitcoinKey: number;
+  readonly userId: string;
 };
 
 export function dealsOf(parts: DealsParts): Deals {
@@ -89,7 +87,7 @@ export function dealsOf(parts: DealsParts): Deals {
     parts.kept.change(key, (text) => {
       const all = next(text === null ? [] : readKept<{ all: Entry[] }>(text).all);
       if (all.length > mostEntries) {
-        const sentence = `${mostEntries} acceptances wait for the other side: let some of them lapse`;
+        const sentence = `${mostEntries} acceptances wait for the other side: let some lapse`;
         throw new EngineError('failed_check', sentence);
       }
       return writeKept({ all });
@@ -105,21 +103,20 @@ export function dealsOf(parts: DealsParts): Deals {
       ),
     examine: async (deal) => (await examined(parts, deal)).answer,
     accept: async (deal) => {
-      const { answer, of, fitting, expected, userId } = await examined(parts, deal);
+      const { answer, good } = await examined(parts, deal);
       const failed = answer.checks.find(({ ok }) => !ok);
       if (failed !== undefined) throw refusal(failed);
-      if (of === null || expected === null || userId === null)
-        throw new Error('nothing was examined');
+      if (good === null) throw new Error('nothing was examined');
       const entry: Entry = {
         threadId: deal.threadId,
         swapId: null,
         payout: payoutOf(parts, deal),
         acceptedAt: Math.floor(parts.now()),
-        expected,
+        expected: good.expected,
       };
       // Before a word is said: whoever closes the tab now finds it again.
       await changeAll((all) => [...all.filter((each) => each.threadId !== deal.threadId), entry]);
-      const input = await inputOf(parts, fitting, of, userId);
+      const input = inputOf(parts, good.fitting, good.of);
       const { swapId } = await accept({ ...input, store: await parts.phraseStore() });
       parts.onEntry();
       return { swapId };
@@ -127,36 +124,39 @@ export function dealsOf(parts: DealsParts): Deals {
   };
 }
 
-function refusal({ name, sentence }: Check): EngineError {
-  const code =
-    name === 'phrase' ? 'phrase_unchecked' : name === 'addresses' ? 'no_payout' : 'failed_check';
-  return new EngineError(code, `nothing was accepted: ${sentence}`);
+function refusal({ name, sentence, code = 'failed_check' }: Check): EngineError {
+  const why = name === 'phrase' ? 'phrase_unchecked' : code;
+  return new EngineError(why, `nothing was accepted: ${sentence}`);
 }
 
 async function examined(parts: DealsParts, deal: Deal) {
   const checks: Check[] = [];
-  const check = (name: CheckName, ok: boolean, sentence: string) =>
-    checks.push({ name, ok, sentence });
+  const check: Add = (name, ok, sentence) => void checks.push({ name, ok, sentence });
+  const failed = (name: CheckName, error: unknown) => {
+    const code = error instanceof EngineError ? { code: error.code } : {};
+    checks.push({ name, ok: false, sentence: messageOf(error), ...code });
+    const answer = { checks, isGood: false, role: null, gives: null, deadlines: null };
+    return { answer, good: null };
+  };
   checkDevice(parts, check);
-  const of = await opened(parts, deal, check);
-  const none = { role: null, gives: null, deadlines: null } as const;
-  const nothing = { of, fitting: deal, expected: null, userId: null };
-  if (of === null) return { answer: { checks, isGood: false, ...none }, ...nothing };
+  let step: CheckName = 'nodes';
   try {
-    const { userId } = await parts.client.me();
-    const found = await fit(parts, deal, of, userId);
-    const { role, deadlines, trade } = found;
+    const sources = await openedSources(parts, deal);
+    check(step, true, `your nodes of ${[...sources.keys()].join(' and ')} answer, as who they are`);
+    step = 'addresses';
+    const of = await mustBePayable(parts, deal, sources);
+    check(step, true, 'each of your addresses is one of its chain');
+    step = 'terms';
+    const { role, deadlines, trade, deal: fitting } = await fit(parts, deal, of);
     check('terms', true, 'amounts, assets and price of the thread are what you see here');
     check('rules', true, 'formula, contracts and policies of the market are those of this app');
     check('timelocks', true, 'both timelocks and who begins follow from your own rules');
-    const gives = givenLeg(trade.party);
     const isGood = checks.every(({ ok }) => ok);
-    const expected = expectedOf(trade, viewsOf(of.sources), { role, deadlines, at: parts.now() });
-    const answer = { checks, isGood, role, gives, deadlines };
-    return { answer, of, fitting: found.deal, expected, userId };
+    const expected = expectedOf(trade, viewsOf(sources), { role, deadlines, at: parts.now() });
+    const answer = { checks, isGood, role, gives: givenLeg(trade.party), deadlines };
+    return { answer, good: { of, fitting, expected } };
   } catch (error) {
-    check(nameOf(error), false, messageOf(error));
-    return { answer: { checks, isGood: false, ...none }, ...nothing };
+    return failed(step === 'terms' ? nameOf(error) : step, error);
   }
 }
 
@@ -184,45 +184,47 @@ function checkDevice({ vault, health }: DealsParts, check: Add): void {
   check('clock', isRight, `${how} the market's${mend}`);
 }
 
-/** Nodes that answer, of the right chains; addresses that they can pay. null: one is missing. */
-async function opened(parts: DealsParts, deal: Deal, check: Add): Promise<Examining | null> {
+/** Nodes that answer, as who they are. */
+async function openedSources({ nodes }: DealsParts, { base, quote }: Deal) {
   const sources = new Map<ChainKey, ChainSource>();
-  try {
-    for (const { chain } of [deal.base, deal.quote]) {
-      const source = await parts.nodes.source(chain);
-      await source.adapter.heads(AbortSignal.timeout(nodeMs));
-      sources.set(chain, source);
-    }
-    check(
-      'nodes',
-      true,
-      `your nodes of ${[...sources.keys()].join(' and ')} answer, as who they are`,
-    );
-  } catch (error) {
-    check('nodes', false, messageOf(error));
-    return null;
+  for (const { chain } of [base, quote]) {
+    const source = await nodes.source(chain);
+    await source.adapter.heads(AbortSignal.timeout(nodeMs));
+    sources.set(chain, source);
   }
-  if (parts.vault.state.now().kind === 'none') return null;
-  const keys = await parts.vault.keys();
-  const bitcoinKey = Number((await parts.kept.get(nextKey)) ?? 0);
-  const of = { sources, keys, bitcoinKey };
-  try {
-    for (const [chain, source] of sources) await mustPay(of, source, deal.addresses[chain] ?? '');
-    check('addresses', true, 'each of your addresses is one of its chain');
-    return of;
-  } catch (error) {
-    check('addresses', false, messageOf(error));
-    return null;
-  }
+  return sources;
 }
 
-async function mustPay({ keys, bitcoinKey }: Examining, source: ChainSource, address: string) {
+/** Addresses that nodes and market can pay, and the phrase's key for Bitcoin. */
+async function mustBePayable(
+  { client, vault }: DealsParts,
+  deal: Deal,
+  sources: Examining['sources'],
+): Promise<Examining> {
+  const keys = await vault.keys();
+  const { userId, wallets } = await client.me();
+  const of = { sources, keys, userId };
+  for (const [chain, source] of sources) await mustPay(of, source, deal.addresses[chain] ?? '');
+  const isBitcoin = [...sources.values()].some(({ view }) => view.family === 'bitcoin');
+  const { address } = keys.bitcoinKey(escrowKey);
+  const { login, proven } = wallets.bitcoin;
+  if (isBitcoin && login !== address && !proven.includes(address)) {
+    const sentence = `the market does not know ${address}, the key of your escrows: link it first`;
+    throw new EngineError('key_unknown', sentence);
+  }
+  return of;
+}
+
+async function mustPay({ keys }: Examining, source: ChainSource, address: string) {
   const { view, adapter } = source;
   if (address === '') {
     throw new EngineError('no_payout', `no address of yours is named for "${view.chain}"`);
   }
-  if (view.family !== 'bitcoin') return void adapter.parseAddress(address);
-  const key = keys.bitcoinKey(bitcoinKey);
+  if (view.family !== 'bitcoin') {
+    adapter.parseAddress(address);
+    return;
+  }
+  const key = keys.bitcoinKey(escrowKey);
   await keyWallet(source, key, address);
   if (address !== key.address) return;
   const sentence = 'that is the address of the escrow key itself: name one of your own wallet';
@@ -232,12 +234,12 @@ async function mustPay({ keys, bitcoinKey }: Examining, source: ChainSource, add
 const viewsOf = (sources: ReadonlyMap<ChainKey, ChainSource>): ChainViews =>
   new Map([...sources].map(([chain, { view }]) => [chain, view]));
 
-async function inputOf(parts: DealsParts, deal: Deal, of: Examining, userId: string) {
-  const { keys, bitcoinKey, sources } = of;
+function inputOf(parts: DealsParts, deal: Deal, of: Examining) {
+  const { keys, sources, userId } = of;
   const destinationOn = (chain: ChainKey) => {
     const isBitcoin = sources.get(chain)?.view.family === 'bitcoin';
     if (!isBitcoin) return { address: deal.addresses[chain] ?? '', pubkey: null };
-    const { address, pubkey } = keys.bitcoinKey(bitcoinKey);
+    const { address, pubkey } = keys.bitcoinKey(escrowKey);
     return { address, pubkey };
   };
   const { client, now } = parts;
@@ -245,10 +247,10 @@ async function inputOf(parts: DealsParts, deal: Deal, of: Examining, userId: str
 }
 
 /**
- * A market does not tell from which amount on it waits deeper. Waiting deeper than asked is safe, so
+ * A market does not tell from which amount on it waits deeper. Deeper than asked is safe, so
  * whichever of both depths gives the times of the thread is taken.
  */
-async function fit(parts: DealsParts, deal: Deal, of: Examining, userId: string) {
+async function fit(parts: DealsParts, deal: Deal, of: Examining) {
   const given: readonly (BaseUnits | null)[] = [null, 0n];
   let first: unknown = null;
   for (const base of given) {
@@ -259,7 +261,7 @@ async function fit(parts: DealsParts, deal: Deal, of: Examining, userId: string)
         quote: { ...deal.quote, highValueFrom: deal.quote.highValueFrom ?? quote },
       };
       try {
-        const found = await examineThread(await inputOf(parts, as, of, userId));
+        const found = await examineThread(inputOf(parts, as, of));
         return { ...found, deal: as };
       } catch (error) {
         first ??= error;
@@ -276,11 +278,10 @@ function nameOf(error: unknown): CheckName {
   return /\.(long|timelockSeconds)$|initiator$/.test(error.field) ? 'timelocks' : 'terms';
 }
 
-function payoutOf({ chains }: DealsParts, { base, quote, addresses }: Deal): string | null {
-  const isBitcoin = ({ chain, family }: AppChain) =>
-    family === 'bitcoin' && (chain === base.chain || chain === quote.chain);
-  const found = chains.find(isBitcoin);
-  return found === undefined ? null : (addresses[found.chain] ?? null);
+function payoutOf({ nodes }: DealsParts, { base, quote, addresses }: Deal): string | null {
+  const isBitcoin = (chain: ChainKey) => nodes.of(chain)?.family === 'bitcoin';
+  const found = [base.chain, quote.chain].find(isBitcoin);
+  return found === undefined ? null : (addresses[found] ?? null);
 }
 
 function expectedOf(

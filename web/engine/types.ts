@@ -7,6 +7,7 @@ import type { EscrowFacts } from '../../core/facts.ts';
 import type { ChainKey, Family, Network } from '../../core/families.ts';
 import type { BaseUnits, Millis, UnixSeconds } from '../../core/nominal.ts';
 import type { LegName, Party, Role } from '../../core/trade.ts';
+import type { MessageSigner } from '../../sdk/keys.ts';
 import type { RescueFile, RescueSwap } from '../../sdk/rescue/file.ts';
 import type { PhraseCheck } from '../../sdk/rescue/phrase.ts';
 import type { RawSpend } from '../../sdk/rescue/raw.ts';
@@ -14,8 +15,8 @@ import type { Restored } from '../../sdk/rescue/restore.ts';
 import type { EscrowPayment, Outcome, ProgressStep, SettleState } from '../../sdk/settle.ts';
 import type { OwnTrade, PinnedAsset } from '../../sdk/trade.ts';
 import type { Rfq } from '../../sdk/types.ts';
+import type { AccountLink } from '../wallets/types.ts';
 import type { Live } from './live.ts';
-import type { WalletLink } from './wallet-port.ts';
 
 export type { Live } from './live.ts';
 
@@ -27,8 +28,13 @@ export type Engine = {
   readonly nodes: Nodes;
   readonly swaps: Swaps;
   readonly health: Live<Health>;
+  /**
+   * The phrase's key of all escrows on Bitcoin. The market pays only keys that the account has
+   * linked: for `linkWallet` of the SDK, with the login wallet, or an account's payout.
+   */
+  bitcoinKey(chain: ChainKey): Promise<MessageSigner & { readonly pubkey: string }>;
   /** A wallet that the person has connected (`web/wallets`): it signs for swaps of its account. */
-  use(link: WalletLink): void;
+  use(link: AccountLink): void;
   /** What an acceptance would mean, and what the browser has checked. Tells the market nothing. */
   examine(deal: Deal): Promise<Examined>;
   /**
@@ -71,6 +77,8 @@ export type Check = {
   readonly name: CheckName;
   readonly ok: boolean;
   readonly sentence: string;
+  /** What `accept` would throw for it, where a screen can do something. */
+  readonly code?: EngineFault;
 };
 
 export type Examined = {
@@ -366,6 +374,8 @@ export type EngineFault =
   | 'has_phrase'
   | 'swaps_open'
   | 'no_payout'
+  /** `bitcoinKey` is to be linked first. */
+  | 'key_unknown'
   | 'failed_check'
   | 'signed_out'
   | 'no_config'

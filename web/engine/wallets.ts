@@ -1,21 +1,22 @@
-// The wallets that settle a swap: the phrase's key on Bitcoin, and a person's own elsewhere, which is
-// asked when the person says so and never by itself.
+// The wallets that settle a swap: the phrase's key on Bitcoin, and a person's own elsewhere, which
+// is asked when the person says so and never by itself.
 
 import type { AppChain } from '../../core/app-chain.ts';
 import type { ChainKey } from '../../core/families.ts';
+import type { MessageSigner } from '../../sdk/keys.ts';
 import type { BitcoinKey } from '../../sdk/rescue/derive.ts';
 import type { ChainSource } from '../../sdk/settle.ts';
-import type { Wallet } from '../../sdk/wallets/wallet.ts';
+import type { AskedFor, Asks, BitcoinWallet, Wallet } from '../../sdk/wallets/wallet.ts';
+import type { AccountLink, Place } from '../wallets/types.ts';
 import { titleOf } from './chains.ts';
 import type { Verb } from './types.ts';
 import type { Prompt } from './view.ts';
-import type { AskedFor, Asks, Place, WalletLink } from './wallet-port.ts';
 
 /** A person reads what it signs, and may have to unlock a device first. */
 const personMs = 180_000;
 
 export type Hands = {
-  use(link: WalletLink): void;
+  use(link: AccountLink): void;
   /** null: its account is not connected. The same object for all swaps of the account. */
   wallet(chain: AppChain, nodes: readonly string[], address: string): Wallet | null;
   prompts(swapId: string): readonly Prompt[];
@@ -33,7 +34,7 @@ export type HandsParts = {
 };
 
 export function handsOf({ onChange }: HandsParts): Hands {
-  const links = new Map<string, WalletLink>();
+  const links = new Map<string, AccountLink>();
   const wallets = new Map<string, Wallet>();
   const prompts = new Map<string, Map<Verb, Prompt>>();
   const keyOf = (family: string, address: string) =>
@@ -113,7 +114,7 @@ export async function keyWallet(
   { view }: ChainSource,
   { privateKey }: BitcoinKey,
   payout: string | null,
-): Promise<Wallet> {
+): Promise<BitcoinWallet & MessageSigner> {
   if (view.family !== 'bitcoin') throw new Error(`${view.chain} has no key of the phrase`);
   const { bitcoinWallet } = await import('../../sdk/wallets/bitcoin.ts');
   const paid = payout === null ? {} : { payout };

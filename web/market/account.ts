@@ -115,6 +115,8 @@ export type Delivery = {
     /** HTTP status; 0 = no answer. */
     readonly status: number;
     readonly error: string | null;
+    /** How the body of the answer begins. */
+    readonly answer: string | null;
   }[];
 };
 export type DeliveryPage = {

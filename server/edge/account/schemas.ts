@@ -385,6 +385,7 @@ export const deliveryPage = s.page(
         milliseconds: s.int('how long it took', 48),
         status: s.int('HTTP status; 0 = no answer', 200),
         error: s.nullable(s.text('why there was no answer', 'no connection: ECONNREFUSED')),
+        answer: s.nullable(s.text('how the body of the answer begins, at most 500 bytes', 'ok')),
       }),
     ),
   }),

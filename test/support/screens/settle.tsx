@@ -89,6 +89,7 @@ function engineOf({ swaps = [], at, vault = checked, more = {} }: Given): Engine
       driver: held({ kind: 'this' } as const),
       takeOver: async () => false,
       again: () => undefined,
+      sign: () => undefined,
       payTo: async (_, address) => {
         throw new Error(`"${address}" is no address of Bitcoin regtest`);
       },
@@ -99,13 +100,15 @@ function engineOf({ swaps = [], at, vault = checked, more = {} }: Given): Engine
       },
     },
     health: held(healthy),
+    use: () => undefined,
+    bitcoinKey: async () => assertNever(),
     examine: async () => assertNever(),
     accept: async () => assertNever(),
     rescue: {
       file: held({ swaps: 1, writtenAt: agreedAt, isSaved: true }),
       save: async () => ({ name: 'rescue.json', blob: new Blob(['{}']) }),
-      open: async (text) => {
-        if (text !== 'right') throw new RescueError('foreign_file', 'no rescue file');
+      open: async (content) => {
+        if (content !== 'right') throw new RescueError('foreign_file', 'no rescue file');
         return rescueFile;
       },
       fromFile: async () =>
@@ -119,7 +122,7 @@ function engineOf({ swaps = [], at, vault = checked, more = {} }: Given): Engine
       },
     },
     ...more,
-  } satisfies Engine;
+  } as Engine;
   return engine;
 }
 
@@ -134,7 +137,7 @@ const rescueFile: RescueFile = {
   writtenAt: agreedAt,
   chains: [
     { chain: 'bitcoin-regtest', family: 'bitcoin', network: 'regtest' },
-    { chain: 'evm-dev', family: 'evm', deployment: {} as never },
+    { chain: 'evm-dev', family: 'evm', chainId: 31_337, deployment: {} as never },
   ],
   swaps: [
     {

@@ -1,21 +1,18 @@
 // The book as a list that is walked by keys: one row has the focus, Enter opens its quote.
 
 import { type KeyboardEvent, memo, useCallback, useEffect, useRef } from 'react';
-import {
-  formatAmount,
-  formatPrice,
-  isoTime,
-  localTime,
-  parseIsoTime,
-} from '../../../sdk/people.ts';
-import type { Thread } from '../../../sdk/types.ts';
-import { now } from '../../market/clock.ts';
-import { assetName } from '../../parts/names.ts';
+import type { UnixSeconds } from '../../../core/nominal.ts';
+import { formatAmount, fromNow, isoTime, parseIsoTime } from '../../../sdk/people.ts';
+import type { Asset, Thread } from '../../../sdk/types.ts';
+import { chainName } from '../../parts/names.ts';
+import { useNow } from '../../parts/now.ts';
 import { text } from '../../texts/texts.ts';
+import { priceWords } from './price-words.ts';
 import { type Row, rowByKey } from './rows.ts';
 
 /** Of amounts in a list; all of them are on the panel of the quote. */
 const most = 6;
+const tickSeconds = 10;
 
 export type BookGridProps = {
   readonly rows: readonly Row[];
@@ -45,6 +42,8 @@ const columns = [
 export function BookGrid(props: BookGridProps) {
   const { rows, quotes, active, opened, onActive, onOpen, onInside, onFresh } = props;
   const tabbed = rows.some((row) => row.rfq.id === active) ? active : (rows[0]?.rfq.id ?? null);
+  // Hundreds of rows that are shown again each second would be felt.
+  const at = Math.floor(useNow() / tickSeconds) * tickSeconds;
   // The rows know this one alone: they are shown again when they change, not when it does.
   const keys = useRef((_: KeyboardEvent) => {});
   useEffect(() => {
@@ -85,6 +84,7 @@ export function BookGrid(props: BookGridProps) {
             onOpen={onOpen}
             onInside={onInside}
             onKey={onKey}
+            at={at}
           />
         ))}
       </tbody>
@@ -99,10 +99,11 @@ type GridRowProps = Pick<BookGridProps, 'onActive' | 'onOpen' | 'onInside'> & {
   readonly isTabbed: boolean;
   readonly isOpened: boolean;
   readonly onKey: (event: KeyboardEvent) => void;
+  readonly at: UnixSeconds;
 };
 
 const GridRow = memo(function GridRow(props: GridRowProps) {
-  const { row, quote, isTabbed, isOpened, onActive, onOpen, onInside, onKey } = props;
+  const { row, quote, isTabbed, isOpened, onActive, onOpen, onInside, onKey, at } = props;
   const { get, give, ask, yours, ends } = wordsOf(row, quote);
   const { rfq, isGone } = row;
   const classes = ['request', isGone && 'gone', isOpened && 'opened'].filter(Boolean).join(' ');
@@ -114,7 +115,6 @@ const GridRow = memo(function GridRow(props: GridRowProps) {
           type="button"
           id={rowId(rfq.id)}
           className="request-open"
-          aria-label={text('console.row', { get, give })}
           tabIndex={isTabbed ? 0 : -1}
           onClick={() => onOpen(rfq.id)}
           onKeyDown={onKey}
@@ -126,11 +126,16 @@ const GridRow = memo(function GridRow(props: GridRowProps) {
             onInside(relatedTarget?.classList.contains('request-open') ?? false)
           }
         >
-          {get}
+          <span className="unseen">{text('console.row.get')} </span>
+          <Named {...get} />
+          <span className="unseen">
+            {', '}
+            {text('console.row.give')} {give.what} {chainName(give.asset.chain)}
+          </span>
         </button>
       </td>
       <td role="cell" data-label={text('console.column.give')} className="number">
-        {give}
+        <Named {...give} />
       </td>
       <td role="cell" data-label={text('console.column.ask')} className="number">
         {ask}
@@ -143,7 +148,7 @@ const GridRow = memo(function GridRow(props: GridRowProps) {
           text('console.gone')
         ) : (
           <>
-            <time dateTime={isoTime(ends)}>{localTime(ends, now())}</time>
+            <time dateTime={isoTime(ends)}>{fromNow(ends, at)}</time>
             {rfq.visibility === 'private' && <span className="tag">{text('console.private')}</span>}
           </>
         )}
@@ -153,16 +158,25 @@ const GridRow = memo(function GridRow(props: GridRowProps) {
   );
 });
 
+type Part = { readonly what: string; readonly asset: Asset };
+
+function Named({ what, asset }: Part) {
+  return (
+    <>
+      <span className="amount">{what}</span> <span className="chain">{chainName(asset.chain)}</span>
+    </>
+  );
+}
+
 function wordsOf({ rfq, base, quote: priced }: Row, own: Thread | undefined) {
   const amount = formatAmount(BigInt(rfq.baseAmount), base.decimals, { most });
-  const known = `${amount} ${assetName(base)}`;
-  const open = assetName(priced);
+  const known = { what: `${amount}\u00a0${base.symbol}`, asset: base };
+  const open = { what: priced.symbol, asset: priced };
   const [get, give] = rfq.direction === 'sell_base' ? [known, open] : [open, known];
-  const price = (quoteAmount: string) =>
-    formatPrice(
-      { units: BigInt(quoteAmount), decimals: priced.decimals },
-      { units: BigInt(rfq.baseAmount), decimals: base.decimals },
-    );
+  const price = (quoteAmount: string) => {
+    const of = { baseAmount: BigInt(rfq.baseAmount), quoteAmount: BigInt(quoteAmount) };
+    return priceWords(of, base, priced);
+  };
   const ask = rfq.askAmount === null ? text('console.no_ask') : price(rfq.askAmount);
   const yours = own === undefined ? text('console.not_quoted') : price(own.quoteAmount);
   return { get, give, ask, yours, ends: parseIsoTime(rfq.expiresAt) };

@@ -5,7 +5,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { Asset, Swap, Thread } from '../../../sdk/types.ts';
 import { useAssets } from '../../market/assets.ts';
 import { queries } from '../../market/queries.ts';
-import { Answer, Empty } from '../../parts/answer.tsx';
+import { Answer, Empty, Loading } from '../../parts/answer.tsx';
 import { Button } from '../../parts/button.tsx';
 import { assetName } from '../../parts/names.ts';
 import { Screen } from '../../parts/screen.tsx';
@@ -29,20 +29,21 @@ export function MakersConsole() {
   return (
     <Screen title={text('console.title')}>
       <p>{text('console.intro')}</p>
-      <SignedIn>{() => <Desk />}</SignedIn>
+      <SignedIn>{() => <Traded />}</SignedIn>
     </Screen>
   );
 }
 
-function Desk() {
+function Traded() {
+  const assets = useAssets();
+  return <Answer of={assets}>{(list: readonly Asset[]) => <Desk list={list} />}</Answer>;
+}
+
+function Desk({ list }: { readonly list: readonly Asset[] }) {
   const live = useLiveBook();
   const budget = useBudget();
   const slow = budget !== null && isLow(budget);
-  const found = useAssets();
-  const assets = useMemo(
-    () => new Map((found.data ?? []).map((each): [string, Asset] => [each.id, each])),
-    [found.data],
-  );
+  const assets = useMemo(() => new Map(list.map((each) => [each.id, each] as const)), [list]);
   const quotes = useQuery({
     queryKey: quotesKey,
     queryFn: async ({ signal }) => (await countedMarket.quotes(page, { signal })).threads,
@@ -139,17 +140,19 @@ function BookArea({ live, assets, quotes }: BookAreaProps) {
             </Button>
           )}
         </div>
-        {rows.length === 0 && live.state === 'live' ? (
-          <Empty>{text('console.book.empty')}</Empty>
+        {rows.length === 0 ? (
+          <Without state={live.state} />
         ) : (
-          <BookGrid
-            {...{ rows, active, opened }}
-            quotes={byRfq}
-            onActive={setActive}
-            onOpen={open}
-            onInside={setInside}
-            onFresh={fresh}
-          />
+          <div className="desk-rows">
+            <BookGrid
+              {...{ rows, active, opened }}
+              quotes={byRfq}
+              onActive={setActive}
+              onOpen={open}
+              onInside={setInside}
+              onFresh={fresh}
+            />
+          </div>
         )}
       </section>
       <section aria-label={text('console.quote')} className="panel desk-quote">
@@ -172,6 +175,12 @@ function BookArea({ live, assets, quotes }: BookAreaProps) {
       </section>
     </>
   );
+}
+
+/** Where the book is not live, the state above it says why. */
+function Without({ state }: Pick<LiveBook, 'state'>) {
+  if (state === 'live') return <Empty>{text('console.book.empty')}</Empty>;
+  return state === 'connecting' ? <Loading /> : null;
 }
 
 /** Shown at once, before the market is asked again. */

@@ -5,6 +5,7 @@ import { useEffect, useState } from 'react';
 import { makerFeed } from '../../../sdk/feed.ts';
 import type { Rfq } from '../../../sdk/types.ts';
 import { account } from '../../market/account.ts';
+import { text } from '../../texts/texts.ts';
 import { countedSite } from './budget.ts';
 
 export type LiveBook = {
@@ -15,6 +16,7 @@ export type LiveBook = {
 };
 
 const tellMs = 150;
+const isOffline = () => !navigator.onLine;
 const nothing: LiveBook = { state: 'connecting', rfqs: [], trouble: null };
 
 export function useLiveBook(): LiveBook {
@@ -32,7 +34,9 @@ function openBook(tell: (book: LiveBook) => void): () => void {
     if (isOver) return;
     timer ??= setTimeout(() => {
       timer = undefined;
-      tell({ state: feed.state(), rfqs: [...feed.book.values()], trouble });
+      const state = isOffline() && feed.state() === 'live' ? 'connecting' : feed.state();
+      const why = isOffline() ? text('console.offline') : trouble;
+      tell({ state, rfqs: [...feed.book.values()], trouble: why });
     }, tellMs);
   };
   const feed = makerFeed({
@@ -48,8 +52,13 @@ function openBook(tell: (book: LiveBook) => void): () => void {
       soon();
     },
   });
+  // A socket hears of it only when it has been silent for a while.
+  window.addEventListener('online', soon);
+  window.addEventListener('offline', soon);
   return () => {
     isOver = true;
+    window.removeEventListener('online', soon);
+    window.removeEventListener('offline', soon);
     clearTimeout(timer);
     feed.close();
   };

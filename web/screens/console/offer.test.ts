@@ -7,7 +7,7 @@ import { drafted } from './offer.ts';
 
 const usd = { decimals: 6 };
 const rfqOf = (direction: Rfq['direction'], baseAmount = '10000000') =>
-  ({ direction, baseAmount, baseAssetId: 'btc', quoteAssetId: 'usd' }) as Rfq;
+  ({ direction, baseAmount, baseAssetId: 'btc', quoteAssetId: 'usd', askAmount: null }) as Rfq;
 /** 64 000 dollars a coin of 8 decimals. */
 const indicative = { baseAmount: 100_000_000n, quoteAmount: 64_000_000_000n };
 const typed = (
@@ -59,6 +59,11 @@ test('how far from the indicative price is told for the maker, and without one n
   }
   const { offer } = typed('1', undefined, null);
   assert.deepEqual([offer?.bps, offer?.isFar], [null, false]);
+  // What was asked stands in for it.
+  const asked = { ...rfqOf('sell_base'), askAmount: '6400000000' };
+  const dear = typed('64000', asked, null).offer;
+  assert.deepEqual([dear?.bps, dear?.isFar], [-90_000, true]);
+  assert.equal(typed('6300', asked).offer?.bps, typed('6300').offer?.bps);
 });
 
 test('what is no price says what is wrong; nothing typed says nothing', () => {

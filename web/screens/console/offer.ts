@@ -19,7 +19,7 @@ export type Offer = {
   readonly quoteAmount: BaseUnits;
   readonly gives: Side;
   readonly gets: Side;
-  /** Against the indicative price, for the maker; null without one. */
+  /** Gain of the maker against the indicative price, else the asked one; null without either. */
   readonly bps: number | null;
   readonly isFar: boolean;
 };
@@ -47,13 +47,14 @@ export function drafted(
   if (quoteAmount === null) return { offer: null, fault };
   if (quoteAmount <= 0n) return { offer: null, fault: text('console.quote.nothing') };
   const isGot = getsQuote(rfq, 'maker');
-  const bps =
-    indicative === null
-      ? null
-      : advantageBps(quoteAmount, quoteAt(indicative, BigInt(rfq.baseAmount), isGot), isGot);
+  const expected =
+    indicative === null ? askOf(rfq) : quoteAt(indicative, BigInt(rfq.baseAmount), isGot);
+  const bps = expected === null ? null : advantageBps(quoteAmount, expected, isGot);
   const { gives, gets } = sidesOf(rfq, quoteAmount, 'maker');
   return { offer: { quoteAmount, gives, gets, bps, isFar: isFar(bps) }, fault: null };
 }
+
+const askOf = ({ askAmount }: Rfq) => (askAmount === null ? null : BigInt(askAmount));
 
 function bySpread(
   [, sign, digits = '', unit = '']: RegExpExecArray,

@@ -4,8 +4,8 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { messageOf } from '../../../sdk/errors.ts';
-import { formatAmount, formatDuration, formatPrice } from '../../../sdk/people.ts';
-import type { Asset, LegCost, Pair, Thread } from '../../../sdk/types.ts';
+import { formatAmount, formatDuration } from '../../../sdk/people.ts';
+import type { Asset, Pair, PairLeg, Thread } from '../../../sdk/types.ts';
 import type { Price, Side } from '../../market/prices.ts';
 import { announce } from '../../parts/announce.ts';
 import { Button } from '../../parts/button.tsx';
@@ -13,9 +13,11 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Field } from '../../parts/field.tsx';
 import { assetName } from '../../parts/names.ts';
 import { Notice } from '../../parts/notice.tsx';
-import { text } from '../../texts/texts.ts';
+import { percentOf } from '../../parts/percent.ts';
+import { type TextKey, text } from '../../texts/texts.ts';
 import { countedMarket } from './budget.ts';
 import { drafted, type Offer } from './offer.ts';
+import { priceWords } from './price-words.ts';
 import type { Row } from './rows.ts';
 
 export type QuotePanelProps = {
@@ -80,9 +82,11 @@ export function QuotePanel({ row, assets, quoted, onSent, onBack }: QuotePanelPr
       <Facts {...{ row, offer, indicative, count, words }} pair={pair} assets={assets} />
       <p className="hint">{text('console.quote.free')}</p>
       <div className="actions">
-        <Button type="submit" kind="main" busy={send.isPending}>
-          {text(quoted === undefined ? 'console.quote.send' : 'console.quote.change')}
-        </Button>
+        {!isGone && (
+          <Button type="submit" kind="main" busy={send.isPending}>
+            {text(quoted === undefined ? 'console.quote.send' : 'console.quote.change')}
+          </Button>
+        )}
         <Button kind="quiet" onPress={onBack}>
           {text('console.quote.back')}
         </Button>
@@ -104,11 +108,6 @@ function sideWords({ assetId, amount }: Side, assets: ReadonlyMap<string, Asset>
   const asset = assets.get(assetId);
   if (asset === undefined) return String(amount);
   return `${formatAmount(amount, asset.decimals)} ${assetName(asset)}`;
-}
-
-/** Cut, as `formatPrice` cuts: two decimals of a percent. */
-function percentOf(bps: number): string {
-  return `${formatAmount(BigInt(Math.abs(bps)), 2)}%`;
 }
 
 function useIndicative({ rfq: { baseAssetId, quoteAssetId } }: Row) {
@@ -144,30 +143,33 @@ type FactsProps = Pick<QuotePanelProps, 'row' | 'assets'> & {
   readonly words: (side: Side) => string;
 };
 
+type Fact = readonly [name: TextKey, value: string];
+
 function Facts({ row, offer, indicative, count, pair, words, assets }: FactsProps) {
-  const { base, quote } = row;
-  const price = indicative && {
-    of: { units: indicative.quoteAmount, decimals: quote.decimals },
-    per: { units: indicative.baseAmount, decimals: base.decimals },
-  };
-  const shown: [name: string, value: string][] = [
+  const { rfq, base, quote } = row;
+  const isByAsk = indicative === null && rfq.askAmount !== null;
+  const against = isByAsk ? 'console.quote.against.ask' : 'console.quote.against';
+  const shown: readonly Fact[] = [
+    ['console.quote.you_give', offer === null ? '–' : words(offer.gives)],
+    ['console.quote.you_get', offer === null ? '–' : words(offer.gets)],
     [
-      text('console.quote.indicative'),
-      price === null
+      'console.quote.indicative',
+      indicative === null
         ? text('console.quote.indicative.none')
-        : text('console.quote.indicative.of', { price: formatPrice(price.of, price.per), count }),
+        : text('console.quote.indicative.of', {
+            price: priceWords(indicative, base, quote),
+            count,
+          }),
     ],
-    [text('console.quote.you_give'), offer === null ? '–' : words(offer.gives)],
-    [text('console.quote.you_get'), offer === null ? '–' : words(offer.gets)],
-    [text('console.quote.against'), offer === null ? '–' : againstWords(offer.bps)],
+    [against, offer === null ? '–' : againstWords(offer.bps)],
+    ...(pair === undefined ? [] : pairFacts(pair, assets)),
   ];
-  if (pair !== undefined) shown.push(...pairFacts(pair, assets));
   return (
     <>
       <dl className="facts" aria-live="polite">
         {shown.map(([name, value]) => (
           <div key={name}>
-            <dt>{name}</dt>
+            <dt>{text(name)}</dt>
             <dd>{value}</dd>
           </div>
         ))}
@@ -190,33 +192,28 @@ function againstWords(bps: number | null): string {
 function pairFacts(
   { legs, expected, initiator }: Pair,
   assets: ReadonlyMap<string, Asset>,
-): [name: string, value: string][] {
+): readonly Fact[] {
   const own = expected?.[initiator === 'maker' ? 'initiator' : 'counterparty'];
-  const fee = (chain: string, { usual }: LegCost) => {
+  const duration = (seconds: number | undefined) =>
+    seconds === undefined ? text('console.quote.no_times') : formatDuration(seconds);
+  const fee = ({ chain, costs }: PairLeg, verb: 'fund' | 'claim') => {
+    if (costs === null) return text('console.quote.no_fee');
     const coin = [...assets.values()].find((each) => each.chain === chain && each.address === null);
+    const { usual } = costs[verb];
     if (coin === undefined) return usual;
     return `${formatAmount(BigInt(usual), coin.decimals, { most: 8 })} ${coin.symbol}`;
   };
-  const [funding, paying] = [legs.a.costs, legs.b.costs];
-  const claim = paying && fee(legs.b.chain, paying.claim);
-  const fees =
-    funding === null || paying === null || claim === null
-      ? text('console.quote.fees.none')
-      : text('console.quote.fees.of', {
-          fund: fee(legs.a.chain, funding.fund),
-          claim: paying.settlesFromAmount ? text('console.quote.fees.amount', { claim }) : claim,
-        });
+  const claim = fee(legs.b, 'claim');
   return [
+    ['console.quote.usual', duration(own?.usualSeconds)],
+    ['console.quote.locked', duration(own?.worstSeconds)],
+    ['console.quote.fee_fund', fee(legs.a, 'fund')],
     [
-      text('console.quote.lock'),
-      own === undefined
-        ? text('console.quote.lock.none')
-        : text('console.quote.lock.of', {
-            usual: formatDuration(own.usualSeconds),
-            worst: formatDuration(own.worstSeconds),
-          }),
+      'console.quote.fee_claim',
+      legs.b.costs?.settlesFromAmount
+        ? text('console.quote.fee_claim.amount', { fee: claim })
+        : claim,
     ],
-    [text('console.quote.fees'), fees],
   ];
 }
 

@@ -87,7 +87,9 @@ export function Swaps({ swaps, assets }: { swaps: readonly Swap[]; assets: Asset
                 </>
               )}
             </p>
-            <a href={`/swaps/${swap.id}`}>{text('console.swaps.open')}</a>
+            <Link to="/swaps/$id" params={{ id: swap.id }}>
+              {text('console.swaps.open')}
+            </Link>
           </li>
         );
       })}

@@ -1,7 +1,8 @@
 // A negotiation with one other side: exact terms, prices of both, and the way to the acceptance.
 
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useEffect } from 'react';
 import type { UnixSeconds } from '../../../core/nominal.ts';
 import type { Party } from '../../../core/trade.ts';
 import { localTime } from '../../../sdk/people.ts';
@@ -23,6 +24,7 @@ import { recordText } from '../../parts/record.ts';
 import { Screen } from '../../parts/screen.tsx';
 import { SignedIn } from '../../parts/signed-in.tsx';
 import { text } from '../../texts/texts.ts';
+import { Acceptance } from './acceptance.tsx';
 import { Counter } from './counter.tsx';
 import {
   type DealProps,
@@ -96,13 +98,18 @@ function Known({ thread, assets, userId }: KnownProps) {
     return <Notice kind="bad">{text('deal.unlisted')}</Notice>;
   }
   if (thread.swapId !== null) {
-    return (
-      <Notice kind="good" title={text('deal.state.agreed')}>
-        <a href={`/swaps/${thread.swapId}`}>{text('deal.to_swap')}</a>
-      </Notice>
-    );
+    return <ToSwap swapId={thread.swapId} />;
   }
   return <Shown thread={thread} party={party} base={base} quote={quote} />;
+}
+
+/** Once, however often it is shown until the next screen is there. */
+function ToSwap({ swapId }: { readonly swapId: string }) {
+  const navigate = useNavigate();
+  useEffect(() => {
+    void navigate({ to: '/swaps/$id', params: { id: swapId }, replace: true });
+  }, [navigate, swapId]);
+  return <Notice kind="good" title={text('deal.state.agreed')} />;
 }
 
 function Shown(props: DealProps) {
@@ -130,7 +137,12 @@ function Shown(props: DealProps) {
       <OtherSide thread={thread} party={party} />
       <State standing={standing} />
       {standing.is !== 'closed' && standing.is !== 'agreed' && (
-        <Counter {...props} standing={standing} />
+        <>
+          {standing.is !== 'waits_for_them' && (
+            <Acceptance {...props} terms={terms} reference={reference} />
+          )}
+          <Counter {...props} standing={standing} />
+        </>
       )}
       <Moves thread={thread} party={party} quote={quote} />
     </>

@@ -1,20 +1,22 @@
 // A rescue file, chosen or dropped. It is read here and sent nowhere.
 
 import { useId, useState } from 'react';
+import type { UnixSeconds } from '../../../core/nominal.ts';
 import { localTime } from '../../../sdk/people.ts';
-import { mostBytes } from '../../../sdk/rescue/file.ts';
-import type { Engine } from '../../engine/types.ts';
+import { mostBytes, type RescueFile } from '../../../sdk/rescue/file.ts';
 import { text } from '../../texts/texts.ts';
 import { faultOf } from './faults.ts';
 import type { Opened } from './told.ts';
 
 type Props = {
-  readonly engine: Engine;
+  readonly now: () => UnixSeconds;
+  /** Throws RescueError. */
+  readonly open: (text: string) => Promise<RescueFile>;
   readonly opened: Opened | null;
   readonly set: (opened: Opened | null) => void;
 };
 
-export function FromFile({ engine, opened, set }: Props) {
+export function FromFile({ now, open, opened, set }: Props) {
   const id = useId();
   const [fault, setFault] = useState<string | null>(null);
   const [isOver, setOver] = useState(false);
@@ -27,7 +29,7 @@ export function FromFile({ engine, opened, set }: Props) {
     }
     try {
       const content = await file.text();
-      set({ file: await engine.rescue.open(content), text: content });
+      set({ file: await open(content), text: content });
       setFault(null);
     } catch (error) {
       setFault(faultOf(error));
@@ -61,12 +63,12 @@ export function FromFile({ engine, opened, set }: Props) {
           {fault}
         </p>
       )}
-      {opened !== null && <p role="status">{saidOf(opened, engine.now())}</p>}
+      {opened !== null && <p role="status">{saidOf(opened, now())}</p>}
     </div>
   );
 }
 
-function saidOf({ file }: Opened, now: number): string {
+export function saidOf({ file }: Opened, now: number): string {
   const { length } = file.swaps;
   if (length === 0) return text('rescue.file.none');
   const count =

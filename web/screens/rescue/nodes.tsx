@@ -49,6 +49,9 @@ function NodeOf({ engine, chain, family, facts }: NodeOfProps) {
     setBusy(false);
   };
   const kind = family === 'bitcoin' ? 'bitcoin' : 'other';
+  if (facts === undefined) {
+    return <p className="warn-ink">{text('rescue.node.unknown', { chain: chainName(chain) })}</p>;
+  }
   return (
     <form
       className="rescue-node"
@@ -63,7 +66,7 @@ function NodeOf({ engine, chain, family, facts }: NodeOfProps) {
         </p>
       ))}
       <TextField
-        label={text('rescue.node.label', { chain: facts?.title ?? chainName(chain) })}
+        label={text('rescue.node.label', { chain: facts.title })}
         hint={text(`rescue.node.hint.${kind}`)}
         error={check?.ok === false ? text('rescue.node.wrong', { sentence: check.sentence }) : null}
         value={typed}

@@ -7,7 +7,7 @@ import type { Engine } from '../../engine/types.ts';
 import { PhraseForm } from '../../parts/phrase-form.tsx';
 import { Screen } from '../../parts/screen.tsx';
 import { text } from '../../texts/texts.ts';
-import { FromFile } from './from-file.tsx';
+import { FromFile, saidOf } from './from-file.tsx';
 import { FromMarket } from './from-market.tsx';
 import { Go, Results } from './go.tsx';
 import { NodesOf } from './nodes.tsx';
@@ -19,13 +19,17 @@ export function Rescue() {
   return <RescueScreen engine={use(pageEngine())} />;
 }
 
-/** `isCopy`: of a saved copy, which keeps nothing and has no market. */
-type Props = { readonly engine: Engine; readonly isCopy?: boolean };
+type Props = {
+  readonly engine: Engine;
+  /** Of a saved copy, which keeps nothing and has no market: the file that it was begun with. */
+  readonly copyOf?: Opened;
+};
 
-export function RescueScreen({ engine, isCopy = false }: Props) {
+export function RescueScreen({ engine, copyOf }: Props) {
+  const isCopy = copyOf !== undefined;
   const { vault } = engine;
   const { kind } = useSyncExternalStore(vault.state.subscribe, vault.state.now);
-  const [opened, setOpened] = useState<Opened | null>(null);
+  const [opened, setOpened] = useState<Opened | null>(copyOf ?? null);
   const [restored, setRestored] = useState<readonly Restored[]>([]);
   const [isCut, setCut] = useState(false);
   return (
@@ -42,7 +46,11 @@ export function RescueScreen({ engine, isCopy = false }: Props) {
       </section>
       <section className="panel" aria-labelledby="rescue-from">
         <h2 id="rescue-from">{text('rescue.from')}</h2>
-        <FromFile engine={engine} opened={opened} set={setOpened} />
+        {isCopy ? (
+          <p>{saidOf(copyOf, engine.now())}</p>
+        ) : (
+          <FromFile now={engine.now} open={engine.rescue.open} opened={opened} set={setOpened} />
+        )}
         {!isCopy && (
           <FromMarket
             engine={engine}

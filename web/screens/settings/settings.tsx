@@ -5,12 +5,15 @@ import { now } from '../../market/clock.ts';
 import { AccountNav } from '../../parts/account-screen.tsx';
 import { Screen } from '../../parts/screen.tsx';
 import { text } from '../../texts/texts.ts';
+import { OwnNodes } from './own-nodes.tsx';
+import './settings.css';
 
 export function Settings() {
   return (
     <Screen title={text('settings.title')}>
       <AccountNav />
       <p>{text('settings.browser')}</p>
+      <OwnNodes />
       <Language />
     </Screen>
   );

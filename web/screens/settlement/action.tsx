@@ -3,7 +3,7 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { extraOf } from '../../../sdk/settle/extra.ts';
-import type { Ask, Engine } from '../../engine/types.ts';
+import type { Ask, Engine, Verb } from '../../engine/types.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { chainName, shortAddress } from '../../parts/names.ts';
@@ -35,7 +35,6 @@ export function Action({ engine, seen, said }: ActionProps) {
 
 function Asked({ engine, seen, said, ask }: ActionProps & { readonly ask: Ask }) {
   const { swap } = seen;
-  const again = () => engine.swaps.again(swap.id);
   switch (ask.kind) {
     case 'connect_wallet': {
       const account = { address: shortAddress(ask.address), chain: chainName(ask.chain) };
@@ -53,29 +52,46 @@ function Asked({ engine, seen, said, ask }: ActionProps & { readonly ask: Ask })
         </Notice>
       );
     }
+    case 'sign':
+      return (
+        <Notice
+          kind="warn"
+          title={text(`settlement.ask.sign.${ask.verb}`, said.values)}
+          action={
+            <Button kind="main" onPress={() => engine.swaps.sign(swap.id, ask.verb)}>
+              {text('settlement.ask.sign.go')}
+            </Button>
+          }
+        >
+          {text(wordsOf(ask.verb, seen, said), said.values)}
+        </Notice>
+      );
     case 'confirm_in_wallet':
       return (
         <Notice kind="info" title={text('settlement.ask.confirm')}>
-          {text(wordsOf(ask.leg, seen, said), said.values)}
+          {text(wordsOf(ask.verb, seen, said), said.values)}
         </Notice>
       );
-    case 'declined': {
-      const isUrgent = ask.leg !== swap.gives;
-      const why = isUrgent ? 'settlement.ask.declined.urgent' : 'settlement.ask.declined.why';
+    case 'declined':
       return (
         <Notice
           kind="warn"
           title={text('settlement.ask.declined')}
           action={
-            <Button kind="main" onPress={again}>
+            <Button kind="main" onPress={() => engine.swaps.sign(swap.id, ask.verb)}>
               {text('settlement.ask.declined.go')}
             </Button>
           }
         >
-          {text(why, said.values)}
+          {text(`settlement.ask.declined.${ask.verb}`, said.values)}
         </Notice>
       );
-    }
+    case 'name_payout':
+      return (
+        <Notice kind="warn" title={text('settlement.ask.payout')}>
+          {text('settlement.ask.payout.why')}
+        </Notice>
+      );
     case 'need_phrase':
       return (
         <Notice
@@ -90,17 +106,18 @@ function Asked({ engine, seen, said, ask }: ActionProps & { readonly ask: Ask })
           {text('settlement.ask.phrase.why')}
         </Notice>
       );
+    // The screen names it below.
     case 'pay_by_hand':
     case 'wait':
       return null;
   }
 }
 
-/** What a wallet shows now, in words. */
-function wordsOf(leg: 'a' | 'b', { swap }: Seen, { situation }: Shown): TextKey {
-  if (leg !== swap.gives) return 'settlement.ask.claim';
+/** What a wallet shows, in words. */
+function wordsOf(verb: Verb, { swap }: Seen, { situation }: Shown): TextKey {
+  if (verb === 'claim') return 'settlement.ask.claim';
+  if (verb === 'refund') return 'settlement.ask.refund';
   if (situation === 'cancelling') return 'settlement.ask.cancel';
-  if (situation === 'refund' || situation === 'refunding') return 'settlement.ask.refund';
   const isCoin = sidesOf(swap).own.asset.token === null;
   return isCoin ? 'settlement.ask.fund.native' : 'settlement.ask.fund.token';
 }

@@ -60,7 +60,7 @@ function usePayments({ engine, swap }: OnSwap): readonly EscrowPayment[] {
   const { data } = useQuery({
     queryKey: ['payments', swap.id],
     queryFn: () => engine.swaps.payments(swap.id),
-    enabled: own.family === 'bitcoin' && swap.isByHand,
+    enabled: own.family === 'bitcoin' && (swap.isByHand || swap.isRestored),
     refetchInterval: swap.phase === 'ended' ? false : paymentsMs,
     networkMode: 'always',
   });

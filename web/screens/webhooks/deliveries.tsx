@@ -148,6 +148,7 @@ function Details({ delivery: { id, body, state, attempts }, onAgain }: DetailsPr
         {attempts.map((each) => (
           <li key={each.at}>
             <When at={each.at} />: {answered(each)}
+            {each.answer !== null && <pre className="code">{each.answer}</pre>}
           </li>
         ))}
       </ol>

@@ -32,12 +32,4 @@ export const notifications = {
   'notifications.never':
     'No message holds a key, a secret or an amount, and none asks for a code, a phrase or a payment.',
   'notifications.programs': 'For programs there are webhooks.',
-  'notifications.here': 'In this browser',
-  'notifications.here.what':
-    'While the app is open in a tab, it can show a note of the system when a swap needs you.',
-  'notifications.here.allow': 'Allow notes here',
-  'notifications.here.granted': 'Notes are allowed in this browser.',
-  'notifications.here.denied':
-    'Notes are blocked in this browser. Change that in its settings for this site.',
-  'notifications.here.none': 'This browser shows no notes.',
 } as const;

@@ -63,6 +63,7 @@ export const phrase = {
     'For a device that is lost, a browser that was emptied, or a market that is gone. You need your twelve words and, if the market is gone, the rescue file.',
   'rescue.memory':
     'This is a saved copy: it keeps nothing. Leave the page open until every swap has ended.',
+  'rescue.copy.title': 'Rescue page',
   'rescue.phrase': '1. Your phrase',
   'rescue.phrase.there': 'This browser has a phrase. Swaps of this phrase are brought back.',
   'rescue.from': '2. Your swaps',
@@ -91,6 +92,8 @@ export const phrase = {
   'rescue.node.hint.bitcoin': 'An Esplora address, such as https://…/api',
   'rescue.node.hint.other': 'The address of a node, such as https://… or http://127.0.0.1:8545',
   'rescue.node.has': '{chain}: {url}',
+  'rescue.node.unknown':
+    'This app knows no {chain} without its market: open the saved rescue page, which knows it by the file.',
   'rescue.node.check': 'Check and keep',
   'rescue.node.height': 'It answers. Its newest block is {height}.',
   'rescue.node.wrong': 'It is not kept: {sentence}',

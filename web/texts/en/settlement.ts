@@ -316,9 +316,19 @@ export const settlement = {
   'settlement.ask.cancel':
     'Your wallet shows a payment of nothing to yourself. It makes sure that the late payment never comes.',
   'settlement.ask.declined': 'You declined in your wallet',
-  'settlement.ask.declined.why': 'Nothing was signed. You can ask it again until {fundBy}.',
-  'settlement.ask.declined.urgent':
+  'settlement.ask.declined.fund':
+    'Nothing was signed. You can ask it again until {fundBy}. If you do not, you lose nothing.',
+  'settlement.ask.declined.claim':
     'Nothing was signed. Ask it again: {gets} are only yours once they are collected.',
+  'settlement.ask.declined.refund':
+    'Nothing was signed. {gives} stay in the escrow until you take them back.',
+  'settlement.ask.sign.fund': 'Lock {gives} with your wallet',
+  'settlement.ask.sign.claim': 'Collect {gets} with your wallet',
+  'settlement.ask.sign.refund': 'Take {gives} back with your wallet',
+  'settlement.ask.sign.go': 'Ask the wallet',
+  'settlement.ask.payout': 'Name a Bitcoin address of yours',
+  'settlement.ask.payout.why':
+    'It is where you are paid or refunded. Nothing goes on before: see “paid to” below.',
   'settlement.ask.declined.go': 'Ask the wallet again',
   'settlement.ask.phrase': 'Your rescue phrase is needed',
   'settlement.ask.phrase.why': 'This browser has no key for the swap. Type the twelve words.',

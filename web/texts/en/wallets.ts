@@ -16,7 +16,7 @@ export const wallets = {
   'wallets.leaves': 'is removed at',
   'wallets.wait.title': 'A change of where you are paid waits',
   'wallets.wait.what':
-    'It waits so that nobody who got into your account is paid instead of you. You got a message on every channel. If it is not yours: stop it, end all other sessions, remove logins that you do not know.',
+    'It waits so that nobody who got into your account is paid instead of you. A message went to every channel that you have. If it is not yours: stop it, end all other sessions, remove logins that you do not know.',
   'wallets.stop': 'Stop it',
   'wallets.stop.label': 'Stop what waits for {address}',
   'wallets.stop.title': 'Stop what waits for {address}?',

@@ -4,9 +4,7 @@ export const webhooks = {
   'webhooks.title': 'Webhooks',
   'webhooks.what':
     'The market sends what happens to your orders and swaps to a program of yours, signed. A delivery says little: your program reads the swap to know the rest.',
-  'webhooks.docs': 'What is sent, and when',
   'webhooks.none': 'No webhook is registered. Nothing is sent anywhere.',
-  'webhooks.url': 'Address',
   'webhooks.events': 'Events',
   'webhooks.events.all': 'all events',
   'webhooks.last': 'Last delivery',

@@ -133,8 +133,8 @@ function only(rest: Given): Partial<SwapView> {
 const byHand = { isByHand: true } as const;
 const { initiatorFundBy, counterpartyFundBy, revealBy } = deadlines;
 const both = { btc: 'final', usd: 'final' } as const;
-const wallet = (kind: 'connect_wallet' | 'confirm_in_wallet' | 'declined'): Ask => ({
-  ...{ kind, leg: 'a', chain: 'evm-dev', family: 'evm', address: home.a, sinceMs: 0 },
+const wallet = (kind: 'connect_wallet' | 'sign' | 'confirm_in_wallet' | 'declined'): Ask => ({
+  ...{ kind, leg: 'a', chain: 'evm-dev', family: 'evm', address: home.a, verb: 'fund', sinceMs: 0 },
 });
 const ended = (end: 'received' | 'refunded' | 'nothing', status: string) => ({
   phase: 'ended' as const,

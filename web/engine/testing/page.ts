@@ -1,0 +1,18 @@
+// Tests only: the engine of a page, and a wallet in it that signs by a key without asking anybody.
+
+import { linkMessage } from '../../../sdk/keys.ts';
+import { evmWallet } from '../../../sdk/wallets/evm.ts';
+import { show } from '../../market/own-site.ts';
+import type { AccountLink } from '../../wallets/types.ts';
+import { pageEngine } from '../page.ts';
+
+export { linkMessage, pageEngine, show };
+
+export function keyLink(privateKey: `0x${string}`): AccountLink {
+  const at = (chainId: number, rpcUrl: string) => evmWallet({ privateKey, chainId, rpcUrl });
+  const signer = at(1, 'http://127.0.0.1:1');
+  const on = (place: { readonly chainId: number; readonly rpcUrl: string }) =>
+    at(place.chainId, place.rpcUrl);
+  const link = { family: 'evm', found: null, signer, on, onGone: () => () => {} };
+  return link as unknown as AccountLink;
+}

@@ -1,0 +1,106 @@
+// The rescue page as one file, opened from a disk: the same screens, by an engine that begins with
+// what a rescue file says. It has no market, and keeps nothing.
+
+import './style/style.css';
+import { QueryClientProvider } from '@tanstack/react-query';
+import {
+  createMemoryHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+  Link,
+  Outlet,
+  RouterProvider,
+} from '@tanstack/react-router';
+import { useState, useSyncExternalStore } from 'react';
+import { createRoot } from 'react-dom/client';
+import { readRescue } from '../sdk/rescue/file.ts';
+import { copyEngine } from './engine/copy.ts';
+import { held } from './engine/live.ts';
+import type { Engine } from './engine/types.ts';
+import { now } from './market/clock.ts';
+import { queries } from './market/queries.ts';
+import { useAnnounced } from './parts/announce.ts';
+import { Screen } from './parts/screen.tsx';
+import { FromFile } from './screens/rescue/from-file.tsx';
+import { RescueScreen } from './screens/rescue/rescue.tsx';
+import type { Opened } from './screens/rescue/told.ts';
+import { SwapPage } from './screens/settlement/swap-page.tsx';
+import { SwapList } from './screens/settlement/swaps.tsx';
+import { text } from './texts/texts.ts';
+
+type Begun = { readonly engine: Engine; readonly copyOf: Opened };
+
+/** Outlives the screens: one engine a page. */
+const begun = held<Begun | null>(null);
+
+function Start() {
+  const from = useSyncExternalStore(begun.subscribe, begun.now);
+  const [opened, setOpened] = useState<Opened | null>(null);
+  const open = async (content: string) => {
+    const { network } = readRescue(content);
+    const engine = await copyEngine(network);
+    const file = await engine.rescue.open(content);
+    if (file.swaps.length > 0) begun.set({ engine, copyOf: { file, text: content } });
+    return file;
+  };
+  if (from !== null) return <RescueScreen engine={from.engine} copyOf={from.copyOf} />;
+  return (
+    <Screen title={text('rescue.title')} narrow>
+      <p>{text('rescue.intro')}</p>
+      <section className="panel">
+        <FromFile now={now} open={open} opened={opened} set={setOpened} />
+      </section>
+    </Screen>
+  );
+}
+
+function One() {
+  const from = useSyncExternalStore(begun.subscribe, begun.now);
+  const { id } = one.useParams();
+  return from === null ? <Start /> : <SwapPage engine={from.engine} id={id} key={id} />;
+}
+
+function All() {
+  const from = useSyncExternalStore(begun.subscribe, begun.now);
+  return from === null ? <Start /> : <SwapList engine={from.engine} />;
+}
+
+function Layout() {
+  const announced = useAnnounced();
+  return (
+    <>
+      <header className="top">
+        <Link to="/rescue" className="brand">
+          {text('rescue.copy.title')}
+        </Link>
+        <Link to="/swaps">{text('swaps.title')}</Link>
+      </header>
+      <main id="screen" tabIndex={-1}>
+        <Outlet />
+      </main>
+      <div className="unseen" aria-live="polite">
+        {announced}
+      </div>
+    </>
+  );
+}
+
+const root = createRootRoute({ component: Layout, notFoundComponent: Start });
+const getParentRoute = () => root;
+const start = createRoute({ getParentRoute, path: '/rescue', component: Start });
+const all = createRoute({ getParentRoute, path: '/swaps', component: All });
+const one = createRoute({ getParentRoute, path: '/swaps/$id', component: One });
+const router = createRouter({
+  routeTree: root.addChildren([start, all, one]),
+  history: createMemoryHistory({ initialEntries: ['/rescue'] }),
+});
+
+const place = document.querySelector('#app');
+if (place === null) throw new Error('rescue.html has no #app');
+createRoot(place).render(
+  <QueryClientProvider client={queries}>
+    {/* Its routes are not those of the app, whose types the links have. */}
+    <RouterProvider router={router as never} />
+  </QueryClientProvider>,
+);

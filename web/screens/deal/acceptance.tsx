@@ -1,0 +1,269 @@
+// The acceptance, which nobody can take back: what is committed, until when, what the browser has
+// checked, and what the person confirms first.
+
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { messageOf, ParleyApiError } from '../../../sdk/errors.ts';
+import { localTime } from '../../../sdk/people.ts';
+import { defaultAcceptTtlSeconds as acceptSeconds } from '../../../sdk/trade.ts';
+import type { Asset } from '../../../sdk/types.ts';
+import type { Deal as DealOfEngine, Engine, Examined } from '../../engine/types.ts';
+import { account } from '../../market/account.ts';
+import { market } from '../../market/client.ts';
+import { now } from '../../market/clock.ts';
+import { queries } from '../../market/queries.ts';
+import { amountText } from '../../parts/amount-text.ts';
+import { Answer } from '../../parts/answer.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Clock } from '../../parts/clock.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { chainName } from '../../parts/names.ts';
+import { Notice } from '../../parts/notice.tsx';
+import { PhraseFirst } from '../../parts/phrase-first.tsx';
+import { useEngine, useLive } from '../../parts/use-engine.ts';
+import { Vouched } from '../../parts/vouch.tsx';
+import { text } from '../../texts/texts.ts';
+import { chosenAddress, needsOf } from './addresses.ts';
+import { AddressesOfDeal } from './addresses-of-deal.tsx';
+import { confirmationsOf } from './confirmations.ts';
+import { type DealProps, type Reference, stepsOf, type Terms } from './terms.ts';
+
+export type AcceptanceProps = DealProps & {
+  readonly terms: Terms;
+  readonly reference: Reference | null;
+};
+
+export function Acceptance(props: AcceptanceProps) {
+  const engine = useEngine();
+  return <Answer of={engine}>{(opened) => <WithKeys {...props} engine={opened} />}</Answer>;
+}
+
+type Opened = AcceptanceProps & { readonly engine: Engine };
+
+function WithKeys(props: Opened) {
+  const { engine, thread } = props;
+  const chains = useLive(engine.nodes.chains);
+  const [chosen, setChosen] = useState<Readonly<Record<string, string>>>({});
+  const payouts = useQuery({
+    queryKey: ['payouts'],
+    queryFn: ({ signal }) => account.payouts(signal),
+  });
+  const me = useQuery({ queryKey: ['me'], queryFn: ({ signal }) => market.me({ signal }) });
+  return (
+    <PhraseFirst engine={engine} back={`/deals/${thread.id}`}>
+      <Answer of={payouts}>
+        {({ payouts: paid }) => (
+          <Answer of={me}>
+            {({ wallets }) => {
+              const families = new Map(chains.map(({ chain, family }) => [chain, family]));
+              const needs = needsOf(props.terms, { families, payouts: paid, wallets });
+              if (needs === null) return <Notice kind="bad">{text('deal.unknown_chain')}</Notice>;
+              const addresses = Object.fromEntries(
+                needs.map((need) => [need.chain, chosenAddress(need, chosen)]),
+              );
+              const accepting = <Accepting {...props} addresses={addresses} />;
+              const isBitcoin = needs.some(({ family }) => family === 'bitcoin');
+              return (
+                <>
+                  <AddressesOfDeal needs={needs} chosen={chosen} onChange={setChosen} />
+                  {isBitcoin ? <Vouched engine={engine}>{accepting}</Vouched> : accepting}
+                </>
+              );
+            }}
+          </Answer>
+        )}
+      </Answer>
+    </PhraseFirst>
+  );
+}
+
+function pinned({ id, chain, address, decimals }: Asset): DealOfEngine['base'] {
+  return { id, chain, token: address, decimals, highValueFrom: null };
+}
+
+type AcceptingProps = Opened & { readonly addresses: Readonly<Record<string, string>> };
+
+function Accepting(props: AcceptingProps) {
+  const { thread, base, quote, addresses } = props;
+  // The price that the dialog was opened for: another one is looked at anew.
+  const [openFor, setOpenFor] = useState<string | null>(null);
+  const deal: DealOfEngine = {
+    ...{ rfq: thread.rfq, threadId: thread.id, quoteAmount: BigInt(thread.quoteAmount) },
+    ...{ base: pinned(base), quote: pinned(quote), addresses },
+  };
+  const missing = Object.entries(addresses).find(([, address]) => address === '');
+  const blocked =
+    missing === undefined ? null : text('deal.address.missing', { chain: chainName(missing[0]) });
+  const isOpen = openFor === thread.quoteAmount;
+  return (
+    <>
+      {openFor !== null && !isOpen && (
+        <Notice kind="warn">
+          {text('deal.moved', { amount: amountText(BigInt(thread.quoteAmount), quote) })}
+        </Notice>
+      )}
+      <Button kind="main" blocked={blocked} onPress={() => setOpenFor(thread.quoteAmount)}>
+        {text('deal.accept')}
+      </Button>
+      {isOpen && <Question {...props} deal={deal} onClose={() => setOpenFor(null)} />}
+    </>
+  );
+}
+
+type QuestionProps = AcceptingProps & {
+  readonly deal: DealOfEngine;
+  readonly onClose: () => void;
+};
+
+function Question(props: QuestionProps) {
+  const { engine, deal, terms, base, quote, thread, onClose } = props;
+  const navigate = useNavigate();
+  const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
+  const examined = useQuery({
+    queryKey: ['examined', deal.threadId, thread.quoteAmount, props.addresses],
+    queryFn: () => engine.examine(deal),
+    gcTime: 0,
+    staleTime: 30_000,
+    refetchInterval: 30_000,
+  });
+  const accepting = useMutation({
+    mutationFn: () => engine.accept(deal),
+    onSuccess: async ({ swapId }) => {
+      onClose();
+      await queries.invalidateQueries({ queryKey: ['thread', thread.id] });
+      if (swapId !== null) await navigate({ to: '/swaps/$id', params: { id: swapId } });
+    },
+    onError: () => void queries.invalidateQueries({ queryKey: ['thread', thread.id] }),
+  });
+  const confirmations = confirmationsOf(props);
+  const isConfirmed = confirmations.every(({ key }) => ticked.has(key));
+  const { data, error } = examined;
+  const blocked =
+    data === undefined
+      ? text(error === null ? 'deal.accept.wait_checks' : 'deal.checks.failed')
+      : !data.isGood
+        ? text('deal.checks.refused')
+        : isConfirmed
+          ? null
+          : text('deal.confirm.first');
+  const nameOf = (assetId: string) => (assetId === base.id ? base : quote);
+  const [give, get] = [
+    amountText(terms.gives.amount, nameOf(terms.gives.assetId)),
+    amountText(terms.gets.amount, nameOf(terms.gets.assetId)),
+  ];
+  const [chain, other] = [chainName(terms.gives.chain), chainName(terms.gets.chain)];
+  return (
+    <Dialog
+      title={text('deal.accept.title')}
+      open
+      onClose={accepting.isPending ? () => undefined : onClose}
+      actions={
+        <>
+          <Button busy={accepting.isPending} onPress={onClose}>
+            {text('deal.accept.no')}
+          </Button>
+          <Button
+            kind="danger"
+            busy={accepting.isPending}
+            blocked={blocked}
+            onPress={() => accepting.mutate()}
+          >
+            {text(accepting.isPending ? 'deal.accepting' : 'deal.accept.yes')}
+          </Button>
+        </>
+      }
+    >
+      <p>{text('deal.accept.commits', { give, get, chain, other })}</p>
+      <p>{text(terms.role === 'initiator' ? 'deal.accept.first' : 'deal.accept.second')}</p>
+      <p className="soft">
+        {text('deal.accept.bound', { until: localTime(now() + acceptSeconds, now()) })}
+      </p>
+      {data !== undefined && <Then examined={data} terms={terms} give={give} get={get} />}
+      <Checks examined={data} error={error} />
+      {confirmations.map(({ key, sentence }) => (
+        <label key={key} className="deal-confirm">
+          <input
+            type="checkbox"
+            checked={ticked.has(key)}
+            onChange={({ target }) => {
+              const next = new Set(ticked);
+              if (target.checked) next.add(key);
+              else next.delete(key);
+              setTicked(next);
+            }}
+          />
+          <span>{sentence}</span>
+        </label>
+      ))}
+      {accepting.error !== null && <NotAccepted error={accepting.error} />}
+    </Dialog>
+  );
+}
+
+type ThenProps = {
+  readonly examined: Examined;
+  readonly terms: Terms;
+  readonly give: string;
+  readonly get: string;
+};
+
+/** How it goes on, each step with until when. */
+function Then({ examined, terms, give, get }: ThenProps) {
+  const { role, gives, deadlines } = examined;
+  if (role === null || gives === null || deadlines === null) return null;
+  return (
+    <>
+      <h3>{text('deal.accept.then')}</h3>
+      <ol className="deal-steps">
+        {stepsOf(role, gives, deadlines).map(({ name, at }) => (
+          <li key={name}>
+            {text(`deal.step.${name}`, { give, get })} <Clock at={at} />
+          </li>
+        ))}
+      </ol>
+      <p className="hint">
+        {text('deal.accept.then.if')} {text(`deal.accept.lost.${terms.role}`)}
+      </p>
+    </>
+  );
+}
+
+function Checks({ examined, error }: { examined: Examined | undefined; error: unknown }) {
+  return (
+    <>
+      <h3>{text('deal.checks')}</h3>
+      {examined === undefined && error === null && (
+        <p role="status">{text('deal.checks.running')}</p>
+      )}
+      {error !== null && (
+        <Notice kind="bad" title={text('deal.checks.failed')}>
+          {messageOf(error)}
+        </Notice>
+      )}
+      <ul className="deal-checks">
+        {examined?.checks.map(({ name, ok, sentence }) => (
+          <li key={name} className={ok ? 'good' : 'bad'}>
+            <details open={!ok}>
+              <summary>
+                <span aria-hidden="true">{ok ? '✓' : '✗'}</span> {text(`deal.check.${name}`)}
+                <span className="unseen">: {text(ok ? 'deal.checks.ok' : 'deal.checks.bad')}</span>
+              </summary>
+              <p>{sentence}</p>
+            </details>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function NotAccepted({ error }: { readonly error: unknown }) {
+  const isUnsure = error instanceof ParleyApiError && error.unreachable;
+  return (
+    <Notice kind="bad" title={text('deal.accept.failed')}>
+      {isUnsure && <p>{text('deal.accept.unsure')}</p>}
+      <p>{messageOf(error)}</p>
+    </Notice>
+  );
+}

@@ -1,0 +1,79 @@
+// Where one is paid, and where a refund goes: chosen before the acceptance, which fixes them.
+
+import { Link } from '@tanstack/react-router';
+import { useId } from 'react';
+import { TextField } from '../../parts/field.tsx';
+import { chainName } from '../../parts/names.ts';
+import { Notice } from '../../parts/notice.tsx';
+import { Select } from '../../parts/select.tsx';
+import { text } from '../../texts/texts.ts';
+import { type AddressNeed, chosenAddress } from './addresses.ts';
+
+export type AddressesProps = {
+  readonly needs: readonly AddressNeed[];
+  /** By chain; what was not touched is the likeliest one. */
+  readonly chosen: Readonly<Record<string, string>>;
+  readonly onChange: (chosen: Readonly<Record<string, string>>) => void;
+};
+
+export function AddressesOfDeal({ needs, chosen, onChange }: AddressesProps) {
+  const id = useId();
+  return (
+    <section className="panel" aria-labelledby={id}>
+      <h2 id={id}>{text('deal.addresses')}</h2>
+      {needs.map((need) => (
+        <AddressOf
+          key={need.chain}
+          need={need}
+          value={chosenAddress(need, chosen)}
+          onChange={(address) => onChange({ ...chosen, [need.chain]: address })}
+        />
+      ))}
+    </section>
+  );
+}
+
+type AddressProps = {
+  readonly need: AddressNeed;
+  readonly value: string;
+  readonly onChange: (address: string) => void;
+};
+
+function AddressOf({ need, value, onChange }: AddressProps) {
+  const { use, options, isFree } = need;
+  const chain = chainName(need.chain);
+  const label = text(`deal.address.${use}`, { chain });
+  if (isFree) {
+    return (
+      <TextField
+        mono
+        label={label}
+        hint={text('deal.address.bitcoin.hint')}
+        value={value}
+        onChange={onChange}
+        autoComplete="off"
+        maxLength={128}
+      />
+    );
+  }
+  if (options.length === 0) {
+    return (
+      <Notice
+        kind="warn"
+        title={text('deal.address.none', { chain })}
+        action={<Link to="/wallets">{text('deal.address.none.action')}</Link>}
+      >
+        {text(use === 'funder' ? 'deal.address.funder.hint' : 'deal.address.paid.hint')}
+      </Notice>
+    );
+  }
+  return (
+    <Select
+      label={label}
+      hint={text(use === 'funder' ? 'deal.address.funder.hint' : 'deal.address.paid.hint')}
+      value={value}
+      onChange={onChange}
+      options={options.map((each) => ({ value: each, label: each }))}
+    />
+  );
+}
