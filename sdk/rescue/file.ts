@@ -22,8 +22,9 @@ const unseenSeconds = 30 * 86_400;
 /** What was pinned about a chain, so that a source can be made for it; the policy is left out. */
 export type RescueChain =
   | { readonly chain: string; readonly family: 'bitcoin'; readonly network: string }
-  | WithoutPolicy<Extract<ChainView, { readonly family: 'evm' | 'tron' | 'solana' }>>;
-type WithoutPolicy<View> = View extends ChainView ? Omit<View, 'policy'> : never;
+  | Unpoliced<Exclude<ChainView, { readonly family: 'bitcoin' }>>;
+
+type Unpoliced<View> = View extends ChainView ? Omit<View, 'policy'> : never;
 
 export type RescueSwap = { readonly trade: OwnTrade; readonly swap: VerifiedSwap };
 

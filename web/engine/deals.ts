@@ -87,7 +87,7 @@ export function dealsOf(parts: DealsParts): Deals {
     parts.kept.change(key, (text) => {
       const all = next(text === null ? [] : readKept<{ all: Entry[] }>(text).all);
       if (all.length > mostEntries) {
-        const sentence = `${mostEntries} acceptances wait for the other side: let some of them lapse`;
+        const sentence = `${mostEntries} acceptances wait for the other side: let some lapse`;
         throw new EngineError('failed_check', sentence);
       }
       return writeKept({ all });
@@ -247,7 +247,7 @@ function inputOf(parts: DealsParts, deal: Deal, of: Examining) {
 }
 
 /**
- * A market does not tell from which amount on it waits deeper. Waiting deeper than asked is safe, so
+ * A market does not tell from which amount on it waits deeper. Deeper than asked is safe, so
  * whichever of both depths gives the times of the thread is taken.
  */
 async function fit(parts: DealsParts, deal: Deal, of: Examining) {

@@ -130,6 +130,6 @@ async function askHealth({ store }: EngineParts, health: ReturnType<typeof held<
 function clockProblem({ clockOffSeconds: off }: Health): Problem[] {
   if (off === null || Math.abs(off) <= mostClockOffSeconds) return [];
   const way = off > 0 ? 'ahead of' : 'behind';
-  const sentence = `this device's clock is ${Math.abs(off)} seconds ${way} the market's: set it right`;
+  const sentence = `this device's clock is ${Math.abs(off)} s ${way} the market's: set it right`;
   return [{ kind: 'clock', leg: null, code: null, sentence }];
 }

@@ -1,4 +1,4 @@
-// The rescue file of this browser's swaps: written anew as they go on, saved when the person says so.
+// The rescue file of this browser's swaps: written anew as they go on, saved when the person wants.
 
 import type { AppChain } from '../../core/app-chain.ts';
 import type { ChainKey, Network } from '../../core/families.ts';
@@ -34,7 +34,7 @@ export type RescueParts = {
   readonly onRestored: () => void;
 };
 
-/** Solana's clusters by their first block, as core/worlds.ts has them; dev ones have no lasting id. */
+/** Solana's clusters by their first block (core/worlds.ts); dev ones have no lasting id. */
 const clusters: Readonly<Record<Network, string>> = {
   mainnet: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
   testnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
