@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
@@ -59,7 +60,73 @@ test('through an identity provider: there and back as any browser goes, and back
   await button(page, 'Sign in').click();
   await heading(page, 'Register a webhook').waitFor();
   assert.equal(page.url(), `${pages.origin}/webhooks`);
+  // A further login, added there: said here, and nobody is led anywhere by it later.
+  await page.getByRole('link', { name: 'Account', exact: true }).last().click();
+  await button(page, 'Add a login').click();
+  await go.click();
+  await page.getByLabel('Sign in as').fill('olga.other');
+  await button(page, 'Sign in').click();
+  await page.getByText('The login is added.').waitFor();
+  await page.getByText('olga.other@example.test').waitFor();
+  assert.equal(page.url(), `${pages.origin}/account`);
+  await button(page, 'Sign out').click();
+  await page.getByText('Nobody is signed in here').waitFor();
+  assert.equal(page.url(), `${pages.origin}/account`);
 });
+
+test('all of the account is one file, and its swaps another: exact, and of what is filtered', async (t) => {
+  const page = await pages.open(t, '/sign-in');
+  await pages.byEmail(page, 'dora@example.test');
+  const saved = async (press: string) => {
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      button(page, press).click(),
+    ]);
+    return {
+      name: download.suggestedFilename(),
+      text: await readFile(await download.path(), 'utf8'),
+    };
+  };
+  const all = await saved('Collect and save');
+  assert.match(all.name, /^parley-account-\d{4}-\d\d-\d\d\.json$/);
+  const data = JSON.parse(all.text);
+  assert.equal(data.account.logins[0].label, 'dora@example.test');
+  assert.deepEqual([data.sessions.length, data.swaps, data.cut], [1, [], []]);
+  // A market without chains has no swap: one is told to the page in its place.
+  const { accountId } = data.account;
+  await page.route(/\/assets\?/, (route) => route.fulfill({ json: { assets, nextCursor: null } }));
+  await page.route('**/v1/swaps?*', (route) => {
+    return route.fulfill({ json: { swaps: swapsOf(accountId), nextCursor: null } });
+  });
+  await page.goto(`${pages.origin}/activity`);
+  await page.getByText('2 of 2 swaps').waitFor();
+  await page.getByLabel('State', { exact: true }).selectOption('settled');
+  await page.getByText('1 of 2 swaps').waitFor();
+  const csv = await saved('Save as CSV');
+  const lines = csv.text.split('\r\n');
+  assert.equal(lines.length, 3);
+  assert.match(lines[1] ?? '', /,1\.00000001,BTC,bitcoin,.*,0\.00005,'=X,ethereum,/);
+});
+
+const assets = [
+  ['1', 'bitcoin', 'BTC', 8],
+  ['2', 'ethereum', '=X', 6],
+].map(([id, chain, symbol, decimals]) => {
+  const known = { enabled: true, verified: true, source: 'curated', address: null };
+  return { id, chain, symbol, decimals, ...known };
+});
+
+function swapsOf(makerId: string): object[] {
+  const at = new Date().toISOString();
+  const legs = {
+    a: { chain: 'bitcoin', assetId: '1', amount: '100000001', funder: 'maker' },
+    b: { chain: 'ethereum', assetId: '2', amount: '50', funder: 'taker' },
+  };
+  return ['counterparty_claimed', 'agreed'].map((status) => {
+    const own = { id: crypto.randomUUID(), status, role: 'initiator', hashlock: 'ab' };
+    return { ...own, makerId, legs, createdAt: at, updatedAt: at };
+  });
+}
 
 /** Asked for when the field is there: the code was sent by then. */
 async function giveCode(where: Page | Locator, address: string): Promise<void> {

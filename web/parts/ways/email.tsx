@@ -3,6 +3,7 @@
 
 import { type FormEvent, useEffect, useState } from 'react';
 import { account, isRefused, type Purpose, type SignedIn } from '../../market/account.ts';
+import { now } from '../../market/clock.ts';
 import { config } from '../../market/config.ts';
 import { text } from '../../texts/texts.ts';
 import { Failed } from '../answer.tsx';
@@ -10,6 +11,7 @@ import { Button } from '../button.tsx';
 import { Clock } from '../clock.tsx';
 import { TextField } from '../field.tsx';
 import { Notice } from '../notice.tsx';
+import { secondsOf } from '../when.tsx';
 import { useAct } from './act.ts';
 
 type Pending = { readonly address: string; readonly expiresAt: string };
@@ -20,7 +22,7 @@ function pending(purpose: Purpose): Pending | null {
   if (purpose !== 'sign-in') return null;
   try {
     const found = JSON.parse(sessionStorage.getItem(remembered) ?? 'null') as Pending | null;
-    return found !== null && Date.parse(found.expiresAt) > Date.now() ? found : null;
+    return found !== null && secondsOf(found.expiresAt) > now() ? found : null;
   } catch {
     return null;
   }
@@ -114,7 +116,7 @@ function CodeForm(props: CodeFormProps) {
       <h2>{text('ways.code.title', { address: sent.address })}</h2>
       <Notice kind={mailIsDown ? 'warn' : 'info'}>
         {text(mailIsDown ? 'ways.email.down' : 'ways.code.sent')} {text('ways.code.until')}{' '}
-        <Clock at={Math.floor(Date.parse(sent.expiresAt) / 1_000)} /> <Inbox />
+        <Clock at={secondsOf(sent.expiresAt)} /> <Inbox />
       </Notice>
       <TextField
         label={text('ways.code.digits')}

@@ -2,7 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { Link, useRouter } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { account } from '../../market/account.ts';
 import { type SignedInAccount, startAnew, useSession } from '../../market/session.ts';
 import { AccountNav, OfAccount } from '../../parts/account-screen.tsx';
@@ -41,8 +41,11 @@ function useReturn() {
   const [search] = useState(() => window.location.search);
   const came = returned(new URLSearchParams(search));
   const isKnown = session.status === 'none' || session.status === 'account';
+  // Whoever signs out later is led nowhere by it.
+  const isLed = useRef(search === '');
   useEffect(() => {
-    if (search === '' || !isKnown) return;
+    if (isLed.current || !isKnown) return;
+    isLed.current = true;
     const back = takeRememberedPath();
     const { pathname } = new URL(back ?? '/account', window.location.origin);
     if (session.status === 'none') {

@@ -1,6 +1,7 @@
 // The account's swaps: filtered, searched, and saved as CSV.
 
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { isoTime } from '../../../sdk/people.ts';
 import type { Asset, Swap } from '../../../sdk/types.ts';
@@ -205,7 +206,11 @@ function List({ rows }: { rows: readonly Row[] }) {
     {
       key: 'swap',
       label: text('activity.swap'),
-      cell: ({ id }) => <a href={`/swaps/${encodeURIComponent(id)}`}>{id.slice(0, 13)}…</a>,
+      cell: ({ id }) => (
+        <Link to="/swaps/$id" params={{ id }}>
+          {id.slice(0, 13)}…
+        </Link>
+      ),
     },
   ];
   return (

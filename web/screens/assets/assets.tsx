@@ -21,21 +21,17 @@ export function Assets() {
   return (
     <Screen title={text('assets.title')}>
       <AccountNav />
-      <OfAccount>
-        {({ id }) => (
+      <p>{text('assets.what')}</p>
+      <Answer of={assets}>
+        {(known) => (
           <>
-            <p>{text('assets.what')}</p>
-            <Answer of={assets}>
-              {(known) => (
-                <>
-                  <Known assets={known} />
-                  <AskListing accountId={id} chains={tokenChains(known)} />
-                </>
-              )}
-            </Answer>
+            <Known assets={known} />
+            <OfAccount>
+              {({ id }) => <AskListing accountId={id} chains={tokenChains(known)} />}
+            </OfAccount>
           </>
         )}
-      </OfAccount>
+      </Answer>
     </Screen>
   );
 }

@@ -2,14 +2,14 @@
 // checked, and what the person confirms first.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
 import { messageOf, ParleyApiError } from '../../../sdk/errors.ts';
 import { localTime } from '../../../sdk/people.ts';
 import { defaultAcceptTtlSeconds as acceptSeconds } from '../../../sdk/trade.ts';
-import type { Asset, Me } from '../../../sdk/types.ts';
+import type { Asset } from '../../../sdk/types.ts';
 import type { Deal as DealOfEngine, Engine, Examined } from '../../engine/types.ts';
-import { account, type Payout } from '../../market/account.ts';
+import { account } from '../../market/account.ts';
 import { market } from '../../market/client.ts';
 import { now } from '../../market/clock.ts';
 import { queries } from '../../market/queries.ts';
@@ -20,13 +20,14 @@ import { Clock } from '../../parts/clock.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { chainName } from '../../parts/names.ts';
 import { Notice } from '../../parts/notice.tsx';
+import { PhraseFirst } from '../../parts/phrase-first.tsx';
+import { useEngine, useLive } from '../../parts/use-engine.ts';
+import { Vouched } from '../../parts/vouch.tsx';
 import { text } from '../../texts/texts.ts';
 import { chosenAddress, needsOf } from './addresses.ts';
 import { AddressesOfDeal } from './addresses-of-deal.tsx';
 import { confirmationsOf } from './confirmations.ts';
 import { type DealProps, type Reference, stepsOf, type Terms } from './terms.ts';
-import { useEngine, useLive } from './use-engine.ts';
-import { Vouch } from './vouch.tsx';
 
 export type AcceptanceProps = DealProps & {
   readonly terms: Terms;
@@ -42,7 +43,6 @@ type Opened = AcceptanceProps & { readonly engine: Engine };
 
 function WithKeys(props: Opened) {
   const { engine, thread } = props;
-  const vault = useLive(engine.vault.state);
   const chains = useLive(engine.nodes.chains);
   const [chosen, setChosen] = useState<Readonly<Record<string, string>>>({});
   const payouts = useQuery({
@@ -50,74 +50,31 @@ function WithKeys(props: Opened) {
     queryFn: ({ signal }) => account.payouts(signal),
   });
   const me = useQuery({ queryKey: ['me'], queryFn: ({ signal }) => market.me({ signal }) });
-  if (vault.kind !== 'checked') {
-    return (
-      <Notice
-        kind="warn"
-        title={text(`deal.phrase.${vault.kind}`)}
-        action={
-          <Link to="/phrase" search={{ back: `/deals/${thread.id}` }} className="button main">
-            {text('deal.phrase.action')}
-          </Link>
-        }
-      >
-        {text('deal.phrase.why')}
-      </Notice>
-    );
-  }
   return (
-    <Answer of={payouts}>
-      {({ payouts: paid }) => (
-        <Answer of={me}>
-          {({ wallets }) => {
-            const families = new Map(chains.map(({ chain, family }) => [chain, family]));
-            const needs = needsOf(props.terms, { families, payouts: paid, wallets });
-            if (needs === null) return <Notice kind="bad">{text('deal.unknown_chain')}</Notice>;
-            const addresses = Object.fromEntries(
-              needs.map((need) => [need.chain, chosenAddress(need, chosen)]),
-            );
-            const bitcoin = needs.find(({ family }) => family === 'bitcoin');
-            return (
-              <>
-                <AddressesOfDeal needs={needs} chosen={chosen} onChange={setChosen} />
-                {bitcoin === undefined ? (
-                  <Accepting {...props} addresses={addresses} />
-                ) : (
-                  <Vouched engine={engine} chain={bitcoin.chain} paid={paid} wallets={wallets}>
-                    <Accepting {...props} addresses={addresses} />
-                  </Vouched>
-                )}
-              </>
-            );
-          }}
-        </Answer>
-      )}
-    </Answer>
-  );
-}
-
-type VouchedProps = {
-  readonly engine: Engine;
-  readonly chain: string;
-  readonly paid: readonly Pick<Payout, 'family' | 'receives'>[];
-  readonly wallets: Me['wallets'];
-  readonly children: ReactNode;
-};
-
-/** Nothing is accepted with a key that the market would not pay. */
-function Vouched({ engine, chain, paid, wallets, children }: VouchedProps) {
-  const key = useQuery({
-    queryKey: ['bitcoin signer'],
-    queryFn: () => engine.bitcoinSigner(),
-    gcTime: 0,
-  });
-  const receives = paid.find(({ family }) => family === 'bitcoin')?.receives ?? [];
-  return (
-    <Answer of={key}>
-      {(signer) =>
-        receives.includes(signer.address) ? children : <Vouch signer={signer} wallets={wallets} />
-      }
-    </Answer>
+    <PhraseFirst engine={engine} back={`/deals/${thread.id}`}>
+      <Answer of={payouts}>
+        {({ payouts: paid }) => (
+          <Answer of={me}>
+            {({ wallets }) => {
+              const families = new Map(chains.map(({ chain, family }) => [chain, family]));
+              const needs = needsOf(props.terms, { families, payouts: paid, wallets });
+              if (needs === null) return <Notice kind="bad">{text('deal.unknown_chain')}</Notice>;
+              const addresses = Object.fromEntries(
+                needs.map((need) => [need.chain, chosenAddress(need, chosen)]),
+              );
+              const accepting = <Accepting {...props} addresses={addresses} />;
+              const isBitcoin = needs.some(({ family }) => family === 'bitcoin');
+              return (
+                <>
+                  <AddressesOfDeal needs={needs} chosen={chosen} onChange={setChosen} />
+                  {isBitcoin ? <Vouched engine={engine}>{accepting}</Vouched> : accepting}
+                </>
+              );
+            }}
+          </Answer>
+        )}
+      </Answer>
+    </PhraseFirst>
   );
 }
 

@@ -11,6 +11,7 @@ import {
   type SignedText,
   type WalletName,
 } from '../../market/account.ts';
+import { now } from '../../market/clock.ts';
 import { type SignedInAccount, startAnew } from '../../market/session.ts';
 import { Failed } from '../../parts/answer.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -20,6 +21,7 @@ import { useAct } from '../../parts/ways/act.ts';
 import { signInPath } from '../../parts/ways/back.ts';
 import { useFreshly } from '../../parts/ways/fresh.tsx';
 import { SignOne, SignText } from '../../parts/ways/sign-text.tsx';
+import { secondsOf } from '../../parts/when.tsx';
 import { text } from '../../texts/texts.ts';
 
 type NameWalletProps = {
@@ -90,7 +92,7 @@ function Naming({ onDone }: Pick<NameWalletProps, 'onDone'>) {
     try {
       const prove = () => account.provePayout(wallet, paid, signed, voucher);
       const { fromAt } = await freshly(prove, how);
-      const waits = Date.parse(fromAt) > Date.now() + 1_000;
+      const waits = secondsOf(fromAt) > now() + 1;
       await onDone(text(waits ? 'wallets.done.waits' : 'wallets.done.now'));
     } catch (error) {
       setFailed(error);
