@@ -12,7 +12,7 @@ import { markRestored } from '../../db/gaps.ts';
 import { storeHeads } from '../../db/heads.ts';
 import { haltChain, resumeChain } from '../../market/halts.ts';
 import { readPrices } from '../../market/prices.ts';
-import { recordOf } from '../../market/records.ts';
+import { type AccountRecord, recordOf } from '../../market/records.ts';
 import { refused } from '../testing/edge.ts';
 import { negotiating, secretLock } from '../testing/negotiating.ts';
 
@@ -154,6 +154,8 @@ test('a price is the middle of public agreements that both sides funded, either 
 
 const pair = () => [btc.id, usd.id, deps.now()] as const;
 
+type Counts = Pick<AccountRecord, 'settled' | 'abandoned' | 'medianFundSeconds'>;
+
 test('the record of the other side counts whole days that are over, and what was its own to do', async () => {
   deps.advance(2 * dayMs);
   const record = async (by: typeof taker, threadId: string) =>
@@ -164,7 +166,7 @@ test('the record of the other side counts whole days that are over, and what was
   const { thread } = (await market.quote(other, id)).body;
   const open = thread.id as string;
   const none = { settled: 0, abandoned: 0, medianFundSeconds: null };
-  const counts = ({ settled, abandoned, medianFundSeconds }: typeof none) => ({
+  const counts = ({ settled, abandoned, medianFundSeconds }: Counts) => ({
     ...{ settled, abandoned, medianFundSeconds },
   });
   const stranger = await market.trader();
