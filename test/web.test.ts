@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -209,10 +209,10 @@ async function servingOf(t: TestContext, first: WebBuild) {
     const app = Fastify();
     registerWeb(app, { build, config: () => ({}) });
     await app.ready();
-    return (request: IncomingMessage, reply: ServerResponse) => app.routing(request, reply);
+    return app;
   };
-  let now = await appOf(first);
-  const server = createServer((request, reply) => now(request, reply));
+  const now = { app: await appOf(first) };
+  const server = createServer((request, reply) => now.app.routing(request, reply));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => {
@@ -223,7 +223,7 @@ async function servingOf(t: TestContext, first: WebBuild) {
   return {
     url: `http://localhost:${port}`,
     serve: async (build: WebBuild) => {
-      now = await appOf(build);
+      now.app = await appOf(build);
     },
   };
 }

@@ -32,7 +32,7 @@ export function Status() {
   });
   return (
     <Screen title={text('status.title')}>
-      <Answer of={answer}>{(found) => <Told {...found} />}</Answer>
+      <Answer of={answer}>{(found) => <Told {...found} isOld={answer.error !== null} />}</Answer>
       <p className="hint">
         <Link to="/help" hash="market">
           {text('status.more')}
@@ -42,12 +42,13 @@ export function Status() {
   );
 }
 
-function Told({ status, off }: Read) {
+/** `isOld`: whether the market works is not known any more. */
+function Told({ status, off, isOld }: Read & { readonly isOld: boolean }) {
   const { agrees, waitsFor, chains, network } = status;
   const named = (state: string) =>
     chains.filter((each) => stateOf(each) === state).map((each) => chainName(each.chain));
   const [halted, quiet] = [named('halted'), named('quiet')];
-  const isFine = agrees && halted.length === 0 && quiet.length === 0;
+  const isFine = !isOld && agrees && halted.length === 0 && quiet.length === 0;
   return (
     <>
       {network === 'dev' && <Notice kind="info">{text('status.network.dev')}</Notice>}
