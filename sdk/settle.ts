@@ -54,8 +54,8 @@ export type Outcome = {
 };
 
 /**
- * Runs until this side has nothing left to do; where the store has locks, after every other run of
- * the swap. Throws SettleError when a person is needed, and the
+ * Runs until this side has nothing left to do; where the store has locks, one run of a swap at a
+ * time (settle/turn.ts). Throws SettleError when a person is needed, and the
  * signal's reason. Before its own funding also VerificationError, and refusals of wallet and
  * market. Call again to go on.
  */
@@ -67,7 +67,7 @@ export async function settle(input: SettleInput): Promise<Outcome> {
   const context = contextOf({ ...input, signal });
   let turn: StoreLock | null = null;
   try {
-    turn = await takeTurn(context, signal);
+    turn = await takeTurn(context, signal, () => isOpen({ ...input, signal }));
     if (!(await prepared(context))) return nothing(context);
     for (;;) {
       context.signal?.throwIfAborted();
@@ -79,6 +79,23 @@ export async function settle(input: SettleInput): Promise<Outcome> {
     stopWatching(context);
     over.abort();
     await turn?.release();
+  }
+}
+
+/** Whether something is to be done that harms nobody when two do it. Reads the record anew. */
+async function isOpen({ onProgress: _, onShown: __, ...input }: SettleInput): Promise<boolean> {
+  const context = contextOf(input);
+  try {
+    if ((await context.store.getSwap(input.swapId)) === null) return false;
+    const polled = await poll(context);
+    const facts = factsOf(context, polled);
+    const shown = [...polled.legs.values()].map(({ leg }) => leg.facts.secret);
+    const publicSecret = facts.record.publicSecret ?? shown.find((each) => each !== null) ?? null;
+    const known = { ...facts, record: { ...facts.record, publicSecret } };
+    const { effects } = next(context.state, known, clocksOf(polled));
+    return effects.some((each) => each.do === 'claim' || each.do === 'refund');
+  } finally {
+    stopWatching(context);
   }
 }
 

@@ -55,14 +55,7 @@ export type ChainView =
         readonly mostFeeLimitSun?: BaseUnits;
       }
     >
-  | View<
-      'solana',
-      {
-        readonly deployment: SolanaDeployment;
-        /** Of the cluster's first block; absent: it is not checked. */
-        readonly genesisHash?: string;
-      }
-    >;
+  | View<'solana', { readonly deployment: SolanaDeployment }>;
 
 export type ChainViews = ReadonlyMap<ChainKey, ChainView>;
 

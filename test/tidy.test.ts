@@ -68,7 +68,7 @@ const rooms: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     market: ['texts'],
     wallets: ['texts'],
     engine: ['market', 'wallets', 'texts'],
-    parts: ['market', 'wallets', 'texts', 'style'],
+    parts: ['market', 'engine', 'wallets', 'texts', 'style'],
     screens: ['parts', 'market', 'engine', 'wallets', 'texts', 'style'],
     app: ['screens', 'parts', 'market', 'engine', 'wallets', 'offline', 'texts', 'style'],
     style: [],

@@ -12,6 +12,7 @@ import { bitcoinNetworks } from '../chains/bitcoin/networks.ts';
 import { rpcTo } from '../devnet/rpc.ts';
 import { accept } from '../sdk/agree.ts';
 import { linkWallet } from '../sdk/keys.ts';
+import { phraseKeys } from '../sdk/rescue/derive.ts';
 import { settle } from '../sdk/settle.ts';
 import { bitcoinSource, evmSource } from '../sdk/sources.ts';
 import { memoryStore } from '../sdk/stores/memory.ts';
@@ -31,7 +32,7 @@ let web: Web;
 let modules: ReadonlyMap<string, string>;
 const over = new AbortController();
 before(async () => {
-  const files = { engine: 'web/engine/page.ts' };
+  const files = { engine: 'web/engine/testing/page.ts' };
   const [started, { chunks }] = await Promise.all([startWeb(), bundle(files)]);
   web = started;
   modules = new Map(chunks.map(({ fileName, code }) => [fileName, code]));
@@ -44,7 +45,7 @@ after(async () => {
 type Tested = { engine: Engine };
 
 /** The engine of the app, in a page of the market's origin: for what other screens do. */
-async function withEngine(page: Page): Promise<void> {
+async function withEngine(page: Page, { accountId }: Person): Promise<void> {
   await page.context().route(`**${folder}**`, (route) => {
     const code = modules.get(new URL(route.request().url()).pathname.slice(folder.length));
     return code === undefined
@@ -52,10 +53,14 @@ async function withEngine(page: Page): Promise<void> {
       : route.fulfill({ contentType: 'text/javascript', body: code });
   });
   const entry = [...modules.keys()].find((name) => /engine-[^/]*\.js$/.test(name));
-  await page.evaluate(async (url) => {
-    const { pageEngine } = await import(url);
-    Object.assign(globalThis, { engine: await pageEngine() });
-  }, `${folder}${entry}`);
+  await page.evaluate(
+    async ({ url, as }) => {
+      const { pageEngine, show } = await import(url);
+      show(as);
+      Object.assign(globalThis, { engine: await pageEngine() });
+    },
+    { url: `${folder}${entry}`, as: accountId },
+  );
 }
 
 /** A phrase by its screen, as a person makes it. */
@@ -85,6 +90,14 @@ async function chainsOf(): Promise<On> {
   const evm = chains.find(({ family }) => family === 'evm');
   assert.ok(btc && evm);
   return { btc, evm };
+}
+
+/** The market pays only keys that an account has shown: as the app's wallets screen does. */
+async function linkPhrase({ client, evmKey }: Person, words: readonly string[], { evm }: On) {
+  const { privateKey } = (await phraseKeys(words.join(' '), 'dev')).bitcoinKey(0);
+  const { chainId = 0, rpcUrl } = evm;
+  const key = bitcoinWallet({ privateKey, network: bitcoinNetworks.regtest });
+  await linkWallet(client, key, evmWallet({ privateKey: evmKey, chainId, rpcUrl }));
 }
 
 /** A maker that pays dollars for Bitcoin, by the SDK. */
@@ -155,12 +168,18 @@ type Name = (typeof names)[number];
 /** Of the app's own screen, once it shows the payment. */
 async function escrowOf(page: Page, swapId: string): Promise<string> {
   await page.goto(`${web.url}/swaps/${swapId}`);
-  await page.getByText('Pay 0.01 BTC in one payment').waitFor();
+  await title(page, 'Pay 0.01 BTC in one payment');
   return (await page.locator('.swap-pay .swap-address').textContent()) ?? '';
 }
 
-const title = (page: Page, text: string) =>
-  page.locator('.swap-now h2', { hasText: text }).waitFor({ timeout: 20_000 });
+async function title(page: Page, text: string): Promise<void> {
+  try {
+    await page.locator('.swap-now h2', { hasText: text }).waitFor();
+  } catch (error) {
+    const shown = await page.locator('body').innerText();
+    throw new Error(`never "${text}":\n${shown}`, { cause: error });
+  }
+}
 
 test('paid by hand wrongly, then without browser and market: every satoshi comes back', async (t) => {
   const home = await mkdtemp(join(tmpdir(), 'parley-copy-'));
@@ -173,8 +192,10 @@ test('paid by hand wrongly, then without browser and market: every satoshi comes
 
   const page = await web.open(t, '/phrase', { as: alice, context });
   const words = await newPhrase(page);
+  await linkPhrase(alice, words, on);
+  await web.dev.faucet({ chain: on.evm.chain, address: alice.address });
   await page.goto(`${web.url}/help`);
-  await withEngine(page);
+  await withEngine(page, alice);
   const ids = {} as Record<Name, string>;
   for (const name of names) {
     const deal = await maker.quoted(alice);

@@ -14,6 +14,7 @@ import {
 } from '@tanstack/react-router';
 import { useState, useSyncExternalStore } from 'react';
 import { createRoot } from 'react-dom/client';
+import { readRescue } from '../sdk/rescue/file.ts';
 import { copyEngine } from './engine/copy.ts';
 import { held } from './engine/live.ts';
 import type { Engine } from './engine/types.ts';
@@ -36,17 +37,19 @@ const begun = held<Begun | null>(null);
 function Start() {
   const from = useSyncExternalStore(begun.subscribe, begun.now);
   const [opened, setOpened] = useState<Opened | null>(null);
-  const begin = async (copyOf: Opened | null) => {
-    setOpened(copyOf);
-    if (copyOf === null || copyOf.file.swaps.length === 0) return;
-    begun.set({ engine: await copyEngine(copyOf.file), copyOf });
+  const open = async (content: string) => {
+    const { network } = readRescue(content);
+    const engine = await copyEngine(network);
+    const file = await engine.rescue.open(content);
+    if (file.swaps.length > 0) begun.set({ engine, copyOf: { file, text: content } });
+    return file;
   };
   if (from !== null) return <RescueScreen engine={from.engine} copyOf={from.copyOf} />;
   return (
     <Screen title={text('rescue.title')} narrow>
       <p>{text('rescue.intro')}</p>
       <section className="panel">
-        <FromFile now={now} opened={opened} set={(copyOf) => void begin(copyOf)} />
+        <FromFile now={now} open={open} opened={opened} set={setOpened} />
       </section>
     </Screen>
   );

@@ -103,6 +103,7 @@ const keeps: Record<string, Partial<SwapRecord>> = {
   secret: { publicSecret: secret },
   raised: { funding: { txid: 'later', raw: '', former: ['own'] } },
   authorization: { authorization: { validBefore: 1 } as never },
+  asked: { asked: { escrow: '', txid: null, keptAtMs: 1 } },
   told: { byHand: true },
   ...Object.fromEntries(
     ['approval', 'claim', 'refund', 'cancel'].map((slot) => [slot, { [slot]: kept }]),
@@ -196,6 +197,7 @@ const tables = {
     an approval alone | maker none none approval @ wall=fundBy+1 | funding: push_approval a
     the own claim was sent | taker silent none revealed @ wall=fundBy+1 | claiming:
     signed | maker none none authorization @ wall=fundBy+1 | cancelling: cancel_funding a
+    asked of a wallet | maker none none asked @ wall=fundBy+1 | cancelling: cancel_funding a
     none was signed | maker none none @ wall=fundBy+1 | settled:
     the initiator’s | taker none none sent @ wall=fundBy+1 | cancelling: cancel_funding b
   `,
@@ -372,6 +374,7 @@ test('a leg moves while nobody has funded it, nor signed to', () => {
   assert.equal(moves('maker', 'a', { a: 'pooled' }), false);
   assert.equal(moves('maker', 'a', { kept: funded }), false);
   assert.equal(moves('maker', 'a', { kept: { authorization: {} as never } }), false);
+  assert.equal(moves('maker', 'a', { kept: { asked: {} as never } }), false);
   assert.equal(moves('taker', 'b', {}), true);
   assert.equal(moves('taker', 'b', { kept: { byHand: true } }), false);
   assert.equal(moves('maker', 'b', { kept: funded }), true);

@@ -38,10 +38,7 @@ export function solanaSource(options: SolanaSourceOptions): ChainSource {
     ...(options.program === undefined ? {} : { program: options.program }),
   };
   return {
-    view: {
-      ...{ family: 'solana', chain, deployment, policy },
-      ...(genesisHash === null ? {} : { genesisHash }),
-    },
+    view: { family: 'solana', chain, deployment, policy },
     adapter: solanaParty({
       chain,
       rpcUrls,

@@ -2,12 +2,15 @@
 // their addresses may hold keys.
 
 import type { AppChain } from '../../core/app-chain.ts';
-import type { ChainInfo } from '../../devnet/dev-chain.ts';
+import type { ChainKey } from '../../core/families.ts';
 import type { ChainSettings } from '../settings/chains.ts';
+
+/** Of a dev chain: `pageUrl` where its node itself answers no page. */
+type DevNodes = { readonly chain: ChainKey; readonly rpcUrl: string; readonly pageUrl?: string };
 
 export function appChains(
   chains: readonly ChainSettings[],
-  devChains: readonly ChainInfo[],
+  devChains: readonly DevNodes[],
 ): AppChain[] {
   return chains.map((each) => {
     const dev = devChains.find(({ chain }) => chain === each.chain);

@@ -57,7 +57,8 @@ export const promises: readonly AdapterPromise[] = [
         }
         if (driver.money === undefined) continue;
         const poor = driver.money.newcomer();
-        const { terms } = newLeg(driver, kind).escrow;
+        const payout = { address: driver.money.newcomer(), pubkey: null };
+        const { terms } = newLeg(driver, kind, { payout }).escrow;
         const short = await adapter.claimShortage?.(terms, poor, signal());
         assert.ok(short && told.claim.most >= short.need, `${kind}: ${short?.need}`);
       }

@@ -1,7 +1,6 @@
 // What a person accepts: examined in the page, kept before it is said, and watched until the other
 // side accepts too or the acceptance has lapsed.
 
-import type { AppChain } from '../../core/app-chain.ts';
 import type { Deadlines } from '../../core/deadlines.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { BaseUnits, UnixSeconds } from '../../core/nominal.ts';
@@ -28,7 +27,6 @@ import {
   type CheckName,
   type Deal,
   EngineError,
-  type EngineFault,
   type Examined,
   type Health,
 } from './types.ts';
@@ -56,7 +54,6 @@ export type Deals = {
 
 export type DealsParts = {
   readonly client: ParleyClient;
-  readonly chains: readonly AppChain[];
   readonly kept: Kept;
   readonly vault: OpenVault;
   readonly nodes: OpenNodes;
@@ -68,10 +65,8 @@ export type DealsParts = {
 };
 
 const key = 'deals';
-/** The key of the phrase for the next own escrow on Bitcoin: one that no swap has. */
-export const nextKey = 'next bitcoin key';
-/** The one that is paid: the market pays only keys that the account has linked. */
-export const paidKey = 0;
+/** One key for all escrows on Bitcoin: the market pays only keys that the account has linked. */
+export const escrowKey = 0;
 const mostEntries = 100;
 const nodeMs = 15_000;
 /** What accept and settle of the SDK tolerate is 120. */
@@ -81,7 +76,6 @@ type Examining = {
   readonly sources: ReadonlyMap<ChainKey, ChainSource>;
   readonly keys: PhraseKeys;
   readonly userId: string;
-  readonly bitcoinKey: number;
 };
 
 export function dealsOf(parts: DealsParts): Deals {
@@ -93,7 +87,7 @@ export function dealsOf(parts: DealsParts): Deals {
     parts.kept.change(key, (text) => {
       const all = next(text === null ? [] : readKept<{ all: Entry[] }>(text).all);
       if (all.length > mostEntries) {
-        const sentence = `${mostEntries} acceptances wait for the other side: let some of them lapse`;
+        const sentence = `${mostEntries} acceptances wait for the other side: let some lapse`;
         throw new EngineError('failed_check', sentence);
       }
       return writeKept({ all });
@@ -130,20 +124,17 @@ export function dealsOf(parts: DealsParts): Deals {
   };
 }
 
-function refusal({ name, sentence }: Check): EngineError {
-  const codes: Partial<Record<CheckName, EngineFault>> = {
-    phrase: 'phrase_unchecked',
-    addresses: 'no_payout',
-  };
-  const code = codes[name] ?? 'failed_check';
-  return new EngineError(code, `nothing was accepted: ${sentence}`);
+function refusal({ name, sentence, code = 'failed_check' }: Check): EngineError {
+  const why = name === 'phrase' ? 'phrase_unchecked' : code;
+  return new EngineError(why, `nothing was accepted: ${sentence}`);
 }
 
 async function examined(parts: DealsParts, deal: Deal) {
   const checks: Check[] = [];
   const check: Add = (name, ok, sentence) => void checks.push({ name, ok, sentence });
   const failed = (name: CheckName, error: unknown) => {
-    check(name, false, messageOf(error));
+    const code = error instanceof EngineError ? { code: error.code } : {};
+    checks.push({ name, ok: false, sentence: messageOf(error), ...code });
     const answer = { checks, isGood: false, role: null, gives: null, deadlines: null };
     return { answer, good: null };
   };
@@ -206,33 +197,25 @@ async function openedSources({ nodes }: DealsParts, { base, quote }: Deal) {
 
 /** Addresses that nodes and market can pay, and the phrase's key for Bitcoin. */
 async function mustBePayable(
-  { client, vault, kept }: DealsParts,
+  { client, vault }: DealsParts,
   deal: Deal,
   sources: Examining['sources'],
 ): Promise<Examining> {
   const keys = await vault.keys();
   const { userId, wallets } = await client.me();
-  const { makerId } = await client.thread(deal.threadId);
-  const isBitcoin = (chain: ChainKey) => sources.get(chain)?.view.family === 'bitcoin';
-  const isPaid = isBitcoin(receivedOn(deal, makerId === userId));
-  const next = Math.max(Number((await kept.get(nextKey)) ?? 0), paidKey + 1);
-  const of = { sources, keys, userId, bitcoinKey: isPaid ? paidKey : next };
-  const { address } = keys.bitcoinKey(of.bitcoinKey);
+  const of = { sources, keys, userId };
   for (const [chain, source] of sources) await mustPay(of, source, deal.addresses[chain] ?? '');
+  const isBitcoin = [...sources.values()].some(({ view }) => view.family === 'bitcoin');
+  const { address } = keys.bitcoinKey(escrowKey);
   const { login, proven } = wallets.bitcoin;
-  if (isPaid && login !== address && !proven.includes(address)) {
-    const sentence = `the market does not know ${address}, the key that escrows pay: link it first`;
+  if (isBitcoin && login !== address && !proven.includes(address)) {
+    const sentence = `the market does not know ${address}, the key of your escrows: link it first`;
     throw new EngineError('key_unknown', sentence);
   }
   return of;
 }
 
-function receivedOn({ rfq, base, quote }: Deal, isMaker: boolean): ChainKey {
-  const isBase = (rfq.direction === 'sell_base') === isMaker;
-  return isBase ? base.chain : quote.chain;
-}
-
-async function mustPay({ keys, bitcoinKey }: Examining, source: ChainSource, address: string) {
+async function mustPay({ keys }: Examining, source: ChainSource, address: string) {
   const { view, adapter } = source;
   if (address === '') {
     throw new EngineError('no_payout', `no address of yours is named for "${view.chain}"`);
@@ -241,7 +224,7 @@ async function mustPay({ keys, bitcoinKey }: Examining, source: ChainSource, add
     adapter.parseAddress(address);
     return;
   }
-  const key = keys.bitcoinKey(bitcoinKey);
+  const key = keys.bitcoinKey(escrowKey);
   await keyWallet(source, key, address);
   if (address !== key.address) return;
   const sentence = 'that is the address of the escrow key itself: name one of your own wallet';
@@ -252,11 +235,11 @@ const viewsOf = (sources: ReadonlyMap<ChainKey, ChainSource>): ChainViews =>
   new Map([...sources].map(([chain, { view }]) => [chain, view]));
 
 function inputOf(parts: DealsParts, deal: Deal, of: Examining) {
-  const { keys, bitcoinKey, sources, userId } = of;
+  const { keys, sources, userId } = of;
   const destinationOn = (chain: ChainKey) => {
     const isBitcoin = sources.get(chain)?.view.family === 'bitcoin';
     if (!isBitcoin) return { address: deal.addresses[chain] ?? '', pubkey: null };
-    const { address, pubkey } = keys.bitcoinKey(bitcoinKey);
+    const { address, pubkey } = keys.bitcoinKey(escrowKey);
     return { address, pubkey };
   };
   const { client, now } = parts;
@@ -264,7 +247,7 @@ function inputOf(parts: DealsParts, deal: Deal, of: Examining) {
 }
 
 /**
- * A market does not tell from which amount on it waits deeper. Waiting deeper than asked is safe, so
+ * A market does not tell from which amount on it waits deeper. Deeper than asked is safe, so
  * whichever of both depths gives the times of the thread is taken.
  */
 async function fit(parts: DealsParts, deal: Deal, of: Examining) {
@@ -295,11 +278,10 @@ function nameOf(error: unknown): CheckName {
   return /\.(long|timelockSeconds)$|initiator$/.test(error.field) ? 'timelocks' : 'terms';
 }
 
-function payoutOf({ chains }: DealsParts, { base, quote, addresses }: Deal): string | null {
-  const isBitcoin = ({ chain, family }: AppChain) =>
-    family === 'bitcoin' && (chain === base.chain || chain === quote.chain);
-  const found = chains.find(isBitcoin);
-  return found === undefined ? null : (addresses[found.chain] ?? null);
+function payoutOf({ nodes }: DealsParts, { base, quote, addresses }: Deal): string | null {
+  const isBitcoin = (chain: ChainKey) => nodes.of(chain)?.family === 'bitcoin';
+  const found = [base.chain, quote.chain].find(isBitcoin);
+  return found === undefined ? null : (addresses[found] ?? null);
 }
 
 function expectedOf(

@@ -7,7 +7,7 @@ import type { StoreError } from '../../sdk/errors.ts';
 import { storeWith } from '../../sdk/rescue/store.ts';
 import type { StoreHealth } from '../../sdk/stores/indexed-db.ts';
 import type { Store } from '../../sdk/stores/store.ts';
-import { dealsOf, paidKey } from './deals.ts';
+import { dealsOf, escrowKey } from './deals.ts';
 import type { Kept } from './kept.ts';
 import { held } from './live.ts';
 import { openNodes } from './nodes.ts';
@@ -15,7 +15,7 @@ import { openRescue } from './rescue.ts';
 import { sleep } from './sleep.ts';
 import { type OpenSwaps, openSwaps } from './swaps.ts';
 import type { Said } from './tabs.ts';
-import { type Engine, EngineError, type Health, type Problem } from './types.ts';
+import type { Engine, Health, Problem } from './types.ts';
 import { openVault } from './vault.ts';
 import { handsOf, keyWallet } from './wallets.ts';
 
@@ -79,10 +79,10 @@ export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
     },
   });
   const onRestored = () => swaps?.look();
-  const rescue = await openRescue({ client, chains, kept, nodes, phraseStore, onRestored });
+  const rescue = await openRescue({ client, kept, nodes, phraseStore, onRestored });
   const hands = handsOf({ onChange: (swapId) => swapId === null && swaps?.restart(null) });
   const deals = dealsOf({
-    ...{ client, chains, kept, vault, nodes, now, phraseStore },
+    ...{ client, kept, vault, nodes, now, phraseStore },
     health: health.now,
     onEntry: () => swaps?.look(),
   });
@@ -92,7 +92,7 @@ export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
     void read?.().then(() => swaps?.restart(null));
   };
   swaps = await openSwaps({
-    ...{ name, client, chains, store, kept, vault, nodes, deals, hands, now, onStoreFault, onSaid },
+    ...{ name, client, store, kept, vault, nodes, deals, hands, now, onStoreFault, onSaid },
     pollMs: parts.pollMs,
     problems: () => clockProblem(health.now()),
     onRescue: rescue.due,
@@ -112,12 +112,8 @@ export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
     examine: deals.examine,
     accept: deals.accept,
     use: hands.use,
-    bitcoinSigner: async () => {
-      const of = chains.find(({ family }) => family === 'bitcoin');
-      if (of === undefined) throw new EngineError('unknown_chain', 'this market has no Bitcoin');
-      const key = (await vault.keys()).bitcoinKey(paidKey);
-      return keyWallet(await nodes.source(of.chain), key, null);
-    },
+    bitcoinKey: async (chain) =>
+      keyWallet(await nodes.source(chain), (await vault.keys()).bitcoinKey(escrowKey), null),
     close: async () => {
       over.abort();
       await Promise.all([clocks, open.close()]);
@@ -134,6 +130,6 @@ async function askHealth({ store }: EngineParts, health: ReturnType<typeof held<
 function clockProblem({ clockOffSeconds: off }: Health): Problem[] {
   if (off === null || Math.abs(off) <= mostClockOffSeconds) return [];
   const way = off > 0 ? 'ahead of' : 'behind';
-  const sentence = `this device's clock is ${Math.abs(off)} seconds ${way} the market's: set it right`;
+  const sentence = `this device's clock is ${Math.abs(off)} s ${way} the market's: set it right`;
   return [{ kind: 'clock', leg: null, code: null, sentence }];
 }

@@ -22,6 +22,9 @@ import {
 export type OpenNodes = Nodes & {
   /** The same until the nodes of that chain are others. Throws EngineError `unknown_chain`. */
   source(chain: ChainKey): Promise<ChainSource>;
+  of(chain: ChainKey): AppChain | null;
+  /** Of a rescue file, or a market: what is known already stays as it is. */
+  learn(chains: readonly AppChain[]): Promise<void>;
   /** Another tab may have changed them. */
   read(): Promise<void>;
   close(): Promise<void>;
@@ -50,10 +53,23 @@ const behindSeconds: Readonly<Record<Family, number>> = {
 /** How the adapters say that a node is not of the chain. */
 const otherChain = /chain id|cluster|genesis|first block|is on |\bcode\b|contract|program/i;
 
+const chainsKey = 'chains';
+const mostChains = 100;
 const keyOf = (chain: ChainKey) => `nodes ${chain}`;
 
 export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
-  const { chains, network, kept, now, isSecure } = parts;
+  const { network, kept, now, isSecure } = parts;
+  // With the market gone chains are known as they were last.
+  let chains: readonly AppChain[] = parts.chains;
+  const learn = async (more: readonly AppChain[]) => {
+    await kept.change(chainsKey, (text) => {
+      const before = text === null ? [] : (JSON.parse(text) as AppChain[]);
+      const all = [...parts.chains, ...before, ...more];
+      chains = all.filter(({ chain }, at) => all.findIndex((each) => each.chain === chain) === at);
+      return JSON.stringify(chains.slice(0, mostChains));
+    });
+    await read();
+  };
   const facts = held<readonly ChainFacts[]>([]);
   const opened = new Map<
     ChainKey,
@@ -118,9 +134,11 @@ export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
       () => {},
     );
   };
-  await read();
+  await learn([]);
   return {
     chains: facts,
+    of: (chain) => chains.find((each) => each.chain === chain) ?? null,
+    learn,
     check,
     read,
     keep: async (chain, urls) => {

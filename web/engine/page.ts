@@ -1,8 +1,11 @@
 // The one engine of this page, opened when a screen first asks for it.
 
+import type { Network } from '../../core/families.ts';
 import { indexedDbStore } from '../../sdk/stores/indexed-db.ts';
+import { account } from '../market/account.ts';
 import { market } from '../market/client.ts';
 import { config } from '../market/config.ts';
+import { show } from '../market/own-site.ts';
 import { openEngine } from './engine.ts';
 import { indexedDbKept } from './kept.ts';
 import type { Engine } from './types.ts';
@@ -10,6 +13,7 @@ import type { Engine } from './types.ts';
 let opening: Promise<Engine> | null = null;
 
 const configUrl = '/app/config.js';
+const networkKey = 'parley network';
 const configMs = 10_000;
 /** A dev network's clock is moved at any time. */
 const [devClockMs, clockMs] = [2_000, 600_000];
@@ -25,10 +29,12 @@ export function pageEngine(): Promise<Engine> {
 }
 
 async function open(): Promise<Engine> {
-  const { network, chains } = config;
+  const { chains } = config;
+  const network = networkNow();
   const name = `parley-${network}`;
   const [store, kept] = [await indexedDbStore(name), await indexedDbKept(`${name}-kept`)];
   const isDev = network === 'dev';
+  await nameAccount();
   const engine = await openEngine({
     ...{ name, network, chains, client: market, store, kept, marketClock },
     isSecure: window.location.protocol === 'https:',
@@ -42,6 +48,25 @@ async function open(): Promise<Engine> {
   document.addEventListener('visibilitychange', takeOver);
   takeOver();
   return engine;
+}
+
+/** What a swap tells the market names its account, on screens too that ask for none. */
+async function nameAccount(): Promise<void> {
+  try {
+    const { accountId } = await account.me(AbortSignal.timeout(configMs));
+    show(accountId);
+  } catch {
+    // Nobody is signed in, or the market is away: what is paid in goes on without it.
+  }
+}
+
+/** Without its market the app is of the network that it was of. */
+function networkNow(): Network {
+  const told = 'marketConfig' in globalThis ? config.network : null;
+  if (told !== null) localStorage.setItem(networkKey, told);
+  const before = localStorage.getItem(networkKey);
+  const known = (['mainnet', 'testnet', 'dev'] as const).find((each) => each === before);
+  return known ?? config.network;
 }
 
 /** The market's date is of its machine; a dev network says by how much its clock was moved. */

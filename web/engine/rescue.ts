@@ -1,9 +1,9 @@
-// The rescue file of this browser's swaps: written anew as they go on, saved when the person says so.
+// The rescue file of this browser's swaps: written anew as they go on, saved when the person wants.
 
 import type { AppChain } from '../../core/app-chain.ts';
-import type { ChainKey } from '../../core/families.ts';
+import type { ChainKey, Network } from '../../core/families.ts';
 import type { ParleyClient } from '../../sdk/client.ts';
-import { readRescue, writeRescue } from '../../sdk/rescue/file.ts';
+import { type RescueChain, readRescue, writeRescue } from '../../sdk/rescue/file.ts';
 import { type Restored, restoreFromFile, restoreFromMarket } from '../../sdk/rescue/restore.ts';
 import type { PhraseStore } from '../../sdk/rescue/store.ts';
 import type { ChainSource } from '../../sdk/settle.ts';
@@ -20,9 +20,13 @@ export type OpenRescue = Rescue & {
   read(): Promise<void>;
 };
 
+type TronPinned = Pick<
+  Extract<AppChain, { readonly family: 'tron' }>,
+  'chainId' | 'contract' | 'creation' | 'shards' | 'formerContracts'
+>;
+
 export type RescueParts = {
   readonly client: ParleyClient;
-  readonly chains: readonly AppChain[];
   readonly kept: Kept;
   readonly nodes: OpenNodes;
   readonly phraseStore: () => Promise<PhraseStore>;
@@ -30,6 +34,12 @@ export type RescueParts = {
   readonly onRestored: () => void;
 };
 
+/** Solana's clusters by their first block (core/worlds.ts); dev ones have no lasting id. */
+const clusters: Readonly<Record<Network, string>> = {
+  mainnet: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
+  testnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
+  dev: '',
+};
 const fileKey = 'rescue file';
 const savedKey = 'rescue file saved';
 const pageSize = 100;
@@ -62,7 +72,7 @@ export async function openRescue(parts: RescueParts): Promise<OpenRescue> {
     writing = writing.then(async () => void (await write())).catch(() => {});
   };
   const sourcesOf = async (names: readonly ChainKey[]) => {
-    const known = names.filter((name) => parts.chains.some(({ chain }) => chain === name));
+    const known = names.filter((name) => parts.nodes.of(name) !== null);
     const found = known.map(async (name) => [name, await parts.nodes.source(name)] as const);
     return new Map(await Promise.all(found));
   };
@@ -79,6 +89,11 @@ export async function openRescue(parts: RescueParts): Promise<OpenRescue> {
       const blob = new Blob([text], { type: 'application/json' });
       return { name: `parley-rescue-${day}.json`, blob };
     },
+    open: async (text) => {
+      const file = readRescue(text);
+      await parts.nodes.learn(file.chains.map((each) => appChain(each, file.network)));
+      return file;
+    },
     fromFile: async (text) => {
       const store = await parts.phraseStore();
       const sources = await sourcesOf(readRescue(text).chains.map(({ chain }) => chain));
@@ -88,7 +103,7 @@ export async function openRescue(parts: RescueParts): Promise<OpenRescue> {
     fromMarket: async (confirm) => {
       const store = await parts.phraseStore();
       const { userId, wallets } = await parts.client.me();
-      const sources = await sourcesOf(parts.chains.map(({ chain }) => chain));
+      const sources = await sourcesOf(parts.nodes.chains.now().map(({ chain }) => chain));
       const own = new Set(
         Object.values(wallets).flatMap(({ login, proven }) => [login ?? '', ...proven]),
       );
@@ -104,6 +119,31 @@ export async function openRescue(parts: RescueParts): Promise<OpenRescue> {
     parts.onRestored();
     due();
     return restored;
+  }
+}
+
+/** How a chain is known by a file: nodes are named by the person. */
+function appChain(of: RescueChain, network: Network): AppChain {
+  const { chain } = of;
+  switch (of.family) {
+    case 'bitcoin': {
+      const { network: bitcoin } = of;
+      return { family: 'bitcoin', chain, nodes: [], bitcoin: bitcoin as 'mainnet' };
+    }
+    case 'evm': {
+      const { contract, shards = [], formerContracts = [] } = of.deployment;
+      const names = (all: readonly { readonly contract: string }[]) =>
+        all.map((each) => each.contract);
+      const beside = { shards: names(shards), formerContracts: names(formerContracts) };
+      return { family: 'evm', chain, nodes: [], chainId: of.chainId, contract, ...beside };
+    }
+    case 'tron':
+      // What a source of TRON pins names each creation.
+      return { family: 'tron', chain, nodes: [], ...(of.deployment as unknown as TronPinned) };
+    case 'solana': {
+      const { program } = of.deployment;
+      return { family: 'solana', chain, nodes: [], genesisHash: clusters[network], program };
+    }
   }
 }
 

@@ -40,7 +40,8 @@ export async function sourceOf(
       const { solanaSource, devPolicy } = await import('../../sdk/sources/solana.ts');
       const policy = worldOf(of) === null ? { policy: devPolicy } : {};
       const { genesisHash, program } = of;
-      return solanaSource({ chain, rpcUrls: urls, genesisHash, program, ...policy, now });
+      const known = genesisHash === '' ? {} : { genesisHash };
+      return solanaSource({ chain, rpcUrls: urls, program, ...known, ...policy, now });
     }
   }
 }

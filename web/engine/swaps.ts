@@ -1,6 +1,5 @@
 // All swaps of this browser: those that are open settle themselves in the tab that has the turn.
 
-import type { AppChain } from '../../core/app-chain.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { UnixSeconds } from '../../core/nominal.ts';
 import type { LegName } from '../../core/trade.ts';
@@ -18,7 +17,7 @@ import type {
 import { readKept, type Store, type SwapRecord, writeKept } from '../../sdk/stores/store.ts';
 import type { OwnTrade, VerifiedSwap } from '../../sdk/trade.ts';
 import type { Wallet } from '../../sdk/wallets/wallet.ts';
-import { type Deals, type Entry, nextKey } from './deals.ts';
+import type { Deals, Entry } from './deals.ts';
 import { type Begun, type Drive, drive, type Ready, verbDone } from './drive.ts';
 import type { Kept } from './kept.ts';
 import { type Held, held } from './live.ts';
@@ -44,7 +43,6 @@ export type OpenSwaps = Swaps & {
 export type SwapsParts = {
   readonly name: string;
   readonly client: ParleyClient;
-  readonly chains: readonly AppChain[];
   readonly store: Store;
   readonly kept: Kept;
   readonly vault: OpenVault;
@@ -177,7 +175,7 @@ async function lookAt(of: All, entry: Entry): Promise<void> {
   }
   const trade = await store.getTrade(threadId);
   if (trade === null) return deals.change(threadId, () => null);
-  if ((await store.getSwap(swapId)) !== null) return verified(of, trade);
+  if ((await store.getSwap(swapId)) !== null) return deals.change(threadId, () => null);
   if (of.drives.has(swapId)) return;
   if (entry.payout !== null) await keepPayout(of, threadId, entry.payout);
   const swap = { ...entry.expected, id: swapId };
@@ -213,19 +211,11 @@ function onStep(of: All, progress: Progress, trade: OwnTrade): void {
   const verb = verbDone(progress);
   if (verb !== null) hands.done(progress.swapId, verb);
   const { step } = progress;
-  if (step === 'verified') void verified(of, trade).catch((error: unknown) => failed(of, error));
+  if (step === 'verified') {
+    const { deals } = of.parts;
+    void deals.change(trade.threadId, () => null).catch((error: unknown) => failed(of, error));
+  }
   if (step === 'verified' || step === 'funded' || step === 'pay_by_hand') onRescue();
-}
-
-/** From now on the record is in the store; the next escrow on Bitcoin has another key. */
-async function verified(of: All, { threadId, refundTo, payTo }: OwnTrade): Promise<void> {
-  const { deals, kept, vault } = of.parts;
-  await deals.change(threadId, () => null);
-  const keys = await vault.keys();
-  const pubkey = refundTo.pubkey ?? payTo.pubkey;
-  const used = pubkey === null ? null : keyIndex(keys, pubkey);
-  if (used === null) return;
-  await kept.change(nextKey, (text) => String(Math.max(Number(text ?? 0), used + 1)));
 }
 
 async function onEnd(of: All, outcome: Outcome, { shown: _, ...told }: Told): Promise<void> {
@@ -258,9 +248,9 @@ async function readyOf(of: All, swapId: string, trade: OwnTrade): Promise<Ready>
       wallets.set(chain, await keyWallet(source, keys.bitcoinKey(index), payout));
       continue;
     }
-    const known = of.parts.chains.find((each) => each.chain === chain);
+    const known = of.parts.nodes.of(chain);
     const { nodes = [] } = of.parts.nodes.chains.now().find((each) => each.chain === chain) ?? {};
-    const wallet = known === undefined ? null : of.parts.hands.wallet(known, nodes, own.address);
+    const wallet = known === null ? null : of.parts.hands.wallet(known, nodes, own.address);
     if (wallet === null) away.push(leg);
     wallets.set(chain, wallet ?? absent(source.view.family, chain, own.address));
   }
@@ -445,6 +435,7 @@ function mayStillCome({ byHand }: SwapRecord, ended: string): boolean {
 
 const atRest: Omit<Told, keyof Begun | 'phase'> = {
   ...{ state: 'preparing', shown: null, isToPay: false, lacks: null, away: [], prompts: [] },
+  payout: null,
   ...{ waits: null, problems: [], history: [], end: null },
 };
 

@@ -8,7 +8,7 @@ import type { ChainKey, Family, Network } from '../../core/families.ts';
 import type { BaseUnits, Millis, UnixSeconds } from '../../core/nominal.ts';
 import type { LegName, Party, Role } from '../../core/trade.ts';
 import type { MessageSigner } from '../../sdk/keys.ts';
-import type { RescueSwap } from '../../sdk/rescue/file.ts';
+import type { RescueFile, RescueSwap } from '../../sdk/rescue/file.ts';
 import type { PhraseCheck } from '../../sdk/rescue/phrase.ts';
 import type { RawSpend } from '../../sdk/rescue/raw.ts';
 import type { Restored } from '../../sdk/rescue/restore.ts';
@@ -29,10 +29,10 @@ export type Engine = {
   readonly swaps: Swaps;
   readonly health: Live<Health>;
   /**
-   * The phrase's key that escrows pay on Bitcoin: the market pays only accounts that it knows. What
-   * `linkWallet` of the SDK takes, with the login wallet; and the payout of an account's session.
+   * The phrase's key of all escrows on Bitcoin. The market pays only keys that the account has
+   * linked: for `linkWallet` of the SDK, with the login wallet, or an account's payout.
    */
-  bitcoinSigner(): Promise<MessageSigner>;
+  bitcoinKey(chain: ChainKey): Promise<MessageSigner & { readonly pubkey: string }>;
   /** A wallet that the person has connected (`web/wallets`): it signs for swaps of its account. */
   use(link: AccountLink): void;
   /** What an acceptance would mean, and what the browser has checked. Tells the market nothing. */
@@ -77,6 +77,8 @@ export type Check = {
   readonly name: CheckName;
   readonly ok: boolean;
   readonly sentence: string;
+  /** What `accept` would throw for it, where a screen can do something. */
+  readonly code?: EngineFault;
 };
 
 export type Examined = {
@@ -353,6 +355,11 @@ export type Rescue = {
   readonly file: Live<RescueFileState>;
   /** The newest, named `parley-rescue-….json`; counts as saved. Throws `no_phrase`. */
   save(): Promise<{ readonly name: string; readonly blob: Blob }>;
+  /**
+   * What a file holds, to look at. Its chains are known to `nodes` from then on, without a market.
+   * Throws RescueError.
+   */
+  open(text: string): Promise<RescueFile>;
   /** Throws RescueError. The swaps are driven from then on. */
   fromFile(text: string): Promise<readonly Restored[]>;
   /** `confirm`: whether a swap is what was agreed. */
@@ -367,7 +374,7 @@ export type EngineFault =
   | 'has_phrase'
   | 'swaps_open'
   | 'no_payout'
-  /** `bitcoinSigner` is to be linked first. */
+  /** `bitcoinKey` is to be linked first. */
   | 'key_unknown'
   | 'failed_check'
   | 'signed_out'

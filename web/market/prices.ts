@@ -23,7 +23,7 @@ export function sidesOf(
   return party === 'taker' ? { gives: b, gets: a } : { gives: a, gets: b };
 }
 
-/** Whether the party is paid in the asset that the price is named in: more is better for it then. */
+/** Whether the party is paid in the asset of the price: more is better for it then. */
 export function getsQuote({ direction }: Pick<Asked, 'direction'>, party: Party): boolean {
   return (direction === 'sell_base') === (party === 'taker');
 }

@@ -27,11 +27,13 @@ export async function linkEvm(
   provider: unknown,
   found: FoundWallet,
   proof: ProofPlace,
+  wanted?: string,
 ): Promise<AccountLink> {
   const { name } = found;
   const ask = () => request({ provider, found }, { method: 'eth_requestAccounts' });
   const answer = await asked(name, ask, personMs);
-  const address = accountAddress('evm', fieldOf(answer, '0'), proof);
+  const shared = wanted !== undefined && isAmong(answer, wanted) ? wanted : fieldOf(answer, '0');
+  const address = accountAddress('evm', shared, proof);
   const left = gone();
   const link: Linked = { provider, found, address, left };
   watch(link);

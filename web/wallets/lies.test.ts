@@ -2,12 +2,16 @@
 // networks, signatures and transactions.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { base58 } from '@scure/base';
+import { base58, base64 } from '@scure/base';
 import { privateKeyToAccount } from 'viem/accounts';
 import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
+import { unsignedTransaction } from '../../chains/solana/message.ts';
 import { signTronMessage, tronAddressOfKey } from '../../chains/tron/proof.ts';
 import { WalletError } from '../../sdk/errors.ts';
 import { asking } from '../../sdk/wallets/asking.ts';
@@ -90,7 +94,8 @@ const evil = new Proxy(
 );
 
 /** Solana. */
-const account = { address: base58.encode(ed25519.getPublicKey(seed)), chains: ['solana:localnet'] };
+const bytes58 = (of: Uint8Array) => base58.encode(ed25519.getPublicKey(of));
+const account = { address: bytes58(seed), chains: ['solana:localnet'] };
 type Lies = {
   readonly accounts?: unknown;
   readonly signed?: unknown;
@@ -261,6 +266,22 @@ test('a wallet that never answers ends', async () => {
 
 const asks = asking(200);
 const soon = () => AbortSignal.timeout(5_000);
+
+test('of several accounts the one that a swap was agreed with is taken', async () => {
+  const both = [other.address, owner.address];
+  for (const [wanted, taken] of [
+    [owner.address.toLowerCase(), owner.address],
+    [undefined, other.address],
+    [`0x${'5a'.repeat(20)}`, other.address],
+  ] as const) {
+    const provider = evm({ eth_requestAccounts: both, eth_accounts: both });
+    const { signer } = await linkEvm(provider, named('evm'), proof, wanted);
+    assert.equal(signer.address, taken);
+  }
+  const two = { accounts: [{ ...account, address: bytes58(otherSeed) }, account] };
+  const { signer } = await linkSolana(solana(two), named('solana'), proof, account.address);
+  assert.equal(signer.address, account.address);
+});
 const onChain = {
   family: 'evm',
   chain: 'evm-dev',
@@ -314,4 +335,50 @@ test('what a wallet says that it has sent is held against one’s own node', asy
   }
   const silent = { eth_sendTransaction: () => new Promise(() => {}) };
   await assert.rejects(sending(silent), code('silent'));
+});
+
+test('a wallet of TRON or Solana on another network signs nothing, and both are named', async () => {
+  const genesis = (id: string) => async () => ({ blockID: `${'00'.repeat(28)}${id}` });
+  for (const [block, words] of [
+    [genesis('2b6653dc'), /network 0x2b6653dc, and this swap is on tron-dev \(0xcd8690dc\)/],
+    [genesis('not an id'), /a network that it does not name/],
+    [throwing('no node'), /a network that it does not name/],
+  ] as const) {
+    const provider = tron();
+    Object.assign(provider.tronWeb.trx, { getBlockByNumber: block, sign: () => assert.fail() });
+    const link = await linkTron(provider, named('tron'), proof);
+    const place = {
+      family: 'tron',
+      chain: 'tron-dev',
+      chainId: 0xcd8690dc,
+      sources: [{ url: 'http://127.0.0.1:1' }],
+    } as const;
+    const unsigned = { raw_data_hex: '00' } as never;
+    await assert.rejects(link.on(place, asks).sign(unsigned, soon()), code('wrong_network', words));
+  }
+  const server = createServer(async (request, reply) => {
+    const { method } = JSON.parse((await request.toArray()).join('')) as { method: string };
+    const result = method === 'getBlockHeight' ? 1 : { context: { slot: 1 }, value: true };
+    reply.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result }));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    const { port } = server.address() as AddressInfo;
+    const link = await links.solana();
+    const wallet = link.on(
+      {
+        ...{ family: 'solana', chain: 'solana', rpcUrls: [`http://127.0.0.1:${port}`] },
+        genesisHash: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
+      },
+      asks,
+    );
+    const instruction = { program: bytes58(otherSeed), accounts: [], data: new Uint8Array(1) };
+    const whole = unsignedTransaction(account.address, [instruction], bytes58(seed));
+    const material = { transaction: base64.encode(whole) } as never;
+    const words = /Imp is on solana:localnet, and this swap is on solana:mainnet/;
+    await assert.rejects(wallet.sign(material, soon()), code('wrong_network', words));
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
 });

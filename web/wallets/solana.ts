@@ -29,11 +29,13 @@ export async function linkSolana(
   wallet: StandardWallet,
   found: FoundWallet,
   place: ProofPlace,
+  wanted?: string,
 ): Promise<AccountLink> {
   const { name } = found;
   const answer = await asked(name, featureOf(wallet, connects, 'connect'), personMs);
   const said = fieldOf(answer, 'accounts') ?? fieldOf(wallet, 'accounts');
-  const account = Array.isArray(said) ? (said[0] as WalletAccount | undefined) : undefined;
+  const shared: readonly WalletAccount[] = Array.isArray(said) ? said : [];
+  const account = shared.find((each) => fieldOf(each, 'address') === wanted) ?? shared[0];
   if (account === undefined) throw failed('declined', `${name} has shared no account`);
   const address = accountAddress('solana', fieldOf(account, 'address'), place);
   const left = gone();

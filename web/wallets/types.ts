@@ -94,8 +94,8 @@ export type BrowserWallets = {
   /** Told at once what is there, and again whenever that changes. Returns how to stop. */
   listen(onChange: (found: readonly FoundWallet[]) => void): () => void;
   /**
-   * Asks the person for an account. Throws WalletError: `declined`, `silent`, `lied`, `failed`,
-   * and of Bitcoin `wrong_network`.
+   * Asks the person for an account; `wanted` is taken where it is among those that are shared.
+   * Throws WalletError: `declined`, `silent`, `lied`, `failed`, and of Bitcoin `wrong_network`.
    */
-  connect(id: string): Promise<Link>;
+  connect(id: string, wanted?: string): Promise<Link>;
 };

@@ -49,10 +49,10 @@ export function browserWallets(bitcoin: BitcoinNetworkName): BrowserWallets {
         for (const stop of stops) stop();
       };
     },
-    connect: async (id) => {
+    connect: async (id, wanted) => {
       const chosen = known().find((each) => each.found.id === id);
       if (chosen === undefined) throw failed('failed', 'this wallet is not in the page any more');
-      return linked(chosen, { bitcoin });
+      return linked(chosen, { bitcoin }, wanted);
     },
   };
 }
@@ -60,14 +60,15 @@ export function browserWallets(bitcoin: BitcoinNetworkName): BrowserWallets {
 async function linked(
   { found, provider }: Known,
   place: { readonly bitcoin: BitcoinNetworkName },
+  wanted: string | undefined,
 ): Promise<Link> {
   switch (found.family) {
     case 'evm':
-      return (await import('./evm.ts')).linkEvm(provider, found, place);
+      return (await import('./evm.ts')).linkEvm(provider, found, place, wanted);
     case 'tron':
       return (await import('./tron.ts')).linkTron(provider, found, place);
     case 'solana':
-      return (await import('./solana.ts')).linkSolana(provider as never, found, place);
+      return (await import('./solana.ts')).linkSolana(provider as never, found, place, wanted);
     case 'bitcoin':
       return (await import('./bitcoin.ts')).linkBitcoin(provider, found, place);
   }

@@ -12,6 +12,7 @@ import { markRestored } from '../../db/gaps.ts';
 import { storeHeads } from '../../db/heads.ts';
 import { haltChain, resumeChain } from '../../market/halts.ts';
 import { readPrices } from '../../market/prices.ts';
+import { type AccountRecord, recordOf } from '../../market/records.ts';
 import { refused } from '../testing/edge.ts';
 import { negotiating, secretLock } from '../testing/negotiating.ts';
 
@@ -153,6 +154,8 @@ test('a price is the middle of public agreements that both sides funded, either 
 
 const pair = () => [btc.id, usd.id, deps.now()] as const;
 
+type Counts = Pick<AccountRecord, 'settled' | 'abandoned' | 'medianFundSeconds'>;
+
 test('the record of the other side counts whole days that are over, and what was its own to do', async () => {
   deps.advance(2 * dayMs);
   const record = async (by: typeof taker, threadId: string) =>
@@ -163,7 +166,7 @@ test('the record of the other side counts whole days that are over, and what was
   const { thread } = (await market.quote(other, id)).body;
   const open = thread.id as string;
   const none = { settled: 0, abandoned: 0, medianFundSeconds: null };
-  const counts = ({ settled, abandoned, medianFundSeconds }: typeof none) => ({
+  const counts = ({ settled, abandoned, medianFundSeconds }: Counts) => ({
     ...{ settled, abandoned, medianFundSeconds },
   });
   const stranger = await market.trader();
@@ -196,6 +199,8 @@ test('the record of the other side counts whole days that are over, and what was
     `update legs set escrow = null, refund_address = null where swap_id = $1 and leg = '${by}'`;
   const unpaid = `update legs set escrow = null, payout_address = null
     where swap_id = $1 and leg = 'b'`;
+  const unnamedPayout = `update legs set escrow = null, payout_address = null
+    where swap_id = $1 and leg = 'a'`;
   for (const seconds of [30, 50, 90]) {
     await ended('counterparty_claimed', `${fund('b', seconds)};${fund('a', 2 * seconds)}`);
   }
@@ -204,12 +209,15 @@ test('the record of the other side counts whole days that are over, and what was
   await ended('expired', unpaid); // The other side did not say where it is paid.
   await ended('refunded', fund('b', 50)); // The other side did not fund.
   await ended('refunded', `${fund('b', 50)};${fund('a', 100)}`); // The initiator did not reveal.
+  // The initiator did not say where it is paid, so the other side could not fund.
+  await ended('refunded', `${fund('b', 50)};${unnamedPayout}`);
   await ended('counterparty_funded', '');
-  assert.deepEqual(counts(await record(own, open)), none);
+  const now = await recordOf(market.db, own.accountId, deps.now());
+  assert.deepEqual(counts(now), none);
   deps.advance(dayMs);
   const settled = 3;
   assert.deepEqual(counts(await record(other, open)), {
-    ...{ settled, abandoned: 3, medianFundSeconds: 50 },
+    ...{ settled, abandoned: 4, medianFundSeconds: 50 },
   });
   assert.deepEqual(counts(await record(own, open)), {
     ...{ settled, abandoned: 2, medianFundSeconds: 100 },

@@ -101,11 +101,16 @@ function engineOf({ swaps = [], at, vault = checked, more = {} }: Given): Engine
     },
     health: held(healthy),
     use: () => undefined,
+    bitcoinKey: async () => assertNever(),
     examine: async () => assertNever(),
     accept: async () => assertNever(),
     rescue: {
       file: held({ swaps: 1, writtenAt: agreedAt, isSaved: true }),
       save: async () => ({ name: 'rescue.json', blob: new Blob(['{}']) }),
+      open: async (content) => {
+        if (content !== 'right') throw new RescueError('foreign_file', 'no rescue file');
+        return rescueFile;
+      },
       fromFile: async () =>
         (['restored', 'kept', 'refused'] as const).map((outcome, index) => ({
           ...{ swapId: `swap-${index}`, outcome, why: 'legs.a.escrow differs' },

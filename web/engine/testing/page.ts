@@ -1,10 +1,12 @@
 // Tests only: the engine of a page, and a wallet in it that signs by a key without asking anybody.
 
+import { linkMessage } from '../../../sdk/keys.ts';
 import { evmWallet } from '../../../sdk/wallets/evm.ts';
+import { show } from '../../market/own-site.ts';
 import type { AccountLink } from '../../wallets/types.ts';
 import { pageEngine } from '../page.ts';
 
-export { pageEngine };
+export { linkMessage, pageEngine, show };
 
 export function keyLink(privateKey: `0x${string}`): AccountLink {
   const at = (chainId: number, rpcUrl: string) => evmWallet({ privateKey, chainId, rpcUrl });

@@ -25,7 +25,7 @@ test('acceptances that wait for mine come first, the nearest end before; then mo
     thread('they may accept', { makerAccepted: true, ends: 100 }),
     thread('counter', { proposedBy: 'taker' }),
     thread('later', { takerAccepted: true, ends: 300 }),
-    thread('soon', { takerAccepted: true, ends: 20 }),
+    thread('soon', { takerAccepted: true, ends: 20, updatedAt: iso(-20) }),
     thread('lapsed', { takerAccepted: true, ends: -1, updatedAt: iso(-90) }),
     thread('agreed', { swapId: 's' }),
     thread('closed', { status: 'closed' }),

@@ -16,7 +16,7 @@ const ranks: Readonly<Record<Standing['is'], number>> = {
   closed: 5,
 };
 
-/** Open ones: acceptances that wait for mine first, the nearest end before; then the newest move. */
+/** Open ones: acceptances that wait for mine, the nearest end first; then the newest moves. */
 export function negotiationsOf(threads: readonly Thread[], nowMs: number): Negotiation[] {
   return threads
     .map((thread) => ({ thread, standing: standingOf(thread, 'maker', nowMs) }))

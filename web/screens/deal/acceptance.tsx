@@ -2,31 +2,32 @@
 // checked, and what the person confirms first.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
 import { messageOf, ParleyApiError } from '../../../sdk/errors.ts';
 import { localTime } from '../../../sdk/people.ts';
 import { defaultAcceptTtlSeconds as acceptSeconds } from '../../../sdk/trade.ts';
-import type { Asset, Me } from '../../../sdk/types.ts';
+import type { Asset } from '../../../sdk/types.ts';
 import type { Deal as DealOfEngine, Engine, Examined } from '../../engine/types.ts';
-import { account, type Payout } from '../../market/account.ts';
+import { account } from '../../market/account.ts';
 import { market } from '../../market/client.ts';
 import { now } from '../../market/clock.ts';
 import { queries } from '../../market/queries.ts';
 import { amountText } from '../../parts/amount-text.ts';
-import { Answer } from '../../parts/answer.tsx';
+import { Answer, Failed, Loading } from '../../parts/answer.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Clock } from '../../parts/clock.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { chainName } from '../../parts/names.ts';
 import { Notice } from '../../parts/notice.tsx';
+import { PhraseFirst } from '../../parts/phrase-first.tsx';
+import { useEngine, useLive } from '../../parts/use-engine.ts';
+import { useBitcoinSigner, Vouched } from '../../parts/vouch.tsx';
 import { text } from '../../texts/texts.ts';
 import { chosenAddress, needsOf } from './addresses.ts';
 import { AddressesOfDeal } from './addresses-of-deal.tsx';
 import { confirmationsOf } from './confirmations.ts';
 import { type DealProps, type Reference, stepsOf, type Terms } from './terms.ts';
-import { useEngine, useLive } from './use-engine.ts';
-import { Vouch } from './vouch.tsx';
 
 export type AcceptanceProps = DealProps & {
   readonly terms: Terms;
@@ -41,83 +42,47 @@ export function Acceptance(props: AcceptanceProps) {
 type Opened = AcceptanceProps & { readonly engine: Engine };
 
 function WithKeys(props: Opened) {
-  const { engine, thread } = props;
-  const vault = useLive(engine.vault.state);
+  return (
+    <PhraseFirst engine={props.engine} back={`/deals/${props.thread.id}`}>
+      <WithAddresses {...props} />
+    </PhraseFirst>
+  );
+}
+
+function WithAddresses(props: Opened) {
+  const { engine, terms } = props;
   const chains = useLive(engine.nodes.chains);
   const [chosen, setChosen] = useState<Readonly<Record<string, string>>>({});
+  const signer = useBitcoinSigner(engine);
   const payouts = useQuery({
     queryKey: ['payouts'],
     queryFn: ({ signal }) => account.payouts(signal),
   });
   const me = useQuery({ queryKey: ['me'], queryFn: ({ signal }) => market.me({ signal }) });
-  if (vault.kind !== 'checked') {
-    return (
-      <Notice
-        kind="warn"
-        title={text(`deal.phrase.${vault.kind}`)}
-        action={
-          <Link to="/phrase" search={{ back: `/deals/${thread.id}` }} className="button main">
-            {text('deal.phrase.action')}
-          </Link>
-        }
-      >
-        {text('deal.phrase.why')}
-      </Notice>
-    );
+  const isThere = signer.data && payouts.data && me.data;
+  const known = isThere && {
+    ownKey: signer.data.address,
+    payouts: payouts.data.payouts,
+    wallets: me.data.wallets,
+  };
+  const refetch = () => void [signer, payouts, me].map((each) => each.refetch());
+  const error = signer.error ?? payouts.error ?? me.error;
+  if (known === undefined) {
+    return error === null ? <Loading /> : <Failed error={error} again={refetch} />;
   }
-  return (
-    <Answer of={payouts}>
-      {({ payouts: paid }) => (
-        <Answer of={me}>
-          {({ wallets }) => {
-            const families = new Map(chains.map(({ chain, family }) => [chain, family]));
-            const needs = needsOf(props.terms, { families, payouts: paid, wallets });
-            if (needs === null) return <Notice kind="bad">{text('deal.unknown_chain')}</Notice>;
-            const addresses = Object.fromEntries(
-              needs.map((need) => [need.chain, chosenAddress(need, chosen)]),
-            );
-            const bitcoin = needs.find(({ family }) => family === 'bitcoin');
-            return (
-              <>
-                <AddressesOfDeal needs={needs} chosen={chosen} onChange={setChosen} />
-                {bitcoin === undefined ? (
-                  <Accepting {...props} addresses={addresses} />
-                ) : (
-                  <Vouched engine={engine} chain={bitcoin.chain} paid={paid} wallets={wallets}>
-                    <Accepting {...props} addresses={addresses} />
-                  </Vouched>
-                )}
-              </>
-            );
-          }}
-        </Answer>
-      )}
-    </Answer>
+  const families = new Map(chains.map(({ chain, family }) => [chain, family]));
+  const needs = needsOf(terms, { families, ...known });
+  if (needs === null) return <Notice kind="bad">{text('deal.unknown_chain')}</Notice>;
+  const addresses = Object.fromEntries(
+    needs.map((need) => [need.chain, chosenAddress(need, chosen)]),
   );
-}
-
-type VouchedProps = {
-  readonly engine: Engine;
-  readonly chain: string;
-  readonly paid: readonly Pick<Payout, 'family' | 'receives'>[];
-  readonly wallets: Me['wallets'];
-  readonly children: ReactNode;
-};
-
-/** Nothing is accepted with a key that the market would not pay. */
-function Vouched({ engine, chain, paid, wallets, children }: VouchedProps) {
-  const key = useQuery({
-    queryKey: ['bitcoin signer'],
-    queryFn: () => engine.bitcoinSigner(),
-    gcTime: 0,
-  });
-  const receives = paid.find(({ family }) => family === 'bitcoin')?.receives ?? [];
+  const accepting = <Accepting {...props} addresses={addresses} />;
+  const isBitcoin = needs.some(({ family }) => family === 'bitcoin');
   return (
-    <Answer of={key}>
-      {(signer) =>
-        receives.includes(signer.address) ? children : <Vouch signer={signer} wallets={wallets} />
-      }
-    </Answer>
+    <>
+      <AddressesOfDeal needs={needs} chosen={chosen} onChange={setChosen} />
+      {isBitcoin ? <Vouched engine={engine}>{accepting}</Vouched> : accepting}
+    </>
   );
 }
 
@@ -146,9 +111,11 @@ function Accepting(props: AcceptingProps) {
           {text('deal.moved', { amount: amountText(BigInt(thread.quoteAmount), quote) })}
         </Notice>
       )}
-      <Button kind="main" blocked={blocked} onPress={() => setOpenFor(thread.quoteAmount)}>
-        {text('deal.accept')}
-      </Button>
+      <div className="deal-accept">
+        <Button kind="main" blocked={blocked} onPress={() => setOpenFor(thread.quoteAmount)}>
+          {text('deal.accept')}
+        </Button>
+      </div>
       {isOpen && <Question {...props} deal={deal} onClose={() => setOpenFor(null)} />}
     </>
   );

@@ -3,18 +3,20 @@
 import { useId, useState } from 'react';
 import type { UnixSeconds } from '../../../core/nominal.ts';
 import { localTime } from '../../../sdk/people.ts';
-import { mostBytes, readRescue } from '../../../sdk/rescue/file.ts';
+import { mostBytes, type RescueFile } from '../../../sdk/rescue/file.ts';
 import { text } from '../../texts/texts.ts';
 import { faultOf } from './faults.ts';
 import type { Opened } from './told.ts';
 
 type Props = {
   readonly now: () => UnixSeconds;
+  /** Throws RescueError. */
+  readonly open: (text: string) => Promise<RescueFile>;
   readonly opened: Opened | null;
   readonly set: (opened: Opened | null) => void;
 };
 
-export function FromFile({ now, opened, set }: Props) {
+export function FromFile({ now, open, opened, set }: Props) {
   const id = useId();
   const [fault, setFault] = useState<string | null>(null);
   const [isOver, setOver] = useState(false);
@@ -27,7 +29,7 @@ export function FromFile({ now, opened, set }: Props) {
     }
     try {
       const content = await file.text();
-      set({ file: readRescue(content), text: content });
+      set({ file: await open(content), text: content });
       setFault(null);
     } catch (error) {
       setFault(faultOf(error));

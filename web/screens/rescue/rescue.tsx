@@ -49,7 +49,7 @@ export function RescueScreen({ engine, copyOf }: Props) {
         {isCopy ? (
           <p>{saidOf(copyOf, engine.now())}</p>
         ) : (
-          <FromFile now={engine.now} opened={opened} set={setOpened} />
+          <FromFile now={engine.now} open={engine.rescue.open} opened={opened} set={setOpened} />
         )}
         {!isCopy && (
           <FromMarket

@@ -106,6 +106,7 @@ function Asked({ engine, seen, said, ask }: ActionProps & { readonly ask: Ask })
           {text('settlement.ask.phrase.why')}
         </Notice>
       );
+    // The screen names it below.
     case 'pay_by_hand':
     case 'wait':
       return null;

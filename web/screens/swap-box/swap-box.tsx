@@ -9,6 +9,7 @@ import { messageOf } from '../../../sdk/errors.ts';
 import type { Asset } from '../../../sdk/types.ts';
 import { useAssets } from '../../market/assets.ts';
 import { market } from '../../market/client.ts';
+import { config } from '../../market/config.ts';
 import { useSession } from '../../market/session.ts';
 import { Answer } from '../../parts/answer.tsx';
 import { AssetField } from '../../parts/asset-field.tsx';
@@ -16,9 +17,12 @@ import { Button } from '../../parts/button.tsx';
 import { Field, TextField } from '../../parts/field.tsx';
 import { chainName } from '../../parts/names.ts';
 import { Notice } from '../../parts/notice.tsx';
+import { PhraseFirst } from '../../parts/phrase-first.tsx';
 import { Screen } from '../../parts/screen.tsx';
 import { Select } from '../../parts/select.tsx';
 import { typedAmount } from '../../parts/typed-amount.ts';
+import { useEngine } from '../../parts/use-engine.ts';
+import { Vouched } from '../../parts/vouch.tsx';
 import { type TextKey, text } from '../../texts/texts.ts';
 import { CostsOfSwap } from './costs-of-swap.tsx';
 import {
@@ -204,25 +208,22 @@ function ttlName(ttl: string): TextKey {
   return `swap_box.ttl.${lifetimes.find((each) => each === ttl) ?? '3600'}`;
 }
 
-/** Of the chain that is paid on, whether this account has shown a wallet. null: not known. */
-function useHasWallet(asset: Asset | undefined, isSignedIn: boolean): boolean | null {
+type Giving = {
+  readonly family: Family | undefined;
+  /** Whether this account has shown a wallet of that family; null: not known. */
+  readonly hasWallet: boolean | null;
+};
+
+function useGiving(asset: Asset | undefined, isSignedIn: boolean): Giving {
   const me = useQuery({
     queryKey: ['me'],
     queryFn: ({ signal }) => market.me({ signal }),
     enabled: isSignedIn,
   });
-  const rules = useQuery({
-    queryKey: ['rules'],
-    queryFn: ({ signal }) => market.rules({ signal }),
-    enabled: isSignedIn,
-    staleTime: 600_000,
-  });
-  const family: Family | undefined = rules.data?.chains.find(
-    ({ chain }) => chain === asset?.chain,
-  )?.family;
-  if (me.data === undefined || family === undefined) return null;
+  const family = config.chains.find(({ chain }) => chain === asset?.chain)?.family;
+  if (me.data === undefined || family === undefined) return { family, hasWallet: null };
   const { login, proven } = me.data.wallets[family];
-  return login !== null || proven.length > 0;
+  return { family, hasWallet: login !== null || proven.length > 0 };
 }
 
 type AskingProps = {
@@ -234,23 +235,27 @@ type AskingProps = {
 function Asking({ draft, found, give }: AskingProps) {
   const session = useSession();
   const isSignedIn = session.status === 'account';
-  const hasWallet = useHasWallet(give, isSignedIn);
+  const { family, hasWallet } = useGiving(give, isSignedIn);
   const navigate = useNavigate();
   const posting = usePosting();
-  const isStopped = hasWallet === false && give !== undefined;
-  const why = found.ok ? null : found.why;
+  const back = `/?${new URLSearchParams(searchOf(draft) as Record<string, string>)}`;
+  const stopped =
+    hasWallet === false && give !== undefined
+      ? text('swap_box.no_wallet', { chain: chainName(give.chain) })
+      : null;
   const press = () => {
     if (!found.ok) return;
-    if (isSignedIn) return posting.mutate(found.wanted);
-    const search = new URLSearchParams(searchOf(draft) as Record<string, string>);
-    void navigate({ to: '/sign-in', search: { back: `/?${search}` } });
+    if (isSignedIn) posting.mutate(found.wanted);
+    else void navigate({ to: '/sign-in', search: { back } });
   };
+  const isKnown = isSignedIn || session.status === 'loading';
   return (
     <div className="swap-action">
-      {isStopped && (
+      {stopped !== null && family === 'bitcoin' && <BitcoinKey back={back} />}
+      {stopped !== null && family !== 'bitcoin' && (
         <Notice
           kind="warn"
-          title={text('swap_box.no_wallet', { chain: chainName(give.chain) })}
+          title={stopped}
           action={<Link to="/wallets">{text('swap_box.no_wallet.action')}</Link>}
         >
           {text('swap_box.no_wallet.why')}
@@ -264,19 +269,27 @@ function Asking({ draft, found, give }: AskingProps) {
       <Button
         kind="main"
         busy={posting.isPending || session.status === 'loading'}
-        blocked={
-          why ?? (isStopped ? text('swap_box.no_wallet', { chain: chainName(give.chain) }) : null)
-        }
+        blocked={found.ok ? stopped : found.why}
         onPress={press}
       >
-        {text(
-          isSignedIn || session.status === 'loading'
-            ? 'swap_box.action'
-            : 'swap_box.action.signed_out',
-        )}
+        {text(isKnown ? 'swap_box.action' : 'swap_box.action.signed_out')}
       </Button>
       <p className="hint">{text('swap_box.action.why')}</p>
     </div>
+  );
+}
+
+/** Few have a wallet on Bitcoin that signs texts: the key of the phrase does. */
+function BitcoinKey({ back }: { readonly back: string }) {
+  const engine = useEngine();
+  return (
+    <Answer of={engine}>
+      {(opened) => (
+        <PhraseFirst engine={opened} back={back}>
+          <Vouched engine={opened}>{null}</Vouched>
+        </PhraseFirst>
+      )}
+    </Answer>
   );
 }
 

@@ -55,4 +55,16 @@ export const common = {
   'amount.groups': 'A space does not group thousands here: write 1 500 or 1500',
   'amount.decimals': 'This has {got} decimals, and the asset has {most} at most',
   'amount.too_much': 'This is more than any chain can hold',
+  vouch: 'One signature for your Bitcoin side',
+  'vouch.why':
+    'The Bitcoin in a swap is held by a key that comes of your rescue phrase. Your login wallet vouches for it once: a text to sign, nothing is paid. Claims and refunds go to the address that you name.',
+  'vouch.none':
+    'This account signs in without a wallet. Add a wallet as a login first, under “Wallets”.',
+  'vouch.by': 'Vouching wallet',
+  'vouch.action': 'Sign with the login wallet',
+  'phrase_first.none': 'First write down your rescue phrase',
+  'phrase_first.unchecked': 'First check your rescue phrase',
+  'phrase_first.why':
+    'Twelve words bring your swap back if this browser loses its data. Without them a lost browser can cost you the coins in a swap. It takes two minutes.',
+  'phrase_first.action': 'To the phrase',
 } as const;

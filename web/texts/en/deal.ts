@@ -64,21 +64,9 @@ export const deal = {
   'deal.address.missing': 'Name your address on {chain} first',
   'deal.unknown_chain': 'This app does not know one of the chains, so it cannot check this deal.',
   'deal.accept.lost.initiator':
-    'Network fees are lost if it stops. Coins are lost only if your browser stays away after taking what you get is due.',
+    'If it stops, network fees are lost and you take your own back. Keep this page open for your steps, or come back in time.',
   'deal.accept.lost.counterparty':
-    'Network fees are lost if it stops. Come back before the time to take what you get: afterwards they could take both.',
-  'deal.vouch': 'One signature for your Bitcoin side',
-  'deal.vouch.why':
-    'The Bitcoin in a swap is held by a key that comes of your rescue phrase. Your login wallet vouches for it once: a text to sign, nothing is paid. Claims and refunds go to the address that you name.',
-  'deal.vouch.none':
-    'This account signs in without a wallet. Add a wallet as a login first, under “Wallets”.',
-  'deal.vouch.by': 'Vouching wallet',
-  'deal.vouch.action': 'Sign with the login wallet',
-  'deal.phrase.none': 'First write down your rescue phrase',
-  'deal.phrase.unchecked': 'First check your rescue phrase',
-  'deal.phrase.why':
-    'Twelve words bring your swap back if this browser loses its data. Without them a lost browser can cost you the coins in a swap. It takes two minutes.',
-  'deal.phrase.action': 'To the phrase',
+    'If it stops, network fees are lost and you take your own back. After step 3 take what you get in time: later they could take both.',
   'deal.accept': 'Check and accept',
   'deal.accept.title': 'Accept? This cannot be undone',
   'deal.accept.commits': 'You commit to giving {give} on {chain}, for {get} on {other}.',

@@ -2,12 +2,12 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
-import type { Live } from '../../engine/types.ts';
+import type { Live } from '../engine/types.ts';
 
 export function useEngine() {
   return useQuery({
     queryKey: ['engine'],
-    queryFn: async () => (await import('../../engine/page.ts')).pageEngine(),
+    queryFn: async () => (await import('../engine/page.ts')).pageEngine(),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: Number.POSITIVE_INFINITY,
   });

@@ -1,0 +1,33 @@
+// What needs a rescue phrase that was written down and typed back; until there is one, the way to it.
+
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { Engine } from '../engine/types.ts';
+import { text } from '../texts/texts.ts';
+import { Notice } from './notice.tsx';
+import { useLive } from './use-engine.ts';
+
+export type PhraseFirstProps = {
+  readonly engine: Pick<Engine, 'vault'>;
+  /** Where the person goes on afterwards: a path of this app. */
+  readonly back: string;
+  readonly children: ReactNode;
+};
+
+export function PhraseFirst({ engine, back, children }: PhraseFirstProps) {
+  const { kind } = useLive(engine.vault.state);
+  if (kind === 'checked') return children;
+  return (
+    <Notice
+      kind="warn"
+      title={text(`phrase_first.${kind}`)}
+      action={
+        <Link to="/phrase" search={{ back }} className="button main">
+          {text('phrase_first.action')}
+        </Link>
+      }
+    >
+      {text('phrase_first.why')}
+    </Notice>
+  );
+}
