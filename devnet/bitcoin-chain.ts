@@ -36,7 +36,7 @@ export async function bitcoinChain(
   await mining.moveTo(clock.now());
   // A node that starts thinks itself far behind the network until it sees a block of today.
   await mining.mine(1);
-  const door = await openDoor(node.rpcUrl);
+  const door = await openDoor(node.rpcUrl, node.doorPort);
   const { rpcUrl } = node;
   return {
     info: { chain, family: 'bitcoin', rpcUrl, pageUrl: door.url, node: node.node },

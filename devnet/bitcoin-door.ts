@@ -32,13 +32,13 @@ export type Door = {
   close(): Promise<void>;
 };
 
-/** `rpcUrl`: of the node, with its user and password. */
-export async function openDoor(rpcUrl: string): Promise<Door> {
+/** `rpcUrl`: of the node, with its user and password. `wanted`: the port, where it is free. */
+export async function openDoor(rpcUrl: string, wanted: number): Promise<Door> {
   const { origin, username, password } = new URL(rpcUrl);
   const server = createServer((request, response) => {
     answer(origin, request, response).catch(() => response.destroy());
   });
-  const port = await listenOnLoopback(server);
+  const port = await listenOnLoopback(server, wanted);
   return {
     url: `http://${username}:${password}@127.0.0.1:${port}`,
     close: () => closeServer(server),

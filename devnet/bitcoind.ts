@@ -13,6 +13,8 @@ const rpcUser = 'parley';
 
 export type BitcoinNode = {
   readonly rpcUrl: string;
+  /** Where pages reach it, through a door (bitcoin-door.ts). */
+  readonly doorPort: number;
   readonly rpc: Rpc;
   readonly node: NodeInfo;
   readonly running: Running;
@@ -30,7 +32,9 @@ export async function startBitcoind(
   const { node } = bitcoind;
   const kept = await readKept(join(folder, 'rpc.json'));
   const port = await freePort(kept.port);
-  await writeFile(join(folder, 'rpc.json'), JSON.stringify({ ...kept, port }), { mode: 0o600 });
+  const doorPort = await freePort(kept.doorPort);
+  const keeps = JSON.stringify({ ...kept, port, doorPort });
+  await writeFile(join(folder, 'rpc.json'), keeps, { mode: 0o600 });
   const program = {
     name: 'bitcoind',
     file: bitcoind.file,
@@ -49,7 +53,7 @@ export async function startBitcoind(
     await running.stop();
     throw new DevnetError(`bitcoind runs ${info.chain}, and only regtest may run here`, info);
   }
-  return { rpcUrl, rpc, node, running };
+  return { rpcUrl, doorPort, rpc, node, running };
 }
 
 function nodeArguments(node: NodeInfo, port: number, password: string, mockTime: number | null) {
@@ -85,7 +89,9 @@ function nodeArguments(node: NodeInfo, port: number, password: string, mockTime:
   ];
 }
 
-async function readKept(file: string): Promise<{ password: string; port?: number }> {
+type Kept = { password: string; port?: number; doorPort?: number };
+
+async function readKept(file: string): Promise<Kept> {
   const text = await readFile(file, 'utf8').catch(() => null);
   if (text === null) return { password: randomBytes(24).toString('base64url') };
   return JSON.parse(text);

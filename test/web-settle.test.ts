@@ -168,12 +168,18 @@ type Name = (typeof names)[number];
 /** Of the app's own screen, once it shows the payment. */
 async function escrowOf(page: Page, swapId: string): Promise<string> {
   await page.goto(`${web.url}/swaps/${swapId}`);
-  await page.getByText('Pay 0.01 BTC in one payment').waitFor();
+  await title(page, 'Pay 0.01 BTC in one payment');
   return (await page.locator('.swap-pay .swap-address').textContent()) ?? '';
 }
 
-const title = (page: Page, text: string) =>
-  page.locator('.swap-now h2', { hasText: text }).waitFor({ timeout: 20_000 });
+async function title(page: Page, text: string): Promise<void> {
+  try {
+    await page.locator('.swap-now h2', { hasText: text }).waitFor();
+  } catch (error) {
+    const shown = await page.locator('body').innerText();
+    throw new Error(`never "${text}":\n${shown}`, { cause: error });
+  }
+}
 
 test('paid by hand wrongly, then without browser and market: every satoshi comes back', async (t) => {
   const home = await mkdtemp(join(tmpdir(), 'parley-copy-'));
@@ -187,6 +193,7 @@ test('paid by hand wrongly, then without browser and market: every satoshi comes
   const page = await web.open(t, '/phrase', { as: alice, context });
   const words = await newPhrase(page);
   await linkPhrase(alice, words, on);
+  await web.dev.faucet({ chain: on.evm.chain, address: alice.address });
   await page.goto(`${web.url}/help`);
   await withEngine(page, alice);
   const ids = {} as Record<Name, string>;

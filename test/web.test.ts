@@ -211,7 +211,7 @@ async function servingOf(t: TestContext, first: WebBuild) {
     return app.ready();
   };
   const now = { app: await appOf(first) };
-  const server = createServer((request, reply) => now.app.routing(request, reply));
+  const server = createServer((request, reply) => void now.app.routing(request, reply));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => {

@@ -71,6 +71,7 @@ export function drive(parts: DriveParts): Drive {
   let told: Told = {
     ...begun,
     ...{ phase: 'starting', state: 'preparing', shown: null, isToPay: false, lacks: null },
+    payout: null,
     ...{ away: [], prompts: [], waits: null, problems: [], history: [], end: null },
   };
   let run = new AbortController();
@@ -90,7 +91,9 @@ export function drive(parts: DriveParts): Drive {
       set({ phase: 'stopped', lacks: ready.lacks });
       return null;
     }
-    set({ phase: 'running', lacks: null, away: ready.away, isToPay: false });
+    const keys = [...ready.input.wallets.values()].filter((each) => each.family === 'bitcoin');
+    const payout = keys[0]?.payout ?? null;
+    set({ phase: 'running', lacks: null, away: ready.away, isToPay: false, payout });
     const signal = AbortSignal.any([run.signal, over.signal]);
     const onProgress = (each: Progress) => {
       set(afterProgress(told, each, parts.now()));

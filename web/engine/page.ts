@@ -2,8 +2,10 @@
 
 import type { Network } from '../../core/families.ts';
 import { indexedDbStore } from '../../sdk/stores/indexed-db.ts';
+import { account } from '../market/account.ts';
 import { market } from '../market/client.ts';
 import { config } from '../market/config.ts';
+import { show } from '../market/own-site.ts';
 import { openEngine } from './engine.ts';
 import { indexedDbKept } from './kept.ts';
 import type { Engine } from './types.ts';
@@ -32,6 +34,7 @@ async function open(): Promise<Engine> {
   const name = `parley-${network}`;
   const [store, kept] = [await indexedDbStore(name), await indexedDbKept(`${name}-kept`)];
   const isDev = network === 'dev';
+  await nameAccount();
   const engine = await openEngine({
     ...{ name, network, chains, client: market, store, kept, marketClock },
     isSecure: window.location.protocol === 'https:',
@@ -45,6 +48,16 @@ async function open(): Promise<Engine> {
   document.addEventListener('visibilitychange', takeOver);
   takeOver();
   return engine;
+}
+
+/** What a swap tells the market names its account, on screens too that ask for none. */
+async function nameAccount(): Promise<void> {
+  try {
+    const { accountId } = await account.me(AbortSignal.timeout(configMs));
+    show(accountId);
+  } catch {
+    // Nobody is signed in, or the market is away: what is paid in goes on without it.
+  }
 }
 
 /** Without its market the app is of the network that it was of. */

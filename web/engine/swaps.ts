@@ -435,6 +435,7 @@ function mayStillCome({ byHand }: SwapRecord, ended: string): boolean {
 
 const atRest: Omit<Told, keyof Begun | 'phase'> = {
   ...{ state: 'preparing', shown: null, isToPay: false, lacks: null, away: [], prompts: [] },
+  payout: null,
   ...{ waits: null, problems: [], history: [], end: null },
 };
 

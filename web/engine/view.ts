@@ -28,6 +28,8 @@ export type Told = {
   readonly isRefundLeft: boolean;
   readonly isRestored: boolean;
   readonly lacks: 'phrase' | 'payout' | null;
+  /** Bitcoin: where claim and refund are paid, in the place of the address of the key. */
+  readonly payout: string | null;
   /** Legs whose wallet is not connected. */
   readonly away: readonly LegName[];
   readonly prompts: readonly Prompt[];
@@ -65,7 +67,8 @@ export function viewOf(told: Told, now: UnixSeconds): SwapView {
   };
 }
 
-function legView({ trade, swap, shown }: Told, name: LegName, gives: LegName): LegView {
+function legView(told: Told, name: LegName, gives: LegName): LegView {
+  const { trade, swap, shown, payout } = told;
   const { leg, chain, family, assetId, amount, long, timelock, requiredConfirmations, escrow } =
     swap.legs[name];
   const seen = shown?.legs.get(name) ?? null;
@@ -77,7 +80,7 @@ function legView({ trade, swap, shown }: Told, name: LegName, gives: LegName): L
     escrow: escrow?.address ?? null,
     facts: seen?.leg.facts ?? null,
     clock: seen?.clock ?? null,
-    ownAddress: own.address,
+    ownAddress: family === 'bitcoin' ? (payout ?? own.address) : own.address,
   };
 }
 

@@ -26,13 +26,18 @@ export type VouchedProps = {
   readonly children: ReactNode;
 };
 
-/** What needs a key on Bitcoin that the market pays; until there is one, the way to it. */
-export function Vouched({ engine, children }: VouchedProps) {
-  const key = useQuery({
+/** The phrase's key that escrows pay; refused as long as there is no phrase. */
+export function useBitcoinSigner(engine: Pick<Engine, 'bitcoinSigner'>) {
+  return useQuery({
     queryKey: ['bitcoin signer'],
     queryFn: () => engine.bitcoinSigner(),
     gcTime: 0,
   });
+}
+
+/** What needs a key on Bitcoin that the market pays; until there is one, the way to it. */
+export function Vouched({ engine, children }: VouchedProps) {
+  const key = useBitcoinSigner(engine);
   const payouts = useQuery({
     queryKey: ['payouts'],
     queryFn: ({ signal }) => account.payouts(signal),

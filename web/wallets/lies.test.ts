@@ -356,8 +356,10 @@ test('a wallet of TRON or Solana on another network signs nothing, and both are 
     const unsigned = { raw_data_hex: '00' } as never;
     await assert.rejects(link.on(place, asks).sign(unsigned, soon()), code('wrong_network', words));
   }
-  const server = createServer((_, reply) => {
-    reply.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: 1 }));
+  const server = createServer(async (request, reply) => {
+    const { method } = JSON.parse((await request.toArray()).join('')) as { method: string };
+    const result = method === 'getBlockHeight' ? 1 : { context: { slot: 1 }, value: true };
+    reply.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result }));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   try {

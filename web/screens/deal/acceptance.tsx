@@ -14,7 +14,7 @@ import { market } from '../../market/client.ts';
 import { now } from '../../market/clock.ts';
 import { queries } from '../../market/queries.ts';
 import { amountText } from '../../parts/amount-text.ts';
-import { Answer } from '../../parts/answer.tsx';
+import { Answer, Failed, Loading } from '../../parts/answer.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Clock } from '../../parts/clock.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -22,7 +22,7 @@ import { chainName } from '../../parts/names.ts';
 import { Notice } from '../../parts/notice.tsx';
 import { PhraseFirst } from '../../parts/phrase-first.tsx';
 import { useEngine, useLive } from '../../parts/use-engine.ts';
-import { Vouched } from '../../parts/vouch.tsx';
+import { useBitcoinSigner, Vouched } from '../../parts/vouch.tsx';
 import { text } from '../../texts/texts.ts';
 import { chosenAddress, needsOf } from './addresses.ts';
 import { AddressesOfDeal } from './addresses-of-deal.tsx';
@@ -42,39 +42,47 @@ export function Acceptance(props: AcceptanceProps) {
 type Opened = AcceptanceProps & { readonly engine: Engine };
 
 function WithKeys(props: Opened) {
-  const { engine, thread } = props;
+  return (
+    <PhraseFirst engine={props.engine} back={`/deals/${props.thread.id}`}>
+      <WithAddresses {...props} />
+    </PhraseFirst>
+  );
+}
+
+function WithAddresses(props: Opened) {
+  const { engine, terms } = props;
   const chains = useLive(engine.nodes.chains);
   const [chosen, setChosen] = useState<Readonly<Record<string, string>>>({});
+  const signer = useBitcoinSigner(engine);
   const payouts = useQuery({
     queryKey: ['payouts'],
     queryFn: ({ signal }) => account.payouts(signal),
   });
   const me = useQuery({ queryKey: ['me'], queryFn: ({ signal }) => market.me({ signal }) });
+  const isThere = signer.data && payouts.data && me.data;
+  const known = isThere && {
+    ownKey: signer.data.address,
+    payouts: payouts.data.payouts,
+    wallets: me.data.wallets,
+  };
+  const refetch = () => void [signer, payouts, me].map((each) => each.refetch());
+  const error = signer.error ?? payouts.error ?? me.error;
+  if (known === undefined) {
+    return error === null ? <Loading /> : <Failed error={error} again={refetch} />;
+  }
+  const families = new Map(chains.map(({ chain, family }) => [chain, family]));
+  const needs = needsOf(terms, { families, ...known });
+  if (needs === null) return <Notice kind="bad">{text('deal.unknown_chain')}</Notice>;
+  const addresses = Object.fromEntries(
+    needs.map((need) => [need.chain, chosenAddress(need, chosen)]),
+  );
+  const accepting = <Accepting {...props} addresses={addresses} />;
+  const isBitcoin = needs.some(({ family }) => family === 'bitcoin');
   return (
-    <PhraseFirst engine={engine} back={`/deals/${thread.id}`}>
-      <Answer of={payouts}>
-        {({ payouts: paid }) => (
-          <Answer of={me}>
-            {({ wallets }) => {
-              const families = new Map(chains.map(({ chain, family }) => [chain, family]));
-              const needs = needsOf(props.terms, { families, payouts: paid, wallets });
-              if (needs === null) return <Notice kind="bad">{text('deal.unknown_chain')}</Notice>;
-              const addresses = Object.fromEntries(
-                needs.map((need) => [need.chain, chosenAddress(need, chosen)]),
-              );
-              const accepting = <Accepting {...props} addresses={addresses} />;
-              const isBitcoin = needs.some(({ family }) => family === 'bitcoin');
-              return (
-                <>
-                  <AddressesOfDeal needs={needs} chosen={chosen} onChange={setChosen} />
-                  {isBitcoin ? <Vouched engine={engine}>{accepting}</Vouched> : accepting}
-                </>
-              );
-            }}
-          </Answer>
-        )}
-      </Answer>
-    </PhraseFirst>
+    <>
+      <AddressesOfDeal needs={needs} chosen={chosen} onChange={setChosen} />
+      {isBitcoin ? <Vouched engine={engine}>{accepting}</Vouched> : accepting}
+    </>
   );
 }
 
@@ -103,9 +111,11 @@ function Accepting(props: AcceptingProps) {
           {text('deal.moved', { amount: amountText(BigInt(thread.quoteAmount), quote) })}
         </Notice>
       )}
-      <Button kind="main" blocked={blocked} onPress={() => setOpenFor(thread.quoteAmount)}>
-        {text('deal.accept')}
-      </Button>
+      <div className="deal-accept">
+        <Button kind="main" blocked={blocked} onPress={() => setOpenFor(thread.quoteAmount)}>
+          {text('deal.accept')}
+        </Button>
+      </div>
       {isOpen && <Question {...props} deal={deal} onClose={() => setOpenFor(null)} />}
     </>
   );

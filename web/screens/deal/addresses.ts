@@ -23,18 +23,21 @@ export type Known = {
   readonly families: ReadonlyMap<ChainKey, Family>;
   readonly payouts: readonly Pick<Payout, 'family' | 'paid' | 'receives'>[];
   readonly wallets: Readonly<Record<Family, WalletsOfFamily>>;
+  /** Of the phrase's key: escrows pay by it, and never to it. */
+  readonly ownKey: string | null;
 };
 
 /** null: this app does not know one of the chains. */
 export function needsOf(
   { gives, gets }: Pick<Terms, 'gives' | 'gets'>,
-  { families, payouts, wallets }: Known,
+  { families, payouts, wallets, ownKey }: Known,
 ): readonly [gives: AddressNeed, gets: AddressNeed] | null {
   const [from, to] = [families.get(gives.chain), families.get(gets.chain)];
   if (from === undefined || to === undefined) return null;
   const receiving = (family: Family) => {
     const known = payouts.find((each) => each.family === family);
-    return unique([known?.paid ?? null, ...(known?.receives ?? [])]);
+    const all = unique([known?.paid ?? null, ...(known?.receives ?? [])]);
+    return all.filter((each) => each !== ownKey);
   };
   const paying = (family: Family) => {
     const { login, proven } = wallets[family];

@@ -65,13 +65,14 @@ test('each step has its own deadline, and the refund is of the own leg', () => {
 });
 
 const known: Known = {
+  ownKey: 'key',
   families: new Map([
     ...(['bitcoin', 'evm', 'tron', 'solana'] as const).map((each) => [each, each] as const),
     ['base', 'evm'],
   ]),
   payouts: [
     { family: 'evm', paid: '0x1', receives: ['0x1', '0x2'] },
-    { family: 'bitcoin', paid: 'bc1', receives: [] },
+    { family: 'bitcoin', paid: 'key', receives: ['key', 'bc1'] },
     { family: 'solana', paid: null, receives: ['So1'] },
   ],
   wallets: {

@@ -11,6 +11,7 @@ export const situations = [
   'starting',
   'preparing',
   'other_funds_first',
+  'pay_not_yet',
   'pay',
   'pay_again',
   'pay_too_late',
@@ -107,6 +108,8 @@ function fundingOf(seen: Seen): Situation {
   const isLate = now > fundByOf(swap);
   if (!swap.isByHand && askOf(swap, 'pay_by_hand') === null) {
     if (swap.isRestored && funded === null) return 'watching';
+    // A key alone signs its escrows: it has no coins to pay them with.
+    if (own.family === 'bitcoin' && funded === null) return 'pay_not_yet';
     return funded === null ? (isSent(swap) ? 'fund_sent' : 'fund') : 'fund_sent';
   }
   if (funded !== null) return isLate && !funded.deep ? 'paid_late' : 'paid';
@@ -175,6 +178,7 @@ export function clockOf(
     case 'preparing':
     case 'other_funds_first':
       return until(initiatorFundBy);
+    case 'pay_not_yet':
     case 'pay':
     case 'pay_again':
     case 'fund':

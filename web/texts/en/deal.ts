@@ -64,9 +64,9 @@ export const deal = {
   'deal.address.missing': 'Name your address on {chain} first',
   'deal.unknown_chain': 'This app does not know one of the chains, so it cannot check this deal.',
   'deal.accept.lost.initiator':
-    'Network fees are lost if it stops. Coins are lost only if your browser stays away after taking what you get is due.',
+    'If it stops, network fees are lost and you take your own back. Keep this page open for your steps, or come back in time.',
   'deal.accept.lost.counterparty':
-    'Network fees are lost if it stops. Come back before the time to take what you get: afterwards they could take both.',
+    'If it stops, network fees are lost and you take your own back. After step 3 take what you get in time: later they could take both.',
   'deal.accept': 'Check and accept',
   'deal.accept.title': 'Accept? This cannot be undone',
   'deal.accept.commits': 'You commit to giving {give} on {chain}, for {get} on {other}.',

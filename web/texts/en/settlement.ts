@@ -38,6 +38,13 @@ export const settlement = {
     'Come back before {fundBy}. If you do not, the swap ends and you lose nothing.',
   'settlement.other_funds_first.lose': 'Nothing: you have not paid.',
 
+  'settlement.pay_not_yet.title': 'Do not pay yet',
+  'settlement.pay_not_yet.now':
+    'Something is missing before {gives} may be paid: see the notes on this page.',
+  'settlement.pay_not_yet.next': 'When it is there, this page shows the address and the amount.',
+  'settlement.pay_not_yet.away': 'The swap ends at {fundBy}, and you lose nothing.',
+  'settlement.pay_not_yet.lose': 'Nothing: you have not paid.',
+
   'settlement.pay.title': 'Pay {gives} in one payment',
   'settlement.pay.now':
     'Send exactly {gives} to the address below, from any wallet or exchange. This page watches for it.',

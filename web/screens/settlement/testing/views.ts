@@ -160,6 +160,7 @@ export const states: readonly (readonly [name: string, is: Situation, seen: Seen
     'other_funds_first',
     seen({ state: 'waiting_to_fund', gives: 'USDX', btc: 'mined' }),
   ],
+  ['gas is missing before paying', 'pay_not_yet', seen()],
   ['pay', 'pay', seen({ ...byHand, asks: [payAsk] })],
   ['pay, told before a restart', 'pay', seen(byHand)],
   ['pay at the last moment', 'pay', seen({ ...byHand, asks: [payAsk], at: initiatorFundBy })],
