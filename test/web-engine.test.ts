@@ -69,13 +69,13 @@ const typedBack = (page: Page) =>
   });
 
 /** The market pays the escrow key of the page: the login wallet vouches for it. */
-async function linked(page: Page, chain: string, login: Person): Promise<void> {
+async function linked(page: Page, login: Person): Promise<void> {
   const nonce = async (purpose: 'link' | 'authorize') =>
     (await login.client.walletNonce(purpose)).nonce;
-  const key = { chain, nonce: await nonce('link'), productName: login.client.productName };
+  const key = { nonce: await nonce('link'), productName: login.client.productName };
   const proof = await page.evaluate(async (it) => {
     const { engine, linkMessage } = globalThis as unknown as Tested;
-    const signer = await engine.bitcoinKey(it.chain);
+    const signer = await engine.bitcoinSigner();
     const message = linkMessage({ ...it, address: signer.address });
     return { address: signer.address, message, signature: await signer.signMessage(message) };
   }, key);
@@ -86,6 +86,9 @@ async function linked(page: Page, chain: string, login: Person): Promise<void> {
   const authorization = { address, message, signature: await wallet.signMessage(message) };
   await client.proveWallet('bitcoin', { ...proof, authorization });
 }
+
+const driverOf = (page: Page) =>
+  page.evaluate(() => (globalThis as unknown as Tested).engine.swaps.driver.now().kind);
 
 const views = (page: Page) =>
   page.evaluate(() => (globalThis as unknown as Tested).engine.swaps.all.now());
@@ -178,7 +181,7 @@ async function agreedBy(alice: Person) {
   return { deal, settles, pays };
 }
 
-test('a swap of Bitcoin goes on in another tab after the first one is closed', async (t: TestContext) => {
+test('of two tabs one settles a swap of Bitcoin, and the other goes on when that one is closed', async (t: TestContext) => {
   const alice = await web.person();
   const context = await web.browser.newContext({ serviceWorkers: 'block' });
   t.after(() => context.close());
@@ -186,7 +189,7 @@ test('a swap of Bitcoin goes on in another tab after the first one is closed', a
   const first = await web.open(t, '/help', { as: alice, context });
   await opened(first, alice);
   await first.evaluate(() => (globalThis as unknown as Tested).engine.vault.make());
-  await linked(first, 'bitcoin-regtest', alice);
+  await linked(first, alice);
   const { deal, settles, pays } = await agreedBy(alice);
   const examine = (page: Page) =>
     page.evaluate((it) => (globalThis as unknown as Tested).engine.examine(it), deal);
@@ -214,14 +217,23 @@ test('a swap of Bitcoin goes on in another tab after the first one is closed', a
     told.checks.map(({ name, ok }) => `${name} ${ok}`),
     ['agreed true', 'escrows true'],
   );
-  await first.close();
-  await pays(address);
   const second = await web.open(t, '/help', { context });
   await opened(second, alice);
-  const ended = await untilView(second, 'ended', ({ phase }) => phase === 'ended');
+  // The one that came last is in front: it has the turn, and asks for the same payment.
+  const again = await untilView(second, 'to pay', (view) => ask(view, 'pay_by_hand') !== undefined);
+  assert.deepEqual(ask(again, 'pay_by_hand'), payment);
+  assert.deepEqual([await driverOf(first), await driverOf(second)], ['other', 'this']);
+  await pays(address);
+  await untilView(first, 'told of the payment', (view) => view.legs.b.facts?.funded != null);
+  await second.close();
+  assert.equal(
+    await until('the turn', async () => ((await driverOf(first)) === 'this' ? 'this' : null)),
+    'this',
+  );
+  const ended = await untilView(first, 'ended', ({ phase }) => phase === 'ended');
   assert.equal(ended.end?.end, 'received');
   assert.equal((await maker).end, 'received');
-  const { now } = await second.evaluate(() => ({
+  const { now } = await first.evaluate(() => ({
     now: (globalThis as unknown as Tested).engine.rescue.file.now(),
   }));
   assert.equal(now.writtenAt !== null, true);

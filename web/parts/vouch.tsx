@@ -22,15 +22,21 @@ import { FreshGate, useFreshly } from './ways/fresh.tsx';
 import { SignOne } from './ways/sign-text.tsx';
 
 export type VouchedProps = {
-  readonly engine: Pick<Engine, 'bitcoinSigner'>;
+  readonly engine: Pick<Engine, 'bitcoinKey' | 'nodes'>;
   readonly children: ReactNode;
 };
 
+function bitcoinOf({ nodes }: Pick<Engine, 'nodes'>): string {
+  const found = nodes.chains.now().find(({ family }) => family === 'bitcoin');
+  if (found === undefined) throw new Error('this market has no Bitcoin chain');
+  return found.chain;
+}
+
 /** The phrase's key that escrows pay; refused as long as there is no phrase. */
-export function useBitcoinSigner(engine: Pick<Engine, 'bitcoinSigner'>) {
+export function useBitcoinSigner(engine: Pick<Engine, 'bitcoinKey' | 'nodes'>) {
   return useQuery({
     queryKey: ['bitcoin signer'],
-    queryFn: () => engine.bitcoinSigner(),
+    queryFn: () => engine.bitcoinKey(bitcoinOf(engine)),
     gcTime: 0,
   });
 }

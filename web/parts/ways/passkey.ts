@@ -5,7 +5,9 @@ import { text } from '../../texts/texts.ts';
 
 /** A browser without the JSON forms of WebAuthn level 3 is not offered passkeys. */
 export function passkeysHere(): boolean {
-  return typeof window.PublicKeyCredential?.parseRequestOptionsFromJSON === 'function';
+  return (
+    'PublicKeyCredential' in window && 'parseRequestOptionsFromJSON' in window.PublicKeyCredential
+  );
 }
 
 export async function signInByPasskey(purpose: 'sign-in' | 'renew'): Promise<SignedIn> {

@@ -162,9 +162,9 @@ type Part = { readonly what: string; readonly asset: Asset };
 
 function Named({ what, asset }: Part) {
   return (
-    <>
+    <span>
       <span className="amount">{what}</span> <span className="chain">{chainName(asset.chain)}</span>
-    </>
+    </span>
   );
 }
 
