@@ -1,5 +1,5 @@
-// A text that a wallet signs: by a wallet program of this browser, or elsewhere, by hand. The market
-// writes the text (docs/signing.md), and it is good once.
+// A text that a wallet signs: by a wallet program of this browser, or elsewhere, by hand. The
+// market writes the text (docs/signing.md), and it is good once.
 
 import { type FormEvent, type ReactNode, useState } from 'react';
 import type { Family } from '../../../core/families.ts';
