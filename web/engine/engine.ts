@@ -112,11 +112,8 @@ export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
     examine: deals.examine,
     accept: deals.accept,
     use: hands.use,
-    bitcoinSigner: async () => {
-      const { chain = 'bitcoin' } =
-        nodes.chains.now().find(({ family }) => family === 'bitcoin') ?? {};
-      return keyWallet(await nodes.source(chain), (await vault.keys()).bitcoinKey(escrowKey), null);
-    },
+    bitcoinKey: async (chain) =>
+      keyWallet(await nodes.source(chain), (await vault.keys()).bitcoinKey(escrowKey), null),
     close: async () => {
       over.abort();
       await Promise.all([clocks, open.close()]);

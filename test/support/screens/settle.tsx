@@ -101,7 +101,7 @@ function engineOf({ swaps = [], at, vault = checked, more = {} }: Given): Engine
     },
     health: held(healthy),
     use: () => undefined,
-    bitcoinSigner: async () => assertNever(),
+    bitcoinKey: async () => assertNever(),
     examine: async () => assertNever(),
     accept: async () => assertNever(),
     rescue: {
