@@ -217,7 +217,7 @@ test('paid by hand wrongly, then without browser and market: every satoshi comes
   await page.getByText('Not part of the swap. It comes back').waitFor();
   await show('twice');
   // Either of the two: blocks of a dev chain come at once.
-  await page.locator('.swap-now h2', { hasText: /was seen|are locked/ }).waitFor();
+  await page.locator('.swap-now h2', { hasText: /was seen|are locked|Collecting/ }).waitFor();
   assert.equal(await page.locator('svg.qr').count(), 0);
   await pay('twice', sats);
   await title(page, 'You paid more than agreed: decide');
