@@ -1,5 +1,5 @@
-// When the app is built at start, and that a build which fails stops nothing. The builder is a small
-// one, in a repository made here.
+// When the app is built at start, and that a build which fails stops nothing. The builder is a
+// small one, in a repository made here.
 
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';

@@ -8,9 +8,6 @@ export function accountRoutes<Root extends AnyRootRoute>(root: Root) {
     createRoute({
       getParentRoute,
       path: '/sign-in',
-      /** `back`: where the person was, a path of this app. */
-      validateSearch: ({ back }: { back?: unknown }): { back?: string } =>
-        typeof back === 'string' ? { back } : {},
       component: lazyRouteComponent(() => import('../screens/sign-in/sign-in.tsx'), 'SignIn'),
     }),
     createRoute({

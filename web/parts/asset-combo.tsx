@@ -1,5 +1,5 @@
-// The combo box of an asset. asset-field.tsx loads it when it is first shown: with what it brings it
-// is as large as the rest of a first screen.
+// The combo box of an asset. asset-field.tsx loads it when it is first shown: with what it brings
+// it is as large as the rest of a first screen.
 
 import {
   Button,

@@ -1,6 +1,7 @@
-// The wallets of this browser, once for the page.
+// The wallets of this browser, once for the page: found, connected, and handed to what settles.
 
 import { config } from '../market/config.ts';
+import type { AccountLink, Link } from '../wallets/types.ts';
 import { browserWallets } from '../wallets/wallets.ts';
 
 function bitcoinNetwork() {
@@ -10,3 +11,26 @@ function bitcoinNetwork() {
 }
 
 export const pageWallets = browserWallets(bitcoinNetwork());
+
+type Take = (link: AccountLink) => void;
+
+const waiting: AccountLink[] = [];
+let taker: Take | null = null;
+
+/**
+ * Asks the person for an account. It signs for the swaps of its account too: whoever has signed in
+ * with it need not connect it again to pay. Throws WalletError.
+ */
+export async function connectWallet(id: string, wanted?: string): Promise<Link> {
+  const link = await pageWallets.connect(id, wanted);
+  if (link.family === 'bitcoin') return link;
+  if (taker === null) waiting.push(link);
+  else taker(link);
+  return link;
+}
+
+/** `use` of the engine: it is given what was connected before, and what is from now on. */
+export function handOver(use: Take): void {
+  taker = use;
+  for (const link of waiting.splice(0)) use(link);
+}

@@ -22,21 +22,15 @@ import { FreshGate, useFreshly } from './ways/fresh.tsx';
 import { SignOne } from './ways/sign-text.tsx';
 
 export type VouchedProps = {
-  readonly engine: Pick<Engine, 'bitcoinKey' | 'nodes'>;
+  readonly engine: Pick<Engine, 'bitcoinSigner'>;
   readonly children: ReactNode;
 };
 
-function bitcoinOf({ nodes }: Pick<Engine, 'nodes'>): string {
-  const found = nodes.chains.now().find(({ family }) => family === 'bitcoin');
-  if (found === undefined) throw new Error('this market has no Bitcoin chain');
-  return found.chain;
-}
-
 /** The phrase's key that escrows pay; refused as long as there is no phrase. */
-export function useBitcoinSigner(engine: Pick<Engine, 'bitcoinKey' | 'nodes'>) {
+export function useBitcoinSigner(engine: Pick<Engine, 'bitcoinSigner'>) {
   return useQuery({
     queryKey: ['bitcoin signer'],
-    queryFn: () => engine.bitcoinKey(bitcoinOf(engine)),
+    queryFn: () => engine.bitcoinSigner(),
     gcTime: 0,
   });
 }

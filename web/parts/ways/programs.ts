@@ -4,7 +4,7 @@ import { useSyncExternalStore } from 'react';
 import type { Family } from '../../../core/families.ts';
 import type { MessageSigner } from '../../../sdk/keys.ts';
 import type { FoundWallet } from '../../wallets/types.ts';
-import { pageWallets } from '../page-wallets.ts';
+import { connectWallet, pageWallets } from '../page-wallets.ts';
 
 let found: readonly FoundWallet[] = [];
 
@@ -22,5 +22,5 @@ export function usePrograms(families: readonly Family[]): readonly FoundWallet[]
 
 /** Asks the person for an account. Throws WalletError. */
 export async function signerOf(id: string): Promise<MessageSigner> {
-  return (await pageWallets.connect(id)).signer;
+  return (await connectWallet(id)).signer;
 }

@@ -1,5 +1,5 @@
-// A text that a wallet signs: by a wallet program of this browser, or elsewhere, by hand. The market
-// writes the text (docs/signing.md), and it is good once.
+// A text that a wallet signs: by a wallet program of this browser, or elsewhere, by hand. The
+// market writes the text (docs/signing.md), and it is good once.
 
 import { type FormEvent, type ReactNode, useState } from 'react';
 import type { Family } from '../../../core/families.ts';
@@ -50,13 +50,14 @@ export function SignText<B extends Begun>({ families, begin, prove }: SignTextPr
   );
 }
 
-type ProgramsProps = {
+export type ProgramsProps = {
   readonly families: readonly Family[];
   readonly act: Act;
   readonly onChoose: (program: FoundWallet) => void;
 };
 
-function Programs({ families, act, onChoose }: ProgramsProps): ReactNode {
+/** A button for each wallet program of these families. */
+export function Programs({ families, act, onChoose }: ProgramsProps): ReactNode {
   const programs = usePrograms(families);
   if (programs.length === 0) return <p className="hint">{text('ways.wallet.none')}</p>;
   return (

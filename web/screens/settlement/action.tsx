@@ -4,11 +4,16 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { extraOf } from '../../../sdk/settle/extra.ts';
 import type { Ask, Engine, Verb } from '../../engine/types.ts';
+import { Failed } from '../../parts/answer.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { chainName, shortAddress } from '../../parts/names.ts';
 import { Notice } from '../../parts/notice.tsx';
+import { connectWallet } from '../../parts/page-wallets.ts';
+import { useAct } from '../../parts/ways/act.ts';
+import { Programs } from '../../parts/ways/sign-text.tsx';
 import { type TextKey, text } from '../../texts/texts.ts';
+import type { FoundWallet } from '../../wallets/types.ts';
 import { Pay } from './pay.tsx';
 import type { Shown } from './shown.ts';
 import { askOf, mustNotPay, type Seen, sidesOf } from './situation.ts';
@@ -36,22 +41,8 @@ export function Action({ engine, seen, said }: ActionProps) {
 function Asked({ engine, seen, said, ask }: ActionProps & { readonly ask: Ask }) {
   const { swap } = seen;
   switch (ask.kind) {
-    case 'connect_wallet': {
-      const account = { address: shortAddress(ask.address), chain: chainName(ask.chain) };
-      return (
-        <Notice
-          kind="warn"
-          title={text('settlement.ask.connect', account)}
-          action={
-            <Link className="button main" to="/wallets">
-              {text('settlement.ask.connect.go')}
-            </Link>
-          }
-        >
-          {text('settlement.ask.connect.why')}
-        </Notice>
-      );
-    }
+    case 'connect_wallet':
+      return <Connect ask={ask} />;
     case 'sign':
       return (
         <Notice
@@ -112,6 +103,27 @@ function NeedPhrase() {
       }
     >
       {text('settlement.ask.phrase.why')}
+    </Notice>
+  );
+}
+
+type ConnectProps = { readonly ask: Extract<Ask, { kind: 'connect_wallet' }> };
+
+/** The wallet of the account that was agreed, in this browser. */
+function Connect({ ask: { family, chain, address } }: ConnectProps) {
+  const act = useAct();
+  const connect = ({ id, name }: FoundWallet) =>
+    act.run(async () => {
+      const { signer } = await connectWallet(id, address);
+      if (signer.address.toLowerCase() === address.toLowerCase()) return;
+      throw new Error(text('ways.wallet.other', { name, own: signer.address, address }));
+    });
+  const account = { address: shortAddress(address), chain: chainName(chain) };
+  return (
+    <Notice kind="warn" title={text('settlement.ask.connect', account)}>
+      <p>{text('settlement.ask.connect.why')}</p>
+      <Programs families={[family]} act={act} onChoose={connect} />
+      {act.error !== null && <Failed error={act.error} />}
     </Notice>
   );
 }

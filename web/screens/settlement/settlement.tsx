@@ -1,11 +1,14 @@
 // One swap: what happens now, what next, until when one may be away, and one thing to do.
 
 import { useParams } from '@tanstack/react-router';
-import { use } from 'react';
+import { use, useEffect } from 'react';
 import { pageEngine } from '../../engine/page.ts';
+import { handOver } from '../../parts/page-wallets.ts';
 import { SwapPage } from './swap-page.tsx';
 
 export function Settlement() {
   const { id } = useParams({ from: '/swaps/$id' });
-  return <SwapPage engine={use(pageEngine())} id={id} key={id} />;
+  const engine = use(pageEngine());
+  useEffect(() => handOver(engine.use), [engine]);
+  return <SwapPage engine={engine} id={id} key={id} />;
 }

@@ -2,7 +2,7 @@
 // can be filled in signed out.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useRouter, useSearch } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import type { Family } from '../../../core/families.ts';
 import { messageOf } from '../../../sdk/errors.ts';
@@ -23,6 +23,7 @@ import { Select } from '../../parts/select.tsx';
 import { typedAmount } from '../../parts/typed-amount.ts';
 import { useEngine } from '../../parts/use-engine.ts';
 import { Vouched } from '../../parts/vouch.tsx';
+import { signInPath } from '../../parts/ways/back.ts';
 import { type TextKey, text } from '../../texts/texts.ts';
 import { CostsOfSwap } from './costs-of-swap.tsx';
 import {
@@ -236,7 +237,7 @@ function Asking({ draft, found, give }: AskingProps) {
   const session = useSession();
   const isSignedIn = session.status === 'account';
   const { family, hasWallet } = useGiving(give, isSignedIn);
-  const navigate = useNavigate();
+  const router = useRouter();
   const posting = usePosting();
   const back = `/?${new URLSearchParams(searchOf(draft) as Record<string, string>)}`;
   const stopped =
@@ -246,7 +247,7 @@ function Asking({ draft, found, give }: AskingProps) {
   const press = () => {
     if (!found.ok) return;
     if (isSignedIn) posting.mutate(found.wanted);
-    else void navigate({ to: '/sign-in', search: { back } });
+    else router.history.push(signInPath(back));
   };
   const isKnown = isSignedIn || session.status === 'loading';
   return (

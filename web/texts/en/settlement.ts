@@ -310,7 +310,6 @@ export const settlement = {
   'settlement.ask.connect': 'Connect the wallet {address} on {chain}',
   'settlement.ask.connect.why':
     'It is the account that was agreed for this swap. Another one cannot sign for it.',
-  'settlement.ask.connect.go': 'Connect a wallet',
   'settlement.ask.confirm': 'Confirm in your wallet',
   'settlement.ask.fund.native':
     'Your wallet shows a transaction that pays {gives} to the contract {contract}. Only the secret moves it to the other side. After {refundAt} it can only come back to you.',
