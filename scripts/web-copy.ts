@@ -1,5 +1,5 @@
-// The rescue page as one HTML file: everything of it is inside, and its own policy lets nothing else
-// run. A page from a disk may load no module beside it.
+// The rescue page as one HTML file: everything is inside, and its own policy lets nothing else run.
+// A page from a disk may load no module beside it.
 
 import { createHash } from 'node:crypto';
 import { build, type Rolldown } from 'vite';
@@ -37,7 +37,8 @@ export async function rescuePage(): Promise<string> {
     .replace(
       '<meta charset="utf-8">',
       () =>
-        `<meta charset="utf-8">\n    <meta http-equiv="Content-Security-Policy" content="${policy}">`,
+        '<meta charset="utf-8">\n    ' +
+        `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
     )
     .replace('</head>', () => `  <style>${style}</style>\n  </head>`)
     .replace('</body>', () => `  <script type="module">${code}</script>\n  </body>`);

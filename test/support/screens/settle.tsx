@@ -1,4 +1,4 @@
-// Tests only: the screens of a settlement, of the phrase and of a rescue in every state, by an engine
+// Tests only: screens of a settlement, of the phrase and of a rescue in every state, by an engine
 // of fixtures. `showState(name)` shows one of `states`, or of `screenOf` below.
 
 import '../../../web/style/style.css';
@@ -104,26 +104,30 @@ function engineOf({ swaps = [], at, vault = checked, more = {} }: Given): Engine
     bitcoinKey: async () => assertNever(),
     examine: async () => assertNever(),
     accept: async () => assertNever(),
-    rescue: {
-      file: held({ swaps: 1, writtenAt: agreedAt, isSaved: true }),
-      save: async () => ({ name: 'rescue.json', blob: new Blob(['{}']) }),
-      open: async (content) => {
-        if (content !== 'right') throw new RescueError('foreign_file', 'no rescue file');
-        return rescueFile;
-      },
-      fromFile: async () =>
-        (['restored', 'kept', 'refused'] as const).map((outcome, index) => ({
-          ...{ swapId: `swap-${index}`, outcome, why: 'legs.a.escrow differs' },
-          ...{ secret: index === 1 ? 'missing' : 'found', bitcoinKey: 0 },
-        })),
-      fromMarket: async (confirm) => {
-        await confirm(rescueFile.swaps[0] as RescueFile['swaps'][number]);
-        return { swaps: [], isWhole: false };
-      },
-    },
+    rescue: rescueOf(),
     ...more,
   } as Engine;
   return engine;
+}
+
+function rescueOf(): Engine['rescue'] {
+  return {
+    file: held({ swaps: 1, writtenAt: agreedAt, isSaved: true }),
+    save: async () => ({ name: 'rescue.json', blob: new Blob(['{}']) }),
+    open: async (content) => {
+      if (content !== 'right') throw new RescueError('foreign_file', 'no rescue file');
+      return rescueFile;
+    },
+    fromFile: async () =>
+      (['restored', 'kept', 'refused'] as const).map((outcome, index) => ({
+        ...{ swapId: `swap-${index}`, outcome, why: 'legs.a.escrow differs' },
+        ...{ secret: index === 1 ? 'missing' : 'found', bitcoinKey: 0 },
+      })),
+    fromMarket: async (confirm) => {
+      await confirm(rescueFile.swaps[0] as RescueFile['swaps'][number]);
+      return { swaps: [], isWhole: false };
+    },
+  };
 }
 
 function assertNever(): never {

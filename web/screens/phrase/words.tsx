@@ -1,4 +1,4 @@
-// The twelve words, hidden until they are asked for. They are in the page's memory only while shown.
+// The twelve words, hidden until asked for. They are in the page's memory only while shown.
 
 import { useState } from 'react';
 import { messageOf } from '../../../sdk/errors.ts';
