@@ -112,8 +112,11 @@ export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
     examine: deals.examine,
     accept: deals.accept,
     use: hands.use,
-    bitcoinKey: async (chain) =>
-      keyWallet(await nodes.source(chain), (await vault.keys()).bitcoinKey(escrowKey), null),
+    bitcoinSigner: async () => {
+      const { chain = 'bitcoin' } =
+        nodes.chains.now().find(({ family }) => family === 'bitcoin') ?? {};
+      return keyWallet(await nodes.source(chain), (await vault.keys()).bitcoinKey(escrowKey), null);
+    },
     close: async () => {
       over.abort();
       await Promise.all([clocks, open.close()]);

@@ -33,7 +33,7 @@ export type Engine = {
    * linked: for `linkWallet` of the SDK, with the login wallet, or an account's payout. Throws
    * EngineError `no_phrase`, `unknown_chain`.
    */
-  bitcoinKey(chain: ChainKey): Promise<MessageSigner & { readonly pubkey: string }>;
+  bitcoinSigner(): Promise<MessageSigner & { readonly pubkey: string }>;
   /** A wallet that the person has connected (`web/wallets`): it signs for swaps of its account. */
   use(link: AccountLink): void;
   /** What an acceptance would mean, and what the browser has checked. Tells the market nothing. */
@@ -375,7 +375,7 @@ export type EngineFault =
   | 'has_phrase'
   | 'swaps_open'
   | 'no_payout'
-  /** `bitcoinKey` is to be linked first. */
+  /** `bitcoinSigner` is to be linked first. */
   | 'key_unknown'
   | 'failed_check'
   | 'signed_out'

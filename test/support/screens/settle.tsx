@@ -101,7 +101,7 @@ function engineOf({ swaps = [], at, vault = checked, more = {} }: Given): Engine
     },
     health: held(healthy),
     use: () => undefined,
-    bitcoinKey: async () => assertNever(),
+    bitcoinSigner: async () => assertNever(),
     examine: async () => assertNever(),
     accept: async () => assertNever(),
     rescue: rescueOf(),
