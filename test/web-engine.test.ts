@@ -75,7 +75,7 @@ async function linked(page: Page, login: Person): Promise<void> {
   const key = { nonce: await nonce('link'), productName: login.client.productName };
   const proof = await page.evaluate(async (it) => {
     const { engine, linkMessage } = globalThis as unknown as Tested;
-    const signer = await engine.bitcoinKey('bitcoin-regtest');
+    const signer = await engine.bitcoinSigner();
     const message = linkMessage({ ...it, address: signer.address });
     return { address: signer.address, message, signature: await signer.signMessage(message) };
   }, key);
