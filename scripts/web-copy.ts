@@ -1,4 +1,4 @@
-// The rescue page as one HTML file: all of it is inside, and its own policy lets nothing else run.
+// The rescue page as one HTML file: everything is inside, and its own policy lets nothing else run.
 // A page from a disk may load no module beside it.
 
 import { createHash } from 'node:crypto';
@@ -31,11 +31,15 @@ export async function rescuePage(): Promise<string> {
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
-  const meta = `<meta http-equiv="Content-Security-Policy" content="${policy}">`;
   return String(html.source)
     .replace(/<script type="module"[^>]*><\/script>\s*/, '')
     .replaceAll(/<link rel="(?:stylesheet|modulepreload)"[^>]*>\s*/g, '')
-    .replace('<meta charset="utf-8">', (first) => `${first}\n    ${meta}`)
+    .replace(
+      '<meta charset="utf-8">',
+      () =>
+        '<meta charset="utf-8">\n    ' +
+        `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
+    )
     .replace('</head>', () => `  <style>${style}</style>\n  </head>`)
     .replace('</body>', () => `  <script type="module">${code}</script>\n  </body>`);
 }

@@ -35,7 +35,7 @@ export type Changes = {
   readonly heads: Heads;
 };
 
-/** Bitcoin: one payment to an escrow. `funding` is the leg's; `further` is the amount or more. */
+/** One payment to an escrow. `funding` is the leg's; `further` is of the amount or more. */
 export type EscrowPayment = {
   readonly txid: string;
   readonly vout: number;

@@ -84,7 +84,7 @@ function claimNow(context: Context, secret: Secret): Promise<void> {
 
 async function claimTelling(context: Context, secret: Secret): Promise<void> {
   const { asks } = walletOf(context, payingLeg(context).chain);
-  if (asks === null) await tellWallet(context, secret);
+  if (asks !== undefined && context.record.publicSecret === null) await tellWallet(context, secret);
   await claimAlone(context, secret);
 }
 

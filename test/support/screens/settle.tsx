@@ -1,5 +1,5 @@
-// Tests only: the screens of a settlement, of the phrase and of a rescue in every state.
-// Their engine is made of fixtures. `showState(name)` shows one of `states`, or of `screenOf` below.
+// Tests only: screens of a settlement, of the phrase and of a rescue in every state, by an engine
+// of fixtures. `showState(name)` shows one of `states`, or of `screenOf` below.
 
 import '../../../web/style/style.css';
 import { QueryClientProvider } from '@tanstack/react-query';
@@ -14,7 +14,7 @@ import { useSyncExternalStore } from 'react';
 import { createRoot } from 'react-dom/client';
 import { RescueError } from '../../../sdk/errors.ts';
 import type { RescueFile } from '../../../sdk/rescue/file.ts';
-import { type Held, held } from '../../../web/engine/live.ts';
+import { held } from '../../../web/engine/live.ts';
 import type { Engine, SwapView, VaultState } from '../../../web/engine/types.ts';
 import { moveClock } from '../../../web/market/clock.ts';
 import { queries } from '../../../web/market/queries.ts';
@@ -43,11 +43,46 @@ type Given = {
 function engineOf({ swaps = [], at, vault = checked, more = {} }: Given): Engine {
   moveClock((at?.now ?? agreedAt + 60) - Math.floor(Date.now() / 1_000));
   const kept = held<VaultState>(vault);
+  const chains = [
+    { chain: 'bitcoin-regtest', family: 'bitcoin', title: 'Bitcoin regtest', isKnown: false },
+    { chain: 'evm-dev', family: 'evm', title: 'A dev chain (chain id 31337)', isKnown: false },
+  ] as const;
+  const nodes = held(chains.map((each) => ({ ...each, nodes: [] as string[], isOwn: false })));
   const engine = {
     network: 'dev',
     now: () => at?.now ?? agreedAt + 60,
-    vault: vaultOf(kept),
-    nodes: nodesOf(),
+    vault: {
+      state: kept,
+      make: async () => kept.set({ kind: 'unchecked', madeAt: agreedAt }),
+      words: async () => words.split(' '),
+      asked: () => [2, 5, 11],
+      check: async (typed) => {
+        const wrong = [2, 5, 11].filter((place) => typed[place] !== words.split(' ')[place - 1]);
+        if (wrong.length === 0) kept.set(checked);
+        return { wrong };
+      },
+      restore: async (typed) => {
+        const count = typed.trim().split(/\s+/).length;
+        if (count !== 12) return { ok: false, fault: 'count', count };
+        kept.set(checked);
+        return { ok: true, phrase: '' };
+      },
+      forget: async () => kept.set({ kind: 'none' }),
+    },
+    nodes: {
+      chains: nodes,
+      check: async () => assertNever(),
+      keep: async (chain, [url = '']) => {
+        const isGood = url.startsWith('http');
+        if (!isGood) {
+          return [{ ok: false, url, fault: 'bad_url', sentence: `"${url}" is no URL` }];
+        }
+        nodes.set(
+          nodes.now().map((each) => (each.chain === chain ? { ...each, nodes: [url] } : each)),
+        );
+        return [{ ok: true, url, height: 812, atMs: 0 }];
+      },
+    },
     swaps: {
       all: held(swaps),
       one: () => null,
@@ -69,67 +104,28 @@ function engineOf({ swaps = [], at, vault = checked, more = {} }: Given): Engine
     bitcoinSigner: async () => assertNever(),
     examine: async () => assertNever(),
     accept: async () => assertNever(),
-    rescue: {
-      file: held({ swaps: 1, writtenAt: agreedAt, isSaved: true }),
-      save: async () => ({ name: 'rescue.json', blob: new Blob(['{}']) }),
-      open: async (content) => {
-        if (content !== 'right') throw new RescueError('foreign_file', 'no rescue file');
-        return rescueFile;
-      },
-      fromFile: async () =>
-        (['restored', 'kept', 'refused'] as const).map((outcome, index) => ({
-          ...{ swapId: `swap-${index}`, outcome, why: 'legs.a.escrow differs' },
-          ...{ secret: index === 1 ? 'missing' : 'found', bitcoinKey: 0 },
-        })),
-      fromMarket: async (confirm) => {
-        await confirm(rescueFile.swaps[0] as RescueFile['swaps'][number]);
-        return { swaps: [], isWhole: false };
-      },
-    },
+    rescue: rescueOf(),
     ...more,
   } as Engine;
   return engine;
 }
 
-function vaultOf(kept: Held<VaultState>): Engine['vault'] {
+function rescueOf(): Engine['rescue'] {
   return {
-    state: kept,
-    make: async () => kept.set({ kind: 'unchecked', madeAt: agreedAt }),
-    words: async () => words.split(' '),
-    asked: () => [2, 5, 11],
-    check: async (typed) => {
-      const wrong = [2, 5, 11].filter((place) => typed[place] !== words.split(' ')[place - 1]);
-      if (wrong.length === 0) kept.set(checked);
-      return { wrong };
+    file: held({ swaps: 1, writtenAt: agreedAt, isSaved: true }),
+    save: async () => ({ name: 'rescue.json', blob: new Blob(['{}']) }),
+    open: async (content) => {
+      if (content !== 'right') throw new RescueError('foreign_file', 'no rescue file');
+      return rescueFile;
     },
-    restore: async (typed) => {
-      const count = typed.trim().split(/\s+/).length;
-      if (count !== 12) return { ok: false, fault: 'count', count };
-      kept.set(checked);
-      return { ok: true, phrase: '' };
-    },
-    forget: async () => kept.set({ kind: 'none' }),
-  };
-}
-
-function nodesOf(): Engine['nodes'] {
-  const chains = [
-    { chain: 'bitcoin-regtest', family: 'bitcoin', title: 'Bitcoin regtest', isKnown: false },
-    { chain: 'evm-dev', family: 'evm', title: 'A dev chain (chain id 31337)', isKnown: false },
-  ] as const;
-  const nodes = held(chains.map((each) => ({ ...each, nodes: [] as string[], isOwn: false })));
-  return {
-    chains: nodes,
-    check: async () => assertNever(),
-    keep: async (chain, [url = '']) => {
-      const isGood = url.startsWith('http');
-      if (!isGood) {
-        return [{ ok: false, url, fault: 'bad_url', sentence: `"${url}" is no URL` }];
-      }
-      nodes.set(
-        nodes.now().map((each) => (each.chain === chain ? { ...each, nodes: [url] } : each)),
-      );
-      return [{ ok: true, url, height: 812, atMs: 0 }];
+    fromFile: async () =>
+      (['restored', 'kept', 'refused'] as const).map((outcome, index) => ({
+        ...{ swapId: `swap-${index}`, outcome, why: 'legs.a.escrow differs' },
+        ...{ secret: index === 1 ? 'missing' : 'found', bitcoinKey: 0 },
+      })),
+    fromMarket: async (confirm) => {
+      await confirm(rescueFile.swaps[0] as RescueFile['swaps'][number]);
+      return { swaps: [], isWhole: false };
     },
   };
 }

@@ -84,24 +84,27 @@ function Asked({ engine, seen, said, ask }: ActionProps & { readonly ask: Ask })
         </Notice>
       );
     case 'need_phrase':
-      return (
-        <Notice
-          kind="warn"
-          title={text('settlement.ask.phrase')}
-          action={
-            <Link className="button main" to="/phrase">
-              {text('settlement.ask.phrase.go')}
-            </Link>
-          }
-        >
-          {text('settlement.ask.phrase.why')}
-        </Notice>
-      );
-    // The screen names it below.
+      return <NeedPhrase />;
     case 'pay_by_hand':
     case 'wait':
       return null;
   }
+}
+
+function NeedPhrase() {
+  return (
+    <Notice
+      kind="warn"
+      title={text('settlement.ask.phrase')}
+      action={
+        <Link className="button main" to="/phrase">
+          {text('settlement.ask.phrase.go')}
+        </Link>
+      }
+    >
+      {text('settlement.ask.phrase.why')}
+    </Notice>
+  );
 }
 
 type ConnectProps = { readonly ask: Extract<Ask, { kind: 'connect_wallet' }> };

@@ -1,5 +1,5 @@
-// Texts of the settlement of a swap: what happens now, what next, until when one may be away.
-// `{gives}` and `{gets}` are amounts with their unit, times are local with a countdown.
+// Texts of a swap's settlement: what happens now, what next, until when one may be away, what can
+// be lost. `{gives}` and `{gets}` are amounts with their unit, times are local with a countdown.
 
 export const settlement = {
   'settlement.title': 'Swap {gives} for {gets}',
