@@ -9,9 +9,9 @@ import { takeNewer, useNewer } from '../offline/keep.ts';
 import { useAnnounced } from '../parts/announce.ts';
 import { Button } from '../parts/button.tsx';
 import { Notice } from '../parts/notice.tsx';
-import { Replaced } from '../parts/replaced.tsx';
 import { text } from '../texts/texts.ts';
 import { links } from './links.ts';
+import { Replaced } from './replaced.tsx';
 
 export function Layout() {
   const announced = useAnnounced();

@@ -187,7 +187,7 @@ function afterProgress(told: Told, each: Progress, now: UnixSeconds): Partial<To
 }
 
 /** By the code of the SDK, of a chain's adapter or of the market. */
-export function problemOf({ leg, code, sentence }: Failure, error?: unknown): Problem {
+function problemOf({ leg, code, sentence }: Failure, error?: unknown): Problem {
   return { kind: kindOf(code, error), leg, code, sentence };
 }
 

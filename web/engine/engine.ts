@@ -15,7 +15,7 @@ import { openRescue } from './rescue.ts';
 import { sleep } from './sleep.ts';
 import { type OpenSwaps, openSwaps } from './swaps.ts';
 import type { Said } from './tabs.ts';
-import type { Engine, Health, Problem } from './types.ts';
+import { type Engine, type Health, mostClockOffSeconds, type Problem } from './types.ts';
 import { openVault } from './vault.ts';
 import { handsOf, keyWallet } from './wallets.ts';
 
@@ -39,9 +39,6 @@ export type EngineParts = {
 };
 
 export type OpenEngine = Engine & { close(): Promise<void> };
-
-/** From here on a deadline may be missed. */
-const mostClockOffSeconds = 60;
 
 export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
   const { name, network, chains, client, store, kept } = parts;

@@ -109,8 +109,8 @@ test('what may cost is warned of before, the worst first, and nothing once a swa
   assert.deepEqual(kinds({ ...hand, at: initiatorFundBy - 899 }), ['near']);
   assert.deepEqual(kinds({ ...hand, btc: 'pooled', at: initiatorFundBy - 10 }), []);
   const off = (clockOffSeconds: number) => ({ health: { ...healthy, clockOffSeconds } });
-  assert.deepEqual(kinds(hand, off(120)), []);
-  assert.deepEqual(kinds(hand, off(-121)), ['clock']);
+  assert.deepEqual(kinds(hand, off(60)), []);
+  assert.deepEqual(kinds(hand, off(-61)), ['clock']);
   const stored = (store: 'ephemeral' | 'unpromised' | 'full') => ({
     health: { ...healthy, store },
   });

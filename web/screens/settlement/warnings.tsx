@@ -27,7 +27,6 @@ export function Warnings({ engine, seen, said }: Props) {
     ...said.values,
     off: formatDuration(Math.abs(health.clockOffSeconds ?? 0)),
     chain: chainName(sidesOf(seen.swap).own.chain),
-    by: said.values.fundBy ?? '',
   };
   return found.map(({ kind, weight, sentence }) => (
     <Notice

@@ -12,7 +12,6 @@ import { market } from '../../market/client.ts';
 import { config } from '../../market/config.ts';
 import { useSession } from '../../market/session.ts';
 import { Answer } from '../../parts/answer.tsx';
-import { AssetField } from '../../parts/asset-field.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Field, TextField } from '../../parts/field.tsx';
 import { chainName } from '../../parts/names.ts';
@@ -25,6 +24,7 @@ import { useEngine } from '../../parts/use-engine.ts';
 import { Vouched } from '../../parts/vouch.tsx';
 import { signInPath } from '../../parts/ways/back.ts';
 import { type TextKey, text } from '../../texts/texts.ts';
+import { AssetField } from './asset-field.tsx';
 import { CostsOfSwap } from './costs-of-swap.tsx';
 import {
   type Audience,
