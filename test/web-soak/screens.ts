@@ -17,6 +17,13 @@ export const says = (page: Page, sentence: RegExp | string, timeout?: number) =>
 const panel = (page: Page, title: string) =>
   page.locator('section.panel', { has: page.getByRole('heading', { name: title }) });
 
+export async function signsIn(trader: Trader): Promise<void> {
+  const { page } = trader;
+  await trader.goto('/sign-in?then=/swaps');
+  await button(page, `Use ${walletNames.evm}`).click();
+  await page.waitForURL(/\/swaps$/);
+}
+
 /** By the wallet of that family; then every other family's is named to be paid, and proven. */
 export async function joins(trader: Trader, login: Exclude<Family, 'bitcoin'> = 'evm') {
   const { page } = trader;
@@ -92,7 +99,8 @@ async function chooses(page: Page, side: string, { symbol, chain }: Coin): Promi
 
 /** As the app names a chain of the dev network. */
 const titles: Readonly<Record<string, RegExp>> = {};
-const chainTitle = (chain: string) => titles[chain] ?? new RegExp(escaped(chain.split('-')[0] ?? chain), 'i');
+const chainTitle = (chain: string) =>
+  titles[chain] ?? new RegExp(escaped(chain.split('-')[0] ?? chain), 'i');
 
 export type Trade = {
   readonly give: Coin;
@@ -129,14 +137,20 @@ export async function quotes(trader: Trader, { give, get, giveAmount, getAmount 
   });
   await row.first().click();
   await page.locator('.quote-panel input').fill(typed(getAmount, get));
-  await page.locator('.facts').getByText(new RegExp(`^${escaped(typed(getAmount, get))} `)).waitFor();
+  await page
+    .locator('.facts')
+    .getByText(new RegExp(`^${escaped(typed(getAmount, get))} `))
+    .waitFor();
   await page.keyboard.press('Enter');
   const threads = page.getByRole('region', { name: 'Negotiations' });
   await threads.getByText('Your price: it is their move').first().waitFor();
 }
 
 export async function looksAtQuote({ page }: Trader): Promise<void> {
-  await page.getByRole('link', { name: /^Look and accept/ }).first().click();
+  await page
+    .getByRole('link', { name: /^Look and accept/ })
+    .first()
+    .click();
   await page.waitForURL(/\/deals\//);
 }
 
@@ -145,13 +159,21 @@ export async function accepts(trader: Trader): Promise<void> {
   const { page, addresses } = trader;
   const accept = button(page, 'Check and accept');
   const vouch = button(page, 'Sign with the login wallet');
-  await accept.or(vouch).or(page.getByRole('link', { name: 'To the phrase' })).first().waitFor();
+  await accept
+    .or(vouch)
+    .or(page.getByRole('link', { name: 'To the phrase' }))
+    .first()
+    .waitFor();
   const free = page.getByRole('textbox', { name: /^(You are paid|A refund|You pay).* on/ });
   for (const field of await free.all()) await field.fill(addresses.bitcoin);
   if (await vouch.isVisible()) await vouches(trader);
   await accept.click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByText('terms').first().waitFor().catch(() => {});
+  await dialog
+    .getByText('terms')
+    .first()
+    .waitFor()
+    .catch(() => {});
   for (const box of await dialog.getByRole('checkbox').all()) await box.check();
   const yes = button(dialog, 'Accept, bindingly');
   await yes.and(page.locator(':not([aria-disabled=true])')).waitFor();

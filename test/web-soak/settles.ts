@@ -6,7 +6,7 @@ import type { Ground, Trader } from './trader.ts';
 import { walletNames } from './trader.ts';
 
 const families = ['evm', 'tron', 'solana'] as const;
-const endLimitMs = Number(process.env.SOAK_END ?? 120_000);
+const endLimitMs = 90_000;
 const lookMs = 150;
 
 export type Watching = {
@@ -42,7 +42,10 @@ export async function settles(
     if (until.test(title)) return title;
     const asked = await nextOf(page);
     if (asked === 'wallet' && (pays || !/^Lock/.test(title))) {
-      await page.getByRole('button', { name: /^Ask the wallet/ }).click({ timeout: 2_000 }).catch(() => {});
+      await page
+        .getByRole('button', { name: /^Ask the wallet/ })
+        .click({ timeout: 2_000 })
+        .catch(() => {});
     }
     if (asked === 'connect') await connects(page);
     if (asked === 'pay' && pays && !hasPaid) {
@@ -65,7 +68,9 @@ async function nextOf(page: Page): Promise<'wallet' | 'connect' | 'pay' | null> 
 
 async function connects(page: Page): Promise<void> {
   for (const family of families) {
-    const found = page.locator('.swap-now').getByRole('button', { name: `Use ${walletNames[family]}` });
+    const found = page
+      .locator('.swap-now')
+      .getByRole('button', { name: `Use ${walletNames[family]}` });
     if (await found.isVisible()) await found.click({ timeout: 2_000 }).catch(() => {});
   }
 }
@@ -77,4 +82,3 @@ async function paysByHand({ web, place }: Ground, { page }: Trader): Promise<voi
   const sats = BigInt(Math.round(Number(amount) * 1e8));
   await web.dev.faucet({ chain: place.bitcoin.chain, address, amount: sats });
 }
-

@@ -9,7 +9,12 @@ import { walletScript } from '../../web/wallets/testing/script.ts';
 import type { Told } from '../../web/wallets/testing/settings.ts';
 import { type Web, watch } from '../support/web.ts';
 
-export const walletNames = { evm: 'Fox', tron: 'TronLink', solana: 'Ghost', bitcoin: 'Verse' } as const;
+export const walletNames = {
+  evm: 'Fox',
+  tron: 'TronLink',
+  solana: 'Ghost',
+  bitcoin: 'Verse',
+} as const;
 
 export type Ground = {
   readonly web: Web;
@@ -18,6 +23,9 @@ export type Ground = {
   readonly coreUrl: string;
   readonly own: ReadonlySet<string>;
 };
+
+/** Unix seconds, as the dev network has moved them. */
+export type Clock = { readonly now: () => number; move(seconds: number): Promise<void> };
 
 export type Trader = {
   readonly name: string;
@@ -38,8 +46,16 @@ declare const walletDoubles: Record<string, Told>;
 /** Answers of a page on a machine with two cores. */
 const pageMs = 20_000;
 
-/** `of`: the same person on another device, with the same wallets and no storage. */
-export async function newTrader(ground: Ground, name: string, of?: Trader): Promise<Trader> {
+/**
+ * `of`: the same person on another device, with the same wallets and no storage; in `browser`, a
+ * profile that is there, in another tab.
+ */
+export async function newTrader(
+  ground: Ground,
+  name: string,
+  of?: Trader,
+  browser?: BrowserContext,
+): Promise<Trader> {
   const { web, place, coreUrl, own } = ground;
   const keys = of?.keys ?? newKeys();
   const wallets = walletsOf(place, keys);
@@ -50,16 +66,29 @@ export async function newTrader(ground: Ground, name: string, of?: Trader): Prom
     solana: wallets.solana.address,
   };
   const content = await walletScript([
-    { family: 'evm', name: walletNames.evm, privateKey: keys.evm, chains: { [place.evm.chainId]: place.evm.rpcUrl } },
+    {
+      family: 'evm',
+      name: walletNames.evm,
+      privateKey: keys.evm,
+      chains: { [place.evm.chainId]: place.evm.rpcUrl },
+    },
     { family: 'tron', name: walletNames.tron, privateKey: keys.tron, url: place.tron.rpcUrl },
     { family: 'solana', name: walletNames.solana, privateKey: keys.solana },
-    { family: 'bitcoin', name: walletNames.bitcoin, privateKey: keys.bitcoin, network: 'regtest', coreUrl },
+    {
+      family: 'bitcoin',
+      name: walletNames.bitcoin,
+      privateKey: keys.bitcoin,
+      network: 'regtest',
+      coreUrl,
+    },
   ]);
-  const context = await web.browser.newContext({
-    ...{ viewport: { width: 1_200, height: 900 }, locale: 'en-GB', reducedMotion: 'reduce' },
-    ...{ serviceWorkers: 'block', acceptDownloads: true },
-  });
-  await context.addInitScript({ content });
+  const context =
+    browser ??
+    (await web.browser.newContext({
+      ...{ viewport: { width: 1_200, height: 900 }, locale: 'en-GB', reducedMotion: 'reduce' },
+      ...{ serviceWorkers: 'block', acceptDownloads: true },
+    }));
+  if (browser === undefined) await context.addInitScript({ content });
   const page = await context.newPage();
   page.setDefaultTimeout(pageMs);
   const wrong = await watch(page, own);
@@ -72,11 +101,13 @@ export async function newTrader(ground: Ground, name: string, of?: Trader): Prom
 
 /** On every chain, for so many swaps. */
 export async function funded({ web, place }: Ground, { addresses }: Trader): Promise<void> {
-  const gifts = Object.values(place.coins).flatMap(({ name, chain, family, token, gift: amount }) => {
-    const asset = token === null ? {} : { asset: token };
-    const gift = { chain, address: addresses[family], amount, ...asset };
-    return name === 'BTC' ? Array.from({ length: 8 }, () => gift) : [gift];
-  });
+  const gifts = Object.values(place.coins).flatMap(
+    ({ name, chain, family, token, gift: amount }) => {
+      const asset = token === null ? {} : { asset: token };
+      const gift = { chain, address: addresses[family], amount, ...asset };
+      return name === 'BTC' ? Array.from({ length: 8 }, () => gift) : [gift];
+    },
+  );
   await Promise.all(gifts.map((gift) => web.dev.faucet(gift)));
 }
 
