@@ -20,6 +20,7 @@ import {
   type VerifiedLeg,
   type VerifiedSwap,
 } from '../../sdk/trade.ts';
+import { mustHaveDecimals } from './coins.ts';
 import type { Kept } from './kept.ts';
 import type { OpenNodes } from './nodes.ts';
 import {
@@ -147,6 +148,12 @@ async function examined(parts: DealsParts, deal: Deal) {
     const of = await mustBePayable(parts, deal, sources);
     check(step, true, 'each of your addresses is one of its chain');
     step = 'terms';
+    for (const asset of [deal.base, deal.quote]) {
+      const source = sources.get(asset.chain);
+      if (source !== undefined) {
+        await mustHaveDecimals(source, asset, AbortSignal.timeout(nodeMs));
+      }
+    }
     const { role, deadlines, trade, deal: fitting } = await fit(parts, deal, of);
     check('terms', true, 'amounts, assets and price of the thread are what you see here');
     check('rules', true, 'formula, contracts and policies of the market are those of this app');
