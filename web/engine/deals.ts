@@ -1,5 +1,5 @@
-// What a person accepts: examined in the page, kept before it is said, and watched until the other
-// side accepts too or the acceptance has lapsed.
+// What a person accepts: examined in the page, and kept before the market is told. It is watched
+// until the other side accepts too, or the acceptance has lapsed.
 
 import type { Deadlines } from '../../core/deadlines.ts';
 import type { ChainKey } from '../../core/families.ts';
