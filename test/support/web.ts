@@ -84,7 +84,7 @@ export async function startWeb(env: Readonly<Record<string, string>> = {}): Prom
     const { port } = new URL(market.ready.url);
     const url = `http://localhost:${port}`;
     const dev = devnetClient(market.ready.dev ?? '');
-    const own = allowedOrigins(market, url, await dev.status());
+    const own = originsOf(market, url, await dev.status());
     return {
       ...{ url, market, browser, dev, close },
       person: () => newPerson(market, url),
@@ -96,7 +96,8 @@ export async function startWeb(env: Readonly<Record<string, string>> = {}): Prom
   }
 }
 
-function allowedOrigins(
+/** That a page of this market may ask. */
+export function originsOf(
   { ready }: RunningMarket,
   url: string,
   { chains }: DevnetStatus,
