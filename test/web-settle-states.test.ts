@@ -171,6 +171,15 @@ test('what was paid too much is put at risk by a second word alone', async () =>
   await page.close();
 });
 
+test('where no address is known, the field for one is there, and the refusal is told', async () => {
+  const page = await opened();
+  await show(page, 'brought back, no address');
+  await page.getByLabel('Bitcoin address').fill('bc1qwrong');
+  await page.keyboard.press('Enter');
+  await page.getByText('"bc1qwrong" is no address of Bitcoin regtest').waitFor();
+  await page.close();
+});
+
 test('a page that must stay open asks before it is left', async () => {
   const page = await opened();
   const asked = async (state: string) => {

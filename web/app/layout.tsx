@@ -25,8 +25,8 @@ export function Layout() {
       </a>
       <Head />
       <Offline />
-      <Newer />
       <main id="screen" tabIndex={-1} data-path={path}>
+        <Newer />
         <Replaced />
         <Outlet />
       </main>

@@ -60,7 +60,9 @@ export function warningsOf(about: About): Warning[] {
   for (const problem of swap.problems) found.set(kindOf(problem), problem.sentence);
   if (about.isOtherTab) found.set('other_tab', null);
   const stored = storeWarning(health);
-  if (stored !== null) found.set(stored, health.storeSentence);
+  // Who has saved the newest file, or is asked to, need not be asked once more.
+  const isCovered = stored === 'unpromised' && rescue.swaps > 0;
+  if (stored !== null && !isCovered) found.set(stored, health.storeSentence);
   const { clockOffSeconds } = health;
   if (clockOffSeconds !== null && Math.abs(clockOffSeconds) > mostClockOffSeconds) {
     found.set('clock', found.get('clock') ?? null);

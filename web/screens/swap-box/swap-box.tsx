@@ -242,7 +242,9 @@ function Asking({ draft, found, give }: AskingProps) {
   const back = `/?${new URLSearchParams(searchOf(draft) as Record<string, string>)}`;
   const stopped =
     hasWallet === false && give !== undefined
-      ? text('swap_box.no_wallet', { chain: chainName(give.chain) })
+      ? text(family === 'bitcoin' ? 'swap_box.no_key' : 'swap_box.no_wallet', {
+          chain: chainName(give.chain),
+        })
       : null;
   const press = () => {
     if (!found.ok) return;

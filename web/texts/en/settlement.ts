@@ -334,7 +334,7 @@ export const settlement = {
   'settlement.ask.sign.go': 'Ask the wallet',
   'settlement.ask.payout': 'Name a Bitcoin address of yours',
   'settlement.ask.payout.why':
-    'It is where you are paid or refunded. Nothing goes on before: see “paid to” below.',
+    'It is where you are paid or refunded. Nothing goes on before: type it below.',
   'settlement.ask.declined.go': 'Ask the wallet again',
   'settlement.ask.phrase': 'Your rescue phrase is needed',
   'settlement.ask.phrase.why': 'This browser has no key for the swap. Type the twelve words.',
