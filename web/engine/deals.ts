@@ -1,5 +1,5 @@
-// What a person accepts: examined in the page, kept before it is said, and watched until the other
-// side accepts too or the acceptance has lapsed.
+// What a person accepts: examined in the page, and kept before the market is told. It is watched
+// until the other side accepts too, or the acceptance has lapsed.
 
 import type { Deadlines } from '../../core/deadlines.ts';
 import type { ChainKey } from '../../core/families.ts';
@@ -20,6 +20,7 @@ import {
   type VerifiedLeg,
   type VerifiedSwap,
 } from '../../sdk/trade.ts';
+import { mustHaveDecimals } from './coins.ts';
 import type { Kept } from './kept.ts';
 import type { OpenNodes } from './nodes.ts';
 import { knownAsset } from './tokens.ts';
@@ -148,6 +149,12 @@ async function examined(parts: DealsParts, deal: Deal) {
     const of = await mustBePayable(parts, deal, sources);
     check(step, true, 'each of your addresses is one of its chain');
     step = 'terms';
+    for (const asset of [deal.base, deal.quote]) {
+      const source = sources.get(asset.chain);
+      if (source !== undefined) {
+        await mustHaveDecimals(source, asset, AbortSignal.timeout(nodeMs));
+      }
+    }
     mustCount(parts, deal);
     const { role, deadlines, trade, deal: fitting } = await fit(parts, deal, of);
     check('terms', true, 'amounts, assets and price of the thread are what you see here');

@@ -114,7 +114,8 @@ export function drive(parts: DriveParts): Drive {
   };
   const loop = async () => {
     let pauseMs = leastPauseMs;
-    while (!over.signal.aborted) {
+    const isOver = () => over.signal.aborted;
+    while (!isOver()) {
       woken = Promise.withResolvers<void>();
       try {
         const outcome = await once();
@@ -128,7 +129,7 @@ export function drive(parts: DriveParts): Drive {
         }
         await woken.promise;
       } catch (error) {
-        if (over.signal.aborted) return;
+        if (isOver()) return;
         if (run.signal.aborted) continue;
         if (error instanceof StoreError) parts.onStoreFault(error);
         const problem = problemOf(

@@ -280,10 +280,11 @@ async function beginAll(of: All, signal: AbortController): Promise<void> {
 
 /** Of acceptances, until the other side has accepted too. */
 async function watchDeals(of: All, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
+  const isOver = () => signal.aborted;
+  while (!isOver()) {
     await sleep(dealPauseMs, signal);
     const waiting = await of.parts.deals.entries().catch(() => []);
-    if (waiting.length > 0 && !signal.aborted) look(of);
+    if (waiting.length > 0 && !isOver()) look(of);
   }
 }
 

@@ -9,7 +9,7 @@ export type Said =
   | { readonly kind: 'hello' }
   | { readonly kind: 'views'; readonly views: readonly SwapView[] }
   /** Something that both read is other now. */
-  | { readonly kind: 'changed'; readonly what: 'vault' | 'nodes' | 'deals' | 'payout' | 'ended' }
+  | { readonly kind: 'changed'; readonly what: 'vault' | 'nodes' | 'deals' | 'rescue' }
   | { readonly kind: 'again'; readonly swapId: string }
   | { readonly kind: 'sign'; readonly swapId: string; readonly verb: Verb }
   | { readonly kind: 'extra'; readonly swapId: string; readonly extra: bigint }

@@ -1,5 +1,5 @@
-// The wallets that settle a swap: the phrase's key on Bitcoin, and a person's own elsewhere, which
-// is asked when the person says so and never by itself.
+// The wallets that settle a swap: the phrase's key on Bitcoin, and a person's own elsewhere. The
+// own one is asked when the person says so, and never by itself.
 
 import type { AppChain } from '../../core/app-chain.ts';
 import type { ChainKey } from '../../core/families.ts';

@@ -37,7 +37,7 @@ export const deal = {
   'deal.counter.zero': 'The amount must be more than nothing',
   'deal.counter.failed': 'The price was not sent',
   'deal.counter.bound': 'You accepted: until {until} only they can move the price.',
-  'deal.moved': 'The price is now {amount}. Look at it again before you accept.',
+  'deal.moved': 'The terms have changed. The price is now {amount}: look again before you accept.',
   'deal.state.their_price': 'They offer this price. It is your turn: accept it, or name another.',
   'deal.state.my_price': 'You named this price. They can accept it, or name another.',
   'deal.state.my_price.accept':
@@ -114,6 +114,8 @@ export const deal = {
   'deal.confirm.ask_better':
     'The price is {percent} better than I asked for: {amount} instead of {expected}. I have compared both contracts and amounts.',
   'deal.confirm.unverified': 'I know that the contract of {symbol} is the right one: {contract}',
+  'deal.confirm.unknown':
+    'This market shows nothing to compare this price with. I have compared it elsewhere.',
   'deal.confirm.first': 'Tick every sentence first',
   'deal.accept.no': 'Not now',
   'deal.accept.yes': 'Accept, bindingly',

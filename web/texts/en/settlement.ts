@@ -17,7 +17,7 @@ export const settlement = {
   'settlement.from': 'From',
 
   'settlement.starting.title': 'Looking at both chains',
-  'settlement.starting.now': 'This page reads the swap from your own nodes.',
+  'settlement.starting.now': 'This page reads what both chains show.',
   'settlement.starting.next': 'You see what is due in a moment.',
   'settlement.starting.away': 'Nothing goes on until a page is open again.',
   'settlement.starting.lose': 'Nothing by waiting a moment.',
