@@ -71,6 +71,9 @@ async function leaves(ground: Ground, erin: Trader, { at, goesOn, hangs }: Step)
     await behaves(erin, 'evm', 'hangs');
     await settles(ground, erin, { until: /^Lock/, pays: false });
     const ask = page.getByRole('button', { name: /^Ask the wallet/ });
+    const connect = page.getByRole('button', { name: 'Use Fox' });
+    await ask.or(connect).first().waitFor();
+    if (await connect.isVisible()) await connect.click();
     await ask.click();
     await says(page, 'Confirm in your wallet');
   } else if (at !== null) {
