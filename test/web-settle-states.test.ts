@@ -1,4 +1,4 @@
-// The screens of a settlement, the phrase and a rescue in every state, in a real Chromium: nothing
+// The screens of a settlement, the phrase and a rescue in every state, in a real Chromium. Nothing
 // scrolls sideways at 360 px, axe finds nothing, and what a person does is what happens.
 
 import assert from 'node:assert/strict';
@@ -169,6 +169,15 @@ test('what was paid too much is put at risk by a second word alone', async () =>
   await page.getByText('Go on, and risk 0.010').click();
   await page.getByRole('dialog').getByText('Go on, and risk').click();
   assert.equal(await gives(), '1000001');
+  await page.close();
+});
+
+test('where no address is known, the field for one is there, and the refusal is told', async () => {
+  const page = await opened();
+  await show(page, 'brought back, no address');
+  await page.getByLabel('Bitcoin address').fill('bc1qwrong');
+  await page.keyboard.press('Enter');
+  await page.getByText('"bc1qwrong" is no address of Bitcoin regtest').waitFor();
   await page.close();
 });
 

@@ -9,9 +9,9 @@
 //     await page.getByRole('button', { name: 'Ask' }).click();
 //   });
 //
-// `open` gives a page in a browser profile of its own. At the end of its test the page fails it
-// where something was wrong in it: an error of a script or in the console, a breach of the content
-// policy, a request to a foreign origin. One market a file: it starts in seconds. `person` has
+// `open` gives a page in a browser profile of its own. Its test fails where the page had an error
+// of a script or in the console, a breach of the content policy, or a request to a foreign origin.
+// One market a file: it starts in seconds. `person` has
 // an API key too, so that a test's other side trades by the SDK (`client`). `dev` is the faucet.
 
 import assert from 'node:assert/strict';

@@ -10,7 +10,6 @@ import { useAssets } from '../../market/assets.ts';
 import { market } from '../../market/client.ts';
 import { useSession } from '../../market/session.ts';
 import { Answer } from '../../parts/answer.tsx';
-import { AssetField } from '../../parts/asset-field.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Field, TextField } from '../../parts/field.tsx';
 import { BitcoinKey, useGiving } from '../../parts/giving.tsx';
@@ -21,6 +20,7 @@ import { Select } from '../../parts/select.tsx';
 import { typedAmount } from '../../parts/typed-amount.ts';
 import { signInPath } from '../../parts/ways/back.ts';
 import { type TextKey, text } from '../../texts/texts.ts';
+import { AssetField } from './asset-field.tsx';
 import { CostsOfSwap } from './costs-of-swap.tsx';
 import {
   type Audience,
@@ -220,7 +220,9 @@ function Asking({ draft, found, give }: AskingProps) {
   const back = `/?${new URLSearchParams(searchOf(draft) as Record<string, string>)}`;
   const stopped =
     hasWallet === false && give !== undefined
-      ? text('swap_box.no_wallet', { chain: chainName(give.chain) })
+      ? text(family === 'bitcoin' ? 'swap_box.no_key' : 'swap_box.no_wallet', {
+          chain: chainName(give.chain),
+        })
       : null;
   const press = () => {
     if (!found.ok) return;
