@@ -1,5 +1,5 @@
-// A picture of a screen as a small PNG: at most 256 colours, by their four highest bits, and rows
-// below a height left out. Of PNG (W3C) as Chromium writes it: 8 bits a channel, not interlaced.
+// A picture of a screen as a small PNG: at most 256 colours, and rows below a height left out. Read
+// is PNG (W3C) as Chromium writes it: 8 bits a channel, not interlaced.
 
 import assert from 'node:assert/strict';
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
@@ -15,7 +15,7 @@ export function palettePng(png: Buffer, mostRows: number): Buffer {
   for (let y = 0; y < kept; y += 1) {
     for (let x = 0; x < width; x += 1) {
       const at = (y * width + x) * channels;
-      const colour = [0, 1, 2].reduce((sum, each) => sum * 256 + even(rows[at + each] ?? 0), 0);
+      const colour = near(rows[at] ?? 0, rows[at + 1] ?? 0, rows[at + 2] ?? 0);
       const index = colours.get(colour) ?? colours.size;
       colours.set(colour, index);
       out[y * (width + 1) + 1 + x] = Math.min(index, mostColours - 1);
@@ -37,8 +37,13 @@ export function palettePng(png: Buffer, mostRows: number): Buffer {
   ]);
 }
 
-/** Four bits, spread so that white stays white. */
-const even = (channel: number): number => (channel >> 4) * 17;
+/** Greys stay grey: text and surfaces are made of them. Other colours have four bits a channel. */
+function near(red: number, green: number, blue: number): number {
+  const isGrey = Math.max(red, green, blue) - Math.min(red, green, blue) < 8;
+  if (isGrey) return Math.min(255, Math.round(green / 4) * 4) * 0x01_01_01;
+  const [r = 0, g = 0, b = 0] = [red, green, blue].map((each) => Math.round(each / 17) * 17);
+  return r * 0x1_00_00 + g * 0x1_00 + b;
+}
 
 function chunk(name: string, data: Buffer): Buffer {
   const body = Buffer.concat([Buffer.from(name, 'latin1'), data]);
@@ -51,7 +56,7 @@ function chunk(name: string, data: Buffer): Buffer {
 function decoded(png: Buffer) {
   assert.ok(png.subarray(0, 8).equals(signature), 'no PNG');
   const parts: Buffer[] = [];
-  let header = Buffer.alloc(0);
+  let header: Buffer = Buffer.alloc(0);
   for (let at = 8; at < png.length; ) {
     const length = png.readUInt32BE(at);
     const name = png.toString('latin1', at + 4, at + 8);

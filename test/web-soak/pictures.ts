@@ -66,7 +66,9 @@ async function picture({ page }: Trader, name: string, isAlsoNarrow = false): Pr
     await page.waitForTimeout(400);
     const own = size === wide ? name : `${name}-360`;
     const path = join(raw, `${own}.png`);
-    await page.screenshot({ path, fullPage: true });
+    // What lies over the page is as large as the window.
+    const fullPage = (await page.getByRole('dialog').count()) === 0;
+    await page.screenshot({ path, fullPage });
     await small(own, path);
   }
   await page.setViewportSize(wide);
