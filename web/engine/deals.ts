@@ -32,7 +32,7 @@ import {
   type Health,
 } from './types.ts';
 import type { OpenVault } from './vault.ts';
-import { keyWallet } from './wallets.ts';
+import { escrowKey, mustBeAway } from './wallets.ts';
 
 /** One that was accepted, or is about to be. */
 export type Entry = {
@@ -66,8 +66,6 @@ export type DealsParts = {
 };
 
 const key = 'deals';
-/** One key for all escrows on Bitcoin: the market pays only keys that the account has linked. */
-export const escrowKey = 0;
 const mostEntries = 100;
 const nodeMs = 15_000;
 /** What accept and settle of the SDK tolerate is 120. */
@@ -143,7 +141,7 @@ async function examined(parts: DealsParts, deal: Deal) {
   let step: CheckName = 'nodes';
   try {
     const sources = await openedSources(parts, deal);
-    check(step, true, `your nodes of ${[...sources.keys()].join(' and ')} answer, as who they are`);
+    check(step, true, answering(parts, [...sources.keys()]));
     step = 'addresses';
     const of = await mustBePayable(parts, deal, sources);
     check(step, true, 'each of your addresses is one of its chain');
@@ -202,6 +200,17 @@ async function openedSources({ nodes }: DealsParts, { base, quote }: Deal) {
   return sources;
 }
 
+/** Whose nodes they are is said: a market that lies could name nodes that lie with it. */
+function answering({ nodes }: DealsParts, chains: readonly ChainKey[]): string {
+  const named = chains.map((chain) => {
+    const isOwn = nodes.chains.now().find((each) => each.chain === chain)?.isOwn === true;
+    return `of ${chain} those that ${isOwn ? 'you' : 'this market'} named`;
+  });
+  const all = `the nodes answer, as who they are: ${named.join(', ')}`;
+  const isAllOwn = named.every((each) => each.endsWith('you named'));
+  return isAllOwn ? all : `${all}. Checks are as good as nodes: you can name your own`;
+}
+
 /** Addresses that nodes and market can pay, and the phrase's key for Bitcoin. */
 async function mustBePayable(
   { client, vault }: DealsParts,
@@ -231,11 +240,7 @@ async function mustPay({ keys }: Examining, source: ChainSource, address: string
     adapter.parseAddress(address);
     return;
   }
-  const key = keys.bitcoinKey(escrowKey);
-  await keyWallet(source, key, address);
-  if (address !== key.address) return;
-  const sentence = 'that is the address of the escrow key itself: name one of your own wallet';
-  throw new EngineError('no_payout', sentence);
+  await mustBeAway(keys, source, address);
 }
 
 const viewsOf = (sources: ReadonlyMap<ChainKey, ChainSource>): ChainViews =>

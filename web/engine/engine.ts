@@ -7,17 +7,18 @@ import type { StoreError } from '../../sdk/errors.ts';
 import { storeWith } from '../../sdk/rescue/store.ts';
 import type { StoreHealth } from '../../sdk/stores/indexed-db.ts';
 import type { Store } from '../../sdk/stores/store.ts';
-import { dealsOf, escrowKey } from './deals.ts';
+import { dealsOf } from './deals.ts';
 import type { Kept } from './kept.ts';
 import { held } from './live.ts';
 import { openNodes } from './nodes.ts';
 import { openRescue } from './rescue.ts';
 import { sleep } from './sleep.ts';
+import { chainsAtStake } from './stake.ts';
 import { type OpenSwaps, openSwaps } from './swaps.ts';
 import type { Said } from './tabs.ts';
 import type { Engine, Health, Problem } from './types.ts';
 import { openVault } from './vault.ts';
-import { handsOf, keyWallet } from './wallets.ts';
+import { escrowKey, handsOf, keyWallet } from './wallets.ts';
 
 export type EngineParts = {
   /** One for all tabs of a person. */
@@ -71,8 +72,9 @@ export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
     atRisk: async () => ({ open: (await swaps?.open()) ?? 0, isSaved: rescue.file.now().isSaved }),
   });
   const phraseStore = async () => storeWith(await vault.keys(), store, now);
+  const atStake = network === 'dev' ? new Set<string>() : await chainsAtStake(store, kept);
   const nodes = await openNodes({
-    ...{ chains, network, kept, now, isSecure: parts.isSecure },
+    ...{ chains, atStake, network, kept, now, isSecure: parts.isSecure },
     onChange: (chain) => {
       say({ kind: 'changed', what: 'nodes' });
       swaps?.restart(chain);

@@ -22,12 +22,14 @@ import { type Begun, type Drive, drive, type Ready, verbDone } from './drive.ts'
 import type { Kept } from './kept.ts';
 import { type Held, held } from './live.ts';
 import type { OpenNodes } from './nodes.ts';
+import { type Open, toDrive } from './places.ts';
 import { sleep } from './sleep.ts';
+import { endedKey } from './stake.ts';
 import { openTabs, type Said, type Tabs } from './tabs.ts';
 import { EngineError, type Problem, type Swaps, type SwapView } from './types.ts';
 import type { OpenVault } from './vault.ts';
 import { inOrder, type Told, viewOf } from './view.ts';
-import { absent, type Hands, keyWallet } from './wallets.ts';
+import { absent, type Hands, keyWallet, mustBeAway } from './wallets.ts';
 
 export type OpenSwaps = Swaps & {
   /** How many are not over. */
@@ -71,7 +73,6 @@ const mostKeys = 200;
 const sayPauseMs = 250;
 const readMs = 20_000;
 
-const endedKey = (swapId: string) => `ended ${swapId}`;
 const payoutKey = (threadId: string) => `payout ${threadId}`;
 
 export async function openSwaps(parts: SwapsParts): Promise<OpenSwaps> {
@@ -148,13 +149,16 @@ function failed(of: All, error: unknown): void {
 
 async function lookOnce(of: All, signal: AbortSignal): Promise<void> {
   const { store, kept, deals } = of.parts;
+  const open: Open[] = [];
   for (const swapId of await store.swapIds()) {
-    if (signal.aborted || of.drives.size >= mostDriven) return;
+    if (signal.aborted) return;
     if (of.drives.has(swapId)) continue;
     const [record, ended] = [await store.getSwap(swapId), await kept.get(endedKey(swapId))];
     if (record === null || (ended !== null && !mayStillCome(record, ended))) continue;
-    driveOne(of, begunOf(record));
+    open.push({ begun: begunOf(record), hasEnded: ended !== null });
   }
+  const running = [...of.drives.values()].filter((each) => each.view().phase !== 'ended');
+  for (const begun of toDrive(open, mostDriven - running.length)) driveOne(of, begun);
   for (const entry of await deals.entries()) {
     if (!signal.aborted) await lookAt(of, entry);
   }
@@ -359,8 +363,7 @@ async function payTo(
   if (view === undefined || leg === undefined)
     throw new Error(`swap ${swapId} has no leg on Bitcoin`);
   const { vault, kept, nodes } = of.parts;
-  const keys = await vault.keys();
-  await keyWallet(await nodes.source(leg.chain), keys.bitcoinKey(0), address.trim());
+  await mustBeAway(await vault.keys(), await nodes.source(leg.chain), address.trim());
   await kept.change(payoutKey(view.trade.threadId), () => address.trim());
   tell({ kind: 'again', swapId });
 }
