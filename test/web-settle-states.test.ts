@@ -1,4 +1,4 @@
-// The screens of a settlement, the phrase and a rescue in every state, in a real Chromium: nothing
+// The screens of a settlement, the phrase and a rescue in every state, in a real Chromium. Nothing
 // scrolls sideways at 360 px, axe finds nothing, and what a person does is what happens.
 
 import assert from 'node:assert/strict';

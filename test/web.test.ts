@@ -1,5 +1,5 @@
-// The app as people meet it, every screen of the router: what axe finds, whether it fits a phone,
-// whether keys reach everything; and the build, the same bytes wherever it is made.
+// Every screen of the router: axe finds nothing, a phone fits it, keys reach everything. And the
+// build: the same bytes wherever it is made.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useId, useRef, useState, useSyncExternalStore } from 'react';
 import { buildHash } from '../market/build.ts';
+import { config } from '../market/config.ts';
 import { takeNewer, useNewer } from '../offline/keep.ts';
 import { useAnnounced } from '../parts/announce.ts';
 import { Button } from '../parts/button.tsx';
@@ -44,7 +45,7 @@ function Head() {
   return (
     <header className="top">
       <Link to="/" className="brand" onClick={close}>
-        {text('layout.product')}
+        {config.productName}
       </Link>
       <button
         type="button"

@@ -1,5 +1,5 @@
-// What a person accepts: examined in the page, kept before it is said, and watched until the other
-// side accepts too or the acceptance has lapsed.
+// What a person accepts: examined in the page, and kept before the market is told. It is watched
+// until the other side accepts too, or the acceptance has lapsed.
 
 import type { Deadlines } from '../../core/deadlines.ts';
 import type { ChainKey } from '../../core/families.ts';
@@ -23,6 +23,7 @@ import {
 import { mustHaveDecimals } from './coins.ts';
 import type { Kept } from './kept.ts';
 import type { OpenNodes } from './nodes.ts';
+import { knownAsset } from './tokens.ts';
 import {
   type Check,
   type CheckName,
@@ -32,7 +33,7 @@ import {
   type Health,
 } from './types.ts';
 import type { OpenVault } from './vault.ts';
-import { escrowKey, mustBeAway } from './wallets.ts';
+import { payoutWallet } from './wallets.ts';
 
 /** One that was accepted, or is about to be. */
 export type Entry = {
@@ -66,6 +67,8 @@ export type DealsParts = {
 };
 
 const key = 'deals';
+/** One key for all escrows on Bitcoin: the market pays only keys that the account has linked. */
+export const escrowKey = 0;
 const mostEntries = 100;
 const nodeMs = 15_000;
 /** What accept and settle of the SDK tolerate is 120. */
@@ -152,6 +155,7 @@ async function examined(parts: DealsParts, deal: Deal) {
         await mustHaveDecimals(source, asset, AbortSignal.timeout(nodeMs));
       }
     }
+    mustCount(parts, deal);
     const { role, deadlines, trade, deal: fitting } = await fit(parts, deal, of);
     check('terms', true, 'amounts, assets and price of the thread are what you see here');
     check('rules', true, 'formula, contracts and policies of the market are those of this app');
@@ -231,6 +235,18 @@ async function mustBePayable(
   return of;
 }
 
+/** Of a token that the app knows the unit is no word of the market: amounts shown would be wrong. */
+function mustCount({ nodes }: DealsParts, { base, quote }: Deal): void {
+  for (const { chain, token, decimals } of [base, quote]) {
+    const known = knownAsset(nodes.of(chain), token);
+    if (known === null || known.decimals === decimals) continue;
+    const [symbol] = known.symbols;
+    const counts = `${symbol} on "${chain}" has ${known.decimals} decimals`;
+    const sentence = `${counts}, and this market says ${decimals}: its amounts are not what you see`;
+    throw new EngineError('failed_check', sentence);
+  }
+}
+
 async function mustPay({ keys }: Examining, source: ChainSource, address: string) {
   const { view, adapter } = source;
   if (address === '') {
@@ -240,7 +256,7 @@ async function mustPay({ keys }: Examining, source: ChainSource, address: string
     adapter.parseAddress(address);
     return;
   }
-  await mustBeAway(keys, source, address);
+  await payoutWallet(source, keys.bitcoinKey(escrowKey), address);
 }
 
 const viewsOf = (sources: ReadonlyMap<ChainKey, ChainSource>): ChainViews =>

@@ -7,7 +7,7 @@ import type { StoreError } from '../../sdk/errors.ts';
 import { storeWith } from '../../sdk/rescue/store.ts';
 import type { StoreHealth } from '../../sdk/stores/indexed-db.ts';
 import type { Store } from '../../sdk/stores/store.ts';
-import { dealsOf } from './deals.ts';
+import { dealsOf, escrowKey } from './deals.ts';
 import type { Kept } from './kept.ts';
 import { held } from './live.ts';
 import { openNodes } from './nodes.ts';
@@ -18,7 +18,7 @@ import { type OpenSwaps, openSwaps } from './swaps.ts';
 import type { Said } from './tabs.ts';
 import type { Engine, Health, Problem } from './types.ts';
 import { openVault } from './vault.ts';
-import { escrowKey, handsOf, keyWallet } from './wallets.ts';
+import { handsOf, keyWallet } from './wallets.ts';
 
 export type EngineParts = {
   /** One for all tabs of a person. */
@@ -81,7 +81,10 @@ export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
     },
   });
   const onRestored = () => swaps?.look();
-  const rescue = await openRescue({ client, kept, nodes, phraseStore, onRestored });
+  const rescue = await openRescue({
+    ...{ client, kept, nodes, phraseStore, onRestored },
+    onChange: () => say({ kind: 'changed', what: 'rescue' }),
+  });
   const hands = handsOf({ onChange: (swapId) => swapId === null && swaps?.restart(null) });
   const deals = dealsOf({
     ...{ client, kept, vault, nodes, now, phraseStore },
@@ -89,9 +92,9 @@ export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
     onEntry: () => swaps?.look(),
   });
   const onSaid = (said: Said) => {
-    if (said.kind !== 'changed') return;
-    const read = { vault: vault.read, nodes: nodes.read, ended: rescue.read }[said.what as 'vault'];
-    void read?.().then(() => swaps?.restart(null));
+    if (said.kind !== 'changed' || said.what === 'deals') return;
+    if (said.what === 'rescue') void rescue.read();
+    else void { vault, nodes }[said.what].read().then(() => swaps?.restart(null));
   };
   swaps = await openSwaps({
     ...{ name, client, store, kept, vault, nodes, deals, hands, now, onStoreFault, onSaid },
@@ -102,10 +105,11 @@ export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
   const open = swaps;
   await askHealth(parts, health);
   const clocks = (async () => {
-    while (!over.signal.aborted) {
+    const isOver = () => over.signal.aborted;
+    while (!isOver()) {
       await sleep(parts.clockEveryMs, over.signal);
       // A market that is away changes no clock.
-      if (!over.signal.aborted) await askClock().catch(() => {});
+      if (!isOver()) await askClock().catch(() => {});
     }
   })();
   return {

@@ -166,9 +166,12 @@ export type Swaps = {
   /** Open and ended ones of this browser, the next deadline first, ended ones last. */
   readonly all: Live<readonly SwapView[]>;
   one(swapId: string): SwapView | null;
-  /** Which tab settles. `waitsFor`: another one does; its last word, Unix ms. */
+  /**
+   * Which tab settles. `isSilent`: it has the turn and does not answer. Claims of a public secret
+   * and refunds are made all the same, by a tab that answers; the rest waits until it is closed.
+   */
   readonly driver: Live<
-    { readonly kind: 'this' } | { readonly kind: 'other'; readonly heardAtMs: Millis | null }
+    { readonly kind: 'this' } | { readonly kind: 'other'; readonly isSilent: boolean }
   >;
   /** Asks the other tab to let this one go on. False where it is waiting for a wallet there. */
   takeOver(): Promise<boolean>;

@@ -1,10 +1,10 @@
-// The wallets that settle a swap: the phrase's key on Bitcoin, and a person's own elsewhere, which
-// is asked when the person says so and never by itself.
+// The wallets that settle a swap: the phrase's key on Bitcoin, and a person's own elsewhere. The
+// own one is asked when the person says so, and never by itself.
 
 import type { AppChain } from '../../core/app-chain.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { MessageSigner } from '../../sdk/keys.ts';
-import type { BitcoinKey, PhraseKeys } from '../../sdk/rescue/derive.ts';
+import type { BitcoinKey } from '../../sdk/rescue/derive.ts';
 import type { ChainSource } from '../../sdk/settle.ts';
 import type { AskedFor, Asks, BitcoinWallet, Wallet } from '../../sdk/wallets/wallet.ts';
 import type { AccountLink, Place } from '../wallets/types.ts';
@@ -12,8 +12,6 @@ import { titleOf } from './chains.ts';
 import { EngineError, type Verb } from './types.ts';
 import type { Prompt } from './view.ts';
 
-/** One key for all escrows on Bitcoin: the market pays only keys that the account has linked. */
-export const escrowKey = 0;
 /** A person reads what it signs, and may have to unlock a device first. */
 const personMs = 180_000;
 
@@ -123,19 +121,10 @@ export async function keyWallet(
   return bitcoinWallet({ privateKey, network: view.network, ...paid });
 }
 
-/**
- * An address outside of the app: of what is paid to the phrase's own key no wallet knows. Throws
- * EngineError `no_payout`, and `bad_address`, `wrong_network`.
- */
-export async function mustBeAway(
-  keys: Pick<PhraseKeys, 'bitcoinKey'>,
-  source: ChainSource,
-  address: string,
-): Promise<void> {
-  const key = keys.bitcoinKey(escrowKey);
-  // As it is read: the same address has two spellings.
-  const { payout } = await keyWallet(source, key, address);
-  if (payout !== key.address) return;
+/** Throws as `keyWallet`, and EngineError `no_payout` where it is the address of the key itself. */
+export async function payoutWallet(source: ChainSource, key: BitcoinKey, payout: string) {
+  const wallet = await keyWallet(source, key, payout);
+  if (payout.toLowerCase() !== key.address) return wallet;
   const sentence = 'that is the address of the escrow key itself: name one of your own wallet';
   throw new EngineError('no_payout', sentence);
 }

@@ -181,7 +181,7 @@ function screenOf(name: string) {
       return <SwapPage engine={engineOf({})} id="none" />;
     case 'swap warned': {
       const at = seen({ isByHand: true, problems, asks: [payAsk] });
-      const other = held({ kind: 'other', heardAtMs: null } as const);
+      const other = held({ kind: 'other', isSilent: false } as const);
       const engine = engineOf({ swaps: [at.swap], at, vault: unchecked });
       const more = { ...engine, swaps: { ...engine.swaps, driver: other } };
       return <SwapPage engine={more} id={at.swap.id} />;

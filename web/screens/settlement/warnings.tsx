@@ -64,6 +64,10 @@ function What({ kind, engine }: { readonly kind: WarningKind; readonly engine: E
 
 function TakeOver({ engine }: { readonly engine: Engine }) {
   const [isBusy, setBusy] = useState<'asking' | 'refused' | null>(null);
+  const { driver } = engine.swaps;
+  const now = useSyncExternalStore(driver.subscribe, driver.now);
+  const isSilent = now.kind === 'other' && now.isSilent;
+  const why = isSilent ? 'silent' : isBusy === 'refused' ? 'busy' : null;
   const take = async () => {
     setBusy('asking');
     setBusy((await engine.swaps.takeOver()) ? null : 'refused');
@@ -71,7 +75,7 @@ function TakeOver({ engine }: { readonly engine: Engine }) {
   return (
     <Button
       busy={isBusy === 'asking'}
-      blocked={isBusy === 'refused' ? text('settlement.warn.other_tab.busy') : null}
+      blocked={why === null ? null : text(`settlement.warn.other_tab.${why}`)}
       onPress={() => void take()}
     >
       {text('settlement.warn.other_tab.go')}

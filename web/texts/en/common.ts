@@ -3,7 +3,6 @@
 export const common = {
   'common.loading': 'Loading…',
   'layout.skip': 'Skip to the content',
-  'layout.product': 'Parley',
   'layout.navigation': 'Screens',
   'layout.menu': 'Menu',
   'layout.swap': 'Swap',

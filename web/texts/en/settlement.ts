@@ -17,7 +17,7 @@ export const settlement = {
   'settlement.from': 'From',
 
   'settlement.starting.title': 'Looking at both chains',
-  'settlement.starting.now': 'This page reads the swap from your own nodes.',
+  'settlement.starting.now': 'This page reads what both chains show.',
   'settlement.starting.next': 'You see what is due in a moment.',
   'settlement.starting.away': 'Nothing goes on until a page is open again.',
   'settlement.starting.lose': 'Nothing by waiting a moment.',
@@ -377,6 +377,7 @@ export const settlement = {
     'This one only shows them. Leave the other tab open, or let this one take over.',
   'settlement.warn.other_tab.go': 'Take over here',
   'settlement.warn.other_tab.busy': 'The other tab waits for a wallet. Answer it there.',
+  'settlement.warn.other_tab.silent': 'The other tab does not answer. Close it, and this one goes on.',
   'settlement.warn.node': 'A node does not answer',
   'settlement.warn.node.why':
     'What this page shows may be old. Nothing is funded or collected on what it cannot read.',
