@@ -16,7 +16,7 @@ import { sleep } from './sleep.ts';
 import { chainsAtStake } from './stake.ts';
 import { type OpenSwaps, openSwaps } from './swaps.ts';
 import type { Said } from './tabs.ts';
-import type { Engine, Health, Problem } from './types.ts';
+import { type Engine, type Health, mostClockOffSeconds, type Problem } from './types.ts';
 import { openVault } from './vault.ts';
 import { handsOf, keyWallet } from './wallets.ts';
 
@@ -40,9 +40,6 @@ export type EngineParts = {
 };
 
 export type OpenEngine = Engine & { close(): Promise<void> };
-
-/** From here on a deadline may be missed. */
-const mostClockOffSeconds = 60;
 
 export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
   const { name, network, chains, client, store, kept } = parts;

@@ -23,16 +23,20 @@ function openLeg(swap: SwapView): LegView | null {
 export function PaidTo({ engine, swap, said }: Props) {
   const leg = openLeg(swap);
   const [isOpen, setOpen] = useState(false);
-  if (leg === null || said.situation === 'starting') return null;
+  // Brought back on another device: no address is kept, and nothing goes on before there is one.
+  const isNeeded = swap.asks.some(({ kind }) => kind === 'name_payout');
+  if (leg === null || (said.situation === 'starting' && !isNeeded)) return null;
   const key = leg.leg === swap.gives ? 'settlement.payto.refund' : 'settlement.payto';
   return (
     <section className="panel" aria-labelledby="swap-paid-to">
       <h2 id="swap-paid-to">{text(key)}</h2>
-      <p>
-        <code className="swap-address">{leg.ownAddress}</code>
-      </p>
-      {isOpen ? (
-        <Another engine={engine} swap={swap} close={() => setOpen(false)} />
+      {!isNeeded && (
+        <p>
+          <code className="swap-address">{leg.ownAddress}</code>
+        </p>
+      )}
+      {isOpen || isNeeded ? (
+        <Another engine={engine} swap={swap} close={isNeeded ? null : () => setOpen(false)} />
       ) : (
         <Button onPress={() => setOpen(true)}>{text('settlement.payto.change')}</Button>
       )}
@@ -43,7 +47,8 @@ export function PaidTo({ engine, swap, said }: Props) {
 type AnotherProps = {
   readonly engine: Engine;
   readonly swap: SwapView;
-  readonly close: () => void;
+  /** null: it cannot be left out. */
+  readonly close: (() => void) | null;
 };
 
 function Another({ engine, swap, close }: AnotherProps) {
@@ -52,7 +57,7 @@ function Another({ engine, swap, close }: AnotherProps) {
   const keep = async () => {
     try {
       await engine.swaps.payTo(swap.id, address.trim());
-      close();
+      close?.();
     } catch (error) {
       setFault(messageOf(error));
     }
@@ -81,7 +86,7 @@ function Another({ engine, swap, close }: AnotherProps) {
         <Button type="submit" kind="main">
           {text('settlement.payto.save')}
         </Button>
-        <Button onPress={close}>{text('settlement.payto.leave')}</Button>
+        {close !== null && <Button onPress={close}>{text('settlement.payto.leave')}</Button>}
       </div>
     </form>
   );

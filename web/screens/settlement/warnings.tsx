@@ -27,7 +27,6 @@ export function Warnings({ engine, seen, said }: Props) {
     ...said.values,
     off: formatDuration(Math.abs(health.clockOffSeconds ?? 0)),
     chain: chainName(sidesOf(seen.swap).own.chain),
-    by: said.values.fundBy ?? '',
   };
   return found.map(({ kind, weight, sentence }) => (
     <Notice
@@ -37,9 +36,15 @@ export function Warnings({ engine, seen, said }: Props) {
       action={<What kind={kind} engine={engine} />}
     >
       {text(`settlement.warn.${kind}.why`, values)}
-      {sentence !== null && <details className="swap-told">{sentence}</details>}
+      {sentence !== null && <Told kind={kind} sentence={sentence} />}
     </Notice>
   ));
+}
+
+/** What is to be sent, and where, stands in the sentence alone. */
+function Told({ kind, sentence }: { readonly kind: WarningKind; readonly sentence: string }) {
+  if (kind === 'gas') return <p className="swap-told">{sentence}</p>;
+  return <details className="swap-told">{sentence}</details>;
 }
 
 function What({ kind, engine }: { readonly kind: WarningKind; readonly engine: Engine }) {

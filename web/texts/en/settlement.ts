@@ -334,7 +334,7 @@ export const settlement = {
   'settlement.ask.sign.go': 'Ask the wallet',
   'settlement.ask.payout': 'Name a Bitcoin address of yours',
   'settlement.ask.payout.why':
-    'It is where you are paid or refunded. Nothing goes on before: see “paid to” below.',
+    'It is where you are paid or refunded. Nothing goes on before: type it below.',
   'settlement.ask.declined.go': 'Ask the wallet again',
   'settlement.ask.phrase': 'Your rescue phrase is needed',
   'settlement.ask.phrase.why': 'This browser has no key for the swap. Type the twelve words.',
@@ -391,7 +391,7 @@ export const settlement = {
   'settlement.warn.clock': 'Your clock is off by {off}',
   'settlement.warn.clock.why': 'Deadlines are reckoned by it. Set it right before you pay.',
   'settlement.warn.gas': 'Your wallet has too little for the network fee',
-  'settlement.warn.gas.why': 'Send it what is missing before {by}.',
+  'settlement.warn.gas.why': 'Send it what is missing before {fundBy}.',
   'settlement.warn.store': 'This browser cannot keep the swap safely',
   'settlement.warn.store.why':
     'Leave this page open until the swap has ended, and save the rescue file.',
