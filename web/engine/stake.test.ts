@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AppChain } from '../../core/app-chain.ts';
+import { SettleError } from '../../sdk/errors.ts';
 import { memoryKept } from './kept.ts';
 import { openNodes } from './nodes.ts';
-import { chainsAtStake, endedKey, networkOf } from './stake.ts';
+import { chainsAtStake, endedKey, networkOf, readable } from './stake.ts';
 
 const chain = 'ethereum';
 const was: AppChain = { family: 'evm', chain, nodes: ['https://a.example'], chainId: 1 };
@@ -32,7 +33,7 @@ test('a chain of an open swap stays as it was known; every other one is as the m
   }
 });
 
-test('at stake is what has not ended', async () => {
+test('at stake is what has not ended, and a damaged record hides no other', async () => {
   const legs = { a: { chain: 'ethereum' }, b: { chain: 'bitcoin' } };
   const store = {
     swapIds: async () => ['1'],
@@ -40,6 +41,17 @@ test('at stake is what has not ended', async () => {
   };
   const kept = memoryKept();
   assert.deepEqual([...(await chainsAtStake(store, kept))], ['ethereum', 'bitcoin']);
+  const damaged = {
+    swapIds: async () => ['2', '1'],
+    getSwap: async (id: string) => {
+      if (id === '1') return store.getSwap();
+      throw new SettleError('bad_record', 'not readable');
+    },
+  };
+  assert.deepEqual([...(await chainsAtStake(damaged, kept))], ['ethereum', 'bitcoin']);
+  const heard: string[] = [];
+  assert.equal(await readable(damaged, '2', ({ message }) => heard.push(message)), null);
+  assert.deepEqual(heard, ['not readable']);
   await kept.change(endedKey('1'), () => '{}');
   assert.equal((await chainsAtStake(store, kept)).size, 0);
 });

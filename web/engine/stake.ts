@@ -3,7 +3,8 @@
 
 import type { AppChain } from '../../core/app-chain.ts';
 import type { ChainKey, Network } from '../../core/families.ts';
-import type { Store } from '../../sdk/stores/store.ts';
+import { SettleError, StoreError } from '../../sdk/errors.ts';
+import type { Store, SwapRecord } from '../../sdk/stores/store.ts';
 import type { Kept } from './kept.ts';
 
 export const endedKey = (swapId: string) => `ended ${swapId}`;
@@ -16,12 +17,27 @@ export async function chainsAtStake(
   const found = new Set<ChainKey>();
   for (const swapId of await store.swapIds()) {
     if ((await kept.get(endedKey(swapId))) !== null) continue;
-    const record = await store.getSwap(swapId);
+    const record = await readable(store, swapId);
     for (const { chain } of record === null ? [] : Object.values(record.swap.legs)) {
       found.add(chain);
     }
   }
   return found;
+}
+
+/** null: it is not there, or damaged, which `onFault` hears: the others go on without it. */
+export async function readable(
+  store: Pick<Store, 'getSwap'>,
+  swapId: string,
+  onFault: (error: StoreError) => void = () => {},
+): Promise<SwapRecord | null> {
+  try {
+    return await store.getSwap(swapId);
+  } catch (error) {
+    if (!(error instanceof SettleError)) throw error;
+    onFault(new StoreError('failed', error.message, { cause: error }));
+    return null;
+  }
 }
 
 /** `told`: by the market of today. Another store would hide the swaps of the one before. */

@@ -25,7 +25,7 @@ import { type Held, held } from './live.ts';
 import type { OpenNodes } from './nodes.ts';
 import { type Open, toDrive } from './places.ts';
 import { sleep } from './sleep.ts';
-import { endedKey } from './stake.ts';
+import { endedKey, readable } from './stake.ts';
 import { openTabs, type Said, type Tabs } from './tabs.ts';
 import { EngineError, type Happened, type Problem, type Swaps, type SwapView } from './types.ts';
 import type { OpenVault } from './vault.ts';
@@ -104,9 +104,10 @@ type All = {
 };
 
 async function readAll(of: All): Promise<void> {
-  const { store, kept } = of.parts;
+  const { store, kept, onStoreFault } = of.parts;
   for (const swapId of await store.swapIds()) {
-    const [record, ended] = [await store.getSwap(swapId), await kept.get(endedKey(swapId))];
+    const record = await readable(store, swapId, onStoreFault);
+    const ended = await kept.get(endedKey(swapId));
     if (record === null || of.drives.has(swapId)) continue;
     const history = await of.histories.of(swapId);
     const view =
@@ -153,12 +154,13 @@ function failed(of: All, error: unknown): void {
 }
 
 async function lookOnce(of: All, signal: AbortSignal): Promise<void> {
-  const { store, kept, deals } = of.parts;
+  const { store, kept, deals, onStoreFault } = of.parts;
   const open: Open[] = [];
   for (const swapId of await store.swapIds()) {
     if (signal.aborted) return;
     if (of.drives.has(swapId)) continue;
-    const [record, ended] = [await store.getSwap(swapId), await kept.get(endedKey(swapId))];
+    const record = await readable(store, swapId, onStoreFault);
+    const ended = await kept.get(endedKey(swapId));
     if (record === null || (ended !== null && !mayStillCome(record, ended))) continue;
     const begun = begunOf(record, await of.histories.of(swapId));
     open.push({ begun, hasEnded: ended !== null });
