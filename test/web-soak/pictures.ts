@@ -1,5 +1,5 @@
-// `npm run node -- test/web-soak/pictures.ts`: docs/pictures/web anew, for docs/web.md: a swap from
-// the first screen to the receipt, and states that a swap rarely has. Needs ImageMagick's `convert`.
+// `npm run node -- test/web-soak/pictures.ts`: docs/pictures/web anew, for docs/web.md. A swap from
+// the first screen to the receipt, and states that it rarely has. Needs ImageMagick's `convert`.
 
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
