@@ -377,7 +377,8 @@ export const settlement = {
     'This one only shows them. Leave the other tab open, or let this one take over.',
   'settlement.warn.other_tab.go': 'Take over here',
   'settlement.warn.other_tab.busy': 'The other tab waits for a wallet. Answer it there.',
-  'settlement.warn.other_tab.silent': 'The other tab does not answer. Close it, and this one goes on.',
+  'settlement.warn.other_tab.silent':
+    'The other tab does not answer. Close it, and this one goes on.',
   'settlement.warn.node': 'A node does not answer',
   'settlement.warn.node.why':
     'What this page shows may be old. Nothing is funded or collected on what it cannot read.',
