@@ -24,7 +24,8 @@ const methods: ReadonlySet<string> = new Set([
 ]);
 const mostBytes = 4_194_304;
 const limitMs = 60_000;
-const ownPages = /^https?:\/\/(?:127\.0\.0\.1|localhost)(?::\d+)?$/;
+// A saved rescue page has the origin `null`. The node's password keeps the others with it out.
+const ownPages = /^(?:null|https?:\/\/(?:127\.0\.0\.1|localhost)(?::\d+)?)$/;
 
 export type Door = {
   /** With the node's user and password, as the node's own URL has them. */

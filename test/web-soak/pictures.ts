@@ -1,5 +1,5 @@
-// `npm run node -- test/web-soak/pictures.ts`: docs/pictures/web anew, for docs/web.md: a swap from
-// the first screen to the receipt, and states that a swap rarely has.
+// `npm run node -- test/web-soak/pictures.ts`: docs/pictures/web anew, for docs/web.md. A swap from
+// the first screen to the receipt, and states that it rarely has. Needs ImageMagick's `convert`.
 
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
