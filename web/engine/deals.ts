@@ -235,7 +235,7 @@ async function mustBePayable(
   return of;
 }
 
-/** Of a token that the app knows the unit is no word of the market: amounts shown would be wrong. */
+/** Of a known token the unit is no word of the market: amounts shown would be wrong. */
 function mustCount({ nodes }: DealsParts, { base, quote }: Deal): void {
   for (const { chain, token, decimals } of [base, quote]) {
     const known = knownAsset(nodes.of(chain), token);
