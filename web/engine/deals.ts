@@ -20,10 +20,10 @@ import {
   type VerifiedLeg,
   type VerifiedSwap,
 } from '../../sdk/trade.ts';
+import { knownAsset } from '../market/tokens.ts';
 import { mustHaveDecimals } from './coins.ts';
 import type { Kept } from './kept.ts';
 import type { OpenNodes } from './nodes.ts';
-import { knownAsset } from './tokens.ts';
 import {
   type Check,
   type CheckName,
@@ -235,14 +235,14 @@ async function mustBePayable(
   return of;
 }
 
-/** Of a known token the unit is no word of the market: amounts shown would be wrong. */
+/** The unit of a token that the app knows is no word of the market: amounts would be wrong. */
 function mustCount({ nodes }: DealsParts, { base, quote }: Deal): void {
   for (const { chain, token, decimals } of [base, quote]) {
     const known = knownAsset(nodes.of(chain), token);
     if (known === null || known.decimals === decimals) continue;
     const [symbol] = known.symbols;
     const counts = `${symbol} on "${chain}" has ${known.decimals} decimals`;
-    const sentence = `${counts}, and this market says ${decimals}: its amounts are not what you see`;
+    const sentence = `${counts}, and the market says ${decimals}: amounts are not what you see`;
     throw new EngineError('failed_check', sentence);
   }
 }

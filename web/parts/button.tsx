@@ -15,6 +15,7 @@
 // | screen.tsx | Screen: heading, title of the tab; every screen begins with it |
 // | answer.tsx | Answer: a query while it loads, fails, is old; Empty, Loading, Failed |
 // | announce.ts | announce: says a sentence in the live region of the layout |
+// | payout-form.tsx | PayoutForm: a Bitcoin address of the person |
 // | names.ts | chainName, assetName, shortAddress |
 //
 // Controls are the browser's own: names, order of focus and keys come with them.
