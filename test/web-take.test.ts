@@ -58,14 +58,8 @@ test('signed out all is filled in with its costs, and the sign-in leads back to 
   );
   await page.getByRole('button', { name: 'Sign in and ask for quotes' }).click();
   await page.waitForURL(/\/sign-in\?/);
-  const back = new URL(page.url()).searchParams.get('back') ?? '';
-  const signedIn = await web.open(
-    t,
-    JSON.parse(back.startsWith('"') ? back : JSON.stringify(back)),
-    {
-      as: taker,
-    },
-  );
+  const back = new URL(page.url()).searchParams.get('then') ?? '';
+  const signedIn = await web.open(t, back, { as: taker });
   assert.equal(await signedIn.getByLabel('Amount (ETH)').inputValue(), '0.25');
   assert.equal(await signedIn.getByLabel('Amount (BTC)').inputValue(), '0.012');
   await signedIn.getByRole('button', { name: 'Ask for quotes' }).click();
