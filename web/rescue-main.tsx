@@ -21,6 +21,7 @@ import type { Engine } from './engine/types.ts';
 import { now } from './market/clock.ts';
 import { queries } from './market/queries.ts';
 import { useAnnounced } from './parts/announce.ts';
+import { handOver } from './parts/page-wallets.ts';
 import { Screen } from './parts/screen.tsx';
 import { FromFile } from './screens/rescue/from-file.tsx';
 import { RescueScreen } from './screens/rescue/rescue.tsx';
@@ -40,6 +41,7 @@ function Start() {
   const open = async (content: string) => {
     const { network } = readRescue(content);
     const engine = await copyEngine(network);
+    handOver(engine.use);
     const file = await engine.rescue.open(content);
     if (file.swaps.length > 0) begun.set({ engine, copyOf: { file, text: content } });
     return file;

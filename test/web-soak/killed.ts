@@ -6,10 +6,19 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newMaker, takesPart } from './maker.ts';
-import { type Group, isClean, once, person, quotedBy, type Scenario, tradeOf } from './scenario.ts';
+import {
+  type Group,
+  isClean,
+  mustEnd,
+  once,
+  person,
+  quotedBy,
+  type Scenario,
+  tradeOf,
+} from './scenario.ts';
 import { accepts, says, signsIn, typesPhrase } from './screens.ts';
 import { settles } from './settles.ts';
-import { behaves, type Clock, type Ground, newTrader, type Trader } from './trader.ts';
+import { behaves, type Clock, type Ground, newTrader, type Trader, walletNames } from './trader.ts';
 
 type Step = {
   readonly name: string;
@@ -41,7 +50,7 @@ export function killed(ground: Ground, clock: Clock): Group {
       const { swapId, ends } = await part;
       const file = await leaves(ground, erin, step);
       const after = await goesOn(ground, erin, { step, file, swapId });
-      assert.match(await settles(ground, after), /^Done\. You received/);
+      await mustEnd(after, await settles(ground, after), /^Done\. You received/);
       assert.equal((await ends).end, 'received');
       isClean(after);
       await erin.close();
@@ -62,6 +71,12 @@ async function leaves(ground: Ground, erin: Trader, { at, goesOn, hangs }: Step)
     await behaves(erin, 'evm', 'hangs');
     await settles(ground, erin, { until: /^Lock/, pays: false });
     const ask = page.getByRole('button', { name: /^Ask the wallet/ });
+    for (const name of [walletNames.evm, walletNames.tron]) {
+      const connect = page.getByRole('button', { name: `Use ${name}` });
+      await ask.or(connect).first().waitFor();
+      if (await connect.isVisible()) await connect.click();
+      await connect.waitFor({ state: 'detached' });
+    }
     await ask.click();
     await says(page, 'Confirm in your wallet');
   } else if (at !== null) {

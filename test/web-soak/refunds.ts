@@ -1,9 +1,17 @@
 // The other side accepts and then does nothing: what was paid in comes back, on each family.
 
-import assert from 'node:assert/strict';
 import type { CoinName } from '../../scripts/demo/place.ts';
 import { newMaker, takesPart } from './maker.ts';
-import { type Group, isClean, once, person, quotedBy, type Scenario, tradeOf } from './scenario.ts';
+import {
+  type Group,
+  isClean,
+  mustEnd,
+  once,
+  person,
+  quotedBy,
+  type Scenario,
+  tradeOf,
+} from './scenario.ts';
 import { accepts } from './screens.ts';
 import { settles } from './settles.ts';
 import type { Clock, Ground } from './trader.ts';
@@ -31,7 +39,7 @@ export function refunds(ground: Ground, clock: Clock): Group {
       await settles(ground, dave, { until: /are locked$|Both sides are locked/ });
       const { deadlines } = await maker.client.swap(swapId);
       await clock.move(deadlines.refundAt.b - clock.now() + marginSeconds);
-      assert.match(await settles(ground, dave), /^Ended\. You have .* back/);
+      await mustEnd(dave, await settles(ground, dave), /^Ended\. You have .* back/);
       isClean(dave);
       return undefined;
     };

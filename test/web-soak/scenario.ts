@@ -52,6 +52,15 @@ export function isClean({ name, wrong }: Trader): void {
   assert.deepEqual(wrong, [], `${name}: ${wrong.join('\n')}`);
 }
 
+/** With all that the screen shows, where the swap has ended otherwise. */
+export async function mustEnd({ name, page }: Trader, title: string, as: RegExp): Promise<void> {
+  if (as.test(title)) return;
+  for (const summary of await page.locator('details:not([open]) > summary').all()) {
+    await summary.click();
+  }
+  throw new Error(`${name}: "${title}"\n${await page.locator('main').textContent()}`);
+}
+
 /** Once, when the first scenario asks. */
 export function once<T>(make: () => Promise<T>): { get(): Promise<T>; made(): Promise<T> | null } {
   let made: Promise<T> | null = null;

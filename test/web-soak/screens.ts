@@ -7,7 +7,9 @@ import type { Coin } from '../../scripts/demo/place.ts';
 import { formatAmount } from '../../sdk/people.ts';
 import { type Trader, walletNames } from './trader.ts';
 
-const escaped = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+/** As a pattern; digits are grouped by spaces of some kind. */
+const escaped = (text: string) =>
+  text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll(/\s/g, '\\s');
 const button = (page: Page | Locator, name: string | RegExp) => page.getByRole('button', { name });
 export const says = (page: Page, sentence: RegExp | string, timeout?: number) =>
   page
@@ -24,6 +26,8 @@ export async function signsIn(trader: Trader): Promise<void> {
   await page.waitForURL(/\/swaps$/);
 }
 
+const familyTitles = { evm: 'Ethereum and others (EVM)', tron: 'TRON', solana: 'Solana' };
+
 /** By the wallet of that family; then every other family's is named to be paid, and proven. */
 export async function joins(trader: Trader, login: Exclude<Family, 'bitcoin'> = 'evm') {
   const { page } = trader;
@@ -33,11 +37,12 @@ export async function joins(trader: Trader, login: Exclude<Family, 'bitcoin'> = 
   for (const family of ['evm', 'tron', 'solana'] as const) {
     if (family === login) continue;
     await button(panel(page, 'Name a wallet'), `Use ${walletNames[family]}`).click();
-    await says(page, /It counts from now on|A second signature/);
-    if (await page.getByText('A second signature').isVisible()) {
-      await button(page, `Use ${walletNames[login]}`).first().click();
-      await says(page, 'It counts from now on');
-    }
+    const paid = panel(page, familyTitles[family]).getByText('you are paid here');
+    const second = page.getByText('A second signature');
+    await paid.or(second).first().waitFor();
+    if (!(await second.isVisible())) continue;
+    await button(page, `Use ${walletNames[login]}`).first().click();
+    await paid.waitFor();
   }
 }
 
@@ -47,7 +52,9 @@ export async function writesPhrase(trader: Trader): Promise<void> {
   await trader.goto('/phrase');
   await button(page, 'Make a phrase').click();
   await button(page, 'Show the words').click();
-  const words = await page.locator('.phrase-words strong').allTextContents();
+  const shown = page.locator('.phrase-words strong');
+  await shown.first().waitFor();
+  const words = await shown.allTextContents();
   assert.equal(words.length, 12);
   trader.words = words;
   await button(page, 'I have written them down').click();
@@ -63,7 +70,7 @@ export async function writesPhrase(trader: Trader): Promise<void> {
 export async function typesPhrase(trader: Trader): Promise<void> {
   const { page, words } = trader;
   await trader.goto('/phrase');
-  await button(page, 'I have one').click();
+  await button(page, 'I have a phrase').click();
   await page.getByLabel('The twelve words').fill(words.join(' '));
   await button(page, 'Take this phrase').click();
   await says(page, 'Your phrase is checked');
@@ -111,8 +118,8 @@ export type Trade = {
 
 const typed = (units: bigint, { decimals }: Coin) => formatAmount(units, decimals);
 
-/** Returns the path of the order. */
-export async function asks(trader: Trader, { give, get, giveAmount }: Trade): Promise<string> {
+/** The swap box, as far as the costs. */
+export async function fills(trader: Trader, { give, get, giveAmount }: Trade): Promise<void> {
   const { page } = trader;
   await trader.goto('/');
   await chooses(page, 'You give', give);
@@ -120,6 +127,12 @@ export async function asks(trader: Trader, { give, get, giveAmount }: Trade): Pr
   const group = page.getByRole('group', { name: 'You give', exact: true });
   await group.getByLabel(/^Amount/).fill(typed(giveAmount, give));
   await says(page, 'At worst your');
+}
+
+/** Returns the path of the order. */
+export async function asks(trader: Trader, trade: Trade): Promise<string> {
+  const { page } = trader;
+  await fills(trader, trade);
   const vouch = button(page, 'Sign with the login wallet');
   if (await vouch.isVisible()) await vouches(trader);
   await button(page, 'Ask for quotes').click();
@@ -136,6 +149,10 @@ export async function quotes(trader: Trader, { give, get, giveAmount, getAmount 
     name: new RegExp(`get ${escaped(typed(giveAmount, give))}.${escaped(give.symbol)}\\b`),
   });
   await row.first().click();
+  // Its first quote of a coin on Bitcoin: the key is vouched for.
+  const vouch = button(page, 'Sign with the login wallet');
+  await page.locator('.facts').getByText('Locked at most').waitFor();
+  if (await vouch.isVisible()) await vouches(trader);
   await page.locator('.quote-panel input').fill(typed(getAmount, get));
   await page
     .locator('.facts')

@@ -6,7 +6,7 @@ import type { Ground, Trader } from './trader.ts';
 import { walletNames } from './trader.ts';
 
 const families = ['evm', 'tron', 'solana'] as const;
-const endLimitMs = 90_000;
+const endLimitMs = 60_000;
 const lookMs = 150;
 
 export type Watching = {
@@ -54,7 +54,7 @@ export async function settles(
     }
     await page.waitForTimeout(lookMs);
   }
-  const shown = await page.locator('main').innerText();
+  const shown = await page.locator('main').textContent();
   throw new Error(`${trader.name} came no further than ${seen.join(' → ')}:\n${shown}`);
 }
 

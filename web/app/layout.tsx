@@ -9,9 +9,9 @@ import { takeNewer, useNewer } from '../offline/keep.ts';
 import { useAnnounced } from '../parts/announce.ts';
 import { Button } from '../parts/button.tsx';
 import { Notice } from '../parts/notice.tsx';
-import { Replaced } from '../parts/replaced.tsx';
 import { text } from '../texts/texts.ts';
 import { links } from './links.ts';
+import { Replaced } from './replaced.tsx';
 
 export function Layout() {
   const announced = useAnnounced();
@@ -25,8 +25,8 @@ export function Layout() {
       </a>
       <Head />
       <Offline />
-      <Newer />
       <main id="screen" tabIndex={-1} data-path={path}>
+        <Newer />
         <Replaced />
         <Outlet />
       </main>

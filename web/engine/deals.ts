@@ -143,7 +143,7 @@ async function examined(parts: DealsParts, deal: Deal) {
   let step: CheckName = 'nodes';
   try {
     const sources = await openedSources(parts, deal);
-    check(step, true, `your nodes of ${[...sources.keys()].join(' and ')} answer, as who they are`);
+    check(step, true, answering(parts, [...sources.keys()]));
     step = 'addresses';
     const of = await mustBePayable(parts, deal, sources);
     check(step, true, 'each of your addresses is one of its chain');
@@ -200,6 +200,17 @@ async function openedSources({ nodes }: DealsParts, { base, quote }: Deal) {
     sources.set(chain, source);
   }
   return sources;
+}
+
+/** Whose nodes they are is said: a market that lies could name nodes that lie with it. */
+function answering({ nodes }: DealsParts, chains: readonly ChainKey[]): string {
+  const named = chains.map((chain) => {
+    const isOwn = nodes.chains.now().find((each) => each.chain === chain)?.isOwn === true;
+    return `of ${chain} those that ${isOwn ? 'you' : 'this market'} named`;
+  });
+  const all = `the nodes answer, as who they are: ${named.join(', ')}`;
+  const isAllOwn = named.every((each) => each.endsWith('you named'));
+  return isAllOwn ? all : `${all}. Checks are as good as nodes: you can name your own`;
 }
 
 /** Addresses that nodes and market can pay, and the phrase's key for Bitcoin. */

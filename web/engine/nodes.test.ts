@@ -16,7 +16,7 @@ const chains: readonly AppChain[] = [
 ];
 const opened = (changed: string[] = [], kept = memoryKept(), isSecure = true) =>
   openNodes({
-    ...{ chains, kept, isSecure, network: 'mainnet', now: () => now },
+    ...{ chains, kept, isSecure, network: 'mainnet', now: () => now, atStake: new Set() },
     onChange: (chain) => changed.push(chain),
   });
 

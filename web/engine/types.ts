@@ -326,6 +326,9 @@ export type Happened = {
 
 // Health of the page
 
+/** Apart by more, a deadline may be missed: a problem. */
+export const mostClockOffSeconds = 60;
+
 export type Health = {
   /** `opening` until it is known. `ephemeral`: a private window; see StoreHealth of the SDK. */
   readonly store:
@@ -340,7 +343,7 @@ export type Health = {
     | 'full'
     | 'failed';
   readonly storeSentence: string | null;
-  /** Own clock minus the market's, seconds, rounded; null: not known. Beyond 120 is a problem. */
+  /** Own clock minus the market's, seconds, rounded; null: not known. */
   readonly clockOffSeconds: number | null;
 };
 

@@ -12,6 +12,7 @@ import type { Deal as DealOfEngine, Engine, Examined } from '../../engine/types.
 import { account } from '../../market/account.ts';
 import { market } from '../../market/client.ts';
 import { now } from '../../market/clock.ts';
+import { standingOf } from '../../market/offers.ts';
 import { queries } from '../../market/queries.ts';
 import { amountText } from '../../parts/amount-text.ts';
 import { Answer, Failed, Loading } from '../../parts/answer.tsx';
@@ -148,6 +149,7 @@ function Question(props: QuestionProps) {
     },
     onError: () => void queries.invalidateQueries({ queryKey: ['thread', thread.id] }),
   });
+  const isLast = standingOf(thread, props.party, now() * 1_000).is === 'waits_for_me';
   const confirmations = confirmationsOf(props);
   const isConfirmed = confirmations.every((each) => ticked.has(each));
   const { data, error } = examined;
@@ -187,10 +189,13 @@ function Question(props: QuestionProps) {
       }
     >
       <p>{text('deal.accept.commits', { give, get, chain, other })}</p>
+      <p>{text(isLast ? 'deal.accept.makes' : 'deal.accept.waits')}</p>
       <p>{text(terms.role === 'initiator' ? 'deal.accept.first' : 'deal.accept.second')}</p>
-      <p className="soft">
-        {text('deal.accept.bound', { until: localTime(now() + acceptSeconds, now()) })}
-      </p>
+      {!isLast && (
+        <p className="soft">
+          {text('deal.accept.bound', { until: localTime(now() + acceptSeconds, now()) })}
+        </p>
+      )}
       {data !== undefined && <Then examined={data} terms={terms} give={give} get={get} />}
       <Checks examined={data} error={error} />
       {confirmations.map((sentence) => (

@@ -3,8 +3,9 @@
 import { Link } from '@tanstack/react-router';
 import { useState, useSyncExternalStore } from 'react';
 import type { Restored } from '../../../sdk/rescue/restore.ts';
-import type { Engine } from '../../engine/types.ts';
+import type { Ask, Engine, SwapView } from '../../engine/types.ts';
 import { Button } from '../../parts/button.tsx';
+import { PayoutForm } from '../../parts/payout-form.tsx';
 import { text } from '../../texts/texts.ts';
 import { AsText } from './as-text.tsx';
 import { faultOf } from './faults.ts';
@@ -64,14 +65,32 @@ export function Go({ engine, opened, hasPhrase, done }: GoProps) {
 type ResultsProps = { readonly engine: Engine; readonly restored: readonly Restored[] };
 
 export function Results({ engine, restored }: ResultsProps) {
+  const { all } = engine.swaps;
+  const views = useSyncExternalStore(all.subscribe, all.now);
   if (restored.length === 0) return null;
+  const ids = new Set(restored.map(({ swapId }) => swapId));
+  const nameless = views.filter((each) => ids.has(each.id) && asks(each, 'name_payout'));
+  const payTo = async (address: string) => {
+    for (const { id } of nameless) await engine.swaps.payTo(id, address);
+  };
   return (
     <section aria-labelledby="rescue-results">
       <h2 id="rescue-results">{text('rescue.result.title')}</h2>
+      {nameless.length > 0 && (
+        <section className="panel" aria-labelledby="rescue-payout">
+          <h3 id="rescue-payout">{text('settlement.ask.payout')}</h3>
+          <p className="warn-ink">{text('rescue.payout.why', { count: nameless.length })}</p>
+          <PayoutForm keep={payTo} />
+        </section>
+      )}
       <ul className="rescue-results">
         {restored.map((each) => (
           <li key={each.swapId} className="panel">
-            <Result engine={engine} restored={each} />
+            <Result
+              engine={engine}
+              restored={each}
+              view={views.find(({ id }) => id === each.swapId)}
+            />
           </li>
         ))}
       </ul>
@@ -79,13 +98,33 @@ export function Results({ engine, restored }: ResultsProps) {
   );
 }
 
-function Result({ engine, restored }: { readonly engine: Engine; readonly restored: Restored }) {
-  const { swapId: id, outcome, why, secret } = restored;
+function asks(view: SwapView | undefined, kind: Ask['kind']): boolean {
+  return view?.asks.some((each) => each.kind === kind) ?? false;
+}
+
+/** A swap that waits for the person does not go on by itself. */
+function saidOf({ outcome, why }: Restored, view: SwapView | undefined): string {
+  const isHere = outcome === 'restored' || outcome === 'kept';
+  if (isHere && asks(view, 'name_payout')) return text('rescue.result.nameless');
+  if (isHere && (['connect_wallet', 'sign'] as const).some((kind) => asks(view, kind))) {
+    return text('rescue.result.wallet');
+  }
+  return text(`rescue.result.${outcome}`, { why });
+}
+
+type ResultProps = {
+  readonly engine: Engine;
+  readonly restored: Restored;
+  readonly view: SwapView | undefined;
+};
+
+function Result({ engine, restored, view }: ResultProps) {
+  const { swapId: id, outcome, secret } = restored;
   const isHere = outcome === 'restored' || outcome === 'kept';
   return (
     <>
       <h3>{text('settlement.id', { id })}</h3>
-      <p>{text(`rescue.result.${outcome}`, { why })}</p>
+      <p>{saidOf(restored, view)}</p>
       {secret === 'missing' && <p className="warn-ink">{text('rescue.result.missing')}</p>}
       {isHere && (
         <>

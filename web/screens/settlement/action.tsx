@@ -24,7 +24,15 @@ export function Action({ engine, seen, said }: ActionProps) {
   const { swap } = seen;
   const { situation } = said;
   const pay = askOf(swap, 'pay_by_hand');
-  if (situation === 'decide_extra') return <Extra engine={engine} seen={seen} said={said} />;
+  if (situation === 'decide_extra') {
+    const wallet = askOf(swap, 'connect_wallet');
+    return (
+      <>
+        <Extra engine={engine} seen={seen} said={said} />
+        {wallet !== null && <Connect ask={wallet} />}
+      </>
+    );
+  }
   // Never beside a payment that was seen.
   if (pay !== null && (situation === 'pay' || situation === 'pay_again')) {
     if (mustNotPay(swap)) return <Notice kind="bad" title={text('settlement.pay.blind')} />;

@@ -1,13 +1,12 @@
 // Bitcoin: where a claim or refund is paid, and another address in its place. The engine checks it.
 
 import { useState } from 'react';
-import { messageOf } from '../../../sdk/errors.ts';
 import type { Engine, LegView, SwapView } from '../../engine/types.ts';
 import { Button } from '../../parts/button.tsx';
-import { TextField } from '../../parts/field.tsx';
+import { PayoutForm } from '../../parts/payout-form.tsx';
 import { text } from '../../texts/texts.ts';
 import type { Shown } from './shown.ts';
-import { factsOf, sidesOf } from './situation.ts';
+import { askOf, factsOf, sidesOf } from './situation.ts';
 
 type Props = { readonly engine: Engine; readonly swap: SwapView; readonly said: Shown };
 
@@ -23,66 +22,27 @@ function openLeg(swap: SwapView): LegView | null {
 export function PaidTo({ engine, swap, said }: Props) {
   const leg = openLeg(swap);
   const [isOpen, setOpen] = useState(false);
-  if (leg === null || said.situation === 'starting') return null;
+  // Of a swap that was brought back none is known, and it is not read before one is.
+  const isAsked = askOf(swap, 'name_payout') !== null;
+  if (leg === null || (said.situation === 'starting' && !isAsked)) return null;
   const key = leg.leg === swap.gives ? 'settlement.payto.refund' : 'settlement.payto';
+  const keep = async (address: string) => {
+    await engine.swaps.payTo(swap.id, address);
+    setOpen(false);
+  };
   return (
     <section className="panel" aria-labelledby="swap-paid-to">
       <h2 id="swap-paid-to">{text(key)}</h2>
-      <p>
-        <code className="swap-address">{leg.ownAddress}</code>
-      </p>
-      {isOpen ? (
-        <Another engine={engine} swap={swap} close={() => setOpen(false)} />
-      ) : (
+      {!isAsked && (
+        <p>
+          <code className="swap-address">{leg.ownAddress}</code>
+        </p>
+      )}
+      {isAsked && <PayoutForm keep={keep} />}
+      {!isAsked && isOpen && <PayoutForm keep={keep} leave={() => setOpen(false)} />}
+      {!isAsked && !isOpen && (
         <Button onPress={() => setOpen(true)}>{text('settlement.payto.change')}</Button>
       )}
     </section>
-  );
-}
-
-type AnotherProps = {
-  readonly engine: Engine;
-  readonly swap: SwapView;
-  readonly close: () => void;
-};
-
-function Another({ engine, swap, close }: AnotherProps) {
-  const [address, setAddress] = useState('');
-  const [fault, setFault] = useState<string | null>(null);
-  const keep = async () => {
-    try {
-      await engine.swaps.payTo(swap.id, address.trim());
-      close();
-    } catch (error) {
-      setFault(messageOf(error));
-    }
-  };
-  return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        void keep();
-      }}
-    >
-      <TextField
-        label={text('settlement.payto.label')}
-        hint={text('settlement.payto.hint')}
-        error={fault}
-        value={address}
-        onChange={(typed) => {
-          setAddress(typed);
-          setFault(null);
-        }}
-        mono
-        autoComplete="off"
-        maxLength={100}
-      />
-      <div className="actions">
-        <Button type="submit" kind="main">
-          {text('settlement.payto.save')}
-        </Button>
-        <Button onPress={close}>{text('settlement.payto.leave')}</Button>
-      </div>
-    </form>
   );
 }

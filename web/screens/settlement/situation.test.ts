@@ -7,7 +7,7 @@ import { swapRows } from './rows.ts';
 import { shown } from './shown.ts';
 import { fatesOf, mustStay, situationOf, situations } from './situation.ts';
 import { agreedAt, deadlines, healthy, listed, payment, seen, states } from './testing/views.ts';
-import { type About, warningsOf } from './warnings.ts';
+import { type About, inCoins, warningsOf } from './warnings.ts';
 
 test('every state has one screen, and every screen a state', () => {
   for (const [name, is, each] of states) assert.equal(situationOf(each), is, name);
@@ -109,13 +109,14 @@ test('what may cost is warned of before, the worst first, and nothing once a swa
   assert.deepEqual(kinds({ ...hand, at: initiatorFundBy - 899 }), ['near']);
   assert.deepEqual(kinds({ ...hand, btc: 'pooled', at: initiatorFundBy - 10 }), []);
   const off = (clockOffSeconds: number) => ({ health: { ...healthy, clockOffSeconds } });
-  assert.deepEqual(kinds(hand, off(120)), []);
-  assert.deepEqual(kinds(hand, off(-121)), ['clock']);
+  assert.deepEqual(kinds(hand, off(60)), []);
+  assert.deepEqual(kinds(hand, off(-61)), ['clock']);
   const stored = (store: 'ephemeral' | 'unpromised' | 'full') => ({
     health: { ...healthy, store },
   });
   assert.deepEqual(kinds(hand, stored('ephemeral')), ['private']);
-  assert.deepEqual(kinds(hand, stored('unpromised')), ['unpromised']);
+  const none = { swaps: 0, writtenAt: null, isSaved: false };
+  assert.deepEqual(kinds(hand, { ...stored('unpromised'), rescue: none }), ['unpromised']);
   assert.deepEqual(kinds(hand, stored('full')), ['store']);
   const unsaved = { swaps: 1, writtenAt: agreedAt, isSaved: false };
   assert.deepEqual(kinds(hand, { isOtherTab: true, vault: 'unchecked', rescue: unsaved }), [
@@ -123,6 +124,9 @@ test('what may cost is warned of before, the worst first, and nothing once a swa
     'phrase',
     'rescue',
   ]);
+  const saved = { ...unsaved, isSaved: true };
+  assert.deepEqual(kinds(hand, { ...stored('unpromised'), rescue: unsaved }), ['rescue']);
+  assert.deepEqual(kinds(hand, { ...stored('unpromised'), rescue: saved }), []);
   const problem = (kind: 'gas' | 'node', code: string | null) => ({
     ...({ kind, leg: 'a', code, sentence: 'told' } as const),
   });
@@ -134,6 +138,18 @@ test('what may cost is warned of before, the worst first, and nothing once a swa
     'wrong_network',
   ]);
   assert.deepEqual(kinds({ phase: 'ended', state: 'settled' }, { isOtherTab: true }), []);
+});
+
+test('what is missing for fees is told in coins, and other numbers stay', () => {
+  const said = inCoins(
+    '0xab12 has 0 wei on evm-dev, and 50000 gas may take 208716000000000 wei',
+    'ETH',
+  );
+  assert.equal(
+    said,
+    '0xab12 has 0\u00a0ETH on evm-dev, and 50000 gas may take 0.000208716\u00a0ETH',
+  );
+  assert.equal(inCoins('it takes 1500000 sun', 'TRX'), 'it takes 1.5\u00a0TRX');
 });
 
 test('a receipt names every transaction of both legs, and no secret', () => {

@@ -87,9 +87,7 @@ export function situationOf(seen: Seen): Situation {
     case 'funded':
       return fundedOf(seen);
     case 'revealing':
-      return isMuch(extraOf(seen.payments, own.amount), own.amount) && !factsOf(other).claimed
-        ? 'decide_extra'
-        : 'collect';
+      return isUndecided(seen) ? 'decide_extra' : 'collect';
     case 'claiming':
       return factsOf(other).claimed === null ? 'collect' : 'collecting';
     case 'received':
@@ -99,6 +97,14 @@ export function situationOf(seen: Seen): Situation {
     case 'settled':
       return endOf(swap);
   }
+}
+
+/** A wallet is asked for the claim once the person has decided. */
+function isUndecided({ swap, payments }: Seen): boolean {
+  const { own, other } = sidesOf(swap);
+  const isDecided = swap.asks.some((each) => 'verb' in each && each.verb === 'claim');
+  const isPaidMuch = isMuch(extraOf(payments, own.amount), own.amount);
+  return isPaidMuch && !isDecided && factsOf(other).claimed === null;
 }
 
 function fundingOf(seen: Seen): Situation {

@@ -1,9 +1,16 @@
 // What a person is warned of before it costs, the worst first. Pure.
 
-import type { Health, Problem, RescueFileState, VaultState } from '../../engine/types.ts';
+import { formatAmount } from '../../../sdk/people.ts';
+import {
+  type Health,
+  mostClockOffSeconds,
+  type Problem,
+  type RescueFileState,
+  type VaultState,
+} from '../../engine/types.ts';
 import { factsOf, fundByOf, type Seen, sidesOf, situationOf } from './situation.ts';
 
-export const warningKinds = [
+const warningKinds = [
   'terms',
   'wrong_network',
   'other_tab',
@@ -37,8 +44,6 @@ export type About = Seen & {
   readonly rescue: RescueFileState;
 };
 
-/** A clock that is off by more is a problem: what the SDK allows between clocks. */
-const mostOffSeconds = 120;
 /** A payment of a slow wallet or exchange takes as long. */
 const nearSeconds = 15 * 60;
 
@@ -48,6 +53,15 @@ const weights: Readonly<Record<WarningKind, Warning['weight']>> = {
   ...{ market_lied: 'warn', market: 'info', settle: 'warn', rescue: 'info', unpromised: 'info' },
 };
 
+const decimalsOf: Readonly<Record<string, number>> = { wei: 18, sun: 6, lamports: 9 };
+
+/** A sentence of the SDK with base units of a chain's own coin, in whole coins of that symbol. */
+export function inCoins(sentence: string, symbol: string): string {
+  const coins = (_: string, amount: string, unit: string) =>
+    `${formatAmount(BigInt(amount), decimalsOf[unit] ?? 0)}\u00a0${symbol}`;
+  return sentence.replace(/\b(\d+) (wei|sun|lamports)\b/g, coins);
+}
+
 /** None once the swap has ended: nothing can be lost any more. */
 export function warningsOf(about: About): Warning[] {
   const { swap, health, vault, rescue } = about;
@@ -56,9 +70,11 @@ export function warningsOf(about: About): Warning[] {
   for (const problem of swap.problems) found.set(kindOf(problem), problem.sentence);
   if (about.isOtherTab) found.set('other_tab', null);
   const stored = storeWarning(health);
-  if (stored !== null) found.set(stored, health.storeSentence);
+  // Who has saved the newest file, or is asked to, need not be asked once more.
+  const isCovered = stored === 'unpromised' && rescue.swaps > 0;
+  if (stored !== null && !isCovered) found.set(stored, health.storeSentence);
   const { clockOffSeconds } = health;
-  if (clockOffSeconds !== null && Math.abs(clockOffSeconds) > mostOffSeconds) {
+  if (clockOffSeconds !== null && Math.abs(clockOffSeconds) > mostClockOffSeconds) {
     found.set('clock', found.get('clock') ?? null);
   }
   if (isNear(about)) found.set('near', null);

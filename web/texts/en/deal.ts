@@ -70,10 +70,12 @@ export const deal = {
   'deal.accept': 'Check and accept',
   'deal.accept.title': 'Accept? This cannot be undone',
   'deal.accept.commits': 'You commit to giving {give} on {chain}, for {get} on {other}.',
+  'deal.accept.makes': 'They have accepted: your acceptance makes the swap at once.',
+  'deal.accept.waits': 'If they accept too, the swap begins at once.',
   'deal.accept.first':
-    'If they accept too, you pay in first. If you then do not pay in, nothing is lost, but it counts against your record.',
+    'You pay in first. If you then do not pay in, nothing is lost, but it counts against your record.',
   'deal.accept.second':
-    'If they accept too, they pay in first, and you pay in after. If you then do not pay in, nothing is lost for you, but it counts against your record.',
+    'They pay in first, and you pay in after. If you then do not pay in, nothing is lost for you, but it counts against your record.',
   'deal.accept.bound':
     'Until {until} only they can move the price. If they never accept, your acceptance ends then.',
   'deal.accept.then': 'What happens then',
@@ -97,7 +99,7 @@ export const deal = {
   'deal.check.phrase': 'Your rescue phrase is checked',
   'deal.check.store': 'This browser keeps what the swap needs',
   'deal.check.clock': 'Your clock is right',
-  'deal.check.nodes': 'Your nodes of both chains answer',
+  'deal.check.nodes': 'Nodes of both chains answer',
   'deal.check.addresses': 'Your addresses are of these chains',
   'deal.check.agreed': 'The swap is what was agreed',
   'deal.check.escrows': 'The escrows are those of these terms',

@@ -34,7 +34,7 @@ export const phrase = {
   'phrase.check.again': 'Back to the words',
   'phrase.checked.title': 'Your phrase is checked',
   'phrase.checked.when':
-    'You typed it back on {at}. This browser keeps it and does not show it again.',
+    'You typed it back at {at}. This browser keeps it and does not show it again.',
   'phrase.checked.lost':
     'If you have lost the paper: let your open swaps end, forget this phrase, and make a new one.',
   'phrase.checked.test': 'Test my paper',
@@ -89,7 +89,8 @@ export const phrase = {
   'rescue.nodes.why':
     'Each chain is read and claims are sent through a node. Name one that you run or trust. It learns which escrows are yours, and no key.',
   'rescue.node.label': 'Node of {chain}',
-  'rescue.node.hint.bitcoin': 'An Esplora address, such as https://…/api',
+  'rescue.node.hint.bitcoin':
+    'An Esplora address, such as https://…/api. A Bitcoin Core node answers no page: put a proxy before it (docs/rescue.md), and write http://user:password@ before its address.',
   'rescue.node.hint.other': 'The address of a node, such as https://… or http://127.0.0.1:8545',
   'rescue.node.has': '{chain}: {url}',
   'rescue.node.unknown':
@@ -106,6 +107,11 @@ export const phrase = {
   'rescue.go.searching': 'Looking for the secrets of your swaps. This can take a minute.',
   'rescue.result.title': 'What was found',
   'rescue.result.restored': 'Brought back. It goes on by itself.',
+  'rescue.result.nameless': 'Brought back. It waits for a Bitcoin address of yours, above.',
+  'rescue.result.wallet':
+    'Brought back. It goes on by itself, but for what your own wallet has to sign: look at it.',
+  'rescue.payout.why':
+    'Swaps that wait for it: {count}. Claims and refunds on Bitcoin are paid there, and nothing goes on before. Take one of a wallet that you have.',
   'rescue.result.kept': 'This browser has it already.',
   'rescue.result.over': 'Over: {why}',
   'rescue.result.not_begun': 'Not begun: {why}',
