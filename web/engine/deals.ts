@@ -20,7 +20,6 @@ import {
   type VerifiedLeg,
   type VerifiedSwap,
 } from '../../sdk/trade.ts';
-import { knownAsset } from '../market/tokens.ts';
 import { mustHaveDecimals } from './coins.ts';
 import type { Kept } from './kept.ts';
 import type { OpenNodes } from './nodes.ts';
@@ -155,7 +154,6 @@ async function examined(parts: DealsParts, deal: Deal) {
         await mustHaveDecimals(source, asset, AbortSignal.timeout(nodeMs));
       }
     }
-    mustCount(parts, deal);
     const { role, deadlines, trade, deal: fitting } = await fit(parts, deal, of);
     check('terms', true, 'amounts, assets and price of the thread are what you see here');
     check('rules', true, 'formula, contracts and policies of the market are those of this app');
@@ -233,18 +231,6 @@ async function mustBePayable(
     throw new EngineError('key_unknown', sentence);
   }
   return of;
-}
-
-/** The unit of a token that the app knows is no word of the market: amounts would be wrong. */
-function mustCount({ nodes }: DealsParts, { base, quote }: Deal): void {
-  for (const { chain, token, decimals } of [base, quote]) {
-    const known = knownAsset(nodes.of(chain), token);
-    if (known === null || known.decimals === decimals) continue;
-    const [symbol] = known.symbols;
-    const counts = `${symbol} on "${chain}" has ${known.decimals} decimals`;
-    const sentence = `${counts}, and the market says ${decimals}: amounts are not what you see`;
-    throw new EngineError('failed_check', sentence);
-  }
 }
 
 async function mustPay({ keys }: Examining, source: ChainSource, address: string) {

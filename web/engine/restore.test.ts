@@ -22,10 +22,12 @@ import { memoryKept } from './kept.ts';
 import type { SwapView } from './types.ts';
 
 let chains: FourChains;
+const engines: OpenEngine[] = [];
 before(async () => {
   chains = await fourChains();
 });
 after(async () => {
+  for (const each of engines) await each.close();
   stopAll();
   await chains?.stop();
 });
@@ -92,6 +94,7 @@ timed('by words and file the coins come back to the address that is named then',
   const core = coreOf(chains);
   const parts = partsOf();
   const engine = await openEngine(parts);
+  engines.push(engine);
   const asked = await (async () => {
     await assert.rejects(engine.rescue.fromFile(file), { code: 'no_phrase' });
     assert.equal((await engine.vault.restore(words)).ok, true);
@@ -136,6 +139,7 @@ timed('by words and file the coins come back to the address that is named then',
   assert.ok(before.length > 0);
   await engine.close();
   const again = await openEngine({ ...parts, name: crypto.randomUUID() });
+  engines.push(again);
   assert.deepEqual(again.swaps.one(swapId)?.history.slice(0, before.length), before);
   await chains.move(going.legs.b.timelock - chains.now() + 7_200);
   const ended = await untilView(again, swapId, ({ phase }) => phase === 'ended');
@@ -143,5 +147,4 @@ timed('by words and file the coins come back to the address that is named then',
   const paid = BigInt(Math.round((await core<number>('getreceivedbyaddress', [own])) * 1e8));
   assert.ok(paid > 990_000n && paid < 1_000_000n, `${paid}`);
   assert.ok(ended.history.some(({ step }) => step === 'refunded'));
-  await again.close();
 });

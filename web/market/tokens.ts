@@ -6,7 +6,7 @@
 import type { AppChain } from '../../core/app-chain.ts';
 import type { ChainKey, Network } from '../../core/families.ts';
 
-export type KnownAsset = {
+type KnownAsset = {
   /** Contract or mint; null: the chain's own coin. */
   readonly token: string | null;
   /** All of which mean it; the issuer's own first. */
@@ -84,7 +84,7 @@ const solana: Readonly<Record<string, readonly KnownAsset[]>> = {
 };
 
 /** null: the app does not know it, or not the chain. */
-export function knownAsset(of: AppChain | null, token: string | null): KnownAsset | null {
+function knownAsset(of: AppChain | null, token: string | null): KnownAsset | null {
   const all = of === null ? [] : knownOn(of);
   // Base58 has capitals of its own; those of an EVM address are a checksum.
   const plain = (text: string | null) =>

@@ -392,7 +392,8 @@ export const settlement = {
   'settlement.warn.clock': 'Your clock is off by {off}',
   'settlement.warn.clock.why': 'Deadlines are reckoned by it. Set it right before you pay.',
   'settlement.warn.gas': 'Your wallet on {gasChain} has too little for the network fee',
-  'settlement.warn.gas.why': 'Send it what is missing before {fundBy}. This page then goes on by itself.',
+  'settlement.warn.gas.why':
+    'Send it what is missing before {fundBy}. This page then goes on by itself.',
   'settlement.warn.store': 'This browser cannot keep the swap safely',
   'settlement.warn.store.why':
     'Leave this page open until the swap has ended, and save the rescue file.',
