@@ -1,5 +1,5 @@
-// The app as a browser feels it: how much script its first screen takes, how soon one can type on a
-// slow processor, and whether a tab that is left open grows. A real Chromium, on loopback.
+// The app in a real Chromium, on loopback: script of the first screen, time until one can type on a
+// slow processor, growth of a tab that is left open.
 
 import { promisify } from 'node:util';
 import { brotliCompress } from 'node:zlib';

@@ -1,5 +1,5 @@
-// People in a real Chromium on the app's screens of an account: each way in, what is shown and
-// changed there, and what another tab or another site can do to it.
+// The app's screens of an account in a real Chromium: each way in, what is shown and changed.
+// Also what another tab or another site can do to it.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
-// The makers' console in a real Chromium, by keys alone: a request that is there while it is asked,
-// a quote, the taker's counter, and its acceptance that waits for the maker's.
+// The makers' console in a real Chromium, by keys alone: a request that arrives live, a quote, the
+// taker's counter, and its acceptance that waits for the maker's.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';

@@ -1,5 +1,5 @@
-// The engine of the app in a real Chromium, against a maker that is the SDK in Node: a swap of
-// Bitcoin for dollars whose tab is closed after the funding, and two tabs that act once.
+// The engine of the app in a real Chromium, against a maker that is the SDK in Node: Bitcoin for
+// dollars. The tab is closed after the funding, and two tabs act once.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';

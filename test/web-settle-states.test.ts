@@ -1,4 +1,4 @@
-// The screens of a settlement, the phrase and a rescue in every state, in a real Chromium: nothing
+// The screens of a settlement, the phrase and a rescue in every state, in a real Chromium. Nothing
 // scrolls sideways at 360 px, axe finds nothing, and what a person does is what happens.
 
 import assert from 'node:assert/strict';
@@ -14,6 +14,7 @@ import react from '@vitejs/plugin-react';
 import type { Page } from 'playwright-core';
 import { build } from 'vite';
 import { listed, states } from '../web/screens/settlement/testing/views.ts';
+import { walletScript } from '../web/wallets/testing/script.ts';
 import { launch } from './support/chromium.ts';
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
@@ -168,6 +169,34 @@ test('what was paid too much is put at risk by a second word alone', async () =>
   await page.getByText('Go on, and risk 0.010').click();
   await page.getByRole('dialog').getByText('Go on, and risk').click();
   assert.equal(await gives(), '1000001');
+  await page.close();
+});
+
+test('where no address is known, the field for one is there, and the refusal is told', async () => {
+  const page = await opened();
+  await show(page, 'brought back, no address');
+  await page.getByLabel('Bitcoin address').fill('bc1qwrong');
+  await page.keyboard.press('Enter');
+  await page.getByText('"bc1qwrong" is no address of Bitcoin regtest').waitFor();
+  await page.close();
+});
+
+test('the agreed account is connected on the screen of the swap, and no other one', async () => {
+  const page = await opened();
+  const evm = (name: string, privateKey: string) => ({
+    ...({ family: 'evm', name, privateKey, chains: { 1: origin } } as const),
+  });
+  // The key of the fixtures' address, which every dev chain knows, and another one.
+  const key = '59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d';
+  const wallets = [evm('Fox', key), evm('Rabbit', '42'.repeat(32))];
+  await page.addInitScript({ content: await walletScript(wallets) });
+  await show(page, 'wallet is missing');
+  await page.getByRole('button', { name: 'Use Rabbit' }).click();
+  await page.getByText(/^Rabbit shows 0x\w+. Choose 0x70997970C51812dc3A010C7d/).waitFor();
+  await page.getByRole('button', { name: 'Use Fox' }).click();
+  await page.getByText(/^Rabbit shows/).waitFor({ state: 'detached' });
+  const used = await page.locator('body').getAttribute('data-uses');
+  assert.equal(used, '0x70997970C51812dc3A010C7d01b50e0d17dc79C8');
   await page.close();
 });
 

@@ -101,6 +101,10 @@ async function tip(state: State, signal: AbortSignal): Promise<Heads> {
   const { get, network } = state;
   if (!state.checked) {
     const genesis = text(mustHave(await get('/block-height/0', signal), 'block 0'));
+    // Any server may be named: a page of it is not quoted.
+    if (!/^[0-9a-f]{64}$/.test(genesis)) {
+      throw unavailable(esploraName, 'it is no Esplora: it names no hash of block 0');
+    }
     if ((genesis === mainnetGenesis) !== (network.name === 'mainnet')) {
       const sentence = `its first block is ${genesis}, which is not of Bitcoin ${network.name}`;
       throw unavailable(esploraName, sentence);

@@ -18,13 +18,14 @@ for (const [family, begin] of Object.entries(worlds)) {
     const both = ['payout', 'funding'] as const;
 
     test('coins, and tokens that answer true, false or nothing: nothing is in the way', async () => {
-      const { held } = await world.adapter();
+      const { held, decimals } = await world.adapter();
       const names = ['ReturnsFalse', 'DevDollar', 'DevTether'] as const;
       for (const token of [...names.map(world.token), null]) {
         const terms = await termsOf({ token });
         for (const about of both) await tried(terms, about);
         assert.ok(((await held?.(terms, signal())) ?? 0n) >= terms.amount);
         assert.equal(await held?.({ ...terms, refund: to(world.newcomer()) }, signal()), 0n);
+        if (token !== null) assert.equal(await decimals?.(token, signal()), 6);
       }
     });
 

@@ -252,6 +252,13 @@ export function balanceAt(
   return asked(rpc, 'eth_call', [call, atBlock(at)], signal, read, fewMiB);
 }
 
+/** Throws `chain_unavailable` where it is no token too. */
+export function decimalsOf(rpc: Rpc, token: string, signal: AbortSignal): Promise<number> {
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'decimals' });
+  const read = (answer: unknown) => Number(wordOf(text(answer)));
+  return asked(rpc, 'eth_call', [{ to: token, data }, 'latest'], signal, read, fewMiB);
+}
+
 export function balanceOfCall(holder: string): string {
   return encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [holder as Hex] });
 }

@@ -21,7 +21,7 @@ import { shortage, spendGas, untriedSpend } from './fees.ts';
 import { changes } from './follow.ts';
 import { fundWaysOf, permitNonce, separator, trial } from './fund-ways.ts';
 import { type GasRules, rulesUntil } from './gas-policy.ts';
-import { atLook, balanceAt } from './node.ts';
+import { atLook, balanceAt, decimalsOf } from './node.ts';
 import { contractFor, type EvmDeployment, evmContract, evmEscrow } from './plan.ts';
 import { evmBlockSeconds } from './policy.ts';
 import { look, mustAgree } from './read.ts';
@@ -79,6 +79,7 @@ export function evmParty(options: EvmAdapterOptions) {
       mustAgree,
       held: ({ rpc }, { token, refund }: EscrowTerms, signal) =>
         balanceAt(rpc, token, refund.address, 'latest', signal),
+      decimals: ({ rpc }, token: string, signal) => decimalsOf(rpc, token, signal),
       spendGas,
       untriedGas: untriedSpend,
       gasRules: rulesUntil,

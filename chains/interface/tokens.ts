@@ -20,6 +20,9 @@ export type Tokens = {
   /** Throws `not_a_token`. What the node cannot answer throws, and says nothing of the token. */
   inspect?(token: string, rules: PowerRules, signal: AbortSignal): Promise<Inspection>;
 
+  /** As the token itself says. A node that cannot answer throws. */
+  decimals?(token: string, signal: AbortSignal): Promise<number>;
+
   /** What launchpads launch. Absent where a chain has no tokens. */
   readonly launches?: LaunchReader;
 

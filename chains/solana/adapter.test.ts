@@ -39,6 +39,9 @@ for (const asset of assets) {
     const world = await newWorld(context);
     const { adapter } = world;
     const escrow = escrowIn(world, tokenOf(world, asset));
+    assert.equal(await adapter.decimals?.(world.dollar, soon()), 6);
+    const none = adapter.decimals?.(escrow.terms.refund.address, soon());
+    await refuses(none ?? Promise.resolve(), 'payout_would_fail', /not to a token program/);
     const mustBeOurs = (material: SolanaMaterial, wanted: Wanted) => {
       assert.deepEqual(materialProblems(material, wanted, escrow.terms, solanaDeployment), []);
     };

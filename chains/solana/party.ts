@@ -15,7 +15,7 @@ import { changes } from './follow.ts';
 import { hashlocksOf } from './hashlocks.ts';
 import { solanaEscrow } from './plan.ts';
 import { solanaSlotSeconds } from './policy.ts';
-import { preflight } from './preflight.ts';
+import { decimalsOf, preflight } from './preflight.ts';
 import { look } from './read.ts';
 import { forget, newWatch, remember, type SolanaAdapterOptions } from './watch.ts';
 
@@ -65,6 +65,7 @@ export function solanaParty(options: SolanaAdapterOptions) {
       isKnown,
       checkAmount,
       costs,
+      decimals: decimalsOf,
     }),
   };
   return { adapter, watch, kit };

@@ -31,6 +31,18 @@ import type { Watch } from './watch.ts';
 
 const { stateBytes, vaultBytes } = layout.constants;
 
+/** Throws `payout_would_fail` where it is no mint that an escrow takes. */
+export async function decimalsOf(
+  { rpc, chain }: Watch,
+  token: string,
+  signal: AbortSignal,
+): Promise<number> {
+  const { accounts } = await accountsAt(rpc, [token], 'confirmed', signal);
+  const mint = readMint(accounts[0] ?? null);
+  if (typeof mint !== 'string') return mint.decimals;
+  throw new ParleyError('payout_would_fail', `${token} on ${chain}: ${mint}`, { chain, token });
+}
+
 /** Throws `payout_would_fail` or `funding_would_fail`. One exchange to read, one for the trials. */
 export async function preflight(
   asked: Watch,

@@ -20,7 +20,7 @@ import { tronBlockSeconds } from './policy.ts';
 import { preflight } from './preflight.ts';
 import { look, mustAgree } from './read.ts';
 import { hashlocksOf } from './receipts.ts';
-import { lanesOf, momentAt } from './views.ts';
+import { decimalsOf, lanesOf, momentAt } from './views.ts';
 import { newWatch, remember, type TronAdapterOptions, type Watch } from './watch.ts';
 
 export type TronAdapter = Omit<ChainAdapter, 'warnings'> & {
@@ -70,6 +70,7 @@ export function tronParty(options: TronAdapterOptions) {
     ...kit.asked({
       mustAgree,
       held: (of, terms: EscrowTerms, signal) => heldBy(of, terms, terms.refund.address, signal),
+      decimals: ({ http }, token: string, signal) => decimalsOf(http, token, signal),
       buildClaim,
       buildRefund,
       buildBatch,

@@ -284,6 +284,16 @@ export async function tokenBalance(
   return balance;
 }
 
+export async function decimalsOf(
+  http: Http | Moment,
+  token: string,
+  signal: AbortSignal,
+): Promise<number> {
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'decimals' }).slice(2);
+  const [decimals = 0n] = await wordsOf(http, 'head', token, data, 1, signal);
+  return Number(decimals);
+}
+
 export async function allowanceOf(
   http: Http | Moment,
   token: string,

@@ -34,8 +34,8 @@ export type RawInput = Pick<
 >;
 
 /**
- * Of the own leg a refund; of the other one a claim, whose secret has to be public already: a text
- * may be sent at any time. Throws RescueError `not_as_text`, and what a build throws.
+ * Of the own leg a refund, of the other one a claim. A text may be sent at any time: a claim's
+ * secret has to be public already. Throws RescueError `not_as_text`, and what a build throws.
  */
 export async function rawSpend(input: RawInput, verb: 'claim' | 'refund'): Promise<RawSpend> {
   const context = contextOf({ ...input, client: null });

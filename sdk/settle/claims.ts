@@ -89,8 +89,8 @@ async function claimTelling(context: Context, secret: Secret): Promise<void> {
 }
 
 /**
- * A person's wallet shows what it is to sign to whoever it trusts: from then on the secret counts
- * as public, whether the person signs or not.
+ * A person's wallet shows what it is to sign to whoever it trusts. From then on the secret counts
+ * as public, signed or not.
  */
 async function tellWallet(context: Context, secret: Secret): Promise<void> {
   const { gate, still } = revealGate(context, null);

@@ -11,8 +11,8 @@ const patienceSeconds = 300;
 const pausesBetween = 15;
 
 /**
- * Waits while another run has the swap. null: the store has no locks, or `isOpen` (a claim whose
- * secret is public, or a refund) was so for five minutes, and nobody did it. Throws the signal's
+ * Waits while another run has the swap. null: the store has no locks, or `isOpen` was so for five
+ * minutes. `isOpen`: a claim with a public secret, or a refund, is undone. Throws the signal's
  * reason.
  */
 export async function takeTurn(

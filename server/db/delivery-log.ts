@@ -25,7 +25,7 @@ export type LoggedDelivery = {
 };
 
 /** One that was sent again often has more: the newest are shown. */
-export const mostAttemptsShown = 24;
+const mostAttemptsShown = 24;
 
 type LogPage = {
   readonly webhookId: string;

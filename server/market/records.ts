@@ -1,5 +1,5 @@
-// How an account kept what it agreed to. Told to those who negotiate with it, and only of whole
-// days that are over: a count that moved with every swap would say who traded with whom.
+// How an account kept what it agreed to. Told to those who negotiate with it, of whole days that
+// are over. A count that moved with every swap would say who traded with whom.
 
 import { type Kept, keptBy } from '../db/agreements.ts';
 import type { Tx } from '../db/database.ts';

@@ -1,5 +1,5 @@
-// Whether the market works: heads of the chains as the followers last saw them, halts without their
-// reasons (assets.ts says why), and whether acceptances become swaps.
+// Whether the market works: heads of the chains as followers last saw them, halts, and whether
+// acceptances become swaps. Halts come without their reasons (assets.ts says why).
 
 import { listHalts } from '../db/halts.ts';
 import { readHeads } from '../db/heads.ts';

@@ -121,10 +121,10 @@ function originOf(url: string): string {
   return new URL(url).origin;
 }
 
-/** Where the app finds the dev network's control and its page of mails. */
+/** Where the app finds the dev network's page of mails. */
 export function devWeb(devnet: Devnet | null): object | null {
   if (devnet === null) return null;
-  return { control: devnet.dev, inbox: devPeople(devnet).inbox ?? null };
+  return { inbox: devPeople(devnet).inbox ?? null };
 }
 
 /** Coins for dev keys that have too few. */

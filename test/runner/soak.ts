@@ -81,6 +81,11 @@ const parts: Readonly<Record<string, Part>> = {
         ? [['test/adapters/real-nodes.ts'], ['scripts/demo.ts', '--all', '--minutes', '30']]
         : [],
   },
+  web: {
+    minutes: 30,
+    what: 'the app in a real Chromium: every pair, refund and lost tab, by its screens alone',
+    commands: () => [['test/web-soak/run.ts']],
+  },
   'contracts/escrows': {
     minutes: 90,
     what: 'the escrow contract fuzzed forty times as long',
@@ -162,7 +167,7 @@ function run(args: readonly string[], minutes: number): Promise<Outcome> {
 
 const said = [
   /^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm,
-  /^(?:forge|model|sim|planted|crashes|nodes): (.*)|(\d+) generated,/gm,
+  /^(?:forge|model|sim|planted|crashes|nodes|web): (.*)|(\d+) generated,/gm,
 ];
 
 async function outcomeOf(name: string, { minutes, commands }: Part): Promise<[string, boolean]> {

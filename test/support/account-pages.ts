@@ -1,5 +1,5 @@
-// The app's screens of an account in a real Chromium, on a market in this process without chains:
-// codes of mails are read from it, and its clock is moved by a test.
+// The app's screens of an account in a real Chromium, on a market in this process without chains.
+// A test reads codes of mails from it, and moves its clock.
 
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';

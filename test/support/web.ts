@@ -9,9 +9,9 @@
 //     await page.getByRole('button', { name: 'Ask' }).click();
 //   });
 //
-// `open` gives a page in a browser profile of its own. At the end of its test the page fails it
-// where something was wrong in it: an error of a script or in the console, a breach of the content
-// policy, a request to a foreign origin. One market a file: it starts in seconds. `person` has
+// `open` gives a page in a browser profile of its own. Its test fails where the page had an error
+// of a script or in the console, a breach of the content policy, or a request to a foreign origin.
+// One market a file: it starts in seconds. `person` has
 // an API key too, so that a test's other side trades by the SDK (`client`). `dev` is the faucet.
 
 import assert from 'node:assert/strict';
@@ -84,7 +84,7 @@ export async function startWeb(env: Readonly<Record<string, string>> = {}): Prom
     const { port } = new URL(market.ready.url);
     const url = `http://localhost:${port}`;
     const dev = devnetClient(market.ready.dev ?? '');
-    const own = allowedOrigins(market, url, await dev.status());
+    const own = originsOf(market, url, await dev.status());
     return {
       ...{ url, market, browser, dev, close },
       person: () => newPerson(market, url),
@@ -96,7 +96,8 @@ export async function startWeb(env: Readonly<Record<string, string>> = {}): Prom
   }
 }
 
-function allowedOrigins(
+/** That a page of this market may ask. */
+export function originsOf(
   { ready }: RunningMarket,
   url: string,
   { chains }: DevnetStatus,

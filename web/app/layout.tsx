@@ -4,13 +4,14 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useId, useRef, useState, useSyncExternalStore } from 'react';
 import { buildHash } from '../market/build.ts';
+import { config } from '../market/config.ts';
 import { takeNewer, useNewer } from '../offline/keep.ts';
 import { useAnnounced } from '../parts/announce.ts';
 import { Button } from '../parts/button.tsx';
 import { Notice } from '../parts/notice.tsx';
-import { Replaced } from '../parts/replaced.tsx';
 import { text } from '../texts/texts.ts';
 import { links } from './links.ts';
+import { Replaced } from './replaced.tsx';
 
 export function Layout() {
   const announced = useAnnounced();
@@ -24,8 +25,8 @@ export function Layout() {
       </a>
       <Head />
       <Offline />
-      <Newer />
       <main id="screen" tabIndex={-1} data-path={path}>
+        <Newer />
         <Replaced />
         <Outlet />
       </main>
@@ -44,7 +45,7 @@ function Head() {
   return (
     <header className="top">
       <Link to="/" className="brand" onClick={close}>
-        {text('layout.product')}
+        {config.productName}
       </Link>
       <button
         type="button"

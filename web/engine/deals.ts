@@ -1,5 +1,5 @@
-// What a person accepts: examined in the page, kept before it is said, and watched until the other
-// side accepts too or the acceptance has lapsed.
+// What a person accepts: examined in the page, and kept before the market is told. It is watched
+// until the other side accepts too, or the acceptance has lapsed.
 
 import type { Deadlines } from '../../core/deadlines.ts';
 import type { ChainKey } from '../../core/families.ts';
@@ -20,8 +20,10 @@ import {
   type VerifiedLeg,
   type VerifiedSwap,
 } from '../../sdk/trade.ts';
+import { mustHaveDecimals } from './coins.ts';
 import type { Kept } from './kept.ts';
 import type { OpenNodes } from './nodes.ts';
+import { knownAsset } from './tokens.ts';
 import {
   type Check,
   type CheckName,
@@ -31,7 +33,7 @@ import {
   type Health,
 } from './types.ts';
 import type { OpenVault } from './vault.ts';
-import { keyWallet } from './wallets.ts';
+import { payoutWallet } from './wallets.ts';
 
 /** One that was accepted, or is about to be. */
 export type Entry = {
@@ -147,6 +149,13 @@ async function examined(parts: DealsParts, deal: Deal) {
     const of = await mustBePayable(parts, deal, sources);
     check(step, true, 'each of your addresses is one of its chain');
     step = 'terms';
+    for (const asset of [deal.base, deal.quote]) {
+      const source = sources.get(asset.chain);
+      if (source !== undefined) {
+        await mustHaveDecimals(source, asset, AbortSignal.timeout(nodeMs));
+      }
+    }
+    mustCount(parts, deal);
     const { role, deadlines, trade, deal: fitting } = await fit(parts, deal, of);
     check('terms', true, 'amounts, assets and price of the thread are what you see here');
     check('rules', true, 'formula, contracts and policies of the market are those of this app');
@@ -215,6 +224,18 @@ async function mustBePayable(
   return of;
 }
 
+/** Of a token that the app knows the unit is no word of the market: amounts shown would be wrong. */
+function mustCount({ nodes }: DealsParts, { base, quote }: Deal): void {
+  for (const { chain, token, decimals } of [base, quote]) {
+    const known = knownAsset(nodes.of(chain), token);
+    if (known === null || known.decimals === decimals) continue;
+    const [symbol] = known.symbols;
+    const counts = `${symbol} on "${chain}" has ${known.decimals} decimals`;
+    const sentence = `${counts}, and this market says ${decimals}: its amounts are not what you see`;
+    throw new EngineError('failed_check', sentence);
+  }
+}
+
 async function mustPay({ keys }: Examining, source: ChainSource, address: string) {
   const { view, adapter } = source;
   if (address === '') {
@@ -224,11 +245,7 @@ async function mustPay({ keys }: Examining, source: ChainSource, address: string
     adapter.parseAddress(address);
     return;
   }
-  const key = keys.bitcoinKey(escrowKey);
-  await keyWallet(source, key, address);
-  if (address !== key.address) return;
-  const sentence = 'that is the address of the escrow key itself: name one of your own wallet';
-  throw new EngineError('no_payout', sentence);
+  await payoutWallet(source, keys.bitcoinKey(escrowKey), address);
 }
 
 const viewsOf = (sources: ReadonlyMap<ChainKey, ChainSource>): ChainViews =>

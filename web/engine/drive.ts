@@ -19,9 +19,10 @@ import {
   settle,
 } from '../../sdk/settle.ts';
 import type { OwnTrade, VerifiedSwap } from '../../sdk/trade.ts';
+import { plainText, withNews } from './history.ts';
 import { sleep } from './sleep.ts';
-import type { Problem, ProblemKind, SwapView, Verb } from './types.ts';
-import { mostHistory, type Prompt, type Told, viewOf } from './view.ts';
+import type { Happened, Problem, ProblemKind, SwapView, Verb } from './types.ts';
+import { type Prompt, type Told, viewOf } from './view.ts';
 
 export type Begun = {
   readonly swapId: string;
@@ -31,6 +32,8 @@ export type Begun = {
   readonly isByHand: boolean;
   readonly isRefundLeft: boolean;
   readonly isRestored: boolean;
+  /** What was told in former runs. */
+  readonly history: readonly Happened[];
 };
 
 /** What a run needs; or what it lacks before it can begin. */
@@ -47,7 +50,7 @@ export type DriveParts = {
   /** Problems of the whole page, such as a wrong clock. */
   readonly problems: () => readonly Problem[];
   readonly onChange: () => void;
-  readonly onStep: (progress: Progress) => void;
+  readonly onStep: (progress: Progress, happened: Happened) => void;
   readonly onEnd: (outcome: Outcome, told: Told) => Promise<void>;
   readonly onStoreFault: (error: StoreError) => void;
 };
@@ -72,7 +75,7 @@ export function drive(parts: DriveParts): Drive {
     ...begun,
     ...{ phase: 'starting', state: 'preparing', shown: null, isToPay: false, lacks: null },
     payout: null,
-    ...{ away: [], prompts: [], waits: null, problems: [], history: [], end: null },
+    ...{ away: [], prompts: [], waits: null, problems: [], end: null },
   };
   let run = new AbortController();
   let woken = Promise.withResolvers<void>();
@@ -96,8 +99,9 @@ export function drive(parts: DriveParts): Drive {
     set({ phase: 'running', lacks: null, away: ready.away, isToPay: false, payout });
     const signal = AbortSignal.any([run.signal, over.signal]);
     const onProgress = (each: Progress) => {
-      set(afterProgress(told, each, parts.now()));
-      parts.onStep(each);
+      const happened = happenedIn(told, each, parts.now());
+      set(afterProgress(told, each, happened));
+      parts.onStep(each, happened);
     };
     const onShown: NonNullable<SettleInput['onShown']> = (shown) => {
       const { swap, failures, byHand = false, scheduled, restored } = shown;
@@ -110,7 +114,8 @@ export function drive(parts: DriveParts): Drive {
   };
   const loop = async () => {
     let pauseMs = leastPauseMs;
-    while (!over.signal.aborted) {
+    const isOver = () => over.signal.aborted;
+    while (!isOver()) {
       woken = Promise.withResolvers<void>();
       try {
         const outcome = await once();
@@ -124,7 +129,7 @@ export function drive(parts: DriveParts): Drive {
         }
         await woken.promise;
       } catch (error) {
-        if (over.signal.aborted) return;
+        if (isOver()) return;
         if (run.signal.aborted) continue;
         if (error instanceof StoreError) parts.onStoreFault(error);
         const problem = problemOf(
@@ -159,11 +164,15 @@ export function drive(parts: DriveParts): Drive {
   };
 }
 
-function afterProgress(told: Told, each: Progress, now: UnixSeconds): Partial<Told> {
-  const { state, step, leg, text, txid, code } = each;
-  const happened = { at: Math.floor(now), state, step, leg, text, txid };
-  const history = [...told.history, happened].slice(-mostHistory);
-  const base: Partial<Told> = { state, history };
+function happenedIn({ trade, swap }: Told, each: Progress, now: UnixSeconds): Happened {
+  const { state, step, leg, txid } = each;
+  const text = plainText(each.text, [swap.hashlock, trade.hashlock]);
+  return { at: Math.floor(now), state, step, leg, text, txid };
+}
+
+function afterProgress(told: Told, each: Progress, happened: Happened): Partial<Told> {
+  const { state, step, leg, text, code } = each;
+  const base: Partial<Told> = { state, history: withNews(told.history, happened) };
   switch (step) {
     case 'pay_by_hand':
       return { ...base, isToPay: true, waits: null };
@@ -186,7 +195,7 @@ function afterProgress(told: Told, each: Progress, now: UnixSeconds): Partial<To
 }
 
 /** By the code of the SDK, of a chain's adapter or of the market. */
-export function problemOf({ leg, code, sentence }: Failure, error?: unknown): Problem {
+function problemOf({ leg, code, sentence }: Failure, error?: unknown): Problem {
   return { kind: kindOf(code, error), leg, code, sentence };
 }
 

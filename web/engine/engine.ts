@@ -15,7 +15,7 @@ import { openRescue } from './rescue.ts';
 import { sleep } from './sleep.ts';
 import { type OpenSwaps, openSwaps } from './swaps.ts';
 import type { Said } from './tabs.ts';
-import type { Engine, Health, Problem } from './types.ts';
+import { type Engine, type Health, mostClockOffSeconds, type Problem } from './types.ts';
 import { openVault } from './vault.ts';
 import { handsOf, keyWallet } from './wallets.ts';
 
@@ -39,9 +39,6 @@ export type EngineParts = {
 };
 
 export type OpenEngine = Engine & { close(): Promise<void> };
-
-/** From here on a deadline may be missed. */
-const mostClockOffSeconds = 60;
 
 export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
   const { name, network, chains, client, store, kept } = parts;
@@ -79,7 +76,10 @@ export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
     },
   });
   const onRestored = () => swaps?.look();
-  const rescue = await openRescue({ client, kept, nodes, phraseStore, onRestored });
+  const rescue = await openRescue({
+    ...{ client, kept, nodes, phraseStore, onRestored },
+    onChange: () => say({ kind: 'changed', what: 'rescue' }),
+  });
   const hands = handsOf({ onChange: (swapId) => swapId === null && swaps?.restart(null) });
   const deals = dealsOf({
     ...{ client, kept, vault, nodes, now, phraseStore },
@@ -87,9 +87,9 @@ export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
     onEntry: () => swaps?.look(),
   });
   const onSaid = (said: Said) => {
-    if (said.kind !== 'changed') return;
-    const read = { vault: vault.read, nodes: nodes.read, ended: rescue.read }[said.what as 'vault'];
-    void read?.().then(() => swaps?.restart(null));
+    if (said.kind !== 'changed' || said.what === 'deals') return;
+    if (said.what === 'rescue') void rescue.read();
+    else void { vault, nodes }[said.what].read().then(() => swaps?.restart(null));
   };
   swaps = await openSwaps({
     ...{ name, client, store, kept, vault, nodes, deals, hands, now, onStoreFault, onSaid },
@@ -100,10 +100,11 @@ export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
   const open = swaps;
   await askHealth(parts, health);
   const clocks = (async () => {
-    while (!over.signal.aborted) {
+    const isOver = () => over.signal.aborted;
+    while (!isOver()) {
       await sleep(parts.clockEveryMs, over.signal);
       // A market that is away changes no clock.
-      if (!over.signal.aborted) await askClock().catch(() => {});
+      if (!isOver()) await askClock().catch(() => {});
     }
   })();
   return {

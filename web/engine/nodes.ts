@@ -52,6 +52,8 @@ const behindSeconds: Readonly<Record<Family, number>> = {
 };
 /** How the adapters say that a node is not of the chain. */
 const otherChain = /chain id|cluster|genesis|first block|is on |\bcode\b|contract|program/i;
+/** How they say that something has answered, and not as a node does. */
+const hasAnswered = /HTTP \d|JSON|cannot be read|it does not have|no Esplora|it describes/;
 
 const chainsKey = 'chains';
 const mostChains = 100;
@@ -184,6 +186,7 @@ function faultOf(error: unknown): [NodeFault, string] {
   const said = messageOf(error);
   if (!(error instanceof ParleyError)) return ['bad_answer', said];
   if (otherChain.test(said)) return ['other_chain', said];
+  if (hasAnswered.test(said)) return ['bad_answer', said];
   const why =
     'it is not there, or does not let pages read its answers (CORS): a page cannot tell which';
   return ['unreachable', `${said}. Perhaps ${why}`];

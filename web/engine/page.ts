@@ -4,6 +4,7 @@ import type { Network } from '../../core/families.ts';
 import { indexedDbStore } from '../../sdk/stores/indexed-db.ts';
 import { account } from '../market/account.ts';
 import { market } from '../market/client.ts';
+import { moveClock } from '../market/clock.ts';
 import { config } from '../market/config.ts';
 import { show } from '../market/own-site.ts';
 import { openEngine } from './engine.ts';
@@ -77,6 +78,7 @@ async function marketClock() {
   const date = Date.parse(answer.headers.get('date') ?? '');
   const [, said = '0'] = /"clockOffsetSeconds":(-?\d+)/.exec(await answer.text()) ?? [];
   const offsetSeconds = config.network === 'dev' ? Number(said) : 0;
+  moveClock(offsetSeconds);
   // A date has whole seconds, and its answer has taken a while.
   const late = (Date.now() - askedAt) / 2;
   return { offsetSeconds, atMs: Number.isFinite(date) ? date + 500 + late : null };

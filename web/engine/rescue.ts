@@ -32,6 +32,8 @@ export type RescueParts = {
   readonly phraseStore: () => Promise<PhraseStore>;
   /** Restored swaps are to be driven. */
   readonly onRestored: () => void;
+  /** Written or saved: other tabs read it again. */
+  readonly onChange: () => void;
 };
 
 /** Solana's clusters by their first block (core/worlds.ts); dev ones have no lasting id. */
@@ -65,6 +67,7 @@ export async function openRescue(parts: RescueParts): Promise<OpenRescue> {
     const text = await writeRescue(store, views);
     await kept.change(fileKey, () => text);
     await read();
+    parts.onChange();
     return text;
   };
   const due = () => {
@@ -85,6 +88,7 @@ export async function openRescue(parts: RescueParts): Promise<OpenRescue> {
       const text = await write();
       await kept.change(savedKey, () => contentOf(text));
       await read();
+      parts.onChange();
       const day = new Date().toISOString().slice(0, 10);
       const blob = new Blob([text], { type: 'application/json' });
       return { name: `parley-rescue-${day}.json`, blob };

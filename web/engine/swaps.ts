@@ -17,17 +17,18 @@ import type {
 import { readKept, type Store, type SwapRecord, writeKept } from '../../sdk/stores/store.ts';
 import type { OwnTrade, VerifiedSwap } from '../../sdk/trade.ts';
 import type { Wallet } from '../../sdk/wallets/wallet.ts';
-import type { Deals, Entry } from './deals.ts';
+import { type Deals, type Entry, escrowKey } from './deals.ts';
 import { type Begun, type Drive, drive, type Ready, verbDone } from './drive.ts';
+import { type Histories, historiesOf } from './history.ts';
 import type { Kept } from './kept.ts';
 import { type Held, held } from './live.ts';
 import type { OpenNodes } from './nodes.ts';
 import { sleep } from './sleep.ts';
 import { openTabs, type Said, type Tabs } from './tabs.ts';
-import { EngineError, type Problem, type Swaps, type SwapView } from './types.ts';
+import { EngineError, type Happened, type Problem, type Swaps, type SwapView } from './types.ts';
 import type { OpenVault } from './vault.ts';
 import { inOrder, type Told, viewOf } from './view.ts';
-import { absent, type Hands, keyWallet } from './wallets.ts';
+import { absent, type Hands, keyWallet, payoutWallet } from './wallets.ts';
 
 export type OpenSwaps = Swaps & {
   /** How many are not over. */
@@ -59,7 +60,7 @@ export type SwapsParts = {
   readonly onRescue: () => void;
 };
 
-type Ended = { readonly outcome: Outcome; readonly told: Omit<Told, 'shown'> };
+type Ended = { readonly outcome: Outcome; readonly told: Omit<Told, 'shown' | 'history'> };
 
 /** Side by side in one page; the others begin when one of them has ended. */
 const mostDriven = 60;
@@ -79,6 +80,7 @@ export async function openSwaps(parts: SwapsParts): Promise<OpenSwaps> {
     ...{ parts, all: held<readonly SwapView[]>([]), tabs: null, turn: null, isSaying: false },
     ...{ drives: new Map(), still: new Map(), extras: new Map(), texts: new Map() },
     ...{ looking: Promise.resolve(), watching: Promise.resolve() },
+    histories: historiesOf(parts.kept, (error) => failed(of, error)),
   };
   await readAll(of);
   return opened(of);
@@ -92,6 +94,7 @@ type All = {
   readonly still: Map<string, SwapView>;
   readonly extras: Map<string, bigint>;
   readonly texts: Map<string, string>;
+  readonly histories: Histories;
   tabs: Tabs | null;
   turn: AbortController | null;
   isSaying: boolean;
@@ -104,7 +107,9 @@ async function readAll(of: All): Promise<void> {
   for (const swapId of await store.swapIds()) {
     const [record, ended] = [await store.getSwap(swapId), await kept.get(endedKey(swapId))];
     if (record === null || of.drives.has(swapId)) continue;
-    const view = ended === null ? stillView(record, of.parts.now()) : endedView(ended);
+    const history = await of.histories.of(swapId);
+    const view =
+      ended === null ? stillView(record, history, of.parts.now()) : endedView(ended, history);
     of.still.set(swapId, view);
   }
   show(of);
@@ -153,7 +158,7 @@ async function lookOnce(of: All, signal: AbortSignal): Promise<void> {
     if (of.drives.has(swapId)) continue;
     const [record, ended] = [await store.getSwap(swapId), await kept.get(endedKey(swapId))];
     if (record === null || (ended !== null && !mayStillCome(record, ended))) continue;
-    driveOne(of, begunOf(record));
+    driveOne(of, begunOf(record, await of.histories.of(swapId)));
   }
   for (const entry of await deals.entries()) {
     if (!signal.aborted) await lookAt(of, entry);
@@ -179,7 +184,8 @@ async function lookAt(of: All, entry: Entry): Promise<void> {
   if (of.drives.has(swapId)) return;
   if (entry.payout !== null) await keepPayout(of, threadId, entry.payout);
   const swap = { ...entry.expected, id: swapId };
-  const none = { isByHand: false, isRefundLeft: false, isRestored: false };
+  const history = await of.histories.of(swapId);
+  const none = { isByHand: false, isRefundLeft: false, isRestored: false, history };
   driveOne(of, { swapId, trade, swap, isVerified: false, ...none });
 }
 
@@ -197,7 +203,7 @@ function driveOne(of: All, begun: Begun): void {
     now: parts.now,
     problems: parts.problems,
     onChange: () => show(of),
-    onStep: (progress) => onStep(of, progress, trade),
+    onStep: (progress, happened) => onStep(of, progress, happened, trade),
     onEnd: (outcome, told) => onEnd(of, outcome, told),
     onStoreFault: parts.onStoreFault,
   });
@@ -206,8 +212,9 @@ function driveOne(of: All, begun: Begun): void {
   show(of);
 }
 
-function onStep(of: All, progress: Progress, trade: OwnTrade): void {
+function onStep(of: All, progress: Progress, happened: Happened, trade: OwnTrade): void {
   const { hands, onRescue } = of.parts;
+  of.histories.add(progress.swapId, happened);
   const verb = verbDone(progress);
   if (verb !== null) hands.done(progress.swapId, verb);
   const { step } = progress;
@@ -218,7 +225,11 @@ function onStep(of: All, progress: Progress, trade: OwnTrade): void {
   if (step === 'verified' || step === 'funded' || step === 'pay_by_hand') onRescue();
 }
 
-async function onEnd(of: All, outcome: Outcome, { shown: _, ...told }: Told): Promise<void> {
+async function onEnd(
+  of: All,
+  outcome: Outcome,
+  { shown: _, history: __, ...told }: Told,
+): Promise<void> {
   const { kept, hands, onRescue } = of.parts;
   hands.done(outcome.swapId);
   const ended: Ended = { outcome, told: { ...told, phase: 'ended', end: outcome } };
@@ -269,10 +280,11 @@ async function beginAll(of: All, signal: AbortController): Promise<void> {
 
 /** Of acceptances, until the other side has accepted too. */
 async function watchDeals(of: All, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
+  const isOver = () => signal.aborted;
+  while (!isOver()) {
     await sleep(dealPauseMs, signal);
     const waiting = await of.parts.deals.entries().catch(() => []);
-    if (waiting.length > 0 && !signal.aborted) look(of);
+    if (waiting.length > 0 && !isOver()) look(of);
   }
 }
 
@@ -284,6 +296,7 @@ async function endAll(of: All): Promise<void> {
   await Promise.all(drives.map(([, each]) => each.stop()));
   for (const [swapId, each] of drives) of.still.set(swapId, each.view());
   of.drives.clear();
+  await of.histories.written();
 }
 
 function hear(of: All, said: Said): void {
@@ -360,7 +373,7 @@ async function payTo(
     throw new Error(`swap ${swapId} has no leg on Bitcoin`);
   const { vault, kept, nodes } = of.parts;
   const keys = await vault.keys();
-  await keyWallet(await nodes.source(leg.chain), keys.bitcoinKey(0), address.trim());
+  await payoutWallet(await nodes.source(leg.chain), keys.bitcoinKey(escrowKey), address.trim());
   await kept.change(payoutKey(view.trade.threadId), () => address.trim());
   tell({ kind: 'again', swapId });
 }
@@ -422,9 +435,9 @@ function keyIndex(
   return null;
 }
 
-function begunOf(record: SwapRecord): Begun {
+function begunOf(record: SwapRecord, history: readonly Happened[]): Begun {
   const { trade, swap, byHand = false, scheduled, restored } = record;
-  const more = { isByHand: byHand, isRefundLeft: scheduled !== undefined };
+  const more = { isByHand: byHand, isRefundLeft: scheduled !== undefined, history };
   return { swapId: swap.id, trade, swap, isVerified: true, ...more, isRestored: restored === true };
 }
 
@@ -436,17 +449,17 @@ function mayStillCome({ byHand }: SwapRecord, ended: string): boolean {
 const atRest: Omit<Told, keyof Begun | 'phase'> = {
   ...{ state: 'preparing', shown: null, isToPay: false, lacks: null, away: [], prompts: [] },
   payout: null,
-  ...{ waits: null, problems: [], history: [], end: null },
+  ...{ waits: null, problems: [], end: null },
 };
 
-function stillView(record: SwapRecord, now: UnixSeconds): SwapView {
-  return viewOf({ ...atRest, ...begunOf(record), phase: 'starting' }, now);
+function stillView(record: SwapRecord, history: Told['history'], now: UnixSeconds): SwapView {
+  return viewOf({ ...atRest, ...begunOf(record, history), phase: 'starting' }, now);
 }
 
-function endedView(text: string): SwapView {
+function endedView(text: string, history: Told['history']): SwapView {
   const { outcome, told } = readKept<Ended>(text);
   const swap: VerifiedSwap = told.swap;
-  return viewOf({ ...told, swap, shown: null, end: outcome, phase: 'ended' }, 0);
+  return viewOf({ ...told, history, swap, shown: null, end: outcome, phase: 'ended' }, 0);
 }
 
 /** `unknown`: the market does not say now. */

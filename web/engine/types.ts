@@ -166,9 +166,12 @@ export type Swaps = {
   /** Open and ended ones of this browser, the next deadline first, ended ones last. */
   readonly all: Live<readonly SwapView[]>;
   one(swapId: string): SwapView | null;
-  /** Which tab settles. `waitsFor`: another one does; its last word, Unix ms. */
+  /**
+   * Which tab settles. `isSilent`: it has the turn and does not answer. Claims of a public secret
+   * and refunds are made all the same, by a tab that answers; the rest waits until it is closed.
+   */
   readonly driver: Live<
-    { readonly kind: 'this' } | { readonly kind: 'other'; readonly heardAtMs: Millis | null }
+    { readonly kind: 'this' } | { readonly kind: 'other'; readonly isSilent: boolean }
   >;
   /** Asks the other tab to let this one go on. False where it is waiting for a wallet there. */
   takeOver(): Promise<boolean>;
@@ -323,6 +326,9 @@ export type Happened = {
 
 // Health of the page
 
+/** Apart by more, a deadline may be missed: a problem. */
+export const mostClockOffSeconds = 60;
+
 export type Health = {
   /** `opening` until it is known. `ephemeral`: a private window; see StoreHealth of the SDK. */
   readonly store:
@@ -337,7 +343,7 @@ export type Health = {
     | 'full'
     | 'failed';
   readonly storeSentence: string | null;
-  /** Own clock minus the market's, seconds, rounded; null: not known. Beyond 120 is a problem. */
+  /** Own clock minus the market's, seconds, rounded; null: not known. */
   readonly clockOffSeconds: number | null;
 };
 

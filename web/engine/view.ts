@@ -40,8 +40,6 @@ export type Told = {
   readonly end: Outcome | null;
 };
 
-export const mostHistory = 200;
-
 export function viewOf(told: Told, now: UnixSeconds): SwapView {
   const { trade, swap } = told;
   const gives = givenLeg(trade.party);

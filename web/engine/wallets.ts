@@ -1,5 +1,5 @@
-// The wallets that settle a swap: the phrase's key on Bitcoin, and a person's own elsewhere, which
-// is asked when the person says so and never by itself.
+// The wallets that settle a swap: the phrase's key on Bitcoin, and a person's own elsewhere. The
+// own one is asked when the person says so, and never by itself.
 
 import type { AppChain } from '../../core/app-chain.ts';
 import type { ChainKey } from '../../core/families.ts';
@@ -9,7 +9,7 @@ import type { ChainSource } from '../../sdk/settle.ts';
 import type { AskedFor, Asks, BitcoinWallet, Wallet } from '../../sdk/wallets/wallet.ts';
 import type { AccountLink, Place } from '../wallets/types.ts';
 import { titleOf } from './chains.ts';
-import type { Verb } from './types.ts';
+import { EngineError, type Verb } from './types.ts';
 import type { Prompt } from './view.ts';
 
 /** A person reads what it signs, and may have to unlock a device first. */
@@ -119,6 +119,14 @@ export async function keyWallet(
   const { bitcoinWallet } = await import('../../sdk/wallets/bitcoin.ts');
   const paid = payout === null ? {} : { payout };
   return bitcoinWallet({ privateKey, network: view.network, ...paid });
+}
+
+/** Throws as `keyWallet`, and EngineError `no_payout` where it is the address of the key itself. */
+export async function payoutWallet(source: ChainSource, key: BitcoinKey, payout: string) {
+  const wallet = await keyWallet(source, key, payout);
+  if (payout.toLowerCase() !== key.address) return wallet;
+  const sentence = 'that is the address of the escrow key itself: name one of your own wallet';
+  throw new EngineError('no_payout', sentence);
 }
 
 /**

@@ -1,8 +1,11 @@
-// The assets that are traded here, curated ones first.
+// The assets that are traded here, those first that the app itself knows. `verified` is the app's
+// word: a market's own is taken on dev networks alone.
 
 import { useQuery } from '@tanstack/react-query';
 import type { Asset } from '../../sdk/types.ts';
+import { isVerified } from '../engine/tokens.ts';
 import { market } from './client.ts';
+import { config } from './config.ts';
 
 /** Pages of 100: a list that somebody could make endless is not read to its end. */
 const mostPages = 20;
@@ -13,11 +16,15 @@ async function allAssets(signal: AbortSignal): Promise<Asset[]> {
   for (let page = 0; page < mostPages; page += 1) {
     const more = cursor === undefined ? {} : { cursor };
     const answer = await market.keyless.assets({ limit: 100, ...more }, { signal });
-    found.push(...answer.assets);
+    found.push(...answer.assets.map(known));
     if (answer.nextCursor === null) break;
     cursor = answer.nextCursor;
   }
   return found.sort((one, other) => Number(other.verified) - Number(one.verified));
+}
+
+function known(asset: Asset): Asset {
+  return { ...asset, verified: isVerified(asset, config.chains, config.network) };
 }
 
 export function useAssets() {

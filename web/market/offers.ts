@@ -29,7 +29,7 @@ type Stood = Pick<
   | 'rfq'
 >;
 
-export function otherParty(party: Party): Party {
+function otherParty(party: Party): Party {
   return party === 'maker' ? 'taker' : 'maker';
 }
 

@@ -16,7 +16,8 @@ export async function readAll<T>(
     rows.push(...page.rows);
     onPage(rows.length);
     if (page.nextCursor === null) return { rows: rows.slice(0, most), isCut: rows.length > most };
-    if (rows.length >= most) return { rows: rows.slice(0, most), isCut: true };
+    if (rows.length >= most || page.rows.length === 0)
+      return { rows: rows.slice(0, most), isCut: true };
     cursor = page.nextCursor;
   }
 }

@@ -1,5 +1,5 @@
-// Prices as one side sees them. Base units; every division rounds against whom it is shown to, so
-// that nobody is promised more than comes, or told of less than it costs.
+// Prices as one side sees them. Base units. Every division rounds against whom it is shown to:
+// nobody is promised more than comes, or told of less than it costs.
 
 import type { BaseUnits } from '../../core/nominal.ts';
 import { type Direction, exchange, type Party } from '../../core/trade.ts';

@@ -1,7 +1,7 @@
 // Who is signed in. A screen of an account asks `useSession`, or stands inside
 // `parts/signed-in.tsx`, which shows the other states. Requests name the account that is shown
-// (own-site.ts). Where another tab has signed out or in as somebody else, all that was read for
-// the former account is forgotten, and it is looked again who is there.
+// (own-site.ts). Where another tab has signed out, or in as somebody else, all that was read for
+// the former account is forgotten. Then it is asked again who is there.
 
 import { useQuery } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';

@@ -1,6 +1,8 @@
 // The service worker: it keeps every file of one build, so that the app opens with the market gone.
 // What it keeps has the hashes that the build named. A newer build waits until a person takes it.
 
+import { wordsOf } from './own-words.ts';
+
 /** Put in by the build: path below /app/ and SHA-256 in hex of every other file. */
 declare global {
   var __files: readonly (readonly [path: string, sha256: string])[];
@@ -26,17 +28,22 @@ const shell = '/app/index.html';
 const description = '/app/build.json';
 /** The market's own words: anew where it answers, else those of the last time. */
 const ownWords = '/app/config.js';
+/** A market that takes connections and says nothing must not keep the app from opening. */
+const wordsMs = 5_000;
+/** Named by their content: those of a former build are for its tabs that are still open. */
+const lasting = '/app/assets/';
 /** Addresses that only the market answers. */
 const ofMarket = /^\/(?:v1|account|market)(?:\/|$)/;
 
 async function keepAll(): Promise<void> {
   const cache = await caches.open(cacheName);
   for (const [url, sha256] of urls) await cache.put(url, await checked(url, sha256));
-  for (const url of [description, ownWords]) await cache.put(url, await found(url));
+  await cache.put(description, await found(description));
+  await words(cache);
 }
 
-async function found(url: string): Promise<Response> {
-  const response = await fetch(url, { cache: 'no-cache' });
+async function found(url: string, how: RequestInit = {}): Promise<Response> {
+  const response = await fetch(url, { cache: 'no-cache', ...how });
   if (!response.ok) throw new Error(`${url}: ${response.status}`);
   return response;
 }
@@ -52,23 +59,33 @@ async function checked(url: string, sha256: string): Promise<Response> {
 async function dropOthers(): Promise<void> {
   const names = await caches.keys();
   const old = names.filter((name) => name.startsWith(own) && name !== cacheName);
-  await Promise.all(old.map((name) => caches.delete(name)));
+  // Not the last one: its other tabs may settle swaps, and load what they need when it is due.
+  await Promise.all(old.slice(0, -1).map((name) => caches.delete(name)));
   await scope.clients.claim();
 }
 
 async function kept(url: string, request: Request): Promise<Response> {
   const cache = await caches.open(cacheName);
-  return (await cache.match(url)) ?? fetch(request);
+  const former = () => (url.startsWith(lasting) ? caches.match(url) : undefined);
+  return (await cache.match(url)) ?? (await former()) ?? fetch(request);
 }
 
-async function anew(url: string): Promise<Response> {
+/** The market's own words, kept without its date: kept ones say nothing of a clock. */
+async function words(cache: Cache): Promise<Response> {
+  const response = await found(ownWords, { signal: AbortSignal.timeout(wordsMs) });
+  const text = wordsOf(await response.text());
+  const headers = { 'content-type': 'text/javascript; charset=utf-8' };
+  await cache.put(ownWords, new Response(text, { headers }));
+  const date = response.headers.get('date');
+  return new Response(text, { headers: date === null ? headers : { ...headers, date } });
+}
+
+async function anew(): Promise<Response> {
   const cache = await caches.open(cacheName);
   try {
-    const response = await found(url);
-    await cache.put(url, response.clone());
-    return response;
+    return await words(cache);
   } catch (error) {
-    const last = await cache.match(url);
+    const last = await cache.match(ownWords);
     if (last === undefined) throw error;
     return last;
   }
@@ -85,7 +102,8 @@ scope.addEventListener('fetch', (event) => {
   if (request.method !== 'GET' || origin !== scope.location.origin) return;
   if (ofMarket.test(pathname)) return;
   const fetching = event as Fetching;
-  if (pathname === ownWords) return fetching.respondWith(anew(ownWords));
+  if (pathname === ownWords) return fetching.respondWith(anew());
   const url = request.mode === 'navigate' ? shell : pathname;
-  if (urls.has(url) || url === description) fetching.respondWith(kept(url, request));
+  const isKept = urls.has(url) || url === description || url.startsWith(lasting);
+  if (isKept) fetching.respondWith(kept(url, request));
 });

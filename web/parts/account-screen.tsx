@@ -1,5 +1,5 @@
-// What stands around every screen of an account: its heading, the way to the others, who is signed
-// in, and a new sign-in where one is needed.
+// What stands around every screen of an account: heading, navigation, who is signed in, and a new
+// sign-in where one is needed.
 
 import { Link, useLocation } from '@tanstack/react-router';
 import type { ReactNode } from 'react';

@@ -5,7 +5,7 @@
 // | button.tsx | Button: `main` once a screen, `danger` for what cannot be undone |
 // | field.tsx | Field, TextField, TextArea: label, hint and error, heard by screen readers |
 // | amount-field.tsx | AmountField: whole coins as typed, and as base units or null |
-// | select.tsx, asset-field.tsx | Select: few choices; AssetField: one of many, by typing |
+// | select.tsx | Select: few choices |
 // | amount.tsx | Amount: in the unit; what is cut is there on hover and when copied |
 // | clock.tsx, now.ts | Clock: a time and how long until it; Countdown; useNow: one timer |
 // | table.tsx | Table: rows by key; cards where the page is narrow |

@@ -1,7 +1,7 @@
 // What every screen begins with: its heading, which takes the focus when one comes to it.
 
 import { type ReactNode, useEffect } from 'react';
-import { text } from '../texts/texts.ts';
+import { config } from '../market/config.ts';
 
 export type ScreenProps = {
   readonly title: string;
@@ -14,7 +14,7 @@ export type ScreenProps = {
 
 export function Screen({ title, children, narrow = false, aside }: ScreenProps) {
   useEffect(() => {
-    document.title = `${title} · ${text('layout.product')}`;
+    document.title = `${title} · ${config.productName}`;
   }, [title]);
   return (
     <section className={narrow ? 'screen narrow' : 'screen'}>

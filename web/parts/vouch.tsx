@@ -11,7 +11,7 @@ import type { Engine } from '../engine/types.ts';
 import { account, type WalletName } from '../market/account.ts';
 import { market } from '../market/client.ts';
 import { queries } from '../market/queries.ts';
-import { useSession } from '../market/session.ts';
+import { lookAgain, useSession } from '../market/session.ts';
 import { text } from '../texts/texts.ts';
 import { Answer, Failed } from './answer.tsx';
 import { Button } from './button.tsx';
@@ -20,6 +20,7 @@ import { Select } from './select.tsx';
 import { useAct } from './ways/act.ts';
 import { FreshGate, useFreshly } from './ways/fresh.tsx';
 import { SignOne } from './ways/sign-text.tsx';
+import { WaysIn } from './ways/ways.tsx';
 
 export type VouchedProps = {
   readonly engine: Pick<Engine, 'bitcoinSigner'>;
@@ -94,7 +95,11 @@ function Vouch({ signer, wallets }: VouchProps) {
   const [begun, setBegun] = useState<Begun | null>(null);
   const { busy, error, run } = useAct();
   const freshly = useFreshly();
+  const { href: here } = useLocation();
   const login = logins[chosen];
+  const added = async () => {
+    await Promise.all([lookAgain(), queries.invalidateQueries({ queryKey: ['me'] })]);
+  };
   const begin = (by: WalletName) => run(async () => setBegun(await textsOf(signer, by)));
   const give = async ({ proof, message, login: { address } }: Begun, signature: string) => {
     const authorization = { address, message, signature };
@@ -107,7 +112,12 @@ function Vouch({ signer, wallets }: VouchProps) {
     <Notice kind="warn" title={text('vouch')}>
       <p>{text('vouch.why')}</p>
       <p className="mono anywhere">{signer.address}</p>
-      {login === undefined && <p>{text('vouch.none')}</p>}
+      {login === undefined && (
+        <>
+          <p>{text('vouch.none')}</p>
+          <WaysIn purpose="add" only={['wallet']} here={here} freshly={freshly} after={added} />
+        </>
+      )}
       {logins.length > 1 && begun === null && (
         <Select
           label={text('vouch.by')}

@@ -101,7 +101,7 @@ function saidOfEvm(store: ReturnType<typeof createStore>): Said[] {
 function tronProviders() {
   const announced = new Map<unknown, Said>();
   const listeners = new Set<() => void>();
-  globalThis.addEventListener?.('TIP6963:announceProvider', (event) => {
+  globalThis.addEventListener('TIP6963:announceProvider', (event) => {
     const { detail } = event as CustomEvent<unknown>;
     const [info, provider] = [fieldOf(detail, 'info'), fieldOf(detail, 'provider')];
     if (provider === undefined || announced.has(provider)) return;
@@ -110,7 +110,7 @@ function tronProviders() {
     announced.set(provider, { family: 'tron', key, name, icon, provider });
     for (const listener of listeners) listener();
   });
-  globalThis.dispatchEvent?.(new Event('TIP6963:requestProvider'));
+  globalThis.dispatchEvent(new Event('TIP6963:requestProvider'));
   return {
     said: (): Said[] => {
       const provider = fieldOf(globalThis, 'tron') ?? fieldOf(globalThis, 'tronLink');

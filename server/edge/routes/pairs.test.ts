@@ -1,5 +1,5 @@
-// What the market tells before a trade: what it would mean and cost, what others traded at, how the
-// other side kept its word, and whether the market works.
+// What the market tells before a trade: its meaning and costs, what others traded at, how the other
+// side kept its word, and whether the market works.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -18,6 +18,7 @@ import { held } from '../../../web/engine/live.ts';
 import type { Engine, SwapView, VaultState } from '../../../web/engine/types.ts';
 import { moveClock } from '../../../web/market/clock.ts';
 import { queries } from '../../../web/market/queries.ts';
+import { handOver } from '../../../web/parts/page-wallets.ts';
 import { PhraseScreen } from '../../../web/screens/phrase/phrase.tsx';
 import { RescueScreen } from '../../../web/screens/rescue/rescue.tsx';
 import type { Seen } from '../../../web/screens/settlement/situation.ts';
@@ -181,7 +182,7 @@ function screenOf(name: string) {
       return <SwapPage engine={engineOf({})} id="none" />;
     case 'swap warned': {
       const at = seen({ isByHand: true, problems, asks: [payAsk] });
-      const other = held({ kind: 'other', heardAtMs: null } as const);
+      const other = held({ kind: 'other', isSilent: false } as const);
       const engine = engineOf({ swaps: [at.swap], at, vault: unchecked });
       const more = { ...engine, swaps: { ...engine.swaps, driver: other } };
       return <SwapPage engine={more} id={at.swap.id} />;
@@ -219,6 +220,7 @@ function Shown() {
 }
 
 Object.assign(globalThis, { showState: shown.set });
+handOver(({ signer }) => document.body.setAttribute('data-uses', signer.address));
 const root = createRootRoute({ component: Shown });
 const paths = ['/swaps', '/swaps/$id', '/phrase', '/rescue', '/wallets', '/'] as const;
 const routes = paths.map((path) => createRoute({ getParentRoute: () => root, path }));

@@ -2,6 +2,7 @@
 // at. Sent by Enter; a price that is far off is confirmed first.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { messageOf } from '../../../sdk/errors.ts';
 import { formatAmount, formatDuration } from '../../../sdk/people.ts';
@@ -11,7 +12,8 @@ import { announce } from '../../parts/announce.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field } from '../../parts/field.tsx';
-import { assetName } from '../../parts/names.ts';
+import { BitcoinKey, useGiving } from '../../parts/giving.tsx';
+import { assetName, chainName } from '../../parts/names.ts';
 import { Notice } from '../../parts/notice.tsx';
 import { percentOf } from '../../parts/percent.ts';
 import { type TextKey, text } from '../../texts/texts.ts';
@@ -28,7 +30,16 @@ export type QuotePanelProps = {
   readonly onBack: () => void;
 };
 
-export function QuotePanel({ row, assets, quoted, onSent, onBack }: QuotePanelProps) {
+export function QuotePanel(props: QuotePanelProps) {
+  return (
+    <>
+      <Giving row={props.row} />
+      <QuoteForm {...props} />
+    </>
+  );
+}
+
+function QuoteForm({ row, assets, quoted, onSent, onBack }: QuotePanelProps) {
   const { rfq, quote, isGone } = row;
   const [typed, setTyped] = useState('');
   const [asks, setAsks] = useState<Offer | null>(null);
@@ -101,6 +112,22 @@ export function QuotePanel({ row, assets, quoted, onSent, onBack }: QuotePanelPr
         }}
       />
     </form>
+  );
+}
+
+/** Said before a price is typed: the market refuses a quote whose coin the maker cannot give. */
+function Giving({ row: { rfq, base, quote } }: Pick<QuotePanelProps, 'row'>) {
+  const given = rfq.direction === 'sell_base' ? quote : base;
+  const { family, hasWallet } = useGiving(given, true);
+  if (hasWallet !== false) return null;
+  if (family === 'bitcoin') return <BitcoinKey back="/console" />;
+  const chain = chainName(given.chain);
+  return (
+    <Notice
+      kind="warn"
+      title={text('swap_box.no_wallet', { chain })}
+      action={<Link to="/wallets">{text('swap_box.no_wallet.action')}</Link>}
+    />
   );
 }
 

@@ -12,6 +12,7 @@ import type { Deal as DealOfEngine, Engine, Examined } from '../../engine/types.
 import { account } from '../../market/account.ts';
 import { market } from '../../market/client.ts';
 import { now } from '../../market/clock.ts';
+import { standingOf } from '../../market/offers.ts';
 import { queries } from '../../market/queries.ts';
 import { amountText } from '../../parts/amount-text.ts';
 import { Answer, Failed, Loading } from '../../parts/answer.tsx';
@@ -27,7 +28,7 @@ import { text } from '../../texts/texts.ts';
 import { chosenAddress, needsOf } from './addresses.ts';
 import { AddressesOfDeal } from './addresses-of-deal.tsx';
 import { confirmationsOf } from './confirmations.ts';
-import { type DealProps, type Reference, stepsOf, type Terms } from './terms.ts';
+import { type DealProps, lookOf, type Reference, stepsOf, type Terms } from './terms.ts';
 
 export type AcceptanceProps = DealProps & {
   readonly terms: Terms;
@@ -93,17 +94,18 @@ function pinned({ id, chain, address, decimals }: Asset): DealOfEngine['base'] {
 type AcceptingProps = Opened & { readonly addresses: Readonly<Record<string, string>> };
 
 function Accepting(props: AcceptingProps) {
-  const { thread, base, quote, addresses } = props;
-  // The price that the dialog was opened for: another one is looked at anew.
+  const { thread, terms, base, quote, addresses } = props;
+  // What the dialog was opened for: anything else is looked at anew.
   const [openFor, setOpenFor] = useState<string | null>(null);
   const deal: DealOfEngine = {
     ...{ rfq: thread.rfq, threadId: thread.id, quoteAmount: BigInt(thread.quoteAmount) },
     ...{ base: pinned(base), quote: pinned(quote), addresses },
   };
+  const look = lookOf(deal, { terms, base, quote });
   const missing = Object.entries(addresses).find(([, address]) => address === '');
   const blocked =
     missing === undefined ? null : text('deal.address.missing', { chain: chainName(missing[0]) });
-  const isOpen = openFor === thread.quoteAmount;
+  const isOpen = openFor === look;
   return (
     <>
       {openFor !== null && !isOpen && (
@@ -112,17 +114,18 @@ function Accepting(props: AcceptingProps) {
         </Notice>
       )}
       <div className="deal-accept">
-        <Button kind="main" blocked={blocked} onPress={() => setOpenFor(thread.quoteAmount)}>
+        <Button kind="main" blocked={blocked} onPress={() => setOpenFor(look)}>
           {text('deal.accept')}
         </Button>
       </div>
-      {isOpen && <Question {...props} deal={deal} onClose={() => setOpenFor(null)} />}
+      {isOpen && <Question {...props} deal={deal} look={look} onClose={() => setOpenFor(null)} />}
     </>
   );
 }
 
 type QuestionProps = AcceptingProps & {
   readonly deal: DealOfEngine;
+  readonly look: string;
   readonly onClose: () => void;
 };
 
@@ -131,7 +134,7 @@ function Question(props: QuestionProps) {
   const navigate = useNavigate();
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
   const examined = useQuery({
-    queryKey: ['examined', deal.threadId, thread.quoteAmount, props.addresses],
+    queryKey: ['examined', props.look],
     queryFn: () => engine.examine(deal),
     gcTime: 0,
     staleTime: 30_000,
@@ -146,8 +149,9 @@ function Question(props: QuestionProps) {
     },
     onError: () => void queries.invalidateQueries({ queryKey: ['thread', thread.id] }),
   });
+  const isLast = standingOf(thread, props.party, now() * 1_000).is === 'waits_for_me';
   const confirmations = confirmationsOf(props);
-  const isConfirmed = confirmations.every(({ key }) => ticked.has(key));
+  const isConfirmed = confirmations.every((each) => ticked.has(each));
   const { data, error } = examined;
   const blocked =
     data === undefined
@@ -185,21 +189,24 @@ function Question(props: QuestionProps) {
       }
     >
       <p>{text('deal.accept.commits', { give, get, chain, other })}</p>
+      <p>{text(isLast ? 'deal.accept.makes' : 'deal.accept.waits')}</p>
       <p>{text(terms.role === 'initiator' ? 'deal.accept.first' : 'deal.accept.second')}</p>
-      <p className="soft">
-        {text('deal.accept.bound', { until: localTime(now() + acceptSeconds, now()) })}
-      </p>
+      {!isLast && (
+        <p className="soft">
+          {text('deal.accept.bound', { until: localTime(now() + acceptSeconds, now()) })}
+        </p>
+      )}
       {data !== undefined && <Then examined={data} terms={terms} give={give} get={get} />}
       <Checks examined={data} error={error} />
-      {confirmations.map(({ key, sentence }) => (
-        <label key={key} className="deal-confirm">
+      {confirmations.map((sentence) => (
+        <label key={sentence} className="deal-confirm">
           <input
             type="checkbox"
-            checked={ticked.has(key)}
+            checked={ticked.has(sentence)}
             onChange={({ target }) => {
               const next = new Set(ticked);
-              if (target.checked) next.add(key);
-              else next.delete(key);
+              if (target.checked) next.add(sentence);
+              else next.delete(sentence);
               setTicked(next);
             }}
           />

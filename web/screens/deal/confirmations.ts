@@ -8,7 +8,8 @@ import { percentOf } from '../../parts/percent.ts';
 import { type TextKey, text } from '../../texts/texts.ts';
 import type { Reference } from './terms.ts';
 
-export type Confirmation = { readonly key: string; readonly sentence: string };
+/** Ticked by its words: other numbers are another sentence. */
+export type Confirmation = string;
 
 export type ToConfirm = {
   readonly thread: Pick<Thread, 'rfq' | 'quoteAmount'>;
@@ -24,15 +25,15 @@ export function confirmationsOf(deal: ToConfirm): Confirmation[] {
   const unverified = [base, quote].filter(({ verified }) => !verified);
   return [
     ...priceConfirmation(deal),
-    ...unverified.map(({ id, symbol, address }) => ({
-      key: id,
-      sentence: text('deal.confirm.unverified', { symbol, contract: address ?? '' }),
-    })),
+    ...unverified.map(({ symbol, address }) =>
+      text('deal.confirm.unverified', { symbol, contract: address ?? '' }),
+    ),
   ];
 }
 
 function priceConfirmation({ thread, party, reference, quote }: ToConfirm): Confirmation[] {
-  if (reference === null || !reference.isFar) return [];
+  if (reference === null) return [text('deal.confirm.unknown')];
+  if (!reference.isFar) return [];
   const { bps, from, expected } = reference;
   const how = bps > 0 ? 'better' : getsQuote(thread.rfq, party) ? 'worse' : 'dearer';
   const key: TextKey = from === 'ask' ? `deal.confirm.ask_${how}` : `deal.confirm.${how}`;
@@ -41,5 +42,5 @@ function priceConfirmation({ thread, party, reference, quote }: ToConfirm): Conf
     amount: amountText(BigInt(thread.quoteAmount), quote),
     expected: amountText(expected, quote),
   };
-  return [{ key: 'price', sentence: text(key, values) }];
+  return [text(key, values)];
 }

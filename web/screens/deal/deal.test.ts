@@ -5,10 +5,11 @@ import { test } from 'node:test';
 import type { Asset, Rfq, Thread } from '../../../sdk/types.ts';
 import { chosenAddress, type Known, needsOf } from './addresses.ts';
 import { confirmationsOf } from './confirmations.ts';
-import { partyIn, referenceOf, stepsOf, termsOf } from './terms.ts';
+import { lookOf, partyIn, referenceOf, stepsOf, termsOf } from './terms.ts';
 
 const rfq = {
-  ...{ direction: 'sell_base', baseAmount: '1000', askAmount: null },
+  ...{ id: 'r', direction: 'sell_base', baseAmount: '1000', askAmount: null },
+  ...{ baseAssetId: 'bitcoin', quoteAssetId: 'evm' },
 } as Rfq;
 const leg = (chain: string, amount: string, timelockSeconds: number) => ({
   ...{ chain, assetId: chain, amount, long: false, timelockSeconds },
@@ -34,6 +35,44 @@ test('who one is, what one gives and gets, and whether one funds first', () => {
     [maker.role, maker.gives, maker.gets],
     ['counterparty', taker.gets, taker.gives],
   );
+});
+
+test('what is shown is what would be accepted, whatever the thread says of its legs', () => {
+  const legs = { a: leg('evm', '700', 40), b: leg('bitcoin', '1', 90) };
+  const { gives, gets } = termsOf({ ...thread, legs } as Thread, 'taker');
+  assert.deepEqual([gives.amount, gets.amount], [1000n, 500n]);
+  const { rfq: own } = thread;
+  const swapped = { a: leg('bitcoin', '500', 40), b: leg('evm', '1000', 90) };
+  const other = termsOf({ ...thread, legs: swapped } as Thread, 'taker');
+  assert.deepEqual([other.gives.assetId, other.gets.assetId], [own.baseAssetId, own.quoteAssetId]);
+});
+
+test('whatever a person sees of a deal, another word of it is asked for anew', () => {
+  const [base, quote] = [asset('BTC'), asset('USD')];
+  const pinned = ({ id, chain, address, decimals }: Asset) => ({
+    ...{ id, chain, token: address, decimals, highValueFrom: null },
+  });
+  const look = (fields: object = {}, order: object = {}, coin: Partial<Asset> = {}) => {
+    const now = { ...thread, rfq: { ...rfq, ...order }, ...fields } as Thread;
+    const named = { base: { ...base, ...coin }, quote };
+    const deal = {
+      ...{ rfq: now.rfq, threadId: now.id, quoteAmount: BigInt(now.quoteAmount) },
+      ...{ base: pinned(named.base), quote: pinned(quote), addresses: { evm: '0x1' } },
+    };
+    return lookOf(deal, { terms: termsOf(now, 'taker'), ...named });
+  };
+  assert.equal(look({ updatedAt: 'later' }, { status: 'closed' }), look());
+  for (const other of [
+    look({ quoteAmount: '501' }),
+    look({}, { baseAmount: '1001' }),
+    look({}, { direction: 'buy_base' }),
+    look({ initiator: 'maker' }),
+    look({}, {}, { decimals: 3 }),
+    look({}, {}, { address: '0xother' }),
+    look({}, {}, { symbol: 'other' }),
+  ]) {
+    assert.notEqual(other, look());
+  }
 });
 
 test('each step has its own deadline, and the refund is of the own leg', () => {
@@ -126,6 +165,10 @@ test('a price is held against recent swaps, else against what was asked, else ag
   // What the taker has asked for says nothing to a maker.
   assert.equal(referenceOf(asked, 'maker', null), null);
   assert.equal(referenceOf(priced('900'), 'taker', null), null);
+  // A market that names a bad price as that of recent swaps hides nothing of the own one.
+  const lied = referenceOf(priced('500', { askAmount: '1000' }), 'taker', recent);
+  assert.deepEqual([lied?.from, lied?.bps, lied?.isFar], ['ask', -5_000, true]);
+  assert.equal(referenceOf(priced('500', { askAmount: '501' }), 'taker', recent)?.from, 'recent');
 });
 
 const asset = (symbol: string, verified = true): Asset => ({
@@ -139,7 +182,7 @@ test('what is far is confirmed with its numbers, better or worse, and so is a to
     const price = fields.askAmount === undefined ? recent : null;
     const reference = referenceOf(deal, party, price);
     const of = { thread: deal, party, reference, base: asset('BTC'), quote: asset('USD', ok) };
-    return confirmationsOf(of).map(({ sentence }) => sentence.replaceAll('\u00a0', ' '));
+    return confirmationsOf(of).map((sentence) => sentence.replaceAll('\u00a0', ' '));
   };
   assert.deepEqual(said('486', 'taker'), []);
   for (const [amount, party, fields, words] of [
@@ -154,4 +197,5 @@ test('what is far is confirmed with its numbers, better or worse, and so is a to
     assert.deepEqual(more, []);
   }
   assert.match(said('500', 'taker', {}, false)[0] ?? '', /contract of USD .* 0xUSD/);
+  assert.match(said('500', 'taker', { askAmount: null })[0] ?? '', /nothing to compare/);
 });

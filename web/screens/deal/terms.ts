@@ -3,8 +3,17 @@
 import type { Deadlines } from '../../../core/deadlines.ts';
 import type { BaseUnits, UnixSeconds } from '../../../core/nominal.ts';
 import { funderOf, type LegName, otherLeg, type Party, type Role } from '../../../core/trade.ts';
+import { writeKept } from '../../../sdk/stores/store.ts';
 import type { Asset, Thread } from '../../../sdk/types.ts';
-import { advantageBps, getsQuote, isFar, type Price, quoteAt } from '../../market/prices.ts';
+import type { Deal } from '../../engine/types.ts';
+import {
+  advantageBps,
+  getsQuote,
+  isFar,
+  type Price,
+  quoteAt,
+  sidesOf,
+} from '../../market/prices.ts';
 
 export type DealProps = {
   readonly thread: Thread;
@@ -36,17 +45,36 @@ export function partyIn(
   return userId === makerId ? 'maker' : null;
 }
 
-export function termsOf(thread: Pick<Thread, 'legs' | 'initiator'>, party: Party): Terms {
+/**
+ * Amounts and assets are those of order and price, which the acceptance names: a market could show
+ * other legs here than it shows the engine.
+ */
+export function termsOf(
+  thread: Pick<Thread, 'legs' | 'initiator' | 'rfq' | 'quoteAmount'>,
+  party: Party,
+): Terms {
   const given: LegName = funderOf('a') === party ? 'a' : 'b';
+  const { gives, gets } = sidesOf(thread.rfq, BigInt(thread.quoteAmount), party);
   const of = (leg: LegName): TermsLeg => {
-    const { chain, assetId, amount, timelockSeconds } = thread.legs[leg];
-    return { leg, chain, assetId, amount: BigInt(amount), timelockSeconds };
+    const { chain, timelockSeconds } = thread.legs[leg];
+    return { leg, chain, timelockSeconds, ...(leg === given ? gives : gets) };
   };
   return {
     role: thread.initiator === party ? 'initiator' : 'counterparty',
     gives: of(given),
     gets: of(otherLeg(given)),
   };
+}
+
+/** All that a person saw before it said yes: what moves on by itself is left out. */
+export function lookOf(
+  { rfq, ...deal }: Deal,
+  { terms, base, quote }: Pick<DealProps, 'base' | 'quote'> & { readonly terms: Terms },
+): string {
+  const { id, direction, baseAssetId, baseAmount, quoteAssetId } = rfq;
+  const order = { id, direction, baseAssetId, baseAmount, quoteAssetId };
+  const named = [base, quote].map(({ symbol, verified }) => ({ symbol, verified }));
+  return writeKept({ order, deal, terms, named });
 }
 
 export type StepName =
@@ -92,17 +120,24 @@ export type Reference = {
   readonly isFar: boolean;
 };
 
-/** null: there is nothing to hold it against. */
+/**
+ * Recent swaps before the own asking price, but where the price is far worse than that: recent ones
+ * are the market's word. null: there is nothing to hold it against.
+ */
 export function referenceOf(
   { rfq, quoteAmount }: Pick<Thread, 'rfq' | 'quoteAmount'>,
   party: Party,
   indicative: Price | null,
 ): Reference | null {
   const isGot = getsQuote(rfq, party);
+  const against = (from: Reference['from'], expected: BaseUnits | null): Reference[] => {
+    const bps = expected === null ? null : advantageBps(BigInt(quoteAmount), expected, isGot);
+    if (expected === null || bps === null) return [];
+    return [{ from, expected, bps, isFar: isFar(bps) }];
+  };
   const asked = party === 'taker' && rfq.askAmount !== null ? BigInt(rfq.askAmount) : null;
-  const from = indicative === null ? 'ask' : 'recent';
-  const expected = indicative === null ? asked : quoteAt(indicative, BigInt(rfq.baseAmount), isGot);
-  if (expected === null) return null;
-  const bps = advantageBps(BigInt(quoteAmount), expected, isGot);
-  return bps === null ? null : { from, expected, bps, isFar: isFar(bps) };
+  const known = indicative && quoteAt(indicative, BigInt(rfq.baseAmount), isGot);
+  const all = [...against('recent', known), ...against('ask', asked)];
+  const [worst] = all.toSorted((one, other) => one.bps - other.bps);
+  return worst?.isFar && worst.bps < 0 ? worst : (all[0] ?? null);
 }

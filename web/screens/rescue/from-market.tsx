@@ -8,6 +8,7 @@ import type { Engine } from '../../engine/types.ts';
 import { useAssets } from '../../market/assets.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { SignedIn } from '../../parts/signed-in.tsx';
 import { text } from '../../texts/texts.ts';
 import { faultOf } from './faults.ts';
 import { amountsOf } from './told.ts';
@@ -50,13 +51,17 @@ export function FromMarket({ engine, hasPhrase, done }: Props) {
     <div>
       <h3>{text('rescue.market')}</h3>
       <p className="soft">{text('rescue.market.why')}</p>
-      <Button
-        busy={isBusy}
-        blocked={hasPhrase ? null : text('rescue.go.phrase')}
-        onPress={() => void go()}
-      >
-        {text('rescue.market.go')}
-      </Button>
+      <SignedIn>
+        {() => (
+          <Button
+            busy={isBusy}
+            blocked={hasPhrase ? null : text('rescue.go.phrase')}
+            onPress={() => void go()}
+          >
+            {text('rescue.market.go')}
+          </Button>
+        )}
+      </SignedIn>
       {fault !== null && (
         <p role="alert" className="bad-ink">
           {fault}

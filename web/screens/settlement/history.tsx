@@ -3,6 +3,7 @@
 import type { UnixSeconds } from '../../../core/nominal.ts';
 import { localTime } from '../../../sdk/people.ts';
 import type { SwapView } from '../../engine/types.ts';
+import { config } from '../../market/config.ts';
 import { Button } from '../../parts/button.tsx';
 import type { Listed } from '../../parts/labels.ts';
 import { saveFile } from '../../parts/save-file.ts';
@@ -53,8 +54,8 @@ type EndedProps = { readonly swap: SwapView; readonly listed: readonly Listed[] 
 
 export function Ended({ swap, listed }: EndedProps) {
   if (swap.phase !== 'ended') return null;
-  const receipt = receiptOf(swap, text('layout.product'), listed);
-  const name = `${text('layout.product').toLowerCase()}-receipt-${swap.id.slice(0, 8)}.txt`;
+  const receipt = receiptOf(swap, config.productName, listed);
+  const name = `${config.shortName}-receipt-${swap.id.slice(0, 8)}.txt`;
   return (
     <section className="panel" aria-labelledby="swap-receipt">
       <h2 id="swap-receipt">{text('settlement.receipt')}</h2>

@@ -109,13 +109,14 @@ test('what may cost is warned of before, the worst first, and nothing once a swa
   assert.deepEqual(kinds({ ...hand, at: initiatorFundBy - 899 }), ['near']);
   assert.deepEqual(kinds({ ...hand, btc: 'pooled', at: initiatorFundBy - 10 }), []);
   const off = (clockOffSeconds: number) => ({ health: { ...healthy, clockOffSeconds } });
-  assert.deepEqual(kinds(hand, off(120)), []);
-  assert.deepEqual(kinds(hand, off(-121)), ['clock']);
+  assert.deepEqual(kinds(hand, off(60)), []);
+  assert.deepEqual(kinds(hand, off(-61)), ['clock']);
   const stored = (store: 'ephemeral' | 'unpromised' | 'full') => ({
     health: { ...healthy, store },
   });
   assert.deepEqual(kinds(hand, stored('ephemeral')), ['private']);
-  assert.deepEqual(kinds(hand, stored('unpromised')), ['unpromised']);
+  const none = { swaps: 0, writtenAt: null, isSaved: false };
+  assert.deepEqual(kinds(hand, { ...stored('unpromised'), rescue: none }), ['unpromised']);
   assert.deepEqual(kinds(hand, stored('full')), ['store']);
   const unsaved = { swaps: 1, writtenAt: agreedAt, isSaved: false };
   assert.deepEqual(kinds(hand, { isOtherTab: true, vault: 'unchecked', rescue: unsaved }), [
@@ -123,6 +124,9 @@ test('what may cost is warned of before, the worst first, and nothing once a swa
     'phrase',
     'rescue',
   ]);
+  const saved = { ...unsaved, isSaved: true };
+  assert.deepEqual(kinds(hand, { ...stored('unpromised'), rescue: unsaved }), ['rescue']);
+  assert.deepEqual(kinds(hand, { ...stored('unpromised'), rescue: saved }), []);
   const problem = (kind: 'gas' | 'node', code: string | null) => ({
     ...({ kind, leg: 'a', code, sentence: 'told' } as const),
   });

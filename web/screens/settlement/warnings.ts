@@ -1,9 +1,15 @@
 // What a person is warned of before it costs, the worst first. Pure.
 
-import type { Health, Problem, RescueFileState, VaultState } from '../../engine/types.ts';
+import {
+  type Health,
+  mostClockOffSeconds,
+  type Problem,
+  type RescueFileState,
+  type VaultState,
+} from '../../engine/types.ts';
 import { factsOf, fundByOf, type Seen, sidesOf, situationOf } from './situation.ts';
 
-export const warningKinds = [
+const warningKinds = [
   'terms',
   'wrong_network',
   'other_tab',
@@ -37,8 +43,6 @@ export type About = Seen & {
   readonly rescue: RescueFileState;
 };
 
-/** A clock that is off by more is a problem: what the SDK allows between clocks. */
-const mostOffSeconds = 120;
 /** A payment of a slow wallet or exchange takes as long. */
 const nearSeconds = 15 * 60;
 
@@ -56,9 +60,11 @@ export function warningsOf(about: About): Warning[] {
   for (const problem of swap.problems) found.set(kindOf(problem), problem.sentence);
   if (about.isOtherTab) found.set('other_tab', null);
   const stored = storeWarning(health);
-  if (stored !== null) found.set(stored, health.storeSentence);
+  // Who has saved the newest file, or is asked to, need not be asked once more.
+  const isCovered = stored === 'unpromised' && rescue.swaps > 0;
+  if (stored !== null && !isCovered) found.set(stored, health.storeSentence);
   const { clockOffSeconds } = health;
-  if (clockOffSeconds !== null && Math.abs(clockOffSeconds) > mostOffSeconds) {
+  if (clockOffSeconds !== null && Math.abs(clockOffSeconds) > mostClockOffSeconds) {
     found.set('clock', found.get('clock') ?? null);
   }
   if (isNear(about)) found.set('near', null);

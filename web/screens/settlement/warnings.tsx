@@ -27,7 +27,6 @@ export function Warnings({ engine, seen, said }: Props) {
     ...said.values,
     off: formatDuration(Math.abs(health.clockOffSeconds ?? 0)),
     chain: chainName(sidesOf(seen.swap).own.chain),
-    by: said.values.fundBy ?? '',
   };
   return found.map(({ kind, weight, sentence }) => (
     <Notice
@@ -37,9 +36,15 @@ export function Warnings({ engine, seen, said }: Props) {
       action={<What kind={kind} engine={engine} />}
     >
       {text(`settlement.warn.${kind}.why`, values)}
-      {sentence !== null && <details className="swap-told">{sentence}</details>}
+      {sentence !== null && <Told kind={kind} sentence={sentence} />}
     </Notice>
   ));
+}
+
+/** What is to be sent, and where, stands in the sentence alone. */
+function Told({ kind, sentence }: { readonly kind: WarningKind; readonly sentence: string }) {
+  if (kind === 'gas') return <p className="swap-told">{sentence}</p>;
+  return <details className="swap-told">{sentence}</details>;
 }
 
 function What({ kind, engine }: { readonly kind: WarningKind; readonly engine: Engine }) {
@@ -64,6 +69,10 @@ function What({ kind, engine }: { readonly kind: WarningKind; readonly engine: E
 
 function TakeOver({ engine }: { readonly engine: Engine }) {
   const [isBusy, setBusy] = useState<'asking' | 'refused' | null>(null);
+  const { driver } = engine.swaps;
+  const now = useSyncExternalStore(driver.subscribe, driver.now);
+  const isSilent = now.kind === 'other' && now.isSilent;
+  const why = isSilent ? 'silent' : isBusy === 'refused' ? 'busy' : null;
   const take = async () => {
     setBusy('asking');
     setBusy((await engine.swaps.takeOver()) ? null : 'refused');
@@ -71,7 +80,7 @@ function TakeOver({ engine }: { readonly engine: Engine }) {
   return (
     <Button
       busy={isBusy === 'asking'}
-      blocked={isBusy === 'refused' ? text('settlement.warn.other_tab.busy') : null}
+      blocked={why === null ? null : text(`settlement.warn.other_tab.${why}`)}
       onPress={() => void take()}
     >
       {text('settlement.warn.other_tab.go')}

@@ -1,5 +1,5 @@
-// All that a swap costs beside its price, before anything is signed: fees of both chains, coins
-// that must be there for them, and for how long money is locked.
+// All that a swap costs beside its price, before anything is signed: fees of both chains, the coins
+// that they need, and for how long money is locked.
 
 import { formatAmount, formatDuration } from '../../../sdk/people.ts';
 import type { Asset } from '../../../sdk/types.ts';

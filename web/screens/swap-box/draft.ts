@@ -33,7 +33,7 @@ export const emptyDraft: Draft = {
   ...{ ttl: '3600', audience: 'public', address: '' },
 };
 
-export function otherSide(side: Side): Side {
+function otherSide(side: Side): Side {
   return side === 'give' ? 'get' : 'give';
 }
 

@@ -1,30 +1,26 @@
 // The first screen: what one gives and wants, what it costs, and the one step to quotes. All of it
 // can be filled in signed out.
 
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { Link, useNavigate, useRouter, useSearch } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
-import type { Family } from '../../../core/families.ts';
 import { messageOf } from '../../../sdk/errors.ts';
 import type { Asset } from '../../../sdk/types.ts';
 import { useAssets } from '../../market/assets.ts';
 import { market } from '../../market/client.ts';
-import { config } from '../../market/config.ts';
 import { useSession } from '../../market/session.ts';
 import { Answer } from '../../parts/answer.tsx';
-import { AssetField } from '../../parts/asset-field.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Field, TextField } from '../../parts/field.tsx';
+import { BitcoinKey, useGiving } from '../../parts/giving.tsx';
 import { chainName } from '../../parts/names.ts';
 import { Notice } from '../../parts/notice.tsx';
-import { PhraseFirst } from '../../parts/phrase-first.tsx';
 import { Screen } from '../../parts/screen.tsx';
 import { Select } from '../../parts/select.tsx';
 import { typedAmount } from '../../parts/typed-amount.ts';
-import { useEngine } from '../../parts/use-engine.ts';
-import { Vouched } from '../../parts/vouch.tsx';
 import { signInPath } from '../../parts/ways/back.ts';
 import { type TextKey, text } from '../../texts/texts.ts';
+import { AssetField } from './asset-field.tsx';
 import { CostsOfSwap } from './costs-of-swap.tsx';
 import {
   type Audience,
@@ -209,24 +205,6 @@ function ttlName(ttl: string): TextKey {
   return `swap_box.ttl.${lifetimes.find((each) => each === ttl) ?? '3600'}`;
 }
 
-type Giving = {
-  readonly family: Family | undefined;
-  /** Whether this account has shown a wallet of that family; null: not known. */
-  readonly hasWallet: boolean | null;
-};
-
-function useGiving(asset: Asset | undefined, isSignedIn: boolean): Giving {
-  const me = useQuery({
-    queryKey: ['me'],
-    queryFn: ({ signal }) => market.me({ signal }),
-    enabled: isSignedIn,
-  });
-  const family = config.chains.find(({ chain }) => chain === asset?.chain)?.family;
-  if (me.data === undefined || family === undefined) return { family, hasWallet: null };
-  const { login, proven } = me.data.wallets[family];
-  return { family, hasWallet: login !== null || proven.length > 0 };
-}
-
 type AskingProps = {
   readonly draft: Draft;
   readonly found: Understood;
@@ -242,7 +220,9 @@ function Asking({ draft, found, give }: AskingProps) {
   const back = `/?${new URLSearchParams(searchOf(draft) as Record<string, string>)}`;
   const stopped =
     hasWallet === false && give !== undefined
-      ? text('swap_box.no_wallet', { chain: chainName(give.chain) })
+      ? text(family === 'bitcoin' ? 'swap_box.no_key' : 'swap_box.no_wallet', {
+          chain: chainName(give.chain),
+        })
       : null;
   const press = () => {
     if (!found.ok) return;
@@ -277,20 +257,6 @@ function Asking({ draft, found, give }: AskingProps) {
       </Button>
       <p className="hint">{text('swap_box.action.why')}</p>
     </div>
-  );
-}
-
-/** Few have a wallet on Bitcoin that signs texts: the key of the phrase does. */
-function BitcoinKey({ back }: { readonly back: string }) {
-  const engine = useEngine();
-  return (
-    <Answer of={engine}>
-      {(opened) => (
-        <PhraseFirst engine={opened} back={back}>
-          <Vouched engine={opened}>{null}</Vouched>
-        </PhraseFirst>
-      )}
-    </Answer>
   );
 }
 

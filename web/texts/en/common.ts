@@ -3,7 +3,6 @@
 export const common = {
   'common.loading': 'Loading…',
   'layout.skip': 'Skip to the content',
-  'layout.product': 'Parley',
   'layout.navigation': 'Screens',
   'layout.menu': 'Menu',
   'layout.swap': 'Swap',
@@ -59,7 +58,7 @@ export const common = {
   'vouch.why':
     'The Bitcoin in a swap is held by a key that comes of your rescue phrase. Your login wallet vouches for it once: a text to sign, nothing is paid. Claims and refunds go to the address that you name.',
   'vouch.none':
-    'This account signs in without a wallet. Add a wallet as a login first, under “Wallets”.',
+    'This account signs in without a wallet. First add one here: it becomes a second login.',
   'vouch.by': 'Vouching wallet',
   'vouch.action': 'Sign with the login wallet',
   'phrase_first.none': 'First write down your rescue phrase',

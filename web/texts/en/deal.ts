@@ -37,7 +37,7 @@ export const deal = {
   'deal.counter.zero': 'The amount must be more than nothing',
   'deal.counter.failed': 'The price was not sent',
   'deal.counter.bound': 'You accepted: until {until} only they can move the price.',
-  'deal.moved': 'The price is now {amount}. Look at it again before you accept.',
+  'deal.moved': 'The terms have changed. The price is now {amount}: look again before you accept.',
   'deal.state.their_price': 'They offer this price. It is your turn: accept it, or name another.',
   'deal.state.my_price': 'You named this price. They can accept it, or name another.',
   'deal.state.my_price.accept':
@@ -70,10 +70,12 @@ export const deal = {
   'deal.accept': 'Check and accept',
   'deal.accept.title': 'Accept? This cannot be undone',
   'deal.accept.commits': 'You commit to giving {give} on {chain}, for {get} on {other}.',
+  'deal.accept.makes': 'They have accepted: your acceptance makes the swap at once.',
+  'deal.accept.waits': 'If they accept too, the swap begins at once.',
   'deal.accept.first':
-    'If they accept too, you pay in first. If you then do not pay in, nothing is lost, but it counts against your record.',
+    'You pay in first. If you then do not pay in, nothing is lost, but it counts against your record.',
   'deal.accept.second':
-    'If they accept too, they pay in first, and you pay in after. If you then do not pay in, nothing is lost for you, but it counts against your record.',
+    'They pay in first, and you pay in after. If you then do not pay in, nothing is lost for you, but it counts against your record.',
   'deal.accept.bound':
     'Until {until} only they can move the price. If they never accept, your acceptance ends then.',
   'deal.accept.then': 'What happens then',
@@ -114,6 +116,8 @@ export const deal = {
   'deal.confirm.ask_better':
     'The price is {percent} better than I asked for: {amount} instead of {expected}. I have compared both contracts and amounts.',
   'deal.confirm.unverified': 'I know that the contract of {symbol} is the right one: {contract}',
+  'deal.confirm.unknown':
+    'This market shows nothing to compare this price with. I have compared it elsewhere.',
   'deal.confirm.first': 'Tick every sentence first',
   'deal.accept.no': 'Not now',
   'deal.accept.yes': 'Accept, bindingly',

@@ -7,7 +7,7 @@ export const help = {
   'help.swap.1':
     'Two people exchange coins on two chains. Each locks its coins in an escrow on its own chain. Nobody holds them in between: not the market, not the other side.',
   'help.swap.2':
-    'Both escrows open with the same secret. Whoever knows it can take the coins of one escrow, and by taking them shows it to the other side, who then takes the coins of the other escrow.',
+    'Both escrows open with the same secret. Whoever knows it can take the coins of one escrow. Taking them shows it to the other side, who then takes the coins of the other escrow.',
   'help.swap.3':
     'Each escrow also has a time from which its coins go back to who locked them. So a swap ends in one of two ways: both are paid, or both have their own coins again.',
   'help.order': 'How it goes',

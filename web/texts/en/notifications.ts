@@ -3,7 +3,7 @@
 export const notifications = {
   'notifications.title': 'Notifications',
   'notifications.what':
-    'What you are told of, and where. What could cost you a coin or your account is told on every channel, and cannot be switched off: whoever stole your session would do that first.',
+    'What you are told of, and where. What could cost you a coin or your account is told on every channel. It cannot be switched off: whoever stole your session would do that first.',
   'notifications.channels': 'Where you are told',
   'notifications.none': 'Nobody could tell you anything',
   'notifications.none.why':
@@ -20,7 +20,7 @@ export const notifications = {
   'notifications.when': 'When',
   'notifications.deadlines': 'Deadlines of your swaps',
   'notifications.deadlines.when':
-    'half an hour before a funding or a reveal is due, or at half of the time where that is later; when the secret is public and your leg unclaimed; when a refund is possible',
+    'half an hour before you have to pay in or to collect, or at half of the time where that is later; when you can collect and have not; when a refund is possible',
   'notifications.payout': 'Where you are paid',
   'notifications.payout.when': 'when a change begins to wait, counts, or is stopped',
   'notifications.logins': 'Logins and sessions',

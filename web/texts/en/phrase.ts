@@ -34,7 +34,7 @@ export const phrase = {
   'phrase.check.again': 'Back to the words',
   'phrase.checked.title': 'Your phrase is checked',
   'phrase.checked.when':
-    'You typed it back on {at}. This browser keeps it and does not show it again.',
+    'You typed it back at {at}. This browser keeps it and does not show it again.',
   'phrase.checked.lost':
     'If you have lost the paper: let your open swaps end, forget this phrase, and make a new one.',
   'phrase.checked.test': 'Test my paper',

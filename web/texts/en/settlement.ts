@@ -17,7 +17,7 @@ export const settlement = {
   'settlement.from': 'From',
 
   'settlement.starting.title': 'Looking at both chains',
-  'settlement.starting.now': 'This page reads the swap from your own nodes.',
+  'settlement.starting.now': 'This page reads what both chains show.',
   'settlement.starting.next': 'You see what is due in a moment.',
   'settlement.starting.away': 'Nothing goes on until a page is open again.',
   'settlement.starting.lose': 'Nothing by waiting a moment.',
@@ -334,7 +334,7 @@ export const settlement = {
   'settlement.ask.sign.go': 'Ask the wallet',
   'settlement.ask.payout': 'Name a Bitcoin address of yours',
   'settlement.ask.payout.why':
-    'It is where you are paid or refunded. Nothing goes on before: see “paid to” below.',
+    'It is where you are paid or refunded. Nothing goes on before: type it below.',
   'settlement.ask.declined.go': 'Ask the wallet again',
   'settlement.ask.phrase': 'Your rescue phrase is needed',
   'settlement.ask.phrase.why': 'This browser has no key for the swap. Type the twelve words.',
@@ -377,6 +377,7 @@ export const settlement = {
     'This one only shows them. Leave the other tab open, or let this one take over.',
   'settlement.warn.other_tab.go': 'Take over here',
   'settlement.warn.other_tab.busy': 'The other tab waits for a wallet. Answer it there.',
+  'settlement.warn.other_tab.silent': 'The other tab does not answer. Close it, and this one goes on.',
   'settlement.warn.node': 'A node does not answer',
   'settlement.warn.node.why':
     'What this page shows may be old. Nothing is funded or collected on what it cannot read.',
@@ -390,7 +391,7 @@ export const settlement = {
   'settlement.warn.clock': 'Your clock is off by {off}',
   'settlement.warn.clock.why': 'Deadlines are reckoned by it. Set it right before you pay.',
   'settlement.warn.gas': 'Your wallet has too little for the network fee',
-  'settlement.warn.gas.why': 'Send it what is missing before {by}.',
+  'settlement.warn.gas.why': 'Send it what is missing before {fundBy}.',
   'settlement.warn.store': 'This browser cannot keep the swap safely',
   'settlement.warn.store.why':
     'Leave this page open until the swap has ended, and save the rescue file.',

@@ -70,6 +70,7 @@ export const swapBox = {
   'swap_box.action': 'Ask for quotes',
   'swap_box.action.signed_out': 'Sign in and ask for quotes',
   'swap_box.action.why': 'Asking binds you to nothing. You choose among the quotes, or none.',
+  'swap_box.no_key': 'First the step above',
   'swap_box.no_wallet': 'Connect a wallet on {chain} first',
   'swap_box.no_wallet.why':
     'Who asks for quotes shows by a signature that it has a wallet on the chain it pays on. Nothing is moved.',

@@ -62,8 +62,8 @@ export function evmDouble(settings: EvmSettings, told: Told): void {
         throw wrong(-32_603, `Provided chainId "${domain.chainId}" must match "${chainId}"`);
       }
       await person(told, 'eth_signTypedData_v4', refusal);
-      const { EIP712Domain: _, ...rest } = types;
-      return own.signTypedData({ domain, types: rest, primaryType, message });
+      // As a wallet does it: the domain is of the fields that the request names.
+      return own.signTypedData({ domain, types, primaryType, message });
     },
     eth_sendTransaction: async ({ from, to, data, value, gas, chainId: wanted }: Sent) => {
       mustBeOwn(from);

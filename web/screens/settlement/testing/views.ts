@@ -149,6 +149,14 @@ export const states: readonly (readonly [name: string, is: Situation, seen: Seen
     'starting',
     seen({ state: 'preparing', phase: 'starting', btc: 'silent', usd: 'silent' }),
   ],
+  [
+    'brought back, no address',
+    'starting',
+    seen({
+      ...{ state: 'preparing', phase: 'stopped', isRestored: true, btc: 'silent', usd: 'silent' },
+      asks: [{ kind: 'name_payout', leg: 'b', chain: 'bitcoin-regtest' }],
+    }),
+  ],
   ['funding, unread', 'starting', seen({ btc: 'silent', usd: 'silent' })],
   [
     'other side has named no address',

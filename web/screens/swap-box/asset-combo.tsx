@@ -11,9 +11,9 @@ import {
   Popover,
   Text,
 } from 'react-aria-components/ComboBox';
-import type { Asset } from '../../sdk/types.ts';
-import { text } from '../texts/texts.ts';
-import { assetName, chainName, shortAddress } from './names.ts';
+import type { Asset } from '../../../sdk/types.ts';
+import { assetName, chainName, shortAddress } from '../../parts/names.ts';
+import { text } from '../../texts/texts.ts';
 
 export type AssetFieldProps = {
   readonly label: string;

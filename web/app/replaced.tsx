@@ -2,9 +2,9 @@
 // signed in to.
 
 import { useReplaced } from '../market/session.ts';
+import { Button } from '../parts/button.tsx';
+import { Notice } from '../parts/notice.tsx';
 import { text } from '../texts/texts.ts';
-import { Button } from './button.tsx';
-import { Notice } from './notice.tsx';
 
 export function Replaced() {
   const { replaced, dismiss } = useReplaced();

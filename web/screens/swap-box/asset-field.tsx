@@ -1,10 +1,10 @@
 // One of many assets, found by typing its symbol or chain.
 
 import { lazy, Suspense } from 'react';
-import { text } from '../texts/texts.ts';
+import { Field } from '../../parts/field.tsx';
+import { assetName } from '../../parts/names.ts';
+import { text } from '../../texts/texts.ts';
 import type { AssetFieldProps } from './asset-combo.tsx';
-import { Field } from './field.tsx';
-import { assetName } from './names.ts';
 
 const AssetCombo = lazy(async () => ({
   default: (await import('./asset-combo.tsx')).AssetCombo,

@@ -1,0 +1,113 @@
+// The scripted side: the SDK in Node, which quotes an order and settles as far as it is told.
+
+import { sleep } from '../../chains/nodes/turn.ts';
+import { brandOf } from '../../scripts/demo/market.ts';
+import { newPerson, type Person } from '../../scripts/demo/people.ts';
+import { accept } from '../../sdk/agree.ts';
+import { type Outcome, type Progress, settle } from '../../sdk/settle.ts';
+import type { PinnedAsset } from '../../sdk/trade.ts';
+import type { Thread } from '../../sdk/types.ts';
+import type { Trade } from './screens.ts';
+import type { Clock, Ground } from './trader.ts';
+
+const acceptedWithinMs = 60_000;
+const pollMs = 300;
+
+export async function newMaker({ web, place }: Ground, { now }: Clock): Promise<Person> {
+  const market = { url: web.url, brand: await brandOf(web.url), dev: web.dev, now };
+  return newPerson('Maker', 'evm', place, market);
+}
+
+export type Part = {
+  readonly swapId: string;
+  readonly ends: Promise<Outcome>;
+};
+
+type How = { readonly idles?: boolean; readonly signal: AbortSignal };
+
+/**
+ * Accepts after the taker has, and settles. `idles`: it pays nothing in, or leaves what it is to
+ * collect where it is, whichever comes first.
+ */
+export async function takesPart(
+  maker: Person,
+  threadId: string,
+  { now }: Clock,
+  { idles = false, signal }: How,
+): Promise<Part> {
+  const { trade, swapId } = await acceptsOf(maker, await acceptedThread(maker, threadId), now);
+  if (swapId === null) throw new Error('the other side has not accepted');
+  const { role } = await maker.client.swap(swapId);
+  const over = new AbortController();
+  const onProgress = ({ step, state }: Progress) => {
+    const isOver = role === 'initiator' ? state === 'funded' : step === 'verified';
+    if (idles && isOver) over.abort(new Error('the maker idles'));
+  };
+  const { client, store, sources, wallets } = maker;
+  const ends = settle({
+    ...{ client, store, sources, wallets, swapId, trade, now, pollMs, onProgress },
+    signal: AbortSignal.any([over.signal, signal]),
+  });
+  ends.catch(() => {});
+  return { swapId, ends };
+}
+
+/** What the same swap takes without screens, from the quote to both received: seconds. */
+export async function bySdk(
+  [taker, maker]: readonly [Person, Person],
+  { give, get, giveAmount, getAmount }: Trade,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<number> {
+  const { assets } = await taker.client.assets({ limit: 100 });
+  const idOf = ({ chain, token }: Trade['give']) =>
+    assets.find((each) => each.chain === chain && each.address === token)?.id ?? '';
+  const rfq = await taker.client.createRfq({
+    ...{ direction: 'sell_base', baseAssetId: idOf(give), baseAmount: giveAmount.toString() },
+    ...{ quoteAssetId: idOf(get), ttlSeconds: 600 },
+  });
+  const thread = await maker.client.quote(rfq.id, getAmount.toString());
+  const began = performance.now();
+  const { now } = clock;
+  const { trade } = await acceptsOf(taker, thread, now);
+  const { swapId, ends } = await takesPart(maker, thread.id, clock, { signal });
+  const { client, store, sources, wallets } = taker;
+  const own = settle({ client, store, sources, wallets, swapId, trade, now, pollMs, signal });
+  for (const { end } of await Promise.all([own, ends])) {
+    if (end !== 'received') throw new Error(`the SDK's own swap ended: ${end}`);
+  }
+  return (performance.now() - began) / 1_000;
+}
+
+async function acceptsOf(person: Person, thread: Thread, now: () => number) {
+  const { client, userId, store, sources, wallets } = person;
+  const { assets } = await client.assets({ limit: 100 });
+  const pinned = (id: string): PinnedAsset => {
+    const found = assets.find((each) => each.id === id);
+    if (found === undefined) throw new Error(`no asset ${id}`);
+    const { chain, address: token, decimals } = found;
+    return { id, chain, token, decimals, highValueFrom: null };
+  };
+  const { rfq, id: threadId } = thread;
+  return accept({
+    ...{ client, userId, store, rfq, threadId, quoteAmount: BigInt(thread.quoteAmount), now },
+    ...{ base: pinned(rfq.baseAssetId), quote: pinned(rfq.quoteAssetId) },
+    views: new Map([...sources].map(([chain, { view }]) => [chain, view])),
+    destinationOn: (chain) => {
+      const wallet = wallets.get(chain);
+      if (wallet === undefined) throw new Error(`no wallet on ${chain}`);
+      const pubkey = wallet.family === 'bitcoin' ? wallet.pubkey : null;
+      return { address: wallet.address, pubkey };
+    },
+  });
+}
+
+async function acceptedThread({ client }: Person, threadId: string): Promise<Thread> {
+  const limit = performance.now() + acceptedWithinMs;
+  for (;;) {
+    const thread = await client.thread(threadId);
+    if (thread.takerAccepted) return thread;
+    if (performance.now() > limit) throw new Error('the person never accepted');
+    await sleep(pollMs);
+  }
+}

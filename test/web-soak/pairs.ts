@@ -1,0 +1,109 @@
+// Every ordered pair of families between two browsers, and one a family as giver against the SDK.
+
+import assert from 'node:assert/strict';
+import { families } from '../../core/families.ts';
+import type { CoinName } from '../../scripts/demo/place.ts';
+import { bySdk, newMaker, takesPart } from './maker.ts';
+import {
+  type Group,
+  isClean,
+  mustEnd,
+  once,
+  person,
+  quotedBy,
+  type Scenario,
+  tradeOf,
+} from './scenario.ts';
+import { accepts, asks, looksAtQuote, quotes } from './screens.ts';
+import { settles } from './settles.ts';
+import type { Clock, Ground } from './trader.ts';
+
+const received = /^Done\. You received/;
+const plan: readonly (readonly [give: CoinName, get: CoinName])[] = [
+  ['BTC', 'EVM dollar'],
+  ['ETH', 'BTC'],
+  ['BTC', 'TRON dollar'],
+  ['TRX', 'BTC'],
+  ['BTC', 'SPL dollar'],
+  ['SOL', 'BTC'],
+  ['EVM dollar', 'TRX'],
+  ['TRON dollar', 'ETH'],
+  ['ETH', 'SPL dollar'],
+  ['SOL', 'EVM dollar'],
+  ['TRON dollar', 'SOL'],
+  ['SPL dollar', 'TRX'],
+];
+
+/** From the look at a quote on, in seconds. */
+const took = (fromMs: number) => (performance.now() - fromMs) / 1_000;
+
+export function pairs(ground: Ground): Group {
+  const people = once(() => Promise.all([person(ground, 'Alice'), person(ground, 'Bob')]));
+  const scenarios = plan.map(([give, get]): Scenario => {
+    const play = async () => {
+      const [alice, bob] = await people.get();
+      const trade = tradeOf(ground, give, get);
+      await asks(alice, trade);
+      await quotes(bob, trade);
+      const began = performance.now();
+      await looksAtQuote(alice);
+      await accepts(alice);
+      await bob.page.getByRole('link', { name: 'Look and accept' }).first().click();
+      await accepts(bob);
+      await Promise.all([alice, bob].map(({ page }) => page.waitForURL(/\/swaps\//)));
+      const both = [alice, bob];
+      const ends = await Promise.all(both.map((each) => settles(ground, each)));
+      await Promise.all(both.map((each, at) => mustEnd(each, ends[at] ?? '', received)));
+      for (const each of [alice, bob]) isClean(each);
+      return `${took(began).toFixed(1)} s from the quote to both received`;
+    };
+    return { name: `pair ${give} for ${get}`, play };
+  });
+  const close = async () => {
+    for (const each of (await people.made()?.catch(() => [])) ?? []) await each.close();
+  };
+  return { scenarios, close };
+}
+
+const givers: readonly (readonly [give: CoinName, get: CoinName])[] = [
+  ['BTC', 'EVM dollar'],
+  ['ETH', 'TRX'],
+  ['TRON dollar', 'SOL'],
+  ['SOL', 'BTC'],
+];
+
+export function scripted(ground: Ground, clock: Clock): Group {
+  const over = new AbortController();
+  const { signal } = over;
+  const all = once(() =>
+    Promise.all([person(ground, 'Carol'), newMaker(ground, clock), newMaker(ground, clock)]),
+  );
+  const scenarios = givers.map(([give, get]): Scenario => {
+    const play = async () => {
+      const [carol, maker, other] = await all.get();
+      const threadId = await quotedBy(maker, carol, tradeOf(ground, give, get));
+      const began = performance.now();
+      const part = takesPart(maker, threadId, clock, { signal });
+      await accepts(carol);
+      const { ends } = await part;
+      await carol.page.waitForURL(/\/swaps\//);
+      await mustEnd(carol, await settles(ground, carol), received);
+      assert.equal((await ends).end, 'received');
+      isClean(carol);
+      const [screens, sdk] = [
+        took(began),
+        await bySdk([other, maker], tradeOf(ground, give, get), clock, signal),
+      ];
+      const ratio = (screens / sdk).toFixed(1);
+      return `${screens.toFixed(1)} s, ${ratio} times the SDK on both sides (${sdk.toFixed(1)} s)`;
+    };
+    return { name: `against the SDK, ${give} for ${get}`, play };
+  });
+  const close = async () => {
+    over.abort(new Error('the scenarios are over'));
+    await (await all.made()?.catch(() => null))?.[0].close();
+  };
+  return { scenarios, close };
+}
+
+assert.equal(plan.length, families.length * (families.length - 1));

@@ -1,0 +1,83 @@
+// What scenarios share: people, trades, and what is looked at after each of them.
+
+import assert from 'node:assert/strict';
+import type { Person } from '../../scripts/demo/people.ts';
+import type { CoinName } from '../../scripts/demo/place.ts';
+import { asks, joins, looksAtQuote, type Trade, writesPhrase } from './screens.ts';
+import { funded, type Ground, newTrader, type Trader } from './trader.ts';
+
+export type Scenario = {
+  readonly name: string;
+  /** Resolves to what is worth a word beside the seconds. */
+  readonly play: () => Promise<string | undefined>;
+};
+
+export type Group = {
+  readonly scenarios: readonly Scenario[];
+  close(): Promise<void>;
+};
+
+/** Of the demo's sizes; six digits, so that a list shows all of them. */
+const amounts: Readonly<Record<CoinName, readonly [units: bigint, step: bigint]>> = {
+  BTC: [1_000_000n, 100n],
+  ETH: [10n ** 17n, 10n ** 13n],
+  'EVM dollar': [640_000_000n, 10_000n],
+  TRX: [2_000_000_000n, 10_000n],
+  'TRON dollar': [640_000_000n, 10_000n],
+  SOL: [4_000_000_000n, 1_000_000n],
+  'SPL dollar': [640_000_000n, 10_000n],
+};
+let count = 0;
+
+/** No two of a run are of the same amounts. */
+export function tradeOf({ place }: Ground, give: CoinName, get: CoinName): Trade {
+  count += 1;
+  const some = (name: CoinName) => amounts[name][0] + amounts[name][1] * BigInt(count);
+  const coin = place.coins;
+  return {
+    ...{ give: coin[give], get: coin[get] },
+    ...{ giveAmount: some(give), getAmount: some(get) },
+  };
+}
+
+export async function person(ground: Ground, name: string): Promise<Trader> {
+  const trader = await newTrader(ground, name);
+  await funded(ground, trader);
+  await joins(trader);
+  await writesPhrase(trader);
+  return trader;
+}
+
+export function isClean({ name, wrong }: Trader): void {
+  assert.deepEqual(wrong, [], `${name}: ${wrong.join('\n')}`);
+}
+
+/** With all that the screen shows, where the swap has ended otherwise. */
+export async function mustEnd({ name, page }: Trader, title: string, as: RegExp): Promise<void> {
+  if (as.test(title)) return;
+  for (const summary of await page.locator('details:not([open]) > summary').all()) {
+    await summary.click();
+  }
+  throw new Error(`${name}: "${title}"\n${await page.locator('main').textContent()}`);
+}
+
+/** Once, when the first scenario asks. */
+export function once<T>(make: () => Promise<T>): { get(): Promise<T>; made(): Promise<T> | null } {
+  let made: Promise<T> | null = null;
+  return {
+    get: () => {
+      made ??= make();
+      return made;
+    },
+    made: () => made,
+  };
+}
+
+/** The order of the person on the screens, and the price of the scripted maker. */
+export async function quotedBy(maker: Person, trader: Trader, trade: Trade): Promise<string> {
+  const path = await asks(trader, trade);
+  const rfqId = path.split('/').at(-1) ?? '';
+  const { id } = await maker.client.quote(rfqId, trade.getAmount.toString());
+  await looksAtQuote(trader);
+  return id;
+}

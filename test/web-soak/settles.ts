@@ -1,0 +1,84 @@
+// A person in front of the screen of its swap: does the one thing that the screen asks for, until
+// the swap has ended.
+
+import type { Page } from 'playwright-core';
+import type { Ground, Trader } from './trader.ts';
+import { walletNames } from './trader.ts';
+
+const families = ['evm', 'tron', 'solana'] as const;
+const endLimitMs = 60_000;
+const lookMs = 150;
+
+export type Watching = {
+  /** Told once for each title that the screen shows. */
+  readonly onTitle?: (title: string) => unknown;
+  /** Where the person leaves it be. */
+  readonly until?: RegExp;
+  /** Does nothing where the screen asks for the own payment. */
+  readonly pays?: boolean;
+  readonly signal?: AbortSignal;
+};
+
+export const titleOf = async (page: Page): Promise<string> =>
+  (await page.locator('#swap-now').textContent({ timeout: 20_000 })) ?? '';
+
+/** The title that it ended with. */
+export async function settles(
+  ground: Ground,
+  trader: Trader,
+  { onTitle, until = /^(Done|Ended)/, pays = true, signal }: Watching = {},
+): Promise<string> {
+  const { page } = trader;
+  const limit = performance.now() + endLimitMs;
+  const seen: string[] = [];
+  let hasPaid = false;
+  while (performance.now() < limit) {
+    signal?.throwIfAborted();
+    const title = await titleOf(page);
+    if (seen.at(-1) !== title) {
+      seen.push(title);
+      await onTitle?.(title);
+    }
+    if (until.test(title)) return title;
+    const asked = await nextOf(page);
+    if (asked === 'wallet' && (pays || !/^Lock/.test(title))) {
+      await page
+        .getByRole('button', { name: /^Ask the wallet/ })
+        .click({ timeout: 2_000 })
+        .catch(() => {});
+    }
+    if (asked === 'connect') await connects(page);
+    if (asked === 'pay' && pays && !hasPaid) {
+      hasPaid = true;
+      await paysByHand(ground, trader);
+    }
+    await page.waitForTimeout(lookMs);
+  }
+  const shown = await page.locator('main').textContent();
+  throw new Error(`${trader.name} came no further than ${seen.join(' → ')}:\n${shown}`);
+}
+
+async function nextOf(page: Page): Promise<'wallet' | 'connect' | 'pay' | null> {
+  const now = page.locator('.swap-now');
+  if (await now.getByRole('button', { name: /^Ask the wallet/ }).isVisible()) return 'wallet';
+  if (await now.getByRole('button', { name: /^Use / }).first().isVisible()) return 'connect';
+  if (await now.locator('svg.qr').isVisible()) return 'pay';
+  return null;
+}
+
+async function connects(page: Page): Promise<void> {
+  for (const family of families) {
+    const found = page
+      .locator('.swap-now')
+      .getByRole('button', { name: `Use ${walletNames[family]}` });
+    if (await found.isVisible()) await found.click({ timeout: 2_000 }).catch(() => {});
+  }
+}
+
+/** From an exchange: to the address that the screen shows, the amount of its title. */
+async function paysByHand({ web, place }: Ground, { page }: Trader): Promise<void> {
+  const address = (await page.locator('.swap-pay .swap-address').textContent()) ?? '';
+  const [, amount = ''] = /^Pay ([\d.]+)/.exec(await titleOf(page)) ?? [];
+  const sats = BigInt(Math.round(Number(amount) * 1e8));
+  await web.dev.faucet({ chain: place.bitcoin.chain, address, amount: sats });
+}

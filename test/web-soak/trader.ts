@@ -1,0 +1,122 @@
+// A person with a browser profile of its own and a wallet of every family in it, as extensions put
+// them there, with money on all four chains. Nothing here talks to the market.
+
+import type { BrowserContext, Page } from 'playwright-core';
+import type { Family } from '../../core/families.ts';
+import { type Keys, newKeys, walletsOf } from '../../scripts/demo/people.ts';
+import type { Place } from '../../scripts/demo/place.ts';
+import { walletScript } from '../../web/wallets/testing/script.ts';
+import type { Told } from '../../web/wallets/testing/settings.ts';
+import { type Web, watch } from '../support/web.ts';
+
+export const walletNames = {
+  evm: 'Fox',
+  tron: 'TronLink',
+  solana: 'Ghost',
+  bitcoin: 'Verse',
+} as const;
+
+export type Ground = {
+  readonly web: Web;
+  readonly place: Place;
+  /** Of the coins by which pages reach Bitcoin's node. */
+  readonly coreUrl: string;
+  readonly own: ReadonlySet<string>;
+};
+
+/** Unix seconds, as the dev network has moved them. */
+export type Clock = { readonly now: () => number; move(seconds: number): Promise<void> };
+
+export type Trader = {
+  readonly name: string;
+  readonly keys: Keys;
+  readonly addresses: Readonly<Record<Family, string>>;
+  readonly context: BrowserContext;
+  readonly page: Page;
+  /** What was wrong in its pages so far. */
+  readonly wrong: readonly string[];
+  /** Written on paper. */
+  words: readonly string[];
+  goto(path: string): Promise<void>;
+  close(): Promise<void>;
+};
+
+declare const walletDoubles: Record<string, Told>;
+
+/** Answers of a page on a machine with two cores. */
+const pageMs = 20_000;
+
+/**
+ * `of`: the same person on another device, with the same wallets and no storage; in `browser`, a
+ * profile that is there, in another tab.
+ */
+export async function newTrader(
+  ground: Ground,
+  name: string,
+  of?: Trader,
+  browser?: BrowserContext,
+): Promise<Trader> {
+  const { web, place, coreUrl, own } = ground;
+  const keys = of?.keys ?? newKeys();
+  const wallets = walletsOf(place, keys);
+  const addresses = {
+    bitcoin: wallets.bitcoin.address,
+    evm: wallets.evm.address,
+    tron: wallets.tron.address,
+    solana: wallets.solana.address,
+  };
+  const content = await walletScript([
+    {
+      family: 'evm',
+      name: walletNames.evm,
+      privateKey: keys.evm,
+      chains: { [place.evm.chainId]: place.evm.rpcUrl },
+    },
+    { family: 'tron', name: walletNames.tron, privateKey: keys.tron, url: place.tron.rpcUrl },
+    { family: 'solana', name: walletNames.solana, privateKey: keys.solana },
+    {
+      family: 'bitcoin',
+      name: walletNames.bitcoin,
+      privateKey: keys.bitcoin,
+      network: 'regtest',
+      coreUrl,
+    },
+  ]);
+  const context =
+    browser ??
+    (await web.browser.newContext({
+      ...{ viewport: { width: 1_200, height: 900 }, locale: 'en-GB', reducedMotion: 'reduce' },
+      ...{ serviceWorkers: 'block', acceptDownloads: true },
+    }));
+  if (browser === undefined) await context.addInitScript({ content });
+  const page = await context.newPage();
+  page.setDefaultTimeout(pageMs);
+  const wrong = await watch(page, own);
+  return {
+    ...{ name, keys, addresses, context, page, wrong, words: of?.words ?? [] },
+    goto: async (path) => void (await page.goto(`${web.url}${path}`)),
+    close: () => context.close(),
+  };
+}
+
+/** On every chain, for so many swaps. */
+export async function funded({ web, place }: Ground, { addresses }: Trader): Promise<void> {
+  const gifts = Object.values(place.coins).flatMap(
+    ({ name, chain, family, token, gift: amount }) => {
+      const asset = token === null ? {} : { asset: token };
+      const gift = { chain, address: addresses[family], amount, ...asset };
+      return name === 'BTC' ? Array.from({ length: 8 }, () => gift) : [gift];
+    },
+  );
+  await Promise.all(gifts.map((gift) => web.dev.faucet(gift)));
+}
+
+/** What the person does at the next prompts of that wallet. */
+export const behaves = ({ page }: Trader, family: Family, does: Told['does']) =>
+  page.evaluate(
+    ([name, how]) => {
+      const told = walletDoubles[name];
+      if (told !== undefined) told.does = how;
+    },
+    [walletNames[family], does] as const,
+  );
