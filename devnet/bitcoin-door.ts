@@ -1,5 +1,5 @@
 // The dev chain's bitcoind for pages, which a Core node never answers: reading and sending alone,
-// and for pages of this machine or from a disk. A node's other methods write files.
+// and for pages of this machine alone. A node's other methods write files.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { closeServer, listenOnLoopback } from './listening.ts';
@@ -24,7 +24,7 @@ const methods: ReadonlySet<string> = new Set([
 ]);
 const mostBytes = 4_194_304;
 const limitMs = 60_000;
-/** A page from a disk has the origin `null`: the rescue page as one file (docs/rescue.md). */
+// A saved rescue page has the origin `null`. The node's password keeps the others with it out.
 const ownPages = /^(?:null|https?:\/\/(?:127\.0\.0\.1|localhost)(?::\d+)?)$/;
 
 export type Door = {

@@ -26,8 +26,9 @@ function withImports({ chunks }: Bundle, name: string): Bundle['chunks'] {
   return [...needed];
 }
 
-/** Globals that pages do not have. Where one is only asked for with typeof, nothing is missing. */
-const missingInPages = /(?<![.\w$])(?:Buffer[.([]|process\.\w|require\(|__dirname|setImmediate\()/g;
+/** What pages do not have. Where a global is only asked for with typeof, nothing is missing. */
+const missingInPages =
+  /(?<![.\w$])(?:Buffer[.([]|process\.\w|require\(|__dirname|setImmediate\()|\.unref\(\)/g;
 
 test('every entry but the file store is bundled without a module of Node, within its size', async (t) => {
   const entries = sdkEntries(...ofNode);

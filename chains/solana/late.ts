@@ -47,7 +47,8 @@ export async function endsWithin(
     stop = () => resolve(false);
     signal.addEventListener('abort', stop, { once: true });
     wait = setTimeout(stop, ms);
-    wait.unref();
+    // In pages it is a number.
+    (wait as Partial<NodeJS.Timeout>).unref?.();
   });
   const ended = await Promise.race([work.then(() => true), late]);
   clearTimeout(wait);

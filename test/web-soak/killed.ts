@@ -18,7 +18,7 @@ import {
 } from './scenario.ts';
 import { accepts, says, signsIn, typesPhrase } from './screens.ts';
 import { settles } from './settles.ts';
-import { behaves, type Clock, type Ground, newTrader, type Trader } from './trader.ts';
+import { behaves, type Clock, type Ground, newTrader, type Trader, walletNames } from './trader.ts';
 
 type Step = {
   readonly name: string;
@@ -71,6 +71,12 @@ async function leaves(ground: Ground, erin: Trader, { at, goesOn, hangs }: Step)
     await behaves(erin, 'evm', 'hangs');
     await settles(ground, erin, { until: /^Lock/, pays: false });
     const ask = page.getByRole('button', { name: /^Ask the wallet/ });
+    for (const name of [walletNames.evm, walletNames.tron]) {
+      const connect = page.getByRole('button', { name: `Use ${name}` });
+      await ask.or(connect).first().waitFor();
+      if (await connect.isVisible()) await connect.click();
+      await connect.waitFor({ state: 'detached' });
+    }
     await ask.click();
     await says(page, 'Confirm in your wallet');
   } else if (at !== null) {

@@ -1,14 +1,14 @@
-// `npm run node -- test/web-soak/pictures.ts`: docs/pictures/web anew, for docs/web.md: a swap from
-// the first screen to the receipt, and states that a swap rarely has. Needs ImageMagick's `convert`.
+// `npm run node -- test/web-soak/pictures.ts`: docs/pictures/web anew, for docs/web.md. A swap from
+// the first screen to the receipt, and states that it rarely has. Needs ImageMagick's `convert`.
 
-import assert from 'node:assert/strict';
-import { execFile, execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { placeOf } from '../../scripts/demo/place.ts';
 import { originsOf, startWeb } from '../support/web.ts';
+import { palettePng } from './palette.ts';
 import { person, tradeOf } from './scenario.ts';
 import { accepts, asks, fills, looksAtQuote, quotes, says } from './screens.ts';
 import { settles } from './settles.ts';
@@ -49,12 +49,13 @@ for (const [name, fixture] of Object.entries(states)) {
 await rm(raw, { recursive: true, force: true });
 
 async function small(name: string, from: string): Promise<void> {
-  const to = join(folder, `${name}.png`);
-  const palette = ['-strip', '-colors', '48', '-define', 'png:compression-level=9'];
-  execFileSync('convert', [from, '-crop', '1200x1500+0+0', '+repage', ...palette, to]);
-  const { size } = await stat(to);
-  assert.ok(size <= mostBytes, `${name}: ${size} bytes of ${mostBytes}`);
-  console.log(`${name} ${size}`);
+  const png = await readFile(from);
+  for (let rows = 1_500; ; rows -= 100) {
+    const made = palettePng(png, rows);
+    if (made.length > mostBytes) continue;
+    await writeFile(join(folder, `${name}.png`), made);
+    return console.log(`${name} ${made.length}`);
+  }
 }
 
 /** Of what the page shows; `isAlsoNarrow`: and as a phone shows it. */
@@ -65,7 +66,9 @@ async function picture({ page }: Trader, name: string, isAlsoNarrow = false): Pr
     await page.waitForTimeout(400);
     const own = size === wide ? name : `${name}-360`;
     const path = join(raw, `${own}.png`);
-    await page.screenshot({ path, fullPage: true });
+    // What lies over the page is as large as the window.
+    const fullPage = (await page.getByRole('dialog').count()) === 0;
+    await page.screenshot({ path, fullPage });
     await small(own, path);
   }
   await page.setViewportSize(wide);

@@ -1,5 +1,5 @@
-// `npm run soak -- web`: the app in real Chromium on real dev chains, by its screens alone. A line a
-// scenario; it ends with 1 if one did not end as it should, or if anything was wrong in a page.
+// `npm run soak -- web`: the app in real Chromium on real dev chains, by its screens alone. Each
+// scenario prints a line. It ends with 1 if one failed, or if anything was wrong in a page.
 
 import { parsed, understood } from '../../scripts/command.ts';
 import { placeOf } from '../../scripts/demo/place.ts';

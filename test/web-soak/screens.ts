@@ -52,7 +52,9 @@ export async function writesPhrase(trader: Trader): Promise<void> {
   await trader.goto('/phrase');
   await button(page, 'Make a phrase').click();
   await button(page, 'Show the words').click();
-  const words = await page.locator('.phrase-words strong').allTextContents();
+  const shown = page.locator('.phrase-words strong');
+  await shown.first().waitFor();
+  const words = await shown.allTextContents();
   assert.equal(words.length, 12);
   trader.words = words;
   await button(page, 'I have written them down').click();
@@ -68,7 +70,7 @@ export async function writesPhrase(trader: Trader): Promise<void> {
 export async function typesPhrase(trader: Trader): Promise<void> {
   const { page, words } = trader;
   await trader.goto('/phrase');
-  await button(page, 'I have one').click();
+  await button(page, 'I have a phrase').click();
   await page.getByLabel('The twelve words').fill(words.join(' '));
   await button(page, 'Take this phrase').click();
   await says(page, 'Your phrase is checked');

@@ -1,6 +1,7 @@
 // Swaps, the rescue phrase and the rescue page by their paths.
 
 import { type AnyRootRoute, createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { ownPath } from '../parts/ways/back.ts';
 
 export function settleRoutes<Root extends AnyRootRoute>(root: Root) {
   const getParentRoute = () => root;
@@ -22,8 +23,10 @@ export function settleRoutes<Root extends AnyRootRoute>(root: Root) {
       getParentRoute,
       path: '/phrase',
       /** `back`: where the person was, a path of this app. */
-      validateSearch: ({ back }: { back?: unknown }): { back?: string } =>
-        typeof back === 'string' && /^\/(?![/\\])/.test(back) ? { back } : {},
+      validateSearch: ({ back }: { back?: unknown }): { back?: string } => {
+        const path = ownPath(typeof back === 'string' ? back : null, window.location.origin);
+        return path === null ? {} : { back: path };
+      },
       component: lazyRouteComponent(() => import('../screens/phrase/phrase.tsx'), 'Phrase'),
     }),
     createRoute({

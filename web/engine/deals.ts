@@ -20,10 +20,10 @@ import {
   type VerifiedLeg,
   type VerifiedSwap,
 } from '../../sdk/trade.ts';
+import { knownAsset } from '../market/tokens.ts';
 import { mustHaveDecimals } from './coins.ts';
 import type { Kept } from './kept.ts';
 import type { OpenNodes } from './nodes.ts';
-import { knownAsset } from './tokens.ts';
 import {
   type Check,
   type CheckName,
@@ -144,7 +144,7 @@ async function examined(parts: DealsParts, deal: Deal) {
   let step: CheckName = 'nodes';
   try {
     const sources = await openedSources(parts, deal);
-    check(step, true, `your nodes of ${[...sources.keys()].join(' and ')} answer, as who they are`);
+    check(step, true, answering(parts, [...sources.keys()]));
     step = 'addresses';
     const of = await mustBePayable(parts, deal, sources);
     check(step, true, 'each of your addresses is one of its chain');
@@ -204,6 +204,17 @@ async function openedSources({ nodes }: DealsParts, { base, quote }: Deal) {
   return sources;
 }
 
+/** Whose nodes they are is said: a market that lies could name nodes that lie with it. */
+function answering({ nodes }: DealsParts, chains: readonly ChainKey[]): string {
+  const named = chains.map((chain) => {
+    const isOwn = nodes.chains.now().find((each) => each.chain === chain)?.isOwn === true;
+    return `of ${chain} those that ${isOwn ? 'you' : 'this market'} named`;
+  });
+  const all = `the nodes answer, as who they are: ${named.join(', ')}`;
+  const isAllOwn = named.every((each) => each.endsWith('you named'));
+  return isAllOwn ? all : `${all}. Checks are as good as nodes: you can name your own`;
+}
+
 /** Addresses that nodes and market can pay, and the phrase's key for Bitcoin. */
 async function mustBePayable(
   { client, vault }: DealsParts,
@@ -224,14 +235,14 @@ async function mustBePayable(
   return of;
 }
 
-/** Of a token that the app knows the unit is no word of the market: amounts shown would be wrong. */
+/** The unit of a token that the app knows is no word of the market: amounts would be wrong. */
 function mustCount({ nodes }: DealsParts, { base, quote }: Deal): void {
   for (const { chain, token, decimals } of [base, quote]) {
     const known = knownAsset(nodes.of(chain), token);
     if (known === null || known.decimals === decimals) continue;
     const [symbol] = known.symbols;
     const counts = `${symbol} on "${chain}" has ${known.decimals} decimals`;
-    const sentence = `${counts}, and this market says ${decimals}: its amounts are not what you see`;
+    const sentence = `${counts}, and the market says ${decimals}: amounts are not what you see`;
     throw new EngineError('failed_check', sentence);
   }
 }

@@ -195,7 +195,7 @@ function afterProgress(told: Told, each: Progress, happened: Happened): Partial<
 }
 
 /** By the code of the SDK, of a chain's adapter or of the market. */
-function problemOf({ leg, code, sentence }: Failure, error?: unknown): Problem {
+export function problemOf({ leg, code, sentence }: Failure, error?: unknown): Problem {
   return { kind: kindOf(code, error), leg, code, sentence };
 }
 

@@ -13,6 +13,7 @@ import { held } from './live.ts';
 import { openNodes } from './nodes.ts';
 import { openRescue } from './rescue.ts';
 import { sleep } from './sleep.ts';
+import { chainsAtStake } from './stake.ts';
 import { type OpenSwaps, openSwaps } from './swaps.ts';
 import type { Said } from './tabs.ts';
 import { type Engine, type Health, mostClockOffSeconds, type Problem } from './types.ts';
@@ -68,8 +69,9 @@ export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
     atRisk: async () => ({ open: (await swaps?.open()) ?? 0, isSaved: rescue.file.now().isSaved }),
   });
   const phraseStore = async () => storeWith(await vault.keys(), store, now);
+  const atStake = network === 'dev' ? new Set<string>() : await chainsAtStake(store, kept);
   const nodes = await openNodes({
-    ...{ chains, network, kept, now, isSecure: parts.isSecure },
+    ...{ chains, atStake, network, kept, now, isSecure: parts.isSecure },
     onChange: (chain) => {
       say({ kind: 'changed', what: 'nodes' });
       swaps?.restart(chain);

@@ -1,4 +1,4 @@
-// Which fault a person is told of a node that it names: servers of every kind, asked as a page does.
+// Which fault a person is told of a node that it names: servers of every kind.
 
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
@@ -16,7 +16,7 @@ const chains: readonly AppChain[] = [
 ];
 const opened = (changed: string[] = [], kept = memoryKept(), isSecure = true) =>
   openNodes({
-    ...{ chains, kept, isSecure, network: 'mainnet', now: () => now },
+    ...{ chains, kept, isSecure, network: 'mainnet', now: () => now, atStake: new Set() },
     onChange: (chain) => changed.push(chain),
   });
 

@@ -11,6 +11,7 @@ import { titleOf, worldFault, worldOf } from './chains.ts';
 import type { Kept } from './kept.ts';
 import { held } from './live.ts';
 import { sourceOf } from './sources.ts';
+import { asAgreed } from './stake.ts';
 import {
   type ChainFacts,
   EngineError,
@@ -32,6 +33,8 @@ export type OpenNodes = Nodes & {
 
 export type NodesParts = {
   readonly chains: readonly AppChain[];
+  /** Of open swaps: they stay as they are known. None on a dev network. */
+  readonly atStake: ReadonlySet<ChainKey>;
   readonly network: Network;
   readonly kept: Kept;
   readonly now: () => UnixSeconds;
@@ -66,7 +69,8 @@ export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
   const learn = async (more: readonly AppChain[]) => {
     await kept.change(chainsKey, (text) => {
       const before = text === null ? [] : (JSON.parse(text) as AppChain[]);
-      const all = [...parts.chains, ...before, ...more];
+      const told = asAgreed(parts.chains, before, parts.atStake);
+      const all = [...told, ...before, ...more];
       chains = all.filter(({ chain }, at) => all.findIndex((each) => each.chain === chain) === at);
       return JSON.stringify(chains.slice(0, mostChains));
     });

@@ -9,6 +9,7 @@ import { config } from '../market/config.ts';
 import { show } from '../market/own-site.ts';
 import { openEngine } from './engine.ts';
 import { indexedDbKept } from './kept.ts';
+import { chainsAtStake, networkOf } from './stake.ts';
 import type { Engine } from './types.ts';
 
 let opening: Promise<Engine> | null = null;
@@ -31,13 +32,13 @@ export function pageEngine(): Promise<Engine> {
 
 async function open(): Promise<Engine> {
   const { chains } = config;
-  const network = networkNow();
-  const name = `parley-${network}`;
-  const [store, kept] = [await indexedDbStore(name), await indexedDbKept(`${name}-kept`)];
+  const network = await networkNow();
+  const { name, store, kept } = await keepingOf(network);
   const isDev = network === 'dev';
   await nameAccount();
   const engine = await openEngine({
-    ...{ name, network, chains, client: market, store, kept, marketClock },
+    ...{ name, network, chains, client: market, store, kept },
+    marketClock: () => marketClock(isDev),
     isSecure: window.location.protocol === 'https:',
     clockEveryMs: isDev ? devClockMs : clockMs,
     pollMs: isDev ? devPollMs : pollMs,
@@ -61,23 +62,37 @@ async function nameAccount(): Promise<void> {
   }
 }
 
+async function keepingOf(network: Network) {
+  const name = `parley-${network}`;
+  return { name, store: await indexedDbStore(name), kept: await indexedDbKept(`${name}-kept`) };
+}
+
 /** Without its market the app is of the network that it was of. */
-function networkNow(): Network {
+async function networkNow(): Promise<Network> {
   const told = 'marketConfig' in globalThis ? config.network : null;
-  if (told !== null) localStorage.setItem(networkKey, told);
   const before = localStorage.getItem(networkKey);
-  const known = (['mainnet', 'testnet', 'dev'] as const).find((each) => each === before);
-  return known ?? config.network;
+  const known = (['mainnet', 'testnet', 'dev'] as const).find((each) => each === before) ?? null;
+  const isAtStake = async (of: Network) => {
+    const { store, kept } = await keepingOf(of);
+    return (await chainsAtStake(store, kept)).size > 0;
+  };
+  const network = await networkOf(told ?? known ?? config.network, known, isAtStake);
+  try {
+    localStorage.setItem(networkKey, network);
+  } catch {
+    // No room: what settles does not wait for it.
+  }
+  return network;
 }
 
 /** The market's date is of its machine; a dev network says by how much its clock was moved. */
-async function marketClock() {
+async function marketClock(isDev: boolean) {
   const askedAt = Date.now();
   const signal = AbortSignal.timeout(configMs);
   const answer = await fetch(configUrl, { cache: 'no-store', signal });
   const date = Date.parse(answer.headers.get('date') ?? '');
   const [, said = '0'] = /"clockOffsetSeconds":(-?\d+)/.exec(await answer.text()) ?? [];
-  const offsetSeconds = config.network === 'dev' ? Number(said) : 0;
+  const offsetSeconds = isDev ? Number(said) : 0;
   moveClock(offsetSeconds);
   // A date has whole seconds, and its answer has taken a while.
   const late = (Date.now() - askedAt) / 2;

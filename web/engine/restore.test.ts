@@ -30,7 +30,7 @@ after(async () => {
   await chains?.stop();
 });
 
-/** The taker has funded with Bitcoin of its phrase's key; its device is lost, with all but these. */
+/** The taker has funded with Bitcoin of its phrase's key, and lost its device. */
 async function lost() {
   const words = newPhrase();
   const keys = await phraseKeys(words, 'dev');

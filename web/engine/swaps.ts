@@ -23,7 +23,9 @@ import { type Histories, historiesOf } from './history.ts';
 import type { Kept } from './kept.ts';
 import { type Held, held } from './live.ts';
 import type { OpenNodes } from './nodes.ts';
+import { type Open, toDrive } from './places.ts';
 import { sleep } from './sleep.ts';
+import { endedKey, readable } from './stake.ts';
 import { openTabs, type Said, type Tabs } from './tabs.ts';
 import { EngineError, type Happened, type Problem, type Swaps, type SwapView } from './types.ts';
 import type { OpenVault } from './vault.ts';
@@ -72,7 +74,6 @@ const mostKeys = 200;
 const sayPauseMs = 250;
 const readMs = 20_000;
 
-const endedKey = (swapId: string) => `ended ${swapId}`;
 const payoutKey = (threadId: string) => `payout ${threadId}`;
 
 export async function openSwaps(parts: SwapsParts): Promise<OpenSwaps> {
@@ -103,9 +104,10 @@ type All = {
 };
 
 async function readAll(of: All): Promise<void> {
-  const { store, kept } = of.parts;
+  const { store, kept, onStoreFault } = of.parts;
   for (const swapId of await store.swapIds()) {
-    const [record, ended] = [await store.getSwap(swapId), await kept.get(endedKey(swapId))];
+    const record = await readable(store, swapId, onStoreFault);
+    const ended = await kept.get(endedKey(swapId));
     if (record === null || of.drives.has(swapId)) continue;
     const history = await of.histories.of(swapId);
     const view =
@@ -152,14 +154,19 @@ function failed(of: All, error: unknown): void {
 }
 
 async function lookOnce(of: All, signal: AbortSignal): Promise<void> {
-  const { store, kept, deals } = of.parts;
+  const { store, kept, deals, onStoreFault } = of.parts;
+  const open: Open[] = [];
   for (const swapId of await store.swapIds()) {
-    if (signal.aborted || of.drives.size >= mostDriven) return;
+    if (signal.aborted) return;
     if (of.drives.has(swapId)) continue;
-    const [record, ended] = [await store.getSwap(swapId), await kept.get(endedKey(swapId))];
+    const record = await readable(store, swapId, onStoreFault);
+    const ended = await kept.get(endedKey(swapId));
     if (record === null || (ended !== null && !mayStillCome(record, ended))) continue;
-    driveOne(of, begunOf(record, await of.histories.of(swapId)));
+    const begun = begunOf(record, await of.histories.of(swapId));
+    open.push({ begun, hasEnded: ended !== null });
   }
+  const running = [...of.drives.values()].filter((each) => each.view().phase !== 'ended');
+  for (const begun of toDrive(open, mostDriven - running.length)) driveOne(of, begun);
   for (const entry of await deals.entries()) {
     if (!signal.aborted) await lookAt(of, entry);
   }

@@ -157,7 +157,7 @@ test('legs show what the own nodes showed, and where this side is paid', () => {
 test('one that has ended asks for nothing and has no problems', () => {
   const problem = { kind: 'node', leg: null, code: null, sentence: 'gone' } as const;
   const end: Outcome = {
-    ...{ swapId: swap.id, end: 'received', status: 'completed' },
+    ...{ swapId: swap.id, end: 'received', status: 'counterparty_claimed' },
     txids: {
       a: { fund: null, claim: null, refund: null },
       b: { fund: null, claim: null, refund: null },

@@ -3,9 +3,10 @@
 
 import { useQuery } from '@tanstack/react-query';
 import type { Asset } from '../../sdk/types.ts';
-import { isVerified } from '../engine/tokens.ts';
 import { market } from './client.ts';
 import { config } from './config.ts';
+import { plainSymbol } from './symbols.ts';
+import { isVerified } from './tokens.ts';
 
 /** Pages of 100: a list that somebody could make endless is not read to its end. */
 const mostPages = 20;
@@ -24,7 +25,8 @@ async function allAssets(signal: AbortSignal): Promise<Asset[]> {
 }
 
 function known(asset: Asset): Asset {
-  return { ...asset, verified: isVerified(asset, config.chains, config.network) };
+  const symbol = plainSymbol(asset.symbol);
+  return { ...asset, symbol, verified: isVerified(asset, config.chains, config.network) };
 }
 
 export function useAssets() {

@@ -3,7 +3,7 @@
 import type { UnixSeconds } from '../../core/nominal.ts';
 import { config } from './config.ts';
 
-let offsetSeconds = config.clockOffsetSeconds;
+let offsetSeconds = config.network === 'dev' ? config.clockOffsetSeconds : 0;
 
 export function now(): UnixSeconds {
   return Math.floor(Date.now() / 1_000) + offsetSeconds;

@@ -8,6 +8,7 @@ import { formatDuration } from '../../sdk/people.ts';
 import { text } from '../texts/texts.ts';
 import { Button } from './button.tsx';
 import { Notice } from './notice.tsx';
+import { signInPath } from './ways/back.ts';
 
 export function Loading() {
   return (
@@ -61,7 +62,7 @@ export function Failed({ error, again }: FailedProps) {
 function SignIn() {
   const { pathname, search } = window.location;
   return (
-    <Link className="button" to="/sign-in" search={{ back: `${pathname}${search}` }}>
+    <Link className="button" to={signInPath(`${pathname}${search}`)}>
       {text('failed.sign_in')}
     </Link>
   );

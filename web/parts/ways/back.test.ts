@@ -18,6 +18,7 @@ test('a path of this app is gone back to with its search; what leads elsewhere i
     '//evil.example',
     '/\\evil.example',
     '/\t/evil.example',
+    '/.//evil.example',
     'https://evil.example/',
     'https://market.example/keys',
     'javascript:alert(1)',

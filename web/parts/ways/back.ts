@@ -9,7 +9,8 @@ export function ownPath(text: string | null, origin: string): string | null {
   // The URL parser's reading counts, not ours: `/\evil.example` is another host.
   if (!URL.canParse(text, origin)) return null;
   const url = new URL(text, origin);
-  if (url.origin !== origin || url.pathname === '/sign-in') return null;
+  // `/.//evil.example` is of this origin, and its path alone is another host.
+  if (url.origin !== origin || /^\/\/|^\/sign-in$/.test(url.pathname)) return null;
   return `${url.pathname}${url.search}${url.hash}`;
 }
 

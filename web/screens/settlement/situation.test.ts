@@ -7,7 +7,7 @@ import { swapRows } from './rows.ts';
 import { shown } from './shown.ts';
 import { fatesOf, mustStay, situationOf, situations } from './situation.ts';
 import { agreedAt, deadlines, healthy, listed, payment, seen, states } from './testing/views.ts';
-import { type About, warningsOf } from './warnings.ts';
+import { type About, inCoins, warningsOf } from './warnings.ts';
 
 test('every state has one screen, and every screen a state', () => {
   for (const [name, is, each] of states) assert.equal(situationOf(each), is, name);
@@ -138,6 +138,18 @@ test('what may cost is warned of before, the worst first, and nothing once a swa
     'wrong_network',
   ]);
   assert.deepEqual(kinds({ phase: 'ended', state: 'settled' }, { isOtherTab: true }), []);
+});
+
+test('what is missing for fees is told in coins, and other numbers stay', () => {
+  const said = inCoins(
+    '0xab12 has 0 wei on evm-dev, and 50000 gas may take 208716000000000 wei',
+    'ETH',
+  );
+  assert.equal(
+    said,
+    '0xab12 has 0\u00a0ETH on evm-dev, and 50000 gas may take 0.000208716\u00a0ETH',
+  );
+  assert.equal(inCoins('it takes 1500000 sun', 'TRX'), 'it takes 1.5\u00a0TRX');
 });
 
 test('a receipt names every transaction of both legs, and no secret', () => {

@@ -1,5 +1,6 @@
 // What a person is warned of before it costs, the worst first. Pure.
 
+import { formatAmount } from '../../../sdk/people.ts';
 import {
   type Health,
   mostClockOffSeconds,
@@ -51,6 +52,15 @@ const weights: Readonly<Record<WarningKind, Warning['weight']>> = {
   ...{ other_tab: 'warn', clock: 'warn', near: 'warn', gas: 'warn', phrase: 'warn', node: 'warn' },
   ...{ market_lied: 'warn', market: 'info', settle: 'warn', rescue: 'info', unpromised: 'info' },
 };
+
+const decimalsOf: Readonly<Record<string, number>> = { wei: 18, sun: 6, lamports: 9 };
+
+/** A sentence of the SDK with base units of a chain's own coin, in whole coins of that symbol. */
+export function inCoins(sentence: string, symbol: string): string {
+  const coins = (_: string, amount: string, unit: string) =>
+    `${formatAmount(BigInt(amount), decimalsOf[unit] ?? 0)}\u00a0${symbol}`;
+  return sentence.replace(/\b(\d+) (wei|sun|lamports)\b/g, coins);
+}
 
 /** None once the swap has ended: nothing can be lost any more. */
 export function warningsOf(about: About): Warning[] {

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { useState, useSyncExternalStore } from 'react';
 import { formatDuration } from '../../../sdk/people.ts';
 import type { Engine } from '../../engine/types.ts';
+import { useAssets } from '../../market/assets.ts';
 import { Button } from '../../parts/button.tsx';
 import { chainName } from '../../parts/names.ts';
 import { Notice } from '../../parts/notice.tsx';
@@ -11,7 +12,7 @@ import { SaveRescue } from '../../parts/save-rescue.tsx';
 import { text } from '../../texts/texts.ts';
 import type { Shown } from './shown.ts';
 import { type Seen, sidesOf } from './situation.ts';
-import { type WarningKind, warningsOf } from './warnings.ts';
+import { inCoins, type WarningKind, warningsOf } from './warnings.ts';
 
 type Props = { readonly engine: Engine; readonly seen: Seen; readonly said: Shown };
 
@@ -23,10 +24,15 @@ export function Warnings({ engine, seen, said }: Props) {
   const file = useSyncExternalStore(rescue.file.subscribe, rescue.file.now);
   const isOtherTab = driver.kind === 'other';
   const found = warningsOf({ ...seen, isOtherTab, health, vault: kept, rescue: file });
+  const short = seen.swap.problems.find((each) => each.kind === 'gas')?.leg ?? seen.swap.gives;
+  const { chain: gasChain } = seen.swap.legs[short];
+  const { data: listed = [] } = useAssets();
+  const coin = listed.find(({ chain, address }) => chain === gasChain && address === null);
   const values = {
     ...said.values,
     off: formatDuration(Math.abs(health.clockOffSeconds ?? 0)),
     chain: chainName(sidesOf(seen.swap).own.chain),
+    gasChain: chainName(gasChain),
   };
   return found.map(({ kind, weight, sentence }) => (
     <Notice
@@ -36,14 +42,23 @@ export function Warnings({ engine, seen, said }: Props) {
       action={<What kind={kind} engine={engine} />}
     >
       {text(`settlement.warn.${kind}.why`, values)}
-      {sentence !== null && <Told kind={kind} sentence={sentence} />}
+      {sentence !== null && <Told kind={kind} sentence={sentence} coin={coin?.symbol} />}
     </Notice>
   ));
 }
 
+type ToldProps = {
+  readonly kind: WarningKind;
+  readonly sentence: string;
+  /** The symbol of the coin that fees are paid in. */
+  readonly coin: string | undefined;
+};
+
 /** What is to be sent, and where, stands in the sentence alone. */
-function Told({ kind, sentence }: { readonly kind: WarningKind; readonly sentence: string }) {
-  if (kind === 'gas') return <p className="swap-told">{sentence}</p>;
+function Told({ kind, sentence, coin }: ToldProps) {
+  if (kind === 'gas') {
+    return <p className="swap-told">{coin === undefined ? sentence : inCoins(sentence, coin)}</p>;
+  }
   return <details className="swap-told">{sentence}</details>;
 }
 

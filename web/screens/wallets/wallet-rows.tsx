@@ -19,7 +19,11 @@ export function OfFamily({ wallets: { family, rows }, onChanged }: OfFamilyProps
   return (
     <section className="panel">
       <h2>{text(`family.${family}`)}</h2>
-      {!isPaid && <p className="soft">{text('wallets.paid.nowhere')}</p>}
+      {!isPaid && (
+        <p className="soft">
+          {text(family === 'bitcoin' ? 'wallets.paid.each_swap' : 'wallets.paid.nowhere')}
+        </p>
+      )}
       <ul className="entries">
         {rows.map((row) => (
           <WalletEntry key={row.address} row={row} onChanged={onChanged} />

@@ -36,9 +36,9 @@ export const makerConsole = {
   'console.quote.none': 'Choose a request and press Enter.',
   'console.quote.price': 'Price',
   'console.quote.hint':
-    'An amount, or your gain against the indicative price, such as +0.5% or 20bp.',
+    'An amount for the whole request, or your gain against the indicative price, such as +0.5% or 20bp.',
   'console.quote.hint.bare':
-    'An amount. Too few trades of this pair for an indicative price, so no spread can be typed.',
+    'An amount for the whole request. Too few trades of this pair for an indicative price, so no spread can be typed.',
   'console.quote.indicative': 'Indicative',
   'console.quote.indicative.of': '{price}, of {count} trades',
   'console.quote.indicative.none': 'none: too few trades',

@@ -99,7 +99,7 @@ export const deal = {
   'deal.check.phrase': 'Your rescue phrase is checked',
   'deal.check.store': 'This browser keeps what the swap needs',
   'deal.check.clock': 'Your clock is right',
-  'deal.check.nodes': 'Your nodes of both chains answer',
+  'deal.check.nodes': 'Nodes of both chains answer',
   'deal.check.addresses': 'Your addresses are of these chains',
   'deal.check.agreed': 'The swap is what was agreed',
   'deal.check.escrows': 'The escrows are those of these terms',

@@ -377,7 +377,8 @@ export const settlement = {
     'This one only shows them. Leave the other tab open, or let this one take over.',
   'settlement.warn.other_tab.go': 'Take over here',
   'settlement.warn.other_tab.busy': 'The other tab waits for a wallet. Answer it there.',
-  'settlement.warn.other_tab.silent': 'The other tab does not answer. Close it, and this one goes on.',
+  'settlement.warn.other_tab.silent':
+    'The other tab does not answer. Close it, and this one goes on.',
   'settlement.warn.node': 'A node does not answer',
   'settlement.warn.node.why':
     'What this page shows may be old. Nothing is funded or collected on what it cannot read.',
@@ -390,8 +391,8 @@ export const settlement = {
     'This page goes by your own terms and chains, and does not believe it.',
   'settlement.warn.clock': 'Your clock is off by {off}',
   'settlement.warn.clock.why': 'Deadlines are reckoned by it. Set it right before you pay.',
-  'settlement.warn.gas': 'Your wallet has too little for the network fee',
-  'settlement.warn.gas.why': 'Send it what is missing before {fundBy}.',
+  'settlement.warn.gas': 'Your wallet on {gasChain} has too little for the network fee',
+  'settlement.warn.gas.why': 'Send it what is missing before {fundBy}. This page then goes on by itself.',
   'settlement.warn.store': 'This browser cannot keep the swap safely',
   'settlement.warn.store.why':
     'Leave this page open until the swap has ended, and save the rescue file.',

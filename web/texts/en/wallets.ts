@@ -9,6 +9,8 @@ export const wallets = {
   'wallets.paid.nowhere':
     'You are paid nowhere yet. Name a wallet before you trade on these chains.',
   'wallets.login': 'signs in',
+  'wallets.paid.each_swap':
+    'Each swap asks you for a Bitcoin address. The key of your rescue phrase may stand here: it is for escrows, so send nothing to it.',
   'wallets.receives': 'may be named by a swap',
   'wallets.proven': 'proven: it may trade, and is paid nowhere',
   'wallets.waits.paid': 'is paid from',

@@ -1,0 +1,68 @@
+// What a market's word must not change while money is at stake: the network that the page is of,
+// and how a chain of an open swap is known. Of a dev network both are made anew at any time.
+
+import type { AppChain } from '../../core/app-chain.ts';
+import type { ChainKey, Network } from '../../core/families.ts';
+import { SettleError, StoreError } from '../../sdk/errors.ts';
+import type { Store, SwapRecord } from '../../sdk/stores/store.ts';
+import type { Kept } from './kept.ts';
+
+export const endedKey = (swapId: string) => `ended ${swapId}`;
+
+/** Chains of the swaps of this browser that are not over. */
+export async function chainsAtStake(
+  store: Pick<Store, 'swapIds' | 'getSwap'>,
+  kept: Pick<Kept, 'get'>,
+): Promise<ReadonlySet<ChainKey>> {
+  const found = new Set<ChainKey>();
+  for (const swapId of await store.swapIds()) {
+    if ((await kept.get(endedKey(swapId))) !== null) continue;
+    const record = await readable(store, swapId);
+    for (const { chain } of record === null ? [] : Object.values(record.swap.legs)) {
+      found.add(chain);
+    }
+  }
+  return found;
+}
+
+/** null: it is not there, or damaged, which `onFault` hears: the others go on without it. */
+export async function readable(
+  store: Pick<Store, 'getSwap'>,
+  swapId: string,
+  onFault: (error: StoreError) => void = () => {},
+): Promise<SwapRecord | null> {
+  try {
+    return await store.getSwap(swapId);
+  } catch (error) {
+    if (!(error instanceof SettleError)) throw error;
+    onFault(new StoreError('failed', error.message, { cause: error }));
+    return null;
+  }
+}
+
+/** `told`: by the market of today. Another store would hide the swaps of the one before. */
+export async function networkOf(
+  told: Network,
+  before: Network | null,
+  isAtStake: (network: Network) => Promise<boolean>,
+): Promise<Network> {
+  if (before === null || before === told || before === 'dev') return told;
+  return (await isAtStake(before)) ? before : told;
+}
+
+/** Each as the market tells it now, but for chains at stake that it knew otherwise before. */
+export function asAgreed(
+  told: readonly AppChain[],
+  before: readonly AppChain[],
+  atStake: ReadonlySet<ChainKey>,
+): AppChain[] {
+  return told.map((now) => {
+    const was = before.find(({ chain }) => chain === now.chain);
+    const stays = was !== undefined && atStake.has(now.chain) && knownAs(was) !== knownAs(now);
+    return stays ? was : now;
+  });
+}
+
+function knownAs({ nodes: _, ...chain }: AppChain): string {
+  return JSON.stringify(Object.entries(chain).sort(([one], [other]) => (one < other ? -1 : 1)));
+}
