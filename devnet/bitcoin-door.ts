@@ -1,5 +1,5 @@
 // The dev chain's bitcoind for pages, which a Core node never answers: reading and sending alone,
-// and for pages of this machine or from a disk. A node's other methods write files.
+// and for pages of this machine alone. A node's other methods write files.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { closeServer, listenOnLoopback } from './listening.ts';
