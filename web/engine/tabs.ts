@@ -166,9 +166,10 @@ function deputyOf(parts: TabsParts, driver: Held<Driver>, say: (said: Said) => v
     ends: () => after(parts.end),
     /** By own questions and not by the clock: it leaps while a machine sleeps. */
     asks: async (signal: AbortSignal) => {
-      while (!signal.aborted) {
+      const isOver = () => signal.aborted;
+      while (!isOver()) {
         await sleep(askMs, signal);
-        if (signal.aborted || driver.now().kind === 'this') continue;
+        if (isOver() || driver.now().kind === 'this') continue;
         if (unanswered >= mostUnanswered) void up();
         unanswered += 1;
         say({ kind: 'asks' });
