@@ -6,6 +6,7 @@ import type { ChainFacts, Engine, NodeCheck } from '../../engine/types.ts';
 import { Button } from '../../parts/button.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { chainName } from '../../parts/names.ts';
+import { hostOf } from '../../parts/node-host.ts';
 import { text } from '../../texts/texts.ts';
 
 type Props = { readonly engine: Engine; readonly chains: readonly RescueChain[] };
@@ -62,7 +63,7 @@ function NodeOf({ engine, chain, family, facts }: NodeOfProps) {
     >
       {nodes.map((url) => (
         <p key={url} className="rescue-has">
-          {text('rescue.node.has', { chain: chainName(chain), url })}
+          {text('rescue.node.has', { chain: chainName(chain), url: hostOf(url) })}
         </p>
       ))}
       <TextField

@@ -7,6 +7,7 @@ import type { ChainFacts, NodeCheck, Nodes } from '../../engine/types.ts';
 import { Answer, Failed } from '../../parts/answer.tsx';
 import { Button } from '../../parts/button.tsx';
 import { TextArea } from '../../parts/field.tsx';
+import { hostOf } from '../../parts/node-host.ts';
 import { Notice } from '../../parts/notice.tsx';
 import { useAct } from '../../parts/ways/act.ts';
 import { text } from '../../texts/texts.ts';
@@ -105,11 +106,6 @@ function MarketNodes({ facts: { nodes } }: Pick<OfChainProps, 'facts'>) {
       ))}
     </p>
   );
-}
-
-/** A node's address may hold a key: it is not shown in passing. */
-function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : url;
 }
 
 /** One that is wrong keeps them all out: a person who named three believes in three. */
