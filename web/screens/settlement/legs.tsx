@@ -43,7 +43,7 @@ function Leg({ leg, isKnown }: { readonly leg: LegShown; readonly isKnown: boole
           <Step key={step.label} step={step} chain={leg.chain} isKnown={isKnown} />
         ))}
       </ol>
-      <p className="soft">{leg.lock}</p>
+      {leg.lock !== null && <p className="soft">{leg.lock}</p>}
       <p className="swap-escrow">
         <span className="soft">{text('settlement.leg.escrow')}</span>{' '}
         {leg.escrow === null ? text('settlement.leg.no_escrow') : <code>{leg.escrow}</code>}

@@ -31,7 +31,8 @@ export type LegShown = {
   readonly title: string;
   readonly chain: string;
   readonly escrow: string | null;
-  readonly lock: string;
+  /** null: nothing is locked any more. */
+  readonly lock: string | null;
   readonly steps: readonly StepShown[];
 };
 
@@ -138,7 +139,10 @@ function legShown(
     title: text(`settlement.leg.${side}`, { amount }),
     chain: leg.chain,
     escrow: leg.escrow,
-    lock: text('settlement.leg.lock', { at: localTime(timelock, now) }),
+    lock:
+      isOver || out.seen?.deep === true
+        ? null
+        : text('settlement.leg.lock', { at: localTime(timelock, now) }),
     steps: [
       paidIn,
       stepOf(text(`settlement.leg.${side}_${out.way}`), facts, out.seen, {

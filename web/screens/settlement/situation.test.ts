@@ -24,7 +24,11 @@ test('no screen says a name in the place of a value', () => {
     for (const said of [title, now, next, away, lose]) {
       assert.doesNotMatch(said, /[{}]|undefined|NaN/, `${name}: ${said}`);
     }
-    for (const leg of legs) assert.equal(leg.steps.length, 2, name);
+    for (const leg of legs) {
+      assert.equal(leg.steps.length, 2, name);
+      const isOver = each.swap.phase === 'ended' || leg.steps[1]?.state === 'done';
+      assert.equal(leg.lock === null, isOver, `${name}: ${leg.lock}`);
+    }
   }
 });
 
