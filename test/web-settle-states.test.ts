@@ -195,8 +195,9 @@ test('the agreed account is connected on the screen of the swap, and no other on
   await page.getByText(/^Rabbit shows 0x\w+. Choose 0x70997970C51812dc3A010C7d/).waitFor();
   await page.getByRole('button', { name: 'Use Fox' }).click();
   await page.getByText(/^Rabbit shows/).waitFor({ state: 'detached' });
-  const used = await page.locator('body').getAttribute('data-uses');
-  assert.equal(used, '0x70997970C51812dc3A010C7d01b50e0d17dc79C8');
+  await page
+    .locator('body[data-uses="0x70997970C51812dc3A010C7d01b50e0d17dc79C8"]')
+    .waitFor({ state: 'attached' });
   await page.close();
 });
 
