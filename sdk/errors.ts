@@ -88,6 +88,16 @@ export class RulesError extends VerificationError {
   }
 }
 
+/** An error with a code for programs and a sentence, with the numbers, for people. */
+export class CodedError<Code extends string> extends Error {
+  readonly code: Code;
+
+  constructor(code: Code, sentence: string, options?: ErrorOptions) {
+    super(sentence, options);
+    this.code = code;
+  }
+}
+
 export type SettleCode =
   | 'funding_replaced'
   | 'secret_lost'
@@ -99,14 +109,8 @@ export type SettleCode =
   | 'unknown_record'
   | 'bad_record';
 
-export class SettleError extends Error {
-  readonly code: SettleCode;
-
-  constructor(code: SettleCode, sentence: string, options?: ErrorOptions) {
-    super(sentence, options);
-    this.name = 'SettleError';
-    this.code = code;
-  }
+export class SettleError extends CodedError<SettleCode> {
+  override name = 'SettleError';
 }
 
 export type WalletFault =
@@ -153,14 +157,8 @@ export type StoreFault =
   | 'failed';
 
 /** What a browser's store could not do. Nothing of a refused write is kept. */
-export class StoreError extends Error {
-  readonly code: StoreFault;
-
-  constructor(code: StoreFault, sentence: string, options?: ErrorOptions) {
-    super(sentence, options);
-    this.name = 'StoreError';
-    this.code = code;
-  }
+export class StoreError extends CodedError<StoreFault> {
+  override name = 'StoreError';
 }
 
 export type RescueCode =
@@ -177,14 +175,8 @@ export type RescueCode =
   | 'not_as_text';
 
 /** Of a rescue phrase or rescue file. Holds no word of the phrase. */
-export class RescueError extends Error {
-  readonly code: RescueCode;
-
-  constructor(code: RescueCode, sentence: string, options?: ErrorOptions) {
-    super(sentence, options);
-    this.name = 'RescueError';
-    this.code = code;
-  }
+export class RescueError extends CodedError<RescueCode> {
+  override name = 'RescueError';
 }
 
 export type QuoteFault =

@@ -7,6 +7,7 @@ import type { EscrowFacts } from '../../core/facts.ts';
 import type { ChainKey, Family, Network } from '../../core/families.ts';
 import type { BaseUnits, Millis, UnixSeconds } from '../../core/nominal.ts';
 import type { LegName, Party, Role } from '../../core/trade.ts';
+import { CodedError } from '../../sdk/errors.ts';
 import type { MessageSigner } from '../../sdk/keys.ts';
 import type { RescueFile, RescueSwap } from '../../sdk/rescue/file.ts';
 import type { PhraseCheck } from '../../sdk/rescue/phrase.ts';
@@ -390,12 +391,6 @@ export type EngineFault =
   | 'unknown_swap';
 
 /** `sentence` has no word of a phrase. */
-export class EngineError extends Error {
-  readonly code: EngineFault;
-
-  constructor(code: EngineFault, sentence: string, options?: ErrorOptions) {
-    super(sentence, options);
-    this.name = 'EngineError';
-    this.code = code;
-  }
+export class EngineError extends CodedError<EngineFault> {
+  override name = 'EngineError';
 }
