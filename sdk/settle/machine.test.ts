@@ -395,8 +395,8 @@ const moments = instants.flatMap((each) => [
   ] as const),
 ]);
 const slots: Partial<SwapRecord>[] = [
-  ...[{}, funded, known, revealed, { byHand: true }, { restored: true }],
-  { ...funded, refund: kept },
+  ...[{}, funded, known, revealed, { byHand: true }],
+  ...[{ ...funded, refund: kept }, { restored: true } as const],
 ];
 
 test('in no state does it fund, reveal, claim, refund or end where it must not', () => {
