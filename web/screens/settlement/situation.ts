@@ -102,7 +102,8 @@ export function situationOf(seen: Seen): Situation {
 /** A wallet is asked for the claim once the person has decided. */
 function isUndecided({ swap, payments }: Seen): boolean {
   const { own, other } = sidesOf(swap);
-  const isDecided = swap.asks.some((each) => 'verb' in each && each.verb === 'claim');
+  const isAsked = swap.asks.some((each) => 'verb' in each && each.verb === 'claim');
+  const isDecided = isAsked && !swap.problems.some(({ code }) => code === 'paid_too_much');
   const isPaidMuch = isMuch(extraOf(payments, own.amount), own.amount);
   return isPaidMuch && !isDecided && factsOf(other).claimed === null;
 }
@@ -155,7 +156,9 @@ function endOf(swap: SwapView): Situation {
   if (swap.end?.end === 'received' || otherIs === 'claimed') return 'done_received';
   if (ownIs === 'claimed') return 'done_lost';
   if (swap.end?.end === 'refunded' || ownIs === 'refunded') return 'done_refunded';
-  return swap.isByHand ? 'done_unpaid' : 'done_nothing';
+  // Of what is restored nobody knows who paid.
+  const isByOthers = swap.isByHand || (swap.isRestored && own.family === 'bitcoin');
+  return isByOthers ? 'done_unpaid' : 'done_nothing';
 }
 
 /** Whether a payment by hand could not be seen, or would be of other terms than were agreed. */
