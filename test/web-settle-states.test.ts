@@ -15,8 +15,9 @@ import type { Page } from 'playwright-core';
 import { build } from 'vite';
 import { listed, states } from '../web/screens/settlement/testing/views.ts';
 import { walletScript } from '../web/wallets/testing/script.ts';
-import { launch } from './support/chromium.ts';
+import { sharedBrowser } from './support/chromium.ts';
 
+const launched = sharedBrowser();
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const dir = await mkdtemp(join(tmpdir(), 'parley-states-'));
 await build({
@@ -52,9 +53,7 @@ const server = createServer(async ({ url = '/' }, reply) => {
 }).listen(0, '127.0.0.1');
 await once(server, 'listening');
 const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-const browser = await launch();
 after(async () => {
-  await browser.close();
   server.close();
   server.closeAllConnections();
   await rm(dir, { recursive: true, force: true });
@@ -68,6 +67,7 @@ const others = [
 type Look = { readonly width?: number; readonly scheme?: 'light' | 'dark' };
 
 async function opened({ width = 1_000, scheme = 'light' }: Look = {}): Promise<Page> {
+  const browser = await launched();
   const page = await browser.newPage({
     viewport: { width, height: 900 },
     colorScheme: scheme,
@@ -163,12 +163,12 @@ test('what was paid too much is put at risk by a second word alone', async () =>
   const page = await opened();
   await show(page, 'paid twice');
   await page.getByText('Go on, and risk 0.010').click();
-  const gives = () => page.locator('body').getAttribute('data-gives');
   await page.keyboard.press('Escape');
-  assert.equal(await gives(), null);
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  assert.equal(await page.locator('body').getAttribute('data-gives'), null);
   await page.getByText('Go on, and risk 0.010').click();
   await page.getByRole('dialog').getByText('Go on, and risk').click();
-  assert.equal(await gives(), '1000001');
+  await page.locator('body[data-gives="1000001"]').waitFor({ state: 'attached' });
   await page.close();
 });
 
