@@ -94,9 +94,10 @@ export type SettleInput = {
   readonly scheduleRefunds?: boolean;
   /**
    * Has the market send the own claim (not Bitcoin). It then knows the secret, could delay, and
-   * gets no money. Default false.
+   * gets no money. `without_gas`: only where the wallet cannot pay for it, and the market says that
+   * it sends claims there. Default false.
    */
-  readonly relay?: boolean;
+  readonly relay?: boolean | 'without_gas';
   /**
    * EVM: ways to fund a token; default all. Plain if the allowance is enough, authorization without
    * gas, permit, approval. `authorization` alone is always used.
@@ -121,7 +122,10 @@ export type SettleInput = {
 };
 
 /** What is kept of a swap, and its legs as their chains showed them last. */
-export type Shown = Pick<SwapRecord, 'trade' | 'swap' | 'byHand' | 'scheduled' | 'restored'> & {
+export type Shown = Pick<
+  SwapRecord,
+  'trade' | 'swap' | 'byHand' | 'scheduled' | 'restored' | 'relay'
+> & {
   /** A leg whose chain has not answered yet is missing. */
   readonly legs: ReadonlyMap<LegName, LegSeen>;
   /** What this look and what followed of it met. */
@@ -219,12 +223,13 @@ export function contextOf(input: SettleInput) {
     shows: (legs: ReadonlyMap<LegName, LegSeen>, failures: readonly Failure[]) => {
       try {
         // Not the whole record: what is signed and kept may hold a secret.
-        const { trade, swap, byHand, scheduled, restored } = current();
+        const { trade, swap, byHand, scheduled, restored, relay } = current();
         input.onShown?.({
           ...{ trade, swap, legs: new Map(legs), failures },
           ...(byHand === undefined ? {} : { byHand }),
           ...(scheduled === undefined ? {} : { scheduled }),
           ...(restored === undefined ? {} : { restored }),
+          ...(relay === undefined ? {} : { relay }),
         });
       } catch {
         // As with what is told.
@@ -256,6 +261,8 @@ export function contextOf(input: SettleInput) {
     heard: { secret: null as Secret | null, askedAtMs: -Infinity },
     /** -Infinity before anything is funded. `doubted`: of a build that did not fit. */
     asking: { lastAtMs: -Infinity, doubted: null as string | null },
+    /** Chains whose claims the market says that it sends. */
+    sending: { askedAtMs: -Infinity, chains: new Set() as ReadonlySet<ChainKey> },
   };
 }
 
@@ -320,9 +327,4 @@ export function shows(context: Context, leg: SetLeg, asked: Asked, material: Mat
   const { asks } = walletOf(context, leg.chain);
   const what = { swapId: context.swapId, verb: asked.verb };
   asks?.shows?.(what, wordsOf(material, asked, leg.escrow.terms));
-}
-
-/** Whether the market is to send the claim of this leg. */
-export function relays({ relay = false, client }: Context, { family }: SetLeg): boolean {
-  return relay && client !== null && family !== 'bitcoin';
 }

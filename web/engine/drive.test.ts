@@ -16,7 +16,7 @@ function driving(t: TestContext, ...tries: readonly (Ready | Error)[]) {
   const one = drive({
     begun: {
       ...{ swapId: swap.id, trade, swap, isVerified: true, history: [] },
-      ...{ isByHand: false, isRefundLeft: false, isRestored: false },
+      ...{ isByHand: false, isRefundLeft: false, isRestored: false, relay: null },
     },
     ready: async () => {
       const next = tries[Math.min(of.tries, tries.length - 1)];

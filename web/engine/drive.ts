@@ -18,10 +18,11 @@ import {
   type SettleInput,
   settle,
 } from '../../sdk/settle.ts';
+import type { SwapRecord } from '../../sdk/stores/store.ts';
 import type { OwnTrade, VerifiedSwap } from '../../sdk/trade.ts';
 import { plainText, withNews } from './history.ts';
 import { sleep } from './sleep.ts';
-import type { Happened, Problem, ProblemKind, SwapView, Verb } from './types.ts';
+import type { Happened, Problem, ProblemKind, Relayed, SwapView, Verb } from './types.ts';
 import { mayStillCome, type Prompt, type Told, viewOf } from './view.ts';
 
 export type Begun = {
@@ -32,6 +33,7 @@ export type Begun = {
   readonly isByHand: boolean;
   readonly isRefundLeft: boolean;
   readonly isRestored: boolean;
+  readonly relay: Relayed | null;
   /** What was told in former runs. */
   readonly history: readonly Happened[];
 };
@@ -104,11 +106,12 @@ export function drive(parts: DriveParts): Drive {
       parts.onStep(each, happened);
     };
     const onShown: NonNullable<SettleInput['onShown']> = (shown) => {
-      const { swap, failures, byHand = false, scheduled, restored } = shown;
+      const { swap, failures, byHand = false, scheduled, restored, relay } = shown;
       const isRefundLeft = scheduled !== undefined;
       const isRestored = restored === true;
       const problems = failures.map(problemOf);
-      set({ shown, swap, isByHand: byHand, isRefundLeft, isRestored, isVerified: true, problems });
+      const more = { isByHand: byHand, isRefundLeft, isRestored, relay: relayedOf(relay) };
+      set({ shown, swap, ...more, isVerified: true, problems });
     };
     return settle({ ...ready.input, signal, onProgress, onShown });
   };
@@ -161,6 +164,12 @@ export function drive(parts: DriveParts): Drive {
     },
     ended,
   };
+}
+
+export function relayedOf(relay: SwapRecord['relay']): Relayed | null {
+  if (relay === undefined) return null;
+  const { txid, refused = null } = relay;
+  return { txid, refused };
 }
 
 function happenedIn({ trade, swap }: Told, each: Progress, now: UnixSeconds): Happened {

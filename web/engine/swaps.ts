@@ -18,7 +18,7 @@ import { readKept, type Store, type SwapRecord, writeKept } from '../../sdk/stor
 import type { OwnTrade, VerifiedSwap } from '../../sdk/trade.ts';
 import type { Wallet } from '../../sdk/wallets/wallet.ts';
 import { type Deals, type Entry, escrowKey } from './deals.ts';
-import { type Begun, type Drive, drive, type Ready, verbDone } from './drive.ts';
+import { type Begun, type Drive, drive, type Ready, relayedOf, verbDone } from './drive.ts';
 import { type Histories, historiesOf } from './history.ts';
 import type { Kept } from './kept.ts';
 import { type Held, held } from './live.ts';
@@ -195,8 +195,8 @@ async function lookAt(of: All, entry: Entry): Promise<void> {
   if (entry.payout !== null) await keepPayout(of, threadId, entry.payout);
   const swap = { ...entry.expected, id: swapId };
   const history = await of.histories.of(swapId);
-  const none = { isByHand: false, isRefundLeft: false, isRestored: false, history };
-  driveOne(of, { swapId, trade, swap, isVerified: false, ...none });
+  const none = { isByHand: false, isRefundLeft: false, isRestored: false };
+  driveOne(of, { swapId, trade, swap, isVerified: false, ...none, relay: null, history });
 }
 
 async function keepPayout(of: All, threadId: string, payout: string): Promise<void> {
@@ -276,7 +276,10 @@ async function readyOf(of: All, swapId: string, trade: OwnTrade): Promise<Ready>
     wallets.set(chain, wallet ?? absent(source.view.family, chain, own.address));
   }
   const givesExtra = (extra: bigint) => extra <= (of.extras.get(swapId) ?? 0n);
-  const input: SettleInput = { swapId, client, sources, wallets, store, now, pollMs, givesExtra };
+  // Who has coins there tells nobody the secret but the chain.
+  const relay = 'without_gas';
+  const own = { swapId, client, sources, wallets, store };
+  const input: SettleInput = { ...own, now, pollMs, givesExtra, relay };
   return { input: swap === null ? { ...input, trade } : input, away };
 }
 
@@ -446,8 +449,9 @@ function keyIndex(
 }
 
 function begunOf(record: SwapRecord, history: readonly Happened[]): Begun {
-  const { trade, swap, byHand = false, scheduled, restored } = record;
-  const more = { isByHand: byHand, isRefundLeft: scheduled !== undefined, history };
+  const { trade, swap, byHand = false, scheduled, restored, relay } = record;
+  const left = { isRefundLeft: scheduled !== undefined, relay: relayedOf(relay) };
+  const more = { isByHand: byHand, ...left, history };
   return { swapId: swap.id, trade, swap, isVerified: true, ...more, isRestored: restored === true };
 }
 

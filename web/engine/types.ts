@@ -8,6 +8,7 @@ import type { ChainKey, Family, Network } from '../../core/families.ts';
 import type { BaseUnits, Millis, UnixSeconds } from '../../core/nominal.ts';
 import type { LegName, Party, Role } from '../../core/trade.ts';
 import { CodedError } from '../../sdk/errors.ts';
+import type { GasLook, GasSide } from '../../sdk/gas.ts';
 import type { MessageSigner } from '../../sdk/keys.ts';
 import type { RescueFile, RescueSwap } from '../../sdk/rescue/file.ts';
 import type { PhraseCheck } from '../../sdk/rescue/phrase.ts';
@@ -39,6 +40,11 @@ export type Engine = {
   use(link: AccountLink): void;
   /** What an acceptance would mean, and what the browser has checked. Tells the market nothing. */
   examine(deal: Deal): Promise<Examined>;
+  /**
+   * What the own wallet has of a chain's coin, and what its side may take; null: it needs none.
+   * Throws what a node throws.
+   */
+  gas(chain: ChainKey, side: GasSide): Promise<GasLook | null>;
   /**
    * Accepts, and cannot be taken back. Throws EngineError `no_phrase`, `phrase_unchecked`,
    * `no_payout`, `failed_check`, and what `accept` of the SDK throws. The swap is driven from then
@@ -228,6 +234,15 @@ export type SwapView = {
   readonly isByHand: boolean;
   /** Bitcoin: the market keeps signed refunds of what is final. */
   readonly isRefundLeft: boolean;
+  /** The market was asked to send the claim, since the wallet could not pay for it. */
+  readonly relay: Relayed | null;
+};
+
+export type Relayed = {
+  /** null: it has not taken it on yet. */
+  readonly txid: string | null;
+  /** In the market's words, with its numbers; null: it was not refused. */
+  readonly refused: string | null;
 };
 
 export type LegView = {

@@ -119,7 +119,7 @@ export function seen(given: Given = {}): Seen {
     ...{ party, role: what === 'BTC' ? 'initiator' : 'counterparty', gives },
     legs: { a: legOf('a', onA), b: legOf('b', onB) },
     ...{ agreedAt, deadlines, asks: [], checks: [], problems: [], history: [], end: null },
-    ...{ isRestored: false, isByHand: false, isRefundLeft: false },
+    ...{ isRestored: false, isByHand: false, isRefundLeft: false, relay: null },
     ...only(rest),
   };
   return { swap, now, payments };
