@@ -73,7 +73,7 @@ export async function settle(input: SettleInput): Promise<Outcome> {
       context.signal?.throwIfAborted();
       const outcome = await pass(context);
       if (outcome !== null) return outcome;
-      await sleep(context.pollMs, context.signal);
+      await (input.pause ?? sleep)(context.pollMs, context.signal);
     }
   } finally {
     stopWatching(context);

@@ -5,7 +5,7 @@ import type { Allowance } from '../../chains/interface/fund-ways.ts';
 import type { Material } from '../../chains/interface/material.ts';
 import type { ChainKey, Family } from '../../core/families.ts';
 import type { Secret } from '../../core/hashlock.ts';
-import type { BaseUnits, UnixSeconds } from '../../core/nominal.ts';
+import type { BaseUnits, Millis, UnixSeconds } from '../../core/nominal.ts';
 import type { LegName } from '../../core/trade.ts';
 import type { ParleyClient } from '../client.ts';
 import { SettleError, WalletError } from '../errors.ts';
@@ -75,6 +75,11 @@ export type SettleInput = {
   readonly now?: () => UnixSeconds | Promise<UnixSeconds>;
   /** Pause between polls of the chains; default 1 s. */
   readonly pollMs?: number;
+  /**
+   * How that pause is spent; default asleep. Resolves early where something is to be done at once,
+   * such as what a person has just clicked, and when the signal aborts.
+   */
+  readonly pause?: (ms: Millis, signal: AbortSignal | undefined) => Promise<void>;
   /** Least time between questions to the market; default 2 s. */
   readonly marketPollMs?: number;
   /**

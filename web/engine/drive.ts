@@ -2,7 +2,7 @@
 // stops where a person is needed.
 
 import { ParleyError } from '../../core/errors.ts';
-import type { UnixSeconds } from '../../core/nominal.ts';
+import type { Millis, UnixSeconds } from '../../core/nominal.ts';
 import {
   codeOf,
   messageOf,
@@ -61,6 +61,8 @@ export type Drive = {
   view(): SwapView;
   /** With nodes, wallets and addresses as they are now. */
   again(): void;
+  /** Looks at once: the person wants something. */
+  hurry(): void;
   stop(): Promise<void>;
   readonly ended: Promise<void>;
 };
@@ -81,9 +83,15 @@ export function drive(parts: DriveParts): Drive {
   };
   let run = new AbortController();
   let woken = Promise.withResolvers<void>();
+  let hurried = Promise.withResolvers<void>();
   const set = (change: Partial<Told>) => {
     told = { ...told, ...change };
     parts.onChange();
+  };
+  // What is wanted during a look ends the pause after it.
+  const pause = async (ms: Millis, signal?: AbortSignal) => {
+    await Promise.race([sleep(ms, signal ?? over.signal), hurried.promise]);
+    hurried = Promise.withResolvers<void>();
   };
   const again = () => {
     run.abort(new Error('it begins again'));
@@ -113,7 +121,7 @@ export function drive(parts: DriveParts): Drive {
       const more = { isByHand: byHand, isRefundLeft, isRestored, relay: relayedOf(relay) };
       set({ shown, swap, ...more, isVerified: true, problems });
     };
-    return settle({ ...ready.input, signal, onProgress, onShown });
+    return settle({ ...ready.input, signal, pause, onProgress, onShown });
   };
   const loop = async () => {
     let pauseMs = leastPauseMs;
@@ -157,6 +165,7 @@ export function drive(parts: DriveParts): Drive {
       return viewOf({ ...told, prompts: parts.prompts(), problems }, parts.now());
     },
     again,
+    hurry: () => hurried.resolve(),
     stop: async () => {
       over.abort(new Error('this page settles no more'));
       woken.resolve();

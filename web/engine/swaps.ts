@@ -37,8 +37,6 @@ export type OpenSwaps = Swaps & {
   open(): Promise<number>;
   /** Something of what runs reads is other now: all that run begin again. */
   restart(chain: ChainKey | null): void;
-  /** Looks for what was accepted or restored, in whichever tab settles. */
-  look(): void;
   say(said: Said): void;
   close(): Promise<void>;
 };
@@ -72,6 +70,8 @@ const lapsedSeconds = 1_800;
 /** Keys of the phrase that are tried for a script: as far as a restore looks. */
 const mostKeys = 200;
 const sayPauseMs = 250;
+/** The tab that settles has told by then what it found. */
+const otherTabMs = 1_500;
 const readMs = 20_000;
 
 const payoutKey = (threadId: string) => `payout ${threadId}`;
@@ -138,15 +138,16 @@ function show(of: All): void {
 }
 
 /** One look at a time; whoever asks meanwhile is looked for after it. */
-function look(of: All): void {
+async function look(of: All): Promise<void> {
   if (of.turn === null) {
     of.tabs?.say({ kind: 'changed', what: 'deals' });
-    return;
+    return sleep(otherTabMs, new AbortController().signal);
   }
   const { signal } = of.turn;
   of.looking = of.looking
     .then(() => lookOnce(of, signal))
     .catch((error: unknown) => failed(of, error));
+  return of.looking;
 }
 
 function failed(of: All, error: unknown): void {
@@ -326,7 +327,9 @@ function hear(of: All, said: Said): void {
       of.drives.get(said.swapId)?.again();
       return;
     case 'sign':
-      if (of.drives.has(said.swapId)) of.parts.hands.want(said.swapId, said.verb);
+      if (!of.drives.has(said.swapId)) return;
+      of.parts.hands.want(said.swapId, said.verb);
+      of.drives.get(said.swapId)?.hurry();
       return;
     case 'extra':
       of.extras.set(said.swapId, said.extra);

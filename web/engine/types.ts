@@ -182,6 +182,8 @@ export type Swaps = {
   >;
   /** Asks the other tab to let this one go on. False where it is waiting for a wallet there. */
   takeOver(): Promise<boolean>;
+  /** Looks for what was accepted or restored, in whichever tab settles. Resolves once it has. */
+  look(): Promise<void>;
   /** Goes on with what was stopped. */
   again(swapId: string): void;
   /** The person wants its wallet to be asked for this now, in the tab that settles. */

@@ -89,6 +89,7 @@ function engineOf({ swaps = [], at, vault = checked, more = {} }: Given): Engine
       one: () => null,
       driver: held({ kind: 'this' } as const),
       takeOver: async () => false,
+      look: async () => undefined,
       again: () => undefined,
       sign: () => undefined,
       payTo: async (_, address) => {

@@ -36,8 +36,8 @@ import {
 } from './terms.ts';
 import './deal.css';
 
-/** How often it is asked whether the other side has moved. */
-const pollMs = 2_000;
+/** How often it is asked whether the other side has moved; once one has accepted, the other. */
+const [pollMs, acceptedMs] = [2_000, 1_000];
 
 export function Deal() {
   const { id } = useParams({ from: '/deals/$id' });
@@ -47,7 +47,10 @@ export function Deal() {
     queryKey: ['thread', id],
     queryFn: ({ signal }) => market.thread(id, { signal }),
     enabled: session.status === 'account',
-    refetchInterval: ({ state }) => (state.data?.status === 'closed' ? false : pollMs),
+    refetchInterval: ({ state: { data } }) => {
+      if (data?.status === 'closed') return false;
+      return (data?.acceptanceExpiresAt ?? null) === null ? pollMs : acceptedMs;
+    },
   });
   const userId = session.status === 'account' ? session.account.id : '';
   return (

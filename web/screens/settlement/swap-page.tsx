@@ -27,7 +27,23 @@ export type OnSwap = { readonly engine: Engine; readonly swap: SwapView };
 
 export function SwapPage({ engine, id }: { readonly engine: Engine; readonly id: string }) {
   const swap = useLive(engine.swaps.all).find((each) => each.id === id);
-  return swap === undefined ? <Unknown /> : <Known engine={engine} swap={swap} />;
+  // Both have just accepted: the engine has yet to hear of it.
+  const { isPending } = useQuery({
+    queryKey: ['looked for', id],
+    queryFn: async () => {
+      await engine.swaps.look();
+      return true;
+    },
+    enabled: swap === undefined,
+    networkMode: 'always',
+  });
+  if (swap !== undefined) return <Known engine={engine} swap={swap} />;
+  if (!isPending) return <Unknown />;
+  return (
+    <p role="status" className="loading">
+      {text('settlement.loading')}
+    </p>
+  );
 }
 
 function Unknown() {
