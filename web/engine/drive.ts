@@ -11,6 +11,7 @@ import {
   StoreError,
   VerificationError,
 } from '../../sdk/errors.ts';
+import { isPaidByHand } from '../../sdk/settle/record.ts';
 import {
   type Failure,
   type Outcome,
@@ -120,7 +121,9 @@ export function drive(parts: DriveParts): Drive {
       try {
         const outcome = await once();
         if (outcome !== null) {
-          const mayComeLate = outcome.end === 'nothing' && told.isByHand;
+          const { isByHand: byHand, isRestored: restored } = told;
+          const mayPay = isPaidByHand({ ...begun, byHand, restored });
+          const mayComeLate = outcome.end === 'nothing' && mayPay;
           set({ phase: 'ended', end: outcome, state: 'settled', problems: [], waits: null });
           await parts.onEnd(outcome, told);
           if (!mayComeLate) return;

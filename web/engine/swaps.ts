@@ -6,7 +6,7 @@ import type { LegName } from '../../core/trade.ts';
 import type { ParleyClient } from '../../sdk/client.ts';
 import { messageOf, ParleyApiError, StoreError } from '../../sdk/errors.ts';
 import type { RawSpend } from '../../sdk/rescue/raw.ts';
-import { ownSides, watchedOf } from '../../sdk/settle/record.ts';
+import { isPaidByHand, ownSides, watchedOf } from '../../sdk/settle/record.ts';
 import type {
   ChainSource,
   EscrowPayment,
@@ -449,8 +449,8 @@ function begunOf(record: SwapRecord, history: readonly Happened[]): Begun {
 }
 
 /** A payment by hand that came too late comes back after the timelock, if somebody looks. */
-function mayStillCome({ byHand }: SwapRecord, ended: string): boolean {
-  return byHand === true && readKept<Ended>(ended).outcome.end === 'nothing';
+function mayStillCome(record: SwapRecord, ended: string): boolean {
+  return isPaidByHand(record) && readKept<Ended>(ended).outcome.end === 'nothing';
 }
 
 const atRest: Omit<Told, keyof Begun | 'phase'> = {
