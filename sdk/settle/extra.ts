@@ -5,7 +5,7 @@ import type { EscrowPayment } from '../../chains/interface/reading.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { BaseUnits } from '../../core/nominal.ts';
 import { type Context, ownLeg, sourceOf } from './context.ts';
-import { isPaidByHand, watchedOf } from './record.ts';
+import { watchedOf } from './record.ts';
 
 /** Less is dust, which anyone could send to stop a swap: a hundredth, as in core/facts.ts. */
 const shareOfAmount = 100n;
@@ -27,7 +27,9 @@ export async function mustHoldNoMore(context: Context): Promise<void> {
   const { record, givesExtra = () => false } = context;
   const leg = ownLeg(context);
   const { adapter } = sourceOf(context, leg.chain);
-  if (!isPaidByHand(record) || adapter.payments === undefined) return;
+  // What is restored does not know who paid.
+  const isByHand = record.byHand === true || record.restored === true;
+  if (!isByHand || adapter.payments === undefined) return;
   const payments = await adapter.payments(watchedOf(record, leg.leg), context.limit());
   const extra = extraOf(payments, leg.amount);
   if (!isMuch(extra, leg.amount) || givesExtra(extra)) return;

@@ -9,7 +9,7 @@ import type { LegName, Party } from '../../core/trade.ts';
 import type { SwapRecord } from '../stores/store.ts';
 import { keptRecord, now, secret } from '../testing/honest.ts';
 import { type Facts, type Leaving, mayMove, next, type SettleState } from './machine.ts';
-import { isPaidByHand, legWith, ownSides, seenOf } from './record.ts';
+import { legWith, ownSides, seenOf } from './record.ts';
 
 /** How a leg is shown, in a word. */
 type Shown = keyof typeof shows;
@@ -105,7 +105,7 @@ const keeps: Record<string, Partial<SwapRecord>> = {
   authorization: { authorization: { validBefore: 1 } as never },
   asked: { asked: { escrow: '', txid: null, keptAtMs: 1 } },
   told: { byHand: true },
-  restored: { restored: true },
+  brought: { restored: true },
   ...Object.fromEntries(
     ['approval', 'claim', 'refund', 'cancel'].map((slot) => [slot, { [slot]: kept }]),
   ),
@@ -212,21 +212,20 @@ const tables = {
     too little, late | taker none short told @ wall=fundBy+1 | funding: wait a
     too little, and in a pool | taker none shortPooled told @ wall=fundBy+1 | funding:
     too little, at the end | taker none short told @ clockB=lockB+1 | refunding: refund b
+    brought back, too little | taker none short brought @ clockB=lockB+1 | refunding: refund b
+    brought back, nothing came | taker none none brought @ clockB=lockB+1 | settled:
     of a stranger, and none was told | taker none short @ wall=fundBy+1 | settled:
     its own leg moves no more | taker final none told @ due | funding: fund b
   `,
-  'what is restored is never funded, and all that came to it goes back': `
-    nothing there | taker none none restored | waiting_to_fund: wait b
-    of the counterparty | maker none final restored | waiting_to_fund: wait a
-    its own leg moves no more | taker final none restored @ due | waiting_to_fund: wait b
-    until its timelock | taker none none restored @ clockB=lockB | waiting_to_fund:
-    nothing came | taker none none restored @ clockB=lockB+1 | settled:
-    too little | taker none short restored | waiting_to_fund: wait b
-    the own clock ahead | taker none short restored @ wall=lockB+1 clock=now | waiting_to_fund: wait b
-    too little, at the end | taker none short restored @ clockB=lockB+1 | refunding: refund b
-    too little, and in a pool | taker none shortPooled restored @ clockB=lockB+1 | waiting_to_fund:
-    both final | taker final final restored | revealing: reveal a
-    once the secret is public | maker final final restored secret | claiming: claim b
+  'what is restored is never funded, and goes on as if it had been': `
+    nothing there | taker none none brought | waiting_to_fund: wait b
+    of the counterparty | maker none final brought | waiting_to_fund: wait a
+    its own leg moves no more | taker final none brought @ due | waiting_to_fund: wait b
+    until its timelock | taker none none brought @ clockB=lockB | waiting_to_fund:
+    the own clock ahead | taker none short brought @ wall=lockB+1 clock=now | waiting_to_fund: wait b
+    too little, and in a pool | taker none shortPooled brought @ clockB=lockB+1 | waiting_to_fund:
+    both final | taker final final brought | revealing: reveal a
+    once the secret is public | maker final final brought secret | claiming: claim b
   `,
   'a Bitcoin funding is raised while nothing but a block is missing': `
     last moment | taker none pooled sent @ wall=fundBy | funding: raise_funding b, wait b
@@ -406,8 +405,8 @@ const moments = instants.flatMap((each) => [
   ] as const),
 ]);
 const slots: Partial<SwapRecord>[] = [
-  ...[{}, funded, known, revealed, { byHand: true }, { restored: true as const }],
-  { ...funded, refund: kept },
+  ...[{}, funded, known, revealed, { byHand: true }],
+  ...[{ ...funded, refund: kept }, { restored: true } as const],
 ];
 
 test('in no state does it fund, reveal, claim, refund or end where it must not', () => {
@@ -468,7 +467,8 @@ function mustBeSafe(
   const urgent = effects.filter((each) => ['fund', 'reveal', 'cancel_funding'].includes(each.do));
   assert.ok(urgent.length <= 1, what());
   if (state !== 'settled') return;
-  const isOfStranger = given[gives] === 'short' && !isPaidByHand(record);
+  const isOthers = record.byHand === true || record.restored === true;
+  const isOfStranger = given[gives] === 'short' && !isOthers;
   assert.ok(own.balance === 0n || isOfStranger, what());
   const isOpen = other.balance > 0n && other.funded !== null && !other.refunded?.deep;
   assert.ok(!isPublic || !isOpen || other.claimed?.deep, what());

@@ -23,15 +23,6 @@ export function ownSides(record: Pick<SwapRecord, 'trade'>): { gives: LegName; g
   return { gives, gets: otherLeg(gives) };
 }
 
-/** Bitcoin: a person may pay the own escrow at any time, any amount. */
-export function isPaidByHand(
-  record: Pick<SwapRecord, 'trade' | 'swap'> & { byHand?: boolean; restored?: boolean },
-): boolean {
-  const { trade, swap, byHand = false, restored = false } = record;
-  // What is restored does not know who paid.
-  return swap.legs[ownSides({ trade }).gives].family === 'bitcoin' && (byHand || restored);
-}
-
 export function watchedOf(record: SwapRecord, name: LegName): WatchedEscrow {
   const { escrow, requiredConfirmations } = legOf(record, name);
   const { address, terms } = escrow;

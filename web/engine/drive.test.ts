@@ -136,7 +136,6 @@ async function untouched(record: SwapRecord): Promise<Ready> {
 }
 
 for (const [what, kept, tries] of [
-  ['a person was to pay it', { byHand: true }, 3],
   ['it was brought back, and nobody knows who paid', { restored: true }, 3],
   ['a wallet was never asked', {}, 1],
 ] as const) {
