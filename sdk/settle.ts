@@ -134,6 +134,8 @@ async function pass(context: Context): Promise<Outcome | null> {
   }
   failures.push(...polled.errors);
   const { state, effects, owes } = next(context.state, factsOf(context, polled), clocksOf(polled));
+  // Whoever draws both would show the end beside what was seen before it.
+  if (state !== context.state) context.shows(polled.legs, failures.map(failureOf));
   context.enter(state);
   for (const effect of effects.filter(isAlone)) {
     await trying(effect.leg, () => runAlone(context, effect, polled));

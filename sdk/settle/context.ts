@@ -117,7 +117,7 @@ export type SettleInput = {
   readonly chainTimeoutMs?: number;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
-  /** After each look at the chains, and what it led to. */
+  /** After each look at the chains, and what it led to; of a new state before it is told too. */
   readonly onShown?: (shown: Shown) => void;
 };
 

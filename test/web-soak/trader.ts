@@ -91,12 +91,26 @@ export async function newTrader(
   if (browser === undefined) await context.addInitScript({ content });
   const page = await context.newPage();
   page.setDefaultTimeout(pageMs);
+  await page.addInitScript(tellsEndTakenBack);
   const wrong = await watch(page, own);
   return {
     ...{ name, keys, addresses, context, page, wrong, words: of?.words ?? [] },
     goto: async (path) => void (await page.goto(`${web.url}${path}`)),
     close: () => context.close(),
   };
+}
+
+/** An end that a screen shows for a moment alone frightens; no look of the soak would meet it. */
+function tellsEndTakenBack(): void {
+  let end = '';
+  const look = () => {
+    const title = document.querySelector('#swap-now')?.textContent ?? '';
+    if (end !== '' && title !== '' && title !== end) console.error(`"${end}" became "${title}"`);
+    end = /^(Done|Ended)/.test(title) ? title : '';
+  };
+  new MutationObserver(look).observe(document, {
+    ...{ childList: true, subtree: true, characterData: true },
+  });
 }
 
 /** On every chain, for so many swaps. */
@@ -120,3 +134,7 @@ export const behaves = ({ page }: Trader, family: Family, does: Told['does']) =>
     },
     [walletNames[family], does] as const,
   );
+
+/** All that this wallet has shown in the page that is open, by the names of its calls. */
+export const promptsOf = ({ page }: Trader, family: Family) =>
+  page.evaluate((name) => walletDoubles[name]?.prompts ?? [], walletNames[family]);

@@ -3,10 +3,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { base58, createBase58check } from '@scure/base';
+import { usdc as circleDollar, eurc as circleEuro } from 'viem/tokens';
 import { getAddress } from 'viem/utils';
 import type { AppChain } from '../../core/app-chain.ts';
 import { isVerified, type ListedAsset } from './tokens.ts';
 
+const base58check = createBase58check(sha256);
 const usdc = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
 const tether = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
 const pinned = { contract: '', creation: '' };
@@ -60,8 +64,50 @@ test('a dev network has tokens of its own: there the market says it', () => {
 
 test('no contract of the table has a slip of the pen, and each is there once a chain', () => {
   const text = readFileSync(new URL('tokens.ts', import.meta.url), 'utf8');
-  const contracts = [...text.matchAll(/'(0x[0-9a-fA-F]{40})'/g)].map(([, found = '']) => found);
-  assert.ok(contracts.length > 12);
-  for (const each of contracts) assert.equal(each, getAddress(each));
-  assert.equal(new Set(contracts).size, contracts.length);
+  const quoted = [...text.matchAll(/'(\w{32,})'/g)].map(([, found = '']) => found);
+  assert.equal(quoted.length, new Set(quoted).size);
+  const [hex, base58s] = [quoted.filter((each) => each.startsWith('0x')), new Set(quoted)];
+  for (const each of hex) {
+    assert.equal(each, getAddress(each));
+    base58s.delete(each);
+  }
+  assert.equal(hex.length, evmRows.length);
+  for (const each of base58s) {
+    // Of TRON with a checksum; of Solana 32 bytes.
+    const bytes = base58.decode(each).length;
+    if (each.startsWith('T')) assert.equal(base58check.decode(each)[0], 0x41, each);
+    else assert.equal(bytes, 32, each);
+  }
+});
+
+/** Circle's by viem's registry; Tether's, which it lacks, by Tether's own documentation. */
+const evmRows: readonly (readonly [chainId: number, symbol: string, contract: string])[] = [
+  ...[1, 10, 8453, 42161, 11155111, 11155420, 84532, 421614].map(
+    (chainId) => [chainId, 'USDC', listedBy(circleDollar.addresses, chainId)] as const,
+  ),
+  ...[1, 8453].map(
+    (chainId) => [chainId, 'EURC', listedBy(circleEuro.addresses, chainId)] as const,
+  ),
+  [1, 'USDT', '0xdAC17F958D2ee523a2206206994597C13D831ec7'],
+  [10, 'USDT0', '0x01bFF41798a0BcF287b996046Ca68b395DbC1071'],
+  [42161, 'USD₮0', '0xFd086bC7CD5C481DCC9C85ebE478A1C0b69FCbb9'],
+];
+
+function listedBy(addresses: Readonly<Record<number, string>>, chainId: number): string {
+  const address = addresses[chainId];
+  assert.ok(address !== undefined, `the registry has none on ${chainId}`);
+  return address;
+}
+
+test('each row of an EVM chain is that of a second list, and of that chain alone', () => {
+  const ids = [...new Set(evmRows.map(([chainId]) => chainId))];
+  const known = (chainId: number): readonly AppChain[] => [
+    { family: 'evm', chain: 'x', nodes: [], chainId },
+  ];
+  for (const [chainId, symbol, contract] of evmRows) {
+    for (const other of ids) {
+      const is = isVerified(listed('x', contract, symbol, 6), known(other), 'mainnet');
+      assert.equal(is, other === chainId, `${symbol} ${contract} on ${other}`);
+    }
+  }
 });

@@ -1,7 +1,6 @@
 // Coins and tokens that the app knows by itself, so that no market sells a look-alike under a known
-// symbol. Contracts by their issuers' own lists: Circle (developers.circle.com/stablecoins,
-// USDC and EURC contract addresses), Tether (tether.to, supported protocols) and USDT0
-// (docs.usdt0.to, deployments), as of November 2026.
+// symbol. Each row was compared with two sources that do not copy each other, November 2026:
+// docs/web.md, "What a token is", names them. A row without two is not here.
 
 import type { AppChain } from '../../core/app-chain.ts';
 import type { ChainKey, Network } from '../../core/families.ts';
@@ -28,7 +27,12 @@ const usdc = (token: string): KnownAsset => ({ token, symbols: ['USDC'], decimal
 const eurc = (token: string): KnownAsset => ({ token, symbols: ['EURC'], decimals: 6 });
 const usdt = (token: string): KnownAsset => ({ token, symbols: ['USDT'], decimals: 6 });
 /** Tether's own on chains where it does not issue: locked on Ethereum, once named USDT. */
-const usdt0 = (token: string): KnownAsset => ({ token, symbols: ['USDT0', 'USDT'], decimals: 6 });
+const usdt0 = (token: string): KnownAsset => ({
+  token,
+  // The contract itself says USD₮0, with a tugrik sign.
+  symbols: ['USDT0', 'USD₮0', 'USDT'],
+  decimals: 6,
+});
 
 const bitcoin: readonly KnownAsset[] = [{ token: null, symbols: ['BTC'], decimals: 8 }];
 
