@@ -7,6 +7,7 @@ import { book } from './en/book.ts';
 import { common } from './en/common.ts';
 import { makerConsole } from './en/console.ts';
 import { deal } from './en/deal.ts';
+import { gas } from './en/gas.ts';
 import { help } from './en/help.ts';
 import { keys } from './en/keys.ts';
 import { notifications } from './en/notifications.ts';
@@ -28,6 +29,7 @@ const english = {
   ...common,
   ...makerConsole,
   ...deal,
+  ...gas,
   ...help,
   ...keys,
   ...notifications,

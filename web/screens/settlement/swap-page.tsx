@@ -9,10 +9,12 @@ import { useAssets } from '../../market/assets.ts';
 import { announce } from '../../parts/announce.ts';
 import { Empty } from '../../parts/answer.tsx';
 import { Clock } from '../../parts/clock.tsx';
+import { Notice } from '../../parts/notice.tsx';
 import { useNow } from '../../parts/now.ts';
 import { Screen } from '../../parts/screen.tsx';
 import { text } from '../../texts/texts.ts';
 import { Action } from './action.tsx';
+import { Gas } from './gas.tsx';
 import { Checks, Ended, History } from './history.tsx';
 import { Fates, Legs } from './legs.tsx';
 import { PaidTo } from './paid-to.tsx';
@@ -101,8 +103,10 @@ function Known({ engine, swap }: OnSwap) {
     >
       <Warnings engine={engine} seen={seen} said={said} />
       <Main said={said}>
+        <Relay swap={swap} said={said} />
         <Action engine={engine} seen={seen} said={said} />
       </Main>
+      <Gas engine={engine} swap={swap} />
       <Fates seen={seen} said={said} listed={listed} />
       <Legs engine={engine} said={said} />
       <PaidTo engine={engine} swap={swap} said={said} />
@@ -134,6 +138,17 @@ function Main({ said, children }: { readonly said: Shown; readonly children: Rea
         ))}
       </dl>
     </section>
+  );
+}
+
+/** The market was asked to collect, since the wallet could not pay for it. */
+function Relay({ swap: { relay }, said }: { readonly swap: SwapView; readonly said: Shown }) {
+  const isDue = said.situation === 'collect' || said.situation === 'collecting';
+  if (!isDue || !relay || relay.refused !== null) return null;
+  return (
+    <Notice kind="info" title={text('settlement.relay')}>
+      {text('settlement.relay.why', said.values)}
+    </Notice>
   );
 }
 

@@ -58,6 +58,8 @@ export const swapBox = {
   'swap_box.costs.unknown': '{chain} does not tell its fees at the moment.',
   'swap_box.costs.about': 'about {amount}',
   'swap_box.costs.need': 'Have {amount} on {chain} for fees before you accept.',
+  'swap_box.costs.need_or_sent':
+    'Have {amount} on {chain} for fees. With less, the market collects for you at no cost, within its limits.',
   'swap_box.costs.no_need': 'You need no other coins on {chain}.',
   'swap_box.time.usual': 'Usually, once agreed',
   'swap_box.time.worst': 'At worst your {symbol} is locked for',
