@@ -7,6 +7,7 @@ import type { StoreError } from '../../sdk/errors.ts';
 import { storeWith } from '../../sdk/rescue/store.ts';
 import type { StoreHealth } from '../../sdk/stores/indexed-db.ts';
 import type { Store } from '../../sdk/stores/store.ts';
+import { byWalletOf } from './by-wallet.ts';
 import { dealsOf, escrowKey } from './deals.ts';
 import type { Kept } from './kept.ts';
 import { held } from './live.ts';
@@ -111,6 +112,7 @@ export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
   })();
   return {
     ...{ network, now, vault, nodes, swaps, rescue },
+    byWallet: byWalletOf({ kept, now, one: open.one, payments: open.payments }),
     health,
     examine: deals.examine,
     accept: deals.accept,
