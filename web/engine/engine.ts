@@ -8,6 +8,7 @@ import { gasOf } from '../../sdk/gas.ts';
 import { storeWith } from '../../sdk/rescue/store.ts';
 import type { StoreHealth } from '../../sdk/stores/indexed-db.ts';
 import type { Store } from '../../sdk/stores/store.ts';
+import { byWalletOf } from './by-wallet.ts';
 import { dealsOf, escrowKey } from './deals.ts';
 import type { Kept } from './kept.ts';
 import { held } from './live.ts';
@@ -114,6 +115,7 @@ export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
   })();
   return {
     ...{ network, now, vault, nodes, swaps, rescue },
+    byWallet: byWalletOf({ kept, now, one: open.one, payments: open.payments }),
     health,
     examine: deals.examine,
     gas: async (chain, side) => gasOf(await nodes.source(chain), side, AbortSignal.timeout(gasMs)),

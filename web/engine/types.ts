@@ -17,7 +17,7 @@ import type { Restored } from '../../sdk/rescue/restore.ts';
 import type { EscrowPayment, Outcome, ProgressStep, SettleState } from '../../sdk/settle.ts';
 import type { OwnTrade, PinnedAsset } from '../../sdk/trade.ts';
 import type { Rfq } from '../../sdk/types.ts';
-import type { AccountLink } from '../wallets/types.ts';
+import type { AccountLink, BitcoinPayment } from '../wallets/types.ts';
 import type { Live } from './live.ts';
 
 export type { Live } from './live.ts';
@@ -52,6 +52,7 @@ export type Engine = {
    */
   accept(deal: Deal): Promise<{ readonly swapId: string | null }>;
   readonly rescue: Rescue;
+  readonly byWallet: ByWallet;
 };
 
 /** What a person accepts: exactly what it saw. */
@@ -342,6 +343,37 @@ export type Happened = {
   readonly txid: string | null;
 };
 
+// Bitcoin by a wallet of the browser
+
+export type WalletPayment = {
+  /** As it calls itself, made plain. */
+  readonly wallet: string;
+  /** Since when it is so. */
+  readonly at: UnixSeconds;
+  /** `asked`: no answer yet. `sent`: by the wallet's word. `failed`: it says so, with `why`. */
+  readonly is: 'asked' | 'sent' | 'failed';
+  readonly txid: string | null;
+  readonly why: string | null;
+};
+
+/** `pay`: as of BitcoinLink. */
+export type PayingWallet = {
+  readonly name: string;
+  pay(payment: BitcoinPayment): Promise<string>;
+};
+
+export type ByWallet = {
+  /** What may still come from a wallet; null: nothing was asked, or it was declined or left. */
+  of(swapId: string): Promise<WalletPayment | null>;
+  /**
+   * Asks for exactly the amount of the swap, at its escrow; resolves when the wallet has answered
+   * or failed. Throws EngineError `not_to_pay`, `asked_already`, and WalletError `declined`.
+   */
+  pay(swapId: string, wallet: PayingWallet): Promise<void>;
+  /** The person says that the wallet has not paid, and does not. */
+  leave(swapId: string): Promise<void>;
+};
+
 // Health of the page
 
 /** Apart by more, a deadline may be missed: a problem. */
@@ -405,7 +437,11 @@ export type EngineFault =
   | 'signed_out'
   | 'no_config'
   | 'unknown_chain'
-  | 'unknown_swap';
+  | 'unknown_swap'
+  /** Bitcoin by a wallet: no payment is due, or one was seen. */
+  | 'not_to_pay'
+  /** A wallet may still pay: it was asked, and has not said no. */
+  | 'asked_already';
 
 /** `sentence` has no word of a phrase. */
 export class EngineError extends CodedError<EngineFault> {

@@ -14,6 +14,8 @@ import { useSyncExternalStore } from 'react';
 import { createRoot } from 'react-dom/client';
 import { RescueError } from '../../../sdk/errors.ts';
 import type { RescueFile } from '../../../sdk/rescue/file.ts';
+import { byWalletOf } from '../../../web/engine/by-wallet.ts';
+import { memoryKept } from '../../../web/engine/kept.ts';
 import { held } from '../../../web/engine/live.ts';
 import type { Engine, SwapView, VaultState } from '../../../web/engine/types.ts';
 import { moveClock } from '../../../web/market/clock.ts';
@@ -41,6 +43,9 @@ type Given = {
   readonly more?: Partial<Engine>;
 };
 
+/** One of the browser: what a wallet was asked outlives a screen. */
+const disk = memoryKept();
+
 function engineOf({ swaps = [], at, vault = checked, more = {} }: Given): Engine {
   moveClock((at?.now ?? agreedAt + 60) - Math.floor(Date.now() / 1_000));
   const kept = held<VaultState>(vault);
@@ -48,6 +53,11 @@ function engineOf({ swaps = [], at, vault = checked, more = {} }: Given): Engine
     { chain: 'bitcoin-regtest', family: 'bitcoin', title: 'Bitcoin regtest', isKnown: false },
     { chain: 'evm-dev', family: 'evm', title: 'A dev chain (chain id 31337)', isKnown: false },
   ] as const;
+  const byWallet = byWalletOf({
+    ...{ kept: disk, now: () => at?.now ?? agreedAt + 60 },
+    one: () => at?.swap ?? null,
+    payments: async () => at?.payments ?? [],
+  });
   const nodes = held(chains.map((each) => ({ ...each, nodes: [] as string[], isOwn: false })));
   const engine = {
     network: 'dev',
@@ -107,6 +117,7 @@ function engineOf({ swaps = [], at, vault = checked, more = {} }: Given): Engine
     examine: async () => assertNever(),
     accept: async () => assertNever(),
     rescue: rescueOf(),
+    byWallet: at?.wallet == null ? byWallet : { ...byWallet, of: async () => at.wallet ?? null },
     ...more,
   } as Engine;
   return engine;
@@ -220,7 +231,12 @@ function Shown() {
   );
 }
 
-Object.assign(globalThis, { showState: shown.set });
+Object.assign(globalThis, {
+  showState: (name: string) => {
+    queries.clear();
+    shown.set(name);
+  },
+});
 handOver(({ signer }) => document.body.setAttribute('data-uses', signer.address));
 const root = createRootRoute({ component: Shown });
 const paths = ['/swaps', '/swaps/$id', '/phrase', '/rescue', '/wallets', '/'] as const;

@@ -14,6 +14,7 @@ import { useNow } from '../../parts/now.ts';
 import { Screen } from '../../parts/screen.tsx';
 import { text } from '../../texts/texts.ts';
 import { Action } from './action.tsx';
+import { useWalletPayment } from './by-wallet.tsx';
 import { Gas } from './gas.tsx';
 import { Checks, Ended, History } from './history.tsx';
 import { Fates, Legs } from './legs.tsx';
@@ -90,7 +91,8 @@ function Known({ engine, swap }: OnSwap) {
   useNow();
   const payments = usePayments({ engine, swap });
   const { data: listed = [] } = useAssets();
-  const seen: Seen = { swap, payments, now: engine.now() };
+  const wallet = useWalletPayment(engine, swap);
+  const seen: Seen = { swap, payments, wallet, now: engine.now() };
   const said = shown(seen, listed);
   useStay(said.mustStay);
   const { situation, title } = said;
