@@ -2,10 +2,11 @@
 
 import { type KeyboardEvent, memo, useCallback, useEffect, useRef } from 'react';
 import type { UnixSeconds } from '../../../core/nominal.ts';
-import { formatAmount, fromNow, isoTime, parseIsoTime } from '../../../sdk/people.ts';
+import { isoTime, parseIsoTime } from '../../../sdk/people.ts';
 import type { Asset, Thread } from '../../../sdk/types.ts';
 import { chainName } from '../../parts/names.ts';
 import { useNow } from '../../parts/now.ts';
+import { formatAmount, fromNow } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { priceWords } from './price-words.ts';
 import { type Row, rowByKey } from './rows.ts';

@@ -8,6 +8,7 @@ import { shown } from './shown.ts';
 import { fatesOf, mustStay, situationOf, situations } from './situation.ts';
 import { agreedAt, deadlines, healthy, listed, payment, seen, states } from './testing/views.ts';
 import { type About, inCoins, warningsOf } from './warnings.ts';
+import '../../texts/testing.ts';
 
 test('every state has one screen, and every screen a state', () => {
   for (const [name, is, each] of states) assert.equal(situationOf(each), is, name);

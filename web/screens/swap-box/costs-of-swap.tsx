@@ -1,11 +1,11 @@
 // All that a swap costs beside its price, before anything is signed: fees of both chains, the coins
 // that they need, and for how long money is locked.
 
-import { formatAmount, formatDuration } from '../../../sdk/people.ts';
 import type { Asset } from '../../../sdk/types.ts';
 import { usePair } from '../../market/pairs.ts';
 import { Failed, Loading } from '../../parts/answer.tsx';
 import { chainName } from '../../parts/names.ts';
+import { formatAmount, formatDuration } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { type Coin, type CostLine, type Costs, costsOf, enough } from './costs.ts';
 import type { Draft, Understood } from './draft.ts';

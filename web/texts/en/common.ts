@@ -9,6 +9,7 @@ export const common = {
   'layout.orders': 'My orders',
   'layout.book': 'Book',
   'layout.swaps': 'My swaps',
+  'layout.console': 'Makers',
   'layout.status': 'Status',
   'layout.help': 'Help',
   'layout.api': 'API',

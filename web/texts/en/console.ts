@@ -1,7 +1,6 @@
 // Texts of the makers' console.
 
 export const makerConsole = {
-  'layout.console': 'Makers',
   'console.title': 'Makers’ console',
   'console.intro':
     'Requests of others that you may quote, your negotiations, and your swaps. Everything here can be done with the keyboard.',
