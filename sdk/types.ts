@@ -148,6 +148,8 @@ export type SwapLeg = {
   refundedBy?: 'party' | 'keeper' | null;
   confirmations: number;
   requiredConfirmations: number;
+  /** Base units in the escrow, as the market saw it last. */
+  balance?: string;
   /** Solana: what a claim left of the funder's deposit, and from when on a refund takes it. */
   rentLeft?: { lamports: string; from: number | null } | null;
   /** Bitcoin, of the leg that you fund. */

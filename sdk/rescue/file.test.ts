@@ -100,6 +100,7 @@ test('a swap is in the file until nothing of it can be taken or come back', asyn
     [nothingSeen, nothingSeen, last + month + 1, false],
     [nothingSeen, funded, last + month + 1, true],
     [funded, nothingSeen, last + month + 1, true],
+    [nothingSeen, { ...nothingSeen, balance: 1n }, last + month + 1, true],
     [funded, claimed, now, true],
     [claimed, claimed, now, false],
     [claimed, shallow, now, true],

@@ -93,7 +93,7 @@ function isOver({ trade, swap, seen = {} }: SwapRecord, now: UnixSeconds): boole
   const isTaken = (facts: EscrowFacts) => facts.claimed?.deep || facts.refunded?.deep;
   if (isTaken(own) && own.balance === 0n) return Boolean(own.refunded?.deep || isTaken(other));
   const { a, b } = swap.deadlines.refundAt;
-  const isUnseen = own.funded === null && other.funded === null;
+  const isUnseen = own.funded === null && own.balance === 0n && other.funded === null;
   return isUnseen && now > Math.max(a, b) + unseenSeconds;
 }
 

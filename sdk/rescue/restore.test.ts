@@ -117,6 +117,12 @@ timed(
     assert.equal((await outcomeOf({}))?.outcome, 'refused');
     scene.market.lie((swap) => ({ ...swap, status: 'refunded' }));
     assert.equal((await outcomeOf({}))?.outcome, 'over');
+    scene.market.lie((swap) => ({
+      ...{ ...swap, status: 'expired' },
+      legs: { ...swap.legs, b: { ...swap.legs.b, status: 'unfunded', balance: '9900' } },
+    }));
+    assert.equal((await outcomeOf({}))?.outcome, 'restored');
+    scene.market.lie((swap) => ({ ...swap, status: 'refunded' }));
     const kept = await restoreFromMarket(first, fromMarket(scene, 'taker'));
     assert.equal(kept.swaps[0]?.outcome, 'over');
   },

@@ -213,7 +213,10 @@ function endOf(swap: Swap): Pick<Restored, 'outcome' | 'why'> | null {
     return { outcome: 'not_begun', why: 'a leg has no escrow: nothing can have been funded' };
   }
   const isOpen = legs.some(({ status }) => status === 'seen' || status === 'funded');
-  if (isOpen || swap.status === 'agreed') return null;
+  // Too little, late, or a second payment beside a claim: the funder's own.
+  const own = legs.find(({ long }) => long === (swap.role === 'initiator'));
+  const isLeft = (own?.balance ?? '0') !== '0';
+  if (isOpen || isLeft || swap.status === 'agreed') return null;
   return { outcome: 'over', why: `the market says that it is ${swap.status}` };
 }
 

@@ -105,6 +105,7 @@ const keeps: Record<string, Partial<SwapRecord>> = {
   authorization: { authorization: { validBefore: 1 } as never },
   asked: { asked: { escrow: '', txid: null, keptAtMs: 1 } },
   told: { byHand: true },
+  brought: { restored: true },
   ...Object.fromEntries(
     ['approval', 'claim', 'refund', 'cancel'].map((slot) => [slot, { [slot]: kept }]),
   ),
@@ -211,6 +212,8 @@ const tables = {
     too little, late | taker none short told @ wall=fundBy+1 | funding: wait a
     too little, and in a pool | taker none shortPooled told @ wall=fundBy+1 | funding:
     too little, at the end | taker none short told @ clockB=lockB+1 | refunding: refund b
+    brought back, too little | taker none short brought @ clockB=lockB+1 | refunding: refund b
+    brought back, nothing came | taker none none brought @ clockB=lockB+1 | settled:
     of a stranger, and none was told | taker none short @ wall=fundBy+1 | settled:
     its own leg moves no more | taker final none told @ due | funding: fund b
   `,
@@ -393,7 +396,7 @@ const moments = instants.flatMap((each) => [
 ]);
 const slots: Partial<SwapRecord>[] = [
   ...[{}, funded, known, revealed, { byHand: true }],
-  { ...funded, refund: kept },
+  ...[{ ...funded, refund: kept }, { restored: true } as const],
 ];
 
 test('in no state does it fund, reveal, claim, refund or end where it must not', () => {
@@ -453,7 +456,8 @@ function mustBeSafe(
   const urgent = effects.filter((each) => ['fund', 'reveal', 'cancel_funding'].includes(each.do));
   assert.ok(urgent.length <= 1, what());
   if (state !== 'settled') return;
-  const isOfStranger = given[gives] === 'short' && record.byHand !== true;
+  const isOthers = record.byHand === true || record.restored === true;
+  const isOfStranger = given[gives] === 'short' && !isOthers;
   assert.ok(own.balance === 0n || isOfStranger, what());
   const isOpen = other.balance > 0n && other.funded !== null && !other.refunded?.deep;
   assert.ok(!isPublic || !isOpen || other.claimed?.deep, what());

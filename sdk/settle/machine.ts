@@ -181,9 +181,11 @@ function hasEnded(record: SwapRecord, { state, clocks }: Seen): boolean {
   const ownStatus = legStatus(own.facts);
   const otherStatus = legStatus(other.facts);
   const now = Math.max(pessimistic(clocks, state.legs.a), pessimistic(clocks, state.legs.b));
-  // Too little, paid by hand, is refunded. What comes after the end is left to another run.
+  // Too little, paid by hand, is refunded. What comes after the end is left to another run. What is
+  // restored does not know who paid.
   const isComing = own.facts.funded === null && !own.facts.empty;
-  const isLeft = record.byHand === true && (own.facts.balance > 0n || isComing);
+  const isByOthers = record.byHand === true || record.restored === true;
+  const isLeft = isByOthers && (own.facts.balance > 0n || isComing);
   const isBegun = isFundingSigned(record) || Boolean(record.approval) || isLeft;
   const untouched = ownStatus === 'unfunded' && !isBegun;
   // What a lost device signed may still come: on Bitcoin no time ends it.

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Family } from '../../core/families.ts';
 import { newMaker, takesPart } from './maker.ts';
 import {
   type Group,
@@ -18,23 +19,27 @@ import {
 } from './scenario.ts';
 import { accepts, says, signsIn, typesPhrase } from './screens.ts';
 import { settles } from './settles.ts';
-import { behaves, type Clock, type Ground, newTrader, type Trader, walletNames } from './trader.ts';
+import { behaves, type Clock, type Ground, newTrader, promptsOf, type Trader } from './trader.ts';
 
 type Step = {
   readonly name: string;
   /** The title at which the tab goes; null: as soon as both have accepted. */
   readonly at: RegExp | null;
   readonly goesOn: 'the same browser' | 'phrase and market' | 'phrase and file';
-  /** The wallet shows its prompt and nobody answers. */
-  readonly hangs?: boolean;
+  /** This wallet shows its prompt then, and nobody answers. */
+  readonly hangs?: Family;
 };
 
 const steps: readonly Step[] = [
   { name: 'after the acceptance', at: null, goesOn: 'the same browser' },
-  { name: 'while the wallet asks', at: /^Lock/, goesOn: 'the same browser', hangs: true },
+  { name: 'while the wallet asks', at: /^Lock/, goesOn: 'the same browser', hangs: 'evm' },
   { name: 'once the payment is seen', at: /on its way$|are locked$/, goesOn: 'phrase and market' },
   { name: 'once it is deep', at: /are locked$/, goesOn: 'phrase and file' },
-  { name: 'while it collects', at: /^(Collecting|.*on their way)/, goesOn: 'phrase and market' },
+  {
+    name: 'while the wallet asks to collect',
+    ...{ at: /^Collecting/, goesOn: 'phrase and market', hangs: 'tron' },
+  },
+  { name: 'while it collects', at: /on their way to you$/, goesOn: 'phrase and market' },
 ];
 
 export function killed(ground: Ground, clock: Clock): Group {
@@ -44,18 +49,25 @@ export function killed(ground: Ground, clock: Clock): Group {
     const play = async () => {
       const erin = await person(ground, 'Erin');
       const trade = tradeOf(ground, 'ETH', 'TRX');
+      const { client } = await maker.get();
       const threadId = await quotedBy(await maker.get(), erin, trade);
       const part = takesPart(await maker.get(), threadId, clock, { signal: over.signal });
       await accepts(erin);
       const { swapId, ends } = await part;
-      const file = await leaves(ground, erin, step);
-      const after = await goesOn(ground, erin, { step, file, swapId });
-      await mustEnd(after, await settles(ground, after), /^Done\. You received/);
+      const file = await shown(erin, () => leaves(ground, erin, step));
+      const after =
+        step.goesOn === 'the same browser'
+          ? await newTrader(ground, erin.name, erin, erin.context)
+          : await newTrader(ground, `${erin.name}'s other device`, erin);
+      const isOpen = await shown(after, () => goesOn(after, { step, file, swapId }));
+      if (isOpen) await mustEnd(after, await settles(ground, after), /^Done\. You received/);
       assert.equal((await ends).end, 'received');
+      const { legs } = await client.swap(swapId);
+      assert.deepEqual([legs.a.status, legs.b.status], ['claimed', 'claimed']);
       isClean(after);
       await erin.close();
       await after.close();
-      return `goes on by ${step.goesOn}`;
+      return isOpen ? `goes on by ${step.goesOn}` : 'nothing was left to do';
     };
     return { name: `tab killed ${step.name}`, play };
   });
@@ -63,30 +75,44 @@ export function killed(ground: Ground, clock: Clock): Group {
   return { scenarios, close };
 }
 
+/** With all that the screen shows, where that fails. */
+async function shown<T>({ name, page }: Trader, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const main = await page.locator('main').textContent();
+    throw new Error(`${name}: ${(error as Error).message}\n${main}`, { cause: error });
+  }
+}
+
 /** The rescue file, where it is the way on. */
 async function leaves(ground: Ground, erin: Trader, { at, goesOn, hangs }: Step) {
   const { page } = erin;
-  if (hangs === true) {
+  if (at !== null) {
     await page.waitForURL(/\/swaps\//);
-    await behaves(erin, 'evm', 'hangs');
-    await settles(ground, erin, { until: /^Lock/, pays: false });
-    const ask = page.getByRole('button', { name: /^Ask the wallet/ });
-    for (const name of [walletNames.evm, walletNames.tron]) {
-      const connect = page.getByRole('button', { name: `Use ${name}` });
-      await ask.or(connect).first().waitFor();
-      if (await connect.isVisible()) await connect.click();
-      await connect.waitFor({ state: 'detached' });
-    }
-    await ask.click();
-    await says(page, 'Confirm in your wallet');
-  } else if (at !== null) {
-    await page.waitForURL(/\/swaps\//);
-    await settles(ground, erin, { until: at });
+    await settles(ground, erin, { until: at, pays: hangs !== 'evm' });
   }
+  if (hangs !== undefined) await asksAndHangs(ground, erin, hangs);
   const file = goesOn === 'phrase and file' ? await saved(erin) : null;
   isClean(erin);
   await page.close({ runBeforeUnload: false });
   return file;
+}
+
+/** The wallet is there and shows its prompt, which nobody answers. */
+async function asksAndHangs(ground: Ground, erin: Trader, family: Family): Promise<void> {
+  const { page } = erin;
+  const ask = page.locator('.swap-now').getByRole('button', { name: /^Ask the wallet/ });
+  await settles(ground, erin, { pays: false, isEnough: () => ask.isVisible() });
+  const before = await promptsOf(erin, family);
+  await behaves(erin, family, 'hangs');
+  await ask.click();
+  await says(page, 'Confirm in your wallet');
+  const limit = performance.now() + 20_000;
+  while ((await promptsOf(erin, family)).length === before.length) {
+    assert.ok(performance.now() < limit, `the wallet of ${family} showed no prompt`);
+    await page.waitForTimeout(50);
+  }
 }
 
 async function saved({ page }: Trader): Promise<string> {
@@ -99,26 +125,31 @@ async function saved({ page }: Trader): Promise<string> {
 
 type After = { readonly step: Step; readonly file: string | null; readonly swapId: string };
 
-async function goesOn(ground: Ground, erin: Trader, { step, file, swapId }: After) {
+/** Resolves to whether the swap is still open there. */
+async function goesOn(after: Trader, { step, file, swapId }: After): Promise<boolean> {
+  const { page } = after;
   if (step.goesOn === 'the same browser') {
-    const again = await newTrader(ground, erin.name, erin, erin.context);
-    await again.goto(`/swaps/${swapId}`);
-    return again;
+    await after.goto(`/swaps/${swapId}`);
+    return true;
   }
-  const other = await newTrader(ground, `${erin.name}'s other device`, erin);
-  await signsIn(other);
-  await typesPhrase(other);
-  await other.goto('/rescue');
-  const { page } = other;
+  await signsIn(after);
+  await typesPhrase(after);
+  await after.goto('/rescue');
+  const results = page.getByRole('region', { name: 'What was found' });
   if (file === null) {
     await page.getByRole('button', { name: 'Ask the market' }).click();
-    await page.getByRole('button', { name: 'Yes, bring it back' }).click();
+    const yes = page.getByRole('button', { name: 'Yes, bring it back' });
+    await yes.or(results).waitFor();
+    if (await yes.isVisible()) await yes.click();
   } else {
     await page.locator('input[type=file]').setInputFiles(file);
     await page.getByRole('button', { name: /^Bring back 1/ }).click();
     await rm(file);
   }
-  await says(page, 'Brought back. It goes on by itself.');
-  await page.getByRole('link', { name: 'Look at it' }).first().click();
-  return other;
+  const back = results.getByText(/^Brought back\. It goes on by itself/);
+  const isOver = results.getByText(/^Over: /);
+  await back.or(isOver).waitFor();
+  if (await isOver.isVisible()) return false;
+  await page.getByRole('link', { name: 'Look at it' }).click();
+  return true;
 }

@@ -23,7 +23,8 @@ export async function signsIn(trader: Trader): Promise<void> {
   const { page } = trader;
   await trader.goto('/sign-in?then=/swaps');
   await button(page, `Use ${walletNames.evm}`).click();
-  await page.waitForURL(/\/swaps$/);
+  // The address of the sign-in ends so too.
+  await page.waitForURL(({ pathname }) => pathname === '/swaps');
 }
 
 const familyTitles = { evm: 'Ethereum and others (EVM)', tron: 'TRON', solana: 'Solana' };

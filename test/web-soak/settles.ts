@@ -14,6 +14,8 @@ export type Watching = {
   readonly onTitle?: (title: string) => unknown;
   /** Where the person leaves it be. */
   readonly until?: RegExp;
+  /** The same by anything else on the screen; asked before the person does anything. */
+  readonly isEnough?: () => Promise<boolean>;
   /** Does nothing where the screen asks for the own payment. */
   readonly pays?: boolean;
   readonly signal?: AbortSignal;
@@ -26,7 +28,7 @@ export const titleOf = async (page: Page): Promise<string> =>
 export async function settles(
   ground: Ground,
   trader: Trader,
-  { onTitle, until = /^(Done|Ended)/, pays = true, signal }: Watching = {},
+  { onTitle, until = /^(Done|Ended)/, isEnough, pays = true, signal }: Watching = {},
 ): Promise<string> {
   const { page } = trader;
   const limit = performance.now() + endLimitMs;
@@ -39,7 +41,7 @@ export async function settles(
       seen.push(title);
       await onTitle?.(title);
     }
-    if (until.test(title)) return title;
+    if (until.test(title) || (await isEnough?.())) return title;
     const asked = await nextOf(page);
     if (asked === 'wallet' && (pays || !/^Lock/.test(title))) {
       await page

@@ -134,3 +134,7 @@ export const behaves = ({ page }: Trader, family: Family, does: Told['does']) =>
     },
     [walletNames[family], does] as const,
   );
+
+/** All that this wallet has shown in the page that is open, by the names of its calls. */
+export const promptsOf = ({ page }: Trader, family: Family) =>
+  page.evaluate((name) => walletDoubles[name]?.prompts ?? [], walletNames[family]);

@@ -22,7 +22,7 @@ import type { OwnTrade, VerifiedSwap } from '../../sdk/trade.ts';
 import { plainText, withNews } from './history.ts';
 import { sleep } from './sleep.ts';
 import type { Happened, Problem, ProblemKind, SwapView, Verb } from './types.ts';
-import { type Prompt, type Told, viewOf } from './view.ts';
+import { mayStillCome, type Prompt, type Told, viewOf } from './view.ts';
 
 export type Begun = {
   readonly swapId: string;
@@ -120,10 +120,9 @@ export function drive(parts: DriveParts): Drive {
       try {
         const outcome = await once();
         if (outcome !== null) {
-          const mayComeLate = outcome.end === 'nothing' && told.isByHand;
           set({ phase: 'ended', end: outcome, state: 'settled', problems: [], waits: null });
           await parts.onEnd(outcome, told);
-          if (!mayComeLate) return;
+          if (!mayStillCome(told, outcome)) return;
           await Promise.race([woken.promise, sleep(lateLookMs, over.signal)]);
           continue;
         }

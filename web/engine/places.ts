@@ -5,7 +5,7 @@ import type { Begun } from './drive.ts';
 
 export type Open = {
   readonly begun: Begun;
-  /** It has ended with nothing, and was to be paid by hand. */
+  /** It has ended, and `mayStillCome`. */
   readonly hasEnded: boolean;
 };
 

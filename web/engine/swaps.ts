@@ -29,7 +29,7 @@ import { endedKey, readable } from './stake.ts';
 import { openTabs, type Said, type Tabs } from './tabs.ts';
 import { EngineError, type Happened, type Problem, type Swaps, type SwapView } from './types.ts';
 import type { OpenVault } from './vault.ts';
-import { inOrder, type Told, viewOf } from './view.ts';
+import { inOrder, mayStillCome, type Told, viewOf } from './view.ts';
 import { absent, type Hands, keyWallet, payoutWallet } from './wallets.ts';
 
 export type OpenSwaps = Swaps & {
@@ -161,7 +161,10 @@ async function lookOnce(of: All, signal: AbortSignal): Promise<void> {
     if (of.drives.has(swapId)) continue;
     const record = await readable(store, swapId, onStoreFault);
     const ended = await kept.get(endedKey(swapId));
-    if (record === null || (ended !== null && !mayStillCome(record, ended))) continue;
+    if (record === null) continue;
+    const isOver = (text: string) =>
+      !mayStillCome(begunOf(record, []), readKept<Ended>(text).outcome);
+    if (ended !== null && isOver(ended)) continue;
     const begun = begunOf(record, await of.histories.of(swapId));
     open.push({ begun, hasEnded: ended !== null });
   }
@@ -446,11 +449,6 @@ function begunOf(record: SwapRecord, history: readonly Happened[]): Begun {
   const { trade, swap, byHand = false, scheduled, restored } = record;
   const more = { isByHand: byHand, isRefundLeft: scheduled !== undefined, history };
   return { swapId: swap.id, trade, swap, isVerified: true, ...more, isRestored: restored === true };
-}
-
-/** A payment by hand that came too late comes back after the timelock, if somebody looks. */
-function mayStillCome({ byHand }: SwapRecord, ended: string): boolean {
-  return byHand === true && readKept<Ended>(ended).outcome.end === 'nothing';
 }
 
 const atRest: Omit<Told, keyof Begun | 'phase'> = {

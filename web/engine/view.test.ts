@@ -8,7 +8,7 @@ import { legOf, legWith } from '../../sdk/settle/record.ts';
 import type { Outcome } from '../../sdk/settle.ts';
 import { keptRecord, now } from '../../sdk/testing/honest.ts';
 import type { Ask } from './types.ts';
-import { inOrder, type Told, viewOf } from './view.ts';
+import { inOrder, mayStillCome, type Told, viewOf } from './view.ts';
 
 const seen = { txid: 'aa'.repeat(32), confirmations: 1, deep: false };
 const funded: EscrowFacts = { ...nothingSeen, funded: seen, balance: 1_000_000n, empty: false };
@@ -185,4 +185,22 @@ test('open ones come by their next deadline, then ended ones, the newest first',
     inOrder(views).map(({ id }) => id),
     ['soon', 'late', 'stopped', 'new', 'old'],
   );
+});
+
+test('a payment on Bitcoin may come after the end, by hand or of a device that is lost', () => {
+  // The taker of these gives Bitcoin, the maker EVM.
+  for (const [party, how, end, may] of [
+    ['taker', { isByHand: true }, 'nothing', true],
+    ['taker', { isByHand: true }, 'refunded', false],
+    ['taker', { isRestored: true }, 'nothing', true],
+    ['taker', { isRestored: true }, 'received', false],
+    ['taker', {}, 'nothing', false],
+    ['maker', { isRestored: true }, 'nothing', false],
+  ] as const) {
+    assert.equal(
+      mayStillCome(toldOf(party, how), { end } as Outcome),
+      may,
+      `${party} ${JSON.stringify(how)}`,
+    );
+  }
 });

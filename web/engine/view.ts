@@ -173,6 +173,20 @@ function checksOf({ isVerified, swap }: Told): Check[] {
   ];
 }
 
+type Paying = Pick<Told, 'trade' | 'swap' | 'isByHand' | 'isRestored'>;
+
+/**
+ * Whether a payment may come after that end: by hand, or of a device that is lost. It comes back
+ * after the timelock, if somebody looks. Escrows of other families take none that is late.
+ */
+export function mayStillCome(
+  { trade, swap, isByHand, isRestored }: Paying,
+  { end }: Outcome,
+): boolean {
+  const { family } = swap.legs[givenLeg(trade.party)];
+  return end === 'nothing' && (isByHand || (isRestored && family === 'bitcoin'));
+}
+
 /** Open ones by the next deadline, then ended ones, the newest first. */
 export function inOrder(views: readonly SwapView[]): SwapView[] {
   const due = (view: SwapView) => nextDeadline(view) ?? Infinity;
