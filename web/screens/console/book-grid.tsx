@@ -11,8 +11,8 @@ import { text } from '../../texts/texts.ts';
 import { priceWords } from './price-words.ts';
 import { type Row, rowByKey } from './rows.ts';
 
-/** Of amounts in a list; all of them are on the panel of the quote. */
-const most = 6;
+/** Of amounts in a list, whole satoshis; all digits are on the panel of the quote. */
+const most = 8;
 const tickSeconds = 10;
 
 export type BookGridProps = {
