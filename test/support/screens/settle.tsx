@@ -21,6 +21,7 @@ import type { Engine, SwapView, VaultState } from '../../../web/engine/types.ts'
 import { moveClock } from '../../../web/market/clock.ts';
 import { queries } from '../../../web/market/queries.ts';
 import { handOver } from '../../../web/parts/page-wallets.ts';
+import { Spoken } from '../../../web/parts/spoken.tsx';
 import { PhraseScreen } from '../../../web/screens/phrase/phrase.tsx';
 import { RescueScreen } from '../../../web/screens/rescue/rescue.tsx';
 import type { Seen } from '../../../web/screens/settlement/situation.ts';
@@ -33,6 +34,8 @@ import {
   seen,
   states,
 } from '../../../web/screens/settlement/testing/views.ts';
+import { languageFor } from '../../../web/texts/languages.ts';
+import { speak } from '../../../web/texts/texts.ts';
 
 const words = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
 
@@ -231,12 +234,15 @@ function Shown() {
   );
 }
 
-Object.assign(globalThis, {
-  showState: (name: string) => {
-    queries.clear();
-    shown.set(name);
-  },
-});
+const language = languageFor(null, navigator.languages);
+void speak(language, { isWhole: true }).then(() =>
+  Object.assign(globalThis, {
+    showState: (name: string) => {
+      queries.clear();
+      shown.set(name);
+    },
+  }),
+);
 handOver(({ signer }) => document.body.setAttribute('data-uses', signer.address));
 const root = createRootRoute({ component: Shown });
 const paths = ['/swaps', '/swaps/$id', '/phrase', '/rescue', '/wallets', '/'] as const;
@@ -249,6 +255,8 @@ const place = document.querySelector('#app');
 if (place === null) throw new Error('the page has no #app');
 createRoot(place).render(
   <QueryClientProvider client={queries}>
-    <RouterProvider router={router as never} />
+    <Spoken>
+      <RouterProvider router={router as never} />
+    </Spoken>
   </QueryClientProvider>,
 );

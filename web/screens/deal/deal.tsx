@@ -5,7 +5,6 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import type { UnixSeconds } from '../../../core/nominal.ts';
 import type { Party } from '../../../core/trade.ts';
-import { localTime } from '../../../sdk/people.ts';
 import type { Asset, Thread } from '../../../sdk/types.ts';
 import { useAssets } from '../../market/assets.ts';
 import { market } from '../../market/client.ts';
@@ -19,10 +18,10 @@ import { AssetAmount } from '../../parts/asset-amount.tsx';
 import { chainName } from '../../parts/names.ts';
 import { Notice } from '../../parts/notice.tsx';
 import { useNow } from '../../parts/now.ts';
-import { percentOf } from '../../parts/percent.ts';
 import { recordText } from '../../parts/record.ts';
 import { Screen } from '../../parts/screen.tsx';
 import { SignedIn } from '../../parts/signed-in.tsx';
+import { formatPercent, localTime } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { Acceptance } from './acceptance.tsx';
 import { Counter } from './counter.tsx';
@@ -208,7 +207,7 @@ function Against({ reference, quote, isKnown }: AgainstProps) {
   }
   const { bps, from, expected, isFar } = reference;
   const how = bps === 0 ? 'even' : bps > 0 ? 'better' : 'worse';
-  const values = { percent: percentOf(bps), amount: amountText(expected, quote) };
+  const values = { percent: formatPercent(bps), amount: amountText(expected, quote) };
   const looks = bps < 0 && isFar ? 'bad-ink' : bps < 0 ? 'warn-ink' : undefined;
   return <p className={looks}>{text(`deal.${from}.${how}`, values)}</p>;
 }

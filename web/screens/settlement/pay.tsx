@@ -1,10 +1,10 @@
 // Paying Bitcoin by hand: one exact amount, one address, one time after which nobody should pay.
 
-import { formatAmount } from '../../../sdk/people.ts';
 import type { Ask, Engine } from '../../engine/types.ts';
 import { Clock } from '../../parts/clock.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import { Qr } from '../../parts/qr.tsx';
+import { formatAmount } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { ChooseWallet, FromWallet, type PayByWallet, usePayByWallet } from './by-wallet.tsx';
 import type { Shown } from './shown.ts';

@@ -174,7 +174,8 @@ function fundedOf({ swap, now }: Seen): Situation {
   return now <= counterpartyFundBy || isComing ? 'other_funds' : 'waits_for_refund';
 }
 
-function endOf(swap: SwapView): Situation {
+/** Of a swap that has ended. */
+export function endOf(swap: SwapView) {
   const { own, other } = sidesOf(swap);
   const [ownIs, otherIs] = [legStatus(factsOf(own)), legStatus(factsOf(other))];
   if (swap.end?.end === 'received' || otherIs === 'claimed') return 'done_received';

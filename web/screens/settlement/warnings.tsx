@@ -2,13 +2,13 @@
 
 import { Link } from '@tanstack/react-router';
 import { useState, useSyncExternalStore } from 'react';
-import { formatDuration } from '../../../sdk/people.ts';
 import type { Engine } from '../../engine/types.ts';
 import { useAssets } from '../../market/assets.ts';
 import { Button } from '../../parts/button.tsx';
 import { chainName } from '../../parts/names.ts';
 import { Notice } from '../../parts/notice.tsx';
 import { SaveRescue } from '../../parts/save-rescue.tsx';
+import { formatDuration } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { gasUrgency } from './ahead.ts';
 import type { Shown } from './shown.ts';

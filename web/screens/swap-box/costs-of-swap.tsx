@@ -1,13 +1,13 @@
 // All that a swap costs beside its price, before anything is signed: fees of both chains, the coins
 // that they need, and for how long money is locked.
 
-import { formatAmount, formatDuration } from '../../../sdk/people.ts';
 import type { Asset } from '../../../sdk/types.ts';
 import { usePair } from '../../market/pairs.ts';
 import { useSends } from '../../market/sends.ts';
 import { Failed, Loading } from '../../parts/answer.tsx';
 import { enough } from '../../parts/gas.ts';
 import { chainName } from '../../parts/names.ts';
+import { formatAmount, formatDuration } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { type Coin, type CostLine, type Costs, costsOf } from './costs.ts';
 import type { Draft, Understood } from './draft.ts';

@@ -9,6 +9,7 @@ export const common = {
   'layout.orders': 'My orders',
   'layout.book': 'Book',
   'layout.swaps': 'My swaps',
+  'layout.console': 'Makers',
   'layout.status': 'Status',
   'layout.help': 'Help',
   'layout.api': 'API',
@@ -56,7 +57,7 @@ export const common = {
   'amount.too_much': 'This is more than any chain can hold',
   vouch: 'One signature for your Bitcoin side',
   'vouch.why':
-    'The Bitcoin in a swap is held by a key that comes of your rescue phrase. Your login wallet vouches for it once: a text to sign, nothing is paid. Claims and refunds go to the address that you name.',
+    'The Bitcoin in a swap is held by a key that comes of your rescue phrase. Your login wallet vouches for it once: a text to sign, nothing is paid. What you collect or take back goes to the address that you name.',
   'vouch.none':
     'This account signs in without a wallet. First add one here: it becomes a second login.',
   'vouch.by': 'Vouching wallet',

@@ -30,7 +30,7 @@ export const settlement = {
   'settlement.preparing.away': 'Nothing is paid and nothing is lost. The swap ends by itself.',
   'settlement.preparing.lose': 'Nothing: no money has moved.',
 
-  'settlement.other_funds_first.title': 'The other side pays in first',
+  'settlement.other_funds_first.title': 'The other side locks first',
   'settlement.other_funds_first.now':
     'You wait until {gets} of the other side are locked and final. Do not pay before.',
   'settlement.other_funds_first.next': 'Then you are asked to lock {gives}, until {fundBy}.',
@@ -134,9 +134,9 @@ export const settlement = {
 
   'settlement.paid_late.title': 'Your payment came late',
   'settlement.paid_late.now':
-    'It was seen, and is not final by the time that was agreed. The other side may no longer pay in.',
+    'It was seen, and is not final by the time that was agreed. The other side may no longer lock.',
   'settlement.paid_late.next':
-    'If the other side still pays in, the swap goes on. If not, this page sends {gives} back from {refundAt} on.',
+    'If the other side still locks, the swap goes on. If not, this page sends {gives} back from {refundAt} on.',
   'settlement.paid_late.away': 'Open the app again before {revealBy}, and after {refundAt}.',
   'settlement.paid_late.lose': 'The network fee of the refund.',
 
@@ -240,7 +240,7 @@ export const settlement = {
   'settlement.refunding.away': 'You may close this page once it has one confirmation.',
   'settlement.refunding.lose': 'The network fee.',
 
-  'settlement.watching.title': 'Brought back: watched, never paid in again',
+  'settlement.watching.title': 'Brought back: watched, never locked again',
   'settlement.watching.now':
     'No payment of yours is seen. Another device may have signed one that comes later, so this one signs none.',
   'settlement.watching.next': 'What comes is sent back to you from {refundAt} on.',
@@ -285,8 +285,8 @@ export const settlement = {
   'settlement.leg.chain': 'on {chain}',
   'settlement.leg.escrow': 'Escrow',
   'settlement.leg.no_escrow': 'not known before both sides have named their addresses',
-  'settlement.leg.own_in': 'You pay into the escrow',
-  'settlement.leg.other_in': 'The other side pays into the escrow',
+  'settlement.leg.own_in': 'You lock',
+  'settlement.leg.other_in': 'The other side locks',
   'settlement.leg.own_out': 'The other side collects',
   'settlement.leg.own_back': 'It comes back to you',
   'settlement.leg.other_out': 'You collect',
@@ -431,6 +431,24 @@ export const settlement = {
   'settlement.history.empty': 'Nothing yet in this browser.',
   'settlement.receipt': 'Receipt',
   'settlement.receipt.save': 'Save the receipt',
+  'receipt.title': 'receipt of swap {id}',
+  'receipt.agreed': 'Agreed: {at}',
+  'receipt.end.open': 'Ended: not yet',
+  'receipt.end.done_received': 'Ended: you collected',
+  'receipt.end.done_refunded': 'Ended: you took it back',
+  'receipt.end.done_lost': 'Ended: the other side collected, and you did not',
+  'receipt.end.done_unpaid': 'Ended: no payment arrived in time',
+  'receipt.end.done_nothing': 'Ended: nothing moved',
+  'receipt.given': 'Given: {amount} on {chain}',
+  'receipt.given.back': 'Given: nothing; {amount} on {chain} were taken back',
+  'receipt.received': 'Received: {amount} on {chain}',
+  'receipt.received.back': 'Received: nothing; {amount} on {chain} went back to the other side',
+  'receipt.token': 'Token',
+  'receipt.escrow': 'Escrow',
+  'receipt.own': 'Own address',
+  'receipt.locked': 'Locked in transaction',
+  'receipt.collected': 'Collected in transaction',
+  'receipt.back': 'Went back in transaction',
   'settlement.rescue.save': 'Save the rescue file',
   'settlement.id': 'Swap {id}',
 
@@ -443,11 +461,11 @@ export const settlement = {
     'The other tab does not answer. Close it, and this one goes on.',
   'settlement.warn.node': 'A node does not answer',
   'settlement.warn.node.why':
-    'What this page shows may be old. Nothing is funded or collected on what it cannot read.',
+    'What this page shows may be old. Nothing is locked or collected on what it cannot read.',
   'settlement.warn.node.go': 'Choose other nodes',
   'settlement.warn.market': 'The market does not answer',
   'settlement.warn.market.why':
-    'What is paid in is collected or refunded without it. Nothing new is paid in.',
+    'What is locked is collected or taken back without it. Nothing new is locked.',
   'settlement.warn.market_lied': 'The market says something else than you agreed',
   'settlement.warn.market_lied.why':
     'This page goes by your own terms and chains, and does not believe it.',
