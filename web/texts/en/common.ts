@@ -19,7 +19,9 @@ export const common = {
   'layout.newer': 'A newer version of this app is there',
   'layout.newer.take': 'Reload into it',
   'layout.newer.safe':
-    'All tabs of the app reload. Swaps that run go on afterwards from where they are.',
+    'This tab reloads: what is typed here and not sent is lost. Swaps that run go on from where they are.',
+  'layout.newer.late':
+    'It could not begin: the version that is open has work left. Try again in a moment, or close all tabs of the app and open it again.',
   'fault.title': 'This screen failed',
   'fault.safe': 'Nothing was signed or sent by it. Swaps that run are not touched.',
   'fault.again': 'Try again',
