@@ -80,7 +80,7 @@ test('a request is quoted by keys while it is fresh; a counter appears, and an a
   await facts.getByText(/^0.0625 BTC/).waitFor();
   await facts.getByText(/^2 ETH/).waitFor();
   await facts.getByText('Locked at most').waitFor();
-  await page.getByText('You fund first if both accept').waitFor();
+  await page.getByText('You lock first if both accept').waitFor();
   await page.keyboard.press('Enter');
   const threads = page.getByRole('region', { name: 'Negotiations' });
   await threads.getByText('Your price: it is their move').waitFor();

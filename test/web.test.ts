@@ -177,16 +177,27 @@ test('the same sources give the same bytes, and a newer build waits until it is 
     });
   await market.serve(newerThan(first, 'of a file that is not served'));
   assert.equal(await update(), 'redundant');
+  const isNew = 'meta[name=newer]';
+  const other = await context.newPage();
+  await other.clock.install();
+  await other.goto(`${market.url}/help`);
   await market.serve(newerThan(first));
-  assert.equal(await update(), 'installed');
-  const take = page.getByRole('button', { name: 'Reload into it' });
-  await take.waitFor();
+  // A tab that nobody loads again hears of it within an hour, and so do the others.
+  await other.clock.fastForward('01:00:01');
+  const takes = [page, other].map((each) => each.getByRole('button', { name: 'Reload into it' }));
+  await Promise.all(takes.map((each) => each.waitFor()));
   // A reload of one's own changes nothing: another tab may be in the middle of a swap.
   await page.reload();
-  await take.waitFor();
-  assert.equal(await page.locator('meta[name=newer]').count(), 0);
-  await take.click();
-  await page.locator('meta[name=newer]').waitFor({ state: 'attached' });
+  await takes[0]?.waitFor();
+  assert.equal(await page.locator(isNew).count(), 0);
+  // As the page of a swap that costs something when it is left.
+  await page.evaluate("addEventListener('beforeunload', (event) => event.preventDefault())");
+  await takes[0]?.click();
+  await page.locator(isNew).waitFor({ state: 'attached' });
+  // The other tab stays as it is until somebody says so there.
+  assert.equal(await other.locator(isNew).count(), 0);
+  await takes[1]?.click();
+  await other.locator(isNew).waitFor({ state: 'attached' });
 });
 
 /** The same build with another page, as its worker names it, or with the hash of `named`. */
