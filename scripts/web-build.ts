@@ -31,26 +31,32 @@ export type Built = {
 
 /** Builds beside `to`, and puts it there when it is whole. Throws what is wrong in the sources. */
 export async function buildWeb(to: string): Promise<Built> {
-  const startedAt = new Date();
   const folder = `${to}.${process.pid}`;
   const former = `${folder}.former`;
   try {
-    await build(webBuild(folder));
-    await writeFile(join(folder, 'rescue.html'), await rescuePage());
-    await nameFiles(join(folder, 'worker.js'), await filesOf(folder));
-    const files = await filesOf(folder);
-    await Promise.all(files.map(({ path }) => pack(join(folder, path))));
-    const built = { hash: hashOf(files), files, screens: await screens() };
-    const described = join(folder, 'build.json');
-    await writeFile(described, `${JSON.stringify(built, null, 1)}\n`);
-    // Sources that change while they are built are newer than the build.
-    await utimes(described, startedAt, startedAt);
+    const built = await buildUnpacked(folder);
+    await Promise.all(built.files.map(({ path }) => pack(join(folder, path))));
     await rename(to, former).catch(ignoreMissing);
     await rename(folder, to);
     return built;
   } finally {
     for (const each of [folder, former]) await rm(each, { recursive: true, force: true });
   }
+}
+
+/** All but the packed files, which take most of a build's time. Throws as `buildWeb`. */
+export async function buildUnpacked(folder: string): Promise<Built> {
+  const startedAt = new Date();
+  await build(webBuild(folder));
+  await writeFile(join(folder, 'rescue.html'), await rescuePage());
+  await nameFiles(join(folder, 'worker.js'), await filesOf(folder));
+  const files = await filesOf(folder);
+  const built = { hash: hashOf(files), files, screens: await screens() };
+  const described = join(folder, 'build.json');
+  await writeFile(described, `${JSON.stringify(built, null, 1)}\n`);
+  // Sources that change while they are built are newer than the build.
+  await utimes(described, startedAt, startedAt);
+  return built;
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): void {

@@ -73,7 +73,7 @@ export async function settle(input: SettleInput): Promise<Outcome> {
       context.signal?.throwIfAborted();
       const outcome = await pass(context);
       if (outcome !== null) return outcome;
-      await sleep(context.pollMs, context.signal);
+      await (input.pause ?? sleep)(context.pollMs, context.signal);
     }
   } finally {
     stopWatching(context);
@@ -154,8 +154,11 @@ async function pass(context: Context): Promise<Outcome | null> {
   return null;
 }
 
-function failureOf([leg, error]: readonly [LegName | null, unknown]): Failure {
-  return { leg, code: codeOf(error), sentence: messageOf(error) };
+/** Of what was done for the whole swap the error itself may name the leg that it is about. */
+function failureOf([about, error]: readonly [LegName | null, unknown]): Failure {
+  const { leg: named = null } = error instanceof ParleyError ? error.facts : {};
+  const leg = named === 'a' || named === 'b' ? named : null;
+  return { leg: about ?? leg, code: codeOf(error), sentence: messageOf(error) };
 }
 
 /** Throws what waiting cannot mend, and emits the rest. */

@@ -263,6 +263,9 @@ export type MarketStatus = {
     blockSeconds: number | null;
     isQuiet: boolean;
     haltedSince: string | null;
+    /** For who asks, within the market's bounds; older markets do not say. */
+    sendsClaims?: boolean;
+    sendsFundings?: boolean;
   }[];
 };
 

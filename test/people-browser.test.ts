@@ -15,10 +15,12 @@ import {
   signByHand,
   startAccountPages,
 } from './support/account-pages.ts';
+import { sharedBrowser } from './support/chromium.ts';
 
+const browser = sharedBrowser();
 let pages: AccountPages;
 before(async () => {
-  pages = await startAccountPages();
+  pages = await startAccountPages(await browser());
 });
 after(() => pages.close());
 
@@ -177,7 +179,7 @@ test('by wallet: one is paid there; another wallet waits, is stopped; then the a
   await waiting.getByRole('button', { name: /^Stop what waits/ }).click();
   await sure(page, 'Stop it');
   await page.getByText('Stopped. You are paid as before.').waitFor();
-  assert.equal(await waiting.count(), 0);
+  await waiting.waitFor({ state: 'detached' });
   await page.goto(`${pages.origin}/account`);
   await button(page, 'Delete the account').click();
   await sure(page, 'Delete the account');
@@ -268,7 +270,7 @@ test('a tab that was left open does nothing to the account that another tab sign
   await sure(page, 'Delete the account');
   await heading(page, 'yuri@example.test').waitFor();
   await page.getByText('another account is signed in here by now').waitFor();
-  assert.equal(await page.getByRole('dialog').count(), 0);
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
   assert.equal(await madeAt('yuri@example.test'), before);
 });
 

@@ -73,7 +73,7 @@ const rooms: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     app: ['screens', 'parts', 'market', 'engine', 'wallets', 'offline', 'texts', 'style'],
     style: [],
     offline: [],
-    'main.tsx': ['app', 'market', 'engine', 'offline', 'style'],
+    'main.tsx': ['app', 'parts', 'market', 'engine', 'offline', 'texts', 'style'],
     'rescue-main.tsx': ['screens', 'parts', 'market', 'engine', 'texts', 'style'],
     'vite.config.ts': [],
     'env.d.ts': [],
@@ -123,12 +123,18 @@ function webDirection(file: string, text: string): string[] {
   const wrong = names.filter((name) => isPlain && (isReact(name) || name.endsWith('.tsx')));
   const screenOf = (path: string) => /^web\/screens\/([^/]+)\//.exec(path)?.[1];
   const own = screenOf(file);
+  // Those of the SDK do not know the language of the page.
+  const words = /import \{([^}]*)\} from '[^']*sdk\/people\.ts'/.exec(text)?.[1] ?? '';
+  const ofMachine = !/^web\/(?!texts)/.test(file)
+    ? []
+    : (words.match(/\b(?:format|local|deadline|from)\w*|\bparseAmount\b/g) ?? []);
   const others = names.filter((name) => {
     const to = screenOf(normalize(`${dirname(file)}/${name}`));
     return own !== undefined && to !== undefined && to !== own;
   });
   return [
     ...wrong.map((name) => `${file}: plain TypeScript may not import ${name}`),
+    ...ofMachine.map((name) => `${file}: ${name} comes from web/texts/people.ts`),
     ...others.map((name) => `${file}: a screen may not import another: ${name}`),
   ];
 }
@@ -258,6 +264,8 @@ test('the rules catch what they are for', () => {
     [direction, 'server/settings/x.ts', from('../keeper/bounds.ts'), 0],
     [direction, 'core/x.ts', from('./amounts'), 1],
     [direction, 'web/engine/x.ts', from('react'), 1],
+    [direction, 'web/parts/x.ts', "import { localTime } from '../../sdk/people.ts';", 1],
+    [direction, 'web/parts/x.ts', "import { isoTime } from '../../sdk/people.ts';", 0],
     [direction, 'web/engine/x.ts', from('../parts/button.tsx'), 2],
     [direction, 'web/screens/book/x.tsx', from('../help/help.tsx'), 1],
     [direction, 'web/screens/book/x.tsx', from('../../parts/button.tsx'), 0],

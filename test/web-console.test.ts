@@ -3,19 +3,19 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { bitcoinNetworks } from '../chains/bitcoin/networks.ts';
 import { linkWallet } from '../sdk/keys.ts';
 import { bitcoinWallet } from '../sdk/wallets/bitcoin.ts';
 import { evmWallet } from '../sdk/wallets/evm.ts';
-import { type Person, startWeb, type Web } from './support/web.ts';
+import { type Person, sharedWeb, type Web } from './support/web.ts';
 
+const opened = sharedWeb();
 let web: Web;
 before(async () => {
-  web = await startWeb();
+  web = await opened();
 });
-after(() => web.close());
 
 /** A maker that may give bitcoin. */
 async function newMaker(): Promise<Person> {
@@ -80,7 +80,7 @@ test('a request is quoted by keys while it is fresh; a counter appears, and an a
   await facts.getByText(/^0.0625 BTC/).waitFor();
   await facts.getByText(/^2 ETH/).waitFor();
   await facts.getByText('Locked at most').waitFor();
-  await page.getByText('You fund first if both accept').waitFor();
+  await page.getByText('You lock first if both accept').waitFor();
   await page.keyboard.press('Enter');
   const threads = page.getByRole('region', { name: 'Negotiations' });
   await threads.getByText('Your price: it is their move').waitFor();

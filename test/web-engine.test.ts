@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, type TestContext, test } from 'node:test';
+import { before, type TestContext, test } from 'node:test';
 import type { BrowserContext, Page } from 'playwright-core';
 import { bitcoinNetworks } from '../chains/bitcoin/networks.ts';
 import { accept } from '../sdk/agree.ts';
@@ -16,22 +16,22 @@ import { evmWallet } from '../sdk/wallets/evm.ts';
 import type { Wallet } from '../sdk/wallets/wallet.ts';
 import type { Deal, Engine, SwapView } from '../web/engine/types.ts';
 import { bundle } from './support/bundle.ts';
-import { type Person, startWeb, type Web } from './support/web.ts';
+import { type Person, sharedWeb, type Web } from './support/web.ts';
 
 const folder = '/app/assets/tested/';
 const ownAddress = 'bcrt1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqc8gma6';
 const sats = 1_000_000n;
 const dollars = 640_000_000n;
 
+const started = sharedWeb();
 let web: Web;
 let modules: ReadonlyMap<string, string>;
 before(async () => {
   const files = { engine: 'web/engine/testing/page.ts' };
-  const [started, { chunks }] = await Promise.all([startWeb(), bundle(files)]);
-  web = started;
+  const [market, { chunks }] = await Promise.all([started(), bundle(files)]);
+  web = market;
   modules = new Map(chunks.map(({ fileName, code }) => [fileName, code]));
 });
-after(() => web?.close());
 
 /** Beside the app's own files: from the market's origin, as its policy wants. */
 async function withEngine(context: BrowserContext): Promise<void> {

@@ -15,8 +15,12 @@ import type { Page } from 'playwright-core';
 import { build } from 'vite';
 import { listed, states } from '../web/screens/settlement/testing/views.ts';
 import { walletScript } from '../web/wallets/testing/script.ts';
-import { launch } from './support/chromium.ts';
+import type { Told } from '../web/wallets/testing/settings.ts';
+import { sharedBrowser } from './support/chromium.ts';
 
+declare const walletDoubles: Record<string, Told>;
+
+const launched = sharedBrowser();
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const dir = await mkdtemp(join(tmpdir(), 'parley-states-'));
 await build({
@@ -38,7 +42,7 @@ const types: Record<string, string> = {
 };
 const server = createServer(async ({ url = '/' }, reply) => {
   const { pathname } = new URL(url, 'http://localhost');
-  if (pathname === '/v1/assets') {
+  if (pathname === '/market/assets') {
     const rest = { chain: 'x', address: null, decimals: 8, enabled: true, verified: true };
     const assets = listed.map((each) => ({ ...each, ...rest, source: 'list' }));
     reply.setHeader('content-type', 'application/json');
@@ -52,9 +56,7 @@ const server = createServer(async ({ url = '/' }, reply) => {
 }).listen(0, '127.0.0.1');
 await once(server, 'listening');
 const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-const browser = await launch();
 after(async () => {
-  await browser.close();
   server.close();
   server.closeAllConnections();
   await rm(dir, { recursive: true, force: true });
@@ -68,6 +70,7 @@ const others = [
 type Look = { readonly width?: number; readonly scheme?: 'light' | 'dark' };
 
 async function opened({ width = 1_000, scheme = 'light' }: Look = {}): Promise<Page> {
+  const browser = await launched();
   const page = await browser.newPage({
     viewport: { width, height: 900 },
     colorScheme: scheme,
@@ -163,12 +166,12 @@ test('what was paid too much is put at risk by a second word alone', async () =>
   const page = await opened();
   await show(page, 'paid twice');
   await page.getByText('Go on, and risk 0.010').click();
-  const gives = () => page.locator('body').getAttribute('data-gives');
   await page.keyboard.press('Escape');
-  assert.equal(await gives(), null);
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  assert.equal(await page.locator('body').getAttribute('data-gives'), null);
   await page.getByText('Go on, and risk 0.010').click();
   await page.getByRole('dialog').getByText('Go on, and risk').click();
-  assert.equal(await gives(), '1000001');
+  await page.locator('body[data-gives="1000001"]').waitFor({ state: 'attached' });
   await page.close();
 });
 
@@ -198,6 +201,51 @@ test('the agreed account is connected on the screen of the swap, and no other on
   await page
     .locator('body[data-uses="0x70997970C51812dc3A010C7d01b50e0d17dc79C8"]')
     .waitFor({ state: 'attached' });
+  await page.close();
+});
+
+/** Of the market that the page with wallets of Bitcoin came from. */
+const config = {
+  ...{ productName: 'Parley', shortName: 'parley', network: 'dev', clockOffsetSeconds: 0 },
+  ...{ chains: [{ chain: 'bitcoin-regtest', family: 'bitcoin', bitcoin: 'regtest' }], dev: null },
+};
+
+test('a wallet of this browser pays by one click, and only the chain is believed', async () => {
+  const page = await opened();
+  const verse = { family: 'bitcoin', privateKey: '42'.repeat(32), coreUrl: origin } as const;
+  const wallets = [
+    { ...verse, name: 'Verse', network: 'regtest' },
+    { ...verse, name: 'Main', network: 'mainnet' },
+  ] as const;
+  const content = `globalThis.marketConfig = ${JSON.stringify(config)};`;
+  await page.addInitScript({ content: `${content}\n${await walletScript(wallets)}` });
+  const does = (what: Told['does']) =>
+    page.evaluate((how) => {
+      const told = walletDoubles.Verse;
+      if (told !== undefined) told.does = how;
+    }, what);
+  const pays = page.getByRole('button', { name: 'Pay with Verse' });
+  const code = page.locator('svg.qr');
+  await show(page, 'pay');
+  await page.getByRole('button', { name: 'Pay with Main' }).click();
+  await page.getByText('Your wallet is on another network. Switch it to').waitFor();
+  await does('declines');
+  await pays.click();
+  await page.getByText('You declined in your wallet. Nothing was paid.').waitFor();
+  assert.equal(await code.isVisible(), true);
+  await does('lies');
+  await pays.dblclick();
+  await page.getByText('Verse says that it has paid').waitFor();
+  assert.equal(await code.count(), 0);
+  const asked = await page.evaluate(() => walletDoubles.Verse?.prompts);
+  assert.deepEqual(asked?.filter((each) => each === 'sendTransfer').length, 1);
+  await show(page, 'done');
+  await show(page, 'pay');
+  await page.getByText('1e'.repeat(32)).waitFor();
+  assert.equal(await code.count(), 0, 'no second payment is next');
+  await page.getByRole('button', { name: 'It has not paid: pay another way' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'It has not paid' }).click();
+  await code.waitFor();
   await page.close();
 });
 

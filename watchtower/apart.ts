@@ -59,6 +59,7 @@ export function apartDesk(deps: ServerParts): Desk {
       const keys = await posts();
       return (leg) => typeof funderOf(keys, leg) !== 'string';
     },
+    claimsOn: async () => new Set((await posts()).keys()),
   };
 }
 

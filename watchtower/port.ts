@@ -232,5 +232,7 @@ export type Desk = {
   fund(asking: FundAsking): Promise<Relayed>;
   /** Whether a funding of such a leg by signature would be sent, as far as no chain is asked. */
   fundsBySignature(): Promise<(leg: FundedLeg) => boolean>;
+  /** Chains whose claims it sends for who asks, within their bounds. */
+  claimsOn(): Promise<ReadonlySet<ChainKey>>;
 };
 export type FundedLeg = Pick<AskedLeg, 'chain' | 'family' | 'token'>;

@@ -143,6 +143,12 @@ function deskOf(deps: Parts, posts: Posts): Desk {
       return answer;
     },
     fundsBySignature: async () => (leg) => typeof funderOf(deps.gas, leg) !== 'string',
+    claimsOn: async () => {
+      const able = [...deps.gas].filter(
+        ([, { relays }]) => relays.cap > 0n && relays.perAccount > 0,
+      );
+      return new Set(able.map(([chain]) => chain));
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-// The app starts: one router, one cache of what the market says.
+// The app starts: its language, one router, one cache of what the market says.
 
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
@@ -7,15 +7,33 @@ import { createRoot } from 'react-dom/client';
 import { router } from './app/router.tsx';
 import { queries } from './market/queries.ts';
 import { keepApp } from './offline/keep.ts';
+import { Spoken } from './parts/spoken.tsx';
+import { keptLanguage } from './texts/kept.ts';
+import { languageFor } from './texts/languages.ts';
+import { speak } from './texts/texts.ts';
 import './style/style.css';
 
 const place = document.querySelector('#app');
 if (place === null) throw new Error('index.html has no #app');
 window.addEventListener('load', () => void keepApp());
-createRoot(place).render(
-  <StrictMode>
-    <QueryClientProvider client={queries}>
-      <RouterProvider router={router} />
-    </QueryClientProvider>
-  </StrictMode>,
-);
+start(place).catch((error) => {
+  // No words are there to say it by.
+  place.textContent = 'Parts of this app did not arrive. Reload the page. · Bitte neu laden.';
+  throw error;
+});
+
+async function start(place: Element): Promise<void> {
+  const language = languageFor(keptLanguage(), navigator.languages);
+  // Code of the screen and words are asked for at once.
+  const isFirst = window.location.pathname === '/';
+  await Promise.all([speak(language, { isWhole: !isFirst }), router.load()]);
+  createRoot(place).render(
+    <StrictMode>
+      <QueryClientProvider client={queries}>
+        <Spoken>
+          <RouterProvider router={router} />
+        </Spoken>
+      </QueryClientProvider>
+    </StrictMode>,
+  );
+}

@@ -24,12 +24,15 @@ import { useAnnounced } from './parts/announce.ts';
 import { Notice } from './parts/notice.tsx';
 import { handOver } from './parts/page-wallets.ts';
 import { Screen } from './parts/screen.tsx';
+import { Select } from './parts/select.tsx';
+import { Spoken } from './parts/spoken.tsx';
 import { FromFile } from './screens/rescue/from-file.tsx';
 import { RescueScreen } from './screens/rescue/rescue.tsx';
 import type { Opened } from './screens/rescue/told.ts';
 import { SwapPage } from './screens/settlement/swap-page.tsx';
 import { SwapList } from './screens/settlement/swaps.tsx';
-import { text } from './texts/texts.ts';
+import { allLanguages, languageFor, languages } from './texts/languages.ts';
+import { language, speak, text } from './texts/texts.ts';
 
 type Begun = { readonly engine: Engine; readonly copyOf: Opened };
 
@@ -86,6 +89,12 @@ function Layout() {
           {text('rescue.copy.title')}
         </Link>
         <Link to="/swaps">{text('swaps.title')}</Link>
+        <Select
+          label={text('settings.language')}
+          value={language()}
+          onChange={(to) => void speak(to, { isWhole: true })}
+          options={allLanguages.map((value) => ({ value, label: languages[value].name }))}
+        />
       </header>
       <main id="screen" tabIndex={-1}>
         <Notice kind="warn">{text('rescue.memory')}</Notice>
@@ -110,9 +119,13 @@ const router = createRouter({
 
 const place = document.querySelector('#app');
 if (place === null) throw new Error('rescue.html has no #app');
-createRoot(place).render(
-  <QueryClientProvider client={queries}>
-    {/* Its routes are not those of the app, whose types the links have. */}
-    <RouterProvider router={router as never} />
-  </QueryClientProvider>,
+void speak(languageFor(null, navigator.languages), { isWhole: true }).then(() =>
+  createRoot(place).render(
+    <QueryClientProvider client={queries}>
+      <Spoken>
+        {/* Its routes are not those of the app, whose types the links have. */}
+        <RouterProvider router={router as never} />
+      </Spoken>
+    </QueryClientProvider>,
+  ),
 );

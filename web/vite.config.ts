@@ -8,13 +8,13 @@ import type { InlineConfig, Plugin } from 'vite';
 const root = fileURLToPath(new URL('.', import.meta.url));
 
 /**
- * React Aria says its own words in 34 languages, the app in one: half of a combo box is those. What
- * a locale has not is said in en-US.
+ * React Aria says its own words in 34 languages, and half of a combo box is those. Those of the
+ * app's languages are kept; what a locale has not is said in en-US.
  */
-const englishOnly: Plugin = {
-  name: 'english-only',
+const ownLanguages: Plugin = {
+  name: 'own-languages',
   load: (id) =>
-    /\/react-(?:aria|stately).*\/intl\/.*\b(?!en-US)[a-z]{2}-[A-Z]{2}\.m?js$/.test(id)
+    /\/react-(?:aria|stately).*\/intl\/.*\b(?!en-US|de-DE)[a-z]{2}-[A-Z]{2}\.m?js$/.test(id)
       ? 'export default undefined;'
       : null,
 };
@@ -26,7 +26,7 @@ export function webBuild(outDir: string): InlineConfig {
     root,
     base: '/app/',
     logLevel: 'error',
-    plugins: [react(), englishOnly],
+    plugins: [react(), ownLanguages],
     build: {
       outDir,
       emptyOutDir: true,
@@ -50,7 +50,7 @@ export function copyBuild(): InlineConfig {
     configFile: false,
     root,
     logLevel: 'error',
-    plugins: [react()],
+    plugins: [react(), ownLanguages],
     build: {
       write: false,
       target: 'es2022',

@@ -89,6 +89,7 @@ export function evmParty(options: EvmAdapterOptions) {
       isKnown,
       checkAmount,
       costs,
+      coins: ({ rpc }, address: string, signal) => balanceAt(rpc, null, address, 'latest', signal),
     }),
   };
   return { adapter, watch, kit };

@@ -60,6 +60,9 @@ export type Gas = {
   /** By the fees of now; null token: the native coin. */
   costs?(token: string | null, signal: AbortSignal): Promise<Costs>;
 
+  /** What an address has of the chain's own coin, which pays for all that it sends. */
+  coins?(address: string, signal: AbortSignal): Promise<BaseUnits>;
+
   /** Whether a leg's parties can pay for what they send. */
   warnings?(terms: EscrowTerms, signal: AbortSignal): Promise<readonly Warning[]>;
 

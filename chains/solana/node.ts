@@ -131,6 +131,11 @@ export function accountsAt(
   return asked(rpc, 'getMultipleAccounts', [addresses, config], signal, read, own);
 }
 
+export async function lamportsOf(rpc: Rpc, address: string, signal: AbortSignal): Promise<bigint> {
+  const { accounts } = await accountsAt(rpc, [address], 'confirmed', signal, 0);
+  return BigInt(Math.floor(accounts[0]?.lamports ?? 0));
+}
+
 /** Codes of a node that was asked too much, and may answer later. */
 const busy = new Set([-32_005, -32_016, 429]);
 /** As many as nodes give. */

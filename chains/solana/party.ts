@@ -13,6 +13,7 @@ import { costs } from './costs.ts';
 import { shortage } from './fees.ts';
 import { changes } from './follow.ts';
 import { hashlocksOf } from './hashlocks.ts';
+import { lamportsOf } from './node.ts';
 import { solanaEscrow } from './plan.ts';
 import { solanaSlotSeconds } from './policy.ts';
 import { decimalsOf, preflight } from './preflight.ts';
@@ -65,6 +66,7 @@ export function solanaParty(options: SolanaAdapterOptions) {
       isKnown,
       checkAmount,
       costs,
+      coins: ({ rpc }, address: string, signal) => lamportsOf(rpc, address, signal),
       decimals: decimalsOf,
     }),
   };

@@ -20,7 +20,7 @@ import { tronBlockSeconds } from './policy.ts';
 import { preflight } from './preflight.ts';
 import { look, mustAgree } from './read.ts';
 import { hashlocksOf } from './receipts.ts';
-import { decimalsOf, lanesOf, momentAt } from './views.ts';
+import { decimalsOf, lanesOf, momentAt, sunOf } from './views.ts';
 import { newWatch, remember, type TronAdapterOptions, type Watch } from './watch.ts';
 
 export type TronAdapter = Omit<ChainAdapter, 'warnings'> & {
@@ -77,6 +77,7 @@ export function tronParty(options: TronAdapterOptions) {
       isKnown,
       checkAmount,
       costs,
+      coins: ({ http }, address: string, signal) => sunOf(http, address, signal),
     }),
   };
   return { adapter, watch, kit };

@@ -16,7 +16,8 @@ export const manifestName = 'manifest.json';
 const format = 1;
 /** Of one statement: the first checkpoint of a busy database may take its time. */
 const statementMs = 600_000;
-const chunkBytes = 1024 * 1024;
+/** Made anew for each file, and most of a thousand files are small. */
+const chunkBytes = 64 * 1024;
 const atOnce = 4;
 /** No database of this program has as many files. */
 const mostFiles = 1_000_000;

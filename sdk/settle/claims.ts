@@ -2,27 +2,18 @@
 
 import type { Offered } from '../../chains/interface/gas.ts';
 import { ParleyError } from '../../core/errors.ts';
-import type { EscrowFacts } from '../../core/facts.ts';
 import { claimGate, mustOpen, refundGate } from '../../core/gates.ts';
 import type { Secret } from '../../core/hashlock.ts';
 import type { LegName } from '../../core/trade.ts';
 import { messageOf, SettleError } from '../errors.ts';
 import { type Kept, keptNow } from '../stores/store.ts';
 import { refreshed, snapshot } from './chains.ts';
-import {
-  asPersonWants,
-  type Context,
-  ownLeg,
-  payingLeg,
-  relays,
-  sourceOf,
-  walletOf,
-} from './context.ts';
+import { asPersonWants, type Context, ownLeg, payingLeg, sourceOf, walletOf } from './context.ts';
 import { mustHoldNoMore } from './extra.ts';
 import type { Spending } from './hands/hand.ts';
 import { handOf } from './hands/of.ts';
-import { asked } from './market.ts';
 import { aloneOf, type LegSeen, legOf, ownSides, type Seen } from './record.ts';
+import { asksMarket, relayClaim, revealer, shortage, unpayable } from './relaying.ts';
 import { due, sendAlone } from './send.ts';
 import {
   builtSpend,
@@ -31,7 +22,6 @@ import {
   offeredFor,
   open,
   putTelling,
-  type Still,
   signAndKeep,
 } from './sign.ts';
 
@@ -45,13 +35,14 @@ export async function reveal(context: Context, seen: Seen): Promise<void> {
   }
   mustOpen(seen.state, secret);
   claimGate(seen.state, leg.leg, seen.clocks);
-  if (relays(context, leg)) {
+  if ((await revealer(context, seen)) === 'market') {
     const fresh = await snapshot(context);
     await mayReveal(context, fresh, 'market');
     const { facts } = seen.state.legs[leg.leg];
     // Nothing is signed between this and the telling. Once told, only haste helps.
     const isWaitedFor = await relayClaim(context, facts, secret, () => inTime(context, fresh));
-    return isWaitedFor ? undefined : claimNow(context, secret);
+    // Who may lack what it takes is told so by the next look.
+    return isWaitedFor || context.relay !== true ? undefined : claimNow(context, secret);
   }
   const hand = handOf(context, leg);
   // Until a claim is mined the balance does not show it: the next reveal of this account waits,
@@ -76,7 +67,11 @@ export async function claim(context: Context, { leg: { facts } }: LegSeen): Prom
   const { publicSecret: secret, claim: kept } = context.record;
   if (secret === null) return;
   if (kept !== null) return resend(context, 'claim', kept);
-  if (!(await relayClaim(context, facts, secret))) await claimNow(context, secret);
+  const short = await shortage(context);
+  if (asksMarket(context, short) && (await relayClaim(context, facts, secret))) return;
+  // Less than is wanted before a funding may still be enough.
+  if (short === null || short.has > 0n) await claimNow(context, secret);
+  if (short !== null && context.record.claim === null) throw unpayable(context, short);
 }
 
 function claimNow(context: Context, secret: Secret): Promise<void> {
@@ -166,58 +161,6 @@ async function mayReveal(
   ]);
   for (const each of tried) if (each.status === 'rejected') throw each.reason;
   await inTime(context, seen);
-}
-
-/** How long a relayed claim may be unseen before the own one is sent. */
-const unseenMs = 30_000;
-
-/**
- * From the question on the market knows the secret: it counts as public. Resolves to whether the
- * market's claim is waited for.
- */
-async function relayClaim(
-  context: Context,
-  { claimed }: EscrowFacts,
-  secret: Secret,
-  still?: Still,
-): Promise<boolean> {
-  const leg = payingLeg(context);
-  if (!relays(context, leg)) return false;
-  const { relay } = context.record;
-  // No answer to the first question is no refusal: asked again, it is the same claim.
-  const isOpen = relay !== undefined && relay.txid === null && !isWithin(unseenMs, relay.askedAtMs);
-  if (relay === undefined || isOpen) return askToClaim(context, secret, still);
-  const mostMs = context.replaceAfterMs(leg.family);
-  const limitMs = claimed !== null ? mostMs : Math.min(unseenMs, mostMs);
-  if (relay.txid === null || !isWithin(limitMs, relay.askedAtMs)) return false;
-  context.waits(leg, 'the market sends the claim', { txid: relay.txid });
-  return true;
-}
-
-/** A clock that was set back makes no wait longer. */
-function isWithin(limitMs: number, askedAtMs: number): boolean {
-  return Math.abs(Date.now() - askedAtMs) < limitMs;
-}
-
-async function askToClaim(context: Context, secret: Secret, still?: Still): Promise<boolean> {
-  const { leg } = payingLeg(context);
-  const askedAtMs = Date.now();
-  // Kept before it is told: who has it may show it.
-  const change = { publicSecret: secret, relay: { askedAtMs, txid: null } };
-  await (still === undefined ? context.keep(change) : putTelling(context, change, still));
-  try {
-    const { txid } = await asked(context, (how) => {
-      if (context.client === null) throw new Error('there is no market to ask');
-      return context.client.relayClaim(context.swapId, leg, secret, how);
-    });
-    await context.keep({ relay: { askedAtMs, txid } });
-    context.emit('claimed', leg, `the market sends the claim of leg ${leg}`, txid);
-    return true;
-  } catch (error) {
-    context.signal?.throwIfAborted();
-    context.emit('market_refused', leg, `${messageOf(error)}; sends the claim alone`);
-    return false;
-  }
 }
 
 export async function refund(context: Context, own: LegSeen, wall: number): Promise<void> {

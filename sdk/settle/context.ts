@@ -5,7 +5,7 @@ import type { Allowance } from '../../chains/interface/fund-ways.ts';
 import type { Material } from '../../chains/interface/material.ts';
 import type { ChainKey, Family } from '../../core/families.ts';
 import type { Secret } from '../../core/hashlock.ts';
-import type { BaseUnits, UnixSeconds } from '../../core/nominal.ts';
+import type { BaseUnits, Millis, UnixSeconds } from '../../core/nominal.ts';
 import type { LegName } from '../../core/trade.ts';
 import type { ParleyClient } from '../client.ts';
 import { SettleError, WalletError } from '../errors.ts';
@@ -75,6 +75,11 @@ export type SettleInput = {
   readonly now?: () => UnixSeconds | Promise<UnixSeconds>;
   /** Pause between polls of the chains; default 1 s. */
   readonly pollMs?: number;
+  /**
+   * How that pause is spent; default asleep. Resolves early where something is to be done at once,
+   * such as what a person has just clicked, and when the signal aborts.
+   */
+  readonly pause?: (ms: Millis, signal: AbortSignal | undefined) => Promise<void>;
   /** Least time between questions to the market; default 2 s. */
   readonly marketPollMs?: number;
   /**
@@ -94,9 +99,10 @@ export type SettleInput = {
   readonly scheduleRefunds?: boolean;
   /**
    * Has the market send the own claim (not Bitcoin). It then knows the secret, could delay, and
-   * gets no money. Default false.
+   * gets no money. `without_gas`: only where the wallet cannot pay for it, and the market says that
+   * it sends claims there. Default false.
    */
-  readonly relay?: boolean;
+  readonly relay?: boolean | 'without_gas';
   /**
    * EVM: ways to fund a token; default all. Plain if the allowance is enough, authorization without
    * gas, permit, approval. `authorization` alone is always used.
@@ -121,7 +127,10 @@ export type SettleInput = {
 };
 
 /** What is kept of a swap, and its legs as their chains showed them last. */
-export type Shown = Pick<SwapRecord, 'trade' | 'swap' | 'byHand' | 'scheduled' | 'restored'> & {
+export type Shown = Pick<
+  SwapRecord,
+  'trade' | 'swap' | 'byHand' | 'scheduled' | 'restored' | 'relay'
+> & {
   /** A leg whose chain has not answered yet is missing. */
   readonly legs: ReadonlyMap<LegName, LegSeen>;
   /** What this look and what followed of it met. */
@@ -219,12 +228,13 @@ export function contextOf(input: SettleInput) {
     shows: (legs: ReadonlyMap<LegName, LegSeen>, failures: readonly Failure[]) => {
       try {
         // Not the whole record: what is signed and kept may hold a secret.
-        const { trade, swap, byHand, scheduled, restored } = current();
+        const { trade, swap, byHand, scheduled, restored, relay } = current();
         input.onShown?.({
           ...{ trade, swap, legs: new Map(legs), failures },
           ...(byHand === undefined ? {} : { byHand }),
           ...(scheduled === undefined ? {} : { scheduled }),
           ...(restored === undefined ? {} : { restored }),
+          ...(relay === undefined ? {} : { relay }),
         });
       } catch {
         // As with what is told.
@@ -256,6 +266,8 @@ export function contextOf(input: SettleInput) {
     heard: { secret: null as Secret | null, askedAtMs: -Infinity },
     /** -Infinity before anything is funded. `doubted`: of a build that did not fit. */
     asking: { lastAtMs: -Infinity, doubted: null as string | null },
+    /** Chains whose claims the market says that it sends. */
+    sending: { askedAtMs: -Infinity, chains: new Set() as ReadonlySet<ChainKey> },
   };
 }
 
@@ -320,9 +332,4 @@ export function shows(context: Context, leg: SetLeg, asked: Asked, material: Mat
   const { asks } = walletOf(context, leg.chain);
   const what = { swapId: context.swapId, verb: asked.verb };
   asks?.shows?.(what, wordsOf(material, asked, leg.escrow.terms));
-}
-
-/** Whether the market is to send the claim of this leg. */
-export function relays({ relay = false, client }: Context, { family }: SetLeg): boolean {
-  return relay && client !== null && family !== 'bitcoin';
 }

@@ -217,6 +217,16 @@ const tables = {
     of a stranger, and none was told | taker none short @ wall=fundBy+1 | settled:
     its own leg moves no more | taker final none told @ due | funding: fund b
   `,
+  'what is restored is never funded, and goes on as if it had been': `
+    nothing there | taker none none brought | waiting_to_fund: wait b
+    of the counterparty | maker none final brought | waiting_to_fund: wait a
+    its own leg moves no more | taker final none brought @ due | waiting_to_fund: wait b
+    until its timelock | taker none none brought @ clockB=lockB | waiting_to_fund:
+    the own clock ahead | taker none short brought @ wall=lockB+1 clock=now | waiting_to_fund: wait b
+    too little, and in a pool | taker none shortPooled brought @ clockB=lockB+1 | waiting_to_fund:
+    both final | taker final final brought | revealing: reveal a
+    once the secret is public | maker final final brought secret | claiming: claim b
+  `,
   'a Bitcoin funding is raised while nothing but a block is missing': `
     last moment | taker none pooled sent @ wall=fundBy | funding: raise_funding b, wait b
     a former version waits | taker none pooled raised | funding: raise_funding b, wait b
@@ -432,6 +442,7 @@ function mustBeSafe(
     switch (doing) {
       case 'fund':
         assert.ok(leg === gives && !isPublic && own.funded === null, what());
+        assert.ok(record.restored === undefined, what());
         assert.ok(latest <= (party === 'taker' ? initiatorFundBy : counterpartyFundBy), what());
         assert.ok(party === 'taker' || (other.funded?.deep && other.refunded === null), what());
         break;

@@ -1,11 +1,13 @@
 // Questions to the market, each with a limit: the chains are read again soon.
 
 import { ParleyError } from '../../core/errors.ts';
+import type { ChainKey } from '../../core/families.ts';
 import { opens, type Secret } from '../../core/hashlock.ts';
 import { codeOf, messageOf, ParleyApiError, SettleError } from '../errors.ts';
 import { mayBeFunded } from '../stores/store.ts';
 import { inTime } from '../waiting.ts';
 import type { Context } from './context.ts';
+import type { SetLeg } from './record.ts';
 
 type How = { readonly signal: AbortSignal };
 
@@ -29,6 +31,35 @@ export async function asked<T>(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Whether the market may be asked to send the claim of this leg. */
+export function isRelaying({ relay = false, client }: Context, { family }: SetLeg): boolean {
+  return relay !== false && client !== null && family !== 'bitcoin';
+}
+
+/** Whether the market is to send the claim of this leg, if the wallet cannot pay for it. */
+export async function willRelay(context: Context, leg: SetLeg): Promise<boolean> {
+  if (!isRelaying(context, leg)) return false;
+  return context.relay === true || sendsClaims(context, leg.chain);
+}
+
+const sendingMs = 30_000;
+
+/** What the market says of itself. It is asked seldom, and one that is silent sends none. */
+export async function sendsClaims(context: Context, chain: ChainKey): Promise<boolean> {
+  const { client, sending } = context;
+  if (client !== null && performance.now() - sending.askedAtMs > sendingMs) {
+    try {
+      const { chains } = await asked(context, (how) => client.status(how));
+      sending.chains = new Set(chains.filter((each) => each.sendsClaims).map((each) => each.chain));
+    } catch {
+      context.signal?.throwIfAborted();
+      sending.chains = new Set();
+    }
+    sending.askedAtMs = performance.now();
+  }
+  return sending.chains.has(chain);
 }
 
 /** Between two questions for the secret, in pauses between questions to the market. */

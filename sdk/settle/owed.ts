@@ -7,8 +7,9 @@ import type { EscrowTerms } from '../../core/terms.ts';
 import type { LegName } from '../../core/trade.ts';
 import { mayBeFunded, type SwapRecord } from '../stores/store.ts';
 import { locked } from '../waiting.ts';
-import { type Context, relays, sourceOf } from './context.ts';
+import { type Context, sourceOf } from './context.ts';
 import type { Owes } from './machine.ts';
+import { willRelay } from './market.ts';
 import { accountKey, legOf, ownSides, type SetLeg } from './record.ts';
 
 /** By account, then by swap: this process's own, whichever store they are kept in. */
@@ -95,7 +96,7 @@ async function mustCover(context: Context, name: LegName): Promise<void> {
   const { sentence, code } = shortage;
   const others = [...owed.claims.keys()];
   const whose = others.length === 0 ? '' : `; it owes the claims of ${listed(others)}`;
-  if (!isGiven && relays(context, leg)) {
+  if (!isGiven && (await willRelay(context, leg))) {
     const alone = `if the market does not send the claim of leg ${name}, nobody can`;
     const text = `funded all the same, to be relayed: ${sentence}${whose}; ${alone}`;
     context.waits(leg, text, { once: true });

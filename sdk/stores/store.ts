@@ -70,6 +70,17 @@ export type AskedFunding = {
   readonly keptAtMs: Millis;
 };
 
+/** What became of the market's claim for this side. */
+export type Relay = {
+  readonly askedAtMs: Millis;
+  /** null: it was not taken on yet. */
+  readonly txid: string | null;
+  /** When it was asked once more for one that nobody sees. */
+  readonly againAtMs?: Millis;
+  /** Why the last question was refused. */
+  readonly refused?: string;
+};
+
 export type SwapRecord = {
   readonly trade: OwnTrade;
   readonly swap: VerifiedSwap;
@@ -80,8 +91,7 @@ export type SwapRecord = {
   readonly authorization?: Authorization | null;
   /** null: nobody was asked, the answer is kept as `funding`, or its time is over. */
   readonly asked?: AskedFunding | null;
-  /** When the market was asked to send the own claim (Unix milliseconds), and what it answered. */
-  readonly relay?: { readonly askedAtMs: Millis; readonly txid: string | null };
+  readonly relay?: Relay;
   /** Bitcoin: a person was told to pay the escrow by hand, and may do so at any time. */
   readonly byHand?: boolean;
   /** The approval before a token's funding, while it may be unmined: its nonce holds up others. */

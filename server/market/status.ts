@@ -9,17 +9,22 @@ import { whatIsMissing } from '../restore/gate.ts';
 /** Of a chain with a block in ten minutes 99.9 % come within 69: so many usual times, and one. */
 const [quietBlocks, quietLeastSeconds] = [7, 60];
 
+/** Whether one of a token is sent says nothing of which token. */
+const anyToken = 'any';
+
 export async function readStatus(
-  deps: Pick<Deps, 'db' | 'adapters' | 'settings' | 'presence' | 'now'>,
+  deps: Pick<Deps, 'db' | 'adapters' | 'settings' | 'presence' | 'now' | 'watchtower'>,
 ) {
-  const { db, adapters, settings, presence } = deps;
-  const [heads, halts, missing] = await Promise.all([
+  const { db, adapters, settings, presence, watchtower } = deps;
+  const [heads, halts, missing, claims = new Set(), isFunded = () => false] = await Promise.all([
     readHeads(db),
     listHalts(db),
     whatIsMissing(db, presence),
+    watchtower?.claimsOn(),
+    watchtower?.fundsBySignature(),
   ]);
   const nowMs = deps.now();
-  const chains = [...adapters.values()].map(({ chain, blockSeconds = null }) => {
+  const chains = [...adapters.values()].map(({ chain, family, blockSeconds = null }) => {
     const head = heads.find((each) => each.chain === chain);
     const halt = halts.find((each) => each.chain === chain);
     const seconds = head === undefined ? null : (nowMs - head.seenAt.getTime()) / 1_000;
@@ -32,6 +37,8 @@ export async function readStatus(
       blockSeconds,
       isQuiet: seconds === null || seconds > usual,
       haltedSince: halt?.at.toISOString() ?? null,
+      sendsClaims: claims.has(chain),
+      sendsFundings: isFunded({ chain, family, token: anyToken }),
     };
   });
   return {

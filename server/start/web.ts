@@ -5,9 +5,11 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { AppChain } from '../../core/app-chain.ts';
+import { lockFolder } from '../../host/folder-lock.ts';
 import { readBuild, type WebBuild } from '../edge/web/build.ts';
 import type { Settings } from '../settings/config.ts';
 
@@ -16,6 +18,7 @@ const folder = 'web/dist';
 /** All that the bundler may read, beside its own packages. */
 const sources = ['web', 'sdk', 'chains', 'core', 'contracts', 'package-lock.json'];
 const buildLimitMs = 120_000;
+const lookMs = 250;
 
 /** `said`: a line for the operator, null where there is nothing to say. */
 export type OpenedWeb = { readonly build: WebBuild | null; readonly said: string | null };
@@ -23,7 +26,7 @@ export type OpenedWeb = { readonly build: WebBuild | null; readonly said: string
 /** `root`: of the repository. */
 export async function openWeb(root = ownRoot): Promise<OpenedWeb> {
   try {
-    const said = (await isOld(root)) ? await build(root) : null;
+    const said = await builtOnce(root);
     const read = await readBuild(join(root, folder));
     return { build: read, said: read === null ? 'not built: npm run web' : said };
   } catch (error) {
@@ -44,6 +47,26 @@ export function webConfig(
 ): object {
   const clockOffsetSeconds = Math.round(offsetMs / 1_000);
   return { productName, shortName, network, clockOffsetSeconds, chains, dev };
+}
+
+/** Of several processes that start together one builds, and the others wait for it. */
+async function builtOnce(root: string): Promise<string | null> {
+  const limit = performance.now() + buildLimitMs;
+  while (await isOld(root)) {
+    const lock = await lockFolder(join(root, 'web'), 'build');
+    if (lock !== null) {
+      try {
+        return (await isOld(root)) ? await build(root) : null;
+      } finally {
+        await lock.release();
+      }
+    }
+    if (performance.now() > limit) {
+      throw new Error(`another process did not build it in ${buildLimitMs / 1_000} s`);
+    }
+    await sleep(lookMs);
+  }
+  return null;
 }
 
 async function isOld(root: string): Promise<boolean> {

@@ -27,6 +27,10 @@ const together: readonly (readonly string[])[] = [
   ['bitcoin', 'database', 'forks', 'network', 'servers'].map(
     (what) => `test/faults-${what}.test.ts`,
   ),
+  [
+    ...['web', 'web-swap', 'web-take', 'web-engine', 'web-console', 'web-settle-states'],
+    'people-browser',
+  ].map((name) => `test/${name}.test.ts`),
 ];
 /** Files that start something before their tests take as long as two others. */
 const mostTogether = 16;

@@ -13,7 +13,6 @@ import { type PeopleEdge, startPeople } from '../../server/edge/testing/people.t
 import type { TestWallet } from '../../server/edge/testing/signers.ts';
 import { readSettings } from '../../server/settings/config.ts';
 import { openWeb, webConfig } from '../../server/start/web.ts';
-import { launch } from './chromium.ts';
 import { watch } from './web.ts';
 
 export type AccountPages = {
@@ -30,7 +29,7 @@ export type AccountPages = {
   close(): Promise<void>;
 };
 
-export async function startAccountPages(): Promise<AccountPages> {
+export async function startAccountPages(browser: Browser): Promise<AccountPages> {
   const provider = await startIdentityProvider({ log: { error: assert.fail } as never });
   const { issuer, label, client } = provider;
   const own = { id: 'dev', label, issuer, clientId: client.id, clientSecret: client.secret };
@@ -40,10 +39,7 @@ export async function startAccountPages(): Promise<AccountPages> {
   const { build, said } = await openWeb();
   if (build === null) throw new Error(`no app: ${said}`);
   const config = () => webConfig(readSettings({}), { offsetMs: 0 }, [], null);
-  const [edge, browser] = await Promise.all([
-    startPeople({ settings: { people } }, { build, config }),
-    launch(),
-  ]);
+  const edge = await startPeople({ settings: { people } }, { build, config });
   await edge.app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = edge.app.server.address() as AddressInfo;
   const origin = `http://localhost:${port}`;
@@ -65,7 +61,6 @@ export async function startAccountPages(): Promise<AccountPages> {
       await page.getByLabel('Six digits').waitFor({ state: 'detached' });
     },
     close: async () => {
-      await browser.close();
       await Promise.all([edge.close(), provider.stop()]);
     },
   };

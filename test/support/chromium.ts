@@ -4,6 +4,7 @@
 import { execFileSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
+import { shared } from './shared.ts';
 
 const usual = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const folders = ['/usr/bin', '/usr/local/bin', '/snap/bin'];
@@ -46,3 +47,6 @@ export async function launch(): Promise<Browser> {
   }
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
 }
+
+/** Of the files of a process: each has profiles of its own in it, and closes them. */
+export const sharedBrowser = shared(launch, (browser) => browser.close());

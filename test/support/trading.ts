@@ -11,6 +11,7 @@ import { type AppOptions, buildApp } from '../../server/edge/app.ts';
 import { seedAssets } from '../../server/market/assets.ts';
 import { uuidv7 } from '../../server/ports/ids.ts';
 import type { Settings } from '../../server/settings/config.ts';
+import type { Desk } from '../../watchtower/port.ts';
 import { testDatabase } from './database.ts';
 import { type TestDeps, testDeps } from './deps.ts';
 
@@ -59,14 +60,16 @@ export async function testMarket(options?: {
   adapters?: readonly ChainAdapter[];
   connections?: number;
   app?: AppOptions;
+  watchtower?: Desk;
 }): Promise<TestMarket> {
-  const { connections = 6, settings = {}, adapters } = options ?? {};
+  const { connections = 6, settings = {}, adapters, watchtower } = options ?? {};
   const { db, drop, url } = await testDatabase({ connections });
   const key = { encryptionKey: randomBytes(32).toString('hex') };
   const deps = testDeps({
     db,
     settings: { ...key, ...settings },
     ...(adapters && { adapters: new Map(adapters.map((each) => [each.chain, each])) }),
+    ...(watchtower && { watchtower }),
   });
   const [btc, eth, usd] = await seedAssets(db, deps, [
     { chain: 'bitcoin', symbol: 'BTC', address: null, decimals: 8 },

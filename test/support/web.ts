@@ -1,8 +1,8 @@
 // The app in a real Chromium, served by a market that runs as `npm start` does, on dev chains:
 //
+//   const opened = sharedWeb();
 //   let web: Web;
-//   before(async () => { web = await startWeb(); });
-//   after(() => web.close());
+//   before(async () => { web = await opened(); });
 //   test('…', async (t) => {
 //     const alice = await web.person();                    // signed in by a wallet of its own
 //     const page = await web.open(t, '/book', { as: alice, scheme: 'dark', width: 360 });
@@ -11,15 +11,15 @@
 //
 // `open` gives a page in a browser profile of its own. Its test fails where the page had an error
 // of a script or in the console, a breach of the content policy, or a request to a foreign origin.
-// One market a file: it starts in seconds. `person` has
-// an API key too, so that a test's other side trades by the SDK (`client`). `dev` is the faucet.
+// The files of a process share one market, so a test counts on nothing but its own people. `person`
+// has an API key too: a test's other side trades by the SDK (`client`). `dev` is the faucet.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
+import { after, type TestContext } from 'node:test';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { type DevnetClient, type DevnetStatus, devnetClient } from '../../devnet/client.ts';
 import { type ParleyClient, parleyClient } from '../../sdk/client.ts';
@@ -28,8 +28,9 @@ import { evmWallet } from '../../sdk/wallets/evm.ts';
 import { browserOn } from '../../server/edge/testing/browser.ts';
 import type { Call } from '../../server/edge/testing/edge.ts';
 import { signInBy } from '../../server/edge/testing/sign-in.ts';
-import { launch } from './chromium.ts';
+import { launch, sharedBrowser } from './chromium.ts';
 import { type Ending, type RunningMarket, startMarketProcess } from './market.ts';
+import { shared } from './shared.ts';
 
 export type Person = {
   readonly accountId: string;
@@ -67,8 +68,46 @@ export type Web = {
   close(): Promise<void>;
 };
 
-/** `env`: settings of the market. */
+/** With a browser of its own. `env`: settings of the market. */
 export async function startWeb(env: Readonly<Record<string, string>> = {}): Promise<Web> {
+  const browser = launch();
+  const close = async () => (await browser).close();
+  try {
+    const web = await openWeb(browser, env);
+    return { ...web, close: () => web.close().finally(close) };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+const sharedMarket = shared(openWeb, (web) => web.close());
+
+/** Of the files of a process; where a file begins. A file leaves no order of its people open. */
+export function sharedWeb(): () => Promise<Web> {
+  const people: Person[] = [];
+  after(async () => {
+    for (const { client } of people) {
+      const { rfqs } = await client.rfqs({ own: true, limit: 100 });
+      for (const { id } of rfqs) await client.cancelRfq(id);
+    }
+  });
+  const [browser, opened] = [sharedBrowser(), sharedMarket()];
+  return async () => {
+    const web = await opened(browser(), {});
+    const person = async () => {
+      const made = await web.person();
+      people.push(made);
+      return made;
+    };
+    return { ...web, person };
+  };
+}
+
+async function openWeb(
+  launched: Promise<Browser>,
+  env: Readonly<Record<string, string>>,
+): Promise<Web> {
   const undo: (() => unknown)[] = [];
   const close = async () => {
     for (const step of undo.splice(0)) await step();
@@ -77,8 +116,7 @@ export async function startWeb(env: Readonly<Record<string, string>> = {}): Prom
   try {
     const home = await mkdtemp(join(tmpdir(), 'parley-web-'));
     end.after(() => rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }));
-    const [market, browser] = await Promise.all([startMarketProcess(end, home, env), launch()]);
-    end.after(() => browser.close());
+    const [browser, market] = await Promise.all([launched, startMarketProcess(end, home, env)]);
     const { app } = market.ready;
     if (app?.startsWith('not ') === true) throw new Error(`the app is ${app}`);
     const { port } = new URL(market.ready.url);

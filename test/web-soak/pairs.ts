@@ -14,9 +14,9 @@ import {
   type Scenario,
   tradeOf,
 } from './scenario.ts';
-import { accepts, asks, looksAtQuote, quotes } from './screens.ts';
+import { accepts, asks, looksAtQuote, quotes, type Trade } from './screens.ts';
 import { settles } from './settles.ts';
-import type { Clock, Ground } from './trader.ts';
+import type { Clock, Ground, Trader } from './trader.ts';
 
 const received = /^Done\. You received/;
 const plan: readonly (readonly [give: CoinName, get: CoinName])[] = [
@@ -37,25 +37,29 @@ const plan: readonly (readonly [give: CoinName, get: CoinName])[] = [
 /** From the look at a quote on, in seconds. */
 const took = (fromMs: number) => (performance.now() - fromMs) / 1_000;
 
+/** From the order on, each by its own screens. In seconds, from the quote to both received. */
+export async function swapped(ground: Ground, both: [Trader, Trader], trade: Trade) {
+  const [alice, bob] = both;
+  await asks(alice, trade);
+  await quotes(bob, trade);
+  const began = performance.now();
+  await looksAtQuote(alice);
+  await accepts(alice);
+  await bob.page.getByRole('link', { name: 'Look and accept' }).first().click();
+  await accepts(bob);
+  await Promise.all(both.map(({ page }) => page.waitForURL(/\/swaps\//)));
+  const ends = await Promise.all(both.map((each) => settles(ground, each)));
+  await Promise.all(both.map((each, at) => mustEnd(each, ends[at] ?? '', received)));
+  for (const each of both) isClean(each);
+  return took(began);
+}
+
 export function pairs(ground: Ground): Group {
   const people = once(() => Promise.all([person(ground, 'Alice'), person(ground, 'Bob')]));
   const scenarios = plan.map(([give, get]): Scenario => {
     const play = async () => {
-      const [alice, bob] = await people.get();
-      const trade = tradeOf(ground, give, get);
-      await asks(alice, trade);
-      await quotes(bob, trade);
-      const began = performance.now();
-      await looksAtQuote(alice);
-      await accepts(alice);
-      await bob.page.getByRole('link', { name: 'Look and accept' }).first().click();
-      await accepts(bob);
-      await Promise.all([alice, bob].map(({ page }) => page.waitForURL(/\/swaps\//)));
-      const both = [alice, bob];
-      const ends = await Promise.all(both.map((each) => settles(ground, each)));
-      await Promise.all(both.map((each, at) => mustEnd(each, ends[at] ?? '', received)));
-      for (const each of [alice, bob]) isClean(each);
-      return `${took(began).toFixed(1)} s from the quote to both received`;
+      const seconds = await swapped(ground, await people.get(), tradeOf(ground, give, get));
+      return `${seconds.toFixed(1)} s from the quote to both received`;
     };
     return { name: `pair ${give} for ${get}`, play };
   });

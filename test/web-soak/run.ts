@@ -2,13 +2,12 @@
 // a scenario; it ends with 1 if one did not end as it should, or a page told of anything wrong.
 
 import { parsed, understood } from '../../scripts/command.ts';
-import { placeOf } from '../../scripts/demo/place.ts';
-import { originsOf, startWeb } from '../support/web.ts';
+import { startWeb } from '../support/web.ts';
 import { killed } from './killed.ts';
 import { pairs, scripted } from './pairs.ts';
 import { refunds } from './refunds.ts';
 import type { Scenario } from './scenario.ts';
-import type { Clock, Ground } from './trader.ts';
+import { type Clock, groundOf } from './trader.ts';
 
 const usage = `usage: npm run node -- test/web-soak/run.ts [--only PATTERN]
   --only   scenarios whose names fit`;
@@ -31,11 +30,9 @@ const web = await startWeb();
 let failed = 0;
 let played = 0;
 try {
-  const status = await web.dev.status();
-  const clock = clockOf(status.clockOffsetSeconds);
-  const coreUrl = status.chains.find(({ family }) => family === 'bitcoin')?.pageUrl ?? '';
-  const own = originsOf(web.market, web.url, status);
-  const ground: Ground = { web, place: placeOf(status), coreUrl, own };
+  const { clockOffsetSeconds } = await web.dev.status();
+  const clock = clockOf(clockOffsetSeconds);
+  const ground = await groundOf(web);
   for (const group of groups) {
     const { scenarios, close } = group(ground, clock);
     try {

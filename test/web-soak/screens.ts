@@ -59,7 +59,9 @@ export async function writesPhrase(trader: Trader): Promise<void> {
   assert.equal(words.length, 12);
   trader.words = words;
   await button(page, 'I have written them down').click();
-  for (const field of await page.getByLabel(/^Word \d+$/).all()) {
+  const fields = page.getByLabel(/^Word \d+$/);
+  await fields.first().waitFor();
+  for (const field of await fields.all()) {
     const label = await field.evaluate((each: HTMLInputElement) => each.labels?.[0]?.textContent);
     await field.fill(words[Number(label?.slice(5)) - 1] ?? '');
   }

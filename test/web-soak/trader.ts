@@ -4,10 +4,10 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import type { Family } from '../../core/families.ts';
 import { type Keys, newKeys, walletsOf } from '../../scripts/demo/people.ts';
-import type { Place } from '../../scripts/demo/place.ts';
+import { type Place, placeOf } from '../../scripts/demo/place.ts';
 import { walletScript } from '../../web/wallets/testing/script.ts';
 import type { Told } from '../../web/wallets/testing/settings.ts';
-import { type Web, watch } from '../support/web.ts';
+import { originsOf, type Web, watch } from '../support/web.ts';
 
 export const walletNames = {
   evm: 'Fox',
@@ -23,6 +23,12 @@ export type Ground = {
   readonly coreUrl: string;
   readonly own: ReadonlySet<string>;
 };
+
+export async function groundOf(web: Web): Promise<Ground> {
+  const status = await web.dev.status();
+  const coreUrl = status.chains.find(({ family }) => family === 'bitcoin')?.pageUrl ?? '';
+  return { web, place: placeOf(status), coreUrl, own: originsOf(web.market, web.url, status) };
+}
 
 /** Unix seconds, as the dev network has moved them. */
 export type Clock = { readonly now: () => number; move(seconds: number): Promise<void> };

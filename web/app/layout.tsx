@@ -9,6 +9,7 @@ import { takeNewer, useNewer } from '../offline/keep.ts';
 import { useAnnounced } from '../parts/announce.ts';
 import { Button } from '../parts/button.tsx';
 import { Notice } from '../parts/notice.tsx';
+import { useAct } from '../parts/ways/act.ts';
 import { text } from '../texts/texts.ts';
 import { links } from './links.ts';
 import { Replaced } from './replaced.tsx';
@@ -90,14 +91,16 @@ function Offline() {
 
 function Newer() {
   const isThere = useNewer();
+  const { busy, error, run } = useAct();
   if (!isThere) return null;
+  const take = (
+    <Button busy={busy} onPress={() => run(takeNewer)}>
+      {text('layout.newer.take')}
+    </Button>
+  );
   return (
-    <Notice
-      kind="info"
-      title={text('layout.newer')}
-      action={<Button onPress={takeNewer}>{text('layout.newer.take')}</Button>}
-    >
-      {text('layout.newer.safe')}
+    <Notice kind="info" title={text('layout.newer')} action={take}>
+      {text(error === null ? 'layout.newer.safe' : 'layout.newer.late')}
     </Notice>
   );
 }

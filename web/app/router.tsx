@@ -8,6 +8,7 @@ import {
   lazyRouteComponent,
 } from '@tanstack/react-router';
 import { Loading } from '../parts/answer.tsx';
+import { restOfWords } from '../texts/texts.ts';
 import { accountRoutes } from './account-routes.ts';
 import { Fault } from './fault.tsx';
 import { Layout } from './layout.tsx';
@@ -15,7 +16,10 @@ import { Missing } from './missing.tsx';
 import { settleRoutes } from './settle-routes.ts';
 import { tradeRoutes } from './trade-routes.ts';
 
-const root = createRootRoute({ component: Layout });
+const root = createRootRoute({
+  component: Layout,
+  beforeLoad: ({ location }) => (location.pathname === '/' ? undefined : restOfWords()),
+});
 const getParentRoute = () => root;
 
 const book = createRoute({

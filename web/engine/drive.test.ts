@@ -2,9 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import type { ChainAdapter } from '../../chains/adapter.ts';
 import { ParleyError } from '../../core/errors.ts';
+import { nothingSeen } from '../../core/facts.ts';
 import { ParleyApiError, SettleError, StoreError, VerificationError } from '../../sdk/errors.ts';
-import { keptRecord, now } from '../../sdk/testing/honest.ts';
+import { memoryStore } from '../../sdk/stores/memory.ts';
+import type { SwapRecord } from '../../sdk/stores/store.ts';
+import { keptRecord, now, views } from '../../sdk/testing/honest.ts';
 import { drive, problemOf, type Ready } from './drive.ts';
 
 const { trade, swap } = keptRecord('taker');
@@ -16,7 +20,7 @@ function driving(t: TestContext, ...tries: readonly (Ready | Error)[]) {
   const one = drive({
     begun: {
       ...{ swapId: swap.id, trade, swap, isVerified: true, history: [] },
-      ...{ isByHand: false, isRefundLeft: false, isRestored: false },
+      ...{ isByHand: false, isRefundLeft: false, isRestored: false, relay: null },
     },
     ready: async () => {
       const next = tries[Math.min(of.tries, tries.length - 1)];
@@ -118,6 +122,32 @@ test('a pause ends when somebody says so, and when the page stops', async (t) =>
   await pass(86_400_000);
   assert.equal(of.tries, 2);
 });
+
+/** Past every timelock, with nothing in either escrow. */
+async function untouched(record: SwapRecord): Promise<Ready> {
+  const store = memoryStore();
+  await store.putSwap(record);
+  const after = Math.max(swap.deadlines.refundAt.a, swap.deadlines.refundAt.b) + 1;
+  const look = async () => ({ heads: { clock: after }, facts: [nothingSeen] });
+  const adapter = { watch: () => {}, unwatch: () => {}, look } as unknown as ChainAdapter;
+  const sources = new Map([...views].map(([chain, view]) => [chain, { adapter, view }]));
+  const of = { swapId: swap.id, client: null, store, sources, wallets: new Map() };
+  return { input: { ...of, now: () => after }, away: [] };
+}
+
+for (const [what, kept, tries] of [
+  ['it was brought back, and nobody knows who paid', { restored: true }, 3],
+  ['a wallet was never asked', {}, 1],
+] as const) {
+  test(`Bitcoin, ended with nothing: a late payment is looked for where ${what}`, async (t) => {
+    const { view, of, pass } = driving(t, await untouched(keptRecord('taker', kept)));
+    await settled();
+    assert.deepEqual([view().phase, view().end?.end, of.tries], ['ended', 'nothing', 1]);
+    await pass(60_000);
+    await pass(60_000);
+    assert.equal(of.tries, tries);
+  });
+}
 
 test('problems are told by the code of what failed', () => {
   for (const [code, error, kind] of [

@@ -2,7 +2,7 @@
 // stops where a person is needed.
 
 import { ParleyError } from '../../core/errors.ts';
-import type { UnixSeconds } from '../../core/nominal.ts';
+import type { Millis, UnixSeconds } from '../../core/nominal.ts';
 import {
   codeOf,
   messageOf,
@@ -18,10 +18,11 @@ import {
   type SettleInput,
   settle,
 } from '../../sdk/settle.ts';
+import type { SwapRecord } from '../../sdk/stores/store.ts';
 import type { OwnTrade, VerifiedSwap } from '../../sdk/trade.ts';
 import { plainText, withNews } from './history.ts';
 import { sleep } from './sleep.ts';
-import type { Happened, Problem, ProblemKind, SwapView, Verb } from './types.ts';
+import type { Happened, Problem, ProblemKind, Relayed, SwapView, Verb } from './types.ts';
 import { mayStillCome, type Prompt, type Told, viewOf } from './view.ts';
 
 export type Begun = {
@@ -32,6 +33,7 @@ export type Begun = {
   readonly isByHand: boolean;
   readonly isRefundLeft: boolean;
   readonly isRestored: boolean;
+  readonly relay: Relayed | null;
   /** What was told in former runs. */
   readonly history: readonly Happened[];
 };
@@ -59,6 +61,8 @@ export type Drive = {
   view(): SwapView;
   /** With nodes, wallets and addresses as they are now. */
   again(): void;
+  /** Looks at once: the person wants something. */
+  hurry(): void;
   stop(): Promise<void>;
   readonly ended: Promise<void>;
 };
@@ -79,9 +83,15 @@ export function drive(parts: DriveParts): Drive {
   };
   let run = new AbortController();
   let woken = Promise.withResolvers<void>();
+  let hurried = Promise.withResolvers<void>();
   const set = (change: Partial<Told>) => {
     told = { ...told, ...change };
     parts.onChange();
+  };
+  // What is wanted during a look ends the pause after it.
+  const pause = async (ms: Millis, signal?: AbortSignal) => {
+    await Promise.race([sleep(ms, signal ?? over.signal), hurried.promise]);
+    hurried = Promise.withResolvers<void>();
   };
   const again = () => {
     run.abort(new Error('it begins again'));
@@ -104,13 +114,14 @@ export function drive(parts: DriveParts): Drive {
       parts.onStep(each, happened);
     };
     const onShown: NonNullable<SettleInput['onShown']> = (shown) => {
-      const { swap, failures, byHand = false, scheduled, restored } = shown;
+      const { swap, failures, byHand = false, scheduled, restored, relay } = shown;
       const isRefundLeft = scheduled !== undefined;
       const isRestored = restored === true;
       const problems = failures.map(problemOf);
-      set({ shown, swap, isByHand: byHand, isRefundLeft, isRestored, isVerified: true, problems });
+      const more = { isByHand: byHand, isRefundLeft, isRestored, relay: relayedOf(relay) };
+      set({ shown, swap, ...more, isVerified: true, problems });
     };
-    return settle({ ...ready.input, signal, onProgress, onShown });
+    return settle({ ...ready.input, signal, pause, onProgress, onShown });
   };
   const loop = async () => {
     let pauseMs = leastPauseMs;
@@ -154,6 +165,7 @@ export function drive(parts: DriveParts): Drive {
       return viewOf({ ...told, prompts: parts.prompts(), problems }, parts.now());
     },
     again,
+    hurry: () => hurried.resolve(),
     stop: async () => {
       over.abort(new Error('this page settles no more'));
       woken.resolve();
@@ -161,6 +173,12 @@ export function drive(parts: DriveParts): Drive {
     },
     ended,
   };
+}
+
+export function relayedOf(relay: SwapRecord['relay']): Relayed | null {
+  if (relay === undefined) return null;
+  const { txid, refused = null } = relay;
+  return { txid, refused };
 }
 
 function happenedIn({ trade, swap }: Told, each: Progress, now: UnixSeconds): Happened {

@@ -4,9 +4,11 @@ import type { AppChain } from '../../core/app-chain.ts';
 import type { Network } from '../../core/families.ts';
 import type { ParleyClient } from '../../sdk/client.ts';
 import type { StoreError } from '../../sdk/errors.ts';
+import { gasOf } from '../../sdk/gas.ts';
 import { storeWith } from '../../sdk/rescue/store.ts';
 import type { StoreHealth } from '../../sdk/stores/indexed-db.ts';
 import type { Store } from '../../sdk/stores/store.ts';
+import { byWalletOf } from './by-wallet.ts';
 import { dealsOf, escrowKey } from './deals.ts';
 import type { Kept } from './kept.ts';
 import { held } from './live.ts';
@@ -19,6 +21,8 @@ import type { Said } from './tabs.ts';
 import { type Engine, type Health, mostClockOffSeconds, type Problem } from './types.ts';
 import { openVault } from './vault.ts';
 import { handsOf, keyWallet } from './wallets.ts';
+
+const gasMs = 20_000;
 
 export type EngineParts = {
   /** One for all tabs of a person. */
@@ -111,8 +115,10 @@ export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
   })();
   return {
     ...{ network, now, vault, nodes, swaps, rescue },
+    byWallet: byWalletOf({ kept, now, one: open.one, payments: open.payments }),
     health,
     examine: deals.examine,
+    gas: async (chain, side) => gasOf(await nodes.source(chain), side, AbortSignal.timeout(gasMs)),
     accept: deals.accept,
     use: hands.use,
     bitcoinSigner: async () => {

@@ -19,7 +19,7 @@ const networkKey = 'parley network';
 const configMs = 10_000;
 /** A dev network's clock is moved at any time. */
 const [devClockMs, clockMs] = [2_000, 600_000];
-const [devPollMs, pollMs] = [1_000, 5_000];
+const [devPollMs, pollMs] = [300, 5_000];
 
 /** Throws StoreError where the browser keeps nothing safely; asked again it tries again. */
 export function pageEngine(): Promise<Engine> {

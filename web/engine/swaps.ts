@@ -18,7 +18,7 @@ import { readKept, type Store, type SwapRecord, writeKept } from '../../sdk/stor
 import type { OwnTrade, VerifiedSwap } from '../../sdk/trade.ts';
 import type { Wallet } from '../../sdk/wallets/wallet.ts';
 import { type Deals, type Entry, escrowKey } from './deals.ts';
-import { type Begun, type Drive, drive, type Ready, verbDone } from './drive.ts';
+import { type Begun, type Drive, drive, type Ready, relayedOf, verbDone } from './drive.ts';
 import { type Histories, historiesOf } from './history.ts';
 import type { Kept } from './kept.ts';
 import { type Held, held } from './live.ts';
@@ -37,8 +37,6 @@ export type OpenSwaps = Swaps & {
   open(): Promise<number>;
   /** Something of what runs reads is other now: all that run begin again. */
   restart(chain: ChainKey | null): void;
-  /** Looks for what was accepted or restored, in whichever tab settles. */
-  look(): void;
   say(said: Said): void;
   close(): Promise<void>;
 };
@@ -72,6 +70,8 @@ const lapsedSeconds = 1_800;
 /** Keys of the phrase that are tried for a script: as far as a restore looks. */
 const mostKeys = 200;
 const sayPauseMs = 250;
+/** The tab that settles has told by then what it found. */
+const otherTabMs = 1_500;
 const readMs = 20_000;
 
 const payoutKey = (threadId: string) => `payout ${threadId}`;
@@ -138,15 +138,16 @@ function show(of: All): void {
 }
 
 /** One look at a time; whoever asks meanwhile is looked for after it. */
-function look(of: All): void {
+async function look(of: All): Promise<void> {
   if (of.turn === null) {
     of.tabs?.say({ kind: 'changed', what: 'deals' });
-    return;
+    return sleep(otherTabMs, new AbortController().signal);
   }
   const { signal } = of.turn;
   of.looking = of.looking
     .then(() => lookOnce(of, signal))
     .catch((error: unknown) => failed(of, error));
+  return of.looking;
 }
 
 function failed(of: All, error: unknown): void {
@@ -195,8 +196,8 @@ async function lookAt(of: All, entry: Entry): Promise<void> {
   if (entry.payout !== null) await keepPayout(of, threadId, entry.payout);
   const swap = { ...entry.expected, id: swapId };
   const history = await of.histories.of(swapId);
-  const none = { isByHand: false, isRefundLeft: false, isRestored: false, history };
-  driveOne(of, { swapId, trade, swap, isVerified: false, ...none });
+  const none = { isByHand: false, isRefundLeft: false, isRestored: false };
+  driveOne(of, { swapId, trade, swap, isVerified: false, ...none, relay: null, history });
 }
 
 async function keepPayout(of: All, threadId: string, payout: string): Promise<void> {
@@ -276,7 +277,10 @@ async function readyOf(of: All, swapId: string, trade: OwnTrade): Promise<Ready>
     wallets.set(chain, wallet ?? absent(source.view.family, chain, own.address));
   }
   const givesExtra = (extra: bigint) => extra <= (of.extras.get(swapId) ?? 0n);
-  const input: SettleInput = { swapId, client, sources, wallets, store, now, pollMs, givesExtra };
+  // Who has coins there tells nobody the secret but the chain.
+  const relay = 'without_gas';
+  const own = { swapId, client, sources, wallets, store };
+  const input: SettleInput = { ...own, now, pollMs, givesExtra, relay };
   return { input: swap === null ? { ...input, trade } : input, away };
 }
 
@@ -323,7 +327,9 @@ function hear(of: All, said: Said): void {
       of.drives.get(said.swapId)?.again();
       return;
     case 'sign':
-      if (of.drives.has(said.swapId)) of.parts.hands.want(said.swapId, said.verb);
+      if (!of.drives.has(said.swapId)) return;
+      of.parts.hands.want(said.swapId, said.verb);
+      of.drives.get(said.swapId)?.hurry();
       return;
     case 'extra':
       of.extras.set(said.swapId, said.extra);
@@ -446,8 +452,9 @@ function keyIndex(
 }
 
 function begunOf(record: SwapRecord, history: readonly Happened[]): Begun {
-  const { trade, swap, byHand = false, scheduled, restored } = record;
-  const more = { isByHand: byHand, isRefundLeft: scheduled !== undefined, history };
+  const { trade, swap, byHand = false, scheduled, restored, relay } = record;
+  const left = { isRefundLeft: scheduled !== undefined, relay: relayedOf(relay) };
+  const more = { isByHand: byHand, ...left, history };
   return { swapId: swap.id, trade, swap, isVerified: true, ...more, isRestored: restored === true };
 }
 

@@ -8,6 +8,7 @@ import type { ChainKey, Family, Network } from '../../core/families.ts';
 import type { BaseUnits, Millis, UnixSeconds } from '../../core/nominal.ts';
 import type { LegName, Party, Role } from '../../core/trade.ts';
 import { CodedError } from '../../sdk/errors.ts';
+import type { GasLook, GasSide } from '../../sdk/gas.ts';
 import type { MessageSigner } from '../../sdk/keys.ts';
 import type { RescueFile, RescueSwap } from '../../sdk/rescue/file.ts';
 import type { PhraseCheck } from '../../sdk/rescue/phrase.ts';
@@ -16,7 +17,7 @@ import type { Restored } from '../../sdk/rescue/restore.ts';
 import type { EscrowPayment, Outcome, ProgressStep, SettleState } from '../../sdk/settle.ts';
 import type { OwnTrade, PinnedAsset } from '../../sdk/trade.ts';
 import type { Rfq } from '../../sdk/types.ts';
-import type { AccountLink } from '../wallets/types.ts';
+import type { AccountLink, BitcoinPayment } from '../wallets/types.ts';
 import type { Live } from './live.ts';
 
 export type { Live } from './live.ts';
@@ -40,12 +41,18 @@ export type Engine = {
   /** What an acceptance would mean, and what the browser has checked. Tells the market nothing. */
   examine(deal: Deal): Promise<Examined>;
   /**
+   * What the own wallet has of a chain's coin, and what its side may take; null: it needs none.
+   * Throws what a node throws.
+   */
+  gas(chain: ChainKey, side: GasSide): Promise<GasLook | null>;
+  /**
    * Accepts, and cannot be taken back. Throws EngineError `no_phrase`, `phrase_unchecked`,
    * `no_payout`, `failed_check`, and what `accept` of the SDK throws. The swap is driven from then
    * on: `swapId` is null until the other side accepts too.
    */
   accept(deal: Deal): Promise<{ readonly swapId: string | null }>;
   readonly rescue: Rescue;
+  readonly byWallet: ByWallet;
 };
 
 /** What a person accepts: exactly what it saw. */
@@ -176,6 +183,8 @@ export type Swaps = {
   >;
   /** Asks the other tab to let this one go on. False where it is waiting for a wallet there. */
   takeOver(): Promise<boolean>;
+  /** Looks for what was accepted or restored, in whichever tab settles. Resolves once it has. */
+  look(): Promise<void>;
   /** Goes on with what was stopped. */
   again(swapId: string): void;
   /** The person wants its wallet to be asked for this now, in the tab that settles. */
@@ -228,6 +237,15 @@ export type SwapView = {
   readonly isByHand: boolean;
   /** Bitcoin: the market keeps signed refunds of what is final. */
   readonly isRefundLeft: boolean;
+  /** The market was asked to send the claim, since the wallet could not pay for it. */
+  readonly relay: Relayed | null;
+};
+
+export type Relayed = {
+  /** null: it has not taken it on yet. */
+  readonly txid: string | null;
+  /** In the market's words, with its numbers; null: it was not refused. */
+  readonly refused: string | null;
 };
 
 export type LegView = {
@@ -325,6 +343,37 @@ export type Happened = {
   readonly txid: string | null;
 };
 
+// Bitcoin by a wallet of the browser
+
+export type WalletPayment = {
+  /** As it calls itself, made plain. */
+  readonly wallet: string;
+  /** Since when it is so. */
+  readonly at: UnixSeconds;
+  /** `asked`: no answer yet. `sent`: by the wallet's word. `failed`: it says so, with `why`. */
+  readonly is: 'asked' | 'sent' | 'failed';
+  readonly txid: string | null;
+  readonly why: string | null;
+};
+
+/** `pay`: as of BitcoinLink. */
+export type PayingWallet = {
+  readonly name: string;
+  pay(payment: BitcoinPayment): Promise<string>;
+};
+
+export type ByWallet = {
+  /** What may still come from a wallet; null: nothing was asked, or it was declined or left. */
+  of(swapId: string): Promise<WalletPayment | null>;
+  /**
+   * Asks for exactly the amount of the swap, at its escrow; resolves when the wallet has answered
+   * or failed. Throws EngineError `not_to_pay`, `asked_already`, and WalletError `declined`.
+   */
+  pay(swapId: string, wallet: PayingWallet): Promise<void>;
+  /** The person says that the wallet has not paid, and does not. */
+  leave(swapId: string): Promise<void>;
+};
+
 // Health of the page
 
 /** Apart by more, a deadline may be missed: a problem. */
@@ -388,7 +437,11 @@ export type EngineFault =
   | 'signed_out'
   | 'no_config'
   | 'unknown_chain'
-  | 'unknown_swap';
+  | 'unknown_swap'
+  /** Bitcoin by a wallet: no payment is due, or one was seen. */
+  | 'not_to_pay'
+  /** A wallet may still pay: it was asked, and has not said no. */
+  | 'asked_already';
 
 /** `sentence` has no word of a phrase. */
 export class EngineError extends CodedError<EngineFault> {

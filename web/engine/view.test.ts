@@ -18,7 +18,7 @@ function toldOf(party: Party, more: Partial<Told> = {}): Told {
   const { trade, swap } = keptRecord(party);
   return {
     ...{ trade, swap, phase: 'running', state: 'preparing', shown: null, isVerified: true },
-    ...{ isToPay: false, isByHand: false, isRefundLeft: false, isRestored: false },
+    ...{ isToPay: false, isByHand: false, isRefundLeft: false, isRestored: false, relay: null },
     ...{ lacks: null, payout: null, away: [], prompts: [], waits: null },
     ...{ problems: [], history: [], end: null, ...more },
   };

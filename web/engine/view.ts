@@ -5,7 +5,17 @@ import type { UnixSeconds } from '../../core/nominal.ts';
 import { type LegName, otherLeg } from '../../core/trade.ts';
 import type { Outcome, SettleState, Shown } from '../../sdk/settle.ts';
 import { givenLeg, type OwnTrade, type VerifiedSwap } from '../../sdk/trade.ts';
-import type { Ask, Check, Happened, LegView, Phase, Problem, SwapView, Verb } from './types.ts';
+import type {
+  Ask,
+  Check,
+  Happened,
+  LegView,
+  Phase,
+  Problem,
+  Relayed,
+  SwapView,
+  Verb,
+} from './types.ts';
 
 /** How far a wallet of a person is with one thing. */
 export type Prompt = {
@@ -26,6 +36,7 @@ export type Told = {
   readonly isToPay: boolean;
   readonly isByHand: boolean;
   readonly isRefundLeft: boolean;
+  readonly relay: Relayed | null;
   readonly isRestored: boolean;
   readonly lacks: 'phrase' | 'payout' | null;
   /** Bitcoin: where claim and refund are paid, in the place of the address of the key. */
@@ -62,6 +73,7 @@ export function viewOf(told: Told, now: UnixSeconds): SwapView {
     isRestored: told.isRestored,
     isByHand: told.isByHand,
     isRefundLeft: told.isRefundLeft,
+    relay: told.relay,
   };
 }
 

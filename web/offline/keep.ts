@@ -1,46 +1,89 @@
 // Keeps the app on this device, and hears of a newer build. Nothing is replaced under a person's
-// hands: the newer build is there after a reload that somebody asked for.
+// hands: the newer build is there after a reload that somebody asked for. A tab that stays open
+// asks by itself whether there is one: a browser asks when a page is loaded, and this one is not.
 
 import { useSyncExternalStore } from 'react';
 
-let waiting: ServiceWorker | null = null;
+/** An open tab asks this often, and when somebody comes back to it after a while. */
+const [lookEveryMs, lookAtMostEveryMs] = [3_600_000, 300_000];
+/** The worker before has answers to give still, such as files of a slow market. */
+const takeOverMs = 10_000;
+
+let registration: ServiceWorkerRegistration | null = null;
+/** Another tab has taken the newer build: it serves here too, and this page is of the former. */
+let isBehind = false;
 const listeners = new Set<() => void>();
+
+function changed(): void {
+  for (const each of listeners) each();
+}
 
 /** Does nothing where a browser has no service workers, as in some private windows. */
 export async function keepApp(): Promise<void> {
   if (!('serviceWorker' in navigator)) return;
+  const workers = navigator.serviceWorker;
+  let served = workers.controller;
+  workers.addEventListener('controllerchange', () => {
+    // The first one replaces nothing.
+    isBehind ||= served !== null;
+    served = workers.controller;
+    changed();
+  });
   try {
     const how = { scope: '/', updateViaCache: 'none' } as const;
-    const registration = await navigator.serviceWorker.register('/app/worker.js', how);
-    look(registration);
-    registration.addEventListener('updatefound', () => {
-      registration.installing?.addEventListener('statechange', () => look(registration));
-    });
+    const own = await workers.register('/app/worker.js', how);
+    const follow = () => own.installing?.addEventListener('statechange', changed);
+    follow();
+    own.addEventListener('updatefound', follow);
+    registration = own;
+    changed();
+    lookForNewer(own);
   } catch {
     // The app works without: it is asked for anew each time.
   }
 }
 
-/** The first one replaces nothing. */
-function look(registration: ServiceWorkerRegistration): void {
-  if (navigator.serviceWorker.controller === null) return;
-  waiting = registration.waiting;
-  for (const each of listeners) each();
+function lookForNewer(own: ServiceWorkerRegistration): void {
+  let lookedAt = Date.now();
+  const look = () => {
+    lookedAt = Date.now();
+    own.update().catch(() => {
+      // The market is away: this build is kept, and it is asked again.
+    });
+  };
+  setInterval(look, lookEveryMs);
+  document.addEventListener('visibilitychange', () => {
+    const isDue = Date.now() - lookedAt > lookAtMostEveryMs;
+    if (document.visibilityState === 'visible' && isDue) look();
+  });
 }
 
-/** Whether a newer build is kept beside this one. */
+function isNewer(): boolean {
+  // The first one waits beside none, for a moment.
+  const waits = registration?.active != null && registration.waiting !== null;
+  return isBehind || waits;
+}
+
+/** Whether a newer build is kept beside that of this page. */
 export function useNewer(): boolean {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => waiting !== null,
-  );
+  return useSyncExternalStore((listener) => {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  }, isNewer);
 }
 
-/** Reloads every tab of the app into the newer build. */
-export function takeNewer(): void {
-  navigator.serviceWorker.addEventListener('controllerchange', () => window.location.reload());
-  waiting?.postMessage('take over');
+/** Reloads this tab into the newer build. Throws where it could not begin. */
+export async function takeNewer(): Promise<void> {
+  const next = registration?.waiting;
+  if (next) {
+    const begun = Promise.withResolvers<void>();
+    navigator.serviceWorker.addEventListener('controllerchange', () => begun.resolve());
+    const late = setTimeout(() => begun.reject(new Error('not taken over')), takeOverMs);
+    next.postMessage('take over');
+    await begun.promise.finally(() => clearTimeout(late));
+  }
+  // A swap asks before its page is left. Here somebody has just said so, and comes back to it.
+  const goes = (event: Event) => event.stopImmediatePropagation();
+  window.addEventListener('beforeunload', goes, { capture: true, once: true });
+  window.location.reload();
 }

@@ -10,7 +10,7 @@ declare global {
 
 type Lasting = Event & { waitUntil(done: Promise<unknown>): void };
 type Fetching = Event & { readonly request: Request; respondWith(answer: Promise<Response>): void };
-type Told = Event & { readonly data: unknown };
+type Told = Lasting & { readonly data: unknown };
 type Scope = EventTarget & {
   readonly location: Location;
   readonly clients: { claim(): Promise<void> };
@@ -94,7 +94,8 @@ async function anew(): Promise<Response> {
 scope.addEventListener('install', (event) => (event as Lasting).waitUntil(keepAll()));
 scope.addEventListener('activate', (event) => (event as Lasting).waitUntil(dropOthers()));
 scope.addEventListener('message', (event) => {
-  if ((event as Told).data === 'take over') void scope.skipWaiting();
+  const told = event as Told;
+  if (told.data === 'take over') told.waitUntil(scope.skipWaiting());
 });
 scope.addEventListener('fetch', (event) => {
   const { request } = event as Fetching;

@@ -1,8 +1,8 @@
 // An amount in a sentence: exact, with its unit, and no line break between them.
 
 import type { BaseUnits } from '../../core/nominal.ts';
-import { formatAmount } from '../../sdk/people.ts';
 import type { Asset } from '../../sdk/types.ts';
+import { formatAmount } from '../texts/people.ts';
 
 /** In base units where the market lists the asset no more, or has not answered. */
 export function amountText(units: BaseUnits, asset: Asset | undefined): string {

@@ -1,7 +1,7 @@
 // An amount in its unit. Where digits are cut, the exact ones are there on hover and when copied.
 
 import type { BaseUnits } from '../../core/nominal.ts';
-import { formatAmount } from '../../sdk/people.ts';
+import { formatAmount } from '../texts/people.ts';
 
 export type AmountProps = {
   readonly units: BaseUnits;

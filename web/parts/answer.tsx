@@ -4,7 +4,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { messageOf, ParleyApiError } from '../../sdk/errors.ts';
-import { formatDuration } from '../../sdk/people.ts';
+import { formatDuration } from '../texts/people.ts';
 import { text } from '../texts/texts.ts';
 import { Button } from './button.tsx';
 import { Notice } from './notice.tsx';

@@ -16,6 +16,7 @@
 // | answer.tsx | Answer: a query while it loads, fails, is old; Empty, Loading, Failed |
 // | announce.ts | announce: says a sentence in the live region of the layout |
 // | payout-form.tsx | PayoutForm: a Bitcoin address of the person |
+// | gas.ts, gas-notes.tsx | GasNotes: coins for network fees, what a wallet lacks and who sends |
 // | names.ts | chainName, assetName, shortAddress |
 //
 // Controls are the browser's own: names, order of focus and keys come with them.

@@ -1,7 +1,8 @@
 // Times: the time of day with how long it is until then, and a countdown for what is near.
 
 import type { UnixSeconds } from '../../core/nominal.ts';
-import { deadlineText, formatDuration, isoTime } from '../../sdk/people.ts';
+import { isoTime } from '../../sdk/people.ts';
+import { deadlineText, formatDuration } from '../texts/people.ts';
 import { text } from '../texts/texts.ts';
 import { useNow } from './now.ts';
 

@@ -1,14 +1,17 @@
 // Whether an account may give an asset: the market asks for a wallet of its family first.
 
 import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense } from 'react';
 import type { Family } from '../../core/families.ts';
 import type { Asset } from '../../sdk/types.ts';
 import { market } from '../market/client.ts';
 import { config } from '../market/config.ts';
-import { Answer } from './answer.tsx';
+import { Answer, Loading } from './answer.tsx';
 import { PhraseFirst } from './phrase-first.tsx';
 import { useEngine } from './use-engine.ts';
-import { Vouched } from './vouch.tsx';
+
+/** With the ways to sign in anew, which few need here. */
+const Vouched = lazy(async () => ({ default: (await import('./vouch.tsx')).Vouched }));
 
 export type Giving = {
   readonly family: Family | undefined;
@@ -35,7 +38,9 @@ export function BitcoinKey({ back }: { readonly back: string }) {
     <Answer of={engine}>
       {(opened) => (
         <PhraseFirst engine={opened} back={back}>
-          <Vouched engine={opened}>{null}</Vouched>
+          <Suspense fallback={<Loading />}>
+            <Vouched engine={opened}>{null}</Vouched>
+          </Suspense>
         </PhraseFirst>
       )}
     </Answer>

@@ -3,8 +3,8 @@
 
 import type { Family } from '../../core/families.ts';
 import type { BaseUnits } from '../../core/nominal.ts';
-import { formatAmount } from '../../sdk/people.ts';
 import type { PinnedAsset } from '../../sdk/trade.ts';
+import { formatAmount } from '../texts/people.ts';
 
 export type Listed = { readonly id: string; readonly symbol: string };
 

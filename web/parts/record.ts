@@ -1,7 +1,7 @@
 // How the other side of a negotiation kept its agreements, in words.
 
-import { formatDuration } from '../../sdk/people.ts';
 import type { AccountRecord } from '../../sdk/types.ts';
+import { formatDuration } from '../texts/people.ts';
 import { text } from '../texts/texts.ts';
 
 /** The worst is not left out. */

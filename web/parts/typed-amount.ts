@@ -2,7 +2,8 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import type { BaseUnits } from '../../core/nominal.ts';
-import { type AmountFault, parseAmount } from '../../sdk/people.ts';
+import type { AmountFault } from '../../sdk/people.ts';
+import { parseAmount } from '../texts/people.ts';
 import { text } from '../texts/texts.ts';
 
 export type TypedAmount = { readonly units: BaseUnits | null; readonly fault: string | null };

@@ -1,7 +1,8 @@
 // An instant that the market tells, as the time here. The whole of it is there on hover.
 
-import { isoTime, localTime } from '../../sdk/people.ts';
+import { isoTime } from '../../sdk/people.ts';
 import { now } from '../market/clock.ts';
+import { localTime } from '../texts/people.ts';
 
 /** Unix seconds of an RFC 3339 time of the market. */
 export function secondsOf(instant: string): number {

@@ -44,7 +44,7 @@ export async function linkBitcoin(
 async function pay(
   provider: unknown,
   name: string,
-  { payTo, amountSats }: BitcoinPayment,
+  { payTo, amountSats, withinMs }: BitcoinPayment,
   proof: ProofPlace,
 ): Promise<string> {
   accountAddress('bitcoin', payTo, proof);
@@ -52,7 +52,8 @@ async function pay(
     throw failed('failed', `${amountSats} sats is no amount that a wallet can be asked to pay`);
   }
   const recipients = [{ address: payTo, amount: Number(amountSats) }];
-  const txid = fieldOf(await ask(provider, name, 'sendTransfer', { recipients }), 'txid');
+  const answer = await ask(provider, name, 'sendTransfer', { recipients }, withinMs);
+  const txid = fieldOf(answer, 'txid');
   if (typeof txid === 'string' && /^[0-9a-f]{64}$/i.test(txid)) return txid.toLowerCase();
   throw lied(name, 'says that it has paid, and names no transaction: the chain will show it');
 }
@@ -66,6 +67,7 @@ async function ask(
   name: string,
   method: string,
   params: object,
+  limitMs = personMs,
 ): Promise<unknown> {
   const request = fieldOf(provider, 'request');
   if (typeof request !== 'function') throw lied(name, 'takes no requests');
@@ -76,7 +78,7 @@ async function ask(
       return { error: fieldOf(error, 'error') ?? error };
     }
   };
-  const answer = await asked(name, answering, personMs);
+  const answer = await asked(name, answering, limitMs);
   const refusal = fieldOf(answer, 'error') ?? null;
   if (fieldOf(refusal, 'code') === userRejection) throw declined(name);
   if (refusal !== null) throw refusalOf(name, refusal);

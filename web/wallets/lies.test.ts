@@ -247,7 +247,9 @@ const lies: readonly (readonly [string, string, () => Promise<unknown>, RegExp?]
 ];
 
 const pay = async (said: Parameters<typeof btc>[0]) =>
-  (await links.bitcoin(said)).pay({ payTo: bitcoin.address, amountSats: 1_000n });
+  (await links.bitcoin(said)).pay({
+    ...{ payTo: bitcoin.address, amountSats: 1_000n, withinMs: 1_000 },
+  });
 
 test('a wallet that lies is refused with the reason', async () => {
   for (const [name, wanted, does, words] of lies) {

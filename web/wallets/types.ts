@@ -2,6 +2,7 @@
 // passed here: names, icons, addresses, networks, signatures and ids of transactions.
 
 import type { Family } from '../../core/families.ts';
+import type { Millis } from '../../core/nominal.ts';
 import type { MessageSigner } from '../../sdk/keys.ts';
 import type { Asks, EvmWallet, SolanaWallet, TronWallet } from '../../sdk/wallets/wallet.ts';
 
@@ -84,6 +85,8 @@ export type BitcoinLink = Linked & {
 export type BitcoinPayment = {
   readonly payTo: string;
   readonly amountSats: bigint;
+  /** How long an answer is waited for: its id is worth more than a quick refusal. */
+  readonly withinMs: Millis;
 };
 
 export type Link = AccountLink | BitcoinLink;

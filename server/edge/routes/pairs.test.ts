@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { deadlines } from '../../../core/deadlines.ts';
 import { depthFor } from '../../../core/policy.ts';
 import { stubAdapter } from '../../../test/support/adapter.ts';
+import type { Desk } from '../../../watchtower/port.ts';
 import type { Tx } from '../../db/database.ts';
 import { markRestored } from '../../db/gaps.ts';
 import { storeHeads } from '../../db/heads.ts';
@@ -30,7 +31,13 @@ const evm = stubAdapter('evm-dev', 'evm', {
     return { ...costs, deposit: { locked: token === null ? 9n : 11n, keptByClaim: 1n } };
   },
 });
-const market = await negotiating({ adapters: [bitcoin, evm] });
+const watchtower: Desk = {
+  claim: () => Promise.reject(new Error('not asked here')),
+  fund: () => Promise.reject(new Error('not asked here')),
+  fundsBySignature: async () => () => false,
+  claimsOn: async () => new Set(['evm-dev']),
+};
+const market = await negotiating({ adapters: [bitcoin, evm], watchtower });
 const { taker, maker, deps, sql } = market;
 const { btc, eth, usd } = market.assets;
 const dayMs = 86_400_000;
@@ -248,10 +255,12 @@ test('anybody reads whether the market works: heads, halts without their reason,
       {
         ...{ chain: 'bitcoin', height: 7, clock: 1_700_000_000, seenAt: at.toISOString() },
         ...{ blockSeconds: 600, isQuiet: false, haltedSince: null },
+        ...{ sendsClaims: false, sendsFundings: false },
       },
       {
         ...{ chain: 'evm-dev', height: null, clock: null, seenAt: null },
         ...{ blockSeconds: 12, isQuiet: true, haltedSince: at.toISOString() },
+        ...{ sendsClaims: true, sendsFundings: false },
       },
     ],
   });

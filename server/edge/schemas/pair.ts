@@ -111,6 +111,11 @@ const chain = s.group('One chain.', {
   blockSeconds: s.nullable(s.decimal('usual time between blocks', 600)),
   isQuiet: s.flag('no new block for longer than is usual: the market may not see the chain', false),
   haltedSince: s.nullable(s.instant('nothing new is agreed on it, by the operator')),
+  sendsClaims: s.flag(
+    'claims are sent with the market’s gas for who asks, within its bounds',
+    true,
+  ),
+  sendsFundings: s.flag('so are fundings of tokens that are paid by a signature (EIP-3009)', true),
 });
 
 export const marketStatus = s.model('MarketStatus', 'Whether the market works.', {

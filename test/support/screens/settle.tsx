@@ -14,11 +14,14 @@ import { useSyncExternalStore } from 'react';
 import { createRoot } from 'react-dom/client';
 import { RescueError } from '../../../sdk/errors.ts';
 import type { RescueFile } from '../../../sdk/rescue/file.ts';
+import { byWalletOf } from '../../../web/engine/by-wallet.ts';
+import { memoryKept } from '../../../web/engine/kept.ts';
 import { held } from '../../../web/engine/live.ts';
 import type { Engine, SwapView, VaultState } from '../../../web/engine/types.ts';
 import { moveClock } from '../../../web/market/clock.ts';
 import { queries } from '../../../web/market/queries.ts';
 import { handOver } from '../../../web/parts/page-wallets.ts';
+import { Spoken } from '../../../web/parts/spoken.tsx';
 import { PhraseScreen } from '../../../web/screens/phrase/phrase.tsx';
 import { RescueScreen } from '../../../web/screens/rescue/rescue.tsx';
 import type { Seen } from '../../../web/screens/settlement/situation.ts';
@@ -31,6 +34,8 @@ import {
   seen,
   states,
 } from '../../../web/screens/settlement/testing/views.ts';
+import { languageFor } from '../../../web/texts/languages.ts';
+import { speak } from '../../../web/texts/texts.ts';
 
 const words = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
 
@@ -41,6 +46,9 @@ type Given = {
   readonly more?: Partial<Engine>;
 };
 
+/** One of the browser: what a wallet was asked outlives a screen. */
+const disk = memoryKept();
+
 function engineOf({ swaps = [], at, vault = checked, more = {} }: Given): Engine {
   moveClock((at?.now ?? agreedAt + 60) - Math.floor(Date.now() / 1_000));
   const kept = held<VaultState>(vault);
@@ -48,6 +56,11 @@ function engineOf({ swaps = [], at, vault = checked, more = {} }: Given): Engine
     { chain: 'bitcoin-regtest', family: 'bitcoin', title: 'Bitcoin regtest', isKnown: false },
     { chain: 'evm-dev', family: 'evm', title: 'A dev chain (chain id 31337)', isKnown: false },
   ] as const;
+  const byWallet = byWalletOf({
+    ...{ kept: disk, now: () => at?.now ?? agreedAt + 60 },
+    one: () => at?.swap ?? null,
+    payments: async () => at?.payments ?? [],
+  });
   const nodes = held(chains.map((each) => ({ ...each, nodes: [] as string[], isOwn: false })));
   const engine = {
     network: 'dev',
@@ -89,6 +102,7 @@ function engineOf({ swaps = [], at, vault = checked, more = {} }: Given): Engine
       one: () => null,
       driver: held({ kind: 'this' } as const),
       takeOver: async () => false,
+      look: async () => undefined,
       again: () => undefined,
       sign: () => undefined,
       payTo: async (_, address) => {
@@ -106,6 +120,7 @@ function engineOf({ swaps = [], at, vault = checked, more = {} }: Given): Engine
     examine: async () => assertNever(),
     accept: async () => assertNever(),
     rescue: rescueOf(),
+    byWallet: at?.wallet == null ? byWallet : { ...byWallet, of: async () => at.wallet ?? null },
     ...more,
   } as Engine;
   return engine;
@@ -219,7 +234,15 @@ function Shown() {
   );
 }
 
-Object.assign(globalThis, { showState: shown.set });
+const language = languageFor(null, navigator.languages);
+void speak(language, { isWhole: true }).then(() =>
+  Object.assign(globalThis, {
+    showState: (name: string) => {
+      queries.clear();
+      shown.set(name);
+    },
+  }),
+);
 handOver(({ signer }) => document.body.setAttribute('data-uses', signer.address));
 const root = createRootRoute({ component: Shown });
 const paths = ['/swaps', '/swaps/$id', '/phrase', '/rescue', '/wallets', '/'] as const;
@@ -232,6 +255,8 @@ const place = document.querySelector('#app');
 if (place === null) throw new Error('the page has no #app');
 createRoot(place).render(
   <QueryClientProvider client={queries}>
-    <RouterProvider router={router as never} />
+    <Spoken>
+      <RouterProvider router={router as never} />
+    </Spoken>
   </QueryClientProvider>,
 );

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import type { PageRead } from '../../market/pages.ts';
 import { collect } from './collect.ts';
 import { kindOf } from './login-kind.ts';
+import '../../texts/testing.ts';
 
 /** So many rows, two a page. */
 const pagesOf =

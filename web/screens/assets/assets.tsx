@@ -67,7 +67,7 @@ function Known({ assets }: { assets: readonly Asset[] }) {
       ) : (
         <Table
           caption={text('assets.title')}
-          columns={columns}
+          columns={columns()}
           rows={found.slice(0, shown)}
           keyOf={({ id }) => id}
         />
@@ -85,7 +85,7 @@ function kindOf({ verified, source }: Asset): string {
   return name === undefined ? text('assets.kind.api') : text('assets.kind.launchpad', { name });
 }
 
-const columns: readonly Column<Asset>[] = [
+const columns = (): readonly Column<Asset>[] => [
   {
     key: 'symbol',
     label: text('assets.symbol'),

@@ -91,7 +91,12 @@ function Rows({ rfqs, isWhole, assets }: Listing & { readonly assets: readonly A
       )}
       {rows.length > 0 && shown.length === 0 && <Empty>{text('book.none')}</Empty>}
       {shown.length > 0 && (
-        <Table caption={text('book.title')} columns={columns} rows={shown} keyOf={({ id }) => id} />
+        <Table
+          caption={text('book.title')}
+          columns={columns()}
+          rows={shown}
+          keyOf={({ id }) => id}
+        />
       )}
       <p className="hint" role="status">
         {text(isWhole ? 'book.count' : 'book.newest', { shown: shown.length, all: rows.length })}
@@ -138,7 +143,7 @@ function SideOf({ side }: { readonly side: Side }) {
   return <>{text('book.by_quotes', { asset: name })}</>;
 }
 
-const columns: readonly Column<Row>[] = [
+const columns = (): readonly Column<Row>[] => [
   { key: 'gives', label: text('book.gives'), cell: ({ gives }) => <SideOf side={gives} /> },
   { key: 'wants', label: text('book.wants'), cell: ({ wants }) => <SideOf side={wants} /> },
   {

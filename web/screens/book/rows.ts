@@ -1,8 +1,8 @@
 // What a row of the book says. Pure: the creator's sides, its price, what the filters leave.
 
 import type { BaseUnits, UnixSeconds } from '../../../core/nominal.ts';
-import { formatPrice } from '../../../sdk/people.ts';
 import type { Asset, Rfq } from '../../../sdk/types.ts';
+import { formatPrice } from '../../texts/people.ts';
 
 export type Side = {
   /** undefined: the market lists it no more, or has not answered. */

@@ -2,16 +2,17 @@
 
 import { type KeyboardEvent, memo, useCallback, useEffect, useRef } from 'react';
 import type { UnixSeconds } from '../../../core/nominal.ts';
-import { formatAmount, fromNow, isoTime, parseIsoTime } from '../../../sdk/people.ts';
+import { isoTime, parseIsoTime } from '../../../sdk/people.ts';
 import type { Asset, Thread } from '../../../sdk/types.ts';
 import { chainName } from '../../parts/names.ts';
 import { useNow } from '../../parts/now.ts';
+import { formatAmount, fromNow } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { priceWords } from './price-words.ts';
 import { type Row, rowByKey } from './rows.ts';
 
-/** Of amounts in a list; all of them are on the panel of the quote. */
-const most = 6;
+/** Of amounts in a list, whole satoshis; all digits are on the panel of the quote. */
+const most = 8;
 const tickSeconds = 10;
 
 export type BookGridProps = {

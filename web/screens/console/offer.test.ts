@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Rfq } from '../../../sdk/types.ts';
 import { drafted } from './offer.ts';
+import '../../texts/testing.ts';
 
 const usd = { decimals: 6 };
 const rfqOf = (direction: Rfq['direction'], baseAmount = '10000000') =>

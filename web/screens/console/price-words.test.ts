@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { priceWords } from './price-words.ts';
+import '../../texts/testing.ts';
 
 const btc = { symbol: 'BTC', decimals: 8 };
 const usd = { symbol: 'USD', decimals: 6 };

@@ -1,9 +1,10 @@
 // A price with its unit, the way round in which it is one or more: nobody reads 0.00000324.
 
 import type { BaseUnits } from '../../../core/nominal.ts';
-import { formatPrice, type Quantity } from '../../../sdk/people.ts';
+import type { Quantity } from '../../../sdk/people.ts';
 import type { Asset } from '../../../sdk/types.ts';
 import type { Price } from '../../market/prices.ts';
+import { formatPrice } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 
 type Coin = Pick<Asset, 'symbol' | 'decimals'>;

@@ -5,7 +5,6 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { messageOf } from '../../../sdk/errors.ts';
-import { formatAmount, formatDuration } from '../../../sdk/people.ts';
 import type { Asset, Pair, PairLeg, Thread } from '../../../sdk/types.ts';
 import type { Price, Side } from '../../market/prices.ts';
 import { announce } from '../../parts/announce.ts';
@@ -15,7 +14,7 @@ import { Field } from '../../parts/field.tsx';
 import { BitcoinKey, useGiving } from '../../parts/giving.tsx';
 import { assetName, chainName } from '../../parts/names.ts';
 import { Notice } from '../../parts/notice.tsx';
-import { percentOf } from '../../parts/percent.ts';
+import { formatAmount, formatDuration, formatPercent } from '../../texts/people.ts';
 import { type TextKey, text } from '../../texts/texts.ts';
 import { countedMarket } from './budget.ts';
 import { drafted, type Offer } from './offer.ts';
@@ -211,7 +210,7 @@ function Facts({ row, offer, indicative, count, pair, words, assets }: FactsProp
 function againstWords(bps: number | null): string {
   if (bps === null) return text('console.quote.unknown');
   if (bps === 0) return text('console.quote.same');
-  const percent = percentOf(bps);
+  const percent = formatPercent(bps);
   return text(bps > 0 ? 'console.quote.better' : 'console.quote.worse', { percent });
 }
 
@@ -254,7 +253,7 @@ type FarProps = {
 function Far({ offer, words, onBack, onSend }: FarProps) {
   if (offer === null) return null;
   const { bps, gives, gets } = offer;
-  const facts = { percent: percentOf(bps ?? 0), gives: words(gives), gets: words(gets) };
+  const facts = { percent: formatPercent(bps ?? 0), gives: words(gives), gets: words(gets) };
   return (
     <Dialog
       title={text('console.far.title')}

@@ -1,13 +1,13 @@
 // What waits for the maker: negotiations with the other side's moves, and swaps by deadline.
 
 import { Link } from '@tanstack/react-router';
-import { formatAmount } from '../../../sdk/people.ts';
 import type { Asset, Swap, Thread } from '../../../sdk/types.ts';
 import { type Side, sidesOf } from '../../market/prices.ts';
 import { Empty } from '../../parts/answer.tsx';
 import { Clock } from '../../parts/clock.tsx';
 import { assetName } from '../../parts/names.ts';
 import { useNow } from '../../parts/now.ts';
+import { formatAmount } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { dueSwaps, type Negotiation, negotiationsOf } from './due.ts';
 

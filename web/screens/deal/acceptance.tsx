@@ -4,8 +4,8 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { otherLeg } from '../../../core/trade.ts';
 import { messageOf, ParleyApiError } from '../../../sdk/errors.ts';
-import { localTime } from '../../../sdk/people.ts';
 import { defaultAcceptTtlSeconds as acceptSeconds } from '../../../sdk/trade.ts';
 import type { Asset } from '../../../sdk/types.ts';
 import type { Deal as DealOfEngine, Engine, Examined } from '../../engine/types.ts';
@@ -19,16 +19,25 @@ import { Answer, Failed, Loading } from '../../parts/answer.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Clock } from '../../parts/clock.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { GasNotes } from '../../parts/gas-notes.tsx';
 import { chainName } from '../../parts/names.ts';
 import { Notice } from '../../parts/notice.tsx';
 import { PhraseFirst } from '../../parts/phrase-first.tsx';
 import { useEngine, useLive } from '../../parts/use-engine.ts';
 import { useBitcoinSigner, Vouched } from '../../parts/vouch.tsx';
+import { localTime } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { chosenAddress, needsOf } from './addresses.ts';
 import { AddressesOfDeal } from './addresses-of-deal.tsx';
 import { confirmationsOf } from './confirmations.ts';
-import { type DealProps, lookOf, type Reference, stepsOf, type Terms } from './terms.ts';
+import {
+  type DealProps,
+  lookOf,
+  type Reference,
+  stepsOf,
+  type Terms,
+  type TermsLeg,
+} from './terms.ts';
 
 export type AcceptanceProps = DealProps & {
   readonly terms: Terms;
@@ -197,6 +206,7 @@ function Question(props: QuestionProps) {
         </p>
       )}
       {data !== undefined && <Then examined={data} terms={terms} give={give} get={get} />}
+      {data !== undefined && <Gas {...props} examined={data} />}
       <Checks examined={data} error={error} />
       {confirmations.map((sentence) => (
         <label key={sentence} className="deal-confirm">
@@ -242,6 +252,33 @@ function Then({ examined, terms, give, get }: ThenProps) {
       <p className="hint">
         {text('deal.accept.then.if')} {text(`deal.accept.lost.${terms.role}`)}
       </p>
+    </>
+  );
+}
+
+type GasProps = Opened & { readonly deal: DealOfEngine; readonly examined: Examined };
+
+/** Of both own wallets, before it binds. */
+function Gas({ engine, terms, deal, examined }: GasProps) {
+  const { role, gives, deadlines } = examined;
+  if (role === null || gives === null || deadlines === null) return null;
+  const of = ({ chain, assetId, amount }: TermsLeg) => ({
+    ...{ chain, amount, address: deal.addresses[chain] ?? '' },
+    asset: assetId === deal.base.id ? deal.base : deal.quote,
+  });
+  const { initiatorFundBy, counterpartyFundBy, refundAt } = deadlines;
+  const times = {
+    fundBy: role === 'initiator' ? initiatorFundBy : counterpartyFundBy,
+    ...{ refundAt: refundAt[gives], collectBy: refundAt[otherLeg(gives)] },
+  };
+  const sides = [
+    { side: 'gives', ...of(terms.gives) },
+    { side: 'gets', ...of(terms.gets) },
+  ] as const;
+  return (
+    <>
+      <h3>{text('gas.title')}</h3>
+      <GasNotes engine={engine} sides={sides} times={times} />
     </>
   );
 }

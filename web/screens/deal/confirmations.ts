@@ -4,7 +4,7 @@ import type { Party } from '../../../core/trade.ts';
 import type { Asset, Thread } from '../../../sdk/types.ts';
 import { getsQuote } from '../../market/prices.ts';
 import { amountText } from '../../parts/amount-text.ts';
-import { percentOf } from '../../parts/percent.ts';
+import { formatPercent } from '../../texts/people.ts';
 import { type TextKey, text } from '../../texts/texts.ts';
 import type { Reference } from './terms.ts';
 
@@ -38,7 +38,7 @@ function priceConfirmation({ thread, party, reference, quote }: ToConfirm): Conf
   const how = bps > 0 ? 'better' : getsQuote(thread.rfq, party) ? 'worse' : 'dearer';
   const key: TextKey = from === 'ask' ? `deal.confirm.ask_${how}` : `deal.confirm.${how}`;
   const values = {
-    percent: percentOf(bps),
+    percent: formatPercent(bps),
     amount: amountText(BigInt(thread.quoteAmount), quote),
     expected: amountText(expected, quote),
   };

@@ -3,7 +3,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { messageOf } from '../../../sdk/errors.ts';
-import { localTime } from '../../../sdk/people.ts';
 import { market } from '../../market/client.ts';
 import { now } from '../../market/clock.ts';
 import type { Standing } from '../../market/offers.ts';
@@ -13,6 +12,7 @@ import { AmountField } from '../../parts/amount-field.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { typedAmount } from '../../parts/typed-amount.ts';
+import { localTime } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import type { DealProps } from './terms.ts';
 

@@ -6,6 +6,7 @@ import type { Asset, Rfq, Thread } from '../../../sdk/types.ts';
 import { chosenAddress, type Known, needsOf } from './addresses.ts';
 import { confirmationsOf } from './confirmations.ts';
 import { lookOf, partyIn, referenceOf, stepsOf, termsOf } from './terms.ts';
+import '../../texts/testing.ts';
 
 const rfq = {
   ...{ id: 'r', direction: 'sell_base', baseAmount: '1000', askAmount: null },

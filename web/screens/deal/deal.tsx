@@ -5,7 +5,6 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import type { UnixSeconds } from '../../../core/nominal.ts';
 import type { Party } from '../../../core/trade.ts';
-import { localTime } from '../../../sdk/people.ts';
 import type { Asset, Thread } from '../../../sdk/types.ts';
 import { useAssets } from '../../market/assets.ts';
 import { market } from '../../market/client.ts';
@@ -19,10 +18,10 @@ import { AssetAmount } from '../../parts/asset-amount.tsx';
 import { chainName } from '../../parts/names.ts';
 import { Notice } from '../../parts/notice.tsx';
 import { useNow } from '../../parts/now.ts';
-import { percentOf } from '../../parts/percent.ts';
 import { recordText } from '../../parts/record.ts';
 import { Screen } from '../../parts/screen.tsx';
 import { SignedIn } from '../../parts/signed-in.tsx';
+import { formatPercent, localTime } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { Acceptance } from './acceptance.tsx';
 import { Counter } from './counter.tsx';
@@ -36,8 +35,8 @@ import {
 } from './terms.ts';
 import './deal.css';
 
-/** How often it is asked whether the other side has moved. */
-const pollMs = 2_000;
+/** How often it is asked whether the other side has moved; once one has accepted, the other. */
+const [pollMs, acceptedMs] = [2_000, 1_000];
 
 export function Deal() {
   const { id } = useParams({ from: '/deals/$id' });
@@ -47,7 +46,10 @@ export function Deal() {
     queryKey: ['thread', id],
     queryFn: ({ signal }) => market.thread(id, { signal }),
     enabled: session.status === 'account',
-    refetchInterval: ({ state }) => (state.data?.status === 'closed' ? false : pollMs),
+    refetchInterval: ({ state: { data } }) => {
+      if (data?.status === 'closed') return false;
+      return (data?.acceptanceExpiresAt ?? null) === null ? pollMs : acceptedMs;
+    },
   });
   const userId = session.status === 'account' ? session.account.id : '';
   return (
@@ -205,7 +207,7 @@ function Against({ reference, quote, isKnown }: AgainstProps) {
   }
   const { bps, from, expected, isFar } = reference;
   const how = bps === 0 ? 'even' : bps > 0 ? 'better' : 'worse';
-  const values = { percent: percentOf(bps), amount: amountText(expected, quote) };
+  const values = { percent: formatPercent(bps), amount: amountText(expected, quote) };
   const looks = bps < 0 && isFar ? 'bad-ink' : bps < 0 ? 'warn-ink' : undefined;
   return <p className={looks}>{text(`deal.${from}.${how}`, values)}</p>;
 }

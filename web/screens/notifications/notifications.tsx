@@ -77,7 +77,7 @@ function Channels({ account: { logins } }: { account: SignedInAccount }) {
 const kinds = ['deadlines', 'payout', 'logins', 'keys', 'end'] as const;
 type Kind = (typeof kinds)[number];
 
-const columns: readonly Column<Kind>[] = [
+const columns = (): readonly Column<Kind>[] => [
   {
     key: 'kind',
     label: text('notifications.kind'),
@@ -96,7 +96,7 @@ function Kinds() {
       <h2>{text('notifications.kinds')}</h2>
       <Table
         caption={text('notifications.kinds')}
-        columns={columns}
+        columns={columns()}
         rows={kinds}
         keyOf={(kind) => kind}
       />

@@ -6,9 +6,9 @@ import type { Offer } from '../../market/offers.ts';
 import { useRecord } from '../../market/pairs.ts';
 import { amountText } from '../../parts/amount-text.ts';
 import { AssetAmount } from '../../parts/asset-amount.tsx';
-import { percentOf } from '../../parts/percent.ts';
 import { recordText } from '../../parts/record.ts';
 import { Table } from '../../parts/table.tsx';
+import { formatPercent } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 
 export type OffersProps = {
@@ -84,7 +84,7 @@ function moveText({ standing, countered }: Offer, quote: Asset | undefined): str
 function Against({ bps }: { readonly bps: number | null }) {
   if (bps === null) return <span className="soft">{text('order.unknown')}</span>;
   if (bps === 0) return <>{text('order.even')}</>;
-  const percent = percentOf(bps);
+  const percent = formatPercent(bps);
   return (
     <span className={bps > 0 ? 'good-ink' : 'warn-ink'}>
       {text(bps > 0 ? 'order.better' : 'order.worse', { percent })}

@@ -3,7 +3,6 @@
 import { Link, useSearch } from '@tanstack/react-router';
 import { use, useState, useSyncExternalStore } from 'react';
 import { messageOf } from '../../../sdk/errors.ts';
-import { localTime } from '../../../sdk/people.ts';
 import { pageEngine } from '../../engine/page.ts';
 import type { Engine, VaultState } from '../../engine/types.ts';
 import { announce } from '../../parts/announce.ts';
@@ -12,6 +11,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { PhraseForm } from '../../parts/phrase-form.tsx';
 import { Screen } from '../../parts/screen.tsx';
+import { localTime } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { TypeBack } from './type-back.tsx';
 import { Words } from './words.tsx';

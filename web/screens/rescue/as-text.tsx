@@ -1,11 +1,11 @@
 // A claim or refund as text, for whoever has no node that answers here.
 
 import { useState } from 'react';
-import { localTime } from '../../../sdk/people.ts';
 import type { RawSpend } from '../../../sdk/rescue/raw.ts';
 import type { Engine } from '../../engine/types.ts';
 import { Button } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
+import { localTime } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { faultOf } from './faults.ts';
 

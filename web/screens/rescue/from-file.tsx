@@ -2,8 +2,8 @@
 
 import { useId, useState } from 'react';
 import type { UnixSeconds } from '../../../core/nominal.ts';
-import { localTime } from '../../../sdk/people.ts';
 import { mostBytes, type RescueFile } from '../../../sdk/rescue/file.ts';
+import { localTime } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { faultOf } from './faults.ts';
 import type { Opened } from './told.ts';

@@ -1,7 +1,6 @@
 // What the market lists of the signed-in account: a person says of each whether it was agreed so.
 
 import { useState } from 'react';
-import { localTime } from '../../../sdk/people.ts';
 import type { RescueSwap } from '../../../sdk/rescue/file.ts';
 import type { Restored } from '../../../sdk/rescue/restore.ts';
 import type { Engine } from '../../engine/types.ts';
@@ -9,6 +8,7 @@ import { useAssets } from '../../market/assets.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { SignedIn } from '../../parts/signed-in.tsx';
+import { localTime } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { faultOf } from './faults.ts';
 import { amountsOf } from './told.ts';

@@ -1,10 +1,16 @@
 // What is of this browser alone: nodes of one's own, and the language.
 
-import { formatAmount, localTime } from '../../../sdk/people.ts';
+import { useState } from 'react';
 import { now } from '../../market/clock.ts';
 import { AccountNav } from '../../parts/account-screen.tsx';
+import { Failed } from '../../parts/answer.tsx';
 import { Screen } from '../../parts/screen.tsx';
-import { text } from '../../texts/texts.ts';
+import { Select } from '../../parts/select.tsx';
+import { useAct } from '../../parts/ways/act.ts';
+import { keepLanguage, keptLanguage } from '../../texts/kept.ts';
+import { allLanguages, type Language, languageFor, languages } from '../../texts/languages.ts';
+import { formatAmount, localTime } from '../../texts/people.ts';
+import { speak, text } from '../../texts/texts.ts';
 import { OwnNodes } from './own-nodes.tsx';
 import './settings.css';
 
@@ -14,19 +20,46 @@ export function Settings() {
       <AccountNav />
       <p>{text('settings.browser')}</p>
       <OwnNodes />
-      <Language />
+      <LanguageChoice />
     </Screen>
   );
 }
 
-function Language() {
+/** Those of the browser where nobody chose. */
+const byBrowser = 'browser';
+
+function LanguageChoice() {
+  const [kept, setKept] = useState<Language | typeof byBrowser>(keptLanguage() ?? byBrowser);
+  const { error, run } = useAct();
+  const choose = (to: typeof kept) =>
+    run(async () => {
+      const chosen = to === byBrowser ? null : to;
+      await speak(languageFor(chosen, navigator.languages), { isWhole: true });
+      keepLanguage(chosen);
+      setKept(to);
+    });
+  const own = languages[languageFor(null, navigator.languages)].name;
+  const options = [
+    {
+      value: byBrowser as typeof kept,
+      label: text('settings.language.browser', { language: own }),
+    },
+    ...allLanguages.map((value) => ({ value, label: languages[value].name })),
+  ];
   return (
     <section className="panel">
       <h2>{text('settings.language')}</h2>
-      <p>{text('settings.language.what')}</p>
+      <Select
+        label={text('settings.language.choose')}
+        value={kept}
+        onChange={choose}
+        options={options}
+      />
+      {error !== null && <Failed error={error} />}
       <p>
-        <code>{navigator.language}</code> · {formatAmount(123_456_789n, 4)} · {localTime(now(), 0)}
+        {text('settings.language.what')} {formatAmount(123_456_789n, 4)} · {localTime(now(), 0)}
       </p>
+      <p className="hint">{text('settings.language.market')}</p>
       <p className="hint">{text('settings.theme.what')}</p>
     </section>
   );

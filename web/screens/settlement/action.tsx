@@ -3,6 +3,7 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { extraOf } from '../../../sdk/settle/extra.ts';
+import { whyNotToPay } from '../../engine/by-wallet.ts';
 import type { Ask, Engine, Verb } from '../../engine/types.ts';
 import { Failed } from '../../parts/answer.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -14,9 +15,10 @@ import { useAct } from '../../parts/ways/act.ts';
 import { Programs } from '../../parts/ways/sign-text.tsx';
 import { type TextKey, text } from '../../texts/texts.ts';
 import type { FoundWallet } from '../../wallets/types.ts';
+import { LateWallet } from './by-wallet.tsx';
 import { Pay } from './pay.tsx';
 import type { Shown } from './shown.ts';
-import { askOf, mustNotPay, type Seen, sidesOf } from './situation.ts';
+import { askOf, type Seen, type Situation, sidesOf } from './situation.ts';
 
 export type ActionProps = { readonly engine: Engine; readonly seen: Seen; readonly said: Shown };
 
@@ -34,16 +36,22 @@ export function Action({ engine, seen, said }: ActionProps) {
     );
   }
   // Never beside a payment that was seen.
-  if (pay !== null && (situation === 'pay' || situation === 'pay_again')) {
-    if (mustNotPay(swap)) return <Notice kind="bad" title={text('settlement.pay.blind')} />;
-    return <Pay ask={pay} seen={seen} said={said} />;
+  if (pay !== null && isToPay(situation)) {
+    if (whyNotToPay(swap) !== null)
+      return <Notice kind="bad" title={text('settlement.pay.blind')} />;
+    return <Pay engine={engine} ask={pay} seen={seen} said={said} />;
   }
+  if (situation === 'pay_too_late') return <LateWallet seen={seen} said={said} />;
   const ask = swap.asks.find(({ kind }) => kind !== 'wait' && kind !== 'pay_by_hand');
   if (ask !== undefined) return <Asked engine={engine} seen={seen} said={said} ask={ask} />;
   if (swap.phase === 'stopped') return <Stopped engine={engine} seen={seen} said={said} />;
   return swap.isRefundLeft && swap.phase === 'running' ? (
     <p className="soft">{text('settlement.left')}</p>
   ) : null;
+}
+
+function isToPay(situation: Situation): boolean {
+  return situation === 'pay' || situation === 'pay_again' || situation.startsWith('wallet_');
 }
 
 function Asked({ engine, seen, said, ask }: ActionProps & { readonly ask: Ask }) {

@@ -1,12 +1,12 @@
 // What was checked, what happened, and what is kept of a swap that has ended.
 
 import type { UnixSeconds } from '../../../core/nominal.ts';
-import { localTime } from '../../../sdk/people.ts';
 import type { SwapView } from '../../engine/types.ts';
 import { config } from '../../market/config.ts';
 import { Button } from '../../parts/button.tsx';
 import type { Listed } from '../../parts/labels.ts';
 import { saveFile } from '../../parts/save-file.ts';
+import { localTime } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { receiptOf } from './receipt.ts';
 

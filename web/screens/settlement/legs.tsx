@@ -69,7 +69,7 @@ function Step({ step, chain, isKnown }: StepProps) {
 
 type TxProps = { readonly txid: string; readonly chain: string; readonly isKnown: boolean };
 
-function Tx({ txid, chain, isKnown }: TxProps) {
+export function Tx({ txid, chain, isKnown }: TxProps) {
   const explorer = explorerOf(chain, isKnown, txid);
   return (
     <span className="swap-tx">

@@ -2,10 +2,10 @@
 
 import type { EscrowFacts, Sighting } from '../../../core/facts.ts';
 import type { UnixSeconds } from '../../../core/nominal.ts';
-import { localTime } from '../../../sdk/people.ts';
 import { extraOf } from '../../../sdk/settle/extra.ts';
 import type { LegView } from '../../engine/types.ts';
 import { amountText, type Listed, symbolOf } from '../../parts/labels.ts';
+import { formatDuration, localTime } from '../../texts/people.ts';
 import { text, type Values } from '../../texts/texts.ts';
 import {
   clockOf,
@@ -56,6 +56,11 @@ export type Shown = {
 const tones: Readonly<Partial<Record<Situation, Tone>>> = {
   pay: 'act',
   pay_again: 'act',
+  wallet_confirm: 'act',
+  wallet_silent: 'act',
+  wallet_failed: 'act',
+  wallet_unseen: 'act',
+  collect: 'act',
   fund: 'act',
   decide_extra: 'act',
   done_received: 'good',
@@ -106,8 +111,11 @@ function valuesOf(seen: Seen, listed: readonly Listed[]): Values {
   const arrived = little.reduce((sum, { amount }) => sum + amount, 0n);
   const { counterpartyFundBy, revealBy } = swap.deadlines;
   const [contract = ''] = (own.escrow ?? '').split(':');
+  const { wallet } = seen;
   return {
-    ...{ gives, gets, contract },
+    ...{ gives, gets, contract, escrow: own.escrow ?? '' },
+    ...{ wallet: wallet?.wallet ?? '', why: wallet?.why ?? '', askedAt: at(wallet?.at ?? now) },
+    since: formatDuration(Math.max(0, now - (wallet?.at ?? now))),
     arrived: inOwn(arrived > 0n ? arrived : mine.balance),
     extra: inOwn(extraOf(payments, own.amount)),
     ...{ address: own.ownAddress, payTo: other.ownAddress },

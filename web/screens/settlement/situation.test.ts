@@ -8,6 +8,7 @@ import { shown } from './shown.ts';
 import { fatesOf, mustStay, situationOf, situations } from './situation.ts';
 import { agreedAt, deadlines, healthy, listed, payment, seen, states } from './testing/views.ts';
 import { type About, inCoins, warningsOf } from './warnings.ts';
+import '../../texts/testing.ts';
 
 test('every state has one screen, and every screen a state', () => {
   for (const [name, is, each] of states) assert.equal(situationOf(each), is, name);
@@ -51,11 +52,11 @@ test('a leg is a step done only when that is final, and the other way out once i
       detail,
     ]);
   assert.deepEqual(stepsOf({ btc: 'mined' }), [
-    ['You pay into the escrow', 'now', '1 of 3 confirmations'],
+    ['You lock', 'now', '1 of 3 confirmations'],
     ['The other side collects', 'later', 'not yet'],
   ]);
   assert.deepEqual(stepsOf({ state: 'refunding', btc: 'refundMined' }), [
-    ['You pay into the escrow', 'done', 'final'],
+    ['You lock', 'done', 'final'],
     ['It comes back to you', 'now', '1 of 3 confirmations'],
   ]);
 });
@@ -161,7 +162,7 @@ test('a receipt names every transaction of both legs, and no secret', () => {
   const said = receiptOf(done?.swap ?? seen().swap, 'Parley', listed);
   assert.match(said, /^Parley: receipt of swap 0199aa00-/);
   assert.match(said, /Given: 0.01 BTC on bitcoin-regtest/);
-  assert.equal(said.match(/Collected: /g)?.length, 2);
+  assert.equal(said.match(/Collected in transaction: /g)?.length, 2);
   assert.doesNotMatch(said, /secret/i);
 });
 

@@ -5,7 +5,7 @@ import { type EscrowFacts, legStatus, nothingSeen } from '../../../core/facts.ts
 import type { BaseUnits, UnixSeconds } from '../../../core/nominal.ts';
 import { extraOf, isMuch } from '../../../sdk/settle/extra.ts';
 import type { EscrowPayment } from '../../../sdk/settle.ts';
-import type { Ask, LegView, SwapView } from '../../engine/types.ts';
+import type { Ask, LegView, SwapView, WalletPayment } from '../../engine/types.ts';
 
 export const situations = [
   'starting',
@@ -15,6 +15,11 @@ export const situations = [
   'pay',
   'pay_again',
   'pay_too_late',
+  'wallet_confirm',
+  'wallet_silent',
+  'wallet_failed',
+  'wallet_sent',
+  'wallet_unseen',
   'paid',
   'paid_late',
   'paid_little',
@@ -46,6 +51,8 @@ export type Seen = {
   readonly now: UnixSeconds;
   /** Of the own leg, where Bitcoin is paid by hand. */
   readonly payments: readonly EscrowPayment[];
+  /** What a wallet of this browser was asked to pay; null: nothing. Absent: not read yet. */
+  readonly wallet?: WalletPayment | null | undefined;
 };
 
 export type Sides = { readonly own: LegView; readonly other: LegView };
@@ -120,8 +127,26 @@ function fundingOf(seen: Seen): Situation {
     return funded === null ? (isSent(swap) ? 'fund_sent' : 'fund') : 'fund_sent';
   }
   if (funded !== null) return isLate && !funded.deep ? 'paid_late' : 'paid';
-  if (hasLittle(seen, own)) return isLate ? 'paid_little' : 'pay_again';
-  return isLate ? 'pay_too_late' : 'pay';
+  const asked = isLate || seen.wallet == null ? null : walletSituation(seen.wallet, now);
+  if (hasLittle(seen, own)) return isLate ? 'paid_little' : (asked ?? 'pay_again');
+  return isLate ? 'pay_too_late' : (asked ?? 'pay');
+}
+
+/** A person unlocks its wallet and reads: as long as other wallets are given. */
+const answerSeconds = 120;
+/** A payment goes around the world in seconds. */
+const seenSeconds = 60;
+
+/** By what it has answered, and how long ago. The page that asked may be gone. */
+function walletSituation({ is, at }: WalletPayment, now: UnixSeconds): Situation {
+  switch (is) {
+    case 'asked':
+      return now - at < answerSeconds ? 'wallet_confirm' : 'wallet_silent';
+    case 'sent':
+      return now - at < seenSeconds ? 'wallet_sent' : 'wallet_unseen';
+    case 'failed':
+      return 'wallet_failed';
+  }
 }
 
 /** The wallet has signed, and no node shows it yet. */
@@ -150,7 +175,8 @@ function fundedOf({ swap, now }: Seen): Situation {
   return now <= counterpartyFundBy || isComing ? 'other_funds' : 'waits_for_refund';
 }
 
-function endOf(swap: SwapView): Situation {
+/** Of a swap that has ended. */
+export function endOf(swap: SwapView) {
   const { own, other } = sidesOf(swap);
   const [ownIs, otherIs] = [legStatus(factsOf(own)), legStatus(factsOf(other))];
   if (swap.end?.end === 'received' || otherIs === 'claimed') return 'done_received';
@@ -159,11 +185,6 @@ function endOf(swap: SwapView): Situation {
   // Of what is restored nobody knows who paid.
   const isByOthers = swap.isByHand || (swap.isRestored && own.family === 'bitcoin');
   return isByOthers ? 'done_unpaid' : 'done_nothing';
-}
-
-/** Whether a payment by hand could not be seen, or would be of other terms than were agreed. */
-export function mustNotPay({ problems, gives }: SwapView): boolean {
-  return problems.some(({ kind, leg }) => kind === 'terms' || (kind === 'node' && leg === gives));
 }
 
 /** Whether the page has to stay open now: what it sends next has no later time. */
@@ -190,6 +211,11 @@ export function clockOf(
     case 'pay_not_yet':
     case 'pay':
     case 'pay_again':
+    case 'wallet_confirm':
+    case 'wallet_silent':
+    case 'wallet_failed':
+    case 'wallet_sent':
+    case 'wallet_unseen':
     case 'fund':
     case 'fund_sent':
       return until(fundByOf(swap));

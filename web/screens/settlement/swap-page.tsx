@@ -9,10 +9,13 @@ import { useAssets } from '../../market/assets.ts';
 import { announce } from '../../parts/announce.ts';
 import { Empty } from '../../parts/answer.tsx';
 import { Clock } from '../../parts/clock.tsx';
+import { Notice } from '../../parts/notice.tsx';
 import { useNow } from '../../parts/now.ts';
 import { Screen } from '../../parts/screen.tsx';
 import { text } from '../../texts/texts.ts';
 import { Action } from './action.tsx';
+import { useWalletPayment } from './by-wallet.tsx';
+import { Gas } from './gas.tsx';
 import { Checks, Ended, History } from './history.tsx';
 import { Fates, Legs } from './legs.tsx';
 import { PaidTo } from './paid-to.tsx';
@@ -27,7 +30,23 @@ export type OnSwap = { readonly engine: Engine; readonly swap: SwapView };
 
 export function SwapPage({ engine, id }: { readonly engine: Engine; readonly id: string }) {
   const swap = useLive(engine.swaps.all).find((each) => each.id === id);
-  return swap === undefined ? <Unknown /> : <Known engine={engine} swap={swap} />;
+  // Both have just accepted: the engine has yet to hear of it.
+  const { isPending } = useQuery({
+    queryKey: ['looked for', id],
+    queryFn: async () => {
+      await engine.swaps.look();
+      return true;
+    },
+    enabled: swap === undefined,
+    networkMode: 'always',
+  });
+  if (swap !== undefined) return <Known engine={engine} swap={swap} />;
+  if (!isPending) return <Unknown />;
+  return (
+    <p role="status" className="loading">
+      {text('settlement.loading')}
+    </p>
+  );
 }
 
 function Unknown() {
@@ -72,7 +91,8 @@ function Known({ engine, swap }: OnSwap) {
   useNow();
   const payments = usePayments({ engine, swap });
   const { data: listed = [] } = useAssets();
-  const seen: Seen = { swap, payments, now: engine.now() };
+  const wallet = useWalletPayment(engine, swap);
+  const seen: Seen = { swap, payments, wallet, now: engine.now() };
   const said = shown(seen, listed);
   useStay(said.mustStay);
   const { situation, title } = said;
@@ -85,8 +105,10 @@ function Known({ engine, swap }: OnSwap) {
     >
       <Warnings engine={engine} seen={seen} said={said} />
       <Main said={said}>
+        <Relay swap={swap} said={said} />
         <Action engine={engine} seen={seen} said={said} />
       </Main>
+      <Gas engine={engine} swap={swap} />
       <Fates seen={seen} said={said} listed={listed} />
       <Legs engine={engine} said={said} />
       <PaidTo engine={engine} swap={swap} said={said} />
@@ -118,6 +140,17 @@ function Main({ said, children }: { readonly said: Shown; readonly children: Rea
         ))}
       </dl>
     </section>
+  );
+}
+
+/** The market was asked to collect, since the wallet could not pay for it. */
+function Relay({ swap: { relay }, said }: { readonly swap: SwapView; readonly said: Shown }) {
+  const isDue = said.situation === 'collect' || said.situation === 'collecting';
+  if (!isDue || !relay || relay.refused !== null) return null;
+  return (
+    <Notice kind="info" title={text('settlement.relay')}>
+      {text('settlement.relay.why', said.values)}
+    </Notice>
   );
 }
 

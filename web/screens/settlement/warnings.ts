@@ -1,6 +1,5 @@
 // What a person is warned of before it costs, the worst first. Pure.
 
-import { formatAmount } from '../../../sdk/people.ts';
 import {
   type Health,
   mostClockOffSeconds,
@@ -8,6 +7,7 @@ import {
   type RescueFileState,
   type VaultState,
 } from '../../engine/types.ts';
+import { formatAmount } from '../../texts/people.ts';
 import { factsOf, fundByOf, type Seen, sidesOf, situationOf } from './situation.ts';
 
 const warningKinds = [

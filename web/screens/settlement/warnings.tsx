@@ -2,14 +2,15 @@
 
 import { Link } from '@tanstack/react-router';
 import { useState, useSyncExternalStore } from 'react';
-import { formatDuration } from '../../../sdk/people.ts';
 import type { Engine } from '../../engine/types.ts';
 import { useAssets } from '../../market/assets.ts';
 import { Button } from '../../parts/button.tsx';
 import { chainName } from '../../parts/names.ts';
 import { Notice } from '../../parts/notice.tsx';
 import { SaveRescue } from '../../parts/save-rescue.tsx';
+import { formatDuration } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
+import { gasUrgency } from './ahead.ts';
 import type { Shown } from './shown.ts';
 import { type Seen, sidesOf } from './situation.ts';
 import { inCoins, type WarningKind, warningsOf } from './warnings.ts';
@@ -28,6 +29,7 @@ export function Warnings({ engine, seen, said }: Props) {
   const { chain: gasChain } = seen.swap.legs[short];
   const { data: listed = [] } = useAssets();
   const coin = listed.find(({ chain, address }) => chain === gasChain && address === null);
+  const { refused } = seen.swap.relay ?? {};
   const values = {
     ...said.values,
     off: formatDuration(Math.abs(health.clockOffSeconds ?? 0)),
@@ -41,7 +43,12 @@ export function Warnings({ engine, seen, said }: Props) {
       title={text(`settlement.warn.${kind}`, values)}
       action={<What kind={kind} engine={engine} />}
     >
-      {text(`settlement.warn.${kind}.why`, values)}
+      {kind === 'gas'
+        ? text(`settlement.warn.gas.${gasUrgency(seen.swap)}`, values)
+        : text(`settlement.warn.${kind}.why`, values)}
+      {kind === 'gas' && typeof refused === 'string' && (
+        <p>{text('settlement.warn.gas.refused', { why: refused })}</p>
+      )}
       {sentence !== null && <Told kind={kind} sentence={sentence} coin={coin?.symbol} />}
     </Notice>
   ));

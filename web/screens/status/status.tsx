@@ -2,7 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { formatDuration, localTime, parseIsoTime } from '../../../sdk/people.ts';
+import { parseIsoTime } from '../../../sdk/people.ts';
 import type { MarketStatus } from '../../../sdk/types.ts';
 import { market } from '../../market/client.ts';
 import { now as clock } from '../../market/clock.ts';
@@ -12,6 +12,7 @@ import { chainName } from '../../parts/names.ts';
 import { Notice } from '../../parts/notice.tsx';
 import { Screen } from '../../parts/screen.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
+import { formatDuration, localTime } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { clockOff, stateOf } from './verdict.ts';
 
@@ -71,7 +72,7 @@ function Told({ status, off, isOld }: Read & { readonly isOld: boolean }) {
       <h2>{text('status.chains')}</h2>
       <Table
         caption={text('status.chains')}
-        columns={columns}
+        columns={columns()}
         rows={chains}
         keyOf={({ chain }) => chain}
       />
@@ -93,7 +94,7 @@ function StateOf({ chain }: { readonly chain: Chain }) {
   return <span className={tones[state]}>{text(`status.is.${state}`, { since })}</span>;
 }
 
-const columns: readonly Column<Chain>[] = [
+const columns = (): readonly Column<Chain>[] => [
   { key: 'chain', label: text('status.chain'), cell: ({ chain }) => chainName(chain) },
   { key: 'state', label: text('status.state'), cell: (chain) => <StateOf chain={chain} /> },
   {

@@ -1,13 +1,15 @@
 // All that a swap costs beside its price, before anything is signed: fees of both chains, the coins
 // that they need, and for how long money is locked.
 
-import { formatAmount, formatDuration } from '../../../sdk/people.ts';
 import type { Asset } from '../../../sdk/types.ts';
 import { usePair } from '../../market/pairs.ts';
+import { useSends } from '../../market/sends.ts';
 import { Failed, Loading } from '../../parts/answer.tsx';
+import { enough } from '../../parts/gas.ts';
 import { chainName } from '../../parts/names.ts';
+import { formatAmount, formatDuration } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
-import { type Coin, type CostLine, type Costs, costsOf, enough } from './costs.ts';
+import { type Coin, type CostLine, type Costs, costsOf } from './costs.ts';
 import type { Draft, Understood } from './draft.ts';
 
 export type CostsOfSwapProps = {
@@ -65,6 +67,11 @@ function Lines({ costs, give, get }: { costs: Costs; give: Asset; get: Asset }) 
   const { lines, needs, unknown, usualSeconds, worstSeconds, lockedSeconds } = costs;
   const needed = new Set(needs.map(({ coin }) => coin.chain));
   const freeOf = [give, get].filter(({ chain }) => !needed.has(chain) && !unknown.includes(chain));
+  const sends = useSends();
+  const keyOf = ({ chain }: Coin) =>
+    chain === get.chain && sends(chain).claims
+      ? 'swap_box.costs.need_or_sent'
+      : 'swap_box.costs.need';
   const locked = formatDuration(worstSeconds ?? lockedSeconds);
   return (
     <>
@@ -87,7 +94,7 @@ function Lines({ costs, give, get }: { costs: Costs; give: Asset; get: Asset }) 
       <ul className="hint">
         {needs.map(({ coin, units }) => (
           <li key={coin.chain}>
-            {text('swap_box.costs.need', {
+            {text(keyOf(coin), {
               amount: shown(enough(units, coin), coin),
               chain: chainName(coin.chain),
             })}

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pair } from '../../../sdk/types.ts';
-import { costsOf, enough } from './costs.ts';
+import { costsOf } from './costs.ts';
 
 const coin = (chain: string) => ({ chain, symbol: chain.toUpperCase(), decimals: 8 });
 const coins = [coin('bitcoin'), coin('solana'), coin('evm')];
@@ -64,16 +64,4 @@ test('who funds first waits by its own times, and a chain that tells nothing is 
   const quiet = costsOf(pair('evm', 'solana', { expected: null }), coins);
   assert.deepEqual([quiet.unknown, quiet.worstSeconds, quiet.lockedSeconds], [['evm'], null, 900]);
   assert.deepEqual(costsOf(pair('bitcoin', 'solana'), []).unknown, ['bitcoin', 'solana']);
-});
-
-test('what one should have is rounded up, and never shown as less', () => {
-  for (const [units, decimals, shown] of [
-    [208_870_000_000_001n, 18, 208_880_000_000_000n],
-    [208_880_000_000_000n, 18, 208_880_000_000_000n],
-    [1n, 18, 10_000_000_000n],
-    [7n, 8, 7n],
-    [7n, 6, 7n],
-  ] as const) {
-    assert.equal(enough(units, { decimals }), shown, `${units}`);
-  }
 });

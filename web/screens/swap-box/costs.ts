@@ -68,12 +68,3 @@ export function costsOf({ legs, initiator, expected }: Pair, coins: readonly Coi
     lockedSeconds: gives.timelockSeconds,
   };
 }
-
-/** Digits after the mark that people compare; more of them say nothing. */
-const shownDecimals = 8;
-
-/** Rounded up to what is shown: who has so much has enough. */
-export function enough(units: BaseUnits, { decimals }: Pick<Coin, 'decimals'>): BaseUnits {
-  const scale = 10n ** BigInt(Math.max(0, decimals - shownDecimals));
-  return ((units + scale - 1n) / scale) * scale;
-}

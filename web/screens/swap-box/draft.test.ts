@@ -17,6 +17,7 @@ import {
   withAmount,
   withAsk,
 } from './draft.ts';
+import '../../texts/testing.ts';
 
 const asset = (id: string, chain: string, decimals: number, more: Partial<Asset> = {}): Asset => ({
   ...{ id, chain, symbol: id.toUpperCase(), address: null, decimals, enabled: true },

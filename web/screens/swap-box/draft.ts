@@ -2,11 +2,11 @@
 // first is exact; the amount of the other one is what quotes decide, and optional. Pure.
 
 import type { BaseUnits } from '../../../core/nominal.ts';
-import { formatAmount } from '../../../sdk/people.ts';
 import type { Asset, CreateRfq } from '../../../sdk/types.ts';
 import { type Price, quoteAt } from '../../market/prices.ts';
 import { chainName } from '../../parts/names.ts';
 import { typedAmount } from '../../parts/typed-amount.ts';
+import { formatAmount } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 
 export type Side = 'give' | 'get';

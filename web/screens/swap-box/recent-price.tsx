@@ -1,13 +1,12 @@
 // What the pair was traded at of late, for the amount that is typed; and how far the asking price
 // is from that.
 
-import { formatAmount, formatDuration, fromNow } from '../../../sdk/people.ts';
 import type { Asset } from '../../../sdk/types.ts';
 import { priceOf, usePrice } from '../../market/pairs.ts';
 import { advantageBps, isFar } from '../../market/prices.ts';
 import { Button } from '../../parts/button.tsx';
 import { useNow } from '../../parts/now.ts';
-import { percentOf } from '../../parts/percent.ts';
+import { formatAmount, formatDuration, formatPercent, fromNow } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { type Draft, estimateOf, type Understood, type Wanted, withAsk } from './draft.ts';
 
@@ -61,7 +60,7 @@ function AskAgainst({ wanted, expected }: { wanted: Wanted; expected: bigint }) 
   if (askAmount === null) return null;
   const bps = advantageBps(askAmount, expected, body.direction === 'sell_base');
   if (bps === null || !isFar(bps)) return null;
-  const percent = percentOf(bps);
+  const percent = formatPercent(bps);
   return (
     <p className="warn-ink">{text(`swap_box.ask_${bps > 0 ? 'better' : 'worse'}`, { percent })}</p>
   );

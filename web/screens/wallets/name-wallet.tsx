@@ -4,7 +4,6 @@
 import { Link, useRouter } from '@tanstack/react-router';
 import { useState } from 'react';
 import { families } from '../../../core/families.ts';
-import { formatDuration } from '../../../sdk/people.ts';
 import {
   account,
   type PayoutBegun,
@@ -22,6 +21,7 @@ import { signInPath } from '../../parts/ways/back.ts';
 import { useFreshly } from '../../parts/ways/fresh.tsx';
 import { SignOne, SignText } from '../../parts/ways/sign-text.tsx';
 import { secondsOf } from '../../parts/when.tsx';
+import { formatDuration } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 
 type NameWalletProps = {

@@ -125,7 +125,10 @@ function Hook({ hook, onChanged }: HookProps) {
         <Button busy={busy} label={text('webhooks.test.label', { url })} onPress={ping}>
           {text('webhooks.test')}
         </Button>
-        <Button label={text('webhooks.log.label', { url })} onPress={() => setOpen(!isOpen)}>
+        <Button
+          label={text(isOpen ? 'deliveries.close.label' : 'webhooks.log.label', { url })}
+          onPress={() => setOpen(!isOpen)}
+        >
           {text(isOpen ? 'deliveries.close' : 'webhooks.log')}
         </Button>
         <Confirm

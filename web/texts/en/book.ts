@@ -1,14 +1,14 @@
 // Texts of book.
 
 export const book = {
-  'book.title': 'Open requests',
+  'book.title': 'Open orders',
   'book.what':
     'Each line is somebody who wants to swap. Answer with your price; nothing is committed before both sides accept.',
   'book.empty': 'Nobody asks for quotes at the moment.',
   'book.empty.action': 'Ask for quotes yourself',
-  'book.none': 'No open request fits these filters.',
-  'book.count': '{shown} of {all} open requests',
-  'book.newest': '{shown} of the newest {all} open requests; older ones are not shown here',
+  'book.none': 'No open order fits these filters.',
+  'book.count': '{shown} of {all} open orders',
+  'book.newest': '{shown} of the newest {all} open orders; older ones are not shown here',
   'book.chain': 'Chain',
   'book.chain.all': 'All chains',
   'book.word': 'Symbol or contract',

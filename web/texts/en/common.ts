@@ -9,6 +9,7 @@ export const common = {
   'layout.orders': 'My orders',
   'layout.book': 'Book',
   'layout.swaps': 'My swaps',
+  'layout.console': 'Makers',
   'layout.status': 'Status',
   'layout.help': 'Help',
   'layout.api': 'API',
@@ -18,7 +19,9 @@ export const common = {
   'layout.newer': 'A newer version of this app is there',
   'layout.newer.take': 'Reload into it',
   'layout.newer.safe':
-    'All tabs of the app reload. Swaps that run go on afterwards from where they are.',
+    'This tab reloads: what is typed here and not sent is lost. Swaps that run go on from where they are.',
+  'layout.newer.late':
+    'It could not begin: the version that is open has work left. Try again in a moment, or close all tabs of the app and open it again.',
   'fault.title': 'This screen failed',
   'fault.safe': 'Nothing was signed or sent by it. Swaps that run are not touched.',
   'fault.again': 'Try again',
@@ -56,7 +59,7 @@ export const common = {
   'amount.too_much': 'This is more than any chain can hold',
   vouch: 'One signature for your Bitcoin side',
   'vouch.why':
-    'The Bitcoin in a swap is held by a key that comes of your rescue phrase. Your login wallet vouches for it once: a text to sign, nothing is paid. Claims and refunds go to the address that you name.',
+    'The Bitcoin in a swap is held by a key that comes of your rescue phrase. Your login wallet vouches for it once: a text to sign, nothing is paid. What you collect or take back goes to the address that you name.',
   'vouch.none':
     'This account signs in without a wallet. First add one here: it becomes a second login.',
   'vouch.by': 'Vouching wallet',

@@ -1,10 +1,9 @@
 // Texts of the makers' console.
 
 export const makerConsole = {
-  'layout.console': 'Makers',
   'console.title': 'Makers’ console',
   'console.intro':
-    'Requests of others that you may quote, your negotiations, and your swaps. Everything here can be done with the keyboard.',
+    'Orders of others that you may quote, your negotiations, and your swaps. Everything here can be done with the keyboard.',
   'console.keys': 'Arrows move, Enter quotes and sends, Esc goes back, N lets new ones in.',
   'console.live': 'The book is live',
   'console.connecting': 'Connecting to the book…',
@@ -14,8 +13,8 @@ export const makerConsole = {
   'console.budget': '{remaining} of {limit} requests left, all back in {seconds} s',
   'console.budget.low':
     'Few requests are left: this page asks less often now. Requests about your open swaps have a reserve of their own.',
-  'console.book': 'Open requests',
-  'console.book.empty': 'Nobody asks for a quote that fits now. New requests appear by themselves.',
+  'console.book': 'Open orders',
+  'console.book.empty': 'Nobody asks for a quote that fits now. New orders appear by themselves.',
   'console.book.fresh': 'Show {count} new (N)',
   'console.filter.give': 'You give',
   'console.filter.get': 'You get',
@@ -33,12 +32,12 @@ export const makerConsole = {
   'console.row.get': 'Quote: you get',
   'console.row.give': 'you give',
   'console.quote': 'Your quote',
-  'console.quote.none': 'Choose a request and press Enter.',
+  'console.quote.none': 'Choose an order and press Enter.',
   'console.quote.price': 'Price',
   'console.quote.hint':
-    'An amount for the whole request, or your gain against the indicative price, such as +0.5% or 20bp.',
+    'An amount for the whole order, or your gain against the indicative price, such as +0.5% or 20bp.',
   'console.quote.hint.bare':
-    'An amount for the whole request. Too few trades of this pair for an indicative price, so no spread can be typed.',
+    'An amount for the whole order. Too few trades of this pair for an indicative price, so no spread can be typed.',
   'console.quote.indicative': 'Indicative',
   'console.quote.indicative.of': '{price}, of {count} trades',
   'console.quote.indicative.none': 'none: too few trades',
@@ -55,13 +54,13 @@ export const makerConsole = {
   'console.quote.worse': '{percent} worse for you',
   'console.quote.same': 'the same',
   'console.quote.unknown': 'not known',
-  'console.quote.first': 'You fund first if both accept',
-  'console.quote.second': 'The other side funds first if both accept',
+  'console.quote.first': 'You lock first if both accept',
+  'console.quote.second': 'The other side locks first if both accept',
   'console.quote.usual': 'Usually done in',
   'console.quote.locked': 'Locked at most',
   'console.quote.no_times': 'not known: a chain tells no times',
-  'console.quote.fee_fund': 'Fee to fund',
-  'console.quote.fee_claim': 'Fee to claim',
+  'console.quote.fee_fund': 'Fee to lock',
+  'console.quote.fee_claim': 'Fee to collect',
   'console.quote.fee_claim.amount': '{fee}, out of what you get',
   'console.quote.no_fee': 'not known: the chain does not answer',
   'console.quote.free':
@@ -69,7 +68,7 @@ export const makerConsole = {
   'console.quote.send': 'Send the quote',
   'console.quote.change': 'Change the quote',
   'console.quote.back': 'Back to the list (Esc)',
-  'console.quote.gone': 'This request left the book: it was agreed, cancelled or has ended.',
+  'console.quote.gone': 'This order left the book: it was agreed, cancelled or has ended.',
   'console.quote.sent': 'Quoted: you give {gives}, you get {gets}',
   'console.far.title': 'This price is far off',
   'console.far.worse':
@@ -93,9 +92,9 @@ export const makerConsole = {
   'console.swaps.mine': 'Your move',
   'console.swaps.theirs': 'Their move',
   'console.swaps.set_address': 'name addresses',
-  'console.swaps.fund': 'fund',
-  'console.swaps.claim': 'claim',
-  'console.swaps.refund': 'refund',
+  'console.swaps.fund': 'lock',
+  'console.swaps.claim': 'collect',
+  'console.swaps.refund': 'take back',
   'console.swaps.wait': 'wait',
   'console.swaps.before': 'before',
   'console.swaps.no_limit': 'no deadline',

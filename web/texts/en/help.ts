@@ -7,7 +7,7 @@ export const help = {
   'help.swap.1':
     'Two people exchange coins on two chains. Each locks its coins in an escrow on its own chain. Nobody holds them in between: not the market, not the other side.',
   'help.swap.2':
-    'Both escrows open with the same secret. Whoever knows it can take the coins of one escrow. Taking them shows it to the other side, who then takes the coins of the other escrow.',
+    'Both escrows open with the same secret. Whoever knows it can collect the coins of one escrow. Collecting shows it to the other side, who then collects from the other escrow.',
   'help.swap.3':
     'Each escrow also has a time from which its coins go back to who locked them. So a swap ends in one of two ways: both are paid, or both have their own coins again.',
   'help.order': 'How it goes',
@@ -16,7 +16,7 @@ export const help = {
   'help.order.2':
     'An acceptance commits. The side that holds the secret locks its coins first. The other side locks only after it has checked that escrow on its chain; this app does that for you.',
   'help.order.3':
-    'When both are locked, the coins are taken, one side after the other. The screen of the swap always names the one next thing, until when, and what happens if it is not done.',
+    'When both are locked, the coins are collected, one side after the other. The screen of the swap always names the one next thing, until when, and what happens if it is not done.',
   'help.time': 'How long it takes',
   'help.time.1':
     'Usually as long as the confirmations of both chains: minutes between fast chains, about an hour or two with Bitcoin. The swap box tells the usual time and the worst case before you ask.',
@@ -24,9 +24,9 @@ export const help = {
     'In the worst case the other side stops after you have locked your coins. Then they wait until the time of their escrow, some hours to about two days, and come back less the fees.',
   'help.lose': 'What can be lost',
   'help.lose.1':
-    'Coins can be lost when the secret is public and you do not take what is yours before the time of its escrow. This app takes it by itself while it is open, and warns you before.',
+    'Coins can be lost when the secret is public and you do not collect what is yours before the time of its escrow. This app collects by itself while it is open, and warns you before.',
   'help.lose.2':
-    'Coins can be lost with the keys. On Bitcoin the escrow belongs to a key of this app. It comes from your twelve words: without the device and without the words nobody can take or refund it.',
+    'Coins can be lost with the keys. On Bitcoin the escrow belongs to a key of this app. It comes from your twelve words: without the device and without the words nobody can collect or take back.',
   'help.lose.3':
     'Fees are spent even if a swap comes to nothing: one to lock the coins, one to take them back. Coins sent to a wrong address or on a wrong network are out of anybody’s reach.',
   'help.lose.4':
@@ -40,7 +40,7 @@ export const help = {
   'help.away.1':
     'Nothing is lost by it at once. Open the page again before the time that the swap’s screen names, and it goes on from what the chains show.',
   'help.away.2':
-    'If you come too late to lock your coins, nothing happens and nothing is spent. If you come too late to take coins after the secret was shown, they can go back to the other side.',
+    'If you come too late to lock your coins, nothing happens and nothing is spent. If you come too late to collect after the secret was shown, the coins can go back to the other side.',
   'help.silent': 'If the other side does nothing',
   'help.silent.1':
     'Before you have locked anything: wait, or leave. The agreement ends by itself, and your coins were never touched.',
@@ -62,18 +62,18 @@ export const help = {
   'help.market.1':
     'A halt means that nothing new is agreed on a chain. Swaps that were agreed go on in every part.',
   'help.market.2':
-    'If the market is gone, the app still opens on a device that used it before. It reads the chains itself and can take and refund without the market.',
+    'If the market is gone, the app still opens on a device that used it before. It reads the chains itself, and can collect and take back without the market.',
   'help.words': 'Words',
-  'help.words.request': 'Request',
+  'help.words.request': 'Order',
   'help.words.request.is':
     'somebody’s wish to give one coin for another; the prices come from makers',
   'help.words.quote': 'Quote',
-  'help.words.quote.is': 'a maker’s price for a request; it commits nobody',
+  'help.words.quote.is': 'a maker’s price for an order; it commits nobody',
   'help.words.escrow': 'Escrow',
   'help.words.escrow.is':
-    'where coins are locked on a chain: to be taken with the secret, or to go back after a time',
-  'help.words.claim': 'Claim',
-  'help.words.claim.is': 'to take the coins of an escrow with the secret',
+    'where coins are locked on a chain: to be collected with the secret, or to go back after a time',
+  'help.words.claim': 'Collect',
+  'help.words.claim.is': 'to take the coins of an escrow with the secret; elsewhere called a claim',
   'help.words.refund': 'Refund',
   'help.words.refund.is': 'to take one’s own coins back, from the time of the escrow on',
   'help.words.confirmations': 'Confirmations',

@@ -20,7 +20,7 @@ export const notifications = {
   'notifications.when': 'When',
   'notifications.deadlines': 'Deadlines of your swaps',
   'notifications.deadlines.when':
-    'half an hour before you have to pay in or to collect, or at half of the time where that is later; when you can collect and have not; when a refund is possible',
+    'half an hour before you have to lock or to collect, or at half of the time where that is later; when you can collect and have not; when a refund is possible',
   'notifications.payout': 'Where you are paid',
   'notifications.payout.when': 'when a change begins to wait, counts, or is stopped',
   'notifications.logins': 'Logins and sessions',

@@ -2,7 +2,7 @@
 
 export const orders = {
   'orders.title': 'My orders',
-  'orders.empty': 'You have no open request for quotes.',
+  'orders.empty': 'You have no open order.',
   'orders.empty.action': 'Ask for quotes',
   'orders.ended':
     'Orders that led to a swap are in “My swaps”. Cancelled and expired ones are not listed.',
@@ -53,7 +53,7 @@ export const orders = {
   'order.unknown': 'not known',
   'record.settled': '{count} settled',
   'record.abandoned': '{count} left unfinished',
-  'record.median': 'pays in within {time}',
+  'record.median': 'locks within {time}',
   'record.new': 'no swaps yet',
   'order.move.agreed': 'Agreed',
   'order.move.closed': 'Ended',

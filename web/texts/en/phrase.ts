@@ -87,7 +87,7 @@ export const phrase = {
   'rescue.market.cut': 'The list was too long to be read to its end: there may be older swaps.',
   'rescue.nodes': '3. Nodes',
   'rescue.nodes.why':
-    'Each chain is read and claims are sent through a node. Name one that you run or trust. It learns which escrows are yours, and no key.',
+    'Each chain is read, and what collects or takes back is sent, through a node. Name one that you run or trust. It learns which escrows are yours, and no key.',
   'rescue.node.label': 'Node of {chain}',
   'rescue.node.hint.bitcoin':
     'An Esplora address, such as https://…/api. A Bitcoin Core node answers no page: put a proxy before it (docs/rescue.md), and write http://user:password@ before its address.',
@@ -100,7 +100,7 @@ export const phrase = {
   'rescue.node.wrong': 'It is not used: {sentence}',
   'rescue.go.title': '4. Bring them back',
   'rescue.go.what':
-    'The swaps are checked against your phrase. Then each goes on by itself while the page is open: it claims what pays you and takes back what is due. Nothing new is paid in.',
+    'The swaps are checked against your phrase. Then each goes on by itself while the page is open: it collects what pays you and takes back what is due. Nothing new is locked.',
   'rescue.go': 'Bring back {count}',
   'rescue.go.nodes': 'Name a node of every chain first.',
   'rescue.go.phrase': 'Type your phrase first.',
@@ -111,7 +111,7 @@ export const phrase = {
   'rescue.result.wallet':
     'Brought back. It goes on by itself, but for what your own wallet has to sign: look at it.',
   'rescue.payout.why':
-    'Swaps that wait for it: {count}. Claims and refunds on Bitcoin are paid there, and nothing goes on before. Take one of a wallet that you have.',
+    'Swaps that wait for it: {count}. What you collect or take back on Bitcoin is paid there, and nothing goes on before. Take one of a wallet that you have.',
   'rescue.result.kept': 'It is here already.',
   'rescue.result.over': 'Over: {why}',
   'rescue.result.not_begun': 'Not begun: {why}',
@@ -123,8 +123,8 @@ export const phrase = {
   'rescue.texts': 'As text, to be sent elsewhere',
   'rescue.texts.why':
     'If no node answers you here: take the transaction along as text. It pays only the address that was agreed or that you named.',
-  'rescue.texts.refund': 'Refund as text',
-  'rescue.texts.claim': 'Claim as text',
+  'rescue.texts.refund': 'Take back as text',
+  'rescue.texts.claim': 'Collect as text',
   'rescue.texts.signed':
     'A signed Bitcoin transaction. Any node or explorer with “broadcast” takes it.',
   'rescue.texts.call':

@@ -4,8 +4,11 @@ export const settings = {
   'settings.title': 'Settings',
   'settings.browser': 'They are of this browser, and are sent nowhere.',
   'settings.language': 'Language',
-  'settings.language.what':
-    'The app speaks English so far. Numbers and times are written as this browser writes them:',
+  'settings.language.choose': 'Language of the app',
+  'settings.language.browser': 'As this browser: {language}',
+  'settings.language.what': 'Numbers and times are written so:',
+  'settings.language.market':
+    'What the market and its chains answer, such as a refusal, is in English in every language.',
   'settings.theme.what': 'Light or dark is as your system is.',
   'nodes.title': 'Nodes of your own',
   'nodes.what':

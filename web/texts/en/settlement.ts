@@ -30,7 +30,7 @@ export const settlement = {
   'settlement.preparing.away': 'Nothing is paid and nothing is lost. The swap ends by itself.',
   'settlement.preparing.lose': 'Nothing: no money has moved.',
 
-  'settlement.other_funds_first.title': 'The other side pays in first',
+  'settlement.other_funds_first.title': 'The other side locks first',
   'settlement.other_funds_first.now':
     'You wait until {gets} of the other side are locked and final. Do not pay before.',
   'settlement.other_funds_first.next': 'Then you are asked to lock {gives}, until {fundBy}.',
@@ -81,6 +81,49 @@ export const settlement = {
     'Nothing is lost if you did not pay. If you did, open the app again after {refundAt}.',
   'settlement.pay_too_late.lose': 'Nothing if you did not pay; else the network fee of a refund.',
 
+  'settlement.wallet_confirm.title': 'Confirm in {wallet}',
+  'settlement.wallet_confirm.now':
+    '{wallet} shows a payment of {gives} to {escrow}. Confirm it if both are the same there. Do not pay by any other way meanwhile.',
+  'settlement.wallet_confirm.next': 'This page sees the payment by itself, mostly within seconds.',
+  'settlement.wallet_confirm.away':
+    'A payment that you have confirmed counts all the same. Come back before {revealBy} to collect.',
+  'settlement.wallet_confirm.lose': 'Nothing if you decline there.',
+
+  'settlement.wallet_silent.title': '{wallet} has not answered',
+  'settlement.wallet_silent.now':
+    'It was asked {since} ago. Look into it: it may still show the payment, or have paid. No node shows one yet.',
+  'settlement.wallet_silent.next':
+    'If it shows the payment, confirm or decline it there. If it shows neither request nor payment, pay another way.',
+  'settlement.wallet_silent.away':
+    'A payment that you have confirmed counts all the same. Come back before {revealBy} to collect.',
+  'settlement.wallet_silent.lose':
+    'If you pay another way and it pays too, you have paid twice: you would be asked before that is put at risk.',
+
+  'settlement.wallet_failed.title': '{wallet} says that it could not pay',
+  'settlement.wallet_failed.now': 'It said: {why}.',
+  'settlement.wallet_failed.next':
+    'Look into its history. If it shows no payment, pay another way or ask it again.',
+  'settlement.wallet_failed.away': 'The swap ends at {fundBy} if nothing is paid.',
+  'settlement.wallet_failed.lose': 'Nothing if it has not paid.',
+
+  'settlement.wallet_sent.title': '{wallet} says that it has paid',
+  'settlement.wallet_sent.now':
+    'No node shows the payment yet. That takes seconds mostly. Do not pay a second time.',
+  'settlement.wallet_sent.next': 'When the payment is final, the other side locks {gets}.',
+  'settlement.wallet_sent.away': 'You may close this page. Come back before {revealBy} to collect.',
+  'settlement.wallet_sent.lose':
+    'Nothing but fees: if the swap fails, {gives} come back to you from {refundAt} on.',
+
+  'settlement.wallet_unseen.title': '{wallet} says that it has paid. No node shows it',
+  'settlement.wallet_unseen.now':
+    'It said so {since} ago. Look into its history. A payment that it shows there comes by itself. If it shows none, nothing was paid.',
+  'settlement.wallet_unseen.next':
+    'Wait, or look for the transaction. Pay another way only if you are sure that it has not paid.',
+  'settlement.wallet_unseen.away':
+    'The swap ends at {fundBy} if nothing comes. A late payment comes back from {refundAt} on.',
+  'settlement.wallet_unseen.lose':
+    'If you pay another way and it pays too, you have paid twice: you would be asked before that is put at risk.',
+
   'settlement.paid.title': 'Your payment was seen',
   'settlement.paid.now':
     'It is in the network with {confirmations} of {required} confirmations. Do not pay a second time.',
@@ -91,9 +134,9 @@ export const settlement = {
 
   'settlement.paid_late.title': 'Your payment came late',
   'settlement.paid_late.now':
-    'It was seen, and it became final later than agreed. The other side may no longer pay in.',
+    'It was seen, and is not final by the time that was agreed. The other side may no longer lock.',
   'settlement.paid_late.next':
-    'If the other side still pays in, the swap goes on. If not, this page sends {gives} back from {refundAt} on.',
+    'If the other side still locks, the swap goes on. If not, this page sends {gives} back from {refundAt} on.',
   'settlement.paid_late.away': 'Open the app again before {revealBy}, and after {refundAt}.',
   'settlement.paid_late.lose': 'The network fee of the refund.',
 
@@ -197,7 +240,7 @@ export const settlement = {
   'settlement.refunding.away': 'You may close this page once it has one confirmation.',
   'settlement.refunding.lose': 'The network fee.',
 
-  'settlement.watching.title': 'Brought back: watched, never paid in again',
+  'settlement.watching.title': 'Brought back: watched, never locked again',
   'settlement.watching.now':
     'No payment of yours is seen. Another device may have signed one that comes later, so this one signs none.',
   'settlement.watching.next': 'What comes is sent back to you from {refundAt} on.',
@@ -242,8 +285,8 @@ export const settlement = {
   'settlement.leg.chain': 'on {chain}',
   'settlement.leg.escrow': 'Escrow',
   'settlement.leg.no_escrow': 'not known before both sides have named their addresses',
-  'settlement.leg.own_in': 'You pay into the escrow',
-  'settlement.leg.other_in': 'The other side pays into the escrow',
+  'settlement.leg.own_in': 'You lock',
+  'settlement.leg.other_in': 'The other side locks',
   'settlement.leg.own_out': 'The other side collects',
   'settlement.leg.own_back': 'It comes back to you',
   'settlement.leg.other_out': 'You collect',
@@ -282,6 +325,22 @@ export const settlement = {
   'settlement.pay.what_amount': 'amount',
   'settlement.pay.near':
     'Less than {left} are left. If your wallet or exchange is slow, do not pay any more.',
+
+  'settlement.wallet.or': 'Or from a wallet in this browser',
+  'settlement.wallet.pay': 'Pay with {name}',
+  'settlement.wallet.look': 'Your wallet asks which account may be seen. Nothing is paid yet.',
+  'settlement.wallet.declined': 'You declined in your wallet. Nothing was paid.',
+  'settlement.wallet.network': 'Your wallet is on another network. Switch it to {chain}',
+  'settlement.wallet.refused': 'The wallet was not asked to pay',
+  'settlement.wallet.too_late': 'Decline the payment in {wallet}',
+  'settlement.wallet.too_late.why':
+    'It was asked at {askedAt} and may still show the payment. The time to pay is over. If you confirm it now, your money comes back from {refundAt} on, less network fees.',
+  'settlement.wallet.leave': 'It has not paid: pay another way',
+  'settlement.wallet.leave.title': 'Are you sure that {wallet} has not paid?',
+  'settlement.wallet.leave.sure':
+    'Close its request first, and look into its history. If it pays after all and you pay too, the second payment is put at risk or comes back from {refundAt} on.',
+  'settlement.wallet.leave.not': 'Wait',
+  'settlement.wallet.leave.go': 'It has not paid',
 
   'settlement.fates': 'Every payment to the escrow',
   'settlement.fate.amount': 'Amount',
@@ -350,6 +409,9 @@ export const settlement = {
   'settlement.payto.save': 'Pay this address',
   'settlement.payto.kept': 'From now on {address} is paid.',
   'settlement.payto.leave': 'Leave it',
+  'settlement.relay': 'The market sends it for you, at no cost',
+  'settlement.relay.why':
+    'Your wallet has too little for the network fee. The transaction can pay {payTo} only. If your nodes do not show it within half a minute, this page says what to do.',
   'settlement.left':
     'Signed refunds are left with the market: it sends them when they are due, even if you are away.',
   'settlement.checks': 'What this browser has checked',
@@ -369,6 +431,24 @@ export const settlement = {
   'settlement.history.empty': 'Nothing yet in this browser.',
   'settlement.receipt': 'Receipt',
   'settlement.receipt.save': 'Save the receipt',
+  'receipt.title': 'receipt of swap {id}',
+  'receipt.agreed': 'Agreed: {at}',
+  'receipt.end.open': 'Ended: not yet',
+  'receipt.end.done_received': 'Ended: you collected',
+  'receipt.end.done_refunded': 'Ended: you took it back',
+  'receipt.end.done_lost': 'Ended: the other side collected, and you did not',
+  'receipt.end.done_unpaid': 'Ended: no payment arrived in time',
+  'receipt.end.done_nothing': 'Ended: nothing moved',
+  'receipt.given': 'Given: {amount} on {chain}',
+  'receipt.given.back': 'Given: nothing; {amount} on {chain} were taken back',
+  'receipt.received': 'Received: {amount} on {chain}',
+  'receipt.received.back': 'Received: nothing; {amount} on {chain} went back to the other side',
+  'receipt.token': 'Token',
+  'receipt.escrow': 'Escrow',
+  'receipt.own': 'Own address',
+  'receipt.locked': 'Locked in transaction',
+  'receipt.collected': 'Collected in transaction',
+  'receipt.back': 'Went back in transaction',
   'settlement.rescue.save': 'Save the rescue file',
   'settlement.id': 'Swap {id}',
 
@@ -381,19 +461,27 @@ export const settlement = {
     'The other tab does not answer. Close it, and this one goes on.',
   'settlement.warn.node': 'A node does not answer',
   'settlement.warn.node.why':
-    'What this page shows may be old. Nothing is funded or collected on what it cannot read.',
+    'What this page shows may be old. Nothing is locked or collected on what it cannot read.',
   'settlement.warn.node.go': 'Choose other nodes',
   'settlement.warn.market': 'The market does not answer',
   'settlement.warn.market.why':
-    'What is paid in is collected or refunded without it. Nothing new is paid in.',
+    'What is locked is collected or taken back without it. Nothing new is locked.',
   'settlement.warn.market_lied': 'The market says something else than you agreed',
   'settlement.warn.market_lied.why':
     'This page goes by your own terms and chains, and does not believe it.',
   'settlement.warn.clock': 'Your clock is off by {off}',
   'settlement.warn.clock.why': 'Deadlines are reckoned by it. Set it right before you pay.',
   'settlement.warn.gas': 'Your wallet on {gasChain} has too little for the network fee',
-  'settlement.warn.gas.why':
-    'Send it what is missing before {fundBy}. This page then goes on by itself.',
+  'settlement.warn.gas.fund':
+    'Send it what is missing before {fundBy}. This page then goes on by itself. Nothing is lost if you do not.',
+  'settlement.warn.gas.reveal':
+    'Send it what is missing before {revealBy}. This page then collects. If you do not, {gives} come back to you.',
+  'settlement.warn.gas.collect':
+    'Send it what is missing before {otherRefundAt}, or you may lose {gets}. This page then collects by itself.',
+  'settlement.warn.gas.refund':
+    'Send it what is missing for the refund. There is no hurry: {gives} wait for you.',
+  'settlement.warn.gas.refused':
+    'The market was asked to collect for you, and refused: {why}. It is asked again every half minute.',
   'settlement.warn.store': 'This browser cannot keep the swap safely',
   'settlement.warn.store.why':
     'Leave this page open until the swap has ended, and save the rescue file.',

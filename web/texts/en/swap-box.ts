@@ -41,7 +41,7 @@ export const swapBox = {
   'swap_box.audience.link': 'Whoever has the link',
   'swap_box.audience.address': 'Only who holds an address',
   'swap_box.audience.public.hint':
-    'Your request is in the public book. Quotes are sealed: each maker sees its own.',
+    'Your order is in the public book. Quotes are sealed: each maker sees its own.',
   'swap_box.audience.link.hint': 'It is not in the book. You get a link and a QR code to send.',
   'swap_box.audience.address.hint':
     'It is not in the book. Only the account with this wallet may quote, and is told at once if it listens.',
@@ -50,20 +50,22 @@ export const swapBox = {
   'swap_box.costs.none': 'Choose both assets to see the costs.',
   'swap_box.costs.market': 'Fee of this market',
   'swap_box.costs.market.none': 'none',
-  'swap_box.costs.fund': 'To pay in, on {chain}',
-  'swap_box.costs.claim': 'To take what you get, on {chain}',
+  'swap_box.costs.fund': 'To lock what you give, on {chain}',
+  'swap_box.costs.claim': 'To collect what you get, on {chain}',
   'swap_box.costs.refund': 'Only if it fails: to take back, on {chain}',
   'swap_box.costs.deposit': 'Deposit on {chain}, comes back',
   'swap_box.costs.from_amount': ' taken out of the amount',
   'swap_box.costs.unknown': '{chain} does not tell its fees at the moment.',
   'swap_box.costs.about': 'about {amount}',
   'swap_box.costs.need': 'Have {amount} on {chain} for fees before you accept.',
+  'swap_box.costs.need_or_sent':
+    'Have {amount} on {chain} for fees. With less, the market collects for you at no cost, within its limits.',
   'swap_box.costs.no_need': 'You need no other coins on {chain}.',
   'swap_box.time.usual': 'Usually, once agreed',
   'swap_box.time.worst': 'At worst your {symbol} is locked for',
   'swap_box.time.worst.least': '{time}, and until your refund is in a block',
   'swap_box.time.worst.why':
-    'That is so when the other side stops after you have paid in. You then take all of it back; only network fees are lost.',
+    'That is so when the other side stops after you have locked. You then take all of it back; only network fees are lost.',
   'swap_box.unverified':
     '{symbol} was listed by automatic checks, not by hand. Anybody may copy a symbol: compare the contract.',
   'swap_box.contract': 'Contract of {symbol} on {chain}',
@@ -75,5 +77,5 @@ export const swapBox = {
   'swap_box.no_wallet.why':
     'Who asks for quotes shows by a signature that it has a wallet on the chain it pays on. Nothing is moved.',
   'swap_box.no_wallet.action': 'Wallets of this account',
-  'swap_box.failed': 'The request was not posted',
+  'swap_box.failed': 'The order was not posted',
 } as const;

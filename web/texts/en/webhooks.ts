@@ -47,11 +47,11 @@ export const webhooks = {
 
   'event.quote.created': 'a maker quoted your order, or moved its price',
   'event.swap.agreed': 'both sides accepted; the swap exists',
-  'event.swap.funded': 'a leg is funded at depth',
+  'event.swap.funded': 'a side is locked at depth',
   'event.secret.revealed': 'the secret is public',
   'event.swap.settled': 'both sides have received',
-  'event.swap.refunded': 'a leg was refunded',
-  'event.swap.half_settled': 'one leg was claimed, the other refunded',
+  'event.swap.refunded': 'a side was taken back',
+  'event.swap.half_settled': 'one side collected, the other took back',
   'event.swap.reorged': 'a chain took back what the status stood on',
 
   'deliveries.title': 'Deliveries of the last 7 days',
@@ -59,6 +59,7 @@ export const webhooks = {
   'deliveries.more': 'Older ones',
   'deliveries.reload': 'Look again',
   'deliveries.close': 'Close the log',
+  'deliveries.close.label': 'Close the log of {url}',
   'deliveries.made': 'Made',
   'deliveries.event': 'Event',
   'deliveries.state': 'State',

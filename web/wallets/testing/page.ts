@@ -65,6 +65,7 @@ function bitcoinDouble(
       return { address: wallet.address, signature: await wallet.signMessage(message), protocol };
     },
     sendTransfer: async ({ recipients }: { recipients: { address: string; amount: number }[] }) => {
+      if (told.does === 'lies') return { txid: '1e'.repeat(32) };
       const [{ address, amount }] = recipients as [{ address: string; amount: number }];
       const signal = AbortSignal.timeout(20_000);
       const { raw, txid } = await wallet.signPayment(address, BigInt(amount), signal);
@@ -82,11 +83,12 @@ function bitcoinDouble(
       return { jsonrpc: '2.0', id: '1', error };
     }
   };
-  const own = globalThis as unknown as { XverseProviders?: object; btc_providers?: object[] };
-  own.XverseProviders = { BitcoinProvider: { request } };
+  const own = globalThis as unknown as Record<string, object> & { btc_providers?: object[] };
+  const place = 'XverseProviders' in own ? `${name}Providers` : 'XverseProviders';
+  own[place] = { BitcoinProvider: { request } };
   own.btc_providers ??= [];
   own.btc_providers.push({
-    id: 'XverseProviders.BitcoinProvider',
+    id: `${place}.BitcoinProvider`,
     name,
     icon,
     methods: Object.keys(methods),

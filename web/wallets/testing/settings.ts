@@ -28,7 +28,8 @@ export type WalletSettings = readonly (
 
 /** How a test and a wallet in a page talk: `window.walletDoubles[name]`. */
 export type Told = {
-  does: 'signs' | 'declines' | 'hangs';
+  /** `lies`, of Bitcoin: says that it has paid, and sends nothing. */
+  does: 'signs' | 'declines' | 'hangs' | 'lies';
   /** Methods that were asked of the person, the oldest first. */
   readonly prompts: string[];
   /** An event of the wallet: `accountsChanged` and the like. */

@@ -106,7 +106,7 @@ const trader = {
     said(async () => {
       const link = await linked(name);
       if (link.family !== 'bitcoin') throw new Error('no wallet of Bitcoin');
-      return link.pay({ payTo, amountSats });
+      return link.pay({ payTo, amountSats, withinMs: 20_000 });
     }),
 };
 

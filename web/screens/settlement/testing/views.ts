@@ -4,7 +4,14 @@ import { type EscrowFacts, nothingSeen, type Sighting } from '../../../../core/f
 import type { LegName } from '../../../../core/trade.ts';
 import type { EscrowPayment } from '../../../../sdk/settle.ts';
 import type { OwnTrade } from '../../../../sdk/trade.ts';
-import type { Ask, Health, LegView, Problem, SwapView } from '../../../engine/types.ts';
+import type {
+  Ask,
+  Health,
+  LegView,
+  Problem,
+  SwapView,
+  WalletPayment,
+} from '../../../engine/types.ts';
 import type { Seen, Situation } from '../situation.ts';
 
 export const agreedAt = 1_795_000_000;
@@ -89,6 +96,8 @@ export type Given = Partial<Omit<SwapView, 'legs' | 'gives'>> & {
   readonly usd?: Word;
   readonly at?: number;
   readonly payments?: readonly EscrowPayment[];
+  /** What a wallet was asked, and how long ago. */
+  readonly wallet?: Partial<WalletPayment> & { readonly ago: number };
 };
 
 function legOf(leg: LegName, word: Word): LegView {
@@ -122,14 +131,17 @@ export function seen(given: Given = {}): Seen {
     ...{ party, role: what === 'BTC' ? 'initiator' : 'counterparty', gives },
     legs: { a: legOf('a', onA), b: legOf('b', onB) },
     ...{ agreedAt, deadlines, asks: [], checks: [], problems: [], history: [], end: null },
-    ...{ isRestored: false, isByHand: false, isRefundLeft: false },
+    ...{ isRestored: false, isByHand: false, isRefundLeft: false, relay: null },
     ...only(rest),
   };
-  return { swap, now, payments };
+  const { wallet: asked } = given;
+  const none = { wallet: 'Verse', is: 'asked', txid: null, why: null } as const;
+  const wallet = asked === undefined ? null : { ...none, ...asked, at: now - asked.ago };
+  return { swap, now, payments, wallet };
 }
 
 function only(rest: Given): Partial<SwapView> {
-  const { btc: _, usd: __, gives: ___, payments: ____, at: _____, ...more } = rest;
+  const { btc: _, usd: __, gives: ___, payments: ____, wallet: _____, ...more } = rest;
   return more;
 }
 
@@ -176,6 +188,26 @@ export const states: readonly (readonly [name: string, is: Situation, seen: Seen
   ['pay, told before a restart', 'pay', seen(byHand)],
   ['pay at the last moment', 'pay', seen({ ...byHand, asks: [payAsk], at: initiatorFundBy })],
   ['pay, too late', 'pay_too_late', seen({ ...byHand, at: initiatorFundBy + 1 })],
+  [
+    'wallet too late',
+    'pay_too_late',
+    seen({ ...byHand, at: initiatorFundBy + 1, wallet: { ago: 60 } }),
+  ],
+  ['wallet asked', 'wallet_confirm', paying({ ago: 119 })],
+  ['wallet silent', 'wallet_silent', paying({ ago: 120 })],
+  ['wallet failed', 'wallet_failed', paying({ ago: 1, is: 'failed', why: 'Verse has 0 coins' })],
+  ['wallet sent', 'wallet_sent', paying({ ago: 59, is: 'sent', txid: txidOf('verse') })],
+  ['wallet unseen', 'wallet_unseen', paying({ ago: 60, is: 'sent', txid: txidOf('verse') })],
+  [
+    'wallet asked after too little',
+    'wallet_confirm',
+    seen({ ...byHand, asks: [payAsk], btc: 'little', wallet: { ago: 1 } }),
+  ],
+  [
+    'wallet sent, and seen',
+    'paid',
+    seen({ ...byHand, btc: 'pooled', wallet: { ago: 9, is: 'sent', txid: txidOf('fund') } }),
+  ],
   ['too little in a pool', 'pay_again', seen({ ...byHand, asks: [payAsk], btc: 'littlePooled' })],
   [
     'too little',
@@ -323,6 +355,10 @@ export const states: readonly (readonly [name: string, is: Situation, seen: Seen
     seen({ ...ended('nothing', 'half_settled'), gives: 'USDX', usd: 'claimed', btc: 'refunded' }),
   ],
 ];
+
+function paying(wallet: NonNullable<Given['wallet']>): Seen {
+  return seen({ ...byHand, asks: [payAsk], wallet });
+}
 
 export function happened(step: SwapView['history'][number]['step']): SwapView['history'][number] {
   return { at: agreedAt, state: 'funding', step, leg: 'a', text: 'sent', txid: txidOf('fund') };

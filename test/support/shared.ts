@@ -1,0 +1,30 @@
+// What the test files of one process share, such as a market: made when the first of them asks for
+// it, ended when the last one is done. A file that runs by itself has it alone.
+
+import { after } from 'node:test';
+
+/**
+ * `take` is called where a file begins, before any test runs; what it returns gives what is shared,
+ * and is for `before`. The first who asks says from what it is made.
+ */
+export function shared<T, From extends unknown[]>(
+  make: (...from: From) => Promise<T>,
+  end: (made: T) => Promise<unknown>,
+): () => (...from: From) => Promise<T> {
+  let users = 0;
+  let made: Promise<T> | null = null;
+  return function take() {
+    users += 1;
+    after(async () => {
+      users -= 1;
+      if (users > 0 || made === null) return;
+      const ended = made;
+      made = null;
+      await end(await ended);
+    });
+    return (...from) => {
+      made ??= make(...from);
+      return made;
+    };
+  };
+}

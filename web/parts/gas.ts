@@ -1,0 +1,50 @@
+// What is said of a wallet's coins for network fees: of what it has, what its side of a swap may
+// take, and what the market sends for it. Pure.
+
+import type { BaseUnits } from '../../core/nominal.ts';
+import type { GasLook, GasSide } from '../../sdk/gas.ts';
+import type { Sends } from '../market/sends.ts';
+
+export type GasNote = {
+  readonly kind:
+    | 'enough'
+    /** Fees are taken out of the amount. */
+    | 'none'
+    /** Too little to pay in: nothing begins. */
+    | 'fund_short'
+    /** The wallet signs, and the market sends it. */
+    | 'fund_signed'
+    | 'refund_short'
+    /** Too little to collect, and nobody sends it. */
+    | 'claim_short'
+    /** The market collects. */
+    | 'claim_sent';
+  /** What it may take, and how much of that is missing. */
+  readonly need: BaseUnits;
+  readonly missing: BaseUnits;
+};
+
+export function noteOf(
+  { side }: Pick<GasSide, 'side'>,
+  look: GasLook | null,
+  sends: Sends,
+): GasNote {
+  if (look === null) return { kind: 'none', need: 0n, missing: 0n };
+  const { has, fund, refund, claim, isSignable } = look;
+  const need = fund + refund + claim;
+  const missing = need > has ? need - has : 0n;
+  const note = (kind: GasNote['kind']): GasNote => ({ kind, need, missing });
+  if (missing === 0n) return note('enough');
+  if (side === 'gets') return note(sends.claims ? 'claim_sent' : 'claim_short');
+  if (has >= fund) return note('refund_short');
+  return note(isSignable && sends.fundings ? 'fund_signed' : 'fund_short');
+}
+
+/** Digits after the mark that people compare; more of them say nothing. */
+const shownDecimals = 8;
+
+/** Rounded up to what is shown: who has so much has enough. */
+export function enough(units: BaseUnits, { decimals }: { readonly decimals: number }): BaseUnits {
+  const scale = 10n ** BigInt(Math.max(0, decimals - shownDecimals));
+  return ((units + scale - 1n) / scale) * scale;
+}

@@ -1,0 +1,21 @@
+// The page in the language of its person. A change begins every screen anew, at its heading.
+
+import { type ReactNode, useEffect, useRef, useSyncExternalStore } from 'react';
+import { I18nProvider } from 'react-aria-components';
+import { language, locale, onLanguage } from '../texts/texts.ts';
+
+export function Spoken({ children }: { readonly children: ReactNode }) {
+  const now = useSyncExternalStore(onLanguage, language);
+  const former = useRef(now);
+  useEffect(() => {
+    document.documentElement.lang = now;
+    if (former.current === now) return;
+    former.current = now;
+    document.querySelector<HTMLElement>('#screen h1')?.focus();
+  }, [now]);
+  return (
+    <I18nProvider key={now} locale={locale() ?? now}>
+      {children}
+    </I18nProvider>
+  );
+}

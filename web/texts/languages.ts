@@ -1,0 +1,27 @@
+// Which languages there are, and which one a person is spoken to in.
+
+export const languages = {
+  en: {
+    name: 'English',
+    first: () => import('./en/first.ts'),
+    rest: () => import('./en/rest.ts'),
+  },
+};
+
+export type Language = keyof typeof languages;
+
+export const allLanguages = Object.keys(languages) as readonly Language[];
+
+const languageIn = (tag: string | null) =>
+  allLanguages.find((each) => each === tag?.toLowerCase().split('-')[0]);
+
+/** `chosen`: by the person, null for none. `wanted`: tags of the browser, the best one first. */
+export function languageFor(chosen: string | null, wanted: readonly string[]): Language {
+  const tags = [chosen, ...wanted];
+  return tags.map(languageIn).find((each) => each !== undefined) ?? 'en';
+}
+
+/** The language with the country that the browser names for it: `de-CH` and `de-DE` differ. */
+export function localeOf(language: Language, wanted: readonly string[]): string {
+  return wanted.find((tag) => languageIn(tag) === language) ?? language;
+}
