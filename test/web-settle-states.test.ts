@@ -64,7 +64,7 @@ after(async () => {
 
 const others = [
   ...['phrase none', 'phrase unchecked', 'phrase checked', 'rescue'],
-  ...['swaps', 'swaps none', 'swap unknown', 'swap warned', 'swap stopped'],
+  ...['swaps', 'swaps none', 'swap unknown', 'swap looked for', 'swap warned', 'swap stopped'],
 ];
 
 type Look = { readonly width?: number; readonly scheme?: 'light' | 'dark' };
@@ -116,6 +116,15 @@ async function found(page: Page): Promise<string[]> {
 
 /** Of each part one: what is alike is not looked at twice. */
 const parts = ['pay', 'paid twice', 'done', 'declined', 'lost', ...others];
+
+test('a swap that was agreed just now is looked for before it is called unknown', async () => {
+  const page = await opened();
+  await show(page, 'swap looked for');
+  assert.equal(await page.getByRole('link', { name: 'Bring swaps back' }).count(), 0);
+  await show(page, 'swap unknown');
+  await page.getByRole('link', { name: 'Bring swaps back' }).waitFor();
+  await page.close();
+});
 
 test('every state is whole at 360 px, and axe finds nothing, in light and dark', async () => {
   const narrow = await opened({ width: 360, scheme: 'dark' });
