@@ -63,6 +63,10 @@ test('paid by hand wrongly, then without browser and market: all of it comes bac
   const swaps = Object.fromEntries(agreed) as Record<Name, Of>;
   const all = { on, swaps };
   await page.goto(`${web.url}/swaps`);
+  await page
+    .getByRole('link', { name: /BTC for/ })
+    .first()
+    .waitFor();
   await paidWrongly(page, all);
 
   const past = async (at: number) => {
