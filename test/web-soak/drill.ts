@@ -138,6 +138,10 @@ async function collected(page: Page, alice: Person, { on, swaps }: Swaps): Promi
   await page.getByText('Go on, and risk 0.005').click();
   await page.getByRole('dialog').getByText('Go on, and risk').click();
   await collects(page, alice, on);
+  // Its wallet is there now, and is not to be asked before the second word.
+  await page.getByRole('link', { name: 'My swaps' }).click();
+  await page.locator(`a[href*="${swaps.twice.id}"]`).click();
+  await title(page, 'You paid more than agreed: decide');
 }
 
 async function refunded({ btc }: On): Promise<void> {
