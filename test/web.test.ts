@@ -36,10 +36,14 @@ const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.
 
 /** The screen is there, and nothing is being loaded. */
 async function shown(page: Page): Promise<void> {
-  await page.waitForFunction(() => {
+  const isThere = () => {
     const screen = document.querySelector<HTMLElement>('#screen');
     const heading = screen?.querySelector('h1');
     return screen?.dataset.path === location.pathname && heading?.checkVisibility() === true;
+  };
+  await page.waitForFunction(isThere).catch(async (error: Error) => {
+    const seen = await page.locator('body').textContent();
+    throw new Error(`${page.url()} is not shown: ${error.message}\n${seen}`);
   });
   await page.locator('.loading').first().waitFor({ state: 'detached' });
 }
@@ -127,7 +131,10 @@ test('kept once, the app opens with the market gone, at any of its addresses', a
   const { hash } = (await page.evaluate("fetch('/app/build.json').then((a) => a.json())")) as {
     hash: string;
   };
-  await page.getByRole('contentinfo').filter({ hasText: hash.slice(0, 12) }).waitFor();
+  await page
+    .getByRole('contentinfo')
+    .filter({ hasText: hash.slice(0, 12) })
+    .waitFor();
   // A date of the last time would make the own clock look wrong.
   const date = "fetch('/app/config.js').then((a) => [a.ok, a.headers.get('date')])";
   assert.deepEqual(await page.evaluate(date), [true, null]);
