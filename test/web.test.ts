@@ -108,6 +108,8 @@ describe('every screen', { concurrency: true }, () => {
   for (const [look, how] of looks) {
     test(look, async (t) => {
       const page = await web.open(t, '/help', how());
+      // Before that, its router hears of nothing.
+      await shown(page);
       const wrong: string[] = [];
       for (const path of screens) {
         await go(page, path);
