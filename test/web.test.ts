@@ -36,10 +36,14 @@ const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.
 
 /** The screen is there, and nothing is being loaded. */
 async function shown(page: Page): Promise<void> {
-  await page.waitForFunction(() => {
+  const isThere = () => {
     const screen = document.querySelector<HTMLElement>('#screen');
     const heading = screen?.querySelector('h1');
     return screen?.dataset.path === location.pathname && heading?.checkVisibility() === true;
+  };
+  await page.waitForFunction(isThere).catch(async (error: Error) => {
+    const seen = await page.locator('body').textContent();
+    throw new Error(`${page.url()} is not shown: ${error.message}\n${seen}`);
   });
   await page.locator('.loading').first().waitFor({ state: 'detached' });
 }
@@ -104,6 +108,8 @@ describe('every screen', { concurrency: true }, () => {
   for (const [look, how] of looks) {
     test(look, async (t) => {
       const page = await web.open(t, '/help', how());
+      // Before that, its router hears of nothing.
+      await shown(page);
       const wrong: string[] = [];
       for (const path of screens) {
         await go(page, path);

@@ -19,10 +19,11 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, type TestContext } from 'node:test';
+import type { TestContext } from 'node:test';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { type DevnetClient, type DevnetStatus, devnetClient } from '../../devnet/client.ts';
 import { type ParleyClient, parleyClient } from '../../sdk/client.ts';
+import { ParleyApiError } from '../../sdk/errors.ts';
 import { mintKey } from '../../sdk/keys.ts';
 import { evmWallet } from '../../sdk/wallets/evm.ts';
 import { browserOn } from '../../server/edge/testing/browser.ts';
@@ -86,13 +87,13 @@ const sharedMarket = shared(openWeb, (web) => web.close());
 /** Of the files of a process; where a file begins. A file leaves no order of its people open. */
 export function sharedWeb(): () => Promise<Web> {
   const people: Person[] = [];
-  after(async () => {
+  const leave = async () => {
     for (const { client } of people) {
       const { rfqs } = await client.rfqs({ own: true, limit: 100 });
-      for (const { id } of rfqs) await client.cancelRfq(id);
+      for (const { id } of rfqs) await client.cancelRfq(id).catch(ifCommitted);
     }
-  });
-  const [browser, opened] = [sharedBrowser(), sharedMarket()];
+  };
+  const [browser, opened] = [sharedBrowser(), sharedMarket(leave)];
   return async () => {
     const web = await opened(browser(), {});
     const person = async () => {
@@ -102,6 +103,11 @@ export function sharedWeb(): () => Promise<Web> {
     };
     return { ...web, person };
   };
+}
+
+/** With an acceptance that stands it is no order for others any more. */
+function ifCommitted(error: unknown): void {
+  if (!(error instanceof ParleyApiError && error.code === 'committed')) throw error;
 }
 
 async function openWeb(
