@@ -8,7 +8,7 @@ import { rawSpend } from './rescue/raw.ts';
 import { settle } from './settle.ts';
 import { onChains } from './testing/evm-account.ts';
 import type { Scene } from './testing/four-chains.ts';
-import { hastySide, recordOf, running, sideOf } from './testing/sides.ts';
+import { evmKey, hastySide, recordOf, running, sideOf } from './testing/sides.ts';
 import { timed } from './testing/timed.ts';
 import type { BitcoinWallet, Wallet } from './wallets/wallet.ts';
 
@@ -159,6 +159,14 @@ timed('what was paid twice is not put at risk, unless its owner says so', async 
   const wallets = keyAlone(scene, 'taker', elsewhere.p2tr);
   const asked: bigint[] = [];
   let gives = false;
+  let isAsked = false;
+  const isWanted = () => {
+    isAsked = true;
+    return true;
+  };
+  const evm = wallets.get(evmKey);
+  assert.ok(evm?.family === 'evm');
+  wallets.set(evmKey, { ...evm, asks: { withinMs: 1_000, isWanted, over: () => {} } });
   const givesExtra = (extra: bigint) => {
     asked.push(extra);
     return gives;
@@ -173,6 +181,7 @@ timed('what was paid twice is not put at risk, unless its owner says so', async 
     taker.emitted.some(({ step }) => step === 'claimed'),
     false,
   );
+  assert.equal(isAsked, false, 'a wallet is to be asked before the person has decided');
   gives = true;
   const [{ end }] = await Promise.all([maker.end, taker.next('claimed')]);
   assert.deepEqual([end, asked.at(-1)], ['received', 1_500_000n]);

@@ -314,7 +314,7 @@ test('a rescue goes from phrase to file to nodes to swaps, and says what is miss
   await page.getByText('These are 2 words. A phrase has 12.').waitFor();
   await page.getByLabel('The twelve words').fill('word '.repeat(12));
   await page.getByRole('button', { name: 'Take this phrase' }).click();
-  await page.getByText('This browser has a phrase').waitFor();
+  await page.getByText('Your phrase is here').waitFor();
   const choose = (content: string) =>
     page.locator('input[type=file]').setInputFiles({
       ...{ name: 'rescue.json', mimeType: 'application/json' },
@@ -332,7 +332,7 @@ test('a rescue goes from phrase to file to nodes to swaps, and says what is miss
     await page.getByLabel(`Node of ${chain}`).press('Enter');
   };
   await keep('Bitcoin regtest', 'ftp://nowhere');
-  await page.getByText('It is not kept: "ftp://nowhere" is no URL').waitFor();
+  await page.getByText('It is not used: "ftp://nowhere" is no URL').waitFor();
   await keep('Bitcoin regtest', 'http://127.0.0.1:3000');
   await keep('A dev chain (chain id 31337)', 'http://127.0.0.1:8545');
   await page.getByText('Its newest block is 812.').nth(1).waitFor();

@@ -230,27 +230,42 @@ test('the same sources give the same bytes, and a newer build waits until it is 
   await page.locator(isNew).waitFor({ state: 'attached' });
   // The other tab stays as it is until somebody says so there.
   assert.equal(await other.locator(isNew).count(), 0);
+  // It may settle a swap, and loads what it needs when that is due.
+  const load = `fetch('/app/${chunkOf(first)}').then((answer) => answer.status)`;
+  assert.equal((await fetch(`${market.url}/app/${chunkOf(first)}`)).status, 404);
+  assert.equal(await other.evaluate(load), 200);
   await takes[1]?.click();
   await other.locator(isNew).waitFor({ state: 'attached' });
 });
 
-/** The same build with another page, as its worker names it, or with the hash of `named`. */
+/** Another page and a renamed chunk, as its worker names them, or with the hash of `named`. */
 function newerThan(build: WebBuild, named?: string): WebBuild {
   const page = fileOf(build, 'index.html').plain;
   const newer = Buffer.from(page.toString().replace('<title>', '<meta name="newer"><title>'));
   const worker = fileOf(build, 'worker.js').plain.toString();
   const hashes = [page, named ?? newer].map((each) => createHash('sha256').update(each));
   const [was = '', is = ''] = hashes.map((each) => each.digest('hex'));
+  const dropped = chunkOf(build);
   const contents: Readonly<Record<string, Buffer>> = {
     'index.html': newer,
-    'worker.js': Buffer.from(worker.replace(was, is)),
+    'worker.js': Buffer.from(worker.replace(was, is).replace(dropped, renamed(dropped))),
   };
-  const files = build.files.map((file) => {
+  const files = build.files.map((each) => {
+    const file = each.path === dropped ? { ...each, path: renamed(dropped) } : each;
     const plain = contents[file.path];
     return plain === undefined ? file : { ...file, plain, br: null, gzip: null, etag: `W/"${is}"` };
   });
   return { ...build, files };
 }
+
+/** Of a screen that the tabs have not opened: another one in a newer build. */
+function chunkOf({ files }: WebBuild): string {
+  const file = files.find(({ path }) => /^assets\/webhooks-[^/]*\.js$/.test(path));
+  assert.ok(file !== undefined);
+  return file.path;
+}
+
+const renamed = (path: string) => path.replace('.js', '-newer.js');
 
 function fileOf({ files }: WebBuild, path: string): WebBuild['files'][number] {
   const file = files.find((each) => each.path === path);

@@ -21,6 +21,7 @@ import type { Engine } from './engine/types.ts';
 import { now } from './market/clock.ts';
 import { queries } from './market/queries.ts';
 import { useAnnounced } from './parts/announce.ts';
+import { Notice } from './parts/notice.tsx';
 import { handOver } from './parts/page-wallets.ts';
 import { Screen } from './parts/screen.tsx';
 import { Select } from './parts/select.tsx';
@@ -37,6 +38,14 @@ type Begun = { readonly engine: Engine; readonly copyOf: Opened };
 
 /** Outlives the screens: one engine a page. */
 const begun = held<Begun | null>(null);
+
+// There is no market whose list could be read: tokens go by their contracts.
+queries.setQueryDefaults(['assets'], { enabled: false });
+
+window.addEventListener('beforeunload', (event) => {
+  const swaps = begun.now()?.engine.swaps.all.now() ?? [];
+  if (swaps.some(({ phase }) => phase !== 'ended')) event.preventDefault();
+});
 
 function Start() {
   const from = useSyncExternalStore(begun.subscribe, begun.now);
@@ -68,7 +77,7 @@ function One() {
 
 function All() {
   const from = useSyncExternalStore(begun.subscribe, begun.now);
-  return from === null ? <Start /> : <SwapList engine={from.engine} />;
+  return from === null ? <Start /> : <SwapList engine={from.engine} isKept={false} />;
 }
 
 function Layout() {
@@ -88,6 +97,7 @@ function Layout() {
         />
       </header>
       <main id="screen" tabIndex={-1}>
+        <Notice kind="warn">{text('rescue.memory')}</Notice>
         <Outlet />
       </main>
       <div className="unseen" aria-live="polite">

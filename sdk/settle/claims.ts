@@ -57,6 +57,8 @@ export async function reveal(context: Context, seen: Seen): Promise<void> {
       });
       revealing.catch(reject);
     });
+  // A person decides about what was paid too much before a wallet is to be asked.
+  await mustHoldNoMore(context);
   return asPersonWants(context, leg, 'claim', work);
 }
 

@@ -102,6 +102,8 @@ export async function openRescue(parts: RescueParts): Promise<OpenRescue> {
       const store = await parts.phraseStore();
       const sources = await sourcesOf(readRescue(text).chains.map(({ chain }) => chain));
       const restored = await restoreFromFile(store, text, { sources });
+      // The person has it.
+      await kept.change(savedKey, () => contentOf(text));
       return told(restored);
     },
     fromMarket: async (confirm) => {
@@ -170,11 +172,14 @@ async function assetsOf(client: ParleyClient): Promise<PinnedAsset[]> {
 function stateOf(text: string | null, saved: string | null): RescueFileState {
   if (text === null) return { swaps: 0, writtenAt: null, isSaved: true };
   const { swaps, writtenAt } = readRescue(text);
-  return {
-    swaps: swaps.length,
-    writtenAt,
-    isSaved: swaps.length === 0 || contentOf(text) === saved,
-  };
+  // What has ended since may be in the saved one still.
+  const had = new Set((saved ?? '').split('\n'));
+  const isSaved =
+    swaps.length === 0 ||
+    contentOf(text)
+      .split('\n')
+      .every((each) => had.has(each));
+  return { swaps: swaps.length, writtenAt, isSaved };
 }
 
 /** Of which swaps and escrows it is, whenever it was written. */

@@ -81,7 +81,8 @@ test('an amount is told in coins as BIP 21 writes it', () => {
 
 test('what is most urgent is asked first', () => {
   const prompts = [{ verb: 'claim', is: 'needed', sinceMs: 5 }] as const;
-  const more = { lacks: 'payout', away: ['a'], prompts, isToPay: true } as const;
+  const urgent = { state: 'revealing', lacks: 'payout', away: ['a'], isToPay: true } as const;
+  const more = { ...urgent, prompts };
   const asks = asksOf({ ...more, shown: shownAs({ b: nothingSeen }), waits: 'for a block' });
   assert.deepEqual(
     asks.map(({ kind }) => kind),
@@ -106,7 +107,8 @@ test('a wallet is where its prompt is: claims on the leg that pays, the rest on 
     ['maker', 'refund', 'declined', 'declined', 'a'],
     ['maker', 'claim', 'declined', 'declined', 'b'],
   ] as const) {
-    const [ask] = viewOf(toldOf(party, { prompts: [{ verb, is, sinceMs: 7 }] }), now).asks;
+    const told = toldOf(party, { state: 'claiming', prompts: [{ verb, is, sinceMs: 7 }] });
+    const [ask] = viewOf(told, now).asks;
     assert.ok(ask !== undefined && 'leg' in ask);
     assert.deepEqual([ask.kind, ask.leg], [kind, leg], `${party} ${verb} ${is}`);
   }
@@ -202,5 +204,20 @@ test('a payment on Bitcoin may come after the end, by hand or of a device that i
       may,
       `${party} ${JSON.stringify(how)}`,
     );
+  }
+});
+
+test('a claim that is too late is asked for no more, and one in the wallet is still shown', () => {
+  for (const [state, verb, is, isShown] of [
+    ['revealing', 'claim', 'needed', true],
+    ['claiming', 'claim', 'declined', true],
+    ['funded', 'claim', 'needed', false],
+    ['refunding', 'claim', 'declined', false],
+    ['refunding', 'claim', 'open', true],
+    ['claiming', 'refund', 'needed', true],
+  ] as const) {
+    const told = toldOf('taker', { state, prompts: [{ verb, is, sinceMs: 7 }] });
+    const asks = viewOf(told, now).asks.filter((each) => 'verb' in each);
+    assert.equal(asks.length, isShown ? 1 : 0, `${state} ${verb} ${is}`);
   }
 });

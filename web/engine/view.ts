@@ -108,13 +108,19 @@ function asksOf(told: Told, gives: LegName, now: UnixSeconds): Ask[] {
     const { address } = name === gives ? told.trade.refundTo : told.trade.payTo;
     asks.push({ kind: 'connect_wallet', leg: name, chain, family, address });
   }
-  asks.push(...prompts.map((each) => promptAsk(told, each, gives)));
+  const due = prompts.filter((each) => isDue(told, each));
+  asks.push(...due.map((each) => promptAsk(told, each, gives)));
   const payment = told.isToPay ? paymentOf(told, gives, now) : null;
   if (payment !== null) asks.push(payment);
   if (waits !== null || asks.length === 0) {
     asks.push({ kind: 'wait', why: waits ?? '', until: untilOf(told, gives) });
   }
   return asks;
+}
+
+/** A claim that was never signed goes out of date. One that the wallet shows stays in sight. */
+function isDue({ state }: Told, { verb, is }: Prompt): boolean {
+  return verb !== 'claim' || is === 'open' || state === 'revealing' || state === 'claiming';
 }
 
 function promptAsk({ swap }: Told, { verb, is, sinceMs }: Prompt, gives: LegName): Ask {

@@ -35,7 +35,6 @@ export function RescueScreen({ engine, copyOf }: Props) {
   return (
     <Screen title={text('rescue.title')} narrow>
       <p>{text('rescue.intro')}</p>
-      {isCopy && <p className="bad-ink">{text('rescue.memory')}</p>}
       <section className="panel" aria-labelledby="rescue-phrase">
         <h2 id="rescue-phrase">{text('rescue.phrase')}</h2>
         {kind === 'none' ? (

@@ -109,7 +109,8 @@ export function situationOf(seen: Seen): Situation {
 /** A wallet is asked for the claim once the person has decided. */
 function isUndecided({ swap, payments }: Seen): boolean {
   const { own, other } = sidesOf(swap);
-  const isDecided = swap.asks.some((each) => 'verb' in each && each.verb === 'claim');
+  const isAsked = swap.asks.some((each) => 'verb' in each && each.verb === 'claim');
+  const isDecided = isAsked && !swap.problems.some(({ code }) => code === 'paid_too_much');
   const isPaidMuch = isMuch(extraOf(payments, own.amount), own.amount);
   return isPaidMuch && !isDecided && factsOf(other).claimed === null;
 }
@@ -181,7 +182,9 @@ export function endOf(swap: SwapView) {
   if (swap.end?.end === 'received' || otherIs === 'claimed') return 'done_received';
   if (ownIs === 'claimed') return 'done_lost';
   if (swap.end?.end === 'refunded' || ownIs === 'refunded') return 'done_refunded';
-  return swap.isByHand ? 'done_unpaid' : 'done_nothing';
+  // Of what is restored nobody knows who paid.
+  const isByOthers = swap.isByHand || (swap.isRestored && own.family === 'bitcoin');
+  return isByOthers ? 'done_unpaid' : 'done_nothing';
 }
 
 /** Whether the page has to stay open now: what it sends next has no later time. */

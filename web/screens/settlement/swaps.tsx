@@ -17,7 +17,13 @@ export function Swaps() {
   return <SwapList engine={use(pageEngine())} />;
 }
 
-export function SwapList({ engine }: { readonly engine: Engine }) {
+type Props = {
+  readonly engine: Engine;
+  /** Whether another device could show them: not where a saved copy keeps nothing. */
+  readonly isKept?: boolean;
+};
+
+export function SwapList({ engine, isKept = true }: Props) {
   useNow();
   const { all } = engine.swaps;
   const swaps = useSyncExternalStore(all.subscribe, all.now);
@@ -46,7 +52,7 @@ export function SwapList({ engine }: { readonly engine: Engine }) {
           )}
         </>
       )}
-      <p className="hint">{text('swaps.only_here')}</p>
+      {isKept && <p className="hint">{text('swaps.only_here')}</p>}
     </Screen>
   );
 }

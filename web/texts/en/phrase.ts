@@ -50,7 +50,7 @@ export const phrase = {
   'phrase.forget.even': 'I have saved the rescue file, and have the words on paper',
   'phrase.restore.title': 'Type your phrase',
   'phrase.restore.label': 'The twelve words, with spaces between them',
-  'phrase.restore.hint': 'They stay in this browser, and are sent nowhere.',
+  'phrase.restore.hint': 'They stay on this device, and are sent nowhere.',
   'phrase.restore.go': 'Take this phrase',
   'phrase.restore.count': 'These are {count} words. A phrase has 12.',
   'phrase.restore.word': 'Word {at}, “{word}”, is in no phrase. Is it “{nearest}”?',
@@ -62,10 +62,10 @@ export const phrase = {
   'rescue.intro':
     'For a device that is lost, a browser that was emptied, or a market that is gone. You need your twelve words and, if the market is gone, the rescue file.',
   'rescue.memory':
-    'This is a saved copy: it keeps nothing. Leave the page open until every swap has ended.',
+    'This is a saved copy: it keeps nothing. Leave the page open until every swap has ended. After it was closed, begin again with file and phrase.',
   'rescue.copy.title': 'Rescue page',
   'rescue.phrase': '1. Your phrase',
-  'rescue.phrase.there': 'This browser has a phrase. Swaps of this phrase are brought back.',
+  'rescue.phrase.there': 'Your phrase is here. Swaps of this phrase are brought back.',
   'rescue.from': '2. Your swaps',
   'rescue.file': 'From a rescue file',
   'rescue.file.choose': 'Choose the rescue file, or drop it here',
@@ -95,12 +95,12 @@ export const phrase = {
   'rescue.node.has': '{chain}: {url}',
   'rescue.node.unknown':
     'This app knows no {chain} without its market: open the saved rescue page, which knows it by the file.',
-  'rescue.node.check': 'Check and keep',
+  'rescue.node.check': 'Check and use',
   'rescue.node.height': 'It answers. Its newest block is {height}.',
-  'rescue.node.wrong': 'It is not kept: {sentence}',
+  'rescue.node.wrong': 'It is not used: {sentence}',
   'rescue.go.title': '4. Bring them back',
   'rescue.go.what':
-    'The swaps are checked against your phrase and kept in this browser. Then each goes on by itself: it collects what pays you and takes back what is due. Nothing new is locked.',
+    'The swaps are checked against your phrase. Then each goes on by itself while the page is open: it collects what pays you and takes back what is due. Nothing new is locked.',
   'rescue.go': 'Bring back {count}',
   'rescue.go.nodes': 'Name a node of every chain first.',
   'rescue.go.phrase': 'Type your phrase first.',
@@ -112,7 +112,7 @@ export const phrase = {
     'Brought back. It goes on by itself, but for what your own wallet has to sign: look at it.',
   'rescue.payout.why':
     'Swaps that wait for it: {count}. What you collect or take back on Bitcoin is paid there, and nothing goes on before. Take one of a wallet that you have.',
-  'rescue.result.kept': 'This browser has it already.',
+  'rescue.result.kept': 'It is here already.',
   'rescue.result.over': 'Over: {why}',
   'rescue.result.not_begun': 'Not begun: {why}',
   'rescue.result.declined': 'Left out, as you said.',

@@ -4,7 +4,14 @@ import { type EscrowFacts, nothingSeen, type Sighting } from '../../../../core/f
 import type { LegName } from '../../../../core/trade.ts';
 import type { EscrowPayment } from '../../../../sdk/settle.ts';
 import type { OwnTrade } from '../../../../sdk/trade.ts';
-import type { Ask, Health, LegView, SwapView, WalletPayment } from '../../../engine/types.ts';
+import type {
+  Ask,
+  Health,
+  LegView,
+  Problem,
+  SwapView,
+  WalletPayment,
+} from '../../../engine/types.ts';
 import type { Seen, Situation } from '../situation.ts';
 
 export const agreedAt = 1_795_000_000;
@@ -78,6 +85,9 @@ export const payAsk: Ask = {
   uri: 'bitcoin:bcrt1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qzf4jry?amount=0.01',
   notAfter: deadlines.initiatorFundBy,
 };
+
+const claimAsk: Ask = { kind: 'sign', leg: 'a', chain: usd.chain, family: 'evm', verb: 'claim' };
+const tooMuch: Problem = { kind: 'settle', leg: 'a', code: 'paid_too_much', sentence: 'decide' };
 
 export type Given = Partial<Omit<SwapView, 'legs' | 'gives'>> & {
   /** Whether Bitcoin is given (as initiator), or got (as counterparty). */
@@ -281,6 +291,22 @@ export const states: readonly (readonly [name: string, is: Situation, seen: Seen
     }),
   ],
   [
+    'paid twice once a wallet was to be asked',
+    'decide_extra',
+    seen({
+      ...{ state: 'revealing', ...byHand, ...both, asks: [claimAsk], problems: [tooMuch] },
+      payments: [payment(1_000_000n, 'funding'), payment(1_000_001n, 'further')],
+    }),
+  ],
+  [
+    'paid twice, and decided',
+    'collect',
+    seen({
+      ...{ state: 'revealing', ...byHand, ...both, asks: [claimAsk] },
+      payments: [payment(1_000_000n, 'funding'), payment(1_000_001n, 'further')],
+    }),
+  ],
+  [
     'paid a hundredth too much',
     'decide_extra',
     seen({ state: 'revealing', ...byHand, ...both, payments: [payment(1_010_000n, 'funding')] }),
@@ -312,6 +338,16 @@ export const states: readonly (readonly [name: string, is: Situation, seen: Seen
   ],
   ['refunded', 'done_refunded', seen({ ...ended('refunded', 'refunded'), btc: 'refunded' })],
   ['nothing', 'done_nothing', seen(ended('nothing', 'expired'))],
+  [
+    'nothing, brought back',
+    'done_unpaid',
+    seen({ ...ended('nothing', 'expired'), isRestored: true }),
+  ],
+  [
+    'nothing of a wallet, brought back',
+    'done_nothing',
+    seen({ ...ended('nothing', 'expired'), gives: 'USDX', isRestored: true }),
+  ],
   ['nothing by hand', 'done_unpaid', seen({ ...ended('nothing', 'expired'), ...byHand })],
   [
     'lost',
