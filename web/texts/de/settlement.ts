@@ -7,6 +7,7 @@ import type { Words } from '../words.ts';
 export const settlement: Words<typeof english> = {
   'settlement.title': 'Swap: {gives} für {gets}',
   'settlement.loading': 'Liest, was dieser Browser vom Swap aufbewahrt…',
+  'settlement.looking.title': 'Dein Swap',
   'settlement.unknown.title': 'Dieser Browser weiß nichts von diesem Swap',
   'settlement.unknown.why':
     'Swaps liegen in dem Browser, der sie vereinbart hat. Auf einem anderen Gerät bringst du sie mit deiner Rettungsphrase zurück.',
