@@ -48,6 +48,8 @@ export type Opened = {
   /** Signed in as; default nobody. */
   readonly as?: Person;
   readonly scheme?: 'light' | 'dark';
+  /** What the browser says of its person; default `en-GB`. */
+  readonly locale?: string;
   readonly width?: number;
   readonly height?: number;
   /** A profile that is there already, as another tab; default a new one. */
@@ -166,7 +168,7 @@ async function open(t: TestContext, { browser, url, path, own, how }: Opening): 
     viewport: { width, height },
     reducedMotion: 'reduce',
     serviceWorkers: how.keepsApp === true ? 'allow' : 'block',
-    locale: 'en-GB',
+    locale: how.locale ?? 'en-GB',
   };
   const context = how.context ?? (await browser.newContext(options));
   if (as !== undefined) {
