@@ -7,6 +7,7 @@ export const gas = {
   'gas.unread': 'What your wallet has on {chain} could not be read: {why}',
   'gas.none': '{chain}: no other coins are needed. Fees are taken out of the amount.',
   'gas.enough': '{chain}: your wallet has enough. At most {need} are needed, and it has {has}.',
+  'gas.address': 'address',
   'gas.missing': 'It has {has}, and may need {need}. Send {missing} to {address}.',
   'gas.amount_short': 'Your wallet on {chain} has too little to give',
   'gas.amount_short.why':
