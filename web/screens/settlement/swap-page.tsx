@@ -45,9 +45,11 @@ export function SwapPage({ engine, id }: { readonly engine: Engine; readonly id:
   if (swap !== undefined) return <Known engine={engine} swap={swap} />;
   if (!isPending) return <Unknown />;
   return (
-    <p role="status" className="loading">
-      {text('settlement.loading')}
-    </p>
+    <Screen title={text('settlement.looking.title')} narrow>
+      <p role="status" className="loading">
+        {text('settlement.loading')}
+      </p>
+    </Screen>
   );
 }
 

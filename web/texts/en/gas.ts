@@ -12,13 +12,13 @@ export const gas = {
   'gas.amount_short': 'Your wallet on {chain} has too little to give',
   'gas.amount_short.why':
     '{address} has {holds}, and you give {amount}. Have {lacking} more there before {until}. If you do not, the swap ends and you lose nothing.',
-  'gas.fund_short': 'Too little on {chain} to lock your side',
+  'gas.fund_short': 'Too little on {chain} to lock',
   'gas.fund_short.why':
     'Your wallet has {has}. To lock your side, and to take it back if the swap fails, it may need {need}. Send {missing} to {address} before {until}. If you do not, the swap ends and you lose nothing.',
-  'gas.fund_signed': 'The market pays the fee to lock your side on {chain}',
+  'gas.fund_signed': 'The market pays the fee to lock on {chain}',
   'gas.fund_signed.why':
     'Your wallet has {has}, so it only signs a message. The market sends it at no cost to you. If it does not, send {missing} to {address} before {until}, or let the swap end: you lose nothing.',
-  'gas.refund_short': 'Enough on {chain} to lock your side, too little to take it back',
+  'gas.refund_short': 'Enough on {chain} to lock, too little to take it back',
   'gas.refund_short.why':
     'Your wallet has {has}, and both together may take {need}. If the swap fails, have {missing} more at {address} from {from} on. There is no hurry then.',
   'gas.claim_sent': 'The market collects for you on {chain}, at no cost',

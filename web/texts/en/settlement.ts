@@ -4,6 +4,7 @@
 export const settlement = {
   'settlement.title': 'Swap {gives} for {gets}',
   'settlement.loading': 'Reading what this browser keeps of the swap…',
+  'settlement.looking.title': 'Your swap',
   'settlement.unknown.title': 'This browser knows nothing of that swap',
   'settlement.unknown.why':
     'Swaps are kept in the browser that agreed to them. On another device, bring them back with your rescue phrase.',
