@@ -356,9 +356,6 @@ export const settlement: Words<typeof english> = {
     'Schließ zuerst ihre Anfrage und sieh in ihren Verlauf. Zahlt sie doch und du auch, ist die zweite Zahlung in Gefahr oder kommt ab {refundAt} zurück.',
   'settlement.wallet.leave.not': 'Warten',
   'settlement.wallet.leave.go': 'Sie hat nicht gezahlt',
-  'settlement.relay': 'Der Markt sendet es kostenlos für dich',
-  'settlement.relay.why':
-    'Deine Wallet hat zu wenig für die Netzwerkgebühr. Die Transaktion kann nur an {payTo} zahlen. Zeigen deine Nodes sie nicht binnen einer halben Minute, sagt diese Seite, was zu tun ist.',
 
   'settlement.fates': 'Jede Zahlung an das Escrow',
   'settlement.fate.amount': 'Betrag',
@@ -432,8 +429,6 @@ export const settlement: Words<typeof english> = {
   'settlement.payto.save': 'An diese Adresse zahlen',
   'settlement.payto.kept': 'Ab jetzt wird an {address} gezahlt.',
   'settlement.payto.leave': 'So lassen',
-  'settlement.left':
-    'Signierte Rückzahlungen liegen beim Markt: er sendet sie, wenn sie fällig sind, auch wenn du weg bist.',
   'settlement.checks': 'Was dieser Browser geprüft hat',
   'settlement.checks.ok': 'Richtig:',
   'settlement.checks.bad': 'Falsch:',
@@ -492,17 +487,6 @@ export const settlement: Words<typeof english> = {
     'Diese Seite geht nach deinen Bedingungen und den Chains und glaubt ihm nicht.',
   'settlement.warn.clock': 'Deine Uhr geht um {off} falsch',
   'settlement.warn.clock.why': 'Fristen rechnen mit ihr. Stell sie richtig, bevor du zahlst.',
-  'settlement.warn.gas': 'Deine Wallet auf {gasChain} hat zu wenig für die Netzwerkgebühr',
-  'settlement.warn.gas.fund':
-    'Sende ihr vor {fundBy}, was fehlt. Dann geht diese Seite von selbst weiter. Sonst ist nichts verloren.',
-  'settlement.warn.gas.reveal':
-    'Sende ihr vor {revealBy}, was fehlt. Dann holt diese Seite ab. Sonst kommen {gives} zu dir zurück.',
-  'settlement.warn.gas.collect':
-    'Sende ihr vor {otherRefundAt}, was fehlt, sonst kannst du {gets} verlieren. Dann holt diese Seite von selbst ab.',
-  'settlement.warn.gas.refund':
-    'Sende ihr, was für die Rückzahlung fehlt. Es eilt nicht: {gives} warten auf dich.',
-  'settlement.warn.gas.refused':
-    'Der Markt sollte für dich abholen und hat abgelehnt: {why}. Er wird jede halbe Minute neu gefragt.',
   'settlement.warn.store': 'Dieser Browser kann den Swap nicht sicher aufbewahren',
   'settlement.warn.store.why':
     'Lass diese Seite offen, bis der Swap zu Ende ist, und speichere die Rettungsdatei.',
