@@ -9,6 +9,10 @@ export const gas: Words<typeof english> = {
   'gas.loading': 'Liest, was deine Wallets haben…',
   'gas.unread': 'Was deine Wallet auf {chain} hat, war nicht zu lesen: {why}',
   'gas.none': '{chain}: andere Coins sind nicht nötig. Gebühren gehen vom Betrag ab.',
+  'gas.missing': 'Sie hat {has} und kann {need} brauchen. Sende {missing} an {address}.',
+  'gas.amount_short': 'Deine Wallet auf {chain} hat zu wenig von dem, was du gibst',
+  'gas.amount_short.why':
+    '{address} hat {holds}, und du gibst {amount}. Hab dort vor {until} noch {lacking} mehr. Sonst endet der Swap, und du verlierst nichts.',
   'gas.enough': '{chain}: deine Wallet hat genug. Nötig sind höchstens {need}, sie hat {has}.',
   'gas.fund_short': 'Zu wenig auf {chain}, um zu sperren',
   'gas.fund_short.why':
@@ -21,7 +25,9 @@ export const gas: Words<typeof english> = {
     'Deine Wallet hat {has}, beides zusammen kann {need} brauchen. Scheitert der Swap, hab {missing} mehr bei {address}, ab {from}. Dann eilt es nicht.',
   'gas.claim_sent': 'Der Markt holt auf {chain} kostenlos für dich ab',
   'gas.claim_sent.why':
-    'Deine Wallet hat {has}, das Abholen kann {need} brauchen. Darum sendet es der Markt und zahlt die Gebühr. Es kann nur an deine Adresse zahlen. Er erfährt das Geheimnis kurz vor der Chain, und er kann ablehnen. Dann sagt diese App sofort, was fehlt, und es bleibt Zeit bis {back}. Um niemanden zu brauchen, sende vorher {missing} an {address}.',
+    'Deine Wallet hat {has}, das Abholen kann {need} brauchen. Darum sendet es der Markt und zahlt die Gebühr. Es kann nur an deine Adresse zahlen. Er erfährt das Geheimnis kurz vor allen anderen.',
+  'gas.claim_sent.else':
+    'Er kann ablehnen. Dann sagt diese App sofort, was fehlt, und es bleibt Zeit bis {back}. Um niemanden zu brauchen, sende vorher {missing} an {address}.',
   'gas.claim_short': 'Zu wenig auf {chain}, um abzuholen',
   'gas.claim_short.why':
     'Deine Wallet hat {has}, das Abholen kann {need} brauchen. Dieser Markt sendet dort nichts für dich. Sende {missing} an {address}, vor {until}. Vorher wird von dir nichts gesperrt, und nichts ist verloren.',

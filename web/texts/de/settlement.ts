@@ -7,6 +7,7 @@ import type { Words } from '../words.ts';
 export const settlement: Words<typeof english> = {
   'settlement.title': 'Swap: {gives} für {gets}',
   'settlement.loading': 'Liest, was dieser Browser vom Swap aufbewahrt…',
+  'settlement.looking.title': 'Dein Swap',
   'settlement.unknown.title': 'Dieser Browser weiß nichts von diesem Swap',
   'settlement.unknown.why':
     'Swaps liegen in dem Browser, der sie vereinbart hat. Auf einem anderen Gerät bringst du sie mit deiner Rettungsphrase zurück.',
@@ -431,7 +432,11 @@ export const settlement: Words<typeof english> = {
   'settlement.payto.save': 'An diese Adresse zahlen',
   'settlement.payto.kept': 'Ab jetzt wird an {address} gezahlt.',
   'settlement.payto.leave': 'So lassen',
-  'settlement.left':
+  'settlement.left.refund':
+    'Bist du nach {refundAt} weg, sendet vielleicht der Markt deine Rückzahlung, nur an {address}. Verlass dich nicht darauf: er hat seine Grenzen.',
+  'settlement.left.claim':
+    'Bist du weg, wenn die andere Seite abgeholt hat, holt vielleicht der Markt für dich ab, nur an {payTo}. Verlass dich nicht darauf.',
+  'settlement.left.refunds':
     'Signierte Rückzahlungen liegen beim Markt: er sendet sie, wenn sie fällig sind, auch wenn du weg bist.',
   'settlement.checks': 'Was dieser Browser geprüft hat',
   'settlement.checks.ok': 'Richtig:',
@@ -492,6 +497,7 @@ export const settlement: Words<typeof english> = {
   'settlement.warn.clock': 'Deine Uhr geht um {off} falsch',
   'settlement.warn.clock.why': 'Fristen rechnen mit ihr. Stell sie richtig, bevor du zahlst.',
   'settlement.warn.gas': 'Deine Wallet auf {gasChain} hat zu wenig für die Netzwerkgebühr',
+  'settlement.warn.gas.cannot': 'Deine Wallet auf {gasChain} kann deine Seite jetzt nicht sperren',
   'settlement.warn.gas.fund':
     'Sende ihr vor {fundBy}, was fehlt. Dann geht diese Seite von selbst weiter. Sonst ist nichts verloren.',
   'settlement.warn.gas.reveal':
