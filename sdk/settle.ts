@@ -180,7 +180,8 @@ function waitOn(
 /** With money in an escrow nothing but a need for a person ends the watch. */
 function isPassing({ record }: Context, error: unknown): boolean {
   if (error instanceof SettleError) return false;
-  if (error instanceof StoreSilent || mayBeFunded(record)) return true;
+  const mayHoldMoney = mayBeFunded(record) || record.restored === true;
+  if (error instanceof StoreSilent || mayHoldMoney) return true;
   if (!(error instanceof ParleyError)) return false;
   const { kind, code } = error;
   const passing: readonly string[] = ['conflict', 'timeout', 'unavailable'];

@@ -9,7 +9,14 @@ import { settle } from '../settle.ts';
 import { memoryStore } from '../stores/memory.ts';
 import { newHashlock, type Store } from '../stores/store.ts';
 import { type FourChains, fourChains } from '../testing/four-chains.ts';
-import { agreedAt, isOver, type PaperScene, paperScene, run } from '../testing/paper-scene.ts';
+import {
+  agreedAt,
+  alter,
+  isOver,
+  type PaperScene,
+  paperScene,
+  run,
+} from '../testing/paper-scene.ts';
 import { isFunded, running, sideOf, stopAll, until } from '../testing/sides.ts';
 import { timed } from '../testing/timed.ts';
 import { bitcoinWallet } from '../wallets/bitcoin.ts';
@@ -136,6 +143,24 @@ timed('what is restored is never funded here, and is watched until its own timel
   assert.equal((await run(scene, { store: next }))?.end, 'nothing');
   assert.equal(scene.chains.b.mined.length, 0);
   assert.ok(scene.wall > scene.timelock('b'), `left ${scene.timelock('b') - scene.wall} s before`);
+});
+
+timed('what is restored is watched on, whatever a node or wallet answers for a while', async () => {
+  const { store: first, secret } = await firstDevice(() => agreedAt);
+  const scene = await paperScene('taker', { secret });
+  await run(scene, { store: first }, () => scene.chains.a.mined.length > 0);
+  const next = device(() => scene.wall);
+  await restoreFromMarket(next, fromMarket(scene, 'taker'));
+  let odd = 0;
+  alter(scene, 'a', ({ preflight }) => ({
+    preflight: async (...about: Parameters<typeof preflight>) => {
+      odd += 1;
+      if (odd < 4) throw new Error('an answer that nobody understands');
+      return preflight(...about);
+    },
+  }));
+  assert.equal((await run(scene, { store: next }))?.end, 'received');
+  assert.equal(odd >= 4, true);
 });
 
 let chains: FourChains;

@@ -3,11 +3,18 @@
 import type { AppChain } from '../../core/app-chain.ts';
 import type { ChainKey, Network } from '../../core/families.ts';
 import type { ParleyClient } from '../../sdk/client.ts';
-import { type RescueChain, readRescue, writeRescue } from '../../sdk/rescue/file.ts';
+import { messageOf, SettleError, VerificationError } from '../../sdk/errors.ts';
+import {
+  type RescueChain,
+  type RescueSwap,
+  readRescue,
+  writeRescue,
+} from '../../sdk/rescue/file.ts';
 import { type Restored, restoreFromFile, restoreFromMarket } from '../../sdk/rescue/restore.ts';
 import type { PhraseStore } from '../../sdk/rescue/store.ts';
 import type { ChainSource } from '../../sdk/settle.ts';
 import type { PinnedAsset } from '../../sdk/trade.ts';
+import { mustHaveDecimals } from './coins.ts';
 import type { Kept } from './kept.ts';
 import { held } from './live.ts';
 import type { OpenNodes } from './nodes.ts';
@@ -45,7 +52,9 @@ const clusters: Readonly<Record<Network, string>> = {
 const fileKey = 'rescue file';
 const savedKey = 'rescue file saved';
 const pageSize = 100;
-const mostAssetPages = 20;
+/** What a market is configured with, and as many that were listed. */
+const mostAssetPages = 200;
+const nodeMs = 15_000;
 
 export async function openRescue(parts: RescueParts): Promise<OpenRescue> {
   const { kept } = parts;
@@ -74,10 +83,19 @@ export async function openRescue(parts: RescueParts): Promise<OpenRescue> {
     // Without a phrase there is nothing that a file could bring back.
     writing = writing.then(async () => void (await write())).catch(() => {});
   };
-  const sourcesOf = async (names: readonly ChainKey[]) => {
-    const known = names.filter((name) => parts.nodes.of(name) !== null);
-    const found = known.map(async (name) => [name, await parts.nodes.source(name)] as const);
-    return new Map(await Promise.all(found));
+  /** A chain that cannot be opened holds up no swap of others. */
+  const sourcesOf = async (names: readonly ChainKey[]): Promise<Sources> => {
+    const sources = new Map<ChainKey, ChainSource>();
+    const faults = new Map<ChainKey, string>();
+    const open = async (name: ChainKey) => {
+      try {
+        sources.set(name, await parts.nodes.source(name));
+      } catch (error) {
+        faults.set(name, messageOf(error));
+      }
+    };
+    await Promise.all(names.map(open));
+    return { sources, faults };
   };
   await read();
   return {
@@ -98,31 +116,64 @@ export async function openRescue(parts: RescueParts): Promise<OpenRescue> {
     },
     fromFile: async (text) => {
       const store = await parts.phraseStore();
-      const sources = await sourcesOf(readRescue(text).chains.map(({ chain }) => chain));
+      const names = readRescue(text).chains.map(({ chain }) => chain);
+      const { sources, faults } = await sourcesOf(names);
       const restored = await restoreFromFile(store, text, { sources });
       // The person has it.
       await kept.change(savedKey, () => contentOf(text));
-      return told(restored);
+      return told(restored, faults);
     },
     fromMarket: async (confirm) => {
       const store = await parts.phraseStore();
       const { userId, wallets } = await parts.client.me();
-      const sources = await sourcesOf(parts.nodes.chains.now().map(({ chain }) => chain));
+      const names = parts.nodes.chains.now().map(({ chain }) => chain);
+      const { sources, faults } = await sourcesOf(names);
       const own = new Set(
         Object.values(wallets).flatMap(({ login, proven }) => [login ?? '', ...proven]),
       );
       const assets = await assetsOf(parts.client);
       const isOwn = (_: ChainKey, { address }: { readonly address: string }) => own.has(address);
-      const how = { client: parts.client, userId, sources, assets, isOwn, confirm };
+      const asked = async (swap: RescueSwap) => {
+        await mustShowAmounts(swap, { sources });
+        return confirm(swap);
+      };
+      const how = { client: parts.client, userId, sources, assets, isOwn, confirm: asked };
       const { swaps, isWhole } = await restoreFromMarket(store, how);
-      return { swaps: told(swaps), isWhole };
+      return { swaps: told(swaps, faults), isWhole };
     },
   };
 
-  function told(restored: readonly Restored[]): readonly Restored[] {
+  function told(restored: readonly Restored[], faults: Sources['faults']): readonly Restored[] {
     parts.onRestored();
     due();
-    return restored;
+    return restored.map((each) => withFault(each, faults));
+  }
+}
+
+type Sources = {
+  readonly sources: ReadonlyMap<ChainKey, ChainSource>;
+  /** Why a chain has none. */
+  readonly faults: ReadonlyMap<ChainKey, string>;
+};
+
+function withFault(restored: Restored, faults: Sources['faults']): Restored {
+  const fault = [...faults].find(([chain]) => restored.why.includes(`"${chain}"`));
+  if (restored.outcome !== 'refused' || fault === undefined) return restored;
+  return { ...restored, why: `${restored.why}: ${fault[1]}` };
+}
+
+/** The person is asked about amounts, whose decimals are the market's word until a chain says so. */
+async function mustShowAmounts({ trade }: RescueSwap, { sources }: Pick<Sources, 'sources'>) {
+  for (const asset of [trade.base, trade.quote]) {
+    const source = sources.get(asset.chain);
+    if (source === undefined) continue;
+    try {
+      await mustHaveDecimals(source, asset, AbortSignal.timeout(nodeMs));
+    } catch (error) {
+      if (error instanceof VerificationError) throw error;
+      const what = `the node of "${asset.chain}" does not say the decimals of its coin`;
+      throw new SettleError('no_source', `${what}: ${messageOf(error)}`, { cause: error });
+    }
   }
 }
 

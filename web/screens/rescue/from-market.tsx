@@ -11,7 +11,7 @@ import { SignedIn } from '../../parts/signed-in.tsx';
 import { localTime } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { faultOf } from './faults.ts';
-import { amountsOf } from './told.ts';
+import { amountsOf, contractsOf } from './told.ts';
 
 type Answer = { readonly swaps: readonly Restored[]; readonly isWhole: boolean };
 type Props = {
@@ -81,12 +81,19 @@ export function FromMarket({ engine, hasPhrase, done }: Props) {
         }
       >
         {question !== null && (
-          <p>
-            {text('rescue.market.ask', {
-              ...amountsOf(question.swap, listed),
-              at: localTime(question.swap.swap.agreedAt, engine.now()),
-            })}
-          </p>
+          <>
+            <p>
+              {text('rescue.market.ask', {
+                ...amountsOf(question.swap, listed),
+                at: localTime(question.swap.swap.agreedAt, engine.now()),
+              })}
+            </p>
+            {contractsOf(question.swap, listed).map(({ id, contract }) => (
+              <p key={id} className="warn-ink">
+                {text('rescue.market.ask.contract', { contract })}
+              </p>
+            ))}
+          </>
         )}
       </Dialog>
     </div>

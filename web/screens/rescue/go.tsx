@@ -23,9 +23,12 @@ export function Go({ engine, opened, hasPhrase, done }: GoProps) {
   const known = useSyncExternalStore(chains.subscribe, chains.now);
   const [isBusy, setBusy] = useState(false);
   const [fault, setFault] = useState<string | null>(null);
-  const hasNodes = opened.file.chains.every(({ chain }) =>
-    known.some((each) => each.chain === chain && each.nodes.length > 0),
+  const hasNode = (chain: string) =>
+    known.some((each) => each.chain === chain && each.nodes.length > 0);
+  const isRead = opened.file.swaps.map(
+    ({ swap: { legs } }) => hasNode(legs.a.chain) && hasNode(legs.b.chain),
   );
+  const hasNodes = isRead.includes(true);
   const { length } = opened.file.swaps;
   const count =
     length === 1 ? text('rescue.file.one') : text('rescue.file.many', { count: length });
@@ -52,6 +55,7 @@ export function Go({ engine, opened, hasPhrase, done }: GoProps) {
       >
         {text('rescue.go', { count })}
       </Button>
+      {hasNodes && isRead.includes(false) && <p className="warn-ink">{text('rescue.go.some')}</p>}
       {isBusy && <p role="status">{text('rescue.go.searching')}</p>}
       {fault !== null && (
         <p role="alert" className="bad-ink">

@@ -2,10 +2,31 @@
 
 import type { RescueFile, RescueSwap } from '../../../sdk/rescue/file.ts';
 import type { PinnedAsset } from '../../../sdk/trade.ts';
+import type { Asset } from '../../../sdk/types.ts';
 import { amountText, type Listed, symbolOf } from '../../parts/labels.ts';
 
 /** A rescue file as it was read. */
 export type Opened = { readonly file: RescueFile; readonly text: string };
+
+/**
+ * Tokens of a swap that the app does not know by itself: anybody's can have the name of another
+ * one. By what the swap pays, and not by the list alone.
+ */
+export function contractsOf(
+  { trade }: RescueSwap,
+  listed: readonly Asset[],
+): readonly { readonly id: string; readonly contract: string }[] {
+  return [trade.base, trade.quote].flatMap(({ id, chain, token, decimals }) => {
+    const isKnown = listed.some(
+      (each) =>
+        each.verified &&
+        each.chain === chain &&
+        each.address === token &&
+        each.decimals === decimals,
+    );
+    return token === null || isKnown ? [] : [{ id, contract: token }];
+  });
+}
 
 export function amountsOf(
   { trade, swap }: RescueSwap,

@@ -55,9 +55,7 @@ export function Action({ engine, seen, said }: ActionProps) {
     );
   }
   if (swap.phase === 'stopped') return <Stopped engine={engine} seen={seen} said={said} />;
-  return swap.isRefundLeft && swap.phase === 'running' ? (
-    <p className="soft">{text('settlement.left')}</p>
-  ) : null;
+  return null;
 }
 
 function isToPay(situation: Situation): boolean {

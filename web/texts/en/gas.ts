@@ -7,19 +7,25 @@ export const gas = {
   'gas.unread': 'What your wallet has on {chain} could not be read: {why}',
   'gas.none': '{chain}: no other coins are needed. Fees are taken out of the amount.',
   'gas.enough': '{chain}: your wallet has enough. At most {need} are needed, and it has {has}.',
-  'gas.fund_short': 'Too little on {chain} to pay in',
+  'gas.missing': 'It has {has}, and may need {need}. Send {missing} to {address}.',
+  'gas.amount_short': 'Your wallet on {chain} has too little to give',
+  'gas.amount_short.why':
+    '{address} has {holds}, and you give {amount}. Have {lacking} more there before {until}. If you do not, the swap ends and you lose nothing.',
+  'gas.fund_short': 'Too little on {chain} to lock',
   'gas.fund_short.why':
-    'Your wallet has {has}. To pay in, and to take it back if the swap fails, it may need {need}. Send {missing} to {address} before {until}. If you do not, the swap ends and you lose nothing.',
-  'gas.fund_signed': 'The market pays the fee to pay in on {chain}',
+    'Your wallet has {has}. To lock your side, and to take it back if the swap fails, it may need {need}. Send {missing} to {address} before {until}. If you do not, the swap ends and you lose nothing.',
+  'gas.fund_signed': 'The market pays the fee to lock on {chain}',
   'gas.fund_signed.why':
     'Your wallet has {has}, so it only signs a message. The market sends it at no cost to you. If it does not, send {missing} to {address} before {until}, or let the swap end: you lose nothing.',
-  'gas.refund_short': 'Enough on {chain} to pay in, too little to take it back',
+  'gas.refund_short': 'Enough on {chain} to lock, too little to take it back',
   'gas.refund_short.why':
     'Your wallet has {has}, and both together may take {need}. If the swap fails, have {missing} more at {address} from {from} on. There is no hurry then.',
   'gas.claim_sent': 'The market collects for you on {chain}, at no cost',
   'gas.claim_sent.why':
-    'Your wallet has {has}, and to collect may take {need}. So the market sends it and pays the fee. It can pay your address only. It learns the secret just before the chain does, and it may refuse. Then this app says at once what is missing, and there is time until {back}. To need nobody, send {missing} to {address} before.',
+    'Your wallet has {has}, and collecting may take {need}. So the market sends it and pays the fee. It can pay your address only. It learns the secret just before everybody does.',
+  'gas.claim_sent.else':
+    'It may refuse. Then this app says at once what is missing, and there is time until {back}. To need nobody, send {missing} to {address} before.',
   'gas.claim_short': 'Too little on {chain} to collect',
   'gas.claim_short.why':
-    'Your wallet has {has}, and to collect may take {need}. This market sends no claims there. Send {missing} to {address} before {until}. Nothing of yours is paid in before, and nothing is lost.',
+    'Your wallet has {has}, and collecting may take {need}. This market sends no claims there. Send {missing} to {address} before {until}. Nothing of yours is locked before, and nothing is lost.',
 } as const;

@@ -82,6 +82,8 @@ export const phrase = {
   'rescue.market.ask.title': 'Is this what you agreed?',
   'rescue.market.ask':
     'You give {gives} and get {gets}, agreed {at}. The market says so. If you do not remember it, say no.',
+  'rescue.market.ask.contract':
+    'This app does not know the token {contract}. Say yes only if it is the one that you agreed to.',
   'rescue.market.yes': 'Yes, bring it back',
   'rescue.market.no': 'No, leave it out',
   'rescue.market.cut': 'The list was too long to be read to its end: there may be older swaps.',
@@ -102,7 +104,9 @@ export const phrase = {
   'rescue.go.what':
     'The swaps are checked against your phrase. Then each goes on by itself while the page is open: it collects what pays you and takes back what is due. Nothing new is locked.',
   'rescue.go': 'Bring back {count}',
-  'rescue.go.nodes': 'Name a node of every chain first.',
+  'rescue.go.nodes': 'Name nodes first, of both chains of a swap.',
+  'rescue.go.some':
+    'A chain has no node yet: its swaps are left out. Name one later, and bring them back then.',
   'rescue.go.phrase': 'Type your phrase first.',
   'rescue.go.searching': 'Looking for the secrets of your swaps. This can take a minute.',
   'rescue.result.title': 'What was found',

@@ -4,6 +4,7 @@
 export const settlement = {
   'settlement.title': 'Swap {gives} for {gets}',
   'settlement.loading': 'Reading what this browser keeps of the swap…',
+  'settlement.looking.title': 'Your swap',
   'settlement.unknown.title': 'This browser knows nothing of that swap',
   'settlement.unknown.why':
     'Swaps are kept in the browser that agreed to them. On another device, bring them back with your rescue phrase.',
@@ -412,7 +413,11 @@ export const settlement = {
   'settlement.relay': 'The market sends it for you, at no cost',
   'settlement.relay.why':
     'Your wallet has too little for the network fee. The transaction can pay {payTo} only. If your nodes do not show it within half a minute, this page says what to do.',
-  'settlement.left':
+  'settlement.left.refund':
+    'If you are away after {refundAt}, the market may send your refund, to {address} alone. Do not count on it: it has its limits.',
+  'settlement.left.claim':
+    'If you are away once the other side has collected, the market may collect for you, to {payTo} alone. Do not count on it.',
+  'settlement.left.refunds':
     'Signed refunds are left with the market: it sends them when they are due, even if you are away.',
   'settlement.checks': 'What this browser has checked',
   'settlement.checks.ok': 'Right:',
@@ -472,6 +477,7 @@ export const settlement = {
   'settlement.warn.clock': 'Your clock is off by {off}',
   'settlement.warn.clock.why': 'Deadlines are reckoned by it. Set it right before you pay.',
   'settlement.warn.gas': 'Your wallet on {gasChain} has too little for the network fee',
+  'settlement.warn.gas.cannot': 'Your wallet on {gasChain} cannot lock your side now',
   'settlement.warn.gas.fund':
     'Send it what is missing before {fundBy}. This page then goes on by itself. Nothing is lost if you do not.',
   'settlement.warn.gas.reveal':

@@ -1,0 +1,87 @@
+// What the market lists, brought back: by the own nodes as far as they can be opened, and asked of
+// the person by amounts that its chains vouch for. On paper chains.
+
+import assert from 'node:assert/strict';
+import type { ParleyClient } from '../../sdk/client.ts';
+import { phraseKeys } from '../../sdk/rescue/derive.ts';
+import { newPhrase } from '../../sdk/rescue/phrase.ts';
+import { type PhraseStore, storeWith } from '../../sdk/rescue/store.ts';
+import { memoryStore } from '../../sdk/stores/memory.ts';
+import { newHashlock } from '../../sdk/stores/store.ts';
+import { agreedAt, paperScene, run } from '../../sdk/testing/paper-scene.ts';
+import { timed } from '../../sdk/testing/timed.ts';
+import { memoryKept } from './kept.ts';
+import type { OpenNodes } from './nodes.ts';
+import { openRescue } from './rescue.ts';
+
+const keys = await phraseKeys(newPhrase(), 'dev');
+
+type Lies = {
+  /** Chains that have no node here. */
+  readonly closed?: readonly string[];
+  /** What the market says of every coin. */
+  readonly decimals?: number;
+};
+
+/** The initiator has funded, and lost its device. */
+async function asksMarket({ closed = [], decimals = 18 }: Lies) {
+  const lost = storeWith(keys, memoryStore(), () => agreedAt);
+  const secret = (await lost.getSecret(await newHashlock(lost))) ?? '';
+  const scene = await paperScene('taker', { secret });
+  const { chains, market } = scene;
+  await run(scene, { store: lost }, () => chains.b.mined.length > 0);
+  const { takerId, refundTo } = market.trade('taker');
+  const names = [chains.a.key, chains.b.key, 'never-heard-of'];
+  const client = {
+    ...market.client('taker'),
+    me: async () => ({
+      userId: takerId,
+      wallets: { evm: { login: refundTo.address, proven: [] } },
+    }),
+    assets: async () => ({
+      assets: [
+        { id: 'short', chain: chains.a.key, address: null, decimals },
+        { id: 'long', chain: chains.b.key, address: null, decimals },
+      ],
+      nextCursor: null,
+    }),
+  } as unknown as ParleyClient;
+  const source = async (chain: string) => {
+    const found = closed.includes(chain) ? undefined : scene.input.sources.get(chain);
+    if (found === undefined) throw new Error(`no node is known for "${chain}": name one`);
+    return found;
+  };
+  const nodes = { chains: { now: () => names.map((chain) => ({ chain })) }, source };
+  const store: PhraseStore = storeWith(keys, memoryStore(), () => scene.wall);
+  const rescue = await openRescue({
+    ...{ client, kept: memoryKept(), nodes: nodes as unknown as OpenNodes },
+    ...{ phraseStore: async () => store, onRestored: () => {}, onChange: () => {} },
+  });
+  let asked = 0;
+  const { swaps } = await rescue.fromMarket(() => {
+    asked += 1;
+    return true;
+  });
+  return { restored: swaps[0], asked, a: chains.a.key };
+}
+
+timed('a chain that has no node holds up no swap of others', async () => {
+  const { restored, asked } = await asksMarket({});
+  assert.deepEqual(
+    [restored?.outcome, restored?.secret, asked],
+    ['restored', 'found', 1],
+    restored?.why,
+  );
+});
+
+timed('a swap on a chain that has no node is refused, with what to do', async () => {
+  const { restored, asked } = await asksMarket({ closed: ['evm-dev'] });
+  assert.deepEqual([restored?.outcome, asked], ['refused', 0]);
+  assert.match(restored?.why ?? '', /"evm-dev": no node is known for "evm-dev": name one$/);
+});
+
+timed('nobody is asked about amounts whose decimals the chain does not say', async () => {
+  const { restored, asked } = await asksMarket({ decimals: 17 });
+  assert.deepEqual([restored?.outcome, asked], ['refused', 0]);
+  assert.match(restored?.why ?? '', /^decimals of the coin on .* must be 18, as its chain says/);
+});

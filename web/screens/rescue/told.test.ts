@@ -1,0 +1,28 @@
+// What a person is told of a swap before it is brought back.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { RescueSwap } from '../../../sdk/rescue/file.ts';
+import { keptRecord } from '../../../sdk/testing/honest.ts';
+import type { Asset } from '../../../sdk/types.ts';
+import { contractsOf } from './told.ts';
+
+test('each token is shown by its contract that the app does not know by itself', () => {
+  const { trade, swap } = keptRecord('maker');
+  const token = `0x${'aa'.repeat(20)}`;
+  const asset = { id: 'dollar', chain: 'evm-dev', token, decimals: 6, highValueFrom: null };
+  const found: RescueSwap = { trade: { ...trade, base: trade.base, quote: asset }, swap };
+  const listed = { id: 'dollar', chain: 'evm-dev', address: token, decimals: 6, verified: true };
+  const shown = (change: Partial<Asset>) =>
+    contractsOf(found, [{ ...listed, ...change } as Asset]).map(({ contract }) => contract);
+  assert.deepEqual(shown({}), []);
+  for (const change of [
+    { verified: false },
+    { chain: 'another' },
+    // The list names a known one, and the swap pays another under its id.
+    { address: `0x${'bb'.repeat(20)}` },
+    { decimals: 18 },
+  ]) {
+    assert.deepEqual(shown(change), [token], JSON.stringify(change));
+  }
+});
