@@ -15,6 +15,7 @@ function on({ isBitcoin = false, deposit = null as bigint | null, authorization 
       deposit: deposit === null ? null : { locked: deposit, keptByClaim: 1n },
     }),
     coins: async () => 77n,
+    held: async () => 499n,
     ways: {
       abilities: async (token: string) => {
         if (token === 'bad') throw new Error('it lends no state');
@@ -32,12 +33,12 @@ const side = (name: GasSide['side'], token: string | null): GasSide => ({
 test('who gives needs fees, the amount where it is the coin itself, and a deposit', async () => {
   const rest = { has: 77n, claim: 0n, refund: 30n };
   assert.deepEqual(await gasOf(on(), side('gives', null), never), {
-    ...{ ...rest, fund: 510n, isSignable: false },
+    ...{ ...rest, fund: 510n, holds: null, isSignable: false },
   });
   assert.deepEqual(
     await gasOf(on({ deposit: 9n, authorization: true }), side('gives', 'usd'), never),
     {
-      ...{ ...rest, fund: 19n, isSignable: true },
+      ...{ ...rest, fund: 19n, holds: 499n, isSignable: true },
     },
   );
   const untried = await gasOf(on({ authorization: true }), side('gives', 'bad'), never);
@@ -46,6 +47,13 @@ test('who gives needs fees, the amount where it is the coin itself, and a deposi
 
 test('who gets needs what a claim takes, and nothing where the amount pays it', async () => {
   const found = await gasOf(on({ deposit: 9n }), side('gets', null), never);
-  assert.deepEqual(found, { has: 77n, fund: 0n, refund: 0n, claim: 20n, isSignable: false });
+  assert.deepEqual(found, {
+    has: 77n,
+    fund: 0n,
+    refund: 0n,
+    claim: 20n,
+    holds: null,
+    isSignable: false,
+  });
   assert.equal(await gasOf(on({ isBitcoin: true }), side('gets', null), never), null);
 });

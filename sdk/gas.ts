@@ -22,6 +22,8 @@ export type GasLook = {
   /** To take it back, after that. */
   readonly refund: BaseUnits;
   readonly claim: BaseUnits;
+  /** Of the token that it gives; null: it gives none, or its chain does not say. */
+  readonly holds: BaseUnits | null;
   /** Whether the token can be paid in by a signature that somebody else sends (EIP-3009). */
   readonly isSignable: boolean;
 };
@@ -38,12 +40,14 @@ export async function gasOf(
   ]);
   if (costs === undefined || has === undefined || costs.settlesFromAmount) return null;
   if (side === 'gets') {
-    return { has, fund: 0n, refund: 0n, claim: costs.claim.most, isSignable: false };
+    return { has, fund: 0n, refund: 0n, claim: costs.claim.most, holds: null, isSignable: false };
   }
   const given = token === null ? amount : 0n;
+  const refund = { address, pubkey: null };
   return {
     ...{ has, claim: 0n, refund: costs.refund.most },
     fund: costs.fund.most + (costs.deposit?.locked ?? 0n) + given,
+    holds: token === null ? null : ((await adapter.held?.({ token, refund }, signal)) ?? null),
     isSignable: token !== null && (await isSignable({ adapter }, token, signal)),
   };
 }

@@ -64,17 +64,22 @@ after(async () => {
 
 const others = [
   ...['phrase none', 'phrase unchecked', 'phrase checked', 'rescue'],
-  ...['swaps', 'swaps none', 'swap unknown', 'swap warned', 'swap stopped'],
+  ...['swaps', 'swaps none', 'swap unknown', 'swap looked for', 'swap warned', 'swap stopped'],
 ];
 
-type Look = { readonly width?: number; readonly scheme?: 'light' | 'dark' };
+type Look = {
+  readonly width?: number;
+  readonly scheme?: 'light' | 'dark';
+  readonly locale?: string;
+};
 
-async function opened({ width = 1_000, scheme = 'light' }: Look = {}): Promise<Page> {
+async function opened(look: Look = {}): Promise<Page> {
+  const { width = 1_000, scheme = 'light', locale = 'en-GB' } = look;
   const browser = await launched();
   const page = await browser.newPage({
     viewport: { width, height: 900 },
     colorScheme: scheme,
-    locale: 'en-GB',
+    locale,
     timezoneId: 'Europe/Zurich',
     reducedMotion: 'reduce',
   });
@@ -108,8 +113,8 @@ type Found = { violations: { id: string; nodes: { html: string }[] }[] };
 
 async function found(page: Page): Promise<string[]> {
   const { violations } = await page.evaluate(async () => {
-    const { axe: tool } = globalThis as unknown as { axe: { run(): Promise<Found> } };
-    return tool.run();
+    const { axe: tool } = globalThis as unknown as { axe: { run(how: object): Promise<Found> } };
+    return tool.run({ resultTypes: ['violations'], selectors: false });
   });
   return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
 }
@@ -117,16 +122,29 @@ async function found(page: Page): Promise<string[]> {
 /** Of each part one: what is alike is not looked at twice. */
 const parts = ['pay', 'paid twice', 'done', 'declined', 'lost', ...others];
 
+test('a swap that was agreed just now is looked for before it is called unknown', async () => {
+  const page = await opened();
+  await show(page, 'swap looked for');
+  assert.equal(await page.getByRole('link', { name: 'Bring swaps back' }).count(), 0);
+  await show(page, 'swap unknown');
+  await page.getByRole('link', { name: 'Bring swaps back' }).waitFor();
+  await page.close();
+});
+
 test('every state is whole at 360 px, and axe finds nothing, in light and dark', async () => {
   const narrow = await opened({ width: 360, scheme: 'dark' });
+  const german = await opened({ width: 360, locale: 'de-DE' });
   for (const name of [...states.map(([each]) => each), ...others]) {
-    await show(narrow, name);
-    const [wide, seen] = await narrow.evaluate(() => {
-      const { scrollWidth, clientWidth } = document.documentElement;
-      return [scrollWidth, clientWidth] as const;
-    });
-    assert.ok(wide <= seen, `${name}: ${wide} px wide`);
+    for (const page of [narrow, german]) {
+      await show(page, name);
+      const [wide, seen] = await page.evaluate(() => {
+        const { scrollWidth, clientWidth } = document.documentElement;
+        return [scrollWidth, clientWidth] as const;
+      });
+      assert.ok(wide <= seen, `${name}: ${wide} px wide`);
+    }
     await picture(narrow, `narrow ${name}`);
+    await picture(german, `german ${name}`);
   }
   const light = await opened();
   await show(light, 'pay');
@@ -140,7 +158,7 @@ test('every state is whole at 360 px, and axe finds nothing, in light and dark',
     await show(light, name);
     await picture(light, `wide ${name}`);
   }
-  for (const page of [narrow, light]) await page.close();
+  for (const page of [narrow, german, light]) await page.close();
 });
 
 test('the code to pay goes once the payment is seen, and is not the first thing after too little', async () => {

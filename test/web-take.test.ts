@@ -53,7 +53,7 @@ test('signed out all is filled in with its costs, and the sign-in leads back to 
   await page.getByLabel('Amount (ETH)').fill('0.25');
   await page.getByLabel('Amount (BTC)').fill('0.012');
   await says(page, 'At worst your ETH is locked for');
-  await shows(page, /To take what you get, on [\w-]+about [\d.]+.BTC taken out of the amount/);
+  await shows(page, /To collect what you get, on [\w-]+about [\d.]+.BTC taken out of the amount/);
   await page.getByRole('button', { name: 'Sign in and ask for quotes' }).click();
   await page.waitForURL(/\/sign-in\?/);
   const then = new URL(page.url()).searchParams.get('then') ?? '';

@@ -36,10 +36,14 @@ const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.
 
 /** The screen is there, and nothing is being loaded. */
 async function shown(page: Page): Promise<void> {
-  await page.waitForFunction(() => {
+  const isThere = () => {
     const screen = document.querySelector<HTMLElement>('#screen');
     const heading = screen?.querySelector('h1');
     return screen?.dataset.path === location.pathname && heading?.checkVisibility() === true;
+  };
+  await page.waitForFunction(isThere).catch(async (error: Error) => {
+    const seen = await page.locator('body').textContent();
+    throw new Error(`${page.url()} is not shown: ${error.message}\n${seen}`);
   });
   await page.locator('.loading').first().waitFor({ state: 'detached' });
 }
@@ -56,7 +60,9 @@ type AxeResult = { violations: { id: string; help: string; nodes: { html: string
 async function axeFindings(page: Page, only: string | null): Promise<string[]> {
   // Not a script of the page: the policy would refuse it, and rightly.
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe);
-  const how = JSON.stringify(only === null ? {} : { runOnly: [only] });
+  const rules = only === null ? {} : { runOnly: [only] };
+  // What passes is looked at as far as it has to be, and named nowhere.
+  const how = JSON.stringify({ ...rules, resultTypes: ['violations'], selectors: false });
   const { violations } = (await page.evaluate(`axe.run(${how})`)) as AxeResult;
   return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes[0]?.html}`);
 }
@@ -104,6 +110,8 @@ describe('every screen', { concurrency: true }, () => {
   for (const [look, how] of looks) {
     test(look, async (t) => {
       const page = await web.open(t, '/help', how());
+      // Before that, its router hears of nothing.
+      await shown(page);
       const wrong: string[] = [];
       for (const path of screens) {
         await go(page, path);
@@ -116,6 +124,37 @@ describe('every screen', { concurrency: true }, () => {
       assert.deepEqual(wrong, []);
     });
   }
+});
+
+test('in German every screen fits a phone, and another language is there at once and stays', async (t) => {
+  const loaded: string[] = [];
+  const page = await web.open(t, '/', {
+    ...{ as: person, locale: 'de-DE', width: 360, height: 740 },
+    prepare: async (context) => {
+      context.on('request', (request) => loaded.push(new URL(request.url()).pathname));
+    },
+  });
+  await shown(page);
+  const wrong: string[] = [];
+  for (const path of ['/', ...screens]) {
+    await go(page, path);
+    const isChief = ['/', '/settings', '/phrase'].includes(path);
+    const found = [...(isChief ? await axeFindings(page, null) : []), ...(await overflowing(page))];
+    wrong.push(...found.map((each) => `${path}: ${each}`));
+  }
+  assert.deepEqual(wrong, []);
+  const words = () => loaded.filter((path) => /\/(?:first|rest)-/.test(path)).length;
+  assert.equal(words(), 2, 'one language alone is loaded');
+  await go(page, '/settings');
+  assert.equal(await page.locator('h1').textContent(), 'Einstellungen');
+  await page.getByText('12\u202f345,6789').waitFor();
+  await page.getByLabel('Sprache der App').selectOption('English');
+  await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+  await page.waitForFunction(() => document.activeElement?.matches('h1') === true);
+  await page.getByText('12\u202f345.6789').waitFor();
+  await page.reload();
+  await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+  assert.equal(await page.locator('html').getAttribute('lang'), 'en');
 });
 
 test('kept once, the app opens with the market gone, at any of its addresses', async (t) => {

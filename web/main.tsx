@@ -25,8 +25,11 @@ start(place).catch((error) => {
 async function start(place: Element): Promise<void> {
   const language = languageFor(keptLanguage(), navigator.languages);
   // Code of the screen and words are asked for at once.
-  const isFirst = window.location.pathname === '/';
-  await Promise.all([speak(language, { isWhole: !isFirst }), router.load()]);
+  const { pathname } = window.location;
+  const [routes] = router.getMatchedRoutes(pathname);
+  // The screen says it where its code does not arrive.
+  for (const each of routes) router.loadRouteChunk(each)?.catch(() => {});
+  await speak(language, { isWhole: pathname !== '/' });
   createRoot(place).render(
     <StrictMode>
       <QueryClientProvider client={queries}>

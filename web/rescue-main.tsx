@@ -39,9 +39,6 @@ type Begun = { readonly engine: Engine; readonly copyOf: Opened };
 /** Outlives the screens: one engine a page. */
 const begun = held<Begun | null>(null);
 
-// There is no market whose list could be read: tokens go by their contracts.
-queries.setQueryDefaults(['assets'], { enabled: false });
-
 window.addEventListener('beforeunload', (event) => {
   const swaps = begun.now()?.engine.swaps.all.now() ?? [];
   if (swaps.some(({ phase }) => phase !== 'ended')) event.preventDefault();

@@ -49,7 +49,7 @@ export type Building = {
   preflight(terms: EscrowTerms, about: About, signal: AbortSignal): Promise<void>;
 
   /** The funder's balance of the asset. Absent where no approval is paid before a funding. */
-  held?(terms: EscrowTerms, signal: AbortSignal): Promise<BaseUnits>;
+  held?(terms: Pick<EscrowTerms, 'token' | 'refund'>, signal: AbortSignal): Promise<BaseUnits>;
 
   /** What gates ask beside a look, once: EVM of its block, TRON of now. Absent: anew. */
   at?(heads: Heads): Asks;

@@ -3,7 +3,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { EscrowPayment } from '../../chains/interface/reading.ts';
-import { extraOf, isMuch } from './extra.ts';
+import type { SwapRecord } from '../stores/store.ts';
+import { bitcoinView, keptRecord } from '../testing/honest.ts';
+import type { Context } from './context.ts';
+import { extraOf, isMuch, mustHoldNoMore } from './extra.ts';
 
 const paid = (amount: bigint, spent: EscrowPayment['spent'] = null): EscrowPayment => ({
   ...{ txid: 't', vout: 0, amount, confirmations: 0, is: 'further', spent },
@@ -24,4 +27,28 @@ test('what is beyond the amount stops a reveal from a hundredth of it on', () =>
     assert.equal(isMuch(extra, 1_000n), much);
   }
   assert.equal(isMuch(1n, 99n), true, 'never rounded to nothing');
+});
+
+test('paid by hand or brought back, too much waits for its owner, who gives so much and no more', async () => {
+  const { amount } = keptRecord('taker').swap.legs.b;
+  const extra = amount / 2n;
+  const holding = (more: Partial<SwapRecord>, given: bigint): Context => {
+    const adapter = { payments: async () => [paid(amount), paid(extra)] };
+    const sources = new Map([[bitcoinView.chain, { view: bitcoinView, adapter }]]);
+    return {
+      ...{ record: keptRecord('taker', more), sources },
+      ...{ limit: () => AbortSignal.timeout(1_000), givesExtra: (each: bigint) => each <= given },
+    } as unknown as Context;
+  };
+  for (const [more, given, isHeld] of [
+    [{ byHand: true }, 0n, true],
+    [{ restored: true }, 0n, true],
+    [{ restored: true }, extra - 1n, true],
+    [{ restored: true }, extra, false],
+    [{}, 0n, false],
+  ] as const) {
+    const held = mustHoldNoMore(holding(more, given));
+    if (isHeld) await assert.rejects(held, { code: 'paid_too_much', facts: { extra, amount } });
+    else await held;
+  }
 });

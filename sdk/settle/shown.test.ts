@@ -1,4 +1,5 @@
-// What a screen has of both legs when it is told of a state: paper chains, drawn at every change.
+// What a screen has of both legs when it is told of a state, and when what it asks for is done:
+// paper chains, drawn at every change.
 
 import assert from 'node:assert/strict';
 import { legStatus } from '../../core/facts.ts';
@@ -36,4 +37,14 @@ timed('an end without the other side is told once the refund is shown', async ()
   const scene = await leftAlone('taker');
   const { end, seen } = await shownAt(scene, 'settled', scene.gives);
   assert.deepEqual([end, seen], ['refunded', ['refunded']]);
+});
+
+timed('whoever ends its pause has it look at once', async () => {
+  const scene = await paperScene('taker');
+  const hour = 3_600_000;
+  const paused: number[] = [];
+  const pause = async (ms: number) => void paused.push(ms);
+  const { end } = (await run(scene, { pollMs: hour, pause })) ?? {};
+  assert.equal(end, 'received');
+  assert.ok(paused.length > 0 && paused.every((ms) => ms === hour));
 });

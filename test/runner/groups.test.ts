@@ -7,7 +7,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { entryOf, groupsOf, long } from './groups.ts';
+import { entryOf, groupsOf, long, together } from './groups.ts';
 
 const root = join(import.meta.dirname, '../..');
 const all = globSync('**/*.test.ts', { cwd: root, exclude: ['node_modules', '.parley'] }).sort();
@@ -28,6 +28,11 @@ test('every file is in one group, with others of its room; alone are the long an
     groups.slice(0, long.length).map(([first]) => first),
     long,
   );
+  for (const names of together) {
+    const [one = '', ...others] = names;
+    const group = groups.find((each) => each.includes(one)) ?? [];
+    assert.deepEqual(group.toSorted(), [one, ...others].toSorted());
+  }
   assert.ok(groups.length < all.length / 3, `${groups.length} processes for ${all.length} files`);
   for (const group of groups) {
     assert.equal(new Set(group.map((file) => file.split('/')[0])).size, 1);

@@ -5,23 +5,26 @@ import { after } from 'node:test';
 
 /**
  * `take` is called where a file begins, before any test runs; what it returns gives what is shared,
- * and is for `before`. The first who asks says from what it is made.
+ * and is for `before`. The first who asks says from what it is made. `leave`: what a file does to
+ * it at its end.
  */
 export function shared<T, From extends unknown[]>(
   make: (...from: From) => Promise<T>,
   end: (made: T) => Promise<unknown>,
-): () => (...from: From) => Promise<T> {
+): (leave?: () => Promise<unknown>) => (...from: From) => Promise<T> {
   let users = 0;
   let made: Promise<T> | null = null;
-  return function take() {
+  const release = async () => {
+    users -= 1;
+    if (users > 0 || made === null) return;
+    const ended = made;
+    made = null;
+    await end(await ended);
+  };
+  return function take(leave = async () => {}) {
     users += 1;
-    after(async () => {
-      users -= 1;
-      if (users > 0 || made === null) return;
-      const ended = made;
-      made = null;
-      await end(await ended);
-    });
+    // One hook: after one that fails none is run.
+    after(() => leave().finally(release));
     return (...from) => {
       made ??= make(...from);
       return made;

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import type { BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
 import { rpcTo } from '../../devnet/rpc.ts';
 import { accept } from '../../sdk/agree.ts';
@@ -167,15 +167,20 @@ export async function makerOn(web: Web, { btc, evm }: On, over: AbortSignal) {
 /** Within the app, as a link does. */
 export async function show(page: Page, { id, escrow }: Of): Promise<void> {
   await page.evaluate((path) => history.pushState(null, '', path), `/swaps/${id}`);
-  await page.getByText(escrow).first().waitFor({ state: 'attached' });
+  await shown(page, page.getByText(escrow).first());
 }
 
 export async function title(page: Page, text: string | RegExp): Promise<void> {
+  await shown(page, page.locator('.swap-now h2', { hasText: text }));
+}
+
+/** With all that the page shows, where it never comes. */
+async function shown(page: Page, what: Locator): Promise<void> {
   try {
-    await page.locator('.swap-now h2', { hasText: text }).waitFor();
+    await what.waitFor({ state: 'attached' });
   } catch (error) {
-    const shown = await page.locator('body').textContent();
-    throw new Error(`never "${text}":\n${shown}`, { cause: error });
+    const text = await page.locator('body').textContent();
+    throw new Error(`${page.url()} never shows ${what}:\n${text}`, { cause: error });
   }
 }
 

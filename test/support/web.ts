@@ -19,10 +19,11 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, type TestContext } from 'node:test';
+import type { TestContext } from 'node:test';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { type DevnetClient, type DevnetStatus, devnetClient } from '../../devnet/client.ts';
 import { type ParleyClient, parleyClient } from '../../sdk/client.ts';
+import { ParleyApiError } from '../../sdk/errors.ts';
 import { mintKey } from '../../sdk/keys.ts';
 import { evmWallet } from '../../sdk/wallets/evm.ts';
 import { browserOn } from '../../server/edge/testing/browser.ts';
@@ -47,6 +48,8 @@ export type Opened = {
   /** Signed in as; default nobody. */
   readonly as?: Person;
   readonly scheme?: 'light' | 'dark';
+  /** What the browser says of its person; default `en-GB`. */
+  readonly locale?: string;
   readonly width?: number;
   readonly height?: number;
   /** A profile that is there already, as another tab; default a new one. */
@@ -86,13 +89,13 @@ const sharedMarket = shared(openWeb, (web) => web.close());
 /** Of the files of a process; where a file begins. A file leaves no order of its people open. */
 export function sharedWeb(): () => Promise<Web> {
   const people: Person[] = [];
-  after(async () => {
+  const leave = async () => {
     for (const { client } of people) {
       const { rfqs } = await client.rfqs({ own: true, limit: 100 });
-      for (const { id } of rfqs) await client.cancelRfq(id);
+      for (const { id } of rfqs) await client.cancelRfq(id).catch(ifCommitted);
     }
-  });
-  const [browser, opened] = [sharedBrowser(), sharedMarket()];
+  };
+  const [browser, opened] = [sharedBrowser(), sharedMarket(leave)];
   return async () => {
     const web = await opened(browser(), {});
     const person = async () => {
@@ -102,6 +105,11 @@ export function sharedWeb(): () => Promise<Web> {
     };
     return { ...web, person };
   };
+}
+
+/** With an acceptance that stands it is no order for others any more. */
+function ifCommitted(error: unknown): void {
+  if (!(error instanceof ParleyApiError && error.code === 'committed')) throw error;
 }
 
 async function openWeb(
@@ -160,7 +168,7 @@ async function open(t: TestContext, { browser, url, path, own, how }: Opening): 
     viewport: { width, height },
     reducedMotion: 'reduce',
     serviceWorkers: how.keepsApp === true ? 'allow' : 'block',
-    locale: 'en-GB',
+    locale: how.locale ?? 'en-GB',
   };
   const context = how.context ?? (await browser.newContext(options));
   if (as !== undefined) {

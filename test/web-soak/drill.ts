@@ -63,6 +63,10 @@ test('paid by hand wrongly, then without browser and market: all of it comes bac
   const swaps = Object.fromEntries(agreed) as Record<Name, Of>;
   const all = { on, swaps };
   await page.goto(`${web.url}/swaps`);
+  await page
+    .getByRole('link', { name: /BTC for/ })
+    .first()
+    .waitFor();
   await paidWrongly(page, all);
 
   const past = async (at: number) => {
@@ -134,6 +138,10 @@ async function collected(page: Page, alice: Person, { on, swaps }: Swaps): Promi
   await page.getByText('Go on, and risk 0.005').click();
   await page.getByRole('dialog').getByText('Go on, and risk').click();
   await collects(page, alice, on);
+  // Its wallet is there now, and is not to be asked before the second word.
+  await page.getByRole('link', { name: 'My swaps' }).click();
+  await page.locator(`a[href*="${swaps.twice.id}"]`).click();
+  await title(page, 'You paid more than agreed: decide');
 }
 
 async function refunded({ btc }: On): Promise<void> {

@@ -174,8 +174,11 @@ export async function looksAtQuote({ page }: Trader): Promise<void> {
   await page.waitForURL(/\/deals\//);
 }
 
-/** As far as the screen lets: with a Bitcoin address where it asks for one. */
-export async function accepts(trader: Trader): Promise<void> {
+/**
+ * As far as the screen lets: with a Bitcoin address where it asks for one. `looks` is done right
+ * before it binds.
+ */
+export async function accepts(trader: Trader, looks?: () => Promise<unknown>): Promise<void> {
   const { page, addresses } = trader;
   const accept = button(page, 'Check and accept');
   const vouch = button(page, 'Sign with the login wallet');
@@ -198,6 +201,7 @@ export async function accepts(trader: Trader): Promise<void> {
   const yes = button(dialog, 'Accept, bindingly');
   await yes.and(page.locator(':not([aria-disabled=true])')).waitFor();
   for (const box of await dialog.getByRole('checkbox').all()) await box.check();
+  await looks?.();
   await yes.click();
   await dialog.waitFor({ state: 'detached' });
 }

@@ -13,7 +13,7 @@ export function Fault({ error, reset }: ErrorComponentProps) {
     <Screen title={text('fault.title')} narrow>
       <Notice kind="bad" action={again}>
         <p>{text('fault.safe')}</p>
-        <pre>{messageOf(error)}</pre>
+        <pre lang="en">{messageOf(error)}</pre>
       </Notice>
     </Screen>
   );

@@ -8,12 +8,14 @@ import { memoryStore } from '../../sdk/stores/memory.ts';
 import { type OpenEngine, openEngine } from './engine.ts';
 import { memoryKept } from './kept.ts';
 
-const pollMs = 5_000;
+/** As the app: blocks of a dev network come at once. */
+const [devPollMs, pollMs] = [1_000, 5_000];
 
 export function copyEngine(network: Network): Promise<OpenEngine> {
   return openEngine({
     ...{ name: 'parley-copy', network, chains: [], client: nobody },
-    ...{ store: memoryStore(), kept: memoryKept(), isSecure: false, pollMs },
+    ...{ store: memoryStore(), kept: memoryKept(), isSecure: false },
+    pollMs: network === 'dev' ? devPollMs : pollMs,
     // Whose clock is wrong sees it by the chains.
     marketClock: async () => ({ offsetSeconds: 0, atMs: null }),
     clockEveryMs: 3_600_000,

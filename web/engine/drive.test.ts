@@ -9,6 +9,7 @@ import { ParleyApiError, SettleError, StoreError, VerificationError } from '../.
 import { memoryStore } from '../../sdk/stores/memory.ts';
 import type { SwapRecord } from '../../sdk/stores/store.ts';
 import { keptRecord, now, views } from '../../sdk/testing/honest.ts';
+import { paperScene } from '../../sdk/testing/paper-scene.ts';
 import { drive, problemOf, type Ready } from './drive.ts';
 
 const { trade, swap } = keptRecord('taker');
@@ -111,16 +112,19 @@ test('what it lacks is asked for, and looked for again when somebody says so', a
   assert.deepEqual([of.tries, kinds()], [2, ['need_phrase']]);
 });
 
-test('a pause ends when somebody says so, and when the page stops', async (t) => {
-  const { again, stop, ended, of, pass } = driving(t, api(0));
+test('a pause ends when somebody says so or clicks, and when the page stops', async (t) => {
+  const { again, hurry, stop, ended, of, pass } = driving(t, api(0));
   await settled();
   again();
   await settled();
   assert.equal(of.tries, 2);
+  hurry();
+  await settled();
+  assert.equal(of.tries, 3);
   await stop();
   await ended;
   await pass(86_400_000);
-  assert.equal(of.tries, 2);
+  assert.equal(of.tries, 3);
 });
 
 /** Past every timelock, with nothing in either escrow. */
@@ -148,6 +152,16 @@ for (const [what, kept, tries] of [
     assert.equal(of.tries, tries);
   });
 }
+
+test('what a person wants is looked at at once, however long a pause is', async (t) => {
+  const { input } = await paperScene('maker');
+  const { view, hurry } = driving(t, { input: { ...input, pollMs: 3_600_000 }, away: [] });
+  for (let looks = 0; view().phase !== 'ended' && looks < 500; looks += 1) {
+    hurry();
+    await settled();
+  }
+  assert.equal(view().end?.end, 'received');
+});
 
 test('problems are told by the code of what failed', () => {
   for (const [code, error, kind] of [

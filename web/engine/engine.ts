@@ -68,7 +68,7 @@ export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
     ...{ kept, network, now },
     onChange: () => {
       say({ kind: 'changed', what: 'vault' });
-      swaps?.restart(null);
+      swaps?.restart();
     },
     atRisk: async () => ({ open: (await swaps?.open()) ?? 0, isSaved: rescue.file.now().isSaved }),
   });
@@ -78,24 +78,25 @@ export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
     ...{ chains, atStake, network, kept, now, isSecure: parts.isSecure },
     onChange: (chain) => {
       say({ kind: 'changed', what: 'nodes' });
-      swaps?.restart(chain);
+      swaps?.restart((leg) => leg.chain === chain);
     },
   });
-  const onRestored = () => swaps?.look();
+  const onRestored = () => void swaps?.look();
   const rescue = await openRescue({
     ...{ client, kept, nodes, phraseStore, onRestored },
     onChange: () => say({ kind: 'changed', what: 'rescue' }),
   });
-  const hands = handsOf({ onChange: (swapId) => swapId === null && swaps?.restart(null) });
+  // A swap of other accounts would read its chains from the beginning for nothing.
+  const hands = handsOf({ onLink: (isOf) => swaps?.restart(isOf) });
   const deals = dealsOf({
     ...{ client, kept, vault, nodes, now, phraseStore },
     health: health.now,
-    onEntry: () => swaps?.look(),
+    onEntry: () => void swaps?.look(),
   });
   const onSaid = (said: Said) => {
     if (said.kind !== 'changed' || said.what === 'deals') return;
     if (said.what === 'rescue') void rescue.read();
-    else void { vault, nodes }[said.what].read().then(() => swaps?.restart(null));
+    else void { vault, nodes }[said.what].read().then(() => swaps?.restart());
   };
   swaps = await openSwaps({
     ...{ name, client, store, kept, vault, nodes, deals, hands, now, onStoreFault, onSaid },

@@ -27,7 +27,14 @@ import { type Open, toDrive } from './places.ts';
 import { sleep } from './sleep.ts';
 import { endedKey, readable } from './stake.ts';
 import { openTabs, type Said, type Tabs } from './tabs.ts';
-import { EngineError, type Happened, type Problem, type Swaps, type SwapView } from './types.ts';
+import {
+  EngineError,
+  type Happened,
+  type LegView,
+  type Problem,
+  type Swaps,
+  type SwapView,
+} from './types.ts';
 import type { OpenVault } from './vault.ts';
 import { inOrder, mayStillCome, type Told, viewOf } from './view.ts';
 import { absent, type Hands, keyWallet, payoutWallet } from './wallets.ts';
@@ -35,8 +42,8 @@ import { absent, type Hands, keyWallet, payoutWallet } from './wallets.ts';
 export type OpenSwaps = Swaps & {
   /** How many are not over. */
   open(): Promise<number>;
-  /** Something of what runs reads is other now: all that run begin again. */
-  restart(chain: ChainKey | null): void;
+  /** Something of what they read or sign by is other now: those with such a leg begin again. */
+  restart(isOf?: (leg: LegView) => boolean): void;
   say(said: Said): void;
   close(): Promise<void>;
 };
@@ -247,7 +254,7 @@ async function onEnd(
   await kept.change(endedKey(outcome.swapId), () => writeKept(ended));
   await of.parts.deals.change(told.trade.threadId, () => null);
   onRescue();
-  look(of);
+  void look(of);
 }
 
 async function readyOf(of: All, swapId: string, trade: OwnTrade): Promise<Ready> {
@@ -286,7 +293,7 @@ async function readyOf(of: All, swapId: string, trade: OwnTrade): Promise<Ready>
 
 async function beginAll(of: All, signal: AbortController): Promise<void> {
   of.turn = signal;
-  look(of);
+  void look(of);
   of.watching = watchDeals(of, signal.signal);
   await of.looking;
   show(of);
@@ -298,7 +305,7 @@ async function watchDeals(of: All, signal: AbortSignal): Promise<void> {
   while (!isOver()) {
     await sleep(dealPauseMs, signal);
     const waiting = await of.parts.deals.entries().catch(() => []);
-    if (waiting.length > 0 && !isOver()) look(of);
+    if (waiting.length > 0 && !isOver()) void look(of);
   }
 }
 
@@ -330,12 +337,13 @@ function hear(of: All, said: Said): void {
       if (!of.drives.has(said.swapId)) return;
       of.parts.hands.want(said.swapId, said.verb);
       of.drives.get(said.swapId)?.hurry();
+      show(of);
       return;
     case 'extra':
       of.extras.set(said.swapId, said.extra);
       return;
     case 'changed':
-      if (said.what === 'deals' && of.turn !== null) look(of);
+      if (said.what === 'deals' && of.turn !== null) void look(of);
       of.parts.onSaid(said);
       return;
     default:
@@ -371,7 +379,7 @@ function opened(of: All): OpenSwaps {
     payments: (swapId) => paymentsOf(of, swapId),
     raw: (swapId, verb) => rawOf(of, swapId, verb),
     open: async () => of.all.now().filter(({ phase }) => phase !== 'ended').length,
-    restart: (chain) => restart(of, chain),
+    restart: (isOf) => restart(of, isOf),
     look: () => look(of),
     close: tabs.close,
   };
@@ -394,12 +402,13 @@ async function payTo(
   tell({ kind: 'again', swapId });
 }
 
-function restart(of: All, chain: ChainKey | null): void {
+function restart(of: All, isOf: (leg: LegView) => boolean = () => true): void {
   for (const each of of.drives.values()) {
     const { a, b } = each.view().legs;
-    if (chain === null || a.chain === chain || b.chain === chain) each.again();
+    if (isOf(a) || isOf(b)) each.again();
   }
 }
+
 async function recordOf({ parts }: All, swapId: string): Promise<SwapRecord> {
   const record = await parts.store.getSwap(swapId);
   if (record !== null) return record;

@@ -1,12 +1,14 @@
-// Where Bitcoin may be paid: anywhere but at the key of the phrase, which no wallet knows.
+// Where Bitcoin may be paid: anywhere but at the key of the phrase, which no wallet knows. Whom a
+// wallet concerns.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
 import { phraseKeys } from '../../sdk/rescue/derive.ts';
 import type { ChainSource } from '../../sdk/settle.ts';
-import { EngineError } from './types.ts';
-import { payoutWallet } from './wallets.ts';
+import type { AccountLink } from '../wallets/types.ts';
+import { EngineError, type LegView } from './types.ts';
+import { handsOf, payoutWallet } from './wallets.ts';
 
 const phrase = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
 
@@ -19,5 +21,21 @@ test('an address of another wallet is taken, and that of the escrow key in neith
   for (const spelt of [key.address, key.address.toUpperCase()]) {
     const refused = (error: unknown) => error instanceof EngineError && error.code === 'no_payout';
     await assert.rejects(payoutWallet(source, key, spelt), refused, spelt);
+  }
+});
+
+test('a wallet that is connected or gone concerns the legs of its account alone', () => {
+  const heard: ((leg: Pick<LegView, 'family' | 'ownAddress'>) => boolean)[] = [];
+  const hands = handsOf({ onLink: (isOf) => heard.push(isOf) });
+  let go = () => {};
+  hands.use({
+    ...{ family: 'evm', signer: { address: '0xABcd' }, onGone: (gone: () => void) => (go = gone) },
+  } as unknown as AccountLink);
+  go();
+  assert.equal(heard.length, 2);
+  for (const isOf of heard) {
+    assert.ok(isOf({ family: 'evm', ownAddress: '0xabCD' }));
+    assert.ok(!isOf({ family: 'evm', ownAddress: '0xabce' }));
+    assert.ok(!isOf({ family: 'tron', ownAddress: '0xABcd' }));
   }
 });

@@ -9,7 +9,7 @@ import type { ChainSource } from '../../sdk/settle.ts';
 import type { AskedFor, Asks, BitcoinWallet, Wallet } from '../../sdk/wallets/wallet.ts';
 import type { AccountLink, Place } from '../wallets/types.ts';
 import { titleOf } from './chains.ts';
-import { EngineError, type Verb } from './types.ts';
+import { EngineError, type LegView, type Verb } from './types.ts';
 import type { Prompt } from './view.ts';
 
 /** A person reads what it signs, and may have to unlock a device first. */
@@ -29,11 +29,11 @@ export type Hands = {
 };
 
 export type HandsParts = {
-  /** null: of all swaps. */
-  readonly onChange: (swapId: string | null) => void;
+  /** An account was connected, or has gone: legs of it are signed by another wallet. */
+  readonly onLink: (isOf: (leg: Pick<LegView, 'family' | 'ownAddress'>) => boolean) => void;
 };
 
-export function handsOf({ onChange }: HandsParts): Hands {
+export function handsOf({ onLink }: HandsParts): Hands {
   const links = new Map<string, AccountLink>();
   const wallets = new Map<string, Wallet>();
   const prompts = new Map<string, Map<Verb, Prompt>>();
@@ -44,7 +44,6 @@ export function handsOf({ onChange }: HandsParts): Hands {
     prompts.set(swapId, own);
     if (own.get(verb)?.is === is) return;
     own.set(verb, { verb, is, sinceMs: Date.now() });
-    onChange(swapId);
   };
   const asks: Asks = {
     withinMs: personMs,
@@ -59,18 +58,19 @@ export function handsOf({ onChange }: HandsParts): Hands {
     use: (link) => {
       const key = keyOf(link.family, link.signer.address);
       links.set(key, link);
+      const tell = () => onLink(({ family, ownAddress }) => keyOf(family, ownAddress) === key);
       const drop = () => {
         if (links.get(key) !== link) return;
         links.delete(key);
         forget(key);
-        onChange(null);
+        tell();
       };
       const forget = (of: string) => {
         for (const each of wallets.keys()) if (each.startsWith(`${of} `)) wallets.delete(each);
       };
       forget(key);
       link.onGone(drop);
-      onChange(null);
+      tell();
     },
     wallet: (chain, nodes, address) => {
       const key = keyOf(chain.family, address);

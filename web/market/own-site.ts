@@ -27,6 +27,8 @@ export function onGone(listener: () => void): void {
 }
 
 export const ownFetch: Fetch = async (url, init) => {
+  // A saved copy: no market has served it, and its policy would tell of each question.
+  if (window.location.protocol === 'file:') throw new TypeError('a saved copy has no market');
   const askedAs = shownAccount;
   const headers = new Headers(init.headers);
   headers.set(`x-${shortName}-request`, '1');

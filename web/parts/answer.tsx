@@ -54,7 +54,7 @@ export function Failed({ error, again }: FailedProps) {
   }
   return (
     <Notice kind="bad" title={text('failed.other')} action={retry}>
-      {messageOf(error)}
+      <span lang="en">{messageOf(error)}</span>
     </Notice>
   );
 }
@@ -87,7 +87,7 @@ export function Answer<T>({ of, children }: AnswerProps<T>) {
           title={text('failed.old')}
           action={<Button onPress={again}>{text('failed.again')}</Button>}
         >
-          {messageOf(error)}
+          <span lang="en">{messageOf(error)}</span>
         </Notice>
       )}
       {children(data)}

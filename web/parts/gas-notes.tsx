@@ -11,8 +11,10 @@ import { useAssets } from '../market/assets.ts';
 import { now } from '../market/clock.ts';
 import { useSends } from '../market/sends.ts';
 import { formatAmount, localTime } from '../texts/people.ts';
-import { text } from '../texts/texts.ts';
-import { enough, type GasNote, noteOf } from './gas.ts';
+import { text, type Values } from '../texts/texts.ts';
+import { amountText } from './amount-text.ts';
+import { Copy } from './copy.tsx';
+import { enough, type GasNote, lackOf, noteOf } from './gas.ts';
 import { chainName } from './names.ts';
 import { Notice } from './notice.tsx';
 
@@ -43,9 +45,8 @@ export function GasNotes({ sides, ...props }: GasNotesProps) {
 
 type OneProps = Omit<GasNotesProps, 'sides'> & { readonly side: SideOfSwap };
 
-function NotesOf({ engine, side, times, isShort = false }: OneProps) {
+function useLook(engine: Engine, side: SideOfSwap) {
   const { chain, address, amount } = side;
-  const sends = useSends();
   const { data: listed = [] } = useAssets();
   const look = useQuery({
     queryKey: ['gas', chain, side.side, side.asset.token, `${amount}`, address],
@@ -53,43 +54,88 @@ function NotesOf({ engine, side, times, isShort = false }: OneProps) {
     refetchInterval: lookMs,
     networkMode: 'always',
   });
+  const assetOf = (token: string | null) =>
+    listed.find((each) => each.chain === chain && each.address === token);
+  return { look, coin: assetOf(null), given: assetOf(side.asset.token) };
+}
+
+function NotesOf({ engine, side, times, isShort = false }: OneProps) {
+  const sends = useSends();
+  const { look, coin, given } = useLook(engine, side);
+  const chain = chainName(side.chain);
   if (look.data === undefined) {
     if (isShort) return null;
     const why = look.error === null ? null : messageOf(look.error);
     if (why === null) return <p role="status">{text('gas.loading')}</p>;
-    return <p className="warn-ink">{text('gas.unread', { chain: chainName(chain), why })}</p>;
+    return <p className="warn-ink">{text('gas.unread', { chain, why })}</p>;
   }
-  const coin = listed.find((each) => each.chain === chain && each.address === null);
-  const note = noteOf(side, look.data, sends(chain));
-  const values = valuesOf(note, look.data, { side, times, coin });
-  if (note.kind === 'enough' || note.kind === 'none') {
-    return isShort ? null : <p className="hint">{text(`gas.${note.kind}`, values)}</p>;
-  }
-  const isSent = note.kind === 'claim_sent' || note.kind === 'fund_signed';
+  const note = noteOf(side, look.data, sends(side.chain));
+  const lack = lackOf(side, look.data);
+  const values = {
+    ...{ chain, address: side.address, ...shown(note, look.data, coin) },
+    ...timesShown(times),
+  };
+  const tokens = {
+    holds: amountText(look.data?.holds ?? 0n, given),
+    ...{ amount: amountText(side.amount, given), lacking: amountText(lack, given) },
+  };
   return (
-    <Notice kind={isSent ? 'info' : 'warn'} title={text(`gas.${note.kind}`, values)}>
-      {text(`gas.${note.kind}.why`, values)}
+    <>
+      {lack > 0n && (
+        <Notice kind="warn" title={text('gas.amount_short', values)}>
+          {text('gas.amount_short.why', { ...values, ...tokens })}
+        </Notice>
+      )}
+      <Note kind={note.kind} values={values} isShort={isShort} />
+    </>
+  );
+}
+
+type NoteProps = Pick<GasNote, 'kind'> & { readonly values: Values; readonly isShort: boolean };
+
+function Note({ kind, values, isShort }: NoteProps) {
+  if (kind === 'enough' || kind === 'none') {
+    return isShort ? null : <p className="hint">{text(`gas.${kind}`, values)}</p>;
+  }
+  const isSent = kind === 'claim_sent' || kind === 'fund_signed';
+  return (
+    <Notice kind={isSent ? 'info' : 'warn'} title={text(`gas.${kind}`, values)}>
+      <p>{text(`gas.${kind}.why`, values)}</p>
+      {kind === 'claim_sent' && <p>{text('gas.claim_sent.else', values)}</p>}
     </Notice>
   );
 }
 
-type About = {
+export type GasMissingProps = {
+  readonly engine: Engine;
   readonly side: SideOfSwap;
-  readonly times: Times;
-  readonly coin: Asset | undefined;
+  /** In the place of what cannot be read. */
+  readonly else: string;
 };
 
-function valuesOf({ need, missing }: GasNote, look: GasLook | null, about: About) {
-  const { side, times, coin } = about;
+/** What to send where, of a side that waits for it. */
+export function GasMissing({ engine, side, else: instead }: GasMissingProps) {
+  const { look, coin } = useLook(engine, side);
+  const note = noteOf(side, look.data ?? null, { claims: false, fundings: false });
+  if (note.missing === 0n) return <p className="swap-told">{instead}</p>;
+  const values = { address: side.address, ...shown(note, look.data ?? null, coin) };
+  return (
+    <p className="swap-told">
+      {text('gas.missing', values)} <Copy value={side.address} what={text('gas.address')} />
+    </p>
+  );
+}
+
+function timesShown({ fundBy, refundAt, collectBy }: Times) {
   const at = (time: UnixSeconds) => localTime(time, now());
-  const shown = (units: bigint) =>
+  return { until: at(fundBy), from: at(refundAt), back: at(collectBy) };
+}
+
+function shown({ need, missing }: GasNote, look: GasLook | null, coin: Asset | undefined) {
+  const exact = (units: bigint) =>
     coin === undefined
       ? `${units}`
       : `${formatAmount(units, coin.decimals, { most: 8 })}\u00a0${coin.symbol}`;
-  const most = (units: bigint) => shown(coin === undefined ? units : enough(units, coin));
-  return {
-    ...{ chain: chainName(side.chain), address: side.address },
-    ...{ has: shown(look?.has ?? 0n), need: most(need), missing: most(missing) },
-    ...{ until: at(times.fundBy), from: at(times.refundAt), back: at(times.collectBy) },
-  };
+  const most = (units: bigint) => exact(coin === undefined ? units : enough(units, coin));
+  return { has: exact(look?.has ?? 0n), need: most(need), missing: most(missing) };
 }

@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { enough, noteOf } from './gas.ts';
+import { enough, lackOf, noteOf } from './gas.ts';
 
 const all = { claims: true, fundings: true };
 const none = { claims: false, fundings: false };
-const gives = { fund: 100n, refund: 30n, claim: 0n, isSignable: false };
-const gets = { fund: 0n, refund: 0n, claim: 50n, isSignable: false };
+const gives = { fund: 100n, refund: 30n, claim: 0n, holds: null, isSignable: false };
+const gets = { fund: 0n, refund: 0n, claim: 50n, holds: null, isSignable: false };
 
 test('a side is told of what it lacks, unless the market sends it', () => {
   for (const [side, look, sends, kind, missing] of [
@@ -25,6 +25,12 @@ test('a side is told of what it lacks, unless the market sends it', () => {
     const found = noteOf({ side }, look, sends);
     assert.deepEqual([found.kind, found.missing], [kind, missing], `${side} ${look?.has}`);
   }
+});
+
+test('what is missing of a given token is told where its chain says what there is', () => {
+  const lack = (holds: bigint | null) => lackOf({ amount: 640n }, { ...gives, has: 0n, holds });
+  assert.deepEqual([null, 640n, 639n, 0n].map(lack), [0n, 0n, 1n, 640n]);
+  assert.equal(lackOf({ amount: 640n }, null), 0n);
 });
 
 test('what one should have is rounded up, and never shown as less', () => {

@@ -40,6 +40,12 @@ export function noteOf(
   return note(isSignable && sends.fundings ? 'fund_signed' : 'fund_short');
 }
 
+/** How much of the token that it gives is missing. */
+export function lackOf({ amount }: Pick<GasSide, 'amount'>, look: GasLook | null): BaseUnits {
+  const { holds = null } = look ?? {};
+  return holds === null || holds >= amount ? 0n : amount - holds;
+}
+
 /** Digits after the mark that people compare; more of them say nothing. */
 const shownDecimals = 8;
 

@@ -6,6 +6,11 @@ export const languages = {
     first: () => import('./en/first.ts'),
     rest: () => import('./en/rest.ts'),
   },
+  de: {
+    name: 'Deutsch',
+    first: () => import('./de/first.ts'),
+    rest: () => import('./de/rest.ts'),
+  },
 };
 
 export type Language = keyof typeof languages;

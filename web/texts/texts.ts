@@ -4,15 +4,10 @@
 import type { first } from './en/first.ts';
 import type { rest } from './en/rest.ts';
 import { type Language, languages, localeOf } from './languages.ts';
+import type { Text } from './words.ts';
 
 export type TextKey = keyof typeof first | keyof typeof rest;
 export type Values = Readonly<Record<string, string | number>>;
-
-/** One sentence, or one for each plural form of `{count}`. */
-export type Text = string | (Partial<Record<Intl.LDMLPluralRule, string>> & { other: string });
-
-/** A catalogue in another language: the keys of the English one. */
-export type Words<English> = { readonly [Key in keyof English]?: Text };
 
 type Catalogue = Readonly<Record<string, Text | undefined>>;
 

@@ -195,6 +195,11 @@ function screenOf(name: string) {
       return <SwapList engine={engineOf({})} />;
     case 'swap unknown':
       return <SwapPage engine={engineOf({})} id="none" />;
+    case 'swap looked for': {
+      const engine = engineOf({});
+      const look = () => new Promise<void>(() => undefined);
+      return <SwapPage engine={{ ...engine, swaps: { ...engine.swaps, look } }} id="agreed" />;
+    }
     case 'swap warned': {
       const at = seen({ isByHand: true, problems, asks: [payAsk] });
       const other = held({ kind: 'other', isSilent: false } as const);

@@ -45,9 +45,7 @@ export function Action({ engine, seen, said }: ActionProps) {
   const ask = swap.asks.find(({ kind }) => kind !== 'wait' && kind !== 'pay_by_hand');
   if (ask !== undefined) return <Asked engine={engine} seen={seen} said={said} ask={ask} />;
   if (swap.phase === 'stopped') return <Stopped engine={engine} seen={seen} said={said} />;
-  return swap.isRefundLeft && swap.phase === 'running' ? (
-    <p className="soft">{text('settlement.left')}</p>
-  ) : null;
+  return null;
 }
 
 function isToPay(situation: Situation): boolean {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Problem } from '../../engine/types.ts';
-import { gasUrgency, sidesAhead } from './ahead.ts';
+import { gasUrgency, leftWith, sidesAhead } from './ahead.ts';
 import { type Given, seen } from './testing/views.ts';
 
 const gas = (leg: 'a' | 'b' | null): Problem => ({
@@ -44,5 +44,34 @@ test('once the secret is out a missing coin may cost the swap, and before that i
       urgency,
     ),
     ['fund', 'fund', 'reveal', 'reveal', 'collect', 'refund'],
+  );
+});
+
+test('what the market does for who is away is told by family, and no longer than it matters', () => {
+  const usd = { gives: 'USDX', usd: 'final', btc: 'final', state: 'funded' } as const;
+  const table: readonly (readonly [string, Given, readonly string[]])[] = [
+    [
+      'Bitcoin is given, and signed refunds are there',
+      { btc: 'final', isRefundLeft: true },
+      ['refunds'],
+    ],
+    ['Bitcoin is given, and none is signed', { btc: 'final' }, []],
+    ['a dollar is given', usd, ['refund']],
+    ['it was collected', { ...usd, usd: 'claimed' }, []],
+    ['it is back', { ...usd, usd: 'refunded' }, []],
+    ['the other side begins, and pays on EVM', { btc: 'final', role: 'counterparty' }, ['claim']],
+    ['it is over', { ...usd, phase: 'ended' }, []],
+  ];
+  for (const [what, given, left] of table) {
+    assert.deepEqual(
+      leftWith(seen(given).swap, () => true),
+      left,
+      what,
+    );
+  }
+  assert.deepEqual(
+    leftWith(seen(usd).swap, () => false),
+    [],
+    'a market without gas does nothing',
   );
 });

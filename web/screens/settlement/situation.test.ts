@@ -139,6 +139,11 @@ test('what may cost is warned of before, the worst first, and nothing once a swa
     'gas',
     'node',
   ]);
+  const short = { problems: [problem('gas', 'claim_unpayable')] };
+  const weightIn = (state: 'funding' | 'claiming') =>
+    warningsOf(about({ ...hand, ...short, state })).map(({ weight }) => weight);
+  assert.deepEqual(weightIn('funding'), ['warn']);
+  assert.deepEqual(weightIn('claiming'), ['bad'], 'it may cost the swap');
   assert.deepEqual(kinds({ ...hand, problems: [problem('node', 'wrong_network')] }), [
     'wrong_network',
   ]);

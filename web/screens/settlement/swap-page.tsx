@@ -6,6 +6,7 @@ import { useEffect, useSyncExternalStore } from 'react';
 import type { EscrowPayment } from '../../../sdk/settle.ts';
 import type { Engine, Live, SwapView } from '../../engine/types.ts';
 import { useAssets } from '../../market/assets.ts';
+import { useSends } from '../../market/sends.ts';
 import { announce } from '../../parts/announce.ts';
 import { Empty } from '../../parts/answer.tsx';
 import { Clock } from '../../parts/clock.tsx';
@@ -14,6 +15,7 @@ import { useNow } from '../../parts/now.ts';
 import { Screen } from '../../parts/screen.tsx';
 import { text } from '../../texts/texts.ts';
 import { Action } from './action.tsx';
+import { leftWith } from './ahead.ts';
 import { useWalletPayment } from './by-wallet.tsx';
 import { Gas } from './gas.tsx';
 import { Checks, Ended, History } from './history.tsx';
@@ -43,9 +45,11 @@ export function SwapPage({ engine, id }: { readonly engine: Engine; readonly id:
   if (swap !== undefined) return <Known engine={engine} swap={swap} />;
   if (!isPending) return <Unknown />;
   return (
-    <p role="status" className="loading">
-      {text('settlement.loading')}
-    </p>
+    <Screen title={text('settlement.looking.title')} narrow>
+      <p role="status" className="loading">
+        {text('settlement.loading')}
+      </p>
+    </Screen>
   );
 }
 
@@ -107,6 +111,7 @@ function Known({ engine, swap }: OnSwap) {
       <Main said={said}>
         <Relay swap={swap} said={said} />
         <Action engine={engine} seen={seen} said={said} />
+        <Left swap={swap} said={said} />
       </Main>
       <Gas engine={engine} swap={swap} />
       <Fates seen={seen} said={said} listed={listed} />
@@ -141,6 +146,16 @@ function Main({ said, children }: { readonly said: Shown; readonly children: Rea
       </dl>
     </section>
   );
+}
+
+/** What the market does for who is away. */
+function Left({ swap, said }: { readonly swap: SwapView; readonly said: Shown }) {
+  const sends = useSends();
+  return leftWith(swap, (chain) => sends(chain).claims).map((what) => (
+    <p key={what} className="soft">
+      {text(`settlement.left.${what}`, said.values)}
+    </p>
+  ));
 }
 
 /** The market was asked to collect, since the wallet could not pay for it. */

@@ -8,6 +8,7 @@ import {
   type VaultState,
 } from '../../engine/types.ts';
 import { formatAmount } from '../../texts/people.ts';
+import { gasUrgency } from './ahead.ts';
 import { factsOf, fundByOf, type Seen, sidesOf, situationOf } from './situation.ts';
 
 const warningKinds = [
@@ -84,7 +85,9 @@ export function warningsOf(about: About): Warning[] {
   if (situationOf(about) === 'decide_extra') found.delete('settle');
   return warningKinds.flatMap((kind) => {
     const sentence = found.get(kind);
-    return sentence === undefined ? [] : [{ kind, weight: weights[kind], sentence }];
+    const isLost = kind === 'gas' && gasUrgency(swap) === 'collect';
+    const weight = isLost ? 'bad' : weights[kind];
+    return sentence === undefined ? [] : [{ kind, weight, sentence }];
   });
 }
 

@@ -5,12 +5,13 @@ import { useState, useSyncExternalStore } from 'react';
 import type { Engine } from '../../engine/types.ts';
 import { useAssets } from '../../market/assets.ts';
 import { Button } from '../../parts/button.tsx';
+import { GasMissing } from '../../parts/gas-notes.tsx';
 import { chainName } from '../../parts/names.ts';
 import { Notice } from '../../parts/notice.tsx';
 import { SaveRescue } from '../../parts/save-rescue.tsx';
 import { formatDuration } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
-import { gasUrgency } from './ahead.ts';
+import { gasUrgency, sideOf } from './ahead.ts';
 import type { Shown } from './shown.ts';
 import { type Seen, sidesOf } from './situation.ts';
 import { inCoins, type WarningKind, warningsOf } from './warnings.ts';
@@ -25,11 +26,12 @@ export function Warnings({ engine, seen, said }: Props) {
   const file = useSyncExternalStore(rescue.file.subscribe, rescue.file.now);
   const isOtherTab = driver.kind === 'other';
   const found = warningsOf({ ...seen, isOtherTab, health, vault: kept, rescue: file });
-  const short = seen.swap.problems.find((each) => each.kind === 'gas')?.leg ?? seen.swap.gives;
-  const { chain: gasChain } = seen.swap.legs[short];
+  const short = seen.swap.problems.find((each) => each.kind === 'gas');
+  const { chain: gasChain } = seen.swap.legs[short?.leg ?? seen.swap.gives];
   const { data: listed = [] } = useAssets();
   const coin = listed.find(({ chain, address }) => chain === gasChain && address === null);
   const { refused } = seen.swap.relay ?? {};
+  const isOfGas = short?.code === 'claim_unpayable';
   const values = {
     ...said.values,
     off: formatDuration(Math.abs(health.clockOffSeconds ?? 0)),
@@ -40,7 +42,10 @@ export function Warnings({ engine, seen, said }: Props) {
     <Notice
       key={kind}
       kind={weight}
-      title={text(`settlement.warn.${kind}`, values)}
+      title={text(
+        kind === 'gas' && !isOfGas ? 'settlement.warn.gas.cannot' : `settlement.warn.${kind}`,
+        values,
+      )}
       action={<What kind={kind} engine={engine} />}
     >
       {kind === 'gas'
@@ -49,24 +54,30 @@ export function Warnings({ engine, seen, said }: Props) {
       {kind === 'gas' && typeof refused === 'string' && (
         <p>{text('settlement.warn.gas.refused', { why: refused })}</p>
       )}
-      {sentence !== null && <Told kind={kind} sentence={sentence} coin={coin?.symbol} />}
+      {sentence !== null && kind === 'gas' && (
+        <GasOf engine={engine} seen={seen} sentence={sentence} coin={coin?.symbol} />
+      )}
+      {sentence !== null && kind !== 'gas' && <details className="swap-told">{sentence}</details>}
     </Notice>
   ));
 }
 
-type ToldProps = {
-  readonly kind: WarningKind;
+type GasProps = {
+  readonly engine: Engine;
+  readonly seen: Seen;
   readonly sentence: string;
   /** The symbol of the coin that fees are paid in. */
   readonly coin: string | undefined;
 };
 
-/** What is to be sent, and where, stands in the sentence alone. */
-function Told({ kind, sentence, coin }: ToldProps) {
-  if (kind === 'gas') {
-    return <p className="swap-told">{coin === undefined ? sentence : inCoins(sentence, coin)}</p>;
-  }
-  return <details className="swap-told">{sentence}</details>;
+/** What is to be sent, and where. */
+function GasOf({ engine, seen: { swap }, sentence, coin }: GasProps) {
+  const told = coin === undefined ? sentence : inCoins(sentence, coin);
+  const { code, leg } = swap.problems.find(({ kind }) => kind === 'gas') ?? {};
+  const side = sideOf(swap, leg ?? swap.gives);
+  // That a funding would fail has more reasons than one.
+  if (code !== 'claim_unpayable') return <p className="swap-told">{told}</p>;
+  return <GasMissing engine={engine} side={side} else={told} />;
 }
 
 function What({ kind, engine }: { readonly kind: WarningKind; readonly engine: Engine }) {

@@ -4,6 +4,7 @@
 export const settlement = {
   'settlement.title': 'Swap {gives} for {gets}',
   'settlement.loading': 'Reading what this browser keeps of the swap…',
+  'settlement.looking.title': 'Your swap',
   'settlement.unknown.title': 'This browser knows nothing of that swap',
   'settlement.unknown.why':
     'Swaps are kept in the browser that agreed to them. On another device, bring them back with your rescue phrase.',
@@ -409,11 +410,6 @@ export const settlement = {
   'settlement.payto.save': 'Pay this address',
   'settlement.payto.kept': 'From now on {address} is paid.',
   'settlement.payto.leave': 'Leave it',
-  'settlement.relay': 'The market sends it for you, at no cost',
-  'settlement.relay.why':
-    'Your wallet has too little for the network fee. The transaction can pay {payTo} only. If your nodes do not show it within half a minute, this page says what to do.',
-  'settlement.left':
-    'Signed refunds are left with the market: it sends them when they are due, even if you are away.',
   'settlement.checks': 'What this browser has checked',
   'settlement.checks.ok': 'Right:',
   'settlement.checks.bad': 'Wrong:',
@@ -471,17 +467,6 @@ export const settlement = {
     'This page goes by your own terms and chains, and does not believe it.',
   'settlement.warn.clock': 'Your clock is off by {off}',
   'settlement.warn.clock.why': 'Deadlines are reckoned by it. Set it right before you pay.',
-  'settlement.warn.gas': 'Your wallet on {gasChain} has too little for the network fee',
-  'settlement.warn.gas.fund':
-    'Send it what is missing before {fundBy}. This page then goes on by itself. Nothing is lost if you do not.',
-  'settlement.warn.gas.reveal':
-    'Send it what is missing before {revealBy}. This page then collects. If you do not, {gives} come back to you.',
-  'settlement.warn.gas.collect':
-    'Send it what is missing before {otherRefundAt}, or you may lose {gets}. This page then collects by itself.',
-  'settlement.warn.gas.refund':
-    'Send it what is missing for the refund. There is no hurry: {gives} wait for you.',
-  'settlement.warn.gas.refused':
-    'The market was asked to collect for you, and refused: {why}. It is asked again every half minute.',
   'settlement.warn.store': 'This browser cannot keep the swap safely',
   'settlement.warn.store.why':
     'Leave this page open until the swap has ended, and save the rescue file.',
