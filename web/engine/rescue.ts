@@ -107,9 +107,7 @@ export async function openRescue(parts: RescueParts): Promise<OpenRescue> {
       await kept.change(savedKey, () => contentOf(text));
       await read();
       parts.onChange();
-      const day = new Date().toISOString().slice(0, 10);
-      const blob = new Blob([text], { type: 'application/json' });
-      return { name: `parley-rescue-${day}.json`, blob };
+      return text;
     },
     open: async (text) => {
       const file = readRescue(text);

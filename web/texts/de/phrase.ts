@@ -89,6 +89,8 @@ export const phrase: Words<typeof english> = {
   'rescue.market.ask.title': 'Hast du das vereinbart?',
   'rescue.market.ask':
     'Du gibst {gives} und bekommst {gets}, vereinbart {at}. Das sagt der Markt. Erinnerst du dich nicht, sag nein.',
+  'rescue.market.ask.contract':
+    'Diese App kennt den Token {contract} nicht. Sag nur ja, wenn es der ist, den du vereinbart hast.',
   'rescue.market.yes': 'Ja, zurückbringen',
   'rescue.market.no': 'Nein, weglassen',
   'rescue.market.cut': 'Die Liste war zu lang, um sie ganz zu lesen: es kann ältere Swaps geben.',
@@ -109,7 +111,9 @@ export const phrase: Words<typeof english> = {
   'rescue.go.what':
     'Die Swaps werden mit deiner Phrase geprüft. Dann geht jeder von selbst weiter, solange die Seite offen ist: er holt ab, was dir zusteht, und holt zurück, was fällig ist. Nichts Neues wird gesperrt.',
   'rescue.go': '{count} zurückbringen',
-  'rescue.go.nodes': 'Nenne zuerst einen Node jeder Chain.',
+  'rescue.go.nodes': 'Nenne zuerst Nodes, von beiden Chains eines Swaps.',
+  'rescue.go.some':
+    'Eine Chain hat noch keinen Node: ihre Swaps bleiben weg. Nenne später einen und bring sie dann zurück.',
   'rescue.go.phrase': 'Gib zuerst deine Phrase ein.',
   'rescue.go.searching': 'Sucht die Geheimnisse deiner Swaps. Das kann eine Minute dauern.',
   'rescue.result.title': 'Was gefunden wurde',
