@@ -335,7 +335,7 @@ test('a rescue goes from phrase to file to nodes to swaps, and says what is miss
   await page.getByText('has 1 open swap').waitFor();
   const go = page.getByRole('button', { name: 'Bring back 1 open swap' });
   await go.click({ force: true });
-  await page.getByText('Name a node of every chain first.').waitFor();
+  await page.getByText('Name nodes first, of both chains of a swap.').waitFor();
   const keep = async (chain: string, url: string) => {
     await page.getByLabel(`Node of ${chain}`).fill(url);
     await page.getByLabel(`Node of ${chain}`).press('Enter');

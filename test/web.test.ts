@@ -223,6 +223,8 @@ test('the same sources give the same bytes, and a newer build waits until it is 
   const other = await context.newPage();
   await other.clock.install();
   await other.goto(`${market.url}/help`);
+  // A browser looks a second after a page was loaded.
+  await other.waitForTimeout(1_500);
   await market.serve(newerThan(first));
   // A tab that nobody loads again hears of it within an hour, and so do the others.
   await other.clock.fastForward('01:00:01');
@@ -232,7 +234,8 @@ test('the same sources give the same bytes, and a newer build waits until it is 
   await page.reload();
   await takes[0]?.waitFor();
   assert.equal(await page.locator(isNew).count(), 0);
-  // As the page of a swap that costs something when it is left.
+  // As the page of a swap that costs something when it is left: nobody is asked twice.
+  page.on('dialog', (asked) => asked.dismiss());
   await page.evaluate("addEventListener('beforeunload', (event) => event.preventDefault())");
   await takes[0]?.click();
   await page.locator(isNew).waitFor({ state: 'attached' });

@@ -15,7 +15,7 @@ import './style/style.css';
 
 const place = document.querySelector('#app');
 if (place === null) throw new Error('index.html has no #app');
-window.addEventListener('load', () => void keepApp());
+keepApp();
 start(place).catch((error) => {
   // No words are there to say it by.
   place.textContent = 'Parts of this app did not arrive. Reload the page. · Bitte neu laden.';

@@ -107,9 +107,7 @@ export async function openRescue(parts: RescueParts): Promise<OpenRescue> {
       await kept.change(savedKey, () => contentOf(text));
       await read();
       parts.onChange();
-      const day = new Date().toISOString().slice(0, 10);
-      const blob = new Blob([text], { type: 'application/json' });
-      return { name: `parley-rescue-${day}.json`, blob };
+      return text;
     },
     open: async (text) => {
       const file = readRescue(text);
@@ -164,7 +162,7 @@ function withFault(restored: Restored, faults: Sources['faults']): Restored {
   return { ...restored, why: `${restored.why}: ${fault[1]}` };
 }
 
-/** The person is asked about amounts, whose decimals are the market's word until a chain says so. */
+/** The person is asked about amounts: decimals are the market's word until a chain says so. */
 async function mustShowAmounts({ trade }: RescueSwap, { sources }: Pick<Sources, 'sources'>) {
   for (const asset of [trade.base, trade.quote]) {
     const source = sources.get(asset.chain);

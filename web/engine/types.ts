@@ -410,8 +410,8 @@ export type RescueFileState = {
 export type Rescue = {
   /** Written anew when a swap is verified and when it is funded. */
   readonly file: Live<RescueFileState>;
-  /** The newest, named `parley-rescue-….json`; counts as saved. Throws `no_phrase`. */
-  save(): Promise<{ readonly name: string; readonly blob: Blob }>;
+  /** The newest; counts as saved. Throws `no_phrase`. */
+  save(): Promise<string>;
   /**
    * What a file holds, to look at. Its chains are known to `nodes` from then on, without a market.
    * Throws RescueError.

@@ -97,6 +97,18 @@ test('what is most urgent is asked first', () => {
     ...{ kind: 'sign', leg: 'a', chain: 'evm-dev', family: 'evm', verb: 'claim' },
   });
   assert.deepEqual(asksOf({ lacks: 'phrase' }), [{ kind: 'need_phrase' }]);
+  // The wallet that receives is away, and the one that pays in waits for a click.
+  const fund = [{ verb: 'fund', is: 'needed', sinceMs: 5 }] as const;
+  const kinds = (away: readonly ('a' | 'b')[]) =>
+    asksOf({ prompts: fund, away }).map((each) => [each.kind, 'leg' in each && each.leg]);
+  assert.deepEqual(kinds(['a']).slice(0, 2), [
+    ['sign', 'b'],
+    ['connect_wallet', 'a'],
+  ]);
+  assert.deepEqual(kinds(['b']).slice(0, 2), [
+    ['connect_wallet', 'b'],
+    ['sign', 'b'],
+  ]);
 });
 
 test('a wallet is where its prompt is: claims on the leg that pays, the rest on the own one', () => {

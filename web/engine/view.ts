@@ -103,19 +103,25 @@ function asksOf(told: Told, gives: LegName, now: UnixSeconds): Ask[] {
   if (lacks === 'payout' && bitcoin !== undefined) {
     asks.push({ kind: 'name_payout', leg: bitcoin, chain: swap.legs[bitcoin].chain });
   }
-  for (const name of away) {
-    const { chain, family } = swap.legs[name];
-    const { address } = name === gives ? told.trade.refundTo : told.trade.payTo;
-    asks.push({ kind: 'connect_wallet', leg: name, chain, family, address });
-  }
   const due = prompts.filter((each) => isDue(told, each));
-  asks.push(...due.map((each) => promptAsk(told, each, gives)));
+  const moves = due.map((each) => promptAsk(told, each, gives));
+  const isAsked = (leg: LegName) => moves.some((move) => 'leg' in move && move.leg === leg);
+  const connects = (legs: readonly LegName[]) => legs.map((leg) => connectOf(told, leg, gives));
+  // The wallet that receives is needed later than the one that is asked now.
+  asks.push(...connects(away.filter(isAsked)), ...moves);
+  asks.push(...connects(away.filter((leg) => !isAsked(leg))));
   const payment = told.isToPay ? paymentOf(told, gives, now) : null;
   if (payment !== null) asks.push(payment);
   if (waits !== null || asks.length === 0) {
     asks.push({ kind: 'wait', why: waits ?? '', until: untilOf(told, gives) });
   }
   return asks;
+}
+
+function connectOf({ swap, trade }: Told, leg: LegName, gives: LegName): Ask {
+  const { chain, family } = swap.legs[leg];
+  const { address } = leg === gives ? trade.refundTo : trade.payTo;
+  return { kind: 'connect_wallet', leg, chain, family, address };
 }
 
 /** A claim that was never signed goes out of date. One that the wallet shows stays in sight. */

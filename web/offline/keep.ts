@@ -18,9 +18,19 @@ function changed(): void {
   for (const each of listeners) each();
 }
 
-/** Does nothing where a browser has no service workers, as in some private windows. */
-export async function keepApp(): Promise<void> {
-  if (!('serviceWorker' in navigator)) return;
+/** A reload that was asked for: no screen asks once more before it is left. */
+let isLeaving = false;
+
+/** Before any screen. Keeps nothing where there are no service workers, as in private windows. */
+export function keepApp(): void {
+  // Listeners of the window itself are called in the order in which they came.
+  window.addEventListener('beforeunload', (event) => {
+    if (isLeaving) event.stopImmediatePropagation();
+  });
+  if ('serviceWorker' in navigator) window.addEventListener('load', () => void register());
+}
+
+async function register(): Promise<void> {
   const workers = navigator.serviceWorker;
   let served = workers.controller;
   workers.addEventListener('controllerchange', () => {
@@ -82,8 +92,6 @@ export async function takeNewer(): Promise<void> {
     next.postMessage('take over');
     await begun.promise.finally(() => clearTimeout(late));
   }
-  // A swap asks before its page is left. Here somebody has just said so, and comes back to it.
-  const goes = (event: Event) => event.stopImmediatePropagation();
-  window.addEventListener('beforeunload', goes, { capture: true, once: true });
+  isLeaving = true;
   window.location.reload();
 }

@@ -4,18 +4,17 @@ import { useState } from 'react';
 import { messageOf } from '../../sdk/errors.ts';
 import { text } from '../texts/texts.ts';
 import { Button } from './button.tsx';
-import { saveFile } from './save-file.ts';
+import { fileName, saveFile } from './save-file.ts';
 
 export type SaveRescueProps = {
-  readonly save: () => Promise<{ readonly name: string; readonly blob: Blob }>;
+  readonly save: () => Promise<string>;
 };
 
 export function SaveRescue({ save }: SaveRescueProps) {
   const [fault, setFault] = useState<string | null>(null);
   const go = async () => {
     try {
-      const { name, blob } = await save();
-      saveFile(name, blob.type, await blob.text());
+      saveFile(fileName('rescue', 'json'), 'application/json', await save());
       setFault(null);
     } catch (error) {
       setFault(messageOf(error));

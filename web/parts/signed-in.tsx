@@ -9,7 +9,13 @@ import { Notice } from './notice.tsx';
 import { signInPath } from './ways/back.ts';
 
 /** What is shown for another account begins anew: nothing of the former one stays in its state. */
-export function SignedIn({ children }: { children: (account: SignedInAccount) => ReactNode }) {
+export type SignedInProps = {
+  readonly children: (account: SignedInAccount) => ReactNode;
+  /** What a stranger who has the link should know; default that the page is of an account. */
+  readonly why?: string;
+};
+
+export function SignedIn({ children, why = text('session.none.why') }: SignedInProps) {
   const session = useSession();
   const { href } = useLocation();
   if (session.status === 'loading') return <Loading />;
@@ -18,7 +24,7 @@ export function SignedIn({ children }: { children: (account: SignedInAccount) =>
     const way = <Link to={signInPath(href)}>{text('session.sign-in')}</Link>;
     return (
       <Notice kind="info" title={text('session.none')} action={way}>
-        {text('session.none.why')}
+        {why}
       </Notice>
     );
   }

@@ -10,7 +10,7 @@ import type { SignedInAccount } from '../../market/session.ts';
 import { announce } from '../../parts/announce.ts';
 import { Failed } from '../../parts/answer.tsx';
 import { Button } from '../../parts/button.tsx';
-import { saveFile } from '../../parts/save-file.ts';
+import { fileName, saveFile } from '../../parts/save-file.ts';
 import { useAct } from '../../parts/ways/act.ts';
 import { text } from '../../texts/texts.ts';
 import { type Collected, collect } from './collect.ts';
@@ -112,7 +112,7 @@ export function DataExport({ account: signedIn }: { account: SignedInAccount }) 
         ...parts,
         cut,
       });
-      const name = `parley-account-${madeAt.slice(0, 10)}.json`;
+      const name = fileName('account', 'json');
       const size = Math.ceil(saveFile(name, 'application/json', content) / 1_000);
       const done = text('export.done', { name, size });
       const left = cut.length === 0 ? [] : [text('export.cut', { parts: cut.join(', '), most })];

@@ -3,11 +3,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
-import { isoTime } from '../../../sdk/people.ts';
 import type { Asset, Swap } from '../../../sdk/types.ts';
 import { useAssets } from '../../market/assets.ts';
 import { market } from '../../market/client.ts';
-import { now } from '../../market/clock.ts';
 import { readAll } from '../../market/pages.ts';
 import { AccountScreen } from '../../parts/account-screen.tsx';
 import { Amount } from '../../parts/amount.tsx';
@@ -17,7 +15,7 @@ import { Button } from '../../parts/button.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { chainName } from '../../parts/names.ts';
 import { Notice } from '../../parts/notice.tsx';
-import { saveFile } from '../../parts/save-file.ts';
+import { fileName, saveFile } from '../../parts/save-file.ts';
 import { Select } from '../../parts/select.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
@@ -102,7 +100,7 @@ function Found({ swaps, accountId, known }: FoundProps) {
     setSaved(null);
   };
   const save = () => {
-    const name = `parley-swaps-${isoTime(now()).slice(0, 10)}.csv`;
+    const name = fileName('swaps', 'csv');
     // Spreadsheets read UTF-8 where it is marked.
     saveFile(name, 'text/csv;charset=utf-8', `\ufeff${csvOf(found)}`);
     const said = text('activity.csv.done', { count: found.length, name });

@@ -4,7 +4,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import { messageOf } from '../../../sdk/errors.ts';
+import { messageOf, ParleyApiError } from '../../../sdk/errors.ts';
 import type { Asset, Rfq } from '../../../sdk/types.ts';
 import { useAssets } from '../../market/assets.ts';
 import { market } from '../../market/client.ts';
@@ -56,20 +56,42 @@ export function Order() {
       title={titleOf(rfq.data, assets.data)}
       aside={rfq.data && <Actions rfq={rfq.data} isOwn={isOwn} onPress={setDialog} />}
     >
-      <SignedIn>
-        {() => (
-          <Answer of={rfq}>
-            {(order) => (
-              <Answer of={assets}>
-                {(listed) => <Shown key={id} rfq={order} assets={listed} isOwn={isOwn} />}
-              </Answer>
-            )}
-          </Answer>
-        )}
+      <SignedIn why={text('order.stranger')}>
+        {() =>
+          isNone(rfq.error) ? (
+            <None />
+          ) : (
+            <Answer of={rfq}>
+              {(order) => (
+                <Answer of={assets}>
+                  {(listed) => <Shown key={id} rfq={order} assets={listed} isOwn={isOwn} />}
+                </Answer>
+              )}
+            </Answer>
+          )
+        }
       </SignedIn>
       {rfq.data && <Share rfq={rfq.data} open={dialog === 'share'} onClose={close} />}
       {rfq.data && <Cancel rfq={rfq.data} open={dialog === 'cancel'} onClose={close} />}
     </Screen>
+  );
+}
+
+/** The link is wrong, or the order is not for this account: the market says no more of it. */
+function isNone(error: Error | null): boolean {
+  return error instanceof ParleyApiError && (error.status === 404 || error.status === 400);
+}
+
+function None() {
+  const book = (
+    <Link to="/book" className="button">
+      {text('order.to_book')}
+    </Link>
+  );
+  return (
+    <Notice kind="info" title={text('order.no_such')} action={book}>
+      {text('order.no_such.why')}
+    </Notice>
   );
 }
 
@@ -175,7 +197,19 @@ type EndedProps = ShownProps & { readonly status: Rfq['status'] };
 function Ended({ rfq, status, assets, isOwn }: EndedProps) {
   if (status === 'open' || status === 'negotiating') return null;
   const typed = (units: bigint, { decimals }: Asset) => formatAmount(units, decimals);
-  const again = isOwn && status !== 'agreed' && (
+  if (status === 'agreed') {
+    const swaps = (
+      <Link to="/swaps" className="button">
+        {text('layout.swaps')}
+      </Link>
+    );
+    return (
+      <Notice kind="info" action={isOwn ? swaps : undefined}>
+        {text(isOwn ? 'order.ended.agreed' : 'order.ended.taken')}
+      </Notice>
+    );
+  }
+  const again = isOwn && (
     <Link to="/" search={againSearch(rfq, assets, typed)} className="button">
       {text('order.ended.again')}
     </Link>

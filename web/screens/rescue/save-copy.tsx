@@ -1,6 +1,7 @@
 // The rescue page as one file, kept by a person for a time without the market.
 
 import type { Engine } from '../../engine/types.ts';
+import { config } from '../../market/config.ts';
 import { SaveRescue } from '../../parts/save-rescue.tsx';
 import { text } from '../../texts/texts.ts';
 
@@ -10,7 +11,7 @@ export function SaveCopy({ engine }: { readonly engine: Engine }) {
       <h2 id="rescue-save">{text('rescue.save.title')}</h2>
       <p>{text('rescue.save.why')}</p>
       <div className="actions">
-        <a className="button" href="/app/rescue.html" download="parley-rescue.html">
+        <a className="button" href="/app/rescue.html" download={`${config.shortName}-rescue.html`}>
           {text('rescue.save')}
         </a>
         <SaveRescue save={engine.rescue.save} />

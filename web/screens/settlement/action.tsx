@@ -42,8 +42,18 @@ export function Action({ engine, seen, said }: ActionProps) {
     return <Pay engine={engine} ask={pay} seen={seen} said={said} />;
   }
   if (situation === 'pay_too_late') return <LateWallet seen={seen} said={said} />;
-  const ask = swap.asks.find(({ kind }) => kind !== 'wait' && kind !== 'pay_by_hand');
-  if (ask !== undefined) return <Asked engine={engine} seen={seen} said={said} ask={ask} />;
+  const asks = swap.asks.filter(({ kind }) => kind !== 'wait' && kind !== 'pay_by_hand');
+  const [ask, ...later] = asks;
+  if (ask !== undefined) {
+    return (
+      <>
+        <Asked engine={engine} seen={seen} said={said} ask={ask} />
+        {later.map(
+          (each) => each.kind === 'connect_wallet' && <Connect key={each.leg} ask={each} />,
+        )}
+      </>
+    );
+  }
   if (swap.phase === 'stopped') return <Stopped engine={engine} seen={seen} said={said} />;
   return null;
 }

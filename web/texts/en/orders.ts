@@ -25,8 +25,16 @@ export const orders = {
   'order.they_give': 'They give',
   'order.they_get': 'They get',
   'order.one': 'Order',
+  'order.stranger':
+    'Somebody asks for prices here. Sign in to see what is given for what, and to name yours. Looking costs nothing and binds nobody. You come back here afterwards.',
+  'order.no_such': 'No order is at this link for you',
+  'order.no_such.why':
+    'The link is not whole, or the order is private and for another account. Ask whoever sent it. Public orders are in the book.',
+  'order.to_book': 'To the book',
   'order.closes': 'Takes quotes until',
   'order.ended.agreed': 'This order is agreed: its swap goes on by itself.',
+  'order.ended.taken':
+    'This order is taken: a price was agreed. If it was yours, its swap is in “My swaps”.',
   'order.ended.cancelled': 'This order was cancelled. No more quotes come.',
   'order.ended.expired': 'This order has expired. Nothing was locked and nothing is lost.',
   'order.ended.again': 'Ask again',
