@@ -30,6 +30,14 @@ export const orders: Words<typeof english> = {
   'order.one': 'Anfrage',
   'order.closes': 'Nimmt Angebote bis',
   'order.ended.agreed': 'Diese Anfrage ist vereinbart: ihr Swap geht von selbst weiter.',
+  'order.ended.taken':
+    'Diese Anfrage ist vergeben: ein Preis wurde vereinbart. War es deiner, steht ihr Swap in „Meine Swaps“.',
+  'order.stranger':
+    'Hier holt jemand Preise ein. Melde dich an, um zu sehen, was für was gegeben wird, und deinen zu nennen. Ansehen kostet nichts und bindet niemanden. Danach kommst du hierher zurück.',
+  'order.no_such': 'Unter diesem Link gibt es keine Anfrage für dich',
+  'order.no_such.why':
+    'Der Link ist nicht ganz, oder die Anfrage ist privat und für ein anderes Konto. Frag den, der ihn gesendet hat. Öffentliche Anfragen stehen im Markt.',
+  'order.to_book': 'Zum Markt',
   'order.ended.cancelled': 'Diese Anfrage wurde abgebrochen. Es kommen keine Angebote mehr.',
   'order.ended.expired':
     'Diese Anfrage ist abgelaufen. Nichts war gesperrt und nichts ist verloren.',
