@@ -28,16 +28,16 @@ export const orders: Words<typeof english> = {
   'order.they_give': 'Sie geben',
   'order.they_get': 'Sie bekommen',
   'order.one': 'Anfrage',
-  'order.stranger':
-    'Hier bittet jemand um Preise. Melde dich an, um zu sehen, was wofür gegeben wird, und um deinen zu nennen. Ansehen kostet nichts und bindet niemanden. Danach kommst du hierher zurück.',
-  'order.no_such': 'Unter diesem Link gibt es für dich keine Anfrage',
-  'order.no_such.why':
-    'Der Link ist unvollständig, oder die Anfrage ist privat und für ein anderes Konto. Frag, wer ihn gesendet hat. Öffentliche Anfragen stehen im Buch.',
-  'order.to_book': 'Zum Buch',
   'order.closes': 'Nimmt Angebote bis',
   'order.ended.agreed': 'Diese Anfrage ist vereinbart: ihr Swap geht von selbst weiter.',
   'order.ended.taken':
-    'Diese Anfrage ist vergeben: ein Preis wurde vereinbart. War es deine, steht ihr Swap unter „Meine Swaps“.',
+    'Diese Anfrage ist vergeben: ein Preis wurde vereinbart. War es deiner, steht ihr Swap in „Meine Swaps“.',
+  'order.stranger':
+    'Hier holt jemand Preise ein. Melde dich an, um zu sehen, was für was gegeben wird, und deinen zu nennen. Ansehen kostet nichts und bindet niemanden. Danach kommst du hierher zurück.',
+  'order.no_such': 'Unter diesem Link gibt es keine Anfrage für dich',
+  'order.no_such.why':
+    'Der Link ist nicht ganz, oder die Anfrage ist privat und für ein anderes Konto. Frag den, der ihn gesendet hat. Öffentliche Anfragen stehen im Markt.',
+  'order.to_book': 'Zum Markt',
   'order.ended.cancelled': 'Diese Anfrage wurde abgebrochen. Es kommen keine Angebote mehr.',
   'order.ended.expired':
     'Diese Anfrage ist abgelaufen. Nichts war gesperrt und nichts ist verloren.',
