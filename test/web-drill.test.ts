@@ -1,5 +1,5 @@
-// The rescue drill: a browser profile is deleted in the middle of a swap, and the market is asked no
-// more. Phrase, rescue file and nodes bring it back in the saved rescue page, opened from a disk.
+// The rescue drill: a browser profile is deleted in the middle of a swap, and the market is asked
+// no more. Phrase, rescue file and nodes bring it back in the saved rescue page, from a disk.
 // Refunds, and what was paid wrongly, are in the soak (test/web-soak/drill.ts).
 
 import assert from 'node:assert/strict';

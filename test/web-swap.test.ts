@@ -24,13 +24,14 @@ function balance({ addresses }: Trader, name: CoinName): Promise<bigint> {
 }
 
 test('Bitcoin paid by hand for dollars from a wallet: each signs in, agrees and has what it gets', async (t) => {
-  const both = await Promise.all([person(ground, 'Alice'), person(ground, 'Bob')]);
+  const both = await Promise.all([person(ground, 'Alice', ['ETH']), person(ground, 'Bob')]);
   t.after(() => Promise.all(both.map((each) => each.close())));
   const [alice, bob] = both;
   const trade = tradeOf(ground, 'BTC', 'EVM dollar');
   const had = [await balance(alice, 'EVM dollar'), await balance(bob, 'BTC')] as const;
   await swapped(ground, both, trade);
   assert.equal((await balance(alice, 'EVM dollar')) - had[0], trade.getAmount);
+  assert.equal(await balance(alice, 'ETH'), 0n, 'the market has collected for it');
   const came = (await balance(bob, 'BTC')) - had[1];
   // The fee of the claim is taken out of it.
   const leastPercent = 90n;

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
+import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
 import { type EscrowFacts, nothingSeen } from '../../core/facts.ts';
 import type { LegName } from '../../core/trade.ts';
+import type { ChainSource } from '../settle/context.ts';
 import { memoryStore } from '../stores/memory.ts';
 import type { SwapRecord } from '../stores/store.ts';
 import { bitcoinView, evmView, keptRecord, now, secret, views } from '../testing/honest.ts';
+import type { ChainView } from '../trade.ts';
 import { phraseKeys } from './derive.ts';
 import { mostBytes, readOwnRescue, readRescue, writeRescue } from './file.ts';
 import { newPhrase } from './phrase.ts';
@@ -84,6 +87,25 @@ test('a file that cannot be used says why', async () => {
   const real = storeWith(await phraseKeys(newPhrase(), 'mainnet'), memoryStore(), () => now);
   const sources = new Map();
   await assert.rejects(restoreFromFile(real, text, { sources }), { code: 'other_network' });
+});
+
+test('the file is no word about contracts and networks: the person’s own pins are', async () => {
+  const restored = (bitcoin: ChainView, evm: ChainView) => {
+    const pinned = [bitcoin, evm].map((view) => [view.chain, { view } as unknown as ChainSource]);
+    const sources = new Map(pinned as [string, ChainSource][]);
+    return restoreFromFile(
+      storeWith(keys, memoryStore(), () => now),
+      text,
+      { sources },
+    );
+  };
+  const contract = `0x${'11'.repeat(20)}` as const;
+  const another = { ...evmView, deployment: { ...evmView.deployment, contract } };
+  const [found] = await restored(bitcoinView, another);
+  assert.equal(found?.outcome, 'refused');
+  assert.match(found?.why ?? '', /legs\.a\.escrow must be 0x1111/);
+  const mainnet = { ...bitcoinView, network: bitcoinNetworks.mainnet };
+  await assert.rejects(restored(mainnet, evmView), { code: 'other_network' });
 });
 
 test('a swap is in the file until nothing of it can be taken or come back', async () => {

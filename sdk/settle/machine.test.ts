@@ -222,7 +222,7 @@ const tables = {
     of the counterparty | maker none final brought | waiting_to_fund: wait a
     its own leg moves no more | taker final none brought @ due | waiting_to_fund: wait b
     until its timelock | taker none none brought @ clockB=lockB | waiting_to_fund:
-    the own clock ahead | taker none short brought @ wall=lockB+1 clock=now | waiting_to_fund: wait b
+    own clock ahead | taker none short brought @ wall=lockB+1 clock=now | waiting_to_fund: wait b
     too little, and in a pool | taker none shortPooled brought @ clockB=lockB+1 | waiting_to_fund:
     both final | taker final final brought | revealing: reveal a
     once the secret is public | maker final final brought secret | claiming: claim b

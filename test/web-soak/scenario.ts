@@ -40,9 +40,13 @@ export function tradeOf({ place }: Ground, give: CoinName, get: CoinName): Trade
   };
 }
 
-export async function person(ground: Ground, name: string): Promise<Trader> {
+export async function person(
+  ground: Ground,
+  name: string,
+  without: readonly CoinName[] = [],
+): Promise<Trader> {
   const trader = await newTrader(ground, name);
-  await funded(ground, trader);
+  await funded(ground, trader, without);
   await joins(trader);
   await writesPhrase(trader);
   return trader;

@@ -4,7 +4,7 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import type { Family } from '../../core/families.ts';
 import { type Keys, newKeys, walletsOf } from '../../scripts/demo/people.ts';
-import { type Place, placeOf } from '../../scripts/demo/place.ts';
+import { type CoinName, type Place, placeOf } from '../../scripts/demo/place.ts';
 import { walletScript } from '../../web/wallets/testing/script.ts';
 import type { Told } from '../../web/wallets/testing/settings.ts';
 import { originsOf, type Web, watch } from '../support/web.ts';
@@ -119,15 +119,18 @@ function tellsEndTakenBack(): void {
   });
 }
 
-/** On every chain, for so many swaps. */
-export async function funded({ web, place }: Ground, { addresses }: Trader): Promise<void> {
-  const gifts = Object.values(place.coins).flatMap(
-    ({ name, chain, family, token, gift: amount }) => {
-      const asset = token === null ? {} : { asset: token };
-      const gift = { chain, address: addresses[family], amount, ...asset };
-      return name === 'BTC' ? Array.from({ length: 8 }, () => gift) : [gift];
-    },
-  );
+/** On every chain, for so many swaps; of the coins `without` nothing. */
+export async function funded(
+  { web, place }: Ground,
+  { addresses }: Trader,
+  without: readonly CoinName[] = [],
+): Promise<void> {
+  const given = Object.values(place.coins).filter(({ name }) => !without.includes(name));
+  const gifts = given.flatMap(({ name, chain, family, token, gift: amount }) => {
+    const asset = token === null ? {} : { asset: token };
+    const gift = { chain, address: addresses[family], amount, ...asset };
+    return name === 'BTC' ? Array.from({ length: 8 }, () => gift) : [gift];
+  });
   await Promise.all(gifts.map((gift) => web.dev.faucet(gift)));
 }
 

@@ -112,16 +112,19 @@ test('what it lacks is asked for, and looked for again when somebody says so', a
   assert.deepEqual([of.tries, kinds()], [2, ['need_phrase']]);
 });
 
-test('a pause ends when somebody says so, and when the page stops', async (t) => {
-  const { again, stop, ended, of, pass } = driving(t, api(0));
+test('a pause ends when somebody says so or clicks, and when the page stops', async (t) => {
+  const { again, hurry, stop, ended, of, pass } = driving(t, api(0));
   await settled();
   again();
   await settled();
   assert.equal(of.tries, 2);
+  hurry();
+  await settled();
+  assert.equal(of.tries, 3);
   await stop();
   await ended;
   await pass(86_400_000);
-  assert.equal(of.tries, 2);
+  assert.equal(of.tries, 3);
 });
 
 /** Past every timelock, with nothing in either escrow. */

@@ -149,7 +149,7 @@ export function drive(parts: DriveParts): Drive {
         const needsPerson = isForPerson(error);
         set({ phase: needsPerson ? 'stopped' : told.phase, problems: [problem] });
         if (needsPerson) await woken.promise;
-        else await Promise.race([woken.promise, sleep(pauseMs, over.signal)]);
+        else await Promise.race([woken.promise, pause(pauseMs)]);
         pauseMs = Math.min(pauseMs * 2, mostPauseMs);
       }
     }

@@ -81,7 +81,7 @@ export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
       swaps?.restart((leg) => leg.chain === chain);
     },
   });
-  const onRestored = () => swaps?.look();
+  const onRestored = () => void swaps?.look();
   const rescue = await openRescue({
     ...{ client, kept, nodes, phraseStore, onRestored },
     onChange: () => say({ kind: 'changed', what: 'rescue' }),
@@ -91,7 +91,7 @@ export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
   const deals = dealsOf({
     ...{ client, kept, vault, nodes, now, phraseStore },
     health: health.now,
-    onEntry: () => swaps?.look(),
+    onEntry: () => void swaps?.look(),
   });
   const onSaid = (said: Said) => {
     if (said.kind !== 'changed' || said.what === 'deals') return;

@@ -162,7 +162,7 @@ function withFault(restored: Restored, faults: Sources['faults']): Restored {
   return { ...restored, why: `${restored.why}: ${fault[1]}` };
 }
 
-/** The person is asked about amounts, whose decimals are the market's word until a chain says so. */
+/** The person is asked about amounts: decimals are the market's word until a chain says so. */
 async function mustShowAmounts({ trade }: RescueSwap, { sources }: Pick<Sources, 'sources'>) {
   for (const asset of [trade.base, trade.quote]) {
     const source = sources.get(asset.chain);

@@ -254,7 +254,7 @@ async function onEnd(
   await kept.change(endedKey(outcome.swapId), () => writeKept(ended));
   await of.parts.deals.change(told.trade.threadId, () => null);
   onRescue();
-  look(of);
+  void look(of);
 }
 
 async function readyOf(of: All, swapId: string, trade: OwnTrade): Promise<Ready> {
@@ -293,7 +293,7 @@ async function readyOf(of: All, swapId: string, trade: OwnTrade): Promise<Ready>
 
 async function beginAll(of: All, signal: AbortController): Promise<void> {
   of.turn = signal;
-  look(of);
+  void look(of);
   of.watching = watchDeals(of, signal.signal);
   await of.looking;
   show(of);
@@ -305,7 +305,7 @@ async function watchDeals(of: All, signal: AbortSignal): Promise<void> {
   while (!isOver()) {
     await sleep(dealPauseMs, signal);
     const waiting = await of.parts.deals.entries().catch(() => []);
-    if (waiting.length > 0 && !isOver()) look(of);
+    if (waiting.length > 0 && !isOver()) void look(of);
   }
 }
 
@@ -343,7 +343,7 @@ function hear(of: All, said: Said): void {
       of.extras.set(said.swapId, said.extra);
       return;
     case 'changed':
-      if (said.what === 'deals' && of.turn !== null) look(of);
+      if (said.what === 'deals' && of.turn !== null) void look(of);
       of.parts.onSaid(said);
       return;
     default:

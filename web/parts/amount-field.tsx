@@ -1,6 +1,6 @@
 // An amount in whole coins. What is wrong is said as it is typed.
 
-import type { ReactNode } from 'react';
+import type { ComponentProps, ReactNode } from 'react';
 import type { BaseUnits } from '../../core/nominal.ts';
 import { Field } from './field.tsx';
 import { typedAmount } from './typed-amount.ts';
@@ -24,19 +24,32 @@ export function AmountField(props: AmountFieldProps) {
   return (
     <Field label={`${label} (${symbol})`} hint={hint} error={fault ?? error}>
       {(tied) => (
-        <input
+        <AmountInput
           {...tied}
-          className="amount-input"
-          inputMode="decimal"
-          autoComplete="off"
-          spellCheck={false}
           readOnly={readOnly}
           value={value}
-          onChange={({ target }) =>
-            onChange(target.value, typedAmount(target.value, decimals).units)
-          }
+          onType={(typed) => onChange(typed, typedAmount(typed, decimals).units)}
         />
       )}
     </Field>
+  );
+}
+
+export type AmountInputProps = Omit<ComponentProps<'input'>, 'onChange'> & {
+  readonly onType: (typed: string) => void;
+};
+
+/** Where an amount is typed, inside a `Field`. */
+export function AmountInput({ onType, ...tied }: AmountInputProps) {
+  return (
+    <input
+      {...tied}
+      className="amount-input"
+      inputMode="decimal"
+      autoComplete="off"
+      spellCheck={false}
+      maxLength={100}
+      onChange={({ target }) => onType(target.value)}
+    />
   );
 }

@@ -13,6 +13,7 @@ import { useSends } from '../market/sends.ts';
 import { formatAmount, localTime } from '../texts/people.ts';
 import { text, type Values } from '../texts/texts.ts';
 import { amountText } from './amount-text.ts';
+import { Copy } from './copy.tsx';
 import { enough, type GasNote, lackOf, noteOf } from './gas.ts';
 import { chainName } from './names.ts';
 import { Notice } from './notice.tsx';
@@ -118,7 +119,11 @@ export function GasMissing({ engine, side, else: instead }: GasMissingProps) {
   const note = noteOf(side, look.data ?? null, { claims: false, fundings: false });
   if (note.missing === 0n) return <p className="swap-told">{instead}</p>;
   const values = { address: side.address, ...shown(note, look.data ?? null, coin) };
-  return <p className="swap-told">{text('gas.missing', values)}</p>;
+  return (
+    <p className="swap-told">
+      {text('gas.missing', values)} <Copy value={side.address} what={text('gas.address')} />
+    </p>
+  );
 }
 
 function timesShown({ fundBy, refundAt, collectBy }: Times) {

@@ -4,6 +4,4 @@
 export type Text = string | (Partial<Record<Intl.LDMLPluralRule, string>> & { other: string });
 
 /** A catalogue in another language: the keys of the English one. */
-export type Words<English> = { readonly [Key in keyof English]?: Text } & {
-  readonly [key: string]: Text | undefined;
-};
+export type Words<English> = { readonly [Key in keyof English]: Text };

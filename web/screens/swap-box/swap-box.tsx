@@ -9,6 +9,7 @@ import type { Asset } from '../../../sdk/types.ts';
 import { useAssets } from '../../market/assets.ts';
 import { market } from '../../market/client.ts';
 import { useSession } from '../../market/session.ts';
+import { AmountInput } from '../../parts/amount-field.tsx';
 import { Answer } from '../../parts/answer.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Field, TextField } from '../../parts/field.tsx';
@@ -113,15 +114,10 @@ function SideOfSwap({ side, draft, assets, asset, onChange }: SideProps) {
           error={fault}
         >
           {(tied) => (
-            <input
+            <AmountInput
               {...tied}
-              className="amount-input"
-              inputMode="decimal"
-              autoComplete="off"
-              spellCheck={false}
-              maxLength={100}
               value={amount}
-              onChange={({ target }) => onChange(withAmount(draft, side, target.value))}
+              onType={(typed) => onChange(withAmount(draft, side, typed))}
             />
           )}
         </Field>

@@ -54,7 +54,7 @@ export const phrase: Words<typeof english> = {
   'phrase.forget.even': 'Ich habe die Rettungsdatei gespeichert und die Wörter auf Papier',
   'phrase.restore.title': 'Gib deine Phrase ein',
   'phrase.restore.label': 'Die zwölf Wörter, mit Leerzeichen dazwischen',
-  'phrase.restore.hint': 'Sie bleiben in diesem Browser und werden nirgends hin gesendet.',
+  'phrase.restore.hint': 'Sie bleiben auf diesem Gerät und werden nirgends hin gesendet.',
   'phrase.restore.go': 'Diese Phrase nehmen',
   'phrase.restore.count': {
     one: 'Das ist {count} Wort. Eine Phrase hat 12.',
@@ -69,11 +69,10 @@ export const phrase: Words<typeof english> = {
   'rescue.intro':
     'Für ein verlorenes Gerät, einen geleerten Browser oder einen Markt, den es nicht mehr gibt. Du brauchst deine zwölf Wörter und, ohne Markt, die Rettungsdatei.',
   'rescue.memory':
-    'Das ist eine gespeicherte Kopie: sie bewahrt nichts auf. Lass die Seite offen, bis jeder Swap zu Ende ist.',
+    'Das ist eine gespeicherte Kopie: sie bewahrt nichts auf. Lass die Seite offen, bis jeder Swap zu Ende ist. Wurde sie geschlossen, beginne neu mit Datei und Phrase.',
   'rescue.copy.title': 'Rettungsseite',
   'rescue.phrase': '1. Deine Phrase',
-  'rescue.phrase.there':
-    'Dieser Browser hat eine Phrase. Swaps dieser Phrase werden zurückgebracht.',
+  'rescue.phrase.there': 'Deine Phrase ist da. Swaps dieser Phrase werden zurückgebracht.',
   'rescue.from': '2. Deine Swaps',
   'rescue.file': 'Aus einer Rettungsdatei',
   'rescue.file.choose': 'Rettungsdatei wählen oder hier ablegen',
@@ -90,6 +89,8 @@ export const phrase: Words<typeof english> = {
   'rescue.market.ask.title': 'Hast du das vereinbart?',
   'rescue.market.ask':
     'Du gibst {gives} und bekommst {gets}, vereinbart {at}. Das sagt der Markt. Erinnerst du dich nicht, sag nein.',
+  'rescue.market.ask.contract':
+    'Diese App kennt den Token {contract} nicht. Sag nur ja, wenn es der ist, den du vereinbart hast.',
   'rescue.market.yes': 'Ja, zurückbringen',
   'rescue.market.no': 'Nein, weglassen',
   'rescue.market.cut': 'Die Liste war zu lang, um sie ganz zu lesen: es kann ältere Swaps geben.',
@@ -103,14 +104,16 @@ export const phrase: Words<typeof english> = {
   'rescue.node.has': '{chain}: {url}',
   'rescue.node.unknown':
     'Diese App kennt {chain} ohne ihren Markt nicht: öffne die gespeicherte Rettungsseite, die sie aus der Datei kennt.',
-  'rescue.node.check': 'Prüfen und behalten',
+  'rescue.node.check': 'Prüfen und nehmen',
   'rescue.node.height': 'Er antwortet. Sein neuester Block ist {height}.',
-  'rescue.node.wrong': 'Nicht behalten: {sentence}',
+  'rescue.node.wrong': 'Nicht genommen: {sentence}',
   'rescue.go.title': '4. Zurückbringen',
   'rescue.go.what':
-    'Die Swaps werden mit deiner Phrase geprüft und in diesem Browser aufbewahrt. Dann geht jeder von selbst weiter: er holt ab, was dir zusteht, und holt zurück, was fällig ist. Nichts Neues wird gesperrt.',
+    'Die Swaps werden mit deiner Phrase geprüft. Dann geht jeder von selbst weiter, solange die Seite offen ist: er holt ab, was dir zusteht, und holt zurück, was fällig ist. Nichts Neues wird gesperrt.',
   'rescue.go': '{count} zurückbringen',
-  'rescue.go.nodes': 'Nenne zuerst einen Node jeder Chain.',
+  'rescue.go.nodes': 'Nenne zuerst Nodes, von beiden Chains eines Swaps.',
+  'rescue.go.some':
+    'Eine Chain hat noch keinen Node: ihre Swaps bleiben weg. Nenne später einen und bring sie dann zurück.',
   'rescue.go.phrase': 'Gib zuerst deine Phrase ein.',
   'rescue.go.searching': 'Sucht die Geheimnisse deiner Swaps. Das kann eine Minute dauern.',
   'rescue.result.title': 'Was gefunden wurde',
@@ -121,7 +124,7 @@ export const phrase: Words<typeof english> = {
     'Zurückgebracht. Er geht von selbst weiter, bis auf das, was deine Wallet signieren muss: sieh ihn an.',
   'rescue.payout.why':
     'So viele Swaps warten darauf: {count}. Was du auf Bitcoin abholst oder zurückholst, geht dorthin, und vorher geht nichts weiter. Nimm eine Adresse einer Wallet, die du hast.',
-  'rescue.result.kept': 'Dieser Browser hat ihn schon.',
+  'rescue.result.kept': 'Er ist schon da.',
   'rescue.result.over': 'Zu Ende: {why}',
   'rescue.result.not_begun': 'Nicht begonnen: {why}',
   'rescue.result.declined': 'Weggelassen, wie du gesagt hast.',

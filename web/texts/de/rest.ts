@@ -16,7 +16,9 @@ import { settings } from './settings.ts';
 import { settlement } from './settlement.ts';
 import { signIn } from './sign-in.ts';
 import { status } from './status.ts';
+import { swaps } from './swaps.ts';
 import { wallets } from './wallets.ts';
+import { warnings } from './warnings.ts';
 import { webhooks } from './webhooks.ts';
 
 export const rest = {
@@ -36,6 +38,8 @@ export const rest = {
   ...settlement,
   ...signIn,
   ...status,
+  ...swaps,
   ...wallets,
+  ...warnings,
   ...webhooks,
 };

@@ -7,6 +7,7 @@ import type { Words } from '../words.ts';
 export const settlement: Words<typeof english> = {
   'settlement.title': 'Swap: {gives} für {gets}',
   'settlement.loading': 'Liest, was dieser Browser vom Swap aufbewahrt…',
+  'settlement.looking.title': 'Dein Swap',
   'settlement.unknown.title': 'Dieser Browser weiß nichts von diesem Swap',
   'settlement.unknown.why':
     'Swaps liegen in dem Browser, der sie vereinbart hat. Auf einem anderen Gerät bringst du sie mit deiner Rettungsphrase zurück.',
@@ -355,9 +356,6 @@ export const settlement: Words<typeof english> = {
     'Schließ zuerst ihre Anfrage und sieh in ihren Verlauf. Zahlt sie doch und du auch, ist die zweite Zahlung in Gefahr oder kommt ab {refundAt} zurück.',
   'settlement.wallet.leave.not': 'Warten',
   'settlement.wallet.leave.go': 'Sie hat nicht gezahlt',
-  'settlement.relay': 'Der Markt sendet es kostenlos für dich',
-  'settlement.relay.why':
-    'Deine Wallet hat zu wenig für die Netzwerkgebühr. Die Transaktion kann nur an {payTo} zahlen. Zeigen deine Nodes sie nicht binnen einer halben Minute, sagt diese Seite, was zu tun ist.',
 
   'settlement.fates': 'Jede Zahlung an das Escrow',
   'settlement.fate.amount': 'Betrag',
@@ -431,8 +429,6 @@ export const settlement: Words<typeof english> = {
   'settlement.payto.save': 'An diese Adresse zahlen',
   'settlement.payto.kept': 'Ab jetzt wird an {address} gezahlt.',
   'settlement.payto.leave': 'So lassen',
-  'settlement.left':
-    'Signierte Rückzahlungen liegen beim Markt: er sendet sie, wenn sie fällig sind, auch wenn du weg bist.',
   'settlement.checks': 'Was dieser Browser geprüft hat',
   'settlement.checks.ok': 'Richtig:',
   'settlement.checks.bad': 'Falsch:',
@@ -450,96 +446,6 @@ export const settlement: Words<typeof english> = {
   'settlement.history.empty': 'In diesem Browser noch nichts.',
   'settlement.receipt': 'Quittung',
   'settlement.receipt.save': 'Quittung speichern',
-  'receipt.title': 'Quittung für Swap {id}',
-  'receipt.agreed': 'Vereinbart: {at}',
-  'receipt.end.open': 'Beendet: noch nicht',
-  'receipt.end.done_received': 'Beendet: du hast abgeholt',
-  'receipt.end.done_refunded': 'Beendet: du hast zurückgeholt',
-  'receipt.end.done_lost': 'Beendet: die andere Seite hat abgeholt, du nicht',
-  'receipt.end.done_unpaid': 'Beendet: keine Zahlung kam rechtzeitig an',
-  'receipt.end.done_nothing': 'Beendet: nichts wurde bewegt',
-  'receipt.given': 'Gegeben: {amount} auf {chain}',
-  'receipt.given.back': 'Gegeben: nichts; {amount} auf {chain} wurden zurückgeholt',
-  'receipt.received': 'Bekommen: {amount} auf {chain}',
-  'receipt.received.back':
-    'Bekommen: nichts; {amount} auf {chain} gingen an die andere Seite zurück',
-  'receipt.token': 'Token',
-  'receipt.escrow': 'Escrow',
-  'receipt.own': 'Eigene Adresse',
-  'receipt.locked': 'Gesperrt in Transaktion',
-  'receipt.collected': 'Abgeholt in Transaktion',
-  'receipt.back': 'Zurückgegangen in Transaktion',
   'settlement.rescue.save': 'Rettungsdatei speichern',
   'settlement.id': 'Swap {id}',
-
-  'settlement.warn.other_tab': 'Ein anderer Tab führt deine Swaps',
-  'settlement.warn.other_tab.why':
-    'Dieser zeigt sie nur. Lass den anderen Tab offen oder übernimm hier.',
-  'settlement.warn.other_tab.go': 'Hier übernehmen',
-  'settlement.warn.other_tab.busy': 'Der andere Tab wartet auf eine Wallet. Antworte dort.',
-  'settlement.warn.other_tab.silent':
-    'Der andere Tab antwortet nicht. Schließ ihn, und dieser macht weiter.',
-  'settlement.warn.node': 'Ein Node antwortet nicht',
-  'settlement.warn.node.why':
-    'Was diese Seite zeigt, kann alt sein. Was sie nicht lesen kann, sperrt sie nicht und holt sie nicht ab.',
-  'settlement.warn.node.go': 'Andere Nodes wählen',
-  'settlement.warn.market': 'Der Markt antwortet nicht',
-  'settlement.warn.market.why':
-    'Was gesperrt ist, wird ohne ihn abgeholt oder zurückgeholt. Neues wird nicht gesperrt.',
-  'settlement.warn.market_lied': 'Der Markt sagt etwas anderes, als du vereinbart hast',
-  'settlement.warn.market_lied.why':
-    'Diese Seite geht nach deinen Bedingungen und den Chains und glaubt ihm nicht.',
-  'settlement.warn.clock': 'Deine Uhr geht um {off} falsch',
-  'settlement.warn.clock.why': 'Fristen rechnen mit ihr. Stell sie richtig, bevor du zahlst.',
-  'settlement.warn.gas': 'Deine Wallet auf {gasChain} hat zu wenig für die Netzwerkgebühr',
-  'settlement.warn.gas.fund':
-    'Sende ihr vor {fundBy}, was fehlt. Dann geht diese Seite von selbst weiter. Sonst ist nichts verloren.',
-  'settlement.warn.gas.reveal':
-    'Sende ihr vor {revealBy}, was fehlt. Dann holt diese Seite ab. Sonst kommen {gives} zu dir zurück.',
-  'settlement.warn.gas.collect':
-    'Sende ihr vor {otherRefundAt}, was fehlt, sonst kannst du {gets} verlieren. Dann holt diese Seite von selbst ab.',
-  'settlement.warn.gas.refund':
-    'Sende ihr, was für die Rückzahlung fehlt. Es eilt nicht: {gives} warten auf dich.',
-  'settlement.warn.gas.refused':
-    'Der Markt sollte für dich abholen und hat abgelehnt: {why}. Er wird jede halbe Minute neu gefragt.',
-  'settlement.warn.store': 'Dieser Browser kann den Swap nicht sicher aufbewahren',
-  'settlement.warn.store.why':
-    'Lass diese Seite offen, bis der Swap zu Ende ist, und speichere die Rettungsdatei.',
-  'settlement.warn.private': 'Das ist ein privates Fenster',
-  'settlement.warn.private.why':
-    'Alles darin ist weg, wenn du es schließt. Speichere die Rettungsdatei und halte deine Phrase bereit.',
-  'settlement.warn.unpromised': 'Dieser Browser darf löschen, was er aufbewahrt',
-  'settlement.warn.unpromised.why':
-    'Wenn der Speicher voll ist, verspricht er nichts. Speichere die Rettungsdatei.',
-  'settlement.warn.settle': 'Der Swap wartet',
-  'settlement.warn.settle.why': 'Inzwischen wird nichts signiert.',
-  'settlement.warn.terms': 'Die Bedingungen passen nicht zu dem, was du vereinbart hast',
-  'settlement.warn.terms.why': 'Von dir wird nichts bezahlt. Zahle auch nicht von Hand.',
-  'settlement.warn.phrase': 'Deine Rettungsphrase ist nicht geprüft',
-  'settlement.warn.phrase.why':
-    'Verliert dieser Browser seine Daten, kann niemand den Swap zurückbringen.',
-  'settlement.warn.phrase.go': 'Aufschreiben und prüfen',
-  'settlement.warn.rescue': 'Die neueste Rettungsdatei ist nicht gespeichert',
-  'settlement.warn.rescue.why':
-    'Mit der Phrase bringt sie diesen Swap zurück, auch ohne den Markt.',
-  'settlement.warn.near': 'Die Zeit zum Zahlen endet bald',
-  'settlement.warn.near.why':
-    'Sie endet um {fundBy}. Bist du nicht sicher, es zu schaffen, zahle nicht: nichts ist verloren.',
-  'settlement.warn.wrong_network': 'Deine Wallet ist in einem anderen Netz',
-  'settlement.warn.wrong_network.why': 'Stell sie auf {chain} um. Vorher wird nichts signiert.',
-
-  'swaps.title': 'Meine Swaps',
-  'swaps.open': 'Offen',
-  'swaps.ended': 'Beendet',
-  'swaps.swap': 'Swap',
-  'swaps.status': 'Status',
-  'swaps.deadline': 'Nächste Frist',
-  'swaps.none.title': 'Noch kein Swap',
-  'swaps.none': 'Swaps, die du in diesem Browser vereinbarst, stehen hier.',
-  'swaps.none_open': 'Kein Swap ist offen.',
-  'swaps.give_get': '{gives} für {gets}',
-  'swaps.no_deadline': 'keine',
-  'swaps.restore': 'Swaps eines anderen Geräts zurückbringen',
-  'swaps.only_here':
-    'In diesem Browser aufbewahrt. Ein anderes Gerät zeigt sie, wenn du dort deine Rettungsphrase eingibst.',
 };

@@ -7,6 +7,7 @@ export const gas = {
   'gas.unread': 'What your wallet has on {chain} could not be read: {why}',
   'gas.none': '{chain}: no other coins are needed. Fees are taken out of the amount.',
   'gas.enough': '{chain}: your wallet has enough. At most {need} are needed, and it has {has}.',
+  'gas.address': 'address',
   'gas.missing': 'It has {has}, and may need {need}. Send {missing} to {address}.',
   'gas.amount_short': 'Your wallet on {chain} has too little to give',
   'gas.amount_short.why':
@@ -28,4 +29,26 @@ export const gas = {
   'gas.claim_short': 'Too little on {chain} to collect',
   'gas.claim_short.why':
     'Your wallet has {has}, and collecting may take {need}. This market sends no claims there. Send {missing} to {address} before {until}. Nothing of yours is locked before, and nothing is lost.',
+
+  'settlement.relay': 'The market sends it for you, at no cost',
+  'settlement.relay.why':
+    'Your wallet has too little for the network fee. The transaction can pay {payTo} only. If your nodes do not show it within half a minute, this page says what to do.',
+  'settlement.left.refund':
+    'If you are away after {refundAt}, the market may send your refund, to {address} alone. Do not count on it: it has its limits.',
+  'settlement.left.claim':
+    'If you are away once the other side has collected, the market may collect for you, to {payTo} alone. Do not count on it.',
+  'settlement.left.refunds':
+    'Signed refunds are left with the market: it sends them when they are due, even if you are away.',
+  'settlement.warn.gas': 'Your wallet on {gasChain} has too little for the network fee',
+  'settlement.warn.gas.cannot': 'Your wallet on {gasChain} cannot lock your side now',
+  'settlement.warn.gas.fund':
+    'Send it what is missing before {fundBy}. This page then goes on by itself. Nothing is lost if you do not.',
+  'settlement.warn.gas.reveal':
+    'Send it what is missing before {revealBy}. This page then collects. If you do not, {gives} come back to you.',
+  'settlement.warn.gas.collect':
+    'Send it what is missing before {otherRefundAt}, or you may lose {gets}. This page then collects by itself.',
+  'settlement.warn.gas.refund':
+    'Send it what is missing for the refund. There is no hurry: {gives} wait for you.',
+  'settlement.warn.gas.refused':
+    'The market was asked to collect for you, and refused: {why}. It is asked again every half minute.',
 } as const;

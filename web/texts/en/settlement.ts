@@ -410,15 +410,6 @@ export const settlement = {
   'settlement.payto.save': 'Pay this address',
   'settlement.payto.kept': 'From now on {address} is paid.',
   'settlement.payto.leave': 'Leave it',
-  'settlement.relay': 'The market sends it for you, at no cost',
-  'settlement.relay.why':
-    'Your wallet has too little for the network fee. The transaction can pay {payTo} only. If your nodes do not show it within half a minute, this page says what to do.',
-  'settlement.left.refund':
-    'If you are away after {refundAt}, the market may send your refund, to {address} alone. Do not count on it: it has its limits.',
-  'settlement.left.claim':
-    'If you are away once the other side has collected, the market may collect for you, to {payTo} alone. Do not count on it.',
-  'settlement.left.refunds':
-    'Signed refunds are left with the market: it sends them when they are due, even if you are away.',
   'settlement.checks': 'What this browser has checked',
   'settlement.checks.ok': 'Right:',
   'settlement.checks.bad': 'Wrong:',
@@ -436,95 +427,6 @@ export const settlement = {
   'settlement.history.empty': 'Nothing yet in this browser.',
   'settlement.receipt': 'Receipt',
   'settlement.receipt.save': 'Save the receipt',
-  'receipt.title': 'receipt of swap {id}',
-  'receipt.agreed': 'Agreed: {at}',
-  'receipt.end.open': 'Ended: not yet',
-  'receipt.end.done_received': 'Ended: you collected',
-  'receipt.end.done_refunded': 'Ended: you took it back',
-  'receipt.end.done_lost': 'Ended: the other side collected, and you did not',
-  'receipt.end.done_unpaid': 'Ended: no payment arrived in time',
-  'receipt.end.done_nothing': 'Ended: nothing moved',
-  'receipt.given': 'Given: {amount} on {chain}',
-  'receipt.given.back': 'Given: nothing; {amount} on {chain} were taken back',
-  'receipt.received': 'Received: {amount} on {chain}',
-  'receipt.received.back': 'Received: nothing; {amount} on {chain} went back to the other side',
-  'receipt.token': 'Token',
-  'receipt.escrow': 'Escrow',
-  'receipt.own': 'Own address',
-  'receipt.locked': 'Locked in transaction',
-  'receipt.collected': 'Collected in transaction',
-  'receipt.back': 'Went back in transaction',
   'settlement.rescue.save': 'Save the rescue file',
   'settlement.id': 'Swap {id}',
-
-  'settlement.warn.other_tab': 'Another tab settles your swaps',
-  'settlement.warn.other_tab.why':
-    'This one only shows them. Leave the other tab open, or let this one take over.',
-  'settlement.warn.other_tab.go': 'Take over here',
-  'settlement.warn.other_tab.busy': 'The other tab waits for a wallet. Answer it there.',
-  'settlement.warn.other_tab.silent':
-    'The other tab does not answer. Close it, and this one goes on.',
-  'settlement.warn.node': 'A node does not answer',
-  'settlement.warn.node.why':
-    'What this page shows may be old. Nothing is locked or collected on what it cannot read.',
-  'settlement.warn.node.go': 'Choose other nodes',
-  'settlement.warn.market': 'The market does not answer',
-  'settlement.warn.market.why':
-    'What is locked is collected or taken back without it. Nothing new is locked.',
-  'settlement.warn.market_lied': 'The market says something else than you agreed',
-  'settlement.warn.market_lied.why':
-    'This page goes by your own terms and chains, and does not believe it.',
-  'settlement.warn.clock': 'Your clock is off by {off}',
-  'settlement.warn.clock.why': 'Deadlines are reckoned by it. Set it right before you pay.',
-  'settlement.warn.gas': 'Your wallet on {gasChain} has too little for the network fee',
-  'settlement.warn.gas.cannot': 'Your wallet on {gasChain} cannot lock your side now',
-  'settlement.warn.gas.fund':
-    'Send it what is missing before {fundBy}. This page then goes on by itself. Nothing is lost if you do not.',
-  'settlement.warn.gas.reveal':
-    'Send it what is missing before {revealBy}. This page then collects. If you do not, {gives} come back to you.',
-  'settlement.warn.gas.collect':
-    'Send it what is missing before {otherRefundAt}, or you may lose {gets}. This page then collects by itself.',
-  'settlement.warn.gas.refund':
-    'Send it what is missing for the refund. There is no hurry: {gives} wait for you.',
-  'settlement.warn.gas.refused':
-    'The market was asked to collect for you, and refused: {why}. It is asked again every half minute.',
-  'settlement.warn.store': 'This browser cannot keep the swap safely',
-  'settlement.warn.store.why':
-    'Leave this page open until the swap has ended, and save the rescue file.',
-  'settlement.warn.private': 'This is a private window',
-  'settlement.warn.private.why':
-    'All it keeps is gone when you close it. Save the rescue file and have your phrase at hand.',
-  'settlement.warn.unpromised': 'This browser may delete what it keeps',
-  'settlement.warn.unpromised.why':
-    'It promises nothing when the disk is full. Save the rescue file.',
-  'settlement.warn.settle': 'The swap waits',
-  'settlement.warn.settle.why': 'Nothing is signed meanwhile.',
-  'settlement.warn.terms': 'The terms do not fit what you agreed',
-  'settlement.warn.terms.why': 'Nothing of yours is paid. Do not pay by hand either.',
-  'settlement.warn.phrase': 'Your rescue phrase is not checked',
-  'settlement.warn.phrase.why': 'If this browser loses its data, nobody can bring the swap back.',
-  'settlement.warn.phrase.go': 'Write it down and check it',
-  'settlement.warn.rescue': 'The newest rescue file is not saved',
-  'settlement.warn.rescue.why':
-    'With the phrase it brings this swap back even if the market is gone.',
-  'settlement.warn.near': 'The time to pay ends soon',
-  'settlement.warn.near.why':
-    'It ends at {fundBy}. If you are not sure to make it, do not pay: nothing is lost.',
-  'settlement.warn.wrong_network': 'Your wallet is on another network',
-  'settlement.warn.wrong_network.why': 'Switch it to {chain}. Nothing is signed before.',
-
-  'swaps.title': 'My swaps',
-  'swaps.open': 'Open',
-  'swaps.ended': 'Ended',
-  'swaps.swap': 'Swap',
-  'swaps.status': 'Status',
-  'swaps.deadline': 'Next deadline',
-  'swaps.none.title': 'No swap yet',
-  'swaps.none': 'Swaps that you agree to in this browser stand here.',
-  'swaps.none_open': 'No swap is open.',
-  'swaps.give_get': '{gives} for {gets}',
-  'swaps.no_deadline': 'none',
-  'swaps.restore': 'Bring back swaps of another device',
-  'swaps.only_here':
-    'Kept in this browser. Another device shows them after you type your rescue phrase there.',
 } as const;

@@ -1,0 +1,47 @@
+// Texts of what a person is warned of while a swap goes on.
+
+export const warnings = {
+  'settlement.warn.other_tab': 'Another tab settles your swaps',
+  'settlement.warn.other_tab.why':
+    'This one only shows them. Leave the other tab open, or let this one take over.',
+  'settlement.warn.other_tab.go': 'Take over here',
+  'settlement.warn.other_tab.busy': 'The other tab waits for a wallet. Answer it there.',
+  'settlement.warn.other_tab.silent':
+    'The other tab does not answer. Close it, and this one goes on.',
+  'settlement.warn.node': 'A node does not answer',
+  'settlement.warn.node.why':
+    'What this page shows may be old. Nothing is locked or collected on what it cannot read.',
+  'settlement.warn.node.go': 'Choose other nodes',
+  'settlement.warn.market': 'The market does not answer',
+  'settlement.warn.market.why':
+    'What is locked is collected or taken back without it. Nothing new is locked.',
+  'settlement.warn.market_lied': 'The market says something else than you agreed',
+  'settlement.warn.market_lied.why':
+    'This page goes by your own terms and chains, and does not believe it.',
+  'settlement.warn.clock': 'Your clock is off by {off}',
+  'settlement.warn.clock.why': 'Deadlines are reckoned by it. Set it right before you pay.',
+  'settlement.warn.store': 'This browser cannot keep the swap safely',
+  'settlement.warn.store.why':
+    'Leave this page open until the swap has ended, and save the rescue file.',
+  'settlement.warn.private': 'This is a private window',
+  'settlement.warn.private.why':
+    'All it keeps is gone when you close it. Save the rescue file and have your phrase at hand.',
+  'settlement.warn.unpromised': 'This browser may delete what it keeps',
+  'settlement.warn.unpromised.why':
+    'It promises nothing when the disk is full. Save the rescue file.',
+  'settlement.warn.settle': 'The swap waits',
+  'settlement.warn.settle.why': 'Nothing is signed meanwhile.',
+  'settlement.warn.terms': 'The terms do not fit what you agreed',
+  'settlement.warn.terms.why': 'Nothing of yours is paid. Do not pay by hand either.',
+  'settlement.warn.phrase': 'Your rescue phrase is not checked',
+  'settlement.warn.phrase.why': 'If this browser loses its data, nobody can bring the swap back.',
+  'settlement.warn.phrase.go': 'Write it down and check it',
+  'settlement.warn.rescue': 'The newest rescue file is not saved',
+  'settlement.warn.rescue.why':
+    'With the phrase it brings this swap back even if the market is gone.',
+  'settlement.warn.near': 'The time to pay ends soon',
+  'settlement.warn.near.why':
+    'It ends at {fundBy}. If you are not sure to make it, do not pay: nothing is lost.',
+  'settlement.warn.wrong_network': 'Your wallet is on another network',
+  'settlement.warn.wrong_network.why': 'Switch it to {chain}. Nothing is signed before.',
+} as const;
