@@ -8,6 +8,8 @@ export const { shortName, productName } = config;
 
 /** Nobody is signed in any more, or somebody else is: whatever is shown is of nobody here. */
 const gone: ReadonlySet<string | null> = new Set([
+  // Of `/v1`, whose other callers have a key: the cookie is gone.
+  'key_missing',
   'session_missing',
   'session_ended',
   'other_account',

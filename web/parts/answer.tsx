@@ -45,6 +45,13 @@ export function Failed({ error, again }: FailedProps) {
     const wait = formatDuration(answer.retryAfterSeconds ?? 60);
     return <Notice kind="warn" title={text('failed.too_many', { wait })} action={retry} />;
   }
+  if (answer?.status === 404) {
+    return (
+      <Notice kind="info" title={text('failed.none')} action={retry}>
+        {text('failed.none.why', { why: answer.message })}
+      </Notice>
+    );
+  }
   if (answer?.unreachable) {
     return (
       <Notice kind="warn" title={text('failed.unreachable')} action={retry}>

@@ -168,7 +168,7 @@ function Shown({ rfq, assets, isOwn }: ShownProps) {
         <p className="soft">
           {rfq.targetAddress
             ? text('order.private.address', { address: rfq.targetAddress })
-            : text('order.private.link')}
+            : text(isOwn ? 'order.private.link' : 'order.private.visitor')}
         </p>
       )}
       {!live && <Ended rfq={rfq} status={status} assets={assets} isOwn={isOwn} />}

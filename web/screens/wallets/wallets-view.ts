@@ -29,11 +29,12 @@ export function walletsView(
 ): readonly FamilyWallets[] {
   return families.map((family) => {
     const own = payouts.find((each) => each.family === family);
-    const { login, proven } = known[family];
+    // The market's word `login` is of the wallet that is paid, whether it signs in or not.
+    const { login: paidByKey, proven } = known[family];
     const { paid = null, receives = [], waiting = [], leaving = [] } = own ?? {};
     const addresses = new Set([
       ...(paid === null ? [] : [paid]),
-      ...(login === null ? [] : [login]),
+      ...(paidByKey === null ? [] : [paidByKey]),
       ...receives,
       ...waiting.map(({ address }) => address),
       ...leaving.map(({ address }) => address),
@@ -45,7 +46,7 @@ export function walletsView(
         family,
         address,
         isPaid: address === paid,
-        signsIn: address === login || loginIds.includes(`${family}:${address}`),
+        signsIn: loginIds.includes(`${family}:${address}`),
         receives: receives.includes(address),
         isProven: proven.includes(address),
         waits: waits === undefined ? null : { fromAt: waits.fromAt, paid: waits.paid },

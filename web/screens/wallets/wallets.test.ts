@@ -18,7 +18,7 @@ test('paid, login, named, waiting, leaving and proven wallets stand once each, t
         leaving: [{ address: '0xLogin', at: fromAt }],
       },
     ],
-    { evm: { login: '0xLogin', proven: ['0xPaid', '0xOnly'] }, tron: nobody, ...others() },
+    { evm: { login: '0xPaid', proven: ['0xLogin', '0xOnly'] }, tron: nobody, ...others() },
     ['evm:0xLogin', 'evm:0xNew'],
   );
   const [{ rows }] = view.filter(({ family }) => family === 'evm') as [(typeof view)[number]];
@@ -27,7 +27,7 @@ test('paid, login, named, waiting, leaving and proven wallets stand once each, t
     ['0xPaid', '0xLogin', '0xNew', '0xOnly'],
   );
   const [paid, login, added, only] = rows;
-  assert.deepEqual([paid?.isPaid, paid?.receives, paid?.isProven], [true, true, true]);
+  assert.deepEqual([paid?.isPaid, paid?.receives, paid?.signsIn], [true, true, false]);
   assert.deepEqual([login?.signsIn, login?.leavesAt, login?.isPaid], [true, fromAt, false]);
   assert.deepEqual([added?.signsIn, added?.waits], [true, { fromAt, paid: true }]);
   assert.deepEqual([only?.isProven, only?.receives, only?.waits], [true, false, null]);

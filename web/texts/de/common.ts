@@ -22,7 +22,7 @@ export const common: Words<typeof english> = {
   'layout.newer': 'Eine neuere Version dieser App ist da',
   'layout.newer.take': 'Neu laden',
   'layout.newer.safe':
-    'Alle Tabs der App laden neu. Laufende Swaps gehen danach dort weiter, wo sie sind.',
+    'Dieser Tab lädt neu: was hier getippt und nicht gesendet ist, geht verloren. Laufende Swaps gehen weiter, wo sie sind.',
   'layout.newer.late':
     'Es konnte nicht beginnen: die offene Version hat noch zu tun. Versuch es gleich noch einmal, oder schließ alle Tabs der App und öffne sie neu.',
   'fault.title': 'Diese Seite ist ausgefallen',
@@ -40,6 +40,9 @@ export const common: Words<typeof english> = {
   'failed.unreachable.safe':
     'Escrows liegen auf den Chains, nicht beim Markt. Die Fristen eines laufenden Swaps gelten weiter: lass diese Seite offen, oder beende ihn auf der Rettungsseite.',
   'failed.other': 'Der Markt hat das abgelehnt',
+  'failed.none': 'Hier ist nichts für dich',
+  'failed.none.why':
+    'Es ist weg, es gehört zu einem anderen Konto, oder der Link ist unvollständig. Der Markt sagt: {why}',
   'failed.old': 'Das ist alt: der Markt konnte nicht neu gefragt werden',
   'notice.info': 'Hinweis:',
   'notice.good': 'Erledigt:',

@@ -28,21 +28,23 @@ export const orders: Words<typeof english> = {
   'order.they_give': 'Sie geben',
   'order.they_get': 'Sie bekommen',
   'order.one': 'Anfrage',
+  'order.stranger':
+    'Jemand fragt hier nach Preisen. Melde dich an, um zu sehen, was wofür gegeben wird, und deinen Preis zu nennen. Ansehen kostet nichts und bindet niemanden. Danach bist du wieder hier.',
+  'order.no_such': 'Unter diesem Link ist keine Anfrage für dich',
+  'order.no_such.why':
+    'Der Link ist unvollständig, oder die Anfrage ist privat und für ein anderes Konto. Frag, wer ihn geschickt hat. Öffentliche Anfragen stehen im Buch.',
+  'order.to_book': 'Zum Buch',
   'order.closes': 'Nimmt Angebote bis',
   'order.ended.agreed': 'Diese Anfrage ist vereinbart: ihr Swap geht von selbst weiter.',
   'order.ended.taken':
-    'Diese Anfrage ist vergeben: ein Preis wurde vereinbart. War es deiner, steht ihr Swap in „Meine Swaps“.',
-  'order.stranger':
-    'Hier holt jemand Preise ein. Melde dich an, um zu sehen, was für was gegeben wird, und deinen zu nennen. Ansehen kostet nichts und bindet niemanden. Danach kommst du hierher zurück.',
-  'order.no_such': 'Unter diesem Link gibt es keine Anfrage für dich',
-  'order.no_such.why':
-    'Der Link ist nicht ganz, oder die Anfrage ist privat und für ein anderes Konto. Frag den, der ihn gesendet hat. Öffentliche Anfragen stehen im Markt.',
-  'order.to_book': 'Zum Markt',
+    'Diese Anfrage ist vergeben: ein Preis wurde vereinbart. War es deiner, steht der Swap unter „Meine Swaps“.',
   'order.ended.cancelled': 'Diese Anfrage wurde abgebrochen. Es kommen keine Angebote mehr.',
   'order.ended.expired':
     'Diese Anfrage ist abgelaufen. Nichts war gesperrt und nichts ist verloren.',
   'order.ended.again': 'Noch einmal anfragen',
   'order.private.link': 'Privat: wer den Link hat, darf anbieten.',
+  'order.private.visitor':
+    'Privat: sie steht in keiner Liste. Gilt sie nur einem Konto, wird das Angebot jedes anderen abgelehnt.',
   'order.private.address': 'Privat: nur das Konto mit {address} darf anbieten.',
   'order.you_ask': 'Du verlangst {amount}.',
   'order.they_ask': 'Sie verlangen {amount}.',

@@ -40,7 +40,7 @@ export const wallets: Words<typeof english> = {
   'wallets.change.paid': 'Ab jetzt dorthin auszahlen',
   'wallets.change.named': 'Ein Swap darf sie nennen',
   'wallets.change.how':
-    'Die neue Wallet signiert, und auch die, an die jetzt ausgezahlt wird. Ohne diese zweite Unterschrift wartet es, meist 72 Stunden.',
+    'Die neue Wallet signiert, und auch eine, die du hast: die jetzt ausgezahlt wird, sonst die, mit der du dich anmeldest. Ohne diese zweite Unterschrift wartet es, meist 72 Stunden.',
   'wallets.change.session':
     'Nur eine Anmeldung mit einer Wallet dieses Kontos ändert die Auszahlung. Du bist angemeldet {way}.',
   'wallets.change.session.go': 'Mit Wallet anmelden',

@@ -37,6 +37,9 @@ export const common = {
   'failed.unreachable.safe':
     'Escrows are on the chains, not with the market. A swap that runs keeps its deadlines: leave this page open, or finish it on the rescue page.',
   'failed.other': 'The market refused this',
+  'failed.none': 'Nothing is here for you',
+  'failed.none.why':
+    'It is gone, it belongs to another account, or the link is not whole. The market says: {why}',
   'failed.old': 'This is old: the market could not be asked again',
   'notice.info': 'Note:',
   'notice.good': 'Done:',

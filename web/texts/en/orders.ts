@@ -39,6 +39,8 @@ export const orders = {
   'order.ended.expired': 'This order has expired. Nothing was locked and nothing is lost.',
   'order.ended.again': 'Ask again',
   'order.private.link': 'Private: whoever has the link may quote.',
+  'order.private.visitor':
+    'Private: it is in no list. If it is meant for one account alone, a quote of any other is refused.',
   'order.private.address': 'Private: only the account with {address} may quote.',
   'order.you_ask': 'You ask for {amount}.',
   'order.they_ask': 'They ask for {amount}.',

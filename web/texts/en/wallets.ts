@@ -36,7 +36,7 @@ export const wallets = {
   'wallets.change.paid': 'Pay me there from now on',
   'wallets.change.named': 'Let a swap name it',
   'wallets.change.how':
-    'The new wallet signs, and so does the one that is paid now. Without that second signature it waits, usually for 72 hours.',
+    'The new wallet signs, and so does one that you have: the one that is paid now, else the one that signs in. Without that second signature it waits, usually for 72 hours.',
   'wallets.change.session':
     'Only a sign-in by a wallet of this account changes where you are paid. You are signed in {way}.',
   'wallets.change.session.go': 'Sign in by wallet',
