@@ -123,4 +123,6 @@ test('a text has its values, its plural form, and its key where it is not there'
   assert.equal(restOfWords(), undefined);
   assert.equal(heard, 1);
   stop();
+  // Other files of the same process read English.
+  speakBy({ language: 'en', locale: undefined, ...english });
 });
