@@ -267,6 +267,70 @@ test('a wallet of this browser pays by one click, and only the chain is believed
   await page.close();
 });
 
+declare const told: string[];
+declare const away: { is: boolean };
+declare const tell: (news: Record<string, string>) => Promise<void>;
+declare const showSeen: () => void;
+
+test('a page tells by a click alone, once for all tabs, and only while no tab is seen', async () => {
+  const browser = await launched();
+  const context = await browser.newContext();
+  await context.grantPermissions(['notifications'], { origin });
+  await context.addInitScript(() => {
+    const shown: string[] = [];
+    const hidden = { is: false };
+    const { Notification: Real } = globalThis;
+    class Told extends Real {
+      constructor(title: string, options?: NotificationOptions) {
+        super(title, options);
+        shown.push(title);
+      }
+    }
+    const visibilityState = { get: () => (hidden.is ? 'hidden' : 'visible') };
+    Object.defineProperties(document, { visibilityState });
+    Object.assign(globalThis, { Notification: Told, told: shown, away: hidden });
+  });
+  const [one, other] = [await context.newPage(), await context.newPage()];
+  const looks = (page: Page, isAway: boolean) =>
+    page.evaluate((is) => {
+      away.is = is;
+      document.dispatchEvent(new Event('visibilitychange'));
+    }, isAway);
+  const tells = (page: Page, key: string) =>
+    page.evaluate((it) => tell({ key: it, title: it, body: '', path: '/swaps' }), key);
+  const toldIn = (page: Page) => page.evaluate(() => told.splice(0));
+  for (const page of [one, other]) {
+    page.setDefaultTimeout(5_000);
+    await show(page, 'pay');
+    await page.evaluate(() => showSeen());
+  }
+  await looks(one, true);
+  await looks(other, true);
+  await tells(one, 'before a click');
+  await one.getByRole('button', { name: 'Tell me' }).click();
+  await one.getByRole('button', { name: 'Stop telling me' }).waitFor();
+  assert.deepEqual(await toldIn(one), ['You are told here']);
+  await Promise.all([tells(one, 'both'), tells(other, 'both')]);
+  assert.deepEqual([...(await toldIn(one)), ...(await toldIn(other))], ['both']);
+  await looks(other, false);
+  await tells(one, 'while another tab is seen');
+  await looks(other, true);
+  await tells(other, 'afterwards');
+  assert.deepEqual([await toldIn(one), await toldIn(other)], [[], ['afterwards']]);
+  await one.getByRole('button', { name: 'Stop telling me' }).click();
+  await tells(one, 'stopped');
+  assert.deepEqual(await toldIn(one), []);
+  await context.close();
+  const denied = await opened();
+  await denied.addInitScript(() => {
+    Object.defineProperty(Notification, 'permission', { get: () => 'denied' });
+  });
+  await show(denied, 'pay');
+  await denied.getByText('This browser shows no messages of this site.').waitFor();
+  assert.equal(await denied.getByRole('button', { name: 'Tell me' }).count(), 0);
+  await denied.close();
+});
+
 test('a page that must stay open asks before it is left', async () => {
   const page = await opened();
   const asked = async (state: string) => {

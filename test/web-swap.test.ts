@@ -5,10 +5,13 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { ledgers } from '../scripts/demo/ledger.ts';
 import type { CoinName } from '../scripts/demo/place.ts';
+import type { Told } from '../web/wallets/testing/settings.ts';
 import { sharedWeb } from './support/web.ts';
 import { swapped } from './web-soak/pairs.ts';
 import { person, tradeOf } from './web-soak/scenario.ts';
 import { type Ground, groundOf, type Trader } from './web-soak/trader.ts';
+
+declare const walletDoubles: Record<string, Told>;
 
 const opened = sharedWeb();
 let ground: Ground;
@@ -23,13 +26,15 @@ function balance({ addresses }: Trader, name: CoinName): Promise<bigint> {
   return ledgers[family].balance(place[family].rpcUrl, addresses[family], token);
 }
 
-test('Bitcoin paid by hand for dollars from a wallet: each signs in, agrees and has what it gets', async (t) => {
+test('Bitcoin from a wallet of the browser for dollars from another: each signs in, agrees and has what it gets', async (t) => {
   const both = await Promise.all([person(ground, 'Alice', ['ETH']), person(ground, 'Bob')]);
   t.after(() => Promise.all(both.map((each) => each.close())));
   const [alice, bob] = both;
   const trade = tradeOf(ground, 'BTC', 'EVM dollar');
   const had = [await balance(alice, 'EVM dollar'), await balance(bob, 'BTC')] as const;
-  await swapped(ground, both, trade);
+  await swapped(ground, both, trade, { isByWallet: true });
+  const prompts = await alice.page.evaluate(() => walletDoubles.Verse?.prompts ?? []);
+  assert.equal(prompts.filter((each) => each === 'sendTransfer').length, 1);
   assert.equal((await balance(alice, 'EVM dollar')) - had[0], trade.getAmount);
   assert.equal(await balance(alice, 'ETH'), 0n, 'the market has collected for it');
   const came = (await balance(bob, 'BTC')) - had[1];

@@ -5,6 +5,7 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { router } from './app/router.tsx';
+import { tellsWhenWanted } from './app/tells.ts';
 import { queries } from './market/queries.ts';
 import { keepApp } from './offline/keep.ts';
 import { Spoken } from './parts/spoken.tsx';
@@ -16,6 +17,7 @@ import './style/style.css';
 const place = document.querySelector('#app');
 if (place === null) throw new Error('index.html has no #app');
 keepApp();
+window.addEventListener('load', tellsWhenWanted);
 start(place).catch((error) => {
   // No words are there to say it by.
   place.textContent = 'Parts of this app did not arrive. Reload the page. · Bitte neu laden.';

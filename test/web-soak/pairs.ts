@@ -15,7 +15,7 @@ import {
   tradeOf,
 } from './scenario.ts';
 import { accepts, asks, looksAtQuote, quotes, type Trade } from './screens.ts';
-import { settles } from './settles.ts';
+import { settles, type Watching } from './settles.ts';
 import type { Clock, Ground, Trader } from './trader.ts';
 
 const received = /^Done\. You received/;
@@ -38,7 +38,12 @@ const plan: readonly (readonly [give: CoinName, get: CoinName])[] = [
 const took = (fromMs: number) => (performance.now() - fromMs) / 1_000;
 
 /** From the order on, each by its own screens. In seconds, from the quote to both received. */
-export async function swapped(ground: Ground, both: [Trader, Trader], trade: Trade) {
+export async function swapped(
+  ground: Ground,
+  both: [Trader, Trader],
+  trade: Trade,
+  how: Pick<Watching, 'isByWallet'> = {},
+) {
   const [alice, bob] = both;
   await asks(alice, trade);
   await quotes(bob, trade);
@@ -48,7 +53,7 @@ export async function swapped(ground: Ground, both: [Trader, Trader], trade: Tra
   await bob.page.getByRole('link', { name: 'Look and accept' }).first().click();
   await accepts(bob);
   await Promise.all(both.map(({ page }) => page.waitForURL(/\/swaps\//)));
-  const ends = await Promise.all(both.map((each) => settles(ground, each)));
+  const ends = await Promise.all(both.map((each) => settles(ground, each, how)));
   await Promise.all(both.map((each, at) => mustEnd(each, ends[at] ?? '', received)));
   for (const each of both) isClean(each);
   return took(began);

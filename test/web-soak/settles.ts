@@ -18,6 +18,8 @@ export type Watching = {
   readonly isEnough?: () => Promise<boolean>;
   /** Does nothing where the screen asks for the own payment. */
   readonly pays?: boolean;
+  /** Bitcoin by its wallet in the browser, and not from elsewhere. */
+  readonly isByWallet?: boolean;
   readonly signal?: AbortSignal;
 };
 
@@ -28,7 +30,14 @@ export const titleOf = async (page: Page): Promise<string> =>
 export async function settles(
   ground: Ground,
   trader: Trader,
-  { onTitle, until = /^(Done|Ended)/, isEnough, pays = true, signal }: Watching = {},
+  {
+    onTitle,
+    until = /^(Done|Ended)/,
+    isEnough,
+    pays = true,
+    isByWallet = false,
+    signal,
+  }: Watching = {},
 ): Promise<string> {
   const { page } = trader;
   const limit = performance.now() + endLimitMs;
@@ -52,13 +61,16 @@ export async function settles(
     if (asked === 'connect') await connects(page);
     if (asked === 'pay' && pays && !hasPaid) {
       hasPaid = true;
-      await paysByHand(ground, trader);
+      if (isByWallet) await page.getByRole('button', { name: paysWith }).click();
+      else await paysByHand(ground, trader);
     }
     await page.waitForTimeout(lookMs);
   }
   const shown = await page.locator('main').textContent();
   throw new Error(`${trader.name} came no further than ${seen.join(' → ')}:\n${shown}`);
 }
+
+const paysWith = `Pay with ${walletNames.bitcoin}`;
 
 async function nextOf(page: Page): Promise<'wallet' | 'connect' | 'pay' | null> {
   const now = page.locator('.swap-now');

@@ -20,6 +20,7 @@ import {
   type VerifiedLeg,
   type VerifiedSwap,
 } from '../../sdk/trade.ts';
+import { mostClockOffSeconds } from '../market/clock.ts';
 import { mustHaveDecimals } from './coins.ts';
 import type { Kept } from './kept.ts';
 import type { OpenNodes } from './nodes.ts';
@@ -70,8 +71,6 @@ const key = 'deals';
 export const escrowKey = 0;
 const mostEntries = 100;
 const nodeMs = 15_000;
-/** What accept and settle of the SDK tolerate is 120. */
-const mostClockOffSeconds = 90;
 
 type Examining = {
   readonly sources: ReadonlyMap<ChainKey, ChainSource>;

@@ -8,6 +8,7 @@ import { gasOf } from '../../sdk/gas.ts';
 import { storeWith } from '../../sdk/rescue/store.ts';
 import type { StoreHealth } from '../../sdk/stores/indexed-db.ts';
 import type { Store } from '../../sdk/stores/store.ts';
+import { mostClockOffSeconds } from '../market/clock.ts';
 import { byWalletOf } from './by-wallet.ts';
 import { dealsOf, escrowKey } from './deals.ts';
 import type { Kept } from './kept.ts';
@@ -18,7 +19,7 @@ import { sleep } from './sleep.ts';
 import { chainsAtStake } from './stake.ts';
 import { type OpenSwaps, openSwaps } from './swaps.ts';
 import type { Said } from './tabs.ts';
-import { type Engine, type Health, mostClockOffSeconds, type Problem } from './types.ts';
+import type { Engine, Health, Problem } from './types.ts';
 import { openVault } from './vault.ts';
 import { handsOf, keyWallet } from './wallets.ts';
 

@@ -22,7 +22,7 @@ test('a claim whose secret is public is made once, by a tab that hears nothing o
   const frozen = [await store.lock('driver', never)];
   frozen.push(await store.lock(`settlement of ${swapId}`, never));
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const swaps = await openSwaps({
+  const parts = {
     ...{ name: crypto.randomUUID(), store, kept: memoryKept(), pollMs: 2_000 },
     ...{ client: scene.input.client, now: () => scene.wall, problems: () => [] },
     ...{ onStoreFault: () => {}, onSaid: () => {}, onRescue: () => {} },
@@ -37,7 +37,8 @@ test('a claim whose secret is public is made once, by a tab that hears nothing o
       wallet: ({ chain }: { readonly chain: ChainKey }) => wallets.get(chain) ?? null,
       ...{ prompts: () => [], isOpen: () => false, done: () => {} },
     },
-  } as unknown as SwapsParts);
+  } as unknown as SwapsParts;
+  const swaps = await openSwaps(parts);
   t.after(() => swaps.close());
   const pass = async (times: number) => {
     for (let each = 0; each < times; each += 1) {
@@ -57,4 +58,12 @@ test('a claim whose secret is public is made once, by a tab that hears nothing o
   assert.equal(sent(scene, 'a', 'fund').length, 1);
   assert.equal(swaps.one(swapId)?.end?.end, 'received');
   assert.equal(frozen.length, 2);
+  // A reload: both legs are told of as the chains showed them last.
+  const later = await openSwaps({ ...parts, name: crypto.randomUUID() });
+  t.after(() => later.close());
+  for (const leg of ['a', 'b'] as const) {
+    const facts = later.one(swapId)?.legs[leg].facts;
+    assert.ok(facts?.funded && facts.claimed, leg);
+    assert.deepEqual(facts, swaps.one(swapId)?.legs[leg].facts);
+  }
 });

@@ -15,10 +15,11 @@ import type {
   SettleInput,
 } from '../../sdk/settle.ts';
 import { readKept, type Store, type SwapRecord, writeKept } from '../../sdk/stores/store.ts';
-import type { OwnTrade, VerifiedSwap } from '../../sdk/trade.ts';
+import type { OwnTrade } from '../../sdk/trade.ts';
 import type { Wallet } from '../../sdk/wallets/wallet.ts';
 import { type Deals, type Entry, escrowKey } from './deals.ts';
 import { type Begun, type Drive, drive, type Ready, relayedOf, verbDone } from './drive.ts';
+import { type Ended, endedOf, endedView } from './ended.ts';
 import { type Histories, historiesOf } from './history.ts';
 import type { Kept } from './kept.ts';
 import { type Held, held } from './live.ts';
@@ -66,8 +67,6 @@ export type SwapsParts = {
   /** A swap was verified or funded: the rescue file is old. */
   readonly onRescue: () => void;
 };
-
-type Ended = { readonly outcome: Outcome; readonly told: Omit<Told, 'shown' | 'history'> };
 
 /** Side by side in one page; the others begin when one of them has ended. */
 const mostDriven = 60;
@@ -243,14 +242,10 @@ function onStep(of: All, progress: Progress, happened: Happened, trade: OwnTrade
   if (step === 'verified' || step === 'funded' || step === 'pay_by_hand') onRescue();
 }
 
-async function onEnd(
-  of: All,
-  outcome: Outcome,
-  { shown: _, history: __, ...told }: Told,
-): Promise<void> {
+async function onEnd(of: All, outcome: Outcome, told: Told): Promise<void> {
   const { kept, hands, onRescue } = of.parts;
   hands.done(outcome.swapId);
-  const ended: Ended = { outcome, told: { ...told, phase: 'ended', end: outcome } };
+  const ended = endedOf(outcome, told);
   await kept.change(endedKey(outcome.swapId), () => writeKept(ended));
   await of.parts.deals.change(told.trade.threadId, () => null);
   onRescue();
@@ -475,12 +470,6 @@ const atRest: Omit<Told, keyof Begun | 'phase'> = {
 
 function stillView(record: SwapRecord, history: Told['history'], now: UnixSeconds): SwapView {
   return viewOf({ ...atRest, ...begunOf(record, history), phase: 'starting' }, now);
-}
-
-function endedView(text: string, history: Told['history']): SwapView {
-  const { outcome, told } = readKept<Ended>(text);
-  const swap: VerifiedSwap = told.swap;
-  return viewOf({ ...told, history, swap, shown: null, end: outcome, phase: 'ended' }, 0);
 }
 
 /** `unknown`: the market does not say now. */

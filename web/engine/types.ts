@@ -376,9 +376,6 @@ export type ByWallet = {
 
 // Health of the page
 
-/** Apart by more, a deadline may be missed: a problem. */
-export const mostClockOffSeconds = 60;
-
 export type Health = {
   /** `opening` until it is known. `ephemeral`: a private window; see StoreHealth of the SDK. */
   readonly store:

@@ -33,7 +33,7 @@ function shownAs(facts: Partial<Record<LegName, EscrowFacts>>): Told['shown'] {
       ? []
       : [[name, { leg: legWith(record, name, found), clock: now - 60 }] as const];
   });
-  return { trade: record.trade, swap: record.swap, legs: new Map(legs), failures: [] };
+  return { legs: new Map(legs) };
 }
 
 const { swap } = keptRecord('taker');

@@ -1,9 +1,10 @@
 // What a screen sees of a swap: pure, of what is kept, what the chains showed and what was told.
 
+import type { EscrowFacts } from '../../core/facts.ts';
 import { fundBy } from '../../core/gates.ts';
 import type { UnixSeconds } from '../../core/nominal.ts';
 import { type LegName, otherLeg } from '../../core/trade.ts';
-import type { Outcome, SettleState, Shown } from '../../sdk/settle.ts';
+import type { Outcome, SettleState } from '../../sdk/settle.ts';
 import { givenLeg, type OwnTrade, type VerifiedSwap } from '../../sdk/trade.ts';
 import type {
   Ask,
@@ -24,13 +25,20 @@ export type Prompt = {
   readonly sinceMs: number;
 };
 
+/** Of each leg that its chain has shown: what, and the chain's own clock then. */
+export type LegsShown = { readonly legs: ReadonlyMap<LegName, LegShown> };
+export type LegShown = {
+  readonly leg: { readonly facts: EscrowFacts };
+  readonly clock: UnixSeconds;
+};
+
 export type Told = {
   readonly trade: OwnTrade;
   /** Before both sides have named their addresses: as it is expected, without escrows. */
   readonly swap: VerifiedSwap;
   readonly phase: Phase;
   readonly state: SettleState;
-  readonly shown: Shown | null;
+  readonly shown: LegsShown | null;
   readonly isVerified: boolean;
   /** Whether the SDK has told the person to pay by hand, in this run. */
   readonly isToPay: boolean;

@@ -61,7 +61,9 @@ function importsOf(file: string): string[] {
   const found = [...code.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+\.tsx?)'/g)];
   const paths = found.map(([, name = '']) => normalize(`${dirname(file)}/${name}`));
   // Routes name all screens; this one is the first.
-  const isOther = (path: string) => file.startsWith('app/') && /^screens\/(?!swap-box)/.test(path);
+  // What tells of swaps waits for its words by itself.
+  const other = /^screens\/(?!swap-box)|^app\/telling\.ts$/;
+  const isOther = (path: string) => file.startsWith('app/') && other.test(path);
   return paths.filter((path) => !/^\.\.|^texts\//.test(path) && !isOther(path));
 }
 

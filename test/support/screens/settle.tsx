@@ -22,6 +22,8 @@ import { moveClock } from '../../../web/market/clock.ts';
 import { queries } from '../../../web/market/queries.ts';
 import { handOver } from '../../../web/parts/page-wallets.ts';
 import { Spoken } from '../../../web/parts/spoken.tsx';
+import { showSeen, tell } from '../../../web/parts/tell.ts';
+import { TellMe } from '../../../web/parts/tell-me.tsx';
 import { PhraseScreen } from '../../../web/screens/phrase/phrase.tsx';
 import { RescueScreen } from '../../../web/screens/rescue/rescue.tsx';
 import type { Seen } from '../../../web/screens/settlement/situation.ts';
@@ -221,7 +223,8 @@ function screenOf(name: string) {
       { name: 'escrows', ok: true, sentence: 'both addresses follow from your terms' },
     ],
   };
-  return <SwapPage engine={engineOf({ swaps: [full], at })} id={full.id} />;
+  const tell = <TellMe path={`/swaps/${full.id}`} />;
+  return <SwapPage engine={engineOf({ swaps: [full], at })} id={full.id} tell={tell} />;
 }
 
 function listOf(): SwapView[] {
@@ -242,6 +245,7 @@ function Shown() {
 const language = languageFor(null, navigator.languages);
 void speak(language, { isWhole: true }).then(() =>
   Object.assign(globalThis, {
+    ...{ tell, showSeen },
     showState: (name: string) => {
       queries.clear();
       shown.set(name);

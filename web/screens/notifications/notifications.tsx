@@ -7,6 +7,7 @@ import type { SignedInAccount } from '../../market/session.ts';
 import { AccountScreen } from '../../parts/account-screen.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
+import { TellMe } from '../../parts/tell-me.tsx';
 import { text } from '../../texts/texts.ts';
 
 export function Notifications() {
@@ -16,6 +17,7 @@ export function Notifications() {
         <>
           <p>{text('notifications.what')}</p>
           <Channels account={signedIn} />
+          <TellMe path="/swaps" />
           <Kinds />
         </>
       )}

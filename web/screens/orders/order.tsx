@@ -25,6 +25,8 @@ import { Notice } from '../../parts/notice.tsx';
 import { useNow } from '../../parts/now.ts';
 import { Screen } from '../../parts/screen.tsx';
 import { SignedIn } from '../../parts/signed-in.tsx';
+import { tell, useTellState } from '../../parts/tell.ts';
+import { TellMe } from '../../parts/tell-me.tsx';
 import { formatAmount } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { Offers } from './offers.tsx';
@@ -35,6 +37,8 @@ import './orders.css';
 
 /** How often the market is asked for quotes, and whether the order still stands. */
 const pollMs = 2_000;
+/** While nobody looks, and somebody wants to be told. */
+const awayPollMs = 15_000;
 
 export function Order() {
   const { id } = useParams({ from: '/orders/$id' });
@@ -225,12 +229,17 @@ function Ended({ rfq, status, assets, isOwn }: EndedProps) {
 const mostThreads = 100;
 
 function useThreads(rfqId: string, live: boolean) {
+  const telling = useTellState();
   return useQuery({
     queryKey: ['threads', rfqId],
     queryFn: ({ signal }) => market.threadsOfRfq(rfqId, { limit: mostThreads }, { signal }),
-    refetchInterval: live ? pollMs : false,
+    refetchInterval: () => (live ? everyMs() : false),
+    // Whoever wants to be told of a quote looks elsewhere meanwhile.
+    refetchIntervalInBackground: telling === 'on',
   });
 }
+
+const everyMs = () => (document.visibilityState === 'visible' ? pollMs : awayPollMs);
 
 function Quotes({ rfq, live, assets }: { rfq: Rfq; live: boolean; assets: readonly Asset[] }) {
   const threads = useThreads(rfq.id, live);
@@ -245,7 +254,7 @@ function Quotes({ rfq, live, assets }: { rfq: Rfq; live: boolean; assets: readon
           const offers = offersOf(found, priceOf(price.data), now() * 1_000);
           return (
             <>
-              <Told offers={offers} quote={quote} />
+              <Told offers={offers} quote={quote} rfqId={rfq.id} />
               {offers.length === 0 && live && (
                 <Empty>
                   {text(rfq.visibility === 'private' ? 'order.none.private' : 'order.none')}
@@ -257,6 +266,7 @@ function Quotes({ rfq, live, assets }: { rfq: Rfq; live: boolean; assets: readon
                   <Offers offers={offers} quote={quote} isGot={isGot} />
                 </>
               )}
+              {live && <TellMe path={`/orders/${rfq.id}`} />}
               {nextCursor !== null && (
                 <Notice kind="info">{text('order.more_quotes', { count: mostThreads })}</Notice>
               )}
@@ -268,8 +278,14 @@ function Quotes({ rfq, live, assets }: { rfq: Rfq; live: boolean; assets: readon
   );
 }
 
+type ToldProps = {
+  readonly offers: readonly Offer[];
+  readonly quote: Asset | undefined;
+  readonly rfqId: string;
+};
+
 /** A quote that comes while one looks elsewhere on the page is said once. */
-function Told({ offers, quote }: { offers: readonly Offer[]; quote: Asset | undefined }) {
+function Told({ offers, quote, rfqId }: ToldProps) {
   const known = useRef<ReadonlyMap<string, bigint> | null>(null);
   useEffect(() => {
     const now = new Map(
@@ -283,6 +299,8 @@ function Told({ offers, quote }: { offers: readonly Offer[]; quote: Asset | unde
     for (const [id, amount] of now) {
       if (before.get(id) === amount) continue;
       announce(text('order.new_quote', { amount: amountText(amount, quote) }));
+      const said = { title: text('tell.quote'), body: text('tell.quote.why') };
+      void tell({ ...said, key: `quote ${id} ${amount}`, path: `/orders/${rfqId}` });
     }
   });
   return null;

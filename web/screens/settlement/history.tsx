@@ -8,6 +8,7 @@ import type { Listed } from '../../parts/labels.ts';
 import { saveFile } from '../../parts/save-file.ts';
 import { localTime } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
+import { happenedText } from './happened.ts';
 import { receiptOf } from './receipt.ts';
 
 export function Checks({ swap }: { readonly swap: SwapView }) {
@@ -28,7 +29,10 @@ export function Checks({ swap }: { readonly swap: SwapView }) {
   );
 }
 
-export function History({ swap, now }: { readonly swap: SwapView; readonly now: UnixSeconds }) {
+type EndedProps = { readonly swap: SwapView; readonly listed: readonly Listed[] };
+type HistoryProps = EndedProps & { readonly now: UnixSeconds };
+
+export function History({ swap, now, listed }: HistoryProps) {
   const { history } = swap;
   return (
     <details className="panel">
@@ -37,20 +41,22 @@ export function History({ swap, now }: { readonly swap: SwapView; readonly now: 
         <p className="soft">{text('settlement.history.empty')}</p>
       ) : (
         <ol className="swap-history">
-          {history.map(({ at, text: told, txid }, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: only its end grows.
-            <li key={index}>
-              <span className="soft">{localTime(at, now)}</span> {told}
-              {txid !== null && <code>{txid}</code>}
-            </li>
-          ))}
+          {history.map((each, index) => {
+            const { said, detail } = happenedText(each, swap, listed);
+            return (
+              // biome-ignore lint/suspicious/noArrayIndexKey: only its end grows.
+              <li key={index}>
+                <span className="soft">{localTime(each.at, now)}</span> {said}
+                {detail !== null && <span className="hint swap-detail">{detail}</span>}
+                {each.txid !== null && <code>{each.txid}</code>}
+              </li>
+            );
+          })}
         </ol>
       )}
     </details>
   );
 }
-
-type EndedProps = { readonly swap: SwapView; readonly listed: readonly Listed[] };
 
 export function Ended({ swap, listed }: EndedProps) {
   if (swap.phase !== 'ended') return null;

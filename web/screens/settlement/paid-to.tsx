@@ -6,21 +6,24 @@ import { Button } from '../../parts/button.tsx';
 import { PayoutForm } from '../../parts/payout-form.tsx';
 import { text } from '../../texts/texts.ts';
 import type { Shown } from './shown.ts';
-import { askOf, factsOf, sidesOf } from './situation.ts';
+import { askOf, factsOf, type Situation, sidesOf } from './situation.ts';
 
 type Props = { readonly engine: Engine; readonly swap: SwapView; readonly said: Shown };
 
+/** What is collected or received is refunded no more. */
+const isPaid: readonly Situation[] = ['collecting', 'received'];
+
 /** While nothing of it is signed: the own leg's refund, or the other leg's claim. */
-function openLeg(swap: SwapView): LegView | null {
+function openLeg(swap: SwapView, situation: Situation): LegView | null {
   const { own, other } = sidesOf(swap);
   const leg = [own, other].find(({ family }) => family === 'bitcoin');
-  if (leg === undefined || swap.phase === 'ended') return null;
+  if (leg === undefined || swap.phase === 'ended' || isPaid.includes(situation)) return null;
   const { claimed, refunded } = factsOf(leg);
   return claimed === null && refunded === null ? leg : null;
 }
 
 export function PaidTo({ engine, swap, said }: Props) {
-  const leg = openLeg(swap);
+  const leg = openLeg(swap, said.situation);
   const [isOpen, setOpen] = useState(false);
   // Of a swap that was brought back none is known, and it is not read before one is.
   const isAsked = askOf(swap, 'name_payout') !== null;

@@ -4,11 +4,13 @@ import { useParams } from '@tanstack/react-router';
 import { use, useEffect } from 'react';
 import { pageEngine } from '../../engine/page.ts';
 import { handOver } from '../../parts/page-wallets.ts';
+import { TellMe } from '../../parts/tell-me.tsx';
 import { SwapPage } from './swap-page.tsx';
 
 export function Settlement() {
   const { id } = useParams({ from: '/swaps/$id' });
   const engine = use(pageEngine());
   useEffect(() => handOver(engine.use), [engine]);
-  return <SwapPage engine={engine} id={id} key={id} />;
+  const tell = <TellMe path={`/swaps/${id}`} />;
+  return <SwapPage engine={engine} id={id} key={id} tell={tell} />;
 }

@@ -82,8 +82,8 @@ export function shown(seen: Seen, listed: readonly Listed[]): Shown {
     ...{ away: say('away'), lose: say('lose') },
     clock: clockOf(seen, situation),
     legs: [
-      legShown(own, 'own', String(values.gives), seen),
-      legShown(other, 'other', String(values.gets), seen),
+      legShown(own, 'own', String(values.gives), seen, situation),
+      legShown(other, 'other', String(values.gets), seen, situation),
     ],
     mustStay: mustStay(seen, situation),
     values,
@@ -109,7 +109,7 @@ function valuesOf(seen: Seen, listed: readonly Listed[]): Values {
   const at = (time: UnixSeconds) => localTime(time, now);
   const little = payments.filter(({ spent }) => spent === null);
   const arrived = little.reduce((sum, { amount }) => sum + amount, 0n);
-  const { counterpartyFundBy, revealBy } = swap.deadlines;
+  const { initiatorFundBy, counterpartyFundBy, revealBy } = swap.deadlines;
   const [contract = ''] = (own.escrow ?? '').split(':');
   const { wallet } = seen;
   return {
@@ -123,34 +123,44 @@ function valuesOf(seen: Seen, listed: readonly Listed[]): Values {
     confirmations: mine.funded?.confirmations ?? 0,
     otherConfirmations: theirs.claimed?.confirmations ?? 0,
     refundConfirmations: mine.refunded?.confirmations ?? 0,
-    ...{ fundBy: at(fundByOf(swap)), counterpartyFundBy: at(counterpartyFundBy) },
+    ...{ fundBy: at(fundByOf(swap)), initiatorFundBy: at(initiatorFundBy) },
+    counterpartyFundBy: at(counterpartyFundBy),
     ...{ revealBy: at(revealBy), refundAt: at(own.timelock), otherRefundAt: at(other.timelock) },
     back: at(swap.role === 'initiator' ? revealBy : other.timelock),
   };
 }
+
+/** The swap does not go on: what is in comes back, and nothing more is paid in. */
+const isComingBack: readonly Situation[] = [
+  ...(['waits_for_refund', 'refund', 'refunding', 'paid_little'] as const),
+];
 
 function legShown(
   leg: LegView,
   side: 'own' | 'other',
   amount: string,
   { swap, now }: Seen,
+  situation: Situation,
 ): LegShown {
   const { facts, requiredConfirmations, timelock } = leg;
-  const isOver = swap.phase === 'ended';
+  const isBack = isComingBack.includes(situation);
+  const isUnpaid = side === 'other' && isBack && (facts?.funded ?? null) === null;
+  const isOver = swap.phase === 'ended' || isUnpaid;
   const paidIn = stepOf(text(`settlement.leg.${side}_in`), facts, facts?.funded ?? null, {
     requiredConfirmations,
     isDue: true,
     isOver,
   });
-  const out = outOf(facts);
+  const out = outOf(facts, isBack && side === 'own');
+  const isIn = (facts?.funded ?? null) !== null;
   return {
     title: text(`settlement.leg.${side}`, { amount }),
     chain: leg.chain,
     escrow: leg.escrow,
     lock:
-      isOver || out.seen?.deep === true
+      isOver || out.seen !== null
         ? null
-        : text('settlement.leg.lock', { at: localTime(timelock, now) }),
+        : text(`settlement.leg.${isIn ? 'lock' : 'would_lock'}`, { at: localTime(timelock, now) }),
     steps: [
       paidIn,
       stepOf(text(`settlement.leg.${side}_${out.way}`), facts, out.seen, {
@@ -163,8 +173,10 @@ function legShown(
 }
 
 /** By which way it leaves, or most probably will. */
-function outOf(facts: EscrowFacts | null) {
-  if (facts?.refunded != null) return { way: 'back', seen: facts.refunded } as const;
+function outOf(facts: EscrowFacts | null, isBack: boolean) {
+  if (facts?.refunded != null || (isBack && facts?.claimed == null)) {
+    return { way: 'back', seen: facts?.refunded ?? null } as const;
+  }
   return { way: 'out', seen: facts?.claimed ?? null } as const;
 }
 

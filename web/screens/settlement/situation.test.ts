@@ -2,11 +2,22 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import type { SwapView } from '../../engine/types.ts';
+import { happenedText } from './happened.ts';
 import { receiptOf } from './receipt.ts';
 import { swapRows } from './rows.ts';
 import { shown } from './shown.ts';
 import { fatesOf, mustStay, situationOf, situations } from './situation.ts';
-import { agreedAt, deadlines, healthy, listed, payment, seen, states } from './testing/views.ts';
+import {
+  agreedAt,
+  deadlines,
+  happened,
+  healthy,
+  listed,
+  payment,
+  seen,
+  states,
+} from './testing/views.ts';
 import { type About, inCoins, warningsOf } from './warnings.ts';
 import '../../texts/testing.ts';
 
@@ -27,8 +38,6 @@ test('no screen says a name in the place of a value', () => {
     }
     for (const leg of legs) {
       assert.equal(leg.steps.length, 2, name);
-      const isOver = each.swap.phase === 'ended' || leg.steps[1]?.state === 'done';
-      assert.equal(leg.lock === null, isOver, `${name}: ${leg.lock}`);
     }
   }
 });
@@ -59,6 +68,34 @@ test('a leg is a step done only when that is final, and the other way out once i
     ['You lock', 'done', 'final'],
     ['It comes back to you', 'now', '1 of 3 confirmations'],
   ]);
+});
+
+test('a leg is locked from its payment until it leaves, and not before or after', () => {
+  const locks = (name: string) => {
+    const found = states.find(([each]) => each === name)?.[2] ?? assert.fail(name);
+    return shown(found, listed).legs.map(({ lock }) => lock?.replace(/ until .*/, '') ?? null);
+  };
+  const [would, is] = ['Will be locked', 'Locked'];
+  assert.deepEqual(locks('pay'), [would, would]);
+  assert.deepEqual(locks('waits for the other'), [is, would]);
+  assert.deepEqual(locks('claim in a pool'), [is, null]);
+  assert.deepEqual(locks('other one did not fund'), [is, null]);
+  assert.deepEqual(locks('refund in a block'), [null, null]);
+  for (const name of ['done', 'refunded', 'nothing']) assert.deepEqual(locks(name), [null, null]);
+  const back = shown(seen({ state: 'refunding', btc: 'final' }), listed).legs[0].steps[1];
+  assert.equal(back?.label, 'It comes back to you');
+});
+
+test('what happened is told in whole coins, and what others said as they said it', () => {
+  const { swap } = seen({ isByHand: true });
+  const told = (step: SwapView['history'][number]['step'], said = 'pay 1000000 sats') =>
+    happenedText({ ...happened(step), text: said }, swap, listed);
+  assert.deepEqual(told('pay_by_hand'), {
+    ...{ said: 'You were asked to pay 0.01\u00a0BTC in one payment.', detail: null },
+  });
+  const short = 'account has 5000000000000000 wei';
+  assert.equal(told('waiting', short).detail, 'account has 0.005\u00a0ETH');
+  assert.equal(told('market_refused').detail, 'pay 0.01\u00a0BTC');
 });
 
 test('the page asks to stay open while what it sends next has no later time', () => {

@@ -40,6 +40,7 @@ export const situations = [
   'done_received',
   'done_refunded',
   'done_nothing',
+  'done_not_locked',
   'done_unpaid',
   'done_lost',
 ] as const;
@@ -184,7 +185,10 @@ export function endOf(swap: SwapView) {
   if (swap.end?.end === 'refunded' || ownIs === 'refunded') return 'done_refunded';
   // Of what is restored nobody knows who paid.
   const isByOthers = swap.isByHand || (swap.isRestored && own.family === 'bitcoin');
-  return isByOthers ? 'done_unpaid' : 'done_nothing';
+  if (isByOthers) return 'done_unpaid';
+  // Whoever locks second has locked nothing because the first one has not, or has missed its time.
+  const isMine = swap.role === 'initiator' || factsOf(other).funded !== null;
+  return isMine ? 'done_not_locked' : 'done_nothing';
 }
 
 /** Whether the page has to stay open now: what it sends next has no later time. */

@@ -30,7 +30,14 @@ const useLive = <T,>({ subscribe, now }: Live<T>): T => useSyncExternalStore(sub
 
 export type OnSwap = { readonly engine: Engine; readonly swap: SwapView };
 
-export function SwapPage({ engine, id }: { readonly engine: Engine; readonly id: string }) {
+type SwapPageProps = {
+  readonly engine: Engine;
+  readonly id: string;
+  /** Whether the person wants to be told while it looks elsewhere; a saved copy tells nothing. */
+  readonly tell?: React.ReactNode;
+};
+
+export function SwapPage({ engine, id, tell }: SwapPageProps) {
   const swap = useLive(engine.swaps.all).find((each) => each.id === id);
   // Both have just accepted: the engine has yet to hear of it.
   const { isPending } = useQuery({
@@ -42,7 +49,7 @@ export function SwapPage({ engine, id }: { readonly engine: Engine; readonly id:
     enabled: swap === undefined,
     networkMode: 'always',
   });
-  if (swap !== undefined) return <Known engine={engine} swap={swap} />;
+  if (swap !== undefined) return <Known engine={engine} swap={swap} tell={tell} />;
   if (!isPending) return <Unknown />;
   return (
     <Screen title={text('settlement.looking.title')} narrow>
@@ -90,7 +97,7 @@ function usePayments({ engine, swap }: OnSwap): readonly EscrowPayment[] {
   return data ?? none;
 }
 
-function Known({ engine, swap }: OnSwap) {
+function Known({ engine, swap, tell }: OnSwap & Pick<SwapPageProps, 'tell'>) {
   // Once a second: texts name how long it is until a deadline.
   useNow();
   const payments = usePayments({ engine, swap });
@@ -107,19 +114,21 @@ function Known({ engine, swap }: OnSwap) {
       title={text('settlement.title', said.values)}
       aside={<span className="soft">{text('settlement.id', { id: swap.id.slice(0, 8) })}</span>}
     >
-      <Warnings engine={engine} seen={seen} said={said} />
+      <Warnings engine={engine} seen={seen} said={said} which="before" />
       <Main said={said}>
         <Relay swap={swap} said={said} />
         <Action engine={engine} seen={seen} said={said} />
         <Left swap={swap} said={said} />
       </Main>
+      <Warnings engine={engine} seen={seen} said={said} which="after" />
       <Gas engine={engine} swap={swap} />
+      {swap.phase !== 'ended' && tell}
       <Fates seen={seen} said={said} listed={listed} />
       <Legs engine={engine} said={said} />
       <PaidTo engine={engine} swap={swap} said={said} />
       <Ended swap={swap} listed={listed} />
       <Checks swap={swap} />
-      <History swap={swap} now={seen.now} />
+      <History swap={swap} now={seen.now} listed={listed} />
     </Screen>
   );
 }

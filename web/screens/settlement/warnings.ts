@@ -1,12 +1,7 @@
 // What a person is warned of before it costs, the worst first. Pure.
 
-import {
-  type Health,
-  mostClockOffSeconds,
-  type Problem,
-  type RescueFileState,
-  type VaultState,
-} from '../../engine/types.ts';
+import type { Health, Problem, RescueFileState, VaultState } from '../../engine/types.ts';
+import { mostClockOffSeconds } from '../../market/clock.ts';
 import { formatAmount } from '../../texts/people.ts';
 import { gasUrgency } from './ahead.ts';
 import { factsOf, fundByOf, type Seen, sidesOf, situationOf } from './situation.ts';
@@ -54,13 +49,18 @@ const weights: Readonly<Record<WarningKind, Warning['weight']>> = {
   ...{ market_lied: 'warn', market: 'info', settle: 'warn', rescue: 'info', unpromised: 'info' },
 };
 
-const decimalsOf: Readonly<Record<string, number>> = { wei: 18, sun: 6, lamports: 9 };
+const decimalsOf: Readonly<Record<string, number>> = { wei: 18, sun: 6, lamports: 9, sats: 8 };
 
-/** A sentence of the SDK with base units of a chain's own coin, in whole coins of that symbol. */
+/**
+ * A sentence of the SDK with base units of a chain's own coin, in whole coins of that symbol.
+ * Sats are bitcoin whatever the symbol.
+ */
 export function inCoins(sentence: string, symbol: string): string {
-  const coins = (_: string, amount: string, unit: string) =>
-    `${formatAmount(BigInt(amount), decimalsOf[unit] ?? 0)}\u00a0${symbol}`;
-  return sentence.replace(/\b(\d+) (wei|sun|lamports)\b/g, coins);
+  const coins = (_: string, amount: string, unit: string) => {
+    const whole = formatAmount(BigInt(amount), decimalsOf[unit] ?? 0);
+    return `${whole}\u00a0${unit === 'sats' ? 'BTC' : symbol}`;
+  };
+  return sentence.replace(/\b(\d+) (wei|sun|lamports|sats)\b/g, coins);
 }
 
 /** None once the swap has ended: nothing can be lost any more. */

@@ -16,16 +16,23 @@ import type { Shown } from './shown.ts';
 import { type Seen, sidesOf } from './situation.ts';
 import { inCoins, type WarningKind, warningsOf } from './warnings.ts';
 
-type Props = { readonly engine: Engine; readonly seen: Seen; readonly said: Shown };
+type Props = {
+  readonly engine: Engine;
+  readonly seen: Seen;
+  readonly said: Shown;
+  /** What costs something stands above what is to be done, and the rest below it. */
+  readonly which: 'before' | 'after';
+};
 
-export function Warnings({ engine, seen, said }: Props) {
+export function Warnings({ engine, seen, said, which }: Props) {
   const { swaps, health: live, vault, rescue } = engine;
   const driver = useSyncExternalStore(swaps.driver.subscribe, swaps.driver.now);
   const health = useSyncExternalStore(live.subscribe, live.now);
   const { kind: kept } = useSyncExternalStore(vault.state.subscribe, vault.state.now);
   const file = useSyncExternalStore(rescue.file.subscribe, rescue.file.now);
   const isOtherTab = driver.kind === 'other';
-  const found = warningsOf({ ...seen, isOtherTab, health, vault: kept, rescue: file });
+  const all = warningsOf({ ...seen, isOtherTab, health, vault: kept, rescue: file });
+  const found = all.filter(({ weight }) => (weight === 'info') === (which === 'after'));
   const short = seen.swap.problems.find((each) => each.kind === 'gas');
   const { chain: gasChain } = seen.swap.legs[short?.leg ?? seen.swap.gives];
   const { data: listed = [] } = useAssets();
@@ -38,6 +45,7 @@ export function Warnings({ engine, seen, said }: Props) {
     chain: chainName(sidesOf(seen.swap).own.chain),
     gasChain: chainName(gasChain),
   };
+  const told = (said: string) => (coin === undefined ? said : inCoins(said, coin.symbol));
   return found.map(({ kind, weight, sentence }) => (
     <Notice
       key={kind}
@@ -57,7 +65,9 @@ export function Warnings({ engine, seen, said }: Props) {
       {sentence !== null && kind === 'gas' && (
         <GasOf engine={engine} seen={seen} sentence={sentence} coin={coin?.symbol} />
       )}
-      {sentence !== null && kind !== 'gas' && <details className="swap-told">{sentence}</details>}
+      {sentence !== null && kind !== 'gas' && (
+        <details className="swap-told">{told(sentence)}</details>
+      )}
     </Notice>
   ));
 }

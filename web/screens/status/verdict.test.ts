@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { clockToleranceSeconds } from '../../../sdk/verify.ts';
+import { mostClockOffSeconds } from '../../market/clock.ts';
 import { clockOff, stateOf } from './verdict.ts';
 
 const chain = {
@@ -21,15 +23,16 @@ test('a halt stands above what is seen, and a chain that was never seen is not m
   }
 });
 
-test('a clock is worth a warning from half a minute on, either way', () => {
+test('a clock is worth a warning where nothing is accepted with it, either way', () => {
   const at = '2026-01-01T00:01:00Z';
   const market = Date.parse(at) / 1_000;
   for (const [off, told] of [
-    [29, null],
-    [30, 30],
-    [-29, null],
-    [-30, -30],
+    [60, null],
+    [61, 61],
+    [-60, null],
+    [-61, -61],
   ] as const) {
     assert.equal(clockOff({ at }, market + off), told);
   }
+  assert.equal(2 * mostClockOffSeconds, clockToleranceSeconds);
 });

@@ -3,6 +3,7 @@
 import type { UnixSeconds } from '../../../core/nominal.ts';
 import { parseIsoTime } from '../../../sdk/people.ts';
 import type { MarketStatus } from '../../../sdk/types.ts';
+import { mostClockOffSeconds } from '../../market/clock.ts';
 
 type Chain = MarketStatus['chains'][number];
 
@@ -18,8 +19,5 @@ export function stateOf({ haltedSince, height, isQuiet }: Chain): ChainState {
 /** Seconds that this clock is ahead of the market's; null: too few to matter. */
 export function clockOff({ at }: Pick<MarketStatus, 'at'>, now: UnixSeconds): number | null {
   const off = now - parseIsoTime(at);
-  return Math.abs(off) < leastClockOff ? null : off;
+  return Math.abs(off) <= mostClockOffSeconds ? null : off;
 }
-
-/** An answer is seconds old, and no deadline is decided by less. */
-const leastClockOff = 30;

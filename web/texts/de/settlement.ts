@@ -18,7 +18,7 @@ export const settlement: Words<typeof english> = {
   'settlement.away': 'Wenn du diese Seite schließt',
   'settlement.lose': 'Was du verlieren kannst',
   'settlement.until': 'Bis',
-  'settlement.from': 'Ab',
+  'settlement.from': 'Kommt zurück ab',
 
   'settlement.starting.title': 'Sieht auf beiden Chains nach',
   'settlement.starting.now': 'Diese Seite liest, was beide Chains zeigen.',
@@ -59,50 +59,6 @@ export const settlement: Words<typeof english> = {
     'Nach dem Zahlen kannst du diese Seite schließen. Komm vor {revealBy} zum Abholen wieder.',
   'settlement.pay.lose':
     'Was du zahlst, kommt ab {refundAt} zurück, wenn der Swap scheitert. Verloren sind nur Netzwerkgebühren.',
-
-  'settlement.wallet_confirm.title': 'Bestätige in {wallet}',
-  'settlement.wallet_confirm.now':
-    '{wallet} zeigt eine Zahlung von {gives} an {escrow}. Bestätige sie, wenn dort beides gleich ist. Zahle inzwischen nicht auf anderem Weg.',
-  'settlement.wallet_confirm.next': 'Diese Seite sieht die Zahlung von selbst, meist in Sekunden.',
-  'settlement.wallet_confirm.away':
-    'Eine Zahlung, die du bestätigt hast, zählt trotzdem. Komm vor {revealBy} zum Abholen wieder.',
-  'settlement.wallet_confirm.lose': 'Nichts, wenn du dort ablehnst.',
-
-  'settlement.wallet_silent.title': '{wallet} hat nicht geantwortet',
-  'settlement.wallet_silent.now':
-    'Gefragt vor {since}. Sieh dort nach: die Zahlung kann noch zu sehen sein oder schon gezahlt. Noch zeigt kein Node eine.',
-  'settlement.wallet_silent.next':
-    'Zeigt sie die Zahlung, bestätige sie dort oder lehne ab. Zeigt sie weder Anfrage noch Zahlung, zahle auf anderem Weg.',
-  'settlement.wallet_silent.away':
-    'Eine Zahlung, die du bestätigt hast, zählt trotzdem. Komm vor {revealBy} zum Abholen wieder.',
-  'settlement.wallet_silent.lose':
-    'Zahlst du auf anderem Weg und sie zahlt auch, hast du zweimal gezahlt: bevor das in Gefahr gerät, wirst du gefragt.',
-
-  'settlement.wallet_failed.title': '{wallet} sagt, dass sie nicht zahlen konnte',
-  'settlement.wallet_failed.now': 'Sie sagte: {why}.',
-  'settlement.wallet_failed.next':
-    'Sieh in ihren Verlauf. Zeigt er keine Zahlung, zahle auf anderem Weg oder frag sie noch einmal.',
-  'settlement.wallet_failed.away': 'Der Swap endet um {fundBy}, wenn nichts gezahlt wird.',
-  'settlement.wallet_failed.lose': 'Nichts, wenn sie nicht gezahlt hat.',
-
-  'settlement.wallet_sent.title': '{wallet} sagt, dass sie gezahlt hat',
-  'settlement.wallet_sent.now':
-    'Noch zeigt kein Node die Zahlung. Meist dauert das Sekunden. Zahle nicht ein zweites Mal.',
-  'settlement.wallet_sent.next': 'Ist die Zahlung endgültig, sperrt die andere Seite {gets}.',
-  'settlement.wallet_sent.away':
-    'Du kannst diese Seite schließen. Komm vor {revealBy} zum Abholen wieder.',
-  'settlement.wallet_sent.lose':
-    'Nur Gebühren: scheitert der Swap, kommen {gives} ab {refundAt} zurück.',
-
-  'settlement.wallet_unseen.title': '{wallet} sagt, dass sie gezahlt hat. Kein Node zeigt es',
-  'settlement.wallet_unseen.now':
-    'Das sagte sie vor {since}. Sieh in ihren Verlauf. Eine Zahlung, die dort steht, kommt von selbst. Steht dort keine, wurde nichts gezahlt.',
-  'settlement.wallet_unseen.next':
-    'Warte, oder such die Transaktion. Zahle nur auf anderem Weg, wenn du sicher bist, dass sie nicht gezahlt hat.',
-  'settlement.wallet_unseen.away':
-    'Der Swap endet um {fundBy}, wenn nichts kommt. Eine späte Zahlung kommt ab {refundAt} zurück.',
-  'settlement.wallet_unseen.lose':
-    'Zahlst du auf anderem Weg und sie zahlt auch, hast du zweimal gezahlt: bevor das in Gefahr gerät, wirst du gefragt.',
 
   'settlement.pay_again.title': 'Es ist zu wenig angekommen',
   'settlement.pay_again.now':
@@ -272,10 +228,17 @@ export const settlement: Words<typeof english> = {
 
   'settlement.done_nothing.title': 'Beendet. Nichts wurde bewegt',
   'settlement.done_nothing.now':
-    'Es wurde nicht rechtzeitig bezahlt, und kein Geld von dir ist gesperrt.',
+    'Die andere Seite hat {gets} nicht vor {initiatorFundBy} gesperrt. Von dir ist nichts gesperrt.',
   'settlement.done_nothing.next': 'Du kannst noch einmal anfragen.',
   'settlement.done_nothing.away': 'Nichts ist offen.',
   'settlement.done_nothing.lose': 'Nichts.',
+
+  'settlement.done_not_locked.title': 'Beendet. Du hast nichts gesperrt',
+  'settlement.done_not_locked.now':
+    '{gives} wurden nicht vor {fundBy} gesperrt, also endete der Swap. Was die andere Seite gesperrt hat, geht an sie zurück.',
+  'settlement.done_not_locked.next': 'Du kannst den Swap noch einmal anfragen.',
+  'settlement.done_not_locked.away': 'Nichts ist offen.',
+  'settlement.done_not_locked.lose': 'Nichts.',
 
   'settlement.done_unpaid.title': 'Beendet. Keine Zahlung kam rechtzeitig an',
   'settlement.done_unpaid.now':
@@ -312,6 +275,7 @@ export const settlement: Words<typeof english> = {
   'settlement.leg.final': 'endgültig',
   'settlement.leg.never': 'geschieht nicht',
   'settlement.leg.lock': 'Gesperrt bis {at}',
+  'settlement.leg.would_lock': 'Wird gesperrt bis {at}',
   'settlement.leg.state.done': 'Erledigt:',
   'settlement.leg.state.now': 'Jetzt:',
   'settlement.leg.state.later': 'Später:',
@@ -339,23 +303,6 @@ export const settlement: Words<typeof english> = {
   'settlement.pay.what_amount': 'Betrag',
   'settlement.pay.near':
     'Weniger als {left} bleiben. Ist deine Wallet oder Börse langsam, zahle nicht mehr.',
-
-  'settlement.wallet.or': 'Oder von einer Wallet in diesem Browser',
-  'settlement.wallet.pay': 'Mit {name} zahlen',
-  'settlement.wallet.look':
-    'Deine Wallet fragt, welches Konto zu sehen sein darf. Noch wird nichts gezahlt.',
-  'settlement.wallet.declined': 'Du hast in deiner Wallet abgelehnt. Nichts wurde gezahlt.',
-  'settlement.wallet.network': 'Deine Wallet ist in einem anderen Netz. Stell sie auf {chain} um',
-  'settlement.wallet.refused': 'Die Wallet wurde nicht um eine Zahlung gebeten',
-  'settlement.wallet.too_late': 'Lehne die Zahlung in {wallet} ab',
-  'settlement.wallet.too_late.why':
-    'Sie wurde um {askedAt} gefragt und zeigt die Zahlung vielleicht noch. Die Zeit zum Zahlen ist vorbei. Bestätigst du jetzt, kommt dein Geld ab {refundAt} zurück, ohne Netzwerkgebühren.',
-  'settlement.wallet.leave': 'Sie hat nicht gezahlt: auf anderem Weg zahlen',
-  'settlement.wallet.leave.title': 'Bist du sicher, dass {wallet} nicht gezahlt hat?',
-  'settlement.wallet.leave.sure':
-    'Schließ zuerst ihre Anfrage und sieh in ihren Verlauf. Zahlt sie doch und du auch, ist die zweite Zahlung in Gefahr oder kommt ab {refundAt} zurück.',
-  'settlement.wallet.leave.not': 'Warten',
-  'settlement.wallet.leave.go': 'Sie hat nicht gezahlt',
 
   'settlement.fates': 'Jede Zahlung an das Escrow',
   'settlement.fate.amount': 'Betrag',

@@ -13,10 +13,12 @@ import { notifications } from './notifications.ts';
 import { orders } from './orders.ts';
 import { phrase } from './phrase.ts';
 import { settings } from './settings.ts';
+import { settled } from './settled.ts';
 import { settlement } from './settlement.ts';
 import { signIn } from './sign-in.ts';
 import { status } from './status.ts';
 import { swaps } from './swaps.ts';
+import { tell } from './tell.ts';
 import { wallets } from './wallets.ts';
 import { warnings } from './warnings.ts';
 import { webhooks } from './webhooks.ts';
@@ -35,10 +37,12 @@ export const rest = {
   ...orders,
   ...phrase,
   ...settings,
+  ...settled,
   ...settlement,
   ...signIn,
   ...status,
   ...swaps,
+  ...tell,
   ...wallets,
   ...warnings,
   ...webhooks,

@@ -15,7 +15,7 @@ export const settlement = {
   'settlement.away': 'If you close this page',
   'settlement.lose': 'What you can lose',
   'settlement.until': 'Until',
-  'settlement.from': 'From',
+  'settlement.from': 'Comes back from',
 
   'settlement.starting.title': 'Looking at both chains',
   'settlement.starting.now': 'This page reads what both chains show.',
@@ -81,49 +81,6 @@ export const settlement = {
   'settlement.pay_too_late.away':
     'Nothing is lost if you did not pay. If you did, open the app again after {refundAt}.',
   'settlement.pay_too_late.lose': 'Nothing if you did not pay; else the network fee of a refund.',
-
-  'settlement.wallet_confirm.title': 'Confirm in {wallet}',
-  'settlement.wallet_confirm.now':
-    '{wallet} shows a payment of {gives} to {escrow}. Confirm it if both are the same there. Do not pay by any other way meanwhile.',
-  'settlement.wallet_confirm.next': 'This page sees the payment by itself, mostly within seconds.',
-  'settlement.wallet_confirm.away':
-    'A payment that you have confirmed counts all the same. Come back before {revealBy} to collect.',
-  'settlement.wallet_confirm.lose': 'Nothing if you decline there.',
-
-  'settlement.wallet_silent.title': '{wallet} has not answered',
-  'settlement.wallet_silent.now':
-    'It was asked {since} ago. Look into it: it may still show the payment, or have paid. No node shows one yet.',
-  'settlement.wallet_silent.next':
-    'If it shows the payment, confirm or decline it there. If it shows neither request nor payment, pay another way.',
-  'settlement.wallet_silent.away':
-    'A payment that you have confirmed counts all the same. Come back before {revealBy} to collect.',
-  'settlement.wallet_silent.lose':
-    'If you pay another way and it pays too, you have paid twice: you would be asked before that is put at risk.',
-
-  'settlement.wallet_failed.title': '{wallet} says that it could not pay',
-  'settlement.wallet_failed.now': 'It said: {why}.',
-  'settlement.wallet_failed.next':
-    'Look into its history. If it shows no payment, pay another way or ask it again.',
-  'settlement.wallet_failed.away': 'The swap ends at {fundBy} if nothing is paid.',
-  'settlement.wallet_failed.lose': 'Nothing if it has not paid.',
-
-  'settlement.wallet_sent.title': '{wallet} says that it has paid',
-  'settlement.wallet_sent.now':
-    'No node shows the payment yet. That takes seconds mostly. Do not pay a second time.',
-  'settlement.wallet_sent.next': 'When the payment is final, the other side locks {gets}.',
-  'settlement.wallet_sent.away': 'You may close this page. Come back before {revealBy} to collect.',
-  'settlement.wallet_sent.lose':
-    'Nothing but fees: if the swap fails, {gives} come back to you from {refundAt} on.',
-
-  'settlement.wallet_unseen.title': '{wallet} says that it has paid. No node shows it',
-  'settlement.wallet_unseen.now':
-    'It said so {since} ago. Look into its history. A payment that it shows there comes by itself. If it shows none, nothing was paid.',
-  'settlement.wallet_unseen.next':
-    'Wait, or look for the transaction. Pay another way only if you are sure that it has not paid.',
-  'settlement.wallet_unseen.away':
-    'The swap ends at {fundBy} if nothing comes. A late payment comes back from {refundAt} on.',
-  'settlement.wallet_unseen.lose':
-    'If you pay another way and it pays too, you have paid twice: you would be asked before that is put at risk.',
 
   'settlement.paid.title': 'Your payment was seen',
   'settlement.paid.now':
@@ -261,10 +218,18 @@ export const settlement = {
   'settlement.done_refunded.lose': 'Nothing more.',
 
   'settlement.done_nothing.title': 'Ended. Nothing moved',
-  'settlement.done_nothing.now': 'It was not paid in time, and no money of yours is locked.',
+  'settlement.done_nothing.now':
+    'The other side did not lock {gets} before {initiatorFundBy}. No money of yours is locked.',
   'settlement.done_nothing.next': 'You may ask for the swap again.',
   'settlement.done_nothing.away': 'Nothing is open.',
   'settlement.done_nothing.lose': 'Nothing.',
+
+  'settlement.done_not_locked.title': 'Ended. You locked nothing',
+  'settlement.done_not_locked.now':
+    '{gives} were not locked before {fundBy}, so the swap ended. What the other side has locked goes back to it.',
+  'settlement.done_not_locked.next': 'You may ask for the swap again.',
+  'settlement.done_not_locked.away': 'Nothing is open.',
+  'settlement.done_not_locked.lose': 'Nothing.',
 
   'settlement.done_unpaid.title': 'Ended. No payment arrived in time',
   'settlement.done_unpaid.now':
@@ -299,6 +264,7 @@ export const settlement = {
   'settlement.leg.final': 'final',
   'settlement.leg.never': 'does not happen',
   'settlement.leg.lock': 'Locked until {at}',
+  'settlement.leg.would_lock': 'Will be locked until {at}',
   'settlement.leg.state.done': 'Done:',
   'settlement.leg.state.now': 'Now:',
   'settlement.leg.state.later': 'Later:',
@@ -326,22 +292,6 @@ export const settlement = {
   'settlement.pay.what_amount': 'amount',
   'settlement.pay.near':
     'Less than {left} are left. If your wallet or exchange is slow, do not pay any more.',
-
-  'settlement.wallet.or': 'Or from a wallet in this browser',
-  'settlement.wallet.pay': 'Pay with {name}',
-  'settlement.wallet.look': 'Your wallet asks which account may be seen. Nothing is paid yet.',
-  'settlement.wallet.declined': 'You declined in your wallet. Nothing was paid.',
-  'settlement.wallet.network': 'Your wallet is on another network. Switch it to {chain}',
-  'settlement.wallet.refused': 'The wallet was not asked to pay',
-  'settlement.wallet.too_late': 'Decline the payment in {wallet}',
-  'settlement.wallet.too_late.why':
-    'It was asked at {askedAt} and may still show the payment. The time to pay is over. If you confirm it now, your money comes back from {refundAt} on, less network fees.',
-  'settlement.wallet.leave': 'It has not paid: pay another way',
-  'settlement.wallet.leave.title': 'Are you sure that {wallet} has not paid?',
-  'settlement.wallet.leave.sure':
-    'Close its request first, and look into its history. If it pays after all and you pay too, the second payment is put at risk or comes back from {refundAt} on.',
-  'settlement.wallet.leave.not': 'Wait',
-  'settlement.wallet.leave.go': 'It has not paid',
 
   'settlement.fates': 'Every payment to the escrow',
   'settlement.fate.amount': 'Amount',

@@ -337,7 +337,17 @@ export const states: readonly (readonly [name: string, is: Situation, seen: Seen
     seen({ ...ended('received', 'counterparty_claimed'), btc: 'claimed', usd: 'claimed' }),
   ],
   ['refunded', 'done_refunded', seen({ ...ended('refunded', 'refunded'), btc: 'refunded' })],
-  ['nothing', 'done_nothing', seen(ended('nothing', 'expired'))],
+  ['nothing', 'done_nothing', seen({ ...ended('nothing', 'expired'), gives: 'USDX' })],
+  [
+    'nothing, by this side',
+    'done_not_locked',
+    seen({ ...ended('nothing', 'expired'), gives: 'USDX', btc: 'refunded' }),
+  ],
+  [
+    'nothing, though one locks first',
+    'done_not_locked',
+    seen({ ...ended('nothing', 'expired'), role: 'initiator', gives: 'USDX' }),
+  ],
   [
     'nothing, brought back',
     'done_unpaid',
