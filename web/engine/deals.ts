@@ -25,6 +25,7 @@ import { standingOf } from '../market/offers.ts';
 import { mustHaveDecimals } from './coins.ts';
 import type { Kept } from './kept.ts';
 import type { OpenNodes } from './nodes.ts';
+import { roomFault } from './places.ts';
 import {
   type Check,
   type CheckName,
@@ -63,6 +64,8 @@ export type DealsParts = {
   readonly health: () => Health;
   readonly now: () => UnixSeconds;
   readonly phraseStore: () => Promise<PhraseStore>;
+  /** How many swaps of this browser are not over. */
+  readonly open: () => Promise<number>;
   /** What to do with a new entry, in whichever tab settles. */
   readonly onEntry: () => void;
 };
@@ -104,9 +107,9 @@ export function dealsOf(parts: DealsParts): Deals {
           return changed === null ? [] : [changed];
         }),
       ),
-    examine: async (deal) => (await examined(parts, deal)).answer,
+    examine: async (deal) => (await examined(parts, deal, await entries())).answer,
     accept: async (deal) => {
-      const { answer, good } = await examined(parts, deal);
+      const { answer, good } = await examined(parts, deal, await entries());
       const failed = answer.checks.find(({ ok }) => !ok);
       if (failed !== undefined) throw refusal(failed);
       if (good === null) throw new Error('nothing was examined');
@@ -150,7 +153,7 @@ function refusal({ name, sentence, code = 'failed_check' }: Check): EngineError 
   return new EngineError(why, `nothing was accepted: ${sentence}`);
 }
 
-async function examined(parts: DealsParts, deal: Deal) {
+async function examined(parts: DealsParts, deal: Deal, entries: readonly Entry[]) {
   const checks: Check[] = [];
   const check: Add = (name, ok, sentence) => void checks.push({ name, ok, sentence });
   const failed = (name: CheckName, error: unknown) => {
@@ -160,6 +163,9 @@ async function examined(parts: DealsParts, deal: Deal) {
     return { answer, good: null };
   };
   checkDevice(parts, check);
+  const waiting = entries.filter(({ threadId }) => threadId !== deal.threadId).length;
+  const full = roomFault(await parts.open(), waiting);
+  check('room', full === null, full ?? 'this browser settles it beside what is open');
   let step: CheckName = 'nodes';
   try {
     const sources = await openedSources(parts, deal);

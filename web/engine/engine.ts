@@ -91,6 +91,7 @@ export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
   const hands = handsOf({ onLink: (isOf) => swaps?.restart(isOf) });
   const deals = dealsOf({
     ...{ client, kept, vault, nodes, now, phraseStore },
+    open: async () => (await swaps?.open()) ?? 0,
     health: health.now,
     onEntry: () => void swaps?.look(),
   });

@@ -122,3 +122,22 @@ test('own nodes are kept when all are good, used from then on, and given back', 
   assert.deepEqual(changed, ['btc', 'btc']);
   await Promise.all([nodes.close(), reloaded.close()]);
 });
+
+test('a file that anybody may have made teaches no chain for good, and none that is known', async () => {
+  const kept = memoryKept();
+  const nodes = await opened([], kept);
+  const base = (contract: string): AppChain => {
+    return { family: 'evm', chain: 'base', nodes: [], chainId: 8_453, contract };
+  };
+  const forged = { family: 'evm', chain: 'eth', nodes: [gone], chainId: 10 } as const;
+  await nodes.guess([base('0xforged'), forged]);
+  assert.deepEqual([nodes.of('base'), nodes.of('eth')], [base('0xforged'), chains[1]]);
+  await nodes.guess([base('0xown')]);
+  assert.deepEqual(nodes.of('base'), base('0xown'));
+  assert.equal((await opened([], kept)).of('base'), null);
+  await nodes.learn([base('0xown')]);
+  await nodes.guess([base('0xforged')]);
+  for (const each of [nodes, await opened([], kept)]) {
+    assert.deepEqual(each.of('base'), base('0xown'));
+  }
+});

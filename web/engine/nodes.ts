@@ -24,8 +24,10 @@ export type OpenNodes = Nodes & {
   /** The same until the nodes of that chain are others. Throws EngineError `unknown_chain`. */
   source(chain: ChainKey): Promise<ChainSource>;
   of(chain: ChainKey): AppChain | null;
-  /** Of a rescue file, or a market: what is known already stays as it is. */
+  /** Of the phrase's own rescue file, and kept: what is known already stays as it is. */
   learn(chains: readonly AppChain[]): Promise<void>;
+  /** Of a file that anybody may have made: for as long as no other one is opened. */
+  guess(chains: readonly AppChain[]): Promise<void>;
   /** Another tab may have changed them. */
   read(): Promise<void>;
   close(): Promise<void>;
@@ -72,12 +74,13 @@ export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
   const { network, kept, now, isServed } = parts;
   // With the market gone chains are known as they were last.
   let chains: readonly AppChain[] = parts.chains;
+  let guessed: readonly AppChain[] = [];
+  const all = () => firstOfEach([...chains, ...guessed]);
   const learn = async (more: readonly AppChain[]) => {
     await kept.change(chainsKey, (text) => {
       const before = text === null ? [] : (JSON.parse(text) as AppChain[]);
       const told = asAgreed(parts.chains, before, parts.atStake);
-      const all = [...told, ...before, ...more];
-      chains = all.filter(({ chain }, at) => all.findIndex((each) => each.chain === chain) === at);
+      chains = firstOfEach([...told, ...before, ...more]);
       return JSON.stringify(chains.slice(0, mostChains));
     });
     await read();
@@ -85,10 +88,10 @@ export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
   const facts = held<readonly ChainFacts[]>([]);
   const opened = new Map<
     ChainKey,
-    { readonly urls: string; readonly source: Promise<ChainSource> }
+    { readonly by: string; readonly source: Promise<ChainSource> }
   >();
   const known = (chain: ChainKey): AppChain => {
-    const found = chains.find((each) => each.chain === chain);
+    const found = all().find((each) => each.chain === chain);
     const fault =
       found === undefined ? 'this market names no such chain' : worldFault(found, network);
     if (found !== undefined && fault === null) return found;
@@ -99,7 +102,7 @@ export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
     return text === null ? [] : (JSON.parse(text) as string[]);
   };
   const read = async () => {
-    const all = chains.map(async (each): Promise<ChainFacts> => {
+    const found = all().map(async (each): Promise<ChainFacts> => {
       const own = await ownOf(each.chain);
       const isOwn = own.length > 0;
       const { chain, family } = each;
@@ -107,7 +110,7 @@ export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
       const isKnown = worldFault(each, network) === null;
       return { chain, family, title: titleOf(each), isKnown, nodes, isOwn };
     });
-    facts.set(await Promise.all(all));
+    facts.set(await Promise.all(found));
   };
   const check = async (chain: ChainKey, url: string): Promise<NodeCheck> => {
     const fails = (fault: NodeFault, sentence: string): NodeCheck => ({
@@ -149,8 +152,12 @@ export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
   await learn([]);
   return {
     chains: facts,
-    of: (chain) => chains.find((each) => each.chain === chain) ?? null,
+    of: (chain) => all().find((each) => each.chain === chain) ?? null,
     learn,
+    guess: (more) => {
+      guessed = more;
+      return read();
+    },
     check,
     read,
     keep: async (chain, urls) => {
@@ -168,12 +175,12 @@ export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
     source: async (chain) => {
       const of = known(chain);
       const { nodes = [] } = facts.now().find((each) => each.chain === chain) ?? {};
-      const urls = nodes.join(' ');
+      const by = JSON.stringify([of, nodes]);
       const before = opened.get(chain);
-      if (before?.urls === urls) return before.source;
+      if (before?.by === by) return before.source;
       await closeOne(chain);
       const source = sourceOf(of, nodes, now);
-      opened.set(chain, { urls, source });
+      opened.set(chain, { by, source });
       // A file of the app that could not be loaded is asked for again.
       source.catch(() => opened.delete(chain));
       return source;
@@ -182,6 +189,10 @@ export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
       await Promise.all([...opened.keys()].map(closeOne));
     },
   };
+}
+
+function firstOfEach(all: readonly AppChain[]): readonly AppChain[] {
+  return all.filter(({ chain }, at) => all.findIndex((each) => each.chain === chain) === at);
 }
 
 export function urlFault(text: string, isServed: boolean): string | null {

@@ -24,7 +24,7 @@ import { type Histories, historiesOf } from './history.ts';
 import type { Kept } from './kept.ts';
 import { type Held, held } from './live.ts';
 import type { OpenNodes } from './nodes.ts';
-import { type Open, toDrive } from './places.ts';
+import { mostDriven, type Open, toDrive } from './places.ts';
 import { sleep } from './sleep.ts';
 import { endedKey, readable } from './stake.ts';
 import { openTabs, type Said, type Tabs } from './tabs.ts';
@@ -68,8 +68,6 @@ export type SwapsParts = {
   readonly onRescue: () => void;
 };
 
-/** Side by side in one page; the others begin when one of them has ended. */
-const mostDriven = 60;
 const dealPauseMs = 3_000;
 /** Keys of the phrase that are tried for a script: as far as a restore looks. */
 const mostKeys = 200;

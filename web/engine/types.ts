@@ -75,6 +75,7 @@ export type CheckName =
   | 'timelocks'
   | 'phrase'
   | 'store'
+  | 'room'
   | 'clock'
   | 'nodes'
   | 'addresses'
@@ -409,8 +410,8 @@ export type Rescue = {
   /** The newest; counts as saved. Throws `no_phrase`. */
   save(): Promise<string>;
   /**
-   * What a file holds, to look at. Its chains are known to `nodes` from then on, without a market.
-   * Throws RescueError.
+   * What a file holds, to look at. Its chains are known to `nodes`, without a market, until another
+   * one is opened. Throws RescueError.
    */
   open(text: string): Promise<RescueFile>;
   /** Throws RescueError. The swaps are driven from then on. */

@@ -85,6 +85,7 @@ export const deal: Words<typeof english> = {
   'deal.accept.title': 'Annehmen? Das ist nicht umkehrbar',
   'deal.accept.commits':
     'Du verpflichtest dich, {give} auf {chain} zu geben, für {get} auf {other}.',
+  'deal.accept.paid_at': 'Du wirst auf {other} an {address} bezahlt.',
   'deal.accept.makes': 'Sie haben angenommen: nimmst du an, gilt der Swap sofort.',
   'deal.accept.waits': 'Nehmen sie auch an, beginnt der Swap sofort.',
   'deal.accept.first':
@@ -113,6 +114,7 @@ export const deal: Words<typeof english> = {
   'deal.check.timelocks': 'Die Zeitsperren sind die, die deine eigenen Regeln ergeben',
   'deal.check.phrase': 'Deine Rettungsphrase ist geprüft',
   'deal.check.store': 'Dieser Browser bewahrt, was der Swap braucht',
+  'deal.check.room': 'Dieser Browser hat Platz für einen Swap mehr',
   'deal.check.clock': 'Deine Uhr geht richtig',
   'deal.check.nodes': 'Nodes beider Chains antworten',
   'deal.check.addresses': 'Deine Adressen gehören zu diesen Chains',

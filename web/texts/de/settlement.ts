@@ -381,6 +381,7 @@ export const settlement: Words<typeof english> = {
   'settlement.check.rules': 'Regeln',
   'settlement.check.timelocks': 'Zeitsperren',
   'settlement.check.phrase': 'Rettungsphrase',
+  'settlement.check.room': 'Platz für einen Swap mehr',
   'settlement.check.store': 'Was dieser Browser aufbewahrt',
   'settlement.check.clock': 'Deine Uhr',
   'settlement.check.nodes': 'Nodes',

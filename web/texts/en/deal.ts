@@ -70,6 +70,7 @@ export const deal = {
   'deal.accept': 'Check and accept',
   'deal.accept.title': 'Accept? This cannot be undone',
   'deal.accept.commits': 'You commit to giving {give} on {chain}, for {get} on {other}.',
+  'deal.accept.paid_at': 'You are paid on {other} at {address}.',
   'deal.accept.makes': 'They have accepted: your acceptance makes the swap at once.',
   'deal.accept.waits': 'If they accept too, the swap begins at once.',
   'deal.accept.first':
@@ -98,6 +99,7 @@ export const deal = {
   'deal.check.timelocks': 'The time locks are those your own rules give',
   'deal.check.phrase': 'Your rescue phrase is checked',
   'deal.check.store': 'This browser keeps what the swap needs',
+  'deal.check.room': 'This browser has a place for one swap more',
   'deal.check.clock': 'Your clock is right',
   'deal.check.nodes': 'Nodes of both chains answer',
   'deal.check.addresses': 'Your addresses are of these chains',

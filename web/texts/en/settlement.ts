@@ -365,6 +365,7 @@ export const settlement = {
   'settlement.check.rules': 'Rules',
   'settlement.check.timelocks': 'Time locks',
   'settlement.check.phrase': 'Rescue phrase',
+  'settlement.check.room': 'Room for one swap more',
   'settlement.check.store': 'What this browser keeps',
   'settlement.check.clock': 'Your clock',
   'settlement.check.nodes': 'Nodes',
