@@ -7,7 +7,7 @@ import type { BaseUnits, UnixSeconds } from '../../core/nominal.ts';
 import type { LegName, Role } from '../../core/trade.ts';
 import { accept, examine as examineThread } from '../../sdk/agree.ts';
 import type { ParleyClient } from '../../sdk/client.ts';
-import { messageOf, RulesError, VerificationError } from '../../sdk/errors.ts';
+import { messageOf, ParleyApiError, RulesError, VerificationError } from '../../sdk/errors.ts';
 import type { PhraseKeys } from '../../sdk/rescue/derive.ts';
 import type { PhraseStore } from '../../sdk/rescue/store.ts';
 import type { ChainSource } from '../../sdk/settle.ts';
@@ -21,6 +21,7 @@ import {
   type VerifiedSwap,
 } from '../../sdk/trade.ts';
 import { mostClockOffSeconds } from '../market/clock.ts';
+import { standingOf } from '../market/offers.ts';
 import { mustHaveDecimals } from './coins.ts';
 import type { Kept } from './kept.ts';
 import type { OpenNodes } from './nodes.ts';
@@ -71,6 +72,8 @@ export type DealsParts = {
 export const escrowKey = 0;
 const mostEntries = 100;
 const nodeMs = 15_000;
+/** For so long an acceptance is looked at that the market does not know, or no more. */
+const lapsedSeconds = 1_800;
 
 type Examining = {
   readonly sources: ReadonlyMap<ChainKey, ChainSource>;
@@ -122,6 +125,24 @@ export function dealsOf(parts: DealsParts): Deals {
       return { swapId };
     },
   };
+}
+
+/** What has come of an acceptance. It binds for as long as the market has it, by its settings. */
+export async function cameOf(
+  client: Pick<ParleyClient, 'thread'>,
+  { threadId, acceptedAt, expected }: Pick<Entry, 'threadId' | 'acceptedAt' | 'expected'>,
+  now: UnixSeconds,
+): Promise<{ readonly swapId: string | null; readonly isOver: boolean }> {
+  const none = (isOver: boolean) => ({ swapId: null, isOver });
+  const isLapsed = now > acceptedAt + lapsedSeconds;
+  try {
+    const standing = standingOf(await client.thread(threadId), expected.party, now * 1_000);
+    if (standing.is === 'agreed') return { swapId: standing.swapId, isOver: false };
+    return none(isLapsed && standing.is !== 'waits_for_them');
+  } catch (error) {
+    if (!(error instanceof ParleyApiError)) throw error;
+    return none(isLapsed && error.status === 404);
+  }
 }
 
 function refusal({ name, sentence, code = 'failed_check' }: Check): EngineError {

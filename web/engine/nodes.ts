@@ -38,13 +38,19 @@ export type NodesParts = {
   readonly network: Network;
   readonly kept: Kept;
   readonly now: () => UnixSeconds;
-  /** Of a page over https: it may ask plain http of this machine alone. */
-  readonly isSecure: boolean;
+  /** By a market, whose content policy (server/edge/web/headers.ts) lets it ask few by http. */
+  readonly isServed: boolean;
   readonly onChange: (chain: ChainKey) => void;
 };
 
 const checkMs = 15_000;
-export const mostNodes = 5;
+/** Bitcoin is read by one node and a second one: a third would be kept and never asked. */
+export const mostNodes: Readonly<Record<Family, number>> = {
+  bitcoin: 2,
+  evm: 5,
+  tron: 5,
+  solana: 5,
+};
 const mostUrlLength = 300;
 /** How far a last block may be behind: Bitcoin's median time lags an hour by itself. */
 const behindSeconds: Readonly<Record<Family, number>> = {
@@ -63,7 +69,7 @@ const mostChains = 100;
 const keyOf = (chain: ChainKey) => `nodes ${chain}`;
 
 export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
-  const { network, kept, now, isSecure } = parts;
+  const { network, kept, now, isServed } = parts;
   // With the market gone chains are known as they were last.
   let chains: readonly AppChain[] = parts.chains;
   const learn = async (more: readonly AppChain[]) => {
@@ -110,7 +116,7 @@ export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
       fault,
       sentence,
     });
-    const wrong = urlFault(url, isSecure);
+    const wrong = urlFault(url, isServed);
     if (wrong !== null) return fails('bad_url', wrong);
     let source: ChainSource | null = null;
     try {
@@ -149,9 +155,11 @@ export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
     read,
     keep: async (chain, urls) => {
       const wanted = [...new Set(urls.map((each) => each.trim()).filter((each) => each !== ''))];
-      const checks = await Promise.all(wanted.slice(0, mostNodes).map((url) => check(chain, url)));
+      const { family } = facts.now().find((each) => each.chain === chain) ?? {};
+      const most = family === undefined ? 1 : mostNodes[family];
+      const checks = await Promise.all(wanted.slice(0, most).map((url) => check(chain, url)));
       const good = checks.every(({ ok }) => ok);
-      if (!good || wanted.length > mostNodes) return checks;
+      if (!good || wanted.length > most) return checks;
       await kept.change(keyOf(chain), () => (wanted.length === 0 ? null : JSON.stringify(wanted)));
       await read();
       parts.onChange(chain);
@@ -176,13 +184,12 @@ export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
   };
 }
 
-export function urlFault(text: string, isSecure: boolean): string | null {
+export function urlFault(text: string, isServed: boolean): string | null {
   if (text.length > mostUrlLength || !URL.canParse(text)) return 'this is no address of a node';
   const { protocol, hostname } = new URL(text);
   if (!/^https?:$/.test(protocol)) return `a node is asked by https or http, not by ${protocol}`;
-  const isHere = /^(?:127\.0\.0\.1|localhost|\[::1\])$/.test(hostname);
-  if (!isSecure || protocol === 'https:' || isHere) return null;
-  return 'a page over https may ask a node by https alone, or by http on this very machine';
+  if (!isServed || protocol === 'https:' || hostname === '127.0.0.1') return null;
+  return 'this page may ask a node by https, or by http at 127.0.0.1, which is this machine';
 }
 
 /** Never with an address in it: that may hold a password. */

@@ -35,7 +35,7 @@ async function open(): Promise<Engine> {
   const engine = await openEngine({
     ...{ name, network, chains, client: market, store, kept },
     marketClock: () => marketClock(isDev),
-    isSecure: window.location.protocol === 'https:',
+    isServed: true,
     clockEveryMs: isDev ? devClockMs : clockMs,
     pollMs: isDev ? devPollMs : pollMs,
   });

@@ -152,7 +152,7 @@ export type NodeCheck =
     };
 
 export type NodeFault =
-  /** No URL, or one that a page over https may not ask. */
+  /** No URL, or one that this page may not ask. */
   | 'bad_url'
   /** Gone, or keeps its answer from pages (CORS): a page cannot tell which. */
   | 'unreachable'
@@ -322,7 +322,6 @@ export type ProblemKind =
   | 'clock'
   | 'gas'
   | 'store'
-  | 'other_tab'
   | 'settle'
   | 'terms';
 
@@ -431,8 +430,6 @@ export type EngineFault =
   /** `bitcoinSigner` is to be linked first. */
   | 'key_unknown'
   | 'failed_check'
-  | 'signed_out'
-  | 'no_config'
   | 'unknown_chain'
   | 'unknown_swap'
   /** Bitcoin by a wallet: no payment is due, or one was seen. */

@@ -142,7 +142,6 @@ export const phrase: Words<typeof english> = {
   'rescue.texts.call':
     'Ein Contract-Aufruf auf Chain-ID {chainId}. Jede Wallet kann ihn senden und zahlt die Netzwerkgebühr.',
   'rescue.texts.from': 'Sie wird ab {at} angenommen, nach der Uhr der Chain.',
-  'rescue.texts.save': 'Speichern',
   'rescue.texts.what': 'Transaktion',
   'rescue.save.title': 'Bevor du sie brauchst',
   'rescue.save.why':

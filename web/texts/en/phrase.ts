@@ -134,7 +134,6 @@ export const phrase = {
   'rescue.texts.call':
     'A call of a contract on chain id {chainId}. Any wallet may send it, and pays the network fee.',
   'rescue.texts.from': 'It is taken from {at} on, by the clock of the chain.',
-  'rescue.texts.save': 'Save it',
   'rescue.texts.what': 'transaction',
   'rescue.save.title': 'Before you need it',
   'rescue.save.why':

@@ -290,8 +290,6 @@ export const settlement = {
   'settlement.pay.once': 'Pay once. A second payment is put at risk or comes back later.',
   'settlement.pay.what_address': 'address',
   'settlement.pay.what_amount': 'amount',
-  'settlement.pay.near':
-    'Less than {left} are left. If your wallet or exchange is slow, do not pay any more.',
 
   'settlement.fates': 'Every payment to the escrow',
   'settlement.fate.amount': 'Amount',
