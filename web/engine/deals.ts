@@ -26,6 +26,7 @@ import { mustHaveDecimals } from './coins.ts';
 import type { Kept } from './kept.ts';
 import type { OpenNodes } from './nodes.ts';
 import { roomFault } from './places.ts';
+import { dealsKey } from './stake.ts';
 import {
   type Check,
   type CheckName,
@@ -70,7 +71,6 @@ export type DealsParts = {
   readonly onEntry: () => void;
 };
 
-const key = 'deals';
 /** One key for all escrows on Bitcoin: the market pays only keys that the account has linked. */
 export const escrowKey = 0;
 const mostEntries = 100;
@@ -86,11 +86,11 @@ type Examining = {
 
 export function dealsOf(parts: DealsParts): Deals {
   const entries = async (): Promise<readonly Entry[]> => {
-    const text = await parts.kept.get(key);
+    const text = await parts.kept.get(dealsKey);
     return text === null ? [] : readKept<{ all: Entry[] }>(text).all;
   };
   const changeAll = (next: (all: readonly Entry[]) => readonly Entry[]) =>
-    parts.kept.change(key, (text) => {
+    parts.kept.change(dealsKey, (text) => {
       const all = next(text === null ? [] : readKept<{ all: Entry[] }>(text).all);
       if (all.length > mostEntries) {
         const sentence = `${mostEntries} acceptances wait for the other side: let some lapse`;
