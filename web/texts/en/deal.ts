@@ -118,6 +118,8 @@ export const deal = {
   'deal.confirm.ask_better':
     'The price is {percent} better than I asked for: {amount} instead of {expected}. I have compared both contracts and amounts.',
   'deal.confirm.unverified': 'I know that the contract of {symbol} is the right one: {contract}',
+  'deal.confirm.paid': 'What I get on {chain} is paid to {address}, which is mine.',
+  'deal.confirm.refund': 'A refund on {chain} goes to {address}, which is mine.',
   'deal.confirm.unknown':
     'This market shows nothing to compare this price with. I have compared it elsewhere.',
   'deal.confirm.first': 'Tick every sentence first',
