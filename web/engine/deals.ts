@@ -26,6 +26,7 @@ import { mustHaveDecimals } from './coins.ts';
 import type { Kept } from './kept.ts';
 import type { OpenNodes } from './nodes.ts';
 import { roomFault } from './places.ts';
+import { dealsKey } from './stake.ts';
 import {
   type Check,
   type CheckName,
@@ -70,7 +71,6 @@ export type DealsParts = {
   readonly onEntry: () => void;
 };
 
-const key = 'deals';
 /** One key for all escrows on Bitcoin: the market pays only keys that the account has linked. */
 export const escrowKey = 0;
 const nodeMs = 15_000;
@@ -85,11 +85,11 @@ type Examining = {
 
 export function dealsOf(parts: DealsParts): Deals {
   const entries = async (): Promise<readonly Entry[]> => {
-    const text = await parts.kept.get(key);
+    const text = await parts.kept.get(dealsKey);
     return text === null ? [] : readKept<{ all: Entry[] }>(text).all;
   };
   const changeAll = (next: (all: readonly Entry[]) => readonly Entry[]) =>
-    parts.kept.change(key, (text) => {
+    parts.kept.change(dealsKey, (text) => {
       const all = text === null ? [] : readKept<{ all: Entry[] }>(text).all;
       return writeKept({ all: next(all) });
     });

@@ -41,7 +41,7 @@ export const help: Words<typeof english> = {
     'Sie liest die Chains über Nodes, die du in den Einstellungen durch eigene ersetzen kannst. Ein Markt, der lügt, kann dir den Dienst verweigern; deine Coins nehmen kann er nicht.',
   'help.away': 'Wenn du diese Seite schließt',
   'help.away.1':
-    'Damit ist nicht gleich etwas verloren. Öffne die Seite vor der Zeit, die der Swap nennt, und sie macht mit dem weiter, was die Chains zeigen.',
+    'Damit ist nicht gleich etwas verloren. Öffne die App, auf irgendeiner Seite, vor der Zeit, die der Swap nennt, und sie macht mit dem weiter, was die Chains zeigen.',
   'help.away.2':
     'Kommst du zu spät zum Sperren, geschieht nichts und nichts ist ausgegeben. Kommst du zu spät zum Abholen, nachdem das Geheimnis gezeigt wurde, können die Coins an die andere Seite zurückgehen.',
   'help.silent': 'Wenn die andere Seite nichts tut',

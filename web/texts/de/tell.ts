@@ -43,4 +43,8 @@ export const tell: Words<typeof english> = {
   'tell.ended.why_open': 'Seine Seite sagt, wie.',
   'tell.quote': 'Ein Angebot ist gekommen',
   'tell.quote.why': 'Zu deiner Anfrage gibt es einen neuen Preis.',
+  'tell.to_swap': 'Zum Swap',
+  'tell.stands': 'Swaps dieses Browsers gehen hier nicht weiter',
+  'tell.stands.again':
+    'Es wird jede Minute wieder versucht. Öffne bis dahin die App dort, wo sie zuletzt weitergingen, oder auf einem Gerät, das deine Phrase hat.',
 };

@@ -38,7 +38,7 @@ export const help = {
     'It reads the chains through nodes that you can replace by your own in the settings. A market that lies can refuse to serve you; it cannot take your coins.',
   'help.away': 'If you close this page',
   'help.away.1':
-    'Nothing is lost by it at once. Open the page again before the time that the swap’s screen names, and it goes on from what the chains show.',
+    'Nothing is lost by it at once. Open the app again, on any screen, before the time that the swap’s screen names, and it goes on from what the chains show.',
   'help.away.2':
     'If you come too late to lock your coins, nothing happens and nothing is spent. If you come too late to collect after the secret was shown, the coins can go back to the other side.',
   'help.silent': 'If the other side does nothing',

@@ -40,4 +40,8 @@ export const tell = {
   'tell.ended.why_open': 'Its screen says how.',
   'tell.quote': 'A quote has come',
   'tell.quote.why': 'Your order has a new price to look at.',
+  'tell.to_swap': 'To the swap',
+  'tell.stands': 'Swaps of this browser do not go on here',
+  'tell.stands.again':
+    'It is tried again every minute. Until then open the app where they went on before, or on a device that has your phrase.',
 } as const;
