@@ -203,9 +203,6 @@ function Question(props: QuestionProps) {
       }
     >
       <p>{text('deal.accept.commits', { give, get, chain, other })}</p>
-      <p className="anywhere">
-        {text('deal.accept.paid_at', { other, address: deal.addresses[terms.gets.chain] ?? '' })}
-      </p>
       <p>{text(isLast ? 'deal.accept.makes' : 'deal.accept.waits')}</p>
       <p>{text(terms.role === 'initiator' ? 'deal.accept.first' : 'deal.accept.second')}</p>
       {!isLast && (

@@ -85,7 +85,6 @@ export const deal: Words<typeof english> = {
   'deal.accept.title': 'Annehmen? Das ist nicht umkehrbar',
   'deal.accept.commits':
     'Du verpflichtest dich, {give} auf {chain} zu geben, für {get} auf {other}.',
-  'deal.accept.paid_at': 'Du wirst auf {other} an {address} bezahlt.',
   'deal.accept.makes': 'Sie haben angenommen: nimmst du an, gilt der Swap sofort.',
   'deal.accept.waits': 'Nehmen sie auch an, beginnt der Swap sofort.',
   'deal.accept.first':

@@ -70,7 +70,6 @@ export const deal = {
   'deal.accept': 'Check and accept',
   'deal.accept.title': 'Accept? This cannot be undone',
   'deal.accept.commits': 'You commit to giving {give} on {chain}, for {get} on {other}.',
-  'deal.accept.paid_at': 'You are paid on {other} at {address}.',
   'deal.accept.makes': 'They have accepted: your acceptance makes the swap at once.',
   'deal.accept.waits': 'If they accept too, the swap begins at once.',
   'deal.accept.first':
