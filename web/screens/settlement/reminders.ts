@@ -53,8 +53,8 @@ function wantedOf(swap: SwapView, situation: Situation): Wanted | null {
   if (swap.phase === 'stopped') return what('stopped');
   const sign = askOf(swap, 'sign');
   if (sign !== null) return what('sign', ` ${sign.verb}`);
-  // What a wallet lacks takes longer to bring than half an hour: a claim that the market was to send
-  // may wait for nothing else.
+  // What a wallet lacks takes longer to bring than half an hour: a claim that the market was to
+  // send may wait for nothing else.
   if (swap.problems.some(({ kind }) => kind === 'gas')) return what('gas', ` ${gasUrgency(swap)}`);
   if (askOf(swap, 'connect_wallet') !== null && wantsWallet.includes(situation)) {
     return what('connect', ` ${situation}`);
