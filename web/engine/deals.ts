@@ -73,7 +73,6 @@ export type DealsParts = {
 
 /** One key for all escrows on Bitcoin: the market pays only keys that the account has linked. */
 export const escrowKey = 0;
-const mostEntries = 100;
 const nodeMs = 15_000;
 /** For so long an acceptance is looked at that the market does not know, or no more. */
 const lapsedSeconds = 1_800;
@@ -91,12 +90,8 @@ export function dealsOf(parts: DealsParts): Deals {
   };
   const changeAll = (next: (all: readonly Entry[]) => readonly Entry[]) =>
     parts.kept.change(dealsKey, (text) => {
-      const all = next(text === null ? [] : readKept<{ all: Entry[] }>(text).all);
-      if (all.length > mostEntries) {
-        const sentence = `${mostEntries} acceptances wait for the other side: let some lapse`;
-        throw new EngineError('failed_check', sentence);
-      }
-      return writeKept({ all });
+      const all = text === null ? [] : readKept<{ all: Entry[] }>(text).all;
+      return writeKept({ all: next(all) });
     });
   return {
     entries,

@@ -77,8 +77,8 @@ export type Unsure = {
 };
 
 /**
- * Addresses that are the market's word alone: nobody typed them here, and no wallet of this page has
- * them. A market could name its own. Who pays in is asked for by its wallet in any case.
+ * Addresses that are the market's word alone: nobody typed them here, and no wallet of this page
+ * has them. A market could name its own. Who pays in is asked for by its wallet in any case.
  */
 export function unsureOf(
   needs: readonly AddressNeed[],

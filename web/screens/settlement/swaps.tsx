@@ -37,7 +37,7 @@ export function SwapList({ engine, isKept = true }: Props) {
     </Link>
   );
   const ask = (
-    <Link className="button" to="/">
+    <Link className="button main" to="/">
       {text('orders.empty.action')}
     </Link>
   );
