@@ -135,6 +135,26 @@ timed(
   },
 );
 
+timed('a record of another escrow is not called the same swap', async () => {
+  const { store: first, secret } = await firstDevice(() => agreedAt);
+  const scene = await paperScene('taker', { secret });
+  await run(scene, { store: first }, () => scene.chains.b.mined.length > 0);
+  const again = async () => {
+    const { swaps } = await restoreFromMarket(first, fromMarket(scene, 'taker'));
+    return [swaps[0]?.outcome, swaps[0]?.why] as const;
+  };
+  assert.deepEqual(await again(), ['kept', 'the store has its record']);
+  const record = await first.getSwap(scene.input.swapId);
+  assert.ok(record?.swap.legs.b.escrow);
+  const { legs } = record.swap;
+  const escrow = { ...record.swap.legs.b.escrow, address: 'the former' };
+  const swap = { ...record.swap, legs: { ...legs, b: { ...legs.b, escrow } } };
+  await first.putSwap({ ...record, swap });
+  const [outcome, why] = await again();
+  assert.equal(outcome, 'refused');
+  assert.match(why ?? '', /^leg b has moved: the store watches the former, and this names .+: an/);
+});
+
 timed('what is restored is never funded here, and is watched until its own timelock', async () => {
   const { secret } = await firstDevice(() => agreedAt);
   const scene = await paperScene('taker', { secret, stepSeconds: 600 });

@@ -125,9 +125,9 @@ async function keepAll(
   for (const each of found) {
     const { id: swapId } = each.swap;
     try {
-      if ((await store.getSwap(swapId)) !== null) {
-        done.push({ ...without(swapId), outcome: 'kept', why: 'the store has its record' });
-      } else if (await check(each, (pubkey) => keys.has(pubkey))) wanted.push(each);
+      const kept = await store.getSwap(swapId);
+      if (kept !== null) done.push(keptAs(kept, each));
+      else if (await check(each, (pubkey) => keys.has(pubkey))) wanted.push(each);
       else done.push({ ...without(swapId), outcome: 'declined', why: 'its terms were declined' });
     } catch (error) {
       done.push(refusedBy(swapId, error));
@@ -173,6 +173,18 @@ async function keep(store: PhraseStore, { trade, swap }: RescueSwap): Promise<vo
   await mustBeOnly(store, record);
   await store.putTrade(trade);
   await store.putSwap(record);
+}
+
+/** An older file, or a market, may name another escrow: who reads `kept` looks for none there. */
+function keptAs({ swap: kept }: SwapRecord, { swap }: RescueSwap): Restored {
+  const addressOf = (of: typeof swap, leg: 'a' | 'b') => of.legs[leg].escrow?.address ?? 'none';
+  const moved = (['a', 'b'] as const).find((leg) => addressOf(kept, leg) !== addressOf(swap, leg));
+  if (moved === undefined) {
+    return { ...without(swap.id), outcome: 'kept', why: 'the store has its record' };
+  }
+  const differs = `leg ${moved} has moved: the store watches ${addressOf(kept, moved)}`;
+  const why = `${differs}, and this names ${addressOf(swap, moved)}: an empty store takes that one`;
+  return { ...without(swap.id), outcome: 'refused', why };
 }
 
 /** What the person's side of both scripts is: where it is refunded, and where it is paid. */
