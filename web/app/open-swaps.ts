@@ -29,17 +29,19 @@ export function useOverScreens(): Over | null {
 
 /** Once a page. */
 export function driveOpenSwaps(): void {
-  let isBegun = false;
+  let begun = false;
+  const isBegun = () => begun;
   const look = async () => {
-    if (isBegun || (tellState() !== 'on' && !(await hasOpen()))) return;
-    if (isBegun) return;
-    isBegun = true;
+    if (isBegun() || (tellState() !== 'on' && !(await hasOpen()))) return;
+    // Another look may have begun meanwhile.
+    if (isBegun()) return;
+    begun = true;
     try {
       const { driving } = await import('./driving.tsx');
       await driving(show);
     } catch {
       // What kept it is over the screens, but for code that did not arrive: it is tried again.
-      isBegun = false;
+      begun = false;
     }
   };
   onTellState(() => void look());
