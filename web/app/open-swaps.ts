@@ -29,19 +29,19 @@ export function useOverScreens(): Over | null {
 
 /** Once a page. */
 export function driveOpenSwaps(): void {
-  let isBegun = false;
-  const hasBegun = () => isBegun;
+  let begun = false;
+  const isBegun = () => begun;
   const look = async () => {
-    if (hasBegun() || (tellState() !== 'on' && !(await hasOpen()))) return;
-    // Another look may have begun it meanwhile.
-    if (hasBegun()) return;
-    isBegun = true;
+    if (isBegun() || (tellState() !== 'on' && !(await hasOpen()))) return;
+    // Another look may have begun meanwhile.
+    if (isBegun()) return;
+    begun = true;
     try {
       const { driving } = await import('./driving.tsx');
       await driving(show);
     } catch {
       // What kept it is over the screens, but for code that did not arrive: it is tried again.
-      isBegun = false;
+      begun = false;
     }
   };
   onTellState(() => void look());

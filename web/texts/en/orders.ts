@@ -61,7 +61,7 @@ export const orders = {
   'order.worse': '{percent} worse',
   'order.even': 'the same',
   'order.unknown': 'not known',
-  'record.settled': '{count} settled',
+  'record.settled': '{count} done',
   'record.abandoned': '{count} left unfinished',
   'record.median': 'locks within {time}',
   'record.new': 'no swaps yet',
