@@ -54,7 +54,19 @@ const pollMs = 5;
 const stillMs = 250;
 const mostWaitMs = 2_000;
 
-export function createHub(): Hub {
+/** What a burst is timed by. */
+export type Pace = {
+  /** Milliseconds of a clock that never goes back. */
+  now(): number;
+  wait(ms: number): Promise<void>;
+};
+
+const ownPace: Pace = {
+  now: () => performance.now(),
+  wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+};
+
+export function createHub(time: Pace = ownPace): Hub {
   let kept: Entry[] = [];
   let floor = 0;
   let position: Place = { seq: 0, number: 0 };
@@ -92,7 +104,7 @@ export function createHub(): Hub {
         kept = kept.slice(dropped);
       }
       await writeToAll(entries, last);
-      if (more) await pace(listeners);
+      if (more) await pace(listeners, time);
     },
     after: (seq, limit) => {
       if (seq < floor) return null;
@@ -117,17 +129,16 @@ export function createHub(): Hub {
 }
 
 /** Lets readers keep up with a burst; those who do not, whoever they are, hold up nobody. */
-async function pace(listeners: Iterable<Listener>): Promise<void> {
+async function pace(listeners: Iterable<Listener>, { now, wait }: Pace): Promise<void> {
   const isFull = (each: Listener) => each.live && each.isFull();
   let full = [...listeners].filter(isFull);
-  const began = performance.now();
+  const began = now();
   let freedAt = began;
   while (full.length > 0) {
-    const now = performance.now();
-    if (now - freedAt >= stillMs || now - began >= mostWaitMs) break;
-    await new Promise((resolve) => setTimeout(resolve, pollMs));
+    if (now() - freedAt >= stillMs || now() - began >= mostWaitMs) break;
+    await wait(pollMs);
     const left = full.filter(isFull);
-    if (left.length < full.length) freedAt = performance.now();
+    if (left.length < full.length) freedAt = now();
     full = left;
   }
   for (const each of full) {
