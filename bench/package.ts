@@ -1,4 +1,4 @@
-// What the SDK weighs as a package: to fetch, on the disk, and in a page that takes one module of it.
+// What the SDK weighs as a package: to fetch, and on the disk.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -35,7 +35,7 @@ type Conditions = Readonly<Record<string, Readonly<Record<string, string>>>>;
 /** Text by path from the root of the package. */
 type Texts = Map<string, string>;
 
-/** Puts the tarball into the folder `to`. Throws what the compiler or npm says, and what is amiss. */
+/** The tarball is put into the folder `to`. Throws what compiler or npm say, and what is amiss. */
 export async function packSdk(to: string): Promise<Packed> {
   const work = await mkdtemp(join(tmpdir(), 'parley-package-'));
   try {
@@ -211,8 +211,8 @@ async function packed(folder: string, to: string, texts: Texts): Promise<Packed>
 }
 
 /**
- * Puts what the tarball holds into `node_modules` of an empty folder, and beside it the packages that
- * it names, out of those of the repository. Throws where their versions are others. Asks no registry.
+ * Puts what the tarball holds into `node_modules` of an empty folder, beside it the packages that it
+ * names, as links to those of the repository. Throws where versions differ. Asks no registry.
  */
 export async function installOffline(tarball: string, folder: string): Promise<void> {
   const own = join(folder, 'node_modules/@parley/sdk');
