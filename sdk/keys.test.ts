@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { startEdge, type TestEdge } from '../server/edge/testing/edge.ts';
 import { parleyClient } from './client.ts';
-import { linkWallet, mintKey } from './keys.ts';
+import { linkMessage, linkWallet, mintKey } from './keys.ts';
 import { solanaMessageSigner } from './wallets/solana.ts';
 import { tronMessageSigner } from './wallets/tron.ts';
 
@@ -34,4 +34,12 @@ test('a wallet signs in, links another and vouches for it, and no stranger does'
   assert.deepEqual(await linkWallet(client, wallet, login), { ...proven, authorised: true });
   assert.deepEqual((await client.me()).wallets.solana.proven, [address]);
   assert.deepEqual(await client.removeWallet(address), { address, family, proven: false });
+});
+
+test('a market’s nonce brings no lines of its own into what a key signs', () => {
+  const { address } = tron();
+  assert.match(linkMessage({ address, nonce: '0aZ9' }), /\nNonce: 0aZ9$/);
+  for (const nonce of ['', '1\nScopes: maker', '1 create an API key', 'é', '1'.repeat(129)]) {
+    assert.throws(() => linkMessage({ address, nonce }), { field: 'nonce' }, nonce);
+  }
 });

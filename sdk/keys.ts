@@ -2,6 +2,7 @@
 
 import type { Family } from '../core/families.ts';
 import { type CallOptions, type ParleyClient, parleyClient } from './client.ts';
+import { VerificationError } from './errors.ts';
 import { defaultProductName, type HttpOptions } from './http.ts';
 import type { ApiKey, Proof, ProvenWallet, Scope } from './types.ts';
 
@@ -17,11 +18,19 @@ export type MessageSigner = {
 
 type Named = { readonly address: string; readonly nonce: string; readonly productName?: string };
 
+/** A market that put lines into it would have a key sign them, for whatever they are good for. */
+function mustBeNonce(nonce: unknown): void {
+  if (typeof nonce === 'string' && /^[0-9A-Za-z]{1,128}$/.test(nonce)) return;
+  const got = (JSON.stringify(nonce) ?? 'none').slice(0, 80);
+  throw new VerificationError('nonce', '1 to 128 letters and digits', got);
+}
+
 function textOf(
   { address, nonce, productName }: Named,
   what: string,
   more: readonly string[] = [],
 ) {
+  mustBeNonce(nonce);
   const first = `${productName ?? defaultProductName} asks you to sign to ${what}.`;
   return [first, '', `Address: ${address}`, ...more, `Nonce: ${nonce}`].join('\n');
 }

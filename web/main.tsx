@@ -4,11 +4,12 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { driveOpenSwaps } from './app/open-swaps.ts';
 import { router } from './app/router.tsx';
-import { tellsWhenWanted } from './app/tells.ts';
 import { queries } from './market/queries.ts';
 import { keepApp } from './offline/keep.ts';
 import { Spoken } from './parts/spoken.tsx';
+import { opensBy } from './parts/tell.ts';
 import { keptLanguage } from './texts/kept.ts';
 import { languageFor } from './texts/languages.ts';
 import { speak } from './texts/texts.ts';
@@ -17,7 +18,8 @@ import './style/style.css';
 const place = document.querySelector('#app');
 if (place === null) throw new Error('index.html has no #app');
 keepApp();
-window.addEventListener('load', tellsWhenWanted);
+opensBy((path) => router.history.push(path));
+window.addEventListener('load', driveOpenSwaps);
 start(place).catch((error) => {
   // No words are there to say it by.
   place.textContent = 'Parts of this app did not arrive. Reload the page. · Bitte neu laden.';

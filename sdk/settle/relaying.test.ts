@@ -25,7 +25,7 @@ type Does = {
   has?: bigint;
   /** What the market says of itself. */
   says?: 'yes' | 'no' | 'nothing' | 'silent';
-  sends?: boolean;
+  sends?: boolean | 'lies';
 };
 
 const need = 1_000n;
@@ -47,6 +47,7 @@ async function without({ has = 0n, says: said = 'yes', sends = true }: Does = {}
   const told: number[] = [];
   const relayClaim = async (_: string, __: string, secret: string) => {
     told.push(scene.wall);
+    if (sends === 'lies') return { relayed: true, txid: `0x${randomBytes(32).toString('hex')}` };
     if (!sends) {
       const message = `this account has had 50 relays today, and ${secret}`;
       throw new ParleyApiError({ status: 409, code: 'relay_unavailable', message });
@@ -147,4 +148,18 @@ timed('a refused claim goes by the wallet where it has something', async () => {
   const { scene, input, told } = await without({ has: need - 1n, sends: false });
   assert.equal((await run(scene, input))?.end, 'received');
   assert.deepEqual([told.length, ownClaims(scene).length], [1, 1]);
+});
+
+timed('a market that names one transaction after the other is waited for once', async () => {
+  const { scene, input, told, failures } = await without({ sends: 'lies' });
+  await run(scene, input, () => says(scene, 'the market sends the claim of leg a'));
+  const record = await recordOf(scene);
+  assert.equal(record.relay?.txid?.length, 66);
+  const relay = { ...record.relay, askedAtMs: Date.now() - 31_000 };
+  await scene.input.store.putSwap({ ...record, relay });
+  const missing = () => failures.filter(({ code }) => code === 'claim_unpayable').length;
+  // What is missing is said look after look, and the market is asked again in half a minute.
+  await run(scene, { ...input, replaceAfterMs: 120_000 }, () => missing() > 2);
+  assert.ok(missing() > 2);
+  assert.equal(told.length, 2);
 });

@@ -115,8 +115,11 @@ async function askToClaim(context: Context, secret: Secret, still?: Still): Prom
       if (context.client === null) throw new Error('there is no market to ask');
       return context.client.relayClaim(context.swapId, leg, secret, how);
     });
-    // The same one is waited for no longer than before.
-    if (txid === before?.txid) return false;
+    // Another one is waited for no longer than the first: a market could name one after the other.
+    if (before?.txid) {
+      await context.keep({ relay: { askedAtMs: before.askedAtMs, againAtMs: now, txid } });
+      return false;
+    }
     await context.keep({ relay: { askedAtMs: now, txid } });
     context.emit('claimed', leg, `the market sends the claim of leg ${leg}`, txid);
     return true;

@@ -10,6 +10,8 @@ import { fileStore } from '../stores/file.ts';
 import type { Store } from '../stores/store.ts';
 import { type PaperScene, paperScene, sent } from '../testing/paper-scene.ts';
 import { timed } from '../testing/timed.ts';
+import type { Context } from './context.ts';
+import { takeTurn } from './turn.ts';
 
 /** A run by its own view of the store, and what it has told. */
 function begun({ input }: PaperScene, store: Store, signal = new AbortController().signal) {
@@ -91,3 +93,19 @@ timed('a run that is stopped while it waits does nothing', () =>
     await first.end;
   }),
 );
+
+timed('a clock that is set back while it waits keeps no open claim from being made', async () => {
+  const heldByOther: NonNullable<Store['lock']> = (_, until) =>
+    new Promise((resolve) => {
+      if (until.aborted) resolve(null);
+      else until.addEventListener('abort', () => resolve(null), { once: true });
+    });
+  let wall = 20_000;
+  const now = async () => {
+    wall -= 10_000;
+    return wall;
+  };
+  const parts = { store: { lock: heldByOther }, swapId: 'swap', pollMs: 1, emit: () => {}, now };
+  const limit = AbortSignal.timeout(3_000);
+  assert.equal(await takeTurn(parts as unknown as Context, limit, async () => true), null);
+});

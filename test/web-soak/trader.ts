@@ -1,5 +1,5 @@
-// A person with a browser profile of its own and a wallet of every family in it, as extensions put
-// them there, with money on all four chains. Nothing here talks to the market.
+// A person with a browser profile of its own and money on all four chains. A wallet of every family
+// is in it, as extensions put them there. Nothing here talks to the market.
 
 import type { BrowserContext, Page } from 'playwright-core';
 import type { Family } from '../../core/families.ts';

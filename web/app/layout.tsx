@@ -12,6 +12,7 @@ import { Notice } from '../parts/notice.tsx';
 import { useAct } from '../parts/ways/act.ts';
 import { text } from '../texts/texts.ts';
 import { links } from './links.ts';
+import { useOverScreens } from './open-swaps.ts';
 import { Replaced } from './replaced.tsx';
 
 export function Layout() {
@@ -19,6 +20,7 @@ export function Layout() {
   /** Of the screen that is shown, not of one that is still loaded. */
   const path = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname });
   useFocusOfScreens(path);
+  const over = useOverScreens();
   return (
     <>
       <a className="skip" href="#screen">
@@ -29,6 +31,7 @@ export function Layout() {
       <main id="screen" tabIndex={-1} data-path={path}>
         <Newer />
         <Replaced />
+        {over?.(path)}
         <Outlet />
       </main>
       <Foot />

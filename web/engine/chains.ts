@@ -2,7 +2,7 @@
 // shown as what it is.
 
 import type { AppChain } from '../../core/app-chain.ts';
-import type { Network } from '../../core/families.ts';
+import type { Family, Network } from '../../core/families.ts';
 import { worldOfBitcoin, worldOfChainId, worldOfSolana, worldOfTron } from '../../core/worlds.ts';
 
 const evmNames: Readonly<Record<number, string>> = {
@@ -16,6 +16,15 @@ const evmNames: Readonly<Record<number, string>> = {
   421614: 'Arbitrum Sepolia',
 };
 const bitcoinNames = { mainnet: 'Bitcoin', testnet: 'Bitcoin testnet', regtest: 'Bitcoin regtest' };
+/**
+ * What is meant by the keys that screens show as names (parts/names.ts): a family, or a chain id. A
+ * market could call another chain so, and a person would be paid where it does not look.
+ */
+const meant: Readonly<Record<string, Family | number>> = {
+  ...{ bitcoin: 'bitcoin', tron: 'tron', solana: 'solana' },
+  ...{ ethereum: 1, optimism: 10, base: 8453, arbitrum: 42161 },
+  ...{ polygon: 137, bsc: 56, avalanche: 43114 },
+};
 const worldNames: Readonly<Record<Network, string>> = {
   mainnet: '',
   testnet: ' test network',
@@ -57,6 +66,11 @@ export function titleOf(chain: AppChain): string {
  */
 export function worldFault(chain: AppChain, network: Network): string | null {
   const world = worldOf(chain);
+  const own = chain.family === 'evm' ? chain.chainId : chain.family;
+  const named = Object.hasOwn(meant, chain.chain) ? meant[chain.chain] : own;
+  if (world === 'mainnet' && named !== own) {
+    return `this market calls it "${chain.chain}", and it is ${titleOf(chain)}`;
+  }
   const isOfDev = network === 'dev' && world === null && /^(tron|solana)$/.test(chain.family);
   if (world === network || isOfDev) return null;
   const what = world === null ? 'of no network that this app knows' : `of the network "${world}"`;

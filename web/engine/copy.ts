@@ -14,7 +14,7 @@ const [devPollMs, pollMs] = [1_000, 5_000];
 export function copyEngine(network: Network): Promise<OpenEngine> {
   return openEngine({
     ...{ name: 'parley-copy', network, chains: [], client: nobody },
-    ...{ store: memoryStore(), kept: memoryKept(), isSecure: false },
+    ...{ store: memoryStore(), kept: memoryKept(), isServed: false },
     pollMs: network === 'dev' ? devPollMs : pollMs,
     // Whose clock is wrong sees it by the chains.
     marketClock: async () => ({ offsetSeconds: 0, atMs: null }),

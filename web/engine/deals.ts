@@ -7,7 +7,7 @@ import type { BaseUnits, UnixSeconds } from '../../core/nominal.ts';
 import type { LegName, Role } from '../../core/trade.ts';
 import { accept, examine as examineThread } from '../../sdk/agree.ts';
 import type { ParleyClient } from '../../sdk/client.ts';
-import { messageOf, RulesError, VerificationError } from '../../sdk/errors.ts';
+import { messageOf, ParleyApiError, RulesError, VerificationError } from '../../sdk/errors.ts';
 import type { PhraseKeys } from '../../sdk/rescue/derive.ts';
 import type { PhraseStore } from '../../sdk/rescue/store.ts';
 import type { ChainSource } from '../../sdk/settle.ts';
@@ -21,9 +21,12 @@ import {
   type VerifiedSwap,
 } from '../../sdk/trade.ts';
 import { mostClockOffSeconds } from '../market/clock.ts';
+import { standingOf } from '../market/offers.ts';
 import { mustHaveDecimals } from './coins.ts';
 import type { Kept } from './kept.ts';
 import type { OpenNodes } from './nodes.ts';
+import { roomFault } from './places.ts';
+import { dealsKey } from './stake.ts';
 import {
   type Check,
   type CheckName,
@@ -62,15 +65,17 @@ export type DealsParts = {
   readonly health: () => Health;
   readonly now: () => UnixSeconds;
   readonly phraseStore: () => Promise<PhraseStore>;
+  /** How many swaps of this browser are not over. */
+  readonly open: () => Promise<number>;
   /** What to do with a new entry, in whichever tab settles. */
   readonly onEntry: () => void;
 };
 
-const key = 'deals';
 /** One key for all escrows on Bitcoin: the market pays only keys that the account has linked. */
 export const escrowKey = 0;
-const mostEntries = 100;
 const nodeMs = 15_000;
+/** For so long an acceptance is looked at that the market does not know, or no more. */
+const lapsedSeconds = 1_800;
 
 type Examining = {
   readonly sources: ReadonlyMap<ChainKey, ChainSource>;
@@ -80,17 +85,13 @@ type Examining = {
 
 export function dealsOf(parts: DealsParts): Deals {
   const entries = async (): Promise<readonly Entry[]> => {
-    const text = await parts.kept.get(key);
+    const text = await parts.kept.get(dealsKey);
     return text === null ? [] : readKept<{ all: Entry[] }>(text).all;
   };
   const changeAll = (next: (all: readonly Entry[]) => readonly Entry[]) =>
-    parts.kept.change(key, (text) => {
-      const all = next(text === null ? [] : readKept<{ all: Entry[] }>(text).all);
-      if (all.length > mostEntries) {
-        const sentence = `${mostEntries} acceptances wait for the other side: let some lapse`;
-        throw new EngineError('failed_check', sentence);
-      }
-      return writeKept({ all });
+    parts.kept.change(dealsKey, (text) => {
+      const all = text === null ? [] : readKept<{ all: Entry[] }>(text).all;
+      return writeKept({ all: next(all) });
     });
   return {
     entries,
@@ -101,9 +102,9 @@ export function dealsOf(parts: DealsParts): Deals {
           return changed === null ? [] : [changed];
         }),
       ),
-    examine: async (deal) => (await examined(parts, deal)).answer,
+    examine: async (deal) => (await examined(parts, deal, await entries())).answer,
     accept: async (deal) => {
-      const { answer, good } = await examined(parts, deal);
+      const { answer, good } = await examined(parts, deal, await entries());
       const failed = answer.checks.find(({ ok }) => !ok);
       if (failed !== undefined) throw refusal(failed);
       if (good === null) throw new Error('nothing was examined');
@@ -124,12 +125,30 @@ export function dealsOf(parts: DealsParts): Deals {
   };
 }
 
+/** What has come of an acceptance. It binds for as long as the market has it, by its settings. */
+export async function cameOf(
+  client: Pick<ParleyClient, 'thread'>,
+  { threadId, acceptedAt, expected }: Pick<Entry, 'threadId' | 'acceptedAt' | 'expected'>,
+  now: UnixSeconds,
+): Promise<{ readonly swapId: string | null; readonly isOver: boolean }> {
+  const none = (isOver: boolean) => ({ swapId: null, isOver });
+  const isLapsed = now > acceptedAt + lapsedSeconds;
+  try {
+    const standing = standingOf(await client.thread(threadId), expected.party, now * 1_000);
+    if (standing.is === 'agreed') return { swapId: standing.swapId, isOver: false };
+    return none(isLapsed && standing.is !== 'waits_for_them');
+  } catch (error) {
+    if (!(error instanceof ParleyApiError)) throw error;
+    return none(isLapsed && error.status === 404);
+  }
+}
+
 function refusal({ name, sentence, code = 'failed_check' }: Check): EngineError {
   const why = name === 'phrase' ? 'phrase_unchecked' : code;
   return new EngineError(why, `nothing was accepted: ${sentence}`);
 }
 
-async function examined(parts: DealsParts, deal: Deal) {
+async function examined(parts: DealsParts, deal: Deal, entries: readonly Entry[]) {
   const checks: Check[] = [];
   const check: Add = (name, ok, sentence) => void checks.push({ name, ok, sentence });
   const failed = (name: CheckName, error: unknown) => {
@@ -139,6 +158,9 @@ async function examined(parts: DealsParts, deal: Deal) {
     return { answer, good: null };
   };
   checkDevice(parts, check);
+  const waiting = entries.filter(({ threadId }) => threadId !== deal.threadId).length;
+  const full = roomFault(await parts.open(), waiting);
+  check('room', full === null, full ?? 'this browser settles it beside what is open');
   let step: CheckName = 'nodes';
   try {
     const sources = await openedSources(parts, deal);

@@ -33,8 +33,8 @@ export type EngineParts = {
   readonly client: ParleyClient;
   readonly store: Store & { health?(): Promise<StoreHealth> };
   readonly kept: Kept;
-  /** Whether the page came by https: what it may ask follows from that. */
-  readonly isSecure: boolean;
+  /** Whether a market served the page: its content policy says which nodes may be asked. */
+  readonly isServed: boolean;
   /** `offsetSeconds`: of a dev network; `atMs`: by the market, null where it does not say. */
   readonly marketClock: () => Promise<{
     readonly offsetSeconds: number;
@@ -76,7 +76,7 @@ export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
   const phraseStore = async () => storeWith(await vault.keys(), store, now);
   const atStake = network === 'dev' ? new Set<string>() : await chainsAtStake(store, kept);
   const nodes = await openNodes({
-    ...{ chains, atStake, network, kept, now, isSecure: parts.isSecure },
+    ...{ chains, atStake, network, kept, now, isServed: parts.isServed },
     onChange: (chain) => {
       say({ kind: 'changed', what: 'nodes' });
       swaps?.restart((leg) => leg.chain === chain);
@@ -91,6 +91,7 @@ export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
   const hands = handsOf({ onLink: (isOf) => swaps?.restart(isOf) });
   const deals = dealsOf({
     ...{ client, kept, vault, nodes, now, phraseStore },
+    open: async () => (await swaps?.open()) ?? 0,
     health: health.now,
     onEntry: () => void swaps?.look(),
   });

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import type { AppChain } from '../../core/app-chain.ts';
 import { memoryKept } from './kept.ts';
-import { mostNodes, openNodes } from './nodes.ts';
+import { openNodes } from './nodes.ts';
 
 const now = 1_800_000_000;
 const chains: readonly AppChain[] = [
@@ -14,9 +14,9 @@ const chains: readonly AppChain[] = [
   { family: 'evm', chain: 'eth', nodes: [], chainId: 1 },
   { family: 'evm', chain: 'sepolia', nodes: [], chainId: 11_155_111 },
 ];
-const opened = (changed: string[] = [], kept = memoryKept(), isSecure = true) =>
+const opened = (changed: string[] = [], kept = memoryKept(), isServed = true) =>
   openNodes({
-    ...{ chains, kept, isSecure, network: 'mainnet', now: () => now, atStake: new Set() },
+    ...{ chains, kept, isServed, network: 'mainnet', now: () => now, atStake: new Set() },
     onChange: (chain) => changed.push(chain),
   });
 
@@ -62,7 +62,9 @@ test('each fault of a node is told for what it is', async () => {
   for (const [chain, url, fault, sentence] of [
     ['btc', 'my node', 'bad_url', /no address of a node/],
     ['btc', 'wss://node.example', 'bad_url', /by https or http, not by wss:/],
-    ['btc', 'http://node.example', 'bad_url', /over https .* by https alone/],
+    ['btc', 'http://node.example', 'bad_url', /by https, or by http at 127\.0\.0\.1/],
+    // The content policy names the number alone.
+    ['btc', 'http://localhost:1', 'bad_url', /by http at 127\.0\.0\.1/],
     ['btc', `https://${'a'.repeat(300)}.example`, 'bad_url', /no address/],
     ['btc', gone, 'unreachable', /CORS/],
     ['btc', await serving(() => null), 'unreachable', /CORS/],
@@ -89,7 +91,7 @@ test('each fault of a node is told for what it is', async () => {
   assert.ok(good.ok && good.height === 900_000);
   const plain = await opened([], memoryKept(), false);
   const asked = await plain.check('btc', 'http://localhost.invalid');
-  assert.ok(!asked.ok && asked.fault === 'unreachable', 'a page over http may ask by http');
+  assert.ok(!asked.ok && asked.fault === 'unreachable', 'a saved copy may ask by http');
 });
 
 test('own nodes are kept when all are good, used from then on, and given back', async () => {
@@ -97,14 +99,15 @@ test('own nodes are kept when all are good, used from then on, and given back', 
   const kept = memoryKept();
   const nodes = await opened(changed, kept);
   const [one, other] = [await esplora(genesis, now), await esplora(genesis, now)];
+  const third = await esplora(genesis, now);
   const named = (of = nodes) => of.chains.now().find(({ chain }) => chain === 'btc');
   const mixed = await nodes.keep('btc', [one, gone]);
   assert.deepEqual(
     mixed.map(({ ok }) => ok),
     [true, false],
   );
-  const many = Array.from({ length: mostNodes + 1 }, (_, at) => `${one}/?${at}`);
-  await nodes.keep('btc', many);
+  // A third one would never be asked.
+  await nodes.keep('btc', [one, other, third]);
   assert.deepEqual([named()?.isOwn, named()?.nodes], [false, ['https://market.example/btc']]);
   assert.deepEqual(changed, []);
   const before = await nodes.source('btc');
@@ -118,4 +121,23 @@ test('own nodes are kept when all are good, used from then on, and given back', 
   assert.equal(named()?.isOwn, false);
   assert.deepEqual(changed, ['btc', 'btc']);
   await Promise.all([nodes.close(), reloaded.close()]);
+});
+
+test('a file that anybody may have made teaches no chain for good, and none that is known', async () => {
+  const kept = memoryKept();
+  const nodes = await opened([], kept);
+  const base = (contract: string): AppChain => {
+    return { family: 'evm', chain: 'base', nodes: [], chainId: 8_453, contract };
+  };
+  const forged = { family: 'evm', chain: 'eth', nodes: [gone], chainId: 10 } as const;
+  await nodes.guess([base('0xforged'), forged]);
+  assert.deepEqual([nodes.of('base'), nodes.of('eth')], [base('0xforged'), chains[1]]);
+  await nodes.guess([base('0xown')]);
+  assert.deepEqual(nodes.of('base'), base('0xown'));
+  assert.equal((await opened([], kept)).of('base'), null);
+  await nodes.learn([base('0xown')]);
+  await nodes.guess([base('0xforged')]);
+  for (const each of [nodes, await opened([], kept)]) {
+    assert.deepEqual(each.of('base'), base('0xown'));
+  }
 });

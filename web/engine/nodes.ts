@@ -24,8 +24,10 @@ export type OpenNodes = Nodes & {
   /** The same until the nodes of that chain are others. Throws EngineError `unknown_chain`. */
   source(chain: ChainKey): Promise<ChainSource>;
   of(chain: ChainKey): AppChain | null;
-  /** Of a rescue file, or a market: what is known already stays as it is. */
+  /** Of the phrase's own rescue file, and kept: what is known already stays as it is. */
   learn(chains: readonly AppChain[]): Promise<void>;
+  /** Of a file that anybody may have made: for as long as no other one is opened. */
+  guess(chains: readonly AppChain[]): Promise<void>;
   /** Another tab may have changed them. */
   read(): Promise<void>;
   close(): Promise<void>;
@@ -38,13 +40,19 @@ export type NodesParts = {
   readonly network: Network;
   readonly kept: Kept;
   readonly now: () => UnixSeconds;
-  /** Of a page over https: it may ask plain http of this machine alone. */
-  readonly isSecure: boolean;
+  /** By a market, whose content policy (server/edge/web/headers.ts) lets it ask few by http. */
+  readonly isServed: boolean;
   readonly onChange: (chain: ChainKey) => void;
 };
 
 const checkMs = 15_000;
-export const mostNodes = 5;
+/** Bitcoin is read by one node and a second one: a third would be kept and never asked. */
+export const mostNodes: Readonly<Record<Family, number>> = {
+  bitcoin: 2,
+  evm: 5,
+  tron: 5,
+  solana: 5,
+};
 const mostUrlLength = 300;
 /** How far a last block may be behind: Bitcoin's median time lags an hour by itself. */
 const behindSeconds: Readonly<Record<Family, number>> = {
@@ -63,15 +71,16 @@ const mostChains = 100;
 const keyOf = (chain: ChainKey) => `nodes ${chain}`;
 
 export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
-  const { network, kept, now, isSecure } = parts;
+  const { network, kept, now, isServed } = parts;
   // With the market gone chains are known as they were last.
   let chains: readonly AppChain[] = parts.chains;
+  let guessed: readonly AppChain[] = [];
+  const all = () => firstOfEach([...chains, ...guessed]);
   const learn = async (more: readonly AppChain[]) => {
     await kept.change(chainsKey, (text) => {
       const before = text === null ? [] : (JSON.parse(text) as AppChain[]);
       const told = asAgreed(parts.chains, before, parts.atStake);
-      const all = [...told, ...before, ...more];
-      chains = all.filter(({ chain }, at) => all.findIndex((each) => each.chain === chain) === at);
+      chains = firstOfEach([...told, ...before, ...more]);
       return JSON.stringify(chains.slice(0, mostChains));
     });
     await read();
@@ -79,10 +88,10 @@ export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
   const facts = held<readonly ChainFacts[]>([]);
   const opened = new Map<
     ChainKey,
-    { readonly urls: string; readonly source: Promise<ChainSource> }
+    { readonly by: string; readonly source: Promise<ChainSource> }
   >();
   const known = (chain: ChainKey): AppChain => {
-    const found = chains.find((each) => each.chain === chain);
+    const found = all().find((each) => each.chain === chain);
     const fault =
       found === undefined ? 'this market names no such chain' : worldFault(found, network);
     if (found !== undefined && fault === null) return found;
@@ -93,7 +102,7 @@ export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
     return text === null ? [] : (JSON.parse(text) as string[]);
   };
   const read = async () => {
-    const all = chains.map(async (each): Promise<ChainFacts> => {
+    const found = all().map(async (each): Promise<ChainFacts> => {
       const own = await ownOf(each.chain);
       const isOwn = own.length > 0;
       const { chain, family } = each;
@@ -101,7 +110,7 @@ export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
       const isKnown = worldFault(each, network) === null;
       return { chain, family, title: titleOf(each), isKnown, nodes, isOwn };
     });
-    facts.set(await Promise.all(all));
+    facts.set(await Promise.all(found));
   };
   const check = async (chain: ChainKey, url: string): Promise<NodeCheck> => {
     const fails = (fault: NodeFault, sentence: string): NodeCheck => ({
@@ -110,7 +119,7 @@ export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
       fault,
       sentence,
     });
-    const wrong = urlFault(url, isSecure);
+    const wrong = urlFault(url, isServed);
     if (wrong !== null) return fails('bad_url', wrong);
     let source: ChainSource | null = null;
     try {
@@ -143,15 +152,21 @@ export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
   await learn([]);
   return {
     chains: facts,
-    of: (chain) => chains.find((each) => each.chain === chain) ?? null,
+    of: (chain) => all().find((each) => each.chain === chain) ?? null,
     learn,
+    guess: (more) => {
+      guessed = more;
+      return read();
+    },
     check,
     read,
     keep: async (chain, urls) => {
       const wanted = [...new Set(urls.map((each) => each.trim()).filter((each) => each !== ''))];
-      const checks = await Promise.all(wanted.slice(0, mostNodes).map((url) => check(chain, url)));
+      const { family } = facts.now().find((each) => each.chain === chain) ?? {};
+      const most = family === undefined ? 1 : mostNodes[family];
+      const checks = await Promise.all(wanted.slice(0, most).map((url) => check(chain, url)));
       const good = checks.every(({ ok }) => ok);
-      if (!good || wanted.length > mostNodes) return checks;
+      if (!good || wanted.length > most) return checks;
       await kept.change(keyOf(chain), () => (wanted.length === 0 ? null : JSON.stringify(wanted)));
       await read();
       parts.onChange(chain);
@@ -160,12 +175,12 @@ export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
     source: async (chain) => {
       const of = known(chain);
       const { nodes = [] } = facts.now().find((each) => each.chain === chain) ?? {};
-      const urls = nodes.join(' ');
+      const by = JSON.stringify([of, nodes]);
       const before = opened.get(chain);
-      if (before?.urls === urls) return before.source;
+      if (before?.by === by) return before.source;
       await closeOne(chain);
       const source = sourceOf(of, nodes, now);
-      opened.set(chain, { urls, source });
+      opened.set(chain, { by, source });
       // A file of the app that could not be loaded is asked for again.
       source.catch(() => opened.delete(chain));
       return source;
@@ -176,13 +191,16 @@ export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
   };
 }
 
-export function urlFault(text: string, isSecure: boolean): string | null {
+function firstOfEach(all: readonly AppChain[]): readonly AppChain[] {
+  return all.filter(({ chain }, at) => all.findIndex((each) => each.chain === chain) === at);
+}
+
+export function urlFault(text: string, isServed: boolean): string | null {
   if (text.length > mostUrlLength || !URL.canParse(text)) return 'this is no address of a node';
   const { protocol, hostname } = new URL(text);
   if (!/^https?:$/.test(protocol)) return `a node is asked by https or http, not by ${protocol}`;
-  const isHere = /^(?:127\.0\.0\.1|localhost|\[::1\])$/.test(hostname);
-  if (!isSecure || protocol === 'https:' || isHere) return null;
-  return 'a page over https may ask a node by https alone, or by http on this very machine';
+  if (!isServed || protocol === 'https:' || hostname === '127.0.0.1') return null;
+  return 'this page may ask a node by https, or by http at 127.0.0.1, which is this machine';
 }
 
 /** Never with an address in it: that may hold a password. */

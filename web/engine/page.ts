@@ -1,21 +1,17 @@
 // The one engine of this page, opened when a screen first asks for it.
 
-import type { Network } from '../../core/families.ts';
-import { indexedDbStore } from '../../sdk/stores/indexed-db.ts';
 import { account } from '../market/account.ts';
 import { market } from '../market/client.ts';
 import { moveClock } from '../market/clock.ts';
 import { config } from '../market/config.ts';
 import { show } from '../market/own-site.ts';
 import { openEngine } from './engine.ts';
-import { indexedDbKept } from './kept.ts';
-import { chainsAtStake, networkOf } from './stake.ts';
+import { keepingOf, networkNow } from './keeping.ts';
 import type { Engine } from './types.ts';
 
 let opening: Promise<Engine> | null = null;
 
 const configUrl = '/app/config.js';
-const networkKey = 'parley network';
 const configMs = 10_000;
 /** A dev network's clock is moved at any time. */
 const [devClockMs, clockMs] = [2_000, 600_000];
@@ -39,7 +35,7 @@ async function open(): Promise<Engine> {
   const engine = await openEngine({
     ...{ name, network, chains, client: market, store, kept },
     marketClock: () => marketClock(isDev),
-    isSecure: window.location.protocol === 'https:',
+    isServed: true,
     clockEveryMs: isDev ? devClockMs : clockMs,
     pollMs: isDev ? devPollMs : pollMs,
   });
@@ -60,29 +56,6 @@ async function nameAccount(): Promise<void> {
   } catch {
     // Nobody is signed in, or the market is away: what is paid in goes on without it.
   }
-}
-
-async function keepingOf(network: Network) {
-  const name = `parley-${network}`;
-  return { name, store: await indexedDbStore(name), kept: await indexedDbKept(`${name}-kept`) };
-}
-
-/** Without its market the app is of the network that it was of. */
-async function networkNow(): Promise<Network> {
-  const told = 'marketConfig' in globalThis ? config.network : null;
-  const before = localStorage.getItem(networkKey);
-  const known = (['mainnet', 'testnet', 'dev'] as const).find((each) => each === before) ?? null;
-  const isAtStake = async (of: Network) => {
-    const { store, kept } = await keepingOf(of);
-    return (await chainsAtStake(store, kept)).size > 0;
-  };
-  const network = await networkOf(told ?? known ?? config.network, known, isAtStake);
-  try {
-    localStorage.setItem(networkKey, network);
-  } catch {
-    // No room: what settles does not wait for it.
-  }
-  return network;
 }
 
 /** The market's date is of its machine; a dev network says by how much its clock was moved. */

@@ -9,6 +9,19 @@ export type Open = {
   readonly hasEnded: boolean;
 };
 
+/** Side by side in one page; the others begin when one of them has ended. */
+export const mostDriven = 60;
+
+/**
+ * Of swaps that are not over, and acceptances that wait for the other side: why no other one may be
+ * begun. One without a place could miss its claim, as those before it may hold theirs for days.
+ */
+export function roomFault(open: number, waiting: number): string | null {
+  if (open + waiting < mostDriven) return null;
+  const are = `${open} swaps are open in this browser and ${waiting} acceptances wait`;
+  return `${are}: it settles ${mostDriven} side by side, so wait until one has ended`;
+}
+
 /** `free`: places. */
 export function toDrive(open: readonly Open[], free: number): Begun[] {
   const byUrgency = (one: Open, other: Open) =>

@@ -2,6 +2,9 @@
 // the person by amounts that its chains vouch for. On paper chains.
 
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+
+import type { AppChain } from '../../core/app-chain.ts';
 import type { ParleyClient } from '../../sdk/client.ts';
 import { phraseKeys } from '../../sdk/rescue/derive.ts';
 import { newPhrase } from '../../sdk/rescue/phrase.ts';
@@ -84,4 +87,39 @@ timed('nobody is asked about amounts whose decimals the chain does not say', asy
   const { restored, asked } = await asksMarket({ decimals: 17 });
   assert.deepEqual([restored?.outcome, asked], ['refused', 0]);
   assert.match(restored?.why ?? '', /^decimals of the coin on .* must be 18, as its chain says/);
+});
+
+/** A file that its maker's own hands have sealed: whole, and of no phrase. */
+function forged(chains: unknown): string {
+  const content = { network: 'dev', writtenAt: agreedAt, chains, swaps: [] };
+  const checksum = createHash('sha256').update(JSON.stringify(content)).digest('hex');
+  return JSON.stringify({ format: 'parley-rescue', version: 1, content, checksum, seal: '' });
+}
+
+timed('a forged file names no node, and nothing of it stays', async () => {
+  const [guessed, learned]: [AppChain[], AppChain[]] = [[], []];
+  const nodes = {
+    guess: async (more: AppChain[]) => void guessed.push(...more),
+    learn: async (more: AppChain[]) => void learned.push(...more),
+  };
+  const rescue = await openRescue({
+    ...{ client: {} as ParleyClient, kept: memoryKept(), nodes: nodes as unknown as OpenNodes },
+    phraseStore: async () => storeWith(keys, memoryStore(), () => agreedAt),
+    ...{ onRestored: () => {}, onChange: () => {} },
+  });
+  const more = { nodes: ['https://thief.example'], chain: 'evm-dev', family: 'evm' };
+  const deployment = { chainId: 9, contract: 'T', creation: 'c', ...more };
+  const text = forged([{ chain: 'tron', family: 'tron', deployment }]);
+  await rescue.open(text);
+  const [{ family, chain, nodes: named } = { nodes: null }] = guessed;
+  assert.deepEqual([family, chain, named], ['tron', 'tron', []]);
+  await assert.rejects(rescue.fromFile(text), { code: 'other_phrase' });
+  assert.deepEqual(learned, []);
+  for (const odd of [
+    { chain: 'x', family: 'other' },
+    { chain: 5, family: 'bitcoin' },
+  ]) {
+    await assert.rejects(rescue.open(forged([odd])), { code: 'bad_file' });
+  }
+  assert.equal(guessed.length, 1);
 });

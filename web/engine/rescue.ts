@@ -1,12 +1,14 @@
 // The rescue file of this browser's swaps: written anew as they go on, saved when the person wants.
 
 import type { AppChain } from '../../core/app-chain.ts';
-import type { ChainKey, Network } from '../../core/families.ts';
+import { type ChainKey, type Family, families, type Network } from '../../core/families.ts';
 import type { ParleyClient } from '../../sdk/client.ts';
-import { messageOf, SettleError, VerificationError } from '../../sdk/errors.ts';
+import { messageOf, RescueError, SettleError, VerificationError } from '../../sdk/errors.ts';
 import {
   type RescueChain,
+  type RescueFile,
   type RescueSwap,
+  readOwnRescue,
   readRescue,
   writeRescue,
 } from '../../sdk/rescue/file.ts';
@@ -111,12 +113,15 @@ export async function openRescue(parts: RescueParts): Promise<OpenRescue> {
     },
     open: async (text) => {
       const file = readRescue(text);
-      await parts.nodes.learn(file.chains.map((each) => appChain(each, file.network)));
+      // Anybody could have made it: it names chains for this look, and none for good.
+      await parts.nodes.guess(chainsOf(file));
       return file;
     },
     fromFile: async (text) => {
       const store = await parts.phraseStore();
-      const names = readRescue(text).chains.map(({ chain }) => chain);
+      const own = chainsOf(readOwnRescue(store, text));
+      await parts.nodes.learn(own);
+      const names = own.map(({ chain }) => chain);
       const { sources, faults } = await sourcesOf(names);
       const restored = await restoreFromFile(store, text, { sources });
       // The person has it.
@@ -177,6 +182,16 @@ async function mustShowAmounts({ trade }: RescueSwap, { sources }: Pick<Sources,
   }
 }
 
+/** Throws RescueError `bad_file`. */
+function chainsOf({ chains, network }: Pick<RescueFile, 'chains' | 'network'>): AppChain[] {
+  const odd = chains.find(({ chain, family }) => typeof chain !== 'string' || !isFamily(family));
+  if (odd === undefined) return chains.map((each) => appChain(each, network));
+  const what = JSON.stringify(odd).slice(0, 80);
+  throw new RescueError('bad_file', `the rescue file names a chain that is none: ${what}`);
+}
+
+const isFamily = (named: Family) => families.includes(named);
+
 /** How a chain is known by a file: nodes are named by the person. */
 function appChain(of: RescueChain, network: Network): AppChain {
   const { chain } = of;
@@ -192,9 +207,13 @@ function appChain(of: RescueChain, network: Network): AppChain {
       const beside = { shards: names(shards), formerContracts: names(formerContracts) };
       return { family: 'evm', chain, nodes: [], chainId: of.chainId, contract, ...beside };
     }
-    case 'tron':
+    case 'tron': {
       // What a source of TRON pins names each creation.
-      return { family: 'tron', chain, nodes: [], ...(of.deployment as unknown as TronPinned) };
+      const pinned = of.deployment as unknown as TronPinned;
+      const { chainId, contract, creation, shards = [], formerContracts = [] } = pinned;
+      const beside = { shards, formerContracts };
+      return { family: 'tron', chain, nodes: [], chainId, contract, creation, ...beside };
+    }
     case 'solana': {
       const { program } = of.deployment;
       return { family: 'solana', chain, nodes: [], genesisHash: clusters[network], program };

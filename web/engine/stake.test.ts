@@ -6,7 +6,7 @@ import type { AppChain } from '../../core/app-chain.ts';
 import { SettleError } from '../../sdk/errors.ts';
 import { memoryKept } from './kept.ts';
 import { openNodes } from './nodes.ts';
-import { chainsAtStake, endedKey, networkOf, readable } from './stake.ts';
+import { chainsAtStake, dealsKey, endedKey, hasOpen, networkOf, readable } from './stake.ts';
 
 const chain = 'ethereum';
 const was: AppChain = { family: 'evm', chain, nodes: ['https://a.example'], chainId: 1 };
@@ -20,7 +20,7 @@ test('a chain of an open swap stays as it was known; every other one is as the m
     const kept = memoryKept();
     const opened = (chains: readonly AppChain[], atStake: readonly string[]) =>
       openNodes({
-        ...{ kept, chains, atStake: new Set(atStake), network: 'mainnet', isSecure: true },
+        ...{ kept, chains, atStake: new Set(atStake), network: 'mainnet', isServed: true },
         ...{ now: () => 1_800_000_000, onChange: () => {} },
       });
     assert.equal((await opened([was], [])).of(chain), was);
@@ -54,6 +54,31 @@ test('at stake is what has not ended, and a damaged record hides no other', asyn
   assert.deepEqual(heard, ['not readable']);
   await kept.change(endedKey('1'), () => '{}');
   assert.equal((await chainsAtStake(store, kept)).size, 0);
+});
+
+test('an engine is wanted for an acceptance, an open swap and a payment that may still come', async () => {
+  const record = (byHand: boolean) => {
+    const legs = { a: { chain, family: 'evm' }, b: { chain: 'btc', family: 'bitcoin' } };
+    return { trade: { party: 'taker' }, swap: { legs }, byHand } as never;
+  };
+  const of = async (ended: string | null, byHand = false, deals: string | null = null) => {
+    const kept = memoryKept();
+    await kept.change(endedKey('1'), () => ended);
+    await kept.change(dealsKey, () => deals);
+    const store = { swapIds: async () => ['1'], getSwap: async () => record(byHand) };
+    return hasOpen(store, kept, new Set());
+  };
+  const ended = (end: string) => JSON.stringify({ outcome: { end } });
+  assert.equal(await of(null), true);
+  assert.equal(await of(ended('received'), true), false);
+  assert.equal(await of(ended('nothing'), true), true);
+  assert.equal(await of(ended('nothing')), false);
+  assert.equal(await of(ended('received'), false, '{"all":[{}]}'), true);
+  assert.equal(await of(ended('received'), false, '{"all":[]}'), false);
+  const over = new Set<string>();
+  const none = { swapIds: async () => ['2'], getSwap: async () => assert.fail('read again') };
+  over.add('2');
+  assert.equal(await hasOpen(none, memoryKept(), over), false);
 });
 
 test('the page stays with the network of its open swaps, but for a dev network', async () => {

@@ -4,10 +4,14 @@
 import type { AppChain } from '../../core/app-chain.ts';
 import type { ChainKey, Network } from '../../core/families.ts';
 import { SettleError, StoreError } from '../../sdk/errors.ts';
-import type { Store, SwapRecord } from '../../sdk/stores/store.ts';
+import { readKept, type Store, type SwapRecord } from '../../sdk/stores/store.ts';
+import type { Ended } from './ended.ts';
 import type { Kept } from './kept.ts';
+import { mayStillCome } from './view.ts';
 
 export const endedKey = (swapId: string) => `ended ${swapId}`;
+/** Of the acceptances that wait for the other side. */
+export const dealsKey = 'deals';
 
 /** Chains of the swaps of this browser that are not over. */
 export async function chainsAtStake(
@@ -23,6 +27,31 @@ export async function chainsAtStake(
     }
   }
   return found;
+}
+
+/** `over`: those that are known to be over, to which it adds. */
+export async function hasOpen(
+  store: Pick<Store, 'swapIds' | 'getSwap'>,
+  kept: Pick<Kept, 'get'>,
+  over: Set<string>,
+): Promise<boolean> {
+  const deals = await kept.get(dealsKey);
+  if (deals !== null && readKept<{ all: unknown[] }>(deals).all.length > 0) return true;
+  for (const swapId of await store.swapIds()) {
+    if (over.has(swapId)) continue;
+    const ended = await kept.get(endedKey(swapId));
+    if (ended === null) return true;
+    const record = await readable(store, swapId);
+    if (record !== null && isAwaited(record, readKept<Ended>(ended))) return true;
+    over.add(swapId);
+  }
+  return false;
+}
+
+/** Whether a payment may still come that goes back only if somebody looks. */
+function isAwaited(record: SwapRecord, { outcome }: Ended): boolean {
+  const { trade, swap, byHand = false, restored } = record;
+  return mayStillCome({ trade, swap, isByHand: byHand, isRestored: restored === true }, outcome);
 }
 
 /** null: it is not there, or damaged, which `onFault` hears: the others go on without it. */

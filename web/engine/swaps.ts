@@ -4,7 +4,7 @@ import type { ChainKey } from '../../core/families.ts';
 import type { UnixSeconds } from '../../core/nominal.ts';
 import type { LegName } from '../../core/trade.ts';
 import type { ParleyClient } from '../../sdk/client.ts';
-import { messageOf, ParleyApiError, StoreError } from '../../sdk/errors.ts';
+import { StoreError } from '../../sdk/errors.ts';
 import type { RawSpend } from '../../sdk/rescue/raw.ts';
 import { ownSides, watchedOf } from '../../sdk/settle/record.ts';
 import type {
@@ -17,14 +17,14 @@ import type {
 import { readKept, type Store, type SwapRecord, writeKept } from '../../sdk/stores/store.ts';
 import type { OwnTrade } from '../../sdk/trade.ts';
 import type { Wallet } from '../../sdk/wallets/wallet.ts';
-import { type Deals, type Entry, escrowKey } from './deals.ts';
+import { cameOf, type Deals, type Entry, escrowKey } from './deals.ts';
 import { type Begun, type Drive, drive, type Ready, relayedOf, verbDone } from './drive.ts';
 import { type Ended, endedOf, endedView } from './ended.ts';
 import { type Histories, historiesOf } from './history.ts';
 import type { Kept } from './kept.ts';
 import { type Held, held } from './live.ts';
 import type { OpenNodes } from './nodes.ts';
-import { type Open, toDrive } from './places.ts';
+import { mostDriven, type Open, toDrive } from './places.ts';
 import { sleep } from './sleep.ts';
 import { endedKey, readable } from './stake.ts';
 import { openTabs, type Said, type Tabs } from './tabs.ts';
@@ -68,11 +68,7 @@ export type SwapsParts = {
   readonly onRescue: () => void;
 };
 
-/** Side by side in one page; the others begin when one of them has ended. */
-const mostDriven = 60;
 const dealPauseMs = 3_000;
-/** After the acceptance has lapsed nothing can come of it. */
-const lapsedSeconds = 1_800;
 /** Keys of the phrase that are tried for a script: as far as a restore looks. */
 const mostKeys = 200;
 const sayPauseMs = 250;
@@ -187,13 +183,11 @@ async function lookAt(of: All, entry: Entry): Promise<void> {
   const { client, deals, store, now } = of.parts;
   const { threadId, swapId } = entry;
   if (swapId === null) {
-    const found = await swapOf(client, threadId);
-    const isLapsed = now() > entry.acceptedAt + lapsedSeconds;
-    if (found === 'none' && !isLapsed) return;
-    if (found === 'unknown') return;
-    await deals.change(threadId, (each) => (found === 'none' ? null : { ...each, swapId: found }));
-    if (found === 'none') return;
-    return lookAt(of, { ...entry, swapId: found });
+    const came = await cameOf(client, entry, now());
+    if (came.isOver) return deals.change(threadId, () => null);
+    if (came.swapId === null) return;
+    await deals.change(threadId, (each) => ({ ...each, swapId: came.swapId }));
+    return lookAt(of, { ...entry, swapId: came.swapId });
   }
   const trade = await store.getTrade(threadId);
   if (trade === null) return deals.change(threadId, () => null);
@@ -470,16 +464,4 @@ const atRest: Omit<Told, keyof Begun | 'phase'> = {
 
 function stillView(record: SwapRecord, history: Told['history'], now: UnixSeconds): SwapView {
   return viewOf({ ...atRest, ...begunOf(record, history), phase: 'starting' }, now);
-}
-
-/** `unknown`: the market does not say now. */
-async function swapOf(client: ParleyClient, threadId: string): Promise<string> {
-  try {
-    const { swapId } = await client.thread(threadId);
-    return swapId ?? 'none';
-  } catch (error) {
-    const isGone = error instanceof ParleyApiError && error.status === 404;
-    if (!isGone && !(error instanceof ParleyApiError)) throw new Error(messageOf(error));
-    return isGone ? 'none' : 'unknown';
-  }
 }

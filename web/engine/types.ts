@@ -75,6 +75,7 @@ export type CheckName =
   | 'timelocks'
   | 'phrase'
   | 'store'
+  | 'room'
   | 'clock'
   | 'nodes'
   | 'addresses'
@@ -152,7 +153,7 @@ export type NodeCheck =
     };
 
 export type NodeFault =
-  /** No URL, or one that a page over https may not ask. */
+  /** No URL, or one that this page may not ask. */
   | 'bad_url'
   /** Gone, or keeps its answer from pages (CORS): a page cannot tell which. */
   | 'unreachable'
@@ -322,7 +323,6 @@ export type ProblemKind =
   | 'clock'
   | 'gas'
   | 'store'
-  | 'other_tab'
   | 'settle'
   | 'terms';
 
@@ -410,8 +410,8 @@ export type Rescue = {
   /** The newest; counts as saved. Throws `no_phrase`. */
   save(): Promise<string>;
   /**
-   * What a file holds, to look at. Its chains are known to `nodes` from then on, without a market.
-   * Throws RescueError.
+   * What a file holds, to look at. Its chains are known to `nodes`, without a market, until another
+   * one is opened. Throws RescueError.
    */
   open(text: string): Promise<RescueFile>;
   /** Throws RescueError. The swaps are driven from then on. */
@@ -431,8 +431,6 @@ export type EngineFault =
   /** `bitcoinSigner` is to be linked first. */
   | 'key_unknown'
   | 'failed_check'
-  | 'signed_out'
-  | 'no_config'
   | 'unknown_chain'
   | 'unknown_swap'
   /** Bitcoin by a wallet: no payment is due, or one was seen. */

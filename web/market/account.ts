@@ -6,6 +6,7 @@ import type { Scope } from '../../core/scopes.ts';
 import { ParleyApiError } from '../../sdk/errors.ts';
 import { call, type Request } from '../../sdk/http.ts';
 import { ownSite } from './own-site.ts';
+import { mustBeFor } from './own-text.ts';
 
 export type Way = 'email' | 'provider' | 'passkey' | 'wallet';
 export type Purpose = 'sign-in' | 'add' | 'renew';
@@ -148,6 +149,12 @@ const act = <T>(method: Request['method'], path: string, body?: unknown) =>
 const post = <T>(path: string, body?: unknown) => act<T>('POST', path, body);
 const remove = <T>(path: string) => act<T>('DELETE', path);
 const segment = encodeURIComponent;
+/** Of a text that a wallet is to sign: not before it is known to be for this site. */
+async function forHere<T extends Pick<TextToSign, 'message'>>(asking: Promise<T>): Promise<T> {
+  const asked = await asking;
+  mustBeFor(window.location.host, asked.message);
+  return asked;
+}
 
 export const account = {
   me: (signal?: AbortSignal) => ask<Account>('me', signal),
@@ -170,7 +177,7 @@ export const account = {
   beginAtProvider: (provider: string, purpose: Purpose) =>
     post<{ url: string }>('provider', { provider, purpose }),
   askForText: (wallet: WalletName & { chainId?: number }, purpose: Purpose) =>
-    post<TextToSign>('wallet', { ...wallet, purpose }),
+    forHere(post<TextToSign>('wallet', { ...wallet, purpose })),
   giveSignature: (wallet: WalletName, signed: SignedText) =>
     post<SignedIn>('wallet/proof', { ...wallet, ...signed }),
   /** `response`, here and below: `PublicKeyCredential.toJSON()`. */
@@ -192,8 +199,11 @@ export const account = {
   revokeKey: (id: string) => remove<Done>(`keys/${segment(id)}`),
   feedTicket: () => post<{ ticket: string; expiresAt: string }>('feed-ticket'),
 
-  beginPayout: (wallet: WalletName, paid: boolean) =>
-    post<PayoutBegun>('payout', { ...wallet, paid }),
+  beginPayout: async (wallet: WalletName, paid: boolean) => {
+    const begun = await forHere(post<PayoutBegun>('payout', { ...wallet, paid }));
+    if (begun.voucher !== null) mustBeFor(window.location.host, begun.voucher.message);
+    return begun;
+  },
   provePayout: (wallet: WalletName, paid: boolean, signed: SignedText, voucher?: SignedText) =>
     post<PayoutChosen>('payout/proof', {
       ...wallet,

@@ -1,6 +1,6 @@
-// The market's own words as the app that is kept takes them: data alone. They come as a script, and
-// a script of the market's choice could do what it wants with the keys of this page, whatever build
-// was compared. Pure.
+// The market's own words as the app that is kept takes them: data alone. They come as a
+// script. One of the market's choice could do what it wants with the keys of this page, whatever
+// build was compared. Pure.
 
 const shape = /^self\.marketConfig=(\{.*\});\s*$/s;
 

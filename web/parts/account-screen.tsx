@@ -9,6 +9,7 @@ import { Screen } from './screen.tsx';
 import { SignedIn } from './signed-in.tsx';
 import { FreshGate } from './ways/fresh.tsx';
 import './account-screen.css';
+import './ways/ways.css';
 
 const places = [
   ['/account', 'account.nav.account'],

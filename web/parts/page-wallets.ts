@@ -1,5 +1,6 @@
 // The wallets of this browser, once for the page: found, connected, and handed to what settles.
 
+import type { Family } from '../../core/families.ts';
 import { config } from '../market/config.ts';
 import type { AccountLink, Link } from '../wallets/types.ts';
 import { browserWallets } from '../wallets/wallets.ts';
@@ -14,6 +15,7 @@ export const pageWallets = browserWallets(bitcoinNetwork());
 
 type Take = (link: AccountLink) => void;
 
+const linked = new Set<Link>();
 const waiting: AccountLink[] = [];
 let taker: Take | null = null;
 
@@ -23,10 +25,20 @@ let taker: Take | null = null;
  */
 export async function connectWallet(id: string, wanted?: string): Promise<Link> {
   const link = await pageWallets.connect(id, wanted);
+  linked.add(link);
+  link.onGone(() => linked.delete(link));
   if (link.family === 'bitcoin') return link;
   if (taker === null) waiting.push(link);
   else taker(link);
   return link;
+}
+
+/** Whether a wallet of this page has shown that account. */
+export function isConnected(family: Family, address: string): boolean {
+  const plain = (text: string) => (family === 'evm' ? text.toLowerCase() : text);
+  const isOf = ({ signer }: Link) =>
+    signer.family === family && plain(signer.address) === plain(address);
+  return [...linked].some(isOf);
 }
 
 /** `use` of the engine: it is given what was connected before, and what is from now on. */

@@ -21,7 +21,11 @@ export function SignedIn({ children, why = text('session.none.why') }: SignedInP
   if (session.status === 'loading') return <Loading />;
   if (session.status === 'failed') return <Failed error={session.error} again={session.again} />;
   if (session.status === 'none') {
-    const way = <Link to={signInPath(href)}>{text('session.sign-in')}</Link>;
+    const way = (
+      <Link className="button" to={signInPath(href)}>
+        {text('session.sign-in')}
+      </Link>
+    );
     return (
       <Notice kind="info" title={text('session.none')} action={way}>
         {why}

@@ -62,7 +62,7 @@ function importsOf(file: string): string[] {
   const paths = found.map(([, name = '']) => normalize(`${dirname(file)}/${name}`));
   // Routes name all screens; this one is the first.
   // What tells of swaps waits for its words by itself.
-  const other = /^screens\/(?!swap-box)|^app\/telling\.ts$/;
+  const other = /^screens\/(?!swap-box)|^app\/driving\.tsx$/;
   const isOther = (path: string) => file.startsWith('app/') && other.test(path);
   return paths.filter((path) => !/^\.\.|^texts\//.test(path) && !isOther(path));
 }

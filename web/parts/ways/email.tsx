@@ -13,6 +13,7 @@ import { TextField } from '../field.tsx';
 import { Notice } from '../notice.tsx';
 import { secondsOf } from '../when.tsx';
 import { useAct } from './act.ts';
+import './ways.css';
 
 type Pending = { readonly address: string; readonly expiresAt: string };
 const remembered = 'parley.code-sent';

@@ -13,6 +13,7 @@ import { TextArea, TextField } from '../field.tsx';
 import { Select } from '../select.tsx';
 import { type Act, useAct } from './act.ts';
 import { signerOf, usePrograms } from './programs.ts';
+import './ways.css';
 
 type Begun = { readonly message: string };
 

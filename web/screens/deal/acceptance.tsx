@@ -22,12 +22,13 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { GasNotes } from '../../parts/gas-notes.tsx';
 import { chainName } from '../../parts/names.ts';
 import { Notice } from '../../parts/notice.tsx';
+import { isConnected } from '../../parts/page-wallets.ts';
 import { PhraseFirst } from '../../parts/phrase-first.tsx';
 import { useEngine, useLive } from '../../parts/use-engine.ts';
 import { useBitcoinSigner, Vouched } from '../../parts/vouch.tsx';
 import { localTime } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
-import { chosenAddress, needsOf } from './addresses.ts';
+import { chosenAddress, needsOf, type Unsure, unsureOf } from './addresses.ts';
 import { AddressesOfDeal } from './addresses-of-deal.tsx';
 import { confirmationsOf } from './confirmations.ts';
 import {
@@ -86,7 +87,8 @@ function WithAddresses(props: Opened) {
   const addresses = Object.fromEntries(
     needs.map((need) => [need.chain, chosenAddress(need, chosen)]),
   );
-  const accepting = <Accepting {...props} addresses={addresses} />;
+  const unsure = unsureOf(needs, chosen, isConnected);
+  const accepting = <Accepting {...props} addresses={addresses} unsure={unsure} />;
   const isBitcoin = needs.some(({ family }) => family === 'bitcoin');
   return (
     <>
@@ -100,7 +102,10 @@ function pinned({ id, chain, address, decimals }: Asset): DealOfEngine['base'] {
   return { id, chain, token: address, decimals, highValueFrom: null };
 }
 
-type AcceptingProps = Opened & { readonly addresses: Readonly<Record<string, string>> };
+type AcceptingProps = Opened & {
+  readonly addresses: Readonly<Record<string, string>>;
+  readonly unsure: readonly Unsure[];
+};
 
 function Accepting(props: AcceptingProps) {
   const { thread, terms, base, quote, addresses } = props;

@@ -69,3 +69,27 @@ export function chosenAddress(
 ): string {
   return (chosen[chain] ?? options[0] ?? '').trim();
 }
+
+export type Unsure = {
+  readonly use: 'paid' | 'refund';
+  readonly chain: ChainKey;
+  readonly address: string;
+};
+
+/**
+ * Addresses that are the market's word alone: nobody typed them here, and no wallet of this page
+ * has them. A market could name its own. Who pays in is asked for by its wallet in any case.
+ */
+export function unsureOf(
+  needs: readonly AddressNeed[],
+  chosen: Readonly<Record<ChainKey, string>>,
+  isConnected: (family: Family, address: string) => boolean,
+): Unsure[] {
+  return needs.flatMap((need): Unsure[] => {
+    const { use, chain, family, isFree } = need;
+    const address = chosenAddress(need, chosen);
+    const isTyped = isFree && chosen[chain] !== undefined;
+    const isSure = isTyped || address === '' || isConnected(family, address);
+    return use === 'funder' || isSure ? [] : [{ use, chain, address }];
+  });
+}

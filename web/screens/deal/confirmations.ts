@@ -4,8 +4,10 @@ import type { Party } from '../../../core/trade.ts';
 import type { Asset, Thread } from '../../../sdk/types.ts';
 import { getsQuote } from '../../market/prices.ts';
 import { amountText } from '../../parts/amount-text.ts';
+import { chainName } from '../../parts/names.ts';
 import { formatPercent } from '../../texts/people.ts';
 import { type TextKey, text } from '../../texts/texts.ts';
+import type { Unsure } from './addresses.ts';
 import type { Reference } from './terms.ts';
 
 /** Ticked by its words: other numbers are another sentence. */
@@ -17,16 +19,23 @@ export type ToConfirm = {
   readonly reference: Reference | null;
   readonly base: Asset;
   readonly quote: Asset;
+  readonly unsure: readonly Unsure[];
 };
 
-/** A price far from what it is held against, and each asset that nobody has looked at. */
+/**
+ * A price far from what it is held against, each asset that nobody has looked at, each address that
+ * the market alone calls the person's.
+ */
 export function confirmationsOf(deal: ToConfirm): Confirmation[] {
-  const { base, quote } = deal;
+  const { base, quote, unsure } = deal;
   const unverified = [base, quote].filter(({ verified }) => !verified);
   return [
     ...priceConfirmation(deal),
     ...unverified.map(({ symbol, address }) =>
       text('deal.confirm.unverified', { symbol, contract: address ?? '' }),
+    ),
+    ...unsure.map(({ use, chain, address }) =>
+      text(`deal.confirm.${use}`, { chain: chainName(chain), address }),
     ),
   ];
 }

@@ -3,7 +3,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Asset, Rfq, Thread } from '../../../sdk/types.ts';
-import { chosenAddress, type Known, needsOf } from './addresses.ts';
+import {
+  type AddressNeed,
+  chosenAddress,
+  type Known,
+  needsOf,
+  type Unsure,
+  unsureOf,
+} from './addresses.ts';
 import { confirmationsOf } from './confirmations.ts';
 import { lookOf, partyIn, referenceOf, stepsOf, termsOf } from './terms.ts';
 import '../../texts/testing.ts';
@@ -151,6 +158,32 @@ test('a payment comes to a wallet that may be paid; a refund to the funder, on B
   assert.equal(chosenAddress(need, { evm: '' }), '');
 });
 
+test('an address is confirmed that the market alone calls the person\u2019s', () => {
+  const need = (use: AddressNeed['use'], family: 'evm' | 'bitcoin'): AddressNeed => ({
+    ...{ use, family, chain: family, options: [`${family} 1`], isFree: family === 'bitcoin' },
+  });
+  const has = (family: string, address: string) => `${family} ${address}` === 'evm evm 2';
+  for (const [use, family, chosen, isUnsure] of [
+    ['paid', 'evm', {}, true],
+    ['paid', 'evm', { evm: 'evm 3' }, true],
+    ['paid', 'evm', { evm: 'evm 2' }, false],
+    // Its wallet has to sign for it.
+    ['funder', 'evm', {}, false],
+    ['paid', 'bitcoin', {}, true],
+    ['refund', 'bitcoin', {}, true],
+    ['refund', 'bitcoin', { bitcoin: 'typed' }, false],
+  ] as const) {
+    const found = unsureOf([need(use, family)], chosen, has);
+    const what = `${use} ${family} ${JSON.stringify(chosen)}`;
+    assert.equal(found.length, isUnsure ? 1 : 0, what);
+    assert.deepEqual(
+      found.map((each) => each.use),
+      isUnsure ? [use] : [],
+      what,
+    );
+  }
+});
+
 const recent = { baseAmount: 2n, quoteAmount: 1n };
 const priced = (quoteAmount: string, fields: Partial<Rfq> = {}) => ({
   ...{ quoteAmount, rfq: { ...rfq, ...fields } },
@@ -178,12 +211,13 @@ const asset = (symbol: string, verified = true): Asset => ({
 });
 
 test('what is far is confirmed with its numbers, better or worse, and so is a token nobody looked at', () => {
+  let unsure: readonly Unsure[] = [];
   const said = (amount: string, party: 'maker' | 'taker', fields: Partial<Rfq> = {}, ok = true) => {
     const deal = priced(amount, fields);
     const price = fields.askAmount === undefined ? recent : null;
     const reference = referenceOf(deal, party, price);
     const of = { thread: deal, party, reference, base: asset('BTC'), quote: asset('USD', ok) };
-    return confirmationsOf(of).map((sentence) => sentence.replaceAll('\u00a0', ' '));
+    return confirmationsOf({ ...of, unsure }).map((sentence) => sentence.replaceAll('\u00a0', ' '));
   };
   assert.deepEqual(said('486', 'taker'), []);
   for (const [amount, party, fields, words] of [
@@ -199,4 +233,6 @@ test('what is far is confirmed with its numbers, better or worse, and so is a to
   }
   assert.match(said('500', 'taker', {}, false)[0] ?? '', /contract of USD .* 0xUSD/);
   assert.match(said('500', 'taker', { askAmount: null })[0] ?? '', /nothing to compare/);
+  unsure = [{ use: 'paid', chain: 'ethereum', address: '0xabc' }];
+  assert.match(said('486', 'taker')[0] ?? '', /on Ethereum is paid to 0xabc, which is mine/);
 });

@@ -11,7 +11,7 @@ import { SignedIn } from '../../parts/signed-in.tsx';
 import { localTime } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { faultOf } from './faults.ts';
-import { amountsOf, contractsOf } from './told.ts';
+import { amountsOf, contractsOf, paidAtOf } from './told.ts';
 
 type Answer = { readonly swaps: readonly Restored[]; readonly isWhole: boolean };
 type Props = {
@@ -88,6 +88,7 @@ export function FromMarket({ engine, hasPhrase, done }: Props) {
                 at: localTime(question.swap.swap.agreedAt, engine.now()),
               })}
             </p>
+            <PaidAt engine={engine} swap={question.swap} />
             {contractsOf(question.swap, listed).map(({ id, contract }) => (
               <p key={id} className="warn-ink">
                 {text('rescue.market.ask.contract', { contract })}
@@ -97,5 +98,19 @@ export function FromMarket({ engine, hasPhrase, done }: Props) {
         )}
       </Dialog>
     </div>
+  );
+}
+
+type PaidAtProps = { readonly engine: Engine; readonly swap: RescueSwap };
+
+function PaidAt({ engine, swap }: PaidAtProps) {
+  const paidAt = paidAtOf(swap);
+  if (paidAt === null) return null;
+  const { chain, address } = paidAt;
+  const { title = chain } = engine.nodes.chains.now().find((each) => each.chain === chain) ?? {};
+  return (
+    <p>
+      {text('rescue.market.ask.paid', { chain: title })} <code className="mono">{address}</code>
+    </p>
   );
 }

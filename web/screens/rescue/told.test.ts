@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { RescueSwap } from '../../../sdk/rescue/file.ts';
 import { keptRecord } from '../../../sdk/testing/honest.ts';
 import type { Asset } from '../../../sdk/types.ts';
-import { contractsOf } from './told.ts';
+import { contractsOf, paidAtOf } from './told.ts';
 
 test('each token is shown by its contract that the app does not know by itself', () => {
   const { trade, swap } = keptRecord('maker');
@@ -25,4 +25,12 @@ test('each token is shown by its contract that the app does not know by itself',
   ]) {
     assert.deepEqual(shown(change), [token], JSON.stringify(change));
   }
+});
+
+test('where one is paid is shown, unless a key of the phrase is', () => {
+  const shown = (party: 'maker' | 'taker') => paidAtOf(keptRecord(party));
+  const { trade, swap } = keptRecord('taker');
+  const { chain } = swap.legs.a;
+  assert.deepEqual(shown('taker'), { chain, address: trade.payTo.address });
+  assert.equal(shown('maker'), null);
 });

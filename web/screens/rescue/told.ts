@@ -1,6 +1,7 @@
 // What is known of swaps that are being brought back, and their amounts in words. Pure.
 
 import type { RescueFile, RescueSwap } from '../../../sdk/rescue/file.ts';
+import { ownSides } from '../../../sdk/settle/record.ts';
 import type { PinnedAsset } from '../../../sdk/trade.ts';
 import type { Asset } from '../../../sdk/types.ts';
 import { amountText, type Listed, symbolOf } from '../../parts/labels.ts';
@@ -26,6 +27,16 @@ export function contractsOf(
     );
     return token === null || isKnown ? [] : [{ id, contract: token }];
   });
+}
+
+/**
+ * Where the other side's coins would go, a market's word like the rest: whoever has lost a device
+ * would show its secret for coins that are paid to somebody else. null: to a key of the phrase.
+ */
+export function paidAtOf({ trade, swap }: RescueSwap): { chain: string; address: string } | null {
+  const { address, pubkey } = trade.payTo;
+  const { chain } = swap.legs[ownSides({ trade }).gets];
+  return pubkey === null ? { chain, address } : null;
 }
 
 export function amountsOf(

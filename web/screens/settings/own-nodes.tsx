@@ -43,7 +43,8 @@ function Chains({ nodes }: { nodes: Nodes }) {
 type OfChainProps = { readonly facts: ChainFacts; readonly nodes: Nodes };
 
 function OfChain({ facts, nodes }: OfChainProps) {
-  const { chain, title, isKnown, isOwn } = facts;
+  const { chain, family, title, isKnown, isOwn } = facts;
+  const most = mostNodes[family];
   const shown = isOwn ? facts.nodes.join('\n') : '';
   const [typed, setTyped] = useState(shown);
   const [checks, setChecks] = useState<readonly NodeCheck[] | null>(null);
@@ -53,10 +54,10 @@ function OfChain({ facts, nodes }: OfChainProps) {
   const urls = [...new Set(typed.split(/\s+/).filter(Boolean))];
   const save = (event: FormEvent) => {
     event.preventDefault();
-    if (urls.length > 0 && urls.length <= mostNodes) keep(urls);
+    if (urls.length > 0 && urls.length <= most) keep(urls);
   };
   const none = urls.length === 0 ? text('nodes.type') : null;
-  const tooMany = text('nodes.too_many', { most: mostNodes, count: urls.length });
+  const tooMany = text('nodes.too_many', { most, count: urls.length });
   return (
     <form className="way node-chain" onSubmit={save}>
       <h3>{title}</h3>
@@ -72,7 +73,7 @@ function OfChain({ facts, nodes }: OfChainProps) {
         onChange={setTyped}
       />
       <div className="actions">
-        <Button type="submit" busy={busy} blocked={urls.length > mostNodes ? tooMany : none}>
+        <Button type="submit" busy={busy} blocked={urls.length > most ? tooMany : none}>
           {text('nodes.keep')}
         </Button>
         {isOwn && (

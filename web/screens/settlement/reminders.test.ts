@@ -55,6 +55,14 @@ test('only what the person has to do is told', () => {
   assert.equal(reminderOf(stateOf('wallet sent'), true), null);
 });
 
+test('a fee that a wallet cannot pay is told at once, not half an hour before the claim is lost', () => {
+  const gas = { kind: 'gas', leg: 'a', code: 'claim_unpayable', sentence: 'has 0 wei' } as const;
+  const claiming = { state: 'claiming', btc: 'final', usd: 'final', problems: [gas] } as const;
+  const { a: timelock } = deadlines.refundAt;
+  assert.deepEqual(told({ ...claiming, at: revealBy - 60 }), ['gas', timelock]);
+  assert.deepEqual(told({ ...claiming, at: timelock - 60 }), ['soon', timelock]);
+});
+
 test('an end is news to who saw the swap open', () => {
   assert.equal(reminderOf(stateOf('done'), true)?.what, 'ended');
   assert.equal(reminderOf(stateOf('done'), false), null);
@@ -69,7 +77,16 @@ test('one event has one key, and another one another', () => {
 });
 
 test('no message holds an amount', () => {
-  for (const what of ['pay', 'sign', 'connect', 'decide', 'stopped', 'soon', 'ended'] as const) {
+  for (const what of [
+    'pay',
+    'sign',
+    'gas',
+    'connect',
+    'decide',
+    'stopped',
+    'soon',
+    'ended',
+  ] as const) {
     for (const key of [`tell.${what}`, `tell.${what}.why`, `tell.${what}.why_open`] as const) {
       assert.doesNotMatch(text(key, { at: '' }), /\d|\{|undefined/, key);
     }

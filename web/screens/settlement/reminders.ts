@@ -3,12 +3,13 @@
 
 import type { UnixSeconds } from '../../../core/nominal.ts';
 import type { SwapView } from '../../engine/types.ts';
+import { gasUrgency } from './ahead.ts';
 import { askOf, clockOf, type Seen, type Situation, situationOf } from './situation.ts';
 
 export type Reminder = {
   /** One for each event. */
   readonly key: string;
-  readonly what: 'pay' | 'sign' | 'connect' | 'decide' | 'stopped' | 'soon' | 'ended';
+  readonly what: 'pay' | 'sign' | 'gas' | 'connect' | 'decide' | 'stopped' | 'soon' | 'ended';
   /** Until when; null: no time ends it. */
   readonly at: UnixSeconds | null;
 };
@@ -52,6 +53,9 @@ function wantedOf(swap: SwapView, situation: Situation): Wanted | null {
   if (swap.phase === 'stopped') return what('stopped');
   const sign = askOf(swap, 'sign');
   if (sign !== null) return what('sign', ` ${sign.verb}`);
+  // What a wallet lacks takes longer to bring than half an hour: a claim that the market was to
+  // send may wait for nothing else.
+  if (swap.problems.some(({ kind }) => kind === 'gas')) return what('gas', ` ${gasUrgency(swap)}`);
   if (askOf(swap, 'connect_wallet') !== null && wantsWallet.includes(situation)) {
     return what('connect', ` ${situation}`);
   }

@@ -36,10 +36,15 @@ export function SwapList({ engine, isKept = true }: Props) {
       {text('swaps.restore')}
     </Link>
   );
+  const ask = (
+    <Link className="button main" to="/">
+      {text('orders.empty.action')}
+    </Link>
+  );
   return (
     <Screen title={text('swaps.title')} aside={restore}>
       {rows.length === 0 ? (
-        <Empty action={restore}>{text('swaps.none')}</Empty>
+        <Empty action={isKept ? ask : undefined}>{text('swaps.none')}</Empty>
       ) : (
         <>
           <h2>{text('swaps.open')}</h2>

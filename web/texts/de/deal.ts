@@ -113,6 +113,7 @@ export const deal: Words<typeof english> = {
   'deal.check.timelocks': 'Die Zeitsperren sind die, die deine eigenen Regeln ergeben',
   'deal.check.phrase': 'Deine Rettungsphrase ist geprüft',
   'deal.check.store': 'Dieser Browser bewahrt, was der Swap braucht',
+  'deal.check.room': 'Dieser Browser hat Platz für einen Swap mehr',
   'deal.check.clock': 'Deine Uhr geht richtig',
   'deal.check.nodes': 'Nodes beider Chains antworten',
   'deal.check.addresses': 'Deine Adressen gehören zu diesen Chains',
@@ -133,6 +134,8 @@ export const deal: Words<typeof english> = {
     'Der Preis ist {percent} besser, als ich verlangt habe: {amount} statt {expected}. Ich habe beide Contracts und Beträge verglichen.',
   'deal.confirm.unverified':
     'Ich weiß, dass der Contract von {symbol} der richtige ist: {contract}',
+  'deal.confirm.paid': 'Was ich auf {chain} bekomme, geht an {address}, und die gehört mir.',
+  'deal.confirm.refund': 'Eine Rückzahlung auf {chain} geht an {address}, und die gehört mir.',
   'deal.confirm.unknown':
     'Dieser Markt zeigt nichts, womit der Preis zu vergleichen wäre. Ich habe ihn anderswo verglichen.',
   'deal.confirm.first': 'Hake zuerst jeden Satz ab',

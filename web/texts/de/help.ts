@@ -24,10 +24,10 @@ export const help: Words<typeof english> = {
   'help.time.1':
     'Meist so lange wie die Bestätigungen beider Chains: Minuten zwischen schnellen Chains, etwa ein bis zwei Stunden mit Bitcoin. Die Startseite nennt die übliche Zeit und den schlimmsten Fall, bevor du fragst.',
   'help.time.2':
-    'Schlimmstenfalls hört die andere Seite auf, nachdem du deine Coins gesperrt hast. Dann warten sie bis zur Zeit ihres Escrows, einige Stunden bis etwa zwei Tage, und kommen ohne die Gebühren zurück.',
+    'Schlimmstenfalls hört die andere Seite auf, nachdem du deine Coins gesperrt hast. Dann warten sie bis zur Zeit ihres Escrows, einige Stunden bis etwa zwei Tage, und kommen abzüglich der Gebühren zurück.',
   'help.lose': 'Was verloren gehen kann',
   'help.lose.1':
-    'Coins können verloren gehen, wenn das Geheimnis öffentlich ist und du deine nicht vor der Zeit ihres Escrows abholst. Diese App holt von selbst ab, solange sie offen ist, und warnt dich vorher.',
+    'Coins können verloren gehen, wenn das Geheimnis öffentlich ist und du deine nicht vor der Zeit ihres Escrows abholst. Diese App holt ab, solange sie offen ist: auf Bitcoin von selbst, sonst mit deiner Wallet. Sie warnt dich vorher.',
   'help.lose.2':
     'Coins können mit den Schlüsseln verloren gehen. Auf Bitcoin gehört das Escrow einem Schlüssel dieser App. Er kommt aus deinen zwölf Wörtern: ohne das Gerät und ohne die Wörter kann niemand abholen oder zurückholen.',
   'help.lose.3':
@@ -41,7 +41,7 @@ export const help: Words<typeof english> = {
     'Sie liest die Chains über Nodes, die du in den Einstellungen durch eigene ersetzen kannst. Ein Markt, der lügt, kann dir den Dienst verweigern; deine Coins nehmen kann er nicht.',
   'help.away': 'Wenn du diese Seite schließt',
   'help.away.1':
-    'Damit ist nicht gleich etwas verloren. Öffne die Seite vor der Zeit, die der Swap nennt, und sie macht mit dem weiter, was die Chains zeigen.',
+    'Damit ist nicht gleich etwas verloren. Öffne die App, auf irgendeiner Seite, vor der Zeit, die der Swap nennt, und sie macht mit dem weiter, was die Chains zeigen.',
   'help.away.2':
     'Kommst du zu spät zum Sperren, geschieht nichts und nichts ist ausgegeben. Kommst du zu spät zum Abholen, nachdem das Geheimnis gezeigt wurde, können die Coins an die andere Seite zurückgehen.',
   'help.silent': 'Wenn die andere Seite nichts tut',
@@ -51,9 +51,9 @@ export const help: Words<typeof english> = {
     'Nachdem du gesperrt hast: warte auf die Zeit deines Escrows. Ab dann gehört die Rückzahlung dir allein; diese App sendet sie, und die Seite zählt bis dahin herunter.',
   'help.bitcoin': 'Wenn du einen falschen Bitcoin-Betrag gezahlt hast',
   'help.bitcoin.1':
-    'Zu wenig zählt nicht: das Escrow wartet auf eine Zahlung mit mindestens dem ganzen Betrag. Was du gezahlt hast, kommt ab der Zeit des Escrows zurück, ohne die Gebühr.',
+    'Zu wenig zählt nicht: das Escrow wartet auf eine Zahlung mit mindestens dem ganzen Betrag. Was du gezahlt hast, kommt ab der Zeit des Escrows zurück, abzüglich der Gebühr.',
   'help.bitcoin.2':
-    'Zu viel in einer Zahlung zählt, und der Rest geht mit an die andere Seite. Eine zweite oder zu späte Zahlung kommt zurück. Die Seite des Swaps nennt jede Zahlung.',
+    'Zu viel in einer Zahlung zählt, und der Rest geht mit an die andere Seite. Eine zu späte Zahlung kommt zurück. Eine zweite auch, wenn du nicht abholst: das Geheimnis ließe die andere Seite sie nehmen, und die App fragt dich vorher. Die Seite des Swaps nennt jede Zahlung.',
   'help.bitcoin.3':
     'Börsen ziehen ihre Gebühr oft von dem ab, was du sendest. Sende so viel, dass der ganze Betrag in einer Zahlung ankommt.',
   'help.device': 'Wenn dieses Gerät verloren ist',

@@ -32,8 +32,8 @@ export const orders: Words<typeof english> = {
     'Jemand fragt hier nach Preisen. Melde dich an, um zu sehen, was wofür gegeben wird, und deinen Preis zu nennen. Ansehen kostet nichts und bindet niemanden. Danach bist du wieder hier.',
   'order.no_such': 'Unter diesem Link ist keine Anfrage für dich',
   'order.no_such.why':
-    'Der Link ist unvollständig, oder die Anfrage ist privat und für ein anderes Konto. Frag, wer ihn geschickt hat. Öffentliche Anfragen stehen im Buch.',
-  'order.to_book': 'Zum Buch',
+    'Der Link ist unvollständig, oder die Anfrage ist privat und für ein anderes Konto. Frag den, der ihn geschickt hat. Öffentliche Anfragen stehen unter „Markt“.',
+  'order.to_book': 'Zum Markt',
   'order.closes': 'Nimmt Angebote bis',
   'order.ended.agreed': 'Diese Anfrage ist vereinbart: ihr Swap geht von selbst weiter.',
   'order.ended.taken':
@@ -90,7 +90,7 @@ export const orders: Words<typeof english> = {
   'order.share.public': 'Wer den Link öffnet, meldet sich an und darf anbieten.',
   'order.share.private':
     'Der Link ist der Schlüssel zu dieser Anfrage: wer ihn hat, darf sie lesen und anbieten.',
-  'order.share.address': 'Nur das Konto mit {address} darf anbieten, wer auch den Link hat.',
+  'order.share.address': 'Nur das Konto mit {address} darf anbieten, wer auch immer den Link hat.',
   'order.share.qr': 'Der Link als QR-Code',
   'order.share.link': 'Link',
   'order.share.done': 'Schließen',

@@ -89,6 +89,8 @@ export const phrase: Words<typeof english> = {
   'rescue.market.ask.title': 'Hast du das vereinbart?',
   'rescue.market.ask':
     'Du gibst {gives} und bekommst {gets}, vereinbart {at}. Das sagt der Markt. Erinnerst du dich nicht, sag nein.',
+  'rescue.market.ask.paid':
+    'Was du bekommst, geht auf {chain} an die Adresse hier. Sag nur ja, wenn das deine eigene Wallet ist.',
   'rescue.market.ask.contract':
     'Diese App kennt den Token {contract} nicht. Sag nur ja, wenn es der ist, den du vereinbart hast.',
   'rescue.market.yes': 'Ja, zurückbringen',
@@ -142,7 +144,6 @@ export const phrase: Words<typeof english> = {
   'rescue.texts.call':
     'Ein Contract-Aufruf auf Chain-ID {chainId}. Jede Wallet kann ihn senden und zahlt die Netzwerkgebühr.',
   'rescue.texts.from': 'Sie wird ab {at} angenommen, nach der Uhr der Chain.',
-  'rescue.texts.save': 'Speichern',
   'rescue.texts.what': 'Transaktion',
   'rescue.save.title': 'Bevor du sie brauchst',
   'rescue.save.why':

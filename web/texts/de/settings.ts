@@ -18,7 +18,8 @@ export const settings: Words<typeof english> = {
     'Bevor du etwas signierst, liest dieser Browser die Chains selbst. Wer diese Nodes betreibt, könnte ihn belügen: mit eigenen glaubst du niemandem.',
   'nodes.how':
     'Jeder wird gefragt, zu welcher Chain er gehört und wie weit er ist, bevor er behalten wird. Er muss Seiten anderer Herkunft antworten (CORS). Mehrere werden miteinander verglichen.',
-  'nodes.unknown': 'Die App kennt diese Chain nicht von selbst: sie ist aus einem Testnetz.',
+  'nodes.unknown':
+    'Die App kennt diese Chain nicht von selbst: sie ist aus einem Entwicklungsnetz.',
   'nodes.market': 'Ohne eigene Nodes werden die gefragt, die der Markt nennt:',
   'nodes.market.none':
     'Der Markt nennt keine: ohne eigene kann auf dieser Chain nichts erledigt werden.',

@@ -86,7 +86,7 @@ export const settled: Words<typeof english> = {
   'settlement.wallet.refused': 'Die Wallet wurde nicht um eine Zahlung gebeten',
   'settlement.wallet.too_late': 'Lehne die Zahlung in {wallet} ab',
   'settlement.wallet.too_late.why':
-    'Sie wurde um {askedAt} gefragt und zeigt die Zahlung vielleicht noch. Die Zeit zum Zahlen ist vorbei. Bestätigst du jetzt, kommt dein Geld ab {refundAt} zurück, ohne Netzwerkgebühren.',
+    'Sie wurde um {askedAt} gefragt und zeigt die Zahlung vielleicht noch. Die Zeit zum Zahlen ist vorbei. Bestätigst du jetzt, kommt dein Geld ab {refundAt} zurück, abzüglich Netzwerkgebühren.',
   'settlement.wallet.leave': 'Sie hat nicht gezahlt: auf anderem Weg zahlen',
   'settlement.wallet.leave.title': 'Bist du sicher, dass {wallet} nicht gezahlt hat?',
   'settlement.wallet.leave.sure':

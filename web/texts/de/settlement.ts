@@ -97,7 +97,7 @@ export const settlement: Words<typeof english> = {
 
   'settlement.paid_late.title': 'Deine Zahlung kam spät',
   'settlement.paid_late.now':
-    'Sie ist zu sehen, wurde aber später endgültig als vereinbart. Die andere Seite darf vielleicht nicht mehr sperren.',
+    'Sie ist zu sehen, aber zur vereinbarten Zeit nicht endgültig. Die andere Seite darf vielleicht nicht mehr sperren.',
   'settlement.paid_late.next':
     'Sperrt die andere Seite doch noch, geht der Swap weiter. Sonst sendet diese Seite {gives} ab {refundAt} zurück.',
   'settlement.paid_late.away': 'Öffne die App vor {revealBy} wieder, und nach {refundAt}.',
@@ -221,7 +221,7 @@ export const settlement: Words<typeof english> = {
   'settlement.done_received.lose': 'Nichts.',
 
   'settlement.done_refunded.title': 'Beendet. Du hast {gives} zurück',
-  'settlement.done_refunded.now': 'Sie sind bei {address}, ohne die Netzwerkgebühr.',
+  'settlement.done_refunded.now': 'Sie sind bei {address}, abzüglich der Netzwerkgebühr.',
   'settlement.done_refunded.next': 'Du kannst noch einmal anfragen.',
   'settlement.done_refunded.away': 'Nichts ist offen.',
   'settlement.done_refunded.lose': 'Nichts weiter.',
@@ -301,8 +301,6 @@ export const settlement: Words<typeof english> = {
     'Zahle einmal. Eine zweite Zahlung ist in Gefahr oder kommt erst später zurück.',
   'settlement.pay.what_address': 'Adresse',
   'settlement.pay.what_amount': 'Betrag',
-  'settlement.pay.near':
-    'Weniger als {left} bleiben. Ist deine Wallet oder Börse langsam, zahle nicht mehr.',
 
   'settlement.fates': 'Jede Zahlung an das Escrow',
   'settlement.fate.amount': 'Betrag',
@@ -313,7 +311,7 @@ export const settlement: Words<typeof english> = {
   'settlement.fate.swap_more':
     'Sie ist deine Seite des Swaps. {extra} davon sind mehr als vereinbart: eine Zahlung lässt sich nicht teilen, und die andere Seite bekäme sie auch.',
   'settlement.fate.back_later':
-    'Nicht Teil des Swaps. Sie kommt ab {refundAt} zurück, ohne eine Netzwerkgebühr.',
+    'Nicht Teil des Swaps. Sie kommt ab {refundAt} zurück, abzüglich einer Netzwerkgebühr.',
   'settlement.fate.takeable':
     'Nicht Teil des Swaps. Das Geheimnis ist bekannt: die andere Seite könnte sie nehmen, bis sie ab {refundAt} zurückkommt.',
   'settlement.fate.collected': 'Von der anderen Seite abgeholt.',
@@ -383,6 +381,7 @@ export const settlement: Words<typeof english> = {
   'settlement.check.rules': 'Regeln',
   'settlement.check.timelocks': 'Zeitsperren',
   'settlement.check.phrase': 'Rettungsphrase',
+  'settlement.check.room': 'Platz für einen Swap mehr',
   'settlement.check.store': 'Was dieser Browser aufbewahrt',
   'settlement.check.clock': 'Deine Uhr',
   'settlement.check.nodes': 'Nodes',

@@ -12,7 +12,7 @@ export const signIn: Words<typeof english> = {
   'sign-in.what':
     'Eine Adresse, ein Anbieter oder eine Wallet, die hier neu ist, eröffnet ein Konto. Ein Passkey meldet bei dem Konto an, dem er hinzugefügt wurde.',
   'sign-in.keys':
-    'Anmelden bewegt kein Geld: die Schlüssel deiner Coins bleiben in deiner Wallet und in diesem Browser. Wir fragen nie nach einer Rettungsphrase.',
+    'Anmelden bewegt kein Geld: die Schlüssel deiner Coins bleiben in deiner Wallet und in diesem Browser. Keine Anmeldung fragt nach deiner Rettungsphrase.',
   'sign-in.is': 'Du bist angemeldet als {name}',
   'sign-in.go_on': 'Weiter',
   'sign-in.other': 'Abmelden und als jemand anders anmelden',

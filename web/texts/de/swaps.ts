@@ -11,7 +11,8 @@ export const swaps: Words<typeof english> = {
   'swaps.status': 'Status',
   'swaps.deadline': 'Nächste Frist',
   'swaps.none.title': 'Noch kein Swap',
-  'swaps.none': 'Swaps, die du in diesem Browser vereinbarst, stehen hier.',
+  'swaps.none':
+    'In diesem Browser wurde noch kein Swap vereinbart. Er erscheint hier, wenn beide Seiten angenommen haben.',
   'swaps.none_open': 'Kein Swap ist offen.',
   'swaps.give_get': '{gives} für {gets}',
   'swaps.no_deadline': 'keine',

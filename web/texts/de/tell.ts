@@ -23,6 +23,9 @@ export const tell: Words<typeof english> = {
   'tell.sign': 'Ein Swap wartet auf deine Wallet',
   'tell.sign.why': 'Öffne seine Seite und frage die Wallet, bis {at}.',
   'tell.sign.why_open': 'Öffne seine Seite und frage die Wallet.',
+  'tell.gas': 'Einem Swap fehlt etwas für eine Gebühr',
+  'tell.gas.why': 'Seine Seite sagt, was wohin zu senden ist, bis {at}.',
+  'tell.gas.why_open': 'Seine Seite sagt, was wohin zu senden ist.',
   'tell.connect': 'Ein Swap wartet auf deine Wallet',
   'tell.connect.why': 'Öffne seine Seite und verbinde die Wallet, bis {at}.',
   'tell.connect.why_open': 'Öffne seine Seite und verbinde die Wallet.',
@@ -40,4 +43,8 @@ export const tell: Words<typeof english> = {
   'tell.ended.why_open': 'Seine Seite sagt, wie.',
   'tell.quote': 'Ein Angebot ist gekommen',
   'tell.quote.why': 'Zu deiner Anfrage gibt es einen neuen Preis.',
+  'tell.to_swap': 'Zum Swap',
+  'tell.stands': 'Swaps dieses Browsers gehen hier nicht weiter',
+  'tell.stands.again':
+    'Es wird jede Minute wieder versucht. Öffne bis dahin die App dort, wo sie zuletzt weitergingen, oder auf einem Gerät, das deine Phrase hat.',
 };

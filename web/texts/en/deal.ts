@@ -98,6 +98,7 @@ export const deal = {
   'deal.check.timelocks': 'The time locks are those your own rules give',
   'deal.check.phrase': 'Your rescue phrase is checked',
   'deal.check.store': 'This browser keeps what the swap needs',
+  'deal.check.room': 'This browser has a place for one swap more',
   'deal.check.clock': 'Your clock is right',
   'deal.check.nodes': 'Nodes of both chains answer',
   'deal.check.addresses': 'Your addresses are of these chains',
@@ -116,6 +117,8 @@ export const deal = {
   'deal.confirm.ask_better':
     'The price is {percent} better than I asked for: {amount} instead of {expected}. I have compared both contracts and amounts.',
   'deal.confirm.unverified': 'I know that the contract of {symbol} is the right one: {contract}',
+  'deal.confirm.paid': 'What I get on {chain} is paid to {address}, which is mine.',
+  'deal.confirm.refund': 'A refund on {chain} goes to {address}, which is mine.',
   'deal.confirm.unknown':
     'This market shows nothing to compare this price with. I have compared it elsewhere.',
   'deal.confirm.first': 'Tick every sentence first',

@@ -24,7 +24,7 @@ export const help = {
     'In the worst case the other side stops after you have locked your coins. Then they wait until the time of their escrow, some hours to about two days, and come back less the fees.',
   'help.lose': 'What can be lost',
   'help.lose.1':
-    'Coins can be lost when the secret is public and you do not collect what is yours before the time of its escrow. This app collects by itself while it is open, and warns you before.',
+    'Coins can be lost when the secret is public and you do not collect what is yours before the time of its escrow. This app collects while it is open: on Bitcoin by itself, elsewhere with your wallet. It warns you before.',
   'help.lose.2':
     'Coins can be lost with the keys. On Bitcoin the escrow belongs to a key of this app. It comes from your twelve words: without the device and without the words nobody can collect or take back.',
   'help.lose.3':
@@ -38,7 +38,7 @@ export const help = {
     'It reads the chains through nodes that you can replace by your own in the settings. A market that lies can refuse to serve you; it cannot take your coins.',
   'help.away': 'If you close this page',
   'help.away.1':
-    'Nothing is lost by it at once. Open the page again before the time that the swap’s screen names, and it goes on from what the chains show.',
+    'Nothing is lost by it at once. Open the app again, on any screen, before the time that the swap’s screen names, and it goes on from what the chains show.',
   'help.away.2':
     'If you come too late to lock your coins, nothing happens and nothing is spent. If you come too late to collect after the secret was shown, the coins can go back to the other side.',
   'help.silent': 'If the other side does nothing',
@@ -50,7 +50,7 @@ export const help = {
   'help.bitcoin.1':
     'Too little does not count: the escrow waits for one payment of at least the whole amount. What you paid comes back by a refund, from the time of the escrow on, less the fee.',
   'help.bitcoin.2':
-    'Too much, in one payment, counts, and the rest goes to the other side with it. A second payment, or one that came too late, comes back by a refund. The screen of the swap names every payment.',
+    'Too much, in one payment, counts, and the rest goes to the other side with it. One that comes too late is refunded. So is a second one, unless you collect: the secret would let the other side take it, and the app asks you before. The screen of the swap names every payment.',
   'help.bitcoin.3':
     'Exchanges often take their fee out of what you send. Send so much that the whole amount arrives in one payment.',
   'help.device': 'If this device is lost',

@@ -82,6 +82,8 @@ export const phrase = {
   'rescue.market.ask.title': 'Is this what you agreed?',
   'rescue.market.ask':
     'You give {gives} and get {gets}, agreed {at}. The market says so. If you do not remember it, say no.',
+  'rescue.market.ask.paid':
+    'What you get is paid on {chain} to the address below. Say yes only if it is your own wallet.',
   'rescue.market.ask.contract':
     'This app does not know the token {contract}. Say yes only if it is the one that you agreed to.',
   'rescue.market.yes': 'Yes, bring it back',
@@ -134,7 +136,6 @@ export const phrase = {
   'rescue.texts.call':
     'A call of a contract on chain id {chainId}. Any wallet may send it, and pays the network fee.',
   'rescue.texts.from': 'It is taken from {at} on, by the clock of the chain.',
-  'rescue.texts.save': 'Save it',
   'rescue.texts.what': 'transaction',
   'rescue.save.title': 'Before you need it',
   'rescue.save.why':

@@ -290,8 +290,6 @@ export const settlement = {
   'settlement.pay.once': 'Pay once. A second payment is put at risk or comes back later.',
   'settlement.pay.what_address': 'address',
   'settlement.pay.what_amount': 'amount',
-  'settlement.pay.near':
-    'Less than {left} are left. If your wallet or exchange is slow, do not pay any more.',
 
   'settlement.fates': 'Every payment to the escrow',
   'settlement.fate.amount': 'Amount',
@@ -367,6 +365,7 @@ export const settlement = {
   'settlement.check.rules': 'Rules',
   'settlement.check.timelocks': 'Time locks',
   'settlement.check.phrase': 'Rescue phrase',
+  'settlement.check.room': 'Room for one swap more',
   'settlement.check.store': 'What this browser keeps',
   'settlement.check.clock': 'Your clock',
   'settlement.check.nodes': 'Nodes',

@@ -9,7 +9,7 @@ export const signIn = {
   'sign-in.what':
     'An address, a provider or a wallet that is new here makes an account. A passkey signs in to the account that it was added to.',
   'sign-in.keys':
-    'Signing in moves no money: the keys of your coins stay in your wallet and in this browser. We never ask for a rescue phrase.',
+    'Signing in moves no money: the keys of your coins stay in your wallet and in this browser. No sign-in asks for your rescue phrase.',
   'sign-in.is': 'You are signed in as {name}',
   'sign-in.go_on': 'Go on',
   'sign-in.other': 'Sign out, and in as somebody else',

@@ -8,7 +8,8 @@ export const swaps = {
   'swaps.status': 'Status',
   'swaps.deadline': 'Next deadline',
   'swaps.none.title': 'No swap yet',
-  'swaps.none': 'Swaps that you agree to in this browser stand here.',
+  'swaps.none':
+    'No swap was agreed in this browser yet. One appears here when both sides have accepted.',
   'swaps.none_open': 'No swap is open.',
   'swaps.give_get': '{gives} for {gets}',
   'swaps.no_deadline': 'none',

@@ -20,6 +20,9 @@ export const tell = {
   'tell.sign.why': 'Open its screen and ask the wallet, until {at}.',
   'tell.sign.why_open': 'Open its screen and ask the wallet.',
   'tell.pay.why_open': 'Open its screen: it says what is due.',
+  'tell.gas': 'A swap needs coins for a fee',
+  'tell.gas.why': 'Its screen says what to send where, until {at}.',
+  'tell.gas.why_open': 'Its screen says what to send where.',
   'tell.connect': 'A swap waits for your wallet',
   'tell.connect.why': 'Open its screen and connect the wallet, until {at}.',
   'tell.connect.why_open': 'Open its screen and connect the wallet.',
@@ -37,4 +40,8 @@ export const tell = {
   'tell.ended.why_open': 'Its screen says how.',
   'tell.quote': 'A quote has come',
   'tell.quote.why': 'Your order has a new price to look at.',
+  'tell.to_swap': 'To the swap',
+  'tell.stands': 'Swaps of this browser do not go on here',
+  'tell.stands.again':
+    'It is tried again every minute. Until then open the app where they went on before, or on a device that has your phrase.',
 } as const;

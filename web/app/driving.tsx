@@ -1,0 +1,66 @@
+// Opens the engine for swaps of this browser, whichever screen is open: they settle, and what they
+// want of the person is told by the page and over the screens.
+
+import { pageEngine } from '../engine/page.ts';
+import type { Engine } from '../engine/types.ts';
+import { handOver } from '../parts/page-wallets.ts';
+import { showSeen, tell } from '../parts/tell.ts';
+import { reminderOf } from '../screens/settlement/reminders.ts';
+import { restOfWords } from '../texts/texts.ts';
+import { bodyOf, type Over, Stands, titleOf, type Wanted, Wants } from './wants.tsx';
+
+/** Browsers wake a hidden page once a minute at most. */
+const lookMs = 10_000;
+
+/** Throws what the engine throws, after `show` was given what says so. */
+export async function driving(show: (over: Over) => void): Promise<void> {
+  await restOfWords();
+  try {
+    const engine = await pageEngine();
+    handOver(engine.use);
+    tells(engine, (wanted) => show((path) => <Wants wanted={wanted} path={path} />));
+  } catch (error) {
+    show(() => <Stands error={error} />);
+    throw error;
+  }
+}
+
+function tells(engine: Engine, show: (wanted: readonly Wanted[]) => void): void {
+  showSeen();
+  const open = new Set<string>();
+  let shown: string | null = null;
+  const look = async () => {
+    const wanted = await wantedOf(engine, open);
+    for (const each of wanted) {
+      const { key, path } = each;
+      void tell({ key, title: titleOf(each), body: bodyOf(each), path });
+    }
+    const text = JSON.stringify(wanted);
+    if (text !== shown) show(wanted);
+    shown = text;
+  };
+  let looking: Promise<void> | null = null;
+  // What is kept may not be readable for a moment.
+  const looks = () => {
+    looking ??= look()
+      .catch(() => {})
+      .finally(() => (looking = null));
+  };
+  engine.swaps.all.subscribe(looks);
+  setInterval(looks, lookMs);
+  looks();
+}
+
+/** `open`: swaps that were seen open before, to which it adds. */
+async function wantedOf({ swaps, byWallet, now }: Engine, open: Set<string>): Promise<Wanted[]> {
+  const found: Wanted[] = [];
+  for (const swap of swaps.all.now()) {
+    const isToPay = swap.asks.some(({ kind }) => kind === 'pay_by_hand');
+    const wallet = isToPay ? await byWallet.of(swap.id) : null;
+    const seen = { swap, now: now(), payments: [], wallet };
+    const reminder = reminderOf(seen, open.has(swap.id));
+    if (swap.phase !== 'ended') open.add(swap.id);
+    if (reminder !== null) found.push({ ...reminder, path: `/swaps/${swap.id}` });
+  }
+  return found;
+}

@@ -1,0 +1,70 @@
+// Swaps of this browser go on whichever screen is open. Whether there are any is looked up again
+// and again, and what settles them is loaded only then.
+
+import { useSyncExternalStore } from 'react';
+import { onTellState, tellState } from '../parts/tell.ts';
+import type { Over } from './wants.tsx';
+
+/** The tab that settled may have been closed. Browsers wake a hidden page once a minute. */
+const lookEveryMs = 60_000;
+
+let over: Over | null = null;
+const listeners = new Set<() => void>();
+
+function show(shown: Over): void {
+  over = shown;
+  for (const each of listeners) each();
+}
+
+/** null: nothing of this browser goes on. */
+export function useOverScreens(): Over | null {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => over,
+  );
+}
+
+/** Once a page. */
+export function driveOpenSwaps(): void {
+  let isBegun = false;
+  const look = async () => {
+    if (isBegun || (tellState() !== 'on' && !(await hasOpen()))) return;
+    if (isBegun) return;
+    isBegun = true;
+    try {
+      const { driving } = await import('./driving.tsx');
+      await driving(show);
+    } catch {
+      // What kept it is over the screens, but for code that did not arrive: it is tried again.
+      isBegun = false;
+    }
+  };
+  onTellState(() => void look());
+  setInterval(() => void look(), lookEveryMs);
+  void look();
+}
+
+async function hasOpen(): Promise<boolean> {
+  if (!(await keepsAny())) return false;
+  try {
+    return await (await import('../engine/keeping.ts')).hasOpenSwaps();
+  } catch {
+    // The engine opens it again, and says what is wrong.
+    return true;
+  }
+}
+
+/** Whoever has kept nothing here loads nothing. */
+async function keepsAny(): Promise<boolean> {
+  try {
+    // Old browsers list no databases.
+    const all = await (indexedDB as Partial<IDBFactory>).databases?.();
+    return all?.some(({ name }) => name?.startsWith('parley-')) ?? true;
+  } catch {
+    // Where a page may not even ask, none has kept anything.
+    return false;
+  }
+}

@@ -1,0 +1,36 @@
+// Which chains a page takes: of its network, and under no name of another one.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { AppChain } from '../../core/app-chain.ts';
+import { worldFault } from './chains.ts';
+
+const evm = (chain: string, chainId: number): AppChain => ({
+  ...{ family: 'evm', chain, chainId, nodes: [] },
+});
+const bitcoin = (chain: string, network: 'mainnet' | 'testnet' | 'regtest'): AppChain => ({
+  ...{ family: 'bitcoin', chain, bitcoin: network, nodes: [] },
+});
+
+test('a chain is taken on its own network, and on a main network under no name of another one', () => {
+  for (const [chain, network, fault] of [
+    [evm('ethereum', 1), 'mainnet', null],
+    [evm('base', 8453), 'mainnet', null],
+    [bitcoin('bitcoin', 'mainnet'), 'mainnet', null],
+    [evm('a name of its own', 8453), 'mainnet', null],
+    [evm('constructor', 1), 'mainnet', null],
+    [evm('ethereum', 8453), 'mainnet', 'this market calls it "ethereum", and it is Base'],
+    [evm('bitcoin', 1), 'mainnet', 'this market calls it "bitcoin", and it is Ethereum'],
+    [
+      bitcoin('ethereum', 'mainnet'),
+      'mainnet',
+      'this market calls it "ethereum", and it is Bitcoin',
+    ],
+    [evm('ethereum', 11155111), 'testnet', null],
+    [evm('ethereum', 31337), 'dev', null],
+  ] as const) {
+    assert.equal(worldFault(chain, network), fault, `${chain.chain} on ${network}`);
+  }
+  assert.match(worldFault(evm('ethereum', 1), 'testnet') ?? '', /of the network "mainnet"/);
+  assert.match(worldFault(bitcoin('bitcoin', 'regtest'), 'mainnet') ?? '', /network "dev"/);
+});
