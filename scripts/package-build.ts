@@ -211,8 +211,8 @@ async function packed(folder: string, to: string, texts: Texts): Promise<Packed>
 }
 
 /**
- * Puts what the tarball holds into `node_modules` of an empty folder. Beside it are the packages that
- * it names, as links to the repository's. Throws where versions differ. Asks no registry.
+ * Puts what the tarball holds into `node_modules` of an empty folder. Beside it are the packages
+ * that it names, as links to the repository's. Throws where versions differ. Asks no registry.
  */
 export async function installOffline(tarball: string, folder: string): Promise<void> {
   const own = join(folder, 'node_modules/@parley/sdk');

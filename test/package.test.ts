@@ -130,7 +130,7 @@ async function bundled(program: string) {
   return { ofNode, bytes: code.reduce((sum, each) => sum + each.code.length, 0), modules };
 }
 
-test('a page that uses `people` alone has nothing else, whatever is imported beside it', async () => {
+test('a page that uses `people` alone has no more, whatever it imports beside it', async () => {
   const wanted = "export { formatAmount } from '@parley/sdk/people';";
   const alone = await bundled(wanted);
   const beside = await bundled(`import '@parley/sdk/settle';\n${wanted}`);
