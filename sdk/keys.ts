@@ -21,7 +21,7 @@ type Named = { readonly address: string; readonly nonce: string; readonly produc
 /** A market that put lines into it would have a key sign them, for whatever they are good for. */
 function mustBeNonce(nonce: unknown): void {
   if (typeof nonce === 'string' && /^[0-9A-Za-z]{1,128}$/.test(nonce)) return;
-  const got = (JSON.stringify(nonce) ?? 'none').slice(0, 80);
+  const got = String(JSON.stringify(nonce)).slice(0, 80);
   throw new VerificationError('nonce', '1 to 128 letters and digits', got);
 }
 

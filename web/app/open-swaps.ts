@@ -30,9 +30,11 @@ export function useOverScreens(): Over | null {
 /** Once a page. */
 export function driveOpenSwaps(): void {
   let isBegun = false;
+  const hasBegun = () => isBegun;
   const look = async () => {
-    if (isBegun || (tellState() !== 'on' && !(await hasOpen()))) return;
-    if (isBegun) return;
+    if (hasBegun() || (tellState() !== 'on' && !(await hasOpen()))) return;
+    // Another look may have begun it meanwhile.
+    if (hasBegun()) return;
     isBegun = true;
     try {
       const { driving } = await import('./driving.tsx');
