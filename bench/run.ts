@@ -12,6 +12,7 @@ import { benchGas } from './gas.ts';
 import { benchGrowth } from './growth.ts';
 import { benchIdle } from './idle.ts';
 import { benchListing } from './listing.ts';
+import { benchPackage } from './package.ts';
 import { benchQuotes, benchQuotesOfLarge } from './quotes.ts';
 import { benchReads } from './reads.ts';
 import { type Effort, jsonLine, machine, type Row, textLine } from './report.ts';
@@ -47,6 +48,7 @@ const benches: Readonly<Record<string, (name: string) => Promise<Row[]>>> = {
   'sign-in': inRounds(() => benchSignIn(effort)),
   idle: inRounds(() => benchIdle(effort)),
   web: inRounds(() => benchWeb(effort)),
+  package: async () => benchPackage(),
 };
 
 const usage = `usage: npm run bench -- [NAME]... [options]

@@ -25,6 +25,10 @@ const wrong: Readonly<Record<string, readonly (readonly [args: string[], named: 
     [['sign', 'a', 'b', 'first'], /"first"/],
     [['relay', 'a', 'b', 'id', 'c', '00'], /"c"/],
   ],
+  package: [
+    [[], /""/],
+    [['maker'], /"maker"/],
+  ],
   test: [[['core/nothing-of-that-name'], /"core\/nothing-of-that-name"/]],
   assets: [[['close', 'BTC', 'ETH'], /ETH/]],
   backup: [[['one', 'two'], /"two"/]],

@@ -1,6 +1,7 @@
 // The maker feed: the book kept true through lost connections, and quotes down the same socket.
 
 import { sleep } from '../chains/nodes/turn.ts';
+import { withResolvers } from '../core/engines.ts';
 import { type ParleyClient, parleyClient } from './client.ts';
 import { type Book, type BookChange, createBook } from './feed/book.ts';
 import { createLink, type Link, type LinkState, type ServerFrame } from './feed/link.ts';
@@ -58,7 +59,7 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
   const { onChange = () => {}, onState = () => {}, onError = () => {} } = options;
   const client = parleyClient(options);
   const book = createBook(() => Date.now());
-  const first = Promise.withResolvers<void>();
+  const first = withResolvers<void>();
   first.promise.catch(() => {});
   const stop = new AbortController();
   let state: LinkState = 'connecting';

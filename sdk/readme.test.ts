@@ -1,101 +1,122 @@
-// The examples of README.md, each run by its own command against a market of its own.
+// The examples of README.md, each party a program in a folder that has the package and nothing else
+// of this repository, against a market of its own.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { stripTypeScriptTypes } from 'node:module';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { pathToFileURL } from 'node:url';
 import { ownMarket, type Stage } from '../scripts/demo/market.ts';
+import { installOffline, packSdk } from '../scripts/package-build.ts';
+import { type OtherNode, otherNodes } from '../test/support/nodes.ts';
 
-const root = join(import.meta.dirname, '..');
 const limitMs = 90_000;
+const own: OtherNode = { version: process.version, path: process.execPath };
 
-/** In the shell of a newcomer, who has whatever Node the machine has. */
-function run(command: string, env: Record<string, string>) {
-  const own = join('node_modules', '.bin');
-  const PATH = (process.env.PATH ?? '').split(delimiter).filter((each) => !each.endsWith(own));
-  const child = spawn('bash', ['-c', command], {
-    cwd: root,
-    env: { ...process.env, ...env, PATH: PATH.join(delimiter) },
+let readme: string;
+let dir: string;
+let market: Stage;
+const running = new Set<ChildProcess>();
+before(async () => {
+  readme = await readFile(join(import.meta.dirname, 'README.md'), 'utf8');
+  dir = await mkdtemp(join(tmpdir(), 'parley-readme-'));
+  const [made, stage] = await Promise.all([packSdk(dir), ownMarket()]);
+  market = stage;
+  await installOffline(made.file, dir);
+});
+after(async () => {
+  for (const child of running) child.kill('SIGKILL');
+  await market.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+/** The program after the `nth` line that is the file's name alone. */
+function fileOf(name: string, nth = 0): string {
+  const after = readme.split(`\n\`${name}\`\n`)[nth + 1] ?? '';
+  const [, program] = /^\n```ts\n([\s\S]*?)```/.exec(after) ?? [];
+  return program ?? assert.fail(`the README has no ${name}`);
+}
+
+/** A folder with the examples as they stand; for a Node that takes no types, without them. */
+async function folderWith(node: OtherNode, files: Readonly<Record<string, string>>) {
+  const folder = await mkdtemp(join(dir, 'party-'));
+  for (const [name, text] of Object.entries(files)) {
+    if (node === own) await writeFile(join(folder, name), text);
+    else {
+      const plain = stripTypeScriptTypes(text).replaceAll('./party.ts', './party.mjs');
+      await writeFile(join(folder, name.replace('.ts', '.mjs')), plain);
+    }
+  }
+  return folder;
+}
+
+/** What it has said when it ends. */
+function run(node: OtherNode, folder: string, name: string, env: Record<string, string>) {
+  const file = node === own ? name : name.replace('.ts', '.mjs');
+  // npm puts flags of the tests into the environment.
+  const { NODE_OPTIONS: _, ...rest } = process.env;
+  const child = spawn(node.path, [file], {
+    cwd: folder,
+    env: { ...rest, URL: market.url, DEV: market.dev, ...env },
     timeout: limitMs,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  running.add(child);
   let said = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk: Buffer) => {
       said += chunk.toString();
     });
   }
-  return new Promise<{ code: number | null; said: string }>((resolve) => {
-    child.once('close', (code) => resolve({ code, said }));
+  const ended = new Promise<{ code: number | null; said: string }>((resolve) => {
+    child.once('close', (code) => {
+      running.delete(child);
+      resolve({ code, said });
+    });
   });
+  return { child, ended };
 }
 
-let readme: string;
-let dir: string;
-let market: Stage;
-before(async () => {
-  readme = await readFile(join(import.meta.dirname, 'README.md'), 'utf8');
-  dir = await mkdtemp(join(tmpdir(), 'parley-readme-'));
-  market = await ownMarket();
-});
-after(async () => {
-  await market.stop();
-  await rm(dir, { recursive: true, force: true });
-});
+const programs = () => ({ 'maker.ts': fileOf('maker.ts'), 'taker.ts': fileOf('taker.ts') });
 
-/** The first program after the command that names its file, and that command. */
-function exampleOf(name: string) {
-  const [before = '', after = ''] = readme.split(` ${name}\n`);
-  const command = before.slice(before.lastIndexOf('\n') + 1);
-  // npm 10 links no `node` into node_modules/.bin, so `npx node` would be the machine's own.
-  assert.equal(command, 'DEV=<control address> npm run -s node --');
-  const example = /```ts\n([\s\S]*?)```/.exec(after)?.[1] ?? '';
-  assert.match(example, /settle\(/);
-  return { command, example };
-}
-
-/** `first`: what stands before it in its file. */
-async function runExample(name: string, env: Record<string, string>, first = '') {
-  const { command, example: own } = exampleOf(name);
-  const example = first + own;
-  const file = join(dir, name);
-  const base = pathToFileURL(`${root}/`).href;
-  // npm runs it in the repository, which no test writes to.
-  const placed = example
-    .replaceAll(/(?<=from ')\.\//g, base)
-    .replace('.parley/example/', `${dir}/`);
-  await writeFile(file, placed);
-  return run(`${command.replace(/^DEV=\S+ \S+ /, '')} ${file}`, { URL: market.url, ...env });
-}
-
-for (const name of ['example.ts', 'trx-for-sol.ts']) {
-  test(`${name} of the README runs as it stands, and both are paid`, {
+// The oldest Node of the machine that the package runs on has the second one, where there is one.
+for (const [what, nth, node] of [
+  ['BTC for dollars', 0, own],
+  ['TRX for SOL', 1, otherNodes()[0] ?? own],
+] as const) {
+  test(`${what}: both parties of the README are paid, on Node ${node.version}`, {
     timeout: 200_000,
   }, async () => {
-    const { code, said } = await runExample(name, { DEV: market.dev });
-    assert.equal(code, 0, said);
-    assert.match(said, /received and received\n$/);
+    const files = { ...programs(), 'party.ts': fileOf('party.ts', nth) };
+    const folder = await folderWith(node, files);
+    const sides = ['maker.ts', 'taker.ts'].map((name) => run(node, folder, name, {}).ended);
+    for (const { code, said } of await Promise.all(sides)) {
+      assert.equal(code, 0, said);
+      assert.match(said, /^received\n$/m);
+    }
   });
 }
 
-test('refunds.ts of the README, behind the first part of example.ts, leaves signed refunds', {
-  timeout: 200_000,
-}, async () => {
-  const [first = '', rest] = exampleOf('example.ts').example.split(/(?<=\nconst second = .*\n)/);
-  assert.ok(rest !== undefined);
-  const { code, said } = await runExample('refunds.ts', { DEV: market.dev }, first);
+test('refunds.ts of the README leaves signed refunds', { timeout: 200_000 }, async () => {
+  const files = {
+    ...programs(),
+    'party.ts': fileOf('party.ts'),
+    'refunds.ts': fileOf('refunds.ts'),
+  };
+  const folder = await folderWith(own, files);
+  const maker = run(own, folder, 'maker.ts', {});
+  const { code, said } = await run(own, folder, 'refunds.ts', {}).ended;
+  maker.child.kill();
+  await maker.ended;
   assert.equal(code, 0, said);
   assert.match(said, /^([0-9a-f]{64}\n){8,12}the market keeps \d+ refunds, 1 to \d/m);
 });
 
 test('an example without the address of the dev network says what to give', async () => {
-  const { code, said } = await runExample('example.ts', { DEV: '' });
+  const folder = await folderWith(own, { ...programs(), 'party.ts': fileOf('party.ts') });
+  const { code, said } = await run(own, folder, 'taker.ts', { DEV: '' }).ended;
   assert.notEqual(code, 0);
-  assert.match(
-    said,
-    /control address of the dev network is ''.*the market prints when it is ready/s,
-  );
+  assert.match(said, /DEV is the control address of the dev network, which the market prints/);
 });

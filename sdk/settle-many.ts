@@ -6,6 +6,7 @@ import { evmGasPolicyOf } from '../chains/evm/gas-policy.ts';
 import type { Batch, BuiltBatch } from '../chains/interface/batches.ts';
 import { sleep } from '../chains/nodes/turn.ts';
 import { smaller } from '../core/amounts.ts';
+import { groupBy } from '../core/engines.ts';
 import { ParleyError } from '../core/errors.ts';
 import type { EscrowFacts } from '../core/facts.ts';
 import type { ChainKey } from '../core/families.ts';
@@ -105,7 +106,7 @@ export async function settleMany(input: ManyInput): Promise<ManyOutcome> {
 
 /** A batch is one call of one contract. */
 function batchesOf(items: readonly Item[], verb: Item['verb'], size: number): Item[][] {
-  const byContract = Map.groupBy(items, ({ leg }) => leg.escrow.terms.lane?.contract);
+  const byContract = groupBy(items, ({ leg }) => leg.escrow.terms.lane?.contract);
   const payment = ({ leg }: Item) => paymentOf(leg.escrow.terms, verb);
   return [...byContract.values()].flatMap((some) => inBatches(some, payment, size));
 }

@@ -5,7 +5,6 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { bitcoinNetworks } from '../chains/bitcoin/networks.ts';
 import { linkWallet } from '../sdk/keys.ts';
 import { bitcoinWallet } from '../sdk/wallets/bitcoin.ts';
 import { evmWallet } from '../sdk/wallets/evm.ts';
@@ -24,7 +23,7 @@ async function newMaker(): Promise<Person> {
   const { chainId = 0, rpcUrl = '' } = evm ?? {};
   const login = evmWallet({ privateKey: maker.evmKey, chainId, rpcUrl });
   const privateKey = randomBytes(32).toString('hex');
-  const own = bitcoinWallet({ privateKey, network: bitcoinNetworks.regtest });
+  const own = bitcoinWallet({ privateKey, network: 'regtest' });
   await linkWallet(maker.client, own, login);
   return maker;
 }

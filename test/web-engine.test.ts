@@ -5,7 +5,6 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { before, type TestContext, test } from 'node:test';
 import type { BrowserContext, Page } from 'playwright-core';
-import { bitcoinNetworks } from '../chains/bitcoin/networks.ts';
 import { accept } from '../sdk/agree.ts';
 import { authorizeMessage, type linkMessage, linkWallet } from '../sdk/keys.ts';
 import { type Outcome, settle } from '../sdk/settle.ts';
@@ -142,7 +141,7 @@ async function agreedBy(alice: Person) {
   const { chainId, rpcUrl } = evm;
   const ether = evmWallet({ privateKey: bob.evmKey, chainId, rpcUrl });
   const privateKey = randomBytes(32).toString('hex');
-  const coins = bitcoinWallet({ privateKey, network: bitcoinNetworks.regtest });
+  const coins = bitcoinWallet({ privateKey, network: 'regtest' });
   await linkWallet(bob.client, coins, ether);
   const source = { coreUrl: btc.rpcUrl };
   const sources = new Map([

@@ -1,6 +1,7 @@
 // Keeps an escrow index in step with its source: blocks, blocks taken back, the past of escrows
 // watched late, the mempool. One bounded, resumable pass at a time.
 
+import { withResolvers } from '../../core/engines.ts';
 import type { Heads, WatchedEscrow } from '../interface/reading.ts';
 import { nextTurn } from '../nodes/turn.ts';
 import type { BitcoinBackend, PastByBlock } from './backend.ts';
@@ -112,7 +113,7 @@ async function exclusively<T>(follower: Follower, signal: AbortSignal, work: () 
     return work();
   });
   follower.lock = done.then(noop, noop);
-  const { promise, reject } = Promise.withResolvers<never>();
+  const { promise, reject } = withResolvers<never>();
   const stop = () => reject(late());
   signal.addEventListener('abort', stop, { once: true });
   return Promise.race([done, promise]).finally(() => signal.removeEventListener('abort', stop));

@@ -5,6 +5,7 @@ import { type Hex, toFunctionSelector } from 'viem';
 import { decodeErrorResult, encodeFunctionData, getAbiItem, toEventSelector } from 'viem/utils';
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import { type Escrow, escrowId, legOf, type Terms } from '../../contracts/escrows/ids.ts';
+import { groupBy } from '../../core/engines.ts';
 import { type Hashlock, hashlockOf, type Secret } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { Batch } from '../interface/batches.ts';
@@ -251,7 +252,7 @@ export function inBatches<T>(
   most: number = mostInBatch,
 ): T[][] {
   if (!(most >= 1)) throw new RangeError(`a batch holds 1 escrow at least, not ${most}`);
-  const byPayment = [...Map.groupBy(items, payment).values()].flat();
+  const byPayment = [...groupBy(items, payment).values()].flat();
   const batches: T[][] = [];
   for (let at = 0; at < byPayment.length; at += most) {
     batches.push(byPayment.slice(at, at + most));

@@ -1,6 +1,7 @@
 // What became of a gas key's transaction. A receipt of a block that was taken back counts for
 // nothing.
 
+import { withResolvers } from '../../core/engines.ts';
 import { topicOfVerb } from '../escrows/calls.ts';
 import type { GasOutcome, GasSent, Paid } from '../gas/account.ts';
 import { paidByAll } from '../gas/paid.ts';
@@ -172,7 +173,7 @@ export async function countByAll(
   const until = AbortSignal.any([signal, over.signal]);
   const asking = askingAll(rpc, own, { at, answerMs }, until);
   const said: number[] = [];
-  const second = Promise.withResolvers<void>();
+  const second = withResolvers<void>();
   const hear = (count: number) => {
     if (said.push(count) === 2) second.resolve();
   };

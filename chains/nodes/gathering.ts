@@ -1,9 +1,10 @@
 // Questions of one turn of the event loop leave in one batch; what it leaves out is asked alone.
 
+import { type Resolvers, withResolvers } from '../../core/engines.ts';
 import type { Asked, Rpc } from './rpc.ts';
 import { inNextTurn } from './turn.ts';
 
-type Waiting = Asked & PromiseWithResolvers<unknown>;
+type Waiting = Asked & Resolvers<unknown>;
 
 const gatherings = new WeakMap<Rpc, WeakMap<AbortSignal, Rpc>>();
 
@@ -35,7 +36,7 @@ function gatheringFor(rpc: Rpc, signal: AbortSignal): Rpc {
     ...rpc,
     call: (method, params, until, own = {}) => {
       if (until !== signal) return rpc.call(method, params, until, own);
-      const each = { method, params, own, ...Promise.withResolvers<unknown>() };
+      const each = { method, params, own, ...withResolvers<unknown>() };
       waiting.push(each);
       // When all that goes on without an answer has asked.
       if (waiting.length === 1) inNextTurn(() => void send());

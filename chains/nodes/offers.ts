@@ -1,6 +1,7 @@
 // Signed bytes offered to every source at once. Sent when the first source has them; refused only
 // by all that could have them; and where one was silent, it may have them.
 
+import { withResolvers } from '../../core/engines.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { isUnreached, TurnedAway } from './exchange.ts';
 import { isTimeout, pause, wordsOf } from './in-turn.ts';
@@ -53,7 +54,7 @@ export function offersTo({ chain, sources, rounds = 2 }: Sources): Offers {
     if (signal.aborted) cancel();
     signal.addEventListener('abort', cancel, { once: true });
     const outcomes = Array.from({ length: sources }, (): Outcome => ({ is: 'silent' }));
-    const waited = Promise.withResolvers<void>();
+    const waited = withResolvers<void>();
     const timers: NodeJS.Timeout[] = [];
     let isAnswered = false;
     // By then it is told who has it: nobody is given it anew.

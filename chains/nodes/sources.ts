@@ -1,5 +1,6 @@
 // The nodes of one chain, each asked by itself, to compare them and so that one may fail.
 
+import { withResolvers } from '../../core/engines.ts';
 import { type Fact, ParleyError } from '../../core/errors.ts';
 import { sleep } from './turn.ts';
 
@@ -80,7 +81,7 @@ export async function saidInTime<T>(
   const over = new AbortController();
   const until = AbortSignal.any([signal, over.signal]);
   const said: T[] = [];
-  const first = Promise.withResolvers<void>();
+  const first = withResolvers<void>();
   const hear = (answer: T | null) => {
     if (answer === null) return;
     said.push(answer);
@@ -147,7 +148,7 @@ export function disagree(
 
 /** What comes of the work, or a rejection once the signal is aborted. It leaves no listener. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
+  const { promise, reject } = withResolvers<never>();
   const end = () => reject(signal.reason);
   if (signal.aborted) end();
   signal.addEventListener('abort', end, { once: true });

@@ -1,6 +1,7 @@
 // The time limit of one read of a chain: whatever the work does with the signal itself, the wait
 // ends with it, as a refusal and not as a fault.
 
+import { withResolvers } from '../../core/engines.ts';
 import { ParleyError } from '../../core/errors.ts';
 
 /** Throws `chain_timeout` when `signal` ends first. */
@@ -9,7 +10,7 @@ export async function within<Result>(
   chain: string,
   work: Promise<Result>,
 ): Promise<Result> {
-  const { promise, reject } = Promise.withResolvers<never>();
+  const { promise, reject } = withResolvers<never>();
   const end = () => reject(timedOut(chain, signal.reason));
   if (signal.aborted) end();
   signal.addEventListener('abort', end, { once: true });

@@ -1,9 +1,11 @@
 // Waiting, with what every runtime has: for a time, and for the next turn of the event loop.
 
+import { withResolvers } from '../../core/engines.ts';
+
 /** Rejects with the signal's reason when it ends first. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const { promise, resolve, reject } = withResolvers<void>();
   const timer = setTimeout(resolve, ms);
   const end = () => reject(signal?.reason);
   signal?.addEventListener('abort', end, { once: true });

@@ -1,6 +1,7 @@
 // What a transaction costs its payer: fee, rents of accounts that it makes, and the payer's own.
 
 import layout from '../../contracts/solana/layout.json' with { type: 'json' };
+import { groupBy } from '../../core/engines.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { Warning } from '../interface/gas.ts';
 import type { FundCosts } from '../interface/material.ts';
@@ -104,7 +105,7 @@ const counted = shortages<Watch>({
   owed: async (watch, owed, payer, signal) => {
     const rpc = gathering(watch.rpc, signal);
     // The first claim of a token makes the account that the next ones pay into.
-    const alike = Map.groupBy(owed.claims, ({ token, payout }) => `${token} ${payout.address}`);
+    const alike = groupBy(owed.claims, ({ token, payout }) => `${token} ${payout.address}`);
     const [own, { accounts }, ...all] = await Promise.all([
       rentFor(rpc, 0, signal),
       accountsAt(rpc, [payer], 'confirmed', signal),

@@ -2,6 +2,7 @@
 
 import { erc20Abi } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
+import { groupBy } from '../../core/engines.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { revertIn } from '../escrows/calls.ts';
 import { owedWords, type Sum, shortages } from '../kit/shortage.ts';
@@ -181,7 +182,7 @@ const paidIn = ({ token, amount }: EscrowTerms) => (token === null ? amount : 0n
 
 /** Claims of one token for one receiver: one trial tells what each of them takes. */
 function alike(claims: readonly EscrowTerms[]): readonly (readonly EscrowTerms[])[] {
-  const groups = Map.groupBy(claims, ({ token, payout }) => `${token} ${payout.address}`);
+  const groups = groupBy(claims, ({ token, payout }) => `${token} ${payout.address}`);
   return [...groups.values()];
 }
 

@@ -3,6 +3,7 @@
 
 import { erc20Abi } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
+import { type Resolvers, withResolvers } from '../../core/engines.ts';
 import { laneIn, lanesData } from '../escrows/plan.ts';
 import type { Lanes } from '../interface/lanes.ts';
 import type { Heads } from '../interface/reading.ts';
@@ -56,7 +57,7 @@ export type Moment = Http & {
   seen(view: View): Seen | null;
 };
 
-type Waiting = Asked & PromiseWithResolvers<string>;
+type Waiting = Asked & Resolvers<string>;
 
 /** More would be code of more than 20 kB. */
 const mostTogether = 64;
@@ -85,7 +86,7 @@ export function momentOf(http: Http): Moment {
     }
   };
   const gather = (view: View, asked: Asked, signal: AbortSignal): Promise<string> => {
-    const each = { ...asked, ...Promise.withResolvers<string>() };
+    const each = { ...asked, ...withResolvers<string>() };
     const all = waiting.get(view) ?? [];
     waiting.set(view, all);
     all.push(each);

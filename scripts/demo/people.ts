@@ -2,7 +2,6 @@
 // signed in by wallet.
 
 import { randomBytes } from 'node:crypto';
-import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
 import { tronDevPolicy } from '../../chains/tron/policy.ts';
 import type { Family } from '../../core/families.ts';
 import type { DevnetClient } from '../../devnet/client.ts';
@@ -56,7 +55,7 @@ export function walletsOf({ bitcoin, evm, tron, solana }: Nodes, keys: Keys) {
   return {
     bitcoin: bitcoinWallet({
       privateKey: keys.bitcoin,
-      network: bitcoinNetworks.regtest,
+      network: 'regtest',
       source: coreCoins(bitcoin.rpcUrl),
     }),
     evm: evmWallet({ ...evm, privateKey: `0x${keys.evm}` }),

@@ -4,9 +4,9 @@
 import { sleep } from '../../chains/nodes/turn.ts';
 import type { Family } from '../../core/families.ts';
 import { accept } from '../../sdk/agree.ts';
+import { pin } from '../../sdk/pin.ts';
 import { type Outcome, type Progress, settle } from '../../sdk/settle.ts';
 import { type OwnTrade, ownLegs, type PinnedAsset } from '../../sdk/trade.ts';
-import { verifyAsset } from '../../sdk/verify.ts';
 import type { Doings } from './ledger.ts';
 import type { Person } from './people.ts';
 import { type CoinName, coinNames, type Place, type Plan as PlanOf } from './place.ts';
@@ -41,16 +41,13 @@ const statusLimitMs = 15_000;
 
 /** The assets of the demo as pinned facts, compared with what the market lists. */
 export async function assetsOf(person: Person, place: Place): Promise<Scene['assets']> {
-  const { assets } = await person.client.assets({ limit: 100 });
-  const pinned = coinNames.map((name): [CoinName, PinnedAsset] => {
-    const { chain, token, decimals } = place.coins[name];
-    const found = assets.find((each) => each.chain === chain && each.address === token);
-    if (found === undefined) throw new Error(`the market lists no ${token ?? 'coin'} of ${chain}`);
-    const asset = { id: found.id, chain, token, decimals, highValueFrom: null };
-    verifyAsset(found, asset);
-    return [name, asset];
-  });
-  return Object.fromEntries(pinned) as Record<CoinName, PinnedAsset>;
+  const pinned = coinNames.map(
+    async (name): Promise<[CoinName, PinnedAsset]> => [
+      name,
+      await pin(person.client, place.coins[name]),
+    ],
+  );
+  return Object.fromEntries(await Promise.all(pinned)) as Record<CoinName, PinnedAsset>;
 }
 
 type Side = { readonly person: Person; readonly trade: OwnTrade };

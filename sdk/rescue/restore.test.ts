@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import fc from 'fast-check';
-import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
 import { settle } from '../settle.ts';
 import { memoryStore } from '../stores/memory.ts';
 import { newHashlock, type Store } from '../stores/store.ts';
@@ -199,7 +198,7 @@ async function funded() {
   const walletBy = (index: number) =>
     bitcoinWallet({
       privateKey: keys.bitcoinKey(index).privateKey,
-      network: bitcoinNetworks.regtest,
+      network: 'regtest',
       source: coreCoins(place.bitcoin.rpcUrl),
     });
   const bitcoin = walletBy(0);

@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import fc from 'fast-check';
-import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { Party } from '../../core/trade.ts';
 import { type SettleInput, settle } from '../settle.ts';
@@ -92,7 +91,7 @@ async function twoDevices(party: Party, input: SettleInput, secret: string) {
   const devices = [kept, { ...kept, store }].map((each, nth) => {
     const privateKey = chains.keysOf[party].bitcoin;
     const payout = homes[nth];
-    const wallet = bitcoinWallet({ privateKey, network: bitcoinNetworks.regtest, payout });
+    const wallet = bitcoinWallet({ privateKey, network: 'regtest', payout });
     return { ...each, wallets: new Map([...input.wallets, [chain, wallet]]) };
   });
   const paid = async () => {

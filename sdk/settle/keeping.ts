@@ -1,6 +1,7 @@
 // The customer's store as one settlement has it. What is not on disk is not sent, until the secret
 // is public or a refund is due: then a silent or full disk stops nothing.
 
+import { withResolvers } from '../../core/engines.ts';
 import { messageOf } from '../errors.ts';
 import { type Store, type SwapRecord, withContracts, writeKept } from '../stores/store.ts';
 
@@ -49,7 +50,7 @@ export function keptStore({ store, swapId, limitMs, signal, emit }: Keeping): Ke
   const inTime = async <T>(ask: () => Promise<T>): Promise<T> => {
     if (hanging > 0) throw new StoreSilent('it has not answered yet');
     const call = ask();
-    const late = Promise.withResolvers<never>();
+    const late = withResolvers<never>();
     const timer = setTimeout(() => {
       hanging += 1;
       const answered = () => {

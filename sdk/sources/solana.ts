@@ -31,7 +31,7 @@ export function solanaSource(options: SolanaSourceOptions): ChainSource {
   const known = clusters.find((each) => each.genesisHash === genesisHash);
   const policy = policyOf(chain, options.policy, known, {
     ...{ id: `genesis hash ${genesisHash}`, tables: solanaChains },
-    dev: 'for a dev network `devPolicies.solana` of sdk/sources.ts',
+    dev: 'for a dev network `devPolicies.solana` of sdk/sources',
   });
   const deployment: SolanaDeployment = {
     ...solanaDeployment,

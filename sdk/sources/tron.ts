@@ -27,7 +27,7 @@ export function tronSource(options: TronSourceOptions): ChainSource {
   const known = networks.find(({ chainId }) => chainId === deployment.chainId);
   const policy = policyOf(chain, options.policy, known, {
     ...{ id: `chain id ${deployment.chainId}`, tables: tronChains },
-    dev: 'for a dev network `devPolicies.tron` of sdk/sources.ts',
+    dev: 'for a dev network `devPolicies.tron` of sdk/sources',
   });
   mustBeFew(chain, deployment);
   const most = mostFeeLimitSun === undefined ? {} : { mostFeeLimitSun };

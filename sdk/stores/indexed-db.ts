@@ -1,6 +1,7 @@
 // A store in a browser: IndexedDB of the page's origin, and Web Locks, so that two tabs never act
 // twice. It is lost with the browser's data: keep what brings it back elsewhere.
 
+import { withResolvers } from '../../core/engines.ts';
 import { StoreError } from '../errors.ts';
 import type { Browser, Db, DbStore, Locks } from './browser.ts';
 import { type Database, openDatabase } from './database.ts';
@@ -135,7 +136,7 @@ function keptSince({ IDBKeyRange }: Browser, swaps: DbStore, sinceMs: number) {
 /** null: another had it as the signal aborted. */
 function lockOf(locks: Locks, name: string, signal: AbortSignal): Promise<StoreLock | null> {
   return new Promise((resolve, reject) => {
-    const freed = Promise.withResolvers<void>();
+    const freed = withResolvers<void>();
     const how = signal.aborted ? { ifAvailable: true } : { signal };
     const ended = locks
       .request(name, how, async (lock) => {

@@ -1,4 +1,5 @@
-// Tests only: a program of a document, placed where it can run.
+// Tests only: a program of a document, placed where it can run. What it imports of the package is
+// taken from the sources.
 
 import assert from 'node:assert/strict';
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
@@ -21,7 +22,11 @@ export async function placed(t: TestContext, document: string, words: string): P
   const dir = await mkdtemp(join(tmpdir(), 'parley-placed-'));
   t.after(() => rm(dir, { recursive: true, force: true }));
   const file = join(dir, 'program.ts');
-  await writeFile(file, program.replaceAll(/(?<=from ')\.\//g, pathToFileURL(`${root}/`).href));
+  const base = pathToFileURL(`${root}/`).href;
+  const own = program
+    .replaceAll(/(?<=from ')\.\//g, base)
+    .replaceAll(/(?<=from ')@parley\/([\w/-]+)/g, `${base}$1.ts`);
+  await writeFile(file, own);
   return file;
 }
 

@@ -19,7 +19,7 @@ function walletWith(coins: Coin[], rate = 2) {
     },
     feeRateSatPerVbyte: async () => rate,
   };
-  return bitcoinWallet({ privateKey: '42'.repeat(32), network, source });
+  return bitcoinWallet({ privateKey: '42'.repeat(32), network: 'regtest', source });
 }
 
 function coin(index: number, amountSats: bigint): Coin {
@@ -166,7 +166,7 @@ test('without change enough there is no fee to raise, and no other coin is taken
 });
 
 test('a wallet without coins signs and never pays; its payout is of its network', async () => {
-  const about = { privateKey: '42'.repeat(32), network };
+  const about = { privateKey: '42'.repeat(32), network: 'regtest' } as const;
   const payout = 'bcrt1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqc8gma6';
   const wallet = bitcoinWallet({ ...about, payout: payout.toUpperCase() });
   assert.deepEqual([wallet.payout, wallet.address], [payout, walletWith([]).address]);

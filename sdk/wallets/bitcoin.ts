@@ -8,6 +8,8 @@ import { defaultFeeBounds, feeAt, mostFee } from '../../chains/bitcoin/fees.ts';
 import { signSighashes } from '../../chains/bitcoin/keys.ts';
 import {
   type BitcoinNetwork,
+  type BitcoinNetworkName,
+  bitcoinNetworks,
   dustSats,
   parseBitcoinAddress,
 } from '../../chains/bitcoin/networks.ts';
@@ -21,7 +23,7 @@ import type { BitcoinCoins, BitcoinKey, NoCoins } from './wallet.ts';
 export type BitcoinWalletOptions = {
   /** 64 hex. */
   readonly privateKey: string;
-  readonly network: BitcoinNetwork;
+  readonly network: BitcoinNetworkName;
   /** Absent: it claims and refunds, and never funds. */
   readonly source?: CoinSource | undefined;
   /**
@@ -44,7 +46,8 @@ export function bitcoinWallet(
 ): KeyWallet & BitcoinCoins;
 export function bitcoinWallet(options: BitcoinWalletOptions): KeyWallet & NoCoins;
 export function bitcoinWallet(options: BitcoinWalletOptions): KeyWallet & (BitcoinCoins | NoCoins) {
-  const { network, source, payout } = options;
+  const { source, payout } = options;
+  const network = bitcoinNetworks[options.network];
   const privateKey = hexToBytes(options.privateKey);
   const publicKey = secp256k1.getPublicKey(privateKey, true);
   const { address, script } = p2wpkh(publicKey, network);

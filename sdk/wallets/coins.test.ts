@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
-import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
 import { type Regtest, startRegtest } from '../../chains/bitcoin/testing/regtest.ts';
 import { esploraServer, type TestServer } from '../../chains/bitcoin/testing/servers.ts';
 import { limits, timed } from '../testing/timed.ts';
@@ -36,7 +35,7 @@ async function output(at: { txid: string; vout: number }) {
 timed('an output is shown from its first block until a block spends it', async () => {
   const source = sources[esplora] as CoinSource;
   const privateKey = '17'.repeat(32);
-  const wallet = bitcoinWallet({ privateKey, network: bitcoinNetworks.regtest, source });
+  const wallet = bitcoinWallet({ privateKey, network: 'regtest', source });
   const txid = await node.pay(wallet.address, 200_000n);
   const outputs = (await node.rpc<{ vout: { value: number }[] }>('getrawtransaction', [txid, 1]))
     .vout;

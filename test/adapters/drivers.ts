@@ -5,7 +5,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bitcoinAdapter } from '../../chains/bitcoin/adapter.ts';
-import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
 import { bitcoinPolicies } from '../../chains/bitcoin/policy.ts';
 import { evmAdapter } from '../../chains/evm/adapter.ts';
 import { evmChains } from '../../chains/evm/policy.ts';
@@ -251,8 +250,8 @@ async function startBitcoin(): Promise<Driver> {
   const chain = await bitcoinChain('bitcoin-regtest', node, clock);
   dev = chain;
   const { rpcUrl: url } = chain.info;
-  const { regtest: network } = bitcoinNetworks;
-  const wallet = () => bitcoinWallet({ privateKey: fresh(), network, source: coreCoins(url) });
+  const coins = coreCoins(url);
+  const wallet = () => bitcoinWallet({ privateKey: fresh(), network: 'regtest', source: coins });
   const wallets: Record<Side, BitcoinKey & BitcoinCoins> = { funder: wallet(), receiver: wallet() };
   const home = ({ address, pubkey }: BitcoinKey): Destination => ({ address, pubkey });
   const parties = { funder: home(wallets.funder), receiver: home(wallets.receiver) };

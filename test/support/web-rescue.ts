@@ -6,7 +6,6 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { BrowserContext, Locator, Page } from 'playwright-core';
-import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
 import { rpcTo } from '../../devnet/rpc.ts';
 import { accept } from '../../sdk/agree.ts';
 import { linkWallet } from '../../sdk/keys.ts';
@@ -99,7 +98,7 @@ export type Of = { readonly id: string; readonly escrow: string };
 async function linkPhrase({ client, evmKey }: Person, phrase: string, { evm }: On) {
   const { privateKey } = (await phraseKeys(phrase, 'dev')).bitcoinKey(0);
   const { chainId = 0, rpcUrl } = evm;
-  const key = bitcoinWallet({ privateKey, network: bitcoinNetworks.regtest });
+  const key = bitcoinWallet({ privateKey, network: 'regtest' });
   await linkWallet(client, key, evmWallet({ privateKey: evmKey, chainId, rpcUrl }));
 }
 
@@ -113,7 +112,7 @@ export async function makerOn(web: Web, { btc, evm }: On, over: AbortSignal) {
   await web.dev.faucet({ chain: evm.chain, address: bob.address, asset: dollar.symbol });
   const ether = evmWallet({ privateKey: bob.evmKey, chainId, rpcUrl });
   const privateKey = randomBytes(32).toString('hex');
-  const coins = bitcoinWallet({ privateKey, network: bitcoinNetworks.regtest });
+  const coins = bitcoinWallet({ privateKey, network: 'regtest' });
   await linkWallet(bob.client, coins, ether);
   let offset = 0;
   const now = () => Math.floor(Date.now() / 1_000) + offset;

@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
-import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
 import type { AppChain } from '../../core/app-chain.ts';
 import type { ParleyClient } from '../../sdk/client.ts';
 import { phraseKeys } from '../../sdk/rescue/derive.ts';
@@ -41,7 +40,7 @@ async function lost() {
   const secret = (await store.getSecret(await newHashlock(store))) ?? '';
   const { privateKey } = keys.bitcoinKey(0);
   const source = coreCoins(place.bitcoin.rpcUrl);
-  const bitcoin = bitcoinWallet({ privateKey, network: bitcoinNetworks.regtest, source });
+  const bitcoin = bitcoinWallet({ privateKey, network: 'regtest', source });
   const { chain } = place.bitcoin;
   await dev.faucet({ chain, address: bitcoin.address, amount: 5_000_000n });
   const scene = chains.swap({ a: 'EVM dollar', b: 'BTC' }, { secret, bitcoin });

@@ -118,7 +118,7 @@ export async function keyWallet(
   if (view.family !== 'bitcoin') throw new Error(`${view.chain} has no key of the phrase`);
   const { bitcoinWallet } = await import('../../sdk/wallets/bitcoin.ts');
   const paid = payout === null ? {} : { payout };
-  return bitcoinWallet({ privateKey, network: view.network, ...paid });
+  return bitcoinWallet({ privateKey, network: view.network.name, ...paid });
 }
 
 /** Throws as `keyWallet`, and EngineError `no_payout` where it is the address of the key itself. */

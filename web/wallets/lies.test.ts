@@ -10,7 +10,6 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { base58, base64 } from '@scure/base';
 import { privateKeyToAccount } from 'viem/accounts';
-import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
 import { unsignedTransaction } from '../../chains/solana/message.ts';
 import { signTronMessage, tronAddressOfKey } from '../../chains/tron/proof.ts';
 import { WalletError } from '../../sdk/errors.ts';
@@ -129,7 +128,7 @@ function tron({ address = tronAddressOfKey(seed) as unknown, signed = undefined 
 
 /** Bitcoin. */
 const [bitcoin, otherBitcoin] = [key, '43'.repeat(32)].map((privateKey) =>
-  bitcoinWallet({ privateKey, network: bitcoinNetworks.regtest }),
+  bitcoinWallet({ privateKey, network: 'regtest' }),
 ) as [ReturnType<typeof bitcoinWallet>, ReturnType<typeof bitcoinWallet>];
 function btc(lies: Readonly<Record<string, unknown>> = {}) {
   const honest: Readonly<Record<string, unknown>> = {

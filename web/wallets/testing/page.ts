@@ -1,7 +1,6 @@
 // Tests only: wallets inside a page, as extensions put them there. They speak the protocols of the
 // real ones, sign with real keys, and say yes, no or nothing as a test tells them.
 
-import { bitcoinNetworks } from '../../../chains/bitcoin/networks.ts';
 import { bitcoinWallet } from '../../../sdk/wallets/bitcoin.ts';
 import { coreCoins } from '../../../sdk/wallets/coins.ts';
 import { evmDouble } from './evm-double.ts';
@@ -46,7 +45,7 @@ function bitcoinDouble(
   told: Told,
 ): void {
   const source = coreCoins(coreUrl);
-  const wallet = bitcoinWallet({ privateKey, network: bitcoinNetworks[network], source });
+  const wallet = bitcoinWallet({ privateKey, network, source });
   const refusal = { code: -32_000, message: 'User rejected request.' };
   const methods: Readonly<Record<string, (params: never) => Promise<unknown>>> = {
     getAddresses: async () => ({

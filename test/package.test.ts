@@ -1,0 +1,151 @@
+// The SDK as a package: what is inside, that it loads in every Node of the machine, that its types
+// stand by themselves, and that a bundler takes of it what a page imports and no more.
+
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { build, type Rolldown } from 'vite';
+import { installOffline, type Packed, packSdk } from '../scripts/package-build.ts';
+import { otherNodes } from './support/nodes.ts';
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, '..');
+
+type Manifest = {
+  readonly exports: Readonly<Record<string, string | { types: string; default: string }>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly scripts?: object;
+};
+let dir: string;
+let made: Packed;
+let again: Packed;
+let manifest: Manifest;
+let names: readonly string[];
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'parley-package-test-'));
+  [made, again] = await Promise.all([packSdk(join(dir, 'one')), packSdk(join(dir, 'other'))]);
+  await installOffline(made.file, dir);
+  await writeFile(join(dir, 'package.json'), '{ "type": "module", "private": true }');
+  const text = await readFile(join(dir, 'node_modules/@parley/sdk/package.json'), 'utf8');
+  manifest = JSON.parse(text) as Manifest;
+  names = Object.keys(manifest.exports)
+    .filter((name) => name !== './package.json')
+    .map((name) => name.replace('.', '@parley/sdk'));
+});
+after(() => rm(dir, { recursive: true, force: true }));
+
+test('the same sources give the same tarball', () => {
+  assert.equal(made.sha256, again.sha256);
+});
+
+test('inside are modules and types that an entry reaches, and nothing of market or tests', () => {
+  const kinds =
+    /^(?:package\.json|README\.md|LICENSE|(?:sdk|core|chains|contracts|host)\/.*\.(?:js|d\.ts))$/;
+  assert.deepEqual(
+    made.files.filter((file) => !kinds.test(file)),
+    [],
+  );
+  const strange =
+    /test|\bfork\/|checks\/(?!ask)|gas-account|\/inspect\.|^server|^watchtower|devnet/;
+  assert.deepEqual(
+    made.files.filter((file) => strange.test(file) && file.endsWith('.js')),
+    [],
+  );
+  assert.equal(manifest.scripts, undefined);
+});
+
+test('every entry loads in each Node of the machine, by its own conditions', async () => {
+  const program = `for (const name of ${JSON.stringify(names)}) await import(name);`;
+  await writeFile(join(dir, 'all.mjs'), program);
+  const { NODE_OPTIONS: _, ...env } = process.env;
+  for (const path of [process.execPath, ...otherNodes().map((each) => each.path)]) {
+    const { stderr } = await run(path, ['all.mjs'], { cwd: dir, env });
+    assert.equal(stderr, '', path);
+  }
+});
+
+test('the types of every entry and the examples compile in a strict program of others', async () => {
+  const readme = await readFile(join(root, 'sdk/README.md'), 'utf8');
+  const programs = [...readme.matchAll(/\n`([\w-]+)\.ts`\n\n```ts\n([\s\S]*?)```/g)];
+  const used = new Map<string, number>();
+  const files: string[] = [];
+  const write = async (file: string, text: string) => {
+    files.push(file);
+    await writeFile(join(dir, file), text);
+  };
+  for (const [, name = '', text = ''] of programs) {
+    const nth = used.get(name) ?? 0;
+    used.set(name, nth + 1);
+    await write(nth === 0 ? `${name}.ts` : `${name}-${nth}.ts`, text);
+  }
+  assert.ok(files.length >= 5, files.join());
+  await write('all.ts', names.map((name, at) => `export * as a${at} from '${name}';`).join('\n'));
+  const options = ['--strict', '--noEmit', '--allowImportingTsExtensions', '--target', 'es2022'];
+  const types = ['--types', 'node', '--typeRoots', join(root, 'node_modules/@types')];
+  const tsc = join(root, 'node_modules/.bin/tsc');
+  const said = await run(
+    tsc,
+    [...options, ...types, '--module', 'nodenext', '--ignoreConfig', ...files],
+    { cwd: dir },
+  ).then(
+    () => '',
+    ({ stdout }: { stdout: string }) => stdout,
+  );
+  // Of the packages beside it the types are their own makers'.
+  const ours = said
+    .split('\n')
+    .filter((line) => /^(?:node_modules\/@parley|[\w-]+\.ts)/.test(line));
+  assert.deepEqual(ours, []);
+});
+
+/** What a bundler for browsers makes of a program. */
+async function bundled(program: string) {
+  const ofNode: string[] = [];
+  await writeFile(join(dir, 'page.js'), program);
+  const output = await build({
+    ...{ root: dir, configFile: false, logLevel: 'silent', publicDir: false },
+    plugins: [
+      {
+        name: 'no module of Node',
+        enforce: 'pre',
+        resolveId: (name, from) => {
+          if (isBuiltin(name)) ofNode.push(`${name} in ${from}`);
+          return null;
+        },
+      },
+    ],
+    build: {
+      ...{ write: false, target: 'es2022', modulePreload: false },
+      rolldownOptions: { input: join(dir, 'page.js'), preserveEntrySignatures: 'strict' },
+    },
+  });
+  const { output: chunks } = output as Rolldown.RolldownOutput;
+  const code = chunks.flatMap((each) => (each.type === 'chunk' ? [each] : []));
+  const modules = code.flatMap((each) => Object.keys(each.modules));
+  return { ofNode, bytes: code.reduce((sum, each) => sum + each.code.length, 0), modules };
+}
+
+test('a page that uses `people` alone has no more, whatever it imports beside it', async () => {
+  const wanted = "export { formatAmount } from '@parley/sdk/people';";
+  const alone = await bundled(wanted);
+  const beside = await bundled(`import '@parley/sdk/settle';\n${wanted}`);
+  assert.ok(alone.bytes > 100 && alone.bytes < 6_000, `${alone.bytes} bytes`);
+  assert.equal(beside.bytes, alone.bytes);
+  const strange = beside.modules.filter(
+    (file) => !/page\.js$|\/(?:people|amounts)\.js$/.test(file),
+  );
+  assert.deepEqual(strange, []);
+});
+
+test('every entry but the file store is bundled for a page without a module of Node', async () => {
+  const inPages = names.filter((name) => name !== '@parley/sdk/stores/file');
+  const program = inPages.map((name, at) => `export * as a${at} from '${name}';`).join('\n');
+  const { ofNode, modules } = await bundled(program);
+  assert.deepEqual(ofNode, []);
+  assert.ok(modules.some((file) => file.endsWith('bytes-web.js')));
+});
