@@ -17,18 +17,18 @@ const own: OtherNode = { version: process.version, path: process.execPath };
 
 let readme: string;
 let dir: string;
-let market: Stage;
+let market: Stage | null = null;
 const running = new Set<ChildProcess>();
 before(async () => {
   readme = await readFile(join(import.meta.dirname, 'README.md'), 'utf8');
   dir = await mkdtemp(join(tmpdir(), 'parley-readme-'));
-  const [made, stage] = await Promise.all([packSdk(dir), ownMarket()]);
-  market = stage;
-  await installOffline(made.file, dir);
+  // Before the market: what fails here leaves none running.
+  await installOffline((await packSdk(dir)).file, dir);
+  market = await ownMarket();
 });
 after(async () => {
   for (const child of running) child.kill('SIGKILL');
-  await market.stop();
+  await market?.stop();
   await rm(dir, { recursive: true, force: true });
 });
 
@@ -57,6 +57,7 @@ function run(node: OtherNode, folder: string, name: string, env: Record<string, 
   const file = node === own ? name : name.replace('.ts', '.mjs');
   // npm puts flags of the tests into the environment.
   const { NODE_OPTIONS: _, ...rest } = process.env;
+  assert.ok(market);
   const child = spawn(node.path, [file], {
     cwd: folder,
     env: { ...rest, URL: market.url, DEV: market.dev, ...env },
