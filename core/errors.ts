@@ -14,8 +14,8 @@ const codes = {
     'wrong_secret unknown_escrow bad_fee_rate bad_transaction refused_by_node',
   ],
   forbidden: [
-    'session_stale not_a_wallet_session not_creator own_rfq not_addressed no_wallet',
-    'not_your_leg not_payable',
+    'session_stale not_a_wallet_session not_creator own_rfq not_addressed too_few_settled',
+    'no_wallet not_your_leg not_payable',
   ],
   absent: [
     'no_such_webhook unknown_wallet way_off unknown_login unknown_session unknown_key',

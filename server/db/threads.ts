@@ -4,6 +4,7 @@ import type { Hashlock } from '../../core/hashlock.ts';
 import type { Rules } from '../../core/rules.ts';
 import type { LegName, Party } from '../../core/trade.ts';
 import { columns, is, many, none, one } from '../../host/postgres/statements.ts';
+import type { Standing } from './agreements.ts';
 import type { Tx } from './database.ts';
 import { type Rfq, rfqColumns, rfqJoins } from './rfqs.ts';
 
@@ -35,6 +36,8 @@ export type Thread = {
   readonly rfq: Rfq;
   readonly makerId: string;
   readonly takerId: string;
+  /** As last counted; null: never. */
+  readonly makerStanding: Standing | null;
   /** As stored: an open thread of an RFQ that is gone is closed. */
   readonly status: 'open' | 'agreed' | 'closed';
   readonly price: Price;
@@ -57,11 +60,13 @@ export const priceColumns = (into: string) => `
 
 const selectThreads = `select
   ${columns('id makerId takerId status messages createdAt updatedAt', 't.')},
-  ${priceColumns('price.')}, ${rfqColumns('rfq.')}, s.id as "swapId",
+  ${priceColumns('price.')}, ${rfqColumns('rfq.')}, ms.counts as "makerStanding",
+  s.id as "swapId",
   s.long_leg as "agreed?.long", s.rules as "agreed?.rules",
   la.timelock - s.agreed_at as "agreed?.timelockSeconds.a",
   lb.timelock - s.agreed_at as "agreed?.timelockSeconds.b"
   from threads t join rfqs r on r.id = t.rfq_id ${rfqJoins}
+    left join standings ms on ms.account_id = t.maker_id
     left join swaps s on s.thread_id = t.id
     left join legs la on la.swap_id = s.id and la.leg = 'a'
     left join legs lb on lb.swap_id = s.id and lb.leg = 'b'`;

@@ -25,8 +25,11 @@ export const leastAgreements = 3;
 /** Agreed RFQs that are walked for them: nothing stops who agrees and never funds. */
 export const mostWalked = 2_000;
 
-/** Swaps that an account's record counts, of each side; fundings that tell its time. */
-export const mostRecorded = 500;
+/** Settled swaps that an RFQ may want of who quotes it. */
+export const minSettled = { least: 1, most: 1_000 } as const;
+
+/** Swaps that an account's standing counts, of each side; fundings that tell its time. */
+export const mostRecorded = 1_000;
 export const leastFundings = 3;
 
 /** What ended with nothing at stake: RFQs without a swap, swaps that nobody funded. */

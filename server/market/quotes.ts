@@ -13,9 +13,10 @@ import type { Deps } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
 import { holds } from './addresses.ts';
 import { assertOpen, checkAmounts } from './assets.ts';
-import { mostMessages, mostThreads } from './bounds.ts';
+import { endedDays, mostMessages, mostThreads } from './bounds.ts';
 import { assertLive } from './negotiation.ts';
 import { assertHolds, unknownRfq } from './rfqs.ts';
+import { recount } from './standing.ts';
 import { quoteCreated, withPrice } from './threads.ts';
 
 export type Quote = {
@@ -32,9 +33,10 @@ const mostRemembered = 20_000;
 /** Asks the quote asset's chain whether a price could settle. */
 export type PrepareQuote = (quote: Quote, signal: AbortSignal) => Promise<void>;
 
-export function createPrepareQuote(deps: Pick<Deps, 'adapters' | 'db'>): PrepareQuote {
+export function createPrepareQuote(deps: Pick<Deps, 'adapters' | 'db' | 'now'>): PrepareQuote {
   const quoteAssets = new Map<string, Asset>();
-  return async ({ rfqId, quoteAmount }, signal) => {
+  return async ({ makerId, rfqId, quoteAmount }, signal) => {
+    await recount(deps.db, [makerId], deps.now());
     let asset = quoteAssets.get(rfqId);
     if (asset === undefined) {
       const rfq = await findRfq(deps.db, rfqId);
@@ -137,13 +139,14 @@ function quoted(
         { threads: standing.threads, most: mostThreads },
       );
     }
-    return { thread: newThread(deps, live, wanted, nowMs), created: true };
+    return { thread: newThread(deps, live, wanted, standing, nowMs), created: true };
   }
   const thread: Thread = {
     ...known,
     rfq: live,
     makerId: wanted.makerId,
     takerId: rfq.creatorId,
+    makerStanding: standing.kept,
     status: 'open',
     swapId: null,
     agreed: null,
@@ -169,13 +172,26 @@ function assertMayQuote(
       { rfqId: rfq.id },
     );
   }
+  assertSettled(rfq, standing.kept?.settled ?? 0);
   assertHolds(deps, standing, rfq.direction === 'sell_base' ? rfq.quote : rfq.base);
+}
+
+/** Of whole days that are over, as it is shown. */
+function assertSettled({ id: rfqId, minSettled }: Rfq, settled: number): void {
+  if (minSettled === null || settled >= minSettled) return;
+  throw new ParleyError(
+    'too_few_settled',
+    `this RFQ takes quotes of accounts with at least ${minSettled} settled swaps; yours has ` +
+      `${settled} of the ${endedDays - 1} days before today (UTC), a counterparty once a day`,
+    { rfqId, minSettled, settled },
+  );
 }
 
 function newThread(
   deps: Pick<Deps, 'randomBytes'>,
   rfq: Rfq,
   { makerId, quoteAmount }: Quote,
+  { kept }: Standing,
   nowMs: number,
 ): Thread {
   const at = new Date(nowMs);
@@ -184,6 +200,7 @@ function newThread(
     rfq,
     makerId,
     takerId: rfq.creatorId,
+    makerStanding: kept,
     status: 'open',
     price: {
       quoteAmount,
