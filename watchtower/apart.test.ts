@@ -134,10 +134,16 @@ test('what is sealed outlives no wait that fails, and no refusal is in the clear
     claim: () => Promise.reject(new ParleyError('payout_would_fail', sentence, { lack: 1n })),
   });
   const { promise: isRead, resolve: read } = Promise.withResolvers<void>();
-  const pause = () => isRead;
-  loop.start();
+  const { promise: waits, resolve: wait } = Promise.withResolvers<void>();
+  const pause = () => {
+    wait();
+    return isRead;
+  };
   const asking = claim('a', { by: apartDesk({ ...parts, signingTime: { ...realTime, pause } }) });
   const refused = assert.rejects(asking, { code: 'payout_would_fail', message: sentence });
+  // An answer that is there before would be taken back at once.
+  await waits;
+  loop.start();
   const text = 'select answer::text from keeper_asked';
   const answers = () => parts.db.rows<{ answer: string | null }>({ name: '', text, values: [] });
   await until(async () => {
