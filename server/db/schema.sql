@@ -896,6 +896,10 @@ CREATE INDEX swaps_open_by_taker ON public.swaps USING btree (taker_id) WHERE ((
 
 CREATE INDEX swaps_revealed ON public.swaps USING btree (id) WHERE ((secret IS NOT NULL) AND (NOT done));
 
+CREATE INDEX swaps_settled_by_maker ON public.swaps USING btree (maker_id, agreed_at DESC) WHERE (status = 'counterparty_claimed'::text);
+
+CREATE INDEX swaps_settled_by_taker ON public.swaps USING btree (taker_id, agreed_at DESC) WHERE (status = 'counterparty_claimed'::text);
+
 CREATE INDEX swaps_to_fund_first ON public.swaps USING btree (initiator_fund_by) WHERE (status = 'agreed'::text);
 
 CREATE INDEX swaps_to_fund_second ON public.swaps USING btree (counterparty_fund_by) WHERE (status = 'initiator_funded'::text);
