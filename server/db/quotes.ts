@@ -30,7 +30,8 @@ export const makerStandings = many<[pairs: readonly Pair[], most: number], Stand
 )`
   select t.id as "known?.id", t.messages as "known?.messages", t.created_at as "known?.createdAt",
       ${priceColumns('known?.price.')},
-      k.counts as kept, coalesce(w.families, '{}') as families, coalesce(w.addresses, '{}') as addresses,
+      k.counts as kept,
+      coalesce(w.families, '{}') as families, coalesce(w.addresses, '{}') as addresses,
       case when t.id is null then
         (select count(*) from (select 1 from threads where rfq_id = p.rfq_id limit $2) c)
       else 0 end as threads

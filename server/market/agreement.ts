@@ -22,6 +22,7 @@ import {
   assertSameHashlock,
   assertSameRules,
 } from './negotiation.ts';
+import { tellAccepted } from './thread-events.ts';
 import { assertNegotiable, lockThread, partyOf } from './threads.ts';
 
 export type Words = {
@@ -69,7 +70,9 @@ export async function accept(
     await offer(tx, { hashlock, accountId, threadId: id, at });
   }
   await updatePrice(tx, updated);
-  return accepted.agreed ? await agree(tx, deps, updated, at) : updated;
+  const done = accepted.agreed ? await agree(tx, deps, updated, at) : updated;
+  await tellAccepted(tx, done, party, done.swapId === null ? new Date(nowMs + ttlMs) : null);
+  return done;
 }
 
 async function offer(tx: Tx, wanted: Parameters<typeof offerHashlock>[1]): Promise<void> {
