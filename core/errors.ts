@@ -30,7 +30,7 @@ const codes = {
     'too_late_to_reveal already_claimed already_refunded too_early_to_refund nothing_there',
     'escrow_moved material_expired too_many_escrows payout_would_fail funding_would_fail',
     'claim_unpayable fee_above_limit sources_disagree relay_unavailable not_sent_again',
-    'paid_too_much',
+    'paid_too_much too_many_unfunded',
   ],
   timeout: ['chain_timeout'],
   unavailable: [

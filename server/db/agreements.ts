@@ -1,7 +1,7 @@
 // Statements about agreements: those of a pair that were funded, and how accounts kept their own.
 
 import type { Direction } from '../../core/trade.ts';
-import { list, many, only, value } from '../../host/postgres/statements.ts';
+import { list, many, none, only, value } from '../../host/postgres/statements.ts';
 import { settledThatCount } from './standing.ts';
 
 export type Agreement = {
@@ -67,16 +67,18 @@ type Window = {
 };
 
 /** Swaps of one party's side; maker funds `a`, taker `b`. */
-const side = (account: string, party: 'maker' | 'taker', own: 'a' | 'b', other: 'a' | 'b') => `
+const side = (
+  account: string,
+  [party, own, other]: readonly ['maker', 'a', 'b'] | readonly ['taker', 'b', 'a'],
+  more: string,
+) => `
   (select s.id, s.status, s.created_at, s.long_leg = '${own}' as first,
       s.${party === 'maker' ? 'taker' : 'maker'}_id as counterparty, s.agreed_at / 86400 as day,
       ${isOver('s')} as over,
       l.refund_address is not null and o.payout_address is not null as named,
       l.escrow is not null as planned,
       ${wasFunded('e')} as paid, ${wasFunded('p')} as met,
-      e.funding_seen_at as seen, p.funding_deep_at as due,
-      exists (select from legs h join assets x on x.id = h.asset_id
-        where h.swap_id = s.id and h.amount >= x.high_value_from) as high
+      e.funding_seen_at as seen, p.funding_deep_at as due, ${more}
     from (select * from swaps where ${party}_id = ${account}
           and agreed_at >= :from and agreed_at < :until
         order by id desc limit :limit) s
@@ -109,9 +111,15 @@ const countsOf = (where: string) => `jsonb_build_object(
     'refunded', (select count(*) from own where ${where}
       and status in ('refunded', 'half_settled')))`;
 
+const sides = (account: string, more: string) => `
+      ${side(account, ['maker', 'a', 'b'], more)} union all
+      ${side(account, ['taker', 'b', 'a'], more)}`;
+
+const isHigh = `exists (select from legs h join assets x on x.id = h.asset_id
+        where h.swap_id = s.id and h.amount >= x.high_value_from) as high`;
+
 const standing = (account: string) => `
-  with own as materialized (
-      ${side(account, 'maker', 'a', 'b')} union all ${side(account, 'taker', 'b', 'a')}),
+  with own as materialized (${sides(account, isHigh)}),
     counting as materialized (
       select swap_id from ${settledThatCount(account, ':from::bigint', ':until::bigint')} c),
     timed as (select extract(epoch from seen - case when first then created_at else due end)
@@ -146,3 +154,36 @@ export const findRecord = only<[accountId: string], { kept: Standing; since: Dat
 )`
   select s.counts as kept, a.created_at as since
     from standings s join accounts a on a.id = s.account_id where s.account_id = $1`;
+
+/** In one order, so that no two acceptances wait for each other; until the transaction ends. */
+export const lockUnfunded = none<[accountIds: readonly string[]]>('agreements_lock_unfunded')`
+  select pg_advisory_xact_lock(hashtextextended('unfunded/' || id, 0))
+    from (select id from unnest($1::uuid[]) id order by id) a`;
+
+export type Unfunded = {
+  readonly accountId: string;
+  /**
+   * Swaps that this account may still have to fund. Where the initiator let its time to fund pass,
+   * its counterparty waits no more.
+   */
+  readonly unfunded: number;
+  readonly settled: number;
+  readonly abandoned: number;
+};
+
+const isUnfunded = `s.status in ('agreed', 'initiator_funded') and e.funding_seen_at is null
+      and (s.long_leg = l.leg or p.funding_seen_at is not null or s.initiator_fund_by >= :until)
+      as unfunded`;
+
+/** Of each of these accounts, up to now. */
+export const unfundedOf = many<
+  [accountIds: readonly string[], of: Omit<Window, 'leastFundings'>],
+  Unfunded
+>('agreements_unfunded')`
+  select account as "accountId", c.*,
+      (select count(*)::int
+        from ${settledThatCount('account', ':from::bigint', ':until::bigint')} s) as settled
+    from unnest($1::uuid[]) account, lateral (
+      select count(*) filter (where unfunded and not ${isAbandoned})::int as unfunded,
+          count(*) filter (where ${isAbandoned})::int as abandoned
+        from (${sides('account', isUnfunded)}) own) c`;

@@ -1,11 +1,15 @@
-// How accounts kept what they agreed to: what is counted, who is told, and whom an RFQ refuses.
+// How accounts kept what they agreed to: what is counted, who is told, whom an RFQ refuses, and how
+// many swaps one may agree to and not fund.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { refused } from '../edge/testing/edge.ts';
-import { negotiating, secretLock } from '../edge/testing/negotiating.ts';
+import { negotiating, price, secretLock } from '../edge/testing/negotiating.ts';
+import { accept } from './agreement.ts';
+import { untilBlocked } from './testing/blocked.ts';
+import { placesOf } from './unfunded.ts';
 
-const market = await negotiating();
+const market = await negotiating({ settings: { unfundedSwaps: 2 } });
 const { taker, deps, sql } = market;
 const dayMs = 86_400_000;
 // No midnight comes by itself.
@@ -81,7 +85,6 @@ test('an account’s standing counts whole days that are over, and what was its 
   const passed = (deadline: string, by: number) =>
     `update swaps set ${deadline} = agreed_at / 86400 * 86400 + 86400 - ${by} where id = $1`;
   // Money is still locked, and it is known already through whom.
-  await swapped(both, 'initiator_funded', fund('b', 50), passed('counterparty_fund_by', 1));
   const revealable = [fund('b', 50), fund('a', 100), passed('reveal_by', 1)];
   await swapped(both, 'counterparty_funded', ...revealable);
   const stillInTime = passed('reveal_by', 0);
@@ -93,6 +96,7 @@ test('an account’s standing counts whole days that are over, and what was its 
     high,
   );
   await sql(`update legs set amount = 500000 where swap_id = $1 and leg = 'b'`, high);
+  await swapped(both, 'initiator_funded', fund('b', 50), passed('counterparty_fund_by', 1));
   assert.deepEqual(counts(await record(other)), none);
   tomorrow();
   const [mine, theirs] = [await record(other), await record(own)];
@@ -147,4 +151,85 @@ test('an RFQ may want settled swaps of who quotes it, those of days that are ove
   for (const minSettled of [0, 1_001, 1.5, '2']) {
     refused(await taker.post('/v1/rfqs', market.wanted({ minSettled })), '400 bad_field');
   }
+});
+
+test('places for unfunded swaps are earned by settling, and lost by abandoning', () => {
+  for (const [settled, abandoned, free, places] of [
+    ...[[0, 0, 5, 5] as const, [3, 0, 5, 5] as const, [4, 0, 5, 6] as const],
+    ...[[0, 1, 5, 3] as const, [0, 2, 5, 1] as const, [4, 9, 5, 1] as const],
+    ...[[379, 0, 5, 99] as const, [400, 0, 5, 100] as const, [0, 0, 1_000, 1_000] as const],
+  ]) {
+    assert.equal(placesOf({ settled, abandoned }, free), places, `${settled} ${abandoned} ${free}`);
+  }
+});
+
+/** A thread that the first, who asked and is the initiator, has accepted. */
+async function accepted([own, other]: readonly (typeof taker)[]): Promise<string> {
+  const { id } = await market.rfq({}, own);
+  const threadId = (await market.quote(other!, id)).body.thread.id;
+  const { status, body } = await market.accept(own!, threadId, { hashlock: secretLock() });
+  assert.equal(status, 200, JSON.stringify(body));
+  return threadId;
+}
+
+test('who has its places full of unfunded swaps agrees to none, as either side, and by no race', async () => {
+  const [own, other, third] = [
+    await market.trader(),
+    await market.trader(),
+    await market.trader(),
+  ] as const;
+  const threads = [await accepted([own, other]), await accepted([own, third])] as const;
+  const waiting = await accepted([own, third]);
+  assert.equal((await market.accept(other, threads[0])).status, 200);
+  // One place is left, and two acceptances want it.
+  const gate = Promise.withResolvers<void>();
+  const reached = Promise.withResolvers<void>();
+  const first = market.db.transaction(async (tx) => {
+    const words = { quoteAmount: BigInt(price), hashlock: null };
+    await accept(tx, deps, third.accountId, threads[1], words);
+    reached.resolve();
+    await gate.promise;
+  });
+  first.catch(reached.resolve);
+  await reached.promise;
+  const second = market.accept(third, waiting);
+  await untilBlocked(market.db, 1);
+  gate.resolve();
+  await first;
+  const lost = await second;
+  refused(lost, '409 too_many_unfunded');
+  assert.match(lost.body.error, /^the other side has agreed to as many/);
+  const { id } = await market.rfq({}, own);
+  const quoted = (await market.quote(other, id)).body.thread.id;
+  const full = await market.accept(own, quoted, { hashlock: secretLock() });
+  refused(full, '409 too_many_unfunded');
+  assert.match(
+    full.body.error,
+    /agreed to 2 swaps that it has not funded yet; it may have 2: 2, and/,
+  );
+  // Its counterparty has one place less as well, until the initiator may fund no more.
+  const filled = await accepted([await market.trader(), other]);
+  assert.equal((await market.accept(other, filled)).status, 200);
+  const more = await accepted([await market.trader(), other]);
+  refused(await market.accept(other, more), '409 too_many_unfunded');
+  await sql('update swaps set initiator_fund_by = 0 where thread_id = $1', filled);
+  assert.equal((await market.accept(other, more)).status, 200);
+  // A funding that is seen frees the place of who made it.
+  const { swapId } = (await own.get(`/v1/threads/${threads[0]}`)).body;
+  for (const text of [named, planned, fund('b', 9)]) await sql(text, swapId);
+  assert.equal((await market.accept(own, quoted, { hashlock: secretLock() })).status, 200);
+  // What was abandoned takes places for as long as it is counted.
+  await sql(`update swaps set status = 'expired' where taker_id = $1`, own.accountId);
+  await sql(
+    `update legs set escrow = swap_id || leg, payout_address = 'p', refund_address = 'r'
+    where swap_id in (select id from swaps where taker_id = $1)`,
+    own.accountId,
+  );
+  const last = await accepted([own, third]);
+  assert.equal((await market.accept(third, last)).status, 200);
+  const { id: next } = await market.rfq({}, own);
+  const late = (await market.quote(third, next)).body.thread.id;
+  const gone = await market.accept(own, late, { hashlock: secretLock() });
+  refused(gone, '409 too_many_unfunded');
+  assert.match(gone.body.error, /it may have 1: .* less 2 for each of 2 abandoned/);
 });

@@ -3,7 +3,7 @@
 
 import { countStandings, type Standing } from '../db/agreements.ts';
 import type { Database } from '../db/database.ts';
-import { endedDays, leastFundings, mostRecorded } from './bounds.ts';
+import { leastFundings, mostRecorded, standingSeconds } from './bounds.ts';
 
 const daySeconds = 86_400;
 /** Accounts that a process remembers to have counted today. */
@@ -25,8 +25,7 @@ export async function recount(
   counted.set(db, known);
   const due = accountIds.filter((id) => known.get(id) !== until);
   if (due.length === 0) return false;
-  // 29 days: what ended with nothing at stake is kept for 30.
-  const from = until - (endedDays - 1) * daySeconds;
+  const from = until - standingSeconds;
   const found = await countStandings(db, due, {
     ...{ from, until, limit: mostRecorded, leastFundings },
   });
