@@ -19,8 +19,8 @@ export type FeedTopic = (typeof feedTopics)[number];
 
 /** Events kept for one account: who missed more reads its threads. */
 export const feedEventsKept = 1_000;
-/** An account that did not ask for so long is written nothing. It is asked for again at times. */
-const askedFor = `interval '1 day'`;
+/** What an account did not ask for in so long is not written; who listens asks every hour. */
+const askedFor = `interval '7 days'`;
 
 /** Whether `account` is told of `topic`, by a webhook that names it or on the feed. */
 const asksFor = (topic: string, account: string, at: string) => `(
@@ -100,6 +100,19 @@ export const subscribe = value<[accountId: string, topics: readonly string[], at
       jsonb_object_agg(topic, $3::timestamptz) from unnest($2::text[]) topic
     on conflict (account_id) do update set asked = s.asked || excluded.asked
     returning number`;
+
+type Asking = { readonly accountId: string; readonly topic: FeedTopic };
+
+/** Those who asked before are listening still. */
+export const stillAsking = unlessEmpty(
+  none<[asking: readonly Asking[], at: Date]>('feed_still_asking')`
+  update feed_subscriptions s set asked = s.asked || n.asked
+    from (select account_id, jsonb_object_agg(topic, $2::timestamptz) as asked
+      from unnest($1.accountId::uuid[], $1.topic::text[]) a (account_id, topic)
+      group by account_id) n
+    where s.account_id = n.account_id`,
+  undefined,
+);
 
 export type FeedEvent = {
   readonly accountId: string;

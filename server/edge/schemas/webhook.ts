@@ -53,16 +53,17 @@ export const pinged = s.model('Pinged', 'How the test delivery went.', {
   deliveryId: s.deliveryId,
 });
 
+/** `swap.half_settled` is SwapHalfSettled. */
+export const titleOf = (type: string) =>
+  type.replace(/(^|[._])([a-z])/g, (_all, _dot, letter: string) => letter.toUpperCase());
+
 function event(type: string, when: string, fields: TProperties) {
-  const title = type.replace(/(^|[._])([a-z])/g, (_all, _dot, letter: string) =>
-    letter.toUpperCase(),
-  );
   const envelope = {
     type: s.oneOf([type], 'which event it is'),
     deliveryId: s.as(s.deliveryId, 'UUID of the delivery; the same however often it is tried'),
     createdAt: s.instant('when it happened'),
   };
-  return { when, body: s.model(`${title}Event`, `${when}.`, { ...envelope, ...fields }) };
+  return { when, body: s.model(`${titleOf(type)}Event`, `${when}.`, { ...envelope, ...fields }) };
 }
 
 const swapEvent = (type: string, when: string, statuses: readonly SwapStatus[]) =>
