@@ -209,6 +209,8 @@ export type PairLeg = {
   long: boolean;
   timelockSeconds: number;
   confirmations: number;
+  /** Less is refused now, in base units of the asset; null: the chain does not tell. */
+  leastAmount: string | null;
   costs: LegCosts | null;
 };
 

@@ -5,6 +5,7 @@ import type { Rules } from '../../core/rules.ts';
 import type { LegName, Party } from '../../core/trade.ts';
 import { columns, is, many, none, one } from '../../host/postgres/statements.ts';
 import type { Tx } from './database.ts';
+import { tellingClosed } from './feed-events.ts';
 import { type Rfq, rfqColumns, rfqJoins } from './rfqs.ts';
 
 /** A current price and who has accepted it. */
@@ -122,10 +123,16 @@ export const updatePrice = none<[thread: Thread]>('threads_update_price')`
       messages = :messages::jsonb, updated_at = :updatedAt, accepted_rules = :price.rules::jsonb
     where id = :id`;
 
-/** One thread wins, the RFQ's others close. */
+/** One thread wins, the RFQ's others close. The other makers are told so, and no more. */
 export const settleThreads = none<[rfqId: string, winner: string, at: Date]>('threads_settle')`
-  update threads set updated_at = $3, status = case when id = $2 then 'agreed' else 'closed' end
-    where rfq_id = $1 and status = 'open'`;
+  with settled as (
+      update threads set updated_at = $3,
+          status = case when id = $2 then 'agreed' else 'closed' end
+        where rfq_id = $1 and status = 'open'
+        returning id, rfq_id, maker_id as account_id, 'maker' as role, status
+    ), lost as (select * from settled where status = 'closed'),
+    ${tellingClosed('lost', `'agreed'`, '$3::timestamptz')}
+    select * from woken`;
 
 type Own = { makerId: string; after: string | null; limit: number };
 
@@ -141,13 +148,25 @@ export const listOpenOf = many<[of: Own], { readonly id: string; readonly rfqId:
 export const findThreads = many<[ids: readonly string[]], Thread>('threads_find_many')`
   ${selectThreads} where t.id = any($1::uuid[]) order by t.id`;
 
-/** Closes these threads, which are open: their maker takes its quotes back. */
-export const withdrawThreads = none<[ids: readonly string[], at: Date]>('threads_withdraw')`
-  update threads set status = 'closed', withdrawn_at = $2, updated_at = $2
-    where id = any($1::uuid[])`;
+/** Closes these threads, which are open: their maker takes its quotes back. Takers are told so. */
+export const withdrawThreads = none<
+  [ids: readonly string[], reason: 'withdrawn' | 'disconnected', at: Date]
+>('threads_withdraw')`
+  with closed as (
+      update threads set status = 'closed', withdrawn_at = $3, updated_at = $3
+        where id = any($1::uuid[])
+        returning id, rfq_id, taker_id as account_id, 'taker' as role
+    ), ${tellingClosed('closed', '$2::text', '$3::timestamptz')}
+    select * from woken`;
 
+/** Their RFQ was cancelled. */
 export const closeThreads = none<[rfqId: string, at: Date]>('threads_close')`
-  update threads set status = 'closed', updated_at = $2 where rfq_id = $1 and status = 'open'`;
+  with closed as (
+      update threads set status = 'closed', updated_at = $2
+        where rfq_id = $1 and status = 'open'
+        returning id, rfq_id, maker_id as account_id, 'maker' as role
+    ), ${tellingClosed('closed', `'cancelled'`, '$2::timestamptz')}
+    select * from woken`;
 
 type Offer = { hashlock: Hashlock; accountId: string; threadId: string; at: Date };
 

@@ -10,6 +10,7 @@ import type { Deps } from '../ports/deps.ts';
 import { assertOpen, checkAmounts } from './assets.ts';
 import { mostMessages } from './bounds.ts';
 import { assertLive, assertUnexpired, movePrice, type Offered } from './negotiation.ts';
+import { tellProposed } from './thread-events.ts';
 
 export function unknownThread(id: string): ParleyError {
   return new ParleyError('unknown_thread', `there is no thread ${id.slice(0, 64)}`);
@@ -94,6 +95,7 @@ export async function propose(
   await updatePrice(tx, moved);
   // To the creator, a maker's new price is a quote, however it was sent.
   if (callerId === thread.makerId) await insertOutbox(tx, [quoteCreated(moved)]);
+  else await tellProposed(tx, moved);
   return moved;
 }
 

@@ -7,11 +7,13 @@ import { lockRfqs } from '../db/rfqs.ts';
 import { findThreads, listOpenOf, type Thread, withdrawThreads } from '../db/threads.ts';
 import type { Deps } from '../ports/deps.ts';
 import { assertFree, assertLive, isLive, standsUntil } from './negotiation.ts';
+import type { ClosedReason } from './thread-events.ts';
 import { lockThread, partyOf } from './threads.ts';
 
 /** Threads in one transaction: some 10 ms of work, for which their RFQs stay locked. */
 const batch = 100;
 
+type Reason = Extract<ClosedReason, 'withdrawn' | 'disconnected'>;
 type Needs = Pick<Deps, 'settings' | 'now'>;
 
 /** The maker takes its quote back; again is fine. Throws `not_maker`, `committed`, `rfq_gone`. */
@@ -29,7 +31,7 @@ export async function withdraw(tx: Tx, deps: Needs, callerId: string, id: string
   const nowMs = deps.now();
   assertLive(thread.rfq, nowMs);
   assertFree(thread.price, 'maker', nowMs, deps.settings.acceptTtlSeconds * 1_000);
-  const [withdrawn] = await close(tx, [thread], new Date(nowMs));
+  const [withdrawn] = await close(tx, [thread], 'withdrawn', new Date(nowMs));
   return withdrawn!;
 }
 
@@ -41,11 +43,12 @@ export type Withdrawn = {
 
 /**
  * Withdraws all open quotes of an account, the oldest first, in transactions of their own. What it
- * quotes meanwhile may be among them. `atOnce`: in one transaction.
+ * quotes meanwhile may be among them. `atOnce`: in one transaction. `reason`: what takers are told.
  */
 export async function withdrawAll(
   deps: Needs & { readonly db: Database },
   makerId: string,
+  reason: Reason = 'withdrawn',
   atOnce: number = batch,
 ): Promise<Withdrawn> {
   let [withdrawn, committed] = [0, 0];
@@ -53,7 +56,7 @@ export async function withdrawAll(
   do {
     const from: string | null = after;
     const done: Some = await deps.db.transaction((tx) =>
-      withdrawSome(tx, deps, { makerId, after: from, limit: atOnce }),
+      withdrawSome(tx, deps, reason, { makerId, after: from, limit: atOnce }),
     );
     withdrawn += done.withdrawn;
     committed += done.committed;
@@ -69,6 +72,7 @@ type Some = Withdrawn & { readonly next: string | null };
 async function withdrawSome(
   tx: Tx,
   deps: Needs,
+  reason: Reason,
   of: Parameters<typeof listOpenOf>[1],
 ): Promise<Some> {
   const open = await listOpenOf(tx, of);
@@ -81,19 +85,19 @@ async function withdrawSome(
   const ttlMs = deps.settings.acceptTtlSeconds * 1_000;
   const ours = threads.filter(({ status, rfq }) => status === 'open' && isLive(rfq, nowMs));
   const free = ours.filter(({ price }) => standsUntil(price, 'maker', nowMs, ttlMs) === null);
-  await close(tx, free, new Date(nowMs));
+  await close(tx, free, reason, new Date(nowMs));
   const next = open.length < of.limit ? null : open.at(-1)!.id;
   return { withdrawn: free.length, committed: ours.length - free.length, next };
 }
 
 /** Of RFQs that are locked. */
-async function close(tx: Tx, threads: readonly Thread[], at: Date): Promise<Thread[]> {
-  if (threads.length > 0) {
-    await withdrawThreads(
-      tx,
-      threads.map((each) => each.id),
-      at,
-    );
-  }
+async function close(
+  tx: Tx,
+  threads: readonly Thread[],
+  reason: Reason,
+  at: Date,
+): Promise<Thread[]> {
+  const ids = threads.map((each) => each.id);
+  if (ids.length > 0) await withdrawThreads(tx, ids, reason, at);
   return threads.map((each) => ({ ...each, status: 'closed', withdrawnAt: at, updatedAt: at }));
 }

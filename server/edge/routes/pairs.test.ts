@@ -22,13 +22,16 @@ const costs = { fund: cost(3n), claim: cost(5n), refund: cost(7n), settlesFromAm
 let evmAnswers = true;
 const bitcoin = stubAdapter('bitcoin', 'bitcoin', {
   blockSeconds: 600,
-  costs: async () => ({ ...costs, settlesFromAmount: true, deposit: null }),
+  costs: async () => ({
+    ...{ ...costs, settlesFromAmount: true, deposit: null, leastAmount: 546n },
+  }),
 });
 const evm = stubAdapter('evm-dev', 'evm', {
   blockSeconds: 12,
   costs: async (token) => {
     if (!evmAnswers) throw new Error('away');
-    return { ...costs, deposit: { locked: token === null ? 9n : 11n, keptByClaim: 1n } };
+    const deposit = { locked: token === null ? 9n : 11n, keptByClaim: 1n };
+    return { ...costs, deposit, leastAmount: 1n };
   },
 });
 const watchtower: Desk = {
@@ -75,13 +78,15 @@ test('a trade is told as a thread of it would be: initiator, legs, times and bot
     deposit: null,
   });
   assert.deepEqual(body.legs.a.costs.deposit, { locked: '11', keptByClaim: '1' });
+  assert.deepEqual([body.legs.a.leastAmount, body.legs.b.leastAmount], ['1', '546']);
 });
 
 test('fees are kept for a moment, one a kind of coin; a chain that is away has none, and times all the same', async () => {
   const path = pairPath().replace(usd.id, eth.id);
   evmAnswers = false;
   const { status, body } = await taker.get(path);
-  assert.deepEqual([status, body.legs.a.costs, body.expected !== null], [200, null, true]);
+  assert.deepEqual([status, body.legs.a.costs, body.legs.a.leastAmount], [200, null, null]);
+  assert.notEqual(body.expected, null);
   assert.notEqual((await taker.get(pairPath())).body.legs.a.costs, null);
   evmAnswers = true;
   assert.equal((await taker.get(path)).body.legs.a.costs, null);
