@@ -680,6 +680,8 @@ create table threads (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   accepted_rules jsonb,
+  quote_expires_at timestamp with time zone,
+  withdrawn_at timestamp with time zone,
   constraint threads_pkey PRIMARY KEY (id),
   constraint threads_proposed_by_check CHECK ((proposed_by = ANY (ARRAY['maker'::text, 'taker'::text]))),
   constraint threads_rfq_id_fkey FOREIGN KEY (rfq_id) REFERENCES rfqs(id),

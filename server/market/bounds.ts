@@ -3,6 +3,9 @@
 /** Lifetime of an RFQ in seconds: long enough to be quoted, short enough for prices to mean it. */
 export const ttlSeconds = { least: 30, most: 604_800 } as const;
 
+/** Lifetime of a price in seconds: a program can accept within it, and no RFQ lives longer. */
+export const validForSeconds = { least: 5, most: ttlSeconds.most } as const;
+
 /** Live RFQs of one account: keeps one account from filling the book. */
 export const mostLiveRfqs = 1_000;
 

@@ -207,7 +207,7 @@ function refused({ deps }: Feed, error: unknown): { sentence: string; code: stri
   return refusal ?? faultOfOurs;
 }
 
-type Quote = { rfqId: string; quoteAmount: string; idempotencyKey?: string };
+type Quote = { rfqId: string; idempotencyKey?: string; [field: string]: unknown };
 
 const checkQuote = frameCheck(quoteFrame);
 const checkPing = frameCheck(pingFrame);
@@ -217,7 +217,7 @@ function createHearing(feed: Feed, client: string, hold: () => void) {
   const turns = new Map<string, Promise<void>>();
   const free = createAllowance();
 
-  const quote = async (maker: Maker, { rfqId: given, quoteAmount, idempotencyKey }: Quote) => {
+  const quote = async (maker: Maker, { rfqId: given, idempotencyKey, ...body }: Quote) => {
     // As REST writes it, whose keys are kept by path.
     const rfqId = given.toLowerCase();
     const caller = await callerOf(feed.keys, maker.shown);
@@ -227,7 +227,7 @@ function createHearing(feed: Feed, client: string, hold: () => void) {
     // Half a surrogate pair has no place in a URL.
     const url = `/v1/rfqs/${encodeURIComponent(rfqId.toWellFormed())}/quotes`;
     const asked = { method: 'POST', url, headers, params: { id: rfqId }, query: {} };
-    const answer = await feed.quote({ ...asked, body: { quoteAmount } }, caller);
+    const answer = await feed.quote({ ...asked, body }, caller);
     const { error = '', thread } = answer.body as Answered;
     const more = keyed(idempotencyKey);
     if (thread === undefined) return refuse(maker, error, answer.code ?? '', { rfqId, ...more });

@@ -3,6 +3,7 @@
 import { feedTopics } from '../../db/feed-events.ts';
 import * as s from './common.ts';
 import { rfq } from './rfq.ts';
+import { quoted } from './thread.ts';
 import { titleOf, webhookEvents } from './webhook.ts';
 
 const type = <const T extends string>(name: T) => s.oneOf([name], 'which frame it is');
@@ -55,7 +56,7 @@ export const quoteFrame = s.form(
     quote: s.input(
       {
         rfqId: s.text('the RFQ', s.exampleIn(s.rfqId), { maxLength: 200 }),
-        quoteAmount: s.as(s.amount, 'the price, in base units of the quote asset', '250000000'),
+        ...quoted,
         idempotencyKey: s.optional(
           s.text('as the header: a retry with it is answered with the first reply', 'quote-7f3a', {
             maxLength: 255,
