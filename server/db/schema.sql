@@ -1,3 +1,5 @@
+create sequence feed_events_seq_seq as bigint increment 1;
+
 create sequence feed_log_seq_seq as bigint increment 1;
 
 create sequence gaps_id_seq as bigint increment 1;
@@ -173,6 +175,18 @@ create table escrows (
   constraint escrows_swap_id_fkey FOREIGN KEY (swap_id) REFERENCES swaps(id)
 );
 
+create table feed_events (
+  seq bigint generated always as identity not null,
+  account_id uuid not null,
+  number bigint not null,
+  topic text not null,
+  payload jsonb not null,
+  at timestamp with time zone not null,
+  constraint feed_events_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint feed_events_account_id_number_key UNIQUE (account_id, number),
+  constraint feed_events_pkey PRIMARY KEY (seq)
+);
+
 create table feed_log (
   seq bigint generated always as identity not null,
   kind text not null,
@@ -184,6 +198,14 @@ create table feed_log (
   number bigint not null,
   constraint feed_log_kind_check CHECK ((kind = ANY (ARRAY['created'::text, 'cancelled'::text, 'gone'::text, 'reset'::text]))),
   constraint feed_log_pkey PRIMARY KEY (seq)
+);
+
+create table feed_subscriptions (
+  account_id uuid not null,
+  number bigint default 0 not null,
+  asked jsonb not null,
+  constraint feed_subscriptions_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint feed_subscriptions_pkey PRIMARY KEY (account_id)
 );
 
 create table feed_tickets (
@@ -658,6 +680,8 @@ create table threads (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   accepted_rules jsonb,
+  quote_expires_at timestamp with time zone,
+  withdrawn_at timestamp with time zone,
   constraint threads_pkey PRIMARY KEY (id),
   constraint threads_proposed_by_check CHECK ((proposed_by = ANY (ARRAY['maker'::text, 'taker'::text]))),
   constraint threads_rfq_id_fkey FOREIGN KEY (rfq_id) REFERENCES rfqs(id),
@@ -874,6 +898,10 @@ CREATE INDEX swaps_open_by_taker ON public.swaps USING btree (taker_id) WHERE ((
 
 CREATE INDEX swaps_revealed ON public.swaps USING btree (id) WHERE ((secret IS NOT NULL) AND (NOT done));
 
+CREATE INDEX swaps_settled_by_maker ON public.swaps USING btree (maker_id, agreed_at DESC) WHERE (status = 'counterparty_claimed'::text);
+
+CREATE INDEX swaps_settled_by_taker ON public.swaps USING btree (taker_id, agreed_at DESC) WHERE (status = 'counterparty_claimed'::text);
+
 CREATE INDEX swaps_to_fund_first ON public.swaps USING btree (initiator_fund_by) WHERE (status = 'agreed'::text);
 
 CREATE INDEX swaps_to_fund_second ON public.swaps USING btree (counterparty_fund_by) WHERE (status = 'initiator_funded'::text);
@@ -886,7 +914,13 @@ CREATE INDEX swaps_unfunded ON public.swaps USING btree (expires_at) WHERE (done
 
 CREATE INDEX threads_by_activity ON public.threads USING btree (rfq_id, updated_at DESC, id DESC);
 
+CREATE INDEX threads_closed_by_maker ON public.threads USING btree (maker_id, id DESC) WHERE (status = 'closed'::text);
+
+CREATE INDEX threads_closed_by_taker ON public.threads USING btree (taker_id, id DESC) WHERE (status = 'closed'::text);
+
 CREATE INDEX threads_open_by_maker ON public.threads USING btree (maker_id, id DESC) WHERE (status = 'open'::text);
+
+CREATE INDEX threads_open_by_taker ON public.threads USING btree (taker_id, id DESC) WHERE (status = 'open'::text);
 
 CREATE INDEX wallets_by_account ON public.wallets USING btree (account_id);
 

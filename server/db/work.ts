@@ -10,6 +10,8 @@ export type Work =
   /** Events in the outbox, by whom they are for. */
   | 'feed'
   | 'webhooks'
+  /** Events in the feed's log of each account. */
+  | 'feed events'
   | 'messages'
   /** Escrows to follow. */
   | 'escrows'

@@ -41,6 +41,7 @@ import { registerAssets } from './routes/assets.ts';
 import { registerKeys, registerWallets } from './routes/identity.ts';
 import { registerLegs } from './routes/legs.ts';
 import { registerPairs } from './routes/pairs.ts';
+import { registerQuotes } from './routes/quotes.ts';
 import { registerRfqs } from './routes/rfqs.ts';
 import { registerRules } from './routes/rules.ts';
 import { registerStatus } from './routes/status.ts';
@@ -219,7 +220,8 @@ function registerRoutes(app: FastifyInstance, deps: Deps, { feed, send }: AppOpt
   registerPairs(app, deps);
   registerStatus(app, deps);
   registerRfqs(app, deps);
-  const quoting = registerThreads(app, deps);
+  registerThreads(app, deps);
+  const quoting = registerQuotes(app, deps);
   registerSwaps(app, deps);
   registerLegs(app, deps);
   registerTx(app, deps);

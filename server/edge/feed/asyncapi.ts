@@ -20,6 +20,8 @@ const said = {
   reset: frames.resetFrame,
   gone: frames.goneFrame,
   pong: frames.pongFrame,
+  subscribed: frames.subscribedFrame,
+  ...frames.eventFrames,
 };
 
 const description =

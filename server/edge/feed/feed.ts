@@ -7,6 +7,7 @@ import { endedAmong } from '../../db/sessions.ts';
 import type { Deps } from '../../ports/deps.ts';
 import { clientNetwork } from '../budgets.ts';
 import type { Run } from '../command.ts';
+import { createFeedEvents } from './events.ts';
 import { type Following, followFeed } from './follow.ts';
 import { createHub } from './hub.ts';
 import { type Inbox, openInbox } from './inbox.ts';
@@ -56,7 +57,8 @@ export function registerFeed(
   let following: Following | null = null;
   const snapshots = createSnapshots(deps, hub);
   const { promise: started, resolve: start } = Promise.withResolvers<void>();
-  const shared = { deps, hub, keys, budgets, uses, snapshots, quote, started };
+  const events = createFeedEvents(deps);
+  const shared = { deps, hub, keys, budgets, uses, snapshots, quote, events, started };
   const feed: Feed = { ...shared, isClosing: () => closing };
   const forgetKeys = keys.onForgotten((accountId) => {
     for (const each of hub.of(accountId)) each.check();
@@ -92,6 +94,7 @@ export function registerFeed(
   app.addHook('onListen', async () => {
     following = followFeed(deps, hub, () => void closeInWaves(new Set(open)));
     void following.started.then(start);
+    events.start();
     ticking = setInterval(tick, tickMs);
     ticking.unref();
   });
@@ -103,6 +106,7 @@ export function registerFeed(
     snapshots.close();
     await closeInWaves(open);
     await following?.stop();
+    await events.stop();
   });
 }
 
@@ -126,7 +130,10 @@ function serve(
   ws.on('close', () => {
     open.delete(each);
     const maker = inbox.maker();
-    if (maker !== null) feed.hub.leave(maker);
+    if (maker !== null) {
+      feed.hub.leave(maker);
+      feed.events.leave(maker);
+    }
     feedMakers.set(open.size);
   });
   feedMakers.set(open.size);

@@ -2,6 +2,7 @@
 // side, but those on one RFQ in turn, so that the price sent last is the one that stands.
 
 import type { WebSocket } from 'ws';
+import type { FeedTopic } from '../../db/feed-events.ts';
 import { isTicket, useTicket } from '../../people/feed-tickets.ts';
 import type { Credential } from '../auth.ts';
 import { Malformed, parseBody } from '../body.ts';
@@ -76,7 +77,7 @@ export function openInbox(feed: Feed, ws: WebSocket, peer: Peer, client: string)
       clearTimeout(timer);
       feed.hub.join(maker);
       // Not waited for: frames that come meanwhile are heard.
-      void begin(feed, maker, answer.since);
+      void begin(feed, maker, answer);
       return;
     }
     greetings += 1;
@@ -135,6 +136,13 @@ type Rejected = {
 const checkFirst = frameCheck(firstFrame);
 const example = 'the first frame must be {"apiKey": "<key>"}';
 
+type First = {
+  readonly resume?: boolean;
+  readonly since?: number;
+  readonly events?: readonly FeedTopic[];
+  readonly sinceEvent?: number;
+};
+
 /** Throws what a look-up throws. */
 async function readGreeting(
   { keys, budgets, deps }: Feed,
@@ -146,9 +154,12 @@ async function readGreeting(
   const shown = await credentialIn(deps, frame);
   const fault = checkFirst(frame);
   if (fault !== null) return { sentence: `${example}: ${fault}` };
-  const { resume = false, since = null } = frame as { resume?: boolean; since?: number };
+  const { resume = false, since = null, events, sinceEvent = null } = frame as First;
   const coded = (code: string) => (resume ? { code } : {});
   if (since !== null && !resume) return { sentence: '"since" goes with "resume": true only' };
+  if (sinceEvent !== null && events === undefined) {
+    return { sentence: '"sinceEvent" goes with "events" only', ...coded('bad_field') };
+  }
   const caller = shown === null ? null : await callerOf(keys, shown);
   if (shown === null || caller === null) {
     // As a request with such a key would.
@@ -162,7 +173,8 @@ async function readGreeting(
     const sentence = `the feed needs a key with the scope "maker"; this key has ${held}`;
     return { sentence, close: closeCodes.noScope, ...coded('scope_missing') };
   }
-  return { shown, caller, manner: resume ? 'resume' : 'plain', since };
+  const asked = events === undefined ? null : { names: events, since: sinceEvent };
+  return { shown, caller, manner: resume ? 'resume' : 'plain', since, asked };
 }
 
 /** The key of the frame, or the session that its ticket stood for; null = one that is not good. */
@@ -195,7 +207,7 @@ function refused({ deps }: Feed, error: unknown): { sentence: string; code: stri
   return refusal ?? faultOfOurs;
 }
 
-type Quote = { rfqId: string; quoteAmount: string; idempotencyKey?: string };
+type Quote = { rfqId: string; idempotencyKey?: string; [field: string]: unknown };
 
 const checkQuote = frameCheck(quoteFrame);
 const checkPing = frameCheck(pingFrame);
@@ -205,7 +217,7 @@ function createHearing(feed: Feed, client: string, hold: () => void) {
   const turns = new Map<string, Promise<void>>();
   const free = createAllowance();
 
-  const quote = async (maker: Maker, { rfqId: given, quoteAmount, idempotencyKey }: Quote) => {
+  const quote = async (maker: Maker, { rfqId: given, idempotencyKey, ...body }: Quote) => {
     // As REST writes it, whose keys are kept by path.
     const rfqId = given.toLowerCase();
     const caller = await callerOf(feed.keys, maker.shown);
@@ -215,7 +227,7 @@ function createHearing(feed: Feed, client: string, hold: () => void) {
     // Half a surrogate pair has no place in a URL.
     const url = `/v1/rfqs/${encodeURIComponent(rfqId.toWellFormed())}/quotes`;
     const asked = { method: 'POST', url, headers, params: { id: rfqId }, query: {} };
-    const answer = await feed.quote({ ...asked, body: { quoteAmount } }, caller);
+    const answer = await feed.quote({ ...asked, body }, caller);
     const { error = '', thread } = answer.body as Answered;
     const more = keyed(idempotencyKey);
     if (thread === undefined) return refuse(maker, error, answer.code ?? '', { rfqId, ...more });
