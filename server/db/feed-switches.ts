@@ -42,7 +42,8 @@ export const markLost = none<[silentMs: number, beatMs: number]>('switches_lost'
         from silent p where s.process_id = p.id and s.due_at is null
     )
     delete from feed_processes p using silent
-      where p.id = silent.id and p.seen_at = silent.seen_at and not exists (select from feed_switches where process_id = p.id)`;
+      where p.id = silent.id and p.seen_at = silent.seen_at
+        and not exists (select from feed_switches where process_id = p.id)`;
 
 /** At most `limit` accounts all of whose connections are gone for as long as they said. */
 export const dueAccounts = list<[limit: number], string>('switches_due')`

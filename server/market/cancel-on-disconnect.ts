@@ -1,6 +1,6 @@
-// Cancel on disconnect: a maker's connection says for how long it may be gone. When all that said so
-// are gone for that long, the account's open quotes are withdrawn, by any process. What binds the
-// maker stays, and is looked at again until it does not. Who comes back later finds it done.
+// Cancel on disconnect: a maker's connection says for how long it may be gone. When all that said
+// so are gone for that long, the account's open quotes are withdrawn, by any process. What binds
+// the maker stays, and is looked at again until it does not. Who comes back later finds it done.
 
 import type { Database, Tx } from '../db/database.ts';
 import {
