@@ -132,14 +132,21 @@ export const listOpenOf = many<[of: Own], { readonly id: string; readonly rfqId:
 export const findThreads = many<[ids: readonly string[]], Thread>('threads_find_many')`
   ${selectThreads} where t.id = any($1::uuid[]) order by t.id`;
 
-/** Closes these threads, which are open: their maker takes its quotes back. Takers are told so. */
+/**
+ * Closes these threads, which are open: their maker takes its quotes back. Takers are told so; a
+ * maker that was gone too.
+ */
 export const withdrawThreads = none<
   [ids: readonly string[], reason: 'withdrawn' | 'disconnected', at: Date]
 >('threads_withdraw')`
-  with closed as (
+  with withdrawn as (
       update threads set status = 'closed', withdrawn_at = $3, updated_at = $3
         where id = any($1::uuid[])
-        returning id, rfq_id, taker_id as account_id, 'taker' as role
+        returning id, rfq_id, maker_id, taker_id
+    ), closed as (
+      select id, rfq_id, taker_id as account_id, 'taker' as role from withdrawn
+      union all
+      select id, rfq_id, maker_id, 'maker' from withdrawn where $2::text = 'disconnected'
     ), ${tellingClosed('closed', '$2::text', '$3::timestamptz')}
     select * from woken`;
 
