@@ -17,10 +17,11 @@ import {
   honestSwap,
   keptRecord,
   now,
+  pinned,
+  pinnedTo,
   secret,
   swapId,
   tradeOf,
-  views,
 } from './testing/honest.ts';
 import type { VerifiedLeg } from './trade.ts';
 import type { LegPreview, Swap, Thread } from './types.ts';
@@ -82,7 +83,14 @@ function agreeing(party: 'maker' | 'taker', of: Of = {}): Agreeing {
       baseAmount: trade.baseAmount.toString(),
       quoteAssetId: quote.id,
     },
-    ...{ threadId: trade.threadId, quoteAmount: trade.quoteAmount, base, quote, views, store },
+    ...{
+      threadId: trade.threadId,
+      quoteAmount: trade.quoteAmount,
+      base,
+      quote,
+      chains: pinned,
+      store,
+    },
     destinationOn: (chain) => (chain === base.chain ? bitcoinOf(party) : evmOf(party)),
     now: () => at,
   };
@@ -259,9 +267,9 @@ test('rules that differ are refused before anything is said, each with both valu
 test('a policy of one’s own that is not the market’s is refused, and the number is named', async () => {
   const { policy } = evmView;
   const normal = { ...policy.normal, settleSeconds: policy.normal.settleSeconds + 1 };
-  const own = new Map(views).set(evmView.chain, { ...evmView, policy: { ...policy, normal } });
+  const own = pinnedTo(bitcoinView, { ...evmView, policy: { ...policy, normal } });
   const said: Words[] = [];
-  const input = { ...agreeing('maker', { said }), views: own };
+  const input = { ...agreeing('maker', { said }), chains: own };
   await assert.rejects(accept(input), { name: 'RulesError', field: 'rules.policies.a (evm-dev)' });
   assert.deepEqual(said, []);
 });

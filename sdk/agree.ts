@@ -14,17 +14,18 @@ import {
   type Role,
 } from '../core/trade.ts';
 import type { Unchecked } from '../core/unchecked.ts';
+import { type ChainWallets, destinationIn } from './chains.ts';
 import type { CallOptions, ParleyClient } from './client.ts';
 import { SettleError } from './errors.ts';
 import { mustHaveRules } from './rules.ts';
 import { mayBeFunded, newHashlock, recordsOf, type Store } from './stores/store.ts';
 import {
-  type ChainViews,
   defaultAcceptTtlSeconds,
   type OwnLeg,
   type OwnTrade,
   ownLegs,
   type PinnedAsset,
+  type PinnedChains,
   standsUntil,
 } from './trade.ts';
 import type { Rfq, Swap, Thread } from './types.ts';
@@ -41,9 +42,9 @@ export type Agreeing = {
   readonly quoteAmount: BaseUnits;
   readonly base: PinnedAsset;
   readonly quote: PinnedAsset;
-  readonly views: ChainViews;
-  /** The customer's own destination on a chain: an address, on Bitcoin with its key. */
-  readonly destinationOn: (chain: string) => Destination;
+  readonly chains: PinnedChains & ChainWallets;
+  /** The customer's own on a chain, on Bitcoin with its key; default: its wallet there. */
+  readonly destinationOn?: (chain: string) => Destination;
   readonly store: Store;
   readonly now: () => UnixSeconds | Promise<UnixSeconds>;
   /** Seconds for which the acceptance binds the customer; default 600, as the market has it. */
@@ -113,7 +114,7 @@ export async function accept(input: Agreeing, how: CallOptions = {}): Promise<Ag
   if (other !== undefined) throw used(threadId, other.swap.id);
   if (swap === undefined) return { trade, swapId };
   const at = { swapId: swap.id, now: Math.floor(await input.now()) };
-  return { trade: await sighted(store, trade, swap, input.views, at), swapId };
+  return { trade: await sighted(store, trade, swap, input.chains, at), swapId };
 }
 
 /** Whether what the customer says now is what it said before, and the market holds it to that. */
@@ -131,10 +132,10 @@ export async function sighted(
   store: Store,
   trade: OwnTrade,
   swap: Swap,
-  views: ChainViews,
+  chains: PinnedChains,
   at: { readonly swapId: string; readonly now: UnixSeconds },
 ): Promise<OwnTrade> {
-  verifyAgreement(swap, trade, views, at);
+  verifyAgreement(swap, trade, chains, at);
   // Only what was seen is kept, by a version that noted no moment too.
   if ((await store.getSwap(swap.id)) !== null) return trade;
   const kept = await store.getTrade(trade.threadId);
@@ -176,6 +177,7 @@ async function tradeOf(
   mustEqual('rfq.quoteAssetId', quote.id, rfq.quoteAssetId);
   const chainOf = (assetId: string) => (assetId === base.id ? base.chain : quote.chain);
   const [takers, makers] = [chainOf(givenByTaker(rfq)), chainOf(givenByMaker(rfq))];
+  const { destinationOn = (chain) => destinationIn(input.chains, chain) } = input;
   const [gives, gets] = party === 'taker' ? [takers, makers] : [makers, takers];
   const trade: OwnTrade = {
     party,
@@ -191,10 +193,10 @@ async function tradeOf(
     hashlock: null,
     acceptedAt: Math.floor(await input.now()),
     acceptTtlSeconds,
-    refundTo: input.destinationOn(gives),
-    payTo: input.destinationOn(gets),
+    refundTo: destinationOn(gives),
+    payTo: destinationOn(gets),
   };
-  return { trade, own: ownLegs(trade, input.views) };
+  return { trade, own: ownLegs(trade, input.chains) };
 }
 
 type OwnLegs = ReturnType<typeof ownLegs>;

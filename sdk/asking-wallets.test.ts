@@ -9,6 +9,7 @@ import { sleep } from '../chains/nodes/turn.ts';
 import { WalletError } from './errors.ts';
 import { type Progress, type SettleInput, settle } from './settle.ts';
 import { onChains } from './testing/evm-account.ts';
+import { withChain } from './testing/honest.ts';
 import {
   evmKey,
   hastySide,
@@ -267,8 +268,7 @@ timed('a secret counts as public before a person’s wallet sees it', async () =
   const scene = on.chains.swap({ a: 'ETH', b: 'BTC' });
   const maker = await hastySide(scene, 'maker');
   const input = await hastySide(scene, 'taker');
-  const wallets = new Map([...input.wallets, [evmKey, own.wallet] as const]);
-  const taker = { ...input, wallets };
+  const taker = { ...input, chains: withChain(input.chains, evmKey, { wallet: own.wallet }) };
   const others = running(maker);
   const side = running(taker);
   await side.next('asking');

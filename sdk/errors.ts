@@ -82,7 +82,7 @@ export class RulesError extends VerificationError {
     );
     this.message =
       `${said.join('. ')}. Nothing was accepted. ` +
-      '`differencesOf(await client.rules(), views)` of sdk/rules names each number';
+      '`differencesOf(await client.rules(), chains)` of sdk/rules names each number';
     this.name = 'RulesError';
     this.differences = differences;
   }

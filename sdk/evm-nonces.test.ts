@@ -91,13 +91,13 @@ for (const [what, before, fails] of [
 ] as const) {
   timed(what, async () => {
     const sent: string[] = [];
-    const { sources } = withAdapter(pattern().input, evmKey, () => ({
+    const { chains } = withAdapter(pattern().input, evmKey, () => ({
       broadcast: async ({ txid }) => {
         if (sent.push(txid) === 1 && fails) throw fails;
         return txid;
       },
     }));
-    const own = await account({ sources });
+    const own = await account({ chains });
     const lost = await Promise.all(
       before.map((price, nonce) => own.signed(nonce, { gwei: price })),
     );
@@ -183,13 +183,13 @@ timed('without the lock what is kept is sent again, and no nonce is used up', as
 
 timed('whoever fills nonces has ended before another goes on without the lock', async () => {
   const polled = Promise.withResolvers<void>();
-  const { sources } = withAdapter(pattern().input, evmKey, () => ({
+  const { chains } = withAdapter(pattern().input, evmKey, () => ({
     broadcast: async (_, signal) => {
       if (signal.reason === undefined) await new Promise((end) => (signal.onabort = end));
       throw signal.reason;
     },
   }));
-  const own = await account({ sources, chainTimeoutMs: 2_000 });
+  const own = await account({ chains, chainTimeoutMs: 2_000 });
   let outcomes = 0;
   const outcome: EvmWallet['outcome'] = async (...about) => {
     const found = await own.wallet.outcome(...about);

@@ -80,8 +80,8 @@ held('a claim that a risen base fee keeps out is raised with its nonce, however 
   const { deadlines } = (await recordOf(taker)).swap;
   const seconds = deadlines.revealBy - on.chains.now() + 60;
   // A new process, whose nodes have seen nothing yet.
-  const { sources } = scene.input('taker');
-  const side = running(later({ ...taker, sources }, seconds));
+  const { chains } = scene.input('taker');
+  const side = running(later({ ...taker, chains }, seconds));
   const { txid } = await side.next('replaced');
   const { claim } = await recordOf(taker);
   assert.ok(claim);

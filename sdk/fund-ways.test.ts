@@ -20,6 +20,7 @@ import { type Progress, type SettleInput, settle } from './settle.ts';
 import { settleMany } from './settle-many.ts';
 import type { Store, SwapRecord } from './stores/store.ts';
 import { onChains } from './testing/evm-account.ts';
+import { withChain } from './testing/honest.ts';
 import { type Coin, coinAbi, newCoin, offering } from './testing/paper-ways.ts';
 import { placed } from './testing/placed.ts';
 import {
@@ -33,6 +34,7 @@ import {
   withAdapter,
 } from './testing/sides.ts';
 import { limits, timed } from './testing/timed.ts';
+import { sourceIn } from './trade.ts';
 import { evmWallet } from './wallets/evm.ts';
 import type { EvmWallet } from './wallets/wallet.ts';
 
@@ -149,13 +151,13 @@ test('the program of docs/funding.md makes the call that anybody may send', limi
   const { scene, maker, taker } = await making({ gas: false, key });
   await until(taker, isFunded);
   const trade = scene.market.trade('maker');
-  const { client, swapId, sources } = maker;
+  const { client, swapId, chains } = maker;
   const owner = privateKeyToAccount(key);
   // A neighbour may have moved the chains' clock, and the program goes by this machine's.
   t.mock.timers.enable({ apis: ['Date'], now: on.chains.now() * 1_000 });
-  const { call } = await signFunding(client, swapId, trade, sources, owner);
+  const { call } = await signFunding(client, swapId, trade, chains, owner);
   t.mock.timers.reset();
-  const { adapter } = sources.get(evmKey) ?? assert.fail();
+  const { adapter } = sourceIn(chains, evmKey);
   const signal = AbortSignal.timeout(15_000);
   const { raw } = await keeper.sign(chainId, call, signal);
   await adapter.broadcast(await adapter.readSigned(raw, signal), signal);
@@ -348,13 +350,13 @@ timed('a leg without gas that somebody refunds in a batch ends its swap', async 
   await Promise.all([until(taker, isFunded), until(maker, isFunded)]);
   const { swap } = await recordOf(maker);
   await on.chains.move(swap.legs.a.timelock - on.chains.now() + 60);
-  const { sources, store } = maker;
-  const { adapter } = sources.get(evmKey) ?? assert.fail();
+  const { chains, store } = maker;
+  const { adapter } = sourceIn(chains, evmKey);
   // What was read just before the move is answered for a moment.
   const clock = async () => (await adapter.heads(AbortSignal.timeout(15_000))).clock;
   while ((await clock()) < swap.legs.a.timelock) await sleep(50);
-  const wallets = new Map([[evmKey, keeper]]);
-  const { batches } = await settleMany({ chain: evmKey, sources, wallets, store, pollMs: 50 });
+  const others = withChain(chains, evmKey, { wallet: keeper });
+  const { batches } = await settleMany({ chain: evmKey, chains: others, store, pollMs: 50 });
   assert.deepEqual(
     batches.map(({ verb, swapIds, state }) => [verb, swapIds, state]),
     [['refund', [maker.swapId], 'mined']],

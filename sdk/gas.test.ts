@@ -13,6 +13,7 @@ function on({ isBitcoin = false, deposit = null as bigint | null, authorization 
     costs: async () => ({
       ...{ fund: cost(1n), claim: cost(2n), refund: cost(3n), settlesFromAmount: isBitcoin },
       deposit: deposit === null ? null : { locked: deposit, keptByClaim: 1n },
+      leastAmount: 1n,
     }),
     coins: async () => 77n,
     held: async () => 499n,

@@ -2,7 +2,7 @@
 // the customer's own node, before anything is agreed. It refuses nothing.
 
 import type { BaseUnits } from '../core/nominal.ts';
-import type { ChainSource } from './settle.ts';
+import type { ChainSource } from './chains.ts';
 import type { PinnedAsset } from './trade.ts';
 
 export type GasSide = {

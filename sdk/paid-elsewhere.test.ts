@@ -4,13 +4,15 @@
 
 import assert from 'node:assert/strict';
 import { sleep } from '../chains/nodes/turn.ts';
+import { type Chains, walletIn } from './chains.ts';
 import { rawSpend } from './rescue/raw.ts';
 import { settle } from './settle.ts';
 import { onChains } from './testing/evm-account.ts';
 import type { Scene } from './testing/four-chains.ts';
+import { withChain } from './testing/honest.ts';
 import { evmKey, hastySide, recordOf, running, sideOf } from './testing/sides.ts';
 import { timed } from './testing/timed.ts';
-import type { BitcoinWallet, Wallet } from './wallets/wallet.ts';
+import type { BitcoinWallet } from './wallets/wallet.ts';
 
 const bitcoinKey = 'bitcoin-regtest';
 const on = onChains();
@@ -32,13 +34,13 @@ const paidBy = async (raw = '') =>
 const mining = (isOn: boolean) => on.chains.dev.mining(bitcoinKey, isOn);
 
 /** The key of a party and nothing else: it has no coins, and is paid at `payout`. */
-function keyAlone(scene: Scene, party: 'maker' | 'taker', payout: string): Map<string, Wallet> {
-  const { wallets } = scene.input(party);
-  const wallet = wallets.get(bitcoinKey);
-  assert.ok(wallet?.family === 'bitcoin');
+function keyAlone(scene: Scene, party: 'maker' | 'taker', payout: string): Chains {
+  const { chains } = scene.input(party);
+  const wallet = walletIn(chains, bitcoinKey);
+  assert.ok(wallet.family === 'bitcoin');
   const { family, address, pubkey, signsAlone = false, signSighashes } = wallet;
   const key: BitcoinWallet = { family, address, pubkey, signsAlone, signSighashes, payout };
-  return new Map(wallets).set(bitcoinKey, key);
+  return withChain(chains, bitcoinKey, { wallet: key });
 }
 
 const pay = (scene: Scene, amount: bigint) =>
@@ -50,9 +52,9 @@ const pastTimelock = (scene: Scene) =>
 timed('a claim is paid where its key’s owner says, and the escrow is paid by hand', async () => {
   const payout = elsewhere.p2wsh;
   const scene = on.chains.swap();
-  const maker = await sideOf(scene, 'maker', { wallets: keyAlone(scene, 'maker', payout) });
-  const wallets = keyAlone(scene, 'taker', elsewhere.p2tr);
-  const taker = running(await sideOf(scene, 'taker', { wallets }));
+  const maker = await sideOf(scene, 'maker', { chains: keyAlone(scene, 'maker', payout) });
+  const chains = keyAlone(scene, 'taker', elsewhere.p2tr);
+  const taker = running(await sideOf(scene, 'taker', { chains }));
   const claiming = running(maker);
   const { address } = scene.market.watched('b');
   const { text, leg } = await taker.next('pay_by_hand');
@@ -73,11 +75,11 @@ timed('a claim is paid where its key’s owner says, and the escrow is paid by h
 timed('a refund, its fee bumps and those left with the market are paid there too', async () => {
   const payout = elsewhere.p2pkh;
   const scene = on.chains.swap();
-  const input = await hastySide(scene, 'taker', { wallets: keyAlone(scene, 'taker', payout) });
+  const input = await hastySide(scene, 'taker', { chains: keyAlone(scene, 'taker', payout) });
   // At first they were to be paid elsewhere still.
   const gone = new AbortController();
-  const wallets = keyAlone(scene, 'taker', elsewhere.p2tr);
-  const before = running({ ...input, wallets, signal: gone.signal });
+  const chains = keyAlone(scene, 'taker', elsewhere.p2tr);
+  const before = running({ ...input, chains, signal: gone.signal });
   await before.next('pay_by_hand');
   await pay(scene, 1_000_000n);
   await before.next('scheduled');
@@ -108,11 +110,11 @@ timed(
   'too little paid by hand is no funding, and is refunded; nothing paid ends as nothing',
   async () => {
     const scene = on.chains.swap();
-    const wallets = keyAlone(scene, 'taker', elsewhere.p2sh);
-    const side = running(await sideOf(scene, 'taker', { wallets }));
+    const chains = keyAlone(scene, 'taker', elsewhere.p2sh);
+    const side = running(await sideOf(scene, 'taker', { chains }));
     const nobody = on.chains.swap();
     const unpaid = running(
-      await sideOf(nobody, 'taker', { wallets: keyAlone(nobody, 'taker', elsewhere.p2sh) }),
+      await sideOf(nobody, 'taker', { chains: keyAlone(nobody, 'taker', elsewhere.p2sh) }),
     );
     await Promise.all([side.next('pay_by_hand'), unpaid.next('pay_by_hand')]);
     await pay(scene, 999_000n);
@@ -129,8 +131,8 @@ timed(
 timed('a refund as text is signed before it is due, and any node takes it then', async () => {
   const scene = on.chains.swap();
   const gone = new AbortController();
-  const wallets = keyAlone(scene, 'taker', elsewhere.p2wsh);
-  const input = await sideOf(scene, 'taker', { wallets });
+  const chains = keyAlone(scene, 'taker', elsewhere.p2wsh);
+  const input = await sideOf(scene, 'taker', { chains });
   const side = running({ ...input, signal: gone.signal });
   await side.next('pay_by_hand');
   await pay(scene, 1_000_000n);
@@ -156,7 +158,7 @@ timed('a refund as text is signed before it is due, and any node takes it then',
 
 timed('what was paid twice is not put at risk, unless its owner says so', async () => {
   const scene = on.chains.swap();
-  const wallets = keyAlone(scene, 'taker', elsewhere.p2tr);
+  const chains = keyAlone(scene, 'taker', elsewhere.p2tr);
   const asked: bigint[] = [];
   let gives = false;
   let isAsked = false;
@@ -164,9 +166,10 @@ timed('what was paid twice is not put at risk, unless its owner says so', async 
     isAsked = true;
     return true;
   };
-  const evm = wallets.get(evmKey);
-  assert.ok(evm?.family === 'evm');
-  wallets.set(evmKey, { ...evm, asks: { withinMs: 1_000, isWanted, over: () => {} } });
+  const evm = walletIn(chains, evmKey);
+  assert.ok(evm.family === 'evm');
+  const waiting = { ...evm, asks: { withinMs: 1_000, isWanted, over: () => {} } };
+  const taking = withChain(chains, evmKey, { wallet: waiting });
   let takesBack = false;
   const givesExtra = (extra: bigint) => {
     asked.push(extra);
@@ -174,7 +177,7 @@ timed('what was paid twice is not put at risk, unless its owner says so', async 
     takesBack = false;
     return gave || gives;
   };
-  const taker = running(await sideOf(scene, 'taker', { wallets, givesExtra }));
+  const taker = running(await sideOf(scene, 'taker', { chains: taking, givesExtra }));
   const maker = running(await sideOf(scene, 'maker'));
   await taker.next('pay_by_hand');
   await pay(scene, 1_000_000n);
@@ -203,9 +206,9 @@ timed('what was paid twice is not put at risk, unless its owner says so', async 
 
 timed('once a person was told to pay, the leg moves no more, restarts included', async () => {
   const scene = on.chains.swap();
-  const wallets = keyAlone(scene, 'taker', elsewhere.p2tr);
+  const chains = keyAlone(scene, 'taker', elsewhere.p2tr);
   const gone = new AbortController();
-  const input = await sideOf(scene, 'taker', { wallets, marketPollMs: 5 });
+  const input = await sideOf(scene, 'taker', { chains, marketPollMs: 5 });
   const side = running({ ...input, signal: gone.signal });
   await side.next('pay_by_hand');
   assert.equal((await recordOf(input)).byHand, true);
@@ -227,12 +230,12 @@ timed(
     const scene = on.chains.swap();
     const mainnet = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
     // Whoever is paid does not wait for the other side to fund.
-    const wallets = keyAlone(scene, 'maker', mainnet);
-    const wrong = await sideOf(scene, 'maker', { wallets, signal: AbortSignal.timeout(20_000) });
+    const chains = keyAlone(scene, 'maker', mainnet);
+    const wrong = await sideOf(scene, 'maker', { chains, signal: AbortSignal.timeout(20_000) });
     const named = { code: 'wrong_network', message: /Bitcoin mainnet; this is Bitcoin regtest/ };
     await assert.rejects(settle(wrong), named);
     const { address } = scene.market.watched('b');
-    const itself = await sideOf(scene, 'taker', { wallets: keyAlone(scene, 'taker', address) });
+    const itself = await sideOf(scene, 'taker', { chains: keyAlone(scene, 'taker', address) });
     await assert.rejects(settle(itself), { code: 'bad_address', message: /is the escrow itself/ });
   },
 );

@@ -9,7 +9,7 @@ import { formulaVersion } from '../core/deadlines.ts';
 import type { ChainPolicy } from '../core/policy.ts';
 import { contractId, policyDigest } from '../core/rules.ts';
 import { contractOf, differencesOf, mustHaveRules, ownRules } from './rules.ts';
-import { bitcoinView, evmView, views } from './testing/honest.ts';
+import { bitcoinView, evmView, pinnedTo } from './testing/honest.ts';
 import type { ChainView } from './trade.ts';
 import type { MarketRules } from './types.ts';
 
@@ -25,11 +25,12 @@ const solana: ChainView = {
   deployment: solanaDeployment,
   policy: solanaChains.solana.policy,
 };
-const all = new Map(views).set(tron.chain, tron).set(solana.chain, solana);
+const views = [bitcoinView, evmView, tron, solana];
+const all = pinnedTo(...views);
 
 /** As an honest market with the same views has it. */
 function market(): MarketRules {
-  const chains = [...all.values()].map((view) => {
+  const chains = views.map((view) => {
     const { chain, family, policy } = view;
     const contract = contractOf(view);
     const id = contractId(contract);
@@ -67,7 +68,7 @@ test('of contracts that differ both lists are named', () => {
   const shards = [shardOf(1).address, shardOf(2).address];
   const deployment = evmDeployment(evmView.chainId, { shards });
   const said = market();
-  const own = new Map(all).set(evmView.chain, { ...evmView, deployment });
+  const own = { ...all, ...pinnedTo({ ...evmView, deployment }) };
   const [, lists, ...more] = differencesOf(said, own);
   assert.deepEqual(
     [lists, more],

@@ -16,7 +16,7 @@ import {
   rulesOf,
 } from '../core/rules.ts';
 import { RulesError } from './errors.ts';
-import type { ChainView, ChainViews, OwnLeg } from './trade.ts';
+import { type ChainView, type OwnLeg, type PinnedChains, sourceIn } from './trade.ts';
 import type { MarketRules } from './types.ts';
 
 export function contractOf(view: ChainView): Contract {
@@ -60,20 +60,20 @@ export function mustHaveRules(said: unknown, legs: Legs): Rules {
 /**
  * Where the market's published rules differ, by the number: `ethereum.policy.normal.settleSeconds`.
  */
-export function differencesOf(said: MarketRules, views: ChainViews): RulesDifference[] {
+export function differencesOf(said: MarketRules, own: PinnedChains): RulesDifference[] {
   const compared = (field: string, expected: unknown, got: unknown): RulesDifference[] =>
     expected === got ? [] : [{ field, expected: String(expected), got: String(got) }];
-  const chains = [...views.values()].flatMap((view) => {
-    const { chain } = view;
+  const chains = Object.keys(own).flatMap((chain) => {
+    const { view } = sourceIn(own, chain);
     const theirs = said.chains.find((each) => each.chain === chain);
     if (theirs === undefined) return compared(chain, 'served', 'not served');
-    const [own, got] = [numbersOf(view.policy), numbersOf(theirs.policy)];
+    const [numbers, got] = [numbersOf(view.policy), numbersOf(theirs.policy)];
     const contract = contractOf(view);
     const listed = ({ shards = [] }: Pick<Contract, 'shards'>) => shards.join(' ') || 'none';
     return [
       ...compared(`${chain}.contract`, contractId(contract), theirs.contract.id),
       ...compared(`${chain}.contract.shards`, listed(contract), listed(theirs.contract)),
-      ...own.flatMap(([name, number], at) =>
+      ...numbers.flatMap(([name, number], at) =>
         compared(`${chain}.policy.${name}`, number, got[at]?.[1]),
       ),
     ];

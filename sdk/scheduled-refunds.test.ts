@@ -4,12 +4,15 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { sleep } from '../chains/nodes/turn.ts';
+import { walletIn } from './chains.ts';
 import { scheduleRefunds, signedRefunds, worthOf } from './scheduled-refunds.ts';
 import type { Progress } from './settle.ts';
 import { onChains } from './testing/evm-account.ts';
 import type { Scene } from './testing/four-chains.ts';
+import { withChain } from './testing/honest.ts';
 import { hastySide, recordOf, running, until, withAdapter } from './testing/sides.ts';
 import { timed } from './testing/timed.ts';
+import { sourceIn } from './trade.ts';
 import { outputsOf } from './verify-material.ts';
 
 const bitcoinKey = 'bitcoin-regtest';
@@ -35,10 +38,11 @@ function newScene() {
 }
 
 function own(scene: Scene) {
-  const { sources, wallets, swapId } = scene.input('taker');
-  const [source, wallet] = [sources.get(bitcoinKey), wallets.get(bitcoinKey)];
-  assert.ok(source && wallet?.family === 'bitcoin');
-  return { source, wallet, swapId, wallets };
+  const { chains, swapId } = scene.input('taker');
+  const source = sourceIn(chains, bitcoinKey);
+  const wallet = walletIn(chains, bitcoinKey);
+  assert.ok(wallet.family === 'bitcoin');
+  return { source, wallet, swapId, chains };
 }
 
 timed('a funder that signs alone leaves refunds that are final from the timelock on', async () => {
@@ -159,12 +163,12 @@ timed(
     scene.market.keepsRefunds(3);
     const input = await hastySide(scene, 'taker');
     assert.match((await until(input, isRefused)).text, /scheduledRefunds\.count/);
-    const { wallet, wallets: all } = own(scene);
-    const wallets = new Map(all).set(bitcoinKey, { ...wallet, signsAlone: false });
+    const { wallet, chains: all } = own(scene);
+    const chains = withChain(all, bitcoinKey, { wallet: { ...wallet, signsAlone: false } });
     scene.market.keepsRefunds(Infinity);
-    await until({ ...input, wallets }, ({ step, leg }) => step === 'seen' && leg === 'b');
+    await until({ ...input, chains }, ({ step, leg }) => step === 'seen' && leg === 'b');
     assert.equal(asked(), 1);
-    assert.equal((await until({ ...input, wallets, scheduleRefunds: true }, isScheduled)).leg, 'b');
+    assert.equal((await until({ ...input, chains, scheduleRefunds: true }, isScheduled)).leg, 'b');
   },
 );
 

@@ -16,6 +16,7 @@ import { onChains } from './testing/evm-account.ts';
 import { amountOf, type Coin, type Scene } from './testing/four-chains.ts';
 import { evmKey, isFunded, recordOf, sideOf, until, withAdapter } from './testing/sides.ts';
 import { timed } from './testing/timed.ts';
+import { sourceIn } from './trade.ts';
 
 const signal = () => AbortSignal.timeout(15_000);
 const parties = ['taker', 'maker'] as const;
@@ -79,12 +80,12 @@ for (const [b, a, steps] of pairs) {
 
 /** A network that loses what is sent until it is let through. */
 function losing(input: SettleInput, lost: { isOpen: boolean; count: number }): SettleInput {
-  const { client, sources } = input;
+  const { client, chains } = input;
   const lose = <T>(answer: T) => {
     lost.count += 1;
     return answer;
   };
-  const altered = [...sources.keys()].reduce(
+  const altered = Object.keys(chains).reduce(
     (side, chain) =>
       withAdapter(side, chain, ({ broadcast }) => ({
         broadcast: async (read, limit) => (lost.isOpen ? broadcast(read, limit) : lose(read.txid)),
@@ -189,7 +190,7 @@ timed('rent that a claim without the funder’s account left comes back to the f
   assert.deepEqual(await ends(taker, maker), received);
   assert.ok(emitted.some(({ step, leg }) => step === 'refunded' && leg === 'a'));
   const escrow = scene.market.watched('a');
-  const { adapter } = maker.sources.get(chain) ?? assert.fail();
+  const { adapter } = sourceIn(maker.chains, chain);
   const input = { escrow, feeRateSatPerVbyte: null, isPublic: false };
   const isLeft = () =>
     adapter.buildRefund(input, signal()).then(

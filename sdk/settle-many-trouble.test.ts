@@ -99,8 +99,7 @@ function side({ outcomes, onBuild, onBroadcast, gas = 100_000n, shown }: Side) {
   } as unknown as EvmWallet;
   const input = {
     ...{ chain, client: null, store, pollMs: 1, replaceAfterMs: 5, chainTimeoutMs: 3_000 },
-    sources: new Map([[chain, { view: evmView, adapter } as never]]),
-    wallets: new Map([[chain, wallet]]),
+    chains: { [chain]: { source: { view: evmView, adapter } as never, wallet } },
   };
   return { input, store, offered, raises: () => raises };
 }
@@ -224,6 +223,6 @@ test('batches of no escrow are refused, and so is a chain without batches', asyn
   for (const most of [0, -1, Number.NaN]) {
     await assert.rejects(settleMany({ ...input, most }), RangeError);
   }
-  const sources = new Map([[chain, { view: evmView, adapter: {} } as never]]);
-  await assert.rejects(settleMany({ ...input, sources }), { code: 'no_source' });
+  const chains = { [chain]: { source: { view: evmView, adapter: {} } as never } };
+  await assert.rejects(settleMany({ ...input, chains }), { code: 'no_source' });
 });

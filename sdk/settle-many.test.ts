@@ -28,12 +28,13 @@ import {
 } from '../chains/tron/testing/chain.ts';
 import { deployContracts } from '../contracts/escrows/deploy.ts';
 import type { Lane } from '../core/terms.ts';
-import type { ChainSource, SettleInput } from './settle.ts';
+import { type ChainSource, walletIn } from './chains.ts';
+import type { SettleInput } from './settle.ts';
 import { settleMany } from './settle-many.ts';
 import { devPolicies, evmSource, tronSource } from './sources.ts';
 import { memoryStore } from './stores/memory.ts';
 import type { Store, SwapRecord } from './stores/store.ts';
-import { keptRecord } from './testing/honest.ts';
+import { keptRecord, withChain } from './testing/honest.ts';
 import { limits, timed } from './testing/timed.ts';
 import { evmWallet } from './wallets/evm.ts';
 import { tronWallet } from './wallets/tron.ts';
@@ -85,9 +86,8 @@ async function side(records: readonly SwapRecord[], store: Store = memoryStore()
   const address = wallet.address as `0x${string}`;
   await chain.client.setBalance({ address, value: parseEther('1') });
   for (const record of records) await store.putSwap(record);
-  const input: Pick<SettleInput, 'sources' | 'wallets' | 'store' | 'pollMs'> = {
-    sources: new Map([[chainKey, source]]),
-    wallets: new Map([[chainKey, wallet]]),
+  const input: Pick<SettleInput, 'chains' | 'store' | 'pollMs'> = {
+    chains: { [chainKey]: { source, wallet } },
     ...{ store, pollMs: 50 },
   };
   const count = () => chain.client.getTransactionCount({ address });
@@ -190,8 +190,9 @@ timed('swaps of two contracts are settled in a batch each', async () => {
   }
   const records = legs.map(claimable);
   const own = evmSource({ chain: chainKey, chainId, rpcUrls: [rpcUrl], shards: [contract] });
-  const sources = new Map([[chainKey, own]]);
-  const { batches } = await settleMany({ ...(await side(records)), sources });
+  const input = await side(records);
+  const chains = withChain(input.chains, chainKey, { source: own });
+  const { batches } = await settleMany({ ...input, chains });
   assert.deepEqual(
     batches.map(({ swapIds, state }) => [swapIds, state]),
     [
@@ -208,7 +209,7 @@ timed('a batch signed without a limit gets what its claims get one by one', asyn
   const deployment = evmDeployment(chain.chainId);
   const claims = legs.map(({ terms, secret }) => ({ terms, secret }));
   const many = await side([]);
-  const wallet = many.wallets.get(chainKey) as EvmWallet;
+  const wallet = walletIn(many.chains, chainKey) as EvmWallet;
   const gasOf = async (call: EvmCall) => {
     const kept = await wallet.sign(chain.chainId, call, AbortSignal.timeout(15_000));
     return parseTransaction(kept.raw as `0x${string}`).gas ?? 0n;
@@ -245,8 +246,7 @@ timed('on TRON many claims are one transaction too', async () => {
     await tron.dev.setAutomatic(true);
     const { batches, left } = await settleMany({
       ...{ chain: key, store, pollMs: 50 },
-      sources: new Map([[key, own]]),
-      wallets: new Map([[key, wallet]]),
+      chains: { [key]: { source: own, wallet } },
     });
     assert.deepEqual(left, []);
     assert.deepEqual(

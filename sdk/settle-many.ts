@@ -24,7 +24,7 @@ import type { AccountWallet, EvmWallet, TxOutcome } from './wallets/wallet.ts';
 
 export type ManyInput = Pick<
   SettleInput,
-  'sources' | 'wallets' | 'store' | 'pollMs' | 'replaceAfterMs' | 'chainTimeoutMs' | 'signal'
+  'chains' | 'store' | 'pollMs' | 'replaceAfterMs' | 'chainTimeoutMs' | 'signal'
 > & {
   readonly chain: ChainKey;
   readonly swapIds?: readonly string[];
@@ -177,7 +177,7 @@ async function publicSecret(
   const { hashlock } = record.swap;
   if (own !== null && opens(own, hashlock)) return own;
   const other = otherLeg(name);
-  if (!context.sources.has(legOf(record, other).chain)) return null;
+  if (context.chains[legOf(record, other).chain] === undefined) return null;
   const shown = await factsOf(context, record, other).catch(() => null);
   const secret = shown?.secret ?? null;
   return secret !== null && opens(secret, hashlock) ? secret : null;

@@ -33,7 +33,6 @@ import { mayBeFunded, newsOf, type StoreLock } from './stores/store.ts';
 
 export type { EscrowPayment } from '../chains/interface/reading.ts';
 export type {
-  ChainSource,
   Failure,
   Progress,
   ProgressStep,

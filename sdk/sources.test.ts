@@ -7,8 +7,8 @@ import { solanaChains } from '../chains/solana/policy.ts';
 import { built, escrowIn, newWorld, refuses, soon } from '../chains/solana/testing/world.ts';
 import type { Depth } from '../core/policy.ts';
 import { devPolicies, evmSource, solanaSource, tronSource } from './sources.ts';
-import { tradeOf, views } from './testing/honest.ts';
-import { type ChainView, ownLegs } from './trade.ts';
+import { bitcoinView, evmView, pinnedTo, tradeOf } from './testing/honest.ts';
+import { ownLegs } from './trade.ts';
 
 test('a clock that is further off than the customer’s own policy holds pauses its funding', async (context) => {
   const world = await newWorld(context);
@@ -69,12 +69,8 @@ test('a policy of the customer’s own keeps what a market’s must, by itself a
   const days = (depth: Depth, number: number) => ({ ...depth, outageSeconds: number * 86_400 });
   const long = { ...policy, high: days(policy.high, 14), windowSeconds: 0 };
   const { view } = evmSource({ ...options, policy: long });
-  const coin = views.get('bitcoin-regtest') as ChainView & { family: 'bitcoin' };
-  const slow = { ...coin.policy, normal: days(coin.policy.normal, 16) };
-  const pair = new Map<string, ChainView>([
-    ['bitcoin-regtest', { ...coin, policy: slow }],
-    ['evm-dev', view],
-  ]);
+  const slow = { ...bitcoinView.policy, normal: days(bitcoinView.policy.normal, 16) };
+  const pair = pinnedTo({ ...bitcoinView, policy: slow }, { ...view, chain: 'evm-dev' });
   const trade = tradeOf('taker');
   assert.equal(ownLegs(trade, pair).long, 'b');
   const quote = { ...trade.quote, highValueFrom: trade.quoteAmount };
@@ -85,11 +81,11 @@ test('a policy of the customer’s own keeps what a market’s must, by itself a
 });
 
 test('which leg is long follows from the amounts, by the customer’s own policies', () => {
-  const evm = views.get('evm-dev') as ChainView & { family: 'evm' };
-  const pair = new Map<string, ChainView>([
-    ['evm-dev', { ...evm, policy: evmChains.base.policy }],
-    ['bitcoin-regtest', { ...evm, policy: solanaChains.solana.policy }],
-  ]);
+  const { policy } = solanaChains.solana;
+  const pair = pinnedTo(
+    { ...evmView, policy: evmChains.base.policy },
+    { ...evmView, chain: 'bitcoin-regtest', policy },
+  );
   const trade = tradeOf('taker');
   const longOf = (highValueFrom: bigint) =>
     ownLegs({ ...trade, base: { ...trade.base, highValueFrom } }, pair).long;

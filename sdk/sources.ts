@@ -6,7 +6,7 @@ import type { ChainPolicy } from '../core/policy.ts';
 import { devPolicy as solana } from './sources/solana.ts';
 import { devPolicy as tron } from './sources/tron.ts';
 
-export type { ChainSource } from './settle/context.ts';
+export type { ChainSource } from './chains.ts';
 // biome-ignore lint/performance/noBarrelFile: a bot takes them all, and a page takes one file each.
 export { type BitcoinSourceOptions, bitcoinSource } from './sources/bitcoin.ts';
 export { type EvmSourceOptions, evmSource } from './sources/evm.ts';

@@ -18,6 +18,7 @@ import {
   type Party,
   type Role,
 } from '../core/trade.ts';
+import { SettleError } from './errors.ts';
 
 /** An asset as the customer pinned it, with the id the market uses for it. */
 export type PinnedAsset = {
@@ -57,7 +58,29 @@ export type ChainView =
     >
   | View<'solana', { readonly deployment: SolanaDeployment }>;
 
-export type ChainViews = ReadonlyMap<ChainKey, ChainView>;
+/** What checks need of `Chains`, by the chain's key: no node is asked. */
+export type PinnedChains = Readonly<Record<ChainKey, { readonly source: Pinned }>>;
+
+type Pinned = { readonly view: ChainView };
+
+/** Throws SettleError `no_source` for a chain that is missing or is another one. */
+export function sourceIn<Source extends Pinned>(
+  chains: Readonly<Record<ChainKey, { readonly source: Source }>>,
+  chain: ChainKey,
+): Source {
+  const source = chains[chain]?.source;
+  if (source === undefined) {
+    throw new SettleError('no_source', `no source for ${notAmong(chains, chain)}`);
+  }
+  if (source.view.chain === chain) return source;
+  const sentence = `your chains have under "${chain}" a source of "${source.view.chain}"`;
+  throw new SettleError('no_source', sentence);
+}
+
+export function notAmong(chains: object, chain: ChainKey): string {
+  const keys = Object.keys(chains).map((key) => `"${key}"`);
+  return `"${chain}" among your chains (${keys.join(', ') || 'none'})`;
+}
 
 export type OwnTrade = {
   readonly party: Party;
@@ -125,7 +148,7 @@ export type OwnLeg = {
 /** Throws where the policies of the two chains break an inequality of the deadlines. */
 export function ownLegs(
   trade: OwnTrade,
-  views: ChainViews,
+  chains: PinnedChains,
 ): { readonly a: OwnLeg; readonly b: OwnLeg; readonly long: LegName } {
   const given = exchange({
     direction: trade.direction,
@@ -137,8 +160,7 @@ export function ownLegs(
   const of = (leg: LegName): OwnLeg => {
     const { assetId, amount } = given[leg];
     const asset = assetId === trade.base.id ? trade.base : trade.quote;
-    const view = views.get(asset.chain);
-    if (view === undefined) throw new Error(`no pinned facts about chain "${asset.chain}"`);
+    const { view } = sourceIn(chains, asset.chain);
     return { leg, asset, amount, view };
   };
   const [a, b] = [of('a'), of('b')];
@@ -151,10 +173,8 @@ export function ownLegs(
   const short = otherLeg(long);
   const [sentence] = brokenInequalities(timings[short], timings[long]);
   if (sentence === undefined) return { a, b, long };
-  const chains = { a: a.asset.chain, b: b.asset.chain };
-  throw new Error(
-    `policies of ${chains[short]} (short) and ${chains[long]} (long) refused: ${sentence}`,
-  );
+  const on = { a: a.asset.chain, b: b.asset.chain };
+  throw new Error(`policies of ${on[short]} (short) and ${on[long]} (long) refused: ${sentence}`);
 }
 
 export function givenLeg(party: Party): LegName {

@@ -101,6 +101,10 @@ export type Thread = {
   takerAccepted: boolean;
   /** When the acceptance that stands lapses (RFC 3339); null: none stands. */
   acceptanceExpiresAt?: string | null;
+  /** From when on nobody may accept this price (RFC 3339); null: it has no end of its own. */
+  quoteExpiresAt?: string | null;
+  /** When the maker withdrew its quote, which closed the thread until it quotes again. */
+  withdrawnAt?: string | null;
   initiator: Party;
   legs: Record<LegName, LegPreview>;
   /** What an acceptance would mean now, or what the swap began with; null: nobody knows. */
@@ -205,6 +209,8 @@ export type PairLeg = {
   long: boolean;
   timelockSeconds: number;
   confirmations: number;
+  /** Less is refused now, in base units of the asset; null: the chain does not tell. */
+  leastAmount: string | null;
   costs: LegCosts | null;
 };
 

@@ -9,19 +9,20 @@ import type { LegName, Party } from '../core/trade.ts';
 import { VerificationError } from './errors.ts';
 import type { SwapRecord } from './stores/store.ts';
 import {
+  bitcoinView,
   evmView,
   honestSwap,
   keptRecord,
   lastOf,
   mustRefuseLies,
   now,
+  pinned,
+  pinnedTo,
   shownLeg,
   swapId,
   termsOf,
   tradeOf,
-  views,
 } from './testing/honest.ts';
-import type { ChainView } from './trade.ts';
 import type { Swap } from './types.ts';
 import { mustFollowToday, verifyAgain, verifySwap } from './verify.ts';
 
@@ -63,23 +64,23 @@ for (const party of ['maker', 'taker'] as const) {
   test(`what the ${party} keeps of a former formula is the market's truth as before`, () => {
     const record = formerRecord(party);
     const shown = formerSwap(party);
-    assert.throws(() => verifySwap(shown, record.trade, views, { swapId, now }), /deadlines/);
-    assert.deepEqual(verifyAgain(shown, record, views), record.swap);
+    assert.throws(() => verifySwap(shown, record.trade, pinned, { swapId, now }), /deadlines/);
+    assert.deepEqual(verifyAgain(shown, record, pinned), record.swap);
     // Nor where today's policies would begin no swap of these chains at all.
     const policy = { ...evmView.policy, lateClaimSeconds: 0 };
-    const refused = new Map<string, ChainView>([...views, ['evm-dev', { ...evmView, policy }]]);
+    const refused = pinnedTo(bitcoinView, { ...evmView, policy });
     assert.throws(() => verifySwap(shown, record.trade, refused, { swapId, now }), /refused/);
     assert.deepEqual(verifyAgain(shown, record, refused), record.swap);
   });
 
   test(`a market that alters any one field of what the ${party} keeps is refused`, () => {
     const record = formerRecord(party);
-    mustRefuseLies(formerSwap(party), (lie) => verifyAgain(lie, record, views));
+    mustRefuseLies(formerSwap(party), (lie) => verifyAgain(lie, record, pinned));
   });
 
   test(`the swap of today's formula is refused where the ${party} keeps another`, () => {
     const record = formerRecord(party);
-    assert.throws(() => verifyAgain(honestSwap(party), record, views), {
+    assert.throws(() => verifyAgain(honestSwap(party), record, pinned), {
       name: 'VerificationError',
       field: 'deadlines.initiatorFundBy',
     });
@@ -87,10 +88,10 @@ for (const party of ['maker', 'taker'] as const) {
 
   test(`the ${party} funds nothing under a former formula`, () => {
     const trade = tradeOf(party);
-    const swap = verifySwap(honestSwap(party), trade, views, { swapId, now });
+    const swap = verifySwap(honestSwap(party), trade, pinned, { swapId, now });
     const today: SwapRecord = { ...formerRecord(party), swap };
-    mustFollowToday(today, views, now);
-    const refused = (record: SwapRecord, known = views) =>
+    mustFollowToday(today, pinned, now);
+    const refused = (record: SwapRecord, known = pinned) =>
       assert.throws(() => mustFollowToday(record, known, now), { code: 'terms_outdated' });
     refused(formerRecord(party));
     const { legs, deadlines } = swap;
@@ -107,12 +108,12 @@ for (const party of ['maker', 'taker'] as const) {
       refused({ ...today, swap: { ...swap, legs: { ...legs, a: { ...legs.a, ...other } } } });
     }
     const policy = { ...evmView.policy, signSeconds: evmView.policy.signSeconds + 1 };
-    refused(today, new Map([...views, ['evm-dev', { ...evmView, policy }]]));
+    refused(today, pinnedTo(bitcoinView, { ...evmView, policy }));
     // What it holds in a contract that takes no new escrow is its own all the same.
     const formerContracts = [evmView.deployment.contract];
     const contracts = { contract: shardOf(1).address, formerContracts };
     const deployment = evmDeployment(evmView.chainId, contracts);
-    const left = new Map(views).set('evm-dev', { ...evmView, deployment });
+    const left = pinnedTo(bitcoinView, { ...evmView, deployment });
     const lane = { ...swap.legs.a.escrow?.terms.lane, contract: formerContracts[0] };
     const shown = honestSwap(party);
     const named = { ...shown, legs: { ...shown.legs, a: { ...shown.legs.a, lane } } } as Swap;
@@ -122,7 +123,7 @@ for (const party of ['maker', 'taker'] as const) {
     // The own leg leaves it when its funding is built.
     if (party === 'taker') refused({ ...today, swap: kept }, left);
     else mustFollowToday({ ...today, swap: kept }, left, now);
-    const unknown = new Map(views).set('evm-dev', {
+    const unknown = pinnedTo(bitcoinView, {
       ...evmView,
       deployment: evmDeployment(evmView.chainId, { contract: shardOf(1).address }),
     });
@@ -139,10 +140,10 @@ test('an address that the other side corrects moves the escrow, under the times 
   const { timelock, requiredConfirmations } = shown.legs.a;
   const moved = shownLeg('a', { ...termsOf('a', timelock, lastOf(shown.deadlines, 'a')), payout });
   const legs = { ...shown.legs, a: { ...moved, requiredConfirmations } };
-  const { a, b } = verifyAgain({ ...shown, legs }, record, views).legs;
+  const { a, b } = verifyAgain({ ...shown, legs }, record, pinned).legs;
   assert.deepEqual([a.escrow?.address, a.escrow?.terms.timelock], [moved.escrow, timelock]);
   assert.deepEqual(b, record.swap.legs.b);
   // An own address is nobody's to correct.
   const own = { ...shown, legs: { ...shown.legs, a: { ...legs.a } } };
-  assert.throws(() => verifyAgain(own, formerRecord('taker'), views), VerificationError);
+  assert.throws(() => verifyAgain(own, formerRecord('taker'), pinned), VerificationError);
 });

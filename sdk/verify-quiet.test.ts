@@ -7,7 +7,7 @@ import { base58 } from '@scure/base';
 import type { Material } from '../chains/interface/material.ts';
 import { found } from '../test/support/secrets.ts';
 import { VerificationError } from './errors.ts';
-import { alterations, honestSwap, now, swapId, tradeOf, views } from './testing/honest.ts';
+import { alterations, honestSwap, now, pinned, swapId, tradeOf } from './testing/honest.ts';
 import { built, outputs, termsOn, viewOf } from './testing/materials.ts';
 import type { Swap } from './types.ts';
 import { verifySwap } from './verify.ts';
@@ -79,10 +79,10 @@ test('what differs in the calldata of a claim is told by its length and its plac
 test('a secret that the market shows is not repeated, right or wrong', () => {
   const honest = honestSwap('maker');
   const right = '5e'.repeat(32);
-  verifySwap({ ...honest, secret: right }, tradeOf('maker'), views, { swapId, now });
+  verifySwap({ ...honest, secret: right }, tradeOf('maker'), pinned, { swapId, now });
   for (const shown of [right.toUpperCase(), `0x${right}`, secret, '', 7, [right]]) {
     const lie = { ...honest, secret: shown } as Swap;
-    assert.throws(() => verifySwap(lie, tradeOf('maker'), views, { swapId, now }), {
+    assert.throws(() => verifySwap(lie, tradeOf('maker'), pinned, { swapId, now }), {
       field: 'secret',
       expected: `a preimage of ${honest.hashlock}`,
       got: 'another',

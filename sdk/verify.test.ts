@@ -18,12 +18,13 @@ import {
   lastOf,
   mustRefuseLies,
   now,
+  pinned,
+  pinnedTo,
   secret,
   shownLeg,
   swapId,
   termsOf,
   tradeOf,
-  views,
 } from './testing/honest.ts';
 import { someone } from './testing/materials.ts';
 import { paperMarket } from './testing/paper-market.ts';
@@ -60,7 +61,7 @@ const market = paperMarket({
   amounts: { a: 600_000_000n, b: 500_000_000n },
   homes: { maker: homeOf(1), taker: homeOf(2) },
 });
-const ownViews = new Map(Object.values(sources).map(({ view }) => [view.chain, view]));
+const own = pinnedTo(sources.a.view, sources.b.view);
 
 type Kind = {
   readonly keyless: readonly LegName[];
@@ -71,12 +72,12 @@ const kinds: Readonly<Record<string, Kind>> = {
   'EVM and Bitcoin': {
     keyless: ['a'],
     shown: (party) => honestSwap(party),
-    verify: (swap, party) => verifySwap(swap, tradeOf(party), views, at),
+    verify: (swap, party) => verifySwap(swap, tradeOf(party), pinned, at),
   },
   'TRON and Solana': {
     keyless: ['a', 'b'],
     shown: (party) => market.client(party).swap(swapId),
-    verify: (swap, party) => verifySwap(swap, market.trade(party), ownViews, at),
+    verify: (swap, party) => verifySwap(swap, market.trade(party), own, at),
   },
 };
 for (const [on, { keyless, shown, verify }] of Object.entries(kinds)) {
@@ -129,7 +130,7 @@ test('own destinations are compared even where all else follows from the false o
     const terms = { ...market.watched(leg).terms, [kind]: { address, pubkey: null } };
     lie.legs[leg][`${kind}Address`] = address;
     lie.legs[leg].escrow = sources[leg].adapter.plan(terms).address;
-    const verify = () => verifySwap(lie, market.trade(party), ownViews, at);
+    const verify = () => verifySwap(lie, market.trade(party), own, at);
     assert.throws(verify, byField(`legs.${leg}.${kind}Address`));
   }
 });
@@ -156,7 +157,7 @@ test('a mint or token contract of the market’s own choice is refused', () => {
 /** Which field it is refused by; null = it is not. */
 const fieldOf = (swap: Swap, trade = tradeOf('taker'), seenAt = now) => {
   try {
-    verifySwap(swap, trade, views, { swapId, now: seenAt });
+    verifySwap(swap, trade, pinned, { swapId, now: seenAt });
     return null;
   } catch (error) {
     return error instanceof VerificationError ? error.field : String(error);

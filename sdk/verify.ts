@@ -20,12 +20,13 @@ import { SettleError, VerificationError } from './errors.ts';
 import { mayBeFunded, type SwapRecord } from './stores/store.ts';
 import {
   type ChainView,
-  type ChainViews,
   givenLeg,
   type OwnLeg,
   type OwnTrade,
   ownLegs,
   type PinnedAsset,
+  type PinnedChains,
+  sourceIn,
   standsUntil,
   type VerifiedLeg,
   type VerifiedSwap,
@@ -73,10 +74,10 @@ export function verifyAsset(asset: Asset, pinned: PinnedAsset): void {
 export function verifySwap(
   swap: Swap,
   trade: OwnTrade,
-  views: ChainViews,
+  chains: PinnedChains,
   at: { readonly swapId: string; readonly now: UnixSeconds },
 ): VerifiedSwap {
-  const { own, hashlock, agreedAt, times } = verifyAgreement(swap, trade, views, at);
+  const { own, hashlock, agreedAt, times } = verifyAgreement(swap, trade, chains, at);
   const leg = (name: LegName) =>
     verifyLeg(swap.legs[name], legBy(own, times, name), { trade, hashlock });
   const legs = { a: leg('a'), b: leg('b') };
@@ -88,7 +89,7 @@ export function verifySwap(
 export function verifyAgreement(
   swap: Swap,
   trade: OwnTrade,
-  views: ChainViews,
+  chains: PinnedChains,
   at: { readonly swapId: string; readonly now: UnixSeconds },
 ): {
   readonly own: ReturnType<typeof ownLegs>;
@@ -97,7 +98,7 @@ export function verifyAgreement(
   readonly times: Deadlines;
 } {
   mustBeSwap(swap, at.swapId);
-  const own = ownLegs(trade, views);
+  const own = ownLegs(trade, chains);
   const hashlock = verifyParties(swap, trade, own.long);
   return { own, hashlock, ...verifyDeadlines(swap.deadlines, trade, own, at.now) };
 }
@@ -334,15 +335,14 @@ function mustBelong(
 export function verifyAgain(
   swap: Swap,
   { trade, swap: kept }: SwapRecord,
-  views: ChainViews,
+  chains: PinnedChains,
 ): VerifiedSwap {
   mustBeSwap(swap, kept.id);
   const from = { trade: { ...trade, hashlock: kept.hashlock }, hashlock: kept.hashlock };
   verifyParties(swap, from.trade, kept.legs.a.long ? 'a' : 'b');
   mustHaveTimes(kept.deadlines, swap.deadlines);
   const expected = (leg: VerifiedLeg): ExpectedLeg => {
-    const view = views.get(leg.chain);
-    if (view === undefined) throw new Error(`no pinned facts about chain "${leg.chain}"`);
+    const { view } = sourceIn(chains, leg.chain);
     const fundBefore = fundBy({ deadlines: kept.deadlines }, leg);
     return {
       ...leg,
@@ -360,12 +360,12 @@ export function verifyAgain(
 }
 
 /** SettleError `terms_outdated` unless the kept swap is what would be verified today. */
-export function mustFollowToday(record: SwapRecord, views: ChainViews, now: number): void {
+export function mustFollowToday(record: SwapRecord, chains: PinnedChains, now: number): void {
   const { trade, swap: kept } = record;
   // Until something of it may be funded the own leg can leave such a contract, when it is built.
   const leaves = mayBeFunded(record) ? null : givenLeg(trade.party);
   try {
-    const own = ownLegs(trade, views);
+    const own = ownLegs(trade, chains);
     const { times } = verifyDeadlines(kept.deadlines, trade, own, now);
     const { hashlock, legs } = kept;
     for (const name of ['a', 'b'] as const) {

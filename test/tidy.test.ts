@@ -13,7 +13,7 @@ const limits = { fileLines: 500, functionLines: 70, columns: 100 } as const;
 
 const parts = ['core', 'chains', 'contracts', 'host'];
 const product = [...parts, 'sdk', 'devnet', 'server'];
-const everything = [...product, 'web', 'simulators', 'watchtower', 'scripts'];
+const everything = [...product, 'web', 'maker', 'simulators', 'watchtower', 'scripts'];
 /** What each folder at the root may import from, itself always included. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   host: [],
@@ -22,11 +22,12 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   chains: ['core', 'contracts'],
   sdk: parts,
   web: ['core', 'sdk'],
+  maker: ['core', 'sdk'],
   watchtower: ['core', 'chains', 'host'],
   server: [...parts, 'watchtower'],
   simulators: ['core', 'contracts', 'host'],
   devnet: ['core', 'contracts', 'host', 'simulators'],
-  scripts: [...product, 'web'],
+  scripts: [...product, 'web', 'maker'],
   bench: [...everything.filter((room) => room !== 'watchtower'), 'test'],
   test: everything,
 };

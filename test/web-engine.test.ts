@@ -12,7 +12,6 @@ import { bitcoinSource, evmSource } from '../sdk/sources.ts';
 import { memoryStore } from '../sdk/stores/memory.ts';
 import { bitcoinWallet } from '../sdk/wallets/bitcoin.ts';
 import { evmWallet } from '../sdk/wallets/evm.ts';
-import type { Wallet } from '../sdk/wallets/wallet.ts';
 import type { Deal, Engine, SwapView } from '../web/engine/types.ts';
 import { bundle } from './support/bundle.ts';
 import { type Person, sharedWeb, type Web } from './support/web.ts';
@@ -144,32 +143,16 @@ async function agreedBy(alice: Person, signal: AbortSignal) {
   const coins = bitcoinWallet({ privateKey, network: 'regtest' });
   await linkWallet(bob.client, coins, ether);
   const source = { coreUrl: btc.rpcUrl };
-  const sources = new Map([
-    [btc.chain, bitcoinSource({ chain: btc.chain, network: 'regtest', source })],
-    [evm.chain, evmSource({ chain: evm.chain, chainId, rpcUrls: [rpcUrl] })],
-  ]);
-  const wallets = new Map<string, Wallet>([
-    [btc.chain, coins],
-    [evm.chain, ether],
-  ]);
-  const views = new Map([...sources].map(([chain, { view }]) => [chain, view]));
-  const side = { client: bob.client, sources, wallets, store: memoryStore() };
+  const onBitcoin = bitcoinSource({ chain: btc.chain, network: 'regtest', source });
+  const onEvm = evmSource({ chain: evm.chain, chainId, rpcUrls: [rpcUrl] });
+  const own = {
+    [btc.chain]: { source: onBitcoin, wallet: coins },
+    [evm.chain]: { source: onEvm, wallet: ether },
+  };
+  const side = { client: bob.client, chains: own, store: memoryStore() };
   const accepts = () =>
     accept({
-      ...{
-        ...side,
-        userId: bob.accountId,
-        rfq,
-        threadId,
-        quoteAmount: dollars,
-        base,
-        quote,
-        views,
-      },
-      destinationOn: (chain) =>
-        chain === btc.chain
-          ? { address: coins.address, pubkey: coins.pubkey }
-          : { address: ether.address, pubkey: null },
+      ...{ ...side, userId: bob.accountId, rfq, threadId, quoteAmount: dollars, base, quote },
       now: () => Math.floor(Date.now() / 1_000),
     });
   const settles = async (): Promise<Outcome> => {

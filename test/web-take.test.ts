@@ -100,7 +100,7 @@ test('quotes arrive live, the best first; counter prices go to and fro; a cancel
   assert.equal((await taker.client.rfq(id)).status, 'cancelled');
 });
 
-/** What a maker accepts, by its own sources and wallets. */
+/** What a maker accepts. */
 async function termsFor(maker: Maker, { id, rfq, quoteAmount }: Thread) {
   const { assets } = await maker.client.assets({ limit: 100 });
   const pinned = (assetId: string): PinnedAsset => {
@@ -110,12 +110,6 @@ async function termsFor(maker: Maker, { id, rfq, quoteAmount }: Thread) {
   return {
     ...{ rfq, threadId: id, quoteAmount: BigInt(quoteAmount) },
     ...{ base: pinned(rfq.baseAssetId), quote: pinned(rfq.quoteAssetId) },
-    views: new Map([...maker.sources].map(([chain, { view }]) => [chain, view])),
-    destinationOn: (chain: string) => {
-      const wallet = maker.wallets.get(chain)!;
-      const pubkey = wallet.family === 'bitcoin' ? wallet.pubkey : null;
-      return { address: wallet.address, pubkey };
-    },
     now: () => Math.floor(Date.now() / 1_000),
   };
 }

@@ -7,11 +7,11 @@ import { ParleyError } from '../core/errors.ts';
 import type { Secret } from '../core/hashlock.ts';
 import { resealKept } from '../server/start/watchtower.ts';
 import { apartDesk, createAnswering, tellPosts } from './apart.ts';
-import { lanes, lanesOfAccount, postSeconds, tellEveryMs } from './bounds.ts';
+import { apartPatienceMs, lanes, lanesOfAccount, postSeconds, tellEveryMs } from './bounds.ts';
 import { isAnswered, posts, waitingRows } from './db/asked.ts';
 import type { ClaimAsking, Desk, FundAsking, Parts } from './port.ts';
 import { realTime } from './step.ts';
-import { type Deal, long, onMarket, short } from './testing/market.ts';
+import { type Deal, long, onMarket, quickTime, short } from './testing/market.ts';
 
 const m = onMarket({ signingTime: realTime });
 let parts: Parts;
@@ -44,9 +44,9 @@ function claim(
 }
 
 /** Looks for requests when it is rung, and not before. */
-function answering(desk: Pick<Desk, 'claim'>) {
+function answering(desk: Pick<Desk, 'claim'>, signingTime = realTime) {
   const loop: Parts['loop'] = (of) => parts.loop({ ...of, everyMs: 3_600_000 });
-  return createAnswering({ ...parts, loop }, { ...m.keeper.desk, ...desk });
+  return createAnswering({ ...parts, loop, signingTime }, { ...m.keeper.desk, ...desk });
 }
 
 async function until(isSo: () => Promise<boolean>): Promise<void> {
@@ -72,40 +72,47 @@ test('without a key of the chain nothing is asked for', async () => {
 
 test('a request is heard at once, and one chain that hangs holds up no other', async () => {
   await tellPosts(parts);
+  // However slow the machine is, nobody loses patience before the test does.
+  let elapsedMs = 0;
+  const { signal: never } = new AbortController();
+  const patient = { ...realTime, elapsedMs: () => elapsedMs, limit: () => never };
+  const by = apartDesk({ ...parts, signingTime: patient });
   const hanging: string[] = [];
-  const loop = answering({
-    claim: ({ leg, signal, accountId }) => {
-      if (leg === 'b') return Promise.resolve({ relayed: true, txid: 'of b' });
-      hanging.push(accountId);
-      return new Promise((_, reject) => {
-        signal.addEventListener('abort', () => reject(new Error('it was ended')));
-      });
-    },
-  });
+  const hang: Desk['claim'] = ({ leg, signal, accountId }) => {
+    if (leg === 'b') return Promise.resolve({ relayed: true, txid: 'of b' });
+    hanging.push(accountId);
+    return new Promise((_, reject) => {
+      signal.addEventListener('abort', () => reject(new Error('it was ended')));
+    });
+  };
+  const loop = answering({ claim: hang }, patient);
   loop.start();
   const deals = [deal, await m.funded(), await m.funded()];
   // More than a pass reads, beside those in hand.
   const each = lanes + lanesOfAccount;
   const askAll = (of: Deal) =>
-    Array.from({ length: each }, () => claim('a', { of }).catch((error) => error));
+    Array.from({ length: each }, () => claim('a', { of, by }).catch((error) => error));
   const asked: Promise<unknown>[] = [];
   for (const [at, of] of deals.entries()) {
     asked.push(...askAll(of));
     await until(async () => (await rowsLeft()).length === (at + 1) * each);
   }
   await until(async () => hanging.length === lanes);
-  assert.equal((await claim('b')).txid, 'of b');
+  assert.equal((await claim('b', { by })).txid, 'of b');
   const served = deals.slice(0, 2).map(({ taker }) => Array(lanesOfAccount).fill(taker.accountId));
   assert.deepEqual(hanging, served.flat(), 'so many of a chain at once, of an account fewer');
   // Whoever stops leaves them to another, or to the patience of who asked.
   await loop.stop();
+  elapsedMs = apartPatienceMs;
   for (const each of (await Promise.all(asked)) as Error[]) {
     assert.ok(refusal('overloaded')(each), `${each}`);
     assert.match(each.message, /^no watchtower of "evm-dev-2" answered in time; nothing was sent$/);
   }
   assert.deepEqual(await rowsLeft(), [], 'nothing sealed outlives who waited for it');
   // A refusal that is kept under its key would outlive a restart.
-  await assert.rejects(claim('a'), refusal('overloaded'), 'it may be back in a moment');
+  const hasty = apartDesk({ ...parts, signingTime: quickTime });
+  const again = claim('a', { by: hasty });
+  await assert.rejects(again, refusal('overloaded'), 'it may be back in a moment');
 });
 
 test('what is sealed outlives no wait that fails, and no refusal is in the clear', async () => {
@@ -134,10 +141,16 @@ test('what is sealed outlives no wait that fails, and no refusal is in the clear
     claim: () => Promise.reject(new ParleyError('payout_would_fail', sentence, { lack: 1n })),
   });
   const { promise: isRead, resolve: read } = Promise.withResolvers<void>();
-  const pause = () => isRead;
-  loop.start();
+  const { promise: waits, resolve: wait } = Promise.withResolvers<void>();
+  const pause = () => {
+    wait();
+    return isRead;
+  };
   const asking = claim('a', { by: apartDesk({ ...parts, signingTime: { ...realTime, pause } }) });
   const refused = assert.rejects(asking, { code: 'payout_would_fail', message: sentence });
+  // An answer that is there before would be taken back at once.
+  await waits;
+  loop.start();
   const text = 'select answer::text from keeper_asked';
   const answers = () => parts.db.rows<{ answer: string | null }>({ name: '', text, values: [] });
   await until(async () => {

@@ -1,6 +1,5 @@
 // The Bitcoin chain behind the one interface: escrows through a follower, unsigned transactions.
 
-import { larger } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { opens } from '../../core/hashlock.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
@@ -16,7 +15,7 @@ import { isRefusal, type Offers, offersTo } from '../nodes/offers.ts';
 import type { BitcoinBackend } from './backend.ts';
 import { bitcoinContract } from './contract.ts';
 import { coreBackend } from './core-backend.ts';
-import { claimVsize, costsAt } from './costs.ts';
+import { costsAt, leastSats } from './costs.ts';
 import { paymentsOf } from './escrow-facts.ts';
 import {
   applyTransaction,
@@ -33,7 +32,6 @@ import {
   estimating,
   type FeeBounds,
   type FeeEstimate,
-  feeAt,
   ladderRate,
   rateOf,
 } from './fees.ts';
@@ -51,7 +49,6 @@ import {
   type BitcoinNetwork,
   type BitcoinNetworkName,
   bitcoinNetworks,
-  dustSats,
   parseBitcoinAddress,
   witnessScriptHashAddress,
 } from './networks.ts';
@@ -356,7 +353,7 @@ async function checkAmount(
     throw new ParleyError('bad_amount', sentence, { amount });
   }
   const rate = ladderRate(await estimate(signal), 0);
-  const least = leastAmount(rate, bounds);
+  const least = leastSats(rate, bounds);
   if (amount >= least) return;
   throw new ParleyError(
     'amount_too_small',
@@ -364,12 +361,6 @@ async function checkAmount(
       `least ${least} sats`,
     { amount, least },
   );
-}
-
-function leastAmount(rate: number, bounds: FeeBounds): bigint {
-  const fee = feeAt(claimVsize, Math.min(rate, bounds.capSatPerVbyte));
-  const byShare = (fee * 10_000n + bounds.capShareBps - 1n) / bounds.capShareBps;
-  return larger(byShare, fee + dustSats.p2pkh);
 }
 
 async function preflight(context: Context, terms: EscrowTerms, about: About, signal: AbortSignal) {

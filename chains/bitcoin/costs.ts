@@ -4,11 +4,12 @@
 import { larger } from '../../core/amounts.ts';
 import type { Cost, Costs } from '../interface/gas.ts';
 import { type FeeBounds, type FeeEstimate, feeAt, ladderRate } from './fees.ts';
+import { dustSats } from './networks.ts';
 import { spendVsize } from './plan.ts';
 
 // The longest script has a 4-byte timelock; the longest destination is P2WSH or P2TR.
 const [scriptBytes, destinationBytes] = [119, 34];
-export const claimVsize = spendVsize('claim', 1, scriptBytes, destinationBytes);
+const claimVsize = spendVsize('claim', 1, scriptBytes, destinationBytes);
 const refundVsize = spendVsize('refund', 1, scriptBytes, destinationBytes);
 
 /** P2WPKH: what pays one P2WSH output and a change, and each coin that it spends. */
@@ -18,6 +19,13 @@ const [usualCoins, mostCoins] = [1, 5];
 
 /** Mined within hours, and within the hour. */
 const [calmSeconds, hurrySeconds] = [6 * 3_600, 0];
+
+/** The least that a claim at this rate leaves more than dust of, and takes no more than its share. */
+export function leastSats(rateSatPerVbyte: number, bounds: FeeBounds): bigint {
+  const fee = feeAt(claimVsize, Math.min(rateSatPerVbyte, bounds.capSatPerVbyte));
+  const byShare = (fee * 10_000n + bounds.capShareBps - 1n) / bounds.capShareBps;
+  return larger(byShare, fee + dustSats.p2pkh);
+}
 
 export function costsAt(estimate: FeeEstimate, bounds: FeeBounds): Costs {
   const rateIn = (seconds: number) =>
@@ -33,5 +41,6 @@ export function costsAt(estimate: FeeEstimate, bounds: FeeBounds): Costs {
     refund: cost(refundVsize),
     settlesFromAmount: true,
     deposit: null,
+    leastAmount: leastSats(ladderRate(estimate, hurrySeconds), bounds),
   };
 }

@@ -14,6 +14,7 @@ import { wouldFail } from '../kit/would-fail.ts';
 import { begun, gathering } from '../nodes/gathering.ts';
 import { once } from '../nodes/sources.ts';
 import { parseEvmAddress } from './address.ts';
+import { leastWei } from './costs.ts';
 import { evmGasPolicyOf } from './gas-policy.ts';
 import { isUnlent, tryBatch, unseenClaim } from './gas-work.ts';
 import { allowanceOf, balanceAt, codeAt, gasPrice, headBlock } from './node.ts';
@@ -117,8 +118,6 @@ async function held(
   return address;
 }
 
-const claimGas = 50_000n;
-
 export async function checkAmount(
   { rpc, chain }: Watch,
   token: string | null,
@@ -126,7 +125,7 @@ export async function checkAmount(
   signal: AbortSignal,
 ): Promise<void> {
   // What a token is worth in gas is not known here.
-  const least = token === null ? claimGas * (await gasPrice(rpc, signal)) : 0n;
+  const least = token === null ? leastWei(await gasPrice(rpc, signal)) : 1n;
   mustBeWorth(chain, amount, least, 'gas');
 }
 

@@ -16,6 +16,11 @@ const longestCall = `0x${'ff'.repeat(callBytes)}`;
 /** The rules of now, and those of any fork to come. */
 const [now, anyTime] = [0, Number.MAX_SAFE_INTEGER];
 
+const claimGas = 50_000n;
+
+/** The least that is more than its claim costs. */
+export const leastWei = (gasPrice: bigint): bigint => claimGas * gasPrice + 1n;
+
 export async function costs(
   watch: Watch,
   token: string | null,
@@ -45,5 +50,6 @@ export async function costs(
     refund: settle,
     settlesFromAmount: false,
     deposit: null,
+    leastAmount: token === null ? leastWei(price) : 1n,
   };
 }

@@ -48,6 +48,8 @@ export type Costs = {
   readonly settlesFromAmount: boolean;
   /** Solana: what a funding locks beside the amount, and what of it a claim leaves locked. */
   readonly deposit: { readonly locked: BaseUnits; readonly keptByClaim: BaseUnits } | null;
+  /** Of the asset: less is refused by `checkAmount` now. What a token is worth is not known. */
+  readonly leastAmount: BaseUnits;
 };
 
 /** A claim or refund to be tried. The secret is null while nobody may hear it. */

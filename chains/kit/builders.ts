@@ -40,12 +40,13 @@ export function batchFails(chain: string, { verb, legs }: Batch, reason: string)
   return new ParleyError('payout_would_fail', sentence, { chain, legs: legs.length });
 }
 
-/** Throws `amount_too_small`. `least`: what a claim costs now, in `kind`. */
+/** Throws `amount_too_small`. `least`: one unit more than a claim costs now, in `kind`. */
 export function mustBeWorth(chain: string, amount: bigint, least: bigint, kind: string): void {
-  if (amount > least) return;
+  if (amount >= least) return;
   throw new ParleyError(
     'amount_too_small',
-    `${amount} on ${chain} is not more than the ${least} that claiming it costs in ${kind} now`,
+    `${amount} on ${chain} is not more than the ${least - 1n} that claiming it costs in ${kind} ` +
+      'now',
     { chain, amount, least },
   );
 }

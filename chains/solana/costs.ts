@@ -5,7 +5,7 @@ import type { Costs } from '../interface/gas.ts';
 import { gathering } from '../nodes/gathering.ts';
 import { depositOf, sparedLamports } from './fees.ts';
 import { recentPrices, rentFor } from './node.ts';
-import { feeOf, usualPrice } from './prices.ts';
+import { feeOf, leastLamports, usualPrice } from './prices.ts';
 import type { Watch } from './watch.ts';
 
 export async function costs(
@@ -30,5 +30,6 @@ export async function costs(
     refund: settle,
     settlesFromAmount: false,
     deposit: { locked: deposit, keptByClaim: kept },
+    leastAmount: token === null ? leastLamports(own, prices).least : 1n,
   };
 }

@@ -29,7 +29,11 @@ export function usualPrice(terms: Token, prices: readonly bigint[]): bigint {
 export async function leastAmount({ rpc }: Pick<Watch, 'rpc'>, signal: AbortSignal) {
   const rent = await rentFor(rpc, 0, signal);
   // By the cheapest in each block: no stranger makes that dear.
-  const prices = await recentPrices(rpc, [], signal);
+  return leastLamports(rent, await recentPrices(rpc, [], signal));
+}
+
+/** By the rent of an empty account, and what was paid of late. */
+export function leastLamports(rent: bigint, prices: readonly bigint[]) {
   const sol = { token: null };
   const claim = feeOf(sol, usualPrice(sol, prices));
   const worth = claim * feeShare;

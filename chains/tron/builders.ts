@@ -10,16 +10,8 @@ import type { TronMaterial } from '../interface/material.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import { batchFails, mayReveal, mustBeWorth } from '../kit/builders.ts';
 import { begun } from '../nodes/gathering.ts';
-import {
-  feeLimitOf,
-  fundEnergy,
-  heldBy,
-  ownEnergy,
-  reasonOf,
-  settleEnergy,
-  transactionBytes,
-  trialOf,
-} from './energy.ts';
+import { leastSun } from './costs.ts';
+import { feeLimitOf, fundEnergy, heldBy, reasonOf, settleEnergy, trialOf } from './energy.ts';
 import { headBlock, pricesOf } from './node.ts';
 import {
   batchCall,
@@ -174,10 +166,6 @@ export async function checkAmount(
 ): Promise<void> {
   mustFit(token, amount);
   // What a token is worth in energy is not known here.
-  let least = 0n;
-  if (token === null) {
-    const { energySun, byteSun } = await pricesOf(http, signal);
-    least = ownEnergy.trxSettle * energySun + transactionBytes * byteSun;
-  }
+  const least = token === null ? leastSun(await pricesOf(http, signal)) : 1n;
   mustBeWorth(chain, amount, least, 'energy');
 }

@@ -3,18 +3,23 @@
 
 import type { Cost, Costs } from '../interface/gas.ts';
 import { ownEnergy, transactionBytes, unknownTransfer, withMargin } from './energy.ts';
-import { pricesOf } from './node.ts';
+import { type Prices, pricesOf } from './node.ts';
 import type { Watch } from './watch.ts';
 
 /** USDT to a holder; a first one takes twice as much (tronscan.org). */
 const usualTransfer = 65_000n;
+
+/** The least that is more than its claim costs. */
+export const leastSun = ({ energySun, byteSun }: Prices): bigint =>
+  ownEnergy.trxSettle * energySun + transactionBytes * byteSun + 1n;
 
 export async function costs(
   { http }: Watch,
   token: string | null,
   signal: AbortSignal,
 ): Promise<Costs> {
-  const { energySun, byteSun } = await pricesOf(http, signal);
+  const prices = await pricesOf(http, signal);
+  const { energySun, byteSun } = prices;
   const cost = (usual: bigint, most: bigint, transactions = 1n): Cost => {
     const bytes = transactions * transactionBytes * byteSun;
     return { usual: usual * energySun + bytes, most: withMargin(most) * energySun + bytes };
@@ -27,5 +32,7 @@ export async function costs(
           cost(tokenFund + approve + usualTransfer, tokenFund + approve + unknownTransfer, 2n),
           cost(tokenSettle + usualTransfer, tokenSettle + unknownTransfer),
         ];
-  return { fund, claim: settle, refund: settle, settlesFromAmount: false, deposit: null };
+  const leastAmount = token === null ? leastSun(prices) : 1n;
+  const settles = { claim: settle, refund: settle, settlesFromAmount: false };
+  return { fund, ...settles, deposit: null, leastAmount };
 }

@@ -5,15 +5,10 @@ import { randomBytes } from 'node:crypto';
 import { tronDevPolicy } from '../../chains/tron/policy.ts';
 import type { Family } from '../../core/families.ts';
 import type { DevnetClient } from '../../devnet/client.ts';
+import type { Chains } from '../../sdk/chains.ts';
 import { type ParleyClient, parleyClient } from '../../sdk/client.ts';
 import { linkWallet, mintKey } from '../../sdk/keys.ts';
-import {
-  bitcoinSource,
-  type ChainSource,
-  evmSource,
-  solanaSource,
-  tronSource,
-} from '../../sdk/sources.ts';
+import { bitcoinSource, evmSource, solanaSource, tronSource } from '../../sdk/sources.ts';
 import { memoryStore } from '../../sdk/stores/memory.ts';
 import type { Store } from '../../sdk/stores/store.ts';
 import { bitcoinWallet } from '../../sdk/wallets/bitcoin.ts';
@@ -21,7 +16,6 @@ import { coreCoins } from '../../sdk/wallets/coins.ts';
 import { evmWallet } from '../../sdk/wallets/evm.ts';
 import { solanaWallet } from '../../sdk/wallets/solana.ts';
 import { tronWallet } from '../../sdk/wallets/tron.ts';
-import type { Wallet } from '../../sdk/wallets/wallet.ts';
 import type { Brand } from './market.ts';
 import type { Place } from './place.ts';
 
@@ -31,10 +25,8 @@ export type Person = Wallets & {
   readonly name: string;
   readonly userId: string;
   readonly client: ParleyClient;
-  /** By chain. */
-  readonly wallets: ReadonlyMap<string, Wallet>;
-  /** Nodes of the person's own choice; on a dev network there is only one of each. */
-  readonly sources: ReadonlyMap<string, ChainSource>;
+  /** With nodes of the person's own choice; on a dev network there is only one of each. */
+  readonly chains: Chains;
   readonly store: Store;
 };
 
@@ -104,26 +96,29 @@ export async function newPerson(
     return coin.name === 'BTC' ? Array.from({ length: coins }, () => gift) : [gift];
   });
   await Promise.all(gifts.map((gift) => market.dev.faucet(gift)));
-  const families = Object.keys(own) as Family[];
-  const wallets = new Map<string, Wallet>(families.map((each) => [place[each].chain, own[each]]));
   const { userId } = await client.me();
-  const sources = sourcesOf(place, market.now);
-  return { name, userId, client, ...own, wallets, sources, store: memoryStore() };
+  const chains = chainsOf(place, market.now, own);
+  return { name, userId, client, ...own, chains, store: memoryStore() };
 }
 
-export function sourcesOf(place: Place, now: () => number): Map<string, ChainSource> {
+export function chainsOf(place: Place, now: () => number, own: Wallets): Chains {
   const { bitcoin, evm, tron, solana } = place;
   const { chain, rpcUrl: coreUrl } = bitcoin;
   const deployment = { chainId: tron.chainId, contract: tron.escrows, creation: tron.creation };
   const sources = [{ url: tron.rpcUrl }];
-  return new Map([
-    [chain, bitcoinSource({ chain, network: 'regtest', source: { coreUrl }, now })],
-    [evm.chain, evmSource({ ...evm, rpcUrls: [evm.rpcUrl] })],
-    [tron.chain, tronSource({ chain: tron.chain, deployment, sources, policy: tronDevPolicy })],
-    [solana.chain, solanaSource({ chain: solana.chain, rpcUrls: [solana.rpcUrl], now })],
-  ]);
+  const onTron = { chain: tron.chain, deployment, sources, policy: tronDevPolicy };
+  const onSolana = { chain: solana.chain, rpcUrls: [solana.rpcUrl], now };
+  return {
+    [chain]: {
+      source: bitcoinSource({ chain, network: 'regtest', source: { coreUrl }, now }),
+      wallet: own.bitcoin,
+    },
+    [evm.chain]: { source: evmSource({ ...evm, rpcUrls: [evm.rpcUrl] }), wallet: own.evm },
+    [tron.chain]: { source: tronSource(onTron), wallet: own.tron },
+    [solana.chain]: { source: solanaSource(onSolana), wallet: own.solana },
+  };
 }
 
 export async function leave(person: Person): Promise<void> {
-  await Promise.all([...person.sources.values()].map(({ adapter }) => adapter.close()));
+  await Promise.all(Object.values(person.chains).map(({ source }) => source.adapter.close()));
 }

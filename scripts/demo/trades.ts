@@ -69,13 +69,11 @@ async function agree({ assets, now, say }: Scene, plan: Plan): Promise<Deal> {
   const thread = await maker.client.quote(created.id, quoteAmount.toString());
   say(plan, maker.name, `quotes ${taker.name}'s request`);
   const accepted = async (person: Person) => {
-    const { client, userId, store } = person;
+    const { client, userId, chains, store } = person;
     const { trade, swapId } = await accept({
-      ...{ client, userId, store, now, base, quote, quoteAmount },
+      ...{ client, userId, chains, store, now, base, quote, quoteAmount },
       rfq: { ...created, baseAmount },
       threadId: thread.id,
-      views: viewsOf(person),
-      destinationOn: (chain) => destinationOf(person, chain),
     });
     return { side: { person, trade }, swapId };
   };
@@ -84,16 +82,6 @@ async function agree({ assets, now, say }: Scene, plan: Plan): Promise<Deal> {
   if (swapId === null) throw new Error('both have accepted and there is no swap');
   say(plan, 'both', `agree: swap ${swapId}`);
   return { swapId, sides: [first.side, side] };
-}
-
-function viewsOf({ sources }: Person) {
-  return new Map([...sources].map(([chain, { view }]) => [chain, view]));
-}
-
-function destinationOf({ name, wallets }: Person, chain: string) {
-  const wallet = wallets.get(chain);
-  if (wallet === undefined) throw new Error(`${name} has no wallet on ${chain}`);
-  return { address: wallet.address, pubkey: wallet.family === 'bitcoin' ? wallet.pubkey : null };
 }
 
 /** Leg a is funded by the maker, leg b by the taker. */
@@ -120,7 +108,7 @@ async function run(
   { stopWhen, isBack = false }: Run = {},
 ): Promise<Outcome | null> {
   const stop = new AbortController();
-  const { client, sources, wallets, store } = person;
+  const { client, chains, store } = person;
   const onProgress = (progress: Progress) => {
     const { step, text, txid, leg } = progress;
     const isSent = sends.has(step) && txid !== null && leg !== null;
@@ -137,7 +125,7 @@ async function run(
   };
   try {
     return await settle({
-      ...{ swapId, trade, client, sources, wallets, store, pollMs, marketPollMs, onProgress },
+      ...{ swapId, trade, client, chains, store, pollMs, marketPollMs, onProgress },
       now: scene.now,
       signal: AbortSignal.any([stop.signal, scene.signal]),
     });
@@ -175,7 +163,7 @@ async function refunded(scene: Scene, plan: Plan, { swapId, sides }: Deal) {
   const { say } = scene;
   const isNoShow = plan.ends === 'no show';
   // Whoever funds the long leg is the initiator.
-  const { long } = ownLegs(sides[1].trade, viewsOf(plan.maker));
+  const { long } = ownLegs(sides[1].trade, plan.maker.chains);
   const [initiator, other] = long === 'a' ? [sides[1], sides[0]] : sides;
   const [stays, leaves] = isNoShow ? [initiator, other] : [other, initiator];
   const funded = Promise.withResolvers<void>();

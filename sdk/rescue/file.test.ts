@@ -4,10 +4,17 @@ import fc from 'fast-check';
 import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
 import { type EscrowFacts, nothingSeen } from '../../core/facts.ts';
 import type { LegName } from '../../core/trade.ts';
-import type { ChainSource } from '../settle/context.ts';
 import { memoryStore } from '../stores/memory.ts';
 import type { SwapRecord } from '../stores/store.ts';
-import { bitcoinView, evmView, keptRecord, now, secret, views } from '../testing/honest.ts';
+import {
+  bitcoinView,
+  evmView,
+  keptRecord,
+  now,
+  pinned,
+  pinnedTo,
+  secret,
+} from '../testing/honest.ts';
 import type { ChainView } from '../trade.ts';
 import { phraseKeys } from './derive.ts';
 import { mostBytes, readOwnRescue, readRescue, writeRescue } from './file.ts';
@@ -27,7 +34,7 @@ async function storeOf(records: readonly SwapRecord[], at = now) {
   return store;
 }
 const store = await storeOf([record]);
-const text = await writeRescue(store, views);
+const text = await writeRescue(store, pinned);
 
 test('the file holds terms, escrows and public keys of both, chains and contracts, no secret', () => {
   const { network, writtenAt, chains, swaps } = readRescue(text);
@@ -87,18 +94,15 @@ test('a file that cannot be used says why', async () => {
   assert.throws(() => readOwnRescue(other, text), { code: 'other_phrase' });
   assert.throws(() => readOwnRescue(store, as({ seal: '' })), { code: 'other_phrase' });
   const real = storeWith(await phraseKeys(newPhrase(), 'mainnet'), memoryStore(), () => now);
-  const sources = new Map();
-  await assert.rejects(restoreFromFile(real, text, { sources }), { code: 'other_network' });
+  await assert.rejects(restoreFromFile(real, text, { chains: {} }), { code: 'other_network' });
 });
 
 test('the file is no word about contracts and networks: the person’s own pins are', async () => {
   const restored = (bitcoin: ChainView, evm: ChainView) => {
-    const pinned = [bitcoin, evm].map((view) => [view.chain, { view } as unknown as ChainSource]);
-    const sources = new Map(pinned as [string, ChainSource][]);
     return restoreFromFile(
       storeWith(keys, memoryStore(), () => now),
       text,
-      { sources },
+      { chains: pinnedTo(bitcoin, evm) },
     );
   };
   const contract = `0x${'11'.repeat(20)}` as const;
@@ -135,7 +139,7 @@ test('a swap is in the file until nothing of it can be taken or come back', asyn
     const address = (leg: LegName) => record.swap.legs[leg].escrow!.address;
     const shown = { [address('a')]: facts.a, [address('b')]: facts.b };
     const found = readRescue(
-      await writeRescue(await storeOf([{ ...record, seen: shown }], at), views),
+      await writeRescue(await storeOf([{ ...record, seen: shown }], at), pinned),
     );
     assert.equal(
       found.swaps.length,
@@ -151,7 +155,7 @@ test('more open swaps than a file holds are refused, not left out', async () => 
     swap: { ...record.swap, id: `swap-${at}` },
   }));
   const full = await storeOf(many);
-  await assert.rejects(writeRescue(full, views), {
+  await assert.rejects(writeRescue(full, pinned), {
     code: 'too_large',
     message: /^2000 open swaps/,
   });

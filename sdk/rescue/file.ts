@@ -9,7 +9,13 @@ import type { UnixSeconds } from '../../core/nominal.ts';
 import { RescueError } from '../errors.ts';
 import { ownSides } from '../settle/record.ts';
 import { readKept, type SwapRecord, writeKept } from '../stores/store.ts';
-import type { ChainView, ChainViews, OwnTrade, VerifiedSwap } from '../trade.ts';
+import {
+  type ChainView,
+  type OwnTrade,
+  type PinnedChains,
+  sourceIn,
+  type VerifiedSwap,
+} from '../trade.ts';
 import type { PhraseStore } from './store.ts';
 
 const format = 'parley-rescue';
@@ -44,7 +50,7 @@ type Written = {
 };
 
 /** JSON of all swaps of the store that are not over. Throws RescueError `too_large`. */
-export async function writeRescue(store: PhraseStore, views: ChainViews): Promise<string> {
+export async function writeRescue(store: PhraseStore, chains: PinnedChains): Promise<string> {
   const writtenAt = Math.floor(await store.now());
   const swaps: RescueSwap[] = [];
   for (const swapId of await store.swapIds()) {
@@ -53,8 +59,8 @@ export async function writeRescue(store: PhraseStore, views: ChainViews): Promis
     swaps.push({ trade: record.trade, swap: record.swap });
   }
   const named = new Set(swaps.flatMap(({ swap }) => [swap.legs.a.chain, swap.legs.b.chain]));
-  const chains = [...named].map((chain) => chainOf(chain, views));
-  const content: RescueFile = { network: store.keys.network, writtenAt, chains, swaps };
+  const known = [...named].map((chain) => chainOf(sourceIn(chains, chain).view));
+  const content: RescueFile = { network: store.keys.network, writtenAt, chains: known, swaps };
   // What is signed is the text without blanks, so that no editor spoils it.
   const text = compact(writeKept(content));
   const checksum = bytesToHex(sha256(utf8ToBytes(text)));
@@ -74,11 +80,9 @@ function compact(json: string): string {
   return JSON.stringify(JSON.parse(json));
 }
 
-function chainOf(chain: string, views: ChainViews): RescueChain {
-  const view = views.get(chain);
-  if (view === undefined) throw new Error(`no pinned facts about chain "${chain}"`);
+function chainOf(view: ChainView): RescueChain {
   if (view.family === 'bitcoin') {
-    return { chain, family: 'bitcoin', network: view.network.name };
+    return { chain: view.chain, family: 'bitcoin', network: view.network.name };
   }
   const { policy: _, ...rest } = view;
   return rest;

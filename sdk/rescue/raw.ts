@@ -28,10 +28,7 @@ export type RawSpend = Spend &
     | { readonly is: 'call'; readonly chainId: number; readonly call: EvmCall }
   );
 
-export type RawInput = Pick<
-  SettleInput,
-  'swapId' | 'sources' | 'wallets' | 'store' | 'now' | 'signal'
->;
+export type RawInput = Pick<SettleInput, 'swapId' | 'chains' | 'store' | 'now' | 'signal'>;
 
 /**
  * Of the own leg a refund, of the other one a claim. A text may be sent at any time: a claim's

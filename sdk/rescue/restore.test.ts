@@ -8,6 +8,7 @@ import { settle } from '../settle.ts';
 import { memoryStore } from '../stores/memory.ts';
 import { newHashlock, type Store } from '../stores/store.ts';
 import { type FourChains, fourChains } from '../testing/four-chains.ts';
+import { withChain } from '../testing/honest.ts';
 import {
   agreedAt,
   alter,
@@ -44,7 +45,7 @@ function fromMarket({ market, input }: Side, party: 'maker' | 'taker'): FromMark
   return {
     client: market.client(party),
     userId: party === 'taker' ? takerId : makerId,
-    ...{ assets: [base, quote], sources: input.sources },
+    ...{ assets: [base, quote], chains: input.chains },
     isOwn: (_, { address }) => address === refundTo.address || address === payTo.address,
     confirm: ({ trade }) => trade.quoteAmount === market.trade(party).quoteAmount,
   };
@@ -62,8 +63,7 @@ timed('lost at any moment, with phrase and market or file: never with neither le
   const property = fc.asyncProperty(moments, how, async (lost, { party, isByFile }) => {
     const { store: first, secret } = await firstDevice(() => agreedAt);
     const scene = await paperScene(party, { secret, stepSeconds: 300 });
-    const { swapId, sources } = scene.input;
-    const views = new Map([...sources].map(([chain, { view }]) => [chain, view]));
+    const { swapId, chains } = scene.input;
     let store = party === 'taker' ? first : device(() => scene.wall);
     for (const moment of lost.toSorted((a, b) => a - b)) {
       if (isOver(scene)) break;
@@ -71,7 +71,7 @@ timed('lost at any moment, with phrase and market or file: never with neither le
       // Nothing is in its file yet, and nothing is funded.
       if (isByFile && (await store.getSwap(swapId)) === null) return;
       const restored = isByFile
-        ? await restoreFromFile(next, await writeRescue(store, views), { sources })
+        ? await restoreFromFile(next, await writeRescue(store, chains), { chains })
         : (await restoreFromMarket(next, fromMarket(scene, party))).swaps;
       if (restored.length === 0) break;
       assert.equal(restored[0]?.outcome, 'restored', restored[0]?.why);
@@ -108,7 +108,7 @@ timed(
       [{ confirm: () => false }, 'declined', /declined/],
       [{ isOwn: () => false }, 'refused', /legs.b.refundAddress must be an address of yours/],
       [{ assets: [] }, 'refused', /one of your pinned assets/],
-      [{ sources: new Map() }, 'refused', /no chain source of your own/],
+      [{ chains: {} }, 'refused', /no source for .* among your chains \(none\)/],
     ] as const) {
       const no = await outcomeOf(how);
       assert.equal(no?.outcome, outcome);
@@ -214,8 +214,8 @@ async function funded() {
       restored?.why,
     );
     const { trade: _, ...input } = scene.input('taker');
-    const wallets = new Map([...input.wallets, [chain, walletBy(restored?.bitcoinKey ?? -1)]]);
-    return { ...input, wallets, store: next };
+    const wallet = walletBy(restored?.bitcoinKey ?? -1);
+    return { ...input, chains: withChain(input.chains, chain, { wallet }), store: next };
   };
   return { scene, taker, another, side: { market: scene.market, input: taker } };
 }
@@ -234,18 +234,15 @@ timed('half settled and lost: phrase and market alone go on to the end, with Bit
 timed(
   'the rescue drill: phrase, file and nodes, with the market gone, claim and refund',
   async () => {
-    const views = new Map(
-      [...chains.swap().input('taker').sources].map(([chain, { view }]) => [chain, view]),
-    );
     for (const end of ['received', 'refunded'] as const) {
       const { scene, taker, another } = await funded();
       const maker = end === 'received' ? running(await sideOf(scene, 'maker')) : null;
       await until(taker, isFunded);
       await maker?.next('funded');
-      const file = await writeRescue(taker.store, views);
+      const file = await writeRescue(taker.store, taker.chains);
       scene.market.die();
       const next = device(chains.now);
-      const input = another(next, await restoreFromFile(next, file, { sources: taker.sources }));
+      const input = another(next, await restoreFromFile(next, file, { chains: taker.chains }));
       if (end === 'refunded') {
         await until(
           { ...input, client: null },

@@ -8,10 +8,15 @@ import type { Destination } from '../../core/terms.ts';
 import { otherLeg, type Party } from '../../core/trade.ts';
 import type { ParleyClient } from '../client.ts';
 import { messageOf, RescueError, SettleError, VerificationError } from '../errors.ts';
-import type { ChainSource } from '../settle/context.ts';
 import { ownSides } from '../settle/record.ts';
 import { mustBeOnly, type SwapRecord } from '../stores/store.ts';
-import { type ChainViews, givenLeg, type OwnTrade, type PinnedAsset } from '../trade.ts';
+import {
+  givenLeg,
+  type OwnTrade,
+  type PinnedAsset,
+  type PinnedChains,
+  sourceIn,
+} from '../trade.ts';
 import type { Swap, Thread } from '../types.ts';
 import { escrowOf, mustBeSwap, mustEqual, verifySwap } from '../verify.ts';
 import { type RescueSwap, readOwnRescue } from './file.ts';
@@ -34,7 +39,7 @@ export type Restored = {
 
 export type Restoring = SearchOptions & {
   /** What the person pins about each chain. */
-  readonly sources: ReadonlyMap<ChainKey, ChainSource>;
+  readonly chains: PinnedChains;
 };
 
 export type FromMarket = Restoring & {
@@ -58,12 +63,11 @@ export async function restoreFromFile(
   text: string,
   how: Restoring,
 ): Promise<Restored[]> {
-  const views = viewsOf(store, how);
+  mustBeOfNetwork(store, how);
   const { swaps } = readOwnRescue(store, text);
   return keepAll(store, swaps, how, async ({ swap }) => {
     for (const { leg, chain, escrow } of [swap.legs.a, swap.legs.b]) {
-      const view = views.get(chain);
-      if (view === undefined) throw new SettleError('no_source', `no chain source for "${chain}"`);
+      const { view } = sourceIn(how.chains, chain);
       if (escrow === null) continue;
       const field = `legs.${leg}.escrow`;
       mustEqual(field, escrowOf(field, escrow.terms, view).address, escrow.address);
@@ -80,7 +84,7 @@ export async function restoreFromMarket(
   store: PhraseStore,
   how: FromMarket,
 ): Promise<{ readonly swaps: Restored[]; readonly isWhole: boolean }> {
-  const views = viewsOf(store, how);
+  mustBeOfNetwork(store, how);
   const { swaps, isWhole } = await listed(how);
   const done: Restored[] = [];
   const found: RescueSwap[] = [];
@@ -88,7 +92,7 @@ export async function restoreFromMarket(
     try {
       const ended = endOf(swap);
       if (ended !== null) done.push({ ...without(swap.id), ...ended });
-      else found.push(await agreedTo(swap, how, views, await store.now()));
+      else found.push(await agreedTo(swap, how, await store.now()));
     } catch (error) {
       done.push(refusedBy(swap.id, error));
     }
@@ -101,14 +105,14 @@ export async function restoreFromMarket(
 }
 
 /** Keys of one network must not sign on another. */
-function viewsOf({ keys }: PhraseStore, { sources }: Restoring): ChainViews {
+function mustBeOfNetwork({ keys }: PhraseStore, { chains }: Restoring): void {
   const { name } = bitcoinNetworkOf(keys.network);
-  for (const { view } of sources.values()) {
+  for (const { source } of Object.values(chains)) {
+    const { view } = source;
     if (view.family !== 'bitcoin' || view.network.name === name) continue;
     const sentence = `the source of "${view.chain}" is of Bitcoin ${view.network.name}`;
     throw new RescueError('other_network', `${sentence}, the keys of ${name}`);
   }
-  return new Map([...sources].map(([chain, { view }]) => [chain, view]));
 }
 
 type Check = (found: RescueSwap, isKey: (pubkey: string) => boolean) => Promise<boolean>;
@@ -235,8 +239,7 @@ function endOf(swap: Swap): Pick<Restored, 'outcome' | 'why'> | null {
 /** The trade as the market tells it, with the person's own pins; verified as ever. */
 async function agreedTo(
   swap: Swap,
-  { client, userId, assets, signal }: FromMarket,
-  views: ChainViews,
+  { client, userId, assets, chains, signal }: FromMarket,
   now: UnixSeconds,
 ): Promise<RescueSwap> {
   const how = signal === undefined ? {} : { signal };
@@ -258,11 +261,7 @@ async function agreedTo(
     swapSeenAt: agreedAt,
     ...destinationsIn(swap, party),
   };
-  for (const { chain } of [trade.base, trade.quote]) {
-    if (views.has(chain)) continue;
-    throw new SettleError('no_source', `no chain source of your own for "${chain}"`);
-  }
-  return { trade, swap: verifySwap(swap, trade, views, { swapId: swap.id, now }) };
+  return { trade, swap: verifySwap(swap, trade, chains, { swapId: swap.id, now }) };
 }
 
 function pinned(assets: readonly PinnedAsset[], id: Thread['rfq']['baseAssetId']): PinnedAsset {

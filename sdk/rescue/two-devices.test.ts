@@ -10,6 +10,7 @@ import { type SettleInput, settle } from '../settle.ts';
 import { memoryStore } from '../stores/memory.ts';
 import type { Store } from '../stores/store.ts';
 import { type FourChains, fourChains } from '../testing/four-chains.ts';
+import { withChain } from '../testing/honest.ts';
 import { isOver, type PaperScene, paperScene, run, sent } from '../testing/paper-scene.ts';
 import { coreOf, isFunded, recordOf, running, sideOf, stopAll, until } from '../testing/sides.ts';
 import { timed } from '../testing/timed.ts';
@@ -92,7 +93,7 @@ async function twoDevices(party: Party, input: SettleInput, secret: string) {
     const privateKey = chains.keysOf[party].bitcoin;
     const payout = homes[nth];
     const wallet = bitcoinWallet({ privateKey, network: 'regtest', payout });
-    return { ...each, wallets: new Map([...input.wallets, [chain, wallet]]) };
+    return { ...each, chains: withChain(input.chains, chain, { wallet }) };
   });
   const paid = async () => {
     const all = homes.map((each) => core<number>('getreceivedbyaddress', [each]));

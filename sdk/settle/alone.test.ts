@@ -177,7 +177,9 @@ timed('a person is called for the other leg only when nothing is to be claimed',
   const scene = await stoppedOncePublic('maker');
   scene.chains.b.pool.clear();
   const { key, source } = scene.chains.b;
-  await assert.rejects(run(scene, { sources: new Map([[key, source]]) }), { code: 'no_source' });
+  await assert.rejects(run(scene, { chains: { [key]: { ...scene.input.chains[key], source } } }), {
+    code: 'no_source',
+  });
   assert.equal(scene.endOf('b'), 'claimed');
 });
 
@@ -245,7 +247,9 @@ timed('a settlement that ends, is stopped or fails is followed no more', async (
   await run(scene, {}, () => now.size === 2);
   assert.deepEqual([now.size, ever.size], [0, 2]);
   ever.clear();
-  await assert.rejects(run(scene, { wallets: new Map() }), { code: 'no_wallet' });
+  const { a, b } = scene.chains;
+  const chains = { [a.key]: { source: a.source }, [b.key]: { source: b.source } };
+  await assert.rejects(run(scene, { chains }), { code: 'no_wallet' });
   assert.deepEqual([now.size, ever.size], [0, 2]);
   assert.equal((await run(scene))?.end, 'received');
   assert.equal(now.size, 0);

@@ -7,19 +7,17 @@ import type { ChainKey, Family } from '../../core/families.ts';
 import type { Secret } from '../../core/hashlock.ts';
 import type { BaseUnits, Millis, UnixSeconds } from '../../core/nominal.ts';
 import type { LegName } from '../../core/trade.ts';
+import { type ChainSource, type Chains, walletIn } from '../chains.ts';
 import type { ParleyClient } from '../client.ts';
 import { SettleError, WalletError } from '../errors.ts';
 import type { Store, SwapRecord } from '../stores/store.ts';
-import type { ChainView, ChainViews, OwnTrade } from '../trade.ts';
+import { type OwnTrade, sourceIn } from '../trade.ts';
 import type { Asked } from '../verify-material.ts';
 import type { AskedFor, Wallet } from '../wallets/wallet.ts';
 import { wordsOf } from '../words.ts';
 import { keptStore } from './keeping.ts';
 import type { SettleState } from './machine.ts';
 import { type LegSeen, legOf, ownSides, type SetLeg } from './record.ts';
-
-/** A chain as the customer sees it, through a node of its own choice. */
-export type ChainSource = { readonly view: ChainView; readonly adapter: ChainAdapter };
 
 export type FundingWay = 'authorization' | 'permit' | 'approval';
 
@@ -69,8 +67,7 @@ export type SettleInput = {
   readonly trade?: OwnTrade;
   /** null: the market is gone; claims and refunds need none. */
   readonly client: ParleyClient | null;
-  readonly sources: ReadonlyMap<ChainKey, ChainSource>;
-  readonly wallets: ReadonlyMap<ChainKey, Wallet>;
+  readonly chains: Chains;
   readonly store: Store;
   readonly now?: () => UnixSeconds | Promise<UnixSeconds>;
   /** Pause between polls of the chains; default 1 s. */
@@ -271,20 +268,12 @@ export function contextOf(input: SettleInput) {
   };
 }
 
-export function viewsOf(context: Pick<Context, 'sources'>): ChainViews {
-  return new Map([...context.sources].map(([chain, { view }]) => [chain, view]));
+export function sourceOf({ chains }: Pick<Context, 'chains'>, chain: ChainKey): ChainSource {
+  return sourceIn(chains, chain);
 }
 
-export function sourceOf(context: Pick<Context, 'sources'>, chain: ChainKey): ChainSource {
-  const source = context.sources.get(chain);
-  if (source !== undefined) return source;
-  throw new SettleError('no_source', `no chain source of your own for "${chain}"`);
-}
-
-export function walletOf(context: Context, chain: ChainKey): Wallet {
-  const wallet = context.wallets.get(chain);
-  if (wallet !== undefined) return wallet;
-  throw new SettleError('no_wallet', `no wallet of your own for "${chain}"`);
+export function walletOf({ chains }: Pick<Context, 'chains'>, chain: ChainKey): Wallet {
+  return walletIn(chains, chain);
 }
 
 export function ownLeg({ record }: Pick<Context, 'record'>): SetLeg {

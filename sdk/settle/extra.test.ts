@@ -34,9 +34,9 @@ test('paid by hand or brought back, too much waits for its owner, who gives so m
   const extra = amount / 2n;
   const holding = (more: Partial<SwapRecord>, given: bigint): Context => {
     const adapter = { payments: async () => [paid(amount), paid(extra)] };
-    const sources = new Map([[bitcoinView.chain, { view: bitcoinView, adapter }]]);
+    const chains = { [bitcoinView.chain]: { source: { view: bitcoinView, adapter } } };
     return {
-      ...{ record: keptRecord('taker', more), sources },
+      ...{ record: keptRecord('taker', more), chains },
       ...{ limit: () => AbortSignal.timeout(1_000), givesExtra: (each: bigint) => each <= given },
     } as unknown as Context;
   };

@@ -17,7 +17,6 @@ import {
   payingLeg,
   shows,
   sourceOf,
-  viewsOf,
   walletOf,
 } from './context.ts';
 import { approvalLimitMs } from './hands/account.ts';
@@ -153,7 +152,7 @@ function waitForPayment(context: Context): void {
 async function followsToday(context: Context): Promise<boolean> {
   const { record } = context;
   try {
-    mustFollowToday(record, viewsOf(context), await context.now());
+    mustFollowToday(record, context.chains, await context.now());
     return true;
   } catch (error) {
     if (!mayBeFunded(record) || !(error instanceof SettleError)) throw error;

@@ -6,10 +6,12 @@ import type { ChainAdapter } from '../../chains/adapter.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { nothingSeen } from '../../core/facts.ts';
 import type { LegName } from '../../core/trade.ts';
+import { walletIn } from '../chains.ts';
 import type { ParleyClient } from '../client.ts';
 import { ParleyApiError } from '../errors.ts';
 import type { SettleInput } from '../settle.ts';
 import type { SwapRecord } from '../stores/store.ts';
+import { withChain } from '../testing/honest.ts';
 import {
   aboutToReveal,
   alter,
@@ -22,19 +24,19 @@ import {
   untilMined,
 } from '../testing/paper-scene.ts';
 import { timed } from '../testing/timed.ts';
-import type { EvmWallet, Wallet } from '../wallets/wallet.ts';
+import type { EvmWallet } from '../wallets/wallet.ts';
 
 const never = () => new Promise<never>(() => {});
 /** What is done once a transaction of this leg is signed, and before it is used. */
 function onSigned(scene: PaperScene, leg: LegName, then: () => unknown): Partial<SettleInput> {
   const { key } = scene.chains[leg];
-  const wallet = scene.input.wallets.get(key) as EvmWallet;
+  const wallet = walletIn(scene.input.chains, key) as EvmWallet;
   const sign: EvmWallet['sign'] = async (...about) => {
     const signed = await wallet.sign(...about);
     await then();
     return signed;
   };
-  return { wallets: new Map<string, Wallet>(scene.input.wallets).set(key, { ...wallet, sign }) };
+  return { chains: withChain(scene.input.chains, key, { wallet: { ...wallet, sign } }) };
 }
 
 const deadlinesOf = async (scene: PaperScene) => (await recordOf(scene)).swap.deadlines;

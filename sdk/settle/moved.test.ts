@@ -6,6 +6,7 @@ import { evmDeployment, evmEscrow, fundCalls } from '../../chains/evm/plan.ts';
 import { shardOf } from '../../contracts/escrows/ids.ts';
 import type { ParleyClient } from '../client.ts';
 import { ParleyApiError } from '../errors.ts';
+import { withChain } from '../testing/honest.ts';
 import { type PaperScene, paperScene, run, says } from '../testing/paper-scene.ts';
 import { timed } from '../testing/timed.ts';
 import type { Built } from '../types.ts';
@@ -72,7 +73,7 @@ timed('a build that does not fit a leg that has not moved ends it', async () => 
 /** The taker's own leg is kept in a contract that takes none now, by a version that named none. */
 async function inFormer() {
   const scene = await paperScene('taker');
-  const { client, store, swapId, sources } = scene.input;
+  const { client, store, swapId, chains } = scene.input;
   await run(scene, {}, () => says(scene, 'follow from your own trade'));
   const record = await store.getSwap(swapId);
   const { key, chainId, source } = scene.chains.b;
@@ -89,7 +90,7 @@ async function inFormer() {
   const { terms } = kept?.swap.legs.b.escrow ?? {};
   assert.ok(terms);
   const view = { ...source.view, deployment };
-  const own = { sources: new Map([...sources, [key, { ...source, view }]]) };
+  const own = { chains: withChain(chains, key, { source: { ...source, view } }) };
   const lane = { number: '', counter: 1, ...terms.lane, contract: former };
   /** The market has not moved it. */
   const stay = () =>

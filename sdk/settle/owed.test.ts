@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Owed } from '../../chains/interface/gas.ts';
 import { memoryStore } from '../stores/memory.ts';
 import type { Store, SwapRecord } from '../stores/store.ts';
-import { keptRecord, now, views } from '../testing/honest.ts';
+import { bitcoinView, evmView, keptRecord, now } from '../testing/honest.ts';
 import { type Context, contextOf } from './context.ts';
 import { keepOwed, owing } from './owed.ts';
 
@@ -38,14 +38,15 @@ async function sideOf(funds: Funds, store: Store = memoryStore()): Promise<Conte
     return need <= funds.has ? null : { code: 'fee_poor', verb: 'claim', address, sentence };
   };
   const adapter = { heads: async () => ({ clock: funds.clock }), fundsShortage };
-  const sources = [...views].map(([chain, view]) => [chain, { view, adapter }] as never);
-  const wallets = [...views.keys()].map(
-    (chain) => [chain, { family: 'evm', address: funds.address }] as never,
-  );
+  const wallet = { family: 'evm', address: funds.address };
+  const chains = [bitcoinView, evmView].map((view) => [
+    view.chain,
+    { source: { view, adapter }, wallet },
+  ]);
   await store.putSwap(recordOf(id));
   const context = contextOf({
     ...{ swapId: id, client: null, store },
-    ...{ sources: new Map(sources), wallets: new Map(wallets) },
+    chains: Object.fromEntries(chains),
   });
   await context.store.getSwap(id);
   return context;

@@ -26,8 +26,8 @@ function note(book: Book, key: string, swapId: string, terms: EscrowTerms | null
 }
 
 /** Whoever signs pays; on EVM that need not be the party that is paid. */
-export function payerOf({ wallets }: Context, { chain }: SetLeg, party: string): string {
-  const wallet = wallets.get(chain);
+export function payerOf({ chains }: Context, { chain }: SetLeg, party: string): string {
+  const wallet = chains[chain]?.wallet;
   return wallet?.family === 'evm' ? wallet.address : party;
 }
 

@@ -12,6 +12,7 @@ import {
 import { type EscrowFacts, nothingSeen } from '../../core/facts.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { LegName } from '../../core/trade.ts';
+import type { Chains } from '../chains.ts';
 import type { ParleyClient } from '../client.ts';
 import { ParleyApiError } from '../errors.ts';
 import { memoryStore } from '../stores/memory.ts';
@@ -24,16 +25,17 @@ import {
   keys,
   lastOf,
   now,
+  pinned,
   shownLeg,
   swapId,
   termsOf,
   tradeOf,
-  views,
+  withChain,
 } from '../testing/honest.ts';
 import type { Swap } from '../types.ts';
 import { clockToleranceSeconds, verifySwap } from '../verify.ts';
 import type { BitcoinWallet } from '../wallets/wallet.ts';
-import { type ChainSource, contextOf, type SettleInput } from './context.ts';
+import { contextOf, type SettleInput } from './context.ts';
 import { prepare, takeMoves } from './prepare.ts';
 import type { Seen } from './record.ts';
 
@@ -62,10 +64,7 @@ function showing(swap: Swap | Error, given: unknown[] = [], then = swap) {
 }
 
 function inputOf(client: ParleyClient, store: Store, party: 'maker' | 'taker'): SettleInput {
-  const sources = new Map(
-    [...views].map(([chain, view]) => [chain, { view } as unknown as ChainSource] as const),
-  );
-  return { swapId, client, sources, wallets: new Map(), store, trade: tradeOf(party) };
+  return { swapId, client, chains: pinned as Chains, store, trade: tradeOf(party) };
 }
 
 /** The maker (it gives `a` second) asks again `later`; the taker's leg `b` may be funded. */
@@ -123,7 +122,7 @@ for (const [what, lie, field] of [
   ['hashlock', other, 'hashlock'],
 ] as const) {
   test(`a market that tells another ${what} later moves nothing`, async () => {
-    assert.doesNotThrow(() => verifySwap(lie, tradeOf('maker'), views, { swapId, now: later }));
+    assert.doesNotThrow(() => verifySwap(lie, tradeOf('maker'), pinned, { swapId, now: later }));
     for (const funded of [[], ['b']] as LegName[][]) {
       const { next, kept } = await asked(lie, { funded });
       await assert.rejects(next(), byField(field));
@@ -183,11 +182,12 @@ async function keyTold(wallet: Partial<BitcoinWallet>, kind: 'p2tr' | 'p2wpkh') 
   const honest = honestSwap('taker');
   const b = { ...honest.legs.b, refundAddress: address };
   const emitted: unknown[] = [];
+  const signing = { family: 'bitcoin', ...wallet } as BitcoinWallet;
   const then = { ...honest, legs: { ...honest.legs, b } };
   await prepare(
     contextOf({
       ...inputOf(showing(without('refund'), emitted, then), memoryStore(), 'taker'),
-      wallets: new Map([[bitcoinView.chain, { family: 'bitcoin', ...wallet } as BitcoinWallet]]),
+      chains: withChain(pinned as Chains, bitcoinView.chain, { wallet: signing }),
       trade: { ...trade, refundTo: { address, pubkey } },
       now: () => now,
     }),

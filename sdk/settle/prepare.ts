@@ -12,7 +12,7 @@ import { mayBeFunded, mustBeOnly } from '../stores/store.ts';
 import { type ChainView, givenLeg, type OwnTrade, ownLegs, type VerifiedSwap } from '../trade.ts';
 import type { Swap } from '../types.ts';
 import { verifyAgain, verifySwap } from '../verify.ts';
-import { type Context, viewsOf, walletOf } from './context.ts';
+import { type Context, walletOf } from './context.ts';
 import { mayMove } from './machine.ts';
 import { asked } from './market.ts';
 import type { Seen } from './record.ts';
@@ -32,8 +32,8 @@ export async function prepare(context: Context): Promise<boolean> {
   for (;;) {
     const answered = await untilAnswered(context, client);
     const at = { swapId, now: await context.now() };
-    const trade = await sighted(store, own, answered, viewsOf(context), at);
-    const swap = verifySwap(await named(context, trade, answered), trade, viewsOf(context), at);
+    const trade = await sighted(store, own, answered, context.chains, at);
+    const swap = verifySwap(await named(context, trade, answered), trade, context.chains, at);
     await mustBeOnly(store, { trade, swap });
     if (complete(swap)) {
       const none = { funding: null, claim: null, refund: null, publicSecret: null };
@@ -48,10 +48,10 @@ export async function prepare(context: Context): Promise<boolean> {
 }
 
 /** A payout of another network must not be found when a claim is due. */
-function mustPayHere({ wallets, sources }: Context): void {
-  for (const [chain, wallet] of wallets) {
-    const view = sources.get(chain)?.view;
-    if (wallet.family !== 'bitcoin' || view?.family !== 'bitcoin') continue;
+function mustPayHere({ chains }: Context): void {
+  for (const { source, wallet } of Object.values(chains)) {
+    const { view } = source;
+    if (wallet?.family !== 'bitcoin' || view.family !== 'bitcoin') continue;
     if (wallet.payout !== undefined) parseBitcoinAddress(wallet.payout, view.network);
   }
 }
@@ -82,7 +82,7 @@ async function named(context: Context, trade: OwnTrade, first: Swap): Promise<Sw
   const { client } = context;
   if (client === null) return first;
   const gives = givenLeg(trade.party);
-  const own = ownLegs(trade, viewsOf(context));
+  const own = ownLegs(trade, context.chains);
   let swap = first;
   for (const name of ['a', 'b'] as const) {
     const kind = name === gives ? 'refund' : 'payout';
@@ -130,7 +130,7 @@ export async function takeMoves(context: Context, seen: Seen): Promise<boolean> 
   let verified: VerifiedSwap;
   try {
     const swap = await asked(context, (how) => client.swap(context.swapId, how));
-    verified = verifyAgain(swap, record, viewsOf(context));
+    verified = verifyAgain(swap, record, context.chains);
   } catch (error) {
     mustPass(context, error);
     return false;

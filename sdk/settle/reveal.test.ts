@@ -6,6 +6,7 @@ import type { Warning } from '../../chains/interface/gas.ts';
 import type { WatchedEscrow } from '../../chains/interface/reading.ts';
 import { sleep } from '../../chains/nodes/turn.ts';
 import { ParleyError } from '../../core/errors.ts';
+import { walletIn } from '../chains.ts';
 import type { ParleyClient } from '../client.ts';
 import type { SettleInput } from '../settle.ts';
 import type { SwapRecord } from '../stores/store.ts';
@@ -145,7 +146,7 @@ timed(
   async () => {
     const scene = await paperScene('taker');
     const { key, mined } = scene.chains.a;
-    const { address = '' } = scene.input.wallets.get(key) ?? {};
+    const { address } = walletIn(scene.input.chains, key);
     const before = Promise.withResolvers<void>();
     const sending = locked(accountKey(key, 'evm', address), () => before.promise);
     const running = run(scene);

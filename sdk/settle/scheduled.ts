@@ -22,7 +22,7 @@ export async function leaveRefunds(context: Context, { state }: Seen): Promise<v
   const { client, swapId, record } = context;
   const leg = ownLeg(context);
   const { leg: gives } = leg;
-  const wallet = context.wallets.get(leg.chain);
+  const wallet = context.chains[leg.chain]?.wallet;
   if (client === null || wallet?.family !== 'bitcoin') return;
   if (!(context.scheduleRefunds ?? wallet.signsAlone ?? false)) return;
   const { funded, balance } = state.legs[gives].facts;

@@ -7,10 +7,10 @@ import { inspect } from 'node:util';
 import { base58 } from '@scure/base';
 import { ParleyError } from '../../core/errors.ts';
 import { found } from '../../test/support/secrets.ts';
+import type { PartyChain } from '../chains.ts';
 import { memoryStore } from '../stores/memory.ts';
 import { keptRecord, swapId } from '../testing/honest.ts';
 import { paperScene, run } from '../testing/paper-scene.ts';
-import type { EvmWallet } from '../wallets/wallet.ts';
 import { contextOf } from './context.ts';
 import { unquoted } from './market.ts';
 import { legOf } from './record.ts';
@@ -37,8 +37,8 @@ async function stepsOf(took: {
     return { release: async () => {} };
   };
   const context = contextOf({
-    ...{ swapId, client: null, sources: new Map(), store: { ...memoryStore(), lock } },
-    wallets: new Map([[leg.chain, wallet as unknown as EvmWallet]]),
+    ...{ swapId, client: null, store: { ...memoryStore(), lock } },
+    chains: { [leg.chain]: { wallet } as unknown as PartyChain },
   });
   await context.store.putSwap(record);
   const gate = async () => {

@@ -146,7 +146,7 @@ export function putTelling(context: Context, change: Partial<SwapRecord>, still:
 
 /** The escrow as this side spends it: Bitcoin is paid where the wallet says. */
 export function paidBy(context: Context, { leg, chain }: SetLeg, verb: Spending['verb']) {
-  const wallet = context.wallets.get(chain);
+  const wallet = context.chains[chain]?.wallet;
   const { view } = sourceOf(context, chain);
   const payout = wallet?.family === 'bitcoin' ? wallet.payout : undefined;
   return paidWhere(watchedOf(context.record, leg), verb, view, payout);

@@ -19,12 +19,12 @@ const lies = ({ emitted }: PaperScene) => emitted.filter(({ step }) => step === 
 
 /** What the side has after the upgrade: other policies, so the formula comes to other times. */
 function upgraded({ input }: PaperScene): Partial<SettleInput> {
-  const sources = [...input.sources].map(([chain, source]) => {
+  const chains = Object.entries(input.chains).map(([chain, { source, ...rest }]) => {
     const { policy } = source.view;
     const view = { ...source.view, policy: { ...policy, signSeconds: policy.signSeconds + 900 } };
-    return [chain, { ...source, view }] as const;
+    return [chain, { ...rest, source: { ...source, view } }] as const;
   });
-  return { sources: new Map(sources), marketPollMs: 0 };
+  return { chains: Object.fromEntries(chains), marketPollMs: 0 };
 }
 
 for (const [party, end] of [

@@ -5,7 +5,7 @@ import { defaultFeeBounds } from '../../chains/bitcoin/fees.ts';
 import { type BitcoinNetworkName, bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
 import { bitcoinPolicies } from '../../chains/bitcoin/policy.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
-import type { ChainSource } from '../settle/context.ts';
+import type { ChainSource } from '../chains.ts';
 import { machineClock, policyOf } from './policy.ts';
 
 export type BitcoinSourceOptions = {

@@ -4,7 +4,7 @@ import { evmParty } from '../../chains/evm/party.ts';
 import { type EvmContracts, evmDeployment } from '../../chains/evm/plan.ts';
 import { type DepthTag, evmChains } from '../../chains/evm/policy.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
-import type { ChainSource } from '../settle/context.ts';
+import type { ChainSource } from '../chains.ts';
 import { mustBeFew, policyOf } from './policy.ts';
 
 /** Contracts other than the one that this package pins, or beside it: those of the market. */

@@ -8,7 +8,7 @@ import {
   solanaDevPolicy,
 } from '../../chains/solana/policy.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
-import type { ChainSource } from '../settle/context.ts';
+import type { ChainSource } from '../chains.ts';
 import { machineClock, policyOf } from './policy.ts';
 
 /** Of dev networks, as `policy`: a dev chain has no lasting id. Never with money on it. */

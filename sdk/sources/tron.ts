@@ -5,7 +5,7 @@ import { tronParty } from '../../chains/tron/party.ts';
 import type { TronOrigin } from '../../chains/tron/plan.ts';
 import { type TronChainSettings, tronChains, tronDevPolicy } from '../../chains/tron/policy.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
-import type { ChainSource } from '../settle/context.ts';
+import type { ChainSource } from '../chains.ts';
 import { mustBeFew, policyOf } from './policy.ts';
 
 /** Of dev networks, as `policy`: a dev chain has no lasting id. Never with money on it. */

@@ -14,8 +14,8 @@ import type { Progress, SettleInput } from '../settle.ts';
 import { memoryStore } from '../stores/memory.ts';
 import type { Kept, Store, SwapRecord } from '../stores/store.ts';
 import { evmWallet } from '../wallets/evm.ts';
-import type { Wallet } from '../wallets/wallet.ts';
 import { type FourChains, fourChains, reserved } from './four-chains.ts';
+import { withChain } from './honest.ts';
 import {
   type Anvil,
   anvilOf,
@@ -86,8 +86,8 @@ async function accountOn(
   const newWallet = () => evmWallet({ rpcUrl, chainId, account: own });
   const emitted: Progress[] = [];
   const onProgress = (progress: Progress) => void emitted.push(progress);
-  const wallets = new Map<string, Wallet>([...pattern.input.wallets, [evmKey, newWallet()]]);
-  const alone = { swapId: '00', client: null, wallets, store: memoryStore(), onProgress };
+  const withOwn = withChain(pattern.input.chains, evmKey, { wallet: newWallet() });
+  const alone = { swapId: '00', client: null, chains: withOwn, store: memoryStore(), onProgress };
   const input = { ...pattern.input, ...alone, ...more };
   const context = contextOf(input);
   const leg = legOf(pattern.record, 'a');

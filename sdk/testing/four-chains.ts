@@ -11,15 +11,16 @@ import { type DevnetClient, type DevnetStatus, devnetClient } from '../../devnet
 import { startDevnet } from '../../devnet/devnet.ts';
 import { ledgers } from '../../scripts/demo/ledger.ts';
 import {
+  chainsOf,
   type Keys,
   newKeys,
-  sourcesOf,
   type Wallets,
   walletsOf,
 } from '../../scripts/demo/people.ts';
 import { type CoinName, type Place, placeOf } from '../../scripts/demo/place.ts';
 import type { SettleInput } from '../settle/context.ts';
 import { memoryStore } from '../stores/memory.ts';
+import { sourceIn } from '../trade.ts';
 import type { EvmWallet, Wallet } from '../wallets/wallet.ts';
 import { type PaperMarket, paperMarket } from './paper-market.ts';
 
@@ -193,7 +194,8 @@ function newScene(from: {
     return { id: name, chain, token, decimals: 6, highValueFrom: null };
   };
   const assets = { a: asset('a'), b: asset('b') };
-  const sourceOn = (leg: LegName) => sourcesOf(place, now).get(assets[leg].chain)!;
+  const sourceOn = (leg: LegName) =>
+    sourceIn(chainsOf(place, now, walletsOf.taker), assets[leg].chain);
   const market = paperMarket({
     ...{ id, secret, agreedAt: now(), assets },
     amounts: { a: amounts[coins.a], b: amounts[coins.b] },
@@ -204,9 +206,11 @@ function newScene(from: {
     swapId: id,
     trade: market.trade(party),
     client: market.client(party),
-    sources: new Map((['a', 'b'] as const).map((leg) => [assets[leg].chain, sourceOn(leg)])),
-    wallets: new Map<string, Wallet>(
-      Object.values(walletsOf[party]).map((each) => [place[each.family].chain, each] as const),
+    chains: Object.fromEntries(
+      (['a', 'b'] as const).map((leg) => {
+        const wallet = walletsOf[party][place.coins[coins[leg]].family];
+        return [assets[leg].chain, { source: sourceOn(leg), wallet }];
+      }),
     ),
     store: memoryStore(),
     ...{ now, pollMs: 250, marketPollMs: 200 },

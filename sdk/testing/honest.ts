@@ -15,10 +15,17 @@ import { hashlockOf } from '../../core/hashlock.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { Destination, Escrow, EscrowTerms } from '../../core/terms.ts';
 import { funderOf, type LegName, type Party, roleOf } from '../../core/trade.ts';
+import type { Chains, PartyChain } from '../chains.ts';
 import { VerificationError } from '../errors.ts';
 import { ownRules } from '../rules.ts';
 import type { SwapRecord } from '../stores/store.ts';
-import type { ChainView, OwnTrade, PinnedAsset } from '../trade.ts';
+import {
+  type ChainView,
+  type OwnTrade,
+  type PinnedAsset,
+  type PinnedChains,
+  sourceIn,
+} from '../trade.ts';
 import type { Swap, SwapLeg } from '../types.ts';
 import { verifySwap } from '../verify.ts';
 
@@ -51,10 +58,16 @@ export const evmView: ChainView & { family: 'evm' } = {
   deployment: evmDeployment(31_337),
   policy: evmChains['evm-dev'].policy,
 };
-export const views = new Map<string, ChainView>([
-  [bitcoinView.chain, bitcoinView],
-  [evmView.chain, evmView],
-]);
+/** What a customer pins where these views are its own. */
+export function pinnedTo(...views: readonly ChainView[]): PinnedChains {
+  return Object.fromEntries(views.map((view) => [view.chain, { source: { view } }]));
+}
+export const pinned = pinnedTo(bitcoinView, evmView);
+
+/** The same chains, one with another source or wallet. */
+export function withChain(chains: Chains, chain: string, change: Partial<PartyChain>): Chains {
+  return { ...chains, [chain]: { source: sourceIn(chains, chain), ...chains[chain], ...change } };
+}
 
 export const keys = { maker: '11'.repeat(32), taker: '22'.repeat(32) } as const;
 
@@ -290,6 +303,6 @@ export const byField = (field: string) => (error: unknown) =>
 /** What a side keeps of the honest swap once it is verified. */
 export function keptRecord(party: Party, more: Partial<SwapRecord> = {}): SwapRecord {
   const trade = tradeOf(party);
-  const swap = verifySwap(honestSwap(party), trade, views, { swapId, now });
+  const swap = verifySwap(honestSwap(party), trade, pinned, { swapId, now });
   return { trade, swap, funding: null, claim: null, refund: null, publicSecret: null, ...more };
 }

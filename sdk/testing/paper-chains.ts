@@ -22,7 +22,7 @@ import { opens } from '../../core/hashlock.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { policies } from '../../core/testing.ts';
-import type { ChainSource } from '../settle/context.ts';
+import type { ChainSource } from '../chains.ts';
 import { inPlaceOf, type Kept, versionsOf } from '../stores/store.ts';
 import { mostFeePerGasOf, nonceOf } from '../wallets/evm.ts';
 import type { EvmSending, EvmWallet, TxOutcome } from '../wallets/wallet.ts';

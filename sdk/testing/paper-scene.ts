@@ -110,11 +110,10 @@ export async function paperScene(
     timelock: (leg) => watched[leg].terms.timelock,
     input: {
       ...{ swapId: trade.threadId, trade, store, client: market.client(party) },
-      sources: new Map([chains.a, chains.b].map(({ key, source }) => [key, source])),
-      wallets: new Map([
-        [chains.a.key, own.a],
-        [chains.b.key, own.b],
-      ]),
+      chains: {
+        [chains.a.key]: { source: chains.a.source, wallet: own.a },
+        [chains.b.key]: { source: chains.b.source, wallet: own.b },
+      },
       now: async () => {
         await step(scene, theirs);
         return scene.wall;

@@ -16,6 +16,7 @@ import type {
 import type { FundQuery, ParleyClient } from '../client.ts';
 import { ParleyApiError } from '../errors.ts';
 import type { SettleInput } from '../settle.ts';
+import { sourceIn } from '../trade.ts';
 import type { EvmWallet } from '../wallets/wallet.ts';
 import type { Scene } from './four-chains.ts';
 import { type Anvil, evmKey } from './sides.ts';
@@ -101,9 +102,9 @@ export function offering(
   const market = scene.market.client(party);
   const { terms } = scene.market.watched('a');
   const owner = terms.refund.address;
-  const source = input.sources.get(evmKey);
-  const { ways } = source?.adapter ?? {};
-  if (source === undefined || ways === undefined) throw new Error('no source with ways');
+  const source = sourceIn(input.chains, evmKey);
+  const { ways } = source.adapter;
+  if (ways === undefined) throw new Error('no source with ways');
   const never = new AbortController().signal;
   const fund = async (_: string, leg: 'a', { allowance = 'exact', sign }: FundQuery = {}) => {
     const built = (await market.fund('', leg)) as EvmMaterial;

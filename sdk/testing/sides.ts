@@ -10,7 +10,9 @@ import type { Party } from '../../core/trade.ts';
 import { rpcTo } from '../../devnet/rpc.ts';
 import { type Outcome, type Progress, type SettleInput, settle } from '../settle.ts';
 import type { SwapRecord } from '../stores/store.ts';
+import { sourceIn } from '../trade.ts';
 import type { FourChains, Scene } from './four-chains.ts';
+import { withChain } from './honest.ts';
 
 export const evmKey = 'evm-dev';
 export const gwei = 1_000_000_000n;
@@ -153,26 +155,21 @@ export function running(input: SettleInput): {
   return { emitted, end, next };
 }
 
-/** The same side with its chain sources altered. */
+/** The same side with its chain source altered. */
 export function withAdapter(
   input: SettleInput,
   chain: string,
   alter: (adapter: ChainAdapter) => Partial<ChainAdapter>,
 ): SettleInput {
-  const sources = new Map(
-    [...input.sources].map(([name, source]) => {
-      if (name !== chain) return [name, source] as const;
-      const adapter = showing(source.adapter, alter(source.adapter));
-      return [name, { ...source, adapter }] as const;
-    }),
-  );
-  return { ...input, sources };
+  const source = sourceIn(input.chains, chain);
+  const adapter = showing(source.adapter, alter(source.adapter));
+  return { ...input, chains: withChain(input.chains, chain, { source: { ...source, adapter } }) };
 }
 
 /** The same side with its clock and those of its chains ahead by so many seconds. */
 export function later(input: SettleInput, seconds: number): SettleInput {
   let moved = input;
-  for (const chain of input.sources.keys()) {
+  for (const chain of Object.keys(input.chains)) {
     moved = withAdapter(moved, chain, ({ heads }) => ({
       heads: async (signal) => {
         const found = await heads(signal);

@@ -23,6 +23,8 @@ export type Handed = {
   readonly at: Date;
   /** What it is about: the thread, of a swap that which it came of. */
   readonly subject: string | null;
+  /** Its account has asked for such events on the feed, at some time. */
+  readonly onFeed: boolean;
 };
 
 /** The only topics that webhooks are told of. A new one is nobody's before it is named here. */
@@ -35,7 +37,17 @@ export const webhookTopics = [
   'swap.refunded',
   'swap.half_settled',
   'swap.reorged',
+  'thread.accepted',
+  'thread.proposed',
+  'thread.closed',
 ] as const;
+
+/** Those that nobody is told of without naming them: the specification knows none of them. */
+export const namedOnly: ReadonlySet<string> = new Set([
+  'thread.accepted',
+  'thread.proposed',
+  'thread.closed',
+]);
 
 /** The first two are what the index is of. */
 const forWebhooks = `account_id is not null and topic <> 'key.created'
@@ -58,7 +70,9 @@ export const takeFromOutbox = many<[limit: number], Handed>('deliveries_take')`
     select t.id, t.topic, t.account_id as "accountId", t.payload, t.created_at as at,
       coalesce(
         (select thread_id::text from swaps where id = (t.payload->>'swapId')::uuid),
-        t.payload->>'threadId', t.payload->>'swapId') as subject
+        t.payload->>'threadId', t.payload->>'swapId') as subject,
+      exists (select from feed_subscriptions s
+        where s.account_id = t.account_id and s.asked ? t.topic) as "onFeed"
     from taken t
     order by t.id`;
 

@@ -3,6 +3,7 @@
 
 import { changed, is, many, one, value } from '../../host/postgres/statements.ts';
 import type { Tx } from './database.ts';
+import { tellingClosed } from './feed-events.ts';
 import { notifying } from './work.ts';
 
 /** `reset`: what came before it is not known any more, to nobody. */
@@ -65,9 +66,9 @@ export const nextExpiry = value<[], Date>('feed_next_expiry')`
     order by expires_at limit 1`;
 
 /**
- * Stores that RFQs have expired, and says so in the log. Only those that the feed knew of: neither
- * of private ones without an address, nor of what is locked for somebody's last word. Returns how
- * many have ended.
+ * Stores that RFQs have expired, closes their threads, and says so in the log. Only those that the
+ * feed knew of: neither of private ones without an address, nor of what is locked for somebody's
+ * last word. Returns how many have ended.
  */
 export const appendExpired = changed<[now: Date, limit: number]>('feed_expire')`
   with ended as (
@@ -76,13 +77,17 @@ export const appendExpired = changed<[now: Date, limit: number]>('feed_expire')`
           where status in ('open', 'negotiating') and expires_at <= $1
           order by expires_at limit $2 for no key update skip locked)
       returning id, creator_id, target_address, visibility, expires_at
-    ), told as (
+    ), logged as (
       insert into feed_log (kind, rfq_id, creator_id, target_address, body, at)
       select 'gone', id, creator_id, target_address, 'expired', $1 from ended
       where visibility = 'public' or target_address is not null
       order by expires_at, id
-    )
-    select id from ended`;
+    ), closed as (
+      update threads t set status = 'closed', updated_at = e.expires_at from ended e
+      where t.rfq_id = e.id and t.status = 'open'
+      returning t.id, t.rfq_id, t.maker_id as account_id, 'maker' as role
+    ), ${tellingClosed('closed', `'expired'`, '$1::timestamptz')}
+    select id, (select count(*) from woken) from ended`;
 
 /** After `seq`, in order. */
 export const readFeedLog = many<[seq: number, limit: number], FeedRow>('feed_read')`

@@ -1,3 +1,5 @@
+create sequence feed_events_seq_seq as bigint increment 1;
+
 create sequence feed_log_seq_seq as bigint increment 1;
 
 create sequence gaps_id_seq as bigint increment 1;
@@ -173,6 +175,18 @@ create table escrows (
   constraint escrows_swap_id_fkey FOREIGN KEY (swap_id) REFERENCES swaps(id)
 );
 
+create table feed_events (
+  seq bigint generated always as identity not null,
+  account_id uuid not null,
+  number bigint not null,
+  topic text not null,
+  payload jsonb not null,
+  at timestamp with time zone not null,
+  constraint feed_events_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint feed_events_account_id_number_key UNIQUE (account_id, number),
+  constraint feed_events_pkey PRIMARY KEY (seq)
+);
+
 create table feed_log (
   seq bigint generated always as identity not null,
   kind text not null,
@@ -184,6 +198,33 @@ create table feed_log (
   number bigint not null,
   constraint feed_log_kind_check CHECK ((kind = ANY (ARRAY['created'::text, 'cancelled'::text, 'gone'::text, 'reset'::text]))),
   constraint feed_log_pkey PRIMARY KEY (seq)
+);
+
+create table feed_processes (
+  id uuid not null,
+  seen_at timestamp with time zone not null,
+  constraint feed_processes_pkey PRIMARY KEY (id)
+);
+
+create table feed_subscriptions (
+  account_id uuid not null,
+  number bigint default 0 not null,
+  asked jsonb not null,
+  constraint feed_subscriptions_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint feed_subscriptions_pkey PRIMARY KEY (account_id)
+);
+
+create table feed_switches (
+  id uuid not null,
+  account_id uuid not null,
+  process_id uuid not null,
+  grace_seconds integer not null,
+  due_at timestamp with time zone,
+  fired boolean default false not null,
+  constraint feed_switches_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint feed_switches_grace_seconds_check CHECK (((grace_seconds >= 5) AND (grace_seconds <= 60))),
+  constraint feed_switches_pkey PRIMARY KEY (id),
+  constraint feed_switches_process_id_fkey FOREIGN KEY (process_id) REFERENCES feed_processes(id)
 );
 
 create table feed_tickets (
@@ -658,6 +699,8 @@ create table threads (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   accepted_rules jsonb,
+  quote_expires_at timestamp with time zone,
+  withdrawn_at timestamp with time zone,
   constraint threads_pkey PRIMARY KEY (id),
   constraint threads_proposed_by_check CHECK ((proposed_by = ANY (ARRAY['maker'::text, 'taker'::text]))),
   constraint threads_rfq_id_fkey FOREIGN KEY (rfq_id) REFERENCES rfqs(id),
@@ -768,6 +811,10 @@ CREATE INDEX escrows_to_refund ON public.escrows USING btree (chain, (((terms ->
 
 CREATE UNIQUE INDEX feed_log_numbers ON public.feed_log USING btree (number) WHERE (target_address IS NULL);
 
+CREATE INDEX feed_switches_by_account ON public.feed_switches USING btree (account_id);
+
+CREATE INDEX feed_switches_by_process ON public.feed_switches USING btree (process_id);
+
 CREATE INDEX feed_tickets_by_expiry ON public.feed_tickets USING btree (expires_at);
 
 CREATE INDEX feed_tickets_by_session ON public.feed_tickets USING btree (session_id, expires_at);
@@ -874,6 +921,10 @@ CREATE INDEX swaps_open_by_taker ON public.swaps USING btree (taker_id) WHERE ((
 
 CREATE INDEX swaps_revealed ON public.swaps USING btree (id) WHERE ((secret IS NOT NULL) AND (NOT done));
 
+CREATE INDEX swaps_settled_by_maker ON public.swaps USING btree (maker_id, agreed_at DESC) WHERE (status = 'counterparty_claimed'::text);
+
+CREATE INDEX swaps_settled_by_taker ON public.swaps USING btree (taker_id, agreed_at DESC) WHERE (status = 'counterparty_claimed'::text);
+
 CREATE INDEX swaps_to_fund_first ON public.swaps USING btree (initiator_fund_by) WHERE (status = 'agreed'::text);
 
 CREATE INDEX swaps_to_fund_second ON public.swaps USING btree (counterparty_fund_by) WHERE (status = 'initiator_funded'::text);
@@ -886,7 +937,13 @@ CREATE INDEX swaps_unfunded ON public.swaps USING btree (expires_at) WHERE (done
 
 CREATE INDEX threads_by_activity ON public.threads USING btree (rfq_id, updated_at DESC, id DESC);
 
+CREATE INDEX threads_closed_by_maker ON public.threads USING btree (maker_id, id DESC) WHERE (status = 'closed'::text);
+
+CREATE INDEX threads_closed_by_taker ON public.threads USING btree (taker_id, id DESC) WHERE (status = 'closed'::text);
+
 CREATE INDEX threads_open_by_maker ON public.threads USING btree (maker_id, id DESC) WHERE (status = 'open'::text);
+
+CREATE INDEX threads_open_by_taker ON public.threads USING btree (taker_id, id DESC) WHERE (status = 'open'::text);
 
 CREATE INDEX wallets_by_account ON public.wallets USING btree (account_id);
 

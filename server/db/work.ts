@@ -10,6 +10,10 @@ export type Work =
   /** Events in the outbox, by whom they are for. */
   | 'feed'
   | 'webhooks'
+  /** Events in the feed's log of each account. */
+  | 'feed events'
+  /** Connections of makers whose quotes are withdrawn when they are gone. */
+  | 'feed switches'
   | 'messages'
   /** Escrows to follow. */
   | 'escrows'

@@ -46,8 +46,8 @@ test('every event of every step between any two reads of a swap fits its schema'
       }
     }
   }
-  const elsewhere = ['ping', 'quote.created', 'swap.agreed'];
-  const wanted = Object.keys(webhookEvents).filter((topic) => !elsewhere.includes(topic));
+  const elsewhere = /^(ping|quote\.created|swap\.agreed|thread\..+)$/;
+  const wanted = Object.keys(webhookEvents).filter((topic) => !elsewhere.test(topic));
   assert.deepEqual([...seen].sort(), wanted.sort());
 });
 
@@ -61,7 +61,15 @@ test('no webhook hears of a new key: its topic is no event that one can ask for'
 
 test('what a negotiation up to its agreement writes fits as well', async () => {
   const { taker, maker, propose, accept } = market;
-  const { threadId } = await market.negotiation();
+  const events = ['thread.accepted', 'thread.proposed', 'thread.closed'];
+  const other = await market.trader();
+  for (const each of [taker, maker, other]) {
+    const asked = await each.post('/v1/webhooks', { url: 'https://example.com/hooks', events });
+    assert.equal(asked.status, 201, JSON.stringify(asked.body));
+  }
+  const { rfqId, threadId } = await market.negotiation();
+  await market.quote(other, rfqId);
+  await propose(taker, threadId, '65500000');
   await propose(maker, threadId, '66000000');
   const price = { quoteAmount: '66000000' };
   await accept(taker, threadId, { ...price, hashlock: secretLock() });
@@ -73,6 +81,9 @@ test('what a negotiation up to its agreement writes fits as well', async () => {
   for (const { topic, payload } of rows) conforms(topic, payload);
   assert.deepEqual(
     rows.map(({ topic }) => topic),
-    ['quote.created', 'quote.created', 'swap.agreed', 'swap.agreed'],
+    [
+      ...['quote.created', 'quote.created', 'thread.proposed', 'quote.created'],
+      ...['thread.accepted', 'thread.closed', 'swap.agreed', 'swap.agreed', 'thread.accepted'],
+    ],
   );
 });

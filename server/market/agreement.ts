@@ -21,7 +21,9 @@ import {
   assertHashlockFits,
   assertSameHashlock,
   assertSameRules,
+  standsUntil,
 } from './negotiation.ts';
+import { tellAccepted } from './thread-events.ts';
 import { assertNegotiable, lockThread, partyOf } from './threads.ts';
 
 export type Words = {
@@ -69,7 +71,10 @@ export async function accept(
     await offer(tx, { hashlock, accountId, threadId: id, at });
   }
   await updatePrice(tx, updated);
-  return accepted.agreed ? await agree(tx, deps, updated, at) : updated;
+  const done = accepted.agreed ? await agree(tx, deps, updated, at) : updated;
+  const until = done.swapId === null ? standsUntil(done.price, party, nowMs, ttlMs) : null;
+  await tellAccepted(tx, done, party, until === null ? null : new Date(until));
+  return done;
 }
 
 async function offer(tx: Tx, wanted: Parameters<typeof offerHashlock>[1]): Promise<void> {

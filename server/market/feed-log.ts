@@ -12,6 +12,8 @@ import { rfqView } from './views.ts';
 
 /** Rows of a kind in one transaction: some 10 ms of work. */
 const batch = 500;
+/** RFQs that expire in one transaction: each may have `mostThreads` threads to close. */
+const expiries = 25;
 
 export type Sequenced = {
   /** Somebody else was at it: what waits is appended by them, or by the next try. */
@@ -38,11 +40,11 @@ export async function sequenceFeed(
   if (expiresAt === null || expiresAt > at) return { ...nothing, appended: moved, expiresAt };
   const ended = await db.transaction(async (tx) => {
     if (!(await lockFeedLog(tx))) return 0;
-    const count = await appendExpired(tx, at, batch);
+    const count = await appendExpired(tx, at, expiries);
     if (count > 0) await notifyWork(tx, 'feed');
     return count;
   });
-  return { busy: false, appended: moved + ended, more: ended === batch, expiresAt };
+  return { busy: false, appended: moved + ended, more: ended === expiries, expiresAt };
 }
 
 const bodyAt = (at: Date) => (rfq: Rfq) => JSON.stringify(rfqView(rfq, at.getTime(), true));

@@ -1,5 +1,5 @@
 // What is dropped with age, in bounded batches: events and deliveries after 7 days, the feed's
-// log after a day, used and expired nonces, stored replies, and what ended with nothing at stake,
+// logs after a day, used and expired nonces, stored replies, and what ended with nothing at stake,
 // as messages that were sent or dropped, after 30 days; of people also sign-ins that were begun,
 // tickets, sessions that ended and browsers not seen. Webhooks that fail for a day are switched
 // off.
@@ -8,6 +8,7 @@ import { pruneCeremonies, pruneCodes } from '../db/ceremonies.ts';
 import type { Tx } from '../db/database.ts';
 import { pruneDeliveries, switchOffFailing } from '../db/deliveries.ts';
 import { markSwapsThatStay, pruneRfqs, pruneSwaps, pruneThreads } from '../db/ended.ts';
+import { pruneFeedEvents } from '../db/feed-events.ts';
 import { pruneFeedLog } from '../db/feed-log.ts';
 import { pruneTickets } from '../db/feed-tickets.ts';
 import { pruneFormerChannels } from '../db/former-channels.ts';
@@ -56,6 +57,7 @@ const pruneEnded: Pruner = (tx, before, limit) =>
 const pruners = {
   outbox: [pruneOutbox, outboxDays * dayMs],
   feedLog: [pruneLog, feedLogDays * dayMs],
+  feedEvents: [pruneFeedEvents, feedLogDays * dayMs],
   nonces: [deleteNonces, graceMs],
   replies: [deleteReplies, keptMs + graceMs],
   deliveries: [pruneDeliveries, outboxDays * dayMs],

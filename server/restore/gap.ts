@@ -3,6 +3,7 @@
 // have happened meanwhile is not in the database, so all are treated alike.
 
 import type { Tx } from '../db/database.ts';
+import { resetFeedEvents } from '../db/feed-events.ts';
 import {
   type GapReason,
   type Heartbeat,
@@ -94,7 +95,9 @@ export async function beatOnce(
   await voidNonces(tx);
   await voidAcceptances(tx, new Date(beganAt.getTime() - longestAcceptanceMs));
   await pinSignable(tx, now);
-  await resetFeedLog(tx, now, feedNumbersLeast + seconds * feedNumbersPerSecond);
+  const numbers = feedNumbersLeast + seconds * feedNumbersPerSecond;
+  await resetFeedLog(tx, now, numbers);
+  await resetFeedEvents(tx, numbers);
   // Which of them were revoked in the time that is missing, nobody knows any more.
   const isOlder = why === 'went_back' || why === 'lineage';
   const revoked = isOlder && chains.keepKeys !== true ? await revokeAllKeys(tx, now) : null;

@@ -47,6 +47,7 @@ export async function pairView(
     long: leg.leg === long,
     timelockSeconds: times.refundAt[leg.leg],
     confirmations: leg.timing.depth.confirmations,
+    leastAmount: costs?.leastAmount.toString() ?? null,
     costs: costs && costsView(costs),
   });
   const [short, slow] = [legs[otherLeg(long)], legs[long]].map(paced);

@@ -1,5 +1,6 @@
 // From the outbox to deliveries: each event becomes one delivery a webhook that wants it, in the
-// transaction that takes it out of the outbox. A crash before leaves it there, one after has it.
+// transaction that takes it out of the outbox. So does what accounts asked for on the feed become
+// entries of its log. A crash before leaves an event in the outbox, one after has it.
 
 import {
   eventsWait,
@@ -8,9 +9,11 @@ import {
   insertDeliveries,
   lockHandingOut,
   type NewDelivery,
+  namedOnly,
   type Subscriber,
   takeFromOutbox,
 } from '../db/deliveries.ts';
+import { appendFeedEvents, feedEventsKept } from '../db/feed-events.ts';
 import type { Deps } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
 import { bodyOf } from './attempt.ts';
@@ -42,6 +45,11 @@ export async function handOut(
         .map((event) => deliveryOf(uuidv7(now, deps.randomBytes), subscriber.id, event)),
     );
     await insertDeliveries(tx, deliveries, new Date(now));
+    await appendFeedEvents(
+      tx,
+      events.filter((each) => each.onFeed),
+      feedEventsKept,
+    );
     const asked = wanted.reduce((sum, each) => sum + each.wanted.length, 0);
     return { events: events.length, dropped: asked - deliveries.length };
   });
@@ -51,8 +59,8 @@ export async function handOut(
 
 function wantedBy({ accountId, events }: Subscriber, all: readonly Handed[]): Handed[] {
   return all.filter((event) => {
-    const isWanted = events.length === 0 || events.includes(event.topic);
-    return isWanted && event.accountId === accountId;
+    if (event.accountId !== accountId) return false;
+    return events.length === 0 ? !namedOnly.has(event.topic) : events.includes(event.topic);
   });
 }
 

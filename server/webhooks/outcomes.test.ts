@@ -49,6 +49,19 @@ test('the webhook events are taken by name: any other topic of an account stays 
   assert.deepEqual(left, [{ topic: 'key.created' }, { topic: 'key.leaked' }]);
 });
 
+test('an event that must be named goes to the webhook that names it, and to no other', async () => {
+  const { accountId } = await owner('https://example.com/all');
+  await webhook(accountId, 'https://example.com/others', ['swap.agreed']);
+  await webhook(accountId, 'https://example.com/named', ['thread.closed']);
+  const { sent, pass } = delivering();
+  await happens(accountId, 'thread.closed', { threadId: swapId() });
+  await pass();
+  assert.deepEqual(
+    sent.map(({ url }) => url),
+    ['https://example.com/named'],
+  );
+});
+
 test('while one process hands out no other does', async () => {
   await agreed((await owner()).accountId);
   await at.deps.db.transaction(async (tx) => {

@@ -46,7 +46,7 @@ export const promises: readonly AdapterPromise[] = [
     },
   },
   {
-    name: 'costs are told of every coin, and who has what a claim may take is short of nothing',
+    name: 'costs and the least amount are told of every coin, and who has what a claim may take is short of nothing',
     run: async (driver) => {
       const adapter = driver.adapter();
       for (const kind of driver.coins) {
@@ -55,6 +55,11 @@ export const promises: readonly AdapterPromise[] = [
         for (const { usual, most } of [told.fund, told.claim, told.refund]) {
           assert.ok(usual > 0n && most >= usual, `${kind}: ${usual}, ${most}`);
         }
+        const token = driver.token(kind);
+        // Fees move between two blocks.
+        await adapter.checkAmount(token, 2n * told.leastAmount, signal());
+        const less = adapter.checkAmount(token, told.leastAmount / 4n, signal());
+        assert.equal(await codeOf(less), 'amount_too_small', kind);
         if (driver.money === undefined) continue;
         const poor = driver.money.newcomer();
         const payout = { address: driver.money.newcomer(), pubkey: null };

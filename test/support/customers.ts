@@ -3,11 +3,11 @@
 
 import type { Family } from '../../core/families.ts';
 import {
+  chainsOf,
   joined,
   type Keys,
   newKeys,
   type Person,
-  sourcesOf,
   walletsOf,
 } from '../../scripts/demo/people.ts';
 import type { CoinName, Place } from '../../scripts/demo/place.ts';
@@ -15,8 +15,7 @@ import { assetsOf } from '../../scripts/demo/trades.ts';
 import type { ParleyClient } from '../../sdk/client.ts';
 import { memoryStore } from '../../sdk/stores/memory.ts';
 import type { PinnedAsset } from '../../sdk/trade.ts';
-import type { Wallet } from '../../sdk/wallets/wallet.ts';
-import { families, type Ground } from './stage.ts';
+import type { Ground } from './stage.ts';
 
 export type Customer = Omit<Person, 'client'> & {
   /** After a restore another than before. */
@@ -48,14 +47,13 @@ export async function newCustomer(
     return Array.from({ length: coinsEach }, () => ({ ...gift, amount: 5_000_000n }));
   });
   await Promise.all(gifts.map((gift) => ground.dev.faucet(gift)));
-  const wallets = new Map<string, Wallet>(families.map((each) => [seen[each].chain, own[each]]));
   const { userId } = await client.me();
   const hook = `/hook/${userId}`;
   if (ground.receiver !== undefined) {
     await register(ground.url, key, new URL(hook, ground.receiver.url).href);
   }
-  const sources = sourcesOf(seen, ground.now);
-  const person = { name, userId, client, ...own, wallets, sources, store: memoryStore() };
+  const chains = chainsOf(seen, ground.now, own);
+  const person = { name, userId, client, ...own, chains, store: memoryStore() };
   return { ...person, key, keys, hook, assets: await assetsOf(person, ground.place) };
 }
 

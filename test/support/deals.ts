@@ -64,18 +64,8 @@ export async function offer(ground: Ground, pair: Pair, b: CoinName, a: CoinName
     threadId,
     price,
     coins: { a, b },
-    accept: ({ client, userId, store, sources, wallets }) =>
-      accept({
-        ...given,
-        ...{ client, userId, store },
-        views: new Map([...sources].map(([chain, { view }]) => [chain, view])),
-        destinationOn: (chain) => {
-          const wallet = wallets.get(chain);
-          assert.ok(wallet);
-          const pubkey = wallet.family === 'bitcoin' ? wallet.pubkey : null;
-          return { address: wallet.address, pubkey };
-        },
-      }),
+    accept: ({ client, userId, store, chains }) =>
+      accept({ ...given, ...{ client, userId, store, chains } }),
   };
 }
 
@@ -128,8 +118,7 @@ export function run(ground: Ground, deal: Deal, party: 'taker' | 'maker', hooks:
     swapId: deal.id,
     trade,
     client: who.client,
-    sources: who.sources,
-    wallets: who.wallets,
+    chains: who.chains,
     store: who.store,
     now: ground.now,
     pollMs: 400,

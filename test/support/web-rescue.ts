@@ -15,7 +15,6 @@ import { bitcoinSource, evmSource } from '../../sdk/sources.ts';
 import { memoryStore } from '../../sdk/stores/memory.ts';
 import { bitcoinWallet } from '../../sdk/wallets/bitcoin.ts';
 import { evmWallet } from '../../sdk/wallets/evm.ts';
-import type { Wallet } from '../../sdk/wallets/wallet.ts';
 import type { Deal, Engine } from '../../web/engine/types.ts';
 import { walletScript } from '../../web/wallets/testing/script.ts';
 import { bundle } from './bundle.ts';
@@ -116,19 +115,14 @@ export async function makerOn(web: Web, { btc, evm }: On, over: AbortSignal) {
   await linkWallet(bob.client, coins, ether);
   let offset = 0;
   const now = () => Math.floor(Date.now() / 1_000) + offset;
-  const sources = new Map([
-    [
-      btc.chain,
-      bitcoinSource({ chain: btc.chain, network: 'regtest', source: { coreUrl: btc.rpcUrl }, now }),
-    ],
-    [evm.chain, evmSource({ chain: evm.chain, chainId, rpcUrls: [rpcUrl] })],
-  ]);
-  const wallets = new Map<string, Wallet>([
-    [btc.chain, coins],
-    [evm.chain, ether],
-  ]);
-  const views = new Map([...sources].map(([chain, { view }]) => [chain, view]));
-  const side = { client: bob.client, sources, wallets, store: memoryStore(), now };
+  const source = { coreUrl: btc.rpcUrl };
+  const onBitcoin = bitcoinSource({ chain: btc.chain, network: 'regtest', source, now });
+  const onEvm = evmSource({ chain: evm.chain, chainId, rpcUrls: [rpcUrl] });
+  const chains = {
+    [btc.chain]: { source: onBitcoin, wallet: coins },
+    [evm.chain]: { source: onEvm, wallet: ether },
+  };
+  const side = { client: bob.client, chains, store: memoryStore(), now };
   const { assets } = await bob.client.assets({ limit: 100 });
   const pin = (chain: string, token: string | null, decimals: number) => {
     const id = assets.find((each) => each.chain === chain && each.address === token)?.id ?? '';
@@ -145,13 +139,9 @@ export async function makerOn(web: Web, { btc, evm }: On, over: AbortSignal) {
     return { rfq, threadId, quoteAmount: dollars, base, quote, addresses };
   };
   const agrees = async ({ rfq, threadId }: Deal): Promise<string> => {
-    const full = { ...side, userId: bob.accountId, quoteAmount: dollars, base, quote, views };
+    const full = { ...side, userId: bob.accountId, quoteAmount: dollars, base, quote };
     const { trade, swapId } = await accept({
       ...{ ...full, rfq: await bob.client.rfq(rfq.id), threadId },
-      destinationOn: (chain) =>
-        chain === btc.chain
-          ? { address: coins.address, pubkey: coins.pubkey }
-          : { address: ether.address, pubkey: null },
     });
     assert.ok(swapId);
     settle({ ...side, swapId, trade, pollMs: 300, signal: over }).catch(() => undefined);

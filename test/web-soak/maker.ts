@@ -43,9 +43,9 @@ export async function takesPart(
     const isOver = role === 'initiator' ? state === 'funded' : step === 'verified';
     if (idles && isOver) over.abort(new Error('the maker idles'));
   };
-  const { client, store, sources, wallets } = maker;
+  const { client, store, chains } = maker;
   const ends = settle({
-    ...{ client, store, sources, wallets, swapId, trade, now, pollMs, onProgress },
+    ...{ client, store, chains, swapId, trade, now, pollMs, onProgress },
     signal: AbortSignal.any([over.signal, signal]),
   });
   ends.catch(() => {});
@@ -71,8 +71,8 @@ export async function bySdk(
   const { now } = clock;
   const { trade } = await acceptsOf(taker, thread, now);
   const { swapId, ends } = await takesPart(maker, thread.id, clock, { signal });
-  const { client, store, sources, wallets } = taker;
-  const own = settle({ client, store, sources, wallets, swapId, trade, now, pollMs, signal });
+  const { client, store, chains } = taker;
+  const own = settle({ client, store, chains, swapId, trade, now, pollMs, signal });
   for (const { end } of await Promise.all([own, ends])) {
     if (end !== 'received') throw new Error(`the SDK's own swap ended: ${end}`);
   }
@@ -80,7 +80,7 @@ export async function bySdk(
 }
 
 async function acceptsOf(person: Person, thread: Thread, now: () => number) {
-  const { client, userId, store, sources, wallets } = person;
+  const { client, userId, store, chains } = person;
   const { assets } = await client.assets({ limit: 100 });
   const pinned = (id: string): PinnedAsset => {
     const found = assets.find((each) => each.id === id);
@@ -90,15 +90,9 @@ async function acceptsOf(person: Person, thread: Thread, now: () => number) {
   };
   const { rfq, id: threadId } = thread;
   return accept({
-    ...{ client, userId, store, rfq, threadId, quoteAmount: BigInt(thread.quoteAmount), now },
+    ...{ client, userId, store, chains, rfq, threadId, now },
+    quoteAmount: BigInt(thread.quoteAmount),
     ...{ base: pinned(rfq.baseAssetId), quote: pinned(rfq.quoteAssetId) },
-    views: new Map([...sources].map(([chain, { view }]) => [chain, view])),
-    destinationOn: (chain) => {
-      const wallet = wallets.get(chain);
-      if (wallet === undefined) throw new Error(`no wallet on ${chain}`);
-      const pubkey = wallet.family === 'bitcoin' ? wallet.pubkey : null;
-      return { address: wallet.address, pubkey };
-    },
   });
 }
 

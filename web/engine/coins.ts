@@ -2,8 +2,8 @@
 // it signs, and the number that it sees is a market's word.
 
 import type { Family } from '../../core/families.ts';
+import type { ChainSource } from '../../sdk/chains.ts';
 import { VerificationError } from '../../sdk/errors.ts';
-import type { ChainSource } from '../../sdk/settle.ts';
 import type { PinnedAsset } from '../../sdk/trade.ts';
 
 const ofCoin: Readonly<Record<Family, number>> = { bitcoin: 8, evm: 18, tron: 6, solana: 9 };

@@ -6,17 +6,17 @@ import type { ChainKey } from '../../core/families.ts';
 import type { BaseUnits, UnixSeconds } from '../../core/nominal.ts';
 import type { LegName, Role } from '../../core/trade.ts';
 import { accept, examine as examineThread } from '../../sdk/agree.ts';
+import type { ChainSource, Chains, PartyChain } from '../../sdk/chains.ts';
 import type { ParleyClient } from '../../sdk/client.ts';
 import { messageOf, ParleyApiError, RulesError, VerificationError } from '../../sdk/errors.ts';
 import type { PhraseKeys } from '../../sdk/rescue/derive.ts';
 import type { PhraseStore } from '../../sdk/rescue/store.ts';
-import type { ChainSource } from '../../sdk/settle.ts';
 import { readKept, writeKept } from '../../sdk/stores/store.ts';
 import {
-  type ChainViews,
   givenLeg,
   type OwnTrade,
   ownLegs,
+  sourceIn,
   type VerifiedLeg,
   type VerifiedSwap,
 } from '../../sdk/trade.ts';
@@ -78,7 +78,7 @@ const nodeMs = 15_000;
 const lapsedSeconds = 1_800;
 
 type Examining = {
-  readonly sources: ReadonlyMap<ChainKey, ChainSource>;
+  readonly chains: Chains;
   readonly keys: PhraseKeys;
   readonly userId: string;
 };
@@ -163,24 +163,22 @@ async function examined(parts: DealsParts, deal: Deal, entries: readonly Entry[]
   check('room', full === null, full ?? 'this browser settles it beside what is open');
   let step: CheckName = 'nodes';
   try {
-    const sources = await openedSources(parts, deal);
-    check(step, true, answering(parts, [...sources.keys()]));
+    const chains = await openedChains(parts, deal);
+    check(step, true, answering(parts, Object.keys(chains)));
     step = 'addresses';
-    const of = await mustBePayable(parts, deal, sources);
+    const of = await mustBePayable(parts, deal, chains);
     check(step, true, 'each of your addresses is one of its chain');
     step = 'terms';
     for (const asset of [deal.base, deal.quote]) {
-      const source = sources.get(asset.chain);
-      if (source !== undefined) {
-        await mustHaveDecimals(source, asset, AbortSignal.timeout(nodeMs));
-      }
+      const source = sourceIn(chains, asset.chain);
+      await mustHaveDecimals(source, asset, AbortSignal.timeout(nodeMs));
     }
     const { role, deadlines, trade, deal: fitting } = await fit(parts, deal, of);
     check('terms', true, 'amounts, assets and price of the thread are what you see here');
     check('rules', true, 'formula, contracts and policies of the market are those of this app');
     check('timelocks', true, 'both timelocks and who begins follow from your own rules');
     const isGood = checks.every(({ ok }) => ok);
-    const expected = expectedOf(trade, viewsOf(sources), { role, deadlines, at: parts.now() });
+    const expected = expectedOf(trade, chains, { role, deadlines, at: parts.now() });
     const answer = { checks, isGood, role, gives: givenLeg(trade.party), deadlines };
     return { answer, good: { of, fitting, expected } };
   } catch (error) {
@@ -213,14 +211,14 @@ function checkDevice({ vault, health }: DealsParts, check: Add): void {
 }
 
 /** Nodes that answer, as who they are. */
-async function openedSources({ nodes }: DealsParts, { base, quote }: Deal) {
-  const sources = new Map<ChainKey, ChainSource>();
+async function openedChains({ nodes }: DealsParts, { base, quote }: Deal): Promise<Chains> {
+  const chains: Record<ChainKey, PartyChain> = {};
   for (const { chain } of [base, quote]) {
     const source = await nodes.source(chain);
     await source.adapter.heads(AbortSignal.timeout(nodeMs));
-    sources.set(chain, source);
+    chains[chain] = { source };
   }
-  return sources;
+  return chains;
 }
 
 /** Whose nodes they are is said: a market that lies could name nodes that lie with it. */
@@ -238,13 +236,14 @@ function answering({ nodes }: DealsParts, chains: readonly ChainKey[]): string {
 async function mustBePayable(
   { client, vault }: DealsParts,
   deal: Deal,
-  sources: Examining['sources'],
+  chains: Chains,
 ): Promise<Examining> {
   const keys = await vault.keys();
   const { userId, wallets } = await client.me();
-  const of = { sources, keys, userId };
-  for (const [chain, source] of sources) await mustPay(of, source, deal.addresses[chain] ?? '');
-  const isBitcoin = [...sources.values()].some(({ view }) => view.family === 'bitcoin');
+  const of = { chains, keys, userId };
+  const all = Object.values(chains).map(({ source }) => source);
+  for (const each of all) await mustPay(of, each, deal.addresses[each.view.chain] ?? '');
+  const isBitcoin = all.some(({ view }) => view.family === 'bitcoin');
   const { address } = keys.bitcoinKey(escrowKey);
   const { login, proven } = wallets.bitcoin;
   if (isBitcoin && login !== address && !proven.includes(address)) {
@@ -266,19 +265,16 @@ async function mustPay({ keys }: Examining, source: ChainSource, address: string
   await payoutWallet(source, keys.bitcoinKey(escrowKey), address);
 }
 
-const viewsOf = (sources: ReadonlyMap<ChainKey, ChainSource>): ChainViews =>
-  new Map([...sources].map(([chain, { view }]) => [chain, view]));
-
 function inputOf(parts: DealsParts, deal: Deal, of: Examining) {
-  const { keys, sources, userId } = of;
+  const { keys, chains, userId } = of;
   const destinationOn = (chain: ChainKey) => {
-    const isBitcoin = sources.get(chain)?.view.family === 'bitcoin';
+    const isBitcoin = chains[chain]?.source.view.family === 'bitcoin';
     if (!isBitcoin) return { address: deal.addresses[chain] ?? '', pubkey: null };
     const { address, pubkey } = keys.bitcoinKey(escrowKey);
     return { address, pubkey };
   };
   const { client, now } = parts;
-  return { ...deal, client, userId, views: viewsOf(sources), destinationOn, now };
+  return { ...deal, client, userId, chains, destinationOn, now };
 }
 
 /**
@@ -321,10 +317,10 @@ function payoutOf({ nodes }: DealsParts, { base, quote, addresses }: Deal): stri
 
 function expectedOf(
   trade: OwnTrade,
-  views: ChainViews,
+  chains: Chains,
   of: { readonly role: Role; readonly deadlines: Deadlines; readonly at: UnixSeconds },
 ): VerifiedSwap {
-  const own = ownLegs(trade, views);
+  const own = ownLegs(trade, chains);
   const leg = (name: LegName): VerifiedLeg => ({
     leg: name,
     chain: own[name].asset.chain,

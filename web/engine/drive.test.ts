@@ -8,7 +8,7 @@ import { nothingSeen } from '../../core/facts.ts';
 import { ParleyApiError, SettleError, StoreError, VerificationError } from '../../sdk/errors.ts';
 import { memoryStore } from '../../sdk/stores/memory.ts';
 import type { SwapRecord } from '../../sdk/stores/store.ts';
-import { keptRecord, now, views } from '../../sdk/testing/honest.ts';
+import { bitcoinView, evmView, keptRecord, now } from '../../sdk/testing/honest.ts';
 import { paperScene } from '../../sdk/testing/paper-scene.ts';
 import { drive, problemOf, type Ready } from './drive.ts';
 
@@ -134,8 +134,8 @@ async function untouched(record: SwapRecord): Promise<Ready> {
   const after = Math.max(swap.deadlines.refundAt.a, swap.deadlines.refundAt.b) + 1;
   const look = async () => ({ heads: { clock: after }, facts: [nothingSeen] });
   const adapter = { watch: () => {}, unwatch: () => {}, look } as unknown as ChainAdapter;
-  const sources = new Map([...views].map(([chain, view]) => [chain, { adapter, view }]));
-  const of = { swapId: swap.id, client: null, store, sources, wallets: new Map() };
+  const own = [bitcoinView, evmView].map((view) => [view.chain, { source: { adapter, view } }]);
+  const of = { swapId: swap.id, client: null, store, chains: Object.fromEntries(own) };
   return { input: { ...of, now: () => after }, away: [] };
 }
 

@@ -104,8 +104,8 @@ export function drive(parts: DriveParts): Drive {
       set({ phase: 'stopped', lacks: ready.lacks });
       return null;
     }
-    const keys = [...ready.input.wallets.values()].filter((each) => each.family === 'bitcoin');
-    const payout = keys[0]?.payout ?? null;
+    const wallets = Object.values(ready.input.chains).map(({ wallet }) => wallet);
+    const payout = wallets.find((each) => each?.family === 'bitcoin')?.payout ?? null;
     set({ phase: 'running', lacks: null, away: ready.away, isToPay: false, payout });
     const signal = AbortSignal.any([run.signal, over.signal]);
     const onProgress = (each: Progress) => {

@@ -12,7 +12,7 @@ import { tabLocks } from './testing/locks.ts';
 
 test('a claim whose secret is public is made once, by a tab that hears nothing of the frozen one', async (t) => {
   const scene = await paperScene('maker');
-  const { swapId, sources, wallets } = scene.input;
+  const { swapId, chains } = scene.input;
   const store = { ...memoryStore(), ...tabLocks() };
   // The other side has shown the secret, and then the tab that has the turn is frozen.
   const { lock: _, ...alone } = store;
@@ -31,10 +31,10 @@ test('a claim whose secret is public is made once, by a tab that hears nothing o
     nodes: {
       chains: held([]),
       of: (chain: ChainKey) => ({ family: 'evm', chain, nodes: [], chainId: 1 }),
-      source: async (chain: ChainKey) => sources.get(chain),
+      source: async (chain: ChainKey) => chains[chain]?.source,
     },
     hands: {
-      wallet: ({ chain }: { readonly chain: ChainKey }) => wallets.get(chain) ?? null,
+      wallet: ({ chain }: { readonly chain: ChainKey }) => chains[chain]?.wallet ?? null,
       ...{ prompts: () => [], isOpen: () => false, done: () => {} },
     },
   } as unknown as SwapsParts;

@@ -2,6 +2,7 @@
 
 import type { AppChain } from '../../core/app-chain.ts';
 import { type ChainKey, type Family, families, type Network } from '../../core/families.ts';
+import type { Chains, PartyChain } from '../../sdk/chains.ts';
 import type { ParleyClient } from '../../sdk/client.ts';
 import { messageOf, RescueError, SettleError, VerificationError } from '../../sdk/errors.ts';
 import {
@@ -14,7 +15,6 @@ import {
 } from '../../sdk/rescue/file.ts';
 import { type Restored, restoreFromFile, restoreFromMarket } from '../../sdk/rescue/restore.ts';
 import type { PhraseStore } from '../../sdk/rescue/store.ts';
-import type { ChainSource } from '../../sdk/settle.ts';
 import type { PinnedAsset } from '../../sdk/trade.ts';
 import { mustHaveDecimals } from './coins.ts';
 import type { Kept } from './kept.ts';
@@ -68,14 +68,14 @@ export async function openRescue(parts: RescueParts): Promise<OpenRescue> {
   };
   const write = async (): Promise<string> => {
     const store = await parts.phraseStore();
-    const views = new Map<ChainKey, ChainSource['view']>();
+    const chains: Record<ChainKey, PartyChain> = {};
     for (const swapId of await store.swapIds()) {
       const record = await store.getSwap(swapId);
       for (const leg of record === null ? [] : [record.swap.legs.a, record.swap.legs.b]) {
-        if (!views.has(leg.chain)) views.set(leg.chain, (await parts.nodes.source(leg.chain)).view);
+        chains[leg.chain] ??= { source: await parts.nodes.source(leg.chain) };
       }
     }
-    const text = await writeRescue(store, views);
+    const text = await writeRescue(store, chains);
     await kept.change(fileKey, () => text);
     await read();
     parts.onChange();
@@ -86,18 +86,18 @@ export async function openRescue(parts: RescueParts): Promise<OpenRescue> {
     writing = writing.then(async () => void (await write())).catch(() => {});
   };
   /** A chain that cannot be opened holds up no swap of others. */
-  const sourcesOf = async (names: readonly ChainKey[]): Promise<Sources> => {
-    const sources = new Map<ChainKey, ChainSource>();
+  const opened = async (names: readonly ChainKey[]): Promise<Opened> => {
+    const chains: Record<ChainKey, PartyChain> = {};
     const faults = new Map<ChainKey, string>();
     const open = async (name: ChainKey) => {
       try {
-        sources.set(name, await parts.nodes.source(name));
+        chains[name] = { source: await parts.nodes.source(name) };
       } catch (error) {
         faults.set(name, messageOf(error));
       }
     };
     await Promise.all(names.map(open));
-    return { sources, faults };
+    return { chains, faults };
   };
   await read();
   return {
@@ -122,8 +122,8 @@ export async function openRescue(parts: RescueParts): Promise<OpenRescue> {
       const own = chainsOf(readOwnRescue(store, text));
       await parts.nodes.learn(own);
       const names = own.map(({ chain }) => chain);
-      const { sources, faults } = await sourcesOf(names);
-      const restored = await restoreFromFile(store, text, { sources });
+      const { chains, faults } = await opened(names);
+      const restored = await restoreFromFile(store, text, { chains });
       // The person has it.
       await kept.change(savedKey, () => contentOf(text));
       return told(restored, faults);
@@ -132,45 +132,45 @@ export async function openRescue(parts: RescueParts): Promise<OpenRescue> {
       const store = await parts.phraseStore();
       const { userId, wallets } = await parts.client.me();
       const names = parts.nodes.chains.now().map(({ chain }) => chain);
-      const { sources, faults } = await sourcesOf(names);
+      const { chains, faults } = await opened(names);
       const own = new Set(
         Object.values(wallets).flatMap(({ login, proven }) => [login ?? '', ...proven]),
       );
       const assets = await assetsOf(parts.client);
       const isOwn = (_: ChainKey, { address }: { readonly address: string }) => own.has(address);
       const asked = async (swap: RescueSwap) => {
-        await mustShowAmounts(swap, { sources });
+        await mustShowAmounts(swap, chains);
         return confirm(swap);
       };
-      const how = { client: parts.client, userId, sources, assets, isOwn, confirm: asked };
+      const how = { client: parts.client, userId, chains, assets, isOwn, confirm: asked };
       const { swaps, isWhole } = await restoreFromMarket(store, how);
       return { swaps: told(swaps, faults), isWhole };
     },
   };
 
-  function told(restored: readonly Restored[], faults: Sources['faults']): readonly Restored[] {
+  function told(restored: readonly Restored[], faults: Opened['faults']): readonly Restored[] {
     parts.onRestored();
     due();
     return restored.map((each) => withFault(each, faults));
   }
 }
 
-type Sources = {
-  readonly sources: ReadonlyMap<ChainKey, ChainSource>;
+type Opened = {
+  readonly chains: Chains;
   /** Why a chain has none. */
   readonly faults: ReadonlyMap<ChainKey, string>;
 };
 
-function withFault(restored: Restored, faults: Sources['faults']): Restored {
+function withFault(restored: Restored, faults: Opened['faults']): Restored {
   const fault = [...faults].find(([chain]) => restored.why.includes(`"${chain}"`));
   if (restored.outcome !== 'refused' || fault === undefined) return restored;
   return { ...restored, why: `${restored.why}: ${fault[1]}` };
 }
 
 /** The person is asked about amounts: decimals are the market's word until a chain says so. */
-async function mustShowAmounts({ trade }: RescueSwap, { sources }: Pick<Sources, 'sources'>) {
+async function mustShowAmounts({ trade }: RescueSwap, chains: Chains) {
   for (const asset of [trade.base, trade.quote]) {
-    const source = sources.get(asset.chain);
+    const source = chains[asset.chain]?.source;
     if (source === undefined) continue;
     try {
       await mustHaveDecimals(source, asset, AbortSignal.timeout(nodeMs));

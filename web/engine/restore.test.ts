@@ -46,8 +46,7 @@ async function lost() {
   const scene = chains.swap({ a: 'EVM dollar', b: 'BTC' }, { secret, bitcoin });
   const taker = { ...scene.input('taker'), store };
   await until(taker, isFunded);
-  const views = new Map([...taker.sources].map(([key, { view }]) => [key, view]));
-  const file = await writeRescue(store, views);
+  const file = await writeRescue(store, taker.chains);
   scene.market.die();
   return { words, file, swapId: taker.swapId, keyAddress: bitcoin.address };
 }

@@ -2,7 +2,7 @@
 
 import type { AppChain } from '../../core/app-chain.ts';
 import type { UnixSeconds } from '../../core/nominal.ts';
-import type { ChainSource } from '../../sdk/settle.ts';
+import type { ChainSource } from '../../sdk/chains.ts';
 import { worldOf } from './chains.ts';
 
 /** Throws where no policy is known for it, and where nothing is asked. */

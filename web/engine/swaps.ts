@@ -3,20 +3,14 @@
 import type { ChainKey } from '../../core/families.ts';
 import type { UnixSeconds } from '../../core/nominal.ts';
 import type { LegName } from '../../core/trade.ts';
+import type { PartyChain } from '../../sdk/chains.ts';
 import type { ParleyClient } from '../../sdk/client.ts';
 import { StoreError } from '../../sdk/errors.ts';
 import type { RawSpend } from '../../sdk/rescue/raw.ts';
 import { ownSides, watchedOf } from '../../sdk/settle/record.ts';
-import type {
-  ChainSource,
-  EscrowPayment,
-  Outcome,
-  Progress,
-  SettleInput,
-} from '../../sdk/settle.ts';
+import type { EscrowPayment, Outcome, Progress, SettleInput } from '../../sdk/settle.ts';
 import { readKept, type Store, type SwapRecord, writeKept } from '../../sdk/stores/store.ts';
 import type { OwnTrade } from '../../sdk/trade.ts';
-import type { Wallet } from '../../sdk/wallets/wallet.ts';
 import { cameOf, type Deals, type Entry, escrowKey } from './deals.ts';
 import { type Begun, type Drive, drive, type Ready, relayedOf, verbDone } from './drive.ts';
 import { type Ended, endedOf, endedView } from './ended.ts';
@@ -250,32 +244,30 @@ async function readyOf(of: All, swapId: string, trade: OwnTrade): Promise<Ready>
   const { client, store, vault, now, pollMs } = of.parts;
   if (vault.state.now().kind === 'none') return { lacks: 'phrase' };
   const payout = await of.parts.kept.get(payoutKey(trade.threadId));
-  const sources = new Map<ChainKey, ChainSource>();
-  const wallets = new Map<ChainKey, Wallet>();
+  const chains: Record<ChainKey, PartyChain> = {};
   const away: LegName[] = [];
   const gives = trade.party === 'maker' ? 'a' : 'b';
   const { swap } = (await store.getSwap(swapId)) ?? { swap: null };
   for (const [leg, { chain }, own] of sidesOf(trade, gives)) {
     const source = await of.parts.nodes.source(chain);
-    sources.set(chain, source);
     if (source.view.family === 'bitcoin') {
       if (payout === null) return { lacks: 'payout' };
       const keys = await vault.keys();
       const index = keyIndex(keys, own.pubkey ?? '');
       if (index === null) return { lacks: 'phrase' };
-      wallets.set(chain, await keyWallet(source, keys.bitcoinKey(index), payout));
+      chains[chain] = { source, wallet: await keyWallet(source, keys.bitcoinKey(index), payout) };
       continue;
     }
     const known = of.parts.nodes.of(chain);
     const { nodes = [] } = of.parts.nodes.chains.now().find((each) => each.chain === chain) ?? {};
     const wallet = known === null ? null : of.parts.hands.wallet(known, nodes, own.address);
     if (wallet === null) away.push(leg);
-    wallets.set(chain, wallet ?? absent(source.view.family, chain, own.address));
+    chains[chain] = { source, wallet: wallet ?? absent(source.view.family, chain, own.address) };
   }
   const givesExtra = (extra: bigint) => extra <= (of.extras.get(swapId) ?? 0n);
   // Who has coins there tells nobody the secret but the chain.
   const relay = 'without_gas';
-  const own = { swapId, client, sources, wallets, store };
+  const own = { swapId, client, chains, store };
   const input: SettleInput = { ...own, now, pollMs, givesExtra, relay };
   return { input: swap === null ? { ...input, trade } : input, away };
 }

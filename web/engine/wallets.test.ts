@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
+import type { ChainSource } from '../../sdk/chains.ts';
 import { phraseKeys } from '../../sdk/rescue/derive.ts';
-import type { ChainSource } from '../../sdk/settle.ts';
 import type { AccountLink } from '../wallets/types.ts';
 import { EngineError, type LegView } from './types.ts';
 import { handsOf, payoutWallet } from './wallets.ts';

@@ -3,9 +3,9 @@
 
 import type { AppChain } from '../../core/app-chain.ts';
 import type { ChainKey } from '../../core/families.ts';
+import type { ChainSource } from '../../sdk/chains.ts';
 import type { MessageSigner } from '../../sdk/keys.ts';
 import type { BitcoinKey } from '../../sdk/rescue/derive.ts';
-import type { ChainSource } from '../../sdk/settle.ts';
 import type { AskedFor, Asks, BitcoinWallet, Wallet } from '../../sdk/wallets/wallet.ts';
 import type { AccountLink, Place } from '../wallets/types.ts';
 import { evmTitle } from './chains.ts';

@@ -13,6 +13,7 @@ import { sleep } from '../../chains/nodes/turn.ts';
 import { verifySolanaProof } from '../../chains/solana/proof.ts';
 import { verifyTronProof } from '../../chains/tron/proof.ts';
 import { type Coin, type FourChains, fourChains, reserved } from '../../sdk/testing/four-chains.ts';
+import { sourceIn } from '../../sdk/trade.ts';
 import { type BundledPage, serveBundled } from '../../test/support/bundled-page.ts';
 import { launch } from '../../test/support/chromium.ts';
 import { walletScript } from './testing/script.ts';
@@ -168,7 +169,7 @@ function leg(coin: Coin) {
   const scene = chains.swap({ a: coin, b: 'BTC' });
   const escrow: WatchedEscrow = scene.market.watched('a');
   const { chain } = chains.place.coins[coin];
-  const { adapter } = scene.input('maker').sources.get(chain) ?? assert.fail();
+  const { adapter } = sourceIn(scene.input('maker').chains, chain);
   const funded = async () => {
     for (;;) {
       const facts = await adapter.readEscrow(escrow, AbortSignal.timeout(20_000));
@@ -184,7 +185,7 @@ test('Verse pays a Bitcoin escrow in one payment', limits, async () => {
   const { address, terms } = scene.market.watched('b');
   const pay = ([to, sats]: readonly unknown[]) => trader.pay('Verse', to as string, sats as bigint);
   const txid = await page.evaluate(pay, [address, terms.amount]);
-  const { adapter } = scene.input('taker').sources.get(chains.place.bitcoin.chain) ?? assert.fail();
+  const { adapter } = sourceIn(scene.input('taker').chains, chains.place.bitcoin.chain);
   for (;;) {
     const { funded } = await adapter.readEscrow(
       scene.market.watched('b'),

@@ -20,13 +20,14 @@ function scene(answers: readonly boolean[]) {
   const left = [...answers];
   const state = (txid: string) =>
     txid === approved.txid && (left.shift() ?? true) ? 'succeeded' : 'waiting';
+  const adapter = { readSigned: () => ({}), broadcast: () => '' };
   const context = {
     client: null,
     record: { approval: null, approved, funding } as unknown as SwapRecord,
     keep: async (change: Partial<SwapRecord>) => {
       Object.assign(context.record, change);
     },
-    sources: new Map([[chain, { adapter: { readSigned: () => ({}), broadcast: () => '' } }]]),
+    chains: { [chain]: { source: { view: { chain }, adapter } } },
     sentAtMs: new Map<string, number>(),
     waitsSinceMs: new Map([[funding.txid, since]]),
     replaceAfterMs: () => 60_000,

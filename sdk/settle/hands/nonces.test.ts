@@ -45,8 +45,8 @@ function side(more: Partial<SettleInput> = {}) {
     broadcast: async (raw: string) => void sent.push(raw),
   };
   const context = contextOf({
-    ...{ swapId: 'mine', client: null, wallets: new Map(), store: memoryStore() },
-    sources: new Map([[chain, { view: evmView, adapter } as never]]),
+    ...{ swapId: 'mine', client: null, store: memoryStore() },
+    chains: { [chain]: { source: { view: evmView, adapter } as never } },
     ...more,
   });
   const wallet = { family: 'evm', address: owner.address } as EvmWallet;

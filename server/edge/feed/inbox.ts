@@ -2,12 +2,13 @@
 // side, but those on one RFQ in turn, so that the price sent last is the one that stands.
 
 import type { WebSocket } from 'ws';
+import type { FeedTopic } from '../../db/feed-events.ts';
 import { isTicket, useTicket } from '../../people/feed-tickets.ts';
 import type { Credential } from '../auth.ts';
 import { Malformed, parseBody } from '../body.ts';
 import { overBudget } from '../budgets.ts';
 import { fault as faultOfOurs, HttpError, refusalOf } from '../errors.ts';
-import { firstFrame, pingFrame, quoteFrame } from '../schemas/feed.ts';
+import { firstFrame, pingFrame, quoteFrame, switchFrame } from '../schemas/feed.ts';
 import { frameCheck } from '../validate.ts';
 import type { Manner } from './frames.ts';
 import type { Maker } from './maker.ts';
@@ -76,7 +77,7 @@ export function openInbox(feed: Feed, ws: WebSocket, peer: Peer, client: string)
       clearTimeout(timer);
       feed.hub.join(maker);
       // Not waited for: frames that come meanwhile are heard.
-      void begin(feed, maker, answer.since);
+      void begin(feed, maker, answer);
       return;
     }
     greetings += 1;
@@ -135,6 +136,14 @@ type Rejected = {
 const checkFirst = frameCheck(firstFrame);
 const example = 'the first frame must be {"apiKey": "<key>"}';
 
+type First = {
+  readonly resume?: boolean;
+  readonly since?: number;
+  readonly events?: readonly FeedTopic[];
+  readonly sinceEvent?: number;
+  readonly cancelOnDisconnect?: number;
+};
+
 /** Throws what a look-up throws. */
 async function readGreeting(
   { keys, budgets, deps }: Feed,
@@ -146,9 +155,13 @@ async function readGreeting(
   const shown = await credentialIn(deps, frame);
   const fault = checkFirst(frame);
   if (fault !== null) return { sentence: `${example}: ${fault}` };
-  const { resume = false, since = null } = frame as { resume?: boolean; since?: number };
+  const { resume = false, since = null, events, sinceEvent = null } = frame as First;
+  const { cancelOnDisconnect: graceSeconds = null } = frame as First;
   const coded = (code: string) => (resume ? { code } : {});
   if (since !== null && !resume) return { sentence: '"since" goes with "resume": true only' };
+  if (sinceEvent !== null && events === undefined) {
+    return { sentence: '"sinceEvent" goes with "events" only', ...coded('bad_field') };
+  }
   const caller = shown === null ? null : await callerOf(keys, shown);
   if (shown === null || caller === null) {
     // As a request with such a key would.
@@ -162,7 +175,8 @@ async function readGreeting(
     const sentence = `the feed needs a key with the scope "maker"; this key has ${held}`;
     return { sentence, close: closeCodes.noScope, ...coded('scope_missing') };
   }
-  return { shown, caller, manner: resume ? 'resume' : 'plain', since };
+  const asked = events === undefined ? null : { names: events, since: sinceEvent };
+  return { shown, caller, manner: resume ? 'resume' : 'plain', since, asked, graceSeconds };
 }
 
 /** The key of the frame, or the session that its ticket stood for; null = one that is not good. */
@@ -195,17 +209,18 @@ function refused({ deps }: Feed, error: unknown): { sentence: string; code: stri
   return refusal ?? faultOfOurs;
 }
 
-type Quote = { rfqId: string; quoteAmount: string; idempotencyKey?: string };
+type Quote = { rfqId: string; idempotencyKey?: string; [field: string]: unknown };
 
 const checkQuote = frameCheck(quoteFrame);
 const checkPing = frameCheck(pingFrame);
+const checkSwitch = frameCheck(switchFrame);
 
 /** Answers the frames of one socket. */
 function createHearing(feed: Feed, client: string, hold: () => void) {
   const turns = new Map<string, Promise<void>>();
   const free = createAllowance();
 
-  const quote = async (maker: Maker, { rfqId: given, quoteAmount, idempotencyKey }: Quote) => {
+  const quote = async (maker: Maker, { rfqId: given, idempotencyKey, ...body }: Quote) => {
     // As REST writes it, whose keys are kept by path.
     const rfqId = given.toLowerCase();
     const caller = await callerOf(feed.keys, maker.shown);
@@ -215,7 +230,7 @@ function createHearing(feed: Feed, client: string, hold: () => void) {
     // Half a surrogate pair has no place in a URL.
     const url = `/v1/rfqs/${encodeURIComponent(rfqId.toWellFormed())}/quotes`;
     const asked = { method: 'POST', url, headers, params: { id: rfqId }, query: {} };
-    const answer = await feed.quote({ ...asked, body: { quoteAmount } }, caller);
+    const answer = await feed.quote({ ...asked, body }, caller);
     const { error = '', thread } = answer.body as Answered;
     const more = keyed(idempotencyKey);
     if (thread === undefined) return refuse(maker, error, answer.code ?? '', { rfqId, ...more });
@@ -236,9 +251,15 @@ function createHearing(feed: Feed, client: string, hold: () => void) {
     if (turns.get(name) === own) turns.delete(name);
   };
 
+  const arm = (maker: Maker, graceSeconds: number | null) =>
+    feed.switches.set(maker, graceSeconds).catch((error: unknown) => {
+      const { sentence, code } = refused(feed, error);
+      refuse(maker, sentence, code, {});
+    });
+
   return async (maker: Maker, came: Came): Promise<void> => {
     if (feed.isClosing()) return;
-    const { ping, quote: wanted, fault } = readFrame(feed, maker, came);
+    const { ping, quote: wanted, fault, cancelOnDisconnect } = readFrame(feed, maker, came);
     if (ping !== undefined) {
       if (free()) maker.say({ type: 'pong', pong: ping });
       return;
@@ -250,6 +271,7 @@ function createHearing(feed: Feed, client: string, hold: () => void) {
       return hold();
     }
     if (fault !== undefined) refuse(maker, fault.sentence, fault.code, named(wanted));
+    else if (cancelOnDisconnect !== undefined) await arm(maker, cancelOnDisconnect);
     else await inTurn(maker, wanted as Quote);
   };
 }
@@ -273,6 +295,8 @@ function keyed(idempotencyKey: unknown): { idempotencyKey?: string } {
 type Read = {
   readonly quote?: Quote;
   readonly ping?: string;
+  /** Null = no more. */
+  readonly cancelOnDisconnect?: number | null;
   readonly fault?: { sentence: string; code: string };
 };
 
@@ -281,6 +305,10 @@ function readFrame(feed: Feed, { manner }: Maker, came: Came): Read {
   try {
     const frame = parseFrame(came);
     if (manner === 'resume' && checkPing(frame) === null) return frame as { ping: string };
+    if (isSwitch(frame)) {
+      const fault = checkSwitch(frame);
+      return fault === null ? frame : { fault: { sentence: fault, code: 'bad_field' } };
+    }
     const { quote } = (frame ?? {}) as { quote?: Quote };
     about = quote ? { quote } : {};
     const fault = checkQuote(frame);
@@ -291,6 +319,9 @@ function readFrame(feed: Feed, { manner }: Maker, came: Came): Read {
     return { ...about, fault: refused(feed, error) };
   }
 }
+
+const isSwitch = (frame: unknown): frame is { cancelOnDisconnect: number | null } =>
+  typeof frame === 'object' && frame !== null && 'cancelOnDisconnect' in frame;
 
 function whatIsTaken(manner: Manner): string {
   const ping = manner === 'resume' ? ' or {"ping": "<at most 64 characters>"}' : '';

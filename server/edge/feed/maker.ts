@@ -10,10 +10,12 @@ import type { Caller, Credential, Keys } from '../auth.ts';
 import type { Budgets } from '../budgets.ts';
 import type { Run } from '../command.ts';
 import type { LastUses } from '../last-uses.ts';
+import type { Asked, FeedEvents } from './events.ts';
 import { entriesBytes, type Manner } from './frames.ts';
 import { type Entry, type Hub, isFor, type Listener } from './hub.ts';
 import { closeCodes, type Peer } from './peer.ts';
 import type { Snapshots } from './snapshot.ts';
+import type { Switches } from './switches.ts';
 
 /** Entries written at once to one that catches up. */
 const chunk = 200;
@@ -34,6 +36,8 @@ export type Feed = {
   readonly uses: LastUses;
   readonly snapshots: Snapshots;
   readonly quote: Run;
+  readonly events: FeedEvents;
+  readonly switches: Switches;
   /** Until then nobody is sent anything. */
   readonly started: Promise<void>;
   isClosing(): boolean;
@@ -46,6 +50,10 @@ export type Greeting = {
   readonly manner: Manner;
   /** What it has seen; null = it begins anew. */
   readonly since: number | null;
+  /** Null = no events. */
+  readonly asked: Asked | null;
+  /** Cancel on disconnect; null = it does not ask for it. */
+  readonly graceSeconds: number | null;
 };
 
 export type Maker = Listener &
@@ -110,9 +118,14 @@ type Start = {
 };
 
 /** From the first frame to being live. */
-export function begin(feed: Feed, maker: Maker, since: number | null): Promise<void> {
+export async function begin(feed: Feed, maker: Maker, greeting: Greeting): Promise<void> {
+  const { since, asked, graceSeconds } = greeting;
   const start: Start = { since, resumed: false };
-  return untilDone(feed, maker, () => tell(feed, maker, start));
+  if (graceSeconds !== null) {
+    await untilDone(feed, maker, () => feed.switches.set(maker, graceSeconds));
+  }
+  if (asked !== null) await untilDone(feed, maker, () => feed.events.begin(maker, asked));
+  await untilDone(feed, maker, () => tell(feed, maker, start));
 }
 
 /** Tries again while the database does not answer; in the end the socket is closed. */
@@ -121,7 +134,7 @@ async function untilDone(feed: Feed, maker: Maker, work: () => Promise<void>): P
     try {
       return await work();
     } catch (error) {
-      feed.deps.log.warn({ err: error }, 'a maker could not be told of the book');
+      feed.deps.log.warn({ err: error }, 'a maker could not be told of the book or its events');
       if (tries >= mostTries) break;
       await sleep(againMs, undefined, { ref: false });
     }

@@ -23,8 +23,8 @@ export function registerPairs(app: FastifyInstance, deps: Deps): void {
 
   readByAll(place, '/pairs', 'getPair', {
     about:
-      'What a trade would mean before anything is asked: who funds first, times and fees. By ' +
-      '`rules` and fees of the chains, which you can read by yourself.',
+      'What a trade would mean before anything is asked: who funds first, times, fees and the ' +
+      'least amounts. By `rules` and fees of the chains, which you can read by yourself.',
     query: shapes.pairQuery,
     replies: { 200: shapes.pair },
     handle: async ({ query }) => {

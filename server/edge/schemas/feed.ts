@@ -1,7 +1,10 @@
 // Shapes of the maker feed's frames: specification part 6, and what a maker may ask for beyond it.
 
+import { feedTopics } from '../../db/feed-events.ts';
 import * as s from './common.ts';
 import { rfq } from './rfq.ts';
+import { quoted } from './thread.ts';
+import { titleOf, webhookEvents } from './webhook.ts';
 
 const type = <const T extends string>(name: T) => s.oneOf([name], 'which frame it is');
 const number = s.int('the number of the last public entry of the log', 48_213);
@@ -10,6 +13,12 @@ const idempotencyKey = s.optional(
   s.text('with `resume`: that of the quote, where it had one', 'quote-7f3a'),
 );
 const most = { maxItems: 100 };
+
+const graceSeconds = s.int(
+  'cancel on disconnect: your open quotes are withdrawn when you were gone for so many seconds',
+  15,
+  { minimum: 5, maximum: 60 },
+);
 
 export const firstFrame = s.form(
   'FirstFrame',
@@ -29,6 +38,21 @@ export const firstFrame = s.form(
         { minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
       ),
     ),
+    events: s.optional(
+      s.list(
+        'asks for these events of your threads and RFQs',
+        s.oneOf(feedTopics, 'the name of an event'),
+        { minItems: 1, maxItems: feedTopics.length, uniqueItems: true },
+      ),
+    ),
+    cancelOnDisconnect: s.optional(graceSeconds),
+    sinceEvent: s.optional(
+      s.int(
+        'with `events`: the last `eventSeq` that was seen; what came after it is sent',
+        1_773_480_413_017,
+        { minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+      ),
+    ),
   },
 );
 
@@ -39,7 +63,7 @@ export const quoteFrame = s.form(
     quote: s.input(
       {
         rfqId: s.text('the RFQ', s.exampleIn(s.rfqId), { maxLength: 200 }),
-        quoteAmount: s.as(s.amount, 'the price, in base units of the quote asset', '250000000'),
+        ...quoted,
         idempotencyKey: s.optional(
           s.text('as the header: a retry with it is answered with the first reply', 'quote-7f3a', {
             maxLength: 255,
@@ -113,4 +137,47 @@ export const pongFrame = s.model('PongFrame', 'With `resume`: the answer to a pi
   type: type('pong'),
   pong: s.text('what the ping held', 'are you there?'),
   seq: number,
+});
+
+const eventSeq = s.int(
+  'the number of the event; yours ascend by one, those you did not ask for count too',
+  1_773_480_413_017,
+);
+
+export const subscribedFrame = s.model('SubscribedFrame', 'With `events`: they are heard.', {
+  type: type('subscribed'),
+  events: s.list('those asked for', s.oneOf(feedTopics, 'the name of an event')),
+  resumed: s.flag(
+    'true: what came after `sinceEvent` follows; false: read what stands, GET /v1/threads',
+    true,
+  ),
+  eventSeq: s.as(eventSeq, 'events after this number follow'),
+  seq,
+});
+
+/** Of an event: as a webhook has it, without the delivery. */
+function eventFrame(topic: (typeof feedTopics)[number]) {
+  const { when, body } = webhookEvents[topic] as (typeof webhookEvents)[string];
+  const { deliveryId: _, ...fields } = body.properties;
+  return s.model(`${titleOf(topic)}Frame`, `With \`events\`: ${when}.`, {
+    ...fields,
+    eventSeq,
+    seq,
+  });
+}
+
+export const eventFrames = Object.fromEntries(
+  feedTopics.map((topic) => [topic, eventFrame(topic)]),
+);
+
+export const switchFrame = s.form(
+  'SwitchFrame',
+  'Asks for cancel on disconnect from now on, or no more: before you leave for longer.',
+  { cancelOnDisconnect: s.nullable(graceSeconds) },
+);
+
+export const switchedFrame = s.model('SwitchedFrame', 'Cancel on disconnect is stored so.', {
+  type: type('cancelOnDisconnect'),
+  seconds: s.nullable(graceSeconds, 'the seconds; null: this connection does not ask for it'),
+  seq,
 });

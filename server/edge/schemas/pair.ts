@@ -66,6 +66,9 @@ const leg = s.model('PairLeg', 'A leg as a swap would have it.', {
   long: s.flag('funded first, by the initiator', true),
   timelockSeconds: s.int('from the agreement to the refund', 86_400),
   confirmations: s.int('blocks that its funding waits for', 12),
+  leastAmount: s.nullable(
+    s.as(s.amount, 'less is refused now, base units of its asset; null: its chain does not tell'),
+  ),
   costs: s.nullable(costs, 'fees by the prices of now; null: its chain does not tell'),
 });
 

@@ -2,6 +2,7 @@
 
 import type { TProperties } from 'typebox';
 import { type SwapStatus, swapStatuses } from '../../../core/status.ts';
+import { closedReasons } from '../../market/thread-events.ts';
 import * as s from './common.ts';
 
 const url = 'https://example.com/hooks';
@@ -9,7 +10,7 @@ const name = s.text('the name of an event', 'swap.funded');
 const shown = {
   id: s.webhookId,
   url: s.text('where events are sent', url),
-  events: s.list('empty = all of them', name),
+  events: s.list('empty = all of them, but those that only who names them gets', name),
   enabled: s.flag(
     'false: it failed for a day and is sent nothing until a ping is answered 2xx',
     true,
@@ -18,7 +19,11 @@ const shown = {
 
 export const registerBody = s.form('RegisterWebhook', 'Where your events are to be sent.', {
   url: s.text('https, at most 2 048 characters', url, { minLength: 1 }),
-  events: s.optional(s.list('left out or empty = all of them', name, { maxItems: 50 })),
+  events: s.optional(
+    s.list('left out or empty = all of them, but those that only who names them gets', name, {
+      maxItems: 50,
+    }),
+  ),
 });
 
 export const registered = s.model('RegisteredWebhook', 'A new webhook, and its secret.', {
@@ -48,16 +53,17 @@ export const pinged = s.model('Pinged', 'How the test delivery went.', {
   deliveryId: s.deliveryId,
 });
 
+/** `swap.half_settled` is SwapHalfSettled. */
+export const titleOf = (type: string) =>
+  type.replace(/(^|[._])([a-z])/g, (_all, _dot, letter: string) => letter.toUpperCase());
+
 function event(type: string, when: string, fields: TProperties) {
-  const title = type.replace(/(^|[._])([a-z])/g, (_all, _dot, letter: string) =>
-    letter.toUpperCase(),
-  );
   const envelope = {
     type: s.oneOf([type], 'which event it is'),
     deliveryId: s.as(s.deliveryId, 'UUID of the delivery; the same however often it is tried'),
     createdAt: s.instant('when it happened'),
   };
-  return { when, body: s.model(`${title}Event`, `${when}.`, { ...envelope, ...fields }) };
+  return { when, body: s.model(`${titleOf(type)}Event`, `${when}.`, { ...envelope, ...fields }) };
 }
 
 const swapEvent = (type: string, when: string, statuses: readonly SwapStatus[]) =>
@@ -65,12 +71,17 @@ const swapEvent = (type: string, when: string, statuses: readonly SwapStatus[]) 
 
 const price = s.as(s.amount, 'the price, in base units of the quote asset', '250000000');
 
+const role = s.oneOf(['maker', 'taker'], 'which side of the thread you are');
+
 /** By topic, and when each is sent. */
 export const webhookEvents: Readonly<Record<string, ReturnType<typeof event>>> = {
   'quote.created': event('quote.created', 'A maker quoted your RFQ, or moved its price', {
     threadId: s.threadId,
     rfqId: s.rfqId,
     quoteAmount: price,
+    quoteExpiresAt: s.optional(
+      s.instant('where the price has an end of its own: from when on nobody may accept it'),
+    ),
   }),
   'swap.agreed': event('swap.agreed', 'Both sides accepted; the swap exists', {
     swapId: s.swapId,
@@ -94,6 +105,27 @@ export const webhookEvents: Readonly<Record<string, ReturnType<typeof event>>> =
     'swap.reorged',
     'A chain took back what the status stood on; this is the status now',
     swapStatuses,
+  ),
+  'thread.accepted': event(
+    'thread.accepted',
+    'The other side accepted the price of a thread; only for who names this event',
+    {
+      ...{ threadId: s.threadId, rfqId: s.rfqId, role, quoteAmount: price },
+      acceptanceExpiresAt: s.nullable(
+        s.instant('when that acceptance lapses; null: both have accepted'),
+      ),
+      swapId: s.nullable(s.swapId, 'the swap; null: you have not accepted'),
+    },
+  ),
+  'thread.proposed': event(
+    'thread.proposed',
+    'The taker named another price for your quote; only for who names this event',
+    { threadId: s.threadId, rfqId: s.rfqId, quoteAmount: price },
+  ),
+  'thread.closed': event(
+    'thread.closed',
+    'A thread closed without a swap; only for who names this event',
+    { threadId: s.threadId, rfqId: s.rfqId, role, reason: s.oneOf(closedReasons, 'why') },
   ),
   ping: event('ping', 'The ping endpoint was called', {
     message: s.text('one plain sentence', 'ping'),

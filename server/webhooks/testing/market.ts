@@ -13,7 +13,7 @@ import { registerWebhook } from '../register.ts';
 import type { Sending } from '../send.ts';
 
 export const start = Date.UTC(2030, 0, 1);
-const known = ['quote.created', 'swap.agreed', 'swap.funded', 'ping'];
+const known = ['quote.created', 'swap.agreed', 'swap.funded', 'thread.closed', 'ping'];
 
 type Answer = (sending: Sending) => number | Promise<number>;
 

@@ -9,6 +9,9 @@ export const webhookEvents = [
   'swap.refunded',
   'swap.half_settled',
   'swap.reorged',
+  'thread.accepted',
+  'thread.proposed',
+  'thread.closed',
 ] as const;
 
 export type WebhookEvent = (typeof webhookEvents)[number];

@@ -34,7 +34,7 @@ export const webhooks: Words<typeof english> = {
   'webhooks.new.url': 'Adresse deines Programms',
   'webhooks.new.url.hint': 'Beginnt mit https:// und ist aus dem Internet erreichbar',
   'webhooks.new.which': 'Was dorthin gesendet wird',
-  'webhooks.new.all': 'Alles, auch was später dazukommt',
+  'webhooks.new.all': 'Alles, was nicht eigens zu wählen ist, auch Späteres',
   'webhooks.new.some': 'Nur diese',
   'webhooks.new.some.none': 'Wähle mindestens ein Ereignis.',
   'webhooks.new.go': 'Anmelden',
@@ -58,6 +58,10 @@ export const webhooks: Words<typeof english> = {
   'event.swap.refunded': 'eine Seite wurde zurückgeholt',
   'event.swap.half_settled': 'eine Seite hat abgeholt, die andere zurückgeholt',
   'event.swap.reorged': 'eine Chain hat zurückgenommen, worauf der Status stand',
+  'event.thread.accepted': 'die andere Seite hat einen Preis angenommen; nur wenn ausgewählt',
+  'event.thread.proposed':
+    'der Taker hat zu deinem Angebot einen anderen Preis genannt; nur wenn ausgewählt',
+  'event.thread.closed': 'eine Verhandlung endete ohne Swap; nur wenn ausgewählt',
 
   'deliveries.title': 'Zustellungen der letzten 7 Tage',
   'deliveries.none': 'In den letzten 7 Tagen wurde nichts gesendet.',

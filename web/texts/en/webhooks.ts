@@ -29,7 +29,7 @@ export const webhooks = {
   'webhooks.new.url': 'Address of your program',
   'webhooks.new.url.hint': 'Begins with https:// and is reachable from the internet',
   'webhooks.new.which': 'What is sent there',
-  'webhooks.new.all': 'Everything, also what is added later',
+  'webhooks.new.all': 'Everything that need not be named, also what is added later',
   'webhooks.new.some': 'These alone',
   'webhooks.new.some.none': 'Choose at least one event.',
   'webhooks.new.go': 'Register',
@@ -53,6 +53,9 @@ export const webhooks = {
   'event.swap.refunded': 'a side was taken back',
   'event.swap.half_settled': 'one side collected, the other took back',
   'event.swap.reorged': 'a chain took back what the status stood on',
+  'event.thread.accepted': 'the other side accepted a price; only where you name it',
+  'event.thread.proposed': 'the taker named another price for your quote; only where you name it',
+  'event.thread.closed': 'a negotiation closed without a swap; only where you name it',
 
   'deliveries.title': 'Deliveries of the last 7 days',
   'deliveries.none': 'Nothing was sent in the last 7 days.',

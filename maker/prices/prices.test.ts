@@ -1,0 +1,122 @@
+// Prices by each kind of source against real programs and servers, and which readings are believed.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WebSocketServer } from 'ws';
+import type { PriceConfig } from '../config/prices.ts';
+import { approximate, parsePrice } from '../rules/price.ts';
+import { jsonAt, nothingRead, priceOf, read, stepStandsMs } from './reading.ts';
+import { openPrices } from './sources.ts';
+
+const free = { least: null, most: null, jumpBps: 1_000n };
+const at = (price: string, ms: number) => [parsePrice(price), ms] as const;
+
+test('a step too far is believed once it has stood, and quotes nothing meanwhile', () => {
+  let { state, fault } = read(nothingRead, ...at('100', 0), free);
+  ({ state, fault } = read(state, ...at('110', 1_000), free));
+  assert.equal(fault, null, 'a tenth is no step too far');
+  ({ state, fault } = read(state, ...at('50', 2_000), free));
+  assert.match(fault ?? '', /moved by 12000 basis points at once/);
+  assert.equal(priceOf(state, 2_000, 30_000), null);
+  ({ state, fault } = read(state, ...at('51', 1_999 + stepStandsMs), free));
+  assert.equal(priceOf(state, 1_999 + stepStandsMs, 30_000), null);
+  ({ state, fault } = read(state, ...at('51', 2_000 + stepStandsMs), free));
+  assert.equal(approximate(priceOf(state, 2_000 + stepStandsMs, 30_000)!), 51);
+  ({ state } = read(state, ...at('99', 70_000), free));
+  ({ state, fault } = read(state, ...at('51', 71_000), free));
+  assert.equal(fault, null, 'a price that comes back ends the step');
+});
+
+test('a price beyond the bounds is none; one is good until it is stale', () => {
+  const bounds = { ...free, least: parsePrice('90'), most: parsePrice('110') };
+  for (const [price, isGood] of [
+    ['89.99', false],
+    ['90', true],
+    ['110', true],
+    ['110.01', false],
+  ] as const) {
+    const { state, fault } = read(nothingRead, ...at(price, 0), bounds);
+    assert.equal(fault === null, isGood, price);
+    assert.equal(priceOf(state, 30_000, 30_000) !== null, isGood);
+    assert.equal(priceOf(state, 30_001, 30_000), null);
+  }
+});
+
+test('a path leads into JSON, and nowhere else', () => {
+  const value = { data: [{ price: '5' }], 'a b': 1 };
+  for (const [path, found] of [
+    ['data.0.price', '5'],
+    ['$.data[0].price', '5'],
+    ['a b', 1],
+    ['data.1.price', undefined],
+    ['data.length.x', undefined],
+    ['__proto__.toString', undefined],
+  ] as const) {
+    assert.equal(jsonAt(value, path), found, path);
+  }
+});
+
+test('a command, HTTP and a WebSocket give prices; one that fails is told, and goes stale', async (t) => {
+  let price = '20';
+  const web = createServer((_, answer) => {
+    answer.writeHead(price === '' ? 500 : 200).end(JSON.stringify({ data: [{ price }] }));
+  }).listen(0, '127.0.0.1');
+  await once(web, 'listening');
+  const { port } = web.address() as AddressInfo;
+  const sockets = new WebSocketServer({ server: web });
+  let said = '';
+  sockets.on('connection', (socket) => {
+    socket.on('message', (text) => {
+      said = String(text);
+      socket.send('{"event":"subscribed"}');
+      socket.send('{"p":3e1}');
+    });
+  });
+  t.after(() => {
+    for (const each of sockets.clients) each.terminate();
+    web.close();
+  });
+  const polled = { everyMs: 50, timeoutMs: 5_000 };
+  const source = (name: string, from: PriceConfig['from']): PriceConfig => ({
+    ...{ name, from, staleMs: 400, ...free },
+  });
+  const faults: string[] = [];
+  let clock = 0;
+  const prices = openPrices(
+    [
+      source('run', {
+        ...{ type: 'command', folder: '.', path: null, ...polled },
+        command: [process.execPath, '-p', '10.5'],
+      }),
+      source('http', {
+        ...{ type: 'http', url: `http://127.0.0.1:${port}/`, path: 'data[0].price', ...polled },
+      }),
+      source('socket', {
+        ...{ type: 'websocket', url: `ws://127.0.0.1:${port}/`, subscribe: ['ask'], path: 'p' },
+      }),
+      source('fixed', { type: 'fixed', value: parsePrice('7') }),
+    ],
+    {
+      now: () => clock,
+      said: (name, fault) => faults.push(`${name}: ${fault}`),
+      changed: () => undefined,
+    },
+  );
+  t.after(prices.close);
+  const known = () => [...prices.all().values()].map((each) => each && approximate(each));
+  for (let tries = 0; known().includes(null) && tries < 200; tries += 1) await sleep(25);
+  assert.deepEqual(known(), [10.5, 20, 30, 7]);
+  assert.equal(said, 'ask');
+  assert.ok(Math.abs(approximate(prices.of(['http', 'run'])!) - 20 / 10.5) < 1e-9);
+  price = '';
+  for (let tries = 0; faults.length === 0 && tries < 200; tries += 1) await sleep(25);
+  assert.deepEqual(faults, ['http: the source answered 500']);
+  clock = 401;
+  assert.equal(prices.of(['http']), null);
+  assert.equal(prices.of(['run', 'http']), null);
+  assert.equal(approximate(prices.of(['fixed'])!), 7);
+});

@@ -1,0 +1,35 @@
+// Which settled swaps count for an account: the one definition, for its rate limit and for what is
+// told of it. Why so: docs/decisions/0036-what-a-settled-swap-counts-for.md.
+//
+// A swap counts when both chains show both claims at depth (`counterparty_claimed`), so each costs
+// the fees of four transactions. A counterparty counts once a UTC day of the agreement: its
+// earliest swap of that day. One other account gives 30 of them in 30 days at most.
+
+import { many } from '../../host/postgres/statements.ts';
+
+/** Swaps that are walked of each side: who has settled more of late counts as having so many. */
+export const mostSettledWalked = 1_000;
+
+/**
+ * Rows `swap_id, counterparty, day` (days since the epoch) of the swaps that count for `account`,
+ * agreed from `from` on and before `until` (Unix seconds). Each argument is SQL.
+ */
+export const settledThatCount = (account: string, from: string, until: string): string => {
+  const side = (own: string, other: string) => `
+    (select id as swap_id, ${other}_id as counterparty, agreed_at / 86400 as day
+      from swaps where ${own}_id = ${account} and status = 'counterparty_claimed'
+        and agreed_at >= ${from} and agreed_at < ${until}
+      order by agreed_at desc limit ${mostSettledWalked})`;
+  return `(select distinct on (counterparty, day) swap_id, counterparty, day
+    from (${side('maker', 'taker')} union all ${side('taker', 'maker')}) both_sides
+    order by counterparty, day, swap_id)`;
+};
+
+/** How many swaps count for each of these accounts, none left out; Unix seconds. */
+export const settledCounts = many<
+  [accountIds: readonly string[], window: { from: number; until: number }],
+  { accountId: string; settled: number }
+>('standing_counts')`
+  select account as "accountId", (select count(*)::int
+      from ${settledThatCount('account', ':from::bigint', ':until::bigint')} c) as settled
+    from unnest($1::uuid[]) account`;

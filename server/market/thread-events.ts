@@ -1,0 +1,61 @@
+// What the other side of a thread is told, where it asks for it by name: that its price was
+// accepted, that the taker moved it, that the thread closed. Nobody else hears of it: quotes are
+// sealed, and a closed thread says nothing of the one that won.
+
+import type { Party } from '../../core/trade.ts';
+import type { Tx } from '../db/database.ts';
+import { insertIfAsked } from '../db/feed-events.ts';
+import type { Thread } from '../db/threads.ts';
+
+/** Why a thread closed without a swap. */
+export const closedReasons = [
+  // Of its RFQ: the taker cancelled it, it expired, another maker's quote was agreed.
+  'cancelled',
+  'expired',
+  'agreed',
+  // The maker withdrew its quote.
+  'withdrawn',
+  // The maker's connections had been gone for as long as it said (cancel on disconnect).
+  'disconnected',
+] as const;
+
+export type ClosedReason = (typeof closedReasons)[number];
+
+const commonOf = ({ id, rfq, price }: Thread) => ({
+  threadId: id,
+  rfqId: rfq.id,
+  quoteAmount: price.quoteAmount.toString(),
+});
+
+/** For the other side of `by`. `expiresAt`: when that acceptance lapses; null = both have. */
+export function tellAccepted(
+  tx: Tx,
+  thread: Thread,
+  by: Party,
+  expiresAt: Date | null,
+): Promise<void> {
+  const { makerId, takerId, swapId, updatedAt: at } = thread;
+  const role: Party = by === 'maker' ? 'taker' : 'maker';
+  return insertIfAsked(tx, {
+    topic: 'thread.accepted',
+    accountId: role === 'maker' ? makerId : takerId,
+    payload: {
+      ...commonOf(thread),
+      role,
+      acceptanceExpiresAt: expiresAt?.toISOString() ?? null,
+      swapId,
+    },
+    at,
+  });
+}
+
+/** For the maker: the taker moved the price. The maker's is `quote.created` to the taker. */
+export function tellProposed(tx: Tx, thread: Thread): Promise<void> {
+  const { makerId, updatedAt: at } = thread;
+  return insertIfAsked(tx, {
+    topic: 'thread.proposed',
+    accountId: makerId,
+    payload: commonOf(thread),
+    at,
+  });
+}
