@@ -143,8 +143,11 @@ export async function asks(trader: Trader, trade: Trade): Promise<string> {
   const { page } = trader;
   await fills(trader, trade);
   const vouch = button(page, 'Sign with the login wallet');
+  const ask = button(page, 'Ask for quotes');
+  // What vouches for a key on Bitcoin is loaded when it is due.
+  await vouch.or(ask.and(page.locator(':not([aria-disabled=true])'))).first().waitFor();
   if (await vouch.isVisible()) await vouches(trader);
-  await button(page, 'Ask for quotes').click();
+  await ask.click();
   await page.waitForURL(/\/orders\/[^/]+$/);
   return new URL(page.url()).pathname;
 }
