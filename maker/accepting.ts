@@ -183,11 +183,22 @@ export function createAccepting(input: AcceptingInput) {
     }
   };
 
+  let queue: Promise<void> = Promise.resolve();
+  /** One decision at a time: the next one counts what this one has promised. */
+  const alone = (work: () => Promise<void>): Promise<void> => {
+    const run = queue.then(work);
+    queue = run.catch(() => undefined);
+    return run;
+  };
+
   return {
     /** All of one's own open threads. */
-    look: async () => {
-      for (const thread of await openThreads(client, signal)) await one(thread);
-    },
+    look: () =>
+      alone(async () => {
+        for (const thread of await openThreads(client, signal)) await one(thread);
+      }),
+    /** One that the feed tells of. */
+    lookAt: (threadId: string) => alone(async () => one(await client.thread(threadId, { signal }))),
     /** Swaps that the journal calls over: their acceptance landed late. */
     adopt: async () => {
       const { swaps } = await client.swaps({ limit: 100 }, { signal });
@@ -203,17 +214,18 @@ export function createAccepting(input: AcceptingInput) {
       }
     },
     /** Acceptances whose swap is not known yet. */
-    followUp: async () => {
-      for (const { deal } of [...promises.open.values()]) {
-        if (deal.swapId !== null) continue;
-        await follow(deal).catch(async (error: unknown) => {
-          signal.throwIfAborted();
-          log.warn('follow_failed', { threadId: deal.threadId, error: messageOf(error) });
-          const isUnknown = error instanceof ParleyApiError && error.status === 404;
-          if (isUnknown) await settling.drop(deal, 'lapsed');
-        });
-      }
-    },
+    followUp: () =>
+      alone(async () => {
+        for (const { deal } of [...promises.open.values()]) {
+          if (deal.swapId !== null) continue;
+          await follow(deal).catch(async (error: unknown) => {
+            signal.throwIfAborted();
+            log.warn('follow_failed', { threadId: deal.threadId, error: messageOf(error) });
+            const isUnknown = error instanceof ParleyApiError && error.status === 404;
+            if (isUnknown) await settling.drop(deal, 'lapsed');
+          });
+        }
+      }),
   };
 }
 
