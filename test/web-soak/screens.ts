@@ -145,7 +145,10 @@ export async function asks(trader: Trader, trade: Trade): Promise<string> {
   const vouch = button(page, 'Sign with the login wallet');
   const ask = button(page, 'Ask for quotes');
   // What vouches for a key on Bitcoin is loaded when it is due.
-  await vouch.or(ask.and(page.locator(':not([aria-disabled=true])'))).first().waitFor();
+  await vouch
+    .or(ask.and(page.locator(':not([aria-disabled=true])')))
+    .first()
+    .waitFor();
   if (await vouch.isVisible()) await vouches(trader);
   await ask.click();
   await page.waitForURL(/\/orders\/[^/]+$/);
