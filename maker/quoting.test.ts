@@ -121,7 +121,7 @@ test('a quote is sent once, prolonged before it ends, moved with the price, with
 });
 
 test('what is quoted is promised: the next one is quoted only where it can be paid too', async () => {
-  const { book, look, promises, quoting } = stage({ sols: 5_000_000_000n });
+  const { at, book, look, promises, quoting } = stage({ sols: 5_000_000_000n });
   book.set('one', rfqOf('one'));
   book.set('two', rfqOf('two', 'other'));
   assert.deepEqual(await look(), ['one 3960000000']);
@@ -129,6 +129,8 @@ test('what is quoted is promised: the next one is quoted only where it can be pa
   quoting.changed({ kind: 'agreed', rfq: rfqOf('one') });
   assert.equal(promises.quotes.size, 0);
   assert.deepEqual(await look(), ['two 3960000000']);
+  at.ms = 63_000;
+  assert.deepEqual(await look(), ['two 3960000000 unless accepted'], 'beside itself it is');
 });
 
 test('one taker has so many quotes, and all have so many', async () => {

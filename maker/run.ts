@@ -231,19 +231,20 @@ function batchingOf({ chains, limits }: Config): ChainKey[] {
 /** Begins each pass when the one before has ended and the pause is over. */
 function repeating({ log, metrics, signal }: { log: Log; metrics: Metrics; signal: AbortSignal }) {
   return (what: string, pauseMs: Millis, work: () => Promise<void>) => {
-    const pass = async () => {
-      try {
-        await work();
-      } catch (error) {
-        if (signal.aborted) return;
-        metrics.failures.inc({ what });
-        log.warn('pass_failed', { what, error: messageOf(error) });
+    const passes = async () => {
+      for (;;) {
+        try {
+          await work();
+        } catch (error) {
+          signal.throwIfAborted();
+          metrics.failures.inc({ what });
+          log.warn('pass_failed', { what, error: messageOf(error) });
+        }
+        await wait(pauseMs, undefined, { signal });
       }
-      if (signal.aborted) return;
-      const timer = setTimeout(pass, pauseMs);
-      signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
     };
-    void pass();
+    // Only the signal ends it.
+    passes().catch(() => undefined);
   };
 }
 
