@@ -1,6 +1,6 @@
-// Builds a room as a package: ES modules and their types, as the compiler makes them. Inside is what
-// an entry or a command of its `package.json` reaches, and nothing else. The same sources give the
-// same bytes in every folder.
+// Builds a room as a package: ES modules and their types, as the compiler makes them. Inside is
+// what an entry or a command of its `package.json` reaches, and nothing else. The same sources give
+// the same bytes in every folder.
 
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -137,7 +137,7 @@ function poll(everyMs: Millis, { take, failed, signal }: Hearing, ask: () => Pro
 
 type Socket = Extract<PriceConfig['from'], { readonly type: 'websocket' }>;
 
-/** Connects again after a random part of a growing wait, and where nothing is heard for too long. */
+/** Connects again after a random part of a growing wait, also where nothing is heard for long. */
 function listen({ url, subscribe, path }: Socket, staleMs: Millis, hearing: Hearing): void {
   const { take, failed, signal } = hearing;
   let failures = 0;

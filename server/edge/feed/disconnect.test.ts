@@ -156,6 +156,28 @@ test('one that says that it asks no more keeps its quotes; a grace out of bounds
   assert.deepEqual([await graces(maker), await statusOf(threadId)], [[], 'open']);
 });
 
+test('one that comes back to ask no more ends the grace of those before, unless it is over', async () => {
+  const { maker, threadId } = await quoting();
+  const [before, back] = [await market.maker(maker, armed), await market.maker(maker)];
+  const askNoMore = async () => {
+    const count = back.frames.length;
+    back.send({ cancelOnDisconnect: null });
+    await reached(() => back.frames.length > count);
+  };
+  await closed(before);
+  assert.ok(await isGone(maker));
+  await pass(maker, 4);
+  await askNoMore();
+  assert.deepEqual(await graces(maker), []);
+  const late = await market.maker(maker, armed);
+  await closed(late);
+  assert.ok(await isGone(maker));
+  await pass(maker, 5);
+  await askNoMore();
+  await look();
+  assert.equal(await statusOf(threadId), 'closed');
+});
+
 test('who comes back too late finds its quotes withdrawn before it is answered, and new ones stay', async () => {
   const { maker, threadId } = await quoting();
   await closed(await market.maker(maker, armed));
