@@ -25,6 +25,10 @@ const wrong: Readonly<Record<string, readonly (readonly [args: string[], named: 
     [['sign', 'a', 'b', 'first'], /"first"/],
     [['relay', 'a', 'b', 'id', 'c', '00'], /"c"/],
   ],
+  parley: [
+    [['bok'], /"bok"/],
+    [['ask', 'sel', '1', 'a', 'b'], /"sel"/],
+  ],
   package: [
     [[], /""/],
     [['maker'], /"maker"/],

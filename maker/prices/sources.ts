@@ -2,6 +2,7 @@
 // fails says so once, and its last price is good until it is stale.
 
 import { execFile } from 'node:child_process';
+import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Millis } from '../../core/nominal.ts';
 import { messageOf } from '../../sdk/errors.ts';
@@ -90,7 +91,12 @@ async function asked(from: Polls, stop: AbortSignal): Promise<unknown> {
   if (from.type === 'command') {
     const [program = '', ...args] = from.command;
     const how = { cwd: from.folder, timeout: from.timeoutMs, maxBuffer: mostBytes, signal: stop };
-    const { stdout } = await run(program, args, { ...how, killSignal: 'SIGKILL' });
+    // What it prints as an error may hold a key of its source.
+    const { stdout } = await run(program, args, { ...how, killSignal: 'SIGKILL' }).catch(
+      ({ code, signal }: { code?: string | number | null; signal?: string | null }) => {
+        throw new Error(`${program} ended with ${signal ?? code ?? 'no answer in time'}`);
+      },
+    );
     return found(stdout, from.path);
   }
   const signal = AbortSignal.any([AbortSignal.timeout(from.timeoutMs), stop]);
@@ -117,22 +123,24 @@ async function bounded(answer: Response): Promise<string> {
 }
 
 function poll(everyMs: Millis, { take, failed, signal }: Hearing, ask: () => Promise<unknown>) {
-  const once = async () => {
-    try {
-      take(await ask());
-    } catch (error) {
-      if (!signal.aborted) failed(error);
+  const readings = async () => {
+    for (;;) {
+      try {
+        take(await ask());
+      } catch (error) {
+        signal.throwIfAborted();
+        failed(error);
+      }
+      await wait(everyMs, undefined, { signal });
     }
-    if (signal.aborted) return;
-    const timer = setTimeout(once, everyMs);
-    signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
   };
-  void once();
+  // Only the signal ends it.
+  readings().catch(() => undefined);
 }
 
 type Socket = Extract<PriceConfig['from'], { readonly type: 'websocket' }>;
 
-/** Connects again after a random part of a growing wait, and where nothing is heard for too long. */
+/** Connects again after a random part of a growing wait, also where nothing is heard for long. */
 function listen({ url, subscribe, path }: Socket, staleMs: Millis, hearing: Hearing): void {
   const { take, failed, signal } = hearing;
   let failures = 0;

@@ -14,15 +14,16 @@ import { uuidv7 } from '../ports/ids.ts';
 import { holds } from './addresses.ts';
 import { assertOpen, checkAmounts } from './assets.ts';
 import { endedDays, mostMessages, mostThreads } from './bounds.ts';
-import { assertLive } from './negotiation.ts';
+import { assertLive, assertNotAccepted, assertUnexpired, type Offered } from './negotiation.ts';
 import { assertHolds, unknownRfq } from './rfqs.ts';
 import { recount } from './standing.ts';
 import { quoteCreated, withPrice } from './threads.ts';
 
-export type Quote = {
+export type Quote = Offered & {
   readonly makerId: string;
   readonly rfqId: string;
-  readonly quoteAmount: bigint;
+  /** Refused while the taker's acceptance of the current price stands. */
+  readonly unlessAccepted: boolean;
 };
 
 export type Quoted = { readonly thread: Thread; readonly created: boolean };
@@ -31,7 +32,10 @@ export type Quoted = { readonly thread: Thread; readonly created: boolean };
 const mostRemembered = 20_000;
 
 /** Asks the quote asset's chain whether a price could settle. */
-export type PrepareQuote = (quote: Quote, signal: AbortSignal) => Promise<void>;
+export type PrepareQuote = (
+  quote: Pick<Quote, 'makerId' | 'rfqId' | 'quoteAmount'>,
+  signal: AbortSignal,
+) => Promise<void>;
 
 export function createPrepareQuote(deps: Pick<Deps, 'adapters' | 'db' | 'now'>): PrepareQuote {
   const quoteAssets = new Map<string, Asset>();
@@ -129,6 +133,7 @@ function quoted(
   assertLive(rfq, nowMs);
   assertOpen(rfq.base, rfq.quote);
   assertMayQuote(deps, rfq, wanted.makerId, standing);
+  assertUnexpired(wanted, nowMs);
   const { known } = standing;
   const live: Rfq = { ...rfq, status: 'negotiating' };
   if (known === null) {
@@ -141,6 +146,9 @@ function quoted(
     }
     return { thread: newThread(deps, live, wanted, standing, nowMs), created: true };
   }
+  const ttlMs = deps.settings.acceptTtlSeconds * 1_000;
+  const isOpen = known.withdrawnAt === null;
+  if (wanted.unlessAccepted && isOpen) assertNotAccepted(known.price, nowMs, ttlMs);
   const thread: Thread = {
     ...known,
     rfq: live,
@@ -148,12 +156,12 @@ function quoted(
     takerId: rfq.creatorId,
     makerStanding: standing.kept,
     status: 'open',
+    withdrawnAt: null,
     swapId: null,
     agreed: null,
     updatedAt: new Date(nowMs),
   };
-  const ttlMs = deps.settings.acceptTtlSeconds * 1_000;
-  return { thread: withPrice(thread, 'maker', wanted.quoteAmount, nowMs, ttlMs), created: false };
+  return { thread: withPrice(thread, 'maker', wanted, nowMs, ttlMs), created: false };
 }
 
 function assertMayQuote(
@@ -190,7 +198,7 @@ function assertSettled({ id: rfqId, minSettled }: Rfq, settled: number): void {
 function newThread(
   deps: Pick<Deps, 'randomBytes'>,
   rfq: Rfq,
-  { makerId, quoteAmount }: Quote,
+  { makerId, quoteAmount, expiresAt }: Quote,
   { kept }: Standing,
   nowMs: number,
 ): Thread {
@@ -202,8 +210,10 @@ function newThread(
     takerId: rfq.creatorId,
     makerStanding: kept,
     status: 'open',
+    withdrawnAt: null,
     price: {
       quoteAmount,
+      expiresAt,
       proposedBy: 'maker',
       makerAcceptedAt: null,
       takerAcceptedAt: null,

@@ -6,8 +6,8 @@ import { lockUnfunded, type Unfunded, unfundedOf } from '../db/agreements.ts';
 import type { Tx } from '../db/database.ts';
 import type { Deps } from '../ports/deps.ts';
 import {
-  mostRecorded,
   mostUnfunded,
+  mostWeighed,
   placesOfAbandoned,
   settledOfPlace,
   standingSeconds,
@@ -36,7 +36,7 @@ export async function assertRoom(
   await lockUnfunded(tx, accountIds);
   const until = Math.floor(nowMs / 1_000) + 1;
   const from = until - standingSeconds;
-  const counted = await unfundedOf(tx, accountIds, { from, until, limit: mostRecorded });
+  const counted = await unfundedOf(tx, accountIds, { from, until, limit: mostWeighed });
   for (const each of counted) {
     const places = placesOf(each, settings.unfundedSwaps);
     if (each.unfunded < places) continue;

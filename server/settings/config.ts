@@ -105,7 +105,7 @@ function agreeingOf({ whole }: Reader, dev: boolean) {
     /** How long an unanswered acceptance binds, in seconds. */
     acceptTtlSeconds: whole('PARLEY_ACCEPT_TTL', 600, 10, 86_400),
     /** Swaps that a new account may have agreed to and not funded. */
-    unfundedSwaps: whole('PARLEY_UNFUNDED_SWAPS', dev ? 1_000 : 5, 1, 10_000),
+    unfundedSwaps: whole('PARLEY_UNFUNDED_SWAPS', dev ? 10_000 : 5, 1, 10_000),
   };
 }
 

@@ -117,6 +117,7 @@ test('a link brings back what was typed', () => {
     exact: fc.constantFrom('give', 'get'),
     ttl: fc.constantFrom('600', '3600', '604800'),
     audience: fc.constantFrom('public', 'link', 'address'),
+    minSettled: fc.constantFrom('0', '1', '50'),
   });
   fc.assert(
     fc.property(any, (one) => assert.deepEqual(draftOf(searchOf(one)), { ...one })),
