@@ -29,6 +29,15 @@ export type MakerFeedOptions = HttpOptions & {
   readonly open?: (url: string) => WebSocket;
 };
 
+export type QuoteHow = {
+  readonly goodForMs?: number;
+  readonly idempotencyKey?: string;
+  /** How long the price holds, from its receipt: 5 to 604 800. */
+  readonly validForSeconds?: number;
+  /** Refused while the taker's acceptance of the price before stands. */
+  readonly unlessAccepted?: boolean;
+};
+
 export type MakerFeed = {
   /** RFQs of others, public or for this account, by id; while `live` as the market has them. */
   readonly book: ReadonlyMap<string, Rfq>;
@@ -39,11 +48,7 @@ export type MakerFeed = {
    * Sent again only within `goodForMs` (default 5 000), under one idempotency key, and never after
    * another price.
    */
-  quote(
-    rfqId: string,
-    quoteAmount: string | bigint,
-    how?: { readonly goodForMs?: number; readonly idempotencyKey?: string },
-  ): Promise<Quoted>;
+  quote(rfqId: string, quoteAmount: string | bigint, how?: QuoteHow): Promise<Quoted>;
   close(): void;
 };
 
@@ -150,11 +155,12 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
     book: book.rfqs,
     ready: first.promise,
     state: () => state,
-    quote: (rfqId, quoteAmount, { goodForMs = defaultGoodForMs, idempotencyKey } = {}) =>
+    quote: (rfqId, quoteAmount, { goodForMs = defaultGoodForMs, ...how } = {}) =>
       quotes.quote({
+        ...how,
         rfqId,
         quoteAmount: quoteAmount.toString(),
-        idempotencyKey: idempotencyKey ?? crypto.randomUUID(),
+        idempotencyKey: how.idempotencyKey ?? crypto.randomUUID(),
         goodForMs,
       }),
     close: () => {

@@ -7,7 +7,12 @@ import * as frames from '../schemas/feed.ts';
 import { feedPath } from './upgrade.ts';
 
 /** Of a client. */
-const heard = { first: frames.firstFrame, quote: frames.quoteFrame, ping: frames.pingFrame };
+const heard = {
+  first: frames.firstFrame,
+  quote: frames.quoteFrame,
+  quotes: frames.quotesFrame,
+  ping: frames.pingFrame,
+};
 
 /** Of the server. */
 const said = {
@@ -15,6 +20,7 @@ const said = {
   ready: frames.readyFrame,
   rfq: frames.rfqFrame,
   quoted: frames.quotedFrame,
+  outcomes: frames.outcomesFrame,
   error: frames.errorFrame,
   resumed: frames.resumedFrame,
   reset: frames.resetFrame,
