@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packSdk } from '../scripts/package-build.ts';
+import { pack } from '../scripts/package-build.ts';
 import { atMost, type Row } from './report.ts';
 
 const mostBytes = 440 * 1_024;
@@ -13,7 +13,7 @@ const mostFiles = 360;
 export async function benchPackage(): Promise<Row[]> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-bench-package-'));
   try {
-    const { bytes, unpackedBytes, files } = await packSdk(folder);
+    const { bytes, unpackedBytes, files } = await pack('sdk', folder);
     const row = (name: string, value: number, limit: number, unit: string) =>
       atMost(`package: ${name}`, { value, unit, limit, bar: 1 }, 'its budget');
     return [

@@ -6,7 +6,7 @@ import type { Family } from '../core/families.ts';
 import type { Hashlock, Secret } from '../core/hashlock.ts';
 import type { Rules } from '../core/rules.ts';
 import type { SwapStatus } from '../core/status.ts';
-import type { Direction, LegName } from '../core/trade.ts';
+import type { Direction, LegName, Party } from '../core/trade.ts';
 import { call, defaultProductName, type HttpOptions, type Request } from './http.ts';
 import type {
   AccountRecord,
@@ -39,6 +39,7 @@ export type FundQuery = {
   readonly sign?: 'authorization' | undefined;
 };
 export type PageOptions = { readonly limit?: number; readonly cursor?: string };
+type ThreadQuery = { role?: Party; status?: Thread['status'] };
 type AssetQuery = { chain?: string; symbol?: string; address?: string; enabled?: boolean };
 type RfqQuery = {
   direction?: Direction;
@@ -164,8 +165,8 @@ function market({ get, post }: Asking) {
       post<{ withdrawn: number; committed: number; next: string | null }>('/quotes/withdraw', how, {
         body,
       }),
-    /** Open threads of live RFQs that you are the maker of, newest first. */
-    quotes: (query: PageOptions = {}, how: CallOptions = {}) =>
+    /** Your threads, newest first; unless named those that are open and you are the maker of. */
+    quotes: (query: PageOptions & ThreadQuery = {}, how: CallOptions = {}) =>
       get<Page<'threads', Thread>>('/threads', how, { query }),
     thread: (id: string, how: CallOptions = {}) => get<Thread>(threadAt(id), how),
     propose: (id: string, quoteAmount: string, how: CallOptions & Lifetime = {}) => {

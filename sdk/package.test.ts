@@ -2,7 +2,8 @@
 // that of their text, by which every settlement on paper chains goes (testing/paper-scene.ts).
 
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { drawStates, pictureFile, readStates } from './testing/states.ts';
 
@@ -18,6 +19,34 @@ test('the table of the README has every export of the package, and nothing else'
     assert.equal(file, `${name}.ts`);
     assert.ok(existsSync(new URL(file, import.meta.url)), file);
   }
+});
+
+test('what a document imports of the package is exported, and nothing of the sources is', () => {
+  const { exports } = JSON.parse(read('package.json')) as { exports: Record<string, string> };
+  const root = join(import.meta.dirname, '..');
+  const folders = readdirSync(root, { withFileTypes: true })
+    .filter((each) => each.isDirectory() && each.name !== 'node_modules')
+    .map(({ name }) => name);
+  const documents = globSync(['*.md', `{${folders.join()}}/**/*.md`], { cwd: root });
+  const imported = /import (?:type )?\{([^}]*)\} from '(@parley\/sdk|\.\.?)\/([^']*)'/g;
+  let found = 0;
+  for (const document of documents) {
+    for (const [, names = '', of, module = ''] of read(`../${document}`).matchAll(imported)) {
+      const where = `${document}: ${of}/${module}`;
+      // A program beside the one that imports it is the document's own.
+      if (of !== '@parley/sdk') {
+        assert.ok(read(`../${document}`).includes(`\n\`${module}\`\n`), where);
+        continue;
+      }
+      const source = read(exports[`./${module}`] ?? assert.fail(`${where} is not exported`));
+      for (const each of names.split(',').map((name) => name.trim().replace('type ', ''))) {
+        if (each === '') continue;
+        assert.match(source, new RegExp(`^export [^;]*?\\b${each}\\b`, 'm'), `${where} ${each}`);
+        found += 1;
+      }
+    }
+  }
+  assert.ok(found > 40, `${found} names`);
 });
 
 test('the picture of the states is drawn from their text, and the README explains each', () => {

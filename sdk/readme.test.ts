@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { ownMarket, type Stage } from '../scripts/demo/market.ts';
-import { installOffline, packSdk } from '../scripts/package-build.ts';
+import { installOffline, pack } from '../scripts/package-build.ts';
 import { type OtherNode, otherNodes } from '../test/support/nodes.ts';
 
 const limitMs = 90_000;
@@ -23,7 +23,7 @@ before(async () => {
   readme = await readFile(join(import.meta.dirname, 'README.md'), 'utf8');
   dir = await mkdtemp(join(tmpdir(), 'parley-readme-'));
   // Before the market: what fails here leaves none running.
-  await installOffline((await packSdk(dir)).file, dir);
+  await installOffline((await pack('sdk', dir)).file, dir);
   market = await ownMarket();
 });
 after(async () => {
@@ -82,23 +82,40 @@ function run(node: OtherNode, folder: string, name: string, env: Record<string, 
 
 const programs = () => ({ 'maker.ts': fileOf('maker.ts'), 'taker.ts': fileOf('taker.ts') });
 
-// The oldest Node of the machine that the package runs on has the second one, where there is one.
-for (const [what, nth, node] of [
-  ['BTC for dollars', 0, own],
-  ['TRX for SOL', 1, otherNodes()[0] ?? own],
-] as const) {
-  test(`${what}: both parties of the README are paid, on Node ${node.version}`, {
-    timeout: 200_000,
-  }, async () => {
-    const files = { ...programs(), 'party.ts': fileOf('party.ts', nth) };
-    const folder = await folderWith(node, files);
-    const sides = ['maker.ts', 'taker.ts'].map((name) => run(node, folder, name, {}).ended);
-    for (const { code, said } of await Promise.all(sides)) {
-      assert.equal(code, 0, said);
-      assert.match(said, /^received\n$/m);
-    }
+test('BTC for dollars: a taker that is killed once it has funded is paid by restart.ts', {
+  timeout: 200_000,
+}, async () => {
+  const files = {
+    ...programs(),
+    'party.ts': fileOf('party.ts'),
+    'restart.ts': fileOf('restart.ts'),
+  };
+  const folder = await folderWith(own, files);
+  const maker = run(own, folder, 'maker.ts', {});
+  const taker = run(own, folder, 'taker.ts', {});
+  taker.child.stdout.on('data', (chunk: Buffer) => {
+    if (/^funding of leg b/m.test(chunk.toString())) taker.child.kill('SIGKILL');
   });
-}
+  const { code: killed, said: before } = await taker.ended;
+  assert.equal(killed, null, before);
+  // Without a market to ask.
+  const { code, said } = await run(own, folder, 'restart.ts', { URL: '' }).ended;
+  assert.equal(code, 0, said);
+  assert.match(said, /^\S{36} received\n$/);
+  assert.match((await maker.ended).said, /^received\n$/m);
+});
+
+const oldest = otherNodes()[0] ?? own;
+test(`TRX for SOL: both parties of the README are paid, on Node ${oldest.version}`, {
+  timeout: 200_000,
+}, async () => {
+  const folder = await folderWith(oldest, { ...programs(), 'party.ts': fileOf('party.ts', 1) });
+  const sides = ['maker.ts', 'taker.ts'].map((name) => run(oldest, folder, name, {}).ended);
+  for (const { code, said } of await Promise.all(sides)) {
+    assert.equal(code, 0, said);
+    assert.match(said, /^received\n$/m);
+  }
+});
 
 test('refunds.ts of the README leaves signed refunds', { timeout: 200_000 }, async () => {
   const files = {

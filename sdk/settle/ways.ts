@@ -2,13 +2,7 @@
 // authorization (EIP-3009) may be sent by anybody, and counts as a funding from when it is kept.
 
 import { sameAddress } from '../../chains/evm/address.ts';
-import {
-  permitAlternative,
-  signedCall,
-  signerOf,
-  typedDataProblems,
-} from '../../chains/evm/ways.ts';
-import type { Allowance } from '../../chains/interface/fund-ways.ts';
+import { permitAlternative, signedCall, signerOf } from '../../chains/evm/ways.ts';
 import type {
   AuthorizationAlternative,
   EvmCall,
@@ -23,6 +17,7 @@ import { fundBy } from '../../core/gates.ts';
 import type { FundQuery } from '../client.ts';
 import { messageOf, ParleyApiError, SettleError, VerificationError } from '../errors.ts';
 import { type Authorization, inPlaceOf, type Kept, keptNow } from '../stores/store.ts';
+import { signingOf, type TextLimits, verifyTypedData } from '../typed-data.ts';
 import type { Built } from '../types.ts';
 import { mustTakeNew } from '../verify.ts';
 import { verifyMaterial } from '../verify-material.ts';
@@ -103,34 +98,14 @@ export async function keepFunding(context: Context, sign: Signing): Promise<Kept
   });
 }
 
-/** The own node's view of the token, and the own plan of the chain. */
-export function signingOf(context: Context, leg: SetLeg) {
-  const { adapter, view } = sourceOf(context, leg.chain);
-  if (view.family !== 'evm') throw new VerificationError('view.family', 'evm', view.family);
-  if (adapter.signing === undefined) {
-    throw new SettleError('no_source', `the source of "${leg.chain}" cannot check signatures`);
-  }
-  return { reads: adapter.signing, deployment: view.deployment };
-}
-
-/** A permit's number is the own node's to say: the market may be a block ahead. */
-export async function mustBeOwnText(
+function mustBeOwnText(
   context: Context,
   leg: SetLeg,
   alternative: FundAlternative,
-  { allowance, latestDeadline }: { allowance: Allowance; latestDeadline: number },
+  limits: TextLimits,
 ): Promise<void> {
-  const { reads, deployment } = signingOf(context, leg);
-  const { terms } = leg.escrow;
-  const separator = await reads.separator(terms.token ?? '', context.limit());
-  const field = `alternatives.${alternative.way}`;
-  if (separator === null) {
-    throw new VerificationError(`${field}.typedData.domain`, 'of a token that has one', 'some');
-  }
-  const view = { separator, nonce: null, allowance, latestDeadline };
-  const problems = typedDataProblems(alternative, terms, deployment, view);
-  if (problems.length === 0) return;
-  throw new VerificationError(field, 'what these terms come to', problems.join('; '));
+  const source = sourceOf(context, leg.chain);
+  return verifyTypedData(alternative, leg.escrow.terms, source, limits, context.limit());
 }
 
 /** Throws `no_wallet` where the wallet has signed with another key, or by code. */
@@ -227,7 +202,7 @@ export async function permitCall(
   const { allowance = 'exact' } = context;
   const latestDeadline = fundBy(context.record.swap, leg);
   await mustBeOwnText(context, leg, alternative, { allowance, latestDeadline });
-  const { reads, deployment } = signingOf(context, leg);
+  const { reads, deployment } = signingOf(sourceOf(context, leg.chain));
   const { terms } = leg.escrow;
   const nonce = await reads.permitNonce(terms.token ?? '', wallet.address, context.limit());
   const { domain, message } = alternative.typedData;
@@ -349,7 +324,7 @@ async function relayed(context: Context, { signature, escrow }: Authorization): 
 /** With the own gas. Should others send it too, the contract takes it once. */
 async function sendIt(context: Context, { call, escrow }: Authorization): Promise<void> {
   const leg = ownLeg(context);
-  const { chainId } = signingOf(context, leg).deployment;
+  const { chainId } = signingOf(sourceOf(context, leg.chain)).deployment;
   const built = { chain: leg.chain, family: 'evm', sign: 'evm-tx', chainId, txs: [call], escrow };
   const [sign] = handOf(context, leg).signFunding(built as EvmMaterial);
   if (sign === undefined) throw new VerificationError('sign', 'something', 'nothing');

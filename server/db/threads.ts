@@ -61,7 +61,8 @@ export const priceColumns = (into: string) => `
   ${milliseconds('t.maker_accepted_at')} as "${into}makerAcceptedAt",
   ${milliseconds('t.taker_accepted_at')} as "${into}takerAcceptedAt"`;
 
-const selectThreads = `select
+/** A `Thread` of `t`, its RFQ `r` and its swap `s`. */
+export const selectThreads = `select
   ${columns('id makerId takerId status withdrawnAt messages createdAt updatedAt', 't.')},
   ${priceColumns('price.')}, ${rfqColumns('rfq.')}, s.id as "swapId",
   s.long_leg as "agreed?.long", s.rules as "agreed?.rules",
@@ -86,23 +87,6 @@ export const listThreads = many<
     where t.rfq_id = $1 and (t.taker_id = $2 or t.maker_id = $2)
       and ($3.updatedAt::timestamptz is null or (t.updated_at, t.id) < ($3.updatedAt, $3.id::uuid))
     order by t.updated_at desc, t.id desc limit $4`;
-
-type OfMaker = {
-  readonly makerId: string;
-  readonly before: string | null;
-  readonly now: Date;
-  /** Open ones that are walked: those whose RFQ has expired are among them for a while. */
-  readonly walked: number;
-  readonly limit: number;
-};
-
-/** Open threads of a maker whose RFQs are live, the newest first, before the id `before`. */
-export const listQuotes = many<[of: OfMaker], Thread>('threads_of_maker')`
-  ${selectThreads}
-    where t.id in (select id from threads where maker_id = :makerId and status = 'open'
-        and (:before::uuid is null or id < :before) order by id desc limit :walked)
-      and r.expires_at > :now
-    order by t.id desc limit :limit`;
 
 /** The thread of its RFQ on which the taker's acceptance, given after `since`, stands `now`. */
 export const findTakerAcceptance = one<[rfqId: string, since: Date, now: Date], Thread>(
@@ -148,14 +132,21 @@ export const listOpenOf = many<[of: Own], { readonly id: string; readonly rfqId:
 export const findThreads = many<[ids: readonly string[]], Thread>('threads_find_many')`
   ${selectThreads} where t.id = any($1::uuid[]) order by t.id`;
 
-/** Closes these threads, which are open: their maker takes its quotes back. Takers are told so. */
+/**
+ * Closes these threads, which are open: their maker takes its quotes back. Takers are told so; a
+ * maker that was gone too.
+ */
 export const withdrawThreads = none<
   [ids: readonly string[], reason: 'withdrawn' | 'disconnected', at: Date]
 >('threads_withdraw')`
-  with closed as (
+  with withdrawn as (
       update threads set status = 'closed', withdrawn_at = $3, updated_at = $3
         where id = any($1::uuid[])
-        returning id, rfq_id, taker_id as account_id, 'taker' as role
+        returning id, rfq_id, maker_id, taker_id
+    ), closed as (
+      select id, rfq_id, taker_id as account_id, 'taker' as role from withdrawn
+      union all
+      select id, rfq_id, maker_id, 'maker' from withdrawn where $2::text = 'disconnected'
     ), ${tellingClosed('closed', '$2::text', '$3::timestamptz')}
     select * from woken`;
 

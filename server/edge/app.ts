@@ -59,6 +59,9 @@ const requestTimeoutMs = 30_000;
 const slowClientCheckMs = 1_000;
 // Longer than the idle time of common load balancers (60 s), so that they close first.
 const keepAliveTimeoutMs = 72_000;
+// Past what clients are told. After a stall Node closes before it reads, and a request that came in
+// time is reset.
+const keepAliveGraceMs = 10_000;
 const longestParam = 200;
 
 /** What the routes of one application share. */
@@ -136,6 +139,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     http: {
       headersTimeout: Math.min(headersTimeoutMs, options.requestTimeoutMs ?? headersTimeoutMs),
       connectionsCheckingInterval: slowClientCheckMs,
+      keepAliveTimeoutBuffer: keepAliveGraceMs,
       requireHostHeader: false,
       shouldUpgradeCallback: wantsSocket,
     },

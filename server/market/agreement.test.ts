@@ -320,7 +320,7 @@ test('all open quotes of a maker are withdrawn, but those that bind it; othersâ€
   await market.db.transaction(acceptAs(maker, bound));
   await market.db.transaction(acceptAs(taker, agreed, lock()));
   await market.db.transaction(acceptAs(maker, agreed));
-  const once = await withdrawAll(deps, maker.accountId, 'withdrawn', 1);
+  const once = await withdrawAll(deps, maker.accountId, 'withdrawn', { atOnce: 1 });
   assert.deepEqual(once, { withdrawn: 1, committed: 1 });
   assert.deepEqual(await withdrawAll(deps, maker.accountId), { withdrawn: 0, committed: 1 });
   const statusOf = async (id: string) => (await readThread(market.db, taker.accountId, id)).status;

@@ -24,9 +24,6 @@ export const mostMessages = 100;
 /** Threads of one RFQ on a page, and its default. */
 export const threadsPage = 100;
 
-/** Open threads of a maker that a page of its quotes walks. */
-export const mostQuotesWalked = 2_000;
-
 /** Agreements that a price is taken of: how far back, how many, and of how many at least. */
 export const priceWindowSeconds = 86_400;
 export const priceAgreements = 50;

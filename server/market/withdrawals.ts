@@ -44,20 +44,23 @@ export type Withdrawn = {
 /**
  * Withdraws all open quotes of an account, the oldest first, in transactions of their own. What it
  * quotes meanwhile may be among them. `atOnce`: in one transaction. `reason`: what takers are told.
+ * `goesOn`: asked in each transaction; false ends it.
  */
 export async function withdrawAll(
   deps: Needs & { readonly db: Database },
   makerId: string,
   reason: Reason = 'withdrawn',
-  atOnce: number = batch,
+  how: { readonly atOnce?: number; readonly goesOn?: (tx: Tx) => Promise<boolean> } = {},
 ): Promise<Withdrawn> {
+  const { atOnce = batch, goesOn = async () => true } = how;
   let [withdrawn, committed] = [0, 0];
   let after: string | null = null;
   do {
     const from: string | null = after;
-    const done: Some = await deps.db.transaction((tx) =>
-      withdrawSome(tx, deps, reason, { makerId, after: from, limit: atOnce }),
-    );
+    const done: Some = await deps.db.transaction(async (tx) => {
+      if (!(await goesOn(tx))) return { withdrawn: 0, committed: 0, next: null };
+      return withdrawSome(tx, deps, reason, { makerId, after: from, limit: atOnce });
+    });
     withdrawn += done.withdrawn;
     committed += done.committed;
     after = done.next;

@@ -12,6 +12,7 @@ const heard = {
   quote: frames.quoteFrame,
   quotes: frames.quotesFrame,
   ping: frames.pingFrame,
+  switch: frames.switchFrame,
 };
 
 /** Of the server. */
@@ -28,6 +29,7 @@ const said = {
   pong: frames.pongFrame,
   subscribed: frames.subscribedFrame,
   ...frames.eventFrames,
+  cancelOnDisconnect: frames.switchedFrame,
 };
 
 const description =

@@ -10,7 +10,7 @@ import { overBudget } from '../budgets.ts';
 import type { Run } from '../command.ts';
 import { fault as faultOfOurs, HttpError, refusalOf } from '../errors.ts';
 import type { Asked } from '../idempotency/once.ts';
-import { firstFrame, pingFrame, quoteFrame, quotesFrame } from '../schemas/feed.ts';
+import { firstFrame, pingFrame, quoteFrame, quotesFrame, switchFrame } from '../schemas/feed.ts';
 import { frameCheck } from '../validate.ts';
 import type { Manner } from './frames.ts';
 import type { Maker } from './maker.ts';
@@ -143,6 +143,7 @@ type First = {
   readonly since?: number;
   readonly events?: readonly FeedTopic[];
   readonly sinceEvent?: number;
+  readonly cancelOnDisconnect?: number;
 };
 
 /** Throws what a look-up throws. */
@@ -157,6 +158,7 @@ async function readGreeting(
   const fault = checkFirst(frame);
   if (fault !== null) return { sentence: `${example}: ${fault}` };
   const { resume = false, since = null, events, sinceEvent = null } = frame as First;
+  const { cancelOnDisconnect: graceSeconds = null } = frame as First;
   const coded = (code: string) => (resume ? { code } : {});
   if (since !== null && !resume) return { sentence: '"since" goes with "resume": true only' };
   if (sinceEvent !== null && events === undefined) {
@@ -176,7 +178,7 @@ async function readGreeting(
     return { sentence, close: closeCodes.noScope, ...coded('scope_missing') };
   }
   const asked = events === undefined ? null : { names: events, since: sinceEvent };
-  return { shown, caller, manner: resume ? 'resume' : 'plain', since, asked };
+  return { shown, caller, manner: resume ? 'resume' : 'plain', since, asked, graceSeconds };
 }
 
 /** The key of the frame, or the session that its ticket stood for; null = one that is not good. */
@@ -215,6 +217,7 @@ type Quotes = { quotes: readonly { rfqId: string }[]; idempotencyKey?: string };
 const checkQuote = frameCheck(quoteFrame);
 const checkQuotes = frameCheck(quotesFrame);
 const checkPing = frameCheck(pingFrame);
+const checkSwitch = frameCheck(switchFrame);
 
 /** Answers the frames of one socket. */
 function createHearing(feed: Feed, client: string, hold: () => void) {
@@ -272,10 +275,16 @@ function createHearing(feed: Feed, client: string, hold: () => void) {
     for (const name of names) if (turns.get(name) === own) turns.delete(name);
   };
 
+  const arm = (maker: Maker, graceSeconds: number | null) =>
+    feed.switches.set(maker, graceSeconds).catch((error: unknown) => {
+      const { sentence, code } = refused(feed, error);
+      refuse(maker, sentence, code, {});
+    });
+
   return async (maker: Maker, came: Came): Promise<void> => {
     if (feed.isClosing()) return;
     const read = readFrame(feed, maker, came);
-    const { ping, fault } = read;
+    const { ping, fault, cancelOnDisconnect } = read;
     const wanted = read.quote ?? read.quotes;
     if (ping !== undefined) {
       if (free()) maker.say({ type: 'pong', pong: ping });
@@ -288,6 +297,7 @@ function createHearing(feed: Feed, client: string, hold: () => void) {
       return hold();
     }
     if (fault !== undefined) refuse(maker, fault.sentence, fault.code, named(wanted));
+    else if (cancelOnDisconnect !== undefined) await arm(maker, cancelOnDisconnect);
     else await inTurn(maker, read);
   };
 }
@@ -319,6 +329,8 @@ type Read = {
   readonly quote?: Quote;
   readonly quotes?: Quotes;
   readonly ping?: string;
+  /** Null = no more. */
+  readonly cancelOnDisconnect?: number | null;
   readonly fault?: { sentence: string; code: string };
 };
 
@@ -327,6 +339,10 @@ function readFrame(feed: Feed, { manner }: Maker, came: Came): Read {
   try {
     const frame = parseFrame(came);
     if (manner === 'resume' && checkPing(frame) === null) return frame as { ping: string };
+    if (isSwitch(frame)) {
+      const fault = checkSwitch(frame);
+      return fault === null ? frame : { fault: { sentence: fault, code: 'bad_field' } };
+    }
     const { quote, quotes } = (frame ?? {}) as { quote?: Quote; quotes?: unknown };
     const many = quote === undefined && quotes !== undefined;
     about = quote ? { quote } : many ? { quotes: frame as Quotes } : {};
@@ -338,6 +354,9 @@ function readFrame(feed: Feed, { manner }: Maker, came: Came): Read {
     return { ...about, fault: refused(feed, error) };
   }
 }
+
+const isSwitch = (frame: unknown): frame is { cancelOnDisconnect: number | null } =>
+  typeof frame === 'object' && frame !== null && 'cancelOnDisconnect' in frame;
 
 function whatIsTaken(manner: Manner): string {
   const ping = manner === 'resume' ? ' or {"ping": "<at most 64 characters>"}' : '';

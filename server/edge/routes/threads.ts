@@ -3,11 +3,12 @@
 import type { FastifyInstance } from 'fastify';
 import { parseBaseUnits } from '../../../core/amounts.ts';
 import { parseHashlock } from '../../../core/hashlock.ts';
+import { listOwnThreads } from '../../db/own-threads.ts';
 import { findRfq } from '../../db/rfqs.ts';
-import { listQuotes, listThreads } from '../../db/threads.ts';
+import { listThreads } from '../../db/threads.ts';
 import { accept } from '../../market/agreement.ts';
 import { feedWriting } from '../../market/book.ts';
-import { mostQuotesWalked, threadsPage } from '../../market/bounds.ts';
+import { threadsPage } from '../../market/bounds.ts';
 import type { Offered } from '../../market/negotiation.ts';
 import { type AccountRecord, recordOf } from '../../market/records.ts';
 import { unknownRfq } from '../../market/rfqs.ts';
@@ -102,19 +103,27 @@ function registerReads(app: FastifyInstance, deps: Deps): void {
   });
 
   read({ app, deps, tag }, '/v1/threads', 'listQuotes', {
-    about: 'Your quotes: open threads of live RFQs that you are the maker of, newest first.',
-    query: pageQuery({}),
+    about: 'Your threads by side and status, newest first. Of its own the open ones as maker.',
+    query: pageQuery(shapes.ownThreads),
     replies: { 200: shapes.threadList },
-    handle: async ({ caller: { accountId: makerId }, query }) => {
+    handle: async ({ caller: { accountId }, query }) => {
+      const { role = 'maker', status = 'open', ...page } = query;
       const now = new Date(deps.now());
-      const find = (from: readonly string[] | null, limit: number) =>
-        listQuotes(deps.db, {
-          ...{ makerId, before: from?.[0] ?? null },
-          ...{ now, walked: mostQuotesWalked, limit },
-        });
-      const page = await pageOf(deps, query, { list: 'quotes', makerId }, find);
-      const threads = page.rows.map((each) => threadView(deps, each, now.getTime()));
-      return { threads, nextCursor: page.nextCursor };
+      const { rows, nextCursor } = await pageOf(
+        deps,
+        page,
+        { list: 'quotes', accountId, role, status },
+        (from, limit) =>
+          listOwnThreads(deps.db, role, status, {
+            accountId,
+            before: from?.[0] ?? null,
+            now,
+            limit,
+          }),
+        ({ id, swapId }) => [swapId ?? id],
+      );
+      const threads = rows.map((each) => threadView(deps, each, now.getTime()));
+      return { threads, nextCursor };
     },
   });
 

@@ -14,6 +14,12 @@ const idempotencyKey = s.optional(
 );
 const most = { maxItems: 100 };
 
+const graceSeconds = s.int(
+  'cancel on disconnect: your open quotes are withdrawn when you were gone for so many seconds',
+  15,
+  { minimum: 5, maximum: 60 },
+);
+
 export const firstFrame = s.form(
   'FirstFrame',
   'The key; the first frame, and the only one taken before.',
@@ -39,6 +45,7 @@ export const firstFrame = s.form(
         { minItems: 1, maxItems: feedTopics.length, uniqueItems: true },
       ),
     ),
+    cancelOnDisconnect: s.optional(graceSeconds),
     sinceEvent: s.optional(
       s.int(
         'with `events`: the last `eventSeq` that was seen; what came after it is sent',
@@ -180,3 +187,15 @@ function eventFrame(topic: (typeof feedTopics)[number]) {
 export const eventFrames = Object.fromEntries(
   feedTopics.map((topic) => [topic, eventFrame(topic)]),
 );
+
+export const switchFrame = s.form(
+  'SwitchFrame',
+  'Asks for cancel on disconnect from now on, or no more: before you leave for longer.',
+  { cancelOnDisconnect: s.nullable(graceSeconds) },
+);
+
+export const switchedFrame = s.model('SwitchedFrame', 'Cancel on disconnect is stored so.', {
+  type: type('cancelOnDisconnect'),
+  seconds: s.nullable(graceSeconds, 'the seconds; null: this connection does not ask for it'),
+  seq,
+});

@@ -1,5 +1,6 @@
 // Shapes of negotiation threads.
 
+import { threadStatuses } from '../../db/own-threads.ts';
 import { mostQuotesAtOnce, validForSeconds } from '../../market/bounds.ts';
 import * as s from './common.ts';
 import { rfq } from './rfq.ts';
@@ -83,7 +84,7 @@ export const thread = s.model('Thread', 'A negotiation between the maker and the
   rfqId: s.rfqId,
   makerId: s.as(s.accountId, 'UUID of the account that quotes'),
   takerId: s.as(s.accountId, 'UUID of the account that asked'),
-  status: s.oneOf(['open', 'agreed', 'closed'], 'where it stands'),
+  status: s.oneOf(threadStatuses, 'where it stands'),
   quoteAmount,
   proposedBy: party('whose price it is'),
   makerAccepted: s.flag('the maker accepts this price', true),
@@ -115,6 +116,12 @@ export const thread = s.model('Thread', 'A negotiation between the maker and the
   createdAt: s.instant('when the first quote came'),
   updatedAt: s.instant('when it last changed'),
 });
+
+/** Which of one's own threads. */
+export const ownThreads = {
+  role: s.optional(party('your side of them; `maker` unless named')),
+  status: s.optional(s.oneOf(threadStatuses, 'where they stand; `open` unless named')),
+};
 
 export const threadReply = s.model('ThreadReply', 'The thread as it is now.', { thread });
 
