@@ -34,7 +34,7 @@ const deal = (threadId: string, agoSeconds: number, end: End | null): Deal => ({
 const costs = { fund: 30n, claim: 20n, refund: 10n, deposit: 0n, settlesFromAmount: false };
 const limits: Limits = {
   ...{ mostSwaps: 1, mostQuotes: 9, mostQuotesATaker: 9, quoteSeconds: 90, quotesAMinute: 9 },
-  ...{ balanceSeconds: 30, pollMs: 1_000, batchSeconds: 0 },
+  ...{ balanceSeconds: 30, pollMs: 1_000, cancelSeconds: 15, batchSeconds: 0 },
 };
 const rfq = { id: 'r', creatorId: 'u' } as Rfq;
 const match: Match<PairConfig> = {

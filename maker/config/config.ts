@@ -31,6 +31,7 @@ export type Limits = {
   readonly quotesAMinute: number;
   readonly balanceSeconds: number;
   readonly pollMs: number;
+  readonly cancelSeconds: number;
   readonly batchSeconds: number;
 };
 
@@ -215,7 +216,8 @@ function limitsOf(fields: Fields): Limits {
     quoteSeconds: fields.whole('quote_seconds', { least: 10, most: 3_600 }, 90),
     quotesAMinute: fields.whole('quotes_a_minute', { least: 1, most: 3_000 }, 150),
     balanceSeconds: fields.whole('balance_seconds', { least: 1, most: 120 }, 30),
-    pollMs: fields.whole('poll_ms', { least: 250, most: 60_000 }, 1_000),
+    pollMs: fields.whole('poll_ms', { least: 250, most: 60_000 }, 5_000),
+    cancelSeconds: fields.whole('cancel_seconds', { least: 5, most: 60 }, 15),
     batchSeconds: fields.whole('batch_seconds', { least: 0, most: 600 }, 30),
   };
   fields.end();
