@@ -93,6 +93,7 @@ export async function driveAll(
     clearInterval(timer);
     paint.end();
     await rescue.ended();
+    if (cli.signal.aborted) note(cli, 'open swaps wait for "parley settle", and deadlines do not');
   }
 }
 
@@ -144,6 +145,8 @@ function teller(cli: Cli, session: Session, swap: Swap, drawing: Drawing): Telle
   set({});
   return {
     progress: (progress) => {
+      // What it says of the interruption itself is no news.
+      if (cli.signal.aborted) return;
       const { step, state, leg, txid, text, code } = progress;
       set({ state, text });
       if (step === 'verified' || step === 'funded') rescue.due();

@@ -10,6 +10,15 @@ export function helpOf(command: Command | null): string {
   return command === null ? overview() : page(command);
 }
 
+/** Its first line, of the command that the first words name, else of the program. */
+export function usageOf(args: readonly string[]): string {
+  const named = [2, 1].map((words) =>
+    commands.find(({ name }) => name === args.slice(0, words).join(' ')),
+  );
+  const [line = ''] = helpOf(named.find((each) => each !== undefined) ?? null).split('\n');
+  return line;
+}
+
 function overview(): string {
   const names = commands.map(({ name, about }) => `  ${name.padEnd(width - 2)}${about}`);
   return [

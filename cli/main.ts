@@ -18,5 +18,3 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error;
 });
 process.exitCode = await runParley(process.argv.slice(2), terminalIo(stop.signal));
-// What was begun, such as a kept connection, must not keep the process.
-setTimeout(() => process.exit(), 2_000).unref();

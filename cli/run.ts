@@ -2,8 +2,8 @@
 
 import { understood } from './arguments.ts';
 import { statuses, type Told, toldOf } from './failures.ts';
-import { helpOf } from './help.ts';
-import { answer, failed, type Io } from './io.ts';
+import { helpOf, usageOf } from './help.ts';
+import { answer, failed, type Io, note } from './io.ts';
 import { runs } from './runs.ts';
 
 export async function runParley(args: readonly string[], io: Io): Promise<number> {
@@ -28,6 +28,7 @@ export async function runParley(args: readonly string[], io: Io): Promise<number
       ? { class: 'interrupted', code: 'interrupted', sentence: 'interrupted' }
       : toldOf(error);
     failed({ err: io.err, json }, told);
+    if (told.class === 'usage' && !json) note(io, usageOf(args));
     return statuses[told.class];
   }
 }

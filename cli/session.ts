@@ -35,6 +35,7 @@ export type Session = {
 };
 
 const controlMs = 5_000;
+const clockMs = 5_000;
 const mostAccountBytes = 16_384;
 
 export async function openSession(cli: Cli): Promise<Session> {
@@ -45,8 +46,8 @@ export async function openSession(cli: Cli): Promise<Session> {
     throw needsYou('no_profile', sentence);
   }
   const profile = readProfile(text, places.profileFile);
-  const offset = profile.dev === undefined ? 0 : await clockOffset(profile.dev);
-  const now = () => Math.floor(Date.now() / 1_000) + offset;
+  const clock = await clockOf(profile.dev);
+  const { now } = clock;
   const sources = new Map<string, Promise<ChainSource>>();
   const chain = (name: string): ProfileChain => {
     const found = Object.hasOwn(profile.chains, name) ? profile.chains[name] : undefined;
@@ -63,6 +64,7 @@ export async function openSession(cli: Cli): Promise<Session> {
       return known;
     },
     close: async () => {
+      clock.stop();
       for (const each of await Promise.allSettled(sources.values())) {
         if (each.status === 'fulfilled') await each.value.adapter.close();
       }
@@ -93,9 +95,21 @@ export async function devStatus(control: string): Promise<unknown> {
   }
 }
 
-async function clockOffset(control: string): Promise<number> {
-  const { clockOffsetSeconds } = (await devStatus(control)) as { clockOffsetSeconds?: unknown };
-  return typeof clockOffsetSeconds === 'number' ? clockOffsetSeconds : 0;
+/** The machine's; a dev network has moved its own, and may move it at any time. */
+async function clockOf(control: string | undefined): Promise<{ now: Now; stop: () => void }> {
+  let offset = 0;
+  const read = async (from: string) => {
+    const { clockOffsetSeconds } = (await devStatus(from)) as { clockOffsetSeconds?: number };
+    offset = clockOffsetSeconds ?? 0;
+  };
+  const now = () => Math.floor(Date.now() / 1_000) + offset;
+  if (control === undefined) return { now, stop: () => {} };
+  await read(control);
+  const timer = setInterval(() => {
+    // A dev network that is gone keeps the last one that it said.
+    read(control).catch(() => {});
+  }, clockMs);
+  return { now, stop: () => clearInterval(timer) };
 }
 
 /** Without a key, for what needs none. */

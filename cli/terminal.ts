@@ -15,7 +15,7 @@ export function terminalIo(signal: AbortSignal): Io {
     out: (text) => void stdout.write(text),
     err: (text) => void stderr.write(text),
     isAsked: stdin.isTTY === true && stderr.isTTY === true,
-    columns: stderr.isTTY === true ? (stderr.columns ?? 80) : null,
+    columns: stderr.isTTY === true ? stderr.columns : null,
     env: process.env,
     cwd: process.cwd(),
     signal,
@@ -61,9 +61,10 @@ const [enter, newline, endOfText, endOfInput, backspace, del] = [13, 10, 3, 4, 8
 
 function hidden(question: string, signal: AbortSignal): Promise<string> {
   const { stdin, stderr } = process;
-  stderr.write(question);
+  // Before the question is seen: whoever is quick would see what is typed.
   stdin.setRawMode(true);
   stdin.resume();
+  stderr.write(question);
   return new Promise<string>((accept, reject) => {
     let typed: number[] = [];
     const end = (work: () => void) => {

@@ -109,7 +109,7 @@ const base64 = /^[A-Za-z0-9+/]{24,12000}={0,2}$/;
 
 function read(file: string): { readonly head: Head; readonly ciphertext: Uint8Array } {
   const bad = (code: string, sentence: string) => new Failure('local', code, sentence);
-  let head: Partial<Head> & { readonly ciphertext?: unknown };
+  let head: (Partial<Head> & { readonly ciphertext?: unknown }) | null;
   try {
     head = JSON.parse(file.length > mostKeystoreBytes ? '' : file) as typeof head;
   } catch (cause) {
