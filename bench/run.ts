@@ -18,6 +18,7 @@ import { benchQuotes, benchQuotesOfLarge } from './quotes.ts';
 import { benchReads } from './reads.ts';
 import { type Effort, jsonLine, machine, type Row, textLine } from './report.ts';
 import { benchRequests } from './requests.ts';
+import { benchRequote } from './requote.ts';
 import { benchSignIn } from './sign-in.ts';
 import { type Stage, setStage, usualVolume, type Volume } from './stage.ts';
 import { benchStart } from './start.ts';
@@ -36,6 +37,7 @@ const benches: Readonly<Record<string, (name: string) => Promise<Row[]>>> = {
       await benchQuotesOfLarge(stage, usual, effort),
     ]);
   }, 'sized'),
+  requote: onStage((stage) => benchRequote(stage, effort)),
   feed: onStage((stage) => benchFeed(stage, effort)),
   listing: onStage((stage) => benchListing(stage, effort)),
   webhooks: inRounds(() => benchWebhooks(effort), 'of a time'),
