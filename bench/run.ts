@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { Misused, parsed, understood, wholeNumber } from '../scripts/command.ts';
 import { benchDoctor, doctorStage } from './doctor.ts';
+import { benchEvents } from './events.ts';
 import { benchExchange } from './exchange.ts';
 import { benchFeed } from './feed.ts';
 import { benchGas } from './gas.ts';
@@ -40,6 +41,7 @@ const benches: Readonly<Record<string, (name: string) => Promise<Row[]>>> = {
   feed: onStage((stage) => benchFeed(stage, effort)),
   listing: onStage((stage) => benchListing(stage, effort)),
   webhooks: inRounds(() => benchWebhooks(effort), 'of a time'),
+  events: onStage((stage) => benchEvents(stage, effort)),
   gas: async () => benchGas(),
   start: inRounds(() => benchStart(effort)),
   verify: inRounds(() => benchVerify(effort)),

@@ -15,10 +15,9 @@ import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Prices } from './prices/sources.ts';
 import type { Promises } from './promises.ts';
-import type { Refusal, Step } from './rules/decide.ts';
+import type { Mode, Refusal, Step } from './rules/decide.ts';
 import { type Match, matchOf, quoteAmountOf, termsOf } from './rules/matching.ts';
 import { type Terms, termsAt } from './rules/price.ts';
-import type { Session } from './session.ts';
 import type { Settling } from './settling.ts';
 
 /** Of one's own threads, a hundred each. */
@@ -38,7 +37,8 @@ const lapsedMs = 15 * 60_000;
 const begins: readonly string[] = ['agreed', 'initiator_funded', 'counterparty_funded'];
 
 export type AcceptingInput = {
-  readonly session: Session;
+  readonly client: ParleyClient;
+  readonly userId: string;
   readonly chains: OwnChains;
   readonly store: Store;
   readonly journal: Journal;
@@ -51,6 +51,7 @@ export type AcceptingInput = {
   readonly assets: ReadonlyMap<string, PinnedAsset>;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly mode: () => Mode;
   readonly now: () => Millis;
   readonly signal: AbortSignal;
 };
@@ -58,21 +59,33 @@ export type AcceptingInput = {
 export type Accepting = ReturnType<typeof createAccepting>;
 
 export function createAccepting(input: AcceptingInput) {
-  const { session, journal, promises, settling, prices, pairs, limits, assets } = input;
-  const { log, metrics, now, signal } = input;
-  const { client } = session;
+  const { client, userId, journal, promises, settling, prices, pairs, limits, assets } = input;
+  const { log, metrics, mode, now, signal } = input;
   const idOf = (name: string) => assets.get(name)?.id;
   /** What was told of a thread, and how often its proposals were answered. */
   const told = createMemory<string>();
   const answers = createMemory<number>();
   const resting = createMemory<Millis>();
 
-  const refuse = ({ id, rfqId, quoteAmount }: Thread, step: Step, { code, sentence }: Refusal) => {
+  const refuse = async (
+    { id, rfqId, quoteAmount }: Thread,
+    step: Step,
+    { code, sentence }: Refusal,
+  ) => {
     const words = `${step} ${quoteAmount} ${code}`;
     if (told.get(id) === words) return;
     told.set(id, words);
     metrics.refused.inc({ step, code });
     log.warn('not_accepted', { threadId: id, rfqId, step, code, why: sentence });
+    // A price that moved is quoted anew; anything else would keep the taker waiting.
+    const isMoved = (code === 'guard' || code === 'no_price') && promises.quotes.has(rfqId);
+    if (step === 'acceptance' && !isMoved) await withdraw(id, rfqId);
+  };
+
+  const withdraw = async (threadId: string, rfqId: string) => {
+    promises.unquoted(rfqId);
+    await client.withdrawQuote(threadId, { signal });
+    log.info('withdrawn', { threadId, rfqId });
   };
 
   const agreeOn = async (thread: Thread, match: Match<PairConfig>) => {
@@ -139,16 +152,21 @@ export function createAccepting(input: AcceptingInput) {
     const untilMs = now() + limits.quoteSeconds * 1_000;
     promises.quoted({ rfq, match, terms, takes: verdict.takes, untilMs, threadId });
     const quoteAmount = quoteAmountOf(match, terms);
-    await client.propose(threadId, quoteAmount.toString(), { signal });
+    const how = { validForSeconds: limits.quoteSeconds, signal };
+    await client.propose(threadId, quoteAmount.toString(), how);
     log.info('answered', { threadId, rfqId: rfq.id, proposed, quoteAmount, agrees });
   };
 
   const look = async (thread: Thread) => {
-    if (thread.status !== 'open' || thread.makerId !== session.userId) return;
+    if (thread.status !== 'open' || thread.makerId !== userId) return;
     const match = matchOf(thread.rfq, pairs, idOf);
     const begun = promises.open.get(thread.id)?.deal;
     if (match === null || (begun !== undefined && begun.swapId !== null)) return;
     if (now() < (resting.get(thread.id) ?? 0)) return;
+    // One that an earlier process has quoted, too.
+    if (mode() === 'killed' && begun === undefined && !thread.makerAccepted) {
+      return withdraw(thread.id, thread.rfqId);
+    }
     // Also where a crash came between: the same words are said again.
     if (thread.takerAccepted && !thread.makerAccepted) return agreeOn(thread, match);
     if (begun !== undefined) return;
@@ -166,12 +184,23 @@ export function createAccepting(input: AcceptingInput) {
     }
   };
 
+  let queue: Promise<void> = Promise.resolve();
+  /** One decision at a time: the next one counts what this one has promised. */
+  const alone = (work: () => Promise<void>): Promise<void> => {
+    const run = queue.then(work);
+    queue = run.catch(() => undefined);
+    return run;
+  };
+
   return {
     /** All of one's own open threads. */
-    look: async () => {
-      for (const thread of await openThreads(client, signal)) await one(thread);
-    },
-    /** Swaps that the store has words for, and the journal calls over: an acceptance landed late. */
+    look: () =>
+      alone(async () => {
+        for (const thread of await openThreads(client, signal)) await one(thread);
+      }),
+    /** One that the feed tells of. */
+    lookAt: (threadId: string) => alone(async () => one(await client.thread(threadId, { signal }))),
+    /** Swaps that the journal calls over: their acceptance landed late. */
     adopt: async () => {
       const { swaps } = await client.swaps({ limit: 100 }, { signal });
       for (const { id: swapId, threadId, status } of swaps) {
@@ -186,23 +215,24 @@ export function createAccepting(input: AcceptingInput) {
       }
     },
     /** Acceptances whose swap is not known yet. */
-    followUp: async () => {
-      for (const { deal } of [...promises.open.values()]) {
-        if (deal.swapId !== null) continue;
-        await follow(deal).catch(async (error: unknown) => {
-          signal.throwIfAborted();
-          log.warn('follow_failed', { threadId: deal.threadId, error: messageOf(error) });
-          const isUnknown = error instanceof ParleyApiError && error.status === 404;
-          if (isUnknown) await settling.drop(deal, 'lapsed');
-        });
-      }
-    },
+    followUp: () =>
+      alone(async () => {
+        for (const { deal } of [...promises.open.values()]) {
+          if (deal.swapId !== null) continue;
+          await follow(deal).catch(async (error: unknown) => {
+            signal.throwIfAborted();
+            log.warn('follow_failed', { threadId: deal.threadId, error: messageOf(error) });
+            const isUnknown = error instanceof ParleyApiError && error.status === 404;
+            if (isUnknown) await settling.drop(deal, 'lapsed');
+          });
+        }
+      }),
   };
 }
 
 /** Accepts on the market; true: it was refused. An answer that is lost is found by `followUp`. */
 async function say(
-  { session, chains, store, assets, log, now, signal }: AcceptingInput,
+  { client, userId, chains, store, assets, log, now, signal }: AcceptingInput,
   thread: Thread,
   { pair, asked }: Match<PairConfig>,
 ): Promise<boolean> {
@@ -212,7 +242,7 @@ async function say(
   try {
     await accept(
       {
-        ...{ client: session.client, userId: session.userId, chains, store },
+        ...{ client, userId, chains, store },
         ...{ rfq: thread.rfq, threadId: thread.id, quoteAmount: BigInt(thread.quoteAmount) },
         ...own,
         now: () => Math.floor(now() / 1_000),

@@ -1,6 +1,6 @@
 // The switches of a running maker: files in its store, so that a switch survives every restart.
-// `paused`: nothing new is quoted. `killed`: quotes are withdrawn and nothing new is agreed. What is
-// agreed is settled in any case.
+// `paused`: nothing new is quoted. `killed`: quotes are withdrawn and nothing new is agreed. What
+// is agreed is settled in any case.
 
 import { access, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ export async function modeOf(dir: string): Promise<Mode> {
   return (await isThere(join(dir, files.paused))) ? 'paused' : 'open';
 }
 
-/** Takes effect within `lookMs` in a maker that runs, and at the next start of one that does not. */
+/** Takes effect within `lookMs` in a maker that runs, else at its next start. */
 export async function turn(dir: string, verb: Verb): Promise<void> {
   switch (verb) {
     case 'pause':

@@ -18,7 +18,8 @@ const usage = `usage: parley-maker CONFIG [run]    quotes, accepts and settles, 
        parley-maker CONFIG pause    nothing new is quoted; what is quoted may be accepted
        parley-maker CONFIG kill     nothing new is agreed; what is agreed is settled
        parley-maker CONFIG resume   undoes pause and kill
-CONFIG is a file of settings in TOML (docs/maker.md). Exit status: 0 well, 1 failed, 2 not understood.`;
+CONFIG is a file of settings in TOML (docs/maker.md).
+Exit status: 0 well, 1 failed, 2 not understood.`;
 
 const commands = ['run', 'check', 'status', ...verbs] as const;
 type Command = (typeof commands)[number];
@@ -77,8 +78,11 @@ async function run(config: Config, now?: () => Millis): Promise<number> {
     out: process.stdout,
     ...(now === undefined ? {} : { now }),
   });
-  await stopped.promise;
-  await maker.stop();
+  try {
+    await Promise.race([stopped.promise, maker.failed]);
+  } finally {
+    await maker.stop();
+  }
   return 0;
 }
 

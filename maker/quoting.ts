@@ -1,8 +1,10 @@
 // Quoting: each RFQ of the book is looked at when it comes and again and again while it stands.
-// What can be promised is quoted, and a quote follows its price.
+// What can be promised is quoted for a while and prolonged, and it follows its price. What cannot
+// be promised any more is withdrawn.
 
 import type { Millis } from '../core/nominal.ts';
-import { QuoteError } from '../sdk/errors.ts';
+import type { ParleyClient } from '../sdk/client.ts';
+import { codeOf, messageOf, ParleyApiError } from '../sdk/errors.ts';
 import type { BookChange, MakerFeed } from '../sdk/feed.ts';
 import type { Rfq } from '../sdk/types.ts';
 import type { Limits, PairConfig } from './config/config.ts';
@@ -10,12 +12,16 @@ import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Prices } from './prices/sources.ts';
 import type { OpenQuote, Promises } from './promises.ts';
-import type { Refusal } from './rules/decide.ts';
+import { type Mode, modeRefusal, type Refusal } from './rules/decide.ts';
 import { type Match, matchOf, quoteAmountOf } from './rules/matching.ts';
 import { marginBps, type Terms, termsAt } from './rules/price.ts';
 
-/** A quote is not sent later than this after it was decided. */
-const goodForMs = 2_000;
+/** The market has to answer a quote within this; later it may have taken it. */
+const answerMs = 5_000;
+/** A quote is prolonged when this part of its time is left. */
+const lastPart = 3;
+/** The market's clock begins when it hears of it. */
+const heardMs = 2_000;
 /** An RFQ that ends sooner than this cannot be agreed on in time. */
 const leastLeftMs = 5_000;
 /** After a refusal of the market the same RFQ is left alone for so long. */
@@ -26,7 +32,9 @@ const mostSending = 20;
 export type Quoting = ReturnType<typeof createQuoting>;
 
 export type QuotingInput = {
-  readonly feed: () => Pick<MakerFeed, 'book' | 'quote' | 'state'>;
+  /** null: not connected yet. */
+  readonly feed: () => Pick<MakerFeed, 'book' | 'state'> | null;
+  readonly client: Pick<ParleyClient, 'quote' | 'withdrawQuote'>;
   readonly promises: Promises;
   readonly prices: Prices;
   readonly pairs: readonly PairConfig[];
@@ -34,97 +42,134 @@ export type QuotingInput = {
   readonly limits: Limits;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly mode: () => Mode;
   readonly now: () => Millis;
+  readonly signal: AbortSignal;
 };
 
 export function createQuoting(input: QuotingInput) {
-  const { feed, promises, prices, pairs, idOf, limits, log, metrics, now } = input;
+  const { feed, client, promises, prices, pairs, idOf, limits, log, metrics } = input;
+  const { mode, now, signal } = input;
   /** Why an RFQ is not quoted, as it was told. */
   const told = new Map<string, string>();
   const sending = new Set<string>();
   const resting = new Map<string, Millis>();
   const pace = createPace(limits.quotesAMinute, now);
 
-  const refuse = (rfq: Rfq, { code, sentence }: Refusal) => {
-    if (promises.quotes.has(rfq.id)) {
-      promises.unquoted(rfq.id);
-      log.info('quote_over', { rfqId: rfq.id, code, why: sentence });
+  const limit = () => AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
+
+  /** What is promised no more is withdrawn; the market may have ended it already. */
+  const withdraw = async ({ rfq, threadId }: OpenQuote) => {
+    promises.unquoted(rfq.id);
+    if (threadId === null) return;
+    try {
+      await client.withdrawQuote(threadId, { signal: limit() });
+      log.info('withdrawn', { rfqId: rfq.id, threadId });
+    } catch (error) {
+      const facts = { rfqId: rfq.id, threadId, code: codeOf(error), error: messageOf(error) };
+      log.warn('not_withdrawn', facts);
     }
+  };
+
+  const refuse = (rfq: Rfq, { code, sentence }: Refusal) => {
+    const before = promises.quotes.get(rfq.id);
+    if (before !== undefined && now() < before.untilMs) void withdraw(before);
+    else promises.unquoted(rfq.id);
     if (told.get(rfq.id) === code) return;
     told.set(rfq.id, code);
     metrics.refused.inc({ step: 'quote', code });
     log.info('not_quoted', { rfqId: rfq.id, code, why: sentence });
   };
 
-  const send = async (quote: OpenQuote, quoteAmount: bigint) => {
-    const { rfq, match } = quote;
+  /** `unlessAccepted`: what the taker has accepted is left to that acceptance. */
+  const send = async (quote: OpenQuote, unlessAccepted: boolean, before: OpenQuote | undefined) => {
+    const { rfq, match, terms } = quote;
+    const quoteAmount = quoteAmountOf(match, terms);
+    const how = { validForSeconds: limits.quoteSeconds, unlessAccepted, signal: limit() };
     sending.add(rfq.id);
     try {
-      const { threadId } = await feed().quote(rfq.id, quoteAmount, { goodForMs });
+      const { id: threadId } = await client.quote(rfq.id, quoteAmount.toString(), how);
       metrics.quotes.inc({ pair: match.pair.name });
       log.info('quoted', {
         ...{ rfqId: rfq.id, threadId, pair: match.pair.name, quoteAmount },
-        ...{ gives: quote.terms.gives, base: quote.terms.base, quote: quote.terms.quote },
+        ...{ gives: terms.gives, base: terms.base, quote: terms.quote },
       });
-      const there = promises.quotes.get(rfq.id);
-      if (there === quote) promises.quoted({ ...quote, threadId });
+      if (promises.quotes.get(rfq.id) === quote) promises.quoted({ ...quote, threadId });
+      // It was given up while it was on its way.
+      else if (!isPromised(rfq)) await withdraw({ ...quote, threadId });
     } catch (error) {
-      if (!(error instanceof QuoteError)) throw error;
-      const { fault, code, message } = error;
-      // What may have been taken counts until its time is over.
-      if (fault !== 'unknown' && promises.quotes.get(rfq.id) === quote) promises.unquoted(rfq.id);
-      if (fault === 'refused' && code === 'rate_limited') pace.stop();
-      else if (fault === 'refused') resting.set(rfq.id, now() + refusedRestMs);
-      log.warn('quote_failed', { rfqId: rfq.id, fault, code, why: message });
+      if (signal.aborted) return;
+      failed(quote, before, error);
     } finally {
       sending.delete(rfq.id);
     }
   };
 
-  /** Whether the price has moved so far that the quote is not the maker's any more. */
-  const hasMoved = ({ match: { pair }, terms }: OpenQuote): boolean => {
+  const failed = (quote: OpenQuote, before: OpenQuote | undefined, error: unknown) => {
+    const { rfq } = quote;
+    const code = codeOf(error);
+    const isAnswered = error instanceof ParleyApiError && !error.unreachable;
+    const isOwn = promises.quotes.get(rfq.id) === quote;
+    // The acceptance is looked at within a moment, by the price of then.
+    if (code === 'taker_accepted' && isOwn && before) return promises.quoted(before);
+    // What may have been taken counts until its time is over.
+    if (isAnswered && isOwn) promises.unquoted(rfq.id);
+    if (code === 'rate_limited') pace.stop();
+    else resting.set(rfq.id, now() + refusedRestMs);
+    log.warn('quote_failed', { rfqId: rfq.id, code, error: messageOf(error) });
+  };
+
+  const untilMs = () => now() + limits.quoteSeconds * 1_000 + heardMs;
+
+  /** By how much the margin of now is off the spread; null without a price. */
+  const offOf = ({ match: { pair }, terms }: OpenQuote): bigint | null => {
     const price = prices.of(pair.price);
-    if (price === null) return true;
     const units = { base: pair.base.decimals, quote: pair.quote.decimals };
-    const off = marginBps(terms, price, units) - pair.spreadBps;
-    const moves = pair.slipBps / 2n;
-    return off < -moves || off > moves + pair.spreadBps;
+    return price && marginBps(terms, price, units) - pair.spreadBps;
   };
 
-  /** Whether what is quoted can still be promised. The market is told nothing. */
-  const prolong = (before: OpenQuote) => {
-    const verdict = promises.verdict(before.rfq, before.match, before.terms, 'proposal');
-    if (verdict.refused !== null) return refuse(before.rfq, verdict.refused);
-    promises.quoted({ ...before, takes: verdict.takes, untilMs: untilMs() });
+  /** Whether the price has moved so far that the quote is not the maker's any more. */
+  const hasMoved = (quote: OpenQuote): boolean => {
+    const off = offOf(quote);
+    const { spreadBps, slipBps } = quote.match.pair;
+    return off === null || off < -slipBps / 2n || off > slipBps / 2n + spreadBps;
   };
 
-  const untilMs = () => now() + limits.quoteSeconds * 1_000;
+  const offer = (rfq: Rfq, match: Match<PairConfig>, terms: Terms, before?: OpenQuote) => {
+    const same = before !== undefined && before.terms === terms;
+    const verdict = promises.verdict(rfq, match, terms, same ? 'proposal' : 'quote');
+    if (verdict.refused !== null) return refuse(rfq, verdict.refused);
+    if (!pace.take()) return;
+    told.delete(rfq.id);
+    const threadId = before?.threadId ?? null;
+    const quote = { rfq, match, terms, takes: verdict.takes, untilMs: untilMs(), threadId };
+    promises.quoted(quote);
+    // What would be refused when it is accepted is moved. Of a quote of an earlier process nothing
+    // is known: what became of it is looked at first.
+    const off = before === undefined ? 0n : offOf(before);
+    const unlessAccepted = off !== null && off >= -match.pair.slipBps;
+    void send(quote, unlessAccepted, before);
+  };
 
   const consider = (rfq: Rfq) => {
     if (sending.has(rfq.id) || sending.size >= mostSending || isPromised(rfq)) return;
     if (now() < (resting.get(rfq.id) ?? 0)) return;
     const before = promises.quotes.get(rfq.id);
-    if (before !== undefined && !hasMoved(before)) {
-      if (now() >= before.untilMs) prolong(before);
-      return;
-    }
-    const match = matchOf(rfq, pairs, idOf);
+    const off = modeRefusal(mode(), 'quote');
+    const leftMs = (before?.untilMs ?? 0) - now();
+    // What stands when quoting is paused holds to the end of its time.
+    if (off?.code === 'paused' && leftMs > 0) return;
+    if (off !== null) return refuse(rfq, off);
+    const isSame = before !== undefined && !hasMoved(before);
+    if (isSame && leftMs * lastPart > limits.quoteSeconds * 1_000) return;
+    const match = before?.match ?? matchOf(rfq, pairs, idOf);
     if (match === null) return;
     if (Date.parse(rfq.expiresAt) - now() < leastLeftMs) {
       return refuse(rfq, { code: 'expires', sentence: `it ends at ${rfq.expiresAt}` });
     }
-    const terms = termsFor(match);
+    const terms = isSame ? before.terms : termsFor(match);
     if ('code' in terms) return refuse(rfq, terms);
-    const verdict = promises.verdict(rfq, match, terms, 'quote');
-    if (verdict.refused !== null) return refuse(rfq, verdict.refused);
-    if (!pace.take()) return;
-    told.delete(rfq.id);
-    const { takes } = verdict;
-    const quote = { rfq, match, terms, takes, untilMs: untilMs(), threadId: null };
-    promises.quoted(quote);
-    void send(quote, quoteAmountOf(match, terms)).catch((error: unknown) => {
-      log.error('quote_failed', { rfqId: rfq.id, why: String(error) });
-    });
+    offer(rfq, match, terms, before);
   };
 
   const termsFor = ({ pair, asked }: Match<PairConfig>): Terms | Refusal => {
@@ -145,15 +190,21 @@ export function createQuoting(input: QuotingInput) {
       told.delete(rfq.id);
       resting.delete(rfq.id);
     },
+    /** The market withdrew the quote while this program was gone. */
+    disconnected: (rfqId: string) => promises.unquoted(rfqId),
     /** Looks at the whole book. */
     look: () => {
-      const { book, state } = feed();
-      if (state() !== 'live') return;
+      const { book, state } = feed() ?? {};
+      if (book === undefined || state?.() !== 'live') return;
       for (const rfq of book.values()) consider(rfq);
       for (const [rfqId, { untilMs }] of promises.quotes) {
         if (!book.has(rfqId) && now() >= untilMs) promises.unquoted(rfqId);
       }
       metrics.openQuotes.set(promises.quotes.size);
+    },
+    /** All of them, at the end of the process. */
+    withdraw: async () => {
+      await Promise.all([...promises.quotes.values()].map(withdraw));
     },
   };
 }

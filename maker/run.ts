@@ -1,11 +1,12 @@
 // A maker while it runs: everything wired, and what it does again and again.
 
 import type { Writable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
 import { formatUnits } from '../core/amounts.ts';
 import type { ChainKey } from '../core/families.ts';
 import type { Millis } from '../core/nominal.ts';
-import { messageOf } from '../sdk/errors.ts';
-import { type MakerFeed, makerFeed } from '../sdk/feed.ts';
+import { codeOf, messageOf, ParleyApiError } from '../sdk/errors.ts';
+import { type BookChange, type FeedEvent, type MakerFeed, makerFeed } from '../sdk/feed.ts';
 import { fileStore } from '../sdk/stores/file.ts';
 import { createAccepting } from './accepting.ts';
 import { closeChains, openChains } from './chains.ts';
@@ -14,16 +15,18 @@ import { watchSwitch } from './control.ts';
 import { openJournal } from './journal.ts';
 import { type Log, openLog } from './log.ts';
 import { createMetrics, type Metrics, serveMetrics } from './metrics.ts';
-import { openPrices, type Prices } from './prices/sources.ts';
-import { createPromises, type Promises } from './promises.ts';
+import { openPrices } from './prices/sources.ts';
+import { createPromises } from './promises.ts';
 import { createQuoting } from './quoting.ts';
 import { holdingOf, takenOf } from './rules/inventory.ts';
 import { approximate } from './rules/price.ts';
 import { openSession, pinAssets } from './session.ts';
 import { createSettling } from './settling.ts';
-import { createStock, type Stock } from './stock.ts';
+import { createStock } from './stock.ts';
 
 export type Running = {
+  /** Rejects where it can neither trade nor has anything to settle. */
+  readonly failed: Promise<never>;
   stop(): Promise<void>;
 };
 
@@ -34,11 +37,13 @@ export type How = {
 };
 
 const bookMs = 1_000;
+/** Between two looks at the chains of a swap. */
+const settlePollMs = 1_000;
 const gaugesMs = 5_000;
 const renewMs = 3_600_000;
 const adoptMs = 300_000;
-const feedAgainMs = 5_000;
-const keyAgainMs = 60_000;
+/** Between two tries to sign in, or to connect to the feed with a new key. */
+const againMs = 5_000;
 /** After a price came, before the book is looked at. */
 const priceMs = 100;
 
@@ -50,27 +55,33 @@ export class StoreTaken extends Error {
 /** Things to undo, last first. */
 type Undo = (() => unknown)[];
 
-/** Resolves once it trades. Throws StoreTaken, KeyFileError, and what market and nodes refuse. */
+/**
+ * Resolves once what was agreed before is being settled; it trades as soon as the market answers.
+ * Throws StoreTaken, KeyFileError, and where a chain's pinned facts are unsound.
+ */
 export async function runMaker(config: Config, { out, now = Date.now }: How): Promise<Running> {
   const undo: Undo = [];
   const unwind = async () => {
     for (const step of undo.splice(0).toReversed()) await step();
   };
   try {
-    await start(config, { out, now, undo });
-    return { stop: unwind };
+    const desk = await openDesk(config, { log: openLog(out, now), now, undo });
+    const failed = trade(desk);
+    failed.catch(() => undefined);
+    return { failed, stop: unwind };
   } catch (error) {
     await unwind();
     throw error;
   }
 }
 
-type Starting = Required<How> & { readonly undo: Undo };
+type Opening = { readonly log: Log; readonly now: () => Millis; readonly undo: Undo };
+type Desk = Awaited<ReturnType<typeof openDesk>>;
 
-async function start(config: Config, { out, now, undo }: Starting): Promise<void> {
-  const log = openLog(out, now);
+/** All that needs no market, and the settlement of what was agreed before. */
+async function openDesk(config: Config, { log, now, undo }: Opening) {
   const seconds = () => Math.floor(now() / 1_000);
-  const { limits, pairs } = config;
+  const { limits } = config;
   const store = await fileStore(config.store);
   const lock = (await store.lock?.('maker', AbortSignal.abort())) ?? null;
   if (lock === null) throw new StoreTaken(`another maker runs on ${config.store}`);
@@ -82,12 +93,13 @@ async function start(config: Config, { out, now, undo }: Starting): Promise<void
   const metrics = createMetrics();
   if (config.metricsPort !== null) undo.push(await serveMetrics(metrics, config.metricsPort));
   const session = await openSession(config, chains, log);
-  const assets = await pinAssets(session.client, config.assets);
   const stop = new AbortController();
   const { signal } = stop;
   const warnBelow = new Map(config.chains.map((each) => [each.chain, each.warnBelowSwaps]));
   const stock = createStock({ chains, assets: config.assets, log, now, signal, warnBelow });
-  const prices = openPrices(config.prices, { now, changed: () => soon(), said: saidBy(log) });
+  const moved = { look: () => {} };
+  const soon = debounced(priceMs, () => moved.look(), undo);
+  const prices = openPrices(config.prices, { now, changed: soon, said: saidBy(log) });
   undo.push(prices.close);
   const { mode, stop: unwatch } = await watchSwitch(config.store, (turned) => {
     log.warn('switched', { mode: turned });
@@ -98,31 +110,64 @@ async function start(config: Config, { out, now, undo }: Starting): Promise<void
   const promises = createPromises({
     ...{ assets: config.assets, limits, prices, stock, mode, now, deals },
   });
-  const common = { promises, log, metrics, now };
-  const pollMs = Math.max(1_000, limits.pollMs);
   const settling = createSettling({
-    ...{ ...common, chains, store, session, journal, signal, pollMs },
+    ...{ chains, store, session, journal, promises, log, metrics, now, signal },
+    pollMs: settlePollMs,
     batchMs: limits.batchSeconds * 1_000,
   });
-  const accepting = createAccepting({
-    ...{ ...common, session, chains, store, journal, settling, prices, pairs, limits, assets },
-    signal,
-  });
-  // What was agreed before goes first.
+  undo.push(() => settling.stopped());
+  undo.push(() => stop.abort(new Error('the maker stops')));
   for (const deal of deals.values()) {
     if (deal.end !== null) continue;
     promises.dealt(deal, null);
     settling.begin(deal);
   }
-  const idOf = (name: string) => assets.get(name)?.id;
-  const quoting = createQuoting({ ...common, feed: () => feed, prices, pairs, idOf, limits });
-  const soon = debounced(priceMs, () => quoting.look(), undo);
-  await stock.read();
-  let feed = openFeed();
-  undo.push(() => feed.close());
-  undo.push(() => settling.stopped());
-  undo.push(() => stop.abort(new Error('the maker stops')));
+  log.info('settling', { openSwaps: promises.open.size, mode: mode() });
+  return {
+    ...{ config, log, now, undo, store, journal, chains, metrics, session, signal, stock },
+    ...{ prices, mode, promises, settling, moved },
+  };
+}
+
+/** Signs in, however long that takes, and trades. */
+async function trade(desk: Desk): Promise<never> {
+  const { config, log, metrics, now, undo, signal, stock, promises, settling, session } = desk;
   const every = repeating({ log, metrics, signal });
+  for (const chain of batchingOf(config)) {
+    every(`batch on ${chain}`, config.limits.batchSeconds * 500, () => settling.batch(chain));
+  }
+  every('gauges', gaugesMs, async () => show(desk));
+  await stock.read();
+  const { userId, assets } = await signedIn(desk);
+  const { limits, pairs } = config;
+  const { prices, mode, moved, chains, store, journal } = desk;
+  const common = { promises, log, metrics, mode, now, signal, prices, pairs, limits };
+  const accepting = createAccepting({
+    ...{ ...common, client: session.client, userId, chains, store, journal, settling, assets },
+  });
+  const link: { feed: MakerFeed | null } = { feed: null };
+  const quoting = createQuoting({
+    ...{ ...common, client: session.client, feed: () => link.feed },
+    idOf: (name) => assets.get(name)?.id,
+  });
+  const open = () => {
+    link.feed?.close();
+    const heard = (event: FeedEvent) => {
+      const { threadId, rfqId } = event;
+      if (event.type !== 'thread.closed') {
+        accepting.lookAt(threadId).catch((error: unknown) => {
+          if (!signal.aborted) log.warn('thread_failed', { threadId, error: messageOf(error) });
+        });
+      } else if (event.reason === 'disconnected') quoting.disconnected(rfqId);
+    };
+    const changed = (change: BookChange) => quoting.changed(change);
+    link.feed = openFeed(desk, { changed, heard, again: open });
+  };
+  open();
+  undo.push(() => link.feed?.close());
+  // Nobody would accept here.
+  undo.push(() => quoting.withdraw());
+  moved.look = () => quoting.look();
   every('balances', limits.balanceSeconds * 1_000, () => stock.read());
   every('book', bookMs, async () => quoting.look());
   every('threads', limits.pollMs, async () => {
@@ -130,42 +175,64 @@ async function start(config: Config, { out, now, undo }: Starting): Promise<void
     await accepting.followUp();
   });
   every('adopting', adoptMs, () => accepting.adopt());
-  every('gauges', gaugesMs, async () => show({ config, stock, promises, prices, metrics, mode }));
   every('key', renewMs, async () => {
-    if (await session.renew(now())) reopen();
+    if (await session.renew(now())) open();
   });
-  for (const chain of batchingOf(config)) {
-    every(`batch on ${chain}`, limits.batchSeconds * 500, () => settling.batch(chain));
-  }
-  const mine = { market: config.market.url, account: session.userId, pairs: pairs.length };
-  log.info('started', { ...mine, mode: mode(), openSwaps: promises.open.size });
+  log.info('started', { market: config.market.url, account: userId, pairs: pairs.length });
+  return new Promise<never>(() => {});
+}
 
-  function reopen(): void {
-    feed.close();
-    feed = openFeed();
+/** Throws what time does not mend, where nothing is to be settled. */
+async function signedIn({ config, session, log, promises, signal }: Desk) {
+  for (;;) {
+    signal.throwIfAborted();
+    try {
+      const userId = await session.signIn();
+      return { userId, assets: await pinAssets(session.client, config.assets) };
+    } catch (error) {
+      const passes = error instanceof ParleyApiError && error.unreachable;
+      if (!passes && promises.open.size === 0) throw error;
+      log.error('sign_in_failed', { code: codeOf(error), error: messageOf(error) });
+    }
+    await wait(againMs, undefined, { signal });
   }
-  function openFeed(): MakerFeed {
-    const { shortName, url: baseUrl } = config.market;
-    const own = makerFeed({
-      ...{ baseUrl, key: session.key(), ...(shortName === null ? {} : { shortName }) },
-      onChange: (change) => quoting.changed(change),
-      onState: (state) => {
-        metrics.feedLive.set(state === 'live' ? 1 : 0);
-        log.info('feed', { state });
-        if (state === 'closed' && !signal.aborted) setTimeout(refeed, feedAgainMs, own).unref();
-      },
-      onError: (error) => log.warn('feed_error', { error }),
-    });
-    return own;
-  }
+}
+
+type Hearing = {
+  readonly changed: (change: BookChange) => void;
+  readonly heard: (event: FeedEvent) => void;
+  /** With the key of then. */
+  readonly again: () => void;
+};
+
+function openFeed(
+  { config, session, metrics, log, signal }: Desk,
+  { changed, heard, again }: Hearing,
+): MakerFeed {
+  const { shortName, url: baseUrl } = config.market;
   /** The key was revoked, or another mint took its place. */
-  function refeed(closed: MakerFeed): void {
-    if (closed !== feed || signal.aborted) return;
-    session.renew(Number.POSITIVE_INFINITY).then(reopen, (error: unknown) => {
+  const renew = () => {
+    if (signal.aborted) return;
+    session.renew(Number.POSITIVE_INFINITY).then(again, (error: unknown) => {
       log.error('no_key', { error: messageOf(error) });
-      setTimeout(refeed, keyAgainMs, closed).unref();
+      setTimeout(renew, againMs * 12).unref();
     });
-  }
+  };
+  return makerFeed({
+    ...{ baseUrl, key: session.key(), ...(shortName === null ? {} : { shortName }) },
+    events: ['thread.accepted', 'thread.proposed', 'thread.closed'],
+    cancelOnDisconnect: config.limits.cancelSeconds,
+    onChange: changed,
+    onEvent: heard,
+    onState: (state) => {
+      metrics.feedLive.set(state === 'live' ? 1 : 0);
+      log.info('feed', { state });
+    },
+    onError: (error) => {
+      log.warn('feed_error', { error });
+      if (/^the API key/.test(error)) setTimeout(renew, againMs).unref();
+    },
+  });
 }
 
 function saidBy(log: Log) {
@@ -185,19 +252,20 @@ function batchingOf({ chains, limits }: Config): ChainKey[] {
 /** Begins each pass when the one before has ended and the pause is over. */
 function repeating({ log, metrics, signal }: { log: Log; metrics: Metrics; signal: AbortSignal }) {
   return (what: string, pauseMs: Millis, work: () => Promise<void>) => {
-    const pass = async () => {
-      try {
-        await work();
-      } catch (error) {
-        if (signal.aborted) return;
-        metrics.failures.inc({ what });
-        log.warn('pass_failed', { what, error: messageOf(error) });
+    const passes = async () => {
+      for (;;) {
+        try {
+          await work();
+        } catch (error) {
+          signal.throwIfAborted();
+          metrics.failures.inc({ what });
+          log.warn('pass_failed', { what, error: messageOf(error) });
+        }
+        await wait(pauseMs, undefined, { signal });
       }
-      if (signal.aborted) return;
-      const timer = setTimeout(pass, pauseMs);
-      signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
     };
-    void pass();
+    // Only the signal ends it.
+    passes().catch(() => undefined);
   };
 }
 
@@ -212,16 +280,7 @@ function debounced(ms: Millis, work: () => void, undo: Undo): () => void {
   };
 }
 
-type Shown = {
-  readonly config: Config;
-  readonly stock: Stock;
-  readonly promises: Promises;
-  readonly prices: Prices;
-  readonly metrics: Metrics;
-  readonly mode: () => 'open' | 'paused' | 'killed';
-};
-
-function show({ config, stock, promises, prices, metrics, mode }: Shown): void {
+function show({ config, stock, promises, prices, metrics, mode }: Desk): void {
   const commitments = promises.commitments();
   for (const asset of config.assets) {
     const holding = holdingOf(asset);

@@ -23,15 +23,17 @@ const renewMs = 7 * 86_400_000;
 type Key = { readonly key: string; readonly url: string; readonly expiresAt: string };
 
 export type Session = {
+  /** Of every moment's key. Without one the market refuses, and the chains alone are enough. */
   readonly client: ParleyClient;
-  readonly userId: string;
   /** Of now: a renewed one takes its place. */
   readonly key: () => string;
+  /** Mints a key where there is none that is good, and links the wallets: the account's id. */
+  signIn(): Promise<string>;
   /** Mints another key where it is time; resolves to whether it did. */
   renew(nowMs: Millis): Promise<boolean>;
 };
 
-/** Signs in, and links what wallets the account lacks. */
+/** The market is asked nothing yet. Throws KeyFileError where others may read the kept key. */
 export async function openSession(
   { market, store }: Pick<Config, 'market' | 'store'>,
   chains: OwnChains,
@@ -43,48 +45,53 @@ export async function openSession(
     ...(market.productName === null ? {} : { productName: market.productName }),
     ...(market.shortName === null ? {} : { shortName: market.shortName }),
   };
-  const mint = async (): Promise<Key> => {
+  let current = await kept(store, market.url);
+  const mint = async (): Promise<void> => {
     const scopes = ['read', 'maker'] as const;
     const { key, expiresAt, replaced } = await mintKey(options, login, { name: keyName, scopes });
-    const minted = { key, url: market.url, expiresAt };
-    await keep(store, minted);
+    current = { key, url: market.url, expiresAt };
+    await keep(store, current);
     log.info('key_minted', { expiresAt, replaced });
-    return minted;
   };
-  const before = await kept(store, market.url);
-  let current = before ?? (await mint());
   const client = parleyClient({
     ...options,
-    // The key of now, whatever the one was that the client began with.
     fetch: (url, init) => {
-      const headers = { ...(init.headers as object), authorization: `Bearer ${current.key}` };
-      return fetch(url, { ...init, headers });
+      const authorization = `Bearer ${current?.key ?? ''}`;
+      return fetch(url, { ...init, headers: { ...(init.headers as object), authorization } });
     },
   });
-  const me = async () => {
+  /** Once the wallets of this account were linked by this process or an earlier one. */
+  let isKnown = current !== null;
+  const me = async (): Promise<Me> => {
+    if (current === null) await mint();
     try {
       return await client.me();
     } catch (error) {
       if (!(error instanceof ParleyApiError) || error.status !== 401) throw error;
-      current = await mint();
+      isKnown = false;
+      await mint();
       return client.me();
     }
   };
-  const { userId, wallets } = await me();
-  // One that is proven need not be vouched for: only then may it be paid.
-  const done = new Set([login.address, ...(before === null ? [] : provenIn(wallets))]);
-  for (const { wallet } of Object.values(chains)) {
-    if (done.has(wallet.address)) continue;
-    await linkWallet(client, wallet, login);
-    done.add(wallet.address);
-    log.info('wallet_linked', { family: wallet.family, address: wallet.address });
-  }
   return {
-    ...{ client, userId },
-    key: () => current.key,
+    client,
+    key: () => current?.key ?? '',
+    signIn: async () => {
+      const { userId, wallets } = await me();
+      // One that is proven need not be vouched for: only then may it be paid.
+      const done = new Set([login.address, ...(isKnown ? provenIn(wallets) : [])]);
+      for (const { wallet } of Object.values(chains)) {
+        if (done.has(wallet.address)) continue;
+        await linkWallet(client, wallet, login);
+        done.add(wallet.address);
+        log.info('wallet_linked', { family: wallet.family, address: wallet.address });
+      }
+      isKnown = true;
+      return userId;
+    },
     renew: async (nowMs) => {
-      if (Date.parse(current.expiresAt) - nowMs > renewMs) return false;
-      current = await mint();
+      if (Date.parse(current?.expiresAt ?? '') - nowMs > renewMs) return false;
+      await mint();
       return true;
     },
   };
@@ -110,7 +117,7 @@ async function kept(dir: string, url: string): Promise<Key | null> {
   if (text === null) return null;
   await mustBePrivate(file);
   const key = JSON.parse(text) as Key;
-  return key.url === url && Date.parse(key.expiresAt) - Date.now() > renewMs ? key : null;
+  return key.url === url ? key : null;
 }
 
 async function keep(dir: string, key: Key): Promise<void> {

@@ -30,6 +30,8 @@ export type StockInput = {
   readonly warnBelow: ReadonlyMap<string, number>;
 };
 
+type Wanted = Pick<AssetRule, 'chain' | 'token'> & { readonly decimals: number | null };
+
 export function createStock({ chains, assets, log, now, signal, warnBelow }: StockInput) {
   const balances = new Map<Holding, Balance>();
   const costs = new Map<Holding, Costs & { readonly atMs: Millis }>();
@@ -37,26 +39,36 @@ export function createStock({ chains, assets, log, now, signal, warnBelow }: Sto
   const faults = new Map<string, string>();
   const poor = new Set<string>();
   /** Each chain's own coin too, which pays for all. */
-  const wanted = new Map<Holding, Pick<AssetRule, 'chain' | 'token'>>();
-  for (const { chain, token } of [
-    ...assets,
-    ...Object.keys(chains).map((chain) => ({ chain, token: null })),
-  ]) {
-    wanted.set(holdingOf({ chain, token }), { chain, token });
+  const wanted = new Map<Holding, Wanted>();
+  const coins = Object.keys(chains).map((chain) => ({ chain, token: null, decimals: null }));
+  for (const { chain, token, decimals } of [...coins, ...assets]) {
+    wanted.set(holdingOf({ chain, token }), { chain, token, decimals });
   }
+  /** Tokens whose own decimals are as pinned. */
+  const counted = new Set<Holding>();
   const reserves = new Map<Holding, BaseUnits>(
     assets.map((each) => [holdingOf(each), each.reserve]),
   );
 
-  const readOne = async (
-    holding: Holding,
-    { chain, token }: Pick<AssetRule, 'chain' | 'token'>,
-  ) => {
+  /** One decimal too many is a tenth of the price. */
+  const mustCount = async (holding: Holding, asset: Wanted, limit: AbortSignal) => {
+    const { chain, token, decimals } = asset;
+    if (token === null || counted.has(holding)) return;
+    const own = await chains[chain]?.source.adapter.decimals?.(token, limit);
+    if (own !== decimals) {
+      throw new Error(`the token says that it has ${own} decimals, the settings say ${decimals}`);
+    }
+    counted.add(holding);
+  };
+
+  const readOne = async (holding: Holding, asset: Wanted) => {
+    const { chain, token } = asset;
     const own = chains[chain];
     if (own === undefined) return;
     const limit = AbortSignal.any([signal, AbortSignal.timeout(readMs)]);
     const readAtMs = now();
     try {
+      await mustCount(holding, asset, limit);
       const units = await balanceOf(own, { token }, limit);
       if (units === null) throw new Error(`the wallet on ${chain} does not say what it has`);
       balances.set(holding, { units, readAtMs });

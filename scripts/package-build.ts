@@ -1,6 +1,6 @@
-// Builds a room as a package: ES modules and their types, as the compiler makes them. Inside is what
-// an entry or a command of its `package.json` reaches, and nothing else. The same sources give the
-// same bytes in every folder.
+// Builds a room as a package: ES modules and their types, as the compiler makes them. Inside is
+// what an entry or a command of its `package.json` reaches, and nothing else. The same sources give
+// the same bytes in every folder.
 
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -25,7 +25,9 @@ export type Packed = {
 };
 
 /** Rooms with a `package.json` of their own, and what each package has as its README. */
-export const packages = { sdk: 'sdk/README.md', maker: 'docs/maker.md' } as const;
+export const packages = {
+  ...{ sdk: 'sdk/README.md', maker: 'docs/maker.md', cli: 'docs/cli.md' },
+} as const;
 export type PackageRoom = keyof typeof packages;
 
 type Manifest = {

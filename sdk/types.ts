@@ -326,3 +326,42 @@ export type ListedWebhook = Webhook & {
 export type Built = Material & { validUntil?: number | null };
 
 export type Page<Name extends string, T> = { [K in Name]: T[] } & { nextCursor: string | null };
+
+type OfThread = {
+  readonly threadId: string;
+  readonly rfqId: string;
+  /** RFC 3339 */
+  readonly createdAt: string;
+};
+
+type Offered = {
+  readonly quoteAmount: string;
+  /** RFC 3339; only of a price that has an end of its own. */
+  readonly quoteExpiresAt?: string;
+};
+
+/** Of your own threads, for who names them: by webhook with `deliveryId`, and on the feed. */
+export type ThreadEvent =
+  /** The other side accepted: until then, or, with `swapId`, both have. */
+  | (OfThread & {
+      readonly type: 'thread.accepted';
+      readonly role: Party;
+      readonly quoteAmount: string;
+      readonly acceptanceExpiresAt: string | null;
+      readonly swapId: string | null;
+    })
+  /** The taker named another price for your quote. */
+  | (OfThread & Offered & { readonly type: 'thread.proposed' })
+  /** Without a swap. `role` is yours. */
+  | (OfThread & {
+      readonly type: 'thread.closed';
+      readonly role: Party;
+      readonly reason: 'cancelled' | 'expired' | 'agreed' | 'withdrawn' | 'disconnected';
+    });
+
+/** An event on the feed. `eventSeq`: its number among all of your account. */
+export type FeedEvent = { readonly eventSeq: number } & (
+  | ThreadEvent
+  /** A maker quoted your RFQ, or moved its price. */
+  | (OfThread & Offered & { readonly type: 'quote.created' })
+);

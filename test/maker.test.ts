@@ -87,7 +87,7 @@ test('killed between acceptance and funding, and while it accepts, it holds what
   await first.kill();
   const ends = [one.settles()];
   const second = start();
-  await second.heard(({ event, openSwaps }) => event === 'started' && openSwaps === 1);
+  await second.heard(({ event, openSwaps }) => event === 'settling' && openSwaps === 1);
   // Here the maker is the initiator, whose secret must not be lost.
   const buys = { gives: 'ETH', gets: 'BTC', amount: 10n ** 17n } as const;
   const taking = take(taker, assets, buys, now);

@@ -106,5 +106,8 @@ export const insertSwitch = none<[armed: Armed]>('switches_insert')`
     )
     select ${notifying('feed switches')}`;
 
-export const deleteSwitch = none<[id: string]>('switches_delete')`
-  delete from feed_switches where id = $1`;
+/** The connection asks no more, and is back for those of its account whose grace is not over. */
+export const endSwitch = none<[accountId: string, id: string]>('switches_end')`
+  delete from feed_switches where account_id = $1 and not fired
+    and (id = $2 or due_at is not null and exists (select from feed_switches o
+      where o.account_id = $1 and (o.due_at is null or o.due_at > ${now})))`;

@@ -12,7 +12,14 @@ import { fileURLToPath } from 'node:url';
 import { type Family, families } from '../../core/families.ts';
 import { openChains } from '../../maker/chains.ts';
 import { parseConfig } from '../../maker/config/config.ts';
-import { feesOf, type Holding, holdingOf, noDoings } from '../../scripts/demo/ledger.ts';
+import {
+  type Doings,
+  feesOf,
+  type Holding,
+  holdingOf,
+  ledgers,
+  noDoings,
+} from '../../scripts/demo/ledger.ts';
 import type { Person } from '../../scripts/demo/people.ts';
 import { type CoinName, coinNames, type Place } from '../../scripts/demo/place.ts';
 import { accept } from '../../sdk/agree.ts';

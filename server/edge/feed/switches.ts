@@ -2,7 +2,7 @@
 // others that this process is there, and its turn at withdrawing what is due.
 
 import { randomUUID } from 'node:crypto';
-import { beat, beginGrace, deleteSwitch } from '../../db/feed-switches.ts';
+import { beat, beginGrace, endSwitch } from '../../db/feed-switches.ts';
 import { arm, beatMs, lostMs, withdrawDue } from '../../market/cancel-on-disconnect.ts';
 import type { Deps } from '../../ports/deps.ts';
 import { type Next, service } from '../../ports/service.ts';
@@ -91,13 +91,12 @@ export function createSwitches(
   };
 
   const end = async (socket: Socket): Promise<void> => {
-    const own = sockets.get(socket);
-    if (own === undefined) return;
-    const wasStored = stored.delete(own.id);
+    const { id } = sockets.get(socket) ?? { id: randomUUID() };
+    const wasStored = stored.delete(id);
     try {
-      await deleteSwitch(db, own.id);
+      await endSwitch(db, socket.accountId, id);
     } catch (error) {
-      if (wasStored) stored.set(own.id, socket);
+      if (wasStored) stored.set(id, socket);
       throw error;
     }
     sockets.delete(socket);

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import type { Asset } from '../../../sdk/types.ts';
 import type { Offer } from '../../market/offers.ts';
 import { useRecord } from '../../market/pairs.ts';
-import { amountText } from '../../parts/amount-text.ts';
+import { assetAmountText } from '../../parts/amount-text.ts';
 import { AssetAmount } from '../../parts/asset-amount.tsx';
 import { Countdown } from '../../parts/clock.tsx';
 import { recordText } from '../../parts/record.ts';
@@ -64,7 +64,7 @@ export function Offers({ offers, quote, isGot }: OffersProps) {
               params={{ id: thread.id }}
               className="button"
               aria-label={text('order.view.of', {
-                amount: amountText(quoteAmount ?? BigInt(thread.quoteAmount), quote),
+                amount: assetAmountText(quoteAmount ?? BigInt(thread.quoteAmount), quote),
               })}
             >
               {text('order.view')}
@@ -87,7 +87,7 @@ type MoveProps = { readonly offer: Offer; readonly quote: Asset | undefined };
 /** Whose move it is, and for how long the price still holds. */
 function Move({ offer: { standing, countered }, quote }: MoveProps) {
   if (standing.is === 'my_price') {
-    return <>{text('order.move.my_price', { amount: amountText(countered ?? 0n, quote) })}</>;
+    return <>{text('order.move.my_price', { amount: assetAmountText(countered ?? 0n, quote) })}</>;
   }
   const said = text(`order.move.${standing.is}`);
   if (standing.is !== 'their_price' || standing.holdsUntilMs === null) return <>{said}</>;
