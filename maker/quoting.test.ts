@@ -24,7 +24,14 @@ const pair: PairConfig = {
   ...{ spreadBps: 100n, slipBps: 50n, gives: ['base', 'quote'] },
 };
 const limits: Limits = {
-  ...{ mostSwaps: 2, mostQuotes: 3, mostQuotesATaker: 2, quoteSeconds: 90, quotesAMinute: 100 },
+  ...{
+    mostSwaps: 2,
+    mostSwapsATaker: 2,
+    mostQuotes: 3,
+    mostQuotesATaker: 2,
+    quoteSeconds: 90,
+    quotesAMinute: 100,
+  },
   ...{ balanceSeconds: 30, pollMs: 1_000, cancelSeconds: 15, batchSeconds: 0 },
 };
 const costs = { fund: 0n, claim: 0n, refund: 0n, deposit: 0n, settlesFromAmount: true };

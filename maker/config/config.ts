@@ -25,6 +25,7 @@ export type PairConfig = PairRule & {
 
 export type Limits = {
   readonly mostSwaps: number;
+  readonly mostSwapsATaker: number;
   readonly mostQuotes: number;
   readonly mostQuotesATaker: number;
   readonly quoteSeconds: number;
@@ -211,6 +212,7 @@ function unique({ assets, pairs }: Pick<Config, 'assets' | 'pairs'>, faults: Fau
 function limitsOf(fields: Fields): Limits {
   const limits: Limits = {
     mostSwaps: fields.whole('most_swaps', { least: 1, most: 500 }, 20),
+    mostSwapsATaker: fields.whole('most_swaps_a_taker', { least: 1, most: 500 }, 5),
     mostQuotes: fields.whole('most_quotes', { least: 1, most: 1_000 }, 100),
     mostQuotesATaker: fields.whole('most_quotes_a_taker', { least: 1, most: 1_000 }, 10),
     quoteSeconds: fields.whole('quote_seconds', { least: 10, most: 3_600 }, 90),
