@@ -352,6 +352,12 @@ type OfThread = {
   readonly createdAt: string;
 };
 
+type Offered = {
+  readonly quoteAmount: string;
+  /** RFC 3339; only of a price that has an end of its own. */
+  readonly quoteExpiresAt?: string;
+};
+
 /** Of your own threads, for who names them: by webhook with `deliveryId`, and on the feed. */
 export type ThreadEvent =
   /** The other side accepted: until then, or, with `swapId`, both have. */
@@ -363,7 +369,7 @@ export type ThreadEvent =
       readonly swapId: string | null;
     })
   /** The taker named another price for your quote. */
-  | (OfThread & { readonly type: 'thread.proposed'; readonly quoteAmount: string })
+  | (OfThread & Offered & { readonly type: 'thread.proposed' })
   /** Without a swap. `role` is yours. */
   | (OfThread & {
       readonly type: 'thread.closed';
@@ -375,5 +381,5 @@ export type ThreadEvent =
 export type FeedEvent = { readonly eventSeq: number } & (
   | ThreadEvent
   /** A maker quoted your RFQ, or moved its price. */
-  | (OfThread & { readonly type: 'quote.created'; readonly quoteAmount: string })
+  | (OfThread & Offered & { readonly type: 'quote.created' })
 );

@@ -40,7 +40,10 @@ const closed = (role: string, reason: string) => ['thread.closed', role, { role,
 test('each side is told of the other, and the losing maker of nothing but its loss', async () => {
   const { rfqId, threadId } = await market.negotiation();
   const lost = (await market.quote(other, rfqId, '64000000')).body.thread.id;
-  await market.propose(taker, threadId, '66000000');
+  const offered = { quoteAmount: '66000000', validForSeconds: 60 };
+  const { thread } = (await taker.post(`/v1/threads/${threadId}/propose`, offered)).body;
+  const { quoteExpiresAt } = thread;
+  assert.ok(quoteExpiresAt);
   await market.propose(maker, threadId, price);
   const at = (await market.accept(taker, threadId, { hashlock: secretLock() })).body.thread;
   const agreed = await market.accept(maker, threadId);
@@ -49,7 +52,7 @@ test('each side is told of the other, and the losing maker of nothing but its lo
   const { acceptanceExpiresAt } = at;
   assert.ok(acceptanceExpiresAt);
   assert.deepEqual(await told(threadId), [
-    ['thread.proposed', 'maker', { quoteAmount: '66000000' }],
+    ['thread.proposed', 'maker', { quoteAmount: '66000000', quoteExpiresAt }],
     [
       'thread.accepted',
       'maker',

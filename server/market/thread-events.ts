@@ -52,10 +52,12 @@ export function tellAccepted(
 /** For the maker: the taker moved the price. The maker's is `quote.created` to the taker. */
 export function tellProposed(tx: Tx, thread: Thread): Promise<void> {
   const { makerId, updatedAt: at } = thread;
+  const { expiresAt } = thread.price;
+  const end = expiresAt === null ? {} : { quoteExpiresAt: new Date(expiresAt).toISOString() };
   return insertIfAsked(tx, {
     topic: 'thread.proposed',
     accountId: makerId,
-    payload: commonOf(thread),
+    payload: { ...commonOf(thread), ...end },
     at,
   });
 }

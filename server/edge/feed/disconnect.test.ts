@@ -3,15 +3,19 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { after, test } from 'node:test';
-import type { Trader } from '../../../test/support/trading.ts';
+import { testDatabase } from '../../../test/support/database.ts';
+import { testDeps } from '../../../test/support/deps.ts';
+import { insertTrader, type Trader } from '../../../test/support/trading.ts';
 import { withdrawDue } from '../../market/cancel-on-disconnect.ts';
 import { handOut } from '../../webhooks/hand-out.ts';
 import { reached } from '../../webhooks/testing/market.ts';
 import { type FeedClient, openMaker } from '../testing/feed-client.ts';
 import { agreeOn, feedMarket } from '../testing/feed-market.ts';
 import { startServerProcess } from '../testing/process.ts';
+import { createSwitches } from './switches.ts';
 
 const market = await feedMarket();
 after(() => market.close());
@@ -224,6 +228,26 @@ test('one that was silent is gone since it was last heard', async () => {
   );
   assert.ok(left < 4, `${left} s of its 5 s are left`);
   client.ws.terminate();
+});
+
+test('a process that looks only since a moment ago says of no other that it is dead', async () => {
+  const database = await testDatabase();
+  const deps = testDeps({ db: database.db });
+  const { accountId } = await insertTrader(deps, ['maker'], []);
+  const rows = (text: string, ...values: unknown[]) => database.db.rows({ name: '', text, values });
+  const id = randomUUID();
+  await rows(`insert into feed_processes values ($1, now() - interval '1 hour')`, id);
+  const columns = 'id, account_id, process_id, grace_seconds';
+  await rows(`insert into feed_switches (${columns}) values ($1, $2, $1, 5)`, id, accountId);
+  const left = async () => (await rows('select 1 from feed_switches')).length;
+  const began = performance.now();
+  const switches = createSwitches(deps);
+  switches.start();
+  assert.ok(await reached(async () => (await left()) === 0));
+  const seconds = (performance.now() - began) / 1_000;
+  await switches.stop();
+  await database.drop();
+  assert.ok(seconds > 2.9, `after ${seconds} s`);
 });
 
 test('a client and a server that are killed', async () => {

@@ -71,6 +71,9 @@ const swapEvent = (type: string, when: string, statuses: readonly SwapStatus[]) 
 
 const price = s.as(s.amount, 'the price, in base units of the quote asset', '250000000');
 
+const quoteExpiresAt = s.optional(
+  s.instant('where the price has an end of its own: from when on nobody may accept it'),
+);
 const role = s.oneOf(['maker', 'taker'], 'which side of the thread you are');
 
 /** By topic, and when each is sent. */
@@ -79,9 +82,7 @@ export const webhookEvents: Readonly<Record<string, ReturnType<typeof event>>> =
     threadId: s.threadId,
     rfqId: s.rfqId,
     quoteAmount: price,
-    quoteExpiresAt: s.optional(
-      s.instant('where the price has an end of its own: from when on nobody may accept it'),
-    ),
+    quoteExpiresAt,
   }),
   'swap.agreed': event('swap.agreed', 'Both sides accepted; the swap exists', {
     swapId: s.swapId,
@@ -120,7 +121,7 @@ export const webhookEvents: Readonly<Record<string, ReturnType<typeof event>>> =
   'thread.proposed': event(
     'thread.proposed',
     'The taker named another price for your quote; only for who names this event',
-    { threadId: s.threadId, rfqId: s.rfqId, quoteAmount: price },
+    { threadId: s.threadId, rfqId: s.rfqId, quoteAmount: price, quoteExpiresAt },
   ),
   'thread.closed': event(
     'thread.closed',
