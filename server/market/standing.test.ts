@@ -14,8 +14,8 @@ const { taker, deps, sql } = market;
 const dayMs = 86_400_000;
 // No midnight comes by itself.
 deps.freeze();
-/** The next midnight. */
-const tomorrow = () => deps.advance(dayMs - (deps.now() % dayMs));
+/** An hour past the next midnight. */
+const tomorrow = () => deps.advance(dayMs - (deps.now() % dayMs) + 3_600_000);
 
 const named = `update legs set escrow = swap_id || leg, payout_address = 'p', refund_address = 'r'
   where swap_id = $1`;
