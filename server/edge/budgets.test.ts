@@ -167,6 +167,28 @@ for (const [where, open] of [
       assert.deepEqual(await spend('k', 'a'), [false, 3, 0]);
     });
 
+    promise(
+      'quotes of one request are counted by their number, and all of them pass or none',
+      async (world) => {
+        const { budgets, grown } = world;
+        grown.set('a', 5);
+        const charge = async (count: number) =>
+          budgets.chargeQuotes('a', count).then(
+            () => 'passes',
+            ({ message }: Error) => message,
+          );
+        assert.equal(await charge(30), 'passes');
+        assert.match(
+          await charge(21),
+          /\(50 in 60 s\): 20 are left and 21 were sent; try again in/,
+        );
+        assert.equal(await charge(20), 'passes');
+        assert.match(await charge(1), /0 are left and 1 were sent/);
+        await world.pass(60_000);
+        assert.equal(await charge(50), 'passes');
+      },
+    );
+
     promise('of many calls at once exactly as many pass as the limit says', async ({ budgets }) => {
       const calls = Array.from({ length: 60 }, (_, at) =>
         budgets.spendCaller(caller(`key ${at % 3}`), '192.0.2.1'),

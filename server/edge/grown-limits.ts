@@ -49,7 +49,7 @@ export function createGrownLimits(
   const ask = (accountId: string, limit: number) => {
     if (asked.has(accountId) || asked.size >= mostAsked) return;
     asked.add(accountId);
-    count(accountId)
+    void count(accountId)
       .then(
         (settled) => keep(accountId, grownLimit(rateLimit, settled), keptMs),
         () => keep(accountId, limit, againMs),

@@ -8,7 +8,7 @@ const capacity = 100_000;
 type Entry = { endsAt: number; used: number };
 
 export type MemoryBuckets = {
-  spend(rule: Rule, names: readonly string[]): Tally;
+  spend(rule: Rule, names: readonly string[], count?: number): Tally;
   giveBack(rule: Rule, names: readonly string[]): void;
 };
 
@@ -21,17 +21,17 @@ export function createMemoryBuckets(now: () => number, most: number = capacity):
     return entries;
   };
   return {
-    spend: (rule, names) => {
+    spend: (rule, names, count = 1) => {
       const { limit, windowMs } = rule;
       const entries = entriesOf(rule);
       const at = now();
       const found = names.map((name) => openEntry(entries, name, at, windowMs));
-      const allowed = found.every((entry) => entry === null || entry.used < limit);
+      const allowed = found.every((entry) => (entry?.used ?? 0) + count <= limit);
       const buckets = names.map((name, place) => {
         let entry = found[place] ?? null;
         if (allowed) {
           entry ??= newEntry(entries, name, at, windowMs, most);
-          entry.used += 1;
+          entry.used += count;
         }
         if (entry === null) return { used: 0, leftMs: windowMs };
         return { used: entry.used, leftMs: entry.endsAt - at };

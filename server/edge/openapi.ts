@@ -202,7 +202,7 @@ function describeReply(
 /** What is done next with an id that was answered: operations by the field that holds it. */
 const next: Readonly<Record<string, readonly string[]>> = {
   rfq: ['getRfq', 'cancelRfq', 'quoteRfq', 'listThreads'],
-  thread: ['getThread', 'proposePrice', 'acceptPrice'],
+  thread: ['getThread', 'proposePrice', 'acceptPrice', 'withdrawQuote'],
   swap: ['getSwap', 'setAddress'],
   webhook: ['pingWebhook', 'deleteWebhook'],
 };

@@ -21,24 +21,24 @@ const startLimitMs = 2_000;
 
 // A key without an end is none of ours: it is taken over, or it would hold somebody off for ever.
 const script = `
-local limit, window = tonumber(ARGV[1]), tonumber(ARGV[2])
+local limit, window, count = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local allowed, answer = 1, {}
 for i, key in ipairs(KEYS) do
   local left = redis.call('pttl', key)
   local used = left > 0 and tonumber(redis.call('get', key)) or 0
   if used == 0 then left = window end
-  if used >= limit then allowed = 0 end
+  if used + count > limit then allowed = 0 end
   answer[2 * i], answer[2 * i + 1] = used, left
 end
 answer[1] = allowed
 if allowed == 1 then
   for i, key in ipairs(KEYS) do
     if answer[2 * i] == 0 then
-      redis.call('set', key, 1, 'px', window)
+      redis.call('set', key, count, 'px', window)
     else
-      redis.call('incr', key)
+      redis.call('incrby', key, count)
     end
-    answer[2 * i] = answer[2 * i] + 1
+    answer[2 * i] = answer[2 * i] + count
   end
 end
 return answer`;
@@ -72,25 +72,25 @@ type Needs = {
 
 export function createValkeyBuckets(needs: Needs): ValkeyBuckets {
   const { client, alone, prefix, metrics, answerLimitMs = answerLimit } = needs;
-  const ask = (rule: Pick<Rule, 'limit' | 'windowMs'>, keys: readonly string[]) =>
-    inTime(answerLimitMs, run(client, rule, keys));
+  const ask = (rule: Pick<Rule, 'limit' | 'windowMs'>, keys: readonly string[], count = 1) =>
+    inTime(answerLimitMs, run(client, rule, keys, count));
   // In braces what decides where a cluster keeps them: all buckets of a decision in one place.
   const keysOf = ({ name }: Rule, names: readonly string[]) => {
     const start = `${prefix}${name}:{${names[0]}}`;
     return names.map((each, at) => (at === 0 ? start : `${start}${each}`));
   };
   const link = watch(needs, () => ask({ limit: 1, windowMs: 1 }, [`${prefix}probe`]));
-  const decideAlone: Buckets['spend'] = (rule, names) => {
+  const decideAlone: Buckets['spend'] = (rule, names, count) => {
     metrics.decisionsAlone.inc();
-    return alone.spend(rule, names);
+    return alone.spend(rule, names, count);
   };
   return {
     started: link.started,
-    spend: (rule, names) => {
-      if (!link.isUp()) return decideAlone(rule, names);
-      return ask(rule, keysOf(rule, names)).catch((error: unknown) => {
+    spend: (rule, names, count) => {
+      if (!link.isUp()) return decideAlone(rule, names, count);
+      return ask(rule, keysOf(rule, names), count).catch((error: unknown) => {
         link.lose(error);
-        return decideAlone(rule, names);
+        return decideAlone(rule, names, count);
       });
     },
     giveBack: (rule, names) => {
@@ -169,8 +169,9 @@ async function run(
   client: Valkey,
   rule: Pick<Rule, 'limit' | 'windowMs'>,
   keys: readonly string[],
+  count: number,
 ): Promise<Tally> {
-  const rest = [...keys, rule.limit, rule.windowMs];
+  const rest = [...keys, rule.limit, rule.windowMs, count];
   const answer = await client.evalsha(scriptHash, keys.length, ...rest).catch((error: Error) => {
     if (!error.message.startsWith('NOSCRIPT')) throw error;
     return client.eval(script, keys.length, ...rest);

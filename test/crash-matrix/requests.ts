@@ -273,6 +273,30 @@ const quotes: readonly Row[] = [
   },
 ];
 
+/** One that is taken, and one that is refused. */
+const manyQuotes = async (world: World) => {
+  const { rfqId, maker } = await openRfq(world);
+  const absent = '0193b5a0-0000-7000-8000-000000000000';
+  const named = [rfqId, absent].map((each) => ({ rfqId: each, quoteAmount: priceFor('btc') }));
+  return { url: '/v1/quotes', by: maker, body: { quotes: named } };
+};
+
+const withdrawals: readonly Row[] = [
+  ...requests('POST /v1/quotes', { '': manyQuotes }),
+  ...requests('POST /v1/threads/{id}/withdraw', {
+    '': async (world) => {
+      const { threadId, maker } = await openThread(world);
+      return { url: `/v1/threads/${threadId}/withdraw`, by: maker };
+    },
+  }),
+  ...requests('POST /v1/quotes/withdraw', {
+    '': async (world) => {
+      const { maker } = await openThread(world);
+      return { url: '/v1/quotes/withdraw', by: maker, body: {} };
+    },
+  }),
+];
+
 const withoutRepeats = (row: Record<string, unknown>) => {
   const messages = row.messages as { quoteAmount: string }[];
   return { ...row, messages: [...new Set(messages.map(({ quoteAmount }) => quoteAmount))] };
@@ -430,6 +454,6 @@ const scheduled = requests('POST /v1/swaps/{id}/legs/{leg}/refund/scheduled', {
 });
 
 export const requestRows: readonly Row[] = [
-  ...[mintings, wallets, hooks, assets, rfqs, quotes, prices],
+  ...[mintings, wallets, hooks, assets, rfqs, quotes, withdrawals, prices],
   ...[addresses, builds, sends, scheduled],
 ].flat();

@@ -27,6 +27,19 @@ const connect = await socketServer();
 function held() {
   const gate = Promise.withResolvers<void>();
   const count = { inHand: 0, most: 0, all: 0 };
+  const one = async () => {
+    count.inHand += 1;
+    count.all += 1;
+    count.most = Math.max(count.most, count.inHand);
+    await gate.promise;
+    count.inHand -= 1;
+    return {
+      status: 201,
+      code: null,
+      replayed: false,
+      body: { thread: { id: 'a', rfqId: 'b' } },
+    };
+  };
   const feed = {
     hub: createHub(),
     keys: { known: () => caller },
@@ -35,19 +48,7 @@ function held() {
     deps: { settings: { shortName: 'parley' } },
     started: new Promise<void>(() => {}),
     isClosing: () => false,
-    quote: async () => {
-      count.inHand += 1;
-      count.all += 1;
-      count.most = Math.max(count.most, count.inHand);
-      await gate.promise;
-      count.inHand -= 1;
-      return {
-        status: 201,
-        code: null,
-        replayed: false,
-        body: { thread: { id: 'a', rfqId: 'b' } },
-      };
-    },
+    quoting: { one },
   };
   return { feed: feed as unknown as Feed, count, release: gate.resolve };
 }

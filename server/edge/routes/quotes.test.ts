@@ -115,6 +115,19 @@ test('amounts that cannot settle are refused one by one, with few questions to t
   assert.match(many[8].error, /8 others of the same asset in this request were refused/);
 });
 
+test('an account has ten quotes for each request of its budget, and what is over is not stored', async () => {
+  const small = await negotiating({ settings: { rateLimit: 7 } });
+  const { id: rfqId } = await small.rfq();
+  const others = Array.from({ length: 49 }, () => ({ rfqId: absent, quoteAmount: '1' }));
+  const headers = { 'idempotency-key': 'over' };
+  const send = (quotes: object[], more = {}) => small.maker.post('/v1/quotes', { quotes }, more);
+  assert.equal((await send([{ rfqId: absent, quoteAmount: '1' }, ...others])).status, 200);
+  const quotes = [{ rfqId, quoteAmount: '65000000' }, ...others.slice(0, 20)];
+  refused(await send(quotes, headers), '429 quote_rate_limited', /20 are left and 21 were sent/);
+  small.deps.advance(60_000);
+  assert.equal((await send(quotes, headers)).body.outcomes[0].status, 201);
+});
+
 test('all open quotes are taken back, and a quote opens its thread again', async () => {
   const by = await market.trader();
   const ids = await posted(3);

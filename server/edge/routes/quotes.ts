@@ -60,6 +60,7 @@ export function registerQuotes(app: FastifyInstance, deps: Deps): Quoting {
     replies: { 200: shapes.quotesReply },
     before: async ({ caller, body, signal }) => {
       const wanted = wantedIn(body.quotes, caller.accountId, deps.now());
+      await app.edge.budgets.chargeQuotes(caller.accountId, wanted.length);
       const quotes = wanted.filter(isQuote);
       const refused = await prepare(quotes, signal);
       const judged = quotes.map((each, at) => refused[at] ?? each);
