@@ -70,7 +70,7 @@ export async function phraseKeys(phrase: string, network: Network): Promise<Phra
   seed.fill(0);
   const keyed = (kind: number) => hmac.create(sha256, privateKeyOf(hardened(root, kind)));
   const secrets = keyed(kinds.secrets);
-  // Cloned into one place: a search makes hundreds of thousands, and a new hash takes twice the time.
+  // Cloned into one place: a search makes hundreds of thousands, and a new one takes twice as long.
   const secret = secrets.clone();
   const sealing = keyed(kinds.seal);
   const bitcoin = hardened(root, kinds.bitcoin);
