@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { installOffline, packSdk } from '../scripts/package-build.ts';
+import { installOffline, pack } from '../scripts/package-build.ts';
 import { bundlers } from '../test/support/bundlers.ts';
 import { atMost, type Row } from './report.ts';
 
@@ -36,7 +36,7 @@ const pages = [
 export async function benchPackage(): Promise<Row[]> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-bench-package-'));
   try {
-    const { file, bytes, unpackedBytes, files } = await packSdk(folder);
+    const { file, bytes, unpackedBytes, files } = await pack('sdk', folder);
     await installOffline(file, folder);
     await writeFile(join(folder, 'package.json'), '{ "type": "module", "private": true }');
     const row = (name: string, value: number, limit: number, unit: string) =>

@@ -1,6 +1,6 @@
-// Builds the SDK as a package: ES modules and their types, as the compiler makes them. Inside is
-// what an entry of `sdk/package.json` reaches, and nothing else. The same sources give the same
-// bytes in every folder.
+// Builds a room as a package: ES modules and their types, as the compiler makes them. Inside is
+// what an entry or a command of its `package.json` reaches, and nothing else. The same sources give
+// the same bytes in every folder.
 
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -24,10 +24,16 @@ export type Packed = {
   readonly unpackedBytes: number;
 };
 
+/** Rooms with a `package.json` of their own, and what each package has as its README. */
+export const packages = { sdk: 'sdk/README.md', maker: 'docs/maker.md' } as const;
+export type PackageRoom = keyof typeof packages;
+
 type Manifest = {
   readonly name: string;
   readonly version: string;
-  readonly exports: Readonly<Record<string, string>>;
+  readonly engines: { readonly node: string };
+  readonly exports?: Readonly<Record<string, string>>;
+  readonly bin?: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
 };
 type Conditions = Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -36,18 +42,21 @@ type Conditions = Readonly<Record<string, Readonly<Record<string, string>>>>;
 type Texts = Map<string, string>;
 
 /** The tarball is put into the folder `to`. Throws what compiler or npm say, and what is amiss. */
-export async function packSdk(to: string): Promise<Packed> {
+export async function pack(room: PackageRoom, to: string): Promise<Packed> {
   const work = await mkdtemp(join(tmpdir(), 'parley-package-'));
   try {
-    const manifest = await readJson<Manifest>('sdk/package.json');
+    const manifest = await readJson<Manifest>(`${room}/package.json`);
     const { imports } = await readJson<{ imports: Conditions }>('package.json');
     const targets = Object.values(imports).flatMap((each) => Object.values(each));
-    const entries = Object.values(manifest.exports).map((each) => join('sdk', each));
-    const made = await compile(work, [...entries, ...targets.map((each) => normalize(each))]);
-    const { texts, packages, aliases } = await reached(made, entries, imports);
-    mustDependOn(packages, manifest.dependencies);
-    texts.set('package.json', packageJson(manifest, used(imports, aliases)));
-    texts.set('README.md', outside(await read('sdk/README.md')));
+    const named = [...Object.values(manifest.exports ?? {}), ...Object.values(manifest.bin ?? {})];
+    const entries = named.map((each) => join(room, each));
+    const files = [...entries, ...targets.map((each) => normalize(each))];
+    const made = await compile(work, files, manifest.engines.node);
+    const found = await reached(made, entries, imports);
+    const { texts, aliases } = found;
+    mustDependOn(room, found.packages, manifest.dependencies);
+    texts.set('package.json', packageJson(room, manifest, used(imports, aliases)));
+    texts.set('README.md', outside(await read(packages[room])));
     texts.set('LICENSE', await read('LICENSE'));
     const folder = join(work, 'package');
     for (const [path, text] of texts) {
@@ -64,15 +73,16 @@ const read = (path: string) => readFile(join(root, path), 'utf8');
 const readJson = async <T>(path: string) => JSON.parse(await read(path)) as T;
 
 /** The folder with everything that the entries' types and values name. */
-async function compile(work: string, files: readonly string[]): Promise<string> {
+async function compile(work: string, files: readonly string[], node: string): Promise<string> {
   const outDir = join(work, 'made');
   const config = {
     extends: join(root, 'tsconfig.json'),
     compilerOptions: {
       ...{ noEmit: false, declaration: true, rewriteRelativeImportExtensions: true },
       ...{ rootDir: root, outDir, noEmitOnError: true, newLine: 'lf' },
-      // Node 20 has no more.
-      ...{ target: 'ES2022', lib: ['ES2023', 'DOM', 'DOM.Iterable'] },
+      // Node 20 has no more than ES2023.
+      lib: [node.startsWith('>=20') ? 'ES2023' : 'ES2024', 'DOM', 'DOM.Iterable'],
+      target: 'ES2022',
       ...{ types: ['node'], typeRoots: [join(root, 'node_modules/@types')] },
     },
     files: files.map((each) => join(root, each)),
@@ -144,14 +154,18 @@ function packageOf(name: string): string {
   return /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? name;
 }
 
-function mustDependOn(packages: ReadonlySet<string>, on: Manifest['dependencies']): void {
-  const wanted = [...packages].filter((each) => !each.startsWith('node:')).sort();
+function mustDependOn(
+  room: PackageRoom,
+  found: ReadonlySet<string>,
+  on: Manifest['dependencies'],
+): void {
+  const wanted = [...found].filter((each) => !each.startsWith('node:')).sort();
   const missing = wanted.filter((each) => !(each in on));
-  const idle = Object.keys(on).filter((each) => !packages.has(each));
+  const idle = Object.keys(on).filter((each) => !found.has(each));
   const loose = Object.entries(on).filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version));
   const faults = [
-    ...missing.map((each) => `it imports ${each}, on which sdk/package.json does not depend`),
-    ...idle.map((each) => `nothing of it imports ${each}, on which sdk/package.json depends`),
+    ...missing.map((each) => `it imports ${each}, on which ${room}/package.json does not depend`),
+    ...idle.map((each) => `nothing of it imports ${each}, on which ${room}/package.json depends`),
     ...loose.map(([each, version]) => `${each} is pinned to no one version: ${version}`),
   ];
   if (faults.length > 0) throw new Error(`the package is amiss: ${faults.join('; ')}`);
@@ -163,21 +177,32 @@ function used(imports: Conditions, aliases: ReadonlySet<string>): Conditions {
 
 const inJs = (file: string) => file.replace(/\.ts$/, '.js');
 
-function packageJson(manifest: Manifest, imports: Conditions): string {
-  const exports = Object.entries(manifest.exports).map(([name, file]) => {
-    const [value, types] = both(`./${join('sdk', file)}`);
-    return [name, { types, default: value }];
-  });
+function packageJson(room: PackageRoom, manifest: Manifest, imports: Conditions): string {
   const built = Object.entries(imports).map(([name, conditions]) => [
     name,
     Object.fromEntries(Object.entries(conditions).map(([when, file]) => [when, inJs(file)])),
   ]);
+  const { exports: entries, bin: commands, ...rest } = manifest;
   const facts = {
-    ...{ ...manifest, sideEffects: false },
-    exports: { ...Object.fromEntries(exports), './package.json': './package.json' },
+    ...rest,
+    ...(entries === undefined ? {} : { sideEffects: false, exports: exportsOf(room, entries) }),
+    ...(commands === undefined ? {} : { bin: binOf(room, commands) }),
     imports: Object.fromEntries(built),
   };
   return `${JSON.stringify(facts, null, 2)}\n`;
+}
+
+function exportsOf(room: PackageRoom, entries: NonNullable<Manifest['exports']>) {
+  const exports = Object.entries(entries).map(([name, file]) => {
+    const [value, types] = both(`./${join(room, file)}`);
+    return [name, { types, default: value }];
+  });
+  return { ...Object.fromEntries(exports), './package.json': './package.json' };
+}
+
+function binOf(room: PackageRoom, commands: NonNullable<Manifest['bin']>) {
+  const bin = Object.entries(commands).map(([name, file]) => [name, inJs(join(room, file))]);
+  return Object.fromEntries(bin) as Readonly<Record<string, string>>;
 }
 
 /** Where the package has not what a link leads to, the link is its words and the file's name. */
@@ -193,7 +218,7 @@ function outside(readme: string): string {
 /** Packed by the npm that runs this, with the Node that the project brings. */
 async function packed(folder: string, to: string, texts: Texts): Promise<Packed> {
   const npm = process.env.npm_execpath;
-  if (npm === undefined) throw new Error('packed by npm: npm run package -- sdk');
+  if (npm === undefined) throw new Error('packed by npm: npm run package');
   await mkdir(to, { recursive: true });
   const args = [npm, 'pack', '--json', '--ignore-scripts', '--pack-destination', to];
   const { stdout } = await run(process.execPath, args, { cwd: folder, maxBuffer: mostOutput });
@@ -214,8 +239,12 @@ async function packed(folder: string, to: string, texts: Texts): Promise<Packed>
  * Puts what the tarball holds into `node_modules` of an empty folder. Beside it are the packages
  * that it names, as links to the repository's. Throws where versions differ. Asks no registry.
  */
-export async function installOffline(tarball: string, folder: string): Promise<void> {
-  const own = join(folder, 'node_modules/@parley/sdk');
+export async function installOffline(
+  tarball: string,
+  folder: string,
+  room: PackageRoom = 'sdk',
+): Promise<void> {
+  const own = join(folder, `node_modules/@parley/${room}`);
   await mkdir(own, { recursive: true });
   await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', own]);
   const { dependencies } = JSON.parse(

@@ -1,9 +1,12 @@
-// `npm run package`: the SDK as a tarball that a program outside this repository installs.
+// `npm run package`: the SDK or a program as a tarball that is installed outside this repository.
 
 import { resolve } from 'node:path';
 import { Misused, parsed, runCommand, usualOptions } from './command.ts';
+import { type PackageRoom, pack, packages } from './package-build.ts';
 
-const usage = `usage: npm run package -- sdk [--out FOLDER] [--json]
+const rooms = Object.keys(packages) as PackageRoom[];
+
+const usage = `usage: npm run package -- ${rooms.join('|')} [--out FOLDER] [--json]
   --out FOLDER   instead of the current one
 The same sources give the same bytes. Exit status: 0 built, 1 not built, 2 not understood.`;
 
@@ -12,16 +15,20 @@ function understand(args: string[]) {
   const { values, positionals } = parsed({ args, options, allowPositionals: true });
   if (values.help === true) return null;
   const [what, ...more] = positionals;
-  if (what !== 'sdk' || more.length > 0) {
-    throw new Misused(`the package is sdk, not "${positionals.join(' ')}"`);
+  const room = rooms.find((each) => each === what);
+  if (room === undefined || more.length > 0) {
+    throw new Misused(`a package is ${rooms.join(' or ')}, not "${positionals.join(' ')}"`);
   }
   if (values.out === '') throw new Misused('--out wants a folder');
-  return { out: resolve(values.out ?? '.'), json: values.json ?? false };
+  return { room, out: resolve(values.out ?? '.'), json: values.json ?? false };
 }
 
-async function run({ out, json }: NonNullable<ReturnType<typeof understand>>): Promise<number> {
-  const { packSdk } = await import('./package-build.ts');
-  const { files, ...facts } = await packSdk(out);
+async function run({
+  room,
+  out,
+  json,
+}: NonNullable<ReturnType<typeof understand>>): Promise<number> {
+  const { files, ...facts } = await pack(room, out);
   const { file, bytes, unpackedBytes, sha256 } = facts;
   const size = `${bytes} bytes, unpacked ${unpackedBytes} in ${files.length} files`;
   const line = json

@@ -6,7 +6,7 @@ import type { Family } from '../core/families.ts';
 import type { Hashlock, Secret } from '../core/hashlock.ts';
 import type { Rules } from '../core/rules.ts';
 import type { SwapStatus } from '../core/status.ts';
-import type { Direction, LegName } from '../core/trade.ts';
+import type { Direction, LegName, Party } from '../core/trade.ts';
 import { call, defaultProductName, type HttpOptions, type Request } from './http.ts';
 import type {
   AccountRecord,
@@ -38,6 +38,7 @@ export type FundQuery = {
   readonly sign?: 'authorization' | undefined;
 };
 export type PageOptions = { readonly limit?: number; readonly cursor?: string };
+type ThreadQuery = { role?: Party; status?: Thread['status'] };
 type AssetQuery = { chain?: string; symbol?: string; address?: string; enabled?: boolean };
 type RfqQuery = {
   direction?: Direction;
@@ -55,6 +56,10 @@ type PairQuery = PricedPair & {
   baseAmount?: string;
   quoteAmount?: string;
 };
+/** How long a price holds, from its receipt; left out: as long as the RFQ. 5 to 604 800. */
+type Lifetime = { readonly validForSeconds?: number };
+/** `unlessAccepted`: refused while the taker's acceptance of the price before stands. */
+type Quoting = Lifetime & { readonly unlessAccepted?: boolean };
 type Acceptance = { quoteAmount: string; hashlock?: Hashlock; rules?: Rules };
 
 export type ParleyClient = ReturnType<typeof parleyClient>;
@@ -142,14 +147,22 @@ function market({ get, post }: Asking) {
     cancelRfq: (id: string, how: CallOptions = {}) => rfqOf(post(`${rfqAt(id)}/cancel`, how)),
     threadsOfRfq: (id: string, query: PageOptions = {}, how: CallOptions = {}) =>
       get<Page<'threads', Thread>>(`${rfqAt(id)}/threads`, how, { query }),
-    quote: (rfqId: string, quoteAmount: string, how: CallOptions = {}) =>
-      threadOf(post(`${rfqAt(rfqId)}/quotes`, how, { body: { quoteAmount } })),
-    /** Open threads of live RFQs that you are the maker of, newest first. */
-    quotes: (query: PageOptions = {}, how: CallOptions = {}) =>
+    quote: (rfqId: string, quoteAmount: string, how: CallOptions & Quoting = {}) => {
+      const { validForSeconds, unlessAccepted } = how;
+      const body = { quoteAmount, validForSeconds, unlessAccepted };
+      return threadOf(post(`${rfqAt(rfqId)}/quotes`, how, { body }));
+    },
+    /** A maker's; closes the thread until it quotes again. */
+    withdrawQuote: (threadId: string, how: CallOptions = {}) =>
+      threadOf(post(`${threadAt(threadId)}/withdraw`, how)),
+    /** Your threads, newest first; unless named those that are open and you are the maker of. */
+    quotes: (query: PageOptions & ThreadQuery = {}, how: CallOptions = {}) =>
       get<Page<'threads', Thread>>('/threads', how, { query }),
     thread: (id: string, how: CallOptions = {}) => get<Thread>(threadAt(id), how),
-    propose: (id: string, quoteAmount: string, how: CallOptions = {}) =>
-      threadOf(post(`${threadAt(id)}/propose`, how, { body: { quoteAmount } })),
+    propose: (id: string, quoteAmount: string, how: CallOptions & Lifetime = {}) => {
+      const body = { quoteAmount, validForSeconds: how.validForSeconds };
+      return threadOf(post(`${threadAt(id)}/propose`, how, { body }));
+    },
     /** Commits. The initiator passes `hashlock`. With `rules` the market refuses others. */
     accept: (id: string, body: Acceptance, how: CallOptions = {}) =>
       post<{ thread: Thread; swap?: Swap }>(`${threadAt(id)}/accept`, how, { body }),

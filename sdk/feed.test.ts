@@ -5,10 +5,11 @@ import { after, before, type TestContext, test } from 'node:test';
 import { buildApp } from '../server/edge/app.ts';
 import { type FeedMarket, feedMarket } from '../server/edge/testing/feed-market.ts';
 import { parseAddress } from '../server/market/addresses.ts';
+import { handOut } from '../server/webhooks/hand-out.ts';
 import { faultProxy } from '../test/support/fault-proxy.ts';
 import { someAddress, type Trader } from '../test/support/trading.ts';
 import { QuoteError } from './errors.ts';
-import { type MakerFeed, type MakerFeedOptions, makerFeed } from './feed.ts';
+import { type FeedEvent, type MakerFeed, type MakerFeedOptions, makerFeed } from './feed.ts';
 import { running } from './testing/placed.ts';
 
 let market: FeedMarket;
@@ -214,4 +215,38 @@ test('the maker of the README runs as it stands, and quotes what is asked', {
   const { id } = await market.rfq(taker, { askAmount: '64000000' });
   const [, threadId = ''] = new RegExp(`^quoted ${id} on (.*)$`).exec(await said()) ?? [];
   assert.equal((await taker.get(`/v1/threads/${threadId}`)).body.quoteAmount, '64000000');
+});
+
+test('events of its threads come through cut connections, each once, and its quotes stay', async (t) => {
+  const maker = await market.trader();
+  const told: FeedEvent[] = [];
+  let gaps = 0;
+  const { proxy, feed } = await proxied(t, maker, {
+    events: ['thread.proposed'],
+    onEvent: (event) => told.push(event),
+    onGap: () => {
+      gaps += 1;
+    },
+    cancelOnDisconnect: 60,
+  });
+  const rfq = await market.rfq(taker);
+  const { threadId } = await feed.quote(rfq.id, '65000000');
+  const wanted = ['1000001', '1000002', '1000003', '1000004'];
+  for (const quoteAmount of wanted) {
+    await taker.post(`/v1/threads/${threadId}/propose`, { quoteAmount });
+    while ((await handOut(market.deps)) !== 0);
+    proxy.cut();
+  }
+  await until('all are told', () => told.length >= wanted.length);
+  assert.deepEqual(
+    told.map((event) => event.type === 'thread.proposed' && event.quoteAmount),
+    wanted,
+  );
+  assert.equal(gaps, 1);
+  await feed.cancelOnDisconnect(null);
+  const left = await market.sql(
+    'select 1 from feed_switches where account_id = $1',
+    maker.accountId,
+  );
+  assert.deepEqual(left, []);
 });

@@ -5,12 +5,14 @@ import { withResolvers } from '../core/engines.ts';
 import { type ParleyClient, parleyClient } from './client.ts';
 import { type Book, type BookChange, createBook } from './feed/book.ts';
 import { createLink, type Link, type LinkState, type ServerFrame } from './feed/link.ts';
+import { createOwn } from './feed/own.ts';
 import { createQuotes, type Quoted } from './feed/quotes.ts';
 import type { HttpOptions } from './http.ts';
-import type { Page, Rfq } from './types.ts';
+import type { FeedEvent, Page, Rfq } from './types.ts';
 
 export type { BookChange } from './feed/book.ts';
 export type { Quoted } from './feed/quotes.ts';
+export type { FeedEvent } from './types.ts';
 
 export type MakerFeedOptions = HttpOptions & {
   /** Instead of a key with the scope `maker`: asks for a ticket, of whoever `fetch` signs in. */
@@ -19,6 +21,16 @@ export type MakerFeedOptions = HttpOptions & {
   readonly onChange?: (change: BookChange) => void;
   /** `live`: the book is whole and changes are heard. */
   readonly onState?: (state: LinkState) => void;
+  /** Events of your own threads, and of quotes on your RFQs, that `onEvent` is told of. */
+  readonly events?: readonly FeedEvent['type'][];
+  /** In order, and none twice; those that were missed when a connection is there again. */
+  readonly onEvent?: (event: FeedEvent) => void;
+  /** Of an earlier run: the last `eventSeq` that `onEvent` was told of. */
+  readonly sinceEvent?: number;
+  /** What was before is not told: at the beginning, or when too much was missed. Read `quotes`. */
+  readonly onGap?: () => void;
+  /** Your open quotes are withdrawn when you were gone for so many seconds, 5 to 60. */
+  readonly cancelOnDisconnect?: number;
   /** What was refused and is no answer to a quote, lost connections, why it was given up. */
   readonly onError?: (sentence: string) => void;
   /** From 0 to 1: the part of its longest wait after which it connects again. */
@@ -44,6 +56,11 @@ export type MakerFeed = {
     quoteAmount: string | bigint,
     how?: { readonly goodForMs?: number; readonly idempotencyKey?: string },
   ): Promise<Quoted>;
+  /**
+   * Of this feed, from now on; null = your quotes stay when you go. Resolves when the market has
+   * stored it; rejects where the feed is closed before.
+   */
+  cancelOnDisconnect(seconds: number | null): Promise<void>;
   close(): void;
 };
 
@@ -82,18 +99,22 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
   };
 
   const quotes = createQuotes((frame) => link.send(frame));
+  const own = createOwn(options, (frame) => link.send(frame));
   const link: Link = createLink({
     url: `${options.baseUrl.replace(/^http/, 'ws').replace(/\/$/, '')}/v1/ws`,
     key: options.ticket ?? options.key ?? '',
     ...(options.random === undefined ? {} : { random: options.random }),
     ...(options.open === undefined ? {} : { open: options.open }),
+    greeting: own.greeting,
     heard: (frame) => {
+      own.take(frame);
       tell(book.take(frame));
       if (frame.type === 'snapshot') begin(frame);
       if (!quotes.take(frame) && frame.type === 'error') onError(frame.error);
     },
     changed: (next) => {
       if (next === 'live') quotes.connected();
+      if (next === 'live') own.connected();
       if (next !== 'live') move(next);
       else if (whole) live();
     },
@@ -101,6 +122,7 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
     ended: (sentence) => {
       clearInterval(renewing);
       quotes.end();
+      own.end();
       stop.abort();
       first.reject(new Error(sentence));
       onError(sentence);
@@ -157,10 +179,12 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
         idempotencyKey: idempotencyKey ?? crypto.randomUUID(),
         goodForMs,
       }),
+    cancelOnDisconnect: own.cancelOnDisconnect,
     close: () => {
       clearInterval(renewing);
       stop.abort();
       quotes.end();
+      own.end();
       link.close();
       first.reject(new Error('the feed was closed'));
     },

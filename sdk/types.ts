@@ -101,6 +101,10 @@ export type Thread = {
   takerAccepted: boolean;
   /** When the acceptance that stands lapses (RFC 3339); null: none stands. */
   acceptanceExpiresAt?: string | null;
+  /** From when on nobody may accept this price (RFC 3339); null: it has no end of its own. */
+  quoteExpiresAt?: string | null;
+  /** When the maker withdrew its quote, which closed the thread until it quotes again. */
+  withdrawnAt?: string | null;
   initiator: Party;
   legs: Record<LegName, LegPreview>;
   /** What an acceptance would mean now, or what the swap began with; null: nobody knows. */
@@ -303,3 +307,36 @@ export type ListedWebhook = Webhook & {
 export type Built = Material & { validUntil?: number | null };
 
 export type Page<Name extends string, T> = { [K in Name]: T[] } & { nextCursor: string | null };
+
+type OfThread = {
+  readonly threadId: string;
+  readonly rfqId: string;
+  /** RFC 3339 */
+  readonly createdAt: string;
+};
+
+/** Of your own threads, for who names them: by webhook with `deliveryId`, and on the feed. */
+export type ThreadEvent =
+  /** The other side accepted: until then, or, with `swapId`, both have. */
+  | (OfThread & {
+      readonly type: 'thread.accepted';
+      readonly role: Party;
+      readonly quoteAmount: string;
+      readonly acceptanceExpiresAt: string | null;
+      readonly swapId: string | null;
+    })
+  /** The taker named another price for your quote. */
+  | (OfThread & { readonly type: 'thread.proposed'; readonly quoteAmount: string })
+  /** Without a swap. `role` is yours. */
+  | (OfThread & {
+      readonly type: 'thread.closed';
+      readonly role: Party;
+      readonly reason: 'cancelled' | 'expired' | 'agreed' | 'withdrawn' | 'disconnected';
+    });
+
+/** An event on the feed. `eventSeq`: its number among all of your account. */
+export type FeedEvent = { readonly eventSeq: number } & (
+  | ThreadEvent
+  /** A maker quoted your RFQ, or moved its price. */
+  | (OfThread & { readonly type: 'quote.created'; readonly quoteAmount: string })
+);

@@ -26,7 +26,10 @@ export class WebhookError extends Error {
   }
 }
 
-/** What every delivery has; the rest depends on `type`. Types that are not known: answer 2xx. */
+/**
+ * What every delivery has; the rest depends on `type`, of a thread's as `ThreadEvent` says. Types
+ * that are not known: answer 2xx.
+ */
 export type WebhookDelivery = {
   readonly type: string;
   /** The same each time it is tried: keep it, and do the work once. */

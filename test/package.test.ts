@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { installOffline, type Packed, packSdk } from '../scripts/package-build.ts';
+import { installOffline, type Packed, pack } from '../scripts/package-build.ts';
 import { bundlers, everyEntry } from './support/bundlers.ts';
 import { otherNodes } from './support/nodes.ts';
 
@@ -27,7 +27,10 @@ let manifest: Manifest;
 let names: readonly string[];
 before(async () => {
   dir = await mkdtemp(join(tmpdir(), 'parley-package-test-'));
-  [made, again] = await Promise.all([packSdk(join(dir, 'one')), packSdk(join(dir, 'other'))]);
+  [made, again] = await Promise.all([
+    pack('sdk', join(dir, 'one')),
+    pack('sdk', join(dir, 'other')),
+  ]);
   await installOffline(made.file, dir);
   await writeFile(join(dir, 'package.json'), '{ "type": "module", "private": true }');
   const text = await readFile(join(dir, 'node_modules/@parley/sdk/package.json'), 'utf8');
@@ -122,3 +125,25 @@ for (const [by, bundled] of Object.entries(bundlers)) {
     assert.ok(modules.some((file) => file.endsWith('bytes-web.js')));
   });
 }
+
+test('the maker starts from its own package in an empty folder, and names what its settings lack', async () => {
+  const folder = join(dir, 'maker');
+  const { file, files } = await pack('maker', folder);
+  await installOffline(file, folder, 'maker');
+  assert.deepEqual(
+    files.filter((each) => /test|^(?:server|devnet|scripts)\//.test(each)),
+    [],
+  );
+  await writeFile(
+    join(folder, 'maker.toml'),
+    'store = "store"\n[market]\nurl = "http://a.example"\n',
+  );
+  const { NODE_OPTIONS: _, ...env } = process.env;
+  const bin = 'node_modules/@parley/maker/maker/bin.js';
+  const asked = run(process.execPath, [bin, 'maker.toml'], { cwd: folder, env });
+  await assert.rejects(asked, ({ code, stderr }: { code: number; stderr: string }) => {
+    assert.match(stderr, /market\.url: must be https, or http of this machine/);
+    assert.match(stderr, /market\.login: is missing/);
+    return code === 2;
+  });
+});

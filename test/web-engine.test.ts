@@ -111,8 +111,8 @@ const untilView = (page: Page, what: string, is: (view: SwapView) => boolean) =>
 
 const ask = (view: SwapView, kind: string) => view.asks.find((each) => each.kind === kind);
 
-/** An order for dollars, and a maker that quotes it and settles by the SDK. */
-async function agreedBy(alice: Person) {
+/** An order for dollars, and a maker that quotes it and settles by the SDK, until `signal`. */
+async function agreedBy(alice: Person, signal: AbortSignal) {
   const bob = await web.person();
   const { chains } = await web.dev.status();
   const btc = chains.find(({ family }) => family === 'bitcoin');
@@ -157,7 +157,7 @@ async function agreedBy(alice: Person) {
     });
   const settles = async (): Promise<Outcome> => {
     const { trade, swapId } = await accepts();
-    return settle({ ...side, swapId: swapId ?? '', trade, pollMs: 300 });
+    return settle({ ...side, swapId: swapId ?? '', trade, pollMs: 300, signal });
   };
   const pays = (address: string) => web.dev.faucet({ chain: btc.chain, address, amount: sats });
   return { deal, settles, pays };
@@ -175,7 +175,9 @@ test('of two tabs one settles a swap of Bitcoin, whatever its screen, and the ot
   await opened(first, alice);
   await first.evaluate(() => (globalThis as unknown as Tested).engine.vault.make());
   await linked(first, alice);
-  const { deal, settles, pays } = await agreedBy(alice);
+  const over = new AbortController();
+  t.after(() => over.abort());
+  const { deal, settles, pays } = await agreedBy(alice, over.signal);
   const examine = (page: Page) =>
     page.evaluate((it) => (globalThis as unknown as Tested).engine.examine(it), deal);
   const before = await examine(first);

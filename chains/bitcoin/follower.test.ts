@@ -40,6 +40,44 @@ describe('changes', () => {
     const found = await read(adapter, swap);
     assert.deepEqual(found.funded, { txid, confirmations: 100, deep: true });
   });
+
+  it('reads up to four blocks at once, new ones and those of the past', async () => {
+    let [reading, most] = [0, 0];
+    const adapter = interrupted(({ block }) => ({
+      block: async (...args) => {
+        reading += 1;
+        most = Math.max(most, reading);
+        const bytes = await block(...args);
+        reading -= 1;
+        return bytes;
+      },
+    }));
+    await read(adapter, newSwap());
+    assert.equal(most, 4, 'of the past');
+    most = 0;
+    await node.mine(6);
+    await touched(adapter);
+    assert.equal(most, 4, 'new ones');
+  });
+
+  it('reads no more of the past of an escrow that is let go, and all of it once it is back', async () => {
+    let blocks = 0;
+    const adapter = interrupted(({ block }) => ({
+      block: (...args) => {
+        blocks += 1;
+        return block(...args);
+      },
+    }));
+    const swap = newSwap();
+    await node.pay(swap.escrow.address, swap.terms.amount);
+    await node.mine(1);
+    adapter.watch([swap.escrow]);
+    await touched(adapter);
+    adapter.unwatch([swap.escrow.address]);
+    assert.equal((await read(adapter, swap)).funded?.confirmations, 1);
+    const height = await node.rpc<number>('getblockcount');
+    assert.ok(blocks < 40 + 4 + height + 4, `${blocks} blocks read, of ${height}`);
+  });
 });
 
 describe('a restart', () => {

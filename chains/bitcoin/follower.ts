@@ -3,6 +3,7 @@
 
 import { withResolvers } from '../../core/engines.ts';
 import type { Heads, WatchedEscrow } from '../interface/reading.ts';
+import { readAhead } from '../nodes/ahead.ts';
 import { nextTurn } from '../nodes/turn.ts';
 import type { BitcoinBackend, PastByBlock } from './backend.ts';
 import {
@@ -22,6 +23,8 @@ import { timedOut } from './http.ts';
 import { parseBlock } from './raw-transaction.ts';
 
 const maxBlocksPerPass = 40;
+/** Blocks asked for at once: the next ones come while one is taken in. A full one has 4 MB. */
+const blocksAhead = 4;
 /** The deepest reorganisation walked; a deeper one reads every escrow's past again. */
 const reorgDepth = 144;
 /** Block marks kept: by them an escrow that is watched late knows which blocks it missed. */
@@ -136,18 +139,30 @@ async function followBlocks(
     connectBlock(index, { height: heads.height, hash: heads.hash, readAt: now() }, []);
     return true;
   }
-  for (let height = last.height + 1; height <= heads.height; height += 1) {
-    if (budget.blocks <= 0) return false;
-    const hash = await backend.blockHash(height, signal);
-    if (hash === null) return false;
-    const block = await readBlock(backend, hash, signal);
+  const wanted = heightsFrom(last.height + 1, heads.height, budget);
+  const reading = readAhead(wanted, blocksAhead, (at, by) => placedBlock(backend, at, by), signal);
+  for await (const found of reading) {
+    if (found === null) return false;
+    const { height, hash, bytes } = found;
+    const block = await parsedBlock(bytes);
     // The chain moved while we read: the next pass walks back.
     if (block.previous !== index.blocks.at(-1)?.hash) return false;
     connectBlock(index, { height, hash, readAt: now() }, block.transactions);
     budget.blocks -= 1;
     if (index.blocks.length > marksKept) index.blocks.shift();
   }
-  return true;
+  return last.height + wanted.length >= heads.height;
+}
+
+function heightsFrom(from: number, to: number, budget: { readonly blocks: number }): number[] {
+  const count = Math.max(0, Math.min(to - from + 1, budget.blocks));
+  return Array.from({ length: count }, (_, at) => from + at);
+}
+
+/** null: above the best block. */
+async function placedBlock(backend: BitcoinBackend, height: number, signal: AbortSignal) {
+  const hash = await backend.blockHash(height, signal);
+  return hash === null ? null : { height, hash, bytes: await backend.block(hash, signal) };
 }
 
 async function walkBack(follower: Follower, heads: Heads, signal: AbortSignal): Promise<void> {
@@ -208,8 +223,7 @@ async function readPast(
 }
 
 /** To unpack, to read and to take in a full block take ten milliseconds each: a turn for each. */
-async function readBlock(backend: BitcoinBackend, hash: string, signal: AbortSignal) {
-  const bytes = await backend.block(hash, signal);
+async function parsedBlock(bytes: Uint8Array) {
   await nextTurn();
   const block = parseBlock(bytes);
   await nextTurn();
@@ -246,22 +260,24 @@ async function continueJob(
 ): Promise<boolean> {
   const { backend, index, pastOf, job } = follower;
   if (job === null) return true;
-  const { next, to } = job;
-  const count = Math.max(0, Math.min(to - next + 1, budget.blocks));
-  const heights = Array.from({ length: count }, (_, at) => next + at);
-  // Of a block that is taken back meanwhile the next pass hears.
-  for (const hash of await past.blockHashes(heights, signal)) {
-    if (hash === null) {
+  const { to, addresses } = job;
+  const hashes = await past.blockHashes(heightsFrom(job.next, to, budget), signal);
+  const read = async (hash: string | null, within: AbortSignal) =>
+    hash === null ? null : backend.block(hash, within);
+  for await (const bytes of readAhead(hashes, blocksAhead, read, signal)) {
+    // Of a block that is taken back meanwhile the next pass hears. What nobody watches any more is
+    // read for nobody.
+    if (bytes === null || addresses.size === 0) {
       job.next = to + 1;
       break;
     }
-    const { transactions } = await readBlock(backend, hash, signal);
+    const { transactions } = await parsedBlock(bytes);
     for (const tx of transactions) applyTransaction(index, tx, job.next);
     budget.blocks -= 1;
     job.next += 1;
   }
   if (job.next <= to) return false;
-  for (const address of job.addresses) pastOf.delete(address);
+  for (const address of addresses) pastOf.delete(address);
   follower.job = null;
   return true;
 }

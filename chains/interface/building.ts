@@ -48,7 +48,7 @@ export type Building = {
    */
   preflight(terms: EscrowTerms, about: About, signal: AbortSignal): Promise<void>;
 
-  /** The funder's balance of the asset. Absent where no approval is paid before a funding. */
+  /** The funder's balance of the asset. Absent on Bitcoin: coins are the wallet's. */
   held?(terms: Pick<EscrowTerms, 'token' | 'refund'>, signal: AbortSignal): Promise<BaseUnits>;
 
   /** What gates ask beside a look, once: EVM of its block, TRON of now. Absent: anew. */

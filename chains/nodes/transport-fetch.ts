@@ -16,10 +16,15 @@ import {
 const alone = {
   credentials: 'omit',
   referrerPolicy: 'no-referrer',
-  cache: 'no-store',
   // Where it leads may be the person's own network.
   redirect: 'error',
 } as const;
+
+/**
+ * A browser keeps no answer to a POST. Asked to keep none, it also forgets that a node lets this
+ * page ask (the CORS preflight), and asks it that again before each question.
+ */
+const cacheOf = { GET: 'no-store', POST: 'default' } as const;
 
 /**
  * Throws AnswerTooLong, a `TimeoutError`, the signal's reason, or NothingReadable.
@@ -38,7 +43,7 @@ export async function exchangeWith(
   try {
     const asked = withoutCredentials(url);
     const all = { ...asked.headers, ...headers };
-    const init = { ...alone, method, headers: all, signal: over.signal };
+    const init = { ...alone, cache: cacheOf[method], method, headers: all, signal: over.signal };
     const answer = await fetch(asked.url, body === undefined ? init : { ...init, body });
     return { status: answer.status, body: await readWhole(answer, limits.bytes) };
   } catch (error) {

@@ -16,7 +16,7 @@ import { hashlocksOf } from './hashlocks.ts';
 import { lamportsOf } from './node.ts';
 import { solanaEscrow } from './plan.ts';
 import { solanaSlotSeconds } from './policy.ts';
-import { decimalsOf, preflight } from './preflight.ts';
+import { decimalsOf, heldBy, preflight } from './preflight.ts';
 import { look } from './read.ts';
 import { forget, newWatch, remember, type SolanaAdapterOptions } from './watch.ts';
 
@@ -68,6 +68,7 @@ export function solanaParty(options: SolanaAdapterOptions) {
       costs,
       coins: ({ rpc }, address: string, signal) => lamportsOf(rpc, address, signal),
       decimals: decimalsOf,
+      held: heldBy,
     }),
   };
   return { adapter, watch, kit };

@@ -11,7 +11,15 @@ import { wouldFail } from '../kit/would-fail.ts';
 import { begun, gathering } from '../nodes/gathering.ts';
 import { solanaAddressOf } from './address.ts';
 import { mostTransactionBytes } from './message.ts';
-import { type Account, accountsAt, chainClock, rentFor, simulate, type Trial } from './node.ts';
+import {
+  type Account,
+  accountsAt,
+  chainClock,
+  lamportsOf,
+  rentFor,
+  simulate,
+  type Trial,
+} from './node.ts';
 import {
   type Circumstances,
   solanaEscrow,
@@ -83,6 +91,23 @@ async function mustBeWorth(watch: Watch, terms: EscrowTerms, about: About, signa
   if (terms.amount >= worth) return;
   const why = `the claim costs ${claim} lamports now, more than a quarter of ${terms.amount}`;
   throw wouldFail(terms, native, about, null, why);
+}
+
+/** What a funder could give; zero where its token account takes part in nothing. */
+export async function heldBy(
+  watch: Pick<Watch, 'rpc' | 'chain'>,
+  { token, refund: { address: owner } }: Pick<EscrowTerms, 'token' | 'refund'>,
+  signal: AbortSignal,
+): Promise<bigint> {
+  if (token === null) return lamportsOf(watch.rpc, owner, signal);
+  const { program, accounts } = await underMint(
+    watch,
+    token,
+    (of) => [associatedTokenAccount(owner, token, of)],
+    signal,
+  );
+  const holding = readHolding(accounts[0] ?? null, { mint: token, owner, program });
+  return holding === null || typeof holding === 'string' ? 0n : holding.amount;
 }
 
 type Under<Program> = {

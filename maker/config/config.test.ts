@@ -79,6 +79,12 @@ for (const [what, from, to, fault] of [
   ],
   ['a float', 'reserve = "0.01"', 'reserve = 0.01', /reserve: must be a text such as "0.25"/],
   ['too many decimals', '"0.01"', '"0.000000001"', /reserve: .* has 9 decimals/],
+  [
+    'a coin counted otherwise',
+    'decimals = 8',
+    'decimals = 7',
+    /btc\.decimals: of the chain's coin are 8/,
+  ],
   ['an asset on no chain', 'chain = "bitcoin"', 'chain = "base"', /assets\.btc\.chain: names none/],
   ['a pair of no asset', 'base = "btc"', 'base = "eth"', /pairs\[0\]\.base: "eth" is none/],
   ['a pair without a source', 'price = "btc-usd"', 'price = "eth-usd"', /price: "eth-usd" is none/],
@@ -92,7 +98,8 @@ for (const [what, from, to, fault] of [
   [
     'a pair twice',
     '[prices.btc',
-    '[[pairs]]\nbase="usdc"\nquote="btc"\nleast="1"\nmost="2"\nspread_bps=1\nprice="btc-usd"\n[prices.btc',
+    `[[pairs]]\nbase="usdc"\nquote="btc"\nleast="1"\nmost="2"\nspread_bps=1\nprice="btc-usd"
+[prices.btc`,
     /usdc\/btc is there twice|btc\/usdc is there twice/,
   ],
 ] as const) {

@@ -102,7 +102,7 @@ function read(top: Fields, folder: string, faults: Faults): Config {
     limits: limitsOf(top.part('limits')),
   };
   if (!top.has('pairs')) top.fault('pairs', 'are missing: [[pairs]] names what is traded');
-  unique(config.pairs, faults);
+  unique(config, faults);
   top.end();
   return config;
 }
@@ -127,13 +127,19 @@ function marketOf(fields: Fields, chains: readonly ChainConfig[]): Config['marke
   return market;
 }
 
+const coinDecimals = { bitcoin: 8, evm: 18, tron: 6, solana: 9 } as const;
+
 function assetConfig(name: string, fields: Fields, chains: readonly ChainConfig[]): AssetConfig {
   const chain = fields.text('chain');
   if (!chains.some((each) => each.chain === chain)) fields.fault('chain', 'names none of [chains]');
   const decimals = fields.whole('decimals', { least: 0, most: 36 });
+  const token = fields.optional('token');
+  const own = coinDecimals[chains.find((each) => each.chain === chain)?.family ?? 'evm'];
+  if (token === null && decimals !== own)
+    fields.fault('decimals', `of the chain's coin are ${own}`);
   const amount = (setting: string) => fields.parsed(setting, (given) => amountOf(given, decimals));
   return {
-    ...{ name, chain, decimals, token: fields.optional('token') },
+    ...{ name, chain, decimals, token },
     reserve: amount('reserve') ?? 0n,
     mostOpen: amount('most_open'),
     mostADay: amount('most_a_day'),
@@ -187,8 +193,13 @@ function pairConfig(
   };
 }
 
-function unique(pairs: readonly PairConfig[], faults: Faults): void {
+function unique({ assets, pairs }: Pick<Config, 'assets' | 'pairs'>, faults: Faults): void {
   const seen = new Set<string>();
+  for (const { name, chain, token } of assets) {
+    const holding = `${chain} ${token?.toLowerCase() ?? 'coin'}`;
+    if (seen.has(holding)) faults.note(`assets.${name}`, 'is there under another name');
+    seen.add(holding);
+  }
   for (const { name, base, quote } of pairs) {
     const either = [base.name, quote.name].sort().join('/');
     if (seen.has(either)) faults.note('pairs', `${name} is there twice`);
@@ -201,7 +212,7 @@ function limitsOf(fields: Fields): Limits {
     mostSwaps: fields.whole('most_swaps', { least: 1, most: 500 }, 20),
     mostQuotes: fields.whole('most_quotes', { least: 1, most: 1_000 }, 100),
     mostQuotesATaker: fields.whole('most_quotes_a_taker', { least: 1, most: 1_000 }, 10),
-    quoteSeconds: fields.whole('quote_seconds', { least: 10, most: 3_600 }, 60),
+    quoteSeconds: fields.whole('quote_seconds', { least: 10, most: 3_600 }, 90),
     quotesAMinute: fields.whole('quotes_a_minute', { least: 1, most: 3_000 }, 150),
     balanceSeconds: fields.whole('balance_seconds', { least: 1, most: 120 }, 30),
     pollMs: fields.whole('poll_ms', { least: 250, most: 60_000 }, 1_000),

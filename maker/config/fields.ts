@@ -12,15 +12,32 @@ export function newFaults(): Faults {
 
 type Range = { readonly least: number; readonly most: number };
 
-export type Fields = ReturnType<typeof fieldsOf>;
+/** What is missing or wrong reads as a fallback, and is noted. */
+export type Fields = {
+  has(name: string): boolean;
+  fault(name: string, sentence: string): void;
+  text(name: string): string;
+  /** null: it is not there. */
+  optional(name: string): string | null;
+  list(name: string, range: { readonly most: number }): readonly unknown[];
+  texts(name: string, range: { readonly most: number }): readonly string[];
+  oneOf<Word extends string>(name: string, words: readonly Word[], fallback?: Word): Word;
+  whole(name: string, range: Range, fallback?: number): number;
+  /** Read by `read`, whose error is the fault; null: it is not there. */
+  parsed<T>(name: string, read: (given: unknown) => T): T | null;
+  /** The tables inside this one, by name. */
+  tables(name: string, range: { readonly most: number }): readonly (readonly [string, unknown])[];
+  part(name: string): Fields;
+  /** Notes what nobody asked for. */
+  end(): void;
+};
 
 const isTable = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 
 const longest = 4_096;
 
-/** What is missing or wrong reads as the fallback, and is noted. */
-export function fieldsOf(value: unknown, path: string, faults: Faults) {
+export function fieldsOf(value: unknown, path: string, faults: Faults): Fields {
   if (!isTable(value)) faults.note(path || 'the settings', 'must be a table');
   const table = isTable(value) ? value : {};
   const asked = new Set<string>();
@@ -51,13 +68,12 @@ export function fieldsOf(value: unknown, path: string, faults: Faults) {
     return [];
   };
   return {
-    path,
     has: (name: string) => table[name] !== undefined,
     fault,
     text,
     optional,
     list,
-    oneOf: <Word extends string>(name: string, words: readonly Word[], fallback?: Word): Word => {
+    oneOf: <Word extends string>(name: string, words: readonly Word[], fallback?: Word) => {
       const given = fallback !== undefined && table[name] === undefined ? fallback : take(name);
       asked.add(name);
       const found = words.find((each) => each === given);
@@ -77,7 +93,6 @@ export function fieldsOf(value: unknown, path: string, faults: Faults) {
       if (wrong) fault(name, 'must be a list of texts');
       return wrong ? [] : (given as string[]);
     },
-    /** Read by `read`, whose error is the fault. */
     parsed: <T>(name: string, read: (given: unknown) => T): T | null => {
       const given = take(name);
       if (given === undefined) return null;
@@ -88,7 +103,6 @@ export function fieldsOf(value: unknown, path: string, faults: Faults) {
         return null;
       }
     },
-    /** The tables inside this one, by name. */
     tables: (name: string, range: { readonly most: number }): readonly [string, unknown][] => {
       const given = take(name);
       if (given === undefined) return [];
@@ -100,7 +114,6 @@ export function fieldsOf(value: unknown, path: string, faults: Faults) {
       return named;
     },
     part: (name: string): Fields => fieldsOf(take(name) ?? {}, at(name), faults),
-    /** Notes what nobody asked for. */
     end: () => {
       for (const name of Object.keys(table)) {
         if (!asked.has(name)) fault(name, 'is no setting');

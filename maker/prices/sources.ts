@@ -90,7 +90,12 @@ async function asked(from: Polls, stop: AbortSignal): Promise<unknown> {
   if (from.type === 'command') {
     const [program = '', ...args] = from.command;
     const how = { cwd: from.folder, timeout: from.timeoutMs, maxBuffer: mostBytes, signal: stop };
-    const { stdout } = await run(program, args, { ...how, killSignal: 'SIGKILL' });
+    // What it prints as an error may hold a key of its source.
+    const { stdout } = await run(program, args, { ...how, killSignal: 'SIGKILL' }).catch(
+      ({ code, signal }: { code?: string | number | null; signal?: string | null }) => {
+        throw new Error(`${program} ended with ${signal ?? code ?? 'no answer in time'}`);
+      },
+    );
     return found(stdout, from.path);
   }
   const signal = AbortSignal.any([AbortSignal.timeout(from.timeoutMs), stop]);
@@ -132,7 +137,7 @@ function poll(everyMs: Millis, { take, failed, signal }: Hearing, ask: () => Pro
 
 type Socket = Extract<PriceConfig['from'], { readonly type: 'websocket' }>;
 
-/** Connects again after a random part of a growing wait, and where nothing is heard for too long. */
+/** Connects again after a random part of a growing wait, also where nothing is heard for long. */
 function listen({ url, subscribe, path }: Socket, staleMs: Millis, hearing: Hearing): void {
   const { take, failed, signal } = hearing;
   let failures = 0;

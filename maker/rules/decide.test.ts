@@ -86,6 +86,9 @@ test('each rule refuses beyond its boundary, and not at it', () => {
     // 640 / 636.2 is 59.7 basis points, and 640 / 636.1 is 61.3.
     ['within the slip', { terms: { ...fair, quote: 636_100_000n }, step: 'acceptance' }, 'yes'],
     ['beyond it', { terms: { ...fair, quote: 636_200_000n }, step: 'acceptance' }, 'guard'],
+    // 640 / 634.9 is 80.3 basis points, and 640 / 635 is 78.7.
+    ['half of the slip', { terms: { ...fair, quote: 634_900_000n }, step: 'proposal' }, 'yes'],
+    ['more of it', { terms: { ...fair, quote: 635_000_000n }, step: 'proposal' }, 'guard'],
     ['a price that moved', { known: { price: parsePrice('63500') }, step: 'acceptance' }, 'guard'],
     ['the exposure', { pair: capped({ mostOpen: 633_600_000n }) }, 'yes'],
     ['more', { pair: capped({ mostOpen: 633_599_999n }) }, 'exposure'],

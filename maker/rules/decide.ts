@@ -82,6 +82,13 @@ export function termsRefusal(pair: PairRule, { gives, base }: Terms): Refusal | 
   return refusal('size', sentence);
 }
 
+/** How much less than the spread is enough: a quote that stands must not be refused at once. */
+const slipAt: Readonly<Record<Step, (slipBps: bigint) => bigint>> = {
+  quote: () => 0n,
+  proposal: (slip) => slip / 2n,
+  acceptance: (slip) => slip,
+};
+
 /** By the price of now: a price that moved since, a wrong unit, a taker's proposal. */
 export function guardRefusal(
   pair: PairRule,
@@ -91,7 +98,7 @@ export function guardRefusal(
 ): Refusal | null {
   const units = { base: pair.base.decimals, quote: pair.quote.decimals };
   const margin = marginBps(terms, price, units);
-  const least = step === 'quote' ? pair.spreadBps : pair.spreadBps - pair.slipBps;
+  const least = pair.spreadBps - slipAt[step](pair.slipBps);
   if (margin >= least) return null;
   const amounts = `${shown(terms.base, pair.base)} for ${shown(terms.quote, pair.quote)}`;
   const sentence = `${amounts} leaves ${margin} basis points at the price of now, ${least} at least`;
@@ -102,7 +109,11 @@ export function guardRefusal(
 export type CostsOf = (asset: AssetRule) => Costs | null;
 
 /** What the swap may take of each holding; null where a chain's fees are not known. */
-export function takesOfTerms(pair: PairRule, terms: Terms, costsOf: CostsOf): Takes | null {
+export function takesOfTerms(
+  pair: Pick<PairRule, 'base' | 'quote'>,
+  terms: Terms,
+  costsOf: CostsOf,
+): Takes | null {
   const side = (which: Terms['gives']): Side | null => {
     const costs = costsOf(pair[which]);
     const { chain, token } = pair[which];

@@ -1,7 +1,7 @@
 // The connection to the feed: resumed where it was lost, after a random wait that grows.
 
 import { messageOf, ParleyApiError } from '../errors.ts';
-import type { Rfq } from '../types.ts';
+import type { FeedEvent, Rfq } from '../types.ts';
 
 export type LinkState = 'connecting' | 'live' | 'closed';
 
@@ -10,6 +10,8 @@ export type LinkOptions = {
   readonly url: string;
   /** A key, or what asks for a ticket: each connection has one of its own. */
   readonly key: string | (() => Promise<string>);
+  /** What else the first frame of each connection says. */
+  readonly greeting?: () => object;
   readonly heard: (frame: ServerFrame) => void;
   readonly changed: (state: LinkState) => void;
   /** A connection was lost, or could not be had. */
@@ -125,7 +127,7 @@ export function createLink(options: LinkOptions) {
     listen(own);
     own.addEventListener('open', () => {
       const resume = { resume: true, ...(since === null ? {} : { since }) };
-      own.send(JSON.stringify({ apiKey: shown, ...resume }));
+      own.send(JSON.stringify({ apiKey: shown, ...resume, ...options.greeting?.() }));
     });
     own.addEventListener('message', ({ data }) => take(own, data));
     own.addEventListener('error', () => {}); // `close` follows.
@@ -197,6 +199,9 @@ export type ServerFrame =
   | { type: 'rfq'; kind: 'created' | 'cancelled'; rfq: Rfq; seq: number }
   | { type: 'gone'; rfqId: string; reason: 'expired' | 'agreed'; seq: number }
   | { type: 'quoted'; rfqId: string; threadId: string; idempotencyKey?: string; seq: number }
+  | { type: 'subscribed'; resumed: boolean; eventSeq: number; seq: number }
+  | { type: 'cancelOnDisconnect'; seconds: number | null; seq: number }
+  | (FeedEvent & { seq: number })
   | (Refused & { type: 'error'; error: string; seq?: number });
 
 type Refused = { code?: string; rfqId?: string; idempotencyKey?: string };
@@ -229,6 +234,15 @@ function isWhole(frame: Record<string, unknown>): boolean {
       return isText('rfqId') && isText('threadId') && isTextOrNone('idempotencyKey');
     case 'error':
       return isText('error') && ['code', 'rfqId', 'idempotencyKey'].every(isTextOrNone);
+    case 'subscribed':
+      return typeof frame.resumed === 'boolean' && Number.isSafeInteger(frame.eventSeq);
+    case 'cancelOnDisconnect':
+      return frame.seconds === null || typeof frame.seconds === 'number';
+    case 'quote.created':
+    case 'thread.proposed':
+    case 'thread.accepted':
+    case 'thread.closed':
+      return isText('threadId') && isText('rfqId') && Number.isSafeInteger(frame.eventSeq);
     case 'ready':
     case 'resumed':
     case 'reset':

@@ -67,8 +67,12 @@ export async function claim(context: Context, { leg: { facts } }: LegSeen): Prom
   const { publicSecret: secret, claim: kept } = context.record;
   if (secret === null) return;
   if (kept !== null) return resend(context, 'claim', kept);
+  const byMarket = () => relayClaim(context, facts, secret);
+  // While the market's claim is waited for, nobody asks what the wallet lacks.
+  const isAsked = asksMarket(context, null);
+  if (isAsked && (await byMarket())) return;
   const short = await shortage(context);
-  if (asksMarket(context, short) && (await relayClaim(context, facts, secret))) return;
+  if (!isAsked && asksMarket(context, short) && (await byMarket())) return;
   // Less than is wanted before a funding may still be enough.
   if (short === null || short.has > 0n) await claimNow(context, secret);
   if (short !== null && context.record.claim === null) throw unpayable(context, short);

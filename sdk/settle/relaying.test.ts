@@ -6,7 +6,7 @@ import { claimCall, evmDeployment } from '../../chains/evm/plan.ts';
 import type { Shortage } from '../../chains/interface/gas.ts';
 import type { ParleyClient } from '../client.ts';
 import { ParleyApiError } from '../errors.ts';
-import type { Failure, SettleInput } from '../settle.ts';
+import type { Failure, Progress, SettleInput } from '../settle.ts';
 import { walletOn } from '../testing/paper-chains.ts';
 import {
   alter,
@@ -38,8 +38,12 @@ async function without({ has = 0n, says: said = 'yes', sends = true }: Does = {}
     has >= need
       ? null
       : { ...{ code: 'fee_poor', verb: 'claim', address, need, has }, sentence: `has ${has} wei` };
+  let looks = 0;
   alter(scene, 'a', () => ({
-    claimShortage: async (_: unknown, payer: string) => short(payer),
+    claimShortage: async (_: unknown, payer: string) => {
+      looks += 1;
+      return short(payer);
+    },
     fundsShortage: async (_: unknown, payer: string) => short(payer),
   }));
   const keeper = walletOn(a, `0x${randomBytes(32).toString('hex')}`, 'others');
@@ -70,7 +74,7 @@ async function without({ has = 0n, says: said = 'yes', sends = true }: Does = {}
     ...{ relay: 'without_gas', client },
     onShown: (shown) => void failures.push(...shown.failures),
   };
-  return { scene, input, told, failures };
+  return { scene, input, told, failures, looks: () => looks };
 }
 
 const ownClaims = (scene: PaperScene) =>
@@ -151,15 +155,21 @@ timed('a refused claim goes by the wallet where it has something', async () => {
 });
 
 timed('a market that names one transaction after the other is waited for once', async () => {
-  const { scene, input, told, failures } = await without({ sends: 'lies' });
+  const { scene, input, told, failures, looks } = await without({ sends: 'lies' });
   await run(scene, input, () => says(scene, 'the market sends the claim of leg a'));
+  const before = looks();
+  const isWaiting = ({ step, text }: Progress) =>
+    step === 'waiting' && text === 'the market sends the claim';
+  const patient = { ...input, replaceAfterMs: 120_000 };
+  await run(scene, patient, () => scene.emitted.some(isWaiting));
+  assert.equal(looks(), before, 'nobody asks what the wallet lacks meanwhile');
   const record = await recordOf(scene);
   assert.equal(record.relay?.txid?.length, 66);
   const relay = { ...record.relay, askedAtMs: Date.now() - 31_000 };
   await scene.input.store.putSwap({ ...record, relay });
   const missing = () => failures.filter(({ code }) => code === 'claim_unpayable').length;
   // What is missing is said look after look, and the market is asked again in half a minute.
-  await run(scene, { ...input, replaceAfterMs: 120_000 }, () => missing() > 2);
+  await run(scene, patient, () => missing() > 2);
   assert.ok(missing() > 2);
   assert.equal(told.length, 2);
 });

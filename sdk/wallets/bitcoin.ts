@@ -69,17 +69,21 @@ export function bitcoinWallet(options: BitcoinWalletOptions): KeyWallet & (Bitco
 function coinsOfKey(own: Own, address: string, network: BitcoinNetwork): BitcoinCoins {
   const { script, source, spent } = own;
   let queue: Promise<unknown> = Promise.resolve();
+  const freeCoins = async (signal: AbortSignal) => {
+    const coins = await source.coins(address, signal);
+    return coins.filter((coin) => !spent.has(outpoint(coin)));
+  };
   const pay = async (payTo: string, amountSats: bigint, signal: AbortSignal): Promise<Kept> => {
     const rate = await source.feeRateSatPerVbyte(signal);
-    const coins = await source.coins(address, signal);
-    const free = coins.filter((coin) => !spent.has(outpoint(coin)));
-    const { chosen, changeSats } = choose(free, amountSats, rate);
+    const { chosen, changeSats } = choose(await freeCoins(signal), amountSats, rate);
     const payment = { script: parseBitcoinAddress(payTo, network).script, amount: amountSats };
     const kept = signed(own, chosen, [payment, { script, amount: changeSats }]);
     for (const coin of chosen) spent.add(outpoint(coin));
     return kept;
   };
   return {
+    spendable: async (signal) =>
+      (await freeCoins(signal)).reduce((sum, { amountSats }) => sum + amountSats, 0n),
     signPayment: (payTo, amountSats, signal) => {
       const run = queue.then(() => pay(payTo, amountSats, signal));
       queue = run.catch(() => undefined);

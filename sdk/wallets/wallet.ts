@@ -131,6 +131,8 @@ export type BitcoinKey = {
 export type BitcoinCoins = {
   /** A signed payment with ONE output of exactly this amount to `payTo`; not sent. */
   signPayment(payTo: BitcoinAddress, amountSats: BaseUnits, signal: AbortSignal): Promise<Kept>;
+  /** Satoshi in confirmed coins that no payment of this object spends. Absent: nobody asks. */
+  spendable?(signal: AbortSignal): Promise<BaseUnits>;
   /** Leaves the coins of a payment signed before a restart alone. */
   reserve(raw: string): void;
   /**

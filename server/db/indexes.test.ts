@@ -9,6 +9,7 @@ import * as candidates from './candidates.ts';
 import type { Statement, Tx } from './database.ts';
 import { findListedToken } from './listing.ts';
 import * as messages from './messages.ts';
+import { listOwnThreads } from './own-threads.ts';
 import * as reminders from './reminders.ts';
 
 let database: TestDatabase;
@@ -31,6 +32,7 @@ const now = new Date();
 const id = randomUUID();
 const page = { now: 1, lead: 1, after: { swapId: id, accountId: id }, limit: 1 };
 const claim = { channel: 'email', now, until: now, room: 1 } as const;
+const own = { accountId: id, before: null, now, limit: 20 };
 const keys = { now, until: now, lifeMs: 1, limit: 1 };
 
 const found: readonly (readonly [
@@ -38,6 +40,16 @@ const found: readonly (readonly [
   ask: string | ((tx: Tx) => Promise<unknown>),
   ...indexes: readonly string[],
 ])[] = [
+  ...(['maker', 'taker'] as const).flatMap((role) =>
+    (['open', 'closed'] as const).map(
+      (status) =>
+        [
+          `${status} threads of a ${role}`,
+          (tx: Tx) => listOwnThreads(tx, role, status, own),
+          `threads_${status}_by_${role}`,
+        ] as const,
+    ),
+  ),
   ['a token', (tx) => findListedToken(tx, 'evm-dev', '0xd0'), 'assets_chain_address_key'],
   [
     'candidates that are due',

@@ -19,14 +19,14 @@ export type Standing = {
 };
 
 /** What is stored of the maker's thread. */
-export type KnownThread = Pick<Thread, 'id' | 'price' | 'messages' | 'createdAt'>;
+export type KnownThread = Pick<Thread, 'id' | 'price' | 'messages' | 'withdrawnAt' | 'createdAt'>;
 
 /** Where each maker stands with its RFQ, in order. At most `most` threads are counted. */
 export const makerStandings = many<[pairs: readonly Pair[], most: number], Standing>(
   'quotes_standing',
 )`
   select t.id as "known?.id", t.messages as "known?.messages", t.created_at as "known?.createdAt",
-      ${priceColumns('known?.price.')},
+      t.withdrawn_at as "known?.withdrawnAt", ${priceColumns('known?.price.')},
       coalesce(w.families, '{}') as families, coalesce(w.addresses, '{}') as addresses,
       case when t.id is null then
         (select count(*) from (select 1 from threads where rfq_id = p.rfq_id limit $2) c)
@@ -42,6 +42,7 @@ export const makerStandings = many<[pairs: readonly Pair[], most: number], Stand
 type Rows = readonly (Pick<Thread, 'id' | 'makerId' | 'takerId' | 'messages'> & {
   readonly rfqId: string;
   readonly amount: bigint;
+  readonly expiresAt: Date | null;
 })[];
 
 const insertAll = none<[threads: Rows, events: readonly OutboxEntry[], at: Date]>('quotes_insert')`
@@ -51,11 +52,11 @@ const insertAll = none<[threads: Rows, events: readonly OutboxEntry[], at: Date]
       from unnest($2.topic::text[], $2.accountId::uuid[], $2.payload::jsonb[])
         e (topic, account_id, payload))
     insert into threads (id, rfq_id, maker_id, taker_id, status, quote_amount, proposed_by,
-      messages, created_at, updated_at)
-    select id, rfq_id, maker_id, taker_id, 'open', amount, 'maker', messages, $3, $3
+      quote_expires_at, messages, created_at, updated_at)
+    select id, rfq_id, maker_id, taker_id, 'open', amount, 'maker', expires_at, messages, $3, $3
     from unnest($1.id::uuid[], $1.rfqId::uuid[], $1.makerId::uuid[], $1.takerId::uuid[],
-      $1.amount::numeric[], $1.messages::jsonb[])
-      n (id, rfq_id, maker_id, taker_id, amount, messages)`;
+      $1.amount::numeric[], $1.expiresAt::timestamptz[], $1.messages::jsonb[])
+      n (id, rfq_id, maker_id, taker_id, amount, expires_at, messages)`;
 
 /** Inserts new threads, each with its first message, and events. Notifies nobody (work.ts). */
 export async function insertThreads(
@@ -69,21 +70,35 @@ export async function insertThreads(
     ...each,
     rfqId: each.rfq.id,
     amount: each.price.quoteAmount,
+    expiresAt: instantOf(each.price),
   }));
   await insertAll(tx, rows, events, first.at);
 }
 
-type Moves = readonly { readonly id: string; readonly amount: bigint; readonly message: Message }[];
+const instantOf = ({ expiresAt }: Thread['price']) =>
+  expiresAt === null ? null : new Date(expiresAt);
+
+type Moves = readonly {
+  readonly id: string;
+  readonly amount: bigint;
+  readonly expiresAt: Date | null;
+  readonly message: Message;
+}[];
 
 const moveAll = none<[moves: Moves, at: Date, mostMessages: number]>('quotes_move')`
   update threads t set quote_amount = n.amount, proposed_by = 'maker',
+      status = 'open', withdrawn_at = null, quote_expires_at = n.expires_at,
       maker_accepted_at = null, taker_accepted_at = null, hashlock = null, updated_at = $2,
       accepted_rules = null, messages = case when jsonb_array_length(t.messages) >= $3
         then t.messages - 0 else t.messages end || n.message
-    from unnest($1.id::uuid[], $1.amount::numeric[], $1.message::jsonb[]) n (id, amount, message)
+    from unnest($1.id::uuid[], $1.amount::numeric[], $1.expiresAt::timestamptz[],
+      $1.message::jsonb[]) n (id, amount, expires_at, message)
     where t.id = n.id`;
 
-/** Moves the price of these threads; a history that is full loses its oldest message. */
+/**
+ * Moves the price of these threads, which opens those withdrawn. A history that is full loses its
+ * oldest message.
+ */
 export async function moveThreads(
   tx: Tx,
   threads: readonly Thread[],
@@ -94,6 +109,7 @@ export async function moveThreads(
   const moves = threads.map(({ id, price, messages }) => ({
     id,
     amount: price.quoteAmount,
+    expiresAt: instantOf(price),
     message: messages.at(-1)!,
   }));
   await moveAll(tx, moves, first.updatedAt, mostMessages);

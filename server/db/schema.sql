@@ -200,12 +200,31 @@ create table feed_log (
   constraint feed_log_pkey PRIMARY KEY (seq)
 );
 
+create table feed_processes (
+  id uuid not null,
+  seen_at timestamp with time zone not null,
+  constraint feed_processes_pkey PRIMARY KEY (id)
+);
+
 create table feed_subscriptions (
   account_id uuid not null,
   number bigint default 0 not null,
   asked jsonb not null,
   constraint feed_subscriptions_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint feed_subscriptions_pkey PRIMARY KEY (account_id)
+);
+
+create table feed_switches (
+  id uuid not null,
+  account_id uuid not null,
+  process_id uuid not null,
+  grace_seconds integer not null,
+  due_at timestamp with time zone,
+  fired boolean default false not null,
+  constraint feed_switches_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint feed_switches_grace_seconds_check CHECK (((grace_seconds >= 5) AND (grace_seconds <= 60))),
+  constraint feed_switches_pkey PRIMARY KEY (id),
+  constraint feed_switches_process_id_fkey FOREIGN KEY (process_id) REFERENCES feed_processes(id)
 );
 
 create table feed_tickets (
@@ -680,6 +699,8 @@ create table threads (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   accepted_rules jsonb,
+  quote_expires_at timestamp with time zone,
+  withdrawn_at timestamp with time zone,
   constraint threads_pkey PRIMARY KEY (id),
   constraint threads_proposed_by_check CHECK ((proposed_by = ANY (ARRAY['maker'::text, 'taker'::text]))),
   constraint threads_rfq_id_fkey FOREIGN KEY (rfq_id) REFERENCES rfqs(id),
@@ -789,6 +810,10 @@ CREATE INDEX escrows_to_close ON public.escrows USING btree (chain, (((terms ->>
 CREATE INDEX escrows_to_refund ON public.escrows USING btree (chain, (((terms ->> 'timelock'::text))::bigint)) WHERE ((NOT done) AND (NOT kept) AND ((facts ->> 'balance'::text) <> '0'::text));
 
 CREATE UNIQUE INDEX feed_log_numbers ON public.feed_log USING btree (number) WHERE (target_address IS NULL);
+
+CREATE INDEX feed_switches_by_account ON public.feed_switches USING btree (account_id);
+
+CREATE INDEX feed_switches_by_process ON public.feed_switches USING btree (process_id);
 
 CREATE INDEX feed_tickets_by_expiry ON public.feed_tickets USING btree (expires_at);
 

@@ -12,7 +12,9 @@ import { type Rfq, rfqColumns, rfqJoins } from './rfqs.ts';
 export type Price = {
   readonly quoteAmount: bigint;
   readonly proposedBy: Party;
-  /** Milliseconds since the epoch. */
+  /** From then on nobody may accept it; null = it has no end of its own. */
+  readonly expiresAt: number | null;
+  /** Milliseconds since the epoch, as `expiresAt`. */
   readonly makerAcceptedAt: number | null;
   readonly takerAcceptedAt: number | null;
   /** What the initiator's last acceptance of this price carries. */
@@ -38,6 +40,8 @@ export type Thread = {
   readonly takerId: string;
   /** As stored: an open thread of an RFQ that is gone is closed. */
   readonly status: 'open' | 'agreed' | 'closed';
+  /** When its maker withdrew its quote and so closed it; null once it has quoted again. */
+  readonly withdrawnAt: Date | null;
   readonly price: Price;
   /** Newest last, the latest 100. */
   readonly messages: readonly Message[];
@@ -53,11 +57,13 @@ const milliseconds = (column: string) => `(extract(epoch from ${column}) * 1000)
 /** Of a `Price`, of a thread `t`, in the object `into`. */
 export const priceColumns = (into: string) => `
   ${columns('quoteAmount proposedBy hashlock', 't.', into)}, t.accepted_rules as "${into}rules",
+  ${milliseconds('t.quote_expires_at')} as "${into}expiresAt",
   ${milliseconds('t.maker_accepted_at')} as "${into}makerAcceptedAt",
   ${milliseconds('t.taker_accepted_at')} as "${into}takerAcceptedAt"`;
 
-const selectThreads = `select
-  ${columns('id makerId takerId status messages createdAt updatedAt', 't.')},
+/** A `Thread` of `t`, its RFQ `r` and its swap `s`. */
+export const selectThreads = `select
+  ${columns('id makerId takerId status withdrawnAt messages createdAt updatedAt', 't.')},
   ${priceColumns('price.')}, ${rfqColumns('rfq.')}, s.id as "swapId",
   s.long_leg as "agreed?.long", s.rules as "agreed?.rules",
   la.timelock - s.agreed_at as "agreed?.timelockSeconds.a",
@@ -82,28 +88,12 @@ export const listThreads = many<
       and ($3.updatedAt::timestamptz is null or (t.updated_at, t.id) < ($3.updatedAt, $3.id::uuid))
     order by t.updated_at desc, t.id desc limit $4`;
 
-type OfMaker = {
-  readonly makerId: string;
-  readonly before: string | null;
-  readonly now: Date;
-  /** Open ones that are walked: those whose RFQ has expired are among them for a while. */
-  readonly walked: number;
-  readonly limit: number;
-};
-
-/** Open threads of a maker whose RFQs are live, the newest first, before the id `before`. */
-export const listQuotes = many<[of: OfMaker], Thread>('threads_of_maker')`
-  ${selectThreads}
-    where t.id in (select id from threads where maker_id = :makerId and status = 'open'
-        and (:before::uuid is null or id < :before) order by id desc limit :walked)
-      and r.expires_at > :now
-    order by t.id desc limit :limit`;
-
-/** The thread of its RFQ on which the taker's acceptance, given after `since`, stands. */
-export const findTakerAcceptance = one<[rfqId: string, since: Date], Thread>(
+/** The thread of its RFQ on which the taker's acceptance, given after `since`, stands `now`. */
+export const findTakerAcceptance = one<[rfqId: string, since: Date, now: Date], Thread>(
   'threads_taker_acceptance',
 )`
   ${selectThreads} where t.rfq_id = $1 and t.status = 'open' and t.taker_accepted_at > $2
+      and (t.quote_expires_at is null or t.quote_expires_at > $3)
     order by t.taker_accepted_at desc limit 1`;
 
 const instant = (ms: string) => `timestamptz 'epoch' + ${ms}::bigint * interval '1 millisecond'`;
@@ -111,6 +101,7 @@ const instant = (ms: string) => `timestamptz 'epoch' + ${ms}::bigint * interval 
 /** Stores price, acceptances and history of an open thread. */
 export const updatePrice = none<[thread: Thread]>('threads_update_price')`
   update threads set quote_amount = :price.quoteAmount, proposed_by = :price.proposedBy,
+      quote_expires_at = ${instant(':price.expiresAt')},
       maker_accepted_at = ${instant(':price.makerAcceptedAt')},
       taker_accepted_at = ${instant(':price.takerAcceptedAt')}, hashlock = :price.hashlock,
       messages = :messages::jsonb, updated_at = :updatedAt, accepted_rules = :price.rules::jsonb
@@ -125,6 +116,38 @@ export const settleThreads = none<[rfqId: string, winner: string, at: Date]>('th
         returning id, rfq_id, maker_id as account_id, 'maker' as role, status
     ), lost as (select * from settled where status = 'closed'),
     ${tellingClosed('lost', `'agreed'`, '$3::timestamptz')}
+    select * from woken`;
+
+type Own = { makerId: string; after: string | null; limit: number };
+
+/** Open threads of a maker and their RFQs, from the id `after` on, oldest first. */
+export const listOpenOf = many<[of: Own], { readonly id: string; readonly rfqId: string }>(
+  'threads_open_of',
+)`
+  select id, rfq_id as "rfqId" from threads
+    where maker_id = :makerId and status = 'open' and (:after::uuid is null or id > :after)
+    order by id limit :limit`;
+
+/** These threads as they are now. */
+export const findThreads = many<[ids: readonly string[]], Thread>('threads_find_many')`
+  ${selectThreads} where t.id = any($1::uuid[]) order by t.id`;
+
+/**
+ * Closes these threads, which are open: their maker takes its quotes back. Takers are told so; a
+ * maker that was gone too.
+ */
+export const withdrawThreads = none<
+  [ids: readonly string[], reason: 'withdrawn' | 'disconnected', at: Date]
+>('threads_withdraw')`
+  with withdrawn as (
+      update threads set status = 'closed', withdrawn_at = $3, updated_at = $3
+        where id = any($1::uuid[])
+        returning id, rfq_id, maker_id, taker_id
+    ), closed as (
+      select id, rfq_id, taker_id as account_id, 'taker' as role from withdrawn
+      union all
+      select id, rfq_id, maker_id, 'maker' from withdrawn where $2::text = 'disconnected'
+    ), ${tellingClosed('closed', '$2::text', '$3::timestamptz')}
     select * from woken`;
 
 /** Their RFQ was cancelled. */

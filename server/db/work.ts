@@ -12,6 +12,8 @@ export type Work =
   | 'webhooks'
   /** Events in the feed's log of each account. */
   | 'feed events'
+  /** Connections of makers whose quotes are withdrawn when they are gone. */
+  | 'feed switches'
   | 'messages'
   /** Escrows to follow. */
   | 'escrows'

@@ -49,6 +49,23 @@ test('a body that dribbles in is cut off soon after its time limit', async () =>
   }
 });
 
+test('a kept connection is open for seconds past what its client was told', async () => {
+  const app = await buildApp(edge.deps);
+  try {
+    const at = Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port);
+    app.server.keepAliveTimeout = 1;
+    const head = (more = '') => `GET /v1/keys/nonce HTTP/1.1\r\nhost: x\r\n${more}\r\n`;
+    const answers = await rawAnswer(at, head(), async () => {
+      // Node by itself adds a second, and a stall takes longer.
+      await sleep(1_300);
+      return head('connection: close\r\n');
+    });
+    assert.equal(answers.match(/HTTP\/1\.1 200 OK/g)?.length, 2, answers);
+  } finally {
+    await app.close();
+  }
+});
+
 test('a body of 30 000 levels does not break the server, and none reaches a prototype', async () => {
   const post = (body: string) => edge.call('POST', '/v1/rfqs', { key, body });
   assert.equal(codeOf(await post('['.repeat(30_000) + ']'.repeat(30_000))), '400 malformed_json');

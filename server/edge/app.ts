@@ -41,6 +41,7 @@ import { registerAssets } from './routes/assets.ts';
 import { registerKeys, registerWallets } from './routes/identity.ts';
 import { registerLegs } from './routes/legs.ts';
 import { registerPairs } from './routes/pairs.ts';
+import { registerQuotes } from './routes/quotes.ts';
 import { registerRfqs } from './routes/rfqs.ts';
 import { registerRules } from './routes/rules.ts';
 import { registerStatus } from './routes/status.ts';
@@ -57,6 +58,9 @@ const requestTimeoutMs = 30_000;
 const slowClientCheckMs = 1_000;
 // Longer than the idle time of common load balancers (60 s), so that they close first.
 const keepAliveTimeoutMs = 72_000;
+// Past what clients are told. After a stall Node closes before it reads, and a request that came in
+// time is reset.
+const keepAliveGraceMs = 10_000;
 const longestParam = 200;
 
 /** What the routes of one application share. */
@@ -134,6 +138,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     http: {
       headersTimeout: Math.min(headersTimeoutMs, options.requestTimeoutMs ?? headersTimeoutMs),
       connectionsCheckingInterval: slowClientCheckMs,
+      keepAliveTimeoutBuffer: keepAliveGraceMs,
       requireHostHeader: false,
       shouldUpgradeCallback: wantsSocket,
     },
@@ -215,7 +220,8 @@ function registerRoutes(app: FastifyInstance, deps: Deps, { feed, send }: AppOpt
   registerPairs(app, deps);
   registerStatus(app, deps);
   registerRfqs(app, deps);
-  const quoting = registerThreads(app, deps);
+  registerThreads(app, deps);
+  const quoting = registerQuotes(app, deps);
   registerSwaps(app, deps);
   registerLegs(app, deps);
   registerTx(app, deps);

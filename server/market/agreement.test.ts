@@ -11,6 +11,7 @@ import type { ChainPolicy } from '../../core/policy.ts';
 import type { Trader } from '../../test/support/trading.ts';
 import type { Tx } from '../db/database.ts';
 import { useHashlocks } from '../db/gaps.ts';
+import { lockRfqs } from '../db/rfqs.ts';
 import { price as asked, secretLock as lock, negotiating } from '../edge/testing/negotiating.ts';
 import type { Deps } from '../ports/deps.ts';
 import { accept } from './agreement.ts';
@@ -20,11 +21,13 @@ import { cancelRfq, type NewRfq, postRfq } from './rfqs.ts';
 import { untilBlocked } from './testing/blocked.ts';
 import { propose, readThread } from './threads.ts';
 import { threadView } from './views.ts';
+import { withdraw, withdrawAll } from './withdrawals.ts';
 
 const market = await negotiating({ connections: 12 });
 const { taker, deps } = market;
 const makers = [market.maker, await market.trader(), await market.trader()] as const;
 const price = BigInt(asked);
+const offer = (quoteAmount: bigint) => ({ quoteAmount, expiresAt: null });
 const blocked = () => untilBlocked(market.db, 1);
 
 async function rfqWithThreads(): Promise<{ rfqId: string; threadIds: string[] }> {
@@ -164,7 +167,7 @@ test('also where no rule has changed, but from which amount on a value is high',
 test('a price that moves while the other side accepts it: the acceptance is refused', async () => {
   const { threadIds } = await rfqWithThreads();
   const id = threadIds[0]!;
-  const moving = await held((tx) => propose(tx, deps, makers[0].accountId, id, price + 1n));
+  const moving = await held((tx) => propose(tx, deps, makers[0].accountId, id, offer(price + 1n)));
   const accepting = codeOf(market.db.transaction(acceptAs(taker, id, lock())));
   await blocked();
   moving.release();
@@ -258,17 +261,90 @@ test('posts of one account take turns, so that the last free place is given once
   assert.equal(await tooMany, 'too_many_open');
 });
 
+test('a price that ends while its acceptance waits for a turn is refused, with its numbers', async () => {
+  deps.freeze();
+  const { rfqId } = await rfqWithThreads();
+  const { body } = await makers[0].post(`/v1/rfqs/${rfqId}/quotes`, {
+    quoteAmount: asked,
+    validForSeconds: 30,
+  });
+  const { id, quoteExpiresAt } = body.thread;
+  assert.equal(Date.parse(quoteExpiresAt), deps.now() + 30_000);
+  deps.advance(29_999);
+  assert.equal(
+    (await makers[0].post(`/v1/threads/${id}/accept`, { quoteAmount: asked })).status,
+    200,
+  );
+  const waiting = await held((tx) => lockRfqs(tx, [rfqId]));
+  const accepting = market.db.transaction(acceptAs(taker, id, lock()));
+  await blocked();
+  deps.advance(1);
+  waiting.release();
+  await assert.rejects(accepting, (error: ParleyError) => {
+    assert.equal(error.code, 'quote_expired');
+    assert.match(error.message, new RegExp(`${asked} held until ${quoteExpiresAt}, 0 s ago`));
+    return true;
+  });
+  // The maker is bound no longer either.
+  assert.equal((await market.quote(makers[0], rfqId)).status, 200);
+});
+
+test('a withdrawal and the acceptance that would agree take turns: one of both counts', async () => {
+  for (const first of ['withdrawal', 'acceptance'] as const) {
+    const { threadIds } = await rfqWithThreads();
+    const [id] = threadIds as [string];
+    await market.db.transaction(acceptAs(taker, id, lock()));
+    const accepts = acceptAs(makers[0], id);
+    const takesBack = (tx: Tx) => withdraw(tx, deps, makers[0].accountId, id);
+    const order = first === 'withdrawal' ? [takesBack, accepts] : [accepts, takesBack];
+    const one = await held(order[0]!);
+    const other = codeOf(market.db.transaction(order[1]!));
+    await blocked();
+    one.release();
+    await one.done;
+    assert.equal(await other, 'thread_closed');
+    const thread = await readThread(market.db, taker.accountId, id);
+    assert.equal(thread.status, first === 'withdrawal' ? 'closed' : 'agreed');
+  }
+});
+
+test('all open quotes of a maker are withdrawn, but those that bind it; others’ stay', async () => {
+  const maker = await market.trader();
+  const ids: string[] = [];
+  for (let count = 0; count < 3; count += 1) {
+    const { rfqId } = await rfqWithThreads();
+    ids.push((await market.quote(maker, rfqId)).body.thread.id);
+    ids.push((await market.quote(makers[2], rfqId)).body.thread.id);
+  }
+  const [first, others, bound, , agreed] = ids as [string, string, string, string, string];
+  await market.db.transaction(acceptAs(maker, bound));
+  await market.db.transaction(acceptAs(taker, agreed, lock()));
+  await market.db.transaction(acceptAs(maker, agreed));
+  const once = await withdrawAll(deps, maker.accountId, 'withdrawn', { atOnce: 1 });
+  assert.deepEqual(once, { withdrawn: 1, committed: 1 });
+  assert.deepEqual(await withdrawAll(deps, maker.accountId), { withdrawn: 0, committed: 1 });
+  const statusOf = async (id: string) => (await readThread(market.db, taker.accountId, id)).status;
+  assert.deepEqual(await Promise.all([first, others, bound, agreed].map(statusOf)), [
+    'closed',
+    'open',
+    'open',
+    'agreed',
+  ]);
+});
+
 test('many quotes, proposals, acceptances and cancellations at once never deadlock', async () => {
   const trades = await Promise.all(Array.from({ length: 6 }, rfqWithThreads));
   const works = trades.flatMap(({ rfqId, threadIds }) =>
     threadIds.flatMap((id, at) => {
       const maker = makers[at]!;
+      const ofMaker = { makerId: maker.accountId, rfqId, unlessAccepted: false };
       return [
         acceptAs(taker, id, lock()),
         acceptAs(maker, id),
-        (tx: Tx) => propose(tx, deps, maker.accountId, id, price),
-        (tx: Tx) => propose(tx, deps, taker.accountId, id, price),
-        (tx: Tx) => quote(tx, deps, { makerId: maker.accountId, rfqId, quoteAmount: price }),
+        (tx: Tx) => propose(tx, deps, maker.accountId, id, offer(price)),
+        (tx: Tx) => propose(tx, deps, taker.accountId, id, offer(price)),
+        (tx: Tx) => quote(tx, deps, { ...ofMaker, ...offer(price) }),
+        (tx: Tx) => withdraw(tx, deps, maker.accountId, id),
         (tx: Tx) => cancelRfq(tx, deps, taker.accountId, rfqId),
       ];
     }),

@@ -21,6 +21,7 @@ import {
   assertHashlockFits,
   assertSameHashlock,
   assertSameRules,
+  standsUntil,
 } from './negotiation.ts';
 import { tellAccepted } from './thread-events.ts';
 import { assertNegotiable, lockThread, partyOf } from './threads.ts';
@@ -71,7 +72,8 @@ export async function accept(
   }
   await updatePrice(tx, updated);
   const done = accepted.agreed ? await agree(tx, deps, updated, at) : updated;
-  await tellAccepted(tx, done, party, done.swapId === null ? new Date(nowMs + ttlMs) : null);
+  const until = done.swapId === null ? standsUntil(done.price, party, nowMs, ttlMs) : null;
+  await tellAccepted(tx, done, party, until === null ? null : new Date(until));
   return done;
 }
 

@@ -3,6 +3,9 @@
 /** Lifetime of an RFQ in seconds: long enough to be quoted, short enough for prices to mean it. */
 export const ttlSeconds = { least: 30, most: 604_800 } as const;
 
+/** Lifetime of a price in seconds: a program can accept within it, and no RFQ lives longer. */
+export const validForSeconds = { least: 5, most: ttlSeconds.most } as const;
+
 /** Live RFQs of one account: keeps one account from filling the book. */
 export const mostLiveRfqs = 1_000;
 
@@ -14,9 +17,6 @@ export const mostMessages = 100;
 
 /** Threads of one RFQ on a page, and its default. */
 export const threadsPage = 100;
-
-/** Open threads of a maker that a page of its quotes walks. */
-export const mostQuotesWalked = 2_000;
 
 /** Agreements that a price is taken of: how far back, how many, and of how many at least. */
 export const priceWindowSeconds = 86_400;

@@ -36,10 +36,12 @@ function counting() {
   return { db, seen };
 }
 
+const plain = { expiresAt: null, unlessAccepted: false };
 const quoteBy = (by: Trader, rfqId: string, quoteAmount: bigint) => ({
   makerId: by.accountId,
   rfqId,
   quoteAmount,
+  ...plain,
 });
 
 test('a group rings for webhooks when it has committed, and writes no row of its RFQ', async () => {
@@ -114,9 +116,9 @@ test('a quote that the database refuses fails alone', async () => {
   const quotes = createGroupedQuotes(market.deps);
   const ends = await Promise.allSettled([
     quotes(quoteBy(makers[0], one, 1_000n)),
-    quotes({ makerId: ghost, rfqId: one, quoteAmount: 1_000n }),
+    quotes({ ...plain, makerId: ghost, rfqId: one, quoteAmount: 1_000n }),
     quotes(quoteBy(makers[1], two, 1_000n)),
-    quotes({ makerId: makers[2].accountId, rfqId: ghost, quoteAmount: 1_000n }),
+    quotes(quoteBy(makers[2], ghost, 1_000n)),
   ]);
   assert.deepEqual(
     ends.map((each) => each.status),

@@ -9,6 +9,8 @@ import type { Answer } from '../../test/support/trading.ts';
 import { negotiating, secretLock } from '../edge/testing/negotiating.ts';
 
 const acceptTtl = 600_000;
+/** Of a price that has an end of its own. */
+const life = 30_000;
 const ttlSeconds = 1_800;
 
 const market = await negotiating();
@@ -21,6 +23,9 @@ type Model = {
   readonly endsAt: number;
   now: number;
   price: number;
+  /** When the price ends. */
+  until: number | null;
+  withdrawn: boolean;
   by: Side;
   accepted: Record<Side, number | null>;
   lock: string | null;
@@ -31,9 +36,11 @@ type Model = {
 type Real = { rfqId: string; threadId: string };
 
 const live = (model: Model) => model.state === 'live' && model.now < model.endsAt;
+const open = (model: Model) => live(model) && !model.withdrawn;
+const over = ({ until, now }: Model) => until !== null && now >= until;
 const stands = (model: Model, side: Side) => {
   const at = model.accepted[side];
-  return at !== null && model.now < at + acceptTtl;
+  return at !== null && !over(model) && !model.withdrawn && model.now < at + acceptTtl;
 };
 const trader = (side: Side) => (side === 'maker' ? maker : taker);
 
@@ -59,32 +66,57 @@ function passes({ status, code }: Answer, refusals: readonly (readonly [boolean,
   return refusal === undefined;
 }
 
-function moves(model: Model, side: Side, price: number) {
+function moves(model: Model, side: Side, price: number, lasts: boolean) {
   model.price = price;
+  model.until = lasts ? null : model.now + life;
+  model.withdrawn = false;
   model.by = side;
   model.accepted = { maker: null, taker: null };
   model.lock = null;
   model.history.push({ by: side, price });
 }
 
-const quote = (price: number) =>
-  new Step(`quote ${price}`, async (model, { rfqId, threadId }) => {
-    const answer = await market.quote(maker, rfqId, String(price));
-    const gone = [!live(model), 'rfq_gone'] as const;
-    if (!passes(answer, [gone, [stands(model, 'maker'), 'committed']])) return;
+const priced = (price: number, lasts: boolean) => ({
+  quoteAmount: String(price),
+  ...(!lasts && { validForSeconds: life / 1_000 }),
+});
+
+const quote = (price: number, lasts: boolean, unlessAccepted: boolean) =>
+  new Step(`quote ${price} ${lasts} ${unlessAccepted}`, async (model, { rfqId, threadId }) => {
+    const body = { ...priced(price, lasts), ...(unlessAccepted && { unlessAccepted }) };
+    const answer = await maker.post(`/v1/rfqs/${rfqId}/quotes`, body);
+    const isQuoted = passes(answer, [
+      [!live(model), 'rfq_gone'],
+      [unlessAccepted && stands(model, 'taker'), 'taker_accepted'],
+      [stands(model, 'maker'), 'committed'],
+    ]);
+    if (!isQuoted) return;
     assert.equal(answer.body.thread.id, threadId);
-    moves(model, 'maker', price);
+    moves(model, 'maker', price, lasts);
   });
 
-const propose = (side: Side, price: number) =>
-  new Step(`${side} proposes ${price}`, async (model, { threadId }) => {
-    const answer = await market.propose(trader(side), threadId, String(price));
+const propose = (side: Side, price: number, lasts: boolean) =>
+  new Step(`${side} proposes ${price} ${lasts}`, async (model, { threadId }) => {
+    const body = priced(price, lasts);
+    const answer = await trader(side).post(`/v1/threads/${threadId}/propose`, body);
     const isMoved = passes(answer, [
       [model.state === 'agreed', 'thread_closed'],
       [!live(model), 'rfq_gone'],
+      [model.withdrawn, 'thread_closed'],
       [stands(model, side), 'committed'],
     ]);
-    if (isMoved) moves(model, side, price);
+    if (isMoved) moves(model, side, price, lasts);
+  });
+
+const withdraw = () =>
+  new Step('withdraw', async (model, { threadId }) => {
+    const answer = await maker.post(`/v1/threads/${threadId}/withdraw`);
+    const isWithdrawn = passes(answer, [
+      [model.state === 'agreed', 'thread_closed'],
+      [!model.withdrawn && !live(model), 'rfq_gone'],
+      [stands(model, 'maker'), 'committed'],
+    ]);
+    if (isWithdrawn) model.withdrawn = true;
   });
 
 const accept = (side: Side, words: { price: number | 'current'; lock: 'same' | 'new' }) =>
@@ -99,7 +131,9 @@ const accept = (side: Side, words: { price: number | 'current'; lock: 'same' | '
     const bound = isAgreed || (live(model) && stands(model, side));
     const isAccepted = passes(answer, [
       [!isAgreed && !live(model), 'rfq_gone'],
+      [model.withdrawn, 'thread_closed'],
       [price !== model.price, 'terms_moved'],
+      [!isAgreed && over(model), 'quote_expired'],
       [bound && side === 'taker' && lock !== model.lock, 'hashlock_differs'],
     ]);
     if (!isAccepted || bound) return;
@@ -131,10 +165,13 @@ async function compare(model: Model, { rfqId, threadId }: Real) {
   const agreed = model.state === 'agreed';
   const shows = (each: Side) => agreed || (live(model) && stands(model, each));
   const { status, quoteAmount, proposedBy, makerAccepted, takerAccepted, swapId } = body;
+  const { quoteExpiresAt, withdrawnAt } = body;
+  assert.equal(quoteExpiresAt === null ? null : Date.parse(quoteExpiresAt), model.until);
+  assert.equal(withdrawnAt !== null, model.withdrawn);
   const told: { by: string; quoteAmount: string }[] = body.messages;
   const shown = { status, quoteAmount, proposedBy, makerAccepted, takerAccepted };
   assert.deepEqual(shown, {
-    status: agreed ? 'agreed' : live(model) ? 'open' : 'closed',
+    status: agreed ? 'agreed' : open(model) ? 'open' : 'closed',
     quoteAmount: String(model.price),
     proposedBy: model.by,
     makerAccepted: shows('maker'),
@@ -161,6 +198,8 @@ async function begin(): Promise<{ model: Model; real: Real }> {
       endsAt: now + ttlSeconds * 1_000,
       now,
       price: 1_000,
+      until: null,
+      withdrawn: false,
       by: 'maker',
       accepted: { maker: null, taker: null },
       lock: null,
@@ -177,13 +216,15 @@ test('a negotiation goes as the model says, whatever both sides and the clock do
     price: fc.oneof({ weight: 4, arbitrary: fc.constant('current' as const) }, prices),
     lock: fc.constantFrom<'same' | 'new'>('same', 'same', 'new'),
   });
+  const flag = fc.boolean();
   const commands = [
-    prices.map(quote),
-    fc.tuple(sides, prices).map(([side, price]) => propose(side, price)),
+    fc.tuple(prices, flag, flag).map((said) => quote(...said)),
+    fc.tuple(sides, prices, flag).map((said) => propose(...said)),
+    fc.constant(null).map(withdraw),
     fc.tuple(sides, words).map(([side, said]) => accept(side, said)),
     fc.tuple(sides, words).map(([side, said]) => accept(side, said)),
     fc.constant(null).map(cancel),
-    fc.constantFrom(1, acceptTtl - 1, acceptTtl, ttlSeconds * 500).map(wait),
+    fc.constantFrom(1, life - 1, life, acceptTtl - 1, acceptTtl, ttlSeconds * 500).map(wait),
   ];
   await fc.assert(
     fc.asyncProperty(fc.commands(commands, { size: 'medium' }), async (steps) => {

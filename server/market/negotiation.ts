@@ -29,7 +29,7 @@ export function assertLive(rfq: Rfq, nowMs: number): void {
   });
 }
 
-/** When this side's standing acceptance lapses; null = none stands. */
+/** When this side's standing acceptance lapses, with its price at the latest; null = none. */
 export function standsUntil(
   price: Price,
   party: Party,
@@ -37,8 +37,9 @@ export function standsUntil(
   ttlMs: number,
 ): number | null {
   const acceptedAt = party === 'maker' ? price.makerAcceptedAt : price.takerAcceptedAt;
-  if (acceptedAt === null || nowMs >= acceptedAt + ttlMs) return null;
-  return acceptedAt + ttlMs;
+  if (acceptedAt === null) return null;
+  const until = Math.min(acceptedAt + ttlMs, price.expiresAt ?? Number.POSITIVE_INFINITY);
+  return nowMs < until ? until : null;
 }
 
 /** Throws `committed` while this side's acceptance of the current price stands. */
@@ -53,17 +54,21 @@ export function assertFree(price: Price, party: Party, nowMs: number, ttlMs: num
   );
 }
 
+/** What somebody offers. `expiresAt` in milliseconds; null = for as long as the RFQ. */
+export type Offered = { readonly quoteAmount: bigint; readonly expiresAt: number | null };
+
 /** The price that `party` puts instead: nobody has accepted it yet. Throws `committed`. */
 export function movePrice(
   price: Price,
   party: Party,
-  quoteAmount: bigint,
+  { quoteAmount, expiresAt }: Offered,
   nowMs: number,
   ttlMs: number,
 ): Price {
   assertFree(price, party, nowMs, ttlMs);
   return {
     quoteAmount,
+    expiresAt,
     proposedBy: party,
     makerAcceptedAt: null,
     takerAcceptedAt: null,
@@ -79,6 +84,29 @@ export function assertCurrent(price: Price, quoteAmount: bigint): void {
     'terms_moved',
     `the current price is ${price.quoteAmount}, not ${quoteAmount}; read the thread again`,
     { quoteAmount: price.quoteAmount, named: quoteAmount },
+  );
+}
+
+/** Throws `quote_expired` from the end of the price's lifetime on. */
+export function assertUnexpired({ quoteAmount, expiresAt }: Offered, nowMs: number): void {
+  if (expiresAt === null || nowMs < expiresAt) return;
+  throw new ParleyError(
+    'quote_expired',
+    `the price ${quoteAmount} held until ${new Date(expiresAt).toISOString()}, ` +
+      `${(nowMs - expiresAt) / 1_000} s ago; ask for a new one, or propose one`,
+    { quoteAmount, expiresAt, now: nowMs },
+  );
+}
+
+/** Throws `taker_accepted` while the taker's acceptance of the current price stands. */
+export function assertNotAccepted(price: Price, nowMs: number, ttlMs: number): void {
+  const until = standsUntil(price, 'taker', nowMs, ttlMs);
+  if (until === null) return;
+  throw new ParleyError(
+    'taker_accepted',
+    `the taker's acceptance of ${price.quoteAmount} stands until ` +
+      `${new Date(until).toISOString()}; accept it, or quote without unlessAccepted`,
+    { quoteAmount: price.quoteAmount, until },
   );
 }
 
@@ -144,7 +172,7 @@ export type Accepted = {
 
 /**
  * `party` accepts the current price. Saying it again changes nothing and prolongs nothing. Throws
- * `terms_moved`, `hashlock_missing`, `hashlock_unexpected`, `hashlock_differs`.
+ * `terms_moved`, `quote_expired`, `hashlock_missing`, `hashlock_unexpected`, `hashlock_differs`.
  */
 export function acceptPrice(
   price: Price,
@@ -155,6 +183,7 @@ export function acceptPrice(
 ): Accepted {
   const { party, isInitiator } = by;
   assertCurrent(price, words.quoteAmount);
+  assertUnexpired(price, nowMs);
   assertHashlockFits(isInitiator, words.hashlock);
   const stands = (side: Party) => standsUntil(price, side, nowMs, ttlMs) !== null;
   if (stands(party) && acceptedInRole(price, isInitiator)) {

@@ -14,14 +14,15 @@ import { uuidv7 } from '../ports/ids.ts';
 import { holds } from './addresses.ts';
 import { assertOpen, checkAmounts } from './assets.ts';
 import { mostMessages, mostThreads } from './bounds.ts';
-import { assertLive } from './negotiation.ts';
+import { assertLive, assertNotAccepted, assertUnexpired, type Offered } from './negotiation.ts';
 import { assertHolds, unknownRfq } from './rfqs.ts';
 import { quoteCreated, withPrice } from './threads.ts';
 
-export type Quote = {
+export type Quote = Offered & {
   readonly makerId: string;
   readonly rfqId: string;
-  readonly quoteAmount: bigint;
+  /** Refused while the taker's acceptance of the current price stands. */
+  readonly unlessAccepted: boolean;
 };
 
 export type Quoted = { readonly thread: Thread; readonly created: boolean };
@@ -30,7 +31,10 @@ export type Quoted = { readonly thread: Thread; readonly created: boolean };
 const mostRemembered = 20_000;
 
 /** Asks the quote asset's chain whether a price could settle. */
-export type PrepareQuote = (quote: Quote, signal: AbortSignal) => Promise<void>;
+export type PrepareQuote = (
+  quote: Pick<Quote, 'rfqId' | 'quoteAmount'>,
+  signal: AbortSignal,
+) => Promise<void>;
 
 export function createPrepareQuote(deps: Pick<Deps, 'adapters' | 'db'>): PrepareQuote {
   const quoteAssets = new Map<string, Asset>();
@@ -127,6 +131,7 @@ function quoted(
   assertLive(rfq, nowMs);
   assertOpen(rfq.base, rfq.quote);
   assertMayQuote(deps, rfq, wanted.makerId, standing);
+  assertUnexpired(wanted, nowMs);
   const { known } = standing;
   const live: Rfq = { ...rfq, status: 'negotiating' };
   if (known === null) {
@@ -139,18 +144,21 @@ function quoted(
     }
     return { thread: newThread(deps, live, wanted, nowMs), created: true };
   }
+  const ttlMs = deps.settings.acceptTtlSeconds * 1_000;
+  const isOpen = known.withdrawnAt === null;
+  if (wanted.unlessAccepted && isOpen) assertNotAccepted(known.price, nowMs, ttlMs);
   const thread: Thread = {
     ...known,
     rfq: live,
     makerId: wanted.makerId,
     takerId: rfq.creatorId,
     status: 'open',
+    withdrawnAt: null,
     swapId: null,
     agreed: null,
     updatedAt: new Date(nowMs),
   };
-  const ttlMs = deps.settings.acceptTtlSeconds * 1_000;
-  return { thread: withPrice(thread, 'maker', wanted.quoteAmount, nowMs, ttlMs), created: false };
+  return { thread: withPrice(thread, 'maker', wanted, nowMs, ttlMs), created: false };
 }
 
 function assertMayQuote(
@@ -175,7 +183,7 @@ function assertMayQuote(
 function newThread(
   deps: Pick<Deps, 'randomBytes'>,
   rfq: Rfq,
-  { makerId, quoteAmount }: Quote,
+  { makerId, quoteAmount, expiresAt }: Quote,
   nowMs: number,
 ): Thread {
   const at = new Date(nowMs);
@@ -185,8 +193,10 @@ function newThread(
     makerId,
     takerId: rfq.creatorId,
     status: 'open',
+    withdrawnAt: null,
     price: {
       quoteAmount,
+      expiresAt,
       proposedBy: 'maker',
       makerAcceptedAt: null,
       takerAcceptedAt: null,

@@ -138,7 +138,7 @@ export async function cancelRfq(
   const nowMs = deps.now();
   assertLive(rfq, nowMs);
   const ttlMs = deps.settings.acceptTtlSeconds * 1_000;
-  const bound = await findTakerAcceptance(tx, id, new Date(nowMs - ttlMs));
+  const bound = await findTakerAcceptance(tx, id, new Date(nowMs - ttlMs), new Date(nowMs));
   if (bound !== null) assertFree(bound.price, 'taker', nowMs, ttlMs);
   const now = new Date(nowMs);
   await setRfqStatus(tx, id, 'cancelled', now);

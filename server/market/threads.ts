@@ -9,7 +9,7 @@ import { findThread, type Thread, updatePrice } from '../db/threads.ts';
 import type { Deps } from '../ports/deps.ts';
 import { assertOpen, checkAmounts } from './assets.ts';
 import { mostMessages } from './bounds.ts';
-import { assertLive, movePrice } from './negotiation.ts';
+import { assertLive, assertUnexpired, movePrice, type Offered } from './negotiation.ts';
 import { tellProposed } from './thread-events.ts';
 
 export function unknownThread(id: string): ParleyError {
@@ -45,6 +45,15 @@ export function assertNegotiable(thread: Thread, nowMs: number): void {
     });
   }
   assertLive(thread.rfq, nowMs);
+  const { withdrawnAt } = thread;
+  if (withdrawnAt !== null) {
+    throw new ParleyError(
+      'thread_closed',
+      `the maker withdrew its quote at ${withdrawnAt.toISOString()}; ` +
+        'a new quote of it opens the thread again',
+      { threadId: thread.id },
+    );
+  }
   if (thread.status === 'closed') {
     throw new ParleyError('thread_closed', 'the thread is closed', { threadId: thread.id });
   }
@@ -64,21 +73,22 @@ export async function preparePropose(
   await checkAmounts(deps, [{ asset: rfq.quote, amount: quoteAmount }], signal);
 }
 
-/** Makes `quoteAmount` the current price; both acceptances end. */
+/** Makes what is offered the current price; both acceptances end. Throws `quote_expired`. */
 export async function propose(
   tx: Tx,
   deps: Pick<Deps, 'settings' | 'now'>,
   callerId: string,
   id: string,
-  quoteAmount: bigint,
+  offered: Offered,
 ): Promise<Thread> {
   const thread = await lockThread(tx, callerId, id);
   const nowMs = deps.now();
   assertNegotiable(thread, nowMs);
+  assertUnexpired(offered, nowMs);
   const moved = withPrice(
     thread,
     partyOf(thread, callerId),
-    quoteAmount,
+    offered,
     nowMs,
     deps.settings.acceptTtlSeconds * 1_000,
   );
@@ -95,7 +105,12 @@ export function quoteCreated(thread: Thread): OutboxEntry {
   return {
     topic: 'quote.created',
     accountId: takerId,
-    payload: { threadId: id, rfqId: rfq.id, quoteAmount: price.quoteAmount.toString() },
+    payload: {
+      threadId: id,
+      rfqId: rfq.id,
+      quoteAmount: price.quoteAmount.toString(),
+      ...(price.expiresAt !== null && { quoteExpiresAt: new Date(price.expiresAt).toISOString() }),
+    },
     at: updatedAt,
   };
 }
@@ -104,13 +119,13 @@ export function quoteCreated(thread: Thread): OutboxEntry {
 export function withPrice(
   thread: Thread,
   party: Party,
-  quoteAmount: bigint,
+  offered: Offered,
   nowMs: number,
   ttlMs: number,
 ): Thread {
-  const price = movePrice(thread.price, party, quoteAmount, nowMs, ttlMs);
+  const price = movePrice(thread.price, party, offered, nowMs, ttlMs);
   const at = new Date(nowMs);
-  const message = { by: party, quoteAmount: quoteAmount.toString(), at: at.toISOString() };
+  const message = { by: party, quoteAmount: offered.quoteAmount.toString(), at: at.toISOString() };
   const messages = [...thread.messages, message].slice(-mostMessages);
   return { ...thread, price, messages, updatedAt: at };
 }

@@ -65,6 +65,8 @@ export function threadView(
     proposedBy: price.proposedBy,
     makerAccepted: status === 'agreed' || maker !== null,
     takerAccepted: status === 'agreed' || taker !== null,
+    quoteExpiresAt: price.expiresAt === null ? null : new Date(price.expiresAt).toISOString(),
+    withdrawnAt: thread.withdrawnAt?.toISOString() ?? null,
     acceptanceExpiresAt: expires === null ? null : new Date(expires).toISOString(),
     initiator: plan.initiator,
     legs: { a: legView(plan.legs.a), b: legView(plan.legs.b) },

@@ -49,6 +49,7 @@ async function serve(answer: Answer, request: IncomingMessage, response: ServerR
   // Wallets in a browser ask from another origin; everything here is public.
   response.setHeader('access-control-allow-origin', '*');
   response.setHeader('access-control-allow-headers', '*');
+  response.setHeader('access-control-max-age', '600');
   if (request.method === 'OPTIONS') {
     response.writeHead(204).end();
     return;

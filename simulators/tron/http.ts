@@ -238,6 +238,7 @@ export async function listen(parts: HttpParts, port: number): Promise<Listening>
     // Wallets in a browser ask from another origin; everything here is public.
     response.setHeader('access-control-allow-origin', '*');
     response.setHeader('access-control-allow-headers', '*');
+    response.setHeader('access-control-max-age', '600');
     if (request.method === 'OPTIONS') return void response.writeHead(204).end();
     answerTo(parts, request).then(
       ([status, body]) => send(response, status, body),

@@ -9,7 +9,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { packSdk } from '../../scripts/package-build.ts';
+import { pack } from '../../scripts/package-build.ts';
 import { everyEntry } from '../support/bundlers.ts';
 
 const run = promisify(execFile);
@@ -95,7 +95,7 @@ function examples(paths: readonly string[]): Promise<number> {
 
 const work = await mkdtemp(join(tmpdir(), 'parley-package-soak-'));
 try {
-  const { file } = await packSdk(work);
+  const { file } = await pack('sdk', work);
   const page = join(work, 'page');
   await install(page, [file, `webpack@${webpackVersion}`]);
   const brought = (await readdir(join(page, 'node_modules'))).length;

@@ -91,6 +91,11 @@ const parts: Readonly<Record<string, Part>> = {
     what: 'the SDK’s tarball installed by npm: its examples on Node 20.19 and 22.18, and webpack',
     commands: () => [['test/package-soak/run.ts']],
   },
+  maker: {
+    minutes: 20,
+    what: 'the maker program against takers in every direction, killed again and again',
+    commands: () => [['test/maker-soak/run.ts']],
+  },
   'contracts/escrows': {
     minutes: 90,
     what: 'the escrow contract fuzzed forty times as long',
@@ -172,7 +177,7 @@ function run(args: readonly string[], minutes: number): Promise<Outcome> {
 
 const said = [
   /^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm,
-  /^(?:forge|model|sim|planted|crashes|nodes|package|web): (.*)|(\d+) generated,/gm,
+  /^(?:forge|model|sim|planted|crashes|nodes|package|web|maker): (.*)|(\d+) generated,/gm,
 ];
 
 async function outcomeOf(name: string, { minutes, commands }: Part): Promise<[string, boolean]> {

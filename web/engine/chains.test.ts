@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AppChain } from '../../core/app-chain.ts';
-import { worldFault } from './chains.ts';
+import { titleOf, worldFault } from './chains.ts';
 
 const evm = (chain: string, chainId: number): AppChain => ({
   ...{ family: 'evm', chain, chainId, nodes: [] },
@@ -33,4 +33,11 @@ test('a chain is taken on its own network, and on a main network under no name o
   }
   assert.match(worldFault(evm('ethereum', 1), 'testnet') ?? '', /of the network "mainnet"/);
   assert.match(worldFault(bitcoin('bitcoin', 'regtest'), 'mainnet') ?? '', /network "dev"/);
+});
+
+test('a chain of no table is a dev chain on a dev network, and of an unknown network elsewhere', () => {
+  const deployed = { chain: 'tron', chainId: 7, nodes: [] };
+  const tron = { family: 'tron', ...deployed } as unknown as AppChain;
+  const titles = (['dev', 'mainnet'] as const).map((network) => titleOf(tron, network));
+  assert.deepEqual(titles, ['TRON dev chain', 'TRON unknown network']);
 });

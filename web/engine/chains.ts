@@ -45,14 +45,19 @@ export function worldOf(chain: AppChain): Network | null {
   }
 }
 
-export function titleOf(chain: AppChain): string {
-  const world = worldOf(chain);
+export function evmTitle(chainId: number): string {
+  return evmNames[chainId] ?? `EVM chain ${chainId}`;
+}
+
+/** `network`: what the market says that it trades on. A chain of no table is a dev chain there. */
+export function titleOf(chain: AppChain, network: Network): string {
+  const world = worldOf(chain) ?? (network === 'dev' ? 'dev' : null);
   const kind = world === null ? ' unknown network' : worldNames[world];
   switch (chain.family) {
     case 'bitcoin':
       return bitcoinNames[chain.bitcoin];
     case 'evm':
-      return evmNames[chain.chainId] ?? `EVM chain ${chain.chainId}`;
+      return evmTitle(chain.chainId);
     case 'tron':
       return `TRON${kind}`;
     case 'solana':
@@ -69,7 +74,7 @@ export function worldFault(chain: AppChain, network: Network): string | null {
   const own = chain.family === 'evm' ? chain.chainId : chain.family;
   const named = Object.hasOwn(meant, chain.chain) ? meant[chain.chain] : own;
   if (world === 'mainnet' && named !== own) {
-    return `this market calls it "${chain.chain}", and it is ${titleOf(chain)}`;
+    return `this market calls it "${chain.chain}", and it is ${titleOf(chain, network)}`;
   }
   const isOfDev = network === 'dev' && world === null && /^(tron|solana)$/.test(chain.family);
   if (world === network || isOfDev) return null;

@@ -108,7 +108,7 @@ export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
       const { chain, family } = each;
       const nodes = isOwn ? own : each.nodes;
       const isKnown = worldFault(each, network) === null;
-      return { chain, family, title: titleOf(each), isKnown, nodes, isOwn };
+      return { chain, family, title: titleOf(each, network), isKnown, nodes, isOwn };
     });
     facts.set(await Promise.all(found));
   };

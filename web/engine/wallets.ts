@@ -8,7 +8,7 @@ import type { MessageSigner } from '../../sdk/keys.ts';
 import type { BitcoinKey } from '../../sdk/rescue/derive.ts';
 import type { AskedFor, Asks, BitcoinWallet, Wallet } from '../../sdk/wallets/wallet.ts';
 import type { AccountLink, Place } from '../wallets/types.ts';
-import { titleOf } from './chains.ts';
+import { evmTitle } from './chains.ts';
 import { EngineError, type LegView, type Verb } from './types.ts';
 import type { Prompt } from './view.ts';
 
@@ -101,7 +101,14 @@ function placeOf(of: AppChain, nodes: readonly string[]): Place | null {
     case 'bitcoin':
       return null;
     case 'evm':
-      return { family: 'evm', chain, chainId: of.chainId, rpcUrl, name: titleOf(of), coin: 'ETH' };
+      return {
+        family: 'evm',
+        chain,
+        chainId: of.chainId,
+        rpcUrl,
+        name: evmTitle(of.chainId),
+        coin: 'ETH',
+      };
     case 'tron':
       return { family: 'tron', chain, chainId: of.chainId, sources: nodes.map((url) => ({ url })) };
     case 'solana':

@@ -68,6 +68,13 @@ export type Offer = {
   readonly advantageBps: number | null;
 };
 
+/** Newest first, as the market lists them: one that moved while pages were read is in two. */
+export function oneOfEach(threads: readonly Thread[]): Thread[] {
+  const first = new Map<string, Thread>();
+  for (const each of threads) if (!first.has(each.id)) first.set(each.id, each);
+  return [...first.values()];
+}
+
 /**
  * Open offers before ended ones, then the best for the taker, then the older. `indicative`: base
  * and quote as in the RFQ, or null.

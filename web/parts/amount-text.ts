@@ -4,8 +4,12 @@ import type { BaseUnits } from '../../core/nominal.ts';
 import type { Asset } from '../../sdk/types.ts';
 import { formatAmount } from '../texts/people.ts';
 
+export function amountText(units: BaseUnits, decimals: number, symbol: string): string {
+  return `${formatAmount(units, decimals)}\u00a0${symbol}`;
+}
+
 /** In base units where the market lists the asset no more, or has not answered. */
-export function amountText(units: BaseUnits, asset: Asset | undefined): string {
+export function assetAmountText(units: BaseUnits, asset: Asset | undefined): string {
   if (asset === undefined) return units.toString();
-  return `${formatAmount(units, asset.decimals)}\u00a0${asset.symbol}`;
+  return amountText(units, asset.decimals, asset.symbol);
 }

@@ -15,6 +15,7 @@
 // | screen.tsx | Screen: heading, title of the tab; every screen begins with it |
 // | answer.tsx | Answer: a query while it loads, fails, is old; Empty, Loading, Failed |
 // | announce.ts | announce: says a sentence in the live region of the layout |
+// | typed-form.tsx | TypedForm: one thing that is typed and taken, or why not |
 // | payout-form.tsx | PayoutForm: a Bitcoin address of the person |
 // | gas.ts, gas-notes.tsx | GasNotes: coins for network fees, what a wallet lacks and who sends |
 // | names.ts | chainName, assetName, shortAddress |

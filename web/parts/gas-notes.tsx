@@ -12,7 +12,7 @@ import { now } from '../market/clock.ts';
 import { useSends } from '../market/sends.ts';
 import { formatAmount, localTime } from '../texts/people.ts';
 import { text, type Values } from '../texts/texts.ts';
-import { amountText } from './amount-text.ts';
+import { assetAmountText } from './amount-text.ts';
 import { Copy } from './copy.tsx';
 import { enough, type GasNote, lackOf, noteOf } from './gas.ts';
 import { chainName } from './names.ts';
@@ -76,8 +76,8 @@ function NotesOf({ engine, side, times, isShort = false }: OneProps) {
     ...timesShown(times),
   };
   const tokens = {
-    holds: amountText(look.data?.holds ?? 0n, given),
-    ...{ amount: amountText(side.amount, given), lacking: amountText(lack, given) },
+    holds: assetAmountText(look.data?.holds ?? 0n, given),
+    ...{ amount: assetAmountText(side.amount, given), lacking: assetAmountText(lack, given) },
   };
   return (
     <>

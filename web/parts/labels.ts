@@ -1,10 +1,8 @@
-// How amounts of a swap are called: by the symbols that the market lists, else by what this app
+// How assets of a swap are called: by the symbols that the market lists, else by what this app
 // knows of the chain by itself.
 
 import type { Family } from '../../core/families.ts';
-import type { BaseUnits } from '../../core/nominal.ts';
 import type { PinnedAsset } from '../../sdk/trade.ts';
-import { formatAmount } from '../texts/people.ts';
 
 export type Listed = { readonly id: string; readonly symbol: string };
 
@@ -25,10 +23,6 @@ export function symbolOf(
   if (token === null) return coins[chain] ?? coinOf[family];
   const known = listed.find((each) => each.id === id);
   return known?.symbol ?? `token ${token.slice(0, 6)}…${token.slice(-4)}`;
-}
-
-export function amountText(units: BaseUnits, decimals: number, symbol: string): string {
-  return `${formatAmount(units, decimals)}\u00a0${symbol}`;
 }
 
 /** Of chains that this app's own tables know: a dev chain has none. */

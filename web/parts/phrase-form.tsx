@@ -1,11 +1,8 @@
 // Twelve words of another device, typed. They leave the page's memory with this form.
 
-import { useState } from 'react';
-import { messageOf } from '../../sdk/errors.ts';
 import type { PhraseCheck } from '../../sdk/rescue/phrase.ts';
 import { text } from '../texts/texts.ts';
-import { Button } from './button.tsx';
-import { TextArea } from './field.tsx';
+import { TypedForm } from './typed-form.tsx';
 
 export type PhraseFormProps = {
   /** Keeps a right phrase. */
@@ -14,46 +11,21 @@ export type PhraseFormProps = {
 };
 
 export function PhraseForm({ restore, done }: PhraseFormProps) {
-  const [typed, setTyped] = useState('');
-  const [fault, setFault] = useState<string | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const go = async () => {
-    setBusy(true);
-    try {
-      const check = await restore(typed);
-      if (!check.ok) return setFault(faultOf(check));
-      setTyped('');
-      done();
-    } catch (error) {
-      setFault(messageOf(error));
-    } finally {
-      setBusy(false);
-    }
+  const take = async (typed: string) => {
+    const check = await restore(typed);
+    if (!check.ok) return faultOf(check);
+    done();
+    return null;
   };
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        void go();
-      }}
-    >
-      <TextArea
-        label={text('phrase.restore.label')}
-        hint={text('phrase.restore.hint')}
-        error={fault}
-        value={typed}
-        onChange={(next) => {
-          setTyped(next);
-          setFault(null);
-        }}
-        mono
-        autoComplete="off"
-        maxLength={1_000}
-      />
-      <Button type="submit" kind="main" busy={isBusy}>
-        {text('phrase.restore.go')}
-      </Button>
-    </form>
+    <TypedForm
+      label={text('phrase.restore.label')}
+      hint={text('phrase.restore.hint')}
+      maxLength={1_000}
+      go={text('phrase.restore.go')}
+      take={take}
+      long
+    />
   );
 }
 

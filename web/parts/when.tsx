@@ -2,12 +2,7 @@
 
 import { isoTime } from '../../sdk/people.ts';
 import { now } from '../market/clock.ts';
-import { localTime } from '../texts/people.ts';
-
-/** Unix seconds of an RFC 3339 time of the market. */
-export function secondsOf(instant: string): number {
-  return Math.floor(Date.parse(instant) / 1_000);
-}
+import { localTime, secondsOf } from '../texts/people.ts';
 
 /** `at`: RFC 3339. */
 export function When({ at }: { readonly at: string }) {

@@ -27,6 +27,11 @@ export function formatPrice(
   return people.formatPrice(of, per, own(how));
 }
 
+/** Unix seconds of an RFC 3339 time of the market. */
+export function secondsOf(instant: string): UnixSeconds {
+  return Math.floor(Date.parse(instant) / 1_000);
+}
+
 export function localTime(at: UnixSeconds, now: UnixSeconds, how: people.TimeShown = {}): string {
   return people.localTime(at, now, own(how));
 }

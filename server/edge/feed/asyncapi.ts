@@ -7,7 +7,12 @@ import * as frames from '../schemas/feed.ts';
 import { feedPath } from './upgrade.ts';
 
 /** Of a client. */
-const heard = { first: frames.firstFrame, quote: frames.quoteFrame, ping: frames.pingFrame };
+const heard = {
+  first: frames.firstFrame,
+  quote: frames.quoteFrame,
+  ping: frames.pingFrame,
+  switch: frames.switchFrame,
+};
 
 /** Of the server. */
 const said = {
@@ -22,6 +27,7 @@ const said = {
   pong: frames.pongFrame,
   subscribed: frames.subscribedFrame,
   ...frames.eventFrames,
+  cancelOnDisconnect: frames.switchedFrame,
 };
 
 const description =

@@ -14,6 +14,7 @@ import { type Inbox, openInbox } from './inbox.ts';
 import { endKey, type Feed, type Maker } from './maker.ts';
 import { closeCodes, closeInWaves, createPeer, type Peer } from './peer.ts';
 import { createSnapshots } from './snapshot.ts';
+import { createSwitches, type Switches } from './switches.ts';
 import { acceptSockets } from './upgrade.ts';
 
 /** Of a process, some 20 KB each. */
@@ -22,6 +23,8 @@ const tickMs = 1_000;
 /** A peer that answers no ping for as long again is gone. */
 const pingEveryMs = 30_000;
 const recheckEveryMs = 10_000;
+/** Of its grace, in milliseconds a second, between pings to one whose quotes hang on it. */
+const graceShareMs = 300;
 
 type Open = {
   readonly ws: WebSocket;
@@ -30,6 +33,10 @@ type Open = {
   /** Something came since the last ping. */
   alive: boolean;
   nextPingAt: number;
+  pingedAt: number;
+  heardAt: number;
+  /** Of one that was dropped: since it was last heard. */
+  silentMs: number;
 };
 
 /** What tests change. */
@@ -58,7 +65,8 @@ export function registerFeed(
   const snapshots = createSnapshots(deps, hub);
   const { promise: started, resolve: start } = Promise.withResolvers<void>();
   const events = createFeedEvents(deps);
-  const shared = { deps, hub, keys, budgets, uses, snapshots, quote, events, started };
+  const switches = createSwitches(deps);
+  const shared = { deps, hub, keys, budgets, uses, snapshots, quote, events, switches, started };
   const feed: Feed = { ...shared, isClosing: () => closing };
   const forgetKeys = keys.onForgotten((accountId) => {
     for (const each of hub.of(accountId)) each.check();
@@ -89,12 +97,13 @@ export function registerFeed(
     }
   });
 
-  const tick = createTick(deps, open, pingMs, recheckMs);
+  const tick = createTick(deps, open, switches, { pingMs, recheckMs });
   let ticking: NodeJS.Timeout | undefined;
   app.addHook('onListen', async () => {
     following = followFeed(deps, hub, () => void closeInWaves(new Set(open)));
     void following.started.then(start);
     events.start();
+    switches.start();
     ticking = setInterval(tick, tickMs);
     ticking.unref();
   });
@@ -107,6 +116,7 @@ export function registerFeed(
     await closeInWaves(open);
     await following?.stop();
     await events.stop();
+    await switches.stop();
   });
 }
 
@@ -119,10 +129,13 @@ function serve(
   const { feedMakers } = feed.deps.metrics;
   const inbox = openInbox(feed, ws, peer, client);
   const nextPingAt = performance.now() + pingMs * (0.5 + Math.random() / 2);
-  const each: Open = { ws, peer, inbox, alive: true, nextPingAt };
+  const now = performance.now();
+  const heard = { alive: true, pingedAt: now, heardAt: now, silentMs: 0 };
+  const each: Open = { ws, peer, inbox, nextPingAt, ...heard };
   open.add(each);
   const isAlive = () => {
     each.alive = true;
+    each.heardAt = performance.now();
   };
   ws.on('pong', isAlive);
   ws.on('message', isAlive);
@@ -133,6 +146,7 @@ function serve(
     if (maker !== null) {
       feed.hub.leave(maker);
       feed.events.leave(maker);
+      feed.switches.leave(maker, each.silentMs);
     }
     feedMakers.set(open.size);
   });
@@ -143,8 +157,8 @@ function serve(
 function createTick(
   deps: Deps,
   open: ReadonlySet<Open>,
-  pingMs: number,
-  recheckMs: number,
+  switches: Switches,
+  { pingMs, recheckMs }: { readonly pingMs: number; readonly recheckMs: number },
 ): () => void {
   let checking = false;
   let recheckAt = performance.now() + recheckMs;
@@ -168,12 +182,17 @@ function createTick(
       const { ws, peer, inbox } = each;
       const maker = inbox.maker();
       if (maker !== null && maker.expiresAtMs <= nowMs) endKey(maker);
-      if (at < each.nextPingAt) continue;
+      // Of one whose quotes hang on it silence is noticed within its grace.
+      const grace = maker === null ? null : switches.graceOf(maker);
+      const everyMs = grace === null ? pingMs : Math.min(pingMs, grace * graceShareMs);
+      if (at < Math.min(each.nextPingAt, each.pingedAt + everyMs)) continue;
       if (!each.alive) {
+        each.silentMs = at - each.heardAt;
         peer.drop();
         continue;
       }
       each.alive = false;
+      each.pingedAt = at;
       each.nextPingAt = at + pingMs;
       if (peer.isOpen()) ws.ping();
     }

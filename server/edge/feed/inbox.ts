@@ -8,7 +8,7 @@ import type { Credential } from '../auth.ts';
 import { Malformed, parseBody } from '../body.ts';
 import { overBudget } from '../budgets.ts';
 import { fault as faultOfOurs, HttpError, refusalOf } from '../errors.ts';
-import { firstFrame, pingFrame, quoteFrame } from '../schemas/feed.ts';
+import { firstFrame, pingFrame, quoteFrame, switchFrame } from '../schemas/feed.ts';
 import { frameCheck } from '../validate.ts';
 import type { Manner } from './frames.ts';
 import type { Maker } from './maker.ts';
@@ -141,6 +141,7 @@ type First = {
   readonly since?: number;
   readonly events?: readonly FeedTopic[];
   readonly sinceEvent?: number;
+  readonly cancelOnDisconnect?: number;
 };
 
 /** Throws what a look-up throws. */
@@ -155,6 +156,7 @@ async function readGreeting(
   const fault = checkFirst(frame);
   if (fault !== null) return { sentence: `${example}: ${fault}` };
   const { resume = false, since = null, events, sinceEvent = null } = frame as First;
+  const { cancelOnDisconnect: graceSeconds = null } = frame as First;
   const coded = (code: string) => (resume ? { code } : {});
   if (since !== null && !resume) return { sentence: '"since" goes with "resume": true only' };
   if (sinceEvent !== null && events === undefined) {
@@ -174,7 +176,7 @@ async function readGreeting(
     return { sentence, close: closeCodes.noScope, ...coded('scope_missing') };
   }
   const asked = events === undefined ? null : { names: events, since: sinceEvent };
-  return { shown, caller, manner: resume ? 'resume' : 'plain', since, asked };
+  return { shown, caller, manner: resume ? 'resume' : 'plain', since, asked, graceSeconds };
 }
 
 /** The key of the frame, or the session that its ticket stood for; null = one that is not good. */
@@ -207,17 +209,18 @@ function refused({ deps }: Feed, error: unknown): { sentence: string; code: stri
   return refusal ?? faultOfOurs;
 }
 
-type Quote = { rfqId: string; quoteAmount: string; idempotencyKey?: string };
+type Quote = { rfqId: string; idempotencyKey?: string; [field: string]: unknown };
 
 const checkQuote = frameCheck(quoteFrame);
 const checkPing = frameCheck(pingFrame);
+const checkSwitch = frameCheck(switchFrame);
 
 /** Answers the frames of one socket. */
 function createHearing(feed: Feed, client: string, hold: () => void) {
   const turns = new Map<string, Promise<void>>();
   const free = createAllowance();
 
-  const quote = async (maker: Maker, { rfqId: given, quoteAmount, idempotencyKey }: Quote) => {
+  const quote = async (maker: Maker, { rfqId: given, idempotencyKey, ...body }: Quote) => {
     // As REST writes it, whose keys are kept by path.
     const rfqId = given.toLowerCase();
     const caller = await callerOf(feed.keys, maker.shown);
@@ -227,7 +230,7 @@ function createHearing(feed: Feed, client: string, hold: () => void) {
     // Half a surrogate pair has no place in a URL.
     const url = `/v1/rfqs/${encodeURIComponent(rfqId.toWellFormed())}/quotes`;
     const asked = { method: 'POST', url, headers, params: { id: rfqId }, query: {} };
-    const answer = await feed.quote({ ...asked, body: { quoteAmount } }, caller);
+    const answer = await feed.quote({ ...asked, body }, caller);
     const { error = '', thread } = answer.body as Answered;
     const more = keyed(idempotencyKey);
     if (thread === undefined) return refuse(maker, error, answer.code ?? '', { rfqId, ...more });
@@ -248,9 +251,15 @@ function createHearing(feed: Feed, client: string, hold: () => void) {
     if (turns.get(name) === own) turns.delete(name);
   };
 
+  const arm = (maker: Maker, graceSeconds: number | null) =>
+    feed.switches.set(maker, graceSeconds).catch((error: unknown) => {
+      const { sentence, code } = refused(feed, error);
+      refuse(maker, sentence, code, {});
+    });
+
   return async (maker: Maker, came: Came): Promise<void> => {
     if (feed.isClosing()) return;
-    const { ping, quote: wanted, fault } = readFrame(feed, maker, came);
+    const { ping, quote: wanted, fault, cancelOnDisconnect } = readFrame(feed, maker, came);
     if (ping !== undefined) {
       if (free()) maker.say({ type: 'pong', pong: ping });
       return;
@@ -262,6 +271,7 @@ function createHearing(feed: Feed, client: string, hold: () => void) {
       return hold();
     }
     if (fault !== undefined) refuse(maker, fault.sentence, fault.code, named(wanted));
+    else if (cancelOnDisconnect !== undefined) await arm(maker, cancelOnDisconnect);
     else await inTurn(maker, wanted as Quote);
   };
 }
@@ -285,6 +295,8 @@ function keyed(idempotencyKey: unknown): { idempotencyKey?: string } {
 type Read = {
   readonly quote?: Quote;
   readonly ping?: string;
+  /** Null = no more. */
+  readonly cancelOnDisconnect?: number | null;
   readonly fault?: { sentence: string; code: string };
 };
 
@@ -293,6 +305,10 @@ function readFrame(feed: Feed, { manner }: Maker, came: Came): Read {
   try {
     const frame = parseFrame(came);
     if (manner === 'resume' && checkPing(frame) === null) return frame as { ping: string };
+    if (isSwitch(frame)) {
+      const fault = checkSwitch(frame);
+      return fault === null ? frame : { fault: { sentence: fault, code: 'bad_field' } };
+    }
     const { quote } = (frame ?? {}) as { quote?: Quote };
     about = quote ? { quote } : {};
     const fault = checkQuote(frame);
@@ -303,6 +319,9 @@ function readFrame(feed: Feed, { manner }: Maker, came: Came): Read {
     return { ...about, fault: refused(feed, error) };
   }
 }
+
+const isSwitch = (frame: unknown): frame is { cancelOnDisconnect: number | null } =>
+  typeof frame === 'object' && frame !== null && 'cancelOnDisconnect' in frame;
 
 function whatIsTaken(manner: Manner): string {
   const ping = manner === 'resume' ? ' or {"ping": "<at most 64 characters>"}' : '';

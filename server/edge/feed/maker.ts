@@ -15,6 +15,7 @@ import { entriesBytes, type Manner } from './frames.ts';
 import { type Entry, type Hub, isFor, type Listener } from './hub.ts';
 import { closeCodes, type Peer } from './peer.ts';
 import type { Snapshots } from './snapshot.ts';
+import type { Switches } from './switches.ts';
 
 /** Entries written at once to one that catches up. */
 const chunk = 200;
@@ -36,6 +37,7 @@ export type Feed = {
   readonly snapshots: Snapshots;
   readonly quote: Run;
   readonly events: FeedEvents;
+  readonly switches: Switches;
   /** Until then nobody is sent anything. */
   readonly started: Promise<void>;
   isClosing(): boolean;
@@ -50,6 +52,8 @@ export type Greeting = {
   readonly since: number | null;
   /** Null = no events. */
   readonly asked: Asked | null;
+  /** Cancel on disconnect; null = it does not ask for it. */
+  readonly graceSeconds: number | null;
 };
 
 export type Maker = Listener &
@@ -115,8 +119,11 @@ type Start = {
 
 /** From the first frame to being live. */
 export async function begin(feed: Feed, maker: Maker, greeting: Greeting): Promise<void> {
-  const { since, asked } = greeting;
+  const { since, asked, graceSeconds } = greeting;
   const start: Start = { since, resumed: false };
+  if (graceSeconds !== null) {
+    await untilDone(feed, maker, () => feed.switches.set(maker, graceSeconds));
+  }
   if (asked !== null) await untilDone(feed, maker, () => feed.events.begin(maker, asked));
   await untilDone(feed, maker, () => tell(feed, maker, start));
 }

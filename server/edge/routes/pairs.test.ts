@@ -15,7 +15,7 @@ import { haltChain, resumeChain } from '../../market/halts.ts';
 import { readPrices } from '../../market/prices.ts';
 import { type AccountRecord, recordOf } from '../../market/records.ts';
 import { refused } from '../testing/edge.ts';
-import { negotiating, secretLock } from '../testing/negotiating.ts';
+import { negotiating, price, secretLock } from '../testing/negotiating.ts';
 
 const cost = (usual: bigint) => ({ usual, most: 2n * usual });
 const costs = { fund: cost(3n), claim: cost(5n), refund: cost(7n), settlesFromAmount: false };
@@ -48,6 +48,35 @@ const pairPath = (more = '') =>
   `/v1/pairs?direction=sell_base&baseAssetId=${btc.id}&quoteAssetId=${usd.id}${more}`;
 const pricePath = (base: { id: string }, quote: { id: string }) =>
   `/v1/pairs/price?baseAssetId=${base.id}&quoteAssetId=${quote.id}`;
+
+test('each side lists its threads by where they stand, page by page', async () => {
+  const [asks, quotes] = [await market.trader(), await market.trader()];
+  const [open, closed, agreed] = [[], [], []] as [string[], string[], string[]];
+  for (const list of [agreed, closed, open, agreed, closed, open]) {
+    const { id: rfqId } = await market.rfq({}, asks);
+    const { id } = (await market.quote(quotes, rfqId)).body.thread;
+    list.unshift(id);
+    if (list === closed) await asks.post(`/v1/rfqs/${rfqId}/cancel`);
+    if (list !== agreed) continue;
+    const words = { quoteAmount: price };
+    await asks.post(`/v1/threads/${id}/accept`, { ...words, hashlock: secretLock() });
+    await quotes.post(`/v1/threads/${id}/accept`, words);
+  }
+  for (const [status, wanted] of Object.entries({ open, closed, agreed })) {
+    for (const [role, by] of Object.entries({ taker: asks, maker: quotes })) {
+      const query = `/v1/threads?role=${role}&status=${status}`;
+      const first = (await by.get(`${query}&limit=1`)).body;
+      const second = (await by.get(`${query}&cursor=${first.nextCursor}`)).body;
+      const found = [...first.threads, ...second.threads];
+      assert.deepEqual([found.map(({ id }) => id), second.nextCursor], [wanted, null]);
+      assert.ok(found.every((each) => each.status === status));
+      const other = role === 'taker' ? 'maker' : 'taker';
+      const elsewhere = `/v1/threads?role=${other}&status=${status}`;
+      assert.deepEqual((await by.get(elsewhere)).body.threads, []);
+      refused(await by.get(`${elsewhere}&cursor=${first.nextCursor}`), '400 bad_cursor');
+    }
+  }
+});
 
 test('a trade is told as a thread of it would be: initiator, legs, times and both chains’ fees', async () => {
   const { status, body } = await taker.get(pairPath());

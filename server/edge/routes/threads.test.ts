@@ -33,6 +33,7 @@ test('a first quote is 201, the next of the same maker 200 on the same thread', 
     ...{ rfqId, makerId: maker.accountId, takerId: taker.accountId, status: 'open' },
     ...{ quoteAmount: price, proposedBy: 'maker', makerAccepted: false, takerAccepted: false },
     ...{ swapId: null, initiator: 'taker', acceptanceExpiresAt: null },
+    ...{ quoteExpiresAt: null, withdrawnAt: null },
   });
   assert.equal(shown.status, 'negotiating');
   const second = await quote(maker, rfqId, '66000000');

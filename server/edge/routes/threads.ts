@@ -1,15 +1,15 @@
-// Quotes and the negotiation that each one opens.
+// The negotiation that a quote opens.
 
 import type { FastifyInstance } from 'fastify';
 import { parseBaseUnits } from '../../../core/amounts.ts';
 import { parseHashlock } from '../../../core/hashlock.ts';
+import { listOwnThreads } from '../../db/own-threads.ts';
 import { findRfq } from '../../db/rfqs.ts';
-import { listQuotes, listThreads } from '../../db/threads.ts';
+import { listThreads } from '../../db/threads.ts';
 import { accept } from '../../market/agreement.ts';
-import { bookWriting, feedWriting } from '../../market/book.ts';
-import { mostQuotesWalked, threadsPage } from '../../market/bounds.ts';
-import { createGroupedQuotes } from '../../market/grouped-quotes.ts';
-import { createPrepareQuote, type Quoted, quote } from '../../market/quotes.ts';
+import { feedWriting } from '../../market/book.ts';
+import { threadsPage } from '../../market/bounds.ts';
+import type { Offered } from '../../market/negotiation.ts';
 import { type AccountRecord, recordOf } from '../../market/records.ts';
 import { unknownRfq } from '../../market/rfqs.ts';
 import { preparePropose, propose, readThread, unknownThread } from '../../market/threads.ts';
@@ -19,7 +19,7 @@ import { isUuid } from '../../ports/ids.ts';
 import { createMoments } from '../../ports/moments.ts';
 import { swapOfCaller } from '../../settle/access.ts';
 import { swapView } from '../../settle/view.ts';
-import { command, type Run, read } from '../command.ts';
+import { command, read } from '../command.ts';
 import { pageOf } from '../cursor.ts';
 import { idParams, pageQuery, threadId } from '../schemas/common.ts';
 import { accountRecord } from '../schemas/pair.ts';
@@ -32,25 +32,23 @@ const [recordMs, mostRecords] = [600_000, 10_000];
 const dayMs = 86_400_000;
 const params = idParams(threadId);
 
-/** Returns the quoting command, which the feed runs too. */
-export function registerThreads(app: FastifyInstance, deps: Deps): Run {
+export function registerThreads(app: FastifyInstance, deps: Deps): void {
   registerReads(app, deps);
   registerRecord(app, deps);
-  const quoting = registerQuotes(app, deps);
   command({ app, deps, tag }, 'POST /v1/threads/:id/propose', 'proposePrice', {
     about: 'Name another price. Both acceptances end.',
     params,
-    body: shapes.quoteBody,
+    body: shapes.proposeBody,
     replies: { 200: shapes.threadReply },
     before: async ({ caller, params, body, signal }) => {
-      const id = idOf(params);
-      const quoteAmount = parseBaseUnits(body.quoteAmount, 'quoteAmount');
-      await preparePropose(deps, caller.accountId, id, quoteAmount, signal);
-      return { id, quoteAmount };
+      const id = threadIdOf(params);
+      const offered = offeredIn(body, deps.now());
+      await preparePropose(deps, caller.accountId, id, offered.quoteAmount, signal);
+      return { id, offered };
     },
     run: async (tx, { caller, prepared }) => {
-      const { id, quoteAmount } = prepared;
-      const moved = await propose(tx, deps, caller.accountId, id, quoteAmount);
+      const { id, offered } = prepared;
+      const moved = await propose(tx, deps, caller.accountId, id, offered);
       return { status: 200, body: { thread: threadView(deps, moved, deps.now()) } };
     },
   });
@@ -64,7 +62,7 @@ export function registerThreads(app: FastifyInstance, deps: Deps): Run {
     body: shapes.acceptBody,
     replies: { 200: shapes.acceptReply },
     run: async (tx, { caller, params, body }) => {
-      const accepted = await accept(tx, deps, caller.accountId, idOf(params), {
+      const accepted = await accept(tx, deps, caller.accountId, threadIdOf(params), {
         quoteAmount: parseBaseUnits(body.quoteAmount, 'quoteAmount'),
         hashlock: body.hashlock === undefined ? null : parseHashlock(body.hashlock),
         rules: body.rules,
@@ -75,34 +73,6 @@ export function registerThreads(app: FastifyInstance, deps: Deps): Run {
       const { swap, party } = await swapOfCaller(tx, accepted.swapId, caller.accountId);
       return { status: 200, body: { thread: shown, swap: swapView(swap, party, nowMs) } };
     },
-  });
-  return quoting;
-}
-
-function registerQuotes(app: FastifyInstance, deps: Deps): Run {
-  const writing = { ...deps, db: bookWriting(deps.db) };
-  const prepareQuote = createPrepareQuote(deps);
-  const quoteGrouped = createGroupedQuotes(writing);
-  const replyOf = ({ thread, created }: Quoted) => ({
-    status: created ? 201 : 200,
-    body: { thread: threadView(deps, thread, deps.now()) },
-  });
-  return command({ app, deps: writing, tag }, 'POST /v1/rfqs/:id/quotes', 'quoteRfq', {
-    about: 'Quote a price. The first one opens a thread; later ones move its price.',
-    scope: 'maker',
-    params: rfqParams,
-    body: shapes.quoteBody,
-    replies: { 200: shapes.threadReply, 201: shapes.threadReply },
-    outcomes: { 200: 'the price of the thread there is has moved', 201: 'a thread was opened' },
-    before: async ({ caller, params, body, signal }) => {
-      if (!isUuid(params.id)) throw unknownRfq(params.id);
-      const quoteAmount = parseBaseUnits(body.quoteAmount, 'quoteAmount');
-      const wanted = { makerId: caller.accountId, rfqId: params.id.toLowerCase(), quoteAmount };
-      await prepareQuote(wanted, signal);
-      return wanted;
-    },
-    run: async (tx, { prepared }) => replyOf(await quote(tx, deps, prepared)),
-    grouped: async ({ prepared }) => replyOf(await quoteGrouped(prepared)),
   });
 }
 
@@ -133,19 +103,27 @@ function registerReads(app: FastifyInstance, deps: Deps): void {
   });
 
   read({ app, deps, tag }, '/v1/threads', 'listQuotes', {
-    about: 'Your quotes: open threads of live RFQs that you are the maker of, newest first.',
-    query: pageQuery({}),
+    about: 'Your threads by side and status, newest first. Of its own the open ones as maker.',
+    query: pageQuery(shapes.ownThreads),
     replies: { 200: shapes.threadList },
-    handle: async ({ caller: { accountId: makerId }, query }) => {
+    handle: async ({ caller: { accountId }, query }) => {
+      const { role = 'maker', status = 'open', ...page } = query;
       const now = new Date(deps.now());
-      const find = (from: readonly string[] | null, limit: number) =>
-        listQuotes(deps.db, {
-          ...{ makerId, before: from?.[0] ?? null },
-          ...{ now, walked: mostQuotesWalked, limit },
-        });
-      const page = await pageOf(deps, query, { list: 'quotes', makerId }, find);
-      const threads = page.rows.map((each) => threadView(deps, each, now.getTime()));
-      return { threads, nextCursor: page.nextCursor };
+      const { rows, nextCursor } = await pageOf(
+        deps,
+        page,
+        { list: 'quotes', accountId, role, status },
+        (from, limit) =>
+          listOwnThreads(deps.db, role, status, {
+            accountId,
+            before: from?.[0] ?? null,
+            now,
+            limit,
+          }),
+        ({ id, swapId }) => [swapId ?? id],
+      );
+      const threads = rows.map((each) => threadView(deps, each, now.getTime()));
+      return { threads, nextCursor };
     },
   });
 
@@ -154,7 +132,7 @@ function registerReads(app: FastifyInstance, deps: Deps): void {
     params,
     replies: { 200: shapes.thread },
     handle: async ({ caller, params }) =>
-      threadView(deps, await readThread(deps.db, caller.accountId, idOf(params)), deps.now()),
+      threadView(deps, await readThread(deps.db, caller.accountId, threadIdOf(params)), deps.now()),
   });
 }
 
@@ -167,7 +145,7 @@ function registerRecord(app: FastifyInstance, deps: Deps): void {
     params,
     replies: { 200: accountRecord },
     handle: async ({ caller, params }) => {
-      const { makerId, takerId } = await readThread(deps.db, caller.accountId, idOf(params));
+      const { makerId, takerId } = await readThread(deps.db, caller.accountId, threadIdOf(params));
       const accountId = caller.accountId === makerId ? takerId : makerId;
       const nowMs = deps.now();
       const key = `${accountId} ${Math.floor(nowMs / dayMs)}`;
@@ -184,7 +162,18 @@ function registerRecord(app: FastifyInstance, deps: Deps): void {
   });
 }
 
-function idOf({ id }: { readonly id: string }): string {
+export type OfferBody = { readonly quoteAmount: string; readonly validForSeconds?: number };
+
+/** What is offered, received at `nowMs`. */
+export function offeredIn(body: OfferBody, nowMs: number): Offered {
+  const { quoteAmount, validForSeconds } = body;
+  return {
+    quoteAmount: parseBaseUnits(quoteAmount, 'quoteAmount'),
+    expiresAt: validForSeconds === undefined ? null : nowMs + validForSeconds * 1_000,
+  };
+}
+
+export function threadIdOf({ id }: { readonly id: string }): string {
   if (!isUuid(id)) throw unknownThread(id);
   return id.toLowerCase();
 }

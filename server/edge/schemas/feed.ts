@@ -3,6 +3,7 @@
 import { feedTopics } from '../../db/feed-events.ts';
 import * as s from './common.ts';
 import { rfq } from './rfq.ts';
+import { quoted } from './thread.ts';
 import { titleOf, webhookEvents } from './webhook.ts';
 
 const type = <const T extends string>(name: T) => s.oneOf([name], 'which frame it is');
@@ -12,6 +13,12 @@ const idempotencyKey = s.optional(
   s.text('with `resume`: that of the quote, where it had one', 'quote-7f3a'),
 );
 const most = { maxItems: 100 };
+
+const graceSeconds = s.int(
+  'cancel on disconnect: your open quotes are withdrawn when you were gone for so many seconds',
+  15,
+  { minimum: 5, maximum: 60 },
+);
 
 export const firstFrame = s.form(
   'FirstFrame',
@@ -38,6 +45,7 @@ export const firstFrame = s.form(
         { minItems: 1, maxItems: feedTopics.length, uniqueItems: true },
       ),
     ),
+    cancelOnDisconnect: s.optional(graceSeconds),
     sinceEvent: s.optional(
       s.int(
         'with `events`: the last `eventSeq` that was seen; what came after it is sent',
@@ -55,7 +63,7 @@ export const quoteFrame = s.form(
     quote: s.input(
       {
         rfqId: s.text('the RFQ', s.exampleIn(s.rfqId), { maxLength: 200 }),
-        quoteAmount: s.as(s.amount, 'the price, in base units of the quote asset', '250000000'),
+        ...quoted,
         idempotencyKey: s.optional(
           s.text('as the header: a retry with it is answered with the first reply', 'quote-7f3a', {
             maxLength: 255,
@@ -161,3 +169,15 @@ function eventFrame(topic: (typeof feedTopics)[number]) {
 export const eventFrames = Object.fromEntries(
   feedTopics.map((topic) => [topic, eventFrame(topic)]),
 );
+
+export const switchFrame = s.form(
+  'SwitchFrame',
+  'Asks for cancel on disconnect from now on, or no more: before you leave for longer.',
+  { cancelOnDisconnect: s.nullable(graceSeconds) },
+);
+
+export const switchedFrame = s.model('SwitchedFrame', 'Cancel on disconnect is stored so.', {
+  type: type('cancelOnDisconnect'),
+  seconds: s.nullable(graceSeconds, 'the seconds; null: this connection does not ask for it'),
+  seq,
+});

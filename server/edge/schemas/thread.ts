@@ -1,5 +1,7 @@
 // Shapes of negotiation threads.
 
+import { threadStatuses } from '../../db/own-threads.ts';
+import { validForSeconds } from '../../market/bounds.ts';
 import * as s from './common.ts';
 import { rfq } from './rfq.ts';
 import { rules, rulesInput } from './rules.ts';
@@ -8,7 +10,26 @@ import { swapSchema } from './swap.ts';
 const party = (description: string) => s.oneOf(['maker', 'taker'], description);
 const quoteAmount = s.as(s.amount, 'the price, in base units of the quote asset', '250000000');
 
-export const quoteBody = s.form('QuoteBody', 'A price.', { quoteAmount });
+const { least: minimum, most: maximum } = validForSeconds;
+const offered = {
+  quoteAmount,
+  validForSeconds: s.optional(
+    s.int('how long this price holds, from its receipt; left out: as long as the RFQ', 30, {
+      minimum,
+      maximum,
+    }),
+  ),
+};
+/** What a maker quotes. */
+export const quoted = {
+  ...offered,
+  unlessAccepted: s.optional(
+    s.flag("refused while the taker's acceptance of the price before stands", true),
+  ),
+};
+
+export const quoteBody = s.form('QuoteBody', 'A price of a maker.', quoted);
+export const proposeBody = s.form('ProposeBody', 'Another price.', offered);
 
 export const acceptBody = s.form('AcceptBody', 'What is agreed to.', {
   quoteAmount: s.as(quoteAmount, 'the price as you read it; another one is refused'),
@@ -31,12 +52,18 @@ export const thread = s.model('Thread', 'A negotiation between the maker and the
   rfqId: s.rfqId,
   makerId: s.as(s.accountId, 'UUID of the account that quotes'),
   takerId: s.as(s.accountId, 'UUID of the account that asked'),
-  status: s.oneOf(['open', 'agreed', 'closed'], 'where it stands'),
+  status: s.oneOf(threadStatuses, 'where it stands'),
   quoteAmount,
   proposedBy: party('whose price it is'),
   makerAccepted: s.flag('the maker accepts this price', true),
   takerAccepted: s.flag('the taker accepts this price', false),
   acceptanceExpiresAt: s.nullable(s.instant('when the standing acceptance lapses')),
+  quoteExpiresAt: s.nullable(
+    s.instant('from when on nobody may accept this price; null: it has no end of its own'),
+  ),
+  withdrawnAt: s.nullable(
+    s.instant('when the maker withdrew its quote, which closed the thread until it quotes again'),
+  ),
   initiator: party('who makes the secret and funds first'),
   legs: s.group('what each side would fund', { a: leg, b: leg }),
   rules: s.nullable(
@@ -57,6 +84,12 @@ export const thread = s.model('Thread', 'A negotiation between the maker and the
   createdAt: s.instant('when the first quote came'),
   updatedAt: s.instant('when it last changed'),
 });
+
+/** Which of one's own threads. */
+export const ownThreads = {
+  role: s.optional(party('your side of them; `maker` unless named')),
+  status: s.optional(s.oneOf(threadStatuses, 'where they stand; `open` unless named')),
+};
 
 export const threadReply = s.model('ThreadReply', 'The thread as it is now.', { thread });
 

@@ -79,6 +79,9 @@ export const webhookEvents: Readonly<Record<string, ReturnType<typeof event>>> =
     threadId: s.threadId,
     rfqId: s.rfqId,
     quoteAmount: price,
+    quoteExpiresAt: s.optional(
+      s.instant('where the price has an end of its own: from when on nobody may accept it'),
+    ),
   }),
   'swap.agreed': event('swap.agreed', 'Both sides accepted; the swap exists', {
     swapId: s.swapId,

@@ -5,13 +5,13 @@ import { type FormEvent, useEffect, useState } from 'react';
 import { account, isRefused, type Purpose, type SignedIn } from '../../market/account.ts';
 import { now } from '../../market/clock.ts';
 import { config } from '../../market/config.ts';
+import { secondsOf } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { Failed } from '../answer.tsx';
 import { Button } from '../button.tsx';
 import { Clock } from '../clock.tsx';
 import { TextField } from '../field.tsx';
 import { Notice } from '../notice.tsx';
-import { secondsOf } from '../when.tsx';
 import { useAct } from './act.ts';
 import './ways.css';
 

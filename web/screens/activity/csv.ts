@@ -2,6 +2,7 @@
 // symbols are written by whoever made a token.
 
 import { isoTime } from '../../../sdk/people.ts';
+import { secondsOf } from '../../texts/people.ts';
 import { exactAmount, type Row, type Side } from './rows.ts';
 
 /** Spreadsheets take a cell that begins so for a formula, also behind what they trim. */
@@ -26,7 +27,7 @@ const sideColumns = (name: string, side: (row: Row) => Side) =>
     [`${name}_refund_tx`, (row: Row) => side(row).of.refundTx ?? ''],
   ] as const;
 
-const isoOf = (instant: string) => isoTime(Math.floor(Date.parse(instant) / 1_000));
+const isoOf = (instant: string) => isoTime(secondsOf(instant));
 
 const columns: readonly (readonly [string, (row: Row) => string])[] = [
   ['swap', ({ swap }) => swap.id],

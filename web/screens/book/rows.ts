@@ -2,7 +2,7 @@
 
 import type { BaseUnits, UnixSeconds } from '../../../core/nominal.ts';
 import type { Asset, Rfq } from '../../../sdk/types.ts';
-import { formatPrice } from '../../texts/people.ts';
+import { formatPrice, secondsOf } from '../../texts/people.ts';
 
 export type Side = {
   /** undefined: the market lists it no more, or has not answered. */
@@ -32,7 +32,7 @@ export function rowsOf(
 ): Row[] {
   const byId = new Map(assets.map((asset) => [asset.id, asset]));
   return rfqs.flatMap((rfq) => {
-    const closesAt = Math.floor(Date.parse(rfq.expiresAt) / 1_000);
+    const closesAt = secondsOf(rfq.expiresAt);
     if (closesAt <= now) return [];
     const ask = rfq.askAmount === null ? null : BigInt(rfq.askAmount);
     const base = { asset: byId.get(rfq.baseAssetId), amount: BigInt(rfq.baseAmount) };

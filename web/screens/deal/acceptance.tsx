@@ -2,8 +2,8 @@
 // checked, and what the person confirms first.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useNavigate, useRouter } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
 import { otherLeg } from '../../../core/trade.ts';
 import { messageOf, ParleyApiError } from '../../../sdk/errors.ts';
 import { defaultAcceptTtlSeconds as acceptSeconds } from '../../../sdk/trade.ts';
@@ -14,7 +14,7 @@ import { market } from '../../market/client.ts';
 import { now } from '../../market/clock.ts';
 import { standingOf } from '../../market/offers.ts';
 import { queries } from '../../market/queries.ts';
-import { amountText } from '../../parts/amount-text.ts';
+import { assetAmountText } from '../../parts/amount-text.ts';
 import { Answer, Failed, Loading } from '../../parts/answer.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Clock } from '../../parts/clock.tsx';
@@ -124,7 +124,7 @@ function Accepting(props: AcceptingProps) {
     <>
       {openFor !== null && !isOpen && (
         <Notice kind="warn">
-          {text('deal.moved', { amount: amountText(BigInt(thread.quoteAmount), quote) })}
+          {text('deal.moved', { amount: assetAmountText(BigInt(thread.quoteAmount), quote) })}
         </Notice>
       )}
       <div className="deal-accept">
@@ -146,6 +146,9 @@ type QuestionProps = AcceptingProps & {
 function Question(props: QuestionProps) {
   const { engine, deal, terms, base, quote, thread, onClose } = props;
   const navigate = useNavigate();
+  const router = useRouter();
+  // The screen of the swap is loaded while the person reads.
+  useEffect(() => void router.loadRouteChunk(router.routesById['/swaps/$id']), [router]);
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
   const examined = useQuery({
     queryKey: ['examined', props.look],
@@ -177,8 +180,8 @@ function Question(props: QuestionProps) {
           : text('deal.confirm.first');
   const nameOf = (assetId: string) => (assetId === base.id ? base : quote);
   const [give, get] = [
-    amountText(terms.gives.amount, nameOf(terms.gives.assetId)),
-    amountText(terms.gets.amount, nameOf(terms.gets.assetId)),
+    assetAmountText(terms.gives.amount, nameOf(terms.gives.assetId)),
+    assetAmountText(terms.gets.amount, nameOf(terms.gets.assetId)),
   ];
   const [chain, other] = [chainName(terms.gives.chain), chainName(terms.gets.chain)];
   return (

@@ -3,7 +3,7 @@
 import type { Party } from '../../../core/trade.ts';
 import type { Asset, Thread } from '../../../sdk/types.ts';
 import { getsQuote } from '../../market/prices.ts';
-import { amountText } from '../../parts/amount-text.ts';
+import { assetAmountText } from '../../parts/amount-text.ts';
 import { chainName } from '../../parts/names.ts';
 import { formatPercent } from '../../texts/people.ts';
 import { type TextKey, text } from '../../texts/texts.ts';
@@ -48,8 +48,8 @@ function priceConfirmation({ thread, party, reference, quote }: ToConfirm): Conf
   const key: TextKey = from === 'ask' ? `deal.confirm.ask_${how}` : `deal.confirm.${how}`;
   const values = {
     percent: formatPercent(bps),
-    amount: amountText(BigInt(thread.quoteAmount), quote),
-    expected: amountText(expected, quote),
+    amount: assetAmountText(BigInt(thread.quoteAmount), quote),
+    expected: assetAmountText(expected, quote),
   };
   return [text(key, values)];
 }

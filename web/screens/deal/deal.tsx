@@ -12,7 +12,7 @@ import { now } from '../../market/clock.ts';
 import { type Standing, standingOf } from '../../market/offers.ts';
 import { priceOf, usePrice, useRecord } from '../../market/pairs.ts';
 import { useSession } from '../../market/session.ts';
-import { amountText } from '../../parts/amount-text.ts';
+import { assetAmountText } from '../../parts/amount-text.ts';
 import { Answer } from '../../parts/answer.tsx';
 import { AssetAmount } from '../../parts/asset-amount.tsx';
 import { chainName } from '../../parts/names.ts';
@@ -21,7 +21,7 @@ import { useNow } from '../../parts/now.ts';
 import { recordText } from '../../parts/record.ts';
 import { Screen } from '../../parts/screen.tsx';
 import { SignedIn } from '../../parts/signed-in.tsx';
-import { formatPercent, localTime } from '../../texts/people.ts';
+import { formatPercent, localTime, secondsOf } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { Acceptance } from './acceptance.tsx';
 import { Counter } from './counter.tsx';
@@ -78,7 +78,7 @@ function titleOf(
   if (thread === undefined || assets === undefined || party === null) return text('deal.one');
   const { gives, gets } = termsOf(thread, party);
   const said = ({ assetId, amount }: TermsLeg) =>
-    amountText(
+    assetAmountText(
       amount,
       assets.find((each) => each.id === assetId),
     );
@@ -207,7 +207,7 @@ function Against({ reference, quote, isKnown }: AgainstProps) {
   }
   const { bps, from, expected, isFar } = reference;
   const how = bps === 0 ? 'even' : bps > 0 ? 'better' : 'worse';
-  const values = { percent: formatPercent(bps), amount: amountText(expected, quote) };
+  const values = { percent: formatPercent(bps), amount: assetAmountText(expected, quote) };
   const looks = bps < 0 && isFar ? 'bad-ink' : bps < 0 ? 'warn-ink' : undefined;
   return <p className={looks}>{text(`deal.${from}.${how}`, values)}</p>;
 }
@@ -257,10 +257,10 @@ function Moves({ thread, party, quote }: Omit<DealProps, 'base'>) {
         {thread.messages.toReversed().map(({ by, quoteAmount, at }) => (
           <li key={at}>
             {text(by === party ? 'deal.move.you' : 'deal.move.them', {
-              amount: amountText(BigInt(quoteAmount), quote),
+              amount: assetAmountText(BigInt(quoteAmount), quote),
             })}{' '}
             <time dateTime={at} className="soft">
-              {localTime(Math.floor(Date.parse(at) / 1_000), now())}
+              {localTime(secondsOf(at), now())}
             </time>
           </li>
         ))}

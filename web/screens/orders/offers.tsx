@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import type { Asset } from '../../../sdk/types.ts';
 import type { Offer } from '../../market/offers.ts';
 import { useRecord } from '../../market/pairs.ts';
-import { amountText } from '../../parts/amount-text.ts';
+import { assetAmountText } from '../../parts/amount-text.ts';
 import { AssetAmount } from '../../parts/asset-amount.tsx';
 import { recordText } from '../../parts/record.ts';
 import { Table } from '../../parts/table.tsx';
@@ -59,7 +59,7 @@ export function Offers({ offers, quote, isGot }: OffersProps) {
               params={{ id: thread.id }}
               className="button"
               aria-label={text('order.view.of', {
-                amount: amountText(quoteAmount ?? BigInt(thread.quoteAmount), quote),
+                amount: assetAmountText(quoteAmount ?? BigInt(thread.quoteAmount), quote),
               })}
             >
               {text('order.view')}
@@ -78,7 +78,7 @@ function isBest(offers: readonly Offer[], offer: Offer): boolean {
 
 function moveText({ standing, countered }: Offer, quote: Asset | undefined): string {
   if (standing.is !== 'my_price') return text(`order.move.${standing.is}`);
-  return text('order.move.my_price', { amount: amountText(countered ?? 0n, quote) });
+  return text('order.move.my_price', { amount: assetAmountText(countered ?? 0n, quote) });
 }
 
 function Against({ bps }: { readonly bps: number | null }) {

@@ -1,7 +1,7 @@
 // One order. Its creator sees the quotes as they come, best first; whoever else has the link may
 // quote it.
 
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { messageOf, ParleyApiError } from '../../../sdk/errors.ts';
@@ -9,12 +9,12 @@ import type { Asset, Rfq } from '../../../sdk/types.ts';
 import { useAssets } from '../../market/assets.ts';
 import { market } from '../../market/client.ts';
 import { now } from '../../market/clock.ts';
-import { type Offer, offersOf } from '../../market/offers.ts';
+import { type Offer, offersOf, oneOfEach } from '../../market/offers.ts';
 import { priceOf, usePrice } from '../../market/pairs.ts';
 import { getsQuote } from '../../market/prices.ts';
 import { queries } from '../../market/queries.ts';
 import { useSession } from '../../market/session.ts';
-import { amountText } from '../../parts/amount-text.ts';
+import { assetAmountText } from '../../parts/amount-text.ts';
 import { announce } from '../../parts/announce.ts';
 import { Answer, Empty } from '../../parts/answer.tsx';
 import { AssetAmount } from '../../parts/asset-amount.tsx';
@@ -27,7 +27,7 @@ import { Screen } from '../../parts/screen.tsx';
 import { SignedIn } from '../../parts/signed-in.tsx';
 import { tell, useTellState } from '../../parts/tell.ts';
 import { TellMe } from '../../parts/tell-me.tsx';
-import { formatAmount } from '../../texts/people.ts';
+import { formatAmount, secondsOf } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { Offers } from './offers.tsx';
 import { QuoteForm } from './quote-form.tsx';
@@ -103,7 +103,7 @@ function titleOf(rfq: Rfq | undefined, assets: readonly Asset[] | undefined): st
   if (rfq === undefined || assets === undefined) return text('order.one');
   const said = ({ assetId, amount }: Sided) => {
     const asset = assets.find((each) => each.id === assetId);
-    return amount === null ? (asset?.symbol ?? '') : amountText(amount, asset);
+    return amount === null ? (asset?.symbol ?? '') : assetAmountText(amount, asset);
   };
   const { gives, gets } = sidesOfOrder(rfq);
   return text('order.title', { give: said(gives), get: said(gets) });
@@ -156,7 +156,7 @@ function Shown({ rfq, assets, isOwn }: ShownProps) {
           <div>
             <dt>{text('order.closes')}</dt>
             <dd>
-              <Clock at={Math.floor(Date.parse(rfq.expiresAt) / 1_000)} />
+              <Clock at={secondsOf(rfq.expiresAt)} />
             </dd>
           </div>
         )}
@@ -164,7 +164,7 @@ function Shown({ rfq, assets, isOwn }: ShownProps) {
       {rfq.askAmount !== null && (
         <p>
           {text(isOwn ? 'order.you_ask' : 'order.they_ask', {
-            amount: amountText(BigInt(rfq.askAmount), named(rfq.quoteAssetId)),
+            amount: assetAmountText(BigInt(rfq.askAmount), named(rfq.quoteAssetId)),
           })}
         </p>
       )}
@@ -225,15 +225,23 @@ function Ended({ rfq, status, assets, isOwn }: EndedProps) {
   );
 }
 
-/** Threads of a page, and the default of the market. */
-const mostThreads = 100;
+/** Threads of a page, the most that the market gives; pages: as many as an order may have. */
+const [mostThreads, mostPages] = [100, 20];
 
 function useThreads(rfqId: string, live: boolean) {
   const telling = useTellState();
-  return useQuery({
+  return useInfiniteQuery({
     queryKey: ['threads', rfqId],
-    queryFn: ({ signal }) => market.threadsOfRfq(rfqId, { limit: mostThreads }, { signal }),
-    refetchInterval: () => (live ? everyMs() : false),
+    queryFn: ({ signal, pageParam }) => {
+      const from = pageParam === null ? {} : { cursor: pageParam };
+      return market.threadsOfRfq(rfqId, { limit: mostThreads, ...from }, { signal });
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }, pages) => (pages.length < mostPages ? nextCursor : null),
+    select: ({ pages }) => oneOfEach(pages.flatMap(({ threads }) => threads)),
+    // Each page is a request of the account's budget.
+    refetchInterval: ({ state: { data } }) =>
+      live ? everyMs() * Math.max(1, data?.pages.length ?? 1) : false,
     // Whoever wants to be told of a quote looks elsewhere meanwhile.
     refetchIntervalInBackground: telling === 'on',
   });
@@ -246,11 +254,16 @@ function Quotes({ rfq, live, assets }: { rfq: Rfq; live: boolean; assets: readon
   const price = usePrice({ baseAssetId: rfq.baseAssetId, quoteAssetId: rfq.quoteAssetId });
   const quote = assets.find(({ id }) => id === rfq.quoteAssetId);
   const isGot = getsQuote(rfq, 'taker');
+  const more = (
+    <Button busy={threads.isFetchingNextPage} onPress={() => void threads.fetchNextPage()}>
+      {text('order.more_quotes.load')}
+    </Button>
+  );
   return (
     <section aria-labelledby="quotes">
       <h2 id="quotes">{text('order.quotes')}</h2>
       <Answer of={threads}>
-        {({ threads: found, nextCursor }) => {
+        {(found) => {
           const offers = offersOf(found, priceOf(price.data), now() * 1_000);
           return (
             <>
@@ -267,8 +280,10 @@ function Quotes({ rfq, live, assets }: { rfq: Rfq; live: boolean; assets: readon
                 </>
               )}
               {live && <TellMe path={`/orders/${rfq.id}`} />}
-              {nextCursor !== null && (
-                <Notice kind="info">{text('order.more_quotes', { count: mostThreads })}</Notice>
+              {threads.hasNextPage && (
+                <Notice kind="warn" action={more}>
+                  {text('order.more_quotes', { count: found.length })}
+                </Notice>
               )}
             </>
           );
@@ -298,7 +313,7 @@ function Told({ offers, quote, rfqId }: ToldProps) {
     if (before === null) return;
     for (const [id, amount] of now) {
       if (before.get(id) === amount) continue;
-      announce(text('order.new_quote', { amount: amountText(amount, quote) }));
+      announce(text('order.new_quote', { amount: assetAmountText(amount, quote) }));
       const said = { title: text('tell.quote'), body: text('tell.quote.why') };
       void tell({ ...said, key: `quote ${id} ${amount}`, path: `/orders/${rfqId}` });
     }
@@ -308,7 +323,7 @@ function Told({ offers, quote, rfqId }: ToldProps) {
 
 function Visitor({ rfq, live, assets }: { rfq: Rfq; live: boolean; assets: readonly Asset[] }) {
   const threads = useThreads(rfq.id, live);
-  const mine = threads.data?.threads[0];
+  const mine = threads.data?.[0];
   if (mine !== undefined) {
     return (
       <Notice

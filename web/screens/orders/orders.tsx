@@ -6,7 +6,7 @@ import { messageOf } from '../../../sdk/errors.ts';
 import type { Asset, Rfq } from '../../../sdk/types.ts';
 import { useAssets } from '../../market/assets.ts';
 import { market } from '../../market/client.ts';
-import { amountText } from '../../parts/amount-text.ts';
+import { assetAmountText } from '../../parts/amount-text.ts';
 import { Empty, Failed, Loading } from '../../parts/answer.tsx';
 import { AssetAmount } from '../../parts/asset-amount.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -15,6 +15,7 @@ import { Notice } from '../../parts/notice.tsx';
 import { Screen } from '../../parts/screen.tsx';
 import { SignedIn } from '../../parts/signed-in.tsx';
 import { Table } from '../../parts/table.tsx';
+import { secondsOf } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { sidesOfOrder } from './views.ts';
 import './orders.css';
@@ -83,7 +84,7 @@ function List({ rfqs, assets }: { rfqs: readonly Rfq[]; assets: readonly Asset[]
         {asset === undefined ? '' : `${asset.symbol}, `}
         {ask === null
           ? text('orders.quotes_decide')
-          : text('orders.asking', { amount: amountText(BigInt(ask), asset) })}
+          : text('orders.asking', { amount: assetAmountText(BigInt(ask), asset) })}
       </>
     );
   };
@@ -110,7 +111,7 @@ function List({ rfqs, assets }: { rfqs: readonly Rfq[]; assets: readonly Asset[]
         {
           key: 'closes',
           label: text('orders.closes'),
-          cell: ({ expiresAt }) => <Countdown at={Math.floor(Date.parse(expiresAt) / 1_000)} />,
+          cell: ({ expiresAt }) => <Countdown at={secondsOf(expiresAt)} />,
         },
         {
           key: 'open',
@@ -118,7 +119,7 @@ function List({ rfqs, assets }: { rfqs: readonly Rfq[]; assets: readonly Asset[]
           cell: (rfq) => {
             const { gives } = sidesOfOrder(rfq);
             const base = named(rfq.baseAssetId);
-            const what = gives.amount === null ? base?.symbol : amountText(gives.amount, base);
+            const what = gives.amount === null ? base?.symbol : assetAmountText(gives.amount, base);
             return (
               <Link
                 to="/orders/$id"

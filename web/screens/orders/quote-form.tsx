@@ -3,16 +3,21 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { messageOf } from '../../../sdk/errors.ts';
+import { messageOf, ParleyApiError } from '../../../sdk/errors.ts';
 import type { Asset, Rfq } from '../../../sdk/types.ts';
 import { market } from '../../market/client.ts';
 import { getsQuote } from '../../market/prices.ts';
 import { AmountField } from '../../parts/amount-field.tsx';
-import { amountText } from '../../parts/amount-text.ts';
+import { assetAmountText } from '../../parts/amount-text.ts';
 import { Button } from '../../parts/button.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { typedAmount } from '../../parts/typed-amount.ts';
 import { text } from '../../texts/texts.ts';
+
+/** Before a quote the market says of a private order to nobody else whom it is for. */
+function isForAnother(error: Error | null): boolean {
+  return error instanceof ParleyApiError && error.code === 'not_addressed';
+}
 
 export function QuoteForm({ rfq, assets }: { rfq: Rfq; assets: readonly Asset[] }) {
   const [typed, setTyped] = useState('');
@@ -24,9 +29,16 @@ export function QuoteForm({ rfq, assets }: { rfq: Rfq; assets: readonly Asset[] 
     onSuccess: ({ id }) => navigate({ to: '/deals/$id', params: { id } }),
   });
   if (quote === undefined) return null;
+  if (isForAnother(quoting.error)) {
+    return (
+      <Notice kind="info" title={text('order.quote.not_yours')}>
+        {text('order.quote.not_yours.why')}
+      </Notice>
+    );
+  }
   const { units, fault } = typedAmount(typed, quote.decimals);
   const isGot = getsQuote(rfq, 'maker');
-  const known = amountText(BigInt(rfq.baseAmount), base);
+  const known = assetAmountText(BigInt(rfq.baseAmount), base);
   const [give, get] = isGot ? [known, quote.symbol] : [quote.symbol, known];
   const blocked = fault ?? (units === null ? text('amount.empty') : null);
   return (

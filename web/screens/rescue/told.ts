@@ -4,7 +4,8 @@ import type { RescueFile, RescueSwap } from '../../../sdk/rescue/file.ts';
 import { ownSides } from '../../../sdk/settle/record.ts';
 import type { PinnedAsset } from '../../../sdk/trade.ts';
 import type { Asset } from '../../../sdk/types.ts';
-import { amountText, type Listed, symbolOf } from '../../parts/labels.ts';
+import { amountText } from '../../parts/amount-text.ts';
+import { type Listed, symbolOf } from '../../parts/labels.ts';
 
 /** A rescue file as it was read. */
 export type Opened = { readonly file: RescueFile; readonly text: string };

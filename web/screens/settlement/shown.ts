@@ -4,7 +4,8 @@ import type { EscrowFacts, Sighting } from '../../../core/facts.ts';
 import type { UnixSeconds } from '../../../core/nominal.ts';
 import { extraOf } from '../../../sdk/settle/extra.ts';
 import type { LegView } from '../../engine/types.ts';
-import { amountText, type Listed, symbolOf } from '../../parts/labels.ts';
+import { amountText } from '../../parts/amount-text.ts';
+import { type Listed, symbolOf } from '../../parts/labels.ts';
 import { formatDuration, localTime } from '../../texts/people.ts';
 import { text, type Values } from '../../texts/texts.ts';
 import {

@@ -14,7 +14,7 @@ import { Screen } from '../../parts/screen.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { formatDuration, localTime } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
-import { clockOff, stateOf } from './verdict.ts';
+import { clockOff, lateBy, stateOf } from './verdict.ts';
 
 type Chain = MarketStatus['chains'][number];
 type Read = { readonly status: MarketStatus; readonly off: number | null };
@@ -45,9 +45,9 @@ export function Status() {
 
 /** `isOld`: whether the market works is not known any more. */
 function Told({ status, off, isOld }: Read & { readonly isOld: boolean }) {
-  const { agrees, waitsFor, chains, network } = status;
+  const { agrees, waitsFor, chains, network, at } = status;
   const named = (state: string) =>
-    chains.filter((each) => stateOf(each) === state).map((each) => chainName(each.chain));
+    chains.filter((each) => stateOf(each) === state).map((each) => withDelay(each, at));
   const [halted, quiet] = [named('halted'), named('quiet')];
   const isFine = !isOld && agrees && halted.length === 0 && quiet.length === 0;
   return (
@@ -72,7 +72,7 @@ function Told({ status, off, isOld }: Read & { readonly isOld: boolean }) {
       <h2>{text('status.chains')}</h2>
       <Table
         caption={text('status.chains')}
-        columns={columns()}
+        columns={columns(at)}
         rows={chains}
         keyOf={({ chain }) => chain}
       />
@@ -94,7 +94,13 @@ function StateOf({ chain }: { readonly chain: Chain }) {
   return <span className={tones[state]}>{text(`status.is.${state}`, { since })}</span>;
 }
 
-const columns = (): readonly Column<Chain>[] => [
+/** A chain may be halted and late at once. */
+function withDelay(chain: Chain, at: string): string {
+  const [name, late] = [chainName(chain.chain), lateBy(chain, at)];
+  return late === null ? name : text('status.late', { chain: name, by: formatDuration(late) });
+}
+
+const columns = (at: string): readonly Column<Chain>[] => [
   { key: 'chain', label: text('status.chain'), cell: ({ chain }) => chainName(chain) },
   { key: 'state', label: text('status.state'), cell: (chain) => <StateOf chain={chain} /> },
   {
@@ -109,6 +115,15 @@ const columns = (): readonly Column<Chain>[] => [
     number: true,
     cell: ({ seenAt }) =>
       seenAt === null ? text('status.never') : <Clock at={parseIsoTime(seenAt)} />,
+  },
+  {
+    key: 'delay',
+    label: text('status.delay'),
+    number: true,
+    cell: (chain) => {
+      const late = lateBy(chain, at);
+      return late === null ? text('status.on_time') : formatDuration(late);
+    },
   },
   {
     key: 'usual',

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clockToleranceSeconds } from '../../../sdk/verify.ts';
 import { mostClockOffSeconds } from '../../market/clock.ts';
-import { clockOff, stateOf } from './verdict.ts';
+import { clockOff, lateBy, stateOf } from './verdict.ts';
 
 const chain = {
   ...{ chain: 'bitcoin', height: 9, clock: 1, seenAt: '2026-01-01T00:00:00Z' },
@@ -20,6 +20,19 @@ test('a halt stands above what is seen, and a chain that was never seen is not m
     [{ haltedSince: since, height: null, isQuiet: true }, 'halted'],
   ] as const) {
     assert.equal(stateOf({ ...chain, ...more }), state);
+  }
+});
+
+test('a delay is what a quiet chain is behind its usual time, under a halt too', () => {
+  const at = '2026-01-01T01:10:00Z';
+  for (const [more, late] of [
+    [{}, null],
+    [{ isQuiet: true }, 3_600],
+    [{ isQuiet: true, haltedSince: at }, 3_600],
+    [{ isQuiet: true, blockSeconds: null }, 4_200],
+    [{ isQuiet: true, height: null, seenAt: null }, null],
+  ] as const) {
+    assert.equal(lateBy({ ...chain, ...more }, at), late);
   }
 });
 

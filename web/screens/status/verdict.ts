@@ -16,6 +16,15 @@ export function stateOf({ haltedSince, height, isQuiet }: Chain): ChainState {
   return isQuiet ? 'quiet' : 'good';
 }
 
+/**
+ * Seconds that the next block is late by what is usual, where the market has seen none for long;
+ * else null. `at`: of its answer.
+ */
+export function lateBy({ height, seenAt, isQuiet, blockSeconds }: Chain, at: string) {
+  if (!isQuiet || height === null || seenAt === null) return null;
+  return Math.max(0, parseIsoTime(at) - parseIsoTime(seenAt) - (blockSeconds ?? 0));
+}
+
 /** Seconds that this clock is ahead of the market's; null: too few to matter. */
 export function clockOff({ at }: Pick<MarketStatus, 'at'>, now: UnixSeconds): number | null {
   const off = now - parseIsoTime(at);

@@ -20,8 +20,7 @@ import { useAct } from '../../parts/ways/act.ts';
 import { signInPath } from '../../parts/ways/back.ts';
 import { useFreshly } from '../../parts/ways/fresh.tsx';
 import { SignOne, SignText } from '../../parts/ways/sign-text.tsx';
-import { secondsOf } from '../../parts/when.tsx';
-import { formatDuration } from '../../texts/people.ts';
+import { formatDuration, secondsOf } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 
 type NameWalletProps = {

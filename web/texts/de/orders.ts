@@ -78,7 +78,9 @@ export const orders: Words<typeof english> = {
   'order.view': 'Ansehen und annehmen',
   'order.view.of': 'Ansehen und annehmen: {amount}',
   'order.new_quote': 'Ein Angebot ist da: {amount}',
-  'order.more_quotes': 'Mehr als {count} Angebote kamen; die neuesten {count} sind verglichen.',
+  'order.more_quotes':
+    'Mehr Angebote kamen, als hier verglichen sind: die neuesten {count}. Unter den anderen kann ein besseres sein.',
+  'order.more_quotes.load': 'Mehr vergleichen',
   'order.cancel': 'Anfrage abbrechen',
   'order.cancel.title': 'Diese Anfrage abbrechen?',
   'order.cancel.why':
@@ -102,6 +104,9 @@ export const orders: Words<typeof english> = {
   'order.quote.hint': 'Sie sehen nur deinen Preis. Er bindet niemanden, bis beide annehmen.',
   'order.quote.action': 'Angebot senden',
   'order.quote.failed': 'Das Angebot wurde nicht gesendet',
+  'order.quote.not_yours': 'Diese private Anfrage gilt einem anderen Konto',
+  'order.quote.not_yours.why':
+    'Nichts wurde gesendet. Melde dich mit der Wallet an, für die sie gemacht ist, oder frag, wer dir den Link gab.',
   'order.quote.zero': 'Der Betrag muss größer als null sein',
   'order.quote.sent': 'Du hast auf diese Anfrage angeboten.',
   'order.quote.open': 'Zur Verhandlung',

@@ -74,7 +74,9 @@ export const orders = {
   'order.view': 'Look and accept',
   'order.view.of': 'Look and accept: {amount}',
   'order.new_quote': 'A quote came: {amount}',
-  'order.more_quotes': 'More than {count} quotes came; the newest {count} are compared.',
+  'order.more_quotes':
+    'More quotes came than are compared here: the newest {count}. A better one may be among the others.',
+  'order.more_quotes.load': 'Compare more',
   'order.cancel': 'Cancel the order',
   'order.cancel.title': 'Cancel this order?',
   'order.cancel.why':
@@ -96,6 +98,9 @@ export const orders = {
   'order.quote.hint': 'They see your price alone. It binds nobody until both accept.',
   'order.quote.action': 'Send the quote',
   'order.quote.failed': 'The quote was not sent',
+  'order.quote.not_yours': 'This private order is for another account',
+  'order.quote.not_yours.why':
+    'Nothing was sent. Sign in with the wallet that it was made for, or ask whoever gave you the link.',
   'order.quote.zero': 'The amount must be more than nothing',
   'order.quote.sent': 'You quoted this order.',
   'order.quote.open': 'To the negotiation',

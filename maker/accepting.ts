@@ -1,0 +1,286 @@
+// The maker's side of its threads: what a taker has accepted is accepted where the guard, the caps
+// and the inventory of now allow it, and what a taker proposes is answered. One at a time.
+
+import type { Millis } from '../core/nominal.ts';
+import { accept } from '../sdk/agree.ts';
+import type { ParleyClient } from '../sdk/client.ts';
+import { codeOf, messageOf, ParleyApiError } from '../sdk/errors.ts';
+import type { Store } from '../sdk/stores/store.ts';
+import type { PinnedAsset } from '../sdk/trade.ts';
+import type { Thread } from '../sdk/types.ts';
+import type { OwnChains } from './chains.ts';
+import type { Limits, PairConfig } from './config/config.ts';
+import type { Deal, Journal } from './journal.ts';
+import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import type { Prices } from './prices/sources.ts';
+import type { Promises } from './promises.ts';
+import type { Mode, Refusal, Step } from './rules/decide.ts';
+import { type Match, matchOf, quoteAmountOf, termsOf } from './rules/matching.ts';
+import { type Terms, termsAt } from './rules/price.ts';
+import type { Settling } from './settling.ts';
+
+/** Of one's own threads, a hundred each. */
+const mostPages = 10;
+/** Answers to proposals on one thread. */
+const mostAnswers = 20;
+/** Threads whose refusal or answers are remembered. */
+const mostRemembered = 5_000;
+/** A thread on which the market, or the check of its terms, refused is left alone for so long. */
+const refusedRestMs = 30_000;
+/** All tries of one request together take less. */
+const onItsWayMs = 120_000;
+/** Beyond the market's 10 minutes for an acceptance, and the clocks' tolerance. */
+const lapsedMs = 15 * 60_000;
+
+/** Of a swap in which something is still to be done. */
+const begins: readonly string[] = ['agreed', 'initiator_funded', 'counterparty_funded'];
+
+export type AcceptingInput = {
+  readonly client: ParleyClient;
+  readonly userId: string;
+  readonly chains: OwnChains;
+  readonly store: Store;
+  readonly journal: Journal;
+  readonly promises: Promises;
+  readonly settling: Settling;
+  readonly prices: Prices;
+  readonly pairs: readonly PairConfig[];
+  readonly limits: Limits;
+  /** By name. */
+  readonly assets: ReadonlyMap<string, PinnedAsset>;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly mode: () => Mode;
+  readonly now: () => Millis;
+  readonly signal: AbortSignal;
+};
+
+export type Accepting = ReturnType<typeof createAccepting>;
+
+export function createAccepting(input: AcceptingInput) {
+  const { client, userId, journal, promises, settling, prices, pairs, limits, assets } = input;
+  const { log, metrics, mode, now, signal } = input;
+  const idOf = (name: string) => assets.get(name)?.id;
+  /** What was told of a thread, and how often its proposals were answered. */
+  const told = createMemory<string>();
+  const answers = createMemory<number>();
+  const resting = createMemory<Millis>();
+
+  const refuse = async (
+    { id, rfqId, quoteAmount }: Thread,
+    step: Step,
+    { code, sentence }: Refusal,
+  ) => {
+    const words = `${step} ${quoteAmount} ${code}`;
+    if (told.get(id) === words) return;
+    told.set(id, words);
+    metrics.refused.inc({ step, code });
+    log.warn('not_accepted', { threadId: id, rfqId, step, code, why: sentence });
+    // A price that moved is quoted anew; anything else would keep the taker waiting.
+    if (step === 'acceptance' && code !== 'guard' && code !== 'no_price') await withdraw(id, rfqId);
+  };
+
+  const withdraw = async (threadId: string, rfqId: string) => {
+    promises.unquoted(rfqId);
+    await client.withdrawQuote(threadId, { signal });
+    log.info('withdrawn', { threadId, rfqId });
+  };
+
+  const agreeOn = async (thread: Thread, match: Match<PairConfig>) => {
+    const { id: threadId, rfq, takerId } = thread;
+    const quoteAmount = BigInt(thread.quoteAmount);
+    const terms = termsOf(rfq, match, quoteAmount);
+    const verdict = promises.verdict(rfq, match, terms, 'acceptance');
+    if (verdict.refused !== null) return refuse(thread, 'acceptance', verdict.refused);
+    const acceptedAt = Math.floor(now() / 1_000);
+    const deal: Deal = {
+      ...{ threadId, rfqId: rfq.id, takerId, pair: match.pair.name, ...terms, acceptedAt },
+      ...{ swapId: null, end: null, endedAt: null },
+    };
+    promises.dealt(deal, verdict.takes);
+    // Whatever becomes of this process, the next one asks what came of it.
+    await journal.keep(deal);
+    log.info('accepting', { threadId, rfqId: rfq.id, pair: deal.pair, ...terms });
+    const isRefused = await say(input, thread, match);
+    if (isRefused) resting.set(threadId, now() + refusedRestMs);
+    await follow(deal, isRefused);
+  };
+
+  /** Looks whether the swap is there, and begins to settle it. */
+  const follow = async (deal: Deal, isRefused = false) => {
+    const { threadId } = deal;
+    const { swapId, status, makerAccepted } = await client.thread(threadId, { signal });
+    if (swapId !== null) {
+      const agreed = { ...deal, swapId };
+      await journal.keep(agreed);
+      promises.changed(agreed);
+      metrics.agreed.inc({ pair: deal.pair });
+      log.info('agreed', { threadId, swapId });
+      return settling.begin(agreed);
+    }
+    // What was sent may still be on its way to the market.
+    const ageMs = now() - deal.acceptedAt * 1_000;
+    const isUnsaid = !makerAccepted && (isRefused || ageMs > onItsWayMs);
+    if (status === 'closed' || isUnsaid || ageMs > lapsedMs) await settling.drop(deal, 'lapsed');
+  };
+
+  const ownTerms = ({ pair, asked }: Match<PairConfig>): Terms | null => {
+    const price = prices.of(pair.price);
+    const units = { base: pair.base.decimals, quote: pair.quote.decimals };
+    return price && termsAt(asked, price, pair.spreadBps, units);
+  };
+
+  /**
+   * A price that is good enough is named as one's own; any other is answered with one's own. An
+   * acceptance first would bind the maker for ten minutes, and the taker to nothing.
+   */
+  const answer = async (thread: Thread, match: Match<PairConfig>) => {
+    const { id: threadId, rfq } = thread;
+    const proposed = BigInt(thread.quoteAmount);
+    const theirs = termsOf(rfq, match, proposed);
+    const onTheirs = promises.verdict(rfq, match, theirs, 'proposal');
+    const agrees = onTheirs.refused === null;
+    const terms = agrees ? theirs : ownTerms(match);
+    if (terms === null) return;
+    const verdict = agrees ? onTheirs : promises.verdict(rfq, match, terms, 'quote');
+    if (verdict.refused !== null) return refuse(thread, 'proposal', verdict.refused);
+    const count = (answers.get(threadId) ?? 0) + 1;
+    if (count > mostAnswers) return;
+    answers.set(threadId, count);
+    const untilMs = now() + limits.quoteSeconds * 1_000;
+    promises.quoted({ rfq, match, terms, takes: verdict.takes, untilMs, threadId });
+    const quoteAmount = quoteAmountOf(match, terms);
+    const how = { validForSeconds: limits.quoteSeconds, signal };
+    await client.propose(threadId, quoteAmount.toString(), how);
+    log.info('answered', { threadId, rfqId: rfq.id, proposed, quoteAmount, agrees });
+  };
+
+  const look = async (thread: Thread) => {
+    if (thread.status !== 'open' || thread.makerId !== userId) return;
+    const match = matchOf(thread.rfq, pairs, idOf);
+    const begun = promises.open.get(thread.id)?.deal;
+    if (match === null || (begun !== undefined && begun.swapId !== null)) return;
+    if (now() < (resting.get(thread.id) ?? 0)) return;
+    // One that an earlier process has quoted, too.
+    if (mode() === 'killed' && begun === undefined && !thread.makerAccepted) {
+      return withdraw(thread.id, thread.rfqId);
+    }
+    // Also where a crash came between: the same words are said again.
+    if (thread.takerAccepted && !thread.makerAccepted) return agreeOn(thread, match);
+    if (begun !== undefined) return;
+    if (thread.proposedBy === 'taker' && !thread.makerAccepted) await answer(thread, match);
+  };
+
+  const one = async (thread: Thread) => {
+    try {
+      await look(thread);
+    } catch (error) {
+      signal.throwIfAborted();
+      metrics.failures.inc({ what: 'thread' });
+      const facts = { threadId: thread.id, code: codeOf(error), error: messageOf(error) };
+      log.warn('thread_failed', facts);
+    }
+  };
+
+  let queue: Promise<void> = Promise.resolve();
+  /** One decision at a time: the next one counts what this one has promised. */
+  const alone = (work: () => Promise<void>): Promise<void> => {
+    const run = queue.then(work);
+    queue = run.catch(() => undefined);
+    return run;
+  };
+
+  return {
+    /** All of one's own open threads. */
+    look: () =>
+      alone(async () => {
+        for (const thread of await openThreads(client, signal)) await one(thread);
+      }),
+    /** One that the feed tells of. */
+    lookAt: (threadId: string) => alone(async () => one(await client.thread(threadId, { signal }))),
+    /** Swaps that the journal calls over: their acceptance landed late. */
+    adopt: async () => {
+      const { swaps } = await client.swaps({ limit: 100 }, { signal });
+      for (const { id: swapId, threadId, status } of swaps) {
+        const before = journal.deals.get(threadId);
+        if (!begins.includes(status) || before === undefined) continue;
+        if (before.swapId !== null || promises.open.has(threadId)) continue;
+        const deal: Deal = { ...before, swapId, end: null, endedAt: null };
+        await journal.keep(deal);
+        promises.dealt(deal, null);
+        log.warn('adopted', { threadId, swapId });
+        settling.begin(deal);
+      }
+    },
+    /** Acceptances whose swap is not known yet. */
+    followUp: () =>
+      alone(async () => {
+        for (const { deal } of [...promises.open.values()]) {
+          if (deal.swapId !== null) continue;
+          await follow(deal).catch(async (error: unknown) => {
+            signal.throwIfAborted();
+            log.warn('follow_failed', { threadId: deal.threadId, error: messageOf(error) });
+            const isUnknown = error instanceof ParleyApiError && error.status === 404;
+            if (isUnknown) await settling.drop(deal, 'lapsed');
+          });
+        }
+      }),
+  };
+}
+
+/** Accepts on the market; true: it was refused. An answer that is lost is found by `followUp`. */
+async function say(
+  { client, userId, chains, store, assets, log, now, signal }: AcceptingInput,
+  thread: Thread,
+  { pair, asked }: Match<PairConfig>,
+): Promise<boolean> {
+  const [base, quote] = [assets.get(pair.base.name), assets.get(pair.quote.name)];
+  if (base === undefined || quote === undefined) throw new Error(`${pair.name} is not pinned`);
+  const own = asked.flipped ? { base: quote, quote: base } : { base, quote };
+  try {
+    await accept(
+      {
+        ...{ client, userId, chains, store },
+        ...{ rfq: thread.rfq, threadId: thread.id, quoteAmount: BigInt(thread.quoteAmount) },
+        ...own,
+        now: () => Math.floor(now() / 1_000),
+      },
+      { signal },
+    );
+    return false;
+  } catch (error) {
+    signal.throwIfAborted();
+    const facts = { threadId: thread.id, code: codeOf(error), error: messageOf(error) };
+    log.error('acceptance_failed', facts);
+    return !(error instanceof ParleyApiError && error.unreachable);
+  }
+}
+
+async function openThreads(client: ParleyClient, signal: AbortSignal): Promise<Thread[]> {
+  const all: Thread[] = [];
+  let cursor: string | null = null;
+  for (let page = 0; page < mostPages; page += 1) {
+    const from: { cursor?: string } = cursor === null ? {} : { cursor };
+    const answer = await client.quotes({ limit: 100, ...from }, { signal });
+    all.push(...answer.threads);
+    cursor = answer.nextCursor;
+    if (cursor === null) break;
+  }
+  return all;
+}
+
+/** The newest of what was noted. */
+function createMemory<T>() {
+  const kept = new Map<string, T>();
+  return {
+    get: (id: string) => kept.get(id),
+    set: (id: string, value: T) => {
+      kept.delete(id);
+      kept.set(id, value);
+      if (kept.size <= mostRemembered) return;
+      const [oldest = ''] = kept.keys();
+      kept.delete(oldest);
+    },
+  };
+}

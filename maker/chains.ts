@@ -1,0 +1,90 @@
+// The maker's own side of each chain: its nodes, its wallet by a key file, and what that holds.
+
+import type { UnixSeconds } from '../core/nominal.ts';
+import type { Chains, PartyChain } from '../sdk/chains.ts';
+import type { MessageSigner } from '../sdk/keys.ts';
+import { bitcoinSource, devPolicies, evmSource, solanaSource, tronSource } from '../sdk/sources.ts';
+import { bitcoinWallet } from '../sdk/wallets/bitcoin.ts';
+import { coreCoins, esploraCoins } from '../sdk/wallets/coins.ts';
+import { evmWallet } from '../sdk/wallets/evm.ts';
+import { solanaWallet } from '../sdk/wallets/solana.ts';
+import { tronWallet } from '../sdk/wallets/tron.ts';
+import type { Wallet } from '../sdk/wallets/wallet.ts';
+import type { ChainConfig } from './config/chains.ts';
+import { readKey } from './keys.ts';
+
+/** It signs swaps, and the texts by which it signs in. */
+export type OwnWallet = Wallet & MessageSigner;
+export type OwnChain = PartyChain & { readonly wallet: OwnWallet };
+export type OwnChains = Chains & Readonly<Record<string, OwnChain>>;
+
+/** `now`: the maker's clock, Unix seconds. Throws KeyFileError, and where a policy is unsound. */
+export async function openChains(
+  configs: readonly ChainConfig[],
+  now: () => UnixSeconds,
+): Promise<OwnChains> {
+  const chains: Record<string, OwnChain> = {};
+  for (const config of configs) {
+    const key = await readKey(config.keyFile, config.family);
+    chains[config.chain] = openChain(config, key, now);
+  }
+  return chains;
+}
+
+export async function closeChains(chains: OwnChains): Promise<void> {
+  await Promise.all(Object.values(chains).map(({ source }) => source.adapter.close()));
+}
+
+function openChain(
+  config: ChainConfig,
+  key: string | Uint8Array,
+  now: () => UnixSeconds,
+): OwnChain {
+  const privateKey = String(key);
+  const { chain } = config;
+  switch (config.family) {
+    case 'bitcoin': {
+      const { network, source } = config;
+      const coins =
+        'coreUrl' in source ? coreCoins(source.coreUrl) : esploraCoins(source.esploraUrl);
+      return {
+        source: bitcoinSource({ chain, network, source, now }),
+        wallet: bitcoinWallet({ privateKey, network, source: coins }),
+      };
+    }
+    case 'evm': {
+      const { chainId, rpcUrls, contract, shards, formerContracts } = config;
+      const own = contract === null ? {} : { contract };
+      const [rpcUrl = ''] = rpcUrls;
+      return {
+        source: evmSource({ chain, chainId, rpcUrls, shards, formerContracts, ...own }),
+        wallet: evmWallet({ privateKey: `0x${privateKey}`, chainId, rpcUrl }),
+      };
+    }
+    case 'tron': {
+      const { chainId, contract, creation, shards, formerContracts, isDev } = config;
+      const deployment = { chainId, contract, creation, shards, formerContracts };
+      const sources = config.rpcUrls.map((url, at) => {
+        const solidityUrl = config.solidityUrls[at];
+        return solidityUrl === undefined ? { url } : { url, solidityUrl };
+      });
+      const policy = isDev ? { policy: devPolicies.tron } : {};
+      return {
+        source: tronSource({ chain, deployment, sources, ...policy }),
+        wallet: tronWallet({ chain, sources, privateKey }),
+      };
+    }
+    case 'solana': {
+      const { rpcUrls, genesisHash, program, isDev } = config;
+      const pinned = {
+        ...(genesisHash === null ? {} : { genesisHash }),
+        ...(program === null ? {} : { program }),
+        ...(isDev ? { policy: devPolicies.solana } : {}),
+      };
+      return {
+        source: solanaSource({ chain, rpcUrls, now, ...pinned }),
+        wallet: solanaWallet({ chain, rpcUrls, secretKey: key }),
+      };
+    }
+  }
+}

@@ -1,0 +1,92 @@
+// What the maker keeps and reads: keys that nobody else may read, a journal through crashes, and a
+// log without logins.
+
+import assert from 'node:assert/strict';
+import { appendFile, chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { after, before, test } from 'node:test';
+import { type Deal, openJournal } from './journal.ts';
+import { readKey } from './keys.ts';
+import { openLog } from './log.ts';
+
+let dir: string;
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'parley-maker-files-'));
+});
+after(() => rm(dir, { recursive: true, force: true }));
+
+test('a key is read from a file that is its owner’s alone, and is in no error', async () => {
+  const hex = 'ab'.repeat(32);
+  const file = join(dir, 'key');
+  for (const [text, family, mode, found] of [
+    [`0x${hex}\n`, 'evm', 0o600, hex],
+    [hex, 'bitcoin', 0o400, hex],
+    [hex, 'solana', 0o600, Uint8Array.from(Buffer.from(hex, 'hex'))],
+    [JSON.stringify(Array(64).fill(7)), 'solana', 0o600, new Uint8Array(64).fill(7)],
+    [hex, 'evm', 0o640, /has mode 640: others may use it/],
+    [hex, 'evm', 0o604, /has mode 604/],
+    [`${hex}00`, 'tron', 0o600, /must hold 64 hex digits/],
+    [JSON.stringify(Array(64).fill(256)), 'solana', 0o600, /holds no key of Solana/],
+  ] as const) {
+    await writeFile(file, text);
+    await chmod(file, mode);
+    const reading = readKey(file, family);
+    if (!(found instanceof RegExp)) assert.deepEqual(await reading, found);
+    else {
+      await assert.rejects(reading, (error: Error) => {
+        assert.match(error.message, found);
+        return !error.message.includes(hex);
+      });
+    }
+    await rm(file);
+  }
+  await assert.rejects(readKey(join(dir, 'none'), 'evm'), /is not there/);
+});
+
+const deal: Deal = {
+  ...{ threadId: 't1', rfqId: 'r1', takerId: 'u1', pair: 'btc/usd', gives: 'quote' },
+  ...{ base: 10n ** 30n, quote: 5n, acceptedAt: 100, swapId: null, end: null, endedAt: null },
+};
+
+test('the journal has the last line of each deal, and no half one', async () => {
+  const first = await openJournal(dir, () => 200);
+  await Promise.all([first.keep(deal), first.keep({ ...deal, threadId: 't2' })]);
+  await first.keep({ ...deal, swapId: 's1' });
+  await first.close();
+  const file = join(dir, 'deals.jsonl');
+  await appendFile(file, (await readFile(file, 'utf8')).slice(0, 40));
+  const again = await openJournal(dir, () => 200);
+  assert.deepEqual(
+    [...again.deals.values()],
+    [
+      { ...deal, swapId: 's1' },
+      { ...deal, threadId: 't2' },
+    ],
+  );
+  await again.keep({ ...deal, swapId: 's1', end: 'received', endedAt: 300 });
+  await again.close();
+  const week = 7 * 86_400;
+  const kept = await openJournal(dir, () => 300 + week);
+  assert.equal(kept.deals.size, 2);
+  await kept.close();
+  const later = await openJournal(dir, () => 301 + week);
+  assert.deepEqual([...later.deals.keys()], ['t2'], 'one that is open is never forgotten');
+  await later.close();
+  await writeFile(file, 'nonsense\n{}\n');
+  await assert.rejects(
+    openJournal(dir, () => 0),
+    /line 1 of deals\.jsonl is no deal/,
+  );
+});
+
+test('a line of the log is JSON, without the login of an address', () => {
+  const out = new PassThrough();
+  const text = 'no answer from http://me:hunter2@node.example:8332/x';
+  openLog(out, () => 0).warn('node', { text, amount: 5n, swapId: null });
+  assert.deepEqual(JSON.parse(String(out.read())), {
+    ...{ at: '1970-01-01T00:00:00.000Z', level: 'warn', event: 'node' },
+    ...{ text: 'no answer from http://…@node.example:8332/x', amount: '5', swapId: null },
+  });
+});

@@ -1,0 +1,126 @@
+// `npx @parley/maker config.toml`: a market maker by one file of settings. docs/maker.md says how.
+
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Millis } from '../core/nominal.ts';
+import { balanceOf } from '../sdk/balance.ts';
+import { messageOf } from '../sdk/errors.ts';
+import { formatAmount } from '../sdk/people.ts';
+import { closeChains, openChains } from './chains.ts';
+import { type Config, ConfigError, parseConfig } from './config/config.ts';
+import { modeOf, turn, type Verb, verbs } from './control.ts';
+import { readJournal } from './journal.ts';
+import { runMaker } from './run.ts';
+
+const usage = `usage: parley-maker CONFIG [run]    quotes, accepts and settles, until SIGTERM
+       parley-maker CONFIG check    reads settings and keys, asks every node, prints what is there
+       parley-maker CONFIG status   the switch, and what is open, as JSON
+       parley-maker CONFIG pause    nothing new is quoted; what is quoted may be accepted
+       parley-maker CONFIG kill     nothing new is agreed; what is agreed is settled
+       parley-maker CONFIG resume   undoes pause and kill
+CONFIG is a file of settings in TOML (docs/maker.md).
+Exit status: 0 well, 1 failed, 2 not understood.`;
+
+const commands = ['run', 'check', 'status', ...verbs] as const;
+type Command = (typeof commands)[number];
+
+const checkMs = 30_000;
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+/** `now`: the maker's clock, of a dev network whose clock was moved. */
+export async function main(args: readonly string[], now?: () => Millis): Promise<number> {
+  const [file, asked = 'run', ...more] = args;
+  const command = commands.find((each) => each === asked);
+  if (file === '--help' || file === '-h') {
+    say(usage);
+    return 0;
+  }
+  if (file === undefined || command === undefined || more.length > 0) {
+    process.stderr.write(`${usage}\n`);
+    return 2;
+  }
+  try {
+    const config = parseConfig(await textOf(file), file);
+    return await done(command, config, now);
+  } catch (error) {
+    process.stderr.write(`${messageOf(error)}\n`);
+    return error instanceof ConfigError ? 2 : 1;
+  }
+}
+
+async function textOf(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new ConfigError(`${file} cannot be read: ${messageOf(error)}`);
+  }
+}
+
+async function done(command: Command, config: Config, now?: () => Millis): Promise<number> {
+  switch (command) {
+    case 'run':
+      return run(config, now);
+    case 'check':
+      return check(config);
+    case 'status':
+      return status(config);
+    default:
+      return switched(config, command);
+  }
+}
+
+async function run(config: Config, now?: () => Millis): Promise<number> {
+  const stopped = Promise.withResolvers<void>();
+  const end = () => stopped.resolve();
+  process.once('SIGTERM', end).once('SIGINT', end);
+  const maker = await runMaker(config, {
+    out: process.stdout,
+    ...(now === undefined ? {} : { now }),
+  });
+  try {
+    await Promise.race([stopped.promise, maker.failed]);
+  } finally {
+    await maker.stop();
+  }
+  return 0;
+}
+
+/** Nothing is signed, and the market is not asked. */
+async function check(config: Config): Promise<number> {
+  const chains = await openChains(config.chains, () => Math.floor(Date.now() / 1_000));
+  let isWell = true;
+  for (const [chain, { wallet }] of Object.entries(chains)) say(`${chain}: ${wallet.address}`);
+  for (const { name, chain, token, decimals } of config.assets) {
+    const own = chains[chain];
+    if (own === undefined) continue;
+    try {
+      const units = await balanceOf(own, { token }, AbortSignal.timeout(checkMs));
+      say(`${name} on ${chain}: ${formatAmount(units ?? 0n, decimals, { locale: 'en' })}`);
+    } catch (error) {
+      isWell = false;
+      say(`${name} on ${chain}: ${messageOf(error)}`);
+    }
+  }
+  await closeChains(chains);
+  return isWell ? 0 : 1;
+}
+
+async function status({ store }: Config): Promise<number> {
+  const text = await readFile(join(store, 'deals.jsonl'), 'utf8').catch(() => '');
+  const deals = [...readJournal(text).values()].filter(({ end }) => end === null);
+  const open = deals.map(({ threadId, swapId, pair, acceptedAt }) => {
+    return { threadId, swapId, pair, acceptedAt: new Date(acceptedAt * 1_000).toISOString() };
+  });
+  say(JSON.stringify({ mode: await modeOf(store), open }));
+  return 0;
+}
+
+async function switched({ store }: Config, verb: Verb): Promise<number> {
+  await stat(store).catch(() => {
+    throw new Error(`${store} is not there: no maker has run with these settings`);
+  });
+  await turn(store, verb);
+  say(`mode: ${await modeOf(store)}`);
+  return 0;
+}

@@ -1,0 +1,55 @@
+// What an operator watches, as Prometheus reads it, on loopback alone.
+
+import { createServer } from 'node:http';
+import { Counter, Gauge, Registry } from 'prom-client';
+
+export type Metrics = ReturnType<typeof createMetrics>;
+
+export function createMetrics() {
+  const registry = new Registry();
+  const about = (name: string, help: string) => {
+    return { name: `parley_maker_${name}`, help, registers: [registry] };
+  };
+  const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Counter({ ...about(`${name}_total`, help), labelNames });
+  const gauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Gauge({ ...about(name, help), labelNames });
+  return {
+    registry,
+    quotes: counter('quotes', 'Quotes that the market took', 'pair'),
+    refused: counter('refused', 'RFQs, proposals and acceptances turned down', 'step', 'code'),
+    agreed: counter('agreed', 'Swaps agreed', 'pair'),
+    ended: counter('ended', 'Swaps ended, by how', 'end'),
+    failures: counter('failures', 'Work that failed and is done again', 'what'),
+    balance: gauge('balance', 'What a wallet holds, whole coins', 'asset'),
+    promised: gauge('promised', 'What open quotes and swaps may take, whole coins', 'asset'),
+    price: gauge('price', 'The good price of a source; absent without one', 'source'),
+    swapsPayable: gauge('swaps_payable', 'Swaps that the coin of a chain pays for', 'chain'),
+    openQuotes: gauge('open_quotes', 'Quotes that may be accepted'),
+    openSwaps: gauge('open_swaps', 'Swaps that are not settled'),
+    needsPerson: gauge('needs_person', 'Swaps that wait for a person: see the log'),
+    feedLive: gauge('feed_live', '1 while the book is whole'),
+    mode: gauge('mode', '0 open, 1 paused, 2 killed'),
+  };
+}
+
+/** Serves `/metrics` of 127.0.0.1. Throws where the port is taken. */
+export async function serveMetrics({ registry }: Metrics, port: number) {
+  const server = createServer(async (request, response) => {
+    if (request.method !== 'GET' || request.url !== '/metrics') {
+      response.writeHead(404).end();
+      return;
+    }
+    response.writeHead(200, { 'content-type': registry.contentType });
+    response.end(await registry.metrics());
+  });
+  server.maxConnections = 20;
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject).listen(port, '127.0.0.1', resolve);
+  await promise;
+  server.unref();
+  return () => {
+    server.closeAllConnections();
+    server.close();
+  };
+}

@@ -1,0 +1,99 @@
+// What swaps of an earlier process and of the day still count for.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Rfq } from '../sdk/types.ts';
+import type { AssetConfig, Limits, PairConfig } from './config/config.ts';
+import type { Deal, End } from './journal.ts';
+import { createPromises } from './promises.ts';
+import { holdingOf } from './rules/inventory.ts';
+import type { Match } from './rules/matching.ts';
+import { parsePrice } from './rules/price.ts';
+
+const asset = (name: string, chain: string, token: string | null): AssetConfig => ({
+  ...{ name, chain, token, decimals: 6, reserve: 0n, highValueFrom: null },
+  ...{ mostOpen: null, mostADay: 1_000n },
+});
+const [usd, trx] = [asset('usd', 'evm', '0xd'), asset('trx', 'tron', null)];
+const pair: PairConfig = {
+  ...{ name: 'usd/trx', base: usd, quote: trx, least: 1n, most: 10n ** 9n, price: ['p'] },
+  ...{ spreadBps: 0n, slipBps: 0n, gives: ['base', 'quote'] },
+};
+const now = 10 * 86_400;
+const deal = (threadId: string, agoSeconds: number, end: End | null): Deal => ({
+  ...{
+    threadId,
+    rfqId: `rfq ${threadId}`,
+    takerId: 'u',
+    pair: 'usd/trx',
+    gives: 'base',
+    base: 300n,
+  },
+  ...{ quote: 300n, acceptedAt: now - agoSeconds, swapId: 's', end, endedAt: null },
+});
+const costs = { fund: 30n, claim: 20n, refund: 10n, deposit: 0n, settlesFromAmount: false };
+const limits: Limits = {
+  ...{ mostSwaps: 1, mostQuotes: 9, mostQuotesATaker: 9, quoteSeconds: 90, quotesAMinute: 9 },
+  ...{ balanceSeconds: 30, pollMs: 1_000, batchSeconds: 0 },
+};
+const rfq = { id: 'r', creatorId: 'u' } as Rfq;
+const match: Match<PairConfig> = {
+  ...{ pair, ids: { base: 'b', quote: 'q' } },
+  asked: { direction: 'buy_base', flipped: false, amount: 100n },
+};
+
+function promisesOf(deals: readonly Deal[], areCostsKnown = true) {
+  return createPromises({
+    ...{ assets: [usd, trx], limits, mode: () => 'open', now: () => now * 1_000 },
+    deals: new Map(deals.map((each) => [each.threadId, each])),
+    prices: { of: () => parsePrice('1'), all: () => new Map(), close: () => undefined },
+    stock: {
+      ...{ payable: new Map(), reserves: new Map(), read: async () => undefined },
+      costsOf: () => (areCostsKnown ? costs : null),
+      balances: new Map(
+        [usd, trx, { chain: 'evm', token: null }].map((each) => [
+          holdingOf(each),
+          { units: 10n ** 6n, readAtMs: now * 1_000 },
+        ]),
+      ),
+    },
+  });
+}
+
+test('a swap of an earlier process counts in full; where fees are unknown its amount does', () => {
+  const old = deal('t', 100, null);
+  for (const [areCostsKnown, coin] of [
+    [true, 40n],
+    [false, undefined],
+  ] as const) {
+    const promises = promisesOf([old], areCostsKnown);
+    promises.dealt(old, null);
+    const [commitment] = promises.commitments();
+    assert.equal(commitment?.amount, 300n);
+    assert.equal(commitment?.before.get('evm 0xd'), 300n);
+    assert.equal(commitment?.before.get('evm coin'), coin);
+  }
+});
+
+test('the day counts what was given or may be within 24 hours, and nothing that came to nothing', () => {
+  const terms = { gives: 'base', base: 100n, quote: 100n } as const;
+  const codeOf = (deals: readonly Deal[]) =>
+    promisesOf(deals).verdict(rfq, match, terms, 'acceptance').refused?.code ?? 'yes';
+  const three = [deal('a', 100, 'received'), deal('b', 86_400, null), deal('c', 5, 'received')];
+  assert.equal(codeOf(three), 'yes');
+  assert.equal(codeOf([...three, { ...deal('d', 5, null), base: 1n }]), 'day');
+  for (const end of ['refunded', 'nothing', 'lapsed', 'refused'] as const) {
+    assert.equal(codeOf([...three, deal('d', 5, end)]), 'yes', end);
+  }
+  assert.equal(codeOf([...three, deal('d', 86_401, 'received')]), 'yes');
+});
+
+test('so many swaps are open at most; one that is said again is one of them', () => {
+  const terms = { gives: 'base', base: 100n, quote: 100n } as const;
+  const promises = promisesOf([]);
+  const own = { ...deal('t', 0, null), rfqId: rfq.id };
+  promises.dealt(own, null);
+  assert.equal(promises.verdict(rfq, match, terms, 'acceptance').refused, null);
+  const other = { ...rfq, id: 'other' };
+  assert.equal(promises.verdict(other, match, terms, 'acceptance').refused?.code, 'most_swaps');
+});

@@ -1,0 +1,143 @@
+// Who the maker is on the market: an API key by its login wallet's signature, kept in the store and
+// renewed before it ends, its wallets, and its assets by the market's ids.
+
+import { open, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Millis } from '../core/nominal.ts';
+import { type ParleyClient, parleyClient } from '../sdk/client.ts';
+import { ParleyApiError } from '../sdk/errors.ts';
+import { linkWallet, mintKey } from '../sdk/keys.ts';
+import { pin } from '../sdk/pin.ts';
+import type { PinnedAsset } from '../sdk/trade.ts';
+import type { Me } from '../sdk/types.ts';
+import type { OwnChains, OwnWallet } from './chains.ts';
+import type { AssetConfig, Config } from './config/config.ts';
+import { mustBePrivate } from './keys.ts';
+import type { Log } from './log.ts';
+
+const fileName = 'market-key.json';
+const keyName = 'Parley maker';
+/** A key is renewed this long before it ends. */
+const renewMs = 7 * 86_400_000;
+
+type Key = { readonly key: string; readonly url: string; readonly expiresAt: string };
+
+export type Session = {
+  /** Of every moment's key. Without one the market refuses, and the chains alone are enough. */
+  readonly client: ParleyClient;
+  /** Of now: a renewed one takes its place. */
+  readonly key: () => string;
+  /** Mints a key where there is none that is good, and links the wallets: the account's id. */
+  signIn(): Promise<string>;
+  /** Mints another key where it is time; resolves to whether it did. */
+  renew(nowMs: Millis): Promise<boolean>;
+};
+
+/** The market is asked nothing yet. Throws KeyFileError where others may read the kept key. */
+export async function openSession(
+  { market, store }: Pick<Config, 'market' | 'store'>,
+  chains: OwnChains,
+  log: Log,
+): Promise<Session> {
+  const login = walletOf(chains, market.login);
+  const options = {
+    baseUrl: market.url,
+    ...(market.productName === null ? {} : { productName: market.productName }),
+    ...(market.shortName === null ? {} : { shortName: market.shortName }),
+  };
+  let current = await kept(store, market.url);
+  const mint = async (): Promise<void> => {
+    const scopes = ['read', 'maker'] as const;
+    const { key, expiresAt, replaced } = await mintKey(options, login, { name: keyName, scopes });
+    current = { key, url: market.url, expiresAt };
+    await keep(store, current);
+    log.info('key_minted', { expiresAt, replaced });
+  };
+  const client = parleyClient({
+    ...options,
+    fetch: (url, init) => {
+      const authorization = `Bearer ${current?.key ?? ''}`;
+      return fetch(url, { ...init, headers: { ...(init.headers as object), authorization } });
+    },
+  });
+  /** Once the wallets of this account were linked by this process or an earlier one. */
+  let isKnown = current !== null;
+  const me = async (): Promise<Me> => {
+    if (current === null) await mint();
+    try {
+      return await client.me();
+    } catch (error) {
+      if (!(error instanceof ParleyApiError) || error.status !== 401) throw error;
+      isKnown = false;
+      await mint();
+      return client.me();
+    }
+  };
+  return {
+    client,
+    key: () => current?.key ?? '',
+    signIn: async () => {
+      const { userId, wallets } = await me();
+      // One that is proven need not be vouched for: only then may it be paid.
+      const done = new Set([login.address, ...(isKnown ? provenIn(wallets) : [])]);
+      for (const { wallet } of Object.values(chains)) {
+        if (done.has(wallet.address)) continue;
+        await linkWallet(client, wallet, login);
+        done.add(wallet.address);
+        log.info('wallet_linked', { family: wallet.family, address: wallet.address });
+      }
+      isKnown = true;
+      return userId;
+    },
+    renew: async (nowMs) => {
+      if (Date.parse(current?.expiresAt ?? '') - nowMs > renewMs) return false;
+      await mint();
+      return true;
+    },
+  };
+}
+
+function provenIn(wallets: Me['wallets']): string[] {
+  return Object.values(wallets).flatMap(({ proven }) => proven);
+}
+
+function walletOf(chains: OwnChains, chain: string): OwnWallet {
+  const found = chains[chain];
+  if (found === undefined) throw new Error(`no wallet on "${chain}" to sign in with`);
+  return found.wallet;
+}
+
+/** null: there is none for this market. */
+async function kept(dir: string, url: string): Promise<Key | null> {
+  const file = join(dir, fileName);
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  if (text === null) return null;
+  await mustBePrivate(file);
+  const key = JSON.parse(text) as Key;
+  return key.url === url ? key : null;
+}
+
+async function keep(dir: string, key: Key): Promise<void> {
+  const beside = join(dir, `${fileName}.new`);
+  await rm(beside, { force: true });
+  const file = await open(beside, 'wx', 0o600);
+  await file.writeFile(`${JSON.stringify(key)}\n`);
+  await file.sync();
+  await file.close();
+  await rename(beside, join(dir, fileName));
+}
+
+/** The assets as the settings pin them, by name. Throws what `pin` throws. */
+export async function pinAssets(
+  client: ParleyClient,
+  assets: readonly AssetConfig[],
+): Promise<ReadonlyMap<string, PinnedAsset>> {
+  const pinned = new Map<string, PinnedAsset>();
+  for (const { name, chain, token, decimals, highValueFrom } of assets) {
+    pinned.set(name, await pin(client, { chain, token, decimals, highValueFrom }));
+  }
+  return pinned;
+}

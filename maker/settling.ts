@@ -1,0 +1,147 @@
+// What is agreed is settled, whatever the switches say: each swap by `settle` of the SDK from its
+// store, claims and refunds of many in batches, and again after everything that passes by itself.
+
+import type { ChainKey } from '../core/families.ts';
+import type { Millis } from '../core/nominal.ts';
+import { codeOf, messageOf, SettleError, VerificationError } from '../sdk/errors.ts';
+import { type Progress, type SettleInput, type Shown, settle } from '../sdk/settle.ts';
+import { settleMany } from '../sdk/settle-many.ts';
+import { mayBeFunded, type Store } from '../sdk/stores/store.ts';
+import type { OwnChains } from './chains.ts';
+import type { Deal, End, Journal } from './journal.ts';
+import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import type { Promises } from './promises.ts';
+import type { Session } from './session.ts';
+
+/** After a failure of a run, doubled up to the most. */
+const leastPauseMs = 1_000;
+const mostPauseMs = 60_000;
+/** What only a person can end is tried again this seldom. */
+const personPauseMs = 300_000;
+
+export type SettlingInput = {
+  readonly chains: OwnChains;
+  readonly store: Store;
+  readonly session: Pick<Session, 'client'>;
+  readonly journal: Journal;
+  readonly promises: Promises;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly now: () => Millis;
+  readonly signal: AbortSignal;
+  readonly pollMs: Millis;
+  readonly batchMs: Millis;
+};
+
+export type Settling = ReturnType<typeof createSettling>;
+
+export function createSettling(input: SettlingInput) {
+  const { journal, promises, log, metrics, now, signal } = input;
+  const running = new Map<string, Promise<void>>();
+  const people = new Set<string>();
+
+  const end = async (deal: Deal, how: End) => {
+    await journal.keep({ ...deal, end: how, endedAt: Math.floor(now() / 1_000) });
+    promises.ended(deal.threadId);
+    metrics.ended.inc({ end: how });
+    log.info('ended', { threadId: deal.threadId, swapId: deal.swapId, end: how });
+  };
+
+  const drive = async (deal: Deal, swapId: string) => {
+    for (let failures = 0; !signal.aborted; ) {
+      try {
+        const outcome = await settle(await inputOf(input, deal, swapId));
+        people.delete(swapId);
+        return await end(deal, outcome.end);
+      } catch (error) {
+        if (signal.aborted) return;
+        const code = codeOf(error);
+        const facts = { swapId, code, error: messageOf(error) };
+        if (isOver(error) && (await nothingMoved(input.store, swapId))) {
+          log.error('refused', facts);
+          return await end(deal, 'refused');
+        }
+        const needsPerson = error instanceof SettleError;
+        if (needsPerson) people.add(swapId);
+        metrics.needsPerson.set(people.size);
+        metrics.failures.inc({ what: 'settle' });
+        log[needsPerson ? 'error' : 'warn']('settle_failed', facts);
+        const pause = Math.min(mostPauseMs, leastPauseMs * 2 ** Math.min(failures, 10));
+        failures += 1;
+        await rest(needsPerson ? personPauseMs : pause, signal);
+      }
+    }
+  };
+
+  return {
+    running: () => running.size,
+    /** Once a swap. */
+    begin: (deal: Deal) => {
+      const { swapId } = deal;
+      if (swapId === null || running.has(swapId)) return;
+      const run = drive(deal, swapId)
+        .catch((error: unknown) => log.error('settle_failed', { swapId, error: messageOf(error) }))
+        .finally(() => running.delete(swapId));
+      running.set(swapId, run);
+    },
+    /** One that never became a swap. */
+    drop: (deal: Deal, how: 'lapsed' | 'refused') => end(deal, how),
+    /** Until all have stopped: they do where the signal has aborted. */
+    stopped: async () => {
+      await Promise.allSettled(running.values());
+    },
+    /** Claims with a public secret and refunds of one chain, in few transactions. */
+    batch: async (chain: ChainKey) => {
+      const own = [...promises.open.values()].flatMap(({ deal }) => deal.swapId ?? []);
+      if (own.length < 2) return;
+      const { chains, store } = input;
+      const { batches, left } = await settleMany({ chain, chains, store, swapIds: own, signal });
+      for (const { verb, swapIds, txid, state } of batches) {
+        log.info('batch', { chain, verb, swaps: swapIds.length, txid, state });
+      }
+      for (const { swapId, why } of left) log.debug('batch_left', { chain, swapId, why });
+    },
+  };
+}
+
+async function inputOf(
+  { chains, store, session, promises, log, now, signal, pollMs, batchMs }: SettlingInput,
+  { threadId }: Deal,
+  swapId: string,
+): Promise<SettleInput> {
+  const trade = await store.getTrade(threadId);
+  return {
+    ...{ swapId, client: session.client, chains, store, signal, pollMs },
+    ...(trade === null ? {} : { trade }),
+    now: () => Math.floor(now() / 1_000),
+    leaveToBatchMs: batchMs,
+    onProgress: ({ step, state, leg, text, txid, code }: Progress) =>
+      log.info('swap', { swapId, step, state, leg, text, txid, code }),
+    onShown: ({ swap, legs }: Shown) => {
+      const own = legs.get(swap.party === 'maker' ? 'a' : 'b');
+      const { funded = null } = own?.leg.facts ?? {};
+      if (funded !== null && (funded.confirmations > 0 || funded.deep)) promises.funded(threadId);
+    },
+  };
+}
+
+/** Whatever happens, these do not pass: the market's swap is not the one that was agreed to. */
+function isOver(error: unknown): boolean {
+  if (error instanceof VerificationError) return true;
+  const codes: readonly unknown[] = ['acceptance_lapsed', 'terms_outdated', 'hashlock_used'];
+  return error instanceof SettleError && codes.includes(error.code);
+}
+
+async function nothingMoved(store: Store, swapId: string): Promise<boolean> {
+  const record = await store.getSwap(swapId);
+  return record === null || !mayBeFunded(record);
+}
+
+async function rest(ms: Millis, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  signal.addEventListener('abort', () => resolve(), { once: true });
+  await promise;
+  clearTimeout(timer);
+}

@@ -1,0 +1,44 @@
+// `npm run maker`: the maker program of this checkout. `-- dev` makes it a counterparty on the dev
+// network of a running market: keys, coins and settings of its own, quotes for every pair.
+
+import { resolve } from 'node:path';
+import { main } from '../maker/main.ts';
+import { parsed, understood, wholeNumber } from './command.ts';
+import { runningMarket } from './demo/market.ts';
+import { prepareDevMaker } from './maker-dev.ts';
+
+const usage = `usage: npm run maker -- CONFIG [run|check|status|pause|kill|resume]
+       npm run maker -- dev [--url URL] [--dev URL] [--folder FOLDER] [--metrics PORT]
+  CONFIG          a file of settings (docs/maker.md)
+  dev             a maker for the market of \`npm start\`, with play money
+  --url URL       that market; default http://127.0.0.1:8080
+  --dev URL       control address of its dev network; default: from its ready.json
+  --folder FOLDER where its settings, keys and store are; default .parley/maker
+  --metrics PORT  where Prometheus reads it; default nowhere`;
+
+function understand(args: string[]) {
+  if (args.length === 0 || args.includes('--help')) return null;
+  const [first, ...rest] = args;
+  if (first !== 'dev') return { command: args };
+  const { values } = parsed({
+    args: rest,
+    options: {
+      url: { type: 'string', default: 'http://127.0.0.1:8080' },
+      dev: { type: 'string' },
+      folder: { type: 'string', default: '.parley/maker' },
+      metrics: { type: 'string' },
+    },
+  });
+  const { metrics, ...dev } = values;
+  const port = metrics === undefined ? null : wholeNumber('--metrics', metrics, { most: 65_535 });
+  return { dev: { ...dev, metrics: port } };
+}
+
+const asked = understood({ usage, understand });
+if ('command' in asked) process.exitCode = await main(asked.command);
+else {
+  const { url, dev, folder, metrics } = asked.dev;
+  const stage = await runningMarket(url, dev);
+  const { file, now } = await prepareDevMaker(stage, resolve(folder), metrics);
+  process.exitCode = await main([file], now);
+}

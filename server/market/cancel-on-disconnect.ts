@@ -1,0 +1,89 @@
+// Cancel on disconnect: a maker's connection says for how long it may be gone. When all that said
+// so are gone for that long, the account's open quotes are withdrawn, by any process. What binds
+// the maker stays, and is looked at again until it does not. Who comes back later finds it done.
+
+import type { Database, Tx } from '../db/database.ts';
+import {
+  type Armed,
+  dropFired,
+  dueAccounts,
+  fireSwitches,
+  holdFired,
+  insertSwitch,
+  lockSwitches,
+  markLost,
+  nextLook,
+  postponeFired,
+  type Switch,
+} from '../db/feed-switches.ts';
+import type { Deps } from '../ports/deps.ts';
+import { type Withdrawn, withdrawAll } from './withdrawals.ts';
+
+/** Of a process that has such connections. */
+export const beatMs = 1_000;
+/** A process silent for so long is dead, with its connections. */
+export const lostMs = 3_000;
+/** Accounts in one pass. */
+const mostDue = 100;
+/** Somebody else goes on with what a process left half done. */
+const leaseMs = 10_000;
+/** Until a quote that binds its maker is looked at again. */
+const committedMs = 60_000;
+
+type Needs = Pick<Deps, 'settings' | 'now' | 'log'> & { readonly db: Database };
+
+/** The connection counts; first what is overdue of its account is withdrawn. */
+export async function arm(deps: Needs, armed: Armed): Promise<void> {
+  const { accountId } = armed;
+  const isBack = await deps.db.transaction(async (tx) => {
+    const others = (await lockSwitches(tx, accountId)).filter(({ id }) => id !== armed.id);
+    if (others.some(({ fired }) => fired) || isDue(others)) {
+      await fireSwitches(tx, accountId, leaseMs);
+      return false;
+    }
+    await insertSwitch(tx, armed);
+    return true;
+  });
+  if (isBack) return;
+  await withdrawFired(deps, accountId);
+  // What had fired is dropped in the same statement: nobody goes on withdrawing from then on.
+  await insertSwitch(deps.db, armed);
+}
+
+const isDue = (switches: readonly Switch[]) =>
+  switches.length > 0 && switches.every(({ isOver }) => isOver);
+
+/**
+ * Withdraws what is due. `mayJudge`: also says which processes are dead. Returns after how many
+ * milliseconds to look again; null = nobody has such a connection.
+ */
+export async function withdrawDue(deps: Needs, mayJudge: boolean): Promise<number | null> {
+  if (mayJudge) await markLost(deps.db, lostMs, beatMs);
+  for (const accountId of await dueAccounts(deps.db, mostDue)) {
+    await fire(deps, accountId).catch((error: unknown) => {
+      deps.log.warn({ err: error, accountId }, 'quotes of a maker that is gone were not withdrawn');
+    });
+  }
+  return nextLook(deps.db, beatMs);
+}
+
+async function fire(deps: Needs, accountId: string): Promise<void> {
+  const fires = await deps.db.transaction(async (tx) => {
+    if (!isDue(await lockSwitches(tx, accountId))) return false;
+    await fireSwitches(tx, accountId, leaseMs);
+    return true;
+  });
+  if (!fires) return;
+  const { committed } = await withdrawFired(deps, accountId);
+  if (committed === 0) await dropFired(deps.db, accountId);
+  else await postponeFired(deps.db, accountId, committedMs);
+}
+
+async function withdrawFired(deps: Needs, accountId: string): Promise<Withdrawn> {
+  const goesOn = (tx: Tx) => holdFired(tx, accountId);
+  const done = await withdrawAll(deps, accountId, 'disconnected', { goesOn });
+  if (done.withdrawn > 0) {
+    deps.log.info({ accountId, ...done }, 'quotes of a maker that is gone were withdrawn');
+  }
+  return done;
+}

@@ -1,0 +1,166 @@
+// The maker program on a real market: a taker trades with it, it is killed between acceptance and
+// funding, and while it accepts, and in the end it holds what it agreed to, to the unit.
+
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { parseConfig } from '../maker/config/config.ts';
+import { turn } from '../maker/control.ts';
+import { runMaker, StoreTaken } from '../maker/run.ts';
+import { holdingOf } from '../scripts/demo/ledger.ts';
+import { newPerson, type Person } from '../scripts/demo/people.ts';
+import { type Place, placeOf } from '../scripts/demo/place.ts';
+import { assetsOf } from '../scripts/demo/trades.ts';
+import { prepareDevMaker } from '../scripts/maker-dev.ts';
+import {
+  inventoryIs,
+  type MakerProcess,
+  newLog,
+  startMaker,
+  take,
+  until,
+  walletsIn,
+} from './support/maker.ts';
+import { sharedWeb, type Web } from './support/web.ts';
+
+const opened = sharedWeb();
+let web: Web;
+let folder: string;
+let place: Place;
+let taker: Person;
+let now: () => number;
+let port: number;
+const log = newLog();
+let running: MakerProcess | null = null;
+
+before(async () => {
+  web = await opened();
+  folder = await mkdtemp(join(tmpdir(), 'parley-maker-'));
+  const status = await web.dev.status();
+  place = placeOf(status);
+  now = () => Math.floor(Date.now() / 1_000) + status.clockOffsetSeconds;
+  const brand = { productName: 'Parley', shortName: 'parley' };
+  taker = await newPerson('taker', 'evm', place, { url: web.url, brand, dev: web.dev, now });
+  port = await freePort();
+});
+after(async () => {
+  await running?.kill();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.once('listening', resolve);
+  await promise;
+  const address = server.address();
+  server.close();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+const devUrl = () => web.market.ready.dev ?? '';
+
+function start(): MakerProcess {
+  const { url } = web.market.ready;
+  const args = ['dev', '--url', url, '--dev', devUrl(), '--folder', folder];
+  running = startMaker([...args, '--metrics', String(port)], log);
+  return running;
+}
+
+test('killed between acceptance and funding, and while it accepts, it holds what it agreed to', {
+  timeout: 240_000,
+}, async () => {
+  await prepareDevMaker({ url: web.market.ready.url, dev: devUrl() }, folder);
+  const maker = await walletsIn(folder);
+  const had = await holdingOf(maker, place);
+  const assets = await assetsOf(taker, place);
+  const first = start();
+  await first.heard(({ event }) => event === 'started');
+  // The taker is the initiator, and nothing is funded yet.
+  const sells = { gives: 'BTC', gets: 'EVM dollar', amount: 1_000_000n } as const;
+  const one = await take(taker, assets, sells, now);
+  assert.equal(one.quoteAmount, 636_800_000n, '64 000 dollars, and 50 basis points less');
+  await first.heard(({ event, threadId }) => event === 'agreed' && threadId === one.threadId);
+  await first.kill();
+  const ends = [one.settles()];
+  const second = start();
+  await second.heard(({ event, openSwaps }) => event === 'settling' && openSwaps === 1);
+  // Here the maker is the initiator, whose secret must not be lost.
+  const buys = { gives: 'ETH', gets: 'BTC', amount: 10n ** 17n } as const;
+  const taking = take(taker, assets, buys, now);
+  await second.heard(({ event, pair }) => event === 'accepting' && String(pair).startsWith('btc'));
+  await second.kill();
+  const other = await taking;
+  ends.push(other.settles());
+  const third = start();
+  await third.heard(({ event }) => event === 'started');
+  await assert.rejects(sameStore(), StoreTaken);
+  for (const { threadId } of [one, other]) {
+    await third.heard((line) => line.event === 'ended' && line.threadId === threadId);
+  }
+  assert.deepEqual(
+    (await Promise.all(ends)).map(({ end }) => end),
+    ['received', 'received'],
+  );
+  await inventoryIs(maker, place, had, [one, other], folder);
+  const agreed = log.lines.filter(({ event }) => event === 'agreed');
+  assert.equal(new Set(agreed.map(({ swapId }) => swapId)).size, 2);
+  await nothingSecret([one.threadId, other.threadId]);
+  await metricsAre(/^parley_maker_ended_total\{end="received"\} [12]$/m);
+});
+
+async function sameStore() {
+  const file = join(folder, 'maker.toml');
+  const { metricsPort: _, ...config } = parseConfig(await readFile(file, 'utf8'), file);
+  return runMaker({ ...config, metricsPort: null }, { out: process.stderr });
+}
+
+async function metricsAre(shows: RegExp): Promise<void> {
+  const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
+  assert.match(await answer.text(), shows);
+}
+
+/** Keys of wallets and market, and secrets of swaps, are in nothing that was printed. */
+async function nothingSecret(threadIds: readonly string[]): Promise<void> {
+  const families = ['bitcoin', 'evm', 'tron', 'solana'];
+  const keys = families.map((each) => readFile(join(folder, 'keys', `${each}.key`), 'utf8'));
+  const market = await readFile(join(folder, 'store', 'market-key.json'), 'utf8');
+  const secrets = [...(await Promise.all(keys)).map((each) => each.trim())];
+  secrets.push((JSON.parse(market) as { key: string }).key);
+  for (const threadId of threadIds) {
+    const { swapId } = await taker.client.thread(threadId);
+    const { secret } = await taker.client.swap(swapId ?? '');
+    assert.ok(secret);
+    secrets.push(secret);
+  }
+  assert.ok(secrets.every((each) => each.length >= 40));
+  for (const each of secrets) assert.ok(!log.text.includes(each), 'a secret was printed');
+}
+
+test('the kill switch ends quoting, resume begins it again, SIGTERM ends it well', {
+  timeout: 120_000,
+}, async () => {
+  const maker = running;
+  assert.ok(maker);
+  await turn(join(folder, 'store'), 'kill');
+  await maker.heard(({ event, mode }) => event === 'switched' && mode === 'killed');
+  const assets = await assetsOf(taker, place);
+  const rfq = await taker.client.createRfq({
+    ...{ direction: 'buy_base', baseAssetId: assets.TRX.id, quoteAssetId: assets.SOL.id },
+    ...{ baseAmount: '2000000000', ttlSeconds: 600 },
+  });
+  await maker.heard(({ rfqId, code }) => rfqId === rfq.id && code === 'killed');
+  assert.deepEqual((await taker.client.threadsOfRfq(rfq.id)).threads, []);
+  await turn(join(folder, 'store'), 'resume');
+  const [thread] = await until('a quote', async () => {
+    const { threads } = await taker.client.threadsOfRfq(rfq.id);
+    return threads.length > 0 ? threads : null;
+  });
+  // 2 000 TRX are 640 dollars, those are 4 SOL, and 50 basis points more.
+  assert.equal(thread?.quoteAmount, '4020000000');
+  await taker.client.cancelRfq(rfq.id);
+  assert.equal(await maker.stop(), 0);
+});

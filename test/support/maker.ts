@@ -1,0 +1,222 @@
+// The maker program as a process of its own on a dev network, as `npm run maker -- dev` runs it,
+// takers that trade with it, and what it holds in the end against what it agreed to.
+
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { type Family, families } from '../../core/families.ts';
+import { openChains } from '../../maker/chains.ts';
+import { parseConfig } from '../../maker/config/config.ts';
+import {
+  type Doings,
+  feesOf,
+  type Holding,
+  holdingOf,
+  ledgers,
+  noDoings,
+} from '../../scripts/demo/ledger.ts';
+import type { Person } from '../../scripts/demo/people.ts';
+import { type CoinName, coinNames, type Place } from '../../scripts/demo/place.ts';
+import { accept } from '../../sdk/agree.ts';
+import { type Outcome, settle } from '../../sdk/settle.ts';
+import { fileStore } from '../../sdk/stores/file.ts';
+import { type Kept, versionsOf } from '../../sdk/stores/store.ts';
+import type { PinnedAsset } from '../../sdk/trade.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const script = join(root, 'scripts', 'maker.ts');
+
+/** A line of its log. */
+export type Line = Readonly<Record<string, string | number | boolean | null>>;
+
+export type MakerProcess = {
+  readonly child: ChildProcess;
+  /** The first line, said already or to come, that fits. Rejects where it ends before. */
+  heard(fits: (line: Line) => boolean): Promise<Line>;
+  /** kill -9. */
+  kill(): Promise<void>;
+  /** SIGTERM; its exit status. */
+  stop(): Promise<number | null>;
+};
+
+/** All that every process of one maker has said. */
+export type MakerLog = { readonly lines: Line[]; text: string };
+
+export const newLog = (): MakerLog => ({ lines: [], text: '' });
+
+export function startMaker(args: readonly string[], log: MakerLog): MakerProcess {
+  const child = spawn(process.execPath, [script, ...args], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const own: Line[] = [];
+  const waiting = new Set<() => void>();
+  const wake = () => {
+    for (const each of waiting) each();
+  };
+  let errors = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    errors += chunk;
+    log.text += chunk;
+  });
+  createInterface(child.stdout).on('line', (text) => {
+    log.text += `${text}\n`;
+    const line = JSON.parse(text) as Line;
+    own.push(line);
+    log.lines.push(line);
+    wake();
+  });
+  let isOver = false;
+  const ended = once(child, 'close').then(([code]: (number | null)[]) => {
+    isOver = true;
+    wake();
+    return code ?? null;
+  });
+  return {
+    child,
+    heard: async (fits) => {
+      for (;;) {
+        const found = own.find(fits);
+        if (found !== undefined) return found;
+        if (isOver) throw new Error(`the maker ended: ${errors}${log.text.slice(-3_000)}`);
+        const { promise, resolve } = Promise.withResolvers<void>();
+        waiting.add(resolve);
+        await promise;
+        waiting.delete(resolve);
+      }
+    },
+    kill: async () => {
+      child.kill('SIGKILL');
+      await ended;
+    },
+    stop: () => {
+      child.kill('SIGTERM');
+      return ended;
+    },
+  };
+}
+
+export type Wish = { readonly gives: CoinName; readonly gets: CoinName; readonly amount: bigint };
+
+export type Taken = {
+  readonly wish: Wish;
+  readonly threadId: string;
+  readonly quoteAmount: bigint;
+  /** Settles to the end. */
+  settles(signal?: AbortSignal): Promise<Outcome>;
+};
+
+/** Asks, takes the first quote, and accepts it. */
+export async function take(
+  taker: Person,
+  assets: Readonly<Record<CoinName, PinnedAsset>>,
+  wish: Wish,
+  now: () => number,
+): Promise<Taken> {
+  const { client, userId, store, chains } = taker;
+  const [base, quote] = [assets[wish.gives], assets[wish.gets]];
+  const rfq = await client.createRfq({
+    ...{ direction: 'sell_base', baseAssetId: base.id, quoteAssetId: quote.id },
+    ...{ baseAmount: wish.amount.toString(), ttlSeconds: 600 },
+  });
+  const [thread] = await until('a quote', async () => {
+    const { threads } = await client.threadsOfRfq(rfq.id);
+    return threads.length > 0 ? threads : null;
+  });
+  assert.ok(thread);
+  const quoteAmount = BigInt(thread.quoteAmount);
+  const own = { client, userId, store, chains, now };
+  const { trade } = await accept({ ...own, rfq, threadId: thread.id, quoteAmount, base, quote });
+  return {
+    ...{ wish, threadId: thread.id, quoteAmount },
+    settles: async (signal) => {
+      const swapId = await until('the swap', async () => {
+        signal?.throwIfAborted();
+        return (await client.thread(thread.id)).swapId;
+      });
+      const how = { pollMs: 400, marketPollMs: 1_000, ...(signal === undefined ? {} : { signal }) };
+      return settle({ swapId, trade, client, chains, store, now, ...how });
+    },
+  };
+}
+
+const patienceMs = 60_000;
+
+export async function until<T>(what: string, look: () => Promise<T | null>): Promise<T> {
+  const end = performance.now() + patienceMs;
+  for (;;) {
+    const found = await look();
+    if (found !== null) return found;
+    if (performance.now() > end) throw new Error(`${what} did not come within ${patienceMs} ms`);
+    await sleep(200);
+  }
+}
+
+/** The wallets of a maker's folder, as the ledger of the demo asks for a person's. */
+export async function walletsIn(folder: string): Promise<Person> {
+  const file = join(folder, 'maker.toml');
+  const { chains: configs } = parseConfig(await readFile(file, 'utf8'), file);
+  const chains = await openChains(configs, () => Math.floor(Date.now() / 1_000));
+  const byFamily = Object.values(chains).map(({ wallet }) => [wallet.family, wallet] as const);
+  for (const { source } of Object.values(chains)) await source.adapter.close();
+  return { name: 'the maker', ...Object.fromEntries(byFamily) } as unknown as Person;
+}
+
+/** What it must hold: what it had, what was agreed, and the fees of what its store says it sent. */
+export async function inventoryIs(
+  maker: Person,
+  place: Place,
+  before: Holding,
+  taken: readonly Taken[],
+  folder: string,
+): Promise<void> {
+  const due = { ...before };
+  for (const { wish, quoteAmount } of taken) {
+    due[wish.gives] += wish.amount;
+    due[wish.gets] -= quoteAmount;
+  }
+  const fees = await feesOf(maker, place, await doingsIn(folder, place));
+  for (const family of families) {
+    const native = coinNames.find(
+      (name) => place.coins[name].family === family && place.coins[name].token === null,
+    );
+    assert.ok(native);
+    due[native] -= fees[family];
+  }
+  assert.deepEqual(await holdingOf(maker, place), due);
+}
+
+/** Every transaction that its records name and a block has. */
+async function doingsIn(folder: string, place: Place): Promise<Doings> {
+  const doings = noDoings();
+  const store = await fileStore(join(folder, 'store'));
+  for (const swapId of await store.swapIds()) {
+    const record = await store.getSwap(swapId);
+    assert.ok(record);
+    const { a, b } = record.swap.legs;
+    const { funding, refund, cancel, approval, approved, claim } = record;
+    const sent: [Family, Kept | null | undefined][] = [
+      ...[funding, refund, cancel, approval, approved].map((kept): [Family, typeof kept] => [
+        a.family,
+        kept,
+      ]),
+      [b.family, claim],
+    ];
+    for (const [family, kept] of sent) {
+      for (const txid of kept ? versionsOf(kept) : []) {
+        const isThere = await ledgers[family].fee(place[family].rpcUrl, txid).then(
+          () => true,
+          () => false,
+        );
+        if (isThere) doings.sent[family].add(txid);
+      }
+    }
+    if (a.family === 'solana' && a.escrow !== null) doings.escrows.add(a.escrow.address);
+  }
+  return doings;
+}
