@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { Misused, parsed, understood, wholeNumber } from '../scripts/command.ts';
 import { benchDoctor, doctorStage } from './doctor.ts';
+import { benchEvents } from './events.ts';
 import { benchExchange } from './exchange.ts';
 import { benchFeed } from './feed.ts';
 import { benchGas } from './gas.ts';
@@ -17,6 +18,7 @@ import { benchQuotes, benchQuotesOfLarge } from './quotes.ts';
 import { benchReads } from './reads.ts';
 import { type Effort, jsonLine, machine, type Row, textLine } from './report.ts';
 import { benchRequests } from './requests.ts';
+import { benchRequote } from './requote.ts';
 import { benchSignIn } from './sign-in.ts';
 import { type Stage, setStage, usualVolume, type Volume } from './stage.ts';
 import { benchStart } from './start.ts';
@@ -35,9 +37,11 @@ const benches: Readonly<Record<string, (name: string) => Promise<Row[]>>> = {
       await benchQuotesOfLarge(stage, usual, effort),
     ]);
   }, 'sized'),
+  requote: onStage((stage) => benchRequote(stage, effort)),
   feed: onStage((stage) => benchFeed(stage, effort)),
   listing: onStage((stage) => benchListing(stage, effort)),
   webhooks: inRounds(() => benchWebhooks(effort), 'of a time'),
+  events: onStage((stage) => benchEvents(stage, effort)),
   gas: async () => benchGas(),
   start: inRounds(() => benchStart(effort)),
   verify: inRounds(() => benchVerify(effort)),

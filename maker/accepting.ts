@@ -78,7 +78,8 @@ export function createAccepting(input: AcceptingInput) {
     metrics.refused.inc({ step, code });
     log.warn('not_accepted', { threadId: id, rfqId, step, code, why: sentence });
     // A price that moved is quoted anew; anything else would keep the taker waiting.
-    if (step === 'acceptance' && code !== 'guard' && code !== 'no_price') await withdraw(id, rfqId);
+    const isMoved = (code === 'guard' || code === 'no_price') && promises.quotes.has(rfqId);
+    if (step === 'acceptance' && !isMoved) await withdraw(id, rfqId);
   };
 
   const withdraw = async (threadId: string, rfqId: string) => {

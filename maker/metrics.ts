@@ -35,13 +35,15 @@ export function createMetrics() {
 
 /** Serves `/metrics` of 127.0.0.1. Throws where the port is taken. */
 export async function serveMetrics({ registry }: Metrics, port: number) {
-  const server = createServer(async (request, response) => {
+  const server = createServer((request, response) => {
     if (request.method !== 'GET' || request.url !== '/metrics') {
       response.writeHead(404).end();
       return;
     }
-    response.writeHead(200, { 'content-type': registry.contentType });
-    response.end(await registry.metrics());
+    const shown = registry.metrics().then((text) => {
+      response.writeHead(200, { 'content-type': registry.contentType }).end(text);
+    });
+    shown.catch(() => response.destroy());
   });
   server.maxConnections = 20;
   const { promise, resolve, reject } = Promise.withResolvers<void>();

@@ -33,8 +33,15 @@ const deal = (threadId: string, agoSeconds: number, end: End | null): Deal => ({
 });
 const costs = { fund: 30n, claim: 20n, refund: 10n, deposit: 0n, settlesFromAmount: false };
 const limits: Limits = {
-  ...{ mostSwaps: 1, mostQuotes: 9, mostQuotesATaker: 9, quoteSeconds: 90, quotesAMinute: 9 },
-  ...{ balanceSeconds: 30, pollMs: 1_000, batchSeconds: 0 },
+  ...{
+    mostSwaps: 2,
+    mostSwapsATaker: 1,
+    mostQuotes: 9,
+    mostQuotesATaker: 9,
+    quoteSeconds: 90,
+    quotesAMinute: 9,
+  },
+  ...{ balanceSeconds: 30, pollMs: 1_000, cancelSeconds: 15, batchSeconds: 0 },
 };
 const rfq = { id: 'r', creatorId: 'u' } as Rfq;
 const match: Match<PairConfig> = {
@@ -88,12 +95,15 @@ test('the day counts what was given or may be within 24 hours, and nothing that 
   assert.equal(codeOf([...three, deal('d', 86_401, 'received')]), 'yes');
 });
 
-test('so many swaps are open at most; one that is said again is one of them', () => {
+test('so many swaps are open at most, with one taker fewer; one that is said again is one of them', () => {
   const terms = { gives: 'base', base: 100n, quote: 100n } as const;
   const promises = promisesOf([]);
-  const own = { ...deal('t', 0, null), rfqId: rfq.id };
-  promises.dealt(own, null);
-  assert.equal(promises.verdict(rfq, match, terms, 'acceptance').refused, null);
-  const other = { ...rfq, id: 'other' };
-  assert.equal(promises.verdict(other, match, terms, 'acceptance').refused?.code, 'most_swaps');
+  const codeFor = (wish: Rfq) =>
+    promises.verdict(wish, match, terms, 'acceptance').refused?.code ?? 'yes';
+  promises.dealt({ ...deal('t', 0, null), rfqId: rfq.id }, null);
+  assert.equal(codeFor(rfq), 'yes');
+  assert.equal(codeFor({ ...rfq, id: 'other' }), 'taker_swaps');
+  assert.equal(codeFor({ ...rfq, id: 'other', creatorId: 'v' }), 'yes');
+  promises.dealt({ ...deal('t2', 0, null), takerId: 'v' }, null);
+  assert.equal(codeFor({ ...rfq, id: 'other', creatorId: 'w' }), 'most_swaps');
 });

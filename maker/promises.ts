@@ -98,18 +98,26 @@ export function createPromises({ assets, limits, prices, stock, mode, now, deals
 
   /** How many may stand side by side; the rules of money come after. */
   const crowdRefusal = (rfq: Rfq, step: Step): Refusal | null => {
-    if (step === 'acceptance') {
-      const others = [...open.values()].filter(({ deal }) => deal.rfqId !== rfq.id).length;
-      if (others < limits.mostSwaps) return null;
-      return { code: 'most_swaps', sentence: `${others} swaps are open: as many as may be` };
+    const others = [...open.values()].filter(({ deal }) => deal.rfqId !== rfq.id);
+    const own = others.filter(({ deal }) => deal.takerId === rfq.creatorId);
+    if (others.length >= limits.mostSwaps) {
+      return {
+        code: 'most_swaps',
+        sentence: `${others.length} swaps are open: as many as may be`,
+      };
     }
+    if (own.length >= limits.mostSwapsATaker) {
+      const sentence = `${own.length} swaps are open with this taker: as many as may be`;
+      return { code: 'taker_swaps', sentence };
+    }
+    if (step === 'acceptance') return null;
     if (quotes.has(rfq.id)) return null;
     if (quotes.size >= limits.mostQuotes) {
       return { code: 'most_quotes', sentence: `${quotes.size} quotes are open: as many as may be` };
     }
-    const own = [...quotes.values()].filter((each) => each.rfq.creatorId === rfq.creatorId);
-    if (own.length < limits.mostQuotesATaker) return null;
-    const sentence = `${own.length} quotes are open to this taker: as many as may be`;
+    const its = [...quotes.values()].filter((each) => each.rfq.creatorId === rfq.creatorId);
+    if (its.length < limits.mostQuotesATaker) return null;
+    const sentence = `${its.length} quotes are open to this taker: as many as may be`;
     return { code: 'taker_quotes', sentence };
   };
 

@@ -24,8 +24,15 @@ const pair: PairConfig = {
   ...{ spreadBps: 100n, slipBps: 50n, gives: ['base', 'quote'] },
 };
 const limits: Limits = {
-  ...{ mostSwaps: 2, mostQuotes: 3, mostQuotesATaker: 2, quoteSeconds: 90, quotesAMinute: 100 },
-  ...{ balanceSeconds: 30, pollMs: 1_000, batchSeconds: 0 },
+  ...{
+    mostSwaps: 2,
+    mostSwapsATaker: 2,
+    mostQuotes: 3,
+    mostQuotesATaker: 2,
+    quoteSeconds: 90,
+    quotesAMinute: 100,
+  },
+  ...{ balanceSeconds: 30, pollMs: 1_000, cancelSeconds: 15, batchSeconds: 0 },
 };
 const costs = { fund: 0n, claim: 0n, refund: 0n, deposit: 0n, settlesFromAmount: true };
 
@@ -101,7 +108,7 @@ const pricesAt = (at: { price: string | null }) => ({
 test('a quote is sent once, prolonged before it ends, moved with the price, withdrawn without one', async () => {
   const { at, book, look } = stage();
   book.set('r', rfqOf('r'));
-  assert.deepEqual(await look(), ['r 3960000000']);
+  assert.deepEqual(await look(), ['r 3960000000 unless accepted']);
   at.ms = 60_000;
   assert.deepEqual(await look(), []);
   at.ms = 63_000;
@@ -117,18 +124,20 @@ test('a quote is sent once, prolonged before it ends, moved with the price, with
   at.price = null;
   assert.deepEqual(await look(), ['withdraw thread r']);
   at.price = '400';
-  assert.deepEqual(await look(), ['r 3960000000']);
+  assert.deepEqual(await look(), ['r 3960000000 unless accepted']);
 });
 
 test('what is quoted is promised: the next one is quoted only where it can be paid too', async () => {
-  const { book, look, promises, quoting } = stage({ sols: 5_000_000_000n });
+  const { at, book, look, promises, quoting } = stage({ sols: 5_000_000_000n });
   book.set('one', rfqOf('one'));
   book.set('two', rfqOf('two', 'other'));
-  assert.deepEqual(await look(), ['one 3960000000']);
+  assert.deepEqual(await look(), ['one 3960000000 unless accepted']);
   book.delete('one');
   quoting.changed({ kind: 'agreed', rfq: rfqOf('one') });
   assert.equal(promises.quotes.size, 0);
-  assert.deepEqual(await look(), ['two 3960000000']);
+  assert.deepEqual(await look(), ['two 3960000000 unless accepted']);
+  at.ms = 63_000;
+  assert.deepEqual(await look(), ['two 3960000000 unless accepted'], 'beside itself it is');
 });
 
 test('one taker has so many quotes, and all have so many', async () => {
@@ -161,12 +170,12 @@ test('a refusal of the market is rested on; what the taker has accepted is left 
   const { at, book, look, promises } = stage();
   book.set('r', rfqOf('r'));
   at.refuses = 'asset_closed';
-  assert.deepEqual(await look(), ['r 3960000000']);
+  assert.deepEqual(await look(), ['r 3960000000 unless accepted']);
   assert.equal(promises.quotes.size, 0);
   assert.deepEqual(await look(), []);
   at.refuses = '';
   at.ms = 30_000;
-  assert.deepEqual(await look(), ['r 3960000000']);
+  assert.deepEqual(await look(), ['r 3960000000 unless accepted']);
   at.ms = 95_000;
   at.refuses = 'taker_accepted';
   assert.deepEqual(await look(), ['r 3960000000 unless accepted']);

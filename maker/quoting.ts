@@ -144,8 +144,9 @@ export function createQuoting(input: QuotingInput) {
     const threadId = before?.threadId ?? null;
     const quote = { rfq, match, terms, takes: verdict.takes, untilMs: untilMs(), threadId };
     promises.quoted(quote);
-    // What would be refused when it is accepted is better moved.
-    const off = before === undefined ? null : offOf(before);
+    // What would be refused when it is accepted is moved. Of a quote of an earlier process nothing
+    // is known: what became of it is looked at first.
+    const off = before === undefined ? 0n : offOf(before);
     const unlessAccepted = off !== null && off >= -match.pair.slipBps;
     void send(quote, unlessAccepted, before);
   };
@@ -189,6 +190,8 @@ export function createQuoting(input: QuotingInput) {
       told.delete(rfq.id);
       resting.delete(rfq.id);
     },
+    /** The market withdrew the quote while this program was gone. */
+    disconnected: (rfqId: string) => promises.unquoted(rfqId),
     /** Looks at the whole book. */
     look: () => {
       const { book, state } = feed() ?? {};

@@ -6,7 +6,7 @@ import { formatUnits } from '../core/amounts.ts';
 import type { ChainKey } from '../core/families.ts';
 import type { Millis } from '../core/nominal.ts';
 import { codeOf, messageOf, ParleyApiError } from '../sdk/errors.ts';
-import { type BookChange, type MakerFeed, makerFeed } from '../sdk/feed.ts';
+import { type BookChange, type FeedEvent, type MakerFeed, makerFeed } from '../sdk/feed.ts';
 import { fileStore } from '../sdk/stores/file.ts';
 import { createAccepting } from './accepting.ts';
 import { closeChains, openChains } from './chains.ts';
@@ -37,6 +37,8 @@ export type How = {
 };
 
 const bookMs = 1_000;
+/** Between two looks at the chains of a swap. */
+const settlePollMs = 1_000;
 const gaugesMs = 5_000;
 const renewMs = 3_600_000;
 const adoptMs = 300_000;
@@ -110,7 +112,7 @@ async function openDesk(config: Config, { log, now, undo }: Opening) {
   });
   const settling = createSettling({
     ...{ chains, store, session, journal, promises, log, metrics, now, signal },
-    pollMs: Math.max(1_000, limits.pollMs),
+    pollMs: settlePollMs,
     batchMs: limits.batchSeconds * 1_000,
   });
   undo.push(() => settling.stopped());
@@ -150,7 +152,16 @@ async function trade(desk: Desk): Promise<never> {
   });
   const open = () => {
     link.feed?.close();
-    link.feed = openFeed(desk, (change) => quoting.changed(change), open);
+    const heard = (event: FeedEvent) => {
+      const { threadId, rfqId } = event;
+      if (event.type !== 'thread.closed') {
+        accepting.lookAt(threadId).catch((error: unknown) => {
+          if (!signal.aborted) log.warn('thread_failed', { threadId, error: messageOf(error) });
+        });
+      } else if (event.reason === 'disconnected') quoting.disconnected(rfqId);
+    };
+    const changed = (change: BookChange) => quoting.changed(change);
+    link.feed = openFeed(desk, { changed, heard, again: open });
   };
   open();
   undo.push(() => link.feed?.close());
@@ -187,10 +198,16 @@ async function signedIn({ config, session, log, promises, signal }: Desk) {
   }
 }
 
+type Hearing = {
+  readonly changed: (change: BookChange) => void;
+  readonly heard: (event: FeedEvent) => void;
+  /** With the key of then. */
+  readonly again: () => void;
+};
+
 function openFeed(
   { config, session, metrics, log, signal }: Desk,
-  onChange: (change: BookChange) => void,
-  again: () => void,
+  { changed, heard, again }: Hearing,
 ): MakerFeed {
   const { shortName, url: baseUrl } = config.market;
   /** The key was revoked, or another mint took its place. */
@@ -202,7 +219,11 @@ function openFeed(
     });
   };
   return makerFeed({
-    ...{ baseUrl, key: session.key(), ...(shortName === null ? {} : { shortName }), onChange },
+    ...{ baseUrl, key: session.key(), ...(shortName === null ? {} : { shortName }) },
+    events: ['thread.accepted', 'thread.proposed', 'thread.closed'],
+    cancelOnDisconnect: config.limits.cancelSeconds,
+    onChange: changed,
+    onEvent: heard,
     onState: (state) => {
       metrics.feedLive.set(state === 'live' ? 1 : 0);
       log.info('feed', { state });
@@ -231,19 +252,20 @@ function batchingOf({ chains, limits }: Config): ChainKey[] {
 /** Begins each pass when the one before has ended and the pause is over. */
 function repeating({ log, metrics, signal }: { log: Log; metrics: Metrics; signal: AbortSignal }) {
   return (what: string, pauseMs: Millis, work: () => Promise<void>) => {
-    const pass = async () => {
-      try {
-        await work();
-      } catch (error) {
-        if (signal.aborted) return;
-        metrics.failures.inc({ what });
-        log.warn('pass_failed', { what, error: messageOf(error) });
+    const passes = async () => {
+      for (;;) {
+        try {
+          await work();
+        } catch (error) {
+          signal.throwIfAborted();
+          metrics.failures.inc({ what });
+          log.warn('pass_failed', { what, error: messageOf(error) });
+        }
+        await wait(pauseMs, undefined, { signal });
       }
-      if (signal.aborted) return;
-      const timer = setTimeout(pass, pauseMs);
-      signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
     };
-    void pass();
+    // Only the signal ends it.
+    passes().catch(() => undefined);
   };
 }
 

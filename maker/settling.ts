@@ -1,6 +1,7 @@
 // What is agreed is settled, whatever the switches say: each swap by `settle` of the SDK from its
 // store, claims and refunds of many in batches, and again after everything that passes by itself.
 
+import { setTimeout as wait } from 'node:timers/promises';
 import type { ChainKey } from '../core/families.ts';
 import type { Millis } from '../core/nominal.ts';
 import { codeOf, messageOf, SettleError, VerificationError } from '../sdk/errors.ts';
@@ -49,13 +50,13 @@ export function createSettling(input: SettlingInput) {
   };
 
   const drive = async (deal: Deal, swapId: string) => {
-    for (let failures = 0; !signal.aborted; ) {
+    for (let failures = 0; ; failures += 1) {
       try {
         const outcome = await settle(await inputOf(input, deal, swapId));
         people.delete(swapId);
         return await end(deal, outcome.end);
       } catch (error) {
-        if (signal.aborted) return;
+        signal.throwIfAborted();
         const code = codeOf(error);
         const facts = { swapId, code, error: messageOf(error) };
         if (isOver(error) && (await nothingMoved(input.store, swapId))) {
@@ -68,8 +69,7 @@ export function createSettling(input: SettlingInput) {
         metrics.failures.inc({ what: 'settle' });
         log[needsPerson ? 'error' : 'warn']('settle_failed', facts);
         const pause = Math.min(mostPauseMs, leastPauseMs * 2 ** Math.min(failures, 10));
-        failures += 1;
-        await rest(needsPerson ? personPauseMs : pause, signal);
+        await wait(needsPerson ? personPauseMs : pause, undefined, { signal });
       }
     }
   };
@@ -81,7 +81,10 @@ export function createSettling(input: SettlingInput) {
       const { swapId } = deal;
       if (swapId === null || running.has(swapId)) return;
       const run = drive(deal, swapId)
-        .catch((error: unknown) => log.error('settle_failed', { swapId, error: messageOf(error) }))
+        .catch((error: unknown) => {
+          if (signal.aborted) return;
+          log.error('settle_failed', { swapId, error: messageOf(error) });
+        })
         .finally(() => running.delete(swapId));
       running.set(swapId, run);
     },
@@ -136,12 +139,4 @@ function isOver(error: unknown): boolean {
 async function nothingMoved(store: Store, swapId: string): Promise<boolean> {
   const record = await store.getSwap(swapId);
   return record === null || !mayBeFunded(record);
-}
-
-async function rest(ms: Millis, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  signal.addEventListener('abort', () => resolve(), { once: true });
-  await promise;
-  clearTimeout(timer);
 }

@@ -25,9 +25,13 @@ const wrong: Readonly<Record<string, readonly (readonly [args: string[], named: 
     [['sign', 'a', 'b', 'first'], /"first"/],
     [['relay', 'a', 'b', 'id', 'c', '00'], /"c"/],
   ],
+  parley: [
+    [['bok'], /"bok"/],
+    [['ask', 'sel', '1', 'a', 'b'], /"sel"/],
+  ],
   package: [
     [[], /""/],
-    [['maker'], /"maker"/],
+    [['market'], /"market"/],
   ],
   test: [[['core/nothing-of-that-name'], /"core\/nothing-of-that-name"/]],
   assets: [[['close', 'BTC', 'ETH'], /ETH/]],
@@ -129,7 +133,7 @@ test('what is not understood is 2 and named in the first line; --help is 0', asy
     async () => {
       const { code, out, err } = await speak(name, ['--help']);
       assert.deepEqual([code, err], [0, ''], name);
-      assert.match(out, /^usage: npm /, name);
+      assert.match(out, /^usage: (?:npm|parley) /, name);
     },
     ...[...cases, [['--quickly'], /--quickly/] as const].map(([args, named]) => async () => {
       const { code, out, err } = await speak(name, args);
@@ -137,7 +141,7 @@ test('what is not understood is 2 and named in the first line; --help is 0', asy
       assert.deepEqual([code, out], [2, ''], which);
       const [first = '', second = ''] = err.split('\n');
       assert.match(first, named, which);
-      assert.match(second, /^usage: npm /, which);
+      assert.match(second, /^usage: (?:npm|parley) /, which);
     }),
   ]);
   const lane = async () => {

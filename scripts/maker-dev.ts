@@ -139,7 +139,7 @@ function settings(
     ...(metricsPort === null ? [] : [`metrics_port = ${metricsPort}`]),
     `[market]\nurl = ${q(url)}\nlogin = ${q(login)}`,
     `product_name = ${q(productName)}\nshort_name = ${q(shortName)}`,
-    '[limits]\npoll_ms = 500\nbalance_seconds = 5\nbatch_seconds = 0',
+    '[limits]\nbalance_seconds = 5\nbatch_seconds = 0',
     ...chains.map(chainLines),
     ...assets.map(({ name, chain, token, decimals }) => {
       const lines = [`[assets.${name}]`, `chain = ${q(chain)}`, `decimals = ${decimals}`];

@@ -25,7 +25,9 @@ export type Packed = {
 };
 
 /** Rooms with a `package.json` of their own, and what each package has as its README. */
-export const packages = { sdk: 'sdk/README.md', maker: 'docs/maker.md' } as const;
+export const packages = {
+  ...{ sdk: 'sdk/README.md', maker: 'docs/maker.md', cli: 'docs/cli.md' },
+} as const;
 export type PackageRoom = keyof typeof packages;
 
 type Manifest = {

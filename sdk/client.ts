@@ -24,6 +24,7 @@ import type {
   PairPrice,
   Proof,
   ProvenWallet,
+  QuoteOutcome,
   Rfq,
   ScheduledRefunds,
   Swap,
@@ -61,6 +62,7 @@ type PairQuery = PricedPair & {
 type Lifetime = { readonly validForSeconds?: number };
 /** `unlessAccepted`: refused while the taker's acceptance of the price before stands. */
 type Quoting = Lifetime & { readonly unlessAccepted?: boolean };
+export type QuoteOfMany = Quoting & { readonly rfqId: string; readonly quoteAmount: string };
 type Acceptance = { quoteAmount: string; hashlock?: Hashlock; rules?: Rules };
 
 export type ParleyClient = ReturnType<typeof parleyClient>;
@@ -156,6 +158,14 @@ function market({ get, post }: Asking) {
     /** A maker's; closes the thread until it quotes again. */
     withdrawQuote: (threadId: string, how: CallOptions = {}) =>
       threadOf(post(`${threadAt(threadId)}/withdraw`, how)),
+    /** 1 to 50 quotes, each on another RFQ; one request of the budget. An outcome each, in order. */
+    quoteMany: async (quotes: readonly QuoteOfMany[], how: CallOptions = {}) =>
+      (await post<{ outcomes: QuoteOutcome[] }>('/quotes', how, { body: { quotes } })).outcomes,
+    /** All open quotes of yours, oldest first, 500 a call: again with `after: next` until null. */
+    withdrawQuotes: (body: { after?: string } = {}, how: CallOptions = {}) =>
+      post<{ withdrawn: number; committed: number; next: string | null }>('/quotes/withdraw', how, {
+        body,
+      }),
     /** Your threads, newest first; unless named those that are open and you are the maker of. */
     quotes: (query: PageOptions & ThreadQuery = {}, how: CallOptions = {}) =>
       get<Page<'threads', Thread>>('/threads', how, { query }),

@@ -41,6 +41,15 @@ export type MakerFeedOptions = HttpOptions & {
   readonly open?: (url: string) => WebSocket;
 };
 
+export type QuoteHow = {
+  readonly goodForMs?: number;
+  readonly idempotencyKey?: string;
+  /** How long the price holds, from its receipt: 5 to 604 800. */
+  readonly validForSeconds?: number;
+  /** Refused while the taker's acceptance of the price before stands. */
+  readonly unlessAccepted?: boolean;
+};
+
 export type MakerFeed = {
   /** RFQs of others, public or for this account, by id; while `live` as the market has them. */
   readonly book: ReadonlyMap<string, Rfq>;
@@ -51,11 +60,7 @@ export type MakerFeed = {
    * Sent again only within `goodForMs` (default 5 000), under one idempotency key, and never after
    * another price.
    */
-  quote(
-    rfqId: string,
-    quoteAmount: string | bigint,
-    how?: { readonly goodForMs?: number; readonly idempotencyKey?: string },
-  ): Promise<Quoted>;
+  quote(rfqId: string, quoteAmount: string | bigint, how?: QuoteHow): Promise<Quoted>;
   /**
    * Of this feed, from now on; null = your quotes stay when you go. Resolves when the market has
    * stored it; rejects where the feed is closed before.
@@ -172,11 +177,12 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
     book: book.rfqs,
     ready: first.promise,
     state: () => state,
-    quote: (rfqId, quoteAmount, { goodForMs = defaultGoodForMs, idempotencyKey } = {}) =>
+    quote: (rfqId, quoteAmount, { goodForMs = defaultGoodForMs, ...how } = {}) =>
       quotes.quote({
+        ...how,
         rfqId,
         quoteAmount: quoteAmount.toString(),
-        idempotencyKey: idempotencyKey ?? crypto.randomUUID(),
+        idempotencyKey: how.idempotencyKey ?? crypto.randomUUID(),
         goodForMs,
       }),
     cancelOnDisconnect: own.cancelOnDisconnect,

@@ -116,6 +116,17 @@ export type Thread = {
   updatedAt: string;
 };
 
+/** What became of one quote of many: as `quote` would have been answered. */
+export type QuoteOutcome = {
+  /** 201: a thread was opened; 200: its price moved; else refused. */
+  status: number;
+  rfqId: string;
+  threadId?: string;
+  quoteExpiresAt?: string | null;
+  error?: string;
+  code?: string;
+};
+
 export type LegPreview = {
   chain: string;
   assetId: string;
@@ -278,6 +289,14 @@ export type MarketStatus = {
 /** The formula of all times, and each chain's contract and policy. */
 export type MarketRules = {
   formula: number;
+  /** How many requests an account has in a window: more, the more swaps of it were settled. */
+  limits?: {
+    windowSeconds: number;
+    requests: number;
+    requestsOfSettledSwap: number;
+    mostRequests: number;
+    settledDays: number;
+  };
   chains: {
     chain: string;
     family: Family;

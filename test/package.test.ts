@@ -147,3 +147,26 @@ test('the maker starts from its own package in an empty folder, and names what i
     return code === 2;
   });
 });
+
+test('the command line runs from its own package in an empty folder, on each Node', async () => {
+  const folder = join(dir, 'cli');
+  const { file, files } = await pack('cli', folder);
+  await installOffline(file, folder, 'cli');
+  assert.deepEqual(
+    files.filter((each) => /test|^(?:server|devnet|scripts)\//.test(each)),
+    [],
+  );
+  const { NODE_OPTIONS: _, ...env } = process.env;
+  const bin = 'node_modules/@parley/cli/cli/main.js';
+  for (const path of [process.execPath, ...otherNodes().map((each) => each.path)]) {
+    const options = { cwd: folder, env: { ...env, HOME: folder } };
+    const { stdout, stderr } = await run(path, [bin, '--help'], options);
+    assert.match(stdout, /^usage: parley COMMAND/);
+    assert.equal(stderr, '', path);
+    const asked = run(path, [bin, 'settle'], options);
+    await assert.rejects(asked, ({ code, stderr: said }: { code: number; stderr: string }) => {
+      assert.match(said, /there is no profile: make one with "parley init"/);
+      return code === 7;
+    });
+  }
+});

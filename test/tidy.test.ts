@@ -13,7 +13,7 @@ const limits = { fileLines: 500, functionLines: 70, columns: 100 } as const;
 
 const parts = ['core', 'chains', 'contracts', 'host'];
 const product = [...parts, 'sdk', 'devnet', 'server'];
-const everything = [...product, 'web', 'maker', 'simulators', 'watchtower', 'scripts'];
+const everything = [...product, 'web', 'cli', 'maker', 'simulators', 'watchtower', 'scripts'];
 /** What each folder at the root may import from, itself always included. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   host: [],
@@ -22,6 +22,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   chains: ['core', 'contracts'],
   sdk: parts,
   web: ['core', 'sdk'],
+  cli: ['sdk'],
   maker: ['core', 'sdk'],
   watchtower: ['core', 'chains', 'host'],
   server: [...parts, 'watchtower'],

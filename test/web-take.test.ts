@@ -93,11 +93,40 @@ test('quotes arrive live, the best first; counter prices go to and fro; a cancel
   await other.client.propose(threadId, '415000');
   await page.getByRole('heading', { name: /for 0\.00415.BTC/ }).waitFor();
   await shows(page, /They: 0\.00415.BTC.*You: 0\.0042.BTC/);
+  // A page of the market has a hundred of them; here it has one.
+  await page.route(`**/v1/rfqs/${id}/threads?*`, async (route) => {
+    const url = new URL(route.request().url());
+    const isFirst = !url.searchParams.has('cursor');
+    url.searchParams.delete('cursor');
+    const { threads } = await (await route.fetch({ url: url.href })).json();
+    const page = isFirst ? threads.slice(0, 1) : threads.slice(1);
+    await route.fulfill({ json: { threads: page, nextCursor: isFirst ? 'rest' : null } });
+  });
   await page.getByRole('link', { name: 'All quotes of this order' }).click();
+  await says(page, 'More quotes came than are compared here');
+  assert.equal(await rowsOf(page).count(), 1);
+  await page.getByRole('button', { name: 'Compare more' }).click();
+  await rowsOf(page).nth(1).waitFor();
   await page.getByRole('button', { name: 'Cancel the order' }).click();
   await page.getByRole('button', { name: 'Cancel it' }).click();
   await says(page, 'This order was cancelled.');
   assert.equal((await taker.client.rfq(id)).status, 'cancelled');
+});
+
+test('whom a private order is not for is told so in plain words, and no quote is sent', async (t) => {
+  const { assets } = await one.client.assets({ limit: 100 });
+  const idOf = (symbol: string) => assets.find((each) => each.symbol === symbol)?.id ?? '';
+  const { id } = await one.client.createRfq({
+    ...{ direction: 'sell_base', baseAssetId: idOf('ETH'), baseAmount: `${10n ** 17n}` },
+    ...{ quoteAssetId: idOf('BTC'), ttlSeconds: 600, visibility: 'private' },
+    targetAddress: `0x${'11'.repeat(20)}`,
+  });
+  t.after(() => one.client.cancelRfq(id));
+  const page = await web.open(t, `/orders/${id}`, { as: taker });
+  await page.getByLabel('You give (BTC)').fill('0.004');
+  await page.getByRole('button', { name: 'Send the quote' }).click();
+  await says(page, 'This private order is for another account');
+  assert.doesNotMatch((await page.locator('main').textContent()) ?? '', /RFQ/);
 });
 
 /** What a maker accepts. */
@@ -150,7 +179,10 @@ test('accepted with a phrase, a vouched key and every check: the swap begins whe
   const account = privateKeyToAccount(taker.evmKey);
   await page.getByLabel(/^Signature/).fill(await account.signMessage({ message }));
   await page.getByRole('button', { name: 'Go on' }).click();
+  const ahead = page.waitForRequest(/\/settlement-[^/]*\.js$/);
   await page.getByRole('button', { name: 'Check and accept' }).click();
+  // While the person reads, the screen of the swap is loaded.
+  await ahead;
   const yes = page.getByRole('button', { name: 'Accept, bindingly' });
   await says(page, 'Tick every sentence first');
   await yes.click({ force: true });

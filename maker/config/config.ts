@@ -25,12 +25,14 @@ export type PairConfig = PairRule & {
 
 export type Limits = {
   readonly mostSwaps: number;
+  readonly mostSwapsATaker: number;
   readonly mostQuotes: number;
   readonly mostQuotesATaker: number;
   readonly quoteSeconds: number;
   readonly quotesAMinute: number;
   readonly balanceSeconds: number;
   readonly pollMs: number;
+  readonly cancelSeconds: number;
   readonly batchSeconds: number;
 };
 
@@ -210,12 +212,14 @@ function unique({ assets, pairs }: Pick<Config, 'assets' | 'pairs'>, faults: Fau
 function limitsOf(fields: Fields): Limits {
   const limits: Limits = {
     mostSwaps: fields.whole('most_swaps', { least: 1, most: 500 }, 20),
+    mostSwapsATaker: fields.whole('most_swaps_a_taker', { least: 1, most: 500 }, 5),
     mostQuotes: fields.whole('most_quotes', { least: 1, most: 1_000 }, 100),
     mostQuotesATaker: fields.whole('most_quotes_a_taker', { least: 1, most: 1_000 }, 10),
     quoteSeconds: fields.whole('quote_seconds', { least: 10, most: 3_600 }, 90),
     quotesAMinute: fields.whole('quotes_a_minute', { least: 1, most: 3_000 }, 150),
     balanceSeconds: fields.whole('balance_seconds', { least: 1, most: 120 }, 30),
-    pollMs: fields.whole('poll_ms', { least: 250, most: 60_000 }, 1_000),
+    pollMs: fields.whole('poll_ms', { least: 250, most: 60_000 }, 5_000),
+    cancelSeconds: fields.whole('cancel_seconds', { least: 5, most: 60 }, 15),
     batchSeconds: fields.whole('batch_seconds', { least: 0, most: 600 }, 30),
   };
   fields.end();

@@ -2,6 +2,7 @@
 // fails says so once, and its last price is good until it is stale.
 
 import { execFile } from 'node:child_process';
+import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Millis } from '../../core/nominal.ts';
 import { messageOf } from '../../sdk/errors.ts';
@@ -122,17 +123,19 @@ async function bounded(answer: Response): Promise<string> {
 }
 
 function poll(everyMs: Millis, { take, failed, signal }: Hearing, ask: () => Promise<unknown>) {
-  const once = async () => {
-    try {
-      take(await ask());
-    } catch (error) {
-      if (!signal.aborted) failed(error);
+  const readings = async () => {
+    for (;;) {
+      try {
+        take(await ask());
+      } catch (error) {
+        signal.throwIfAborted();
+        failed(error);
+      }
+      await wait(everyMs, undefined, { signal });
     }
-    if (signal.aborted) return;
-    const timer = setTimeout(once, everyMs);
-    signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
   };
-  void once();
+  // Only the signal ends it.
+  readings().catch(() => undefined);
 }
 
 type Socket = Extract<PriceConfig['from'], { readonly type: 'websocket' }>;

@@ -58,6 +58,7 @@ export type RefusalCode =
   | 'most_swaps'
   | 'most_quotes'
   | 'taker_quotes'
+  | 'taker_swaps'
   | 'expires';
 export type Refusal = { readonly code: RefusalCode; readonly sentence: string };
 

@@ -37,7 +37,10 @@ const decimal = /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
 /** `64000.5`, `6.4e4` or a JSON number. Throws RangeError for anything else, zero included. */
 export function parsePrice(said: unknown): Price {
   const text = typeof said === 'number' ? String(said) : said;
-  const bad = () => new RangeError(`${JSON.stringify(said)?.slice(0, 80)} is no price above zero`);
+  const bad = () => {
+    const shown = String(JSON.stringify(said)).slice(0, 80);
+    return new RangeError(`${shown} is no price above zero`);
+  };
   if (typeof text !== 'string' || text.length > longestText) throw bad();
   const [, digits = '', fraction = '', exponent = '0'] = decimal.exec(text.trim()) ?? [];
   const units = BigInt(`0${digits}${fraction}`);

@@ -8,8 +8,7 @@ export type Quoted = { readonly rfqId: string; readonly threadId: string };
 
 type Pending = {
   readonly rfqId: string;
-  readonly quoteAmount: string;
-  readonly idempotencyKey: string;
+  readonly terms: Terms;
   /** It is not sent after this. */
   readonly staleAt: number;
   /** Whether the market may have it. */
@@ -19,7 +18,13 @@ type Pending = {
   readonly reject: (error: QuoteError) => void;
 };
 
-type Wanted = { rfqId: string; quoteAmount: string; idempotencyKey: string; goodForMs: number };
+type Terms = {
+  readonly quoteAmount: string;
+  readonly idempotencyKey: string;
+  readonly validForSeconds?: number | undefined;
+  readonly unlessAccepted?: boolean | undefined;
+};
+type Wanted = Terms & { readonly rfqId: string; readonly goodForMs: number };
 
 const answerMs = 15_000;
 const mostPending = 10_000;
@@ -49,8 +54,7 @@ export function createQuotes(
 
   const trySending = (each: Pending) => {
     if (now() > each.staleAt) return;
-    const { rfqId, quoteAmount, idempotencyKey } = each;
-    if (send({ quote: { rfqId, quoteAmount, idempotencyKey } })) each.sent = true;
+    if (send({ quote: { rfqId: each.rfqId, ...each.terms } })) each.sent = true;
   };
 
   const advance = (rfqId: string) => {
@@ -73,7 +77,7 @@ export function createQuotes(
   };
 
   return {
-    quote: ({ rfqId: given, quoteAmount, idempotencyKey, goodForMs }: Wanted) =>
+    quote: ({ rfqId: given, goodForMs, ...terms }: Wanted) =>
       new Promise<Quoted>((resolve, reject) => {
         if (over) return reject(new QuoteError('closed', 'the feed was closed'));
         const rfqId = given.toLowerCase();
@@ -84,8 +88,7 @@ export function createQuotes(
         }
         const each: Pending = {
           rfqId,
-          quoteAmount,
-          idempotencyKey,
+          terms,
           staleAt: now() + goodForMs,
           sent: false,
           timer: setTimeout(() => expire(each), goodForMs),
@@ -110,8 +113,8 @@ export function createQuotes(
       const each = pending.get(frame.rfqId.toLowerCase());
       if (each === undefined) return false;
       // An answer to one that was given up, late.
-      const { idempotencyKey = each.idempotencyKey } = frame;
-      if (idempotencyKey !== each.idempotencyKey) return true;
+      const own = each.terms.idempotencyKey;
+      if ((frame.idempotencyKey ?? own) !== own) return true;
       if (frame.type === 'error' && frame.code === stillRunning) {
         // Its own first try, sent before the connection was lost.
         setTimeout(() => pending.get(each.rfqId) === each && trySending(each), againMs);

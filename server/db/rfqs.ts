@@ -54,6 +54,10 @@ export const countLiveRfqs = count<[creatorId: string, now: Date]>('rfqs_count_l
 export const findRfq = one<[id: string], Rfq>('rfqs_find')`
   ${selectRfqs} where r.id = $1`;
 
+/** Those of these that exist, in any order. */
+export const findRfqs = many<[ids: readonly string[]], Rfq>('rfqs_find_many')`
+  ${selectRfqs} where r.id = any($1::uuid[])`;
+
 /** Locks these RFQs in order of id and returns those that exist, as they are now. */
 export const lockRfqs = many<[ids: readonly string[]], Rfq>('rfqs_lock')`
   ${selectRfqs} where r.id = any($1::uuid[]) order by r.id for no key update of r`;

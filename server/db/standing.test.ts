@@ -1,9 +1,10 @@
 // Which settled swaps count for an account. One definition serves its rate limit and its record.
 
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { after, test } from 'node:test';
+import { type SwapStatus, swapStatuses } from '../../core/status.ts';
 import { testDatabase } from '../../test/support/database.ts';
+import { insertSwap } from '../../test/support/settled.ts';
 import { settledCounts } from './standing.ts';
 
 const { db, drop } = await testDatabase({ connections: 2 });
@@ -19,22 +20,8 @@ const account = async () => {
 const day = 86_400;
 const [own, other, third] = [await account(), await account(), await account()];
 
-/** A swap whose agreement was then. Its RFQ and thread are not there: nothing here reads them. */
-async function swap(maker: string, taker: string, agreedAt: number, status: string) {
-  const hashlock = randomBytes(32).toString('hex');
-  await db.transaction(async (tx) => {
-    await tx.rows({ name: '', text: 'set local session_replication_role = replica', values: [] });
-    await tx.rows({
-      name: '',
-      text: `insert into swaps (id, thread_id, rfq_id, hashlock, maker_id, taker_id, long_leg,
-          status, agreed_at, initiator_fund_by, expires_at, counterparty_fund_by, reveal_by,
-          created_at, updated_at)
-        select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), $1, $2, $3, 'b', $4,
-          $5, 0, 0, 0, 0, now(), now()`,
-      values: [hashlock, maker, taker, status, agreedAt],
-    });
-  });
-}
+const swap = (makerId: string, takerId: string, agreedAt: number, status: SwapStatus) =>
+  insertSwap(db, { makerId, takerId }, agreedAt, status);
 
 const counted = async (window = { from: 10 * day, until: 40 * day }) => {
   const rows = await settledCounts(db, [own, other, third], window);
@@ -43,7 +30,7 @@ const counted = async (window = { from: 10 * day, until: 40 * day }) => {
 
 test('a counterparty counts once a day, whichever side it was, and what is not settled never', async () => {
   assert.deepEqual(await counted(), [0, 0, 0]);
-  for (const status of ['agreed', 'initiator_claimed', 'refunded', 'half_settled', 'expired']) {
+  for (const status of swapStatuses.filter((each) => each !== 'counterparty_claimed')) {
     await swap(own, other, 20 * day, status);
   }
   assert.deepEqual(await counted(), [0, 0, 0]);

@@ -31,6 +31,7 @@ import { fault, httpRefusal, refusalOf, sendRefusal } from './errors.ts';
 import { type FeedLimits, registerFeed } from './feed/feed.ts';
 import { wantsSocket } from './feed/upgrade.ts';
 import { createForwardedWarning } from './forwarded.ts';
+import { createGrownLimits } from './grown-limits.ts';
 import { createUnderway, type Underway } from './idempotency/underway.ts';
 import { createLastUses, type LastUses } from './last-uses.ts';
 import { createMemoryBuckets } from './memory-buckets.ts';
@@ -240,8 +241,9 @@ function registerRoutes(app: FastifyInstance, deps: Deps, { feed, send }: AppOpt
 async function openBudgets(deps: Deps): Promise<{ readonly budgets: Budgets; close(): void }> {
   const { settings, now, log, metrics } = deps;
   const alone = createMemoryBuckets(now);
+  const limitOf = createGrownLimits(deps);
   if (settings.valkeyUrl === null) {
-    return { budgets: createBudgets(settings, alone), close: () => {} };
+    return { budgets: createBudgets(settings, alone, limitOf), close: () => {} };
   }
   // Not before it is needed: a process that has merely loaded the client answers a fifth to a
   // quarter fewer reads a second (`npm run bench -- reads`: 0.51 of bare node:http, 0.67 without).
@@ -253,7 +255,7 @@ async function openBudgets(deps: Deps): Promise<{ readonly budgets: Budgets; clo
   const prefix = `${settings.shortName}:${settings.network}:`;
   const shared = createValkeyBuckets({ client, alone, prefix, log, metrics });
   await shared.started;
-  return { budgets: createBudgets(settings, shared), close: shared.close };
+  return { budgets: createBudgets(settings, shared, limitOf), close: shared.close };
 }
 
 function readJsonOnly(app: FastifyInstance): void {

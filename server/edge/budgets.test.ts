@@ -26,6 +26,8 @@ const settings = {
 
 type World = {
   readonly budgets: Budgets;
+  /** Limits of accounts that have another one. */
+  readonly grown: Map<string, number>;
   /** Lets time pass. In Valkey the machine's passes as well: tests leave it seconds. */
   pass(ms: number): Promise<void>;
   close(): void;
@@ -48,10 +50,13 @@ after(async () => {
 
 function inMemory(limits = settings): World {
   let now = 1_000;
+  const grown = new Map<string, number>();
   return {
+    grown,
     budgets: createBudgets(
       limits,
       createMemoryBuckets(() => now),
+      (id) => grown.get(id) ?? limits.rateLimit,
     ),
     pass: async (ms) => {
       now += ms;
@@ -79,9 +84,11 @@ async function inValkey(
   });
   opened.push(buckets);
   await buckets.started;
+  const grown = new Map<string, number>();
   return {
     prefix,
-    budgets: createBudgets(limits, buckets),
+    grown,
+    budgets: createBudgets(limits, buckets, (id) => grown.get(id) ?? limits.rateLimit),
     pass: (ms) => passInValkey(admin, prefix, ms),
     close: buckets.close,
   };
@@ -139,6 +146,26 @@ for (const [where, open] of [
         assert.equal((await spend('a')).allowed, true);
       },
     );
+
+    promise('a limit that grows or shrinks within a window counts from then on', async (world) => {
+      const { budgets, grown } = world;
+      const spend = async (key: string, account: string) => {
+        const { allowed, limit, remaining } = await budgets.spendCaller(
+          caller(key, account),
+          '::1',
+        );
+        return [allowed, limit, remaining];
+      };
+      for (const left of [2, 1, 0]) assert.deepEqual(await spend('k', 'a'), [true, 3, left]);
+      assert.deepEqual(await spend('k', 'a'), [false, 3, 0]);
+      grown.set('a', 5);
+      assert.deepEqual(await spend('other', 'a'), [true, 5, 1]);
+      assert.deepEqual(await spend('k', 'a'), [true, 5, 0]);
+      assert.deepEqual(await spend('k', 'a'), [false, 5, 0]);
+      assert.deepEqual(await spend('l', 'b'), [true, 3, 2]);
+      grown.set('a', 3);
+      assert.deepEqual(await spend('k', 'a'), [false, 3, 0]);
+    });
 
     promise('of many calls at once exactly as many pass as the limit says', async ({ budgets }) => {
       const calls = Array.from({ length: 60 }, (_, at) =>

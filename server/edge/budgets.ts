@@ -7,8 +7,9 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Settings } from '../settings/config.ts';
 import { type HttpCode, HttpError } from './errors.ts';
+import type { LimitOf } from './grown-limits.ts';
 
-const windowSeconds = 60;
+export const windowSeconds = 60;
 const hourSeconds = 3_600;
 /**
  * Passkeys and payout wallets that an account adds in an hour: its person hears of each, and
@@ -90,14 +91,19 @@ export type Budgets = {
   giveBack(kind: Kind, who: string): Soon<void>;
 };
 
-export function createBudgets(settings: BudgetSettings, buckets: Buckets): Budgets {
+/** `limitOf`: of an account and each of its keys, where it is not the same for all. */
+export function createBudgets(
+  settings: BudgetSettings,
+  buckets: Buckets,
+  limitOf: LimitOf = () => settings.rateLimit,
+): Budgets {
   const { rateLimit, clientPrefixes } = settings;
   const ruleOf = (name: Rule['name'], limit: number, seconds = windowSeconds): Rule => ({
     name,
     limit,
     windowMs: seconds * 1_000,
   });
-  const calls = ruleOf('calls', rateLimit);
+  const callsOf = (accountId: string) => ruleOf('calls', limitOf(accountId));
   const clients = ruleOf('clients', rateLimit);
   const networks = ruleOf('networks', settings.rateLimitPerNetwork);
   const reserves = ruleOf('reserves', swapLimit);
@@ -142,6 +148,7 @@ export function createBudgets(settings: BudgetSettings, buckets: Buckets): Budge
   return {
     spendCaller: ({ accountId, keyId }, ip) => {
       const names = [accountId, keyId];
+      const calls = callsOf(accountId);
       const own = whenKnown(buckets.spend(calls, names), (tally) => ofCaller(calls, tally));
       return spendBoth(calls, names, own, spendNetwork(ip));
     },

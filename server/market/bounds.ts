@@ -12,6 +12,12 @@ export const mostLiveRfqs = 1_000;
 /** Makers that may quote one RFQ: an agreement closes all other threads in one transaction. */
 export const mostThreads = 2_000;
 
+/** Quotes of one request or frame: 6 KB of body, 15 KB of answer, some 10 ms of their RFQs' locks. */
+export const mostQuotesAtOnce = 50;
+
+/** Open quotes that one request withdraws. */
+export const mostWithdrawn = 500;
+
 /** Prices that a thread remembers, newest last: a thread is one row and is read whole. */
 export const mostMessages = 100;
 

@@ -2,17 +2,16 @@
 // transaction, each answered after its commit, so that a commit to disk is paid once for many.
 
 import { ParleyError } from '../../core/errors.ts';
-import type { Asset } from '../db/assets.ts';
 import type { Tx } from '../db/database.ts';
 import type { Standing } from '../db/quotes.ts';
 import { insertThreads, makerStandings, moveThreads } from '../db/quotes.ts';
-import { findRfq, lockRfqs, type Rfq } from '../db/rfqs.ts';
+import { lockRfqs, type Rfq } from '../db/rfqs.ts';
 import type { Thread } from '../db/threads.ts';
 import { notifyWork } from '../db/work.ts';
 import type { Deps } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
 import { holds } from './addresses.ts';
-import { assertOpen, checkAmounts } from './assets.ts';
+import { assertOpen } from './assets.ts';
 import { mostMessages, mostThreads } from './bounds.ts';
 import { assertLive, assertNotAccepted, assertUnexpired, type Offered } from './negotiation.ts';
 import { assertHolds, unknownRfq } from './rfqs.ts';
@@ -27,50 +26,33 @@ export type Quote = Offered & {
 
 export type Quoted = { readonly thread: Thread; readonly created: boolean };
 
-/** Remembers which asset is the quote of an RFQ, which never changes: at most this many. */
-const mostRemembered = 20_000;
-
-/** Asks the quote asset's chain whether a price could settle. */
-export type PrepareQuote = (
-  quote: Pick<Quote, 'rfqId' | 'quoteAmount'>,
-  signal: AbortSignal,
-) => Promise<void>;
-
-export function createPrepareQuote(deps: Pick<Deps, 'adapters' | 'db'>): PrepareQuote {
-  const quoteAssets = new Map<string, Asset>();
-  return async ({ rfqId, quoteAmount }, signal) => {
-    let asset = quoteAssets.get(rfqId);
-    if (asset === undefined) {
-      const rfq = await findRfq(deps.db, rfqId);
-      if (rfq === null) throw unknownRfq(rfqId);
-      asset = rfq.quote;
-      if (quoteAssets.size >= mostRemembered) quoteAssets.clear();
-      quoteAssets.set(rfqId, asset);
-    }
-    try {
-      await checkAmounts(deps, [{ asset, amount: quoteAmount }], signal);
-    } catch (error) {
-      // Which asset it is was remembered, not whether it is open: of the two that comes first.
-      const rfq = await findRfq(deps.db, rfqId);
-      if (rfq !== null) assertOpen(rfq.base, rfq.quote);
-      throw error;
-    }
-  };
-}
-
 /** One quote in the caller's transaction. */
 export async function quote(
   tx: Tx,
   deps: Pick<Deps, 'settings' | 'adapters' | 'now' | 'randomBytes'>,
   wanted: Quote,
 ): Promise<Quoted> {
-  const locked = await lockRfqs(tx, [wanted.rfqId]);
-  const standings = await makerStandings(tx, [wanted], mostThreads);
-  const [outcome] = decideQuotes(deps, [wanted], locked, standings);
+  const [outcome] = await quoteAll(tx, deps, [wanted]);
   if (outcome instanceof ParleyError) throw outcome;
-  await storeQuotes(tx, [outcome!]);
-  await notifyWork(tx, 'webhooks');
   return outcome!;
+}
+
+/** Quotes in the caller's transaction, an outcome each. No two by one maker on one RFQ. */
+export async function quoteAll(
+  tx: Tx,
+  deps: Pick<Deps, 'settings' | 'adapters' | 'now' | 'randomBytes'>,
+  wanted: readonly Quote[],
+): Promise<(Quoted | ParleyError)[]> {
+  const ids = [...new Set(wanted.map(({ rfqId }) => rfqId))];
+  const locked = await lockRfqs(tx, ids);
+  const standings = await makerStandings(tx, wanted, mostThreads);
+  const outcomes = decideQuotes(deps, wanted, locked, standings);
+  const done = outcomes.filter((each): each is Quoted => !(each instanceof ParleyError));
+  if (done.length > 0) {
+    await storeQuotes(tx, done);
+    await notifyWork(tx, 'webhooks');
+  }
+  return outcomes;
 }
 
 /**

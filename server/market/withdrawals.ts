@@ -71,8 +71,8 @@ export async function withdrawAll(
 /** `next`: the thread to go on after; null = that was all. */
 type Some = Withdrawn & { readonly next: string | null };
 
-/** At most `limit` of those after the thread `after`. */
-async function withdrawSome(
+/** At most `limit` of those after the thread `after`, in the caller's transaction. */
+export async function withdrawSome(
   tx: Tx,
   deps: Needs,
   reason: Reason,

@@ -49,7 +49,7 @@ test('every file is in one group, with others of its room; alone are the long an
   ]);
 });
 
-test('of a group each file is a suite with hooks of its own; one that throws fails it', async (t) => {
+test('of a group each file is a suite with hooks of its own; one that throws, or leaves an error to nobody, fails it', async (t) => {
   const folder = await temporary(t);
   const files = ['one.test.ts', 'two.test.ts'];
   for (const file of files) {
@@ -68,8 +68,13 @@ test('of a group each file is a suite with hooks of its own; one that throws fai
     const own = said.filter(([, name]) => name === file).map(([, , what]) => what);
     assert.deepEqual(own, ['before', 'test', 'after'], file);
   }
-  await writeFile(join(folder, 'two.test.ts'), 'throw new Error("not today")');
-  assert.throws(run);
+  for (const text of [
+    'throw new Error("not today")',
+    `import { test } from 'node:test';\ntest('one', () => void Promise.reject(new Error('late')));`,
+  ]) {
+    await writeFile(join(folder, 'two.test.ts'), text);
+    assert.throws(run);
+  }
 });
 
 test('docs/tests.md has every part of the soak, and properties of every room are run longer', () => {

@@ -28,7 +28,7 @@ export const long: readonly string[] = [
  */
 export const together: readonly (readonly string[])[] = [
   ['bitcoin', 'database', 'forks', 'network', 'servers'].map((what) => `faults-${what}`),
-  ['web', 'web-swap', 'web-take', 'web-engine', 'web-console', 'web-drill', 'maker'],
+  ['web', 'web-swap', 'web-take', 'web-engine', 'web-console', 'web-drill', 'maker', 'cli'],
   ['web-settle-states', 'people-browser'],
 ].map((names) => names.map((name) => `test/${name}.test.ts`));
 /** Files that start something before their tests take as long as two others. */
@@ -39,7 +39,9 @@ const ofTheProcess = [
   /(?<!\.)\bmock\.timers|process\.env\.\w+ =|process\.on\(/,
   /memoryUsage|gc\(\)|\b(?:url\)|require)\.cache/,
 ];
-const usage = pathToFileURL(join(import.meta.dirname, 'usage.ts')).href;
+const [usage, watching] = ['usage.ts', 'watching.ts'].map(
+  (name) => pathToFileURL(join(import.meta.dirname, name)).href,
+);
 
 const belongs = (file: string) => together.findIndex((each) => each.includes(file));
 
@@ -87,19 +89,29 @@ export async function entryOf(root: string, folder: string, group: string[]): Pr
     const [name, url] = [file, pathToFileURL(join(root, file)).href].map((each) =>
       JSON.stringify(each),
     );
-    return `describe(${name}, async () => {
-  await import(${url});
-  after(() => note(usage, ${name}));
-});
-`;
+    return `suite(${name}, () => import(${url}));\n`;
   });
   const text = `import { after, before, describe } from 'node:test';
 import { note } from ${JSON.stringify(usage)};
+import { enabledBy } from ${JSON.stringify(watching)};
 const usage = process.env.PARLEY_TEST_USAGE;
 const here = () => note(usage, 'what processes load and do at their end');
-before(here);
+const hooks = enabledBy(() => before(() => {}));
+const loading = [];
+function suite(name, load) {
+  describe(name, () => {
+    const loaded = load().then(() => after(() => note(usage, name)));
+    loading.push(loaded);
+    return loaded;
+  });
+}
 process.on('exit', here);
-${suites.join('')}`;
+${suites.join('')}
+Promise.allSettled(loading).then(() => {
+  for (const hook of hooks) hook.disable();
+  here();
+});
+`;
   await writeFile(entry, text);
   return entry;
 }

@@ -4,7 +4,10 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { TestContext } from 'node:test';
 import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { rpcTo } from '../../devnet/rpc.ts';
 import { accept } from '../../sdk/agree.ts';
@@ -18,7 +21,7 @@ import { evmWallet } from '../../sdk/wallets/evm.ts';
 import type { Deal, Engine } from '../../web/engine/types.ts';
 import { walletScript } from '../../web/wallets/testing/script.ts';
 import { bundle } from './bundle.ts';
-import { type Person, type Web, watch } from './web.ts';
+import { type Opened, type Person, type Web, watch } from './web.ts';
 
 const folder = '/app/assets/tested/';
 const payout = 'bcrt1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqc8gma6';
@@ -28,10 +31,10 @@ export const sats = 1_000_000n;
 export const dollars = 640_000_000n;
 
 type Tested = { engine: Engine };
-export type Modules = ReadonlyMap<string, string>;
+type Modules = ReadonlyMap<string, string>;
 
 /** The engine of the app, for `agreeing`. */
-export async function engineModules(): Promise<Modules> {
+async function engineModules(): Promise<Modules> {
   const { chunks } = await bundle({ engine: 'web/engine/testing/page.ts' });
   return new Map(chunks.map(({ fileName, code }) => [fileName, code]));
 }
@@ -65,8 +68,29 @@ const newPhrase = (page: Page) =>
     return words.join(' ');
   });
 
+/**
+ * A person with a phrase in a browser profile of its own, who agrees to what a maker on both chains
+ * quotes it. All of it ends with the test.
+ */
+export async function drill(t: TestContext, web: Web, { prepare }: Pick<Opened, 'prepare'> = {}) {
+  const home = await mkdtemp(join(tmpdir(), 'parley-copy-'));
+  t.after(() => rm(home, { recursive: true, force: true }));
+  const over = new AbortController();
+  t.after(() => over.abort());
+  const on = await chainsOf(web);
+  const making = [engineModules(), web.person(), makerOn(web, on, over.signal)] as const;
+  const [modules, alice, maker] = await Promise.all(making);
+  await web.dev.faucet({ chain: on.evm.chain, address: alice.address });
+  const context = await web.browser.newContext({ serviceWorkers: 'block', acceptDownloads: true });
+  t.after(() => context.close());
+  await prepare?.(context);
+  const page = await web.open(t, '/help', { as: alice, context });
+  const { phrase, agree } = await agreeing(page, modules, alice, on);
+  return { home, on, alice, maker, context, page, phrase, agree };
+}
+
 /** Of a browser whose person has a phrase: what it agrees to with the maker. */
-export async function agreeing(page: Page, modules: Modules, alice: Person, on: On) {
+async function agreeing(page: Page, modules: Modules, alice: Person, on: On) {
   await withEngine(page, modules, alice);
   const phrase = await newPhrase(page);
   await linkPhrase(alice, phrase, on);
@@ -83,7 +107,7 @@ type Chain = Awaited<ReturnType<Web['dev']['status']>>['chains'][number];
 export type On = { readonly btc: Chain; readonly evm: Chain };
 
 /** Bitcoin and EVM. */
-export async function chainsOf(web: Web): Promise<On> {
+async function chainsOf(web: Web): Promise<On> {
   const { chains } = await web.dev.status();
   const btc = chains.find(({ family }) => family === 'bitcoin');
   const evm = chains.find(({ family }) => family === 'evm');
@@ -102,7 +126,7 @@ async function linkPhrase({ client, evmKey }: Person, phrase: string, { evm }: O
 }
 
 /** A maker that pays dollars for Bitcoin, by the SDK, and settles until `over`. */
-export async function makerOn(web: Web, { btc, evm }: On, over: AbortSignal) {
+async function makerOn(web: Web, { btc, evm }: On, over: AbortSignal) {
   const bob = await web.person();
   const [dollar] = evm.tokens ?? [];
   const { chainId = 0, rpcUrl } = evm;

@@ -3,20 +3,13 @@
 // of it by phrase, rescue file and nodes. `npm run soak -- web`.
 
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { rpcTo } from '../../devnet/rpc.ts';
 import { type Person, startWeb, type Web } from '../support/web.ts';
 import {
-  agreeing,
-  chainsOf,
   collects,
-  engineModules,
-  type Modules,
-  makerOn,
+  drill,
   type Of,
   type On,
   rescued,
@@ -29,15 +22,10 @@ import {
 } from '../support/web-rescue.ts';
 
 let web: Web;
-let modules: Modules;
-const over = new AbortController();
 before(async () => {
-  [web, modules] = await Promise.all([startWeb(), engineModules()]);
+  web = await startWeb();
 });
-after(async () => {
-  over.abort();
-  await web?.close();
-});
+after(() => web?.close());
 
 const names = ['little', 'much', 'twice', 'late'] as const;
 type Name = (typeof names)[number];
@@ -47,18 +35,10 @@ const now = () => Math.floor(Date.now() / 1_000);
 type Swaps = { readonly on: On; readonly swaps: Readonly<Record<Name, Of>> };
 
 test('paid by hand wrongly, then without browser and market: all of it comes back', async (t) => {
-  const home = await mkdtemp(join(tmpdir(), 'parley-copy-'));
-  t.after(() => rm(home, { recursive: true, force: true }));
-  const on = await chainsOf(web);
-  const [alice, maker] = await Promise.all([web.person(), makerOn(web, on, over.signal)]);
-  await web.dev.faucet({ chain: on.evm.chain, address: alice.address });
-  const context = await web.browser.newContext({ serviceWorkers: 'block', acceptDownloads: true });
-  t.after(() => context.close());
-  // The market gets no refunds that it could send: what comes back is the copy's work.
-  await context.route('**/refund/scheduled', (route) => route.abort());
-
-  const page = await web.open(t, '/help', { as: alice, context });
-  const { phrase, agree } = await agreeing(page, modules, alice, on);
+  const { home, on, alice, maker, context, page, phrase, agree } = await drill(t, web, {
+    // The market gets no refunds that it could send: what comes back is the copy's work.
+    prepare: (profile) => profile.route('**/refund/scheduled', (route) => route.abort()),
+  });
   const agreed = await Promise.all(names.map(async (name) => [name, await agree(maker)] as const));
   const swaps = Object.fromEntries(agreed) as Record<Name, Of>;
   const all = { on, swaps };

@@ -5,18 +5,9 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { Family } from '../../core/families.ts';
 import type { CoinName } from '../../scripts/demo/place.ts';
-import { newMaker, takesPart } from './maker.ts';
-import {
-  type Group,
-  isClean,
-  mustEnd,
-  once,
-  quotedBy,
-  type Scenario,
-  tradeOf,
-} from './scenario.ts';
-import { accepts, joins, says, type Trade, writesPhrase } from './screens.ts';
-import { settles } from './settles.ts';
+import { newMaker } from './maker.ts';
+import { agreed, type Group, mustEnd, once, type Scenario, tradeOf } from './scenario.ts';
+import { joins, says, type Trade, writesPhrase } from './screens.ts';
 import { type Clock, type Ground, newTrader, promptsOf, type Trader } from './trader.ts';
 
 const received = /^Done\. You received/;
@@ -57,13 +48,11 @@ export function gas(ground: Ground, clock: Clock): Group {
   /** Until both have accepted; the maker settles by itself. */
   async function begins(trade: Trade, what: string): Promise<readonly [Trader, Promise<unknown>]> {
     const [poorOne, maker] = await both.get();
-    const threadId = await quotedBy(maker, poorOne, trade);
-    const part = takesPart(maker, threadId, clock, { signal });
-    await accepts(poorOne, async () => {
+    const looks = async () => {
       await says(poorOne.page, 'Coins for network fees');
       await picture(poorOne, `${what}-acceptance`);
-    });
-    const { ends } = await part;
+    };
+    const { ends } = await agreed(maker, poorOne, trade, clock, { signal, looks });
     await poorOne.page.waitForURL(/\/swaps\//);
     return [poorOne, ends];
   }
@@ -74,10 +63,9 @@ export function gas(ground: Ground, clock: Clock): Group {
   const collected = collectors.map(([get, family]): Scenario => {
     const play = async () => {
       const [trader, ends] = await begins(tradeOf(ground, 'BTC', get), family);
-      await mustEnd(trader, await settles(ground, trader, shown(trader, family)), received);
+      await mustEnd(ground, trader, received, shown(trader, family));
       await ends;
       assert.deepEqual(await movesOf(trader, family), []);
-      isClean(trader);
       return undefined;
     };
     return { name: `without gas, BTC for ${get}`, play };
@@ -96,10 +84,9 @@ export function gas(ground: Ground, clock: Clock): Group {
       await web.dev.faucet({ chain, address, asset: symbol, amount: 1_000_000_000n });
       const trade = tradeOf(ground, 'EVM dollar', 'BTC');
       const [, ends] = await begins({ ...trade, give: { ...trade.give, token, symbol } }, 'signed');
-      await mustEnd(trader, await settles(ground, trader, shown(trader, 'signed')), received);
+      await mustEnd(ground, trader, received, shown(trader, 'signed'));
       await ends;
       assert.deepEqual(await movesOf(trader, 'evm'), ['eth_signTypedData_v4']);
-      isClean(trader);
       return undefined;
     },
   };
@@ -116,13 +103,13 @@ export function gas(ground: Ground, clock: Clock): Group {
         route.fulfill({ status: 409, headers, json: { error: why } }),
       );
       const [, ends] = await begins(tradeOf(ground, 'BTC', 'EVM dollar'), 'refused');
-      const settling = settles(ground, trader, shown(trader, 'refused'));
+      const settling = mustEnd(ground, trader, received, shown(trader, 'refused'));
       settling.catch(() => {});
       await page.getByText(`refused: ${why}`).waitFor({ timeout: 60_000 });
       await says(page, addresses.evm);
       await picture(trader, 'refused-told');
       await web.dev.faucet({ chain: place.evm.chain, address: addresses.evm });
-      await mustEnd(trader, await settling, received);
+      await settling;
       await ends;
       await context.unroute(claims);
       assert.deepEqual(await movesOf(trader, 'evm'), ['eth_sendTransaction']);

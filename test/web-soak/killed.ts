@@ -6,18 +6,18 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Family } from '../../core/families.ts';
-import { newMaker, takesPart } from './maker.ts';
+import { newMaker } from './maker.ts';
 import {
+  agreed,
   type Group,
   isClean,
   mustEnd,
   once,
   person,
-  quotedBy,
   type Scenario,
   tradeOf,
 } from './scenario.ts';
-import { accepts, says, signsIn, typesPhrase } from './screens.ts';
+import { says, signsIn, typesPhrase } from './screens.ts';
 import { settles } from './settles.ts';
 import { behaves, type Clock, type Ground, newTrader, promptsOf, type Trader } from './trader.ts';
 
@@ -49,20 +49,18 @@ export function killed(ground: Ground, clock: Clock): Group {
     const play = async () => {
       const erin = await person(ground, 'Erin');
       const trade = tradeOf(ground, 'ETH', 'TRX');
-      const { client } = await maker.get();
-      const threadId = await quotedBy(await maker.get(), erin, trade);
-      const part = takesPart(await maker.get(), threadId, clock, { signal: over.signal });
-      await accepts(erin);
-      const { swapId, ends } = await part;
+      const other = await maker.get();
+      const { signal } = over;
+      const { swapId, ends } = await agreed(other, erin, trade, clock, { signal });
       const file = await shown(erin, () => leaves(ground, erin, step));
       const after =
         step.goesOn === 'the same browser'
           ? await newTrader(ground, erin.name, erin, erin.context)
           : await newTrader(ground, `${erin.name}'s other device`, erin);
       const isOpen = await shown(after, () => goesOn(after, { step, file, swapId }));
-      if (isOpen) await mustEnd(after, await settles(ground, after), /^Done\. You received/);
+      if (isOpen) await mustEnd(ground, after, /^Done\. You received/);
       assert.equal((await ends).end, 'received');
-      const { legs } = await client.swap(swapId);
+      const { legs } = await other.client.swap(swapId);
       assert.deepEqual([legs.a.status, legs.b.status], ['claimed', 'claimed']);
       isClean(after);
       await erin.close();

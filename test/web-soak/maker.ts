@@ -23,7 +23,7 @@ export type Part = {
   readonly ends: Promise<Outcome>;
 };
 
-type How = { readonly idles?: boolean; readonly signal: AbortSignal };
+export type How = { readonly idles?: boolean; readonly signal: AbortSignal };
 
 /**
  * Accepts after the taker has, and settles. `idles`: it pays nothing in, or leaves what it is to

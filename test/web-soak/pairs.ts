@@ -4,18 +4,9 @@ import assert from 'node:assert/strict';
 import { families } from '../../core/families.ts';
 import type { CoinName } from '../../scripts/demo/place.ts';
 import { bySdk, newMaker, takesPart } from './maker.ts';
-import {
-  type Group,
-  isClean,
-  mustEnd,
-  once,
-  person,
-  quotedBy,
-  type Scenario,
-  tradeOf,
-} from './scenario.ts';
+import { type Group, mustEnd, once, person, quotedBy, type Scenario, tradeOf } from './scenario.ts';
 import { accepts, asks, looksAtQuote, quotes, type Trade } from './screens.ts';
-import { settles, type Watching } from './settles.ts';
+import type { Watching } from './settles.ts';
 import type { Clock, Ground, Trader } from './trader.ts';
 
 const received = /^Done\. You received/;
@@ -53,9 +44,7 @@ export async function swapped(
   await bob.page.getByRole('link', { name: 'Look and accept' }).first().click();
   await accepts(bob);
   await Promise.all(both.map(({ page }) => page.waitForURL(/\/swaps\//)));
-  const ends = await Promise.all(both.map((each) => settles(ground, each, how)));
-  await Promise.all(both.map((each, at) => mustEnd(each, ends[at] ?? '', received)));
-  for (const each of both) isClean(each);
+  await Promise.all(both.map((each) => mustEnd(ground, each, received, how)));
   return took(began);
 }
 
@@ -97,9 +86,8 @@ export function scripted(ground: Ground, clock: Clock): Group {
       const clicks = took(began);
       const { ends } = await part;
       await carol.page.waitForURL(/\/swaps\//);
-      await mustEnd(carol, await settles(ground, carol), received);
+      await mustEnd(ground, carol, received);
       assert.equal((await ends).end, 'received');
-      isClean(carol);
       const [screens, sdk] = [
         took(began),
         await bySdk([other, maker], tradeOf(ground, give, get), clock, signal),

@@ -1,18 +1,8 @@
 // The other side accepts and then does nothing: what was paid in comes back, on each family.
 
 import type { CoinName } from '../../scripts/demo/place.ts';
-import { newMaker, takesPart } from './maker.ts';
-import {
-  type Group,
-  isClean,
-  mustEnd,
-  once,
-  person,
-  quotedBy,
-  type Scenario,
-  tradeOf,
-} from './scenario.ts';
-import { accepts } from './screens.ts';
+import { newMaker } from './maker.ts';
+import { agreed, type Group, mustEnd, once, person, type Scenario, tradeOf } from './scenario.ts';
 import { settles } from './settles.ts';
 import type { Clock, Ground } from './trader.ts';
 
@@ -31,16 +21,13 @@ export function refunds(ground: Ground, clock: Clock): Group {
   const scenarios = givers.map(([give, get]): Scenario => {
     const play = async () => {
       const [dave, maker] = await both.get();
-      const threadId = await quotedBy(maker, dave, tradeOf(ground, give, get));
-      const part = takesPart(maker, threadId, clock, { idles: true, signal: over.signal });
-      await accepts(dave);
-      const { swapId } = await part;
+      const how = { idles: true, signal: over.signal };
+      const { swapId } = await agreed(maker, dave, tradeOf(ground, give, get), clock, how);
       await dave.page.waitForURL(/\/swaps\//);
       await settles(ground, dave, { until: /are locked$|Both sides are locked/ });
       const { deadlines } = await maker.client.swap(swapId);
       await clock.move(deadlines.refundAt.b - clock.now() + marginSeconds);
-      await mustEnd(dave, await settles(ground, dave), /^Ended\. You have .* back/);
-      isClean(dave);
+      await mustEnd(ground, dave, /^Ended\. You have .* back/);
       return undefined;
     };
     return { name: `refund of ${give}`, play };

@@ -3,8 +3,10 @@
 import assert from 'node:assert/strict';
 import type { Person } from '../../scripts/demo/people.ts';
 import type { CoinName } from '../../scripts/demo/place.ts';
-import { asks, joins, looksAtQuote, type Trade, writesPhrase } from './screens.ts';
-import { funded, type Ground, newTrader, type Trader } from './trader.ts';
+import { type How, type Part, takesPart } from './maker.ts';
+import { accepts, asks, joins, looksAtQuote, type Trade, writesPhrase } from './screens.ts';
+import { settles, type Watching } from './settles.ts';
+import { type Clock, funded, type Ground, newTrader, type Trader } from './trader.ts';
 
 export type Scenario = {
   readonly name: string;
@@ -56,9 +58,19 @@ export function isClean({ name, wrong }: Trader): void {
   assert.deepEqual(wrong, [], `${name}: ${wrong.join('\n')}`);
 }
 
-/** With all that the screen shows, where the swap has ended otherwise. */
-export async function mustEnd({ name, page }: Trader, title: string, as: RegExp): Promise<void> {
-  if (as.test(title)) return;
+/**
+ * In front of the screen of its swap until that has ended, with nothing wrong in its pages. Throws
+ * with all that the screen shows, where it has ended otherwise.
+ */
+export async function mustEnd(
+  ground: Ground,
+  trader: Trader,
+  as: RegExp,
+  how: Watching = {},
+): Promise<void> {
+  const title = await settles(ground, trader, how);
+  const { name, page } = trader;
+  if (as.test(title)) return isClean(trader);
   await page.locator('details').evaluateAll((all: HTMLDetailsElement[]) => {
     for (const each of all) each.open = true;
   });
@@ -84,4 +96,20 @@ export async function quotedBy(maker: Person, trader: Trader, trade: Trade): Pro
   const { id } = await maker.client.quote(rfqId, trade.getAmount.toString());
   await looksAtQuote(trader);
   return id;
+}
+
+/** Both have accepted what the maker quotes for it; the maker's part goes on by itself. */
+export async function agreed(
+  maker: Person,
+  trader: Trader,
+  trade: Trade,
+  clock: Clock,
+  how: How & { readonly looks?: () => Promise<unknown> },
+): Promise<Part> {
+  const threadId = await quotedBy(maker, trader, trade);
+  const part = takesPart(maker, threadId, clock, how);
+  // It waits for the person, who may never get there.
+  part.catch(() => {});
+  await accepts(trader, how.looks);
+  return part;
 }

@@ -143,8 +143,14 @@ export async function asks(trader: Trader, trade: Trade): Promise<string> {
   const { page } = trader;
   await fills(trader, trade);
   const vouch = button(page, 'Sign with the login wallet');
+  const ask = button(page, 'Ask for quotes');
+  // What vouches for a key on Bitcoin is loaded when it is due.
+  await vouch
+    .or(ask.and(page.locator(':not([aria-disabled=true])')))
+    .first()
+    .waitFor();
   if (await vouch.isVisible()) await vouches(trader);
-  await button(page, 'Ask for quotes').click();
+  await ask.click();
   await page.waitForURL(/\/orders\/[^/]+$/);
   return new URL(page.url()).pathname;
 }
@@ -164,12 +170,14 @@ export async function quotes(trader: Trader, { give, get, giveAmount, getAmount 
   // What asks for it is loaded when it is due.
   if (get.symbol === 'BTC') await vouch.waitFor({ timeout: 15_000 }).catch(() => {});
   if (await vouch.isVisible()) await vouches(trader);
-  await page.locator('.quote-panel input').fill(typed(getAmount, get));
+  const price = page.locator('.quote-panel input');
+  await price.fill(typed(getAmount, get));
   await page
     .locator('.facts')
     .getByText(new RegExp(`^${escaped(typed(getAmount, get))} `))
     .waitFor();
-  await page.keyboard.press('Enter');
+  // Whatever else was given the focus meanwhile, such as by the dialog of the wallet.
+  await price.press('Enter');
   const threads = page.getByRole('region', { name: 'Negotiations' });
   await threads.getByText('Your price: it is their move').first().waitFor();
 }

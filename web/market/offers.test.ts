@@ -21,7 +21,7 @@ function thread(fields: Partial<Thread> = {}): Thread {
   } as Thread;
 }
 
-test('whose move it is, for both sides, up to the moment when an acceptance lapses', () => {
+test('whose move it is, for both sides, up to when an acceptance lapses or a price ends', () => {
   const accepted = { makerAccepted: true, acceptanceExpiresAt: iso(1) };
   for (const [fields, at, taker, maker] of [
     [{}, 0, 'their_price', 'my_price'],
@@ -35,6 +35,9 @@ test('whose move it is, for both sides, up to the moment when an acceptance laps
       'waits_for_them',
       'waits_for_me',
     ],
+    [{ quoteExpiresAt: iso(1) }, 999, 'their_price', 'my_price'],
+    [{ quoteExpiresAt: iso(1) }, 1_000, 'price_over', 'price_over'],
+    [{ ...accepted, quoteExpiresAt: iso(1) }, 1_000, 'price_over', 'price_over'],
     [{ status: 'closed' }, 0, 'closed', 'closed'],
     [{}, 59_999, 'their_price', 'my_price'],
     [{}, 60_000, 'closed', 'closed'],
@@ -68,14 +71,15 @@ test('the best offer is first: the most that is got, the least that is given, en
     named('low', '480'),
     named('ended', '999', { status: 'closed' }),
     named('high', '510'),
+    named('over', '600', { quoteExpiresAt: iso(0) }),
     named('same', '500'),
     named('older', '500', { createdAt: older }),
   ];
   const order = (threads: Thread[]) => offersOf(threads, null, nowMs).map((each) => each.thread.id);
-  assert.deepEqual(order(all), ['high', 'older', 'same', 'low', 'ended']);
+  assert.deepEqual(order(all), ['high', 'older', 'same', 'low', 'over', 'ended']);
   const buying = { ...rfq, direction: 'buy_base' } as Rfq;
   const given = order(all.map((each) => ({ ...each, rfq: buying })));
-  assert.deepEqual(given, ['low', 'older', 'same', 'high', 'ended']);
+  assert.deepEqual(given, ['low', 'older', 'same', 'high', 'over', 'ended']);
 });
 
 test('an offer is held against recent agreements, for the amount of the order', () => {

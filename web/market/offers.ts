@@ -14,9 +14,11 @@ export type Standing =
   | { readonly is: 'waits_for_them'; readonly untilMs: number }
   /** The other side accepted: mine makes the swap. */
   | { readonly is: 'waits_for_me'; readonly untilMs: number }
-  /** A price of theirs, or one of mine, that nobody has accepted. */
-  | { readonly is: 'their_price' }
-  | { readonly is: 'my_price' };
+  /** A price of theirs, or one of mine, that nobody has accepted; null: it has no end of its own. */
+  | { readonly is: 'their_price'; readonly holdsUntilMs: number | null }
+  | { readonly is: 'my_price'; readonly holdsUntilMs: number | null }
+  /** Its end has passed: nobody can accept it, both may name another. */
+  | { readonly is: 'price_over' };
 
 type Stood = Pick<
   Thread,
@@ -25,6 +27,7 @@ type Stood = Pick<
   | 'makerAccepted'
   | 'takerAccepted'
   | 'acceptanceExpiresAt'
+  | 'quoteExpiresAt'
   | 'proposedBy'
   | 'rfq'
 >;
@@ -33,18 +36,21 @@ function otherParty(party: Party): Party {
   return party === 'maker' ? 'taker' : 'maker';
 }
 
-/** `nowMs`: an acceptance lapses, and an RFQ ends, between two answers of the market. */
+/** `nowMs`: an acceptance lapses, and a price or an RFQ ends, between two answers of the market. */
 export function standingOf(thread: Stood, party: Party, nowMs: number): Standing {
   if (thread.swapId !== null) return { is: 'agreed', swapId: thread.swapId };
   if (thread.status !== 'open' || Date.parse(thread.rfq.expiresAt) <= nowMs) {
     return { is: 'closed' };
   }
+  const { quoteExpiresAt } = thread;
+  const holdsUntilMs = quoteExpiresAt ? Date.parse(quoteExpiresAt) : null;
+  if (holdsUntilMs !== null && holdsUntilMs <= nowMs) return { is: 'price_over' };
   const untilMs = Date.parse(thread.acceptanceExpiresAt ?? '');
   if (untilMs > nowMs) {
     if (thread[`${party}Accepted`]) return { is: 'waits_for_them', untilMs };
     if (thread[`${otherParty(party)}Accepted`]) return { is: 'waits_for_me', untilMs };
   }
-  return { is: thread.proposedBy === party ? 'my_price' : 'their_price' };
+  return { is: thread.proposedBy === party ? 'my_price' : 'their_price', holdsUntilMs };
 }
 
 /** The price that the maker has named last: one's own counter is no offer of anybody. */
@@ -76,7 +82,7 @@ export function oneOfEach(threads: readonly Thread[]): Thread[] {
 }
 
 /**
- * Open offers before ended ones, then the best for the taker, then the older. `indicative`: base
+ * Open offers before ended ones, those whose price is over between them, then the best for the taker, then the older. `indicative`: base
  * and quote as in the RFQ, or null.
  */
 export function offersOf(
@@ -104,8 +110,12 @@ export function offersOf(
     .sort(byWorth);
 }
 
+function endOf({ standing: { is } }: Offer): number {
+  return is === 'closed' ? 2 : is === 'price_over' ? 1 : 0;
+}
+
 function byWorth(one: Offer, other: Offer): number {
-  const ended = Number(one.standing.is === 'closed') - Number(other.standing.is === 'closed');
+  const ended = endOf(one) - endOf(other);
   if (ended !== 0) return ended;
   const [a, b] = [one.quoteAmount, other.quoteAmount];
   if (a === null || b === null || a === b) {

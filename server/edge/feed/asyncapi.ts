@@ -10,6 +10,7 @@ import { feedPath } from './upgrade.ts';
 const heard = {
   first: frames.firstFrame,
   quote: frames.quoteFrame,
+  quotes: frames.quotesFrame,
   ping: frames.pingFrame,
   switch: frames.switchFrame,
 };
@@ -20,6 +21,7 @@ const said = {
   ready: frames.readyFrame,
   rfq: frames.rfqFrame,
   quoted: frames.quotedFrame,
+  outcomes: frames.outcomesFrame,
   error: frames.errorFrame,
   resumed: frames.resumedFrame,
   reset: frames.resetFrame,

@@ -6,7 +6,7 @@ import { revokedAmong } from '../../db/keys.ts';
 import { endedAmong } from '../../db/sessions.ts';
 import type { Deps } from '../../ports/deps.ts';
 import { clientNetwork } from '../budgets.ts';
-import type { Run } from '../command.ts';
+import type { Quoting } from '../routes/quotes.ts';
 import { createFeedEvents } from './events.ts';
 import { type Following, followFeed } from './follow.ts';
 import { createHub } from './hub.ts';
@@ -52,7 +52,7 @@ export type FeedLimits = {
 export function registerFeed(
   app: FastifyInstance,
   deps: Deps,
-  quote: Run,
+  quoting: Quoting,
   limits: FeedLimits = {},
 ): void {
   const { pingMs = pingEveryMs, sockets: mostOpen = mostSockets } = limits;
@@ -66,7 +66,7 @@ export function registerFeed(
   const { promise: started, resolve: start } = Promise.withResolvers<void>();
   const events = createFeedEvents(deps);
   const switches = createSwitches(deps);
-  const shared = { deps, hub, keys, budgets, uses, snapshots, quote, events, switches, started };
+  const shared = { deps, hub, keys, budgets, uses, snapshots, quoting, events, switches, started };
   const feed: Feed = { ...shared, isClosing: () => closing };
   const forgetKeys = keys.onForgotten((accountId) => {
     for (const each of hub.of(accountId)) each.check();

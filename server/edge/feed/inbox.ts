@@ -7,8 +7,10 @@ import { isTicket, useTicket } from '../../people/feed-tickets.ts';
 import type { Credential } from '../auth.ts';
 import { Malformed, parseBody } from '../body.ts';
 import { overBudget } from '../budgets.ts';
+import type { Run } from '../command.ts';
 import { fault as faultOfOurs, HttpError, refusalOf } from '../errors.ts';
-import { firstFrame, pingFrame, quoteFrame, switchFrame } from '../schemas/feed.ts';
+import type { Asked } from '../idempotency/once.ts';
+import { firstFrame, pingFrame, quoteFrame, quotesFrame, switchFrame } from '../schemas/feed.ts';
 import { frameCheck } from '../validate.ts';
 import type { Manner } from './frames.ts';
 import type { Maker } from './maker.ts';
@@ -210,8 +212,10 @@ function refused({ deps }: Feed, error: unknown): { sentence: string; code: stri
 }
 
 type Quote = { rfqId: string; idempotencyKey?: string; [field: string]: unknown };
+type Quotes = { quotes: readonly { rfqId: string }[]; idempotencyKey?: string };
 
 const checkQuote = frameCheck(quoteFrame);
+const checkQuotes = frameCheck(quotesFrame);
 const checkPing = frameCheck(pingFrame);
 const checkSwitch = frameCheck(switchFrame);
 
@@ -220,35 +224,55 @@ function createHearing(feed: Feed, client: string, hold: () => void) {
   const turns = new Map<string, Promise<void>>();
   const free = createAllowance();
 
-  const quote = async (maker: Maker, { rfqId: given, idempotencyKey, ...body }: Quote) => {
-    // As REST writes it, whose keys are kept by path.
-    const rfqId = given.toLowerCase();
+  /** What REST answers; null where the key is good no more. */
+  const ask = async (maker: Maker, run: Run, asked: Pick<Asked, 'url' | 'params' | 'body'>) => {
+    const { idempotencyKey, ...body } = asked.body as Partial<Quotes>;
     const caller = await callerOf(feed.keys, maker.shown);
-    if (caller === null) return endKey(maker);
+    if (caller === null) {
+      endKey(maker);
+      return null;
+    }
     feed.uses.note(caller, client);
     const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
+    return run({ ...asked, method: 'POST', headers, query: {}, body }, caller);
+  };
+
+  const quote = async (maker: Maker, { rfqId: given, ...body }: Quote) => {
+    // As REST writes it, whose keys are kept by path.
+    const rfqId = given.toLowerCase();
     // Half a surrogate pair has no place in a URL.
     const url = `/v1/rfqs/${encodeURIComponent(rfqId.toWellFormed())}/quotes`;
-    const asked = { method: 'POST', url, headers, params: { id: rfqId }, query: {} };
-    const answer = await feed.quote({ ...asked, body }, caller);
+    const answer = await ask(maker, feed.quoting.one, { url, params: { id: rfqId }, body });
+    if (answer === null) return;
     const { error = '', thread } = answer.body as Answered;
-    const more = keyed(idempotencyKey);
+    const more = keyed(body.idempotencyKey);
     if (thread === undefined) return refuse(maker, error, answer.code ?? '', { rfqId, ...more });
     maker.say({ type: 'quoted', rfqId: thread.rfqId, threadId: thread.id }, more);
   };
 
-  /** After those on the same RFQ that came before. */
-  const inTurn = async (maker: Maker, wanted: Quote): Promise<void> => {
-    const name = wanted.rfqId.toLowerCase();
-    const own = (turns.get(name) ?? Promise.resolve()).then(() =>
-      quote(maker, wanted).catch((error: unknown) => {
+  const quotes = async (maker: Maker, body: Quotes) => {
+    const answer = await ask(maker, feed.quoting.many, { url: '/v1/quotes', params: {}, body });
+    if (answer === null) return;
+    const { error = '', outcomes } = answer.body as Answered;
+    const more = keyed(body.idempotencyKey);
+    if (outcomes === undefined) return refuse(maker, error, answer.code ?? '', more);
+    maker.say({ type: 'outcomes', outcomes, ...more });
+  };
+
+  /** After those on the same RFQs that came before. */
+  const inTurn = async (maker: Maker, { quote: one, quotes: many }: Read): Promise<void> => {
+    const wanted = one === undefined ? (many?.quotes ?? []) : [one];
+    const names = [...new Set(wanted.map(({ rfqId }) => rfqId.toLowerCase()))];
+    const before = Promise.all(names.map((name) => turns.get(name)));
+    const own = before
+      .then(() => (one === undefined ? quotes(maker, many as Quotes) : quote(maker, one)))
+      .catch((error: unknown) => {
         const { sentence, code } = refused(feed, error);
-        refuse(maker, sentence, code, named(wanted));
-      }),
-    );
-    turns.set(name, own);
+        refuse(maker, sentence, code, named(one ?? many));
+      });
+    for (const name of names) turns.set(name, own);
     await own;
-    if (turns.get(name) === own) turns.delete(name);
+    for (const name of names) if (turns.get(name) === own) turns.delete(name);
   };
 
   const arm = (maker: Maker, graceSeconds: number | null) =>
@@ -259,7 +283,9 @@ function createHearing(feed: Feed, client: string, hold: () => void) {
 
   return async (maker: Maker, came: Came): Promise<void> => {
     if (feed.isClosing()) return;
-    const { ping, quote: wanted, fault, cancelOnDisconnect } = readFrame(feed, maker, came);
+    const read = readFrame(feed, maker, came);
+    const { ping, fault, cancelOnDisconnect } = read;
+    const wanted = read.quote ?? read.quotes;
     if (ping !== undefined) {
       if (free()) maker.say({ type: 'pong', pong: ping });
       return;
@@ -272,18 +298,25 @@ function createHearing(feed: Feed, client: string, hold: () => void) {
     }
     if (fault !== undefined) refuse(maker, fault.sentence, fault.code, named(wanted));
     else if (cancelOnDisconnect !== undefined) await arm(maker, cancelOnDisconnect);
-    else await inTurn(maker, wanted as Quote);
+    else await inTurn(maker, read);
   };
 }
 
-type Answered = { error?: string; thread?: { id: string; rfqId: string } };
+type Answered = {
+  error?: string;
+  thread?: { id: string; rfqId: string };
+  outcomes?: readonly unknown[];
+};
 
 function refuse(maker: Maker, error: string, code: string, about: object): void {
   maker.say({ type: 'error', error }, { code, ...about });
 }
 
-/** Which quote a refused frame was, where that can be read. */
-function named(quote: Partial<Quote> = {}): { rfqId?: string; idempotencyKey?: string } {
+/** Which quote or quotes a refused frame was, where that can be read. */
+function named(quote: { readonly rfqId?: unknown; readonly idempotencyKey?: unknown } = {}): {
+  rfqId?: string;
+  idempotencyKey?: string;
+} {
   const { rfqId, idempotencyKey } = quote;
   return { ...(typeof rfqId === 'string' ? { rfqId } : {}), ...keyed(idempotencyKey) };
 }
@@ -294,6 +327,7 @@ function keyed(idempotencyKey: unknown): { idempotencyKey?: string } {
 
 type Read = {
   readonly quote?: Quote;
+  readonly quotes?: Quotes;
   readonly ping?: string;
   /** Null = no more. */
   readonly cancelOnDisconnect?: number | null;
@@ -301,7 +335,7 @@ type Read = {
 };
 
 function readFrame(feed: Feed, { manner }: Maker, came: Came): Read {
-  let about: { quote?: Quote } = {};
+  let about: Pick<Read, 'quote' | 'quotes'> = {};
   try {
     const frame = parseFrame(came);
     if (manner === 'resume' && checkPing(frame) === null) return frame as { ping: string };
@@ -309,11 +343,12 @@ function readFrame(feed: Feed, { manner }: Maker, came: Came): Read {
       const fault = checkSwitch(frame);
       return fault === null ? frame : { fault: { sentence: fault, code: 'bad_field' } };
     }
-    const { quote } = (frame ?? {}) as { quote?: Quote };
-    about = quote ? { quote } : {};
-    const fault = checkQuote(frame);
+    const { quote, quotes } = (frame ?? {}) as { quote?: Quote; quotes?: unknown };
+    const many = quote === undefined && quotes !== undefined;
+    about = quote ? { quote } : many ? { quotes: frame as Quotes } : {};
+    const fault = many ? checkQuotes(frame) : checkQuote(frame);
     if (fault === null) return about;
-    const hint = quote === undefined ? whatIsTaken(manner) : '';
+    const hint = quote === undefined && !many ? whatIsTaken(manner) : '';
     return { ...about, fault: { sentence: `${hint}${fault}`, code: 'bad_field' } };
   } catch (error) {
     return { ...about, fault: refused(feed, error) };
@@ -325,7 +360,8 @@ const isSwitch = (frame: unknown): frame is { cancelOnDisconnect: number | null 
 
 function whatIsTaken(manner: Manner): string {
   const ping = manner === 'resume' ? ' or {"ping": "<at most 64 characters>"}' : '';
-  return `the frame must be {"quote": {"rfqId", "quoteAmount"}}${ping}: `;
+  const quotes = '{"quote": {"rfqId", "quoteAmount"}} or {"quotes": [{"rfqId", "quoteAmount"}]}';
+  return `the frame must be ${quotes}${ping}: `;
 }
 
 /** So many a second. */

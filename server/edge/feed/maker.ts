@@ -8,8 +8,8 @@ import { feedLogDays, mostReplayed } from '../../market/bounds.ts';
 import type { Deps } from '../../ports/deps.ts';
 import type { Caller, Credential, Keys } from '../auth.ts';
 import type { Budgets } from '../budgets.ts';
-import type { Run } from '../command.ts';
 import type { LastUses } from '../last-uses.ts';
+import type { Quoting } from '../routes/quotes.ts';
 import type { Asked, FeedEvents } from './events.ts';
 import { entriesBytes, type Manner } from './frames.ts';
 import { type Entry, type Hub, isFor, type Listener } from './hub.ts';
@@ -35,7 +35,7 @@ export type Feed = {
   readonly budgets: Budgets;
   readonly uses: LastUses;
   readonly snapshots: Snapshots;
-  readonly quote: Run;
+  readonly quoting: Quoting;
   readonly events: FeedEvents;
   readonly switches: Switches;
   /** Until then nobody is sent anything. */

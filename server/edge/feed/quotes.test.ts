@@ -13,7 +13,7 @@ after(async () => {
   await market.close();
 });
 
-const isAnswer = ({ type }: Frame) => type === 'quoted' || type === 'error';
+const isAnswer = ({ type }: Frame) => ['quoted', 'outcomes', 'error'].includes(type);
 
 /** Sends frames, and the answers that come until each has one. */
 async function answers(...sent: unknown[]): Promise<Frame[]> {
@@ -39,6 +39,38 @@ test('a quote opens a thread that REST shows; of many on one RFQ the last stands
   assert.deepEqual([body.quoteAmount, body.makerId], [prices.at(-1), maker.accountId]);
   const history = body.messages.map(({ quoteAmount }: Frame) => quoteAmount);
   assert.deepEqual(history, ['65000000', ...prices]);
+});
+
+test('many quotes of one frame have an outcome each, in turn with those sent before', async () => {
+  const ids = [await market.rfq(taker), await market.rfq(taker)].map(({ id }) => id);
+  const [one, two] = ids as [string, string];
+  const priced = (quoteAmount: string) =>
+    ids.map((rfqId) => ({ rfqId, quoteAmount, validForSeconds: 60 }));
+  const key = { idempotencyKey: 'many' };
+  const said = await answers(
+    quote(two, '61000000'),
+    { quotes: priced('62000000'), ...key },
+    quote(one, '63000000'),
+    { quotes: priced('62000000'), ...key },
+    { quotes: [...priced('62000000'), { rfqId: one }] },
+  );
+  const bad = said.find(({ type }) => type === 'error');
+  const [outcomes, again] = said.filter(({ type }) => type === 'outcomes');
+  assert.equal(outcomes!.idempotencyKey, 'many');
+  const shown = outcomes!.outcomes.map(({ status, rfqId }: Frame) => [status, rfqId]);
+  assert.deepEqual(shown, [
+    [201, one],
+    [200, two],
+  ]);
+  assert.deepEqual(again, outcomes);
+  assert.match(bad!.error, /"quotes.2.quoteAmount" is missing/);
+  const prices = await Promise.all(
+    outcomes!.outcomes.map(async ({ threadId }: Frame) => {
+      const { body } = await taker.get(`/v1/threads/${threadId}`);
+      return body.quoteAmount;
+    }),
+  );
+  assert.deepEqual(prices, ['63000000', '62000000']);
 });
 
 test('bad frames are refused in words, and the socket stays open', async () => {

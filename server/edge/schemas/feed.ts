@@ -3,7 +3,7 @@
 import { feedTopics } from '../../db/feed-events.ts';
 import * as s from './common.ts';
 import { rfq } from './rfq.ts';
-import { quoted } from './thread.ts';
+import { quoted, quotedMany, quoteOutcomes } from './thread.ts';
 import { titleOf, webhookEvents } from './webhook.ts';
 
 const type = <const T extends string>(name: T) => s.oneOf([name], 'which frame it is');
@@ -77,6 +77,17 @@ export const quoteFrame = s.form(
   },
 );
 
+const keyOfMany = s.optional(
+  s.text('as the header: a retry with it is answered with the first outcomes', 'batch-7f3a', {
+    maxLength: 255,
+    pattern: '^[!-~]([ -~]*[!-~])?$',
+  }),
+);
+export const quotesFrame = s.form('QuotesFrame', 'Prices for RFQs, as POST /v1/quotes.', {
+  quotes: quotedMany,
+  idempotencyKey: keyOfMany,
+});
+
 export const pingFrame = s.form('PingFrame', 'With `resume`: asks for a pong.', {
   ping: s.text('comes back in `pong`', 'are you there?', { maxLength: 64 }),
 });
@@ -105,6 +116,13 @@ export const quotedFrame = s.model('QuotedFrame', 'The quote is stored on this t
   rfqId: s.rfqId,
   threadId: s.threadId,
   idempotencyKey,
+  seq,
+});
+
+export const outcomesFrame = s.model('OutcomesFrame', 'What became of `quotes`, in their order.', {
+  type: type('outcomes'),
+  outcomes: quoteOutcomes,
+  idempotencyKey: s.optional(s.text('that of the frame, where it had one', 'batch-7f3a')),
   seq,
 });
 

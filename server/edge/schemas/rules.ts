@@ -77,5 +77,15 @@ const chain = s.group('One chain.', {
 
 export const marketRules = s.model('MarketRules', 'The rules of this market.', {
   formula,
+  limits: s.group('how many requests an account has; `RateLimit-Limit` says what yours has', {
+    windowSeconds: seconds('of the window', 60),
+    requests: s.int('of an account and of each of its keys', 300),
+    requestsOfSettledSwap: s.decimal(
+      'more for each settled swap that counts: a counterparty once a UTC day of the agreement',
+      30,
+    ),
+    mostRequests: s.int('the most that it grows to', 3_000),
+    settledDays: s.int('how many days back agreements count', 30),
+  }),
   chains: s.list('one entry a chain', chain),
 });

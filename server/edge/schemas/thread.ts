@@ -1,7 +1,7 @@
 // Shapes of negotiation threads.
 
 import { threadStatuses } from '../../db/own-threads.ts';
-import { validForSeconds } from '../../market/bounds.ts';
+import { mostQuotesAtOnce, validForSeconds } from '../../market/bounds.ts';
 import * as s from './common.ts';
 import { rfq } from './rfq.ts';
 import { rules, rulesInput } from './rules.ts';
@@ -29,6 +29,38 @@ export const quoted = {
 };
 
 export const quoteBody = s.form('QuoteBody', 'A price of a maker.', quoted);
+/** Many of one request or frame. */
+export const quotedMany = s.list(
+  `1 to ${mostQuotesAtOnce} quotes, each on another RFQ`,
+  s.input({ rfqId: s.text('the RFQ', s.exampleIn(s.rfqId), { maxLength: 64 }), ...quoted }),
+  { minItems: 1, maxItems: mostQuotesAtOnce },
+);
+export const quotesBody = s.form('QuotesBody', 'Prices for RFQs.', { quotes: quotedMany });
+
+export const quoteOutcomes = s.list(
+  'one a quote, in their order',
+  s.model('QuoteOutcome', 'What became of a quote.', {
+    status: s.int('as POST /v1/rfqs/{id}/quotes would have answered it', 201),
+    rfqId: s.text('the RFQ as it was named', s.exampleIn(s.rfqId)),
+    threadId: s.optional(s.as(s.threadId, 'UUID of its thread; of 200 and 201')),
+    quoteExpiresAt: s.optional(s.nullable(s.instant('as the thread has it; of 200 and 201'))),
+    error: s.optional(s.as(s.sentence, 'why it was refused')),
+    code: s.optional(s.text('the code of the refusal', 'rfq_gone')),
+  }),
+);
+export const quotesReply = s.model('QuotesReply', 'What became of each quote.', {
+  outcomes: quoteOutcomes,
+});
+
+export const withdrawBody = s.form('WithdrawBody', 'Where to go on.', {
+  after: s.optional(s.as(s.threadId, '`next` of the answer before; left out: from the oldest on')),
+});
+export const withdrawReply = s.model('WithdrawReply', 'What became of your open quotes.', {
+  withdrawn: s.int('how many were withdrawn', 37),
+  committed: s.int('how many stay open, because your own acceptance stands', 1),
+  next: s.nullable(s.threadId, 'what to name as `after`; null: those were all'),
+});
+
 export const proposeBody = s.form('ProposeBody', 'Another price.', offered);
 
 export const acceptBody = s.form('AcceptBody', 'What is agreed to.', {

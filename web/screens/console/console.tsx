@@ -22,8 +22,14 @@ import './console.css';
 
 /** One page of each: who has more works by the API. */
 const page = { limit: 100 } as const;
+/** While the feed is live it says when they have moved. */
 const [quotesMs, swapsMs, slowMs] = [2_000, 6_000, 20_000];
 const quotesKey = ['quotes'];
+
+function threadsMoved(): void {
+  void queries.invalidateQueries({ queryKey: quotesKey });
+  void queries.invalidateQueries({ queryKey: ['swaps', page] });
+}
 
 export function MakersConsole() {
   return (
@@ -40,14 +46,14 @@ function Traded() {
 }
 
 function Desk({ list }: { readonly list: readonly Asset[] }) {
-  const live = useLiveBook();
+  const live = useLiveBook(threadsMoved);
   const budget = useBudget();
   const slow = budget !== null && isLow(budget);
   const assets = useMemo(() => new Map(list.map((each) => [each.id, each] as const)), [list]);
   const quotes = useQuery({
     queryKey: quotesKey,
     queryFn: async ({ signal }) => (await countedMarket.quotes(page, { signal })).threads,
-    refetchInterval: slow ? slowMs : quotesMs,
+    refetchInterval: slow || live.state === 'live' ? slowMs : quotesMs,
   });
   const swaps = useQuery({
     queryKey: ['swaps', page],

@@ -12,8 +12,9 @@ const ranks: Readonly<Record<Standing['is'], number>> = {
   their_price: 1,
   waits_for_them: 2,
   my_price: 3,
-  agreed: 4,
-  closed: 5,
+  price_over: 4,
+  agreed: 5,
+  closed: 6,
 };
 
 /** Open ones: acceptances that wait for mine, the nearest end first; then the newest moves. */

@@ -1,5 +1,5 @@
-// The book of others as the feed has it. A page hears of it a few times a second, however many
-// changes there are.
+// The book of others as the feed has it, and that one's own threads have moved. A page hears of
+// either a few times a second, however many changes there are.
 
 import { useEffect, useState } from 'react';
 import { makerFeed } from '../../../sdk/feed.ts';
@@ -16,18 +16,35 @@ export type LiveBook = {
 };
 
 const tellMs = 150;
+/** Each time costs requests of the budget. */
+const movedMs = 500;
 const isOffline = () => !navigator.onLine;
 const nothing: LiveBook = { state: 'connecting', rfqs: [], trouble: null };
 
-export function useLiveBook(): LiveBook {
+/** `moved`: what is known of one's own threads is not right any more; the same at each call. */
+export function useLiveBook(moved: () => void): LiveBook {
   const [book, setBook] = useState(nothing);
-  useEffect(() => openBook(setBook), []);
+  useEffect(() => openBook(setBook, moved), [moved]);
   return book;
 }
 
 /** Until what it returns is called. */
-function openBook(tell: (book: LiveBook) => void): () => void {
+function openBook(tell: (book: LiveBook) => void, moved: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let moving: ReturnType<typeof setTimeout> | undefined;
+  let movedAt = 0;
+  const movedSoon = () => {
+    if (isOver) return;
+    // The first of a burst at once.
+    moving ??= setTimeout(
+      () => {
+        moving = undefined;
+        movedAt = performance.now();
+        moved();
+      },
+      Math.max(0, movedAt + movedMs - performance.now()),
+    );
+  };
   let trouble: string | null = null;
   let isOver = false;
   const soon = () => {
@@ -43,6 +60,9 @@ function openBook(tell: (book: LiveBook) => void): () => void {
     ...countedSite,
     ticket: async () => (await account.feedTicket()).ticket,
     onChange: soon,
+    events: ['thread.accepted', 'thread.proposed', 'thread.closed'],
+    onEvent: movedSoon,
+    onGap: movedSoon,
     onState: (state) => {
       if (state === 'live') trouble = null;
       soon();
@@ -60,6 +80,7 @@ function openBook(tell: (book: LiveBook) => void): () => void {
     window.removeEventListener('online', soon);
     window.removeEventListener('offline', soon);
     clearTimeout(timer);
+    clearTimeout(moving);
     feed.close();
   };
 }

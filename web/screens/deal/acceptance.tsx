@@ -210,7 +210,7 @@ function Question(props: QuestionProps) {
       <p>{text(terms.role === 'initiator' ? 'deal.accept.first' : 'deal.accept.second')}</p>
       {!isLast && (
         <p className="soft">
-          {text('deal.accept.bound', { until: localTime(now() + acceptSeconds, now()) })}
+          {text('deal.accept.bound', { until: localTime(boundUntil(thread), now()) })}
         </p>
       )}
       {data !== undefined && <Then examined={data} terms={terms} give={give} get={get} />}
@@ -234,6 +234,12 @@ function Question(props: QuestionProps) {
       {accepting.error !== null && <NotAccepted error={accepting.error} />}
     </Dialog>
   );
+}
+
+/** Unix seconds: the acceptance lapses with its price at the latest. */
+function boundUntil({ quoteExpiresAt }: DealProps['thread']): number {
+  const most = now() + acceptSeconds;
+  return quoteExpiresAt ? Math.min(most, Math.floor(Date.parse(quoteExpiresAt) / 1_000)) : most;
 }
 
 type ThenProps = {

@@ -15,6 +15,7 @@ import { useSession } from '../../market/session.ts';
 import { assetAmountText } from '../../parts/amount-text.ts';
 import { Answer } from '../../parts/answer.tsx';
 import { AssetAmount } from '../../parts/asset-amount.tsx';
+import { Countdown } from '../../parts/clock.tsx';
 import { chainName } from '../../parts/names.ts';
 import { Notice } from '../../parts/notice.tsx';
 import { useNow } from '../../parts/now.ts';
@@ -47,7 +48,8 @@ export function Deal() {
     queryFn: ({ signal }) => market.thread(id, { signal }),
     enabled: session.status === 'account',
     refetchInterval: ({ state: { data } }) => {
-      if (data?.status === 'closed') return false;
+      // Who withdrew a price may name another one.
+      if (data?.status === 'closed' && !data.withdrawnAt) return false;
       return (data?.acceptanceExpiresAt ?? null) === null ? pollMs : acceptedMs;
     },
   });
@@ -137,10 +139,10 @@ function Shown(props: DealProps) {
       <p>{text(`deal.role.${terms.role}`)}</p>
       <Against reference={reference} quote={quote} isKnown={price.data !== undefined} />
       <OtherSide thread={thread} party={party} />
-      <State standing={standing} />
+      <State standing={standing} isWithdrawn={Boolean(thread.withdrawnAt)} />
       {standing.is !== 'closed' && standing.is !== 'agreed' && (
         <>
-          {standing.is !== 'waits_for_them' && (
+          {standing.is !== 'waits_for_them' && standing.is !== 'price_over' && (
             <Acceptance {...props} terms={terms} reference={reference} />
           )}
           <Counter {...props} standing={standing} />
@@ -222,7 +224,9 @@ function OtherSide({ thread, party }: { thread: Thread; party: Party }) {
   );
 }
 
-function State({ standing }: { readonly standing: Standing }) {
+type StateProps = { readonly standing: Standing; readonly isWithdrawn: boolean };
+
+function State({ standing, isWithdrawn }: StateProps) {
   switch (standing.is) {
     case 'waits_for_them':
     case 'waits_for_me': {
@@ -239,14 +243,41 @@ function State({ standing }: { readonly standing: Standing }) {
     case 'my_price':
       return (
         <Notice kind="info" title={text('deal.state.my_price')}>
-          {text('deal.state.my_price.accept')}
+          {text('deal.state.my_price.accept')} <Holds until={standing.holdsUntilMs} />
         </Notice>
       );
     case 'their_price':
+      return (
+        <Notice kind="info" title={text('deal.state.their_price')}>
+          <Holds until={standing.holdsUntilMs} />
+        </Notice>
+      );
+    case 'price_over':
+      return (
+        <Notice kind="warn" title={text('deal.state.price_over')}>
+          {text('deal.state.price_over.why')}
+        </Notice>
+      );
     case 'closed':
+      return (
+        <Notice
+          kind="info"
+          title={text(isWithdrawn ? 'deal.state.withdrawn' : 'deal.state.closed')}
+        />
+      );
     case 'agreed':
       return <Notice kind="info" title={text(`deal.state.${standing.is}`)} />;
   }
+}
+
+/** How long a price still holds, counted down; nothing where it has no end of its own. */
+function Holds({ until }: { readonly until: number | null }) {
+  if (until === null) return null;
+  return (
+    <>
+      {text('deal.holds')} <Countdown at={Math.floor(until / 1_000)} />
+    </>
+  );
 }
 
 function Moves({ thread, party, quote }: Omit<DealProps, 'base'>) {

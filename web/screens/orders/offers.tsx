@@ -6,6 +6,7 @@ import type { Offer } from '../../market/offers.ts';
 import { useRecord } from '../../market/pairs.ts';
 import { assetAmountText } from '../../parts/amount-text.ts';
 import { AssetAmount } from '../../parts/asset-amount.tsx';
+import { Countdown } from '../../parts/clock.tsx';
 import { recordText } from '../../parts/record.ts';
 import { Table } from '../../parts/table.tsx';
 import { formatPercent } from '../../texts/people.ts';
@@ -49,7 +50,11 @@ export function Offers({ offers, quote, isGot }: OffersProps) {
           label: text('order.col.maker'),
           cell: ({ thread }) => <Record threadId={thread.id} />,
         },
-        { key: 'move', label: text('order.col.move'), cell: (offer) => moveText(offer, quote) },
+        {
+          key: 'move',
+          label: text('order.col.move'),
+          cell: (offer) => <Move offer={offer} quote={quote} />,
+        },
         {
           key: 'open',
           label: text('order.col.open'),
@@ -73,12 +78,25 @@ export function Offers({ offers, quote, isGot }: OffersProps) {
 
 /** The first of several: alone, "best" says nothing. */
 function isBest(offers: readonly Offer[], offer: Offer): boolean {
-  return offers.length > 1 && offers[0] === offer && offer.standing.is !== 'closed';
+  const { is } = offer.standing;
+  return offers.length > 1 && offers[0] === offer && is !== 'closed' && is !== 'price_over';
 }
 
-function moveText({ standing, countered }: Offer, quote: Asset | undefined): string {
-  if (standing.is !== 'my_price') return text(`order.move.${standing.is}`);
-  return text('order.move.my_price', { amount: assetAmountText(countered ?? 0n, quote) });
+type MoveProps = { readonly offer: Offer; readonly quote: Asset | undefined };
+
+/** Whose move it is, and for how long the price still holds. */
+function Move({ offer: { standing, countered }, quote }: MoveProps) {
+  if (standing.is === 'my_price') {
+    return <>{text('order.move.my_price', { amount: assetAmountText(countered ?? 0n, quote) })}</>;
+  }
+  const said = text(`order.move.${standing.is}`);
+  if (standing.is !== 'their_price' || standing.holdsUntilMs === null) return <>{said}</>;
+  return (
+    <>
+      {said} <span className="soft">{text('order.holds')}</span>{' '}
+      <Countdown at={Math.floor(standing.holdsUntilMs / 1_000)} />
+    </>
+  );
 }
 
 function Against({ bps }: { readonly bps: number | null }) {

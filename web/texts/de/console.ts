@@ -89,6 +89,7 @@ export const makerConsole: Words<typeof english> = {
   'console.threads.their_price': 'Sie nennen einen anderen Preis',
   'console.threads.waits_for_them': 'Du hast angenommen: sie können annehmen',
   'console.threads.my_price': 'Dein Preis: sie sind dran',
+  'console.threads.price_over': 'Der Preis gilt nicht mehr: nenne einen neuen',
   'console.threads.at': 'Du gibst {gives}, du bekommst {gets}',
   'console.threads.until': 'bis',
   'console.threads.open': 'Verhandlung öffnen',

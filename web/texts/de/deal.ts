@@ -60,6 +60,10 @@ export const deal: Words<typeof english> = {
     'Nimmst du an, beginnt der Swap sofort. Sonst endet ihre Annahme von selbst.',
   'deal.state.closed':
     'Diese Verhandlung ist zu Ende. Nichts war gesperrt und nichts ist verloren.',
+  'deal.state.price_over': 'Dieser Preis gilt nicht mehr. Niemand kann ihn annehmen.',
+  'deal.state.price_over.why': 'Warte auf einen neuen Preis oder nenne einen.',
+  'deal.holds': 'Der Preis gilt noch',
+  'deal.state.withdrawn': 'Der Maker hat seinen Preis zurückgezogen. Ein neuer erscheint hier.',
   'deal.state.agreed': 'Vereinbart. Der Swap geht von selbst weiter.',
   'deal.unlisted':
     'Der Markt listet einen Coin dieser Verhandlung nicht mehr. Nichts kann vereinbart werden.',

@@ -73,6 +73,8 @@ export const orders: Words<typeof english> = {
   'order.move.closed': 'Beendet',
   'order.move.waits_for_them': 'Du hast angenommen; sie sind dran',
   'order.move.waits_for_me': 'Sie haben angenommen; du bist dran',
+  'order.move.price_over': 'Der Preis gilt nicht mehr: warte auf einen neuen',
+  'order.holds': 'gilt noch',
   'order.move.their_price': 'Annehmen oder anderen Preis nennen',
   'order.move.my_price': 'Dein Gegenpreis: {amount}',
   'order.view': 'Ansehen und annehmen',

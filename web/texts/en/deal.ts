@@ -49,6 +49,10 @@ export const deal = {
   'deal.state.waits_for_me.why':
     'If you accept, the swap begins at once. If you do not, their acceptance ends by itself.',
   'deal.state.closed': 'This negotiation has ended. Nothing was locked and nothing is lost.',
+  'deal.state.price_over': 'This price is over. Nobody can accept it.',
+  'deal.state.price_over.why': 'Wait for a new price, or name one.',
+  'deal.holds': 'The price holds for',
+  'deal.state.withdrawn': 'The maker took its price back. A new one appears here.',
   'deal.state.agreed': 'Agreed. The swap goes on by itself.',
   'deal.unlisted': 'The market lists an asset of this negotiation no more. Nothing can be agreed.',
   'deal.no_party': 'This negotiation is between others',

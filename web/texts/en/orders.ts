@@ -69,6 +69,8 @@ export const orders = {
   'order.move.closed': 'Ended',
   'order.move.waits_for_them': 'You accepted; it is their turn',
   'order.move.waits_for_me': 'They accepted; it is your turn',
+  'order.move.price_over': 'The price is over: wait for a new one',
+  'order.holds': 'for',
   'order.move.their_price': 'Accept or counter',
   'order.move.my_price': 'You countered with {amount}',
   'order.view': 'Look and accept',

@@ -1,0 +1,13 @@
+// What a command is given, and what it is.
+
+import type { Cli } from './io.ts';
+
+export type Given = {
+  readonly args: readonly string[];
+  text(option: string): string | undefined;
+  all(option: string): readonly string[];
+  has(option: string): boolean;
+};
+
+/** A number that it resolves to is the exit status; else that is 0. */
+export type Run = (cli: Cli, given: Given) => Promise<unknown>;

@@ -1,0 +1,178 @@
+// A price before it is accepted: who gives what, by when, and what wallets lack. Everything is
+// computed from the own trade; the market's word is compared with it.
+
+import { examine } from '../sdk/agree.ts';
+import type { PartyChain } from '../sdk/chains.ts';
+import { VerificationError } from '../sdk/errors.ts';
+import { gasOf } from '../sdk/gas.ts';
+import { givenLeg, type OwnTrade, type PinnedAsset } from '../sdk/trade.ts';
+import type { Thread } from '../sdk/types.ts';
+import {
+  type Catalogue,
+  coinDecimals,
+  mustHaveDecimals,
+  type OwnAsset,
+  ownAsset,
+  pinnedAsset,
+  shownAmount,
+} from './assets.ts';
+import { coinsAt, type OwnWallet } from './chains.ts';
+import type { Session, SignedIn, Unlocked } from './session.ts';
+import { deadlineOf } from './show.ts';
+
+const nodeMs = 15_000;
+
+/** What `examine` and `accept` of the SDK are given. */
+export type Dealing = Parameters<typeof examine>[0];
+
+export type Examined = Awaited<ReturnType<typeof examine>> & { readonly dealing: Dealing };
+
+export type Sides = {
+  readonly gives: { readonly own: OwnAsset; readonly amount: bigint };
+  readonly gets: { readonly own: OwnAsset; readonly amount: bigint };
+};
+
+/** As the customer pins both assets. Throws Failure `not_pinned`. */
+export function ownAssets(session: Session, names: Catalogue, { rfq }: Pick<Thread, 'rfq'>) {
+  const of = (assetId: string): OwnAsset => {
+    const { chain, token, name } = names.of(assetId);
+    // Of what the market calls it only contract and chain are taken.
+    return ownAsset(session, token === null ? chain || name : `${chain}:${token}`);
+  };
+  return { base: of(rfq.baseAssetId), quote: of(rfq.quoteAssetId) };
+}
+
+export function sidesOf(
+  trade: Pick<OwnTrade, 'party' | 'direction' | 'baseAmount' | 'quoteAmount'>,
+  assets: { readonly base: OwnAsset; readonly quote: OwnAsset },
+): Sides {
+  const base = { own: assets.base, amount: trade.baseAmount };
+  const quote = { own: assets.quote, amount: trade.quoteAmount };
+  return givesBase(trade) ? { gives: base, gets: quote } : { gives: quote, gets: base };
+}
+
+function givesBase({ party, direction }: Pick<OwnTrade, 'party' | 'direction'>): boolean {
+  return (direction === 'sell_base') === (party === 'taker');
+}
+
+export function chainsIn(trade: OwnTrade): { readonly gives: string; readonly gets: string } {
+  const { base, quote } = trade;
+  const [gives, gets] = givesBase(trade) ? [base, quote] : [quote, base];
+  return { gives: gives.chain, gets: gets.chain };
+}
+
+/** Nothing is told to the market. Throws what does not fit, and where a node is silent. */
+export async function examined(
+  session: Session,
+  { client, account }: SignedIn,
+  own: Unlocked,
+  {
+    thread,
+    price,
+    assets,
+  }: {
+    readonly thread: Thread;
+    readonly price: bigint;
+    readonly assets: ReturnType<typeof ownAssets>;
+  },
+): Promise<Examined> {
+  const chains: Record<string, PartyChain> = {};
+  for (const asset of [assets.base, assets.quote]) {
+    const { chain } = asset;
+    const source = await session.source(chain);
+    await source.adapter.heads(AbortSignal.timeout(nodeMs));
+    await mustHaveDecimals(session, asset);
+    chains[chain] = { source, wallet: await own.wallet(chain) };
+  }
+  const { rfq } = thread;
+  const [base, quote] = [
+    await pinnedAsset(client, assets.base),
+    await pinnedAsset(client, assets.quote),
+  ];
+  return fitted({
+    ...{ client, userId: account.userId, rfq, threadId: thread.id, quoteAmount: price },
+    ...{ base, quote, chains, now: session.now },
+  });
+}
+
+/**
+ * A market does not tell from which amount on it waits deeper. Deeper than asked is safe, so
+ * whichever of both depths gives the times of the thread is taken.
+ */
+async function fitted(dealing: Dealing): Promise<Examined> {
+  const from = (asset: PinnedAsset, highValueFrom: bigint | null) => ({ ...asset, highValueFrom });
+  let first: unknown = null;
+  for (const base of [null, 0n]) {
+    for (const quote of [null, 0n]) {
+      const as = {
+        ...dealing,
+        base: from(dealing.base, base),
+        quote: from(dealing.quote, quote),
+      };
+      try {
+        return { ...(await examine(as)), dealing: as };
+      } catch (error) {
+        first ??= error;
+        const isOfTimes =
+          error instanceof VerificationError &&
+          /\.(?:long|timelockSeconds)$|initiator$/.test(error.field);
+        if (!isOfTimes) throw error;
+      }
+    }
+  }
+  throw first;
+}
+
+type Own = { readonly gives: OwnWallet; readonly gets: OwnWallet };
+
+/** What is to be done, with amounts, addresses and deadlines. */
+export function planOf(
+  { trade, role, deadlines }: Omit<Examined, 'dealing'>,
+  { gives, gets }: Sides,
+  wallets: Own,
+  now: number,
+): string[] {
+  const isFirst = role === 'initiator';
+  const fundBy = isFirst ? deadlines.initiatorFundBy : deadlines.counterpartyFundBy;
+  const own = givenLeg(trade.party);
+  const order = isFirst ? 'first: you hold the secret' : 'second, once the other leg is final';
+  return [
+    `you give  ${shownAmount(gives.amount, gives.own)}${contractOf(gives.own)}`,
+    `          from ${coinsAt(wallets.gives)}, and a refund comes back there`,
+    `you get   ${shownAmount(gets.amount, gets.own)}${contractOf(gets.own)}`,
+    `          at ${coinsAt(wallets.gets)}`,
+    `you fund  ${order}, by ${deadlineOf(fundBy, now)}`,
+    `          if the other side stops, you take it back from ${deadlineOf(deadlines.refundAt[own], now)}`,
+  ];
+}
+
+function contractOf({ token }: OwnAsset): string {
+  return token === null ? '' : ` (${token})`;
+}
+
+/** What the wallets do not have now; the swap waits for it until its deadlines. */
+export async function lackings(
+  session: Session,
+  { gives, gets }: Sides,
+  wallets: Own,
+): Promise<string[]> {
+  const lines: string[] = [];
+  for (const side of ['gives', 'gets'] as const) {
+    const { own, amount } = side === 'gives' ? gives : gets;
+    const source = await session.source(own.chain);
+    const { address } = wallets[side];
+    const asked = { side, asset: { token: own.token }, amount, address };
+    const look = await gasOf(source, asked, AbortSignal.timeout(nodeMs)).catch(() => null);
+    if (look === null) continue;
+    const coin = { name: own.chain, decimals: coinDecimals[session.chain(own.chain).family] };
+    const needs = look.fund + look.refund + look.claim;
+    if (look.has < needs) {
+      const has = shownAmount(look.has, coin);
+      lines.push(`${address} has ${has}, and its side may take ${shownAmount(needs, coin)}`);
+    }
+    if (look.holds !== null && look.holds < amount) {
+      lines.push(`${address} has ${shownAmount(look.holds, own)}, less than it gives`);
+    }
+  }
+  return lines;
+}

@@ -1,0 +1,255 @@
+// `parley login`, `whoami` and `words`: keys, and the account that they sign in to.
+
+import { resolve } from 'node:path';
+import { linkWallet, type MessageSigner, mintKey } from '../../sdk/keys.ts';
+import type { ApiKey, Scope } from '../../sdk/types.ts';
+import { descriptorOf } from '../arguments.ts';
+import { coinDecimals, shownAmount } from '../assets.ts';
+import { coinSourceOf, coinsAt } from '../chains.ts';
+import type { Given, Run } from '../command.ts';
+import { misused, needsYou } from '../failures.ts';
+import { answer, type Cli, mustConfirm, note, passphraseOf } from '../io.ts';
+import { mustBePassphrase, type Sealed, sealed } from '../keys/keystore.ts';
+import { type Family, families, keysOf, mustBeWords, newWords } from '../keys/words.ts';
+import { readUpTo, writePrivate } from '../places.ts';
+import { writeProfile } from '../profile.ts';
+import {
+  type Account,
+  inSession,
+  keysIn,
+  marketOf,
+  type Session,
+  sealedIn,
+  signedIn,
+  type Unlocked,
+  unlockedBy,
+} from '../session.ts';
+import { ageOf, tableOf } from '../show.ts';
+
+const sources = ['new', 'words', 'words-fd', 'web3', 'key-file'] as const;
+const scopes: readonly Scope[] = ['read', 'taker', 'maker'];
+const nodeMs = 15_000;
+/** Places, from 0 on, of words that were shown and are asked for. */
+const askedWords = [1, 5, 9];
+
+export const login: Run = (cli, given) =>
+  inSession(cli, async (session) => {
+    const from = sources.filter((each) => given.has(each) || given.text(each) !== undefined);
+    const { places, profile } = session;
+    const file = profile.keyFile ?? places.keystore;
+    const isThere = (await readUpTo(file)) !== null;
+    if (isThere && from.length > 0) {
+      const sentence = `${file} is there already: without --${from[0]} its keys sign in`;
+      throw needsYou('keys_exist', `${sentence}. Other keys belong into another profile`);
+    }
+    if (!isThere && from.length === 0) {
+      const sentence = 'there are no keys yet: say --new, --words, --web3 FILE or --key-file FILE';
+      throw needsYou('no_keys', sentence);
+    }
+    const keys = isThere ? await keysIn(cli, session) : await madeKeys(cli, session, given);
+    const own = await unlockedBy(session, keys);
+    const made = await minted(session, own, given);
+    answer(
+      cli,
+      {
+        userId: made.userId,
+        key: made.prefix,
+        expiresAt: made.expiresAt,
+        addresses: made.addresses,
+      },
+      [
+        `signed in as ${made.userId}; API key ${made.prefix}…, until ${made.expiresAt}`,
+        ...Object.entries(made.addresses).map(([chain, address]) => `  ${chain}: ${address}`),
+      ].join('\n'),
+    );
+  });
+
+async function madeKeys(cli: Cli, session: Session, given: Given) {
+  const { places, profile } = session;
+  const keyFile = given.text('key-file');
+  if (keyFile !== undefined)
+    return ofKeyFile(cli, session, resolve(cli.cwd, keyFile), given.has('new'));
+  const { content, passphrase: opened } = await wanted(cli, given);
+  // A descriptor is read once: its passphrase then opens the one and seals the other.
+  const isGiven = cli.passphraseFd !== null && opened !== null;
+  const passphrase = isGiven
+    ? opened
+    : await passphraseOf(cli, 'Passphrase of the new keystore: ', true);
+  mustBePassphrase(passphrase);
+  const isNew = !given.has('words') && given.text('words-fd') === undefined;
+  if (isNew) await mustBeWrittenDown(cli, content.words);
+  await writePrivate(places.keystore, await sealed(content, passphrase), { isNew: true });
+  note(cli, `wrote ${places.keystore}`);
+  return keysOf(content.words, profile.network, content.imported);
+}
+
+async function ofKeyFile(cli: Cli, session: Session, file: string, isNew: boolean) {
+  const { places, profile } = session;
+  if (isNew) await writePrivate(file, `${newWords()}\n`, { isNew: true });
+  const named = { ...profile, keyFile: file };
+  const { words } = await sealedIn(cli, { places, profile: named });
+  const keys = await keysOf(words, profile.network);
+  await writePrivate(places.profileFile, writeProfile(named));
+  return keys;
+}
+
+/** `passphrase`: that of a Web3 keystore. */
+type Wanted = { readonly content: Sealed; readonly passphrase: string | null };
+
+async function wanted(cli: Cli, given: Given): Promise<Wanted> {
+  const from = sources.filter((each) => given.has(each) || given.text(each) !== undefined);
+  if (from.length > 1) throw misused(`--${from[0]} and --${from[1]}: one of them`);
+  const web3 = given.text('web3');
+  if (web3 !== undefined) {
+    const text = await readUpTo(resolve(cli.cwd, web3));
+    if (text === null) throw misused(`there is no file ${web3}`);
+    const { openWeb3 } = await import('../keys/web3.ts');
+    const passphrase = await passphraseOf(cli, `Passphrase of ${web3}: `);
+    const evm = await openWeb3(text, passphrase);
+    return { content: { words: newWords(), imported: { evm } }, passphrase };
+  }
+  const words = given.has('new') ? newWords() : await typedWords(cli, given);
+  return { content: { words }, passphrase: null };
+}
+
+/** From a descriptor, else asked; never an argument. */
+export async function typedWords(cli: Cli, given: Given): Promise<string> {
+  const fd = descriptorOf('--words-fd', given.text('words-fd'));
+  if (fd !== null) return mustBeWords(await cli.readDescriptor(fd));
+  if (!cli.isAsked) {
+    throw needsYou('not_asked', 'the words have to be typed: give --words-fd N, or a terminal');
+  }
+  return mustBeWords(await cli.askHidden('Your words, with blanks between them: '));
+}
+
+/** Whoever has not written them down loses what is in swaps with the machine. */
+async function mustBeWrittenDown(cli: Cli, words: string): Promise<void> {
+  if (!cli.isAsked)
+    return note(cli, 'the new words are in the keystore: "parley words" shows them');
+  const each = words.split(' ');
+  note(cli, 'Write these words down, on paper. They bring back wallets and open swaps:\n');
+  note(cli, `${each.map((word, at) => `  ${String(at + 1).padStart(2)} ${word}`).join('\n')}\n`);
+  if (cli.yes) return;
+  for (const at of askedWords) {
+    const typed = (await cli.askHidden(`Word ${at + 1}: `)).trim().toLowerCase();
+    if (typed === each[at]) continue;
+    throw needsYou('words_differ', `that is not word ${at + 1}: nothing was made`);
+  }
+}
+
+/** An API key by one wallet; the others are linked, and vouched for by it. */
+async function minted(session: Session, own: Unlocked, given: Given): Promise<Account> {
+  const { places, profile } = session;
+  const signers = new Map<Family, MessageSigner>();
+  const addresses: Record<string, string> = {};
+  for (const [chain, { family }] of Object.entries(profile.chains)) {
+    const wallet = await own.wallet(chain);
+    if (!signers.has(family)) signers.set(family, wallet);
+    addresses[chain] = coinsAt(wallet);
+  }
+  const asked = given.text('with') as Family | undefined;
+  const order: readonly Family[] = asked === undefined ? ['evm', ...families] : [asked];
+  const login = order.map((family) => signers.get(family)).find((each) => each !== undefined);
+  if (login === undefined) throw misused(`the profile has no chain of ${order[0]}`);
+  const { market: baseUrl, productName, shortName } = profile;
+  const options = { baseUrl, productName, shortName };
+  const chosen = given.all('scope') as readonly Scope[];
+  const name = given.text('name');
+  const how = {
+    scopes: chosen.length > 0 ? chosen : scopes,
+    ...(name === undefined ? {} : { name }),
+  };
+  const key: ApiKey = await mintKey(options, login, how);
+  const client = await marketOf(session, key.key);
+  const { userId, wallets } = await client.me();
+  for (const [family, wallet] of signers) {
+    const { login: first, proven } = wallets[family];
+    if (wallet === login || first === wallet.address || proven.includes(wallet.address)) continue;
+    await linkWallet(client, wallet, login);
+  }
+  const { prefix, expiresAt } = key;
+  const account = { market: baseUrl, userId, key: key.key, prefix, expiresAt, addresses };
+  await writePrivate(places.account, `${JSON.stringify(account, null, 2)}\n`);
+  return account;
+}
+
+export const words: Run = (cli) =>
+  inSession(cli, async (session) => {
+    const plan = ['Whoever sees these words can take every coin of these wallets.'];
+    await mustConfirm(cli, plan, 'Show them?');
+    const { words: shown, imported } = await sealedIn(cli, session);
+    if (imported?.evm !== undefined) note(cli, 'the EVM key was imported: it is not in the words');
+    const { rescue } = await keysOf(shown, session.profile.network);
+    const lines = rescue === shown ? [shown] : [shown, `rescue words: ${rescue}`];
+    answer(cli, { words: shown, rescue }, lines.join('\n'));
+  });
+
+type Held = { readonly asset: string; readonly address: string; readonly amount: bigint | null };
+
+export const whoami: Run = (cli) =>
+  inSession(cli, async (session) => {
+    const { client, account } = await signedIn(session);
+    const me = await client.me();
+    const held: Held[] = [];
+    const silent: string[] = [];
+    const each = Object.entries(account.addresses).map(async ([chain, address]) => {
+      try {
+        held.push(...(await holdings(session, chain, address)));
+      } catch (error) {
+        silent.push(`${chain}: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    });
+    await Promise.all(each);
+    const names = held.map(({ asset, address, amount }) => {
+      const own = { name: asset, decimals: decimalsOf(session, asset) };
+      return [amount === null ? `? ${asset}` : shownAmount(amount, own), address];
+    });
+    for (const line of silent) note(cli, line);
+    const { userId, scopes: may } = me;
+    const { prefix, expiresAt } = account;
+    const lines = [
+      `${userId} at ${account.market}`,
+      `API key ${prefix}… (${may.join(', ')}), ends ${ageOf(expiresAt, session.now())}`,
+      tableOf(['holds', 'address'], names.sort()),
+    ];
+    answer(
+      cli,
+      {
+        userId,
+        scopes: may,
+        market: account.market,
+        key: { prefix, expiresAt },
+        held,
+        wallets: me.wallets,
+      },
+      lines.join('\n'),
+    );
+  });
+
+function decimalsOf({ profile }: Session, asset: string): number {
+  const [chain = '', symbol] = asset.split(':');
+  const of = profile.chains[chain];
+  if (of === undefined) return 0;
+  return symbol === undefined ? coinDecimals[of.family] : (of.tokens[symbol]?.decimals ?? 0);
+}
+
+async function holdings(session: Session, chain: string, address: string): Promise<Held[]> {
+  const { adapter } = await session.source(chain);
+  const signal = AbortSignal.timeout(nodeMs);
+  const of = session.chain(chain);
+  const coin = await coinsOf(session, chain, address, signal);
+  const tokens = Object.entries(of.tokens).map(async ([symbol, { address: token }]) => {
+    const refund = { address, pubkey: null };
+    const amount = (await adapter.held?.({ token, refund }, signal)) ?? null;
+    return { asset: `${chain}:${symbol}`, address, amount };
+  });
+  return [{ asset: chain, address, amount: coin }, ...(await Promise.all(tokens))];
+}
+
+async function coinsOf(session: Session, chain: string, address: string, signal: AbortSignal) {
+  const of = session.chain(chain);
+  const { adapter } = await session.source(chain);
+  if (of.family !== 'bitcoin') return (await adapter.coins?.(address, signal)) ?? null;
+  const coins = await (await coinSourceOf(chain, of)).coins(address, signal);
+  return coins.reduce((sum, { amountSats }) => sum + amountSats, 0n);
+}

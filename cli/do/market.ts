@@ -1,0 +1,174 @@
+// `parley market`, `book` and `feed`: what is there to trade. Nothing of it binds anybody.
+
+import type { ParleyClient } from '../../sdk/client.ts';
+import type { Pair, Rfq } from '../../sdk/types.ts';
+import { wholeNumber } from '../arguments.ts';
+import {
+  allAssets,
+  type Catalogue,
+  catalogueOf,
+  coinDecimals,
+  shownAmount,
+  shownName,
+} from '../assets.ts';
+import type { Given, Run } from '../command.ts';
+import { Failure, misused } from '../failures.ts';
+import { answer, type Cli, note, tell } from '../io.ts';
+import { inSession, marketOf, type Session, signedIn } from '../session.ts';
+import { ageOf, durationOf, tableOf } from '../show.ts';
+
+const pageSize = 100;
+const mostRows = 10_000;
+const whats = { assets, pair, status } as const;
+
+export const market: Run = (cli, given) =>
+  inSession(cli, (session) => whats[given.args[0] as keyof typeof whats](cli, session, given));
+
+async function assets(cli: Cli, session: Session, given: Given): Promise<void> {
+  const { keyless } = await marketOf(session);
+  const all = await allAssets(keyless, given.text('chain'));
+  const rows = all.map((asset) => [
+    ...[shownName(session, asset), asset.address ?? 'its own coin', String(asset.decimals)],
+    [asset.enabled ? '' : 'closed', asset.verified ? 'curated' : ''].filter(Boolean).join(', '),
+  ]);
+  answer(cli, { assets: all }, tableOf(['asset', 'contract', 'decimals', ''], rows));
+}
+
+async function pair(cli: Cli, session: Session, { args: [, base, quote] }: Given): Promise<void> {
+  if (base === undefined || quote === undefined)
+    throw misused('"market pair" wants BASE and QUOTE');
+  const { keyless } = await marketOf(session);
+  const names = await catalogueOf(session, keyless);
+  const ids = { baseAssetId: names.idOf(base), quoteAssetId: names.idOf(quote) };
+  const [found, price] = await Promise.all([
+    keyless.pair({ direction: 'sell_base', ...ids }),
+    keyless.pairPrice(ids),
+  ]);
+  const { median } = price;
+  const traded =
+    median === null
+      ? 'what others traded at: too few agreements'
+      : `others traded at ${shownAmount(median.baseAmount, names.of(ids.baseAssetId))} for ` +
+        `${shownAmount(median.quoteAmount, names.of(ids.quoteAssetId))} (median, a hint)`;
+  answer(cli, { pair: found, price }, [...pairLines(session, found), traded].join('\n'));
+}
+
+function pairLines(session: Session, found: Pair): string[] {
+  const { initiator, legs, initiatorFundBySeconds, counterpartyFundBySeconds } = found;
+  const legLines = (['b', 'a'] as const).map((name) => {
+    const { chain, timelockSeconds, confirmations, costs, long } = legs[name];
+    const who = name === 'b' ? 'the taker' : 'the maker';
+    const of = session.profile.chains[chain];
+    const own = { name: chain, decimals: of === undefined ? 0 : coinDecimals[of.family] };
+    const cost =
+      costs === null ? '' : `, costs about ${shownAmount(costs.fund.usual, own)} to fund`;
+    const lock = `locked for at most ${durationOf(timelockSeconds)}${long ? ' (long leg)' : ''}`;
+    return `${who} funds on ${chain}: ${lock}, ${confirmations} confirmations${cost}`;
+  });
+  const { expected } = found;
+  return [
+    ...legLines,
+    `the ${initiator} funds first, within ${durationOf(initiatorFundBySeconds)}; the other side ` +
+      `within ${durationOf(counterpartyFundBySeconds)} of the agreement`,
+    ...(expected === null
+      ? []
+      : [`both are usually paid after ${durationOf(expected.counterparty.usualSeconds)}`]),
+  ];
+}
+
+async function status(cli: Cli, session: Session): Promise<void> {
+  const found = await (await marketOf(session)).status();
+  const { network, agrees, waitsFor, chains } = found;
+  const works = agrees
+    ? 'swaps are agreed'
+    : `nothing is agreed: it waits for ${waitsFor.join(', ')}`;
+  const rows = chains.map(({ chain, height, isQuiet, haltedSince }) => [
+    ...[chain, height === null ? 'not seen yet' : String(height)],
+    haltedSince === null ? (isQuiet ? 'quiet' : '') : `halted since ${haltedSince}`,
+  ]);
+  const head = `${session.profile.market}, on ${network}: ${works}`;
+  answer(cli, found, [head, tableOf(['chain', 'height', ''], rows)].join('\n'));
+}
+
+export const book: Run = (cli, given) =>
+  inSession(cli, async (session) => {
+    const { client } = await signedIn(session);
+    const names = await catalogueOf(session, client);
+    const [base, quote] = given.args;
+    const most = wholeNumber('--limit', given.text('limit') ?? '100', { least: 1, most: mostRows });
+    const rfqs = await readRfqs(client, most, {
+      ...(base === undefined ? {} : { baseAssetId: names.idOf(base) }),
+      ...(quote === undefined ? {} : { quoteAssetId: names.idOf(quote) }),
+      ...(given.has('own') ? { own: true } : {}),
+      ...(given.has('addressed') ? { addressed: true } : {}),
+    });
+    const now = session.now();
+    const rows = rfqs.map((each) => [...wordsOf(names, each), ageOf(each.expiresAt, now)]);
+    answer(cli, { rfqs }, tableOf(['RFQ', 'the taker', 'asks', 'ends'], rows));
+  });
+
+type Query = Parameters<ParleyClient['rfqs']>[0];
+
+async function readRfqs(client: ParleyClient, most: number, query: Query): Promise<Rfq[]> {
+  const all: Rfq[] = [];
+  let cursor: string | null = null;
+  do {
+    const from: { cursor?: string } = cursor === null ? {} : { cursor };
+    const limit = Math.min(pageSize, most - all.length);
+    const { rfqs, nextCursor } = await client.rfqs({ ...query, ...from, limit });
+    all.push(...rfqs.slice(0, limit));
+    cursor = nextCursor;
+  } while (cursor !== null && all.length < most);
+  return all;
+}
+
+/** Its id, what the taker does, and what is asked for it. */
+export function wordsOf(names: Catalogue, rfq: Rfq): string[] {
+  const { id, direction, baseAssetId, quoteAssetId, baseAmount, askAmount } = rfq;
+  const quote = names.of(quoteAssetId);
+  const verb = direction === 'sell_base' ? 'sells' : 'buys';
+  const what = `${verb} ${shownAmount(baseAmount, names.of(baseAssetId))} for ${quote.name}`;
+  return [id, what, askAmount === null ? 'any price' : shownAmount(askAmount, quote)];
+}
+
+export const feed: Run = (cli) =>
+  inSession(cli, async (session) => {
+    if (typeof WebSocket === 'undefined') {
+      const sentence = `Node ${process.versions.node} has no WebSocket: the feed wants Node 22`;
+      throw new Failure('local', 'old_node', sentence);
+    }
+    const { client, account } = await signedIn(session);
+    const names = await catalogueOf(session, client);
+    const { makerFeed } = await import('../../sdk/feed.ts');
+    const { market: baseUrl, shortName } = session.profile;
+    const ended = new AbortController();
+    const own = makerFeed({
+      ...{ baseUrl, key: account.key, shortName },
+      onChange: (change) => {
+        const [id, what, asks] = wordsOf(names, change.rfq);
+        tell(cli, change, `${change.kind.padEnd(9)}  ${id}  ${what}, asks ${asks}`);
+      },
+      onState: (state) => {
+        note(cli, `feed: ${state}`);
+        if (state === 'closed') ended.abort();
+      },
+      onError: (sentence) => note(cli, `feed: ${sentence}`),
+    });
+    try {
+      await Promise.race([own.ready, untilAborted(cli.signal)]);
+      await untilAborted(AbortSignal.any([cli.signal, ended.signal]));
+    } finally {
+      own.close();
+    }
+    if (!cli.signal.aborted) {
+      throw new Failure('market_unavailable', 'feed_closed', 'the market has closed the feed');
+    }
+  });
+
+/** Without a person's interruption it never resolves. */
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,275 @@
+// `parley swaps`, `settle` and `refund`: what was agreed, and its end.
+
+import { mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ParleyClient } from '../../sdk/client.ts';
+import { ParleyApiError } from '../../sdk/errors.ts';
+import { isoTime } from '../../sdk/people.ts';
+import { mayBeFunded, type SwapRecord } from '../../sdk/stores/store.ts';
+import { givenLeg, type OwnTrade } from '../../sdk/trade.ts';
+import type { Swap as MarketSwap } from '../../sdk/types.ts';
+import { coinsAt } from '../chains.ts';
+import type { Run } from '../command.ts';
+import { chainsIn } from '../deal.ts';
+import { alone, chainsOf, driveAll, type Swap, wordsOf } from '../drive.ts';
+import { needsYou, statuses } from '../failures.ts';
+import { answer, type Cli, mustConfirm, note } from '../io.ts';
+import { readUpTo, writePrivate } from '../places.ts';
+import {
+  accountOf,
+  inSession,
+  marketOf,
+  type Session,
+  storeIn,
+  type Unlocked,
+  unlocked,
+} from '../session.ts';
+import { deadlineOf, tableOf } from '../show.ts';
+
+const pageSize = 100;
+/** Of the market's list, the newest first. */
+const mostPages = 20;
+const mostEndedBytes = 65_536;
+
+type Kept = Pick<Unlocked['store'], 'swapIds' | 'getSwap' | 'getTrade'>;
+
+export const settle: Run = (cli, { args }) =>
+  inSession(cli, async (session) => {
+    const own = await unlocked(cli, session);
+    return alone(own, async () => {
+      const client = await clientOf(cli, session);
+      const due = await dueSwaps(cli, session, own.store, client, args);
+      if (due.length === 0) {
+        answer(cli, { swaps: [] }, 'no swap of this profile is open');
+        return statuses.done;
+      }
+      await mustWantFundings(cli, session, own, due);
+      return driveAll(cli, session, own, due, { client });
+    });
+  });
+
+/** null: nobody is signed in. Claims and refunds need no market. */
+async function clientOf(cli: Cli, session: Session): Promise<ParleyClient | null> {
+  const account = await accountOf(session);
+  if (account !== null) return marketOf(session, account.key);
+  note(cli, 'nobody is signed in: nothing is funded, claims and refunds go on');
+  return null;
+}
+
+async function dueSwaps(
+  cli: Cli,
+  session: Session,
+  store: Kept,
+  client: ParleyClient | null,
+  wanted: readonly string[],
+): Promise<Swap[]> {
+  const ended = new Set(await endedIds(session));
+  const kept = (await store.swapIds()).filter((id) => wanted.includes(id) || !ended.has(id));
+  const known = new Map<string, OwnTrade>();
+  for (const id of kept) {
+    const record = await store.getSwap(id);
+    if (record !== null) known.set(id, record.trade);
+  }
+  for (const { id, threadId, status } of await marketSwaps(cli, client)) {
+    if (known.has(id) || ended.has(id)) continue;
+    const trade = await store.getTrade(threadId);
+    if (trade !== null) known.set(id, trade);
+    else if (status === 'agreed') {
+      note(cli, `swap ${id} was accepted elsewhere: this profile does not know its secret`);
+    }
+  }
+  const strange = wanted.find((id) => !known.has(id));
+  if (strange !== undefined) {
+    throw needsYou('unknown_swap', `swap ${strange} is none of this profile: "parley swaps"`);
+  }
+  const given = new Set(await namesIn(givenUpFolder(session)));
+  return [...known]
+    .filter(([id]) => wanted.length === 0 || wanted.includes(id))
+    .map(([swapId, trade]) => ({ swapId, trade, withoutMarket: given.has(swapId) }));
+}
+
+async function marketSwaps(cli: Cli, client: ParleyClient | null): Promise<MarketSwap[]> {
+  if (client === null) return [];
+  const all: MarketSwap[] = [];
+  let cursor: string | null = null;
+  try {
+    for (let page = 0; page < mostPages; page += 1) {
+      const from: { cursor?: string } = cursor === null ? {} : { cursor };
+      const answered = await client.swaps({ limit: pageSize, ...from });
+      all.push(...answered.swaps);
+      cursor = answered.nextCursor;
+      if (cursor === null) break;
+    }
+  } catch (error) {
+    if (!(error instanceof ParleyApiError)) throw error;
+    note(cli, `the market does not list its swaps: ${error.message}. Those kept here go on`);
+  }
+  return all;
+}
+
+/** Only what is not funded yet is asked about: all else brings money back. */
+async function mustWantFundings(cli: Cli, session: Session, own: Unlocked, due: readonly Swap[]) {
+  const plan: string[] = [];
+  let count = 0;
+  for (const { swapId, trade, withoutMarket } of due) {
+    const record = await own.store.getSwap(swapId);
+    if (withoutMarket || record?.restored === true) continue;
+    if (record !== null && (mayBeFunded(record) || isLate(record, session.now()))) continue;
+    plan.push(...(await fundingWords(session, own, { swapId, trade, record })));
+    count += 1;
+  }
+  if (count === 0) return;
+  await mustConfirm(cli, plan, `Fund ${count === 1 ? 'it' : `these ${count}`}, and settle`);
+}
+
+function isLate(record: SwapRecord, now: number): boolean {
+  return now > fundByOf(record);
+}
+
+function fundByOf({ swap: { deadlines, role } }: SwapRecord): number {
+  return role === 'initiator' ? deadlines.initiatorFundBy : deadlines.counterpartyFundBy;
+}
+
+type Funding = {
+  readonly swapId: string;
+  readonly trade: OwnTrade;
+  readonly record: SwapRecord | null;
+};
+
+async function fundingWords(session: Session, own: Unlocked, { swapId, trade, record }: Funding) {
+  const { gives, gets } = chainsIn(trade);
+  const [from, to] = [await own.wallet(gives), await own.wallet(gets)];
+  const lines = [
+    `${swapId}: gives ${wordsOf(session, trade)}`,
+    `  from ${coinsAt(from)}, refunded there, and paid at ${coinsAt(to)}`,
+  ];
+  if (record === null) {
+    return [...lines, '  escrow and deadlines are verified before anything is funded'];
+  }
+  const leg = givenLeg(trade.party);
+  const escrow = record.swap.legs[leg].escrow?.address ?? 'not set yet';
+  const by = deadlineOf(fundByOf(record), session.now());
+  return [...lines, `  into the escrow ${escrow}, by ${by}`];
+}
+
+export const refund: Run = (cli, { args: [id = ''], has }) =>
+  inSession(cli, async (session) => {
+    const own = await unlocked(cli, session);
+    const record = await own.store.getSwap(id);
+    if (has('raw')) return rawRefund(cli, session, own, id, record);
+    return alone(own, async () => {
+      const client = await clientOf(cli, session);
+      const [swap] = await dueSwaps(cli, session, own.store, client, [id]);
+      if (swap === undefined) throw needsYou('unknown_swap', `swap ${id} is none of this profile`);
+      const plan = [`${id}: ${wordsOf(session, swap.trade)}`, ...refundWords(session, record)];
+      await mustConfirm(cli, plan, 'Give it up?');
+      await writePrivate(join(givenUpFolder(session), `${id}.json`), '{}\n');
+      if (record === null) {
+        // Nothing is kept of it, so nothing of it was ever signed.
+        const outcome = { swapId: id, end: 'nothing', status: 'given up', at: session.now() };
+        const file = join(session.places.ended, `${id}.json`);
+        await writePrivate(file, `${JSON.stringify(outcome)}\n`);
+        answer(cli, outcome, `${id}  given up before anything moved`);
+        return statuses.not_received;
+      }
+      return driveAll(cli, session, own, [{ ...swap, withoutMarket: true }], { client: null });
+    });
+  });
+
+function refundWords(session: Session, record: SwapRecord | null): string[] {
+  if (record === null) return ['nothing of it was funded: nothing will be'];
+  const { trade, swap } = record;
+  const from = deadlineOf(swap.deadlines.refundAt[givenLeg(trade.party)], session.now());
+  return [
+    mayBeFunded(record)
+      ? `what you funded comes back to ${trade.refundTo.address}, from ${from}`
+      : 'nothing of it was funded: nothing will be',
+    'until then the other side may still claim it, by showing the secret',
+  ];
+}
+
+async function rawRefund(
+  cli: Cli,
+  session: Session,
+  own: Unlocked,
+  swapId: string,
+  record: SwapRecord | null,
+): Promise<void> {
+  if (record === null) throw needsYou('unknown_swap', `nothing is kept of swap ${swapId}`);
+  const { rawSpend } = await import('../../sdk/rescue/raw.ts');
+  const chains = await chainsOf(session, own, record.trade);
+  const input = { swapId, chains, store: own.store, now: session.now, signal: cli.signal };
+  const spend = await rawSpend(input, 'refund');
+  const text = spend.is === 'signed' ? spend.raw : JSON.stringify(spend.call);
+  if (spend.notBefore !== null) note(cli, `no node takes it before ${isoTime(spend.notBefore)}`);
+  answer(cli, spend, text);
+}
+
+export const swaps: Run = (cli, { args: [wanted] }) =>
+  inSession(cli, async (session) => {
+    const store = await storeIn(session);
+    const ids = wanted === undefined ? await store.swapIds() : [wanted];
+    const all: Listed[] = [];
+    for (const id of ids) all.push(await listed(session, store, id));
+    if (wanted !== undefined) {
+      const [one] = all;
+      return answer(cli, one, one === undefined ? '' : wholeOf(session, one));
+    }
+    const rows = all
+      .sort((a, b) => b.agreedAt - a.agreedAt)
+      .map(({ swapId, what, is, agreedAt }) => [swapId, what, is, isoTime(agreedAt)]);
+    answer(cli, { swaps: all }, tableOf(['swap', 'gives', 'is', 'agreed'], rows));
+  });
+
+type Listed = {
+  readonly swapId: string;
+  readonly what: string;
+  /** `open`, or how it ended. */
+  readonly is: string;
+  readonly agreedAt: number;
+  readonly role: string | null;
+  readonly legs: SwapRecord['swap']['legs'] | null;
+  readonly deadlines: SwapRecord['swap']['deadlines'] | null;
+  readonly ended: Readonly<Record<string, unknown>> | null;
+};
+
+async function listed(session: Session, store: Kept, swapId: string): Promise<Listed> {
+  const record = await store.getSwap(swapId);
+  const text = await readUpTo(join(session.places.ended, `${swapId}.json`), mostEndedBytes);
+  const ended = text === null ? null : (JSON.parse(text) as Listed['ended']);
+  if (record === null && ended === null) {
+    throw needsYou('unknown_swap', `swap ${swapId} is none of this profile`);
+  }
+  return {
+    swapId,
+    what: record === null ? String(ended?.what ?? '') : wordsOf(session, record.trade),
+    is: ended === null ? 'open' : String(ended.end),
+    agreedAt: record?.swap.agreedAt ?? 0,
+    role: record?.swap.role ?? null,
+    legs: record?.swap.legs ?? null,
+    deadlines: record?.swap.deadlines ?? null,
+    ended,
+  };
+}
+
+function wholeOf(session: Session, { swapId, what, is, role, legs, deadlines }: Listed): string {
+  const now = session.now();
+  if (legs === null || deadlines === null) return `${swapId}  ${is}`;
+  const lines = [legs.a, legs.b].map(
+    ({ leg, chain, funder, escrow }) =>
+      `leg ${leg}: funded by the ${funder} on ${chain}, escrow ${escrow?.address ?? 'not set'}, ` +
+      `refund from ${deadlineOf(deadlines.refundAt[leg], now)}`,
+  );
+  return [`${swapId}  ${what}`, `${is}; you are the ${role}`, ...lines].join('\n');
+}
+
+const givenUpFolder = ({ places }: Session) => join(places.data, 'given-up');
+
+async function namesIn(folder: string): Promise<string[]> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  return (await readdir(folder))
+    .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
+    .map((name) => name.slice(0, -'.json'.length));
+}
+
+const endedIds = ({ places }: Session) => namesIn(places.ended);

@@ -1,0 +1,253 @@
+// Drives swaps to their end: runs `settle` of the SDK again after what passes by itself, and stops
+// where a person is needed. All that is lost with the process is what the chains show anyway.
+
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { PartyChain } from '../sdk/chains.ts';
+import type { ParleyClient } from '../sdk/client.ts';
+import { ParleyApiError, SettleError, StoreError, VerificationError } from '../sdk/errors.ts';
+import { type Outcome, type Progress, type Shown, settle } from '../sdk/settle.ts';
+import type { StoreLock } from '../sdk/stores/store.ts';
+import type { OwnTrade } from '../sdk/trade.ts';
+import { nameOfPinned, shownAmount } from './assets.ts';
+import { escrowIndexOf } from './chains.ts';
+import { sidesOf } from './deal.ts';
+import { Failure, statuses, type Told, toldOf } from './failures.ts';
+import { type Cli, note, tell } from './io.ts';
+import { painter } from './painter.ts';
+import { writePrivate } from './places.ts';
+import { lineOf, type Now } from './progress.ts';
+import { keepRescue } from './rescue-file.ts';
+import type { Session, Unlocked } from './session.ts';
+
+/** One that is to be driven. */
+export type Swap = {
+  readonly swapId: string;
+  readonly trade: OwnTrade;
+  /** Nothing is funded: it was given up, or comes from a rescue. */
+  readonly withoutMarket: boolean;
+};
+
+export type Driving = {
+  readonly client: ParleyClient | null;
+  /** Bitcoin of claims and refunds; default the own wallet. */
+  readonly payout?: string | undefined;
+};
+
+export type Ended =
+  | (Outcome & { readonly is: 'ended' })
+  | { readonly is: 'stopped'; readonly swapId: string; readonly told: Told };
+
+const [leastPauseMs, mostPauseMs] = [2_000, 60_000];
+/** More than these wait for one of them to end. */
+const mostAtOnce = 50;
+const lockMs = 500;
+const drawMs = 1_000;
+
+/** One process a profile settles. Throws Failure `in_use`. */
+export async function alone<T>({ store }: Pick<Unlocked, 'store'>, work: () => Promise<T>) {
+  const lock: StoreLock | null | undefined = await store.lock?.(
+    'parley settle',
+    AbortSignal.timeout(lockMs),
+  );
+  if (lock === null) {
+    const sentence = 'another parley of this profile settles swaps: end it first, or let it work';
+    throw new Failure('local', 'in_use', sentence);
+  }
+  try {
+    return await work();
+  } finally {
+    await lock?.release();
+  }
+}
+
+/** Resolves to the exit status of all of them, once each has ended or waits for a person. */
+export async function driveAll(
+  cli: Cli,
+  session: Session,
+  own: Unlocked,
+  swaps: readonly Swap[],
+  driving: Driving,
+): Promise<number> {
+  const paint = painter(cli);
+  const drawn = new Map<string, Now>();
+  const draw = () => {
+    const at = session.now();
+    paint.draw([...drawn.values()].map((each) => lineOf(each, at, cli.columns ?? 80)));
+  };
+  const timer = setInterval(draw, drawMs);
+  const rescue = rescueWriter(cli, session, own);
+  try {
+    const ended: Ended[] = [];
+    const due = [...swaps];
+    const work = async () => {
+      for (let swap = due.shift(); swap !== undefined; swap = due.shift()) {
+        const told = teller(cli, session, swap, { paint, drawn, draw, rescue });
+        ended.push(await drive(cli, session, own, swap, driving, told));
+        drawn.delete(swap.swapId);
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(mostAtOnce, swaps.length) }, work));
+    return statusOf(ended);
+  } finally {
+    clearInterval(timer);
+    paint.end();
+    await rescue.ended();
+    if (cli.signal.aborted) note(cli, 'open swaps wait for "parley settle", and deadlines do not');
+  }
+}
+
+function statusOf(ended: readonly Ended[]): number {
+  const stopped = ended.find((each) => each.is === 'stopped');
+  if (stopped !== undefined) return statuses[stopped.told.class];
+  const isPaid = ended.every((each) => each.is === 'ended' && each.end === 'received');
+  return isPaid ? statuses.done : statuses.not_received;
+}
+
+/** After a change of what is open; a failure is told, and stops nothing. */
+function rescueWriter(cli: Cli, session: Session, own: Unlocked) {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    due: () => {
+      last = last
+        .then(() => keepRescue(session, own))
+        .catch((error: Error) => note(cli, `the rescue file is not written: ${error.message}`));
+    },
+    ended: () => last,
+  };
+}
+
+type Teller = {
+  readonly progress: (progress: Progress) => void;
+  readonly shown: (shown: Shown) => void;
+  readonly trouble: (told: Told) => void;
+  readonly end: (outcome: Outcome) => Promise<void>;
+};
+
+type Drawing = {
+  readonly paint: ReturnType<typeof painter>;
+  readonly drawn: Map<string, Now>;
+  readonly draw: () => void;
+  readonly rescue: ReturnType<typeof rescueWriter>;
+};
+
+/** What is written where nothing is drawn over: changes, transactions and waits. */
+function teller(cli: Cli, session: Session, swap: Swap, drawing: Drawing): Teller {
+  const { swapId, trade } = swap;
+  const { paint, drawn, draw, rescue } = drawing;
+  const what = wordsOf(session, trade);
+  const set = (change: Partial<Now>) => {
+    const before = drawn.get(swapId) ?? {
+      ...{ swapId, what, state: 'preparing', text: '', shown: null },
+    };
+    drawn.set(swapId, { ...before, ...change } as Now);
+  };
+  set({});
+  return {
+    progress: (progress) => {
+      // What it says of the interruption itself is no news.
+      if (cli.signal.aborted) return;
+      const { step, state, leg, txid, text, code } = progress;
+      set({ state, text });
+      if (step === 'verified' || step === 'funded') rescue.due();
+      if (cli.json)
+        return tell(cli, { swapId, at: session.now(), state, step, leg, txid, text, code }, '');
+      const isDrawn = paint.isLive && step === 'waiting';
+      const shown = `…${swapId.slice(-8)}  ${text}${txid === null ? '' : `  ${txid}`}`;
+      if (!isDrawn) paint.line(shown);
+      draw();
+    },
+    shown: (shown) => {
+      set({ shown });
+    },
+    trouble: ({ sentence, code }) => {
+      set({ text: sentence });
+      const at = session.now();
+      if (cli.json) tell(cli, { swapId, at, step: 'trouble', code, text: sentence }, '');
+      else paint.line(`…${swapId.slice(-8)}  ${sentence}`);
+    },
+    end: async (outcome) => {
+      const file = join(session.places.ended, `${swapId}.json`);
+      await writePrivate(file, `${JSON.stringify({ ...outcome, at: session.now(), what })}\n`);
+      rescue.due();
+      paint.clear();
+      tell(cli, outcome, `${swapId}  ${endWords[outcome.end]}: ${what}`);
+    },
+  };
+}
+
+const endWords: Readonly<Record<Outcome['end'], string>> = {
+  received: 'received',
+  refunded: 'REFUNDED, not received',
+  nothing: 'NOTHING MOVED',
+};
+
+/** `0.01 bitcoin for 640 ethereum:USDC`. */
+export function wordsOf(session: Session, trade: OwnTrade): string {
+  const named = (side: 'base' | 'quote') => nameOfPinned(session, trade[side]);
+  const { gives, gets } = sidesOf(trade, { base: named('base'), quote: named('quote') });
+  return `${shownAmount(gives.amount, gives.own)} for ${shownAmount(gets.amount, gets.own)}`;
+}
+
+async function drive(
+  cli: Cli,
+  session: Session,
+  own: Unlocked,
+  swap: Swap,
+  driving: Driving,
+  told: Teller,
+): Promise<Ended> {
+  const { swapId, trade, withoutMarket } = swap;
+  let pauseMs = leastPauseMs;
+  for (;;) {
+    try {
+      const outcome = await settle({
+        ...{ swapId, trade, store: own.store, now: session.now, signal: cli.signal },
+        chains: await chainsOf(session, own, trade, driving),
+        client: withoutMarket ? null : driving.client,
+        onProgress: (progress) => {
+          pauseMs = leastPauseMs;
+          told.progress(progress);
+        },
+        onShown: told.shown,
+      });
+      await told.end(outcome);
+      return { is: 'ended', ...outcome };
+    } catch (error) {
+      cli.signal.throwIfAborted();
+      const trouble = toldOf(error);
+      told.trouble(trouble);
+      if (isForPerson(error)) return { is: 'stopped', swapId, told: trouble };
+      await wait(pauseMs, undefined, { signal: cli.signal });
+      pauseMs = Math.min(2 * pauseMs, mostPauseMs);
+    }
+  }
+}
+
+/** Nodes and wallets of both chains; of Bitcoin the key that the script names. */
+export async function chainsOf(
+  session: Session,
+  own: Unlocked,
+  trade: OwnTrade,
+  { payout }: Pick<Driving, 'payout'> = {},
+) {
+  const chains: Record<string, PartyChain> = {};
+  const pubkey = trade.refundTo.pubkey ?? trade.payTo.pubkey;
+  for (const { chain } of [trade.base, trade.quote]) {
+    const source = await session.source(chain);
+    const isBitcoin = source.view.family === 'bitcoin' && pubkey !== null;
+    const index = isBitcoin ? { index: escrowIndexOf(own.phrase, pubkey) } : {};
+    const paid = isBitcoin && payout !== undefined ? { payout } : {};
+    chains[chain] = { source, wallet: await own.wallet(chain, { ...index, ...paid }) };
+  }
+  return chains;
+}
+
+/** What waiting and asking again does not mend. */
+function isForPerson(error: unknown): boolean {
+  if (error instanceof SettleError || error instanceof VerificationError) return true;
+  if (error instanceof StoreError || error instanceof Failure) return true;
+  if (error instanceof ParleyApiError) return !error.unreachable && error.status !== 409;
+  const kind = error instanceof Error && 'kind' in error ? String(error.kind) : '';
+  return /^(?:invalid|forbidden|absent)$/.test(kind);
+}

@@ -1,0 +1,89 @@
+// What may end a command, by class: the exit status tells a script what to do next (docs/cli.md).
+
+import {
+  CodedError,
+  codeOf,
+  messageOf,
+  ParleyApiError,
+  RescueError,
+  SettleError,
+  StoreError,
+  VerificationError,
+} from '../sdk/errors.ts';
+import { WebhookError } from '../sdk/webhooks.ts';
+
+export const statuses = {
+  done: 0,
+  /** Of this program. */
+  fault: 1,
+  usage: 2,
+  refused: 3,
+  market_unavailable: 4,
+  not_verified: 5,
+  chain_unavailable: 6,
+  needs_you: 7,
+  /** A swap ended, and this side was not paid: it is refunded, or nothing moved. */
+  not_received: 8,
+  /** A file of this machine: missing, damaged, or in use by another process. */
+  local: 9,
+  interrupted: 130,
+} as const;
+
+export type FailureClass = Exclude<keyof typeof statuses, 'done'>;
+
+export class Failure extends CodedError<string> {
+  override name = 'Failure';
+  readonly class: FailureClass;
+
+  constructor(of: FailureClass, code: string, sentence: string, options?: ErrorOptions) {
+    super(code, sentence, options);
+    this.class = of;
+  }
+}
+
+export const misused = (sentence: string) => new Failure('usage', 'usage', sentence);
+export const needsYou = (code: string, sentence: string) =>
+  new Failure('needs_you', code, sentence);
+
+/** As a script and a person read it. Holds no secret: errors of the SDK hold none. */
+export type Told = {
+  readonly class: FailureClass;
+  readonly code: string;
+  readonly sentence: string;
+};
+
+export function toldOf(error: unknown): Told {
+  const sentence = messageOf(error);
+  const code = codeOf(error);
+  return { class: classOf(error), code: code ?? classOf(error), sentence };
+}
+
+/** Files of the machine, by the codes of Node's file system. */
+const ofFiles = /^(?:EACCES|ENOENT|ENOSPC|EROFS|EEXIST|EISDIR|ENOTDIR|EPERM|EIO|EMFILE)$/;
+/** Of a node behind viem, and of fetch that was given up. */
+const ofNodes = /^(?:HttpRequestError|RpcRequestError|TimeoutError|WebSocketRequestError)$/;
+
+function classOf(error: unknown): FailureClass {
+  if (error instanceof Failure) return error.class;
+  if (error instanceof ParleyApiError) return error.unreachable ? 'market_unavailable' : 'refused';
+  if (error instanceof VerificationError || error instanceof WebhookError) return 'not_verified';
+  if (error instanceof StoreError) return 'local';
+  if (error instanceof RescueError) return classOfRescue(error);
+  if (error instanceof SettleError) return 'needs_you';
+  if (!(error instanceof Error)) return 'fault';
+  const kind = 'kind' in error && 'facts' in error ? String(error.kind) : null;
+  if (kind !== null) return classOfChain(kind, codeOf(error) ?? '');
+  if (ofFiles.test(codeOf(error) ?? '')) return 'local';
+  return ofNodes.test(error.name) ? 'chain_unavailable' : 'fault';
+}
+
+function classOfRescue({ code }: RescueError): FailureClass {
+  return code === 'bad_phrase' || code === 'clock_unset' ? 'needs_you' : 'local';
+}
+
+/** Refusals of adapters and of amounts have the kinds of the market's own. */
+function classOfChain(kind: string, code: string): FailureClass {
+  if (code === 'refused_by_node') return 'chain_unavailable';
+  if (kind === 'timeout' || kind === 'unavailable') return 'chain_unavailable';
+  return kind === 'invalid' ? 'usage' : 'needs_you';
+}

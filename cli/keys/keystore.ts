@@ -1,0 +1,140 @@
+// A keystore: words, sealed by a passphrase in one file. scrypt makes the key, XChaCha20-Poly1305
+// seals. The head is authenticated too, so that nobody weakens it unseen.
+
+import { scrypt } from 'node:crypto';
+import { promisify } from 'node:util';
+import { xchacha20poly1305 } from '@noble/ciphers/chacha.js';
+import { bytesToHex, hexToBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { Failure, needsYou } from '../failures.ts';
+import type { WalletKeys } from './words.ts';
+
+/** What is sealed. */
+export type Sealed = { readonly words: string; readonly imported?: Partial<WalletKeys> };
+
+type Head = {
+  readonly format: string;
+  readonly version: number;
+  readonly kdf: {
+    readonly name: string;
+    readonly n: number;
+    readonly r: number;
+    readonly p: number;
+    readonly salt: string;
+  };
+  readonly cipher: { readonly name: string; readonly nonce: string };
+};
+
+const format = 'parley-keystore';
+const version = 1;
+/** 128 MiB, about half a second: OWASP's least for scrypt. More is opened, up to 1 GiB. */
+const leastN = 2 ** 17;
+const mostN = 2 ** 20;
+const r = 8;
+const mostP = 4;
+const leastPassphrase = 8;
+const mostPassphrase = 1_024;
+/** So that a file's length does not tell how many words are in it. */
+const padding = 512;
+export const mostKeystoreBytes = 16_384;
+
+/** Throws Failure `short_passphrase`. */
+export function mustBePassphrase(text: string): string {
+  const { length } = [...text];
+  if (length >= leastPassphrase && length <= mostPassphrase) return text;
+  const sentence = `a passphrase has ${leastPassphrase} to ${mostPassphrase} characters, not ${length}`;
+  throw needsYou('short_passphrase', sentence);
+}
+
+/** The whole file. `fixed`: of test vectors alone. */
+export async function sealed(
+  content: Sealed,
+  passphrase: string,
+  fixed: { readonly salt?: Uint8Array; readonly nonce?: Uint8Array } = {},
+): Promise<string> {
+  const { salt = randomBytes(32), nonce = randomBytes(24) } = fixed;
+  const head: Head = {
+    format,
+    version,
+    kdf: { name: 'scrypt', n: leastN, r, p: 1, salt: bytesToHex(salt) },
+    cipher: { name: 'xchacha20-poly1305', nonce: bytesToHex(nonce) },
+  };
+  const key = await derived(mustBePassphrase(passphrase), head.kdf);
+  const text = JSON.stringify(content);
+  const padded = text.padEnd(Math.ceil(text.length / padding) * padding);
+  const box = xchacha20poly1305(key, nonce, utf8ToBytes(textOf(head)));
+  const ciphertext = Buffer.from(box.encrypt(utf8ToBytes(padded))).toString('base64');
+  key.fill(0);
+  return `${JSON.stringify({ ...head, ciphertext }, null, 2)}\n`;
+}
+
+/** Throws Failure `wrong_passphrase`, `foreign_keystore`, `newer_keystore`, `bad_keystore`. */
+export async function opened(file: string, passphrase: string): Promise<Sealed> {
+  const { head, ciphertext } = read(file);
+  const key = await derived(passphrase, head.kdf);
+  try {
+    const box = xchacha20poly1305(key, hexToBytes(head.cipher.nonce), utf8ToBytes(textOf(head)));
+    return JSON.parse(new TextDecoder().decode(box.decrypt(ciphertext))) as Sealed;
+  } catch (cause) {
+    const sentence = 'the passphrase is wrong, or the keystore was altered';
+    throw new Failure('needs_you', 'wrong_passphrase', sentence, { cause });
+  } finally {
+    key.fill(0);
+  }
+}
+
+/** What is authenticated: fields in this order, without blanks. */
+function textOf({ format, version, kdf, cipher }: Head): string {
+  const { name, n, r, p, salt } = kdf;
+  const { nonce } = cipher;
+  return JSON.stringify({
+    ...{ format, version, kdf: { name, n, r, p, salt } },
+    cipher: { name: cipher.name, nonce },
+  });
+}
+
+async function derived(passphrase: string, { n, r, p, salt }: Head['kdf']): Promise<Uint8Array> {
+  type Derive = (
+    password: string,
+    salt: Uint8Array,
+    bytes: number,
+    options: object,
+  ) => Promise<Uint8Array>;
+  const derive = promisify(scrypt) as Derive;
+  const maxmem = 256 * n * r;
+  return derive(passphrase.normalize('NFKD'), hexToBytes(salt), 32, { N: n, r, p, maxmem });
+}
+
+const hex = (bytes: number) => new RegExp(`^[0-9a-f]{${2 * bytes}}$`);
+const base64 = /^[A-Za-z0-9+/]{24,12000}={0,2}$/;
+
+function read(file: string): { readonly head: Head; readonly ciphertext: Uint8Array } {
+  const bad = (code: string, sentence: string) => new Failure('local', code, sentence);
+  let head: (Partial<Head> & { readonly ciphertext?: unknown }) | null;
+  try {
+    head = JSON.parse(file.length > mostKeystoreBytes ? '' : file) as typeof head;
+  } catch (cause) {
+    const sentence = `this is no keystore: no JSON of at most ${mostKeystoreBytes} bytes`;
+    throw new Failure('local', 'foreign_keystore', sentence, { cause });
+  }
+  if (head?.format !== format) {
+    throw bad('foreign_keystore', `this is no keystore: it has no format "${format}"`);
+  }
+  if (head.version !== version) {
+    const sentence = `the keystore is of version ${head.version}, and this program reads ${version}`;
+    throw bad('newer_keystore', sentence);
+  }
+  const { kdf, cipher, ciphertext } = head;
+  const isN = kdf !== undefined && Number.isInteger(Math.log2(kdf.n));
+  if (!isN || kdf.name !== 'scrypt' || kdf.n < leastN || kdf.n > mostN || kdf.r !== r) {
+    const wanted = `scrypt with n from ${leastN} to ${mostN} and r ${r}`;
+    throw bad('bad_keystore', `the keystore must have ${wanted}`);
+  }
+  if (!Number.isInteger(kdf.p) || kdf.p < 1 || kdf.p > mostP || !hex(32).test(kdf.salt)) {
+    throw bad('bad_keystore', `the keystore must have p from 1 to ${mostP} and a salt of 32 bytes`);
+  }
+  const isCipher = cipher?.name === 'xchacha20-poly1305' && hex(24).test(cipher.nonce);
+  if (!isCipher || typeof ciphertext !== 'string' || !base64.test(ciphertext)) {
+    throw bad('bad_keystore', 'the keystore must have xchacha20-poly1305 with a nonce of 24 bytes');
+  }
+  return { head: head as Head, ciphertext: Buffer.from(ciphertext, 'base64') };
+}

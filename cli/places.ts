@@ -1,0 +1,122 @@
+// Where things rest, by the XDG Base Directory Specification: profiles are configuration, and what
+// must not be lost is data. Only the user reads them.
+
+import { link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, isAbsolute, join } from 'node:path';
+import { Failure } from './failures.ts';
+import { mostProfileBytes, mustBeProfileName } from './profile.ts';
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+export type Places = {
+  readonly profile: string;
+  readonly profileFile: string;
+  /** Of this profile: keystore, account, swaps. */
+  readonly data: string;
+  readonly keystore: string;
+  readonly account: string;
+  readonly store: string;
+  readonly ended: string;
+  readonly rescue: string;
+};
+
+/** Throws Failure `no_home`. */
+export function foldersOf(env: Env): { readonly config: string; readonly data: string } {
+  const under = (name: string, usual: readonly string[]) => {
+    const given = env[name];
+    // The specification: a relative path is to be ignored.
+    if (given !== undefined && isAbsolute(given)) return join(given, 'parley');
+    const home = env.HOME ?? env.USERPROFILE;
+    if (home !== undefined && isAbsolute(home)) return join(home, ...usual, 'parley');
+    throw new Failure('local', 'no_home', `neither ${name} nor HOME names a folder`);
+  };
+  const config = under('XDG_CONFIG_HOME', ['.config']);
+  return { config, data: under('XDG_DATA_HOME', ['.local', 'share']) };
+}
+
+export function placesOf(env: Env, profile: string): Places {
+  const { config, data: all } = foldersOf(env);
+  const data = join(all, mustBeProfileName(profile));
+  return {
+    profile,
+    profileFile: join(config, `${profile}.json`),
+    data,
+    keystore: join(data, 'keystore.json'),
+    account: join(data, 'account.json'),
+    store: join(data, 'store'),
+    ended: join(data, 'ended'),
+    rescue: join(data, 'rescue.json'),
+  };
+}
+
+/** Without a name the only profile there is. Throws Failure `no_profile`. */
+export async function chosenProfile(env: Env, given: string | undefined): Promise<string> {
+  if (given !== undefined) return mustBeProfileName(given);
+  const { config } = foldersOf(env);
+  const names = (await readdir(config).catch(() => []))
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => name.slice(0, -'.json'.length));
+  const [only, ...more] = names;
+  if (only !== undefined && more.length === 0) return only;
+  const how =
+    only === undefined
+      ? 'there is no profile: make one with "parley init"'
+      : `say which with --profile: ${names.sort().join(', ')}`;
+  throw new Failure('needs_you', 'no_profile', how);
+}
+
+/** null: there is none. Throws where it is larger. */
+export async function readUpTo(file: string, most = mostProfileBytes): Promise<string | null> {
+  try {
+    const { size } = await stat(file);
+    if (size <= most) return await readFile(file, 'utf8');
+    throw new Failure('local', 'too_large', `${file} has ${size} bytes, more than ${most}`);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** Throws Failure `open_to_others` where others of this machine may read it. */
+export async function mustBePrivate(file: string): Promise<void> {
+  const mode = (await stat(file)).mode & 0o777;
+  // Windows has no such modes.
+  if ((mode & 0o077) === 0 || process.platform === 'win32') return;
+  const shown = mode.toString(8).padStart(4, '0');
+  const sentence = `${file} has mode ${shown}, and others may read it: chmod 600 it first`;
+  throw new Failure('local', 'open_to_others', sentence);
+}
+
+type Writing = {
+  /** Never in the place of another: throws Failure `exists`. */
+  readonly isNew?: boolean;
+};
+
+/** On disk when it resolves, with mode 0600, in a folder of mode 0700. */
+export async function writePrivate(
+  file: string,
+  text: string,
+  { isNew = false }: Writing = {},
+): Promise<void> {
+  const folder = dirname(file);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const beside = join(folder, `.${process.pid}.${crypto.randomUUID()}`);
+  try {
+    const handle = await open(beside, 'wx', 0o600);
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    // A name that is taken is refused by the link, whoever comes first.
+    await (isNew ? link(beside, file) : rename(beside, file));
+  } catch (error) {
+    if (!isNew || (error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    throw new Failure('local', 'exists', `${file} is there already: it is not written over`);
+  } finally {
+    await rm(beside, { force: true });
+  }
+  const held = await open(folder, 'r');
+  await held.sync().finally(() => held.close());
+}

@@ -1,0 +1,197 @@
+// What a command works with: the profile, the account at its market, keys where they are needed,
+// chains as they are used, and the store of swaps.
+
+import type { ChainSource } from '../sdk/chains.ts';
+import type { ParleyClient } from '../sdk/client.ts';
+import type { PhraseKeys } from '../sdk/rescue/derive.ts';
+import type { PhraseStore } from '../sdk/rescue/store.ts';
+import { type Escrow, escrowKey, type Now, type OwnWallet, sourceOf, walletOf } from './chains.ts';
+import { Failure, needsYou } from './failures.ts';
+import { type Cli, passphraseOf } from './io.ts';
+import { type Keys, keysOf } from './keys/words.ts';
+import { chosenProfile, mustBePrivate, type Places, placesOf, readUpTo } from './places.ts';
+import { type Profile, type ProfileChain, readProfile } from './profile.ts';
+
+/** Of the market, in the clear: it can agree for the account, and moves no coin. */
+export type Account = {
+  readonly market: string;
+  readonly userId: string;
+  readonly key: string;
+  readonly prefix: string;
+  readonly expiresAt: string;
+  /** By chain: where the wallet's own coins are. */
+  readonly addresses: Readonly<Record<string, string>>;
+};
+
+export type Session = {
+  readonly places: Places;
+  readonly profile: Profile;
+  readonly now: Now;
+  /** Throws Failure `unknown_chain`. */
+  chain(name: string): ProfileChain;
+  /** One a chain; closed with the session. */
+  source(chain: string): Promise<ChainSource>;
+  close(): Promise<void>;
+};
+
+const controlMs = 5_000;
+const clockMs = 5_000;
+const mostAccountBytes = 16_384;
+
+export async function openSession(cli: Cli): Promise<Session> {
+  const places = placesOf(cli.env, await chosenProfile(cli.env, cli.profile));
+  const text = await readUpTo(places.profileFile);
+  if (text === null) {
+    const sentence = `there is no profile "${places.profile}": make it with "parley init"`;
+    throw needsYou('no_profile', sentence);
+  }
+  const profile = readProfile(text, places.profileFile);
+  const clock = await clockOf(profile.dev);
+  const { now } = clock;
+  const sources = new Map<string, Promise<ChainSource>>();
+  const chain = (name: string): ProfileChain => {
+    const found = Object.hasOwn(profile.chains, name) ? profile.chains[name] : undefined;
+    if (found !== undefined) return found;
+    const known = Object.keys(profile.chains).join(', ');
+    throw new Failure('usage', 'unknown_chain', `the profile has no chain "${name}": ${known}`);
+  };
+  return {
+    ...{ places, profile, now, chain },
+    source: (name) => {
+      const known =
+        sources.get(name) ?? sourceOf(name, chain(name), { network: profile.network, now });
+      sources.set(name, known);
+      return known;
+    },
+    close: async () => {
+      clock.stop();
+      for (const each of await Promise.allSettled(sources.values())) {
+        if (each.status === 'fulfilled') await each.value.adapter.close();
+      }
+    },
+  };
+}
+
+/** Runs it, and closes what it opened whatever comes of it. */
+export async function inSession<T>(cli: Cli, work: (session: Session) => Promise<T>): Promise<T> {
+  const session = await openSession(cli);
+  try {
+    return await work(session);
+  } finally {
+    await session.close();
+  }
+}
+
+/** What a dev network says of itself (docs/devnet.md). */
+export async function devStatus(control: string): Promise<unknown> {
+  try {
+    const answer = await fetch(new URL('/status', control), {
+      signal: AbortSignal.timeout(controlMs),
+    });
+    return await answer.json();
+  } catch (cause) {
+    const sentence = `the dev network at ${control} does not answer: is "npm start" running?`;
+    throw new Failure('chain_unavailable', 'chain_unavailable', sentence, { cause });
+  }
+}
+
+/** The machine's; a dev network has moved its own, and may move it at any time. */
+async function clockOf(control: string | undefined): Promise<{ now: Now; stop: () => void }> {
+  let offset = 0;
+  const read = async (from: string) => {
+    const { clockOffsetSeconds } = (await devStatus(from)) as { clockOffsetSeconds?: number };
+    offset = clockOffsetSeconds ?? 0;
+  };
+  const now = () => Math.floor(Date.now() / 1_000) + offset;
+  if (control === undefined) return { now, stop: () => {} };
+  await read(control);
+  const timer = setInterval(() => {
+    // A dev network that is gone keeps the last one that it said.
+    read(control).catch(() => {});
+  }, clockMs);
+  return { now, stop: () => clearInterval(timer) };
+}
+
+/** Without a key, for what needs none. */
+export async function marketOf({ profile }: Pick<Session, 'profile'>, key?: string) {
+  const { parleyClient } = await import('../sdk/client.ts');
+  const { market: baseUrl, productName, shortName } = profile;
+  return parleyClient({ baseUrl, productName, shortName, ...(key === undefined ? {} : { key }) });
+}
+
+/** null: nobody has logged in, or at another market. */
+export async function accountOf({ places, profile }: Session): Promise<Account | null> {
+  const text = await readUpTo(places.account, mostAccountBytes);
+  if (text === null) return null;
+  await mustBePrivate(places.account);
+  const account = JSON.parse(text) as Account;
+  return account.market === profile.market ? account : null;
+}
+
+export type SignedIn = { readonly client: ParleyClient; readonly account: Account };
+
+/** Throws Failure `not_signed_in`. */
+export async function signedIn(session: Session): Promise<SignedIn> {
+  const account = await accountOf(session);
+  if (account === null) {
+    const sentence = `nobody is signed in at ${session.profile.market}: run "parley login"`;
+    throw needsYou('not_signed_in', sentence);
+  }
+  return { account, client: await marketOf(session, account.key) };
+}
+
+/** As the keystore or the key file has them. Throws Failure `no_keys`, `wrong_passphrase`. */
+export async function keysIn(cli: Cli, session: Session): Promise<Keys> {
+  const { places, profile } = session;
+  const { words, imported } = await sealedIn(cli, { places, profile });
+  return keysOf(words, profile.network, imported);
+}
+
+export async function sealedIn(cli: Cli, { places, profile }: Pick<Session, 'places' | 'profile'>) {
+  const { mostKeystoreBytes, opened } = await import('./keys/keystore.ts');
+  const file = profile.keyFile ?? places.keystore;
+  const text = await readUpTo(file, mostKeystoreBytes);
+  if (text === null) {
+    const sentence = `${file} is missing: "parley login" makes a keystore`;
+    throw needsYou('no_keys', sentence);
+  }
+  await mustBePrivate(file);
+  if (profile.keyFile !== undefined) return { words: text.trim().replace(/\s+/g, ' ') };
+  return opened(text, await passphraseOf(cli, `Passphrase of ${file}: `));
+}
+
+export type Unlocked = {
+  readonly keys: Keys;
+  readonly phrase: PhraseKeys;
+  readonly store: PhraseStore;
+  /** One object a chain, and on Bitcoin one a key of the phrase. */
+  wallet(chain: string, escrow?: Partial<Escrow>): Promise<OwnWallet>;
+};
+
+export async function unlocked(cli: Cli, session: Session): Promise<Unlocked> {
+  return unlockedBy(session, await keysIn(cli, session));
+}
+
+export async function unlockedBy(session: Session, keys: Keys): Promise<Unlocked> {
+  const { phraseKeys } = await import('../sdk/rescue/derive.ts');
+  const { storeWith } = await import('../sdk/rescue/store.ts');
+  const phrase = await phraseKeys(keys.rescue, session.profile.network);
+  const wallets = new Map<string, Promise<OwnWallet>>();
+  return {
+    ...{ keys, phrase },
+    store: storeWith(phrase, await storeIn(session), session.now),
+    wallet: (chain, escrow = {}) => {
+      const { index = escrowKey } = escrow;
+      const key = `${chain} ${index} ${escrow.payout ?? ''}`;
+      const of = { keys: phrase, ...escrow, index };
+      const known = wallets.get(key) ?? walletOf(chain, session.chain(chain), keys, of);
+      wallets.set(key, known);
+      return known;
+    },
+  };
+}
+
+export async function storeIn({ places }: Pick<Session, 'places'>) {
+  const { fileStore } = await import('../sdk/stores/file.ts');
+  return fileStore(places.store);
+}

@@ -1,0 +1,47 @@
+// Tables and times for people. Pure.
+
+import { formatDuration, fromNow, isoTime } from '../sdk/people.ts';
+
+const locale = 'en';
+
+/** Columns as wide as their longest cell; nothing for no row. */
+export function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const all = [head, ...rows];
+  const widths = head.map((_, at) => Math.max(...all.map((row) => [...(row[at] ?? '')].length)));
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0)))
+      .join('  ')
+      .trimEnd();
+  return rows.length === 0 ? 'none' : all.map(line).join('\n');
+}
+
+/** `2026-11-27T14:05:00Z, in 22 minutes`. */
+export function deadlineOf(at: number, now: number): string {
+  return `${isoTime(at)}, ${fromNow(at, now, { locale })}`;
+}
+
+export function ageOf(time: string, now: number): string {
+  return fromNow(Math.floor(Date.parse(time) / 1_000), now, { locale });
+}
+
+export function durationOf(seconds: number): string {
+  return formatDuration(seconds, { locale });
+}
+
+/** `0:42`, `12:07`, `3:04:05`, `2 d 03:04:05`: what is left, to the second. */
+export function countdownOf(seconds: number): string {
+  const left = Math.max(0, Math.floor(seconds));
+  const two = (value: number) => String(value).padStart(2, '0');
+  const [days, hours] = [Math.floor(left / 86_400), Math.floor((left % 86_400) / 3_600)];
+  const [minutes, rest] = [Math.floor((left % 3_600) / 60), left % 60];
+  const end = `${two(minutes)}:${two(rest)}`;
+  if (days > 0) return `${days} d ${two(hours)}:${end}`;
+  return hours > 0 ? `${hours}:${end}` : `${minutes}:${two(rest)}`;
+}
+
+/** Cut to the columns of the terminal: a line that breaks cannot be drawn over. */
+export function fitted(line: string, columns: number): string {
+  const letters = [...line];
+  return letters.length < columns ? line : `${letters.slice(0, columns - 2).join('')}…`;
+}
