@@ -149,7 +149,8 @@ ${after.join('\n')}
     *) _files ;;
   esac
 }
-compdef _parley parley
+# Found by its name it is called; read by "source" it is registered.
+if [[ $funcstack[1] == _parley ]]; then _parley "$@"; else compdef _parley parley; fi
 `;
 }
 

@@ -118,5 +118,9 @@ export async function writePrivate(
     await rm(beside, { force: true });
   }
   const held = await open(folder, 'r');
-  await held.sync().finally(() => held.close());
+  try {
+    await held.sync();
+  } finally {
+    await held.close();
+  }
 }

@@ -106,11 +106,14 @@ function isHttp(text: unknown): text is string {
 }
 
 function chainOf(value: unknown, at: string, bad: Bad): ProfileChain {
-  const chain = value as { -readonly [Name in string]?: unknown };
-  const { nodes = [], tokens = {} } = chain ?? {};
+  if (typeof value !== 'object' || value === null) throw bad(at, 'an object');
+  const chain = value as { readonly [Name in string]?: unknown };
+  const { nodes = [], tokens = {} } = chain;
   const isNode = (each: unknown) =>
     isHttp(each) ||
-    (isHttp((each as { url?: unknown })?.url) &&
+    (typeof each === 'object' &&
+      each !== null &&
+      isHttp((each as { url?: unknown }).url) &&
       isHttp((each as { solidityUrl?: unknown }).solidityUrl));
   if (!Array.isArray(nodes) || nodes.length > mostNodes || !nodes.every(isNode)) {
     throw bad(`${at}.nodes`, `a list of at most ${mostNodes} http or https URLs`);

@@ -137,9 +137,13 @@ const all = [
   },
   {
     name: 'feed',
-    about: 'the maker feed: the book, then each change, until interrupted',
+    about: 'the maker feed: the book, each change, and what becomes of your threads',
     args: [],
-    options: {},
+    options: {
+      'cancel-after': {
+        ...{ value: 'SECONDS', about: 'withdraws your quotes when this is gone so long, 5 to 60' },
+      },
+    },
   },
   {
     name: 'ask',
@@ -171,9 +175,9 @@ const all = [
   },
   {
     name: 'withdraw',
-    about: 'takes a quote of yours back',
-    args: [thread],
-    options: {},
+    about: 'takes a quote of yours back, or all that are open',
+    args: [{ ...thread, optional: true }],
+    options: { all: { about: 'every open quote of yours' } },
   },
   {
     name: 'threads',

@@ -15,21 +15,29 @@ export function terminalIo(signal: AbortSignal): Io {
     out: (text) => void stdout.write(text),
     err: (text) => void stderr.write(text),
     isAsked: stdin.isTTY === true && stderr.isTTY === true,
-    columns: stderr.isTTY === true ? stderr.columns : null,
+    columns: stderr.isTTY === true ? (stderr.columns > 0 ? stderr.columns : 80) : null,
     env: process.env,
     cwd: process.cwd(),
     signal,
-    ask: async (question) => {
-      const lines = createInterface({ input: stdin, output: stderr });
-      try {
-        return await lines.question(question, { signal });
-      } finally {
-        lines.close();
-      }
-    },
+    ask: (question) => asked(question, signal),
     askHidden: (question) => hidden(question, signal),
     readDescriptor,
   };
+}
+
+/** Ctrl-C and Ctrl-D are the terminal's own here: both are a no. */
+async function asked(question: string, signal: AbortSignal): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const no = new AbortController();
+  const refuse = () => no.abort(needsYou('declined', 'nothing was done'));
+  lines.once('SIGINT', refuse).once('close', refuse);
+  try {
+    return await lines.question(question, { signal: AbortSignal.any([no.signal, signal]) });
+  } catch (error) {
+    throw no.signal.aborted ? no.signal.reason : error;
+  } finally {
+    lines.close();
+  }
 }
 
 async function readDescriptor(descriptor: number): Promise<string> {

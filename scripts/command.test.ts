@@ -29,6 +29,7 @@ const wrong: Readonly<Record<string, readonly (readonly [args: string[], named: 
     [['bok'], /"bok"/],
     [['ask', 'sel', '1', 'a', 'b'], /"sel"/],
   ],
+  maker: [[['dev', '--metrics', 'x'], /--metrics .*"x"/]],
   package: [
     [[], /""/],
     [['market'], /"market"/],

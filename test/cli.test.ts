@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -151,6 +151,41 @@ test('two parties trade by the command, and one that is killed goes on', async (
   assert.deepEqual(nothing.swaps, []);
 });
 
+const web3 = {
+  crypto: {
+    cipher: 'aes-128-ctr',
+    cipherparams: { iv: '6087dab2f9fdbbfaddc31a909735c1e6' },
+    ciphertext: '683ecc971a4311da8e8165112d143cec4da87bcc286539496cb37338c643dfc2',
+    kdf: 'pbkdf2',
+    kdfparams: {
+      ...{ c: 1_000, dklen: 32, prf: 'hmac-sha256' },
+      salt: 'ae3cd4e7013836a3df6bd7241b12db061dbe2c6785853cce422d148a624ce0bd',
+    },
+    mac: 'c02f62486f8ea5e1b79efe4783b482837e573f6bfaf128f1c6420c8015a93d11',
+  },
+  version: 3,
+};
+
+test('the key of a Web3 keystore signs in, beside keys of new words', async () => {
+  // The key of the Web3 Secret Storage Definition, under less work.
+  const file = join(dir, 'web3.json');
+  await writeFile(file, JSON.stringify(web3));
+  await answered('eve', 'init', '--dev', '--control', market.dev, '--market', market.url);
+  type Made = { readonly addresses: Readonly<Record<string, string>> };
+  const { addresses } = await answered<Made>(
+    'eve',
+    'login',
+    '--web3',
+    file,
+    '--passphrase-fd',
+    '3',
+  );
+  assert.equal(addresses['evm-dev'], '0x008AeEda4D805471dF9b2A5B0f38A0C3bCBA786b');
+  const again = await parley('eve', 'login', '--new', '--passphrase-fd', '3');
+  assert.deepEqual([again.status, again.out], [7, '']);
+  assert.match(again.err, /is there already/);
+});
+
 test('nothing is accepted without a person, nor at another price', async () => {
   type Asked = { readonly rfq: { readonly id: string } };
   const asset = ['buy', '100', 'tron-dev', 'evm-dev:USDV'];
@@ -171,6 +206,8 @@ test('nothing is accepted without a person, nor at another price', async () => {
   }
   type Threads = { readonly threads: readonly { readonly takerAccepted: boolean }[] };
   const { threads } = await answered<Threads>('alice', 'threads', rfq.id);
+  const { withdrawn } = await answered<{ withdrawn: number }>('bob', 'withdraw', '--all');
+  assert.equal(withdrawn, 1);
   assert.deepEqual(
     threads.map(({ takerAccepted }) => takerAccepted),
     [false],

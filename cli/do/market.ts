@@ -131,8 +131,15 @@ export function wordsOf(names: Catalogue, rfq: Rfq): string[] {
   return [id, what, askAmount === null ? 'any price' : shownAmount(askAmount, quote)];
 }
 
-export const feed: Run = (cli) =>
+const events = ['quote.created', 'thread.accepted', 'thread.proposed', 'thread.closed'] as const;
+const [leastGone, mostGone] = [5, 60];
+
+export const feed: Run = (cli, { text }) =>
   inSession(cli, async (session) => {
+    const gone = text('cancel-after');
+    const bounds = { least: leastGone, most: mostGone };
+    const switched =
+      gone === undefined ? {} : { cancelOnDisconnect: wholeNumber('--cancel-after', gone, bounds) };
     if (typeof WebSocket === 'undefined') {
       const sentence = `Node ${process.versions.node} has no WebSocket: the feed wants Node 22`;
       throw new Failure('local', 'old_node', sentence);
@@ -143,10 +150,14 @@ export const feed: Run = (cli) =>
     const { market: baseUrl, shortName } = session.profile;
     const ended = new AbortController();
     const own = makerFeed({
-      ...{ baseUrl, key: account.key, shortName },
+      ...{ baseUrl, key: account.key, shortName, events, ...switched },
       onChange: (change) => {
         const [id, what, asks] = wordsOf(names, change.rfq);
         tell(cli, change, `${change.kind.padEnd(9)}  ${id}  ${what}, asks ${asks}`);
+      },
+      onEvent: (event) => {
+        const { type, threadId, eventSeq: _, createdAt, rfqId: __, ...rest } = event;
+        tell(cli, event, `${createdAt}  ${type}  ${threadId}  ${JSON.stringify(rest)}`);
       },
       onState: (state) => {
         note(cli, `feed: ${state}`);

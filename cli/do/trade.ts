@@ -104,9 +104,11 @@ export const quote: Run = (cli, given) =>
     answer(cli, { thread }, `quoted: thread ${thread.id}`);
   });
 
-export const withdraw: Run = (cli, { args: [id = ''] }) =>
+export const withdraw: Run = (cli, { args: [id], has }) =>
   inSession(cli, async (session) => {
+    if ((id === undefined) !== has('all')) throw misused('"withdraw" wants THREAD, or --all');
     const { client } = await signedIn(session);
+    if (id === undefined) return withdrawAll(cli, client);
     const names = await catalogueOf(session, client);
     const { quoteAmount, rfq } = await client.thread(id);
     const price = shownAmount(quoteAmount, names.of(rfq.quoteAssetId));
@@ -114,6 +116,21 @@ export const withdraw: Run = (cli, { args: [id = ''] }) =>
     const thread = await client.withdrawQuote(id);
     answer(cli, { thread }, `withdrawn: thread ${id}`);
   });
+
+async function withdrawAll(cli: Cli, client: ParleyClient): Promise<void> {
+  await mustConfirm(cli, ['every open quote of this account'], 'Withdraw them?');
+  const sum = { withdrawn: 0, committed: 0 };
+  let after: string | null = null;
+  do {
+    const from: { after?: string } = after === null ? {} : { after };
+    const { withdrawn, committed, next } = await client.withdrawQuotes(from);
+    sum.withdrawn += withdrawn;
+    sum.committed += committed;
+    after = next;
+  } while (after !== null);
+  const left = sum.committed === 0 ? '' : `; ${sum.committed} stay: you accepted them`;
+  answer(cli, sum, `withdrawn: ${sum.withdrawn}${left}`);
+}
 
 export const propose: Run = (cli, given) =>
   inSession(cli, async (session) => {

@@ -1,5 +1,5 @@
 // A keystore: words, sealed by a passphrase in one file. scrypt makes the key, XChaCha20-Poly1305
-// seals. The head is authenticated too, so that nobody weakens it unseen.
+// seals. Whoever alters the head gets another key, and nothing opens.
 
 import { scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -61,7 +61,7 @@ export async function sealed(
   const key = await derived(mustBePassphrase(passphrase), head.kdf);
   const text = JSON.stringify(content);
   const padded = text.padEnd(Math.ceil(text.length / padding) * padding);
-  const box = xchacha20poly1305(key, nonce, utf8ToBytes(textOf(head)));
+  const box = xchacha20poly1305(key, nonce);
   const ciphertext = Buffer.from(box.encrypt(utf8ToBytes(padded))).toString('base64');
   key.fill(0);
   return `${JSON.stringify({ ...head, ciphertext }, null, 2)}\n`;
@@ -72,7 +72,7 @@ export async function opened(file: string, passphrase: string): Promise<Sealed> 
   const { head, ciphertext } = read(file);
   const key = await derived(passphrase, head.kdf);
   try {
-    const box = xchacha20poly1305(key, hexToBytes(head.cipher.nonce), utf8ToBytes(textOf(head)));
+    const box = xchacha20poly1305(key, hexToBytes(head.cipher.nonce));
     return JSON.parse(new TextDecoder().decode(box.decrypt(ciphertext))) as Sealed;
   } catch (cause) {
     const sentence = 'the passphrase is wrong, or the keystore was altered';
@@ -80,16 +80,6 @@ export async function opened(file: string, passphrase: string): Promise<Sealed> 
   } finally {
     key.fill(0);
   }
-}
-
-/** What is authenticated: fields in this order, without blanks. */
-function textOf({ format, version, kdf, cipher }: Head): string {
-  const { name, n, r, p, salt } = kdf;
-  const { nonce } = cipher;
-  return JSON.stringify({
-    ...{ format, version, kdf: { name, n, r, p, salt } },
-    cipher: { name: cipher.name, nonce },
-  });
 }
 
 async function derived(passphrase: string, { n, r, p, salt }: Head['kdf']): Promise<Uint8Array> {

@@ -1,0 +1,147 @@
+// What the maker says on its threads, and what becomes of acceptances whose answer was lost. A
+// market notes what it hears. What is accepted in earnest: test/maker.test.ts.
+
+import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import { test } from 'node:test';
+import type { Thread } from '../sdk/types.ts';
+import { type AcceptingInput, createAccepting } from './accepting.ts';
+import type { AssetConfig, Limits, PairConfig } from './config/config.ts';
+import type { Deal } from './journal.ts';
+import { openLog } from './log.ts';
+import { createMetrics } from './metrics.ts';
+import { createPromises } from './promises.ts';
+import type { Mode } from './rules/decide.ts';
+import { parsePrice } from './rules/price.ts';
+
+const asset = (name: string, chain: string, decimals: number): AssetConfig => ({
+  ...{ name, chain, token: null, decimals, reserve: 0n, highValueFrom: null },
+  ...{ mostOpen: null, mostADay: null },
+});
+const [btc, sol] = [asset('btc', 'bitcoin', 8), asset('sol', 'solana', 9)];
+const pair: PairConfig = {
+  ...{ name: 'btc/sol', base: btc, quote: sol, least: 1n, most: 10n ** 9n, price: ['p'] },
+  ...{ spreadBps: 100n, slipBps: 50n, gives: ['base', 'quote'] },
+};
+const limits: Limits = {
+  ...{ mostSwaps: 2, mostSwapsATaker: 2, mostQuotes: 3, mostQuotesATaker: 2, quoteSeconds: 90 },
+  ...{ quotesAMinute: 9, balanceSeconds: 30, pollMs: 1_000, cancelSeconds: 15, batchSeconds: 0 },
+};
+const costs = { fund: 0n, claim: 0n, refund: 0n, deposit: 0n, settlesFromAmount: true };
+
+/** 0.01 BTC; at 400 SOL each the maker gives 3.96 SOL. */
+function threadAt(quoteAmount: string, more: Partial<Thread> = {}): Thread {
+  const rfq = {
+    ...{ id: 'rfq', creatorId: 'taker', direction: 'sell_base', baseAmount: '1000000' },
+    ...{ baseAssetId: 'id-btc', quoteAssetId: 'id-sol' },
+  };
+  return {
+    ...{ id: 'thread', rfqId: 'rfq', rfq, makerId: 'me', takerId: 'taker', status: 'open' },
+    ...{ quoteAmount, proposedBy: 'maker', makerAccepted: false, takerAccepted: false },
+    ...{ swapId: null, ...more },
+  } as Thread;
+}
+
+function stage(thread: Thread, price = '400') {
+  const heard: string[] = [];
+  const at = { ms: 1_000_000, thread, mode: 'open' as Mode };
+  const deals = new Map<string, Deal>();
+  const prices = { of: () => parsePrice(price), all: () => new Map(), close: () => undefined };
+  const balance = { units: 10n ** 12n, readAtMs: at.ms };
+  const promises = createPromises({
+    ...{ assets: [btc, sol], limits, prices, deals, mode: () => at.mode, now: () => at.ms },
+    stock: {
+      ...{ payable: new Map(), reserves: new Map(), costsOf: () => costs },
+      balances: new Map(['bitcoin coin', 'solana coin'].map((each) => [each, balance])),
+      read: async () => undefined,
+    },
+  });
+  const client = {
+    thread: async () => at.thread,
+    quotes: async () => ({ threads: [at.thread], nextCursor: null }),
+    propose: async (_: string, amount: string) => void heard.push(`propose ${amount}`),
+    withdrawQuote: async () => void heard.push('withdraw'),
+  };
+  const settling = {
+    begin: ({ swapId }: Deal) => void heard.push(`settle ${swapId}`),
+    drop: async ({ threadId }: Deal, how: string) => {
+      promises.ended(threadId);
+      heard.push(how);
+    },
+  };
+  const pinned = { token: null, highValueFrom: null };
+  const accepting = createAccepting({
+    ...{ promises, prices, limits, pairs: [pair], userId: 'me', chains: {} },
+    ...{ mode: () => at.mode, now: () => at.ms, signal: new AbortController().signal },
+    log: openLog(new PassThrough().resume(), () => 0),
+    metrics: createMetrics(),
+    journal: {
+      deals,
+      keep: async (deal) => void deals.set(deal.threadId, deal),
+      close: async () => undefined,
+    },
+    assets: new Map([
+      ['btc', { id: 'id-btc', chain: 'bitcoin', decimals: 8, ...pinned }],
+      ['sol', { id: 'id-sol', chain: 'solana', decimals: 9, ...pinned }],
+    ]),
+    ...({ client, settling, store: {} } as unknown as Pick<
+      AcceptingInput,
+      'client' | 'settling' | 'store'
+    >),
+  });
+  const look = async () => {
+    await accepting.look();
+    return heard.splice(0);
+  };
+  return { at, accepting, deals, heard, look, promises };
+}
+
+test('a proposal that is good enough is named as the own price, another is answered with it', async () => {
+  const proposed = { proposedBy: 'taker' } as const;
+  for (const [amount, answered] of [
+    // The quote, what leaves 76 basis points, and what leaves 74: 75 are enough.
+    ['3960000000', ['propose 3960000000']],
+    ['3969800000', ['propose 3969800000']],
+    ['3970300000', ['propose 3960000000']],
+  ] as const) {
+    const { look, promises } = stage(threadAt(amount, proposed));
+    assert.deepEqual(await look(), answered, amount);
+    assert.equal(promises.quotes.get('rfq')?.threadId, 'thread', 'it is promised');
+  }
+  const { at, look } = stage(threadAt('3970300000', proposed));
+  at.mode = 'paused';
+  assert.deepEqual(await look(), [], 'nothing new is said when quoting is paused');
+});
+
+test('what is accepted at a price that moved is not; unless it is quoted anew it is withdrawn', async () => {
+  // Two per cent less: 3.96 SOL for 3.92 is a loss.
+  const { at, deals, look } = stage(threadAt('3960000000', { takerAccepted: true }), '392');
+  assert.deepEqual(await look(), ['withdraw']);
+  assert.deepEqual(await look(), [], 'once');
+  assert.equal(deals.size, 0);
+  at.mode = 'killed';
+  assert.deepEqual(await look(), ['withdraw'], 'the kill switch does, whoever quoted it');
+});
+
+test('an acceptance whose answer was lost is followed to its swap, or until it has lapsed', async () => {
+  const deal = (acceptedAt: number): Deal => ({
+    ...{ threadId: 'thread', rfqId: 'rfq', takerId: 'taker', pair: 'btc/sol', gives: 'quote' },
+    ...{ base: 1n, quote: 1n, acceptedAt, swapId: null, end: null, endedAt: null },
+  });
+  const accepted = { makerAccepted: true };
+  for (const [what, thread, agoSeconds, becomes] of [
+    ['it may still be on its way', threadAt('1'), 119, []],
+    ['it never came', threadAt('1'), 121, ['lapsed']],
+    ['it waits for the taker', threadAt('1', accepted), 899, []],
+    ['for too long', threadAt('1', accepted), 901, ['lapsed']],
+    ['the thread is closed', threadAt('1', { ...accepted, status: 'closed' }), 5, ['lapsed']],
+    ['there is the swap', threadAt('1', { status: 'agreed', swapId: 's' }), 901, ['settle s']],
+  ] as const) {
+    const { accepting, deals, heard, promises } = stage(thread);
+    promises.dealt(deal(1_000 - agoSeconds), null);
+    await accepting.followUp();
+    assert.deepEqual(heard, becomes, what);
+    const swapId = becomes[0] === 'settle s' ? 's' : undefined;
+    assert.equal(deals.get('thread')?.swapId, swapId, 'a swap is kept before it is settled');
+  }
+});
