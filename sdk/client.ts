@@ -158,7 +158,7 @@ function market({ get, post }: Asking) {
     /** A maker's; closes the thread until it quotes again. */
     withdrawQuote: (threadId: string, how: CallOptions = {}) =>
       threadOf(post(`${threadAt(threadId)}/withdraw`, how)),
-    /** 1 to 50 quotes, each on another RFQ; one request of the budget. An outcome each, in order. */
+    /** 1 to 50 quotes, each on another RFQ: one request of the budget. An outcome each. */
     quoteMany: async (quotes: readonly QuoteOfMany[], how: CallOptions = {}) =>
       (await post<{ outcomes: QuoteOutcome[] }>('/quotes', how, { body: { quotes } })).outcomes,
     /** All open quotes of yours, oldest first, 500 a call: again with `after: next` until null. */
