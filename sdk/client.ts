@@ -238,7 +238,8 @@ function webhooks({ get, post, remove }: Asking) {
   return {
     /** `events` empty or left out: all but the `thread.` ones. The secret is told this once. */
     registerWebhook: (
-      body: { url: string; events?: readonly WebhookEvent[] },
+      // Any text: a newer market has more of them.
+      body: { url: string; events?: readonly (WebhookEvent | (string & {}))[] },
       how: CallOptions = {},
     ) => post<{ webhook: Webhook; secret: string }>('/webhooks', how, { body }),
     webhooks: (query: PageOptions = {}, how: CallOptions = {}) =>
