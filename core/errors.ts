@@ -14,8 +14,8 @@ const codes = {
     'wrong_secret unknown_escrow bad_fee_rate bad_transaction refused_by_node',
   ],
   forbidden: [
-    'session_stale not_a_wallet_session not_creator own_rfq not_addressed no_wallet',
-    'not_your_leg not_payable not_maker',
+    'session_stale not_a_wallet_session not_creator own_rfq not_addressed too_few_settled',
+    'no_wallet not_your_leg not_payable not_maker',
   ],
   absent: [
     'no_such_webhook unknown_wallet way_off unknown_login unknown_session unknown_key',
@@ -30,7 +30,7 @@ const codes = {
     'too_late_to_reveal already_claimed already_refunded too_early_to_refund nothing_there',
     'escrow_moved material_expired too_many_escrows payout_would_fail funding_would_fail',
     'claim_unpayable fee_above_limit sources_disagree relay_unavailable not_sent_again',
-    'paid_too_much quote_expired taker_accepted',
+    'paid_too_much quote_expired taker_accepted too_many_unfunded',
   ],
   timeout: ['chain_timeout'],
   unavailable: [

@@ -76,6 +76,9 @@ export type Rfq = {
   askAmount: string | null;
   creatorId: string;
   targetAddress?: string | null;
+  /** Settled swaps that an account must have to quote; null: none. Older markets do not say. */
+  minSettled?: number | null;
+  creatorStanding?: Standing | null;
 };
 
 export type CreateRfq = {
@@ -87,12 +90,16 @@ export type CreateRfq = {
   visibility?: 'public' | 'private';
   askAmount?: string;
   targetAddress?: string;
+  /** Takes quotes of accounts with at least so many settled swaps. */
+  minSettled?: number;
 };
 
 export type Thread = {
   id: string;
   rfqId: string;
   makerId: string;
+  /** Older markets do not say. */
+  makerStanding?: Standing | null;
   takerId: string;
   status: 'open' | 'agreed' | 'closed';
   quoteAmount: string;
@@ -256,16 +263,27 @@ export type PairPrice = {
   windowSeconds: number;
 };
 
-/** How the other side of a thread kept its agreements, in whole days that are over. */
-export type AccountRecord = {
-  accountId: string;
-  since: string;
+/** `agreed` and `settled` count a counterparty once a day, the others every swap. */
+export type StandingCounts = {
+  agreed: number;
+  settled: number;
+  /** Swaps that ended because it did not fund or reveal in its turn. */
+  abandoned: number;
+  /** Swaps in which something was locked and went back, by whoever's fault. */
+  refunded: number;
+};
+
+/** How an account kept its agreements, in whole days that are over. */
+export type Standing = StandingCounts & {
   countedFrom: string;
   countedUntil: string;
-  settled: number;
-  abandoned: number;
+  /** Of them, swaps with an amount from `highValueFrom` of its asset on. */
+  high: StandingCounts;
   medianFundSeconds: number | null;
 };
+
+/** Of the other side of a thread. */
+export type AccountRecord = Standing & { accountId: string; since: string };
 
 export type MarketStatus = {
   at: string;
@@ -305,6 +323,13 @@ export type MarketRules = {
     policyDigest: string;
   }[];
 };
+
+/** The `thread.` ones go to webhooks that name them, and to no other. */
+export type WebhookEvent =
+  | 'quote.created'
+  | `swap.${'agreed' | 'funded' | 'settled' | 'refunded' | 'half_settled' | 'reorged'}`
+  | 'secret.revealed'
+  | `thread.${'accepted' | 'proposed' | 'closed'}`;
 
 export type Webhook = {
   id: string;

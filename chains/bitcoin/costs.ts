@@ -20,7 +20,7 @@ const [usualCoins, mostCoins] = [1, 5];
 /** Mined within hours, and within the hour. */
 const [calmSeconds, hurrySeconds] = [6 * 3_600, 0];
 
-/** The least that a claim at this rate leaves more than dust of, and takes no more than its share. */
+/** The least of which a claim leaves no dust, and takes no more than its share. */
 export function leastSats(rateSatPerVbyte: number, bounds: FeeBounds): bigint {
   const fee = feeAt(claimVsize, Math.min(rateSatPerVbyte, bounds.capSatPerVbyte));
   const byShare = (fee * 10_000n + bounds.capShareBps - 1n) / bounds.capShareBps;

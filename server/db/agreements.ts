@@ -1,7 +1,8 @@
-// Statements about agreements: those of a pair that were funded, and how an account kept its own.
+// Statements about agreements: those of a pair that were funded, and how accounts kept their own.
 
 import type { Direction } from '../../core/trade.ts';
-import { many, one } from '../../host/postgres/statements.ts';
+import { list, many, none, only, value } from '../../host/postgres/statements.ts';
+import { settledThatCount } from './standing.ts';
 
 export type Agreement = {
   readonly direction: Direction;
@@ -35,23 +36,51 @@ export const fundedAgreements = many<[wanted: Wanted], Agreement>('agreements_fu
     where s.status in ('counterparty_funded', 'initiator_claimed', 'counterparty_claimed')
     order by r.updated_at desc limit :limit`;
 
-export type Kept = {
+/** Of whole days. */
+export type Counts = {
+  /** A counterparty counts once a day. */
+  readonly agreed: number;
+  /** Those that count (standing.ts). */
   readonly settled: number;
+  /** Every swap that ended because this account did not do what was its turn. */
   readonly abandoned: number;
-  readonly funded: number;
-  /** Null where it funded nothing whose time is known. */
+  /** Every swap in which something was funded and went back. */
+  readonly refunded: number;
+};
+
+export type Standing = Counts & {
+  /** From its turn to fund; null where too few fundings tell. */
   readonly medianFundSeconds: number | null;
-  readonly since: Date;
+  /** Of them, swaps with an amount from its asset's `highValueFrom` on. */
+  readonly high: Counts;
+  /** Unix seconds: agreements from the first on and before the second. */
+  readonly from: number;
+  readonly until: number;
+};
+
+type Window = {
+  readonly from: number;
+  readonly until: number;
+  /** Swaps of each side. */
+  readonly limit: number;
+  readonly leastFundings: number;
 };
 
 /** Swaps of one party's side; maker funds `a`, taker `b`. */
-const side = (party: 'maker' | 'taker', own: 'a' | 'b', other: 'a' | 'b') => `
-  (select s.status, s.created_at, s.long_leg = '${own}' as first,
+const side = (
+  account: string,
+  [party, own, other]: readonly ['maker', 'a', 'b'] | readonly ['taker', 'b', 'a'],
+  more: string,
+) => `
+  (select s.id, s.status, s.created_at, s.long_leg = '${own}' as first,
+      s.${party === 'maker' ? 'taker' : 'maker'}_id as counterparty, s.agreed_at / 86400 as day,
+      ${isOver('s')} as over,
       l.refund_address is not null and o.payout_address is not null as named,
       l.escrow is not null as planned,
       ${wasFunded('e')} as paid, ${wasFunded('p')} as met,
-      e.funding_seen_at as seen, p.funding_deep_at as due
-    from (select * from swaps where ${party}_id = $1 and agreed_at >= :from and agreed_at < :until
+      e.funding_seen_at as seen, p.funding_deep_at as due, ${more}
+    from (select * from swaps where ${party}_id = ${account}
+          and agreed_at >= :from and agreed_at < :until
         order by id desc limit :limit) s
       join legs l on l.swap_id = s.id and l.leg = '${own}'
       join legs o on o.swap_id = s.id and o.leg = '${other}'
@@ -63,25 +92,98 @@ function wasFunded(escrow: string): string {
   return `coalesce(${each.join(', ')}) is not null`;
 }
 
-/**
- * How an account kept what it agreed to from `from` on and before `until` (Unix seconds).
- * Abandoned: it was its turn to name addresses, to fund or to reveal, and the swap ended without.
- */
-export const keptBy = one<
-  [accountId: string, of: { from: number; until: number; limit: number }],
-  Kept
->('agreements_kept')`
-  with own as (${side('maker', 'a', 'b')} union all ${side('taker', 'b', 'a')}),
+/** Something was funded, and it goes back: whoever's turn it was, has let it pass. */
+const isOver = (swap: string) => `case ${swap}.status when 'refunded' then true
+    when 'initiator_funded' then ${swap}.counterparty_fund_by < :until
+    when 'counterparty_funded' then ${swap}.reveal_by < :until else false end`;
+
+/** It was its turn to name addresses, to fund or to reveal, and the swap ended without. */
+const isAbandoned = `case
+    when status = 'expired' then not named or (first and planned)
+    when not over then false
+    when first then paid and (met or not named)
+    else met and not paid and (planned or not named) end`;
+
+const countsOf = (where: string) => `jsonb_build_object(
+    'agreed', (select count(*) from (select distinct counterparty, day from own where ${where}) d),
+    'settled', (select count(*) from own join counting c on c.swap_id = own.id where ${where}),
+    'abandoned', (select count(*) from own where ${where} and ${isAbandoned}),
+    'refunded', (select count(*) from own where ${where}
+      and status in ('refunded', 'half_settled')))`;
+
+const sides = (account: string, more: string) => `
+      ${side(account, ['maker', 'a', 'b'], more)} union all
+      ${side(account, ['taker', 'b', 'a'], more)}`;
+
+const isHigh = `exists (select from legs h join assets x on x.id = h.asset_id
+        where h.swap_id = s.id and h.amount >= x.high_value_from) as high`;
+
+const standing = (account: string) => `
+  with own as materialized (${sides(account, isHigh)}),
+    counting as materialized (
+      select swap_id from ${settledThatCount(account, ':from::bigint', ':until::bigint')} c),
     timed as (select extract(epoch from seen - case when first then created_at else due end)
         as seconds from own where seen is not null)
-  select count(*) filter (where status = 'counterparty_claimed')::int as settled,
-      count(*) filter (where case
-        when status = 'expired' then not named or (first and planned)
-        when status <> 'refunded' then false
-        when first then paid and (met or not named)
-        else met and not paid and (planned or not named) end)::int as abandoned,
-      count(*) filter (where paid)::int as funded,
-      (select round(percentile_disc(0.5) within group (order by greatest(seconds, 0)))::int
-        from timed) as "medianFundSeconds",
-      (select created_at from accounts where id = $1) as since
-    from own`;
+  select ${countsOf('true')} || jsonb_build_object('high', ${countsOf('high')},
+      'medianFundSeconds', case when (select count(*) from own where paid) >= :leastFundings then
+        (select round(percentile_disc(0.5) within group (order by greatest(seconds, 0)))::int
+          from timed) end,
+      'from', :from::bigint, 'until', :until::bigint) as counts`;
+
+/** Counts anew for those of these accounts that were not counted up to then; says which. */
+export const countStandings = list<[accountIds: readonly string[], of: Window], string>(
+  'standings_count',
+)`
+  insert into standings (account_id, counted_until, counts)
+    select a.id, :until, s.counts
+    from (select id from unnest($1::uuid[]) id order by id) a,
+      lateral (${standing('a.id')}) s
+    where not exists (select from standings k
+      where k.account_id = a.id and k.counted_until >= :until)
+    on conflict (account_id) do update
+      set counted_until = excluded.counted_until, counts = excluded.counts
+      where standings.counted_until < excluded.counted_until
+    returning account_id`;
+
+export const findStanding = value<[accountId: string], Standing>('standings_find')`
+  select counts from standings where account_id = $1`;
+
+/** Of an account that was counted, and when it was made. */
+export const findRecord = only<[accountId: string], { kept: Standing; since: Date }>(
+  'standings_record',
+)`
+  select s.counts as kept, a.created_at as since
+    from standings s join accounts a on a.id = s.account_id where s.account_id = $1`;
+
+/** In one order, so that no two acceptances wait for each other; until the transaction ends. */
+export const lockUnfunded = none<[accountIds: readonly string[]]>('agreements_lock_unfunded')`
+  select pg_advisory_xact_lock(hashtextextended('unfunded/' || id, 0))
+    from (select id from unnest($1::uuid[]) id order by id) a`;
+
+export type Unfunded = {
+  readonly accountId: string;
+  /**
+   * Swaps that this account may still have to fund. Where the initiator let its time to fund pass,
+   * its counterparty waits no more.
+   */
+  readonly unfunded: number;
+  readonly settled: number;
+  readonly abandoned: number;
+};
+
+const isUnfunded = `s.status in ('agreed', 'initiator_funded') and e.funding_seen_at is null
+      and (s.long_leg = l.leg or p.funding_seen_at is not null or s.initiator_fund_by >= :until)
+      as unfunded`;
+
+/** Of each of these accounts, up to now. */
+export const unfundedOf = many<
+  [accountIds: readonly string[], of: Omit<Window, 'leastFundings'>],
+  Unfunded
+>('agreements_unfunded')`
+  select account as "accountId", c.*,
+      (select count(*)::int
+        from ${settledThatCount('account', ':from::bigint', ':until::bigint')} s) as settled
+    from unnest($1::uuid[]) account, lateral (
+      select count(*) filter (where unfunded and not ${isAbandoned})::int as unfunded,
+          count(*) filter (where ${isAbandoned})::int as abandoned
+        from (${sides('account', isUnfunded)}) own) c`;

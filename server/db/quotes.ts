@@ -3,6 +3,7 @@
 
 import type { Family } from '../../core/families.ts';
 import { many, none } from '../../host/postgres/statements.ts';
+import type { Standing as Kept } from './agreements.ts';
 import type { Tx } from './database.ts';
 import type { OutboxEntry } from './outbox.ts';
 import { type Message, priceColumns, type Thread } from './threads.ts';
@@ -15,6 +16,8 @@ export type Standing = {
   readonly addresses: readonly string[];
   /** Threads of the RFQ by anybody; 0 where the maker has one already. */
   readonly threads: number;
+  /** How the maker kept its agreements, as last counted. */
+  readonly kept: Kept | null;
   readonly known: KnownThread | null;
 };
 
@@ -27,12 +30,14 @@ export const makerStandings = many<[pairs: readonly Pair[], most: number], Stand
 )`
   select t.id as "known?.id", t.messages as "known?.messages", t.created_at as "known?.createdAt",
       t.withdrawn_at as "known?.withdrawnAt", ${priceColumns('known?.price.')},
+      k.counts as kept,
       coalesce(w.families, '{}') as families, coalesce(w.addresses, '{}') as addresses,
       case when t.id is null then
         (select count(*) from (select 1 from threads where rfq_id = p.rfq_id limit $2) c)
       else 0 end as threads
     from unnest($1.rfqId::uuid[], $1.makerId::uuid[]) with ordinality p (rfq_id, maker_id, position)
     left join threads t on t.rfq_id = p.rfq_id and t.maker_id = p.maker_id
+    left join standings k on k.account_id = p.maker_id
     left join lateral (
       select array_agg(family) as families, array_agg(address) as addresses
       from wallets where account_id = p.maker_id

@@ -3,6 +3,7 @@
 
 import type { Direction } from '../../core/trade.ts';
 import { columns, count, many, none, one } from '../../host/postgres/statements.ts';
+import type { Standing } from './agreements.ts';
 import { type Asset, assetColumns } from './assets.ts';
 
 export type StoredStatus = 'open' | 'negotiating' | 'agreed' | 'cancelled' | 'expired';
@@ -17,14 +18,18 @@ export type Rfq = {
   readonly visibility: 'public' | 'private';
   readonly askAmount: bigint | null;
   readonly targetAddress: string | null;
+  /** Settled swaps that an account must have to quote; null: none. */
+  readonly minSettled: number | null;
   /** As stored; market/negotiation.ts says what it is. */
   readonly status: StoredStatus;
   readonly createdAt: Date;
   readonly expiresAt: Date;
+  /** As last counted; null: never. */
+  readonly creatorStanding: Standing | null;
 };
 
 const plain =
-  'id createdAt creatorId direction baseAmount visibility askAmount targetAddress expiresAt';
+  'id createdAt creatorId direction baseAmount visibility askAmount targetAddress minSettled expiresAt';
 
 /**
  * Of an `Rfq`, in the object `into`, over `rfqJoins`. That it is negotiated is seen from its
@@ -33,19 +38,20 @@ const plain =
 export const rfqColumns = (into = '') => `${columns(plain, 'r.', into)},
   case when r.status = 'open' and exists (select from threads where rfq_id = r.id)
     then 'negotiating' else r.status end as "${into}status",
+  cs.counts as "${into}creatorStanding",
   ${assetColumns('b.', `${into}base.`)}, ${assetColumns('q.', `${into}quote.`)}`;
 
-export const rfqJoins =
-  'join assets b on b.id = r.base_asset_id join assets q on q.id = r.quote_asset_id';
+export const rfqJoins = `join assets b on b.id = r.base_asset_id
+  join assets q on q.id = r.quote_asset_id left join standings cs on cs.account_id = r.creator_id`;
 
 export const selectRfqs = `select ${rfqColumns()} from rfqs r ${rfqJoins}`;
 
 export const insertRfq = none<[rfq: Rfq]>('rfqs_insert')`
   insert into rfqs
       (id, creator_id, direction, base_asset_id, base_amount, quote_asset_id, visibility,
-       ask_amount, target_address, status, created_at, expires_at, updated_at)
+       ask_amount, target_address, min_settled, status, created_at, expires_at, updated_at)
     values (:id, :creatorId, :direction, :base.id, :baseAmount, :quote.id, :visibility, :askAmount,
-      :targetAddress, :status, :createdAt, :expiresAt, :createdAt)`;
+      :targetAddress, :minSettled, :status, :createdAt, :expiresAt, :createdAt)`;
 
 export const countLiveRfqs = count<[creatorId: string, now: Date]>('rfqs_count_live')`
   select count(*) from rfqs

@@ -596,9 +596,11 @@ create table rfqs (
   expires_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   swap_pruned boolean default false not null,
+  min_settled integer,
   constraint rfqs_base_asset_id_fkey FOREIGN KEY (base_asset_id) REFERENCES assets(id),
   constraint rfqs_creator_id_fkey FOREIGN KEY (creator_id) REFERENCES accounts(id),
   constraint rfqs_direction_check CHECK ((direction = ANY (ARRAY['sell_base'::text, 'buy_base'::text]))),
+  constraint rfqs_min_settled_check CHECK ((min_settled > 0)),
   constraint rfqs_pkey PRIMARY KEY (id),
   constraint rfqs_quote_asset_id_fkey FOREIGN KEY (quote_asset_id) REFERENCES assets(id),
   constraint rfqs_status_check CHECK ((status = ANY (ARRAY['open'::text, 'negotiating'::text, 'agreed'::text, 'cancelled'::text, 'expired'::text]))),
@@ -646,6 +648,14 @@ create table sessions (
   constraint sessions_hash_key UNIQUE (hash),
   constraint sessions_pkey PRIMARY KEY (id),
   constraint sessions_signed_in_by_check CHECK ((signed_in_by = ANY (ARRAY['email'::text, 'provider'::text, 'passkey'::text, 'wallet'::text])))
+);
+
+create table standings (
+  account_id uuid not null,
+  counted_until bigint not null,
+  counts jsonb not null,
+  constraint standings_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint standings_pkey PRIMARY KEY (account_id)
 );
 
 create table swaps (

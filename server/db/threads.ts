@@ -4,6 +4,7 @@ import type { Hashlock } from '../../core/hashlock.ts';
 import type { Rules } from '../../core/rules.ts';
 import type { LegName, Party } from '../../core/trade.ts';
 import { columns, is, many, none, one } from '../../host/postgres/statements.ts';
+import type { Standing } from './agreements.ts';
 import type { Tx } from './database.ts';
 import { tellingClosed } from './feed-events.ts';
 import { type Rfq, rfqColumns, rfqJoins } from './rfqs.ts';
@@ -38,6 +39,8 @@ export type Thread = {
   readonly rfq: Rfq;
   readonly makerId: string;
   readonly takerId: string;
+  /** As last counted; null: never. */
+  readonly makerStanding: Standing | null;
   /** As stored: an open thread of an RFQ that is gone is closed. */
   readonly status: 'open' | 'agreed' | 'closed';
   /** When its maker withdrew its quote and so closed it; null once it has quoted again. */
@@ -64,11 +67,13 @@ export const priceColumns = (into: string) => `
 /** A `Thread` of `t`, its RFQ `r` and its swap `s`. */
 export const selectThreads = `select
   ${columns('id makerId takerId status withdrawnAt messages createdAt updatedAt', 't.')},
-  ${priceColumns('price.')}, ${rfqColumns('rfq.')}, s.id as "swapId",
+  ${priceColumns('price.')}, ${rfqColumns('rfq.')}, ms.counts as "makerStanding",
+  s.id as "swapId",
   s.long_leg as "agreed?.long", s.rules as "agreed?.rules",
   la.timelock - s.agreed_at as "agreed?.timelockSeconds.a",
   lb.timelock - s.agreed_at as "agreed?.timelockSeconds.b"
   from threads t join rfqs r on r.id = t.rfq_id ${rfqJoins}
+    left join standings ms on ms.account_id = t.maker_id
     left join swaps s on s.thread_id = t.id
     left join legs la on la.swap_id = s.id and la.leg = 'a'
     left join legs lb on lb.swap_id = s.id and lb.leg = 'b'`;

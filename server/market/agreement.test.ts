@@ -248,6 +248,7 @@ test('posts of one account take turns, so that the last free place is given once
     visibility: 'private',
     askAmount: null,
     targetAddress: null,
+    minSettled: null,
   };
   const post = (tx: Tx) => postRfq(tx, deps, poster.accountId, wanted);
   await market.db.transaction(async (tx) => {

@@ -25,6 +25,7 @@ import {
 } from './negotiation.ts';
 import { tellAccepted } from './thread-events.ts';
 import { assertNegotiable, lockThread, partyOf } from './threads.ts';
+import { assertRoom } from './unfunded.ts';
 
 export type Words = {
   readonly quoteAmount: bigint;
@@ -59,6 +60,8 @@ export async function accept(
   const accepted = acceptPrice(acceptedUnder(thread.price, rules), by, words, nowMs, ttlMs);
   if (rules !== null && words.rules !== undefined) assertSameRules(rules, words.rules);
   if (!accepted.changed) return thread;
+  const sides = accepted.agreed ? [thread.makerId, thread.takerId] : [callerId];
+  await assertRoom(tx, deps, callerId, sides, nowMs);
   const at = new Date(nowMs);
   if (words.hashlock !== null) {
     await offer(tx, { hashlock: words.hashlock, accountId: callerId, threadId: id, at });

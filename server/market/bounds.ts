@@ -12,7 +12,7 @@ export const mostLiveRfqs = 1_000;
 /** Makers that may quote one RFQ: an agreement closes all other threads in one transaction. */
 export const mostThreads = 2_000;
 
-/** Quotes of one request or frame: 6 KB of body, 15 KB of answer, some 10 ms of their RFQs' locks. */
+/** Quotes of one request or frame: 6 KB of body, 15 KB of answer, 10 ms of their RFQs' locks. */
 export const mostQuotesAtOnce = 50;
 
 /** Open quotes that one request withdraws. */
@@ -31,12 +31,28 @@ export const leastAgreements = 3;
 /** Agreed RFQs that are walked for them: nothing stops who agrees and never funds. */
 export const mostWalked = 2_000;
 
-/** Swaps that an account's record counts, of each side; fundings that tell its time. */
-export const mostRecorded = 500;
+/** Settled swaps that an RFQ may want of who quotes it. */
+export const minSettled = { least: 1, most: 1_000 } as const;
+
+/** Swaps that an account's standing counts, of each side; fundings that tell its time. */
+export const mostRecorded = 1_000;
 export const leastFundings = 3;
+
+/**
+ * Swaps agreed to and not funded: one more for so many settled ones, so many less for an abandoned
+ * one, and the most there may be. Why these: docs/griefing.md.
+ */
+export const settledOfPlace = 4;
+export const placesOfAbandoned = 2;
+export const mostUnfunded = 100;
+/** Newest swaps of each side that it is counted of, at each acceptance: more than it may have. */
+export const mostWeighed = 200;
 
 /** What ended with nothing at stake: RFQs without a swap, swaps that nobody funded. */
 export const endedDays = 30;
+
+/** How far back an account's standing is counted: what nobody funded is kept a day longer. */
+export const standingSeconds = (endedDays - 1) * 86_400;
 
 /** Replies that are kept under an Idempotency-Key: refusals an account a day, bytes of each. */
 export const mostKeptRefusals = 10_000;

@@ -1,6 +1,6 @@
-// Whether the prices of quotes could settle, asked of the quote assets' chains before anything is
-// locked. Of many quotes a chain is asked for few: what can settle of an asset is a range, so the
-// least and the largest amount stand for all between them.
+// What is asked before anything is locked: how the makers of quotes stand, and of the quote assets'
+// chains whether the prices could settle. Of many quotes a chain is asked for few: what can settle
+// of an asset is a range, so the least and the largest amount stand for all between them.
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Asset } from '../db/assets.ts';
@@ -9,14 +9,15 @@ import type { Deps } from '../ports/deps.ts';
 import { assertOpen, checkAmounts } from './assets.ts';
 import type { Quote } from './quotes.ts';
 import { unknownRfq } from './rfqs.ts';
+import { recount } from './standing.ts';
 
 /** Remembers which asset is the quote of an RFQ, which never changes: at most this many. */
 const mostRemembered = 20_000;
 /** Questions to a chain for the amounts of one asset in one request. */
 const mostAsked = 8;
 
-type Wanted = Pick<Quote, 'rfqId' | 'quoteAmount'>;
-type QuotingDeps = Pick<Deps, 'adapters' | 'db'>;
+type Wanted = Pick<Quote, 'makerId' | 'rfqId' | 'quoteAmount'>;
+type QuotingDeps = Pick<Deps, 'adapters' | 'db' | 'now'>;
 
 /** Of each quote why it could not settle, in order; null = it could. */
 export type PrepareQuotes = (
@@ -27,6 +28,8 @@ export type PrepareQuotes = (
 export function createPrepareQuotes(deps: QuotingDeps): PrepareQuotes {
   const quoteAssets = new Map<string, Asset>();
   return async (quotes, signal) => {
+    // An RFQ may want settled swaps of who quotes it, and threads show them.
+    await recount(deps.db, [...new Set(quotes.map(({ makerId }) => makerId))], deps.now());
     const ids = [...new Set(quotes.map(({ rfqId }) => rfqId))];
     const unknown = ids.filter((id) => !quoteAssets.has(id));
     if (quoteAssets.size + unknown.length > mostRemembered) quoteAssets.clear();

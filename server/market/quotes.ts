@@ -12,7 +12,7 @@ import type { Deps } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
 import { holds } from './addresses.ts';
 import { assertOpen } from './assets.ts';
-import { mostMessages, mostThreads } from './bounds.ts';
+import { endedDays, mostMessages, mostThreads } from './bounds.ts';
 import { assertLive, assertNotAccepted, assertUnexpired, type Offered } from './negotiation.ts';
 import { assertHolds, unknownRfq } from './rfqs.ts';
 import { quoteCreated, withPrice } from './threads.ts';
@@ -124,7 +124,7 @@ function quoted(
         { threads: standing.threads, most: mostThreads },
       );
     }
-    return { thread: newThread(deps, live, wanted, nowMs), created: true };
+    return { thread: newThread(deps, live, wanted, standing, nowMs), created: true };
   }
   const ttlMs = deps.settings.acceptTtlSeconds * 1_000;
   const isOpen = known.withdrawnAt === null;
@@ -134,6 +134,7 @@ function quoted(
     rfq: live,
     makerId: wanted.makerId,
     takerId: rfq.creatorId,
+    makerStanding: standing.kept,
     status: 'open',
     withdrawnAt: null,
     swapId: null,
@@ -159,13 +160,26 @@ function assertMayQuote(
       { rfqId: rfq.id },
     );
   }
+  assertSettled(rfq, standing.kept?.settled ?? 0);
   assertHolds(deps, standing, rfq.direction === 'sell_base' ? rfq.quote : rfq.base);
+}
+
+/** Of whole days that are over, as it is shown. */
+function assertSettled({ id: rfqId, minSettled }: Rfq, settled: number): void {
+  if (minSettled === null || settled >= minSettled) return;
+  throw new ParleyError(
+    'too_few_settled',
+    `this RFQ takes quotes of accounts with at least ${minSettled} settled swaps; yours has ` +
+      `${settled} of the ${endedDays - 1} days before today (UTC), a counterparty once a day`,
+    { rfqId, minSettled, settled },
+  );
 }
 
 function newThread(
   deps: Pick<Deps, 'randomBytes'>,
   rfq: Rfq,
   { makerId, quoteAmount, expiresAt }: Quote,
+  { kept }: Standing,
   nowMs: number,
 ): Thread {
   const at = new Date(nowMs);
@@ -174,6 +188,7 @@ function newThread(
     rfq,
     makerId,
     takerId: rfq.creatorId,
+    makerStanding: kept,
     status: 'open',
     withdrawnAt: null,
     price: {

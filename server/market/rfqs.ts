@@ -3,6 +3,7 @@
 import { ParleyError } from '../../core/errors.ts';
 import type { Direction } from '../../core/trade.ts';
 import { lockAccount } from '../db/accounts.ts';
+import { findStanding } from '../db/agreements.ts';
 import type { Asset } from '../db/assets.ts';
 import type { Tx } from '../db/database.ts';
 import type { Holdings } from '../db/holdings.ts';
@@ -53,6 +54,7 @@ export type NewRfq = {
   readonly visibility: 'public' | 'private';
   readonly askAmount: bigint | null;
   readonly targetAddress: string | null;
+  readonly minSettled: number | null;
 };
 
 /**
@@ -102,7 +104,7 @@ export async function postRfq(
       { live, most: mostLiveRfqs },
     );
   }
-  const { direction, baseAmount, visibility, askAmount, targetAddress, ttlSeconds } = wanted;
+  const { direction, baseAmount, visibility, askAmount, ttlSeconds } = wanted;
   const rfq: Rfq = {
     id: uuidv7(now.getTime(), deps.randomBytes),
     creatorId,
@@ -112,10 +114,12 @@ export async function postRfq(
     quote,
     visibility,
     askAmount,
-    targetAddress,
+    targetAddress: wanted.targetAddress,
+    minSettled: wanted.minSettled,
     status: 'open',
     createdAt: now,
     expiresAt: new Date(now.getTime() + ttlSeconds * 1_000),
+    creatorStanding: await findStanding(tx, creatorId),
   };
   await insertRfq(tx, rfq);
   await tellFeed(tx, 'created', rfq, now);

@@ -1,12 +1,14 @@
 // What RFQs, threads and assets look like on the wire: amounts as strings, times as RFC 3339.
 
 import type { Party } from '../../core/trade.ts';
+import type { Standing } from '../db/agreements.ts';
 import type { Asset } from '../db/assets.ts';
 import type { Rfq } from '../db/rfqs.ts';
 import type { Thread } from '../db/threads.ts';
 import type { Deps } from '../ports/deps.ts';
 import { type LegPreview, previewLegs } from '../settle/preview.ts';
 import { acceptedInRole, acceptedUnder, isLive, standsUntil, statusAt } from './negotiation.ts';
+import { standingView } from './standing.ts';
 
 export function assetView(asset: Asset): Omit<Asset, 'highValueFrom' | 'closed'> {
   const { highValueFrom: _, closed: __, ...shown } = asset;
@@ -26,12 +28,16 @@ export function rfqView(rfq: Rfq, nowMs: number, showsTarget: boolean) {
     status: statusAt(rfq, nowMs),
     visibility,
     askAmount: rfq.askAmount?.toString() ?? null,
+    minSettled: rfq.minSettled,
     creatorId,
+    creatorStanding: standingOrNull(rfq.creatorStanding),
     createdAt: rfq.createdAt.toISOString(),
     expiresAt: rfq.expiresAt.toISOString(),
     ...(showsTarget && targetAddress !== null && { targetAddress }),
   };
 }
+
+const standingOrNull = (kept: Standing | null) => kept && standingView(kept);
 
 export type ThreadView = ReturnType<typeof threadView>;
 
@@ -59,6 +65,7 @@ export function threadView(
     id,
     rfqId: rfq.id,
     makerId,
+    makerStanding: standingOrNull(thread.makerStanding),
     takerId,
     status,
     quoteAmount: quoteAmount.toString(),

@@ -80,8 +80,7 @@ function settingsOf(read: Reader) {
     /** Connections of an IPv4 address or an IPv6 /64. */
     connectionsPerNetwork: whole('PARLEY_CONNECTIONS_PER_NETWORK', networkConnections, 1, 1e7),
     clientPrefixes: prefixesOf(read),
-    /** How long an unanswered acceptance binds, in seconds. */
-    acceptTtlSeconds: whole('PARLEY_ACCEPT_TTL', 600, 10, 86_400),
+    ...agreeingOf(read, dev),
     /** Whether API keys stay good where the database is found to be an older one. */
     keepKeys: whole('PARLEY_KEEP_KEYS', 0, 0, 1) === 1,
     /** Time limit of one chain read for a request. */
@@ -98,6 +97,15 @@ function settingsOf(read: Reader) {
     /** What people are offered in the browser. Holds secrets. */
     people,
     logLevel: text('PARLEY_LOG_LEVEL') ?? (dev ? 'warn' : 'info'),
+  };
+}
+
+function agreeingOf({ whole }: Reader, dev: boolean) {
+  return {
+    /** How long an unanswered acceptance binds, in seconds. */
+    acceptTtlSeconds: whole('PARLEY_ACCEPT_TTL', 600, 10, 86_400),
+    /** Swaps that a new account may have agreed to and not funded. */
+    unfundedSwaps: whole('PARLEY_UNFUNDED_SWAPS', dev ? 10_000 : 5, 1, 10_000),
   };
 }
 

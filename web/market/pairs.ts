@@ -1,5 +1,4 @@
-// What the market tells of a pair: what it was traded at of late, what a trade costs, how the other
-// side kept its agreements.
+// What the market tells of a pair: what it was traded at of late, and what a trade costs.
 
 import { skipToken, useQuery } from '@tanstack/react-query';
 import type { PairPrice } from '../../sdk/types.ts';
@@ -36,14 +35,5 @@ export function usePair(query: Parameters<typeof market.keyless.pair>[0] | null)
     queryFn: query === null ? skipToken : ({ signal }) => market.keyless.pair(query, { signal }),
     staleTime: 15_000,
     placeholderData: (before) => before,
-  });
-}
-
-/** Of the other side of a thread; whole days that are over, so it does not move. */
-export function useRecord(threadId: string) {
-  return useQuery({
-    queryKey: ['record', threadId],
-    queryFn: ({ signal }) => market.recordOf(threadId, { signal }),
-    staleTime: 600_000,
   });
 }

@@ -1,14 +1,17 @@
-// How the other side of a negotiation kept its agreements, in words.
+// How an account kept its agreements, in words.
 
-import type { AccountRecord } from '../../sdk/types.ts';
+import type { Standing } from '../../sdk/types.ts';
 import { formatDuration } from '../texts/people.ts';
 import { text } from '../texts/texts.ts';
 
-/** The worst is not left out. */
-export function recordText({ settled, abandoned, medianFundSeconds }: AccountRecord): string {
-  if (settled === 0 && abandoned === 0) return text('record.new');
+/** The worst is not left out. `null`: nobody has counted. */
+export function recordText(standing: Standing | null | undefined): string {
+  if (standing === null || standing === undefined) return text('order.unknown');
+  const { settled, abandoned, refunded, medianFundSeconds } = standing;
+  if (settled === 0 && abandoned === 0 && refunded === 0) return text('record.new');
   const parts = [text('record.settled', { count: settled })];
   if (abandoned > 0) parts.push(text('record.abandoned', { count: abandoned }));
+  if (refunded > 0) parts.push(text('record.refunded', { count: refunded }));
   if (medianFundSeconds !== null) {
     parts.push(text('record.median', { time: formatDuration(medianFundSeconds) }));
   }

@@ -4,6 +4,7 @@
 import type { Place } from '../../db/feed-log.ts';
 import { findHoldings } from '../../db/holdings.ts';
 import { listAddressed, listBook } from '../../db/rfqs.ts';
+import { withStandings } from '../../market/standing.ts';
 import { type RfqView, rfqView } from '../../market/views.ts';
 import type { Deps } from '../../ports/deps.ts';
 import { workOf } from '../../ports/work.ts';
@@ -39,7 +40,11 @@ export function createSnapshots(deps: Pick<Deps, 'db' | 'now'>, hub: Hub): Snaps
     const at = hub.position();
     const readAt = performance.now();
     const nowMs = now();
-    const found = await listBook(db, everything, newest, new Date(nowMs), without);
+    const found = await withStandings(
+      { db, now },
+      () => listBook(db, everything, newest, new Date(nowMs), without),
+      (rfqs) => rfqs.map(({ creatorId }) => creatorId),
+    );
     const until = Math.min(...found.map((each) => each.expiresAt.getTime()));
     return { at, rfqs: found.map((each) => rfqView(each, nowMs, false)), readAt, nowMs, until };
   };

@@ -1,5 +1,5 @@
-// What the market tells before a trade: its meaning and costs, what others traded at, how the other
-// side kept its word, and whether the market works.
+// What the market tells before a trade: its meaning and costs, what others traded at, and whether
+// the market works.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -13,7 +13,6 @@ import { markRestored } from '../../db/gaps.ts';
 import { storeHeads } from '../../db/heads.ts';
 import { haltChain, resumeChain } from '../../market/halts.ts';
 import { readPrices } from '../../market/prices.ts';
-import { type AccountRecord, recordOf } from '../../market/records.ts';
 import { refused } from '../testing/edge.ts';
 import { negotiating, price, secretLock } from '../testing/negotiating.ts';
 
@@ -194,78 +193,6 @@ test('a price is the middle of public agreements that both sides funded, either 
 });
 
 const pair = () => [btc.id, usd.id, deps.now()] as const;
-
-type Counts = Pick<AccountRecord, 'settled' | 'abandoned' | 'medianFundSeconds'>;
-
-test('the record of the other side counts whole days that are over, and what was its own to do', async () => {
-  deps.advance(2 * dayMs);
-  const record = async (by: typeof taker, threadId: string) =>
-    (await by.get(`/v1/threads/${threadId}/record`)).body;
-  const own = await market.trader();
-  const other = await market.trader();
-  const { id } = await market.rfq({}, own);
-  const { thread } = (await market.quote(other, id)).body;
-  const open = thread.id as string;
-  const none = { settled: 0, abandoned: 0, medianFundSeconds: null };
-  const counts = ({ settled, abandoned, medianFundSeconds }: Counts) => ({
-    ...{ settled, abandoned, medianFundSeconds },
-  });
-  const stranger = await market.trader();
-  refused(await stranger.get(`/v1/threads/${open}/record`), '404 unknown_thread');
-  const today = await record(own, open);
-  assert.deepEqual(counts(today), none);
-  assert.equal(today.accountId, other.accountId);
-  assert.equal((await record(other, open)).accountId, own.accountId);
-  assert.equal(Date.parse(today.since) % dayMs, 0);
-  // `own` is the initiator: it gives bitcoin, which is long.
-  const ended = async (status: string, change: string) => {
-    const { id } = await market.rfq({}, own);
-    const quoted = (await market.quote(other, id)).body.thread.id;
-    await market.accept(own, quoted, { hashlock: secretLock() });
-    const { swap } = (await market.accept(other, quoted)).body;
-    await sql('update swaps set status = $2 where id = $1', swap.id, status);
-    for (const text of [named, planned]) await sql(text, swap.id);
-    for (const text of change.split(';')) if (text !== '') await sql(text, swap.id);
-  };
-  const named = `update legs set escrow = swap_id || leg, payout_address = 'p', refund_address = 'r'
-    where swap_id = $1`;
-  const planned = `insert into escrows (chain, address, swap_id, leg, terms, facts, created_at)
-    select l.chain, l.escrow, l.swap_id, l.leg, '{}', '{"funded": null}', s.created_at
-    from legs l join swaps s on s.id = l.swap_id where s.id = $1`;
-  const fund = (leg: 'a' | 'b', seconds: number) =>
-    `update escrows set facts = facts || '{"funded": {"deep": true}}', funding_deep_at = created_at,
-      funding_seen_at = created_at + interval '${seconds} seconds'
-      where swap_id = $1 and leg = '${leg}'`;
-  const unnamed = (by: 'a' | 'b') =>
-    `update legs set escrow = null, refund_address = null where swap_id = $1 and leg = '${by}'`;
-  const unpaid = `update legs set escrow = null, payout_address = null
-    where swap_id = $1 and leg = 'b'`;
-  const unnamedPayout = `update legs set escrow = null, payout_address = null
-    where swap_id = $1 and leg = 'a'`;
-  for (const seconds of [30, 50, 90]) {
-    await ended('counterparty_claimed', `${fund('b', seconds)};${fund('a', 2 * seconds)}`);
-  }
-  await ended('expired', ''); // The initiator did not fund.
-  await ended('expired', unnamed('b'));
-  await ended('expired', unpaid); // The other side did not say where it is paid.
-  await ended('refunded', fund('b', 50)); // The other side did not fund.
-  await ended('refunded', `${fund('b', 50)};${fund('a', 100)}`); // The initiator did not reveal.
-  // The initiator did not say where it is paid, so the other side could not fund.
-  await ended('refunded', `${fund('b', 50)};${unnamedPayout}`);
-  await ended('counterparty_funded', '');
-  const now = await recordOf(market.db, own.accountId, deps.now());
-  assert.deepEqual(counts(now), none);
-  deps.advance(dayMs);
-  const settled = 3;
-  assert.deepEqual(counts(await record(other, open)), {
-    ...{ settled, abandoned: 4, medianFundSeconds: 50 },
-  });
-  assert.deepEqual(counts(await record(own, open)), {
-    ...{ settled, abandoned: 2, medianFundSeconds: 100 },
-  });
-  deps.advance(30 * dayMs);
-  assert.deepEqual(counts(await record(own, open)), none);
-});
 
 test('anybody reads whether the market works: heads, halts without their reason, and what it waits for', async () => {
   const status = async () => {

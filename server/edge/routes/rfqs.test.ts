@@ -41,6 +41,7 @@ test('a posted RFQ shows what was asked, to all, with a feed event of the same',
   const posted = await rfq({ askAmount: price, ttlSeconds: 600 });
   const now = market.deps.now();
   assert.match(posted.id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  assert.equal(posted.creatorStanding.settled, 0);
   assert.deepEqual(posted, {
     id: posted.id,
     direction: 'sell_base',
@@ -51,6 +52,8 @@ test('a posted RFQ shows what was asked, to all, with a feed event of the same',
     visibility: 'public',
     askAmount: price,
     creatorId: taker.accountId,
+    creatorStanding: posted.creatorStanding,
+    minSettled: null,
     createdAt: new Date(now).toISOString(),
     expiresAt: new Date(now + 600_000).toISOString(),
   });

@@ -14,6 +14,7 @@ import {
 } from '../../db/rfqs.ts';
 import { bookOf, feedWriting, type Page } from '../../market/book.ts';
 import { cancelRfq, postRfq, preparePost, rfqFor, unknownRfq } from '../../market/rfqs.ts';
+import { recount, withStandings } from '../../market/standing.ts';
 import { rfqView } from '../../market/views.ts';
 import type { Deps } from '../../ports/deps.ts';
 import { isUuid } from '../../ports/ids.ts';
@@ -34,12 +35,14 @@ export function registerRfqs(app: FastifyInstance, deps: Deps): void {
     scope: 'taker',
     body: createRfq,
     replies: { 201: rfqReply },
-    before: async ({ body, signal }) => {
-      const { askAmount, visibility = 'public', targetAddress = null } = body;
+    before: async ({ caller, body, signal }) => {
+      const { askAmount, visibility = 'public', targetAddress = null, minSettled = null } = body;
+      await recount(deps.db, [caller.accountId], deps.now());
       const wanted = {
         ...body,
         visibility,
         targetAddress,
+        minSettled,
         baseAmount: parseBaseUnits(body.baseAmount, 'baseAmount'),
         askAmount: askAmount === undefined ? null : parseBaseUnits(askAmount, 'askAmount'),
       };
@@ -93,7 +96,11 @@ function registerBook(app: FastifyInstance, deps: Deps): void {
     params: rfqParams,
     replies: { 200: rfq },
     handle: async ({ caller: { accountId }, params }) => {
-      const found = isUuid(params.id) ? await findRfq(deps.db, params.id) : null;
+      const found = await withStandings(
+        deps,
+        async () => (isUuid(params.id) ? findRfq(deps.db, params.id) : null),
+        (rfq) => (rfq === null ? [] : [rfq.creatorId]),
+      );
       if (found === null) throw unknownRfq(params.id);
       // Only an addressed RFQ depends on what its viewer holds.
       const depends = found.targetAddress !== null && found.creatorId !== accountId;
@@ -129,7 +136,11 @@ async function load(
     validUntilMs = Math.min(validUntilMs, ...found.map((each) => each.expiresAt.getTime()));
     return found;
   };
-  const { rows, nextCursor } = await pageOf(deps, query, { ...listed, ...filters }, find);
+  const { rows, nextCursor } = await withStandings(
+    deps,
+    () => pageOf(deps, query, { ...listed, ...filters }, find),
+    (page) => page.rows.map(({ creatorId }) => creatorId),
+  );
   const rfqs = rows.map((each) => rfqView(each, nowMs, listed.list !== 'rfqs'));
   return { json: Buffer.from(JSON.stringify({ rfqs, nextCursor })), validUntilMs };
 }

@@ -24,7 +24,9 @@ test('a first quote is 201, the next of the same maker 200 on the same thread', 
   const first = await quote(maker, rfqId);
   const { thread } = first.body;
   assert.equal(first.status, 201);
-  const { id: threadId, legs, messages, rules, createdAt, updatedAt, rfq: shown, ...rest } = thread;
+  const { id: threadId, legs, messages, rules, createdAt, updatedAt, rfq: shown, ...more } = thread;
+  const { makerStanding, ...rest } = more;
+  assert.equal(makerStanding.settled, 0);
   const { a, b } = legs;
   assert.deepEqual([a.chain, a.amount, a.long], ['evm-dev', price, false]);
   assert.deepEqual([b.chain, b.amount, b.long], ['bitcoin', '100000', true]);

@@ -3,6 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import { parseBaseUnits } from '../../../core/amounts.ts';
 import { parseHashlock } from '../../../core/hashlock.ts';
+import { findRecord } from '../../db/agreements.ts';
 import { listOwnThreads } from '../../db/own-threads.ts';
 import { findRfq } from '../../db/rfqs.ts';
 import { listThreads } from '../../db/threads.ts';
@@ -10,13 +11,12 @@ import { accept } from '../../market/agreement.ts';
 import { feedWriting } from '../../market/book.ts';
 import { threadsPage } from '../../market/bounds.ts';
 import type { Offered } from '../../market/negotiation.ts';
-import { type AccountRecord, recordOf } from '../../market/records.ts';
 import { unknownRfq } from '../../market/rfqs.ts';
+import { recount, standingView, withStandings } from '../../market/standing.ts';
 import { preparePropose, propose, readThread, unknownThread } from '../../market/threads.ts';
 import { threadView } from '../../market/views.ts';
 import type { Deps } from '../../ports/deps.ts';
 import { isUuid } from '../../ports/ids.ts';
-import { createMoments } from '../../ports/moments.ts';
 import { swapOfCaller } from '../../settle/access.ts';
 import { swapView } from '../../settle/view.ts';
 import { command, read } from '../command.ts';
@@ -27,8 +27,6 @@ import * as shapes from '../schemas/thread.ts';
 import { rfqParams } from './rfqs.ts';
 
 const tag = 'threads';
-/** What it counts is over: it is read again for what ends meanwhile. */
-const [recordMs, mostRecords] = [600_000, 10_000];
 const dayMs = 86_400_000;
 const params = idParams(threadId);
 
@@ -86,14 +84,20 @@ function registerReads(app: FastifyInstance, deps: Deps): void {
       const rfqId = params.id.toLowerCase();
       const found = isUuid(rfqId) ? await findRfq(deps.db, rfqId) : null;
       if (found === null) throw unknownRfq(params.id);
+      const find = (from: readonly string[] | null, limit: number) => {
+        const before = from === null ? null : { updatedAt: from[0]!, id: from[1]! };
+        return listThreads(deps.db, rfqId, viewer, before, limit);
+      };
       const page = await pageOf(
         deps,
         { limit: threadsPage, ...query },
         { list: 'threads', rfqId, viewer },
-        (from, limit) => {
-          const before = from === null ? null : { updatedAt: from[0]!, id: from[1]! };
-          return listThreads(deps.db, rfqId, viewer, before, limit);
-        },
+        (from, limit) =>
+          withStandings(
+            deps,
+            () => find(from, limit),
+            (found) => found.map(({ makerId }) => makerId),
+          ),
         ({ updatedAt, id }) => [updatedAt.toISOString(), id],
       );
       const nowMs = deps.now();
@@ -131,13 +135,18 @@ function registerReads(app: FastifyInstance, deps: Deps): void {
     about: 'One thread. Only its two parties see it.',
     params,
     replies: { 200: shapes.thread },
-    handle: async ({ caller, params }) =>
-      threadView(deps, await readThread(deps.db, caller.accountId, threadIdOf(params)), deps.now()),
+    handle: async ({ caller: { accountId }, params }) => {
+      const thread = await withStandings(
+        deps,
+        () => readThread(deps.db, accountId, threadIdOf(params)),
+        ({ makerId, takerId }) => [makerId, takerId],
+      );
+      return threadView(deps, thread, deps.now());
+    },
   });
 }
 
 function registerRecord(app: FastifyInstance, deps: Deps): void {
-  const records = createMoments<AccountRecord>(recordMs, mostRecords);
   read({ app, deps, tag }, '/v1/threads/:id/record', 'getOtherRecord', {
     about:
       'How the other side of this thread kept what it agreed to in the last 29 days. It moves ' +
@@ -147,17 +156,10 @@ function registerRecord(app: FastifyInstance, deps: Deps): void {
     handle: async ({ caller, params }) => {
       const { makerId, takerId } = await readThread(deps.db, caller.accountId, threadIdOf(params));
       const accountId = caller.accountId === makerId ? takerId : makerId;
-      const nowMs = deps.now();
-      const key = `${accountId} ${Math.floor(nowMs / dayMs)}`;
-      const kept = await records.of(key, () => recordOf(deps.db, accountId, nowMs));
-      const { from, until, since, ...counts } = kept;
-      return {
-        accountId,
-        since: new Date(Math.floor(since.getTime() / dayMs) * dayMs).toISOString(),
-        countedFrom: new Date(from * 1_000).toISOString(),
-        countedUntil: new Date(until * 1_000).toISOString(),
-        ...counts,
-      };
+      await recount(deps.db, [accountId], deps.now());
+      const { since, kept } = await findRecord(deps.db, accountId);
+      const day = Math.floor(since.getTime() / dayMs) * dayMs;
+      return { accountId, since: new Date(day).toISOString(), ...standingView(kept) };
     },
   });
 }

@@ -3,6 +3,7 @@
 import { priceAgreements, priceWindowSeconds } from '../../market/bounds.ts';
 import * as s from './common.ts';
 import { rules } from './rules.ts';
+import { standingFields } from './standing.ts';
 
 const direction = s.oneOf(['sell_base', 'buy_base'], 'what the taker does with the base asset');
 const otherId = '01936b1e-8a12-7d47-b1e0-6f38a9c5d204';
@@ -97,13 +98,7 @@ export const pair = s.model('Pair', 'What a trade would mean.', {
 export const accountRecord = s.model('AccountRecord', 'How the other side kept its agreements.', {
   accountId: s.accountId,
   since: s.instant('the day on which the account was made'),
-  countedFrom: s.instant('swaps are counted that were agreed from then on'),
-  countedUntil: s.instant('and before then: the beginning of today, UTC'),
-  settled: s.int('swaps in which both sides were paid', 41),
-  abandoned: s.int('swaps that ended because it did not fund or reveal in its turn', 1),
-  medianFundSeconds: s.nullable(
-    s.int('from its turn to fund until its funding was seen; null of fewer than three', 140),
-  ),
+  ...standingFields,
 });
 
 const chain = s.group('One chain.', {

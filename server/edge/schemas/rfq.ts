@@ -1,7 +1,8 @@
 // Shapes of requests for quote.
 
-import { ttlSeconds } from '../../market/bounds.ts';
+import { minSettled, ttlSeconds } from '../../market/bounds.ts';
 import * as s from './common.ts';
+import { standing } from './standing.ts';
 
 const { least: minimum, most: maximum } = ttlSeconds;
 const direction = s.oneOf(['sell_base', 'buy_base'], 'what the creator does with the base asset');
@@ -18,6 +19,9 @@ const terms = {
 };
 const asked = s.as(s.amount, 'the asking price, in base units of the quote asset', '250000000');
 
+const minSettledWords = 'takes quotes of accounts with at least so many settled swaps';
+const minSettledBounds = { minimum: minSettled.least, maximum: minSettled.most };
+
 export const createRfq = s.form('CreateRfq', 'What quotes are asked for.', {
   ...terms,
   ttlSeconds: s.int('lifetime in seconds', 3_600, { minimum, maximum }),
@@ -26,6 +30,7 @@ export const createRfq = s.form('CreateRfq', 'What quotes are asked for.', {
   targetAddress: s.optional(
     s.bounded('with `private` only: who holds it may quote, nobody else', s.examples.evm, 128),
   ),
+  minSettled: s.optional(s.int(minSettledWords, 5, minSettledBounds)),
 });
 
 export const rfq = s.model('Rfq', 'A request for quote.', {
@@ -34,7 +39,9 @@ export const rfq = s.model('Rfq', 'A request for quote.', {
   status,
   visibility,
   askAmount: s.nullable(s.text('the asking price, in base units of the quote asset', '250000000')),
+  minSettled: s.nullable(s.int(`${minSettledWords}; null: everybody’s`, 5)),
   creatorId: s.as(s.accountId, 'UUID of the account that asks'),
+  creatorStanding: s.nullable(standing, 'how it kept its agreements; null: nobody has counted yet'),
   createdAt: s.instant('when it was posted'),
   expiresAt: s.instant('when it ends by itself'),
   targetAddress: s.optional(s.text('for its creator and who holds it to see', s.examples.evm)),

@@ -5,6 +5,7 @@ import { mostQuotesAtOnce, validForSeconds } from '../../market/bounds.ts';
 import * as s from './common.ts';
 import { rfq } from './rfq.ts';
 import { rules, rulesInput } from './rules.ts';
+import { standing } from './standing.ts';
 import { swapSchema } from './swap.ts';
 
 const party = (description: string) => s.oneOf(['maker', 'taker'], description);
@@ -83,6 +84,7 @@ export const thread = s.model('Thread', 'A negotiation between the maker and the
   id: s.threadId,
   rfqId: s.rfqId,
   makerId: s.as(s.accountId, 'UUID of the account that quotes'),
+  makerStanding: s.nullable(standing, 'how the maker kept its agreements; null: not counted yet'),
   takerId: s.as(s.accountId, 'UUID of the account that asked'),
   status: s.oneOf(threadStatuses, 'where it stands'),
   quoteAmount,

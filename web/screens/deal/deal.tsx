@@ -10,7 +10,7 @@ import { useAssets } from '../../market/assets.ts';
 import { market } from '../../market/client.ts';
 import { now } from '../../market/clock.ts';
 import { type Standing, standingOf } from '../../market/offers.ts';
-import { priceOf, usePrice, useRecord } from '../../market/pairs.ts';
+import { priceOf, usePrice } from '../../market/pairs.ts';
 import { useSession } from '../../market/session.ts';
 import { assetAmountText } from '../../parts/amount-text.ts';
 import { Answer } from '../../parts/answer.tsx';
@@ -215,11 +215,10 @@ function Against({ reference, quote, isKnown }: AgainstProps) {
 }
 
 function OtherSide({ thread, party }: { thread: Thread; party: Party }) {
-  const { data } = useRecord(thread.id);
-  if (data === undefined) return null;
+  const other = party === 'taker' ? thread.makerStanding : thread.rfq.creatorStanding;
   return (
     <p className="soft">
-      {text(party === 'taker' ? 'deal.maker' : 'deal.taker')}: {recordText(data)}
+      {text(party === 'taker' ? 'deal.maker' : 'deal.taker')}: {recordText(other)}
     </p>
   );
 }

@@ -3,7 +3,6 @@
 import { Link } from '@tanstack/react-router';
 import type { Asset } from '../../../sdk/types.ts';
 import type { Offer } from '../../market/offers.ts';
-import { useRecord } from '../../market/pairs.ts';
 import { assetAmountText } from '../../parts/amount-text.ts';
 import { AssetAmount } from '../../parts/asset-amount.tsx';
 import { Countdown } from '../../parts/clock.tsx';
@@ -48,7 +47,7 @@ export function Offers({ offers, quote, isGot }: OffersProps) {
         {
           key: 'maker',
           label: text('order.col.maker'),
-          cell: ({ thread }) => <Record threadId={thread.id} />,
+          cell: ({ thread }) => recordText(thread.makerStanding),
         },
         {
           key: 'move',
@@ -108,11 +107,4 @@ function Against({ bps }: { readonly bps: number | null }) {
       {text(bps > 0 ? 'order.better' : 'order.worse', { percent })}
     </span>
   );
-}
-
-/** What is known of the other side of a thread. */
-function Record({ threadId }: { readonly threadId: string }) {
-  const { data } = useRecord(threadId);
-  if (data === undefined) return <span className="soft">{text('order.unknown')}</span>;
-  return <>{recordText(data)}</>;
 }

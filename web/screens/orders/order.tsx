@@ -23,6 +23,7 @@ import { Clock } from '../../parts/clock.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { useNow } from '../../parts/now.ts';
+import { recordText } from '../../parts/record.ts';
 import { Screen } from '../../parts/screen.tsx';
 import { SignedIn } from '../../parts/signed-in.tsx';
 import { tell, useTellState } from '../../parts/tell.ts';
@@ -173,6 +174,14 @@ function Shown({ rfq, assets, isOwn }: ShownProps) {
           {rfq.targetAddress
             ? text('order.private.address', { address: rfq.targetAddress })
             : text(isOwn ? 'order.private.link' : 'order.private.visitor')}
+        </p>
+      )}
+      {typeof rfq.minSettled === 'number' && (
+        <p className="soft">{text('order.settled', { count: rfq.minSettled })}</p>
+      )}
+      {!isOwn && (
+        <p className="soft">
+          {text('order.asked_by')}: {recordText(rfq.creatorStanding)}
         </p>
       )}
       {!live && <Ended rfq={rfq} status={status} assets={assets} isOwn={isOwn} />}

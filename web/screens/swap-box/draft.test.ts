@@ -72,6 +72,7 @@ test('the exact side is the base, and the other one the asking price', () => {
   );
   const { body } = wanted({ audience: 'address', address: ' 0xab ' });
   assert.deepEqual([body.visibility, body.targetAddress], ['private', '0xab']);
+  assert.deepEqual([body.minSettled, wanted({ minSettled: '5' }).body.minSettled], [undefined, 5]);
   // Typed for somebody, then opened to all: nobody is named.
   assert.equal(wanted({ address: '0xab' }).body.targetAddress, undefined);
 });
@@ -116,6 +117,7 @@ test('a link brings back what was typed', () => {
     exact: fc.constantFrom('give', 'get'),
     ttl: fc.constantFrom('600', '3600', '604800'),
     audience: fc.constantFrom('public', 'link', 'address'),
+    minSettled: fc.constantFrom('0', '1', '50'),
   });
   fc.assert(
     fc.property(any, (one) => assert.deepEqual(draftOf(searchOf(one)), { ...one })),

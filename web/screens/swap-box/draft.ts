@@ -24,13 +24,16 @@ export type Draft = {
   readonly ttl: string;
   readonly audience: Audience;
   readonly address: string;
+  /** Settled swaps that who quotes must have; '0': none. */
+  readonly minSettled: string;
 };
 
 export const lifetimes = ['600', '3600', '21600', '86400', '604800'] as const;
+export const standings = ['0', '1', '5', '20', '50'] as const;
 
 export const emptyDraft: Draft = {
   ...{ give: '', get: '', giveAmount: '', getAmount: '', exact: 'give' },
-  ...{ ttl: '3600', audience: 'public', address: '' },
+  ...{ ttl: '3600', audience: 'public', address: '', minSettled: '0' },
 };
 
 function otherSide(side: Side): Side {
@@ -112,6 +115,7 @@ export function understood(draft: Draft, assets: readonly Asset[], locale?: stri
     visibility: draft.audience === 'public' ? 'public' : 'private',
     ...(ask.units === null ? {} : { askAmount: ask.units.toString() }),
     ...(draft.audience === 'address' ? { targetAddress: address } : {}),
+    ...(draft.minSettled === '0' ? {} : { minSettled: Number(draft.minSettled) }),
   };
   const amounts = { baseAmount: exact.units, askAmount: ask.units };
   return { ok: true, wanted: { give, get, base, quote, ...amounts, body } };
@@ -156,6 +160,7 @@ export function draftOf(search: Readonly<Record<string, unknown>>): Draft {
     exact: oneOf('exact', ['give', 'get']),
     ttl: oneOf('ttl', lifetimes),
     audience: oneOf('audience', ['public', 'link', 'address']),
+    minSettled: oneOf('minSettled', standings),
   };
 }
 

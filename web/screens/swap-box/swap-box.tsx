@@ -31,6 +31,7 @@ import {
   lifetimes,
   type Side,
   searchOf,
+  standings,
   type Understood,
   understood,
   type Wanted,
@@ -155,10 +156,14 @@ function Identity({ asset }: { readonly asset: Asset }) {
 
 const audiences: readonly Audience[] = ['public', 'link', 'address'];
 
+const settledText = (value: string) =>
+  value === '0' ? text('swap_box.settled.any') : text('swap_box.settled.least', { count: value });
+
 function Options({ draft, onChange }: Pick<SideProps, 'draft' | 'onChange'>) {
-  const { audience, ttl, address } = draft;
+  const { audience, ttl, address, minSettled } = draft;
+  const isOpen = audience === 'address' || minSettled !== '0';
   return (
-    <details className="panel swap-options" open={audience === 'address'}>
+    <details className="panel swap-options" open={isOpen}>
       <summary>
         {text('swap_box.options', {
           who: text(`swap_box.audience.${audience}`),
@@ -181,8 +186,15 @@ function Options({ draft, onChange }: Pick<SideProps, 'draft' | 'onChange'>) {
           onChange={(next) => onChange({ ...draft, ttl: next })}
           options={lifetimes.map((value) => ({ value, label: text(`swap_box.ttl.${value}`) }))}
         />
+        <Select
+          label={text('swap_box.settled')}
+          value={minSettled}
+          onChange={(next) => onChange({ ...draft, minSettled: next })}
+          options={standings.map((value) => ({ value, label: settledText(value) }))}
+        />
       </div>
       <p className="hint">{text(`swap_box.audience.${audience}.hint`)}</p>
+      {minSettled !== '0' && <p className="hint">{text('swap_box.settled.hint')}</p>}
       {audience === 'address' && (
         <TextField
           mono

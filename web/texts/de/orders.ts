@@ -46,6 +46,8 @@ export const orders: Words<typeof english> = {
   'order.private.visitor':
     'Privat: sie steht in keiner Liste. Gilt sie nur einem Konto, wird das Angebot jedes anderen abgelehnt.',
   'order.private.address': 'Privat: nur das Konto mit {address} darf anbieten.',
+  'order.settled': 'Nur Konten mit mindestens {count} erledigten Swaps dürfen anbieten.',
+  'order.asked_by': 'Wer fragt, in den letzten 29 Tagen',
   'order.you_ask': 'Du verlangst {amount}.',
   'order.they_ask': 'Sie verlangen {amount}.',
   'order.quotes': 'Angebote',
@@ -67,6 +69,7 @@ export const orders: Words<typeof english> = {
   'order.unknown': 'nicht bekannt',
   'record.settled': '{count} erledigt',
   'record.abandoned': '{count} nicht zu Ende gebracht',
+  'record.refunded': '{count} zurückgeholt',
   'record.median': 'sperrt binnen {time}',
   'record.new': 'noch keine Swaps',
   'order.move.agreed': 'Vereinbart',

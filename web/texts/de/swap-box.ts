@@ -50,6 +50,11 @@ export const swapBox: Words<typeof english> = {
     'Sie steht nicht im Markt. Du bekommst einen Link und einen QR-Code zum Weitergeben.',
   'swap_box.audience.address.hint':
     'Sie steht nicht im Markt. Nur das Konto mit dieser Wallet darf anbieten und erfährt es sofort, wenn es zuhört.',
+  'swap_box.settled': 'Bisherige Swaps des Anbieters',
+  'swap_box.settled.any': 'Jedes Konto',
+  'swap_box.settled.least': 'Mindestens {count} erledigt',
+  'swap_box.settled.hint':
+    'Es zählen erledigte Swaps der letzten 29 Tage, je Gegenseite einer am Tag. Weniger Maker dürfen anbieten, und weniger springen ab.',
   'swap_box.address': 'Adresse, die anbieten darf',
   'swap_box.costs': 'Was es kostet',
   'swap_box.costs.none': 'Wähle beide Coins, um die Kosten zu sehen.',

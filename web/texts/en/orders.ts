@@ -42,6 +42,8 @@ export const orders = {
   'order.private.visitor':
     'Private: it is in no list. If it is meant for one account alone, a quote of any other is refused.',
   'order.private.address': 'Private: only the account with {address} may quote.',
+  'order.settled': 'Only accounts with at least {count} settled swaps may quote.',
+  'order.asked_by': 'Who asks, in the last 29 days',
   'order.you_ask': 'You ask for {amount}.',
   'order.they_ask': 'They ask for {amount}.',
   'order.quotes': 'Quotes',
@@ -63,6 +65,7 @@ export const orders = {
   'order.unknown': 'not known',
   'record.settled': '{count} done',
   'record.abandoned': '{count} left unfinished',
+  'record.refunded': '{count} taken back',
   'record.median': 'locks within {time}',
   'record.new': 'no swaps yet',
   'order.move.agreed': 'Agreed',

@@ -45,6 +45,11 @@ export const swapBox = {
   'swap_box.audience.link.hint': 'It is not in the book. You get a link and a QR code to send.',
   'swap_box.audience.address.hint':
     'It is not in the book. Only the account with this wallet may quote, and is told at once if it listens.',
+  'swap_box.settled': 'History of who quotes',
+  'swap_box.settled.any': 'Any account',
+  'swap_box.settled.least': 'At least {count} settled',
+  'swap_box.settled.hint':
+    'Settled swaps of the last 29 days count, one a day with each other side. Fewer makers may quote, and fewer walk away.',
   'swap_box.address': 'Address of who may quote',
   'swap_box.costs': 'What it costs',
   'swap_box.costs.none': 'Choose both assets to see the costs.',

@@ -1,0 +1,235 @@
+// How accounts kept what they agreed to: what is counted, who is told, whom an RFQ refuses, and how
+// many swaps one may agree to and not fund.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { refused } from '../edge/testing/edge.ts';
+import { negotiating, price, secretLock } from '../edge/testing/negotiating.ts';
+import { accept } from './agreement.ts';
+import { untilBlocked } from './testing/blocked.ts';
+import { placesOf } from './unfunded.ts';
+
+const market = await negotiating({ settings: { unfundedSwaps: 2 } });
+const { taker, deps, sql } = market;
+const dayMs = 86_400_000;
+// No midnight comes by itself.
+deps.freeze();
+/** The next midnight. */
+const tomorrow = () => deps.advance(dayMs - (deps.now() % dayMs));
+
+const named = `update legs set escrow = swap_id || leg, payout_address = 'p', refund_address = 'r'
+  where swap_id = $1`;
+const planned = `insert into escrows (chain, address, swap_id, leg, terms, facts, created_at)
+  select l.chain, l.escrow, l.swap_id, l.leg, '{}', '{"funded": null}', s.created_at
+  from legs l join swaps s on s.id = l.swap_id where s.id = $1`;
+const fund = (leg: 'a' | 'b', seconds: number) =>
+  `update escrows set facts = facts || '{"funded": {"deep": true}}', funding_deep_at = created_at,
+    funding_seen_at = created_at + interval '${seconds} seconds'
+    where swap_id = $1 and leg = '${leg}'`;
+
+/** A swap of two traders, of whom the first asked and gives bitcoin, which is long. */
+async function swapped(
+  [own, other]: readonly (typeof taker)[],
+  status: string,
+  ...changes: string[]
+): Promise<string> {
+  const { id } = await market.rfq({}, own);
+  const quoted = (await market.quote(other!, id)).body.thread.id;
+  await market.accept(own!, quoted, { hashlock: secretLock() });
+  const { swap } = (await market.accept(other!, quoted)).body;
+  await sql('update swaps set status = $2 where id = $1', swap.id, status);
+  for (const text of [named, planned, ...changes]) await sql(text, swap.id);
+  return swap.id;
+}
+
+const counts = ({ agreed, settled, abandoned, refunded, medianFundSeconds }: Counts) => ({
+  ...{ agreed, settled, abandoned, refunded, medianFundSeconds },
+});
+type Counts = Record<
+  'agreed' | 'settled' | 'abandoned' | 'refunded' | 'medianFundSeconds',
+  number | null
+>;
+const none = { agreed: 0, settled: 0, abandoned: 0, refunded: 0, medianFundSeconds: null };
+
+test('an account’s standing counts whole days that are over, and what was its own to do', async () => {
+  const [own, other, third] = [
+    await market.trader(),
+    await market.trader(),
+    await market.trader(),
+  ] as const;
+  const { id } = await market.rfq({}, own);
+  const open = (await market.quote(other, id)).body.thread.id as string;
+  const record = async (by: typeof taker) => (await by.get(`/v1/threads/${open}/record`)).body;
+  refused(await third.get(`/v1/threads/${open}/record`), '404 unknown_thread');
+  const today = await record(own);
+  assert.deepEqual(counts(today), none);
+  assert.equal(today.accountId, other.accountId);
+  assert.equal((await record(other)).accountId, own.accountId);
+  assert.equal(Date.parse(today.since) % dayMs, 0);
+  const both = [own, other];
+  const unnamed = (by: 'a' | 'b') =>
+    `update legs set escrow = null, refund_address = null where swap_id = $1 and leg = '${by}'`;
+  const unpaid = (leg: 'a' | 'b') => `update legs set escrow = null, payout_address = null
+    where swap_id = $1 and leg = '${leg}'`;
+  for (const seconds of [30, 50, 90]) {
+    await swapped(both, 'counterparty_claimed', fund('b', seconds), fund('a', 2 * seconds));
+  }
+  await swapped([own, third], 'counterparty_claimed');
+  await swapped(both, 'expired'); // The initiator did not fund.
+  await swapped(both, 'expired', unnamed('b'));
+  await swapped(both, 'expired', unpaid('b')); // The other side did not say where it is paid.
+  await swapped(both, 'refunded', fund('b', 50)); // The other side did not fund.
+  await swapped(both, 'refunded', fund('b', 50), fund('a', 100)); // No secret was shown.
+  // The initiator did not say where it is paid, so the other side could not fund.
+  await swapped(both, 'refunded', fund('b', 50), unpaid('a'));
+  const passed = (deadline: string, by: number) =>
+    `update swaps set ${deadline} = agreed_at / 86400 * 86400 + 86400 - ${by} where id = $1`;
+  // Money is still locked, and it is known already through whom.
+  const revealable = [fund('b', 50), fund('a', 100), passed('reveal_by', 1)];
+  await swapped(both, 'counterparty_funded', ...revealable);
+  const stillInTime = passed('reveal_by', 0);
+  await swapped(both, 'counterparty_funded', ...revealable.slice(0, 2), stillInTime);
+  const high = await swapped(both, 'half_settled', fund('b', 50));
+  await sql(
+    `update assets set high_value_from = 500000 where id =
+      (select asset_id from legs where swap_id = $1 and leg = 'b')`,
+    high,
+  );
+  await sql(`update legs set amount = 500000 where swap_id = $1 and leg = 'b'`, high);
+  await swapped(both, 'initiator_funded', fund('b', 50), passed('counterparty_fund_by', 1));
+  assert.deepEqual(counts(await record(other)), none);
+  tomorrow();
+  const [mine, theirs] = [await record(other), await record(own)];
+  assert.deepEqual(counts(mine), {
+    ...{ agreed: 2, settled: 2, abandoned: 5, refunded: 4, medianFundSeconds: 50 },
+  });
+  assert.deepEqual(counts(theirs), {
+    ...{ agreed: 1, settled: 1, abandoned: 3, refunded: 4, medianFundSeconds: 100 },
+  });
+  assert.deepEqual(mine.high, { agreed: 1, settled: 0, abandoned: 0, refunded: 1 });
+  assert.equal(Date.parse(mine.countedUntil), Math.floor(deps.now() / dayMs) * dayMs);
+  assert.equal(Date.parse(mine.countedUntil) - Date.parse(mine.countedFrom), 29 * dayMs);
+  // It goes with what the account asks and quotes, for all who see that.
+  const posted = await market.rfq({}, own);
+  const { accountId: _, since: __, ...standing } = mine;
+  assert.deepEqual(posted.creatorStanding, standing);
+  const quoted = (await market.quote(other, posted.id)).body.thread;
+  const { settled } = quoted.makerStanding;
+  assert.deepEqual([quoted.rfq.creatorStanding, settled], [standing, theirs.settled]);
+  deps.advance(30 * dayMs);
+  const thread = (await own.get(`/v1/threads/${open}`)).body;
+  assert.deepEqual(
+    [counts(thread.makerStanding), counts(thread.rfq.creatorStanding)],
+    [none, none],
+  );
+});
+
+test('an RFQ may want settled swaps of who quotes it, those of days that are over', async () => {
+  const [own, maker, other] = [
+    await market.trader(),
+    await market.trader(),
+    await market.trader(),
+  ] as const;
+  await swapped([own, maker], 'counterparty_claimed');
+  const rfq = await market.rfq({ minSettled: 2 });
+  assert.equal(rfq.minSettled, 2);
+  const listed = (await maker.get('/v1/rfqs')).body.rfqs;
+  assert.equal(listed.find(({ id }: { id: string }) => id === rfq.id).minSettled, 2);
+  tomorrow();
+  await swapped([maker, other], 'counterparty_claimed');
+  const wants = async () => {
+    const { id } = await market.rfq({ minSettled: 2 });
+    return market.quote(maker, id);
+  };
+  const early = await wants();
+  refused(early, '403 too_few_settled');
+  assert.match(early.body.error, /at least 2 settled swaps; yours has 1 of the 29 days before/);
+  const { id } = await market.rfq({ minSettled: 1 });
+  assert.equal((await market.quote(maker, id)).status, 201);
+  tomorrow();
+  assert.equal((await wants()).status, 201);
+  for (const minSettled of [0, 1_001, 1.5, '2']) {
+    refused(await taker.post('/v1/rfqs', market.wanted({ minSettled })), '400 bad_field');
+  }
+});
+
+test('places for unfunded swaps are earned by settling, and lost by abandoning', () => {
+  for (const [settled, abandoned, free, places] of [
+    ...[[0, 0, 5, 5] as const, [3, 0, 5, 5] as const, [4, 0, 5, 6] as const],
+    ...[[0, 1, 5, 3] as const, [0, 2, 5, 1] as const, [4, 9, 5, 1] as const],
+    ...[[379, 0, 5, 99] as const, [400, 0, 5, 100] as const, [0, 0, 1_000, 1_000] as const],
+  ]) {
+    assert.equal(placesOf({ settled, abandoned }, free), places, `${settled} ${abandoned} ${free}`);
+  }
+});
+
+/** A thread that the first, who asked and is the initiator, has accepted. */
+async function accepted([own, other]: readonly (typeof taker)[]): Promise<string> {
+  const { id } = await market.rfq({}, own);
+  const threadId = (await market.quote(other!, id)).body.thread.id;
+  const { status, body } = await market.accept(own!, threadId, { hashlock: secretLock() });
+  assert.equal(status, 200, JSON.stringify(body));
+  return threadId;
+}
+
+test('who has its places full of unfunded swaps agrees to none, as either side, and by no race', async () => {
+  const [own, other, third] = [
+    await market.trader(),
+    await market.trader(),
+    await market.trader(),
+  ] as const;
+  const threads = [await accepted([own, other]), await accepted([own, third])] as const;
+  const waiting = await accepted([own, third]);
+  assert.equal((await market.accept(other, threads[0])).status, 200);
+  // One place is left, and two acceptances want it.
+  const gate = Promise.withResolvers<void>();
+  const reached = Promise.withResolvers<void>();
+  const first = market.db.transaction(async (tx) => {
+    const words = { quoteAmount: BigInt(price), hashlock: null };
+    await accept(tx, deps, third.accountId, threads[1], words);
+    reached.resolve();
+    await gate.promise;
+  });
+  first.catch(reached.resolve);
+  await reached.promise;
+  const second = market.accept(third, waiting);
+  await untilBlocked(market.db, 1);
+  gate.resolve();
+  await first;
+  const lost = await second;
+  refused(lost, '409 too_many_unfunded');
+  assert.match(lost.body.error, /^the other side has agreed to as many/);
+  const { id } = await market.rfq({}, own);
+  const quoted = (await market.quote(other, id)).body.thread.id;
+  const full = await market.accept(own, quoted, { hashlock: secretLock() });
+  refused(full, '409 too_many_unfunded');
+  assert.match(
+    full.body.error,
+    /agreed to 2 swaps that it has not funded yet; it may have 2: 2, and/,
+  );
+  // Its counterparty has one place less as well, until the initiator may fund no more.
+  const filled = await accepted([await market.trader(), other]);
+  assert.equal((await market.accept(other, filled)).status, 200);
+  const more = await accepted([await market.trader(), other]);
+  refused(await market.accept(other, more), '409 too_many_unfunded');
+  await sql('update swaps set initiator_fund_by = 0 where thread_id = $1', filled);
+  assert.equal((await market.accept(other, more)).status, 200);
+  // A funding that is seen frees the place of who made it.
+  const { swapId } = (await own.get(`/v1/threads/${threads[0]}`)).body;
+  for (const text of [named, planned, fund('b', 9)]) await sql(text, swapId);
+  assert.equal((await market.accept(own, quoted, { hashlock: secretLock() })).status, 200);
+  // What was abandoned takes places for as long as it is counted.
+  await sql(`update swaps set status = 'expired' where taker_id = $1`, own.accountId);
+  await sql(
+    `update legs set escrow = swap_id || leg, payout_address = 'p', refund_address = 'r'
+    where swap_id in (select id from swaps where taker_id = $1)`,
+    own.accountId,
+  );
+  const last = await accepted([own, third]);
+  assert.equal((await market.accept(third, last)).status, 200);
+  const { id: next } = await market.rfq({}, own);
+  const late = (await market.quote(third, next)).body.thread.id;
+  const gone = await market.accept(own, late, { hashlock: secretLock() });
+  refused(gone, '409 too_many_unfunded');
+  assert.match(gone.body.error, /it may have 1: .* less 2 for each of 2 abandoned/);
+});
