@@ -30,6 +30,7 @@ import type {
   Swap,
   Thread,
   Webhook,
+  WebhookEvent,
 } from './types.ts';
 
 export type CallOptions = Pick<Request, 'idempotencyKey' | 'signal'>;
@@ -235,9 +236,11 @@ function settlement({ get, post }: Asking) {
 function webhooks({ get, post, remove }: Asking) {
   const webhookAt = (id: string) => `/webhooks/${segment(id)}`;
   return {
-    /** `events` empty or left out: all of them. The secret is told this once. */
-    registerWebhook: (body: { url: string; events?: readonly string[] }, how: CallOptions = {}) =>
-      post<{ webhook: Webhook; secret: string }>('/webhooks', how, { body }),
+    /** `events` empty or left out: all but the `thread.` ones. The secret is told this once. */
+    registerWebhook: (
+      body: { url: string; events?: readonly WebhookEvent[] },
+      how: CallOptions = {},
+    ) => post<{ webhook: Webhook; secret: string }>('/webhooks', how, { body }),
     webhooks: (query: PageOptions = {}, how: CallOptions = {}) =>
       get<Page<'webhooks', ListedWebhook>>('/webhooks', how, { query }),
     removeWebhook: (id: string, how: CallOptions = {}) => remove<{ ok: true }>(webhookAt(id), how),
