@@ -1,25 +1,56 @@
-// What the SDK weighs as a package: to fetch, and on the disk.
+// What the SDK weighs as a package: to fetch, on the disk, and in a page that uses a part of it.
 
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pack } from '../scripts/package-build.ts';
+import { gzipSync } from 'node:zlib';
+import { installOffline, pack } from '../scripts/package-build.ts';
+import { bundlers } from '../test/support/bundlers.ts';
 import { atMost, type Row } from './report.ts';
 
 const mostBytes = 440 * 1_024;
 const mostUnpackedBytes = 1_550 * 1_024;
 const mostFiles = 360;
 
+/** Minified by esbuild; `most` gzipped, in bytes. */
+const pages = [
+  {
+    name: 'a page that only verifies',
+    program: `export { verifySwap } from '@parley/sdk/verify';
+      export { verifyMaterial } from '@parley/sdk/verify-material';`,
+    most: 72 * 1_024,
+  },
+  {
+    name: 'a page that only asks the market',
+    program: "export { parleyClient } from '@parley/sdk/client';",
+    most: 3 * 1_024,
+  },
+  {
+    name: 'a page that settles on EVM',
+    program: `export { settle } from '@parley/sdk/settle';
+      export { evmSource } from '@parley/sdk/sources/evm';`,
+    most: 190 * 1_024,
+  },
+] as const;
+
 export async function benchPackage(): Promise<Row[]> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-bench-package-'));
   try {
-    const { bytes, unpackedBytes, files } = await pack('sdk', folder);
+    const { file, bytes, unpackedBytes, files } = await pack('sdk', folder);
+    await installOffline(file, folder);
+    await writeFile(join(folder, 'package.json'), '{ "type": "module", "private": true }');
     const row = (name: string, value: number, limit: number, unit: string) =>
       atMost(`package: ${name}`, { value, unit, limit, bar: 1 }, 'its budget');
+    const inPages: Row[] = [];
+    for (const { name, program, most } of pages) {
+      const { code } = await bundlers.esbuild(folder, program);
+      inPages.push(row(`${name}, gzipped`, gzipSync(code).length, most, 'B'));
+    }
     return [
       row('tarball', bytes, mostBytes, 'B'),
       row('unpacked', unpackedBytes, mostUnpackedBytes, 'B'),
       row('files', files.length, mostFiles, ''),
+      ...inPages,
     ];
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -79,7 +79,8 @@ function stage({ sols = 10n ** 12n } = {}) {
       quote: async (rfqId, amount, { unlessAccepted } = {}) => {
         heard.push(`${rfqId} ${amount}${unlessAccepted ? ' unless accepted' : ''}`);
         if (at.refuses === '') return { id: `thread ${rfqId}` } as Thread;
-        throw new ParleyApiError({ status: 409, code: at.refuses, message: 'no' });
+        const status = { no_answer: 0, rate_limited: 429 }[at.refuses] ?? 409;
+        throw new ParleyApiError({ status, code: at.refuses, message: 'no' });
       },
       withdrawQuote: async (threadId) => {
         heard.push(`withdraw ${threadId}`);
@@ -164,6 +165,23 @@ test('the kill switch withdraws all quotes at once; when paused they end by them
     assert.deepEqual(await look(), []);
     assert.equal(promises.quotes.size, 0);
   }
+});
+
+test('a quote without an answer counts, and is sent again soon; past the budget none is', async () => {
+  const { at, book, look, promises } = stage();
+  book.set('r', rfqOf('r'));
+  at.refuses = 'no_answer';
+  assert.deepEqual(await look(), ['r 3960000000 unless accepted']);
+  assert.equal(promises.quotes.size, 1, 'it may have been taken');
+  at.refuses = 'rate_limited';
+  assert.deepEqual(await look(), []);
+  at.ms = 2_000;
+  assert.deepEqual(await look(), ['r 3960000000 unless accepted']);
+  at.refuses = '';
+  assert.deepEqual(await look(), []);
+  at.ms = 17_000;
+  assert.deepEqual(await look(), ['r 3960000000 unless accepted']);
+  assert.equal(promises.quotes.get('r')?.threadId, 'thread r');
 });
 
 test('a refusal of the market is rested on; what the taker has accepted is left to that', async () => {

@@ -26,6 +26,8 @@ const heardMs = 2_000;
 const leastLeftMs = 5_000;
 /** After a refusal of the market the same RFQ is left alone for so long. */
 const refusedRestMs = 30_000;
+/** After no answer: it is asked again whether it was taken. */
+const silentRestMs = 2_000;
 /** Quotes on their way. */
 const mostSending = 20;
 
@@ -108,14 +110,17 @@ export function createQuoting(input: QuotingInput) {
   const failed = (quote: OpenQuote, before: OpenQuote | undefined, error: unknown) => {
     const { rfq } = quote;
     const code = codeOf(error);
-    const isAnswered = error instanceof ParleyApiError && !error.unreachable;
-    const isOwn = promises.quotes.get(rfq.id) === quote;
-    // The acceptance is looked at within a moment, by the price of then.
-    if (code === 'taker_accepted' && isOwn && before) return promises.quoted(before);
-    // What may have been taken counts until its time is over.
-    if (isAnswered && isOwn) promises.unquoted(rfq.id);
-    if (code === 'rate_limited') pace.stop();
-    else resting.set(rfq.id, now() + refusedRestMs);
+    const isOver = error instanceof ParleyApiError && error.status === 429;
+    const isAnswered = isOver || (error instanceof ParleyApiError && !error.unreachable);
+    // An acceptance that came meanwhile is looked at within a moment, by the price of then.
+    const isLeft = code === 'taker_accepted';
+    if (isAnswered && promises.quotes.get(rfq.id) === quote) {
+      if (before && (isLeft || now() < before.untilMs)) promises.quoted(before);
+      else promises.unquoted(rfq.id);
+    }
+    // What has no answer may have been taken, and counts until its time is over.
+    if (isOver) pace.stop();
+    else resting.set(rfq.id, now() + (isAnswered && !isLeft ? refusedRestMs : silentRestMs));
     log.warn('quote_failed', { rfqId: rfq.id, code, error: messageOf(error) });
   };
 
@@ -161,7 +166,8 @@ export function createQuoting(input: QuotingInput) {
     if (off?.code === 'paused' && leftMs > 0) return;
     if (off !== null) return refuse(rfq, off);
     const isSame = before !== undefined && !hasMoved(before);
-    if (isSame && leftMs * lastPart > limits.quoteSeconds * 1_000) return;
+    const isThere = isSame && before.threadId !== null;
+    if (isThere && leftMs * lastPart > limits.quoteSeconds * 1_000) return;
     const match = before?.match ?? matchOf(rfq, pairs, idOf);
     if (match === null) return;
     if (Date.parse(rfq.expiresAt) - now() < leastLeftMs) {

@@ -147,7 +147,7 @@ async function trade(desk: Desk): Promise<never> {
   });
   const link: { feed: MakerFeed | null } = { feed: null };
   const quoting = createQuoting({
-    ...{ ...common, client: session.client, feed: () => link.feed },
+    ...{ ...common, client: session.once, feed: () => link.feed },
     idOf: (name) => assets.get(name)?.id,
   });
   const open = () => {

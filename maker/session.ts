@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Millis } from '../core/nominal.ts';
 import { type ParleyClient, parleyClient } from '../sdk/client.ts';
 import { ParleyApiError } from '../sdk/errors.ts';
+import type { HttpOptions } from '../sdk/http.ts';
 import { linkWallet, mintKey } from '../sdk/keys.ts';
 import { pin } from '../sdk/pin.ts';
 import type { PinnedAsset } from '../sdk/trade.ts';
@@ -25,6 +26,8 @@ type Key = { readonly key: string; readonly url: string; readonly expiresAt: str
 export type Session = {
   /** Of every moment's key. Without one the market refuses, and the chains alone are enough. */
   readonly client: ParleyClient;
+  /** The same, which tries once: what is late is decided anew. */
+  readonly once: ParleyClient;
   /** Of now: a renewed one takes its place. */
   readonly key: () => string;
   /** Mints a key where there is none that is good, and links the wallets: the account's id. */
@@ -53,13 +56,14 @@ export async function openSession(
     await keep(store, current);
     log.info('key_minted', { expiresAt, replaced });
   };
-  const client = parleyClient({
+  const byKey: HttpOptions = {
     ...options,
     fetch: (url, init) => {
       const authorization = `Bearer ${current?.key ?? ''}`;
       return fetch(url, { ...init, headers: { ...(init.headers as object), authorization } });
     },
-  });
+  };
+  const client = parleyClient(byKey);
   /** Once the wallets of this account were linked by this process or an earlier one. */
   let isKnown = current !== null;
   const me = async (): Promise<Me> => {
@@ -75,6 +79,7 @@ export async function openSession(
   };
   return {
     client,
+    once: parleyClient({ ...byKey, tries: 1 }),
     key: () => current?.key ?? '',
     signIn: async () => {
       const { userId, wallets } = await me();

@@ -15,6 +15,8 @@ import type { Metrics } from './metrics.ts';
 import type { Promises } from './promises.ts';
 import type { Session } from './session.ts';
 
+/** Between two questions of one swap to the market. */
+const leastMarketPollMs = 2_000;
 /** After a failure of a run, doubled up to the most. */
 const leastPauseMs = 1_000;
 const mostPauseMs = 60_000;
@@ -116,6 +118,8 @@ async function inputOf(
   const trade = await store.getTrade(threadId);
   return {
     ...{ swapId, client: session.client, chains, store, signal, pollMs },
+    // All swaps together ask the market twice a second at most: the budget is for quotes too.
+    marketPollMs: leastMarketPollMs + 500 * promises.open.size,
     ...(trade === null ? {} : { trade }),
     now: () => Math.floor(now() / 1_000),
     leaveToBatchMs: batchMs,

@@ -15,6 +15,8 @@ export const typeArguments: readonly string[] = [
   ...['--type-aware', '--type-check', '--threads=1', '--deny-warnings'],
   ...['--tsconfig', 'tsconfig.json'],
 ];
+/** Go collects its garbage at every doubling otherwise: a sixth of the time. */
+export const typeEnvironment = { GOGC: 'off', GOMEMLIMIT: '3GiB' } as const;
 
 const usage = `usage: npm run check
        npm run format
@@ -29,7 +31,8 @@ function understand(args: string[]): { readonly write: boolean } | null {
 }
 
 function run(command: string, args: readonly string[]): boolean {
-  return spawnSync(command, args, { cwd: root, stdio: 'inherit' }).status === 0;
+  const env = { ...process.env, ...typeEnvironment };
+  return spawnSync(command, args, { cwd: root, env, stdio: 'inherit' }).status === 0;
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

@@ -3,7 +3,7 @@
 
 import { resolve } from 'node:path';
 import { main } from '../maker/main.ts';
-import { parsed, understood, wholeNumber } from './command.ts';
+import { Misused, parsed, understood, wholeNumber } from './command.ts';
 import { runningMarket } from './demo/market.ts';
 import { prepareDevMaker } from './maker-dev.ts';
 
@@ -18,7 +18,8 @@ const usage = `usage: npm run maker -- CONFIG [run|check|status|pause|kill|resum
 
 function understand(args: string[]) {
   if (args.length === 0 || args.includes('--help')) return null;
-  const [first, ...rest] = args;
+  const [first = '', ...rest] = args;
+  if (first.startsWith('-')) throw new Misused(`"${first}" is no file of settings`);
   if (first !== 'dev') return { command: args };
   const { values } = parsed({
     args: rest,

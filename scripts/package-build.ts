@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { typeEnvironment } from './check.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -92,7 +93,9 @@ async function compile(work: string, files: readonly string[], node: string): Pr
   const project = join(work, 'tsconfig.json');
   await writeFile(project, JSON.stringify(config));
   const compiler = join(root, 'node_modules/.bin/tsc');
-  await run(compiler, ['-p', project], { cwd: root, maxBuffer: mostOutput }).catch(said);
+  const env = { ...process.env, ...typeEnvironment };
+  const options = { cwd: root, env, maxBuffer: mostOutput };
+  await run(compiler, ['-p', project, '--checkers', '1'], options).catch(said);
   return outDir;
 }
 

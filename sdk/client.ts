@@ -30,6 +30,7 @@ import type {
   Swap,
   Thread,
   Webhook,
+  WebhookEvent,
 } from './types.ts';
 
 export type CallOptions = Pick<Request, 'idempotencyKey' | 'signal'>;
@@ -157,7 +158,7 @@ function market({ get, post }: Asking) {
     /** A maker's; closes the thread until it quotes again. */
     withdrawQuote: (threadId: string, how: CallOptions = {}) =>
       threadOf(post(`${threadAt(threadId)}/withdraw`, how)),
-    /** 1 to 50 quotes, each on another RFQ; one request of the budget. An outcome each, in order. */
+    /** 1 to 50 quotes, each on another RFQ: one request of the budget. An outcome each. */
     quoteMany: async (quotes: readonly QuoteOfMany[], how: CallOptions = {}) =>
       (await post<{ outcomes: QuoteOutcome[] }>('/quotes', how, { body: { quotes } })).outcomes,
     /** All open quotes of yours, oldest first, 500 a call: again with `after: next` until null. */
@@ -235,9 +236,12 @@ function settlement({ get, post }: Asking) {
 function webhooks({ get, post, remove }: Asking) {
   const webhookAt = (id: string) => `/webhooks/${segment(id)}`;
   return {
-    /** `events` empty or left out: all of them. The secret is told this once. */
-    registerWebhook: (body: { url: string; events?: readonly string[] }, how: CallOptions = {}) =>
-      post<{ webhook: Webhook; secret: string }>('/webhooks', how, { body }),
+    /** `events` empty or left out: all but the `thread.` ones. The secret is told this once. */
+    registerWebhook: (
+      // Any text: a newer market has more of them.
+      body: { url: string; events?: readonly (WebhookEvent | (string & {}))[] },
+      how: CallOptions = {},
+    ) => post<{ webhook: Webhook; secret: string }>('/webhooks', how, { body }),
     webhooks: (query: PageOptions = {}, how: CallOptions = {}) =>
       get<Page<'webhooks', ListedWebhook>>('/webhooks', how, { query }),
     removeWebhook: (id: string, how: CallOptions = {}) => remove<{ ok: true }>(webhookAt(id), how),

@@ -324,6 +324,13 @@ export type MarketRules = {
   }[];
 };
 
+/** The `thread.` ones go to webhooks that name them, and to no other. */
+export type WebhookEvent =
+  | 'quote.created'
+  | `swap.${'agreed' | 'funded' | 'settled' | 'refunded' | 'half_settled' | 'reorged'}`
+  | 'secret.revealed'
+  | `thread.${'accepted' | 'proposed' | 'closed'}`;
+
 export type Webhook = {
   id: string;
   url: string;

@@ -4,13 +4,26 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
+import { webhookEvents } from '../server/edge/schemas/webhook.ts';
 import { signatureOf } from '../server/webhooks/sign.ts';
 import { running } from './testing/placed.ts';
+import type { WebhookEvent } from './types.ts';
 import { verifyWebhook, WebhookError, type WebhookRequest } from './webhooks.ts';
 
 const secret = 'whsec_4n2Jk1';
 const now = 1_900_000_000;
 const delivery = { type: 'ping', deliveryId: 'd', createdAt: 'c', message: 'Grüße' };
+
+test('a webhook can be registered for every event of the market, and for no other', () => {
+  const named: Readonly<Record<WebhookEvent, null>> = {
+    ...{ 'quote.created': null, 'secret.revealed': null, 'swap.agreed': null },
+    ...{ 'swap.funded': null, 'swap.settled': null, 'swap.refunded': null },
+    ...{ 'swap.half_settled': null, 'swap.reorged': null },
+    ...{ 'thread.accepted': null, 'thread.proposed': null, 'thread.closed': null },
+  };
+  const known = Object.keys(webhookEvents).filter((each) => each !== 'ping');
+  assert.deepEqual(Object.keys(named).sort(), known.sort());
+});
 
 function request(over: Partial<WebhookRequest> = {}, at = now): WebhookRequest {
   const body = over.body ?? JSON.stringify(delivery);

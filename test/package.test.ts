@@ -4,13 +4,12 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { build, type Rolldown } from 'vite';
 import { installOffline, type Packed, pack } from '../scripts/package-build.ts';
+import { bundlers, everyEntry } from './support/bundlers.ts';
 import { otherNodes } from './support/nodes.ts';
 
 const run = promisify(execFile);
@@ -106,52 +105,26 @@ test('the types of every entry and the examples compile in a strict program of o
   assert.deepEqual(ours, []);
 });
 
-/** What a bundler for browsers makes of a program. */
-async function bundled(program: string) {
-  const ofNode: string[] = [];
-  await writeFile(join(dir, 'page.js'), program);
-  const output = await build({
-    ...{ root: dir, configFile: false, logLevel: 'silent', publicDir: false },
-    plugins: [
-      {
-        name: 'no module of Node',
-        enforce: 'pre',
-        resolveId: (name, from) => {
-          if (isBuiltin(name)) ofNode.push(`${name} in ${from}`);
-          return null;
-        },
-      },
-    ],
-    build: {
-      ...{ write: false, target: 'es2022', modulePreload: false },
-      rolldownOptions: { input: join(dir, 'page.js'), preserveEntrySignatures: 'strict' },
-    },
+for (const [by, bundled] of Object.entries(bundlers)) {
+  test(`${by}: a page with \`people\` alone has no more, whatever it imports`, async () => {
+    const wanted = "export { formatAmount } from '@parley/sdk/people';";
+    const alone = await bundled(dir, wanted);
+    const beside = await bundled(dir, `import '@parley/sdk/settle';\n${wanted}`);
+    const bytes = alone.code.length;
+    assert.ok(bytes > 100 && bytes < 6_000, `${bytes} bytes`);
+    assert.equal(beside.code.length, bytes);
+    const strange = beside.modules.filter(
+      (file) => !/page\.js$|\/(?:people|amounts)\.js$/.test(file),
+    );
+    assert.deepEqual(strange, []);
   });
-  const { output: chunks } = output as Rolldown.RolldownOutput;
-  const code = chunks.flatMap((each) => (each.type === 'chunk' ? [each] : []));
-  const modules = code.flatMap((each) => Object.keys(each.modules));
-  return { ofNode, bytes: code.reduce((sum, each) => sum + each.code.length, 0), modules };
+
+  test(`${by}: every entry but the file store is bundled without a module of Node`, async () => {
+    const { ofNode, modules } = await bundled(dir, everyEntry(names));
+    assert.deepEqual(ofNode, []);
+    assert.ok(modules.some((file) => file.endsWith('bytes-web.js')));
+  });
 }
-
-test('a page that uses `people` alone has no more, whatever it imports beside it', async () => {
-  const wanted = "export { formatAmount } from '@parley/sdk/people';";
-  const alone = await bundled(wanted);
-  const beside = await bundled(`import '@parley/sdk/settle';\n${wanted}`);
-  assert.ok(alone.bytes > 100 && alone.bytes < 6_000, `${alone.bytes} bytes`);
-  assert.equal(beside.bytes, alone.bytes);
-  const strange = beside.modules.filter(
-    (file) => !/page\.js$|\/(?:people|amounts)\.js$/.test(file),
-  );
-  assert.deepEqual(strange, []);
-});
-
-test('every entry but the file store is bundled for a page without a module of Node', async () => {
-  const inPages = names.filter((name) => name !== '@parley/sdk/stores/file');
-  const program = inPages.map((name, at) => `export * as a${at} from '${name}';`).join('\n');
-  const { ofNode, modules } = await bundled(program);
-  assert.deepEqual(ofNode, []);
-  assert.ok(modules.some((file) => file.endsWith('bytes-web.js')));
-});
 
 test('the maker starts from its own package in an empty folder, and names what its settings lack', async () => {
   const folder = join(dir, 'maker');

@@ -8,8 +8,8 @@ import { read, worlds } from './testing/worlds.ts';
 const signal = () => AbortSignal.timeout(60_000);
 
 for (const [family, begin] of Object.entries(worlds)) {
-  describe(family, async () => {
-    const world = await begin();
+  const world = await begin();
+  describe(family, () => {
     const { leg, tell, contract } = world;
     const following = async () => {
       const adapter = await world.adapter();

@@ -11,8 +11,8 @@ const signal = () => AbortSignal.timeout(60_000);
 const unknown = { ...nothingSeen, outcome: 'unknown' };
 
 for (const [family, begin] of Object.entries(worlds)) {
-  describe(family, async () => {
-    const world = await begin();
+  const world = await begin();
+  describe(family, () => {
     const { leg, fund, finalize, adapter } = world;
     const legIn = (number: string, counter: number) => leg({ lane: { number, counter } });
     const nextOf = ({ terms: { lane } }: Leg) => legIn(lane?.number ?? '', 2);

@@ -10,8 +10,8 @@ const signal = () => AbortSignal.timeout(60_000);
 const to = (address: string) => ({ address, pubkey: null });
 
 for (const [family, begin] of Object.entries(worlds)) {
-  describe(family, async () => {
-    const world = await begin();
+  const world = await begin();
+  describe(family, () => {
     const termsOf = async (over: Partial<EscrowTerms> = {}) => (await world.leg(over)).terms;
     const tried = async (terms: EscrowTerms, about: 'payout' | 'funding' | 'claim') =>
       (await world.adapter()).preflight(terms, about, signal());

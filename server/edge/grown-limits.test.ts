@@ -1,4 +1,4 @@
-// A larger limit for who settles swaps: how large, when it is counted, and that nothing waits for it.
+// A larger limit for who settles swaps: how large, when it is counted, that nothing waits for it.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

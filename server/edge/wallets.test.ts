@@ -204,9 +204,10 @@ test('1 000 proofs of an account, and the next is refused until one is removed',
   must(await link(edge, key, evmWallet()));
 });
 
-describe('where an account may be paid, by the standing of its wallets', async () => {
-  const exchange = await startExchange();
-  after(() => exchange.edge.close());
+const exchange = await startExchange();
+after(() => exchange.edge.close());
+
+describe('where an account may be paid, by the standing of its wallets', () => {
   const { edge: own } = exchange;
   const holder = async (login: TestWallet, ...proven: TestWallet[]) => {
     const made = await account(own, login);
@@ -268,15 +269,17 @@ describe('where an account may be paid, by the standing of its wallets', async (
   });
 });
 
-describe('a contract wallet', async () => {
-  const chain = await startAnvil({ deploy: false });
-  const gate = await hangingNode(chain.rpcUrl);
-  const evmNodes = [rpcClient({ chain: 'evm-dev', urls: [gate.url] })];
-  const own = await testEdge({ evmNodes, settings: { chainTimeoutMs: 400 } });
-  after(async () => {
-    await gate.close();
-    await chain.stop();
-  });
+const chain = await startAnvil({ deploy: false });
+const gate = await hangingNode(chain.rpcUrl);
+const evmNodes = [rpcClient({ chain: 'evm-dev', urls: [gate.url] })];
+const withChain = await testEdge({ evmNodes, settings: { chainTimeoutMs: 400 } });
+after(async () => {
+  await gate.close();
+  await chain.stop();
+});
+
+describe('a contract wallet', () => {
+  const own = withChain;
   const { abi, bytecode } = compileTestContracts('Zoo.sol').get('OwnedWallet')!;
   const owner = accounts[1]!;
   const sign = (message: string) => owner.signMessage({ message });

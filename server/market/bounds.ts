@@ -12,7 +12,7 @@ export const mostLiveRfqs = 1_000;
 /** Makers that may quote one RFQ: an agreement closes all other threads in one transaction. */
 export const mostThreads = 2_000;
 
-/** Quotes of one request or frame: 6 KB of body, 15 KB of answer, some 10 ms of their RFQs' locks. */
+/** Quotes of one request or frame: 6 KB of body, 15 KB of answer, 10 ms of their RFQs' locks. */
 export const mostQuotesAtOnce = 50;
 
 /** Open quotes that one request withdraws. */

@@ -36,8 +36,9 @@ type Needs = Pick<Deps, 'settings' | 'now' | 'log'> & { readonly db: Database };
 export async function arm(deps: Needs, armed: Armed): Promise<void> {
   const { accountId } = armed;
   const isBack = await deps.db.transaction(async (tx) => {
-    const others = (await lockSwitches(tx, accountId)).filter(({ id }) => id !== armed.id);
-    if (others.some(({ fired }) => fired) || isDue(others)) {
+    const all = await lockSwitches(tx, accountId);
+    // Its own may have fired too: taken for lost although it was not.
+    if (all.some(({ fired }) => fired) || isDue(all.filter(({ id }) => id !== armed.id))) {
       await fireSwitches(tx, accountId, leaseMs);
       return false;
     }

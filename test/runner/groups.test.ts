@@ -49,6 +49,12 @@ test('every file is in one group, with others of its room; alone are the long an
   ]);
 });
 
+test('no suite waits while it is declared: its tests would be nobody’s (watching.ts)', () => {
+  const isWaiting = (file: string) =>
+    /\bdescribe\((?:[^=]|=(?!>))*?, async /.test(readFileSync(join(root, file), 'utf8'));
+  assert.deepEqual(all.filter(isWaiting), []);
+});
+
 test('of a group each file is a suite with hooks of its own; one that throws, or leaves an error to nobody, fails it', async (t) => {
   const folder = await temporary(t);
   const files = ['one.test.ts', 'two.test.ts'];

@@ -7,7 +7,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { biomeBinary, lintArguments, typeArguments } from '../../scripts/check.ts';
+import { biomeBinary, lintArguments, typeArguments, typeEnvironment } from '../../scripts/check.ts';
 import { Misused, parsed, understood } from '../../scripts/command.ts';
 import { root, runFiles } from './files.ts';
 
@@ -72,7 +72,8 @@ let [passed, failed] = [0, 0];
 /** Its output is shown once it has ended: the tests print meanwhile. */
 async function check(part: string, command: string, args: readonly string[]): Promise<string> {
   const began = Date.now();
-  const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  const env = { ...process.env, ...typeEnvironment };
+  const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
   children.add(child);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {

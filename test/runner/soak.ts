@@ -86,6 +86,11 @@ const parts: Readonly<Record<string, Part>> = {
     what: 'the app in a real Chromium: every pair, refund, lost tab, and the rescue drill',
     commands: () => [['test/web-soak/run.ts'], ...tests('test/web-soak/drill.ts')],
   },
+  package: {
+    minutes: 20,
+    what: 'the SDK’s tarball installed by npm: its examples on Node 20.19 and 22.18, and webpack',
+    commands: () => [['test/package-soak/run.ts']],
+  },
   maker: {
     minutes: 20,
     what: 'the maker program against takers in every direction, killed again and again',
@@ -172,7 +177,7 @@ function run(args: readonly string[], minutes: number): Promise<Outcome> {
 
 const said = [
   /^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm,
-  /^(?:forge|model|sim|planted|crashes|nodes|web|maker): (.*)|(\d+) generated,/gm,
+  /^(?:forge|model|sim|planted|crashes|nodes|package|web|maker): (.*)|(\d+) generated,/gm,
 ];
 
 async function outcomeOf(name: string, { minutes, commands }: Part): Promise<[string, boolean]> {

@@ -4,11 +4,19 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-export type OtherNode = { readonly version: string; readonly path: string };
+export type OtherNode = {
+  readonly version: string;
+  readonly path: string;
+  /** Whether it runs TypeScript as it stands. */
+  readonly takesTypes: boolean;
+};
 
 const least = [20, 19] as const;
+const leastWithTypes = [22, 18] as const;
 /** Where systems, images and people keep one, whatever npm has put first on PATH. */
 const usual = ['/usr/bin', '/usr/local/bin'];
+
+export const thisNode: OtherNode = nodeAt(process.execPath, process.version);
 
 /** Oldest first, none of them this one. `PARLEY_NODES` names more, as PATH names folders. */
 export function otherNodes(): OtherNode[] {
@@ -17,21 +25,25 @@ export function otherNodes(): OtherNode[] {
   const found = new Map<string, OtherNode>();
   for (const path of paths) {
     const version = execFileSync(path, ['--version'], { encoding: 'utf8' }).trim();
-    if (version !== process.version && isNewEnough(version)) found.set(version, { version, path });
+    if (version === process.version || orderOf(numbersOf(version)) < orderOf(least)) continue;
+    found.set(version, nodeAt(path, version));
   }
-  return [...found.values()].sort((one, other) => orderOf(one.version) - orderOf(other.version));
+  return [...found.values()].sort(
+    (one, other) => orderOf(numbersOf(one.version)) - orderOf(numbersOf(other.version)),
+  );
 }
 
-function numbersOf(version: string): [major: number, minor: number] {
+function nodeAt(path: string, version: string): OtherNode {
+  return { version, path, takesTypes: orderOf(numbersOf(version)) >= orderOf(leastWithTypes) };
+}
+
+type Numbers = readonly [major: number, minor: number];
+
+function numbersOf(version: string): Numbers {
   const [major = 0, minor = 0] = version.replace('v', '').split('.').map(Number);
   return [major, minor];
 }
 
-function orderOf(version: string): number {
-  const [major, minor] = numbersOf(version);
+function orderOf([major, minor]: Numbers): number {
   return major * 1_000 + minor;
-}
-
-function isNewEnough(version: string): boolean {
-  return orderOf(version) >= least[0] * 1_000 + least[1];
 }

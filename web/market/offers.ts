@@ -14,7 +14,7 @@ export type Standing =
   | { readonly is: 'waits_for_them'; readonly untilMs: number }
   /** The other side accepted: mine makes the swap. */
   | { readonly is: 'waits_for_me'; readonly untilMs: number }
-  /** A price of theirs, or one of mine, that nobody has accepted; null: it has no end of its own. */
+  /** A price of theirs, or one of mine, that nobody has accepted; null: it has no own end. */
   | { readonly is: 'their_price'; readonly holdsUntilMs: number | null }
   | { readonly is: 'my_price'; readonly holdsUntilMs: number | null }
   /** Its end has passed: nobody can accept it, both may name another. */
@@ -82,8 +82,8 @@ export function oneOfEach(threads: readonly Thread[]): Thread[] {
 }
 
 /**
- * Open offers before ended ones, those whose price is over between them, then the best for the taker, then the older. `indicative`: base
- * and quote as in the RFQ, or null.
+ * Open offers, those whose price is over, ended ones; among them the best for the taker, then the
+ * older. `indicative`: base and quote as in the RFQ, or null.
  */
 export function offersOf(
   threads: readonly Thread[],

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { beat, beginGrace, endSwitch } from '../../db/feed-switches.ts';
 import { arm, beatMs, lostMs, withdrawDue } from '../../market/cancel-on-disconnect.ts';
 import type { Deps } from '../../ports/deps.ts';
-import { type Next, service } from '../../ports/service.ts';
+import { type Next, service, services } from '../../ports/service.ts';
 import { closeCodes, type Peer } from './peer.ts';
 
 /** Passes that are further apart were no watch. */
@@ -68,15 +68,24 @@ export function createSwitches(
   const pass = async (): Promise<Next> => {
     const at = performance.now();
     if (at - passedAt > steadyMs) steadySince = at;
-    await beatOnce();
     // Who could not reach the database a moment ago cannot say that others are dead.
     const next = await withdrawDue(deps, at - steadySince >= lostMs);
     passedAt = performance.now();
     return next === null ? undefined : Math.min(Math.max(next, leastMs), beatMs);
   };
   const failureMs = { least: 250, most: beatMs };
-  const options = { name: 'cancel on disconnect', pass, failureMs };
-  const watching = service(deps, { ...options, wokenBy: ['feed switches'] });
+  const wokenBy = ['feed switches'] as const;
+  const name = 'cancel on disconnect';
+  const watching = service(deps, { name, pass, failureMs, wokenBy });
+  // By itself: withdrawing may take long, and makers of this process are not to count as lost.
+  const beating = service(deps, {
+    ...{ name: 'beat of makers', failureMs, wokenBy },
+    pass: async () => {
+      await beatOnce();
+      return mayBeStored ? beatMs : undefined;
+    },
+  });
+  const both = services([beating, watching]);
 
   const begin = async (socket: Socket, graceSeconds: number): Promise<void> => {
     const { accountId } = socket;
@@ -126,9 +135,9 @@ export function createSwitches(
         log.debug({ err: error }, 'the next beat says that a maker is gone'),
       );
     },
-    start: watching.start,
+    start: both.start,
     stop: async () => {
-      await watching.stop();
+      await both.stop();
       sockets.clear();
       stored.clear();
       await beatOnce().catch((error: unknown) =>
