@@ -134,7 +134,9 @@ async function catchUp({ db }: Parts, listener: Listener, own: Subscription): Pr
     const events = await eventsAfter(db, listener.accountId, own.at as number, chunk);
     for (const event of events) send(listener, own, event);
     await listener.peer.drained();
-    if (events.length > 0 || own.more) continue;
+    // Set by whoever rings meanwhile.
+    const hasMore = (): boolean => own.more;
+    if (events.length > 0 || hasMore()) continue;
     own.live = true;
     return;
   }
