@@ -54,8 +54,8 @@ export const openTradingOf = only<[id: string, now: Date], OpenTrading>('account
 
 /**
  * Takes away all that is personal: logins, wallets, payout choices, what its browsers began, names
- * of keys, what passkeys know it by, webhooks with their deliveries, messages. The row stays for
- * the swaps that name it.
+ * of keys, what passkeys know it by, webhooks with their deliveries, its events on the feed,
+ * messages. The row stays for the swaps that name it.
  */
 export async function emptyAccount(tx: Tx, id: string, at: Date): Promise<void> {
   for (const [name, text] of emptying) {
@@ -89,6 +89,9 @@ const emptying = [
       signed_in_by = 'email' where account_id = $1`,
   ],
   ['webhooks', 'delete from webhooks where account_id = $1'],
+  // In this order: without a subscription nothing more is appended.
+  ['feed_subscriptions', 'delete from feed_subscriptions where account_id = $1'],
+  ['feed_events', 'delete from feed_events where account_id = $1'],
   ['former_channels', 'delete from former_channels where account_id = $1'],
   ['messages', 'delete from messages where account_id = $1'],
   // The last one goes out to all who were told of the others.

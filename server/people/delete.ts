@@ -1,6 +1,7 @@
 // The end of an account. What stays: the row with its id and the day it was made, keys without
-// names, swaps and RFQs with the addresses and amounts that the chains show too, hashlocks for ever
-// (a secret must never be used twice), and the replies kept under Idempotency-Keys for their day.
+// names, swaps and RFQs with the addresses and amounts that the chains show too, how it kept its
+// agreements in numbers, hashlocks for ever (a secret must never be used twice), and the replies
+// kept under Idempotency-Keys for their day.
 
 import { ParleyError } from '../../core/errors.ts';
 import { emptyAccount, openTradingOf } from '../db/accounts.ts';

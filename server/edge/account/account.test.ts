@@ -133,9 +133,20 @@ test('an account is deleted with all that is personal, unless something of it is
   const end = () => browser.call('DELETE', '/account/me');
   refused(await end(), '409 account_in_use', /0 swaps and 1 orders/);
   await edge.sql(`update rfqs set status = 'cancelled' where creator_id = $1`, accountId);
+  await edge.sql(
+    `with asked as (
+        insert into feed_subscriptions (account_id, number, asked) values ($1, 1, '{}')
+      )
+      insert into feed_events (account_id, number, topic, payload, at)
+      values ($1, 1, 'thread.closed', '{}', now())`,
+    accountId,
+  );
   const stolen = browserOn(edge, { cookies: browser.cookies });
   assert.equal((await end()).status, 200);
   refused(await stolen.get('/v1/me'), ended);
+  const left = `select account_id from feed_subscriptions where account_id = $1
+    union all select account_id from feed_events where account_id = $1`;
+  assert.deepEqual(await edge.sql(left, accountId), []);
   const anew = (await edge.byEmail(browserOn(edge), address)).body;
   assert.deepEqual([anew.isNew, anew.accountId === accountId], [true, false]);
 });
