@@ -360,8 +360,8 @@ const isSwitch = (frame: unknown): frame is { cancelOnDisconnect: number | null 
 
 function whatIsTaken(manner: Manner): string {
   const ping = manner === 'resume' ? ' or {"ping": "<at most 64 characters>"}' : '';
-  const quotes = '{"quote": {"rfqId", "quoteAmount"}} or {"quotes": [{"rfqId", "quoteAmount"}]}';
-  return `the frame must be ${quotes}${ping}: `;
+  const quotes = '{"quote": {"rfqId", "quoteAmount"}}, {"quotes": [{"rfqId", "quoteAmount"}]}';
+  return `the frame must be ${quotes} or {"cancelOnDisconnect": <5 to 60 or null>}${ping}: `;
 }
 
 /** So many a second. */

@@ -95,7 +95,7 @@ test('bad frames are refused in words, and the socket stays open', async () => {
     [quote(id, '1', { idempotencyKey: 'a\nb' }), /idempotencyKey/],
     [quote('nothing', '65000000'), /no RFQ nothing/],
     ['{"quote":{"rfqId":"\\ud800","quoteAmount":"1"}}', /no RFQ/],
-    [{ other: 1 }, /^the frame must be \{"quote"/],
+    [{ other: 1 }, /^the frame must be \{"quote".*\{"quotes".*\{"cancelOnDisconnect"/],
     [quote(gone, '65000000'), /cancelled/],
     [quote(own.id, '65000000'), /own RFQ/],
     [{ apiKey: maker.key }, /"apiKey" is not known|"quote" is missing/],
