@@ -58,6 +58,28 @@ test('a grace is asked for by each connection, and changed when the market has s
   await assert.rejects(own.cancelOnDisconnect(5), /closed/);
 });
 
+test('a grace that the market refused for a moment is asked for again, as one of no quote', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { own, sent } = harness();
+  const refused = { type: 'error', error: 'too many requests', code: 'rate_limited' } as const;
+  own.take(refused);
+  const stored = own.cancelOnDisconnect(null);
+  own.take({ ...refused, idempotencyKey: 'of-a-quote' });
+  t.mock.timers.tick(2_000);
+  assert.equal(sent.length, 1);
+  own.take(refused);
+  own.take(refused);
+  t.mock.timers.tick(1_999);
+  assert.equal(sent.length, 1);
+  t.mock.timers.tick(1);
+  assert.deepEqual(sent, [{ cancelOnDisconnect: null }, { cancelOnDisconnect: null }]);
+  own.take({ type: 'cancelOnDisconnect', seconds: null, seq: 1 });
+  own.take(refused);
+  t.mock.timers.tick(10_000);
+  assert.equal(sent.length, 2);
+  return stored;
+});
+
 test('a grace out of bounds is refused before the market is asked', async () => {
   for (const seconds of [4, 61, 5.5, Number.NaN]) {
     assert.throws(() => harness({ cancelOnDisconnect: seconds }), RangeError);

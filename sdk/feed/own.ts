@@ -19,6 +19,8 @@ type Wanted = {
 };
 
 const bounds = 'cancelOnDisconnect is a whole number of seconds from 5 to 60';
+/** What refuses a grace passes, as a budget that is out. */
+const askAgainMs = 2_000;
 const isGrace = (seconds: number) => Number.isInteger(seconds) && seconds >= 5 && seconds <= 60;
 
 export function createOwn(options: OwnOptions, send: (frame: object) => boolean) {
@@ -27,9 +29,16 @@ export function createOwn(options: OwnOptions, send: (frame: object) => boolean)
   let seconds = options.cancelOnDisconnect ?? null;
   let wanted: Wanted | null = null;
   let isOver = false;
+  let again: ReturnType<typeof setTimeout> | undefined;
   if (seconds !== null && !isGrace(seconds)) throw new RangeError(bounds);
 
   const ask = () => wanted !== null && send({ cancelOnDisconnect: wanted.seconds });
+  const askLater = () => {
+    again ??= setTimeout(() => {
+      again = undefined;
+      ask();
+    }, askAgainMs);
+  };
   const heardEvent = ({ seq: _, ...event }: FeedEvent & { seq?: number }) => {
     since = event.eventSeq;
     onEvent(event as FeedEvent);
@@ -61,6 +70,10 @@ export function createOwn(options: OwnOptions, send: (frame: object) => boolean)
         case 'thread.closed':
           heardEvent(frame);
           return;
+        case 'error':
+          // That of a quote names it.
+          if (wanted !== null && frame.idempotencyKey === undefined) askLater();
+          return;
         default:
       }
     },
@@ -77,6 +90,7 @@ export function createOwn(options: OwnOptions, send: (frame: object) => boolean)
     },
     end: (): void => {
       isOver = true;
+      clearTimeout(again);
       wanted?.stored.reject(new Error('the feed was closed'));
       wanted = null;
     },
