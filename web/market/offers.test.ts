@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Rfq, Thread } from '../../sdk/types.ts';
-import { offeredBy, offersOf, standingOf } from './offers.ts';
+import { isTakenBack, offeredBy, offersOf, standingOf } from './offers.ts';
 
 const nowMs = Date.parse('2026-11-27T12:00:00Z');
 const iso = (seconds: number) => new Date(nowMs + seconds * 1_000).toISOString();
@@ -47,6 +47,18 @@ test('whose move it is, for both sides, up to when an acceptance lapses or a pri
     const is = (party: 'maker' | 'taker') => standingOf(each, party, nowMs + at).is;
     assert.deepEqual([is('taker'), is('maker')], [taker, maker], JSON.stringify([fields, at]));
   }
+});
+
+test('a price that its maker took back may be followed by another while the order is open', () => {
+  const withdrawnAt = iso(0);
+  for (const [status, is] of [
+    ['negotiating', true],
+    ['expired', false],
+    ['agreed', false],
+  ] as const) {
+    assert.equal(isTakenBack({ withdrawnAt, rfq: { ...rfq, status } }), is, status);
+  }
+  assert.equal(isTakenBack({ withdrawnAt: null, rfq: { ...rfq, status: 'negotiating' } }), false);
 });
 
 const said = (...prices: [by: 'maker' | 'taker', amount: string][]) =>

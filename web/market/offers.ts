@@ -53,6 +53,11 @@ export function standingOf(thread: Stood, party: Party, nowMs: number): Standing
   return { is: thread.proposedBy === party ? 'my_price' : 'their_price', holdsUntilMs };
 }
 
+/** The maker took its price back, and may name another one while the order is open. */
+export function isTakenBack({ withdrawnAt, rfq }: Pick<Thread, 'withdrawnAt' | 'rfq'>): boolean {
+  return Boolean(withdrawnAt) && (rfq.status === 'open' || rfq.status === 'negotiating');
+}
+
 /** The price that the maker has named last: one's own counter is no offer of anybody. */
 export function offeredBy(
   maker: Party,

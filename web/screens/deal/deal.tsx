@@ -9,7 +9,7 @@ import type { Asset, Thread } from '../../../sdk/types.ts';
 import { useAssets } from '../../market/assets.ts';
 import { market } from '../../market/client.ts';
 import { now } from '../../market/clock.ts';
-import { type Standing, standingOf } from '../../market/offers.ts';
+import { isTakenBack, type Standing, standingOf } from '../../market/offers.ts';
 import { priceOf, usePrice } from '../../market/pairs.ts';
 import { useSession } from '../../market/session.ts';
 import { assetAmountText } from '../../parts/amount-text.ts';
@@ -49,7 +49,7 @@ export function Deal() {
     enabled: session.status === 'account',
     refetchInterval: ({ state: { data } }) => {
       // Who withdrew a price may name another one.
-      if (data?.status === 'closed' && !data.withdrawnAt) return false;
+      if (data?.status === 'closed' && !isTakenBack(data)) return false;
       return (data?.acceptanceExpiresAt ?? null) === null ? pollMs : acceptedMs;
     },
   });
@@ -139,7 +139,7 @@ function Shown(props: DealProps) {
       <p>{text(`deal.role.${terms.role}`)}</p>
       <Against reference={reference} quote={quote} isKnown={price.data !== undefined} />
       <OtherSide thread={thread} party={party} />
-      <State standing={standing} isWithdrawn={Boolean(thread.withdrawnAt)} />
+      <State standing={standing} isWithdrawn={isTakenBack(thread)} />
       {standing.is !== 'closed' && standing.is !== 'agreed' && (
         <>
           {standing.is !== 'waits_for_them' && standing.is !== 'price_over' && (
