@@ -163,8 +163,9 @@ export const lockUnfunded = none<[accountIds: readonly string[]]>('agreements_lo
 export type Unfunded = {
   readonly accountId: string;
   /**
-   * Swaps that this account may still have to fund. Where the initiator let its time to fund pass,
-   * its counterparty waits no more.
+   * Swaps that this account may still have to fund. A taker that funds second has them from the
+   * agreement on, until the initiator may fund no more. A maker that does has them once the
+   * initiator has funded: else takers that never fund would shut it out.
    */
   readonly unfunded: number;
   readonly settled: number;
@@ -172,7 +173,8 @@ export type Unfunded = {
 };
 
 const isUnfunded = `s.status in ('agreed', 'initiator_funded') and e.funding_seen_at is null
-      and (s.long_leg = l.leg or p.funding_seen_at is not null or s.initiator_fund_by >= :until)
+      and (s.long_leg = l.leg or p.funding_seen_at is not null
+        or l.leg = 'b' and s.initiator_fund_by >= :until)
       as unfunded`;
 
 /** Of each of these accounts, up to now. */

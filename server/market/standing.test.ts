@@ -207,16 +207,22 @@ test('who has its places full of unfunded swaps agrees to none, as either side, 
     full.body.error,
     /agreed to 2 swaps that it has not funded yet; it may have 2: 2, and/,
   );
-  // Its counterparty has one place less as well, until the initiator may fund no more.
-  const filled = await accepted([await market.trader(), other]);
-  assert.equal((await market.accept(other, filled)).status, 200);
+  // A maker that funds second has a place less once the initiator has funded, and not before.
+  const swapOf = async (id: string) => (await other.get(`/v1/threads/${id}`)).body.swapId;
+  const toFund = [threads[0]];
+  for (let count = 0; count < 2; count += 1) {
+    toFund.push(await accepted([await market.trader(), other]));
+    assert.equal((await market.accept(other, toFund.at(-1)!)).status, 200);
+  }
+  for (const each of toFund.slice(1)) {
+    for (const text of [named, planned, fund('b', 9)]) await sql(text, await swapOf(each));
+  }
   const more = await accepted([await market.trader(), other]);
   refused(await market.accept(other, more), '409 too_many_unfunded');
-  await sql('update swaps set initiator_fund_by = 0 where thread_id = $1', filled);
+  await sql(fund('a', 9), await swapOf(toFund[1]!));
   assert.equal((await market.accept(other, more)).status, 200);
   // A funding that is seen frees the place of who made it.
-  const { swapId } = (await own.get(`/v1/threads/${threads[0]}`)).body;
-  for (const text of [named, planned, fund('b', 9)]) await sql(text, swapId);
+  for (const text of [named, planned, fund('b', 9)]) await sql(text, await swapOf(threads[0]));
   assert.equal((await market.accept(own, quoted, { hashlock: secretLock() })).status, 200);
   // What was abandoned takes places for as long as it is counted.
   await sql(`update swaps set status = 'expired' where taker_id = $1`, own.accountId);
@@ -232,4 +238,21 @@ test('who has its places full of unfunded swaps agrees to none, as either side, 
   const gone = await market.accept(own, late, { hashlock: secretLock() });
   refused(gone, '409 too_many_unfunded');
   assert.match(gone.body.error, /it may have 1: .* less 2 for each of 2 abandoned/);
+});
+
+test('a taker that funds second has a place less from the agreement on, until nobody funds first', async () => {
+  const own = await market.trader();
+  const agreed = async () => {
+    const maker = await market.trader();
+    const { id } = await market.rfq({ direction: 'buy_base' }, own);
+    const threadId = (await market.quote(maker, id)).body.thread.id;
+    await market.accept(maker, threadId, { hashlock: secretLock() });
+    return market.accept(own, threadId);
+  };
+  const first = await agreed();
+  assert.deepEqual([first.status, first.body.thread.initiator], [200, 'maker']);
+  assert.equal((await agreed()).status, 200);
+  refused(await agreed(), '409 too_many_unfunded');
+  await sql('update swaps set initiator_fund_by = 0 where id = $1', first.body.swap.id);
+  assert.equal((await agreed()).status, 200);
 });

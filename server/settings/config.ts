@@ -80,7 +80,7 @@ function settingsOf(read: Reader) {
     /** Connections of an IPv4 address or an IPv6 /64. */
     connectionsPerNetwork: whole('PARLEY_CONNECTIONS_PER_NETWORK', networkConnections, 1, 1e7),
     clientPrefixes: prefixesOf(read),
-    ...agreeingOf(read, dev),
+    ...agreeingOf(read, network),
     /** Whether API keys stay good where the database is found to be an older one. */
     keepKeys: whole('PARLEY_KEEP_KEYS', 0, 0, 1) === 1,
     /** Time limit of one chain read for a request. */
@@ -100,12 +100,13 @@ function settingsOf(read: Reader) {
   };
 }
 
-function agreeingOf({ whole }: Reader, dev: boolean) {
+function agreeingOf({ whole }: Reader, network: Network) {
+  const unfunded = network === 'dev' ? 10_000 : 5;
   return {
     /** How long an unanswered acceptance binds, in seconds. */
     acceptTtlSeconds: whole('PARLEY_ACCEPT_TTL', 600, 10, 86_400),
     /** Swaps that a new account may have agreed to and not funded. */
-    unfundedSwaps: whole('PARLEY_UNFUNDED_SWAPS', dev ? 10_000 : 5, 1, 10_000),
+    unfundedSwaps: whole('PARLEY_UNFUNDED_SWAPS', unfunded, 1, 10_000),
   };
 }
 
