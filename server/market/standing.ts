@@ -23,7 +23,7 @@ export async function recount(
   const until = Math.floor(nowMs / 1_000 / daySeconds) * daySeconds;
   const known = counted.get(db) ?? new Map<string, number>();
   counted.set(db, known);
-  const due = accountIds.filter((id) => known.get(id) !== until);
+  const due = [...new Set(accountIds)].filter((id) => known.get(id) !== until);
   if (due.length === 0) return false;
   const from = until - standingSeconds;
   const found = await countStandings(db, due, {
