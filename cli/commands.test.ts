@@ -22,7 +22,16 @@ import { splitName } from './assets.ts';
 import { shells } from './completion.ts';
 import { Failure, statuses, toldOf } from './failures.ts';
 import { helpOf } from './help.ts';
-import { type Cli, type Io, jsonOf, mustConfirm, passphraseOf } from './io.ts';
+import {
+  answer,
+  type Cli,
+  failed,
+  type Io,
+  jsonOf,
+  mustConfirm,
+  note,
+  passphraseOf,
+} from './io.ts';
 import { faultOf } from './known.ts';
 import { painter } from './painter.ts';
 import { chosenProfile, mustBePrivate, placesOf, writePrivate } from './places.ts';
@@ -219,6 +228,24 @@ test('nobody is taken at a word that was not said', async () => {
   await assert.rejects(passphraseOf(twice, 'P: ', true), failing('needs_you', /differ/));
   const piped = cliOf({ passphraseFd: 3, readDescriptor: async () => 'of a pipe\n' });
   assert.equal(await passphraseOf(piped, 'P: '), 'of a pipe');
+});
+
+test('what a market, a node or a token is called never acts on a terminal', async () => {
+  const evil = 'a\u001b[2Jb\u009bc\rd\u202ee\nf';
+  const { io, said } = ioOf({ columns: 80 });
+  const cli = { ...cliOf({ yes: true }), ...io };
+  await mustConfirm(cli, [`gives ${evil}`, tableOf(['x'], [[evil]])], 'Go?');
+  answer(cli, {}, evil);
+  note(cli, evil);
+  failed(cli, { class: 'refused', code: 'x', sentence: evil });
+  const paint = painter(cli);
+  paint.line(evil);
+  paint.draw([evil]);
+  assert.doesNotMatch(`${said.out}${said.err}`, /[\p{Bidi_Control}]|(?!\n)\p{Cc}/u);
+  assert.equal(said.err.split('\n')[0], 'gives a\ufffd[2Jb\ufffdc\ufffdd\ufffde f');
+  const json = jsonOf({ evil });
+  assert.doesNotMatch(json, /[\p{Bidi_Control}\p{Cc}]/u);
+  assert.deepEqual(JSON.parse(json), { evil });
 });
 
 const profile: Profile = {
