@@ -2,7 +2,7 @@
 // and the table of docs/cli.md. The commands themselves: trade.test.ts.
 
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -205,6 +205,14 @@ test('an error has the class that says what to do, and --json says it on standar
   assert.equal(said.out, '');
   const { error } = JSON.parse(said.err) as { error: { class: string; code: string } };
   assert.deepEqual([error.class, error.code], ['needs_you', 'no_profile']);
+});
+
+test('a reader that leaves is no success', async () => {
+  const program = `set -o pipefail; ${process.execPath} ${import.meta.dirname}/main.ts --help`;
+  for (const pipe of ['| true', '--lmit 2>&1 | true']) {
+    const ran = spawnSync('bash', ['-c', `${program} ${pipe}`], { encoding: 'utf8' });
+    assert.deepEqual([ran.status, ran.stderr], [statuses.interrupted, ''], pipe);
+  }
 });
 
 test('nobody is taken at a word that was not said', async () => {
