@@ -272,7 +272,8 @@ test('a profile is read back as it was written, and each wrong field is named', 
   assert.deepEqual(readProfile(writeProfile(profile), 'p.json'), profile);
   const { chains } = profile;
   for (const [change, field] of [
-    [{ market: 'market' }, 'market must be an http'],
+    [{ market: 'market' }, 'market must be https'],
+    [{ market: 'http://market.example' }, 'market must be https'],
     [{ network: 'main' }, 'network must be'],
     [{ productName: 'a\nb' }, 'productName must be'],
     [{ chains: { a: { family: 'doge' } } }, 'chains.a.family must be'],
