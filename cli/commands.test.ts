@@ -176,6 +176,7 @@ test('an error has the class that says what to do, and --json says it on standar
     amount = error;
   }
   const file = Object.assign(new Error('ENOENT: gone'), { code: 'ENOENT' });
+  const port = Object.assign(new Error('EADDRINUSE: taken'), { code: 'EADDRINUSE' });
   const node = Object.assign(new Error('down'), { name: 'HttpRequestError' });
   const refusal = (kind: string, code: string) =>
     Object.assign(new Error('chain'), { kind, code, facts: {} });
@@ -191,6 +192,7 @@ test('an error has the class that says what to do, and --json says it on standar
     [new RescueError('bad_file', 's'), 'local'],
     [new RescueError('bad_phrase', 's'), 'needs_you'],
     [amount, 'usage'],
+    [port, 'local'],
     [refusal('unavailable', 'chain_unavailable'), 'chain_unavailable'],
     [refusal('invalid', 'refused_by_node'), 'chain_unavailable'],
     [refusal('conflict', 'fee_above_limit'), 'needs_you'],
