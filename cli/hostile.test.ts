@@ -7,8 +7,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import type { Asset } from '../sdk/types.ts';
+import { catalogueOf } from './assets.ts';
 import { placesOf, writePrivate } from './places.ts';
-import { writeProfile } from './profile.ts';
+import { type Profile, writeProfile } from './profile.ts';
 import { runParley } from './run.ts';
 
 let home: string;
@@ -56,4 +58,29 @@ test('claims do not wait for a list of swaps that is none', async () => {
   } finally {
     server.close();
   }
+});
+
+test('amounts are shown by the decimals that are pinned, whatever a market lists', async () => {
+  const address = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
+  const bitcoin = { family: 'bitcoin', bitcoin: 'regtest', nodes: [], tokens: {} } as const;
+  const tokens = { USDC: { address, decimals: 6 } };
+  const evm = { family: 'evm', chainId: 1, nodes: [], tokens } as const;
+  const profile = { chains: { bitcoin, ethereum: evm } } as unknown as Profile;
+  const listed = [
+    { id: 'btc', chain: 'bitcoin', address: null, symbol: 'BTC', decimals: 10 },
+    { id: 'usdc', chain: 'ethereum', address: address.toLowerCase(), symbol: 'X', decimals: 18 },
+    { id: 'other', chain: 'ethereum', address: '0x1', symbol: 'USDC', decimals: 9 },
+  ] as unknown as Asset[];
+  const assets = async () => ({ assets: listed, nextCursor: null });
+  const session = { profile } as unknown as Parameters<typeof catalogueOf>[0];
+  const names = await catalogueOf(session, { assets });
+  const shown = listed.map(({ id }) => {
+    const { name, decimals } = names.of(id);
+    return [name, decimals];
+  });
+  assert.deepEqual(shown, [
+    ['bitcoin', 8],
+    ['ethereum:USDC', 6],
+    ['ethereum:USDC?', 9],
+  ]);
 });
