@@ -1,16 +1,20 @@
 // A market that answers what it should not.
 
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { phraseKeys } from '../sdk/rescue/derive.ts';
+import { storeWith } from '../sdk/rescue/store.ts';
+import { memoryStore } from '../sdk/stores/memory.ts';
 import type { Asset } from '../sdk/types.ts';
 import { catalogueOf } from './assets.ts';
 import { placesOf, writePrivate } from './places.ts';
 import { type Profile, writeProfile } from './profile.ts';
+import { keepRescue } from './rescue-file.ts';
 import { runParley } from './run.ts';
 
 let home: string;
@@ -83,4 +87,21 @@ test('amounts are shown by the decimals that are pinned, whatever a market lists
     ['ethereum:USDC', 6],
     ['ethereum:USDC?', 9],
   ]);
+});
+
+test('words that were typed once do not take the place of the rescue file', async () => {
+  const places = placesOf({ HOME: home }, 'two');
+  const session = { places } as unknown as Parameters<typeof keepRescue>[0];
+  const other = `${'legal winner thank year wave sausage worth useful '}legal winner thank yellow`;
+  const kept: string[] = [];
+  for (const [phrase, isTyped] of [
+    [words, false],
+    [other, true],
+  ] as const) {
+    const keys = await phraseKeys(phrase, 'dev');
+    const store = storeWith(keys, memoryStore(), () => 1_800_000_000);
+    await keepRescue(session, { store, isTyped });
+    kept.push(await readFile(places.rescue, 'utf8'));
+  }
+  assert.equal(kept[0], kept[1]);
 });
