@@ -16,6 +16,7 @@ import { placesOf, writePrivate } from './places.ts';
 import { type Profile, writeProfile } from './profile.ts';
 import { keepRescue } from './rescue-file.ts';
 import { runParley } from './run.ts';
+import { compareTerms, keepTerms, mustBeTerms, type Terms } from './terms.ts';
 
 let home: string;
 before(async () => {
@@ -104,4 +105,29 @@ test('words that were typed once do not take the place of the rescue file', asyn
     kept.push(await readFile(places.rescue, 'utf8'));
   }
   assert.equal(kept[0], kept[1]);
+});
+
+test('under the price that a script names no other amount, pair or side is accepted', async () => {
+  const session = { places: placesOf({ HOME: home }, 'three') };
+  const base = { chain: 'bitcoin', token: null };
+  const quote = { chain: 'ethereum', token: '0xA0b8' };
+  const terms: Terms = {
+    ...{ party: 'taker', direction: 'sell_base', baseAmount: 1_000_000n, base, quote },
+  };
+  const unknown = (error: { code?: string }) => error.code === 'terms_unknown';
+  await assert.rejects(mustBeTerms({ yes: true }, session, 'r1', terms), unknown);
+  await mustBeTerms({ yes: false }, session, 'r1', terms);
+  await keepTerms(session, 'r1', terms);
+  await mustBeTerms({ yes: true }, session, 'r1', terms);
+  for (const other of [
+    { baseAmount: 100_000_000n },
+    { direction: 'buy_base' },
+    { party: 'maker' },
+    { base: { chain: 'ethereum', token: null } },
+    { quote: { ...quote, token: '0xB1' } },
+  ] as const) {
+    const altered = mustBeTerms({ yes: false }, session, 'r1', { ...terms, ...other });
+    await assert.rejects(altered, { name: 'VerificationError' }, Object.keys(other)[0]);
+  }
+  await assert.rejects(compareTerms(session, '../words', terms), { name: 'VerificationError' });
 });
