@@ -105,15 +105,26 @@ export async function allAssets(client: Lister, chain?: string): Promise<readonl
   return all;
 }
 
+/** As the profile pins it, whatever the market says of it; null: it does not. */
+function pinnedAs({ profile }: Pick<Session, 'profile'>, asset: Asset): OwnAsset | null {
+  const { chain, address } = asset;
+  const of = Object.hasOwn(profile.chains, chain) ? profile.chains[chain] : undefined;
+  if (of === undefined) return null;
+  if (address === null) {
+    return { name: chain, chain, token: null, decimals: coinDecimals[of.family] };
+  }
+  for (const [symbol, { address: token, decimals }] of Object.entries(of.tokens)) {
+    if (!sameToken(of.family, token, address)) continue;
+    return { name: `${chain}:${symbol}`, chain, token, decimals };
+  }
+  return null;
+}
+
 /** A name that the profile does not pin has a `?`: anybody may have called it so. */
 export function shownName(session: Pick<Session, 'profile'>, asset: Asset): string {
   const { chain, address, symbol } = asset;
-  const of = session.profile.chains[chain];
-  if (address === null) return chain;
-  const pinned = Object.entries(of?.tokens ?? {}).find(
-    ([, token]) => of !== undefined && sameToken(of.family, token.address, address),
-  );
-  return pinned === undefined ? `${chain}:${symbol}?` : `${chain}:${pinned[0]}`;
+  const pinned = pinnedAs(session, asset);
+  return pinned?.name ?? (address === null ? chain : `${chain}:${symbol}?`);
 }
 
 export async function catalogueOf(session: Session, client: Lister): Promise<Catalogue> {
@@ -124,7 +135,8 @@ export async function catalogueOf(session: Session, client: Lister): Promise<Cat
       const asset = byId.get(assetId);
       if (asset === undefined) return { name: assetId, chain: '', token: null, decimals: 0 };
       const { chain, address: token, decimals } = asset;
-      return { name: shownName(session, asset), chain, token, decimals };
+      const name = shownName(session, asset);
+      return pinnedAs(session, asset) ?? { name, chain, token, decimals };
     },
     idOf: (name) => {
       const { chain, token } = ownAsset(session, name);

@@ -2,7 +2,7 @@
 // and the table of docs/cli.md. The commands themselves: trade.test.ts.
 
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,16 @@ import { splitName } from './assets.ts';
 import { shells } from './completion.ts';
 import { Failure, statuses, toldOf } from './failures.ts';
 import { helpOf } from './help.ts';
-import { type Cli, type Io, jsonOf, mustConfirm, passphraseOf } from './io.ts';
+import {
+  answer,
+  type Cli,
+  failed,
+  type Io,
+  jsonOf,
+  mustConfirm,
+  note,
+  passphraseOf,
+} from './io.ts';
 import { faultOf } from './known.ts';
 import { painter } from './painter.ts';
 import { chosenProfile, mustBePrivate, placesOf, writePrivate } from './places.ts';
@@ -167,6 +176,7 @@ test('an error has the class that says what to do, and --json says it on standar
     amount = error;
   }
   const file = Object.assign(new Error('ENOENT: gone'), { code: 'ENOENT' });
+  const port = Object.assign(new Error('EADDRINUSE: taken'), { code: 'EADDRINUSE' });
   const node = Object.assign(new Error('down'), { name: 'HttpRequestError' });
   const refusal = (kind: string, code: string) =>
     Object.assign(new Error('chain'), { kind, code, facts: {} });
@@ -182,6 +192,7 @@ test('an error has the class that says what to do, and --json says it on standar
     [new RescueError('bad_file', 's'), 'local'],
     [new RescueError('bad_phrase', 's'), 'needs_you'],
     [amount, 'usage'],
+    [port, 'local'],
     [refusal('unavailable', 'chain_unavailable'), 'chain_unavailable'],
     [refusal('invalid', 'refused_by_node'), 'chain_unavailable'],
     [refusal('conflict', 'fee_above_limit'), 'needs_you'],
@@ -196,6 +207,14 @@ test('an error has the class that says what to do, and --json says it on standar
   assert.equal(said.out, '');
   const { error } = JSON.parse(said.err) as { error: { class: string; code: string } };
   assert.deepEqual([error.class, error.code], ['needs_you', 'no_profile']);
+});
+
+test('a reader that leaves is no success', async () => {
+  const program = `set -o pipefail; ${process.execPath} ${import.meta.dirname}/main.ts --help`;
+  for (const pipe of ['| true', '--lmit 2>&1 | true']) {
+    const ran = spawnSync('bash', ['-c', `${program} ${pipe}`], { encoding: 'utf8' });
+    assert.deepEqual([ran.status, ran.stderr], [statuses.interrupted, ''], pipe);
+  }
 });
 
 test('nobody is taken at a word that was not said', async () => {
@@ -221,6 +240,24 @@ test('nobody is taken at a word that was not said', async () => {
   assert.equal(await passphraseOf(piped, 'P: '), 'of a pipe');
 });
 
+test('what a market, a node or a token is called never acts on a terminal', async () => {
+  const evil = 'a\u001b[2Jb\u009bc\rd\u202ee\nf';
+  const { io, said } = ioOf({ columns: 80 });
+  const cli = { ...cliOf({ yes: true }), ...io };
+  await mustConfirm(cli, [`gives ${evil}`, tableOf(['x'], [[evil]])], 'Go?');
+  answer(cli, {}, evil);
+  note(cli, evil);
+  failed(cli, { class: 'refused', code: 'x', sentence: evil });
+  const paint = painter(cli);
+  paint.line(evil);
+  paint.draw([evil]);
+  assert.doesNotMatch(`${said.out}${said.err}`, /[\p{Bidi_Control}]|(?!\n)\p{Cc}/u);
+  assert.equal(said.err.split('\n')[0], 'gives a\ufffd[2Jb\ufffdc\ufffdd\ufffde f');
+  const json = jsonOf({ evil });
+  assert.doesNotMatch(json, /[\p{Bidi_Control}\p{Cc}]/u);
+  assert.deepEqual(JSON.parse(json), { evil });
+});
+
 const profile: Profile = {
   ...{ market: 'https://market.example', productName: 'Parley', shortName: 'parley' },
   network: 'mainnet',
@@ -237,7 +274,8 @@ test('a profile is read back as it was written, and each wrong field is named', 
   assert.deepEqual(readProfile(writeProfile(profile), 'p.json'), profile);
   const { chains } = profile;
   for (const [change, field] of [
-    [{ market: 'market' }, 'market must be an http'],
+    [{ market: 'market' }, 'market must be https'],
+    [{ market: 'http://market.example' }, 'market must be https'],
     [{ network: 'main' }, 'network must be'],
     [{ productName: 'a\nb' }, 'productName must be'],
     [{ chains: { a: { family: 'doge' } } }, 'chains.a.family must be'],

@@ -24,7 +24,7 @@ export const statuses = {
   needs_you: 7,
   /** A swap ended, and this side was not paid: it is refunded, or nothing moved. */
   not_received: 8,
-  /** A file of this machine: missing, damaged, or in use by another process. */
+  /** A file or port of this machine: missing, damaged, or in use by another process. */
   local: 9,
   interrupted: 130,
 } as const;
@@ -58,8 +58,9 @@ export function toldOf(error: unknown): Told {
   return { class: classOf(error), code: code ?? classOf(error), sentence };
 }
 
-/** Files of the machine, by the codes of Node's file system. */
-const ofFiles = /^(?:EACCES|ENOENT|ENOSPC|EROFS|EEXIST|EISDIR|ENOTDIR|EPERM|EIO|EMFILE)$/;
+/** Files and ports of the machine, by the codes of Node. */
+const ofFiles =
+  /^(?:EACCES|EADDRINUSE|ENOENT|ENOSPC|EROFS|EEXIST|EISDIR|ENOTDIR|EPERM|EIO|EMFILE)$/;
 /** Of a node behind viem, and of fetch that was given up. */
 const ofNodes = /^(?:HttpRequestError|RpcRequestError|TimeoutError|WebSocketRequestError)$/;
 

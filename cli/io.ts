@@ -3,6 +3,7 @@
 
 import { Failure, needsYou, type Told } from './failures.ts';
 import type { Env } from './places.ts';
+import { harmless, oneLine } from './show.ts';
 
 export type Io = {
   readonly out: (text: string) => void;
@@ -31,34 +32,38 @@ export type Globals = {
 
 export type Cli = Io & Globals;
 
-/** Amounts are bigint; on the wire they are decimal strings. */
+/** Amounts are bigint; on the wire they are decimal strings. No terminal acts on what it shows. */
 export function jsonOf(value: unknown): string {
-  return JSON.stringify(value, (_, part: unknown) =>
+  const text = JSON.stringify(value, (_, part: unknown) =>
     typeof part === 'bigint' ? part.toString() : part,
+  );
+  return text.replace(
+    /[\p{Cc}\p{Bidi_Control}]/gu,
+    (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
 
 /** The one answer of a command: a JSON document, or text for a person. */
 export function answer(cli: Cli, value: unknown, text: string): void {
-  cli.out(cli.json ? `${jsonOf(value)}\n` : text === '' ? '' : `${text}\n`);
+  cli.out(cli.json ? `${jsonOf(value)}\n` : text === '' ? '' : `${harmless(text)}\n`);
 }
 
 /** One of many, of a command that goes on: a JSON line, or a line for a person. */
 export const tell = answer;
 
 export function note(cli: Pick<Cli, 'err'>, text: string): void {
-  cli.err(`${text}\n`);
+  cli.err(`${harmless(text)}\n`);
 }
 
 export function failed(cli: Pick<Cli, 'err' | 'json'>, told: Told): void {
-  cli.err(cli.json ? `${JSON.stringify({ error: told })}\n` : `parley: ${told.sentence}\n`);
+  cli.err(cli.json ? `${jsonOf({ error: told })}\n` : harmless(`parley: ${told.sentence}\n`));
 }
 
 /**
  * Shows what will be done and asks. Throws Failure `not_asked` where nobody can be, and `declined`.
  */
 export async function mustConfirm(cli: Cli, plan: readonly string[], question: string) {
-  if (plan.length > 0) note(cli, plan.join('\n'));
+  if (plan.length > 0) note(cli, plan.map(oneLine).join('\n'));
   if (cli.yes) return;
   if (!cli.isAsked) {
     const sentence = `"${question}" has to be answered: give --yes, or run it in a terminal`;

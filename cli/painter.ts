@@ -2,6 +2,7 @@
 // Where standard error is no terminal nothing is drawn.
 
 import type { Cli } from './io.ts';
+import { oneLine } from './show.ts';
 
 export function painter({ err, columns, json }: Pick<Cli, 'err' | 'columns' | 'json'>) {
   const isLive = columns !== null && !json;
@@ -17,8 +18,8 @@ export function painter({ err, columns, json }: Pick<Cli, 'err' | 'columns' | 'j
     line: (text: string) => {
       const again = drawn;
       clear();
-      err(`${text}\n`);
-      if (again.length > 0) err(again.map((each) => `${each}\n`).join(''));
+      err(`${oneLine(text)}\n`);
+      if (again.length > 0) err(again.map((each) => `${oneLine(each)}\n`).join(''));
       drawn = again;
     },
     draw: (lines: readonly string[]) => {
@@ -29,7 +30,7 @@ export function painter({ err, columns, json }: Pick<Cli, 'err' | 'columns' | 'j
         return;
       }
       clear();
-      err(lines.map((each) => `${each}\n`).join(''));
+      err(lines.map((each) => `${oneLine(each)}\n`).join(''));
       drawn = lines;
     },
     end: clear,

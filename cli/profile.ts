@@ -75,7 +75,7 @@ export function readProfile(text: string, file: string): Profile {
     dev,
     keyFile,
   } = read;
-  if (!isHttp(market)) throw bad('market', 'an http or https URL');
+  if (!isHttp(market) || !isSafe(market)) throw bad('market', 'https, or http of this machine');
   if (typeof productName !== 'string' || /[\r\n]/.test(productName)) {
     throw bad('productName', 'one line of text');
   }
@@ -103,6 +103,12 @@ type Bad = (field: string, wanted: string) => Failure;
 
 function isHttp(text: unknown): text is string {
   return typeof text === 'string' && /^https?:\/\/./.test(text) && URL.canParse(text);
+}
+
+/** The API key goes there: nobody on the way may read it. */
+function isSafe(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'https:' || /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
 }
 
 function chainOf(value: unknown, at: string, bad: Bad): ProfileChain {

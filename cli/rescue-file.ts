@@ -6,7 +6,10 @@ import { writePrivate } from './places.ts';
 import type { Session, Unlocked } from './session.ts';
 
 /** Resolves to its text. */
-export async function keepRescue(session: Session, { store }: Pick<Unlocked, 'store'>) {
+export async function keepRescue(
+  session: Session,
+  { store, isTyped }: Pick<Unlocked, 'store' | 'isTyped'>,
+) {
   const { writeRescue } = await import('../sdk/rescue/file.ts');
   const chains: Record<string, PinnedChains[string]> = {};
   for (const swapId of await store.swapIds()) {
@@ -16,6 +19,7 @@ export async function keepRescue(session: Session, { store }: Pick<Unlocked, 'st
     }
   }
   const text = await writeRescue(store, chains);
-  await writePrivate(session.places.rescue, text);
+  // Sealed by other words it would take the place of the only one that the profile's own open.
+  if (!isTyped) await writePrivate(session.places.rescue, text);
   return text;
 }

@@ -124,8 +124,17 @@ export async function accountOf({ places, profile }: Session): Promise<Account |
   const text = await readUpTo(places.account, mostAccountBytes);
   if (text === null) return null;
   await mustBePrivate(places.account);
-  const account = JSON.parse(text) as Account;
+  const account = readAccount(text, places.account);
   return account.market === profile.market ? account : null;
+}
+
+function readAccount(text: string, file: string): Account {
+  try {
+    return JSON.parse(text) as Account;
+  } catch (cause) {
+    const sentence = `${file} is no JSON: "parley login" writes it anew`;
+    throw new Failure('local', 'bad_account', sentence, { cause });
+  }
 }
 
 export type SignedIn = { readonly client: ParleyClient; readonly account: Account };
@@ -164,6 +173,8 @@ export type Unlocked = {
   readonly keys: Keys;
   readonly phrase: PhraseKeys;
   readonly store: PhraseStore;
+  /** The words were typed for this once: the profile may have others. */
+  readonly isTyped: boolean;
   /** One object a chain, and on Bitcoin one a key of the phrase. */
   wallet(chain: string, escrow?: Partial<Escrow>): Promise<OwnWallet>;
 };
@@ -172,13 +183,13 @@ export async function unlocked(cli: Cli, session: Session): Promise<Unlocked> {
   return unlockedBy(session, await keysIn(cli, session));
 }
 
-export async function unlockedBy(session: Session, keys: Keys): Promise<Unlocked> {
+export async function unlockedBy(session: Session, keys: Keys, isTyped = false): Promise<Unlocked> {
   const { phraseKeys } = await import('../sdk/rescue/derive.ts');
   const { storeWith } = await import('../sdk/rescue/store.ts');
   const phrase = await phraseKeys(keys.rescue, session.profile.network);
   const wallets = new Map<string, Promise<OwnWallet>>();
   return {
-    ...{ keys, phrase },
+    ...{ keys, phrase, isTyped },
     store: storeWith(phrase, await storeIn(session), session.now),
     wallet: (chain, escrow = {}) => {
       const { index = escrowKey } = escrow;

@@ -4,9 +4,25 @@ import { formatDuration, fromNow, isoTime } from '../sdk/people.ts';
 
 const locale = 'en';
 
+/**
+ * What a terminal acts on, and what turns the direction of writing. Names and sentences come from
+ * a market, from nodes, and from whoever listed a token: none may rewrite what is asked here.
+ */
+const acting = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
+
+/** Of several lines. */
+export function harmless(text: string): string {
+  return text.replace(acting, (mark) => (mark === '\n' || mark === '\t' ? mark : '\ufffd'));
+}
+
+/** Of one line, which nobody can make two of. */
+export function oneLine(text: string): string {
+  return harmless(text).replace(/[\n\t]/g, ' ');
+}
+
 /** Columns as wide as their longest cell; nothing for no row. */
 export function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const all = [head, ...rows];
+  const all = [head, ...rows].map((row) => row.map(oneLine));
   const widths = head.map((_, at) => Math.max(...all.map((row) => [...(row[at] ?? '')].length)));
   const line = (row: readonly string[]) =>
     row

@@ -250,7 +250,9 @@ const all = [
     name: 'webhooks add',
     about: 'registers a webhook; its secret is shown once',
     args: [{ name: 'URL' }],
-    options: { event: { value: 'EVENT', many: true, about: 'this event; default all of them' } },
+    options: {
+      event: { value: 'EVENT', many: true, about: 'this event; default all but thread. ones' },
+    },
   },
   {
     name: 'webhooks list',

@@ -166,13 +166,16 @@ export const feed: Run = (cli, { text }) =>
       onError: (sentence) => note(cli, `feed: ${sentence}`),
     });
     try {
-      await Promise.race([own.ready, untilAborted(cli.signal)]);
+      const begun = own.ready.catch((cause: Error) => {
+        throw new Failure('refused', 'feed_refused', cause.message, { cause });
+      });
+      await Promise.race([begun, untilAborted(cli.signal)]);
       await untilAborted(AbortSignal.any([cli.signal, ended.signal]));
     } finally {
       own.close();
     }
     if (!cli.signal.aborted) {
-      throw new Failure('market_unavailable', 'feed_closed', 'the market has closed the feed');
+      throw new Failure('refused', 'feed_refused', 'the market has ended the feed for this key');
     }
   });
 

@@ -68,7 +68,7 @@ async function ownWords(cli: Cli, session: Session, given: Given): Promise<Unloc
   const isTyped = given.has('words') || given.text('words-fd') !== undefined;
   if (!isTyped) return unlocked(cli, session);
   const words = await typedWords(cli, given);
-  return unlockedBy(session, await keysOf(words, session.profile.network));
+  return unlockedBy(session, await keysOf(words, session.profile.network), true);
 }
 
 /** A chain that the profile has otherwise than the file leaves out its own swaps alone. */

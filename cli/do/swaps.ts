@@ -3,8 +3,9 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ParleyClient } from '../../sdk/client.ts';
-import { ParleyApiError } from '../../sdk/errors.ts';
+import { messageOf } from '../../sdk/errors.ts';
 import { isoTime } from '../../sdk/people.ts';
+import { idShape } from '../../sdk/stores/entries.ts';
 import { mayBeFunded, type SwapRecord } from '../../sdk/stores/store.ts';
 import { givenLeg, type OwnTrade } from '../../sdk/trade.ts';
 import type { Swap as MarketSwap } from '../../sdk/types.ts';
@@ -29,6 +30,8 @@ import { deadlineOf, tableOf } from '../show.ts';
 const pageSize = 100;
 /** Of the market's list, the newest first. */
 const mostPages = 20;
+/** Of the whole list: claims wait for it. */
+const listMs = 30_000;
 const mostEndedBytes = 65_536;
 
 type Kept = Pick<Unlocked['store'], 'swapIds' | 'getSwap' | 'getTrade'>;
@@ -88,24 +91,28 @@ async function dueSwaps(
     .map(([swapId, trade]) => ({ swapId, trade, withoutMarket: given.has(swapId) }));
 }
 
+/** Whatever it answers, or does not: what is kept here is claimed and refunded all the same. */
 async function marketSwaps(cli: Cli, client: ParleyClient | null): Promise<MarketSwap[]> {
   if (client === null) return [];
   const all: MarketSwap[] = [];
   let cursor: string | null = null;
+  const signal = AbortSignal.any([cli.signal, AbortSignal.timeout(listMs)]);
   try {
     for (let page = 0; page < mostPages; page += 1) {
       const from: { cursor?: string } = cursor === null ? {} : { cursor };
-      const answered = await client.swaps({ limit: pageSize, ...from });
-      all.push(...answered.swaps);
+      const answered = await client.swaps({ limit: pageSize, ...from }, { signal });
+      all.push(...answered.swaps.filter((each) => isNamed(each.id) && isNamed(each.threadId)));
       cursor = answered.nextCursor;
       if (cursor === null) break;
     }
   } catch (error) {
-    if (!(error instanceof ParleyApiError)) throw error;
-    note(cli, `the market does not list its swaps: ${error.message}. Those kept here go on`);
+    cli.signal.throwIfAborted();
+    note(cli, `the market does not list its swaps: ${messageOf(error)}. Those kept here go on`);
   }
   return all;
 }
+
+const isNamed = (id: unknown) => typeof id === 'string' && idShape.test(id);
 
 /** Only what is not funded yet is asked about: all else brings money back. */
 async function mustWantFundings(cli: Cli, session: Session, own: Unlocked, due: readonly Swap[]) {

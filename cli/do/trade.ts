@@ -19,6 +19,7 @@ import { Failure, misused, needsYou } from '../failures.ts';
 import { answer, type Cli, mustConfirm, note } from '../io.ts';
 import { inSession, type Session, type SignedIn, signedIn, unlocked } from '../session.ts';
 import { ageOf, deadlineOf, tableOf } from '../show.ts';
+import { compareTerms, keepTerms, mustBeTerms } from '../terms.ts';
 import { wordsOf } from './market.ts';
 
 const usualSeconds = '600';
@@ -52,7 +53,7 @@ export const ask: Run = (cli, { args, text }) =>
     const plan = [`${what}. It stands ${ttlSeconds} seconds, and binds nobody.`];
     await mustConfirm(cli, plan, `Ask ${whom}?`);
     const rfq = await client.createRfq({
-      direction: side === 'sell' ? 'sell_base' : 'buy_base',
+      direction: directionOf(side),
       baseAssetId: pinnedBase.id,
       baseAmount: baseAmount.toString(),
       quoteAssetId: pinnedQuote.id,
@@ -60,8 +61,13 @@ export const ask: Run = (cli, { args, text }) =>
       ...(askAmount === null ? {} : { askAmount: askAmount.toString() }),
       ...(target === undefined ? {} : { visibility: 'private', targetAddress: target }),
     });
+    const [direction, pair] = [directionOf(side), { base: ownBase, quote: ownQuote }];
+    await keepTerms(session, rfq.id, { party: 'taker', direction, baseAmount, ...pair });
     answer(cli, { rfq }, `asked: ${rfq.id}\nQuotes: "parley threads ${rfq.id}".`);
   });
+
+const directionOf = (side: string): Rfq['direction'] =>
+  side === 'sell' ? 'sell_base' : 'buy_base';
 
 export const cancel: Run = (cli, { args: [id = ''] }) =>
   inSession(cli, async (session) => {
@@ -76,8 +82,8 @@ export const cancel: Run = (cli, { args: [id = ''] }) =>
 /** What an amount of an RFQ or thread is of, as the profile pins it. */
 async function priced(session: Session, signed: SignedIn, rfq: Rfq, amount: string) {
   const names = await catalogueOf(session, signed.client);
-  const { quote } = ownAssets(session, names, { rfq });
-  return { names, quote, units: typedAmount(amount, quote) };
+  const { base, quote } = ownAssets(session, names, { rfq });
+  return { names, base, quote, units: typedAmount(amount, quote) };
 }
 
 const [leastValid, mostValid] = [5, 604_800];
@@ -96,10 +102,15 @@ export const quote: Run = (cli, given) =>
     const lifetime = lifetimeOf(given);
     const signed = await signedIn(session);
     const rfq = await signed.client.rfq(id);
-    const { names, quote: asset, units } = await priced(session, signed, rfq, amount);
+    const { names, base, quote: asset, units } = await priced(session, signed, rfq, amount);
+    const { direction } = rfq;
+    const baseAmount = BigInt(rfq.baseAmount);
+    const terms = { party: 'maker', direction, baseAmount, base, quote: asset } as const;
+    await compareTerms(session, id, terms);
     const [, what = ''] = wordsOf(names, rfq);
     const plan = [`the taker ${what}`, `you offer ${shownAmount(units, asset)} for all of it`];
     await mustConfirm(cli, plan, 'Quote it?');
+    await keepTerms(session, id, terms);
     const thread = await signed.client.quote(id, units.toString(), lifetime);
     answer(cli, { thread }, `quoted: thread ${thread.id}`);
   });
@@ -220,6 +231,8 @@ export const accept: Run = (cli, { args: [id = ''], text, has }) =>
     }
     const own = await unlocked(cli, session);
     const found = await examined(session, signed, own, { thread, price, assets });
+    const { party, direction, baseAmount } = found.trade;
+    await mustBeTerms(cli, session, thread.rfq.id, { party, direction, baseAmount, ...assets });
     const sides = sidesOf(found.trade, assets);
     const wallets = {
       gives: await own.wallet(sides.gives.own.chain),

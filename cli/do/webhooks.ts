@@ -7,11 +7,13 @@ import { descriptorOf, wholeNumber } from '../arguments.ts';
 import type { Given, Run } from '../command.ts';
 import { Failure, needsYou } from '../failures.ts';
 import { answer, type Cli, mustConfirm, note, tell } from '../io.ts';
-import { inSession, openSession, signedIn } from '../session.ts';
+import { inSession, type Session, signedIn } from '../session.ts';
 import { tableOf } from '../show.ts';
 import { untilAborted } from './market.ts';
 
 const usualPort = '4780';
+/** Of a webhook that names none: the market sends events of threads to who names them. */
+const allOfThem = 'all but thread. events';
 /** A delivery has a few KB. */
 const mostBodyBytes = 262_144;
 const requestMs = 10_000;
@@ -23,7 +25,7 @@ export const add: Run = (cli, { args: [url = ''], all }) =>
   inSession(cli, async (session) => {
     const { client } = await signedIn(session);
     const events = all('event');
-    const which = events.length === 0 ? 'all events' : events.join(', ');
+    const which = events.length === 0 ? allOfThem : events.join(', ');
     await mustConfirm(cli, [`${which} of this account are sent to ${url}`], 'Register it?');
     const made = await client.registerWebhook({ url, ...(events.length > 0 ? { events } : {}) });
     const { webhook, secret } = made;
@@ -36,7 +38,7 @@ export const list: Run = (cli) =>
     const { client } = await signedIn(session);
     const { webhooks } = await client.webhooks({ limit: pageSize });
     const rows = webhooks.map(({ id, url, events, enabled, lastStatus, lastError }) => [
-      ...[id, url, events.length === 0 ? 'all' : events.join(', '), enabled ? 'on' : 'off'],
+      ...[id, url, events.length === 0 ? allOfThem : events.join(', '), enabled ? 'on' : 'off'],
       lastStatus === null ? 'nothing sent' : (lastError ?? String(lastStatus)),
     ]);
     answer(cli, { webhooks }, tableOf(['webhook', 'url', 'events', '', 'last delivery'], rows));
@@ -63,8 +65,10 @@ export const remove: Run = (cli, { args: [id = ''] }) =>
 
 export const listen: Run = async (cli, given) => {
   const port = wholeNumber('--port', given.text('port') ?? usualPort, { least: 0, most: 65_535 });
-  const session = await openSession(cli);
-  await session.close();
+  return inSession(cli, (session) => listenAt(cli, given, session, port));
+};
+
+async function listenAt(cli: Cli, given: Given, session: Session, port: number): Promise<void> {
   const { shortName } = session.profile;
   const secret = await secretOf(cli, given);
   const seen = new Set<string>();
@@ -86,7 +90,7 @@ export const listen: Run = async (cli, given) => {
   await untilAborted(cli.signal);
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
-};
+}
 
 async function secretOf(cli: Cli, given: Given): Promise<string> {
   const fd = descriptorOf('--secret-fd', given.text('secret-fd'));
@@ -120,7 +124,7 @@ async function receive(cli: Cli, { request, response }: Exchange, checking: Chec
   }
   try {
     const body = Buffer.concat(parts);
-    // The market signs by the world's clock, whatever its dev chains have.
+    // The market signs by its own clock, which a dev network may move at any time.
     const delivery = verifyWebhook({
       secret,
       shortName,

@@ -1,0 +1,51 @@
+// What this profile asked for, or quoted, as it was then. A script that accepts names a price alone:
+// under the same price a market could show another amount or another pair.
+
+import { join } from 'node:path';
+import { VerificationError } from '../sdk/errors.ts';
+import { idShape } from '../sdk/stores/entries.ts';
+import type { OwnTrade } from '../sdk/trade.ts';
+import type { OwnAsset } from './assets.ts';
+import { needsYou } from './failures.ts';
+import { type Cli, jsonOf } from './io.ts';
+import { readUpTo, writePrivate } from './places.ts';
+import type { Session } from './session.ts';
+
+export type Terms = Pick<OwnTrade, 'party' | 'direction' | 'baseAmount'> &
+  Readonly<Record<'base' | 'quote', Pick<OwnAsset, 'chain' | 'token'>>>;
+
+type Placed = Pick<Session, 'places'>;
+
+function fileOf({ places }: Placed, rfqId: string): string {
+  if (idShape.test(rfqId)) return join(places.data, 'terms', `${rfqId}.json`);
+  throw new VerificationError('rfq.id', 'letters, digits and dashes', rfqId.slice(0, 80));
+}
+
+function textOf({ party, direction, baseAmount, base, quote }: Terms): string {
+  const of = ({ chain, token }: Terms['base']) => ({ chain, token });
+  return jsonOf({ party, direction, baseAmount, base: of(base), quote: of(quote) });
+}
+
+export async function keepTerms(session: Placed, rfqId: string, terms: Terms): Promise<void> {
+  await writePrivate(fileOf(session, rfqId), textOf(terms));
+}
+
+/** Throws VerificationError where the RFQ is another than it was. `null`: none is kept. */
+export async function compareTerms(session: Placed, rfqId: string, terms: Terms) {
+  const kept = await readUpTo(fileOf(session, rfqId));
+  if (kept === null || kept === textOf(terms)) return kept;
+  throw new VerificationError('rfq', kept, textOf(terms));
+}
+
+/** Before an acceptance. Throws Failure `terms_unknown` where nobody looks at what it comes to. */
+export async function mustBeTerms(
+  { yes }: Pick<Cli, 'yes'>,
+  session: Placed,
+  rfqId: string,
+  terms: Terms,
+): Promise<void> {
+  const kept = await compareTerms(session, rfqId, terms);
+  if (kept !== null || !yes) return;
+  const sentence = 'this profile has neither asked for this nor quoted it, so --yes agrees to no';
+  throw needsYou('terms_unknown', `${sentence} amount but the price: accept it without --yes`);
+}
