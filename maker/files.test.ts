@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { after, before, test } from 'node:test';
+import { modeOf } from './control.ts';
 import { type Deal, openJournal, readJournal } from './journal.ts';
 import { readKey } from './keys.ts';
 import { openLog } from './log.ts';
@@ -98,6 +99,13 @@ test('the journal loses nothing where it is written anew, nor to a disk that was
   await journal.close();
   const found = readJournal(await readFile(file, 'utf8'));
   assert.deepEqual([...found.keys()], ['t1', 't2', 't4']);
+});
+
+test('a switch that cannot be read is on', async () => {
+  assert.equal(await modeOf(dir), 'open');
+  const file = join(dir, 'no-folder');
+  await writeFile(file, '');
+  assert.equal(await modeOf(file), 'killed');
 });
 
 test('a line of the log is JSON, without the login of an address', () => {
