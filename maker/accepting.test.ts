@@ -42,14 +42,21 @@ function threadAt(quoteAmount: string, more: Partial<Thread> = {}): Thread {
   } as Thread;
 }
 
-function stage(thread: Thread, price = '400') {
+function stage(thread: Thread, price = '400', mostOpen: bigint | null = null) {
   const heard: string[] = [];
   const at = { ms: 1_000_000, thread, mode: 'open' as Mode };
   const deals = new Map<string, Deal>();
   const prices = { of: () => parsePrice(price), all: () => new Map(), close: () => undefined };
   const balance = { units: 10n ** 12n, readAtMs: at.ms };
   const promises = createPromises({
-    ...{ assets: [btc, sol], limits, prices, deals, mode: () => at.mode, now: () => at.ms },
+    ...{
+      assets: [btc, { ...sol, mostOpen }],
+      limits,
+      prices,
+      deals,
+      mode: () => at.mode,
+      now: () => at.ms,
+    },
     stock: {
       ...{ payable: new Map(), reserves: new Map(), costsOf: () => costs },
       balances: new Map(['bitcoin coin', 'solana coin'].map((each) => [each, balance])),
@@ -58,6 +65,7 @@ function stage(thread: Thread, price = '400') {
   });
   const client = {
     thread: async () => at.thread,
+    swaps: async () => ({ swaps: [{ id: 's', threadId: 'thread', status: 'agreed' }] }),
     quotes: async () => ({ threads: [at.thread], nextCursor: null }),
     propose: async (_: string, amount: string) => void heard.push(`propose ${amount}`),
     withdrawQuote: async () => void heard.push('withdraw'),
@@ -71,7 +79,8 @@ function stage(thread: Thread, price = '400') {
   };
   const pinned = { token: null, highValueFrom: null };
   const accepting = createAccepting({
-    ...{ promises, prices, limits, pairs: [pair], userId: 'me', chains: {} },
+    ...{ promises, prices, limits, userId: 'me', chains: {} },
+    pairs: [{ ...pair, quote: { ...sol, mostOpen } }],
     ...{ mode: () => at.mode, now: () => at.ms, signal: new AbortController().signal },
     log: openLog(new PassThrough().resume(), () => 0),
     metrics: createMetrics(),
@@ -84,7 +93,7 @@ function stage(thread: Thread, price = '400') {
       ['btc', { id: 'id-btc', chain: 'bitcoin', decimals: 8, ...pinned }],
       ['sol', { id: 'id-sol', chain: 'solana', decimals: 9, ...pinned }],
     ]),
-    ...({ client, settling, store: {} } as unknown as Pick<
+    ...({ client, settling, store: { getSwap: async () => null } } as unknown as Pick<
       AcceptingInput,
       'client' | 'settling' | 'store'
     >),
@@ -143,5 +152,39 @@ test('an acceptance whose answer was lost is followed to its swap, or until it h
     assert.deepEqual(heard, becomes, what);
     const swapId = becomes[0] === 'settle s' ? 's' : undefined;
     assert.equal(deals.get('thread')?.swapId, swapId, 'a swap is kept before it is settled');
+  }
+});
+
+test('a swap of an acceptance that was called over is settled where the caps allow it', async () => {
+  for (const [mostOpen, becomes] of [
+    [1n, ['settle s']],
+    [0n, []],
+  ] as const) {
+    const { accepting, deals, heard } = stage(threadAt('1'), '400', mostOpen);
+    const lapsed = { swapId: null, end: 'lapsed', endedAt: 999 } as const;
+    deals.set('thread', {
+      ...{ threadId: 'thread', rfqId: 'rfq', takerId: 'taker', pair: 'btc/sol', gives: 'quote' },
+      ...{ base: 1n, quote: 1n, acceptedAt: 990, ...lapsed },
+    });
+    await accepting.adopt();
+    assert.deepEqual(heard, becomes);
+  }
+});
+
+test('swaps of one RFQ on many threads count beside each other', async () => {
+  for (const [threadId, heard] of [
+    ['thread', ['lapsed']],
+    ['another', ['withdraw']],
+  ] as const) {
+    const accepted = threadAt('3960000000', { takerAccepted: true });
+    const { deals, look, promises } = stage(accepted, '400', 5_000_000_000n);
+    const before: Deal = {
+      ...{ threadId, rfqId: 'rfq', takerId: 'taker', pair: 'btc/sol', gives: 'quote' },
+      ...{ base: 1_000_000n, quote: 3_960_000_000n, acceptedAt: 999 },
+      ...{ swapId: null, end: null, endedAt: null },
+    };
+    promises.dealt(before, null);
+    assert.deepEqual(await look(), heard, threadId);
+    assert.equal(deals.size, threadId === 'thread' ? 1 : 0);
   }
 });

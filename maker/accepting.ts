@@ -92,7 +92,7 @@ export function createAccepting(input: AcceptingInput) {
     const { id: threadId, rfq, takerId } = thread;
     const quoteAmount = BigInt(thread.quoteAmount);
     const terms = termsOf(rfq, match, quoteAmount);
-    const verdict = promises.verdict(rfq, match, terms, 'acceptance');
+    const verdict = promises.verdict(rfq, match, terms, 'acceptance', threadId);
     if (verdict.refused !== null) return refuse(thread, 'acceptance', verdict.refused);
     const acceptedAt = Math.floor(now() / 1_000);
     const deal: Deal = {
@@ -207,6 +207,12 @@ export function createAccepting(input: AcceptingInput) {
         const before = journal.deals.get(threadId);
         if (!begins.includes(status) || before === undefined) continue;
         if (before.swapId !== null || promises.open.has(threadId)) continue;
+        const over = promises.overCaps(before);
+        // A market that called it over has freed its share of the caps, which others have by now.
+        if (over !== null && (await input.store.getSwap(swapId)) === null) {
+          log.error('not_adopted', { threadId, swapId, code: over.code, why: over.sentence });
+          continue;
+        }
         const deal: Deal = { ...before, swapId, end: null, endedAt: null };
         await journal.keep(deal);
         promises.dealt(deal, null);

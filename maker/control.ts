@@ -12,10 +12,11 @@ export type Verb = (typeof verbs)[number];
 const files = { paused: 'paused', killed: 'killed' } as const;
 const lookMs = 250;
 
+/** Where the disk does not say, it is taken to be there: a switch never turns off by a fault. */
 async function isThere(file: string): Promise<boolean> {
   return access(file).then(
     () => true,
-    () => false,
+    ({ code }: NodeJS.ErrnoException) => code !== 'ENOENT',
   );
 }
 

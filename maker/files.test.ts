@@ -2,12 +2,13 @@
 // log without logins.
 
 import assert from 'node:assert/strict';
-import { appendFile, chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { after, before, test } from 'node:test';
-import { type Deal, openJournal } from './journal.ts';
+import { modeOf } from './control.ts';
+import { type Deal, openJournal, readJournal } from './journal.ts';
 import { readKey } from './keys.ts';
 import { openLog } from './log.ts';
 
@@ -79,6 +80,32 @@ test('the journal has the last line of each deal, and no half one', async () => 
     openJournal(dir, () => 0),
     /line 1 of deals\.jsonl is no deal/,
   );
+});
+
+test('the journal loses nothing where it is written anew, nor to a disk that was full', async () => {
+  const own = await mkdtemp(join(dir, 'journal-'));
+  const file = join(own, 'deals.jsonl');
+  const journal = await openJournal(own, () => 200);
+  const large = { ...deal, pair: 'x'.repeat(9_000_000) };
+  await journal.keep(large);
+  assert.equal(readJournal(await readFile(file, 'utf8')).size, 1, 'at once');
+  await journal.keep({ ...large, threadId: 't2' });
+  assert.equal(readJournal(await readFile(file, 'utf8')).size, 2);
+  // Stands in the way of the file that takes the journal's place.
+  await mkdir(join(`${file}.new`, 'full'), { recursive: true });
+  await assert.rejects(journal.keep({ ...deal, threadId: 't3' }));
+  await rm(`${file}.new`, { recursive: true });
+  await journal.keep({ ...deal, threadId: 't4' });
+  await journal.close();
+  const found = readJournal(await readFile(file, 'utf8'));
+  assert.deepEqual([...found.keys()], ['t1', 't2', 't4']);
+});
+
+test('a switch that cannot be read is on', async () => {
+  assert.equal(await modeOf(dir), 'open');
+  const file = join(dir, 'no-folder');
+  await writeFile(file, '');
+  assert.equal(await modeOf(file), 'killed');
 });
 
 test('a line of the log is JSON, without the login of an address', () => {

@@ -70,29 +70,42 @@ export async function openJournal(dir: string, now: () => UnixSeconds): Promise<
     throw error;
   });
   const deals = readJournal(text);
-  let handle = await anew(file, deals, now());
+  let handle: FileHandle | null = await anew(file, deals, now());
   let grown = 0;
   let queue: Promise<void> = Promise.resolve();
+  const close = async () => {
+    const own = handle;
+    handle = null;
+    await own?.close();
+  };
   const append = async (deal: Deal) => {
     const line = write(deal);
-    await handle.appendFile(line);
-    await handle.datasync();
+    try {
+      handle ??= await anew(file, deals, now());
+      await handle.appendFile(line);
+      await handle.datasync();
+    } catch (error) {
+      // Half a line may be there, of a full disk: what is written next must not come after it.
+      await close().catch(() => undefined);
+      throw error;
+    }
+    deals.set(deal.threadId, deal);
     grown += line.length;
     if (grown < mostGrowth) return;
-    await handle.close();
-    handle = await anew(file, deals, now());
     grown = 0;
+    // Written anew with the next deal.
+    await close();
   };
   return {
     deals,
     keep: (deal) => {
-      const run = queue.then(() => append(deal)).then(() => void deals.set(deal.threadId, deal));
+      const run = queue.then(() => append(deal));
       queue = run.catch(() => undefined);
       return run;
     },
     close: async () => {
       await queue;
-      await handle.close();
+      await close();
     },
   };
 }

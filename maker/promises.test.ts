@@ -98,10 +98,11 @@ test('the day counts what was given or may be within 24 hours, and nothing that 
 test('so many swaps are open at most, with one taker fewer; one that is said again is one of them', () => {
   const terms = { gives: 'base', base: 100n, quote: 100n } as const;
   const promises = promisesOf([]);
-  const codeFor = (wish: Rfq) =>
-    promises.verdict(wish, match, terms, 'acceptance').refused?.code ?? 'yes';
+  const codeFor = (wish: Rfq, thread: string | null = null) =>
+    promises.verdict(wish, match, terms, 'acceptance', thread).refused?.code ?? 'yes';
   promises.dealt({ ...deal('t', 0, null), rfqId: rfq.id }, null);
-  assert.equal(codeFor(rfq), 'yes');
+  assert.equal(codeFor(rfq, 't'), 'yes');
+  assert.equal(codeFor(rfq, 'another'), 'taker_swaps');
   assert.equal(codeFor({ ...rfq, id: 'other' }), 'taker_swaps');
   assert.equal(codeFor({ ...rfq, id: 'other', creatorId: 'v' }), 'yes');
   promises.dealt({ ...deal('t2', 0, null), takerId: 'v' }, null);

@@ -7,6 +7,7 @@ import type { AssetConfig, Limits, PairConfig } from './config/config.ts';
 import type { Deal } from './journal.ts';
 import type { Prices } from './prices/sources.ts';
 import {
+  capsRefusal,
   type Mode,
   type Refusal,
   type Step,
@@ -70,7 +71,8 @@ export function createPromises({ assets, limits, prices, stock, mode, now, deals
     const before = new Map(given && [[holdingOf(given), deal[deal.gives]]]);
     return { before, after: new Map() };
   };
-  const commitments = (exceptRfq: string | null): Commitment[] => {
+  /** Without the quote on an RFQ, and the deal of a thread: both have the place of what comes. */
+  const commitments = (exceptRfq: string | null, exceptThread: string | null): Commitment[] => {
     const all: Commitment[] = [];
     for (const [rfqId, { match, terms, takes, threadId }] of quotes) {
       if (rfqId === exceptRfq) continue;
@@ -79,17 +81,18 @@ export function createPromises({ assets, limits, prices, stock, mode, now, deals
       all.push({ id: threadId ?? rfqId, kind: 'quote', ...what, ...takes });
     }
     for (const { deal, takes, fundedAtMs } of open.values()) {
-      if (deal.rfqId === exceptRfq) continue;
+      if (deal.threadId === exceptThread) continue;
       const what = { asset: namesOf(deal)[deal.gives], amount: deal[deal.gives], fundedAtMs };
       all.push({ id: deal.threadId, kind: 'swap', ...what, ...(takes ?? takesOf(deal)) });
     }
     return all;
   };
-  const givenToday = (): Map<string, BaseUnits> => {
+  const givenToday = (exceptThread: string | null): Map<string, BaseUnits> => {
     const since = Math.floor(now() / 1_000) - daySeconds;
     const sums = new Map<string, BaseUnits>();
     for (const deal of deals.values()) {
       if (deal.acceptedAt < since || !countsToday(deal)) continue;
+      if (deal.threadId === exceptThread) continue;
       const asset = namesOf(deal)[deal.gives];
       sums.set(asset, (sums.get(asset) ?? 0n) + deal[deal.gives]);
     }
@@ -97,8 +100,8 @@ export function createPromises({ assets, limits, prices, stock, mode, now, deals
   };
 
   /** How many may stand side by side; the rules of money come after. */
-  const crowdRefusal = (rfq: Rfq, step: Step): Refusal | null => {
-    const others = [...open.values()].filter(({ deal }) => deal.rfqId !== rfq.id);
+  const crowdRefusal = (rfq: Rfq, step: Step, thread: string | null): Refusal | null => {
+    const others = [...open.values()].filter(({ deal }) => deal.threadId !== thread);
     const own = others.filter(({ deal }) => deal.takerId === rfq.creatorId);
     if (others.length >= limits.mostSwaps) {
       return {
@@ -124,19 +127,36 @@ export function createPromises({ assets, limits, prices, stock, mode, now, deals
   return {
     quotes: quotes as ReadonlyMap<string, OpenQuote>,
     open: open as ReadonlyMap<string, OpenDeal>,
-    commitments: () => commitments(null),
-    /** By what is known now, the own quote on this RFQ left out. */
-    verdict: (rfq: Rfq, { pair }: Match<PairConfig>, terms: Terms, step: Step): Verdict => {
-      const crowded = crowdRefusal(rfq, step);
+    commitments: () => commitments(null, null),
+    /**
+     * By what is known now, the own quote on this RFQ left out, and of an acceptance what was
+     * promised on its `thread`. A market may name one RFQ for many threads.
+     */
+    verdict: (
+      rfq: Rfq,
+      { pair }: Match<PairConfig>,
+      terms: Terms,
+      step: Step,
+      thread: string | null = null,
+    ): Verdict => {
+      const crowded = crowdRefusal(rfq, step, thread);
       if (crowded !== null) return { refused: crowded };
       return verdictOn(pair, terms, step, {
         mode: mode(),
         nowMs: now(),
         price: prices.of(pair.price),
-        commitments: commitments(rfq.id),
-        givenToday: givenToday(),
+        commitments: commitments(rfq.id, thread),
+        givenToday: givenToday(thread),
         ...{ balances: stock.balances, reserves: stock.reserves, costsOf: stock.costsOf },
       });
+    },
+    /** Why one more of these would be too many; null: the caps allow it. */
+    overCaps: (deal: Deal): Refusal | null => {
+      const asset = byName.get(namesOf(deal)[deal.gives]);
+      const { threadId } = deal;
+      const others = commitments(deal.rfqId, threadId);
+      const exposure = { commitments: others, givenToday: givenToday(threadId) };
+      return asset === undefined ? null : capsRefusal(asset, deal[deal.gives], exposure);
     },
     quoted: (quote: OpenQuote): void => void quotes.set(quote.rfq.id, quote),
     unquoted: (rfqId: string): void => void quotes.delete(rfqId),

@@ -76,8 +76,10 @@ const side = (
       s.${party === 'maker' ? 'taker' : 'maker'}_id as counterparty, s.agreed_at / 86400 as day,
       ${isOver('s')} as over,
       l.refund_address is not null and o.payout_address is not null as named,
-      l.escrow is not null as planned,
-      ${wasFunded('e')} as paid, ${wasFunded('p')} as met,
+      l.escrow is not null and o.escrow is not null as planned,
+      coalesce(s.named_late_by = '${party}', false) as late,
+      coalesce(s.named_late_by <> '${party}', false) as kept_waiting,
+      ${wasFunded('e')} as paid, ${wasFunded('p')} and ${inTime(own)} as met,
       e.funding_seen_at as seen, p.funding_deep_at as due, ${more}
     from (select * from swaps where ${party}_id = ${account}
           and agreed_at >= :from and agreed_at < :until
@@ -92,17 +94,25 @@ function wasFunded(escrow: string): string {
   return `coalesce(${each.join(', ')}) is not null`;
 }
 
+/** The other side's funding was deep while this one had all its time to react (deadlines.ts). */
+const inTime = (own: 'a' | 'b') => `coalesce(p.funding_deep_at <= to_timestamp(
+    case when s.long_leg = '${own}' then s.reveal_by - s.counterparty_fund_by + s.expires_at
+      else s.expires_at end), false)`;
+
 /** Something was funded, and it goes back: whoever's turn it was, has let it pass. */
 const isOver = (swap: string) => `case ${swap}.status when 'refunded' then true
     when 'initiator_funded' then ${swap}.counterparty_fund_by < :until
     when 'counterparty_funded' then ${swap}.reveal_by < :until else false end`;
 
-/** It was its turn to name addresses, to fund or to reveal, and the swap ended without. */
+/**
+ * It was its turn to name addresses, to fund or to reveal, and the swap ended without. What the
+ * other side did too late for that made it nobody's turn.
+ */
 const isAbandoned = `case
-    when status = 'expired' then not named or (first and planned)
+    when status = 'expired' then not named or late or (first and planned and not kept_waiting)
     when not over then false
-    when first then paid and (met or not named)
-    else met and not paid and (planned or not named) end`;
+    when first then paid and (met or not named or late)
+    else met and not paid and (planned and not kept_waiting or not named) end`;
 
 const countsOf = (where: string) => `jsonb_build_object(
     'agreed', (select count(*) from (select distinct counterparty, day from own where ${where}) d),
@@ -165,7 +175,8 @@ export type Unfunded = {
   /**
    * Swaps that this account may still have to fund. A taker that funds second has them from the
    * agreement on, until the initiator may fund no more. A maker that does has them once the
-   * initiator has funded: else takers that never fund would shut it out.
+   * initiator has funded: else takers that never fund would shut it out. None where the time of
+   * who funds second has passed.
    */
   readonly unfunded: number;
   readonly settled: number;
@@ -173,9 +184,9 @@ export type Unfunded = {
 };
 
 const isUnfunded = `s.status in ('agreed', 'initiator_funded') and e.funding_seen_at is null
-      and (s.long_leg = l.leg or p.funding_seen_at is not null
-        or l.leg = 'b' and s.initiator_fund_by >= :until)
-      as unfunded`;
+      and case when s.long_leg = l.leg then true
+        when p.funding_seen_at is null then l.leg = 'b' and s.initiator_fund_by >= :until
+        else s.counterparty_fund_by >= :until end as unfunded`;
 
 /** Of each of these accounts, up to now. */
 export const unfundedOf = many<

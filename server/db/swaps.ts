@@ -283,6 +283,10 @@ export const updateSwap = none<
 export const touchSwap = none<[id: string, at: Date]>('swap_touch')`
   update swaps set revision = revision + 1, updated_at = $2 where id = $1`;
 
+/** Its last address came too late for the other side, and from this one. */
+export const markNamedLate = none<[id: string, by: Party]>('swap_named_late')`
+  update swaps set named_late_by = $2 where id = $1`;
+
 /** Swaps that time alone may have changed, the longest due first. */
 export const dueSwaps = many<[wall: number, limit: number], { id: string; chains: ChainKey[] }>(
   'swaps_due',

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { unfundedOf } from '../db/agreements.ts';
 import { refused } from '../edge/testing/edge.ts';
 import { negotiating, price, secretLock } from '../edge/testing/negotiating.ts';
 import { accept } from './agreement.ts';
@@ -52,6 +53,8 @@ type Counts = Record<
 const none = { agreed: 0, settled: 0, abandoned: 0, refunded: 0, medianFundSeconds: null };
 
 test('an account’s standing counts whole days that are over, and what was its own to do', async () => {
+  // Not within half an hour of a midnight, which cuts off the time to react.
+  tomorrow();
   const [own, other, third] = [
     await market.trader(),
     await market.trader(),
@@ -122,6 +125,44 @@ test('an account’s standing counts whole days that are over, and what was its 
     [counts(thread.makerStanding), counts(thread.rfq.creatorStanding)],
     [none, none],
   );
+});
+
+test('nobody has abandoned what the other side kept from it until it was too late', async () => {
+  const late = (by: 'maker' | 'taker') => `update swaps set named_late_by = '${by}' where id = $1`;
+  const deepAt = (leg: 'a' | 'b', seconds: string) => `update escrows e
+    set funding_deep_at = to_timestamp(${seconds} + 1) from swaps s
+    where s.id = $1 and e.swap_id = s.id and e.leg = '${leg}'`;
+  const unplanned = `update legs set escrow = null, refund_address = null
+    where swap_id = $1 and leg = 'a'`;
+  // The first asks, is the taker and the initiator, and funds leg b.
+  for (const [status, changes, ofInitiator, ofOther] of [
+    ['expired', [late('maker')], 0, 1],
+    ['expired', [late('taker')], 1, 0],
+    ['expired', [unplanned], 0, 1],
+    ['refunded', [fund('b', 9), late('taker')], 1, 0],
+    ['refunded', [fund('b', 9), late('maker')], 0, 1],
+    ['refunded', [fund('b', 9), deepAt('b', 's.expires_at')], 0, 0],
+    ['refunded', [fund('b', 9), fund('a', 9)], 1, 0],
+    ['refunded', [fund('b', 9), fund('a', 9), deepAt('a', 's.reveal_by')], 0, 0],
+  ] as const) {
+    const both = [await market.trader(), await market.trader()] as const;
+    await swapped(both, status, ...changes);
+    const until = Math.floor(deps.now() / 1_000) + 1;
+    const of = { from: until - 86_400, until, limit: 200 };
+    const ids = both.map(({ accountId }) => accountId);
+    const found = await unfundedOf(market.db, ids, of);
+    const abandoned = ids.map((id) => found.find((each) => each.accountId === id)?.abandoned);
+    assert.deepEqual(abandoned, [ofInitiator, ofOther], `${status} ${changes.join('\n')}`);
+  }
+  // Funded too late, which is not taken back for a day: it takes no place for so long.
+  const both = [await market.trader(), await market.trader()] as const;
+  const passed = 'update swaps set counterparty_fund_by = agreed_at - 1 where id = $1';
+  const tooLate = [fund('b', 9), deepAt('b', 's.expires_at'), passed];
+  await swapped(both, 'initiator_funded', ...tooLate);
+  const until = Math.floor(deps.now() / 1_000) + 1;
+  const of = { from: until - 86_400, until, limit: 200 };
+  const [other] = await unfundedOf(market.db, [both[1].accountId], of);
+  assert.deepEqual([other?.unfunded, other?.abandoned], [0, 0]);
 });
 
 test('an RFQ may want settled swaps of who quotes it, those of days that are over', async () => {

@@ -6,13 +6,14 @@ import { within } from '../../chains/nodes/time-limit.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, legStatus } from '../../core/facts.ts';
 import type { ChainKey } from '../../core/families.ts';
+import { fundBy } from '../../core/gates.ts';
 import type { Leg } from '../../core/swap.ts';
 import type { Destination, EscrowTerms, Lane } from '../../core/terms.ts';
 import type { LegName, Party } from '../../core/trade.ts';
 import type { Tx } from '../db/database.ts';
 import { escrowsOfSwap, factsOf } from '../db/escrows.ts';
 import { updateDestinations, walletsToPay } from '../db/legs.ts';
-import { lockSwap, partyOf, type Swap, swapById, touchSwap } from '../db/swaps.ts';
+import { lockSwap, markNamedLate, partyOf, type Swap, swapById, touchSwap } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
 import { swapOfCaller } from './access.ts';
 import { destinationOfKey, mustBePayable } from './destinations.ts';
@@ -110,7 +111,24 @@ export async function storeAddress(
   await mustNotBeAwaited(tx, swap, leg, deps.now());
   await mustNotBeAuthorized(tx, swap, name, lifted);
   const is = { ...was, [side]: destination };
-  return moveLeg(tx, deps, swap, { name, is, lane: await laneFor(tx, deps, swap, name, is) });
+  const lane = await laneFor(tx, deps, swap, name, is);
+  const moved = await moveLeg(tx, deps, swap, { name, is, lane });
+  if (!isWhole(swap) && isWhole(moved) && isLate(moved, party, deps.now())) {
+    await markNamedLate(tx, swap.id, party);
+  }
+  return moved;
+}
+
+/** Nobody can fund before. */
+function isWhole({ state: { legs } }: Swap): boolean {
+  return legs.a.escrow !== null && legs.b.escrow !== null;
+}
+
+/** Less than half of the time to react is left to the other side. */
+function isLate({ state }: Swap, by: Party, nowMs: number): boolean {
+  const { counterpartyFundBy, expiresAt } = state.deadlines;
+  const waiting = state.legs.a.funder === by ? state.legs.b : state.legs.a;
+  return nowMs / 1_000 > fundBy(state, waiting) - (counterpartyFundBy - expiresAt) / 2;
 }
 
 type Destinations = ReturnType<typeof destinationsOf>;

@@ -298,6 +298,18 @@ test('a Taproot key is taken with a signature by exactly that key', async () => 
   assert.equal(done.swap.legs[deal.long].payoutAddress, counterparty.btcAddress);
   assert.equal(done.swap.legs[deal.long].payoutPubkey, pubkey);
   assert.notEqual(done.swap.legs[deal.long].escrow, null);
+  const lateBy = () => sql('select named_late_by, maker_id from swaps where id = $1', deal.id);
+  assert.equal((await lateBy())[0]?.named_late_by, null);
+  // The same, with 14 minutes left to the initiator.
+  const unnamed = `update legs set escrow = null, payout_address = null, payout_pubkey = null
+    where swap_id = $1 and leg = $2`;
+  await sql(unnamed, deal.id, deal.long);
+  const soon = Math.floor(world.deps.now() / 1_000) + 14 * 60;
+  await sql('update swaps set initiator_fund_by = $2 where id = $1', deal.id, soon);
+  must(await set(pubkey, signature(deal.id)));
+  const [late] = await lateBy();
+  const isMaker = late?.maker_id === counterparty.accountId;
+  assert.equal(late?.named_late_by, isMaker ? 'maker' : 'taker');
 });
 
 test('a correction moves the escrow; the former one is followed and refunded', async () => {
