@@ -1,4 +1,4 @@
-// What this profile asked for, or quoted, as it was then. A script that accepts names a price alone:
+// What this profile asked for, or quoted, as it was then. A script that accepts names a price only:
 // under the same price a market could show another amount or another pair.
 
 import { join } from 'node:path';
