@@ -129,6 +129,8 @@ async function openDesk(config: Config, { log, now, undo }: Opening) {
   };
 }
 
+type FeedDesk = Pick<Desk, 'config' | 'session' | 'metrics' | 'log' | 'signal'>;
+
 /** Signs in, however long that takes, and trades. */
 async function trade(desk: Desk): Promise<never> {
   const { config, log, metrics, now, undo, signal, stock, promises, settling, session } = desk;
@@ -205,21 +207,24 @@ type Hearing = {
   readonly again: () => void;
 };
 
-function openFeed(
-  { config, session, metrics, log, signal }: Desk,
+export function openFeed(
+  { config, session, metrics, log, signal }: FeedDesk,
   { changed, heard, again }: Hearing,
+  pauseMs: Millis = againMs,
 ): MakerFeed {
   const { shortName, url: baseUrl } = config.market;
-  /** The key was revoked, or another mint took its place. */
+  const key = session.key();
+  let isOver = false;
+  /** The key was revoked. Where another took its place, whoever minted that opens a feed. */
   const renew = () => {
-    if (signal.aborted) return;
+    if (signal.aborted || session.key() !== key) return;
     session.renew(Number.POSITIVE_INFINITY).then(again, (error: unknown) => {
       log.error('no_key', { error: messageOf(error) });
-      setTimeout(renew, againMs * 12).unref();
+      setTimeout(renew, pauseMs * 12).unref();
     });
   };
   return makerFeed({
-    ...{ baseUrl, key: session.key(), ...(shortName === null ? {} : { shortName }) },
+    ...{ baseUrl, key, ...(shortName === null ? {} : { shortName }) },
     events: ['thread.accepted', 'thread.proposed', 'thread.closed'],
     cancelOnDisconnect: config.limits.cancelSeconds,
     onChange: changed,
@@ -230,7 +235,10 @@ function openFeed(
     },
     onError: (error) => {
       log.warn('feed_error', { error });
-      if (/^the API key/.test(error)) setTimeout(renew, againMs).unref();
+      // It is said in a frame and again at the end: two mints would revoke each other's key.
+      if (isOver || !/^the API key/.test(error)) return;
+      isOver = true;
+      setTimeout(renew, pauseMs).unref();
     },
   });
 }

@@ -108,7 +108,9 @@ async function refusedOf(
       return refused;
     }
   }
-  for (const each of left) refused.set(each, notAsked(asset, refused.size));
+  // The least was asked about, and can settle.
+  const notTold = notAsked(asset, refused.size);
+  for (const each of leastPasses ? left.slice(1) : left) refused.set(each, notTold);
   return refused;
 }
 

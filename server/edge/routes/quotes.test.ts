@@ -113,6 +113,12 @@ test('amounts that cannot settle are refused one by one, with few questions to t
   assert.equal(asked, 8);
   assert.deepEqual(new Set(shown(many.slice(0, 8))), new Set(['400 amount_too_small']));
   assert.match(many[8].error, /8 others of the same asset in this request were refused/);
+  const large = ids.map((rfqId, at) => ({
+    rfqId,
+    quoteAmount: String(at === 0 ? 1_000 : 10 ** 13 + at),
+  }));
+  const [least, ...rest] = shown((await quoteAll(large)).body.outcomes);
+  assert.deepEqual([least, new Set(rest)], ['201', new Set(['400 bad_amount'])]);
 });
 
 test('an account has ten quotes for each request of its budget, and what is over is not stored', async () => {
