@@ -60,6 +60,9 @@ test('claims do not wait for a list of swaps that is none', async () => {
       said = '';
       assert.equal(await runParley(['settle'], io), 0, `${JSON.stringify(answered)}: ${said}`);
     }
+    await writePrivate(account, '{');
+    assert.equal(await runParley(['settle'], io), 0, said);
+    assert.match(said, /is no JSON.*claims and refunds go on/);
   } finally {
     server.close();
   }

@@ -1,5 +1,5 @@
-// What this profile asked for, or quoted, as it was then. A script that accepts names a price only:
-// under the same price a market could show another amount or another pair.
+// What this profile asked for, or quoted, as it was then. A script that accepts names a price
+// alone: under the same price a market could show another amount or another pair.
 
 import { join } from 'node:path';
 import { VerificationError } from '../sdk/errors.ts';

@@ -3,6 +3,7 @@
 
 import { resolve } from 'node:path';
 import { main } from '../maker/main.ts';
+import { messageOf } from '../sdk/errors.ts';
 import { Misused, parsed, understood, wholeNumber } from './command.ts';
 import { runningMarket } from './demo/market.ts';
 import { prepareDevMaker } from './maker-dev.ts';
@@ -11,7 +12,7 @@ const usage = `usage: npm run maker -- CONFIG [run|check|status|pause|kill|resum
        npm run maker -- dev [--url URL] [--dev URL] [--folder FOLDER] [--metrics PORT]
   CONFIG          a file of settings (docs/maker.md)
   dev             a maker for the market of \`npm start\`, with play money
-  --url URL       that market; default http://127.0.0.1:8080
+  --url URL       that market; default from its ready.json, in PARLEY_HOME or .parley
   --dev URL       control address of its dev network; default: from its ready.json
   --folder FOLDER where its settings, keys and store are; default .parley/maker
   --metrics PORT  where Prometheus reads it; default nowhere`;
@@ -24,7 +25,7 @@ function understand(args: string[]) {
   const { values } = parsed({
     args: rest,
     options: {
-      url: { type: 'string', default: 'http://127.0.0.1:8080' },
+      url: { type: 'string' },
       dev: { type: 'string' },
       folder: { type: 'string', default: '.parley/maker' },
       metrics: { type: 'string' },
@@ -39,7 +40,12 @@ const asked = understood({ usage, understand });
 if ('command' in asked) process.exitCode = await main(asked.command);
 else {
   const { url, dev, folder, metrics } = asked.dev;
-  const stage = await runningMarket(url, dev);
-  const { file, now } = await prepareDevMaker(stage, resolve(folder), metrics);
-  process.exitCode = await main([file], now);
+  try {
+    const stage = await runningMarket(url, dev);
+    const { file, now } = await prepareDevMaker(stage, resolve(folder), metrics);
+    process.exitCode = await main([file], now);
+  } catch (error) {
+    process.stderr.write(`${messageOf(error)}\n`);
+    process.exitCode = 1;
+  }
 }

@@ -53,10 +53,17 @@ export const settle: Run = (cli, { args }) =>
 
 /** null: nobody is signed in. Claims and refunds need no market. */
 async function clientOf(cli: Cli, session: Session): Promise<ParleyClient | null> {
-  const account = await accountOf(session);
-  if (account !== null) return marketOf(session, account.key);
-  note(cli, 'nobody is signed in: nothing is funded, claims and refunds go on');
-  return null;
+  const withoutIt = (why: string) => {
+    note(cli, `${why}: nothing is funded, claims and refunds go on`);
+    return null;
+  };
+  try {
+    const account = await accountOf(session);
+    if (account !== null) return await marketOf(session, account.key);
+  } catch (error) {
+    return withoutIt(messageOf(error));
+  }
+  return withoutIt('nobody is signed in');
 }
 
 async function dueSwaps(

@@ -25,6 +25,8 @@ test('localhost is the market that announced itself by its address', async (t) =
   for (const url of ['http://localhost:8080', 'http://127.0.0.1:8080/', 'http://LOCALHOST:8080']) {
     assert.equal((await runningMarket(url, undefined)).dev, dev, url);
   }
+  const { url, dev: at } = await runningMarket(undefined, undefined);
+  assert.deepEqual([url, at], [announcedUrl, dev], 'without an address it is the one there is');
   const elsewhere = runningMarket('http://localhost:8081', undefined);
   await assert.rejects(elsewhere, /is of http:\/\/127\.0\.0\.1:8080, not of/);
   for (const url of ['http://127.0.0.2:8080', 'https://127.0.0.1:8080', 'http://a.example:8080']) {

@@ -21,25 +21,36 @@ const { PARLEY_JAVA_TRON, PARLEY_SOLANA_VALIDATOR } = process.env;
 const startLimitMs = PARLEY_JAVA_TRON || PARLEY_SOLANA_VALIDATOR ? 600_000 : 90_000;
 const stopLimitMs = 20_000;
 const brandLimitMs = 10_000;
+const usualUrl = 'http://127.0.0.1:8080';
 const root = resolve(import.meta.dirname, '..', '..');
 
 type Ready = { ready?: unknown; url?: unknown; dev?: unknown };
 
-/** A running market: its control address is given, or in the file that it writes when ready. */
-export async function runningMarket(url: string, dev: string | undefined): Promise<Stage> {
-  return { url, dev: dev ?? (await announced(url)), stop: async () => undefined };
+/**
+ * A running market: where it and its control address are is given, or in the file that it writes
+ * when ready.
+ */
+export async function runningMarket(
+  url: string | undefined,
+  dev: string | undefined,
+): Promise<Stage> {
+  const stop = async () => undefined;
+  if (dev !== undefined) return { url: url ?? usualUrl, dev, stop };
+  const ready = await announced(url);
+  return { url: url ?? ready.url, dev: ready.dev, stop };
 }
 
-async function announced(url: string): Promise<string> {
+async function announced(url: string | undefined): Promise<{ url: string; dev: string }> {
   const file = join(resolve(process.env.PARLEY_HOME ?? join(root, '.parley')), 'ready.json');
   const how = 'say where its dev network is with --dev URL (it prints the address when ready)';
   const text = await readFile(file, 'utf8').catch((cause) => {
     throw new Error(`no market has written ${file}: ${how}`, { cause });
   });
   const ready = parsed(text);
-  const isSame = typeof ready?.url === 'string' && isSamePlace(ready.url, url);
-  if (isSame && typeof ready.dev === 'string') return ready.dev;
-  throw new Error(`${file} is of ${String(ready?.url)}, not of ${url}: ${how}`);
+  const [there, dev] = [ready?.url, ready?.dev];
+  const isSame = typeof there === 'string' && (url === undefined || isSamePlace(there, url));
+  if (isSame && typeof dev === 'string') return { url: there, dev };
+  throw new Error(`${file} is of ${String(there)}, not of ${url ?? 'a dev network'}: ${how}`);
 }
 
 /** Whether both lead to one server: `localhost` is as good as the address that it stands for. */
