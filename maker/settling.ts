@@ -51,11 +51,16 @@ export function createSettling(input: SettlingInput) {
     log.info('ended', { threadId: deal.threadId, swapId: deal.swapId, end: how });
   };
 
+  const waits = (swapId: string, isSo: boolean) => {
+    people[isSo ? 'add' : 'delete'](swapId);
+    metrics.needsPerson.set(people.size);
+  };
+
   const drive = async (deal: Deal, swapId: string) => {
     for (let failures = 0; ; failures += 1) {
       try {
         const outcome = await settle(await inputOf(input, deal, swapId));
-        people.delete(swapId);
+        waits(swapId, false);
         return await end(deal, outcome.end);
       } catch (error) {
         signal.throwIfAborted();
@@ -63,11 +68,11 @@ export function createSettling(input: SettlingInput) {
         const facts = { swapId, code, error: messageOf(error) };
         if (isOver(error) && (await nothingMoved(input.store, swapId))) {
           log.error('refused', facts);
+          waits(swapId, false);
           return await end(deal, 'refused');
         }
         const needsPerson = error instanceof SettleError;
-        if (needsPerson) people.add(swapId);
-        metrics.needsPerson.set(people.size);
+        waits(swapId, needsPerson);
         metrics.failures.inc({ what: 'settle' });
         log[needsPerson ? 'error' : 'warn']('settle_failed', facts);
         const pause = Math.min(mostPauseMs, leastPauseMs * 2 ** Math.min(failures, 10));
