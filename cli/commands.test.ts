@@ -4,6 +4,8 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -38,6 +40,7 @@ import { chosenProfile, mustBePrivate, placesOf, writePrivate } from './places.t
 import { type Profile, readProfile, writeProfile } from './profile.ts';
 import { dueOf, lineOf } from './progress.ts';
 import { runParley } from './run.ts';
+import { openSession } from './session.ts';
 import { countdownOf, tableOf } from './show.ts';
 import { commands } from './table.ts';
 
@@ -291,6 +294,32 @@ test('a profile is read back as it was written, and each wrong field is named', 
   ] as const) {
     const text = JSON.stringify({ ...profile, ...change });
     assert.throws(() => readProfile(text, 'p.json'), failing('local', new RegExp(field)), field);
+  }
+});
+
+test('a dev network that was started anew is found at its new address', async () => {
+  const server = createServer((_, response) => response.end('{"clockOffsetSeconds":90000}'));
+  await new Promise<void>((next) => server.listen(0, '127.0.0.1', next));
+  const { port } = server.address() as AddressInfo;
+  const at = join(dir, 'anew');
+  const cli = cliOf({ env: { HOME: at }, cwd: at });
+  const { market } = profile;
+  const old = { ...profile, dev: 'http://127.0.0.1:1' };
+  await writePrivate(placesOf(cli.env, 'dev').profileFile, writeProfile(old));
+  const ready = (url: string) =>
+    writePrivate(
+      join(at, '.parley/ready.json'),
+      JSON.stringify({ url, dev: `http://127.0.0.1:${port}` }),
+    );
+  try {
+    await ready('http://127.0.0.1:2');
+    await assert.rejects(openSession(cli), failing('chain_unavailable', /npm start/));
+    await ready(market);
+    const session = await openSession(cli);
+    assert.ok(session.now() > Date.now() / 1_000 + 80_000);
+    await session.close();
+  } finally {
+    server.close();
   }
 });
 

@@ -1,6 +1,7 @@
 // What a command works with: the profile, the account at its market, keys where they are needed,
 // chains as they are used, and the store of swaps.
 
+import { join } from 'node:path';
 import type { ChainSource } from '../sdk/chains.ts';
 import type { ParleyClient } from '../sdk/client.ts';
 import type { PhraseKeys } from '../sdk/rescue/derive.ts';
@@ -45,7 +46,7 @@ export async function openSession(cli: Cli): Promise<Session> {
     const sentence = `there is no profile "${places.profile}": make it with "parley init"`;
     throw needsYou('no_profile', sentence);
   }
-  const profile = readProfile(text, places.profileFile);
+  const profile = await withControl(cli, readProfile(text, places.profileFile));
   const clock = await clockOf(profile.dev);
   const { now } = clock;
   const sources = new Map<string, Promise<ChainSource>>();
@@ -70,6 +71,24 @@ export async function openSession(cli: Cli): Promise<Session> {
       }
     },
   };
+}
+
+/** What a market on this machine wrote when it was ready. */
+export async function announced({ env, cwd }: Pick<Cli, 'env' | 'cwd'>) {
+  const home = env.PARLEY_HOME ?? join(cwd, '.parley');
+  try {
+    const text = await readUpTo(join(home, 'ready.json'));
+    return JSON.parse(text ?? '{}') as { readonly url?: string; readonly dev?: string };
+  } catch {
+    return {};
+  }
+}
+
+/** A dev network has another control address after each start. */
+async function withControl(cli: Cli, profile: Profile): Promise<Profile> {
+  if (profile.dev === undefined) return profile;
+  const { url, dev } = await announced(cli);
+  return url === profile.market && dev !== undefined ? { ...profile, dev } : profile;
 }
 
 /** Runs it, and closes what it opened whatever comes of it. */

@@ -1,6 +1,5 @@
 // `parley init`, `faucet` and `pin`: what a profile is made of.
 
-import { join } from 'node:path';
 import { messageOf } from '../../sdk/errors.ts';
 import { allAssets, mustHaveDecimals, splitName } from '../assets.ts';
 import type { Given, Run } from '../command.ts';
@@ -8,7 +7,7 @@ import { Failure, misused, needsYou } from '../failures.ts';
 import { answer, type Cli, mustConfirm } from '../io.ts';
 import type { Family, Network } from '../keys/words.ts';
 import { faultOf, knownAs, titleOf } from '../known.ts';
-import { placesOf, readUpTo, writePrivate } from '../places.ts';
+import { placesOf, writePrivate } from '../places.ts';
 import {
   mostNodes,
   type Profile,
@@ -16,7 +15,7 @@ import {
   readProfile,
   writeProfile,
 } from '../profile.ts';
-import { accountOf, devStatus, inSession, marketOf } from '../session.ts';
+import { accountOf, announced, devStatus, inSession, marketOf } from '../session.ts';
 
 const usualMarket = 'http://127.0.0.1:8080';
 const marketMs = 15_000;
@@ -91,12 +90,6 @@ async function devProfile(cli: Cli, given: Given): Promise<Made> {
     chains: Object.fromEntries(all),
   };
   return { profile, left: [] };
-}
-
-async function announced(cli: Cli): Promise<{ readonly url?: string; readonly dev?: string }> {
-  const home = cli.env.PARLEY_HOME ?? join(cli.cwd, '.parley');
-  const text = await readUpTo(join(home, 'ready.json')).catch(() => null);
-  return text === null ? {} : (JSON.parse(text) as { url?: string; dev?: string });
 }
 
 function devChain(of: Served): ProfileChain {
