@@ -2,6 +2,7 @@
 // nearest that is.
 
 import { parseArgs } from 'node:util';
+import { distanceOf } from '../sdk/rescue/distance.ts';
 import type { Given } from './command.ts';
 import { misused } from './failures.ts';
 import type { Globals } from './io.ts';
@@ -186,18 +187,4 @@ function nearTo(given: string, known: readonly string[], mark: string): string {
   const distances = known.map((name) => ({ name, far: distanceOf(given, name) }));
   const [best] = distances.sort((a, b) => a.far - b.far);
   return best === undefined || best.far > 2 ? '' : `: did you mean ${mark}${best.name}?`;
-}
-
-/** Letters to put in, leave out or change (Levenshtein). */
-function distanceOf(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
-  for (const [index, letter] of [...from].entries()) {
-    const next = [index + 1];
-    for (let at = 1; at <= to.length; at += 1) {
-      const [left = 0, up = 0, before = 0] = [next[at - 1], row[at], row[at - 1]];
-      next.push(Math.min(left + 1, up + 1, before + (to[at - 1] === letter ? 0 : 1)));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
 }

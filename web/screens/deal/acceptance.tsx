@@ -26,7 +26,7 @@ import { isConnected } from '../../parts/page-wallets.ts';
 import { PhraseFirst } from '../../parts/phrase-first.tsx';
 import { useEngine, useLive } from '../../parts/use-engine.ts';
 import { useBitcoinSigner, Vouched } from '../../parts/vouch.tsx';
-import { localTime } from '../../texts/people.ts';
+import { localTime, secondsOf } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { chosenAddress, needsOf, type Unsure, unsureOf } from './addresses.ts';
 import { AddressesOfDeal } from './addresses-of-deal.tsx';
@@ -239,7 +239,7 @@ function Question(props: QuestionProps) {
 /** Unix seconds: the acceptance lapses with its price at the latest. */
 function boundUntil({ quoteExpiresAt }: DealProps['thread']): number {
   const most = now() + acceptSeconds;
-  return quoteExpiresAt ? Math.min(most, Math.floor(Date.parse(quoteExpiresAt) / 1_000)) : most;
+  return quoteExpiresAt ? Math.min(most, secondsOf(quoteExpiresAt)) : most;
 }
 
 type ThenProps = {
