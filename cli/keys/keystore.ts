@@ -1,11 +1,10 @@
 // A keystore: words, sealed by a passphrase in one file. scrypt makes the key, XChaCha20-Poly1305
 // seals. Whoever alters the head gets another key, and nothing opens.
 
-import { scrypt } from 'node:crypto';
-import { promisify } from 'node:util';
 import { xchacha20poly1305 } from '@noble/ciphers/chacha.js';
 import { bytesToHex, hexToBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { Failure, needsYou } from '../failures.ts';
+import { scrypt } from './scrypt.ts';
 import type { WalletKeys } from './words.ts';
 
 /** What is sealed. */
@@ -83,15 +82,8 @@ export async function opened(file: string, passphrase: string): Promise<Sealed> 
 }
 
 async function derived(passphrase: string, { n, r, p, salt }: Head['kdf']): Promise<Uint8Array> {
-  type Derive = (
-    password: string,
-    salt: Uint8Array,
-    bytes: number,
-    options: object,
-  ) => Promise<Uint8Array>;
-  const derive = promisify(scrypt) as Derive;
   const maxmem = 256 * n * r;
-  return derive(passphrase.normalize('NFKD'), hexToBytes(salt), 32, { N: n, r, p, maxmem });
+  return scrypt(passphrase.normalize('NFKD'), hexToBytes(salt), { N: n, r, p, maxmem });
 }
 
 const hex = (bytes: number) => new RegExp(`^[0-9a-f]{${2 * bytes}}$`);

@@ -1,13 +1,14 @@
 // Reads a Web3 keystore of version 3, as geth, ethers and many wallets write it: one EVM key.
 // Source: https://ethereum.org/developers/docs/data-structures-and-encoding/web3-secret-storage
 
-import { createDecipheriv, pbkdf2, scrypt } from 'node:crypto';
+import { createDecipheriv, pbkdf2 } from 'node:crypto';
 import { promisify } from 'node:util';
 import { equalBytes } from '@noble/curves/utils.js';
 import { scrypt as anyScrypt } from '@noble/hashes/scrypt.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import { Failure } from '../failures.ts';
+import { scrypt } from './scrypt.ts';
 
 type Crypto = {
   readonly cipher?: unknown;
@@ -81,12 +82,6 @@ async function derived(crypto: Crypto, passphrase: string): Promise<Uint8Array> 
   if (memory > mostMemory) throw bad(`scrypt would take ${memory} bytes, more than ${mostMemory}`);
   // OpenSSL keeps to N < 2^(16 r) of RFC 7914, and the definition's own vector does not.
   if (N >= 2 ** (16 * r)) return anyScrypt(passphrase, salt, { N, r, p, dkLen: 32 });
-  type Derive = (
-    password: string,
-    salt: Uint8Array,
-    bytes: number,
-    options: object,
-  ) => Promise<Uint8Array>;
-  const options = { N, r, p, maxmem: memory + 128 * r * (p + 2) + 2 ** 20 };
-  return (promisify(scrypt) as Derive)(passphrase, salt, 32, options);
+  const maxmem = memory + 128 * r * (p + 2) + 2 ** 20;
+  return scrypt(passphrase, salt, { N, r, p, maxmem });
 }
