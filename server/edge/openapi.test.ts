@@ -130,7 +130,15 @@ for (const [name, text] of Object.entries(golden)) {
           );
         }
       }
-      if ('in' in node && 'name' in node) assert.ok(node.description, where);
+      const [last = '', of = ''] = path.slice(-2).reverse();
+      if (of === 'responses' || of === 'headers' || last === 'requestBody' || 'in' in node) {
+        assert.ok(resolved(node).description, where);
+      }
+      // What says it is the parameter itself, or the choice that this is one of.
+      const isShape = ['type', 'anyOf', 'const'].some((key) => key in node) && of !== 'anyOf';
+      if (isShape && of !== 'examples' && last !== 'properties' && last !== 'schema') {
+        assert.ok(node.description, where);
+      }
       if (node.type !== 'object' || typeof node.properties !== 'object') return;
       for (const [field, part] of Object.entries(node.properties as Record<string, Node>)) {
         fields += 1;

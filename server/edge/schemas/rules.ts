@@ -56,9 +56,9 @@ export const policy = s.model('ChainPolicy', 'What times are computed from for a
   detectSeconds: seconds('to notice a transaction', 60),
 });
 
-const chain = s.group('One chain.', {
+const chain = s.group('The rules of one chain.', {
   chain: s.chainKey,
-  family: s.oneOf(families, 'its family'),
+  family: s.oneOf(families, 'the family that the chain belongs to'),
   contract: s.group('what holds its escrows', {
     id,
     address: s.nullable(s.text('where it is; null on Bitcoin', s.examples.contract)),
@@ -68,7 +68,7 @@ const chain = s.group('One chain.', {
     ),
     shards: s.list(
       'others of its code that new escrows are spread over',
-      s.text('an address', s.examples.contract),
+      s.text('address of a contract of the escrows', s.examples.contract),
     ),
   }),
   policy,
