@@ -5,6 +5,7 @@
 import type { TSchema } from 'typebox';
 import type { Settings } from '../settings/config.ts';
 import type { Operation } from './command.ts';
+import { linksOf } from './links.ts';
 import { errorBody } from './schemas/common.ts';
 import { webhookEvents } from './schemas/webhook.ts';
 
@@ -182,7 +183,7 @@ function describeReply(
   const all = { ...rateRefs, ...headers(operation) };
   if (status < 300) {
     const { description } = schema as { description?: string };
-    const links = linksOf(operation, replyOf(schema));
+    const links = linksOf(operation.operationId, schema);
     return {
       description: operation.outcomes?.[status] ?? description ?? 'done',
       headers: all,
@@ -197,30 +198,6 @@ function describeReply(
     headers: { ...all, ...codeHeader(shortName) },
     content: contentOf(schema, common === undefined ? own : either),
   };
-}
-
-/** What is done next with an id that was answered: operations by the field that holds it. */
-const next: Readonly<Record<string, readonly string[]>> = {
-  rfq: ['getRfq', 'cancelRfq', 'quoteRfq', 'listThreads'],
-  thread: ['getThread', 'proposePrice', 'acceptPrice', 'withdrawQuote'],
-  swap: ['getSwap', 'setAddress'],
-  webhook: ['pingWebhook', 'deleteWebhook'],
-};
-
-function replyOf(schema: TSchema): readonly string[] {
-  return Object.keys((schema as { properties?: object }).properties ?? {});
-}
-
-function linksOf({ operationId: own }: Operation, fields: readonly string[]): Json | null {
-  const links = fields.flatMap((field) =>
-    (next[field] ?? [])
-      .filter((operationId) => operationId !== own)
-      .map((operationId): [string, Json] => {
-        const parameters = { id: `$response.body#/${field}/id` };
-        return [operationId, { operationId, parameters, description: `of the ${field}` }];
-      }),
-  );
-  return links.length === 0 ? null : Object.fromEntries(links);
 }
 
 function parametersOf(
