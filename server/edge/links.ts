@@ -2,7 +2,7 @@
 // broadcast. They follow from the shapes of answers, so that a new operation has those of its kind.
 
 import type { TSchema } from 'typebox';
-import type { Json } from './openapi.ts';
+import type { Json } from './examples.ts';
 
 /** `$` in parameters and body is the place of what was answered, as in `$response.body#/swap`. */
 type Next = {

@@ -93,7 +93,8 @@ const pointed = (part: string) => encodeURIComponent(part.replace(/~/g, '~0').re
 
 type Node = Readonly<Record<string, unknown>>;
 
-for (const [name, text] of Object.entries(golden)) {
+for (const name of ['api', 'account'] as const) {
+  const text = golden[name];
   const whole = JSON.parse(text) as Node & { components: Node; tags: Node[] };
   const ajv = new Ajv({ strict: false, formats });
   ajv.addSchema(whole, 'whole');
@@ -131,7 +132,9 @@ for (const [name, text] of Object.entries(golden)) {
         }
       }
       const [last = '', of = ''] = path.slice(-2).reverse();
-      if (of === 'responses' || of === 'headers' || last === 'requestBody' || 'in' in node) {
+      // That of a link is what is sent.
+      const isBody = last === 'requestBody' && !path.includes('links');
+      if (of === 'responses' || of === 'headers' || isBody || 'in' in node) {
         assert.ok(resolved(node).description, where);
       }
       // What says it is the parameter itself, or the choice that this is one of.

@@ -23,19 +23,17 @@ export const rules = s.model('Rules', 'What a swap is agreed under.', {
   policies: s.group("of each leg's chain", { a: digest, b: digest }),
 });
 
-const said = (what: string, example: string) => {
+const said = (name: string, what: string, example: string) => {
   const leg = s.text(what, example, { maxLength: 200 });
-  return s.input({ a: leg, b: leg }, "of each leg's chain");
+  return s.form(name, "of each leg's chain", { a: leg, b: leg });
 };
 
-export const rulesInput = s.input(
-  {
-    formula,
-    contract: said('as `rules.contract` of the thread', idExample),
-    policies: said('as `rules.policies` of the thread', '8f14e45fceea167a'),
-  },
-  'those of the thread as you read it: accepts under no others',
-);
+const asRead = 'those of the thread as you read it: accepts under no others';
+export const rulesInput = s.form('AcceptedRules', asRead, {
+  formula,
+  contract: said('AcceptedContracts', 'as `rules.contract` of the thread', idExample),
+  policies: said('AcceptedPolicies', 'as `rules.policies` of the thread', '8f14e45fceea167a'),
+});
 
 const seconds = (description: string, example: number) => s.int(`seconds: ${description}`, example);
 const depth = {

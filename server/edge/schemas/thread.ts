@@ -33,10 +33,10 @@ export const quoteBody = s.form('QuoteBody', 'A price of a maker.', quoted);
 /** Many of one request or frame. */
 export const quotedMany = s.list(
   `1 to ${mostQuotesAtOnce} quotes, each on another RFQ`,
-  s.input(
-    { rfqId: s.text('UUID of the RFQ', s.exampleIn(s.rfqId), { maxLength: 64 }), ...quoted },
-    'a quote on one RFQ',
-  ),
+  s.form('QuoteOfMany', 'A quote on one RFQ.', {
+    rfqId: s.text('UUID of the RFQ', s.exampleIn(s.rfqId), { maxLength: 64 }),
+    ...quoted,
+  }),
   { minItems: 1, maxItems: mostQuotesAtOnce },
 );
 export const quotesBody = s.form('QuotesBody', 'Prices for RFQs.', { quotes: quotedMany });

@@ -1,0 +1,206 @@
+// The calls of the SDK that docs/openapi.json shows, long texts cut: scripts/openapi.ts writes it.
+
+import type { ParleyClient } from '../../sdk/client.ts';
+
+export const calls = {
+  getKeyNonce: (market: ParleyClient) =>
+    market.mintNonce(),
+  mintKey: (market: ParleyClient) =>
+    market.mintKey({
+      rail: 'evm',
+      address: '0x5c1A180723D47582846473',
+      message: '{product} asks you to si',
+      signature: '0x182a359d04812644dd266a',
+    }),
+  getMe: (market: ParleyClient) =>
+    market.me(),
+  getWalletNonce: (market: ParleyClient) =>
+    market.walletNonce('link'),
+  proveEvmWallet: (market: ParleyClient) =>
+    market.proveWallet('evm', {
+      address: '0x56b6a92e5095abA8F5F33C',
+      message: '{product} asks you to si',
+      signature: '0x45b37fa0d43f0817773052',
+      authorization: {
+        address: 'bcrt1qevt4pyxcptv9zjaja8',
+        message: '{product} asks you to si',
+        signature: 'AkgwRQIhANYf+8uHTlQmHO56',
+      },
+    }),
+  proveTronWallet: (market: ParleyClient) =>
+    market.proveWallet('tron', {
+      address: 'TXntA84H6MBxFiMHEYejqh2Z',
+      message: '{product} asks you to si',
+      signature: '0xac3975381db1bdfa4ab077',
+      authorization: {
+        address: '0x5c1A180723D47582846473',
+        message: '{product} asks you to si',
+        signature: '0xa6820583922fcdee5f8e6a',
+      },
+    }),
+  proveBitcoinWallet: (market: ParleyClient) =>
+    market.proveWallet('bitcoin', {
+      address: 'bcrt1qaln4y3hhdgj5wja64r',
+      message: '{product} asks you to si',
+      signature: 'AkcwRAIgefLz5vBGUdK3+Et5',
+      authorization: {
+        address: '0x5c1A180723D47582846473',
+        message: '{product} asks you to si',
+        signature: '0x21045fd14684867bce3948',
+      },
+    }),
+  proveSolanaWallet: (market: ParleyClient) =>
+    market.proveWallet('solana', {
+      address: '4ZT3bUEFF4tzsVnfKr5FX4nB',
+      message: '{product} asks you to si',
+      signature: '3R4U1H4fdLdtLP8BncvnvyoQ',
+      authorization: {
+        address: '0x5c1A180723D47582846473',
+        message: '{product} asks you to si',
+        signature: '0xea9668f5e4bfb6dd506cb0',
+      },
+    }),
+  removeWallet: (market: ParleyClient) =>
+    market.removeWallet('TXZYomLydN1kuu8CANBSfjEN'),
+  listAsset: (market: ParleyClient) =>
+    market.listAsset({ chain: 'evm-dev', address: '0xAcC7Aa3fFCd1499ca1F42D' }),
+  listAssets: (market: ParleyClient) =>
+    market.assets({ chain: 'evm-dev', limit: 100 }),
+  listAssetsOpenly: (market: ParleyClient) =>
+    market.keyless.assets({ chain: 'evm-dev', limit: 2 }),
+  getRules: (market: ParleyClient) =>
+    market.rules(),
+  getPair: (market: ParleyClient) =>
+    market.pair({
+      baseAssetId: '01936b20-3427-7006-ad1e-c675902ef163',
+      quoteAssetId: '01936b20-e155-7005-a96d-e8fc8c256fa1',
+      direction: 'sell_base',
+      baseAmount: '1000000',
+    }),
+  getPairOpenly: (market: ParleyClient) =>
+    market.keyless.pair({
+      baseAssetId: '01936b20-3427-7006-ad1e-c675902ef163',
+      quoteAssetId: '01936b20-e155-7005-a96d-e8fc8c256fa1',
+      direction: 'sell_base',
+      baseAmount: '1000000',
+    }),
+  getPairPrice: (market: ParleyClient) =>
+    market.pairPrice({
+      baseAssetId: '01936b20-3427-7006-ad1e-c675902ef163',
+      quoteAssetId: '01936b20-e155-7005-a96d-e8fc8c256fa1',
+    }),
+  getPairPriceOpenly: (market: ParleyClient) =>
+    market.keyless.pairPrice({
+      baseAssetId: '01936b20-3427-7006-ad1e-c675902ef163',
+      quoteAssetId: '01936b20-e155-7005-a96d-e8fc8c256fa1',
+    }),
+  getMarketStatus: (market: ParleyClient) =>
+    market.status(),
+  listRfqs: (market: ParleyClient) =>
+    market.rfqs({
+      direction: 'sell_base',
+      baseAssetId: '01936b20-3427-7006-ad1e-c675902ef163',
+      limit: 2,
+    }),
+  getRfq: (market: ParleyClient) =>
+    market.rfq('01936b20-410d-7007-a484-'),
+  createRfq: (market: ParleyClient) =>
+    market.createRfq({
+      direction: 'sell_base',
+      baseAssetId: '01936b20-3427-7006-ad1e-',
+      baseAmount: '1000000',
+      ttlSeconds: 3600,
+      quoteAssetId: '01936b20-e155-7005-a96d-',
+      askAmount: '655000000',
+    }),
+  cancelRfq: (market: ParleyClient) =>
+    market.cancelRfq('01936b20-410d-7007-a484-'),
+  listThreads: (market: ParleyClient) =>
+    market.threadsOfRfq('01936b20-410d-7007-a484-', { limit: 2 }),
+  listQuotes: (market: ParleyClient) =>
+    market.quotes({ role: 'maker', status: 'open', limit: 2 }),
+  getThread: (market: ParleyClient) =>
+    market.thread('01936b20-97ed-7009-a887-'),
+  getOtherRecord: (market: ParleyClient) =>
+    market.recordOf('01936b20-97ed-7009-a887-'),
+  proposePrice: (market: ParleyClient) =>
+    market.propose('01936b20-97ed-7009-a887-', '650000000'),
+  acceptPrice: (market: ParleyClient) =>
+    market.accept('01936b20-512d-700c-aa82-', {
+      quoteAmount: '10000000000',
+      rules: {
+        formula: 1,
+        contract: {
+          a: '7nSKHwmJDqGUTjSWQLrgD2hf',
+          b: 'TTGkiNHFgBRrWJfyRpgQiGjX',
+        },
+        policies: { a: '8fbca9cd9c3e6246', b: '74806feaeef9a813' },
+      },
+    }),
+  withdrawQuote: (market: ParleyClient) =>
+    market.withdrawQuote('01936b20-97ed-7009-a887-'),
+  withdrawQuotes: (market: ParleyClient) =>
+    market.withdrawQuotes(),
+  quoteRfq: (market: ParleyClient) =>
+    market.quote('01936b20-410d-7007-a484-', '645000000', { validForSeconds: 600 }),
+  quoteMany: (market: ParleyClient) =>
+    market.quoteMany([
+      {
+        rfqId: '01936b20-410d-7007-a484-',
+        quoteAmount: '648000000',
+        validForSeconds: 600,
+      },
+      {
+        rfqId: '01936b20-7b23-7008-a38d-',
+        quoteAmount: '15000000000000000',
+        validForSeconds: 600,
+      },
+    ]),
+  listSwaps: (market: ParleyClient) =>
+    market.swaps({ status: 'counterparty_claimed', limit: 1 }),
+  getSwap: (market: ParleyClient) =>
+    market.swap('01936b20-a307-7011-a99f-'),
+  setAddress: (market: ParleyClient) =>
+    market.setAddress('01936b20-a307-7011-a99f-', { chain: 'evm-dev', address: '0x56b6a92e5095abA8F5F33C' }),
+  buildFund: (market: ParleyClient) =>
+    market.fund('01936b20-a307-7011-a99f-', 'b'),
+  buildClaim: (market: ParleyClient) =>
+    market.claim('01936b20-a307-7011-a99f-', 'a', 'ea15d6b3403ce3cbb17eb117'),
+  buildRefund: (market: ParleyClient) =>
+    market.refund('01936b20-f99a-7014-a4d6-', 'b'),
+  scheduleRefunds: (market: ParleyClient) =>
+    market.scheduleRefunds('01936b20-a307-7011-a99f-', 'b', {
+      transactions: [
+        '02000000000101bc4ca6baca',
+        '02000000000101bc4ca6baca',
+        '02000000000101bc4ca6baca',
+        '02000000000101bc4ca6baca',
+        '02000000000101bc4ca6baca',
+        '02000000000101bc4ca6baca',
+        '02000000000101bc4ca6baca',
+        '02000000000101bc4ca6baca',
+        '02000000000101bc4ca6baca',
+        '02000000000101bc4ca6baca',
+        '02000000000101bc4ca6baca',
+        '02000000000101bc4ca6baca',
+      ],
+    }),
+  broadcast: (market: ParleyClient) =>
+    market.broadcast('bitcoin-regtest', '02000000000101f32f6d9aa2'),
+  registerWebhook: (market: ParleyClient) =>
+    market.registerWebhook({
+      url: 'https://example.com/hook',
+      events: [
+        'swap.funded',
+        'thread.accepted',
+        'thread.proposed',
+        'thread.closed',
+      ],
+    }),
+  listWebhooks: (market: ParleyClient) =>
+    market.webhooks({ limit: 2 }),
+  deleteWebhook: (market: ParleyClient) =>
+    market.removeWebhook('01936b20-43cd-7003-ad91-'),
+  pingWebhook: (market: ParleyClient) =>
+    market.pingWebhook('01936b20-43cd-7003-ad91-'),
+};
