@@ -6,7 +6,7 @@ import type { Json } from './examples.ts';
 import { type Answered, recorded } from './recorded.ts';
 import { amountPattern } from './schemas/common.ts';
 
-/** Longer than a signature of an EVM wallet: transactions and PSBTs, of which the ends are shown. */
+/** Longer than a signature of an EVM wallet: of transactions and PSBTs the ends are shown. */
 const longestText = 140;
 
 type Sent = NonNullable<Answered['request']>;
@@ -120,13 +120,14 @@ export function callsOf(operations: readonly Operation[]): string {
   });
   return [
     '// The calls of the SDK that docs/openapi.json shows, long texts cut: scripts/openapi.ts writes it.\n',
-    "\nimport type { ParleyClient } from '../../sdk/client.ts';\n\nexport const calls = {\n",
+    `\nimport type { ParleyClient } from '${client}';\n\nexport const calls = {\n`,
     ...calls,
     '};\n',
   ].join('');
 }
 
-const longestInCalls = 24;
+const client = '../../sdk/client.ts';
+const longestInCalls = 16;
 const cut = (value: unknown) => withTexts(value, (text) => text.slice(0, longestInCalls));
 
 function typescriptOf(operation: Operation, sent: Sent): string {

@@ -110,9 +110,7 @@ function shortened(answer: unknown): unknown {
 export function placesOf(value: unknown, place = ''): Set<string> {
   if (value === null || value === undefined) return new Set();
   if (typeof value !== 'object') return new Set([place]);
-  const of = Object.entries(value).flatMap(([key, part]) => [
-    ...placesOf(part, `${place}/${key}`),
-  ]);
+  const of = Object.entries(value).flatMap(([key, part]) => [...placesOf(part, `${place}/${key}`)]);
   return new Set([place, ...of]);
 }
 
