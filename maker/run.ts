@@ -23,6 +23,7 @@ import { approximate } from './rules/price.ts';
 import { openSession, pinAssets } from './session.ts';
 import { createSettling } from './settling.ts';
 import { createStock } from './stock.ts';
+import { createTurns } from './turns.ts';
 
 export type Running = {
   /** Rejects where it can neither trade nor has anything to settle. */
@@ -143,7 +144,8 @@ async function trade(desk: Desk): Promise<never> {
   const { userId, assets } = await signedIn(desk);
   const { limits, pairs } = config;
   const { prices, mode, moved, chains, store, journal } = desk;
-  const common = { promises, log, metrics, mode, now, signal, prices, pairs, limits };
+  const turns = createTurns();
+  const common = { promises, turns, log, metrics, mode, now, signal, prices, pairs, limits };
   const accepting = createAccepting({
     ...{ ...common, client: session.client, userId, chains, store, journal, settling, assets },
   });
@@ -157,9 +159,7 @@ async function trade(desk: Desk): Promise<never> {
     const heard = (event: FeedEvent) => {
       const { threadId, rfqId } = event;
       if (event.type !== 'thread.closed') {
-        accepting.lookAt(threadId).catch((error: unknown) => {
-          if (!signal.aborted) log.warn('thread_failed', { threadId, error: messageOf(error) });
-        });
+        accepting.lookAt(threadId);
       } else if (event.reason === 'disconnected') quoting.disconnected(rfqId);
     };
     const changed = (change: BookChange) => quoting.changed(change);
