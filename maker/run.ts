@@ -22,6 +22,7 @@ import { holdingOf, takenOf } from './rules/inventory.ts';
 import { approximate } from './rules/price.ts';
 import { openSession, pinAssets } from './session.ts';
 import { createSettling } from './settling.ts';
+import { openSocket } from './socket.ts';
 import { createStock } from './stock.ts';
 import { createTurns } from './turns.ts';
 
@@ -45,6 +46,8 @@ const renewMs = 3_600_000;
 const adoptMs = 300_000;
 /** Between two tries to sign in, or to connect to the feed with a new key. */
 const againMs = 5_000;
+/** Of the feed: the newest 200 RFQs are a tenth of it. */
+const mostFrameBytes = 8_388_608;
 /** After a price came, before the book is looked at. */
 const priceMs = 100;
 
@@ -227,6 +230,7 @@ export function openFeed(
     ...{ baseUrl, key, ...(shortName === null ? {} : { shortName }) },
     events: ['thread.accepted', 'thread.proposed', 'thread.closed'],
     cancelOnDisconnect: config.limits.cancelSeconds,
+    open: (address) => openSocket(address, mostFrameBytes),
     onChange: changed,
     onEvent: heard,
     onState: (state) => {
