@@ -280,8 +280,10 @@ async function say(
     await accept(
       {
         ...{ client, userId, chains, store },
-        ...{ rfq: thread.rfq, threadId: thread.id, quoteAmount: BigInt(thread.quoteAmount) },
-        ...own,
+        ...{ party: 'maker', rfqId: thread.rfqId, threadId: thread.id },
+        // As they were judged.
+        ...{ direction: asked.direction, baseAmount: asked.amount },
+        ...{ ...own, quoteAmount: BigInt(thread.quoteAmount) },
         now: () => Math.floor(now() / 1_000),
       },
       { signal },
