@@ -238,18 +238,28 @@ function pythonOf(operation: Operation, sent: Sent): string {
 
 /** A value as the Python package takes it: amounts are `int`, shapes with a name are its models. */
 function pythonValue(value: unknown, shape: Shape): string {
-  if (typeof value === 'string')
-    return shape.pattern === amountPattern ? value : JSON.stringify(value);
+  const { pattern, items, properties = {}, 'x-name': name = 'Unnamed' } = branchOf(value, shape);
+  if (typeof value === 'string') return pattern === amountPattern ? value : JSON.stringify(value);
   if (typeof value === 'boolean') return value ? 'True' : 'False';
-  if (typeof value !== 'object' || value === null) return value === null ? 'None' : String(value);
+  if (value === null) return 'None';
+  if (typeof value !== 'object') return String(value);
   if (Array.isArray(value)) {
-    return `[${value.map((each) => pythonValue(each, shape.items ?? {})).join(', ')}]`;
+    return `[${value.map((each) => pythonValue(each, items ?? {})).join(', ')}]`;
   }
-  const fits = ({ properties }: Shape) =>
-    properties !== undefined && Object.keys(value).every((key) => key in properties);
-  const of = shape.anyOf?.find(fits) ?? shape;
   const fields = Object.entries(value).map(
-    ([key, part]) => `${snake(key)}=${pythonValue(part, of.properties?.[key] ?? {})}`,
+    ([key, part]) => `${snake(key)}=${pythonValue(part, properties[key] ?? {})}`,
   );
-  return `m.${of['x-name'] ?? 'Unnamed'}(${fields.join(', ')})`;
+  return `m.${name}(${fields.join(', ')})`;
+}
+
+/** Which of several shapes a value has. */
+function branchOf(value: unknown, shape: Shape): Shape {
+  const fits = ({ type, properties, anyOf }: Shape): boolean => {
+    if (anyOf !== undefined) return anyOf.some(fits);
+    if (typeof value !== 'object' || value === null) return type === typeof value;
+    if (Array.isArray(value)) return type === 'array';
+    return properties !== undefined && Object.keys(value).every((key) => key in properties);
+  };
+  const one = shape.anyOf?.find(fits);
+  return one === undefined ? shape : branchOf(value, one);
 }

@@ -162,7 +162,7 @@ export const calls = {
   buildFund: (market: ParleyClient) =>
     market.fund('01936b20-a307-70', 'b'),
   buildClaim: (market: ParleyClient) =>
-    market.claim('01936b20-a307-70', 'a', 'ea15d6b3403ce3cb'),
+    market.claim('01936b20-a307-70', 'a', '05608e060c507d56'),
   buildRefund: (market: ParleyClient) =>
     market.refund('01936b20-f99a-70', 'b'),
   scheduleRefunds: (market: ParleyClient) =>
