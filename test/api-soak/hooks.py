@@ -24,6 +24,7 @@ ASSETS = json.loads(os.environ["PARLEY_SOAK_ASSETS"])
 MAKERS = {"quoteRfq", "quoteMany", "withdrawQuote", "withdrawQuotes", "listQuotes"}
 
 threads: dict[str, dict] = {}
+askers: dict[str, str] = {}
 swaps: dict[str, dict] = {}
 built: list[tuple[str, dict, str]] = []
 answers: Counter[str] = Counter()
@@ -122,7 +123,7 @@ def before_call(context, case, kwargs):
         fill(case, operation, who)
         if operation == "broadcast":
             who = sign(case) or who
-    case._who = who
+    askers[case.id] = who
     # What is to be refused without a key is asked without one.
     if case.headers is not None and "Authorization" in case.headers:
         case.headers["Authorization"] = f"Bearer {KEYS[who]['key']}"
@@ -131,6 +132,7 @@ def before_call(context, case, kwargs):
 @schemathesis.hook
 def after_call(context, case, response):
     operation = operation_of(case)
+    who = askers.pop(case.id, "taker")
     with lock:
         answers[f"{operation} {response.status_code}"] += 1
     if response.status_code >= 300:
@@ -142,12 +144,12 @@ def after_call(context, case, response):
     if not isinstance(body, dict):
         return
     with lock:
-        learn(operation, case, body)
+        learn(operation, case, body, who)
         with open(COUNTS, "w") as file:
             json.dump({"answers": answers, "statuses": statuses}, file)
 
 
-def learn(operation: str, case, body: dict) -> None:
+def learn(operation: str, case, body: dict, who: str) -> None:
     for thread in [body.get("thread"), body, *(body.get("threads") or [])]:
         if isinstance(thread, dict) and "initiator" in thread and "rfqId" in thread:
             threads[thread["id"]] = thread
@@ -157,7 +159,7 @@ def learn(operation: str, case, body: dict) -> None:
             statuses[swap["status"]] += 1
     if operation in ("buildFund", "buildClaim", "buildRefund") and "sign" in body:
         secret = case.body.get("secret", "") if isinstance(case.body, dict) else ""
-        built.append((case._who, body, secret))
+        built.append((who, body, secret))
 
 
 @schemathesis.auth()

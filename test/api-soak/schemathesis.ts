@@ -92,9 +92,9 @@ function given(stage: Stage, customers: Readonly<Record<string, Customer>>) {
 async function run(
   command: string,
   args: readonly string[],
+  cwd: string,
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
-  const cwd = import.meta.dirname;
   const child: ChildProcess = spawn(command, args, { cwd, env, stdio: 'inherit' });
   return await new Promise((resolve, reject) => {
     child.on('error', reject);
@@ -147,15 +147,19 @@ async function main({ seconds, seed }: NonNullable<ReturnType<typeof understand>
     const counts = join(dir, 'counts.json');
     const env = {
       ...process.env,
+      SCHEMATHESIS_HOOKS: 'hooks',
+      PYTHONPATH: import.meta.dirname,
+      PYTHONDONTWRITEBYTECODE: '1',
       PARLEY_KEYS: JSON.stringify(keys),
       PARLEY_DESK: desk.url,
       PARLEY_COUNTS: counts,
       PARLEY_SOAK_ASSETS: JSON.stringify(traded),
     };
+    const config = join(import.meta.dirname, 'schemathesis.toml');
     const url = `${stage.url}/v1/openapi.json`;
-    const args = ['--config-file', 'schemathesis.toml', 'run', url, '--no-color', ...seed];
+    const args = ['--config-file', config, 'run', url, '--no-color', ...seed];
     const limits = ['--continue-on-failure', '--max-time', `${seconds}`];
-    const code = await run(join(bin, 'schemathesis'), [...args, ...limits], env);
+    const code = await run(join(bin, 'schemathesis'), [...args, ...limits], dir, env);
     const { line, never } = await summary(counts, stage.url);
     console.log(`schemathesis: ${line}`);
     if (never.length > 0) console.error(`never asked: ${never.join(' ')}`);
