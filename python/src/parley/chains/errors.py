@@ -1,7 +1,9 @@
 """Refusals before anything is compared: a stable code and one sentence with the numbers."""
 
+from ..errors import ParleyError
 
-class ChainError(ValueError):
+
+class ChainError(ParleyError, ValueError):
     """``code`` is stable, such as ``bad_address`` or ``bad_transaction``."""
 
     def __init__(self, code: str, sentence: str) -> None:

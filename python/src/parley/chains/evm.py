@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Union
+from typing import TypeAlias
 
 from .crypto import keccak256, key_hash, sign_recoverable
 from .errors import bad_address
@@ -81,7 +81,7 @@ def refund_call(terms: EscrowTerms, deployment: ContractDeployment) -> Call:
     return PLAN.refund(terms, deployment)
 
 
-RlpValue = Union[bytes, int, Sequence["RlpValue"]]
+RlpValue: TypeAlias = "bytes | int | Sequence[RlpValue]"
 
 
 def rlp(value: RlpValue) -> bytes:

@@ -4,7 +4,7 @@
 ``verify_material`` compares what is to be signed with these terms.
 """
 
-from .errors import VerificationError
+from ..errors import VerificationError
 from .material import Asked, Claim, Fund, Limits, Refund, escrow_of, verify_material
 from .swap import verify_asset, verify_swap
 from .trade import OwnTrade, PinnedAsset, VerifiedLeg, VerifiedSwap

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from .errors import VerificationError
+from ..errors import VerificationError
 from .words import get, is_list, same, shown
 
 

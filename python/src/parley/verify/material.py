@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..chains import bitcoin, bitcoin_spend, derive_escrow, evm
-from ..chains.crypto import sha256
 from ..chains.errors import ChainError
 from ..chains.escrows import Call, funding_of_length
 from ..chains.terms import (
@@ -25,8 +24,9 @@ from ..chains.terms import (
     SpendVerb,
     TronView,
 )
+from ..errors import VerificationError
+from ..hashlock import hashlock_of
 from .checks import must_be, must_equal
-from .errors import VerificationError
 from .solana import solana_problems
 from .tron import EnvelopeBounds, tron_problems
 from .words import MISSING, get, is_number, text_of
@@ -145,7 +145,7 @@ def _verify_all(
 
 def _opens(secret: str, hashlock: str) -> bool:
     is_secret = re.fullmatch(r"[0-9a-f]{64}", secret) is not None
-    return is_secret and sha256(bytes.fromhex(secret)).hex() == hashlock
+    return is_secret and hashlock_of(secret) == hashlock
 
 
 def _verify_valid_until(said: object, own: int | None) -> None:
@@ -154,13 +154,13 @@ def _verify_valid_until(said: object, own: int | None) -> None:
         return
     if isinstance(said, (int, float)) and is_number(said) and said <= own:
         return
-    raise VerificationError("validUntil", f"{own} at the latest", said)
+    raise VerificationError("validUntil", f"{own} at the latest", text_of(said))
 
 
 def _must_sign(material: Mapping[str, Any], sign: str) -> None:
     said = get(material, "sign")
     if said != sign:
-        raise VerificationError("sign", sign, said)
+        raise VerificationError("sign", sign, text_of(said))
 
 
 def _verify_evm(
@@ -174,7 +174,7 @@ def _verify_evm(
     if isinstance(asked, Fund):
         must_equal("from", terms.refund.address, sender)
     elif sender is not MISSING:
-        raise VerificationError("from", "absent", sender)
+        raise VerificationError("from", "absent", text_of(sender))
     expected = _calls_for(asked, terms, view, len(txs))
     must_equal("txs.length", len(expected), len(txs))
     for at, call in enumerate(expected):

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from ..chains import bitcoin
-from ..chains.crypto import sha256
 from ..chains.errors import ChainError
 from ..chains.terms import BitcoinView, ChainView, Destination, Escrow, EscrowTerms, Lane
+from ..errors import VerificationError
+from ..hashlock import hashlock_of
 from .checks import must_be, must_equal, must_match
 from .deadlines import Deadlines, LegName, deadlines, schedule
-from .errors import VerificationError
 from .material import escrow_of
 from .trade import (
     OwnLeg,
@@ -105,7 +105,7 @@ def _verify_parties(swap: Mapping[str, Json], trade: OwnTrade, long: LegName) ->
         must_equal("hashlock", trade.hashlock or "your own", hashlock)
     secret = get(swap, "secret")
     is_secret = isinstance(secret, str) and re.fullmatch(r"[0-9a-f]{64}", secret) is not None
-    if secret is not None and not (is_secret and sha256(bytes.fromhex(secret)).hex() == hashlock):
+    if secret is not None and not (is_secret and hashlock_of(secret) == hashlock):
         raise VerificationError("secret", f"a preimage of {hashlock}", "another")
     return hashlock
 

@@ -11,7 +11,7 @@ from ..chains import typed_data
 from ..chains.errors import ChainError
 from ..chains.escrows import STANDING_ALLOWANCE
 from ..chains.terms import Allowance, ContractDeployment, EscrowTerms
-from .errors import VerificationError
+from ..errors import VerificationError
 from .words import MISSING, get, is_list, same, shown, text_of
 
 _MOST_SHOWN = 100
