@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from parley.chains.terms import Destination
+from parley.chains.terms import ChainPolicy, Destination
 from parley.verify import OwnTrade, PinnedAsset, VerificationError, VerifiedSwap, verify_swap
 from parley.verify.deadlines import LegTiming, broken_inequalities, deadlines, long_leg
 
 from .test_material import MOST_REASON
-from .vectors import Json, changed, load, policy_of, terms_of, view_of
+from .vectors import Json, changed, load, terms_of, view_of
 
 SWAPS = load("swaps")["swaps"]
 DEADLINES = load("deadlines")
@@ -73,7 +73,7 @@ def test_lies_are_told_of_each_party() -> None:
 
 
 def test_deadlines_of_every_pair_of_chains_are_computed_alike() -> None:
-    policies = {name: policy_of(each) for name, each in DEADLINES["policies"].items()}
+    policies = {name: ChainPolicy.of(each) for name, each in DEADLINES["policies"].items()}
     for pair in DEADLINES["pairs"]:
         legs = [
             LegTiming(policies[pair[leg]], getattr(policies[pair[leg]], pair["depth"]))

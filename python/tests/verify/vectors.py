@@ -13,7 +13,6 @@ from parley.chains.terms import (
     ChainPolicy,
     ChainView,
     ContractDeployment,
-    Depth,
     Destination,
     EscrowOutput,
     EscrowTerms,
@@ -58,27 +57,9 @@ def _contracts(said: Json) -> ContractDeployment:
     return ContractDeployment(said["chainId"], said["contract"], shards, former)
 
 
-def _depth(said: Json) -> Depth:
-    return Depth(said["confirmations"], said["settleSeconds"], said["outageSeconds"])
-
-
-def policy_of(said: Json) -> ChainPolicy:
-    return ChainPolicy(
-        floor_seconds=said["floorSeconds"],
-        normal=_depth(said["normal"]),
-        high=_depth(said["high"]),
-        late_claim_seconds=said["lateClaimSeconds"],
-        window_seconds=said["windowSeconds"],
-        drift_seconds=said["driftSeconds"],
-        react_seconds=said["reactSeconds"],
-        sign_seconds=said["signSeconds"],
-        detect_seconds=said["detectSeconds"],
-    )
-
-
 def view_of(said: Json) -> ChainView:
     chain = said["chain"]
-    policy = policy_of(said["policy"]) if "policy" in said else None
+    policy = ChainPolicy.of(said["policy"]) if "policy" in said else None
     match said["family"]:
         case "evm":
             return EvmView(chain, said["chainId"], _contracts(said["deployment"]), policy)

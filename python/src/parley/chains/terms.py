@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 Family = Literal["bitcoin", "evm", "tron", "solana"]
 Verb = Literal["fund", "claim", "refund"]
@@ -99,7 +100,10 @@ class Depth:
 
 @dataclass(frozen=True, slots=True)
 class ChainPolicy:
-    """Times of a chain in seconds (docs/timelocks.md). ``window_seconds`` None: no bound."""
+    """Times of a chain in seconds (docs/timelocks.md). ``window_seconds`` None: no bound.
+
+    It is one's own: compare it with the market's rules, and do not take it from there.
+    """
 
     floor_seconds: int
     normal: Depth
@@ -110,6 +114,26 @@ class ChainPolicy:
     react_seconds: int
     sign_seconds: int
     detect_seconds: int
+
+    @classmethod
+    def of(cls, said: Mapping[str, Any]) -> ChainPolicy:
+        """Of JSON as one keeps it: the names of ``GET /v1/rules``."""
+
+        def depth(name: str) -> Depth:
+            fields = ("confirmations", "settleSeconds", "outageSeconds")
+            return Depth(*(said[name][field] for field in fields))
+
+        return cls(
+            floor_seconds=said["floorSeconds"],
+            normal=depth("normal"),
+            high=depth("high"),
+            late_claim_seconds=said["lateClaimSeconds"],
+            window_seconds=said["windowSeconds"],
+            drift_seconds=said["driftSeconds"],
+            react_seconds=said["reactSeconds"],
+            sign_seconds=said["signSeconds"],
+            detect_seconds=said["detectSeconds"],
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
+
+from pydantic import BaseModel
 
 from ..errors import VerificationError
 from .words import get, is_list, same, shown
+
+
+def as_json(answer: Mapping[str, Any] | BaseModel) -> Mapping[str, Any]:
+    """An answer of ``parley.client`` as the market wrote it, as far as the client knows it."""
+    if isinstance(answer, BaseModel):
+        return answer.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    return answer
 
 
 def must_equal(field: str, expected: object, got: object) -> None:

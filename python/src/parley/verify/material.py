@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import BaseModel
+
 from ..chains import bitcoin, bitcoin_spend, derive_escrow, evm
 from ..chains.errors import ChainError
 from ..chains.escrows import Call, funding_of_length
@@ -26,7 +28,7 @@ from ..chains.terms import (
 )
 from ..errors import VerificationError
 from ..hashlock import hashlock_of
-from .checks import must_be, must_equal
+from .checks import as_json, must_be, must_equal
 from .solana import solana_problems
 from .tron import EnvelopeBounds, tron_problems
 from .words import MISSING, get, is_number, text_of
@@ -73,18 +75,19 @@ _LONGEST_WORD = 43
 
 
 def verify_material(
-    material: Mapping[str, Any],
+    material: Mapping[str, Any] | BaseModel,
     asked: Asked,
     terms: EscrowTerms,
     view: ChainView,
     limits: Limits = Limits(),
 ) -> None:
-    """Throws VerificationError unless the JSON is what ``asked`` of these terms comes to.
+    """Throws VerificationError unless it is what ``asked`` of these terms comes to.
 
-    Give it the builder's answer as it came. Sign what was verified, and nothing else.
+    ``material``: JSON of a builder, or what ``parley.client`` made of it. Sign what was verified,
+    and nothing else.
     """
     try:
-        _verify_all(material, asked, terms, view, limits)
+        _verify_all(as_json(material), asked, terms, view, limits)
     except VerificationError as error:
         if not isinstance(asked, Claim):
             raise

@@ -6,12 +6,14 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from pydantic import BaseModel
+
 from ..chains import bitcoin
 from ..chains.errors import ChainError
 from ..chains.terms import BitcoinView, ChainView, Destination, Escrow, EscrowTerms, Lane
 from ..errors import VerificationError
 from ..hashlock import hashlock_of
-from .checks import must_be, must_equal, must_match
+from .checks import as_json, must_be, must_equal, must_match
 from .deadlines import Deadlines, LegName, deadlines, schedule
 from .material import escrow_of
 from .trade import (
@@ -37,7 +39,7 @@ _MOST_USES = 2**30 - 1
 Json = Any
 
 
-def verify_asset(asset: Mapping[str, Json], pinned: PinnedAsset) -> None:
+def verify_asset(asset: Mapping[str, Json] | BaseModel, pinned: PinnedAsset) -> None:
     """The market's asset must be the pinned one."""
     own = {
         "id": pinned.id,
@@ -45,11 +47,11 @@ def verify_asset(asset: Mapping[str, Json], pinned: PinnedAsset) -> None:
         "address": pinned.token,
         "decimals": pinned.decimals,
     }
-    must_match("asset.", own, asset)
+    must_match("asset.", own, as_json(asset))
 
 
 def verify_swap(
-    swap: Mapping[str, Json],
+    swap: Mapping[str, Json] | BaseModel,
     trade: OwnTrade,
     views: Mapping[str, ChainView],
     *,
@@ -58,9 +60,10 @@ def verify_swap(
 ) -> VerifiedSwap:
     """Throws VerificationError. The other side's destinations are its own business.
 
-    ``swap``: the answer as it came. ``views``: what one pins, by chain. ``now``: Unix seconds by
+    ``swap``: JSON, or what ``parley.client`` made of it. ``views``: what one pins, by chain. ``now``: Unix seconds by
     one's own clock. What it returns is made of one's own values.
     """
+    swap = as_json(swap)
     _must_be_swap(swap, swap_id)
     own = own_legs(trade, views)
     hashlock = _verify_parties(swap, trade, own.long)

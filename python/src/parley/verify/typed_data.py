@@ -7,11 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import BaseModel
+
 from ..chains import typed_data
 from ..chains.errors import ChainError
 from ..chains.escrows import STANDING_ALLOWANCE
 from ..chains.terms import Allowance, ContractDeployment, EscrowTerms
 from ..errors import VerificationError
+from .checks import as_json
 from .words import MISSING, get, is_list, same, shown, text_of
 
 _MOST_SHOWN = 100
@@ -33,12 +36,13 @@ class SigningView:
 
 
 def verify_typed_data(
-    alternative: Mapping[str, Any],
+    alternative: Mapping[str, Any] | BaseModel,
     terms: EscrowTerms,
     deployment: ContractDeployment,
     view: SigningView,
 ) -> None:
     """Throws VerificationError unless the text is what these terms come to."""
+    alternative = as_json(alternative)
     problems = typed_data_problems(alternative, terms, deployment, view)
     if problems:
         field = f"alternatives.{text_of(get(alternative, 'way'))}"
@@ -46,12 +50,13 @@ def verify_typed_data(
 
 
 def typed_data_problems(
-    alternative: Mapping[str, Any],
+    alternative: Mapping[str, Any] | BaseModel,
     terms: EscrowTerms,
     deployment: ContractDeployment,
     view: SigningView,
 ) -> list[str]:
     """One sentence a difference. A text that is left out is none."""
+    alternative = as_json(alternative)
     way, text, call = (get(alternative, each) for each in ("way", "typedData", "call"))
     if text is None and call is None:
         return []
