@@ -23,7 +23,7 @@ export type Quoter = {
 };
 
 /** What is stored of the maker's thread. */
-export type KnownThread = Pick<Thread, 'id' | 'price' | 'messages' | 'withdrawnAt' | 'createdAt'>;
+type KnownThread = Pick<Thread, 'id' | 'price' | 'messages' | 'withdrawnAt' | 'createdAt'>;
 
 /** Of each maker and RFQ, in order. At most `most` threads are counted. */
 export const findQuoters = many<[pairs: readonly Pair[], most: number], Quoter>('quotes_quoters')`
