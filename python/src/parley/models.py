@@ -703,6 +703,17 @@ class SignedPsbt(Body):
     """of a claim: the secret"""
 
 
+class SignedPsbtOfOne(Body):
+    """The same of a single input."""
+
+    psbt_base64: str
+    """the PSBT"""
+    signature_hex: str
+    """alias: `signaturesHex` with this one in it"""
+    preimage_hex: str | None = Field(default=None, repr=False)
+    """of a claim: the secret"""
+
+
 class SignedTron(OpenAnswer):
     """A signed transaction as wallets give it."""
 
@@ -719,7 +730,7 @@ class Broadcast(Body):
 
     chain: str
     """a family (evm, tron, bitcoin, solana) or a chain key"""
-    signed: str | SignedPsbt | SignedTron
+    signed: str | SignedPsbt | SignedPsbtOfOne | SignedTron
     """EVM, Bitcoin: raw transaction in hex; Bitcoin also a PSBT with its signatures; Solana:
     base64; TRON: the signed transaction as wallets give it
     """
@@ -781,6 +792,8 @@ class BtcSighash(Answer):
     """the transaction"""
     sighash_hexes: list[str]
     """one an input; sign each with SIGHASH_ALL"""
+    sighash_hex: str | None = None
+    """alias, where there is one input: the one of `sighashHexes`"""
     fee_sats: Amount
     """satoshis: what it pays"""
     fee_rate_sat_per_vbyte: float
@@ -970,6 +983,8 @@ class TronMaterial(Answer):
     """base58: sign as this address"""
     transactions: list[TronMaterialTransaction]
     """sign in order; send each when the one before succeeded"""
+    tx_id: str | None = Field(default=None, validation_alias="txID", serialization_alias="txID")
+    """alias, where there is one transaction: its `txID`"""
 
 
 class SolanaMaterialCosts(Answer):
@@ -1000,6 +1015,8 @@ class SolanaMaterial(Answer):
     """Unix seconds: do not send it after this"""
     transaction: str
     """base64, with room for its one signature"""
+    transaction_base64: str
+    """alias: the same as `transaction`"""
     last_valid_block_height: int
     """no later block takes it"""
     costs: SolanaMaterialCosts | None = None
@@ -1469,6 +1486,7 @@ class ProveWallet(Body):
     docs/signing.md
     """
     authorization: Authorization | None = None
+    """The same of a login wallet."""
 
 
 class ProvenWallet(Answer):
@@ -1682,6 +1700,8 @@ class SetAddress(Body):
 
     chain: str
     """a chain key of the swap"""
+    leg: Literal["a", "b"] | None = None
+    """the leg on that chain; another one is refused"""
     address: str
     """where you receive or fund on it; on Bitcoin a compressed public key, 66 hex"""
     key_signature: str | None = None
