@@ -28,8 +28,9 @@ after(() => rm(dir, { recursive: true, force: true }));
 async function python(...args: readonly string[]): Promise<string> {
   const { market } = await opened();
   const { url, dev } = market.ready;
-  const of = { PARLEY_URL: url, PARLEY_DEV: dev ?? '', PYTHONDONTWRITEBYTECODE: '1' };
-  const env = { ...process.env, ...of };
+  const docs = join(import.meta.dirname, '../docs');
+  const of = { PARLEY_URL: url, PARLEY_DEV: dev ?? '', PARLEY_DOCS: docs };
+  const env = { ...process.env, ...of, PYTHONDONTWRITEBYTECODE: '1' };
   const options = { cwd: place.folder, env, maxBuffer: 16 * 1024 * 1024 };
   return run(place.python, args, options).then(
     ({ stdout }) => stdout,
