@@ -8,6 +8,7 @@ import json
 import re
 import uuid
 from collections.abc import Mapping
+from copy import copy
 from typing import Self, TypeVar, overload
 from urllib.parse import quote
 
@@ -68,6 +69,13 @@ class Caller:
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
+
+    def with_key(self, key: str) -> Self:
+        """The same market, asked by another key, over the same connections: close the first."""
+        other = copy(self)
+        other._key = key
+        other._is_own = False
+        return other
 
     async def aclose(self) -> None:
         if self._is_own:

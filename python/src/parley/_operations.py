@@ -97,7 +97,7 @@ class Operations(Caller):
         address: str,
         message: str,
         signature: str,
-        authorization: m.Authorization | None = None,
+        authorization: m.Authorization | None | None = None,
         idempotency_key: str | None = None,
     ) -> m.ProvenWallet:
         """Prove a wallet of the family evm. With it the account may trade; it may receive too
@@ -107,6 +107,7 @@ class Operations(Caller):
         message: the signed text; what it must contain: docs/signing.md
         signature: evm, tron: hex; solana: base58 of 64 bytes; bitcoin: base64 (BIP-322
         simple); docs/signing.md
+        authorization: The same of a login wallet.
         """
         return await self._call(
             "POST",
@@ -127,7 +128,7 @@ class Operations(Caller):
         address: str,
         message: str,
         signature: str,
-        authorization: m.Authorization | None = None,
+        authorization: m.Authorization | None | None = None,
         idempotency_key: str | None = None,
     ) -> m.ProvenWallet:
         """Prove a wallet of the family tron. With it the account may trade; it may receive too
@@ -137,6 +138,7 @@ class Operations(Caller):
         message: the signed text; what it must contain: docs/signing.md
         signature: evm, tron: hex; solana: base58 of 64 bytes; bitcoin: base64 (BIP-322
         simple); docs/signing.md
+        authorization: The same of a login wallet.
         """
         return await self._call(
             "POST",
@@ -157,7 +159,7 @@ class Operations(Caller):
         address: str,
         message: str,
         signature: str,
-        authorization: m.Authorization | None = None,
+        authorization: m.Authorization | None | None = None,
         idempotency_key: str | None = None,
     ) -> m.ProvenWallet:
         """Prove a wallet of the family bitcoin. With it the account may trade; it may receive
@@ -167,6 +169,7 @@ class Operations(Caller):
         message: the signed text; what it must contain: docs/signing.md
         signature: evm, tron: hex; solana: base58 of 64 bytes; bitcoin: base64 (BIP-322
         simple); docs/signing.md
+        authorization: The same of a login wallet.
         """
         return await self._call(
             "POST",
@@ -187,7 +190,7 @@ class Operations(Caller):
         address: str,
         message: str,
         signature: str,
-        authorization: m.Authorization | None = None,
+        authorization: m.Authorization | None | None = None,
         idempotency_key: str | None = None,
     ) -> m.ProvenWallet:
         """Prove a wallet of the family solana. With it the account may trade; it may receive
@@ -197,6 +200,7 @@ class Operations(Caller):
         message: the signed text; what it must contain: docs/signing.md
         signature: evm, tron: hex; solana: base58 of 64 bytes; bitcoin: base64 (BIP-322
         simple); docs/signing.md
+        authorization: The same of a login wallet.
         """
         return await self._call(
             "POST",
@@ -497,10 +501,10 @@ class Operations(Caller):
         base_amount: int,
         quote_asset_id: str,
         ttl_seconds: int,
-        visibility: Literal["public", "private"] | None = None,
-        ask_amount: int | None = None,
-        target_address: str | None = None,
-        min_settled: int | None = None,
+        visibility: Literal["public", "private"] | None | None = None,
+        ask_amount: int | None | None = None,
+        target_address: str | None | None = None,
+        min_settled: int | None | None = None,
         idempotency_key: str | None = None,
     ) -> m.RfqReply:
         """Ask for quotes. Makers see a public RFQ on the feed at once; it ends by itself after
@@ -511,7 +515,7 @@ class Operations(Caller):
         base_amount: of the base asset, in base units
         quote_asset_id: UUID of the quote asset
         ttl_seconds: lifetime in seconds
-        visibility: default: public
+        visibility: who may see and quote it; default: public
         ask_amount: the asking price, in base units of the quote asset
         target_address: with `private` only: who holds it may quote, nobody else
         min_settled: takes quotes of accounts with at least so many settled swaps
@@ -540,7 +544,7 @@ class Operations(Caller):
     ) -> m.Rfq:
         """One RFQ. Whoever has the link may read a private one.
 
-        id: UUID
+        id: UUID of the RFQ
         """
         return await self._call(
             "GET",
@@ -556,7 +560,7 @@ class Operations(Caller):
     ) -> m.RfqReply:
         """Take an RFQ off the market. Its open threads close. Needs the scope `taker`.
 
-        id: UUID
+        id: UUID of the RFQ
         """
         return await self._call(
             "POST",
@@ -574,7 +578,7 @@ class Operations(Caller):
     ) -> m.ThreadList:
         """The threads of an RFQ, newest activity first. Its creator sees all, a maker its own.
 
-        id: UUID
+        id: UUID of the RFQ
         limit: how many at most
         cursor: `nextCursor` of the page before
         """
@@ -621,7 +625,7 @@ class Operations(Caller):
     ) -> m.Thread:
         """One thread. Only its two parties see it.
 
-        id: UUID
+        id: UUID of the thread
         """
         return await self._call(
             "GET",
@@ -636,7 +640,7 @@ class Operations(Caller):
         """How the other side of this thread kept what it agreed to in the last 29 days. It
         moves once a day.
 
-        id: UUID
+        id: UUID of the thread
         """
         return await self._call(
             "GET",
@@ -649,12 +653,12 @@ class Operations(Caller):
         id: str,
         *,
         quote_amount: int,
-        valid_for_seconds: int | None = None,
+        valid_for_seconds: int | None | None = None,
         idempotency_key: str | None = None,
     ) -> m.ThreadReply:
         """Name another price. Both acceptances end.
 
-        id: UUID
+        id: UUID of the thread
         quote_amount: the price, in base units of the quote asset
         valid_for_seconds: how long this price holds, from its receipt; left out: as long as
         the RFQ
@@ -675,14 +679,14 @@ class Operations(Caller):
         id: str,
         *,
         quote_amount: int,
-        hashlock: str | None = None,
-        rules: m.AcceptBodyRules | None = None,
+        hashlock: str | None | None = None,
+        rules: m.AcceptedRules | None | None = None,
         idempotency_key: str | None = None,
     ) -> m.AcceptReply:
         """Commit to the current price. When both sides have, the swap exists. The initiator
         gives the hashlock; its secret stays with it.
 
-        id: UUID
+        id: UUID of the thread
         quote_amount: the price as you read it; another one is refused
         hashlock: SHA-256 of the 32-byte secret; from the initiator, and from nobody else
         rules: those of the thread as you read it: accepts under no others
@@ -708,7 +712,7 @@ class Operations(Caller):
         """Take your quote back. The thread is closed until you quote the RFQ again. Refused
         once both have accepted, and while your own acceptance stands.
 
-        id: UUID
+        id: UUID of the thread
         """
         return await self._call(
             "POST",
@@ -720,7 +724,7 @@ class Operations(Caller):
     async def withdraw_quotes(
         self,
         *,
-        after: str | None = None,
+        after: str | None | None = None,
         idempotency_key: str | None = None,
     ) -> m.WithdrawReply:
         """Take back all your open quotes, oldest first, up to 500 in one request. Those that
@@ -743,14 +747,14 @@ class Operations(Caller):
         id: str,
         *,
         quote_amount: int,
-        valid_for_seconds: int | None = None,
-        unless_accepted: bool | None = None,
+        valid_for_seconds: int | None | None = None,
+        unless_accepted: bool | None | None = None,
         idempotency_key: str | None = None,
     ) -> m.ThreadReply:
         """Quote a price. The first one opens a thread; later ones move its price. Needs the
         scope `maker`.
 
-        id: UUID
+        id: UUID of the RFQ
         quote_amount: the price, in base units of the quote asset
         valid_for_seconds: how long this price holds, from its receipt; left out: as long as
         the RFQ
@@ -771,7 +775,7 @@ class Operations(Caller):
     async def quote_many(
         self,
         *,
-        quotes: list[m.QuotesBodyQuote],
+        quotes: list[m.QuoteOfMany],
         idempotency_key: str | None = None,
     ) -> m.QuotesReply:
         """Quote up to 50 RFQs in one request. Each quote has an outcome of its own. An
@@ -820,7 +824,7 @@ class Operations(Caller):
         """One of your swaps; the authoritative state. `next` says what each side can do now,
         and until when.
 
-        id: UUID
+        id: UUID of the swap
         """
         return await self._call(
             "GET",
@@ -834,15 +838,17 @@ class Operations(Caller):
         *,
         chain: str,
         address: str,
-        key_signature: str | None = None,
+        leg: Literal["a", "b"] | None | None = None,
+        key_signature: str | None | None = None,
         idempotency_key: str | None = None,
     ) -> m.SwapReply:
         """Your address on one chain of the swap. It is paid where you receive, and refunded
         where you fund.
 
-        id: UUID
+        id: UUID of the swap
         chain: a chain key of the swap
         address: where you receive or fund on it; on Bitcoin a compressed public key, 66 hex
+        leg: the leg on that chain; another one is refused
         key_signature: a key of a Taproot wallet: base64 ECDSA signature (BIP 137) by exactly
         that key over "<product> - use this key: <pubkey> for swap <id>"
         """
@@ -852,6 +858,7 @@ class Operations(Caller):
             m.SwapReply,
             body=m.SetAddress(
                 chain=chain,
+                leg=leg,
                 address=address,
                 key_signature=key_signature,
             ),
@@ -866,9 +873,9 @@ class Operations(Caller):
         fee_rate: float | None = None,
         allowance: Literal["exact", "standing"] | None = None,
         sign: Literal["authorization"] | None = None,
-        relay: bool | None = None,
-        signature: str | None = None,
-        escrow: str | None = None,
+        relay: bool | None | None = None,
+        signature: str | None | None = None,
+        escrow: str | None | None = None,
         idempotency_key: str | None = None,
     ) -> m.FundReply:
         """Unsigned funding of your leg, or its sending by your signature (`relay`). Ways to
@@ -913,7 +920,7 @@ class Operations(Caller):
         *,
         secret: str,
         fee_rate: float | None = None,
-        relay: bool | None = None,
+        relay: bool | None | None = None,
         idempotency_key: str | None = None,
     ) -> m.ClaimReply:
         """Unsigned claim of the leg that pays you, or its sending (`relay`). It reveals the
@@ -979,7 +986,7 @@ class Operations(Caller):
         leg: str,
         *,
         transactions: list[str],
-        escrow: str | None = None,
+        escrow: str | None | None = None,
         idempotency_key: str | None = None,
     ) -> m.ScheduledReply:
         """Bitcoin: signed refunds of your leg at rising fees. They are kept, and sent when they
@@ -1006,7 +1013,7 @@ class Operations(Caller):
         self,
         *,
         chain: str,
-        signed: str | m.SignedPsbt | m.SignedTron,
+        signed: str | m.SignedPsbt | m.SignedPsbtOfOne | m.SignedTron,
         idempotency_key: str | None = None,
     ) -> m.BroadcastReply:
         """Send a signed transaction. It passes the same gates as its building; on 504 the
@@ -1052,7 +1059,7 @@ class Operations(Caller):
         self,
         *,
         url: str,
-        events: list[str] | None = None,
+        events: list[str] | None | None = None,
         idempotency_key: str | None = None,
     ) -> m.RegisteredWebhook:
         """Where your events are sent. The secret that signs them is given once.
@@ -1079,7 +1086,7 @@ class Operations(Caller):
     ) -> m.WebhookRemoved:
         """Remove a webhook. What was on its way to it is given up.
 
-        id: UUID
+        id: UUID of the webhook
         """
         return await self._call(
             "DELETE",
@@ -1096,7 +1103,7 @@ class Operations(Caller):
     ) -> m.Pinged:
         """Send a test delivery at once, and say whether a 2xx came.
 
-        id: UUID
+        id: UUID of the webhook
         """
         return await self._call(
             "POST",

@@ -245,7 +245,7 @@ class ThreadClosedFrame(Answer):
         ],
         AnyWord,
     ]
-    """why"""
+    """why it closed"""
     event_seq: int
     """the number of the event; yours ascend by one, those you did not ask for count too"""
     seq: int | None = None

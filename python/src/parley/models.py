@@ -13,7 +13,7 @@ from pydantic import AwareDatetime, Field
 from ._model import Amount, Answer, AnyWord, Body, OpenAnswer
 
 
-class AcceptBodyRulesContract(Body):
+class AcceptedContracts(Body):
     """of each leg's chain"""
 
     a: str
@@ -22,7 +22,7 @@ class AcceptBodyRulesContract(Body):
     """as `rules.contract` of the thread"""
 
 
-class AcceptBodyRulesPolicies(Body):
+class AcceptedPolicies(Body):
     """of each leg's chain"""
 
     a: str
@@ -31,15 +31,13 @@ class AcceptBodyRulesPolicies(Body):
     """as `rules.policies` of the thread"""
 
 
-class AcceptBodyRules(Body):
+class AcceptedRules(Body):
     """those of the thread as you read it: accepts under no others"""
 
     formula: int
     """version of the formula of all times"""
-    contract: AcceptBodyRulesContract
-    """of each leg's chain"""
-    policies: AcceptBodyRulesPolicies
-    """of each leg's chain"""
+    contract: AcceptedContracts
+    policies: AcceptedPolicies
 
 
 class AcceptBody(Body):
@@ -49,7 +47,7 @@ class AcceptBody(Body):
     """the price as you read it; another one is refused"""
     hashlock: str | None = None
     """SHA-256 of the 32-byte secret; from the initiator, and from nobody else"""
-    rules: AcceptBodyRules | None = None
+    rules: AcceptedRules | None = None
     """those of the thread as you read it: accepts under no others"""
 
 
@@ -147,7 +145,7 @@ class Rules(Answer):
 
 
 class ThreadMessage(Answer):
-    """One price."""
+    """One price that was named."""
 
     by: Annotated[Literal["maker", "taker"], AnyWord]
     """who named it"""
@@ -257,7 +255,7 @@ class LegLane(Answer):
     contract: str | None = None
     """which holds the word and the escrow"""
     number: str
-    """96 bits"""
+    """number of the word, 96 bits in hex"""
     counter: int
     """how often it was taken"""
 
@@ -279,7 +277,7 @@ class LegRentLeft(Answer):
     """Solana: what a claim left of the deposit of the funder"""
 
     lamports: str
-    """lamports"""
+    """how much it left, in lamports"""
     from_: int | None = Field(validation_alias="from", serialization_alias="from")
     """Unix seconds: from when on `refund` gives it to the funder; null: at once"""
 
@@ -303,9 +301,9 @@ class LegFormerEscrow(Answer):
     escrow: str
     """the escrow: its address, or `<contract>:<id>`"""
     balance: Amount
-    """base units"""
+    """base units of the asset"""
     refund_tx: str | None
-    """the refund"""
+    """transaction id of the refund"""
     refunded_by: Annotated[Literal["party", "keeper"], AnyWord] | None
     """who sent `refundTx`; keeper: the market, for a party"""
     scheduled_refunds: LegFormerEscrowScheduledRefunds | None
@@ -361,13 +359,13 @@ class Leg(Answer):
     refund_pubkey: str | None
     """Bitcoin: the key that refunds"""
     fund_tx: str | None
-    """the funding"""
+    """transaction id of the funding"""
     claim_tx: str | None
-    """the claim"""
+    """transaction id of the claim"""
     claimed_by: Annotated[Literal["party", "keeper"], AnyWord] | None
     """who sent `claimTx`; keeper: the market, for a party"""
     refund_tx: str | None
-    """the refund"""
+    """transaction id of the refund"""
     refunded_by: Annotated[Literal["party", "keeper"], AnyWord] | None
     """who sent `refundTx`; keeper: the market, for a party"""
     scheduled_refunds: LegScheduledRefunds | None
@@ -500,7 +498,7 @@ class Swap(Answer):
     secret: str | None = Field(repr=False)
     """the secret, once it is public"""
     role: Annotated[Literal["initiator", "counterparty"], AnyWord]
-    """yours"""
+    """which of the two you are"""
     initiator_user_id: str
     """UUID of the account that makes the secret"""
     maker_id: str
@@ -571,7 +569,7 @@ class ApiKey(Answer):
     id: str
     """UUID of the key"""
     key: str = Field(repr=False)
-    """shown once"""
+    """the key itself, shown once: what requests carry"""
     prefix: str
     """how the key begins"""
     scopes: list[Annotated[Literal["read", "taker", "maker"], AnyWord]]
@@ -611,7 +609,7 @@ class AssetList(Answer):
     """A page of assets, oldest first."""
 
     assets: list[Asset]
-    """the assets"""
+    """the assets of this page"""
     next_cursor: str | None
     """what the next page is asked for with; null on the last page"""
 
@@ -633,24 +631,25 @@ class TypedDataDomain(Answer):
     """what the signature is for"""
 
     name: str
-    """of the contract"""
+    """name of the contract, as its domain has it"""
     version: str | None = None
-    """of the contract"""
+    """version of the contract, as its domain has it"""
     chain_id: str | None = None
-    """decimal"""
+    """chain id of EIP-155, decimal"""
     verifying_contract: str
-    """the contract"""
+    """address of the token contract"""
     salt: str | None = None
     """32 bytes, hex with 0x"""
 
 
-class TypedDataType(Answer):
-    """one field"""
+class TypedDataTypes(Answer):
+    """the fields of each type"""
 
-    name: str
-    """of the field"""
-    type: str
-    """of the field"""
+
+
+class TypedDataMessage(Answer):
+    """the fields of `primaryType` by name; integers as decimal strings"""
+
 
 
 class TypedData(Answer):
@@ -658,12 +657,12 @@ class TypedData(Answer):
 
     domain: TypedDataDomain
     """what the signature is for"""
-    types: dict[str, list[TypedDataType]]
+    types: TypedDataTypes
     """the fields of each type"""
     primary_type: str
     """which of `types` is signed"""
-    message: dict[str, str]
-    """integers as decimal strings"""
+    message: TypedDataMessage
+    """the fields of `primaryType` by name; integers as decimal strings"""
 
 
 class SignedCall(Answer):
@@ -672,7 +671,7 @@ class SignedCall(Answer):
     to: str
     """the contract"""
     value: Literal["0x0"]
-    """wei"""
+    """wei, hex with 0x: a token is funded without coins"""
     data_before_signature: str
     """hex with 0x; v, r and s of the signature follow, 32 bytes each"""
 
@@ -681,7 +680,7 @@ class AuthorizedFunding(Answer):
     """One signature; anyone may send it."""
 
     way: Literal["authorization"]
-    """EIP-3009"""
+    """EIP-3009: a transfer by authorization"""
     from_: None = Field(validation_alias="from", serialization_alias="from")
     """anyone may send it; the refund address signs"""
     typed_data: TypedData | None
@@ -696,9 +695,20 @@ class SignedPsbt(Body):
     """A PSBT and its signatures."""
 
     psbt_base64: str
-    """the PSBT"""
+    """the PSBT as it was built, base64"""
     signatures_hex: list[str]
     """one an input, in order; none = those inside the PSBT"""
+    preimage_hex: str | None = Field(default=None, repr=False)
+    """of a claim: the secret"""
+
+
+class SignedPsbtOfOne(Body):
+    """The same of a single input."""
+
+    psbt_base64: str
+    """the PSBT as it was built, base64"""
+    signature_hex: str
+    """alias: `signaturesHex` with this one in it"""
     preimage_hex: str | None = Field(default=None, repr=False)
     """of a claim: the secret"""
 
@@ -711,7 +721,7 @@ class SignedTron(OpenAnswer):
     signature: list[str]
     """65 bytes r, s, v in hex each"""
     tx_id: str | None = Field(default=None, validation_alias="txID", serialization_alias="txID")
-    """its id"""
+    """txid: SHA-256 of raw_data_hex, hex"""
 
 
 class Broadcast(Body):
@@ -719,7 +729,7 @@ class Broadcast(Body):
 
     chain: str
     """a family (evm, tron, bitcoin, solana) or a chain key"""
-    signed: str | SignedPsbt | SignedTron
+    signed: str | SignedPsbt | SignedPsbtOfOne | SignedTron
     """EVM, Bitcoin: raw transaction in hex; Bitcoin also a PSBT with its signatures; Solana:
     base64; TRON: the signed transaction as wallets give it
     """
@@ -750,7 +760,7 @@ class BtcPayment(Answer):
     amount_sats: Amount
     """satoshis: what to pay"""
     uri: str
-    """BIP 21"""
+    """the same as a BIP 21 URI, for wallets"""
 
 
 class BtcSighashLadder(Answer):
@@ -761,7 +771,7 @@ class BtcSighashLadder(Answer):
     fee_rate_sat_per_vbyte: float
     """sat per vbyte: then"""
     fee_sats: Amount
-    """satoshis: then"""
+    """satoshis: the fee in all, from then on"""
 
 
 class BtcSighash(Answer):
@@ -778,9 +788,11 @@ class BtcSighash(Answer):
     valid_until: int
     """Unix seconds: do not send it after this"""
     psbt_base64: str
-    """the transaction"""
+    """the unsigned transaction as a PSBT, base64"""
     sighash_hexes: list[str]
     """one an input; sign each with SIGHASH_ALL"""
+    sighash_hex: str | None = None
+    """alias, where there is one input: the one of `sighashHexes`"""
     fee_sats: Amount
     """satoshis: what it pays"""
     fee_rate_sat_per_vbyte: float
@@ -846,7 +858,7 @@ class Claim(Body):
 
 
 class EvmMaterialTx(Answer):
-    """A transaction."""
+    """A transaction, without nonce, gas and fees: the wallet sets them."""
 
     to: str
     """the contract"""
@@ -860,7 +872,7 @@ class PermitFunding(Answer):
     """One signature and one transaction."""
 
     way: Literal["permit"]
-    """EIP-2612"""
+    """EIP-2612: a permit, and one transaction"""
     from_: str = Field(validation_alias="from", serialization_alias="from")
     """signs the typed data, then sends the one transaction"""
     typed_data: TypedData
@@ -881,7 +893,7 @@ class EvmMaterial(Answer):
     valid_until: int
     """Unix seconds: do not send it after this"""
     chain_id: int
-    """EIP-155"""
+    """chain id of EIP-155, which the signature names"""
     from_: str | None = Field(default=None, validation_alias="from", serialization_alias="from")
     """fund: sign from this address"""
     txs: list[EvmMaterialTx]
@@ -893,25 +905,25 @@ class EvmMaterial(Answer):
 
 
 class TronMaterialTransactionRawDataContractParameterValue(Answer):
-    """the call"""
+    """the call of the contract"""
 
     data: str
-    """hex"""
+    """calldata of the contract, hex without 0x"""
     owner_address: str = Field(validation_alias="owner_address", serialization_alias="owner_address")
     """who signs, hex"""
     contract_address: str = Field(validation_alias="contract_address", serialization_alias="contract_address")
     """the contract, hex"""
     call_value: int | None = Field(default=None, validation_alias="call_value", serialization_alias="call_value")
-    """sun"""
+    """sun that go with the call"""
 
 
 class TronMaterialTransactionRawDataContractParameter(Answer):
     """of the contract"""
 
     value: TronMaterialTransactionRawDataContractParameterValue
-    """the call"""
+    """the call of the contract"""
     type_url: str = Field(validation_alias="type_url", serialization_alias="type_url")
-    """its type"""
+    """type of the protobuf message"""
 
 
 class TronMaterialTransactionRawDataContract(Answer):
@@ -920,24 +932,24 @@ class TronMaterialTransactionRawDataContract(Answer):
     parameter: TronMaterialTransactionRawDataContractParameter
     """of the contract"""
     type: Literal["TriggerSmartContract"]
-    """its type"""
+    """type of the contract, as java-tron names it"""
 
 
 class TronMaterialTransactionRawData(Answer):
     """what raw_data_hex holds"""
 
     contract: list[TronMaterialTransactionRawDataContract]
-    """one"""
+    """exactly one"""
     ref_block_bytes: str = Field(validation_alias="ref_block_bytes", serialization_alias="ref_block_bytes")
-    """hex"""
+    """TAPOS: 2 bytes of the height of a recent block, hex"""
     ref_block_hash: str = Field(validation_alias="ref_block_hash", serialization_alias="ref_block_hash")
-    """hex"""
+    """TAPOS: 8 bytes of the id of that block, hex"""
     expiration: int
-    """Unix milliseconds"""
+    """no later block takes it: Unix milliseconds"""
     fee_limit: int = Field(validation_alias="fee_limit", serialization_alias="fee_limit")
-    """sun"""
+    """the most that its energy may cost, in sun"""
     timestamp: int
-    """Unix milliseconds"""
+    """when it was built: Unix milliseconds"""
 
 
 class TronMaterialTransaction(Answer):
@@ -970,6 +982,8 @@ class TronMaterial(Answer):
     """base58: sign as this address"""
     transactions: list[TronMaterialTransaction]
     """sign in order; send each when the one before succeeded"""
+    tx_id: str | None = Field(default=None, validation_alias="txID", serialization_alias="txID")
+    """alias, where there is one transaction: its `txID`"""
 
 
 class SolanaMaterialCosts(Answer):
@@ -1000,6 +1014,8 @@ class SolanaMaterial(Answer):
     """Unix seconds: do not send it after this"""
     transaction: str
     """base64, with room for its one signature"""
+    transaction_base64: str
+    """alias: the same as `transaction`"""
     last_valid_block_height: int
     """no later block takes it"""
     costs: SolanaMaterialCosts | None = None
@@ -1040,7 +1056,7 @@ class CreateRfq(Body):
     ttl_seconds: int
     """lifetime in seconds"""
     visibility: Literal["public", "private"] | None = None
-    """default: public"""
+    """who may see and quote it; default: public"""
     ask_amount: Amount | None = None
     """the asking price, in base units of the quote asset"""
     target_address: str | None = None
@@ -1191,12 +1207,12 @@ class MarketRulesChainContract(Answer):
 
 
 class MarketRulesChain(Answer):
-    """One chain."""
+    """The rules of one chain."""
 
     chain: str
     """chain key, such as `bitcoin`"""
     family: Annotated[Literal["evm", "tron", "bitcoin", "solana"], AnyWord]
-    """its family"""
+    """the family that the chain belongs to"""
     contract: MarketRulesChainContract
     """what holds its escrows"""
     policy: ChainPolicy
@@ -1216,7 +1232,7 @@ class MarketRules(Answer):
 
 
 class MarketStatusChain(Answer):
-    """One chain."""
+    """What is known of one chain."""
 
     chain: str
     """chain key, such as `bitcoin`"""
@@ -1267,7 +1283,7 @@ class WalletsOfFamily(Answer):
 
 
 class MeWallets(Answer):
-    """by family"""
+    """the wallets of the account by family of chains"""
 
     evm: WalletsOfFamily
     tron: WalletsOfFamily
@@ -1283,7 +1299,7 @@ class Me(Answer):
     scopes: list[Annotated[Literal["read", "taker", "maker"], AnyWord]]
     """what it may do"""
     wallets: MeWallets
-    """by family"""
+    """the wallets of the account by family of chains"""
 
 
 class MintKey(Body):
@@ -1399,7 +1415,7 @@ class PairPriceMedian(Answer):
 
 
 class PairPriceAgreement(Answer):
-    """One agreement."""
+    """An agreement that became a swap."""
 
     direction: Annotated[Literal["sell_base", "buy_base"], AnyWord]
     """what the taker does with the base asset"""
@@ -1449,7 +1465,7 @@ class Pinged(Answer):
 
 
 class ProposeBody(Body):
-    """Another price."""
+    """Another price for the thread."""
 
     quote_amount: Amount
     """the price, in base units of the quote asset"""
@@ -1469,6 +1485,7 @@ class ProveWallet(Body):
     docs/signing.md
     """
     authorization: Authorization | None = None
+    """The same of a login wallet."""
 
 
 class ProvenWallet(Answer):
@@ -1516,6 +1533,19 @@ class QuoteCreatedEvent(Answer):
     """
 
 
+class QuoteOfMany(Body):
+    """A quote on one RFQ."""
+
+    rfq_id: str
+    """UUID of the RFQ"""
+    quote_amount: Amount
+    """the price, in base units of the quote asset"""
+    valid_for_seconds: int | None = None
+    """how long this price holds, from its receipt; left out: as long as the RFQ"""
+    unless_accepted: bool | None = None
+    """refused while the taker's acceptance of the price before stands"""
+
+
 class QuoteOutcome(Answer):
     """What became of a quote."""
 
@@ -1533,23 +1563,10 @@ class QuoteOutcome(Answer):
     """the code of the refusal"""
 
 
-class QuotesBodyQuote(Body):
-    """Of QuotesBodyQuote."""
-
-    rfq_id: str
-    """the RFQ"""
-    quote_amount: Amount
-    """the price, in base units of the quote asset"""
-    valid_for_seconds: int | None = None
-    """how long this price holds, from its receipt; left out: as long as the RFQ"""
-    unless_accepted: bool | None = None
-    """refused while the taker's acceptance of the price before stands"""
-
-
 class QuotesBody(Body):
     """Prices for RFQs."""
 
-    quotes: list[QuotesBodyQuote]
+    quotes: list[QuoteOfMany]
     """1 to 50 quotes, each on another RFQ"""
 
 
@@ -1616,7 +1633,7 @@ class RfqList(Answer):
     """A page of RFQs, newest first."""
 
     rfqs: list[Rfq]
-    """the rfqs"""
+    """the rfqs of this page"""
     next_cursor: str | None
     """what the next page is asked for with; null on the last page"""
 
@@ -1682,6 +1699,8 @@ class SetAddress(Body):
 
     chain: str
     """a chain key of the swap"""
+    leg: Literal["a", "b"] | None = None
+    """the leg on that chain; another one is refused"""
     address: str
     """where you receive or fund on it; on Bitcoin a compressed public key, 66 hex"""
     key_signature: str | None = None
@@ -1745,7 +1764,7 @@ class SwapPage(Answer):
     """A page of your swaps, newest first."""
 
     swaps: list[Swap]
-    """the swaps"""
+    """the swaps of this page"""
     next_cursor: str | None
     """what the next page is asked for with; null on the last page"""
 
@@ -1861,14 +1880,14 @@ class ThreadClosedEvent(Answer):
         ],
         AnyWord,
     ]
-    """why"""
+    """why it closed"""
 
 
 class ThreadList(Answer):
     """A page of threads, newest activity first."""
 
     threads: list[Thread]
-    """the threads"""
+    """the threads of this page"""
     next_cursor: str | None
     """what the next page is asked for with; null on the last page"""
 
@@ -1915,7 +1934,7 @@ class WebhookPage(Answer):
     """A page of your webhooks, newest first."""
 
     webhooks: list[ListedWebhook]
-    """the webhooks"""
+    """the webhooks of this page"""
     next_cursor: str | None
     """what the next page is asked for with; null on the last page"""
 
