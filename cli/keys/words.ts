@@ -58,7 +58,7 @@ const published: readonly string[] = [
 export function mustBeSecret(words: string, network: Network): void {
   const known = published.find((each) => words.startsWith(`${each} `));
   if (network !== 'mainnet' || known === undefined) return;
-  const sentence = `the words "${known} …" are published: anybody takes what comes to their wallets`;
+  const sentence = `the words "${known} …" are published: anybody takes what comes to them`;
   throw needsYou('published_words', `${sentence}. Make others with "parley login --new"`);
 }
 
