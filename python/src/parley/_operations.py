@@ -728,7 +728,7 @@ class Operations(Caller):
         idempotency_key: str | None = None,
     ) -> m.WithdrawReply:
         """Take back all your open quotes, oldest first, up to 500 in one request. Those that
-        your own acceptance binds you to stay. Needs the scope `maker`.
+        your own acceptance binds you to stay.
 
         after: `next` of the answer before; left out: from the oldest on
         """
