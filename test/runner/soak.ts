@@ -96,6 +96,11 @@ const parts: Readonly<Record<string, Part>> = {
     what: 'the maker program against takers in every direction, killed again and again',
     commands: () => [['test/maker-soak/run.ts']],
   },
+  python: {
+    minutes: 20,
+    what: 'the Python package: swaps and refunds of every family, and its fuzz for longer',
+    commands: () => [['test/python-soak/run.ts']],
+  },
   'contracts/escrows': {
     minutes: 90,
     what: 'the escrow contract fuzzed forty times as long',
