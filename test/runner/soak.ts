@@ -106,6 +106,11 @@ const parts: Readonly<Record<string, Part>> = {
     what: 'every operation and link of the API description by schemathesis, with two customers',
     commands: () => [['test/api-soak/schemathesis.ts']],
   },
+  python: {
+    minutes: 20,
+    what: 'the Python package: swaps and refunds of every family, and its fuzz for longer',
+    commands: () => [['test/python-soak/run.ts']],
+  },
   'contracts/escrows': {
     minutes: 90,
     what: 'the escrow contract fuzzed forty times as long',
