@@ -157,8 +157,10 @@ async function main(): Promise<number> {
     console.log(`maker: ${told(scene, all, ends)}; inventory exact (seed ${seed})`);
     return ends.includes('received') ? 0 : 1;
   } catch (error) {
-    console.error(scene?.log.text.slice(-20_000));
+    const file = join(tmpdir(), `parley-maker-soak-${seed}.log`);
+    await writeFile(file, scene?.log.text ?? '');
     console.error(error);
+    console.error(`all that the maker said is in ${file}`);
     return 1;
   } finally {
     await scene?.running.maker?.kill();

@@ -73,7 +73,7 @@ export async function tradesOf(taker: Person, scene: Scene): Promise<Trades> {
       const leaves = chance < 0.15 && gone < mostGone;
       if (leaves) gone += 1;
       if (chance > 0.85) await sleep(lateMs);
-      const end = leaves ? 'walked away' : await endOf(taken);
+      const end = leaves ? 'walked away' : await endOf(taker, taken);
       trades.push({ taken, end });
       console.log(`${taker.name}: ${amount} ${gives} for ${taken.quoteAmount} ${gets}: ${end}`);
     } catch (error) {
@@ -85,10 +85,14 @@ export async function tradesOf(taker: Person, scene: Scene): Promise<Trades> {
   return { trades, unquoted };
 }
 
-/** No swap comes of it where the maker has refused by its price or caps of then. */
-async function endOf({ settles, swap }: Taken): Promise<string> {
+/** No swap comes of it where the maker has refused by its price or caps of then, or was killed. */
+async function endOf({ client }: Person, { rfqId, settles, swap }: Taken): Promise<string> {
   const swapId = await swap().catch(() => null);
-  if (swapId === null) return 'no swap';
+  if (swapId === null) {
+    // Refused while the acceptance stands.
+    await client.cancelRfq(rfqId).catch(() => null);
+    return 'no swap';
+  }
   try {
     return (await settles(AbortSignal.timeout(endMs))).end;
   } catch (error) {

@@ -23,6 +23,7 @@ import {
 import type { Person } from '../../scripts/demo/people.ts';
 import { type CoinName, coinNames, type Place } from '../../scripts/demo/place.ts';
 import { accept } from '../../sdk/agree.ts';
+import { ParleyApiError } from '../../sdk/errors.ts';
 import { type Outcome, settle } from '../../sdk/settle.ts';
 import { fileStore } from '../../sdk/stores/file.ts';
 import { type Kept, versionsOf } from '../../sdk/stores/store.ts';
@@ -113,6 +114,7 @@ export type Wish = { readonly gives: CoinName; readonly gets: CoinName; readonly
 
 export type Taken = {
   readonly wish: Wish;
+  readonly rfqId: string;
   readonly threadId: string;
   readonly quoteAmount: bigint;
   /** Its id, once the maker has accepted too. */
@@ -149,14 +151,20 @@ export async function take(
   assert.ok(thread);
   const quoteAmount = BigInt(thread.quoteAmount);
   const own = { client, userId, store, chains, now };
-  const { trade } = await accept({ ...own, rfq, threadId: thread.id, quoteAmount, base, quote });
+  const wanted = { rfq, threadId: thread.id, quoteAmount, base, quote };
+  // It may have been withdrawn or moved meanwhile.
+  const { trade } = await accept({ ...own, ...wanted }).catch(async (cause: unknown) => {
+    if (!(cause instanceof ParleyApiError) || cause.status !== 409) throw cause;
+    await client.cancelRfq(rfq.id);
+    throw new Unquoted(`the quote on ${rfq.id} does not stand any more`, { cause });
+  });
   const swap = (signal?: AbortSignal) =>
     until('the swap', async () => {
       signal?.throwIfAborted();
       return (await client.thread(thread.id)).swapId;
     });
   return {
-    ...{ wish, threadId: thread.id, quoteAmount, swap },
+    ...{ wish, rfqId: rfq.id, threadId: thread.id, quoteAmount, swap },
     settles: async (signal) => {
       const swapId = await swap(signal);
       const how = { pollMs: 400, marketPollMs: 1_000, ...(signal === undefined ? {} : { signal }) };
