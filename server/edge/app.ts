@@ -41,6 +41,7 @@ import { createReserve, type Reserve } from './reserve.ts';
 import { registerAssets } from './routes/assets.ts';
 import { registerKeys, registerWallets } from './routes/identity.ts';
 import { registerLegs } from './routes/legs.ts';
+import { registerLevels } from './routes/levels.ts';
 import { registerPairs } from './routes/pairs.ts';
 import { registerQuotes } from './routes/quotes.ts';
 import { registerRfqs } from './routes/rfqs.ts';
@@ -223,6 +224,7 @@ function registerRoutes(app: FastifyInstance, deps: Deps, { feed, send }: AppOpt
   registerRfqs(app, deps);
   registerThreads(app, deps);
   const quoting = registerQuotes(app, deps);
+  const levels = registerLevels(app, deps);
   registerSwaps(app, deps);
   registerLegs(app, deps);
   registerTx(app, deps);
@@ -234,7 +236,7 @@ function registerRoutes(app: FastifyInstance, deps: Deps, { feed, send }: AppOpt
   registerAccountKeys({ app, deps, tag: 'keys' });
   registerAccountWebhooks({ app, deps, tag: 'webhooks' });
   registerPages(app, deps);
-  registerFeed(app, deps, quoting, feed);
+  registerFeed(app, deps, { ...quoting, levels }, feed);
 }
 
 /** The budgets of one process: in its memory, or shared with others where VALKEY_URL is set. */

@@ -1,6 +1,7 @@
 // Cancel on disconnect: a maker's connection says for how long it may be gone. When all that said
-// so are gone for that long, the account's open quotes are withdrawn, by any process. What binds
-// the maker stays, and is looked at again until it does not. Who comes back later finds it done.
+// so are gone for that long, the account's open quotes and levels are withdrawn, by any process.
+// What binds the maker stays, and is looked at again until it does not. Who comes back later finds
+// it done.
 
 import type { Database, Tx } from '../db/database.ts';
 import {
@@ -16,6 +17,7 @@ import {
   postponeFired,
   type Switch,
 } from '../db/feed-switches.ts';
+import { deleteLevels } from '../db/levels.ts';
 import type { Deps } from '../ports/deps.ts';
 import { type Withdrawn, withdrawAll } from './withdrawals.ts';
 
@@ -82,6 +84,10 @@ async function fire(deps: Needs, accountId: string): Promise<void> {
 
 async function withdrawFired(deps: Needs, accountId: string): Promise<Withdrawn> {
   const goesOn = (tx: Tx) => holdFired(tx, accountId);
+  // First: nobody is to ask for a price that is gone.
+  await deps.db.transaction(async (tx) => {
+    if (await goesOn(tx)) await deleteLevels(tx, accountId);
+  });
   const done = await withdrawAll(deps, accountId, 'disconnected', { goesOn });
   if (done.withdrawn > 0) {
     deps.log.info({ accountId, ...done }, 'quotes of a maker that is gone were withdrawn');
