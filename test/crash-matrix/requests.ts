@@ -294,7 +294,11 @@ const publishing =
 
 /** Their instants are of the database's clock. */
 const levels: readonly Row[] = [
-  ...requests('POST /v1/levels', { '': publishing(2) }, { reading: { timeless: true } }),
+  ...requests(
+    'POST /v1/levels',
+    { '': publishing(2) },
+    { reading: { timeless: true }, answer: ({ status, body }) => [status, body.published] },
+  ),
   ...requests(
     'POST /v1/levels/withdraw',
     {
