@@ -388,7 +388,8 @@ export function describeApi(operations: readonly Operation[], settings: Named): 
     title: `${productName} API`,
     description:
       'A non-custodial marketplace for cross-chain atomic swaps. Amounts are integer strings in ' +
-      'base units; times are RFC 3339 UTC; the service never holds a key of yours. Guides: ' +
+      'base units; times are RFC 3339 UTC; the service never holds a key of yours. An optional ' +
+      'field of a body may be null, as if it were left out. Guides: ' +
       'docs/lifecycle.md (a swap from end to end), docs/dont-trust-verify.md (what to check by ' +
       'yourself), docs/errors.md (each code, and what to do next), docs/limits.md.',
     errors: apiErrors,

@@ -10,6 +10,7 @@ import { overBudget } from '../budgets.ts';
 import type { Run } from '../command.ts';
 import { fault as faultOfOurs, HttpError, refusalOf } from '../errors.ts';
 import type { Asked } from '../idempotency/once.ts';
+import { withoutNulls } from '../schemas/common.ts';
 import {
   firstFrame,
   levelsFrame,
@@ -164,8 +165,9 @@ async function readGreeting(
   const shown = await credentialIn(deps, frame);
   const fault = checkFirst(frame);
   if (fault !== null) return { sentence: `${example}: ${fault}` };
-  const { resume = false, since = null, events, sinceEvent = null } = frame as First;
-  const { cancelOnDisconnect: graceSeconds = null } = frame as First;
+  const first = withoutNulls(firstFrame, frame) as First;
+  const { resume = false, since = null, events, sinceEvent = null } = first;
+  const { cancelOnDisconnect: graceSeconds = null } = first;
   const coded = (code: string) => (resume ? { code } : {});
   if (since !== null && !resume) return { sentence: '"since" goes with "resume": true only' };
   if (sinceEvent !== null && events === undefined) {
@@ -222,9 +224,6 @@ type Quote = { rfqId: string; idempotencyKey?: string; [field: string]: unknown 
 type Quotes = { quotes: readonly { rfqId: string }[]; idempotencyKey?: string };
 type Levels = { baseAssetId: string; quoteAssetId: string; idempotencyKey?: string };
 
-const checkQuote = frameCheck(quoteFrame);
-const checkQuotes = frameCheck(quotesFrame);
-const checkLevels = frameCheck(levelsFrame);
 const checkPing = frameCheck(pingFrame);
 const checkSwitch = frameCheck(switchFrame);
 
@@ -370,7 +369,11 @@ type Read = {
 };
 
 type Named = { quote?: Quote; quotes?: unknown; levels?: Levels };
-const checks = { quote: checkQuote, quotes: checkQuotes, levels: checkLevels };
+const kinds = {
+  quote: { form: quoteFrame, check: frameCheck(quoteFrame) },
+  quotes: { form: quotesFrame, check: frameCheck(quotesFrame) },
+  levels: { form: levelsFrame, check: frameCheck(levelsFrame) },
+};
 
 function readFrame(feed: Feed, { manner }: Maker, came: Came): Read {
   let about: Pick<Read, 'quote' | 'quotes' | 'levels'> = {};
@@ -387,8 +390,10 @@ function readFrame(feed: Feed, { manner }: Maker, came: Came): Read {
     if (quote) about = { quote };
     else if (kind === 'quotes') about = { quotes: frame as Quotes };
     else if (levels) about = { levels };
-    const fault = isNone ? checkQuote(frame) : checks[kind](frame);
-    if (fault === null) return about;
+    const { check, form } = kinds[isNone ? 'quote' : kind];
+    const fault = check(frame);
+    if (fault === null && kind === 'quotes') return { quotes: withoutNulls(form, frame) as Quotes };
+    if (fault === null) return withoutNulls(form, frame) as Pick<Read, 'quote' | 'levels'>;
     const hint = isNone ? whatIsTaken(manner) : '';
     return { ...about, fault: { sentence: `${hint}${fault}`, code: 'bad_field' } };
   } catch (error) {

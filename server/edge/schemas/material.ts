@@ -108,13 +108,12 @@ const btcPayment = materialOf('BtcPayment', 'bitcoin', 'btc-payment', 'Bitcoin: 
   uri: s.text('BIP 21', `bitcoin:${s.examples.bitcoin}?amount=0.001`),
 });
 
+const sighash = (description: string) => s.text(description, s.examples.hashlock);
 const rate = (description: string) => s.as(feeRate, `sat per vbyte: ${description}`);
 const btcSighash = materialOf('BtcSighash', 'bitcoin', 'btc-sighash', 'Bitcoin: a PSBT to sign.', {
   psbtBase64: s.text('the transaction', 'cHNidP8BAFICAAAAAQ=='),
-  sighashHexes: s.list(
-    'one an input; sign each with SIGHASH_ALL',
-    s.text('32 bytes, hex', s.examples.hashlock),
-  ),
+  sighashHexes: s.list('one an input; sign each with SIGHASH_ALL', sighash('32 bytes, hex')),
+  sighashHex: s.optional(sighash('alias, where there is one input: the one of `sighashHexes`')),
   feeSats: sats('what it pays'),
   feeRateSatPerVbyte: rate('feeSats as a rate'),
   ladder: s.list(
@@ -159,6 +158,7 @@ const tronTransaction = s.group(
 const tronTx = materialOf('TronMaterial', 'tron', 'tron-txid', 'TRON: transactions to sign.', {
   from: s.text('base58: sign as this address', s.examples.tron),
   transactions: s.list('sign in order; send each when the one before succeeded', tronTransaction),
+  txID: s.optional(s.as(s.txid, 'alias, where there is one transaction: its `txID`')),
 });
 
 const costs = s.group("fund: what it takes from the funder's SOL beside what moves", {
@@ -167,8 +167,10 @@ const costs = s.group("fund: what it takes from the funder's SOL beside what mov
   keptLamports: lamports('of it, after a claim: from the timelock on, by a refund'),
   feeLamports: lamports('the fee'),
 });
+const solanaBytes = (description: string) => s.text(description, 'AQAAAAAAAAAAAAAAAAAAAA==');
 const solanaTx = materialOf('SolanaMaterial', 'solana', 'solana-tx', 'Solana: one to sign.', {
-  transaction: s.text('base64, with room for its one signature', 'AQAAAAAAAAAAAAAAAAAAAA=='),
+  transaction: solanaBytes('base64, with room for its one signature'),
+  transactionBase64: solanaBytes('alias: the same as `transaction`'),
   lastValidBlockHeight: s.int('no later block takes it', 287_401_223),
   costs: s.optional(costs),
 });
@@ -284,39 +286,52 @@ export const legParams = Type.Object({
 /** Raw transactions may be as large as a body lets them. */
 const longestHex = 65_536;
 
+const psbtBase64 = s.bounded('the PSBT', 'cHNidP8BAFICAAAAAQ==', longestHex);
+const derSignature = (description: string) => signedHex(description, 160);
+const preimageHex = s.optional(s.as(s.hex32Input, 'of a claim: the secret', s.examples.secret));
+
 const signedPsbt = s.form('SignedPsbt', 'A PSBT and its signatures.', {
-  psbtBase64: s.bounded('the PSBT', 'cHNidP8BAFICAAAAAQ==', longestHex),
+  psbtBase64,
   signaturesHex: s.list(
     'one an input, in order; none = those inside the PSBT',
-    signedHex('a DER signature in hex', 160),
+    derSignature('a DER signature in hex'),
     { maxItems: mostInputs },
   ),
-  preimageHex: s.optional(s.as(s.hex32Input, 'of a claim: the secret', s.examples.secret)),
+  preimageHex,
+});
+
+const signedPsbtOfOne = s.form('SignedPsbtOfOne', 'The same of a single input.', {
+  psbtBase64,
+  signatureHex: derSignature('alias: `signaturesHex` with this one in it'),
+  preimageHex,
 });
 
 /** Open: wallets add fields of their own, and only these are looked at. */
 const signedTron = s.named(
   'SignedTron',
   Type.Object(
-    {
+    s.taken({
       raw_data_hex: signedHex('what was signed', longestHex),
       signature: s.list('65 bytes r, s, v in hex each', signedHex('a signature', 132), {
         minItems: 1,
         maxItems: 5,
       }),
       txID: s.optional(s.as({ ...s.txid, maxLength: 66 }, 'its id')),
-    },
+    }),
     { additionalProperties: true, description: 'A signed transaction as wallets give it.' },
   ),
 );
 
 export const broadcastBody = s.form('Broadcast', 'A signed transaction.', {
   chain: s.bounded('a family (evm, tron, bitcoin, solana) or a chain key', 'bitcoin', 32),
-  signed: Type.Union([signedHex('raw transaction', longestHex), signedPsbt, signedTron], {
-    description:
-      'EVM, Bitcoin: raw transaction in hex; Bitcoin also a PSBT with its signatures; ' +
-      'Solana: base64; TRON: the signed transaction as wallets give it',
-  }),
+  signed: Type.Union(
+    [signedHex('raw transaction', longestHex), signedPsbt, signedPsbtOfOne, signedTron],
+    {
+      description:
+        'EVM, Bitcoin: raw transaction in hex; Bitcoin also a PSBT with its signatures; ' +
+        'Solana: base64; TRON: the signed transaction as wallets give it',
+    },
+  ),
 });
 
 export const broadcastReply = s.model('BroadcastReply', 'What was sent.', { txid: s.txid });

@@ -160,6 +160,7 @@ export const swapsQuery = s.pageQuery({
 
 export const setAddress = s.form('SetAddress', 'Your address on one chain of the swap.', {
   chain: s.bounded('a chain key of the swap', 'bitcoin', 32),
+  leg: s.optional(s.as(legName, 'the leg on that chain; another one is refused')),
   address: s.bounded(
     'where you receive or fund on it; on Bitcoin a compressed public key, 66 hex',
     s.examples.pubkey,
