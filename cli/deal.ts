@@ -51,30 +51,38 @@ export function sidesOf(
   return givesBase(trade) ? { gives: base, gets: quote } : { gives: quote, gets: base };
 }
 
+type OnChain = { readonly chain: string };
+
 function givesBase({ party, direction }: Pick<OwnTrade, 'party' | 'direction'>): boolean {
   return (direction === 'sell_base') === (party === 'taker');
 }
 
-export function chainsIn(trade: OwnTrade): { readonly gives: string; readonly gets: string } {
+export function chainsIn(
+  trade: Pick<OwnTrade, 'party' | 'direction'> & Readonly<Record<'base' | 'quote', OnChain>>,
+): { readonly gives: string; readonly gets: string } {
   const { base, quote } = trade;
   const [gives, gets] = givesBase(trade) ? [base, quote] : [quote, base];
   return { gives: gives.chain, gets: gets.chain };
 }
 
-/** Nothing is told to the market. Throws what does not fit, and where a node is silent. */
+type Looked = {
+  readonly thread: Thread;
+  readonly price: bigint;
+  readonly assets: ReturnType<typeof ownAssets>;
+  /** Where one is paid and refunded; default the own wallets. */
+  readonly destinationOn?: (chain: string) => Destination;
+};
+type Destination = OwnTrade['payTo'];
+
+/**
+ * Nothing is told to the market. Throws what does not fit, and where a node is silent. `own` is
+ * null where wallets are elsewhere.
+ */
 export async function examined(
   session: Session,
   { client, account }: SignedIn,
-  own: Unlocked,
-  {
-    thread,
-    price,
-    assets,
-  }: {
-    readonly thread: Thread;
-    readonly price: bigint;
-    readonly assets: ReturnType<typeof ownAssets>;
-  },
+  own: Pick<Unlocked, 'wallet'> | null,
+  { thread, price, assets, destinationOn }: Looked,
 ): Promise<Examined> {
   const chains: Record<string, PartyChain> = {};
   for (const asset of [assets.base, assets.quote]) {
@@ -82,7 +90,7 @@ export async function examined(
     const source = await session.source(chain);
     await source.adapter.heads(AbortSignal.timeout(nodeMs));
     await mustHaveDecimals(session, asset);
-    chains[chain] = { source, wallet: await own.wallet(chain) };
+    chains[chain] = own === null ? { source } : { source, wallet: await own.wallet(chain) };
   }
   const { rfq } = thread;
   const [base, quote] = [
@@ -92,6 +100,7 @@ export async function examined(
   return fitted({
     ...{ client, userId: account.userId, rfq, threadId: thread.id, quoteAmount: price },
     ...{ base, quote, chains, now: session.now },
+    ...(destinationOn === undefined ? {} : { destinationOn }),
   });
 }
 

@@ -96,6 +96,11 @@ const parts: Readonly<Record<string, Part>> = {
     what: 'the maker program against takers in every direction, killed again and again',
     commands: () => [['test/maker-soak/run.ts']],
   },
+  mcp: {
+    minutes: 20,
+    what: 'the MCP server’s tarball installed by npm: its first trade, and an agent killed at random',
+    commands: () => [['test/mcp-soak/run.ts']],
+  },
   'contracts/escrows': {
     minutes: 90,
     what: 'the escrow contract fuzzed forty times as long',
@@ -177,7 +182,7 @@ function run(args: readonly string[], minutes: number): Promise<Outcome> {
 
 const said = [
   /^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm,
-  /^(?:forge|model|sim|planted|crashes|nodes|package|web|maker): (.*)|(\d+) generated,/gm,
+  /^(?:forge|model|sim|planted|crashes|nodes|package|web|maker|mcp): (.*)|(\d+) generated,/gm,
 ];
 
 async function outcomeOf(name: string, { minutes, commands }: Part): Promise<[string, boolean]> {
