@@ -81,8 +81,23 @@ type Destination = OwnTrade['payTo'];
 export async function examined(
   session: Session,
   { client, account }: SignedIn,
+<<<<<<< HEAD
   own: Pick<Unlocked, 'wallet'> | null,
   { thread, price, assets, destinationOn }: Looked,
+=======
+  own: Unlocked,
+  {
+    thread,
+    price,
+    assets,
+    terms,
+  }: {
+    readonly thread: Thread;
+    readonly price: bigint;
+    readonly assets: ReturnType<typeof ownAssets>;
+    readonly terms: Pick<OwnTrade, 'party' | 'direction' | 'baseAmount'>;
+  },
+>>>>>>> main
 ): Promise<Examined> {
   const chains: Record<string, PartyChain> = {};
   for (const asset of [assets.base, assets.quote]) {
@@ -92,13 +107,15 @@ export async function examined(
     await mustHaveDecimals(session, asset);
     chains[chain] = own === null ? { source } : { source, wallet: await own.wallet(chain) };
   }
-  const { rfq } = thread;
+  const { rfqId, quoteExpiresAt } = thread;
+  const priceEndsAt = quoteExpiresAt == null ? null : Date.parse(quoteExpiresAt) / 1_000;
   const [base, quote] = [
     await pinnedAsset(client, assets.base),
     await pinnedAsset(client, assets.quote),
   ];
   return fitted({
-    ...{ client, userId: account.userId, rfq, threadId: thread.id, quoteAmount: price },
+    ...{ client, userId: account.userId, rfqId, threadId: thread.id, ...terms },
+    ...{ quoteAmount: price, priceEndsAt },
     ...{ base, quote, chains, now: session.now },
     ...(destinationOn === undefined ? {} : { destinationOn }),
   });

@@ -2,32 +2,13 @@
 // market notes what it hears. What is accepted in earnest: test/maker.test.ts.
 
 import assert from 'node:assert/strict';
-import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
+import { ParleyApiError } from '../sdk/errors.ts';
 import type { Thread } from '../sdk/types.ts';
 import { type AcceptingInput, createAccepting } from './accepting.ts';
-import type { AssetConfig, Limits, PairConfig } from './config/config.ts';
 import type { Deal } from './journal.ts';
-import { openLog } from './log.ts';
-import { createMetrics } from './metrics.ts';
-import { createPromises } from './promises.ts';
 import type { Mode } from './rules/decide.ts';
-import { parsePrice } from './rules/price.ts';
-
-const asset = (name: string, chain: string, decimals: number): AssetConfig => ({
-  ...{ name, chain, token: null, decimals, reserve: 0n, highValueFrom: null },
-  ...{ mostOpen: null, mostADay: null },
-});
-const [btc, sol] = [asset('btc', 'bitcoin', 8), asset('sol', 'solana', 9)];
-const pair: PairConfig = {
-  ...{ name: 'btc/sol', base: btc, quote: sol, least: 1n, most: 10n ** 9n, price: ['p'] },
-  ...{ spreadBps: 100n, slipBps: 50n, gives: ['base', 'quote'] },
-};
-const limits: Limits = {
-  ...{ mostSwaps: 2, mostSwapsATaker: 2, mostQuotes: 3, mostQuotesATaker: 2, quoteSeconds: 90 },
-  ...{ quotesAMinute: 9, balanceSeconds: 30, pollMs: 1_000, cancelSeconds: 15, batchSeconds: 0 },
-};
-const costs = { fund: 0n, claim: 0n, refund: 0n, deposit: 0n, settlesFromAmount: true };
+import { btc, pair, partsOf, sol } from './testing/stage.ts';
 
 /** 0.01 BTC; at 400 SOL each the maker gives 3.96 SOL. */
 function threadAt(quoteAmount: string, more: Partial<Thread> = {}): Thread {
@@ -44,30 +25,19 @@ function threadAt(quoteAmount: string, more: Partial<Thread> = {}): Thread {
 
 function stage(thread: Thread, price = '400', mostOpen: bigint | null = null) {
   const heard: string[] = [];
-  const at = { ms: 1_000_000, thread, mode: 'open' as Mode };
-  const deals = new Map<string, Deal>();
-  const prices = { of: () => parsePrice(price), all: () => new Map(), close: () => undefined };
-  const balance = { units: 10n ** 12n, readAtMs: at.ms };
-  const promises = createPromises({
-    ...{
-      assets: [btc, { ...sol, mostOpen }],
-      limits,
-      prices,
-      deals,
-      mode: () => at.mode,
-      now: () => at.ms,
-    },
-    stock: {
-      ...{ payable: new Map(), reserves: new Map(), costsOf: () => costs },
-      balances: new Map(['bitcoin coin', 'solana coin'].map((each) => [each, balance])),
-      read: async () => undefined,
-    },
-  });
+  const at = { ms: 1_000_000, thread, mode: 'open' as Mode, price, refuses: null as number | null };
+  const parts = partsOf({ at, assets: [btc, { ...sol, mostOpen }] });
+  const { promises, deals } = parts;
   const client = {
     thread: async () => at.thread,
     swaps: async () => ({ swaps: [{ id: 's', threadId: 'thread', status: 'agreed' }] }),
     quotes: async () => ({ threads: [at.thread], nextCursor: null }),
-    propose: async (_: string, amount: string) => void heard.push(`propose ${amount}`),
+    propose: async (_: string, amount: string) => {
+      heard.push(`propose ${amount}`);
+      if (at.refuses !== null) {
+        throw new ParleyApiError({ status: at.refuses, code: 'no', message: 'no' });
+      }
+    },
     withdrawQuote: async () => void heard.push('withdraw'),
   };
   const settling = {
@@ -79,11 +49,8 @@ function stage(thread: Thread, price = '400', mostOpen: bigint | null = null) {
   };
   const pinned = { token: null, highValueFrom: null };
   const accepting = createAccepting({
-    ...{ promises, prices, limits, userId: 'me', chains: {} },
+    ...{ ...parts, userId: 'me', chains: {} },
     pairs: [{ ...pair, quote: { ...sol, mostOpen } }],
-    ...{ mode: () => at.mode, now: () => at.ms, signal: new AbortController().signal },
-    log: openLog(new PassThrough().resume(), () => 0),
-    metrics: createMetrics(),
     journal: {
       deals,
       keep: async (deal) => void deals.set(deal.threadId, deal),
@@ -102,7 +69,7 @@ function stage(thread: Thread, price = '400', mostOpen: bigint | null = null) {
     await accepting.look();
     return heard.splice(0);
   };
-  return { at, accepting, deals, heard, look, promises };
+  return { at, accepting, heard, look, ...parts };
 }
 
 test('a proposal that is good enough is named as the own price, another is answered with it', async () => {
@@ -186,5 +153,31 @@ test('swaps of one RFQ on many threads count beside each other', async () => {
     promises.dealt(before, null);
     assert.deepEqual(await look(), heard, threadId);
     assert.equal(deals.size, threadId === 'thread' ? 1 : 0);
+  }
+});
+
+test('an answer waits for the price of its RFQ that is on its way, and counts from when it is heard', async () => {
+  const { at, heard, look, promises, turns } = stage(
+    threadAt('3960000000', { proposedBy: 'taker' }),
+  );
+  turns.take('rfq');
+  assert.deepEqual(await look(), []);
+  turns.end('rfq');
+  await new Promise(setImmediate);
+  assert.deepEqual(heard, ['propose 3960000000']);
+  assert.ok(!turns.isTaken('rfq'));
+  assert.equal(promises.quotes.get('rfq')?.untilMs, at.ms + 92_000);
+});
+
+test('an answer that the market refuses promises nothing; one without an answer may stand', async () => {
+  for (const [status, isPromised] of [
+    [409, false],
+    [0, true],
+  ] as const) {
+    const { at, look, promises, turns } = stage(threadAt('3960000000', { proposedBy: 'taker' }));
+    at.refuses = status;
+    await look();
+    assert.equal(promises.quotes.has('rfq'), isPromised);
+    assert.ok(!turns.isTaken('rfq'));
   }
 });

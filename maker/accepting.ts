@@ -19,6 +19,7 @@ import type { Mode, Refusal, Step } from './rules/decide.ts';
 import { type Match, matchOf, quoteAmountOf, termsOf } from './rules/matching.ts';
 import { type Terms, termsAt } from './rules/price.ts';
 import type { Settling } from './settling.ts';
+import type { Turns } from './turns.ts';
 
 /** Of one's own threads, a hundred each. */
 const mostPages = 10;
@@ -43,6 +44,7 @@ export type AcceptingInput = {
   readonly store: Store;
   readonly journal: Journal;
   readonly promises: Promises;
+  readonly turns: Turns;
   readonly settling: Settling;
   readonly prices: Prices;
   readonly pairs: readonly PairConfig[];
@@ -60,7 +62,7 @@ export type Accepting = ReturnType<typeof createAccepting>;
 
 export function createAccepting(input: AcceptingInput) {
   const { client, userId, journal, promises, settling, prices, pairs, limits, assets } = input;
-  const { log, metrics, mode, now, signal } = input;
+  const { log, metrics, mode, now, signal, turns } = input;
   const idOf = (name: string) => assets.get(name)?.id;
   /** What was told of a thread, and how often its proposals were answered. */
   const told = createMemory<string>();
@@ -84,7 +86,12 @@ export function createAccepting(input: AcceptingInput) {
 
   const withdraw = async (threadId: string, rfqId: string) => {
     promises.unquoted(rfqId);
-    await client.withdrawQuote(threadId, { signal });
+    turns.take(rfqId);
+    try {
+      await client.withdrawQuote(threadId, { signal });
+    } finally {
+      turns.end(rfqId);
+    }
     log.info('withdrawn', { threadId, rfqId });
   };
 
@@ -149,11 +156,24 @@ export function createAccepting(input: AcceptingInput) {
     const count = (answers.get(threadId) ?? 0) + 1;
     if (count > mostAnswers) return;
     answers.set(threadId, count);
-    const untilMs = now() + limits.quoteSeconds * 1_000;
+    const before = promises.quotes.get(rfq.id);
+    const untilMs = promises.untilMs();
     promises.quoted({ rfq, match, terms, takes: verdict.takes, untilMs, threadId });
     const quoteAmount = quoteAmountOf(match, terms);
     const how = { validForSeconds: limits.quoteSeconds, signal };
-    await client.propose(threadId, quoteAmount.toString(), how);
+    turns.take(rfq.id);
+    try {
+      await client.propose(threadId, quoteAmount.toString(), how);
+    } catch (error) {
+      // What has no answer may have been taken.
+      if (error instanceof ParleyApiError && !error.unreachable) {
+        if (before === undefined) promises.unquoted(rfq.id);
+        else promises.quoted(before);
+      }
+      throw error;
+    } finally {
+      turns.end(rfq.id);
+    }
     log.info('answered', { threadId, rfqId: rfq.id, proposed, quoteAmount, agrees });
   };
 
@@ -163,6 +183,8 @@ export function createAccepting(input: AcceptingInput) {
     const begun = promises.open.get(thread.id)?.deal;
     if (match === null || (begun !== undefined && begun.swapId !== null)) return;
     if (now() < (resting.get(thread.id) ?? 0)) return;
+    // What a price that is on its way makes of the thread is decided on, and not what it was.
+    if (turns.isTaken(thread.rfqId)) return turns.after(thread.rfqId, () => again(thread.id));
     // One that an earlier process has quoted, too.
     if (mode() === 'killed' && begun === undefined && !thread.makerAccepted) {
       return withdraw(thread.id, thread.rfqId);
@@ -184,6 +206,12 @@ export function createAccepting(input: AcceptingInput) {
     }
   };
 
+  const again = (threadId: string) => {
+    lookAt(threadId).catch((error: unknown) => {
+      if (!signal.aborted) log.warn('thread_failed', { threadId, error: messageOf(error) });
+    });
+  };
+
   let queue: Promise<void> = Promise.resolve();
   /** One decision at a time: the next one counts what this one has promised. */
   const alone = (work: () => Promise<void>): Promise<void> => {
@@ -192,6 +220,9 @@ export function createAccepting(input: AcceptingInput) {
     return run;
   };
 
+  const lookAt = (threadId: string) =>
+    alone(async () => one(await client.thread(threadId, { signal })));
+
   return {
     /** All of one's own open threads. */
     look: () =>
@@ -199,7 +230,7 @@ export function createAccepting(input: AcceptingInput) {
         for (const thread of await openThreads(client, signal)) await one(thread);
       }),
     /** One that the feed tells of. */
-    lookAt: (threadId: string) => alone(async () => one(await client.thread(threadId, { signal }))),
+    lookAt: again,
     /** Swaps that the journal calls over: their acceptance landed late. */
     adopt: async () => {
       const { swaps } = await client.swaps({ limit: 100 }, { signal });
@@ -249,8 +280,10 @@ async function say(
     await accept(
       {
         ...{ client, userId, chains, store },
-        ...{ rfq: thread.rfq, threadId: thread.id, quoteAmount: BigInt(thread.quoteAmount) },
-        ...own,
+        ...{ party: 'maker', rfqId: thread.rfqId, threadId: thread.id },
+        // As they were judged.
+        ...{ direction: asked.direction, baseAmount: asked.amount },
+        ...{ ...own, quoteAmount: BigInt(thread.quoteAmount) },
         now: () => Math.floor(now() / 1_000),
       },
       { signal },

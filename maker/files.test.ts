@@ -1,5 +1,5 @@
 // What the maker keeps and reads: keys that nobody else may read, a journal through crashes, and a
-// log without logins.
+// log without the keys of its nodes.
 
 import assert from 'node:assert/strict';
 import { appendFile, chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -108,12 +108,25 @@ test('a switch that cannot be read is on', async () => {
   assert.equal(await modeOf(file), 'killed');
 });
 
-test('a line of the log is JSON, without the login of an address', () => {
+test('a line of the log is JSON, and of an address it has the host alone', () => {
   const out = new PassThrough();
-  const text = 'no answer from http://me:hunter2@node.example:8332/x';
-  openLog(out, () => 0).warn('node', { text, amount: 5n, swapId: null });
-  assert.deepEqual(JSON.parse(String(out.read())), {
+  const log = openLog(out, () => 0);
+  const lineOf = (text: string) => {
+    log.warn('node', { text, amount: 5n, swapId: null });
+    return JSON.parse(String(out.read())) as { text: string };
+  };
+  assert.deepEqual(lineOf('no answer'), {
     ...{ at: '1970-01-01T00:00:00.000Z', level: 'warn', event: 'node' },
-    ...{ text: 'no answer from http://…@node.example:8332/x', amount: '5', swapId: null },
+    ...{ text: 'no answer', amount: '5', swapId: null },
   });
+  for (const [text, shown] of [
+    ['from http://me:hunter2@node.example:8332/x: none', 'from http://node.example:8332/… none'],
+    ['at https://node.example/v2/hunter2', 'at https://node.example/…'],
+    ['"wss://node.example?key=hunter2" fell', '"wss://node.example/…" fell'],
+    ['(https://node.example/) and http://[::1]:80', '(https://node.example/) and http://[::1]:80'],
+    ['http://a:b@hunter2@node.example/', 'http://node.example/'],
+    [`${'x'.repeat(990)} http://hunter2:x@node.example/`, `${'x'.repeat(990)} http://no…`],
+  ] as const) {
+    assert.equal(lineOf(text).text, shown);
+  }
 });

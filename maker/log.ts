@@ -11,10 +11,18 @@ export type Log = Readonly<Record<Level, (event: string, facts?: Facts) => void>
 
 const longest = 1_000;
 
-/** Errors of others may quote an address: user and password in it are left out. */
-export function withoutLogin(text: string): string {
-  const cut = text.length > longest ? `${text.slice(0, longest)}…` : text;
-  return cut.replace(/\b([a-z][a-z\d+.-]*:\/\/)[^\s/@]+@/gi, '$1…@');
+const address = /\b([a-z][a-z\d+.-]*:\/\/)([^\s/?#"'<>`\\)]*)([^\s"'<>`\\)]*)/gi;
+
+/**
+ * Errors of others may quote an address, and a key may be in any part of it: what is shown is the
+ * host and port. Cut after that, so that no half of an address is left.
+ */
+export function withoutKeys(text: string): string {
+  const shown = text.replace(address, (_, scheme: string, login: string, rest: string) => {
+    const host = login.slice(login.lastIndexOf('@') + 1);
+    return `${scheme}${host}${rest.length > 1 ? '/…' : rest}`;
+  });
+  return shown.length > longest ? `${shown.slice(0, longest)}…` : shown;
 }
 
 export function openLog(out: Writable, now: () => number): Log {
@@ -22,7 +30,7 @@ export function openLog(out: Writable, now: () => number): Log {
     return (event: string, facts: Facts = {}) => {
       const plain = Object.entries(facts).map(([name, value]) => {
         if (typeof value === 'bigint') return [name, value.toString()];
-        return [name, typeof value === 'string' ? withoutLogin(value) : value];
+        return [name, typeof value === 'string' ? withoutKeys(value) : value];
       });
       const line = { at: new Date(now()).toISOString(), level, event };
       out.write(`${JSON.stringify({ ...line, ...Object.fromEntries(plain) })}\n`);

@@ -40,6 +40,7 @@ const limits: Limits = {
     mostQuotesATaker: 9,
     quoteSeconds: 90,
     quotesAMinute: 9,
+    requestsAMinute: 9,
   },
   ...{ balanceSeconds: 30, pollMs: 1_000, cancelSeconds: 15, batchSeconds: 0 },
 };

@@ -40,6 +40,8 @@ export type OpenDeal = {
 };
 
 const daySeconds = 86_400;
+/** The market's clock of a quote begins when it hears of it. */
+const heardMs = 2_000;
 
 export type Promises = ReturnType<typeof createPromises>;
 
@@ -128,6 +130,8 @@ export function createPromises({ assets, limits, prices, stock, mode, now, deals
     quotes: quotes as ReadonlyMap<string, OpenQuote>,
     open: open as ReadonlyMap<string, OpenDeal>,
     commitments: () => commitments(null, null),
+    /** Until when what is said now may be accepted. */
+    untilMs: (): Millis => now() + limits.quoteSeconds * 1_000 + heardMs,
     /**
      * By what is known now, the own quote on this RFQ left out, and of an acceptance what was
      * promised on its `thread`. A market may name one RFQ for many threads.

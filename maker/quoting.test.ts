@@ -1,40 +1,13 @@
 // Quoting as the book, prices, switches and clock move, against a market that notes what it hears.
 
 import assert from 'node:assert/strict';
-import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { ParleyApiError } from '../sdk/errors.ts';
 import type { Rfq, Thread } from '../sdk/types.ts';
-import type { AssetConfig, Limits, PairConfig } from './config/config.ts';
-import type { Deal } from './journal.ts';
-import { openLog } from './log.ts';
-import { createMetrics } from './metrics.ts';
-import { createPromises } from './promises.ts';
+import type { Limits } from './config/config.ts';
 import { createQuoting } from './quoting.ts';
 import type { Mode } from './rules/decide.ts';
-import { parsePrice } from './rules/price.ts';
-
-const asset = (name: string, chain: string, decimals: number): AssetConfig => ({
-  ...{ name, chain, token: null, decimals, reserve: 0n, highValueFrom: null },
-  ...{ mostOpen: null, mostADay: null },
-});
-const [btc, sol] = [asset('btc', 'bitcoin', 8), asset('sol', 'solana', 9)];
-const pair: PairConfig = {
-  ...{ name: 'btc/sol', base: btc, quote: sol, least: 1n, most: 10n ** 9n, price: ['p'] },
-  ...{ spreadBps: 100n, slipBps: 50n, gives: ['base', 'quote'] },
-};
-const limits: Limits = {
-  ...{
-    mostSwaps: 2,
-    mostSwapsATaker: 2,
-    mostQuotes: 3,
-    mostQuotesATaker: 2,
-    quoteSeconds: 90,
-    quotesAMinute: 100,
-  },
-  ...{ balanceSeconds: 30, pollMs: 1_000, cancelSeconds: 15, batchSeconds: 0 },
-};
-const costs = { fund: 0n, claim: 0n, refund: 0n, deposit: 0n, settlesFromAmount: true };
+import { limits, pair, partsOf } from './testing/stage.ts';
 
 const rfqOf = (id: string, creatorId = 'taker'): Rfq => ({
   ...{ id, creatorId, direction: 'sell_base', baseAssetId: 'id-btc', quoteAssetId: 'id-sol' },
@@ -43,68 +16,50 @@ const rfqOf = (id: string, creatorId = 'taker'): Rfq => ({
 });
 
 /** 0.01 BTC at 400 SOL each, and a hundred basis points less: 3.96 SOL. */
-function stage({ sols = 10n ** 12n } = {}) {
+function stage(given: { readonly sols?: bigint; readonly limits?: Limits } = {}) {
   const heard: string[] = [];
   const at = { ms: 0, price: '400' as string | null, mode: 'open' as Mode, refuses: '' };
+  /** Until then no request is answered. */
+  const answers = { begin: Promise.resolve() };
   const book = new Map<string, Rfq>();
-  const balances = () =>
-    new Map([
-      ['bitcoin coin', { units: 10n ** 9n, readAtMs: at.ms }],
-      ['solana coin', { units: sols, readAtMs: at.ms }],
-    ]);
-  const promises = createPromises({
-    ...{ assets: [btc, sol], limits, mode: () => at.mode, now: () => at.ms },
-    deals: new Map<string, Deal>(),
-    prices: pricesAt(at),
-    stock: {
-      ...{ payable: new Map(), reserves: new Map(), costsOf: () => costs },
-      get balances() {
-        return balances();
-      },
-      read: async () => undefined,
-    },
-  });
+  const parts = partsOf({ at, ...given });
+  const refusal = () => {
+    const status = { no_answer: 0, rate_limited: 429 }[at.refuses] ?? 409;
+    return new ParleyApiError({ status, code: at.refuses, message: 'no' });
+  };
   const quoting = createQuoting({
-    ...{
-      promises,
-      prices: pricesAt(at),
-      pairs: [pair],
-      limits,
-      now: () => at.ms,
-      mode: () => at.mode,
-    },
+    ...{ ...parts, pairs: [pair], idOf: (name) => `id-${name}` },
     feed: () => ({ book, state: () => 'live' }),
-    idOf: (name) => `id-${name}`,
     client: {
-      quote: async (rfqId, amount, { unlessAccepted } = {}) => {
-        heard.push(`${rfqId} ${amount}${unlessAccepted ? ' unless accepted' : ''}`);
-        if (at.refuses === '') return { id: `thread ${rfqId}` } as Thread;
-        const status = { no_answer: 0, rate_limited: 429 }[at.refuses] ?? 409;
-        throw new ParleyApiError({ status, code: at.refuses, message: 'no' });
+      quoteMany: async (quotes) => {
+        const said = quotes.map(({ rfqId, quoteAmount, unlessAccepted }) => {
+          return `${rfqId} ${quoteAmount}${unlessAccepted ? ' unless accepted' : ''}`;
+        });
+        heard.push(said.join(', '));
+        await answers.begin;
+        if (at.refuses === 'no_answer' || at.refuses === 'rate_limited') throw refusal();
+        return quotes.map(({ rfqId }) => {
+          if (at.refuses === '') return { status: 200, rfqId, threadId: `thread ${rfqId}` };
+          return { status: 409, rfqId, code: at.refuses, error: 'no' };
+        });
       },
       withdrawQuote: async (threadId) => {
         heard.push(`withdraw ${threadId}`);
         return {} as Thread;
       },
+      withdrawQuotes: async () => {
+        heard.push('withdraw all');
+        return { withdrawn: 1, committed: 0, next: null };
+      },
     },
-    log: openLog(new PassThrough().resume(), () => 0),
-    metrics: createMetrics(),
-    signal: new AbortController().signal,
   });
   const look = async () => {
     quoting.look();
-    for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
     await new Promise(setImmediate);
     return heard.splice(0);
   };
-  return { at, book, look, quoting, promises };
+  return { at, answers, book, heard, look, quoting, ...parts };
 }
-
-const pricesAt = (at: { price: string | null }) => ({
-  of: () => (at.price === null ? null : parsePrice(at.price)),
-  all: () => new Map(),
-  close: () => undefined,
-});
 
 test('a quote is sent once, prolonged before it ends, moved with the price, withdrawn without one', async () => {
   const { at, book, look } = stage();
@@ -146,7 +101,7 @@ test('one taker has so many quotes, and all have so many', async () => {
   for (const id of ['a', 'b', 'c']) book.set(id, rfqOf(id));
   for (const id of ['d', 'e']) book.set(id, rfqOf(id, 'other'));
   assert.deepEqual(
-    (await look()).map((each) => each.slice(0, 1)),
+    (await look()).flatMap((each) => each.split(', ')).map((each) => each.slice(0, 1)),
     ['a', 'b', 'd'],
   );
 });
@@ -198,4 +153,60 @@ test('a refusal of the market is rested on; what the taker has accepted is left 
   at.refuses = 'taker_accepted';
   assert.deepEqual(await look(), ['r 3960000000 unless accepted']);
   assert.equal(promises.quotes.get('r')?.threadId, 'thread r', 'it may still be agreed on');
+});
+
+const many = { ...limits, mostQuotes: 200, mostQuotesATaker: 200 };
+
+test('what is decided in one go leaves 50 in a request, within both budgets', async () => {
+  for (const [most, sizes] of [
+    [{}, [50, 50, 20]],
+    [{ requestsAMinute: 2 }, [50, 50]],
+    [{ quotesAMinute: 70 }, [50, 20]],
+  ] as const) {
+    const { at, book, look } = stage({ limits: { ...many, ...most } });
+    for (let n = 0; n < 120; n += 1) book.set(`r${n}`, rfqOf(`r${n}`));
+    const sent = async () => (await look()).map((each) => each.split(', ').length);
+    assert.deepEqual(await sent(), sizes);
+    assert.deepEqual(await sent(), []);
+    at.ms = 60_000;
+    const left = 120 - sizes.reduce((sum, each) => sum + each, 0);
+    assert.deepEqual(await sent(), left === 0 ? [] : [left]);
+  }
+});
+
+test('all quotes are taken back by one request when none can stand, else each by its own', async () => {
+  const { at, book, look, promises } = stage({ limits: many });
+  for (const id of ['a', 'b', 'c']) book.set(id, rfqOf(id));
+  await look();
+  for (const id of ['b', 'c']) book.set(id, { ...rfqOf(id), expiresAt: new Date(0).toISOString() });
+  at.ms = 63_000;
+  const [one, other, again] = (await look()).toSorted().toReversed();
+  assert.deepEqual([one, other], ['withdraw thread c', 'withdraw thread b']);
+  assert.match(again ?? '', /^a /);
+  book.set('d', rfqOf('d'));
+  await look();
+  at.price = null;
+  assert.deepEqual(await look(), ['withdraw all']);
+  assert.equal(promises.quotes.size, 0);
+});
+
+test('of an RFQ one price is on its way at a time; what was refused on an RFQ that left is forgotten', async () => {
+  const { at, answers, book, look, quoting, turns } = stage();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  answers.begin = promise;
+  book.set('r', rfqOf('r'));
+  assert.equal((await look()).length, 1);
+  at.price = '380';
+  assert.deepEqual(await look(), [], 'the price before is on its way');
+  assert.ok(turns.isTaken('r'));
+  at.refuses = 'asset_closed';
+  resolve();
+  book.delete('r');
+  quoting.changed({ kind: 'cancelled', rfq: rfqOf('r') });
+  await look();
+  assert.ok(!turns.isTaken('r'));
+  assert.deepEqual(await look(), []);
+  at.refuses = '';
+  book.set('r', rfqOf('r'));
+  assert.deepEqual(await look(), ['r 3762000000 unless accepted'], 'it does not rest any more');
 });

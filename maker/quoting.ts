@@ -1,43 +1,48 @@
 // Quoting: each RFQ of the book is looked at when it comes and again and again while it stands.
 // What can be promised is quoted for a while and prolonged, and it follows its price. What cannot
-// be promised any more is withdrawn.
+// be promised any more is withdrawn. What is decided in one go leaves in one request.
 
 import type { Millis } from '../core/nominal.ts';
 import type { ParleyClient } from '../sdk/client.ts';
 import { codeOf, messageOf, ParleyApiError } from '../sdk/errors.ts';
 import type { BookChange, MakerFeed } from '../sdk/feed.ts';
-import type { Rfq } from '../sdk/types.ts';
+import type { QuoteOutcome, Rfq } from '../sdk/types.ts';
 import type { Limits, PairConfig } from './config/config.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
+import { createPace } from './pace.ts';
 import type { Prices } from './prices/sources.ts';
 import type { OpenQuote, Promises } from './promises.ts';
 import { type Mode, modeRefusal, type Refusal } from './rules/decide.ts';
 import { type Match, matchOf, quoteAmountOf } from './rules/matching.ts';
 import { marginBps, type Terms, termsAt } from './rules/price.ts';
+import type { Turns } from './turns.ts';
 
 /** The market has to answer a quote within this; later it may have taken it. */
 const answerMs = 5_000;
 /** A quote is prolonged when this part of its time is left. */
 const lastPart = 3;
-/** The market's clock begins when it hears of it. */
-const heardMs = 2_000;
 /** An RFQ that ends sooner than this cannot be agreed on in time. */
 const leastLeftMs = 5_000;
 /** After a refusal of the market the same RFQ is left alone for so long. */
 const refusedRestMs = 30_000;
 /** After no answer: it is asked again whether it was taken. */
 const silentRestMs = 2_000;
-/** Quotes on their way. */
-const mostSending = 20;
+/** Quotes of one request: as many as the market takes. */
+const mostInBatch = 50;
+/** Prices on their way. */
+const mostSending = 200;
+/** Of withdrawals of all: 500 quotes each, and a maker has 1 000. */
+const mostPages = 5;
 
 export type Quoting = ReturnType<typeof createQuoting>;
 
 export type QuotingInput = {
   /** null: not connected yet. */
   readonly feed: () => Pick<MakerFeed, 'book' | 'state'> | null;
-  readonly client: Pick<ParleyClient, 'quote' | 'withdrawQuote'>;
+  readonly client: Pick<ParleyClient, 'quoteMany' | 'withdrawQuote' | 'withdrawQuotes'>;
   readonly promises: Promises;
+  readonly turns: Turns;
   readonly prices: Prices;
   readonly pairs: readonly PairConfig[];
   readonly idOf: (name: string) => string | undefined;
@@ -49,20 +54,55 @@ export type QuotingInput = {
   readonly signal: AbortSignal;
 };
 
+/** A quote that is decided on. */
+type Due = {
+  readonly quote: OpenQuote;
+  /** What the taker has accepted is left to that acceptance. */
+  readonly unlessAccepted: boolean;
+  /** What stood in its place. */
+  readonly before: OpenQuote | undefined;
+};
+
 export function createQuoting(input: QuotingInput) {
-  const { feed, client, promises, prices, pairs, idOf, limits, log, metrics } = input;
+  const { feed, client, promises, turns, prices, pairs, idOf, limits, log, metrics } = input;
   const { mode, now, signal } = input;
   /** Why an RFQ is not quoted, as it was told. */
   const told = new Map<string, string>();
-  const sending = new Set<string>();
   const resting = new Map<string, Millis>();
-  const pace = createPace(limits.quotesAMinute, now);
+  const pace = createPace(limits, mostInBatch, now);
+  /** Decided on in this go. */
+  const due: Due[] = [];
+  const leaving: OpenQuote[] = [];
 
   const limit = () => AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
 
-  /** What is promised no more is withdrawn; the market may have ended it already. */
+  const later = <Each>(list: Each[], rfq: Rfq, each: Each) => {
+    turns.take(rfq.id);
+    if (due.length + leaving.length === 0) queueMicrotask(flush);
+    list.push(each);
+  };
+
+  const flush = () => {
+    const gone = leaving.splice(0);
+    const isAll = gone.length > 1 && promises.quotes.size === 0;
+    void inTurn(gone, isAll ? withdrawAll : () => Promise.all(gone.map(withdraw)));
+    while (due.length > 0) {
+      const batch = due.splice(0, mostInBatch);
+      const quotes = batch.map(({ quote }) => quote);
+      void inTurn(quotes, () => send(batch));
+    }
+  };
+
+  const inTurn = async (quotes: readonly OpenQuote[], work: () => Promise<unknown>) => {
+    try {
+      await work();
+    } finally {
+      for (const { rfq } of quotes) turns.end(rfq.id);
+    }
+  };
+
+  /** What is promised no more; the market may have ended it already. */
   const withdraw = async ({ rfq, threadId }: OpenQuote) => {
-    promises.unquoted(rfq.id);
     if (threadId === null) return;
     try {
       await client.withdrawQuote(threadId, { signal: limit() });
@@ -73,41 +113,67 @@ export function createQuoting(input: QuotingInput) {
     }
   };
 
+  /** Of the account, by few requests. */
+  const withdrawAll = async () => {
+    try {
+      let after: string | null = null;
+      for (let page = 0; page < mostPages; page += 1) {
+        const from: { after?: string } = after === null ? {} : { after };
+        const { withdrawn, next } = await client.withdrawQuotes(from, { signal: limit() });
+        log.info('withdrawn_all', { quotes: withdrawn });
+        if (next === null) return;
+        after = next;
+      }
+    } catch (error) {
+      log.warn('not_withdrawn', { code: codeOf(error), error: messageOf(error) });
+    }
+  };
+
   const refuse = (rfq: Rfq, { code, sentence }: Refusal) => {
     const before = promises.quotes.get(rfq.id);
-    if (before !== undefined && now() < before.untilMs) void withdraw(before);
-    else promises.unquoted(rfq.id);
+    promises.unquoted(rfq.id);
+    if (before !== undefined && now() < before.untilMs) later(leaving, rfq, before);
     if (told.get(rfq.id) === code) return;
     told.set(rfq.id, code);
     metrics.refused.inc({ step: 'quote', code });
     log.info('not_quoted', { rfqId: rfq.id, code, why: sentence });
   };
 
-  /** `unlessAccepted`: what the taker has accepted is left to that acceptance. */
-  const send = async (quote: OpenQuote, unlessAccepted: boolean, before: OpenQuote | undefined) => {
-    const { rfq, match, terms } = quote;
-    const quoteAmount = quoteAmountOf(match, terms);
-    const how = { validForSeconds: limits.quoteSeconds, unlessAccepted, signal: limit() };
-    sending.add(rfq.id);
+  const send = async (batch: readonly Due[]) => {
+    pace.sent(batch.length);
+    const quotes = batch.map(({ quote: { rfq, match, terms }, unlessAccepted }) => ({
+      ...{ rfqId: rfq.id, quoteAmount: quoteAmountOf(match, terms).toString() },
+      ...{ validForSeconds: limits.quoteSeconds, unlessAccepted },
+    }));
     try {
-      const { id: threadId } = await client.quote(rfq.id, quoteAmount.toString(), how);
-      metrics.quotes.inc({ pair: match.pair.name });
-      log.info('quoted', {
-        ...{ rfqId: rfq.id, threadId, pair: match.pair.name, quoteAmount },
-        ...{ gives: terms.gives, base: terms.base, quote: terms.quote },
-      });
-      if (promises.quotes.get(rfq.id) === quote) promises.quoted({ ...quote, threadId });
-      // It was given up while it was on its way.
-      else if (!isPromised(rfq)) await withdraw({ ...quote, threadId });
+      const outcomes = await client.quoteMany(quotes, { signal: limit() });
+      const byRfq = new Map(outcomes.map((each) => [each.rfqId, each]));
+      await Promise.all(batch.map((each) => arrived(each, byRfq.get(each.quote.rfq.id))));
     } catch (error) {
       if (signal.aborted) return;
-      failed(quote, before, error);
-    } finally {
-      sending.delete(rfq.id);
+      for (const each of batch) failed(each, error);
     }
   };
 
-  const failed = (quote: OpenQuote, before: OpenQuote | undefined, error: unknown) => {
+  const arrived = async (each: Due, outcome: QuoteOutcome | undefined) => {
+    const { quote } = each;
+    const { rfq, match, terms } = quote;
+    const { status = 0, threadId, code = 'no_answer', error = 'no outcome of it' } = outcome ?? {};
+    if (threadId === undefined) {
+      return failed(each, new ParleyApiError({ status, code, message: error }));
+    }
+    metrics.quotes.inc({ pair: match.pair.name });
+    log.info('quoted', {
+      ...{ rfqId: rfq.id, threadId, pair: match.pair.name },
+      ...{ quoteAmount: quoteAmountOf(match, terms), gives: terms.gives },
+      ...{ base: terms.base, quote: terms.quote },
+    });
+    if (promises.quotes.get(rfq.id) === quote) promises.quoted({ ...quote, threadId });
+    // It was given up while it was on its way.
+    else if (!isPromised(rfq)) await withdraw({ ...quote, threadId });
+  };
+
+  const failed = ({ quote, before }: Due, error: unknown) => {
     const { rfq } = quote;
     const code = codeOf(error);
     const isOver = error instanceof ParleyApiError && error.status === 429;
@@ -123,8 +189,6 @@ export function createQuoting(input: QuotingInput) {
     else resting.set(rfq.id, now() + (isAnswered && !isLeft ? refusedRestMs : silentRestMs));
     log.warn('quote_failed', { rfqId: rfq.id, code, error: messageOf(error) });
   };
-
-  const untilMs = () => now() + limits.quoteSeconds * 1_000 + heardMs;
 
   /** By how much the margin of now is off the spread; null without a price. */
   const offOf = ({ match: { pair }, terms }: OpenQuote): bigint | null => {
@@ -144,20 +208,21 @@ export function createQuoting(input: QuotingInput) {
     const same = before !== undefined && before.terms === terms;
     const verdict = promises.verdict(rfq, match, terms, same ? 'proposal' : 'quote');
     if (verdict.refused !== null) return refuse(rfq, verdict.refused);
-    if (!pace.take()) return;
+    if (!pace.hasRoom(due.length)) return;
     told.delete(rfq.id);
     const threadId = before?.threadId ?? null;
-    const quote = { rfq, match, terms, takes: verdict.takes, untilMs: untilMs(), threadId };
+    const { takes } = verdict;
+    const quote = { rfq, match, terms, takes, untilMs: promises.untilMs(), threadId };
     promises.quoted(quote);
     // What would be refused when it is accepted is moved. Of a quote of an earlier process nothing
     // is known: what became of it is looked at first.
     const off = before === undefined ? 0n : offOf(before);
     const unlessAccepted = off !== null && off >= -match.pair.slipBps;
-    void send(quote, unlessAccepted, before);
+    later(due, rfq, { quote, unlessAccepted, before });
   };
 
   const consider = (rfq: Rfq) => {
-    if (sending.has(rfq.id) || sending.size >= mostSending || isPromised(rfq)) return;
+    if (turns.isTaken(rfq.id) || turns.size() >= mostSending || isPromised(rfq)) return;
     if (now() < (resting.get(rfq.id) ?? 0)) return;
     const before = promises.quotes.get(rfq.id);
     const off = modeRefusal(mode(), 'quote');
@@ -206,30 +271,16 @@ export function createQuoting(input: QuotingInput) {
       for (const [rfqId, { untilMs }] of promises.quotes) {
         if (!book.has(rfqId) && now() >= untilMs) promises.unquoted(rfqId);
       }
+      // A refusal may come after its RFQ has left the book.
+      for (const rfqId of resting.keys()) if (!book.has(rfqId)) resting.delete(rfqId);
+      for (const rfqId of told.keys()) if (!book.has(rfqId)) told.delete(rfqId);
       metrics.openQuotes.set(promises.quotes.size);
     },
     /** All of them, at the end of the process. */
     withdraw: async () => {
-      await Promise.all([...promises.quotes.values()].map(withdraw));
-    },
-  };
-}
-
-/** At most so many within a minute; none for a while after `stop`. */
-function createPace(most: number, now: () => Millis) {
-  const windowMs = 60_000;
-  const sent: Millis[] = [];
-  let stoppedUntil = 0;
-  return {
-    take: (): boolean => {
-      const at = now();
-      while (sent.length > 0 && (sent[0] ?? 0) <= at - windowMs) sent.shift();
-      if (at < stoppedUntil || sent.length >= most) return false;
-      sent.push(at);
-      return true;
-    },
-    stop: () => {
-      stoppedUntil = now() + windowMs / 4;
+      const rfqIds = [...promises.quotes.keys()];
+      for (const rfqId of rfqIds) promises.unquoted(rfqId);
+      if (rfqIds.length > 0) await withdrawAll();
     },
   };
 }

@@ -22,7 +22,9 @@ import { holdingOf, takenOf } from './rules/inventory.ts';
 import { approximate } from './rules/price.ts';
 import { openSession, pinAssets } from './session.ts';
 import { createSettling } from './settling.ts';
+import { openSocket } from './socket.ts';
 import { createStock } from './stock.ts';
+import { createTurns } from './turns.ts';
 
 export type Running = {
   /** Rejects where it can neither trade nor has anything to settle. */
@@ -44,6 +46,8 @@ const renewMs = 3_600_000;
 const adoptMs = 300_000;
 /** Between two tries to sign in, or to connect to the feed with a new key. */
 const againMs = 5_000;
+/** Of the feed: the newest 200 RFQs are a tenth of it. */
+const mostFrameBytes = 8_388_608;
 /** After a price came, before the book is looked at. */
 const priceMs = 100;
 
@@ -143,7 +147,8 @@ async function trade(desk: Desk): Promise<never> {
   const { userId, assets } = await signedIn(desk);
   const { limits, pairs } = config;
   const { prices, mode, moved, chains, store, journal } = desk;
-  const common = { promises, log, metrics, mode, now, signal, prices, pairs, limits };
+  const turns = createTurns();
+  const common = { promises, turns, log, metrics, mode, now, signal, prices, pairs, limits };
   const accepting = createAccepting({
     ...{ ...common, client: session.client, userId, chains, store, journal, settling, assets },
   });
@@ -157,9 +162,7 @@ async function trade(desk: Desk): Promise<never> {
     const heard = (event: FeedEvent) => {
       const { threadId, rfqId } = event;
       if (event.type !== 'thread.closed') {
-        accepting.lookAt(threadId).catch((error: unknown) => {
-          if (!signal.aborted) log.warn('thread_failed', { threadId, error: messageOf(error) });
-        });
+        accepting.lookAt(threadId);
       } else if (event.reason === 'disconnected') quoting.disconnected(rfqId);
     };
     const changed = (change: BookChange) => quoting.changed(change);
@@ -227,6 +230,7 @@ export function openFeed(
     ...{ baseUrl, key, ...(shortName === null ? {} : { shortName }) },
     events: ['thread.accepted', 'thread.proposed', 'thread.closed'],
     cancelOnDisconnect: config.limits.cancelSeconds,
+    open: (address) => openSocket(address, mostFrameBytes),
     onChange: changed,
     onEvent: heard,
     onState: (state) => {

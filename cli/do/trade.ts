@@ -2,6 +2,7 @@
 
 import { accept as acceptThread } from '../../sdk/agree.ts';
 import type { ParleyClient } from '../../sdk/client.ts';
+import { VerificationError } from '../../sdk/errors.ts';
 import type { OwnTrade } from '../../sdk/trade.ts';
 import type { Rfq, Thread } from '../../sdk/types.ts';
 import { wholeNumber } from '../arguments.ts';
@@ -214,6 +215,12 @@ async function readThreads(
   return all;
 }
 
+/** Throws VerificationError where it is no amount: a market says it. */
+function unitsOf({ baseAmount }: Rfq): bigint {
+  if (/^[1-9]\d{0,77}$/.test(baseAmount)) return BigInt(baseAmount);
+  throw new VerificationError('rfq.baseAmount', 'base units', String(baseAmount).slice(0, 80));
+}
+
 export const accept: Run = (cli, { args: [id = ''], text, has }) =>
   inSession(cli, async (session) => {
     const signed = await signedIn(session);
@@ -230,9 +237,11 @@ export const accept: Run = (cli, { args: [id = ''], text, has }) =>
       throw needsYou('price_moved', `${sentence}: nothing was accepted`);
     }
     const own = await unlocked(cli, session);
-    const found = await examined(session, signed, own, { thread, price, assets });
-    const { party, direction, baseAmount } = found.trade;
-    await mustBeTerms(cli, session, thread.rfq.id, { party, direction, baseAmount, ...assets });
+    const party = thread.makerId === signed.account.userId ? 'maker' : 'taker';
+    const { direction } = thread.rfq;
+    const terms = { party, direction, baseAmount: unitsOf(thread.rfq) } as const;
+    await mustBeTerms(cli, session, thread.rfqId, { ...terms, ...assets });
+    const found = await examined(session, signed, own, { thread, price, assets, terms });
     const sides = sidesOf(found.trade, assets);
     const wallets = {
       gives: await own.wallet(sides.gives.own.chain),

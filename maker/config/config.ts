@@ -30,6 +30,8 @@ export type Limits = {
   readonly mostQuotesATaker: number;
   readonly quoteSeconds: number;
   readonly quotesAMinute: number;
+  /** Of those that carry quotes. */
+  readonly requestsAMinute: number;
   readonly balanceSeconds: number;
   readonly pollMs: number;
   readonly cancelSeconds: number;
@@ -216,7 +218,8 @@ function limitsOf(fields: Fields): Limits {
     mostQuotes: fields.whole('most_quotes', { least: 1, most: 1_000 }, 100),
     mostQuotesATaker: fields.whole('most_quotes_a_taker', { least: 1, most: 1_000 }, 10),
     quoteSeconds: fields.whole('quote_seconds', { least: 10, most: 3_600 }, 90),
-    quotesAMinute: fields.whole('quotes_a_minute', { least: 1, most: 3_000 }, 150),
+    quotesAMinute: fields.whole('quotes_a_minute', { least: 1, most: 30_000 }, 1_500),
+    requestsAMinute: fields.whole('requests_a_minute', { least: 1, most: 3_000 }, 150),
     balanceSeconds: fields.whole('balance_seconds', { least: 1, most: 120 }, 30),
     pollMs: fields.whole('poll_ms', { least: 250, most: 60_000 }, 5_000),
     cancelSeconds: fields.whole('cancel_seconds', { least: 5, most: 60 }, 15),

@@ -120,3 +120,34 @@ test('a command, HTTP and a WebSocket give prices; one that fails is told, and g
   assert.equal(prices.of(['run', 'http']), null);
   assert.equal(approximate(prices.of(['fixed'])!), 7);
 });
+
+test('a message that is too long ends the connection, and the one after it is heard on the next', async (t) => {
+  const sockets = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  await once(sockets, 'listening');
+  let connections = 0;
+  sockets.on('connection', (socket) => {
+    connections += 1;
+    const rest = connections === 1 ? 'x'.repeat(1_048_576) : '';
+    socket.send(JSON.stringify({ p: connections, rest }));
+  });
+  const faults: (string | null)[] = [];
+  const { port } = sockets.address() as AddressInfo;
+  const priced = Promise.withResolvers<void>();
+  const prices = openPrices(
+    [
+      {
+        ...{ name: 'socket', staleMs: 60_000, ...free },
+        from: { type: 'websocket', url: `ws://127.0.0.1:${port}/`, subscribe: [], path: 'p' },
+      },
+    ],
+    { now: () => 0, said: (_, fault) => faults.push(fault), changed: priced.resolve },
+  );
+  t.after(() => {
+    prices.close();
+    for (const each of sockets.clients) each.terminate();
+    sockets.close();
+  });
+  await priced.promise;
+  assert.equal(approximate(prices.of(['socket'])!), 2);
+  assert.match(faults[0] ?? '', /the source closed it \(code 1006\)/);
+});

@@ -8,6 +8,7 @@ import type { Millis } from '../../core/nominal.ts';
 import { messageOf } from '../../sdk/errors.ts';
 import type { PriceConfig } from '../config/prices.ts';
 import { type Price, parsePrice, ratio } from '../rules/price.ts';
+import { openSocket } from '../socket.ts';
 import { jsonAt, nothingRead, priceOf, read, type SourceState } from './reading.ts';
 
 const run = promisify(execFile);
@@ -146,7 +147,7 @@ function listen({ url, subscribe, path }: Socket, staleMs: Millis, hearing: Hear
   let failures = 0;
   const connect = () => {
     if (signal.aborted) return;
-    const socket = new WebSocket(url);
+    const socket = openSocket(url, mostBytes);
     let quiet: NodeJS.Timeout;
     let isOver = false;
     const over = (why: string) => {
@@ -172,7 +173,7 @@ function listen({ url, subscribe, path }: Socket, staleMs: Millis, hearing: Hear
       for (const each of subscribe) socket.send(each);
     });
     socket.addEventListener('message', ({ data }) => {
-      if (typeof data !== 'string' || data.length > mostBytes) return;
+      if (typeof data !== 'string') return;
       try {
         const value = jsonAt(JSON.parse(data), path);
         // Answers to what was sent, and heartbeats, have no price.

@@ -145,6 +145,18 @@ test('what is sent again under one number is heard once, and what is new all the
   assert.deepEqual(emitted.slice(8), ['created b']);
 });
 
+test('a frame that is too long ends its connection, and is not read', () => {
+  const heard: ServerFrame[] = [];
+  const { last, said, states } = harness(1, (frame) => void heard.push(frame));
+  last().open();
+  const frame = { type: 'ready', seq: 1, x: '' };
+  const fits = 8_388_608 - JSON.stringify(frame).length;
+  last().say({ ...frame, x: 'x'.repeat(fits) });
+  last().say({ ...frame, x: 'x'.repeat(fits + 1) });
+  assert.deepEqual([heard.length, states], [1, ['live', 'connecting']]);
+  assert.match(said[0] ?? '', /code 1009/);
+});
+
 test('what is closed stays so: it neither comes again nor sends', () => {
   for (const isLost of [false, true]) {
     const { link, last, states, sockets } = harness(1);

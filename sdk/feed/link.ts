@@ -27,6 +27,9 @@ const quietMs = 15_000;
 const answerMs = 10_000;
 const waitFirstMs = 250;
 const waitMostMs = 30_000;
+/** Characters of a frame; the newest 200 RFQs are a tenth of it. */
+const mostFrameLength = 8_388_608;
+const tooLongCode = 1_009;
 /** A connection that lived as long as this was a good one. */
 const provenMs = 10_000;
 /** Nobody is signed in: no ticket is given, however often one asks. */
@@ -88,6 +91,10 @@ export function createLink(options: LinkOptions) {
 
   const take = (own: WebSocket, data: unknown) => {
     if (own !== socket) return;
+    if (typeof data === 'string' && data.length > mostFrameLength) {
+      own.close();
+      return lost(own, tooLongCode);
+    }
     listen(own);
     const frame = parseFrame(data);
     if (frame === null) return;

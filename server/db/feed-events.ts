@@ -142,7 +142,7 @@ export const eventsAfter = many<[accountId: string, number: number, limit: numbe
 export const newestFeedEvent = value<[], number>('feed_events_newest')`
   select seq from feed_events order by seq desc limit 1`;
 
-export type Reach = {
+type Reach = {
   /** Of the oldest event that is kept; null: none is. */
   readonly oldest: number | null;
   readonly newest: number;

@@ -22,7 +22,7 @@ export type Standing = {
 };
 
 /** What is stored of the maker's thread. */
-export type KnownThread = Pick<Thread, 'id' | 'price' | 'messages' | 'withdrawnAt' | 'createdAt'>;
+type KnownThread = Pick<Thread, 'id' | 'price' | 'messages' | 'withdrawnAt' | 'createdAt'>;
 
 /** Where each maker stands with its RFQ, in order. At most `most` threads are counted. */
 export const makerStandings = many<[pairs: readonly Pair[], most: number], Standing>(

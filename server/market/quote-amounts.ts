@@ -20,10 +20,7 @@ type Wanted = Pick<Quote, 'makerId' | 'rfqId' | 'quoteAmount'>;
 type QuotingDeps = Pick<Deps, 'adapters' | 'db' | 'now'>;
 
 /** Of each quote why it could not settle, in order; null = it could. */
-export type PrepareQuotes = (
-  quotes: readonly Wanted[],
-  signal: AbortSignal,
-) => Promise<(Error | null)[]>;
+type PrepareQuotes = (quotes: readonly Wanted[], signal: AbortSignal) => Promise<(Error | null)[]>;
 
 export function createPrepareQuotes(deps: QuotingDeps): PrepareQuotes {
   const quoteAssets = new Map<string, Asset>();

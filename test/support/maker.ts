@@ -131,7 +131,10 @@ export async function take(
   assert.ok(thread);
   const quoteAmount = BigInt(thread.quoteAmount);
   const own = { client, userId, store, chains, now };
-  const { trade } = await accept({ ...own, rfq, threadId: thread.id, quoteAmount, base, quote });
+  const { trade } = await accept({
+    ...{ ...own, party: 'taker', direction: 'sell_base', rfqId: rfq.id, threadId: thread.id },
+    ...{ base, baseAmount: wish.amount, quote, quoteAmount },
+  });
   return {
     ...{ wish, threadId: thread.id, quoteAmount },
     settles: async (signal) => {

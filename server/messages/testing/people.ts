@@ -10,7 +10,7 @@ import { uuidv7 } from '../../ports/ids.ts';
 import { type Content, contentOf } from '../sealed.ts';
 
 type Parts = Pick<Deps, 'db' | 'now' | 'randomBytes'>;
-export type Reach = { readonly email?: readonly string[]; readonly chats?: readonly string[] };
+type Reach = { readonly email?: readonly string[]; readonly chats?: readonly string[] };
 
 export async function newPerson(deps: Parts, reach: Reach): Promise<string> {
   const accountId = uuidv7(deps.now(), deps.randomBytes);

@@ -1,0 +1,72 @@
+// A maker's small world: two assets, one pair of them, its limits, its promises over a balance, and
+// a log that nobody reads. Clock, price and switch are the test's.
+
+import { PassThrough } from 'node:stream';
+import type { AssetConfig, Limits, PairConfig } from '../config/config.ts';
+import type { Deal } from '../journal.ts';
+import { openLog } from '../log.ts';
+import { createMetrics } from '../metrics.ts';
+import type { Prices } from '../prices/sources.ts';
+import { createPromises } from '../promises.ts';
+import type { Mode } from '../rules/decide.ts';
+import { parsePrice } from '../rules/price.ts';
+import { createTurns } from '../turns.ts';
+
+const asset = (name: string, chain: string, decimals: number): AssetConfig => ({
+  ...{ name, chain, token: null, decimals, reserve: 0n, highValueFrom: null },
+  ...{ mostOpen: null, mostADay: null },
+});
+export const btc = asset('btc', 'bitcoin', 8);
+export const sol = asset('sol', 'solana', 9);
+export const pair: PairConfig = {
+  ...{ name: 'btc/sol', base: btc, quote: sol, least: 1n, most: 10n ** 9n, price: ['p'] },
+  ...{ spreadBps: 100n, slipBps: 50n, gives: ['base', 'quote'] },
+};
+export const limits: Limits = {
+  ...{ mostSwaps: 2, mostSwapsATaker: 2, mostQuotes: 3, mostQuotesATaker: 2, quoteSeconds: 90 },
+  ...{ quotesAMinute: 500, requestsAMinute: 100, balanceSeconds: 30, pollMs: 1_000 },
+  ...{ cancelSeconds: 15, batchSeconds: 0 },
+};
+const costs = { fund: 0n, claim: 0n, refund: 0n, deposit: 0n, settlesFromAmount: true };
+
+/** `price`: of a bitcoin in SOL; null: the source has none that is good. */
+export type At = { ms: number; price: string | null; mode: Mode };
+
+export type Parts = {
+  readonly at: At;
+  readonly assets?: readonly AssetConfig[];
+  readonly limits?: Limits;
+  readonly sols?: bigint;
+};
+
+/** What quoting and accepting share. */
+export function partsOf({ at, assets = [btc, sol], sols = 10n ** 12n, ...given }: Parts) {
+  const deals = new Map<string, Deal>();
+  const prices: Prices = {
+    of: () => (at.price === null ? null : parsePrice(at.price)),
+    all: () => new Map(),
+    close: () => undefined,
+  };
+  const common = {
+    ...{ prices, limits: given.limits ?? limits, mode: () => at.mode, now: () => at.ms },
+  };
+  const promises = createPromises({
+    ...{ ...common, assets, deals },
+    stock: {
+      ...{ payable: new Map(), reserves: new Map(), costsOf: () => costs },
+      get balances() {
+        return new Map([
+          ['bitcoin coin', { units: 10n ** 12n, readAtMs: at.ms }],
+          ['solana coin', { units: sols, readAtMs: at.ms }],
+        ]);
+      },
+      read: async () => undefined,
+    },
+  });
+  return {
+    ...{ ...common, deals, promises, turns: createTurns() },
+    log: openLog(new PassThrough().resume(), () => 0),
+    metrics: createMetrics(),
+    signal: new AbortController().signal,
+  };
+}
