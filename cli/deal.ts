@@ -69,6 +69,7 @@ type Looked = {
   readonly thread: Thread;
   readonly price: bigint;
   readonly assets: ReturnType<typeof ownAssets>;
+  readonly terms: Pick<OwnTrade, 'party' | 'direction' | 'baseAmount'>;
   /** Where one is paid and refunded; default the own wallets. */
   readonly destinationOn?: (chain: string) => Destination;
 };
@@ -81,23 +82,8 @@ type Destination = OwnTrade['payTo'];
 export async function examined(
   session: Session,
   { client, account }: SignedIn,
-<<<<<<< HEAD
   own: Pick<Unlocked, 'wallet'> | null,
-  { thread, price, assets, destinationOn }: Looked,
-=======
-  own: Unlocked,
-  {
-    thread,
-    price,
-    assets,
-    terms,
-  }: {
-    readonly thread: Thread;
-    readonly price: bigint;
-    readonly assets: ReturnType<typeof ownAssets>;
-    readonly terms: Pick<OwnTrade, 'party' | 'direction' | 'baseAmount'>;
-  },
->>>>>>> main
+  { thread, price, assets, terms, destinationOn }: Looked,
 ): Promise<Examined> {
   const chains: Record<string, PartyChain> = {};
   for (const asset of [assets.base, assets.quote]) {

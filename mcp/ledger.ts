@@ -24,15 +24,18 @@ type Entry = {
   readonly at: number;
 };
 
+export type Counted = {
+  /** Nothing was promised after all: what counted before counts again. */
+  giveBack(): Promise<void>;
+};
+
 export type Left = { readonly asset: string; readonly perSwap: bigint; readonly left: bigint };
 
 export type Ledger = {
   /** Throws Refusal `pair_not_allowed`, `over_swap_limit`, `over_day_limit`, `over_day_count`. */
   check(spend: Spend): Promise<void>;
   /** The same, and it counts from now on: on disk when it resolves. */
-  count(spend: Spend): Promise<void>;
-  /** Nothing was promised after all: the market refused. */
-  giveBack(threadId: string): Promise<void>;
+  count(spend: Spend): Promise<Counted>;
   left(): Promise<readonly Left[]>;
 };
 
@@ -64,6 +67,10 @@ export function openLedger(
     }
   };
   const write = (entries: readonly Entry[]) => writePrivate(file, `${JSON.stringify(entries)}\n`);
+  const putBack = async (threadId: string, before: readonly Entry[]) => {
+    const others = (await read()).filter((each) => each.threadId !== threadId);
+    await write([...others, ...before]);
+  };
   return {
     check: async (spend) => mustFit(limits, await read(), spend),
     count: (spend) =>
@@ -73,11 +80,9 @@ export function openLedger(
         const { threadId, gives: asset, units } = spend;
         const others = entries.filter((each) => each.threadId !== threadId);
         await write([...others, { threadId, asset, units: units.toString(), at: now() }]);
-      }),
-    giveBack: (threadId) =>
-      locked(async () => {
-        const entries = await read();
-        await write(entries.filter((each) => each.threadId !== threadId));
+        // An acceptance of before may stand.
+        const before = entries.filter((each) => each.threadId === threadId);
+        return { giveBack: () => locked(() => putBack(threadId, before)) };
       }),
     left: async () => {
       const entries = await read();

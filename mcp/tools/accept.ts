@@ -81,6 +81,7 @@ type Looked = {
   readonly thread: Thread;
   readonly price: bigint;
   readonly assets: ReturnType<typeof ownAssets>;
+  readonly terms: Pick<OwnTrade, 'party' | 'direction' | 'baseAmount'>;
 };
 
 async function lookAt(desk: Desk, { threadId, price: typed }: Args): Promise<Looked> {
@@ -98,18 +99,15 @@ async function lookAt(desk: Desk, { threadId, price: typed }: Args): Promise<Loo
   }
   const { rfq } = thread;
   const party = thread.makerId === desk.userId ? 'maker' : 'taker';
-  const baseAmount = BigInt(rfq.baseAmount);
-  await compareTerms(desk.session, rfq.id, {
-    party,
-    direction: rfq.direction,
-    baseAmount,
-    ...assets,
-  });
+  const terms = { party, direction: rfq.direction, baseAmount: BigInt(rfq.baseAmount) } as const;
+  await compareTerms(desk.session, rfq.id, { ...terms, ...assets });
   const ends = thread.quoteExpiresAt;
-  if (ends != null && parseIsoTime(ends) < desk.session.now()) {
+  const isOver = ends != null && parseIsoTime(ends) < desk.session.now();
+  // What was accepted in time is accepted.
+  if (isOver && !thread[`${party}Accepted`]) {
     throw new Refusal('needs_you', 'price_ended', `the price ended at ${ends}`, { ends });
   }
-  return { thread, price, assets };
+  return { thread, price, assets, terms };
 }
 
 /** `640.0` is `640`. */
@@ -161,20 +159,21 @@ async function withKeys(
     most,
     until: endsAt(looked.thread),
     act: async (idempotencyKey) => {
-      await ledger.count(spend);
+      const counted = await ledger.count(spend);
       try {
         const done = await acceptThread({ ...found.dealing, store: own.store }, { idempotencyKey });
         return doneOf(found, done.swapId, lacking);
       } catch (error) {
-        // It was refused, so nothing is promised.
-        if (error instanceof ParleyApiError && !error.unreachable && error.status !== 409) {
-          await ledger.giveBack(args.threadId);
-        }
+        if (isRefusal(error)) await counted.giveBack();
         throw error;
       }
     },
   };
 }
+
+/** The market heard it and said no, so nothing of it is promised. */
+const isRefusal = (error: unknown) =>
+  error instanceof ParleyApiError && !error.unreachable && error.code !== 'still_running';
 
 async function withoutKeys(desk: Desk, args: Args, looked: Looked): Promise<Prepared> {
   const { threadId, payTo, refundTo, hashlock } = args;

@@ -68,8 +68,8 @@ async function main(work: string, market: RunningMarket): Promise<void> {
   const [aliceHome, bobHome] = [join(work, 'alice'), join(work, 'bob')];
   for (const each of [outside, aliceHome, bobHome]) await mkdir(each);
   const bin = await installed(outside);
-  const { url, dev = '' } = market.ready;
-  const args = ['--dev', '--market', url, '--control', dev];
+  const { url, dev } = market.ready;
+  const args = ['--dev', '--market', url, '--control', dev ?? ''];
   const start = (home: string) => stdioAgent(home, args, [bin]);
   const began = Date.now();
   let alice = await start(aliceHome);
