@@ -59,7 +59,7 @@ export function pythonFiles(openapi: OpenApi, asyncapi: AsyncApi): Record<string
 const imports = [
   'from typing import Annotated, Literal, TypeAlias',
   '',
-  'from pydantic import AwareDatetime, Field',
+  'from pydantic import Field',
   '',
 ];
 
@@ -74,7 +74,7 @@ function modelsModule(models: Models, events: readonly string[]): string {
     '"""',
     '',
     ...imports,
-    'from ._model import Amount, Answer, AnyWord, Body, OpenAnswer',
+    'from ._model import Amount, Answer, AnyWord, Body, OpenAnswer, Time',
     '',
     '',
     models.text.join('\n\n\n'),
@@ -108,7 +108,7 @@ function framesModule({ operations, components }: AsyncApi, models: Models): str
     '',
     ...imports,
     'from . import models as m',
-    'from ._model import Amount, Answer, AnyWord',
+    'from ._model import Amount, Answer, AnyWord, Time',
     '',
     '',
     frames.text.join('\n\n\n'),
@@ -203,7 +203,8 @@ function methodOf({ path, method, operation, models, unions }: Told): string {
     ...inPath.map(({ name, type }) => `        ${snake(name)}: ${type},`),
     ...(all.length === 0 ? [] : ['        *,']),
     ...all.map(({ name, type, isNeeded }) => {
-      return `        ${snake(name)}: ${type}${isNeeded ? '' : ' | None = None'},`;
+      const whole = isNeeded ? type : `${type.replace(/ \| None$/, '')} | None = None`;
+      return `        ${snake(name)}: ${whole},`;
     }),
     `    ) -> ${answer}:`,
     ...docstring(saidOf(operation, [...inPath, ...all]), '        '),

@@ -14,7 +14,7 @@ export type Schema = {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly patternProperties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
-  readonly additionalProperties?: boolean;
+  readonly additionalProperties?: boolean | Schema;
 };
 
 /** What an answer may bring, or what a request may hold: an open list of words, or a closed one. */
@@ -197,7 +197,7 @@ export function createModels(
     }
     switch (schema.type) {
       case 'string':
-        if (schema.format === 'date-time') return 'AwareDatetime';
+        if (schema.format === 'date-time') return 'Time';
         return decimal.test(schema.pattern ?? '') ? 'Amount' : 'str';
       case 'integer':
         return 'int';
@@ -217,7 +217,11 @@ export function createModels(
   };
 
   const object = (schema: Schema, name: string, way: Way): string => {
-    const [of] = Object.values(schema.patternProperties ?? {});
+    const rest = schema.additionalProperties;
+    const [of] = typeof rest === 'object' ? [rest] : Object.values(schema.patternProperties ?? {});
+    if (of === undefined && schema.properties === undefined) {
+      throw new Error(`${name}: an object without fields`);
+    }
     if (of !== undefined) return `dict[str, ${typeOf(of, singular(name), way)}]`;
     if (claim(name, schema)) writeModel(name, schema);
     return name;

@@ -5,10 +5,10 @@ Written from docs/asyncapi.json by `npm run -s node -- scripts/openapi.ts`: not 
 
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import AwareDatetime, Field
+from pydantic import Field
 
 from . import models as m
-from ._model import Amount, Answer, AnyWord
+from ._model import Amount, Answer, AnyWord, Time
 
 
 class SnapshotFrame(Answer):
@@ -152,7 +152,7 @@ class QuoteCreatedFrame(Answer):
 
     type: Literal["quote.created"]
     """which event it is"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     thread_id: str
     """UUID of the thread"""
@@ -160,7 +160,7 @@ class QuoteCreatedFrame(Answer):
     """UUID of the RFQ"""
     quote_amount: Amount
     """the price, in base units of the quote asset"""
-    quote_expires_at: AwareDatetime | None = None
+    quote_expires_at: Time | None = None
     """where the price has an end of its own: from when on nobody may accept it: RFC 3339, UTC,
     milliseconds
     """
@@ -177,7 +177,7 @@ class ThreadAcceptedFrame(Answer):
 
     type: Literal["thread.accepted"]
     """which event it is"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     thread_id: str
     """UUID of the thread"""
@@ -187,7 +187,7 @@ class ThreadAcceptedFrame(Answer):
     """which side of the thread you are"""
     quote_amount: Amount
     """the price, in base units of the quote asset"""
-    acceptance_expires_at: AwareDatetime | None
+    acceptance_expires_at: Time | None
     """when that acceptance lapses; null: both have accepted: RFC 3339, UTC, milliseconds"""
     swap_id: str | None
     """the swap; null: you have not accepted"""
@@ -204,7 +204,7 @@ class ThreadProposedFrame(Answer):
 
     type: Literal["thread.proposed"]
     """which event it is"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     thread_id: str
     """UUID of the thread"""
@@ -212,7 +212,7 @@ class ThreadProposedFrame(Answer):
     """UUID of the RFQ"""
     quote_amount: Amount
     """the price, in base units of the quote asset"""
-    quote_expires_at: AwareDatetime | None = None
+    quote_expires_at: Time | None = None
     """where the price has an end of its own: from when on nobody may accept it: RFC 3339, UTC,
     milliseconds
     """
@@ -227,7 +227,7 @@ class ThreadClosedFrame(Answer):
 
     type: Literal["thread.closed"]
     """which event it is"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     thread_id: str
     """UUID of the thread"""

@@ -8,9 +8,9 @@ Written from docs/openapi.json by `npm run -s node -- scripts/openapi.ts`: not e
 
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import AwareDatetime, Field
+from pydantic import Field
 
-from ._model import Amount, Answer, AnyWord, Body, OpenAnswer
+from ._model import Amount, Answer, AnyWord, Body, OpenAnswer, Time
 
 
 class AcceptedContracts(Body):
@@ -67,9 +67,9 @@ class StandingHigh(Answer):
 class Standing(Answer):
     """How an account kept its agreements, up to the beginning of a day."""
 
-    counted_from: AwareDatetime
+    counted_from: Time
     """swaps are counted that were agreed from then on: RFC 3339, UTC, milliseconds"""
-    counted_until: AwareDatetime
+    counted_until: Time
     """and before then: the beginning of a day, UTC: RFC 3339, UTC, milliseconds"""
     agreed: int
     """counterparties it agreed with, each once a day"""
@@ -151,7 +151,7 @@ class ThreadMessage(Answer):
     """who named it"""
     quote_amount: Amount
     """the price, in base units of the quote asset"""
-    at: AwareDatetime
+    at: Time
     """when it was named: RFC 3339, UTC, milliseconds"""
 
 
@@ -189,9 +189,9 @@ class Rfq(Answer):
     """UUID of the account that asks"""
     creator_standing: Standing | None
     """how it kept its agreements; null: nobody has counted yet"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it was posted: RFC 3339, UTC, milliseconds"""
-    expires_at: AwareDatetime
+    expires_at: Time
     """when it ends by itself: RFC 3339, UTC, milliseconds"""
     target_address: str | None = None
     """for its creator and who holds it to see"""
@@ -220,13 +220,13 @@ class Thread(Answer):
     """the maker accepts this price"""
     taker_accepted: bool
     """the taker accepts this price"""
-    acceptance_expires_at: AwareDatetime | None
+    acceptance_expires_at: Time | None
     """when the standing acceptance lapses: RFC 3339, UTC, milliseconds"""
-    quote_expires_at: AwareDatetime | None
+    quote_expires_at: Time | None
     """from when on nobody may accept this price; null: it has no end of its own: RFC 3339, UTC,
     milliseconds
     """
-    withdrawn_at: AwareDatetime | None
+    withdrawn_at: Time | None
     """when the maker withdrew its quote, which closed the thread until it quotes again: RFC
     3339, UTC, milliseconds
     """
@@ -243,13 +243,13 @@ class Thread(Answer):
     messages: list[ThreadMessage]
     """the price history, newest last, the latest 100"""
     rfq: Rfq
-    created_at: AwareDatetime
+    created_at: Time
     """when the first quote came: RFC 3339, UTC, milliseconds"""
-    updated_at: AwareDatetime
+    updated_at: Time
     """when it last changed: RFC 3339, UTC, milliseconds"""
 
 
-class LegLane(Answer):
+class SwapLegLane(Answer):
     """where contracts hold the escrows (EVM, TRON): a word of the funder"""
 
     contract: str | None = None
@@ -260,7 +260,7 @@ class LegLane(Answer):
     """how often it was taken"""
 
 
-class LegScheduledRefunds(Answer):
+class SwapLegScheduledRefunds(Answer):
     """Bitcoin, to the funder alone: signed refunds, sent when due"""
 
     count: int
@@ -273,7 +273,7 @@ class LegScheduledRefunds(Answer):
     """the last of them that was sent"""
 
 
-class LegRentLeft(Answer):
+class SwapLegRentLeft(Answer):
     """Solana: what a claim left of the deposit of the funder"""
 
     lamports: str
@@ -282,7 +282,7 @@ class LegRentLeft(Answer):
     """Unix seconds: from when on `refund` gives it to the funder; null: at once"""
 
 
-class LegFormerEscrowScheduledRefunds(Answer):
+class SwapLegFormerEscrowScheduledRefunds(Answer):
     """Bitcoin, to the funder alone: signed refunds, sent when due"""
 
     count: int
@@ -295,7 +295,7 @@ class LegFormerEscrowScheduledRefunds(Answer):
     """the last of them that was sent"""
 
 
-class LegFormerEscrow(Answer):
+class SwapLegFormerEscrow(Answer):
     """A former escrow."""
 
     escrow: str
@@ -306,11 +306,11 @@ class LegFormerEscrow(Answer):
     """transaction id of the refund"""
     refunded_by: Annotated[Literal["party", "keeper"], AnyWord] | None
     """who sent `refundTx`; keeper: the market, for a party"""
-    scheduled_refunds: LegFormerEscrowScheduledRefunds | None
+    scheduled_refunds: SwapLegFormerEscrowScheduledRefunds | None
     """Bitcoin, to the funder alone: signed refunds, sent when due"""
 
 
-class Leg(Answer):
+class SwapLeg(Answer):
     """One side of a swap: an escrow on one chain."""
 
     leg: Annotated[Literal["a", "b"], AnyWord]
@@ -346,7 +346,7 @@ class Leg(Answer):
     """Unix seconds: claims before, refunds from then on"""
     escrow: str | None
     """null until both addresses of the leg are known"""
-    lane: LegLane | None
+    lane: SwapLegLane | None
     """where contracts hold the escrows (EVM, TRON): a word of the funder"""
     redeem_script: str | None
     """Bitcoin: witness script, hex"""
@@ -368,7 +368,7 @@ class Leg(Answer):
     """transaction id of the refund"""
     refunded_by: Annotated[Literal["party", "keeper"], AnyWord] | None
     """who sent `refundTx`; keeper: the market, for a party"""
-    scheduled_refunds: LegScheduledRefunds | None
+    scheduled_refunds: SwapLegScheduledRefunds | None
     """Bitcoin, to the funder alone: signed refunds, sent when due"""
     confirmations: int
     """of the last of these transactions"""
@@ -376,17 +376,17 @@ class Leg(Answer):
     """from which on it counts"""
     balance: Amount
     """base units in the escrow now, as last seen"""
-    rent_left: LegRentLeft | None
+    rent_left: SwapLegRentLeft | None
     """Solana: what a claim left of the deposit of the funder"""
-    former_escrows: list[LegFormerEscrow]
+    former_escrows: list[SwapLegFormerEscrow]
     """escrows this leg moved off; refundable with ?escrow="""
 
 
 class SwapLegs(Answer):
     """what each side funds"""
 
-    a: Leg
-    b: Leg
+    a: SwapLeg
+    b: SwapLeg
 
 
 class DeadlinesRefundAt(Answer):
@@ -512,9 +512,9 @@ class Swap(Answer):
     """what it was agreed under, for good; null: agreed before they were kept"""
     next: list[Step]
     """what each side can do now"""
-    created_at: AwareDatetime
+    created_at: Time
     """when both had accepted: RFC 3339, UTC, milliseconds"""
-    updated_at: AwareDatetime
+    updated_at: Time
     """when it last changed: RFC 3339, UTC, milliseconds"""
 
 
@@ -543,11 +543,11 @@ class AccountRecord(Answer):
 
     account_id: str
     """UUID of the account"""
-    since: AwareDatetime
+    since: Time
     """the day on which the account was made: RFC 3339, UTC, milliseconds"""
-    counted_from: AwareDatetime
+    counted_from: Time
     """swaps are counted that were agreed from then on: RFC 3339, UTC, milliseconds"""
-    counted_until: AwareDatetime
+    counted_until: Time
     """and before then: the beginning of a day, UTC: RFC 3339, UTC, milliseconds"""
     agreed: int
     """counterparties it agreed with, each once a day"""
@@ -576,7 +576,7 @@ class ApiKey(Answer):
     """what it may do"""
     name: str | None
     """what its person calls it"""
-    expires_at: AwareDatetime
+    expires_at: Time
     """when it ends: RFC 3339, UTC, milliseconds"""
     replaced: bool
     """this mint revoked a key of the account"""
@@ -642,14 +642,13 @@ class TypedDataDomain(Answer):
     """32 bytes, hex with 0x"""
 
 
-class TypedDataTypes(Answer):
-    """the fields of each type"""
+class TypedDataType(Answer):
+    """one field of the type"""
 
-
-
-class TypedDataMessage(Answer):
-    """the fields of `primaryType` by name; integers as decimal strings"""
-
+    name: str
+    """name of the field"""
+    type: str
+    """Solidity type of the field"""
 
 
 class TypedData(Answer):
@@ -657,11 +656,11 @@ class TypedData(Answer):
 
     domain: TypedDataDomain
     """what the signature is for"""
-    types: TypedDataTypes
+    types: dict[str, list[TypedDataType]]
     """the fields of each type"""
     primary_type: str
     """which of `types` is signed"""
-    message: TypedDataMessage
+    message: dict[str, str]
     """the fields of `primaryType` by name; integers as decimal strings"""
 
 
@@ -1172,7 +1171,7 @@ class ListedWebhook(Answer):
     """HTTP status of the last attempt; 0 = no answer"""
     last_error: str | None
     """why there was no answer"""
-    last_delivery_at: AwareDatetime | None
+    last_delivery_at: Time | None
     """when the last attempt was made: RFC 3339, UTC, milliseconds"""
 
 
@@ -1240,13 +1239,13 @@ class MarketStatusChain(Answer):
     """of the best block that was seen; null: none yet"""
     clock: int | None
     """Unix seconds: the clock of that block"""
-    seen_at: AwareDatetime | None
+    seen_at: Time | None
     """when that block was first seen: RFC 3339, UTC, milliseconds"""
     block_seconds: float | None
     """usual time between blocks"""
     is_quiet: bool
     """no new block for longer than is usual: the market may not see the chain"""
-    halted_since: AwareDatetime | None
+    halted_since: Time | None
     """nothing new is agreed on it, by the operator: RFC 3339, UTC, milliseconds"""
     sends_claims: bool
     """claims are sent with the market’s gas for who asks, within its bounds"""
@@ -1257,7 +1256,7 @@ class MarketStatusChain(Answer):
 class MarketStatus(Answer):
     """Whether the market works."""
 
-    at: AwareDatetime
+    at: Time
     """when this was read: RFC 3339, UTC, milliseconds"""
     network: str
     """`mainnet`, `testnet` or `dev`"""
@@ -1410,7 +1409,7 @@ class PairPriceMedian(Answer):
     """in base units of the base asset"""
     quote_amount: Amount
     """in base units of the quote asset"""
-    agreed_at: AwareDatetime
+    agreed_at: Time
     """when both had accepted, the seconds cut off: RFC 3339, UTC, milliseconds"""
 
 
@@ -1423,7 +1422,7 @@ class PairPriceAgreement(Answer):
     """in base units of the base asset"""
     quote_amount: Amount
     """in base units of the quote asset"""
-    agreed_at: AwareDatetime
+    agreed_at: Time
     """when both had accepted, the seconds cut off: RFC 3339, UTC, milliseconds"""
 
 
@@ -1449,7 +1448,7 @@ class PingEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     message: str
     """one plain sentence"""
@@ -1519,7 +1518,7 @@ class QuoteCreatedEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     thread_id: str
     """UUID of the thread"""
@@ -1527,7 +1526,7 @@ class QuoteCreatedEvent(Answer):
     """UUID of the RFQ"""
     quote_amount: Amount
     """the price, in base units of the quote asset"""
-    quote_expires_at: AwareDatetime | None = None
+    quote_expires_at: Time | None = None
     """where the price has an end of its own: from when on nobody may accept it: RFC 3339, UTC,
     milliseconds
     """
@@ -1555,7 +1554,7 @@ class QuoteOutcome(Answer):
     """the RFQ as it was named"""
     thread_id: str | None = None
     """UUID of its thread; of 200 and 201"""
-    quote_expires_at: AwareDatetime | None = None
+    quote_expires_at: Time | None = None
     """as the thread has it; of 200 and 201: RFC 3339, UTC, milliseconds"""
     error: str | None = None
     """why it was refused"""
@@ -1686,7 +1685,7 @@ class SecretRevealedEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     swap_id: str
     """UUID of the swap"""
@@ -1716,7 +1715,7 @@ class SwapAgreedEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     swap_id: str
     """UUID of the swap"""
@@ -1731,7 +1730,7 @@ class SwapFundedEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     swap_id: str
     """UUID of the swap"""
@@ -1752,7 +1751,7 @@ class SwapHalfSettledEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     swap_id: str
     """UUID of the swap"""
@@ -1776,7 +1775,7 @@ class SwapRefundedEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     swap_id: str
     """UUID of the swap"""
@@ -1791,7 +1790,7 @@ class SwapReorgedEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     swap_id: str
     """UUID of the swap"""
@@ -1824,7 +1823,7 @@ class SwapSettledEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     swap_id: str
     """UUID of the swap"""
@@ -1839,7 +1838,7 @@ class ThreadAcceptedEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     thread_id: str
     """UUID of the thread"""
@@ -1849,7 +1848,7 @@ class ThreadAcceptedEvent(Answer):
     """which side of the thread you are"""
     quote_amount: Amount
     """the price, in base units of the quote asset"""
-    acceptance_expires_at: AwareDatetime | None
+    acceptance_expires_at: Time | None
     """when that acceptance lapses; null: both have accepted: RFC 3339, UTC, milliseconds"""
     swap_id: str | None
     """the swap; null: you have not accepted"""
@@ -1862,7 +1861,7 @@ class ThreadClosedEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     thread_id: str
     """UUID of the thread"""
@@ -1899,7 +1898,7 @@ class ThreadProposedEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     thread_id: str
     """UUID of the thread"""
@@ -1907,7 +1906,7 @@ class ThreadProposedEvent(Answer):
     """UUID of the RFQ"""
     quote_amount: Amount
     """the price, in base units of the quote asset"""
-    quote_expires_at: AwareDatetime | None = None
+    quote_expires_at: Time | None = None
     """where the price has an end of its own: from when on nobody may accept it: RFC 3339, UTC,
     milliseconds
     """

@@ -12,14 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import httpx
-from parley.keys import link_wallet, mint_key
-from parley.signers import (
-    MessageSigner,
-    bitcoin_signer,
-    evm_signer,
-    solana_signer,
-    tron_signer,
-)
 
 from parley import models as m
 from parley.chains.evm import evm_deployment
@@ -35,6 +27,14 @@ from parley.chains.terms import (
 )
 from parley.client import ParleyClient
 from parley.hashlock import hashlock_of, new_secret
+from parley.keys import link_wallet, mint_key
+from parley.signers import (
+    MessageSigner,
+    bitcoin_signer,
+    evm_signer,
+    solana_signer,
+    tron_signer,
+)
 from parley.verify import (
     Asked,
     Claim,

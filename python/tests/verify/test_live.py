@@ -14,6 +14,7 @@ import pytest
 
 from parley.client import ParleyClient
 
+from ..conftest import given
 from .sides import Ground, agreed, ground, settle, side
 
 ALL = os.environ.get("PARLEY_SWAPS") == "all"
@@ -32,15 +33,9 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
-async def on() -> AsyncIterator[Ground]:
-    url, dev = os.environ["PARLEY_URL"], os.environ["PARLEY_DEV"]
-    async with ParleyClient(url) as market, httpx.AsyncClient(timeout=30) as http:
-        yield await ground(market, http, dev)
+async def on(market: ParleyClient) -> AsyncIterator[Ground]:
+    async with httpx.AsyncClient(timeout=30) as http:
+        yield await ground(market, http, given("PARLEY_DEV"))
 
 
 @pytest.mark.parametrize(("b", "a"), MANY if ALL else FEW)
