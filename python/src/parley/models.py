@@ -249,7 +249,7 @@ class Thread(Answer):
     """when it last changed: RFC 3339, UTC, milliseconds"""
 
 
-class LegLane(Answer):
+class SwapLegLane(Answer):
     """where contracts hold the escrows (EVM, TRON): a word of the funder"""
 
     contract: str | None = None
@@ -260,7 +260,7 @@ class LegLane(Answer):
     """how often it was taken"""
 
 
-class LegScheduledRefunds(Answer):
+class SwapLegScheduledRefunds(Answer):
     """Bitcoin, to the funder alone: signed refunds, sent when due"""
 
     count: int
@@ -273,7 +273,7 @@ class LegScheduledRefunds(Answer):
     """the last of them that was sent"""
 
 
-class LegRentLeft(Answer):
+class SwapLegRentLeft(Answer):
     """Solana: what a claim left of the deposit of the funder"""
 
     lamports: str
@@ -282,7 +282,7 @@ class LegRentLeft(Answer):
     """Unix seconds: from when on `refund` gives it to the funder; null: at once"""
 
 
-class LegFormerEscrowScheduledRefunds(Answer):
+class SwapLegFormerEscrowScheduledRefunds(Answer):
     """Bitcoin, to the funder alone: signed refunds, sent when due"""
 
     count: int
@@ -295,7 +295,7 @@ class LegFormerEscrowScheduledRefunds(Answer):
     """the last of them that was sent"""
 
 
-class LegFormerEscrow(Answer):
+class SwapLegFormerEscrow(Answer):
     """A former escrow."""
 
     escrow: str
@@ -306,11 +306,11 @@ class LegFormerEscrow(Answer):
     """transaction id of the refund"""
     refunded_by: Annotated[Literal["party", "keeper"], AnyWord] | None
     """who sent `refundTx`; keeper: the market, for a party"""
-    scheduled_refunds: LegFormerEscrowScheduledRefunds | None
+    scheduled_refunds: SwapLegFormerEscrowScheduledRefunds | None
     """Bitcoin, to the funder alone: signed refunds, sent when due"""
 
 
-class Leg(Answer):
+class SwapLeg(Answer):
     """One side of a swap: an escrow on one chain."""
 
     leg: Annotated[Literal["a", "b"], AnyWord]
@@ -346,7 +346,7 @@ class Leg(Answer):
     """Unix seconds: claims before, refunds from then on"""
     escrow: str | None
     """null until both addresses of the leg are known"""
-    lane: LegLane | None
+    lane: SwapLegLane | None
     """where contracts hold the escrows (EVM, TRON): a word of the funder"""
     redeem_script: str | None
     """Bitcoin: witness script, hex"""
@@ -368,7 +368,7 @@ class Leg(Answer):
     """transaction id of the refund"""
     refunded_by: Annotated[Literal["party", "keeper"], AnyWord] | None
     """who sent `refundTx`; keeper: the market, for a party"""
-    scheduled_refunds: LegScheduledRefunds | None
+    scheduled_refunds: SwapLegScheduledRefunds | None
     """Bitcoin, to the funder alone: signed refunds, sent when due"""
     confirmations: int
     """of the last of these transactions"""
@@ -376,17 +376,17 @@ class Leg(Answer):
     """from which on it counts"""
     balance: Amount
     """base units in the escrow now, as last seen"""
-    rent_left: LegRentLeft | None
+    rent_left: SwapLegRentLeft | None
     """Solana: what a claim left of the deposit of the funder"""
-    former_escrows: list[LegFormerEscrow]
+    former_escrows: list[SwapLegFormerEscrow]
     """escrows this leg moved off; refundable with ?escrow="""
 
 
 class SwapLegs(Answer):
     """what each side funds"""
 
-    a: Leg
-    b: Leg
+    a: SwapLeg
+    b: SwapLeg
 
 
 class DeadlinesRefundAt(Answer):
