@@ -84,7 +84,7 @@ class LevelsPublishedFrame(Answer):
     """UUID of the quote asset"""
     published: int
     """how many levels of yours there are on the pair now"""
-    ends_at: AwareDatetime | None
+    ends_at: Time | None
     """when the first of them ends: RFC 3339, UTC, milliseconds; null of none"""
     idempotency_key: str | None = None
     """that of the frame, where it had one"""

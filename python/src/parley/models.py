@@ -1167,9 +1167,9 @@ class Level(Answer):
     """for all of `baseAmount`, in base units of the quote asset: their quotient is the price"""
     least_base_amount: Amount | None
     """RFQs of at least so much of the base asset; null: any"""
-    published_at: AwareDatetime
+    published_at: Time
     """when it was published: RFC 3339, UTC, milliseconds"""
-    expires_at: AwareDatetime
+    expires_at: Time
     """when it ends: RFC 3339, UTC, milliseconds"""
 
 
@@ -1573,7 +1573,7 @@ class PublishedLevels(Answer):
     """UUID of the quote asset"""
     published: int
     """how many levels of yours there are on the pair now"""
-    ends_at: AwareDatetime | None
+    ends_at: Time | None
     """when the first of them ends: RFC 3339, UTC, milliseconds; null of none"""
 
 
