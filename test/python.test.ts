@@ -1,5 +1,5 @@
-// The Python package, as its wheel in an empty folder: its types, those of the programs that the API
-// description shows, and its tests against a market.
+// The Python package, as its wheel in an empty folder: its types, those of the programs that the
+// API description shows, and its tests against a market.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

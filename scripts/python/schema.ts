@@ -118,8 +118,9 @@ function mustBeKnown(schema: Schema, name: string): void {
   if (strange.length > 0) throw new Error(`${name}: no type for ${strange.join(', ')}`);
 }
 
-const literal = (words: readonly (string | boolean)[]) =>
-  `Literal[${words.map((each) => (typeof each === 'string' ? quoted(each) : pascal(`${each}`))).join(', ')}]`;
+const word = (each: string | boolean) =>
+  typeof each === 'string' ? quoted(each) : pascal(String(each));
+const literal = (words: readonly (string | boolean)[]) => `Literal[${words.map(word).join(', ')}]`;
 
 /** `imported`: components that another module has, by the name under which it is seen. */
 export function createModels(
@@ -268,7 +269,8 @@ function broken(type: string, indent: string): string {
   if (type.startsWith('Annotated[Literal[')) {
     return type.replace(/^Annotated\[Literal\[(.*)\], AnyWord\]/, (_, words: string) => {
       const lines = words.split(', ').map((each) => `${inner}    ${each},`);
-      return `Annotated[\n${inner}Literal[\n${lines.join('\n')}\n${inner}],\n${inner}AnyWord,\n${indent}]`;
+      const list = [`${inner}Literal[`, ...lines, `${inner}],`];
+      return ['Annotated[', ...list, `${inner}AnyWord,`, `${indent}]`].join('\n');
     });
   }
   if (!type.includes(' | ')) return type;

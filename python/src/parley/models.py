@@ -1,7 +1,8 @@
 """What the market answers and is asked, as docs/openapi.json has it.
 
-Amounts are `int` in base units, times are aware `datetime`, ids are `str`. A field that a newer
-market adds is left out. A word that it adds to a list comes through, so end a `match` with `_`.
+Amounts are `int` in base units, times are aware `datetime`, ids are `str`. A field that a
+newer market adds is left out. A word that it adds to a list comes through, so end a `match`
+with `_`.
 
 Written from docs/openapi.json by `npm run -s node -- scripts/openapi.ts`: not edited by hand.
 """
