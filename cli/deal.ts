@@ -70,10 +70,12 @@ export async function examined(
     thread,
     price,
     assets,
+    terms,
   }: {
     readonly thread: Thread;
     readonly price: bigint;
     readonly assets: ReturnType<typeof ownAssets>;
+    readonly terms: Pick<OwnTrade, 'party' | 'direction' | 'baseAmount'>;
   },
 ): Promise<Examined> {
   const chains: Record<string, PartyChain> = {};
@@ -84,13 +86,15 @@ export async function examined(
     await mustHaveDecimals(session, asset);
     chains[chain] = { source, wallet: await own.wallet(chain) };
   }
-  const { rfq } = thread;
+  const { rfqId, quoteExpiresAt } = thread;
+  const priceEndsAt = quoteExpiresAt == null ? null : Date.parse(quoteExpiresAt) / 1_000;
   const [base, quote] = [
     await pinnedAsset(client, assets.base),
     await pinnedAsset(client, assets.quote),
   ];
   return fitted({
-    ...{ client, userId: account.userId, rfq, threadId: thread.id, quoteAmount: price },
+    ...{ client, userId: account.userId, rfqId, threadId: thread.id, ...terms },
+    ...{ quoteAmount: price, priceEndsAt },
     ...{ base, quote, chains, now: session.now },
   });
 }

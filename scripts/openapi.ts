@@ -1,13 +1,23 @@
-// Rewrites docs/openapi.json, docs/openapi-account.json and docs/asyncapi.json from the source:
+// Rewrites docs/openapi.json, docs/openapi-account.json and docs/asyncapi.json from the source, and
+// test/api-soak/calls.ts by which the snippets in them are checked, and what of the Python package
+// is written from them:
 // node scripts/openapi.ts
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { goldenDescriptions, goldenFeed } from '../server/edge/describe.ts';
+import { pythonFiles } from './python/generate.ts';
 
 const docs = new URL('../docs/', import.meta.url);
 await mkdir(docs, { recursive: true });
-const { api, account } = await goldenDescriptions();
+const { api, account, calls } = await goldenDescriptions();
 await writeFile(new URL('openapi.json', docs), api);
 await writeFile(new URL('openapi-account.json', docs), account);
-await writeFile(new URL('asyncapi.json', docs), goldenFeed());
-console.log('docs/openapi.json, openapi-account.json and asyncapi.json are as the source declares');
+await writeFile(new URL('../test/api-soak/calls.ts', docs), calls);
+const feed = goldenFeed();
+await writeFile(new URL('asyncapi.json', docs), feed);
+const python = pythonFiles(JSON.parse(api), JSON.parse(feed));
+for (const [path, text] of Object.entries(python)) {
+  await writeFile(new URL(`../${path}`, import.meta.url), text);
+}
+const names = ['openapi.json', 'openapi-account.json', 'asyncapi.json', ...Object.keys(python)];
+console.log(`${names.join(', ')} are as the source declares`);

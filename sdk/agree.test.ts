@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { hashlockOf } from '../core/hashlock.ts';
 import type { Rules, RulesDifference } from '../core/rules.ts';
-import { type Agreeing, accept } from './agree.ts';
+import { type Agreeing, accept, examine } from './agree.ts';
 import type { ParleyClient } from './client.ts';
 import { RulesError, VerificationError } from './errors.ts';
 import { ownRules } from './rules.ts';
 import { memoryStore } from './stores/memory.ts';
-import type { Store } from './stores/store.ts';
+import { mustBeOnly, type Store } from './stores/store.ts';
 import {
   bitcoinOf,
   bitcoinView,
@@ -23,9 +23,9 @@ import {
   swapId,
   tradeOf,
 } from './testing/honest.ts';
-import type { VerifiedLeg } from './trade.ts';
+import { standsUntil, type VerifiedLeg } from './trade.ts';
 import type { LegPreview, Swap, Thread } from './types.ts';
-import { clockToleranceSeconds } from './verify.ts';
+import { clockToleranceSeconds, verifySwap } from './verify.ts';
 
 const trade = tradeOf('taker');
 const stands = { ...trade, acceptTtlSeconds: 600 };
@@ -54,6 +54,8 @@ type Of = {
   readonly said?: Words[];
   readonly shown?: Partial<Thread>;
   readonly at?: number;
+  /** The price's end, as the customer saw it. */
+  readonly ends?: number | null;
   /** What the market answers with; else the honest swap once something was said before. */
   readonly swap?: Swap | null;
 };
@@ -76,21 +78,10 @@ function agreeing(party: 'maker' | 'taker', of: Of = {}): Agreeing {
   return {
     client,
     userId: party === 'maker' ? trade.makerId : trade.takerId,
-    rfq: {
-      id: trade.rfqId,
-      direction: 'sell_base',
-      baseAssetId: base.id,
-      baseAmount: trade.baseAmount.toString(),
-      quoteAssetId: quote.id,
-    },
-    ...{
-      threadId: trade.threadId,
-      quoteAmount: trade.quoteAmount,
-      base,
-      quote,
-      chains: pinned,
-      store,
-    },
+    ...{ party, direction: 'sell_base', rfqId: trade.rfqId, threadId: trade.threadId },
+    ...{ base, baseAmount: trade.baseAmount, quote, quoteAmount: trade.quoteAmount },
+    ...{ chains: pinned, store },
+    ...(of.ends === undefined ? {} : { priceEndsAt: of.ends }),
     destinationOn: (chain) => (chain === base.chain ? bitcoinOf(party) : evmOf(party)),
     now: () => at,
   };
@@ -161,14 +152,94 @@ test('a swap that the store keeps was seen, also where a former version noted no
   }
 });
 
+const instant = (at: number) => new Date(at * 1_000).toISOString();
+
+test('an acceptance stands no longer than its price, whichever end is known first', async () => {
+  const { acceptedAt } = trade;
+  for (const [ends, shown, until] of [
+    [undefined, null, acceptedAt + 600],
+    [undefined, acceptedAt + 30, acceptedAt + 30],
+    // A market that forgets the end, or moves it.
+    [acceptedAt + 30, null, acceptedAt + 30],
+    [acceptedAt + 30, acceptedAt + 500, acceptedAt + 30],
+    [null, acceptedAt + 30, acceptedAt + 30],
+    [null, acceptedAt + 900, acceptedAt + 600],
+  ] as const) {
+    const store = memoryStore();
+    const quoteExpiresAt = shown === null ? null : instant(shown);
+    const of = { store, shown: { quoteExpiresAt }, ...(ends === undefined ? {} : { ends }) };
+    const { trade: own } = await accept(agreeing('maker', of));
+    assert.equal(standsUntil(own), until);
+    // Said again after that they are no words of before.
+    const later = { ...of, at: until, shown: { makerAccepted: true } };
+    assert.equal((await accept(agreeing('maker', later))).trade.acceptedAt, until);
+    const seenAt = async (at: number) => {
+      await store.putTrade(own);
+      const swap = { ...of, at, shown: { makerAccepted: true, swapId }, swap: honestSwap('maker') };
+      return accept(agreeing('maker', swap));
+    };
+    const last = until + clockToleranceSeconds;
+    assert.equal((await seenAt(last)).trade.swapSeenAt, last);
+    await store.putTrade(own);
+    await assert.rejects(seenAt(last + 1), { code: 'acceptance_lapsed' });
+  }
+});
+
+test('a swap that is dated after the price has ended is refused', async () => {
+  const own = { ...tradeOf('maker'), acceptTtlSeconds: 600, priceEndsAt: agreedAt - 1 };
+  const at = { swapId, now: agreedAt + 500 };
+  const within = { ...own, priceEndsAt: agreedAt - clockToleranceSeconds };
+  assert.equal(verifySwap(honestSwap('maker'), within, pinned, at).agreedAt, agreedAt);
+  const after = { ...own, priceEndsAt: agreedAt - clockToleranceSeconds - 1 };
+  assert.throws(() => verifySwap(honestSwap('maker'), after, pinned, at), {
+    name: 'VerificationError',
+    field: 'deadlines.refundAt.a',
+  });
+});
+
+test('a price that has ended is not accepted', async () => {
+  const said: Words[] = [];
+  const ends = now - 5 - clockToleranceSeconds;
+  await accept(agreeing('taker', { ends: ends + 1 }));
+  for (const asking of [accept, examine]) {
+    await assert.rejects(asking(agreeing('taker', { said, ends })), { code: 'price_ended' });
+  }
+  assert.deepEqual(said, []);
+});
+
+test('one id for both assets is refused: the legs could be changed for one another', async () => {
+  const said: Words[] = [];
+  const input = agreeing('maker', { said });
+  const accepting = accept({ ...input, quote: { ...quote, id: base.id } });
+  await assert.rejects(
+    accepting,
+    /id of evm-dev:\S+ must be another id than that of bitcoin-regtest/,
+  );
+  assert.deepEqual(said, []);
+});
+
+test('of several threads of an RFQ that were accepted one swap is funded', async () => {
+  const kept = keptRecord('taker');
+  const other = { ...kept.swap, id: trade.rfqId, hashlock: '00'.repeat(32) };
+  const first = { ...kept, trade: { ...kept.trade, threadId: trade.makerId }, swap: other };
+  const of = { said: [] as Words[], store: memoryStore() };
+  await of.store.putSwap({ ...first, publicSecret: secret });
+  await assert.rejects(accept(agreeing('taker', of)), { code: 'hashlock_used' });
+  assert.deepEqual(of.said, []);
+  await assert.rejects(mustBeOnly(of.store, kept), /the RFQ of swap/);
+  // What a rescue brings back is claimed and refunded, however many they are.
+  await mustBeOnly(of.store, { ...kept, restored: true });
+});
+
 const moved = (name: 'a' | 'b', lie: object) => ({
   legs: { ...legs, [name]: { ...legs[name], ...lie } },
 });
 for (const [field, lie] of [
   ['thread.quoteAmount', { quoteAmount: '600000001' }],
   ['thread.rfqId', { rfqId: trade.threadId }],
+  ['thread.takerId', { takerId: trade.makerId, makerId: trade.takerId }],
+  ['thread.quoteExpiresAt', { quoteExpiresAt: 'soon' }],
   ['thread.initiator', { initiator: 'maker' }],
-  ['takerId', { takerId: trade.makerId, makerId: trade.rfqId }],
   ['thread.id', { id: trade.rfqId }],
   ...(['a', 'b'] as const).flatMap((name) =>
     Object.entries({

@@ -6,6 +6,7 @@ import { depthFor } from '../core/policy.ts';
 import type { Rules } from '../core/rules.ts';
 import type { Destination } from '../core/terms.ts';
 import {
+  type Direction,
   givenByMaker,
   givenByTaker,
   initiatorOf,
@@ -16,7 +17,7 @@ import {
 import type { Unchecked } from '../core/unchecked.ts';
 import { type ChainWallets, destinationIn } from './chains.ts';
 import type { CallOptions, ParleyClient } from './client.ts';
-import { SettleError } from './errors.ts';
+import { SettleError, VerificationError } from './errors.ts';
 import { mustHaveRules } from './rules.ts';
 import { mayBeFunded, newHashlock, recordsOf, type Store } from './stores/store.ts';
 import {
@@ -28,20 +29,32 @@ import {
   type PinnedChains,
   standsUntil,
 } from './trade.ts';
-import type { Rfq, Swap, Thread } from './types.ts';
+import type { Swap, Thread } from './types.ts';
 import { clockToleranceSeconds, mustEqual, mustMatch, verifyAgreement } from './verify.ts';
 
 export type Agreeing = {
   readonly client: ParleyClient;
   /** The customer's account, from `GET /v1/me`. */
   readonly userId: string;
-  /** The RFQ as the customer created it or decided to quote on it. */
-  readonly rfq: Pick<Rfq, 'id' | 'direction' | 'baseAssetId' | 'baseAmount' | 'quoteAssetId'>;
+  readonly rfqId: string;
   readonly threadId: string;
+  /**
+   * From here to `quoteAmount`: what the customer asked for, or decided to quote on. Never what a
+   * market answers in that moment: the thread is compared with it. `taker`: it made the RFQ.
+   */
+  readonly party: Party;
+  /** Of the taker: `sell_base` gives the base asset. */
+  readonly direction: Direction;
+  readonly base: PinnedAsset;
+  readonly baseAmount: BaseUnits;
+  readonly quote: PinnedAsset;
   /** The price the customer accepts, base units of the quote asset. */
   readonly quoteAmount: BaseUnits;
-  readonly base: PinnedAsset;
-  readonly quote: PinnedAsset;
+  /**
+   * When that price ends, as the customer offered or saw it, by its own clock; null: it has no end.
+   * An end that the thread shows counts too: the earlier one.
+   */
+  readonly priceEndsAt?: UnixSeconds | null;
   readonly chains: PinnedChains & ChainWallets;
   /** The customer's own on a chain, on Bitcoin with its key; default: its wallet there. */
   readonly destinationOn?: (chain: string) => Destination;
@@ -74,6 +87,7 @@ export async function examine(
 ): Promise<Examined> {
   const thread = await input.client.thread(input.threadId, how);
   const { trade, own } = await tradeOf(input, thread);
+  mustLast(trade);
   mustFit(thread, own);
   const role = mustInitiate(thread, own.long) === trade.party ? 'initiator' : 'counterparty';
   const at = Math.floor(await input.now());
@@ -92,16 +106,18 @@ export async function accept(input: Agreeing, how: CallOptions = {}): Promise<Ag
   const kept = await store.getTrade(threadId);
   const since = kept !== null && isSame(kept, fresh, thread) ? kept : fresh;
   const isThere = since === kept && thread.swapId !== null;
+  if (!isThere) mustLast(fresh);
   const rules = isThere ? null : mustFit(thread, own);
   const initiator = mustInitiate(thread, own.long) === fresh.party;
   // A lapsed acceptance may offer its hashlock again on the same thread, nowhere else.
   const hashlock = initiator ? (kept?.hashlock ?? (await newHashlock(store))) : null;
-  const before = await recordsOf(store, { hashlock, threadId });
+  const before = await recordsOf(store, { hashlock, threadId, rfqId: fresh.rfqId });
   const begun = before.find((record) => mayBeFunded(record) || record.publicSecret !== null);
   if (begun !== undefined) throw used(threadId, begun.swap.id);
   const { acceptedAt, swapSeenAt } = since;
   const seen = swapSeenAt === undefined ? {} : { swapSeenAt };
-  const trade = { ...fresh, hashlock, acceptedAt, ...seen };
+  const ends = endOf(since.priceEndsAt, fresh.priceEndsAt);
+  const trade = { ...fresh, hashlock, acceptedAt, ...seen, ...ends };
   await store.putTrade(trade);
   const words = {
     quoteAmount: quoteAmount.toString(),
@@ -143,7 +159,7 @@ export async function sighted(
   const swapSeenAt = isKept ? kept.swapSeenAt : at.now;
   const until = standsUntil(trade);
   if (!(swapSeenAt <= until + clockToleranceSeconds)) {
-    const [stood, first] = [until, swapSeenAt].map((each) => new Date(each * 1000).toISOString());
+    const [stood, first] = [until, swapSeenAt].map(instantOf);
     const sentence = `your acceptance stood until ${stood}; swap ${swap.id} was first seen ${first}`;
     throw new SettleError('acceptance_lapsed', sentence);
   }
@@ -155,8 +171,8 @@ export async function sighted(
 /** Whoever offers a hashlock again after its secret was used gives the second swap away. */
 function used(threadId: string, swapId: string): SettleError {
   const sentence =
-    `thread ${threadId} and its hashlock belong to swap ${swapId} already: settle that one, ` +
-    'and agree on another thread';
+    `the RFQ, hashlock or price of thread ${threadId} belongs to swap ${swapId} already: settle ` +
+    'that one, and agree on another RFQ';
   return new SettleError('hashlock_used', sentence);
 }
 
@@ -164,40 +180,69 @@ async function tradeOf(
   input: Omit<Agreeing, 'store'>,
   thread: Thread,
 ): Promise<{ trade: OwnTrade; own: OwnLegs }> {
-  const { rfq, userId, base, quote, acceptTtlSeconds = defaultAcceptTtlSeconds } = input;
+  const { party, userId, base, quote, acceptTtlSeconds = defaultAcceptTtlSeconds } = input;
   if (!Number.isSafeInteger(acceptTtlSeconds) || acceptTtlSeconds < 1) {
     throw new RangeError(`acceptTtlSeconds must be whole seconds, is ${acceptTtlSeconds}`);
   }
-  const party = thread.makerId === userId ? 'maker' : 'taker';
-  mustEqual(party === 'maker' ? 'makerId' : 'takerId', userId, thread[`${party}Id`]);
+  mustEqual(`thread.${party}Id`, userId, thread[`${party}Id`]);
   mustEqual('thread.id', input.threadId, thread.id);
-  mustEqual('thread.rfqId', rfq.id, thread.rfqId);
+  mustEqual('thread.rfqId', input.rfqId, thread.rfqId);
   mustEqual('thread.quoteAmount', input.quoteAmount.toString(), thread.quoteAmount);
-  mustEqual('rfq.baseAssetId', base.id, rfq.baseAssetId);
-  mustEqual('rfq.quoteAssetId', quote.id, rfq.quoteAssetId);
+  const ends = endOf(input.priceEndsAt, endShown(thread));
+  const pair = {
+    direction: input.direction,
+    ...{ baseAssetId: base.id, quoteAssetId: quote.id },
+  };
   const chainOf = (assetId: string) => (assetId === base.id ? base.chain : quote.chain);
-  const [takers, makers] = [chainOf(givenByTaker(rfq)), chainOf(givenByMaker(rfq))];
+  const [takers, makers] = [chainOf(givenByTaker(pair)), chainOf(givenByMaker(pair))];
   const { destinationOn = (chain) => destinationIn(input.chains, chain) } = input;
   const [gives, gets] = party === 'taker' ? [takers, makers] : [makers, takers];
   const trade: OwnTrade = {
     party,
-    rfqId: rfq.id,
-    threadId: thread.id,
+    rfqId: input.rfqId,
+    threadId: input.threadId,
     makerId: thread.makerId,
     takerId: thread.takerId,
-    direction: rfq.direction,
+    direction: input.direction,
     base,
-    baseAmount: BigInt(rfq.baseAmount),
+    baseAmount: input.baseAmount,
     quote,
     quoteAmount: input.quoteAmount,
     hashlock: null,
     acceptedAt: Math.floor(await input.now()),
     acceptTtlSeconds,
+    ...ends,
     refundTo: destinationOn(gives),
     payTo: destinationOn(gets),
   };
   return { trade, own: ownLegs(trade, input.chains) };
 }
+
+/** The earlier of two ends; nothing where there is none. */
+function endOf(
+  one: UnixSeconds | null | undefined,
+  other: UnixSeconds | null | undefined,
+): Pick<OwnTrade, 'priceEndsAt'> {
+  const known = [one, other].filter((each) => each != null);
+  return known.length === 0 ? {} : { priceEndsAt: Math.min(...known) };
+}
+
+function endShown({ quoteExpiresAt = null }: Thread): UnixSeconds | null {
+  if (quoteExpiresAt === null) return null;
+  const at = Date.parse(quoteExpiresAt);
+  if (Number.isFinite(at)) return Math.floor(at / 1_000);
+  throw new VerificationError('thread.quoteExpiresAt', 'a time', String(quoteExpiresAt));
+}
+
+/** Throws SettleError `price_ended`. */
+function mustLast({ acceptedAt, priceEndsAt }: OwnTrade): void {
+  if (priceEndsAt === undefined || acceptedAt < priceEndsAt + clockToleranceSeconds) return;
+  const [ended, at] = [priceEndsAt, acceptedAt].map(instantOf);
+  const sentence = `the price ended ${ended}, and it is ${at} by your clock: nothing was accepted`;
+  throw new SettleError('price_ended', sentence);
+}
+
+const instantOf = (at: UnixSeconds) => new Date(at * 1_000).toISOString();
 
 type OwnLegs = ReturnType<typeof ownLegs>;
 

@@ -190,7 +190,7 @@ function settlement({ get, post }: Asking) {
     /** On Bitcoin `address` is a compressed public key, 66 hex. */
     setAddress: async (
       id: string,
-      body: { chain: string; address: string; keySignature?: string },
+      body: { chain: string; leg?: LegName; address: string; keySignature?: string },
       how: CallOptions = {},
     ) => (await post<{ swap: Swap }>(`${swapAt(id)}/address`, how, { body })).swap,
     /** `sign`: also the text of a funding that others may send; the leg stays from then on. */

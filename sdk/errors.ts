@@ -102,6 +102,7 @@ export type SettleCode =
   | 'funding_replaced'
   | 'secret_lost'
   | 'hashlock_used'
+  | 'price_ended'
   | 'acceptance_lapsed'
   | 'terms_outdated'
   | 'no_wallet'

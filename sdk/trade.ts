@@ -18,7 +18,7 @@ import {
   type Party,
   type Role,
 } from '../core/trade.ts';
-import { SettleError } from './errors.ts';
+import { SettleError, VerificationError } from './errors.ts';
 
 /** An asset as the customer pinned it, with the id the market uses for it. */
 export type PinnedAsset = {
@@ -99,6 +99,8 @@ export type OwnTrade = {
   readonly acceptedAt: UnixSeconds;
   /** For how long that stands, in seconds; default `defaultAcceptTtlSeconds`. */
   readonly acceptTtlSeconds?: number;
+  /** When the price ends, and the acceptance with it; absent: it has no end of its own. */
+  readonly priceEndsAt?: UnixSeconds;
   /** When its swap was first seen, by the customer's own clock. */
   readonly swapSeenAt?: UnixSeconds;
   /** Where the leg it funds is refunded to, and where the other leg pays it. */
@@ -134,8 +136,12 @@ export type VerifiedSwap = {
 export const defaultAcceptTtlSeconds = 600;
 
 /** Until when the customer's acceptance stands, by its own clock. */
-export function standsUntil(trade: Pick<OwnTrade, 'acceptedAt' | 'acceptTtlSeconds'>): UnixSeconds {
-  return trade.acceptedAt + (trade.acceptTtlSeconds ?? defaultAcceptTtlSeconds);
+export function standsUntil({
+  acceptedAt,
+  acceptTtlSeconds = defaultAcceptTtlSeconds,
+  priceEndsAt = Number.POSITIVE_INFINITY,
+}: Pick<OwnTrade, 'acceptedAt' | 'acceptTtlSeconds' | 'priceEndsAt'>): UnixSeconds {
+  return Math.min(acceptedAt + acceptTtlSeconds, priceEndsAt);
 }
 
 export type OwnLeg = {
@@ -145,11 +151,18 @@ export type OwnLeg = {
   readonly view: ChainView;
 };
 
-/** Throws where the policies of the two chains break an inequality of the deadlines. */
+/**
+ * Throws where the policies of the two chains break an inequality of the deadlines, and
+ * VerificationError where the market has one id for both assets: legs are told apart by them.
+ */
 export function ownLegs(
   trade: OwnTrade,
   chains: PinnedChains,
 ): { readonly a: OwnLeg; readonly b: OwnLeg; readonly long: LegName } {
+  if (trade.base.id === trade.quote.id) {
+    const expected = `another id than that of ${assetOf(trade.base)}`;
+    throw new VerificationError(`id of ${assetOf(trade.quote)}`, expected, trade.quote.id);
+  }
   const given = exchange({
     direction: trade.direction,
     baseAssetId: trade.base.id,
@@ -176,6 +189,8 @@ export function ownLegs(
   const on = { a: a.asset.chain, b: b.asset.chain };
   throw new Error(`policies of ${on[short]} (short) and ${on[long]} (long) refused: ${sentence}`);
 }
+
+const assetOf = ({ chain, token }: PinnedAsset) => `${chain}:${token ?? 'its own coin'}`;
 
 export function givenLeg(party: Party): LegName {
   return party === 'maker' ? 'a' : 'b';

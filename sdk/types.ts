@@ -1,6 +1,7 @@
 // What the market answers. Amounts are strings of base units, chain times Unix seconds. Nothing is
 // believed: verify.ts checks.
 
+import type { Aliases } from '../chains/interface/aliases.ts';
 import type { Material } from '../chains/interface/material.ts';
 import type { Deadlines } from '../core/deadlines.ts';
 import type { Expected } from '../core/expected.ts';
@@ -348,7 +349,7 @@ export type ListedWebhook = Webhook & {
 };
 
 /** What a builder answers: the bytes to sign, and until when they may be sent (Unix seconds). */
-export type Built = Material & { validUntil?: number | null };
+export type Built = Material & Aliases & { validUntil?: number | null };
 
 export type Page<Name extends string, T> = { [K in Name]: T[] } & { nextCursor: string | null };
 

@@ -6,6 +6,7 @@ import { type EscrowOutput, paidTo, paymentUri } from '../chains/bitcoin/plan.ts
 import { checkSpend, readPsbt } from '../chains/bitcoin/signed-psbt.ts';
 import { fundingOfLength } from '../chains/escrows/plan.ts';
 import { claimCall, fundCalls, refundCall } from '../chains/evm/plan.ts';
+import { type Aliases, aliasesOf, aliasNames } from '../chains/interface/aliases.ts';
 import type { Allowance } from '../chains/interface/fund-ways.ts';
 import type { EvmCall, Material } from '../chains/interface/material.ts';
 import type { WatchedEscrow } from '../chains/interface/reading.ts';
@@ -105,6 +106,7 @@ function verifyAll(
       // A family that nobody checks is no family that is right.
       unknownFamily(view satisfies never);
   }
+  verifyAliases(material);
 }
 
 function unknownFamily({ family }: { readonly family: string }): never {
@@ -115,6 +117,15 @@ function unknownFamily({ family }: { readonly family: string }): never {
 function verifyValidUntil(said: number | null, own: number | null): void {
   if (own === null || said === null || said <= own) return;
   throw new VerificationError('validUntil', `${own} at the latest`, String(said));
+}
+
+/** Whoever signs by a second name signs what was checked by the first. */
+function verifyAliases(material: Material & Aliases): void {
+  const right = aliasesOf(material);
+  for (const name of aliasNames) {
+    const said = material[name];
+    if (said !== undefined) mustEqual(name, right[name] ?? 'absent', said);
+  }
 }
 
 function verifyEvm(

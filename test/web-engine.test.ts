@@ -136,7 +136,9 @@ async function agreedBy(alice: Person, signal: AbortSignal) {
   });
   const { id: threadId } = await bob.client.quote(rfq.id, dollars.toString());
   const addresses = { [btc.chain]: ownAddress, [evm.chain]: alice.address };
-  const deal: Deal = { rfq, threadId, quoteAmount: dollars, base, quote, addresses };
+  const deal: Deal = {
+    ...{ party: 'taker', rfq, threadId, quoteAmount: dollars, base, quote, addresses },
+  };
   const { chainId, rpcUrl } = evm;
   const ether = evmWallet({ privateKey: bob.evmKey, chainId, rpcUrl });
   const privateKey = randomBytes(32).toString('hex');
@@ -152,7 +154,8 @@ async function agreedBy(alice: Person, signal: AbortSignal) {
   const side = { client: bob.client, chains: own, store: memoryStore() };
   const accepts = () =>
     accept({
-      ...{ ...side, userId: bob.accountId, rfq, threadId, quoteAmount: dollars, base, quote },
+      ...{ ...side, userId: bob.accountId, party: 'maker', rfqId: rfq.id, threadId },
+      ...{ direction: 'sell_base', base, baseAmount: sats, quote, quoteAmount: dollars },
       now: () => Math.floor(Date.now() / 1_000),
     });
   const settles = async (): Promise<Outcome> => {

@@ -137,7 +137,8 @@ async function termsFor(maker: Maker, { id, rfq, quoteAmount }: Thread) {
     return { id: assetId, chain, token, decimals, highValueFrom: null };
   };
   return {
-    ...{ rfq, threadId: id, quoteAmount: BigInt(quoteAmount) },
+    ...({ party: 'maker', rfqId: rfq.id, direction: rfq.direction, threadId: id } as const),
+    ...{ baseAmount: BigInt(rfq.baseAmount), quoteAmount: BigInt(quoteAmount) },
     ...{ base: pinned(rfq.baseAssetId), quote: pinned(rfq.quoteAssetId) },
     now: () => Math.floor(Date.now() / 1_000),
   };

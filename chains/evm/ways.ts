@@ -282,8 +282,9 @@ export function typedDataProblems(
   view: SigningView,
 ): string[] {
   const { typedData, call, way } = alternative;
-  if (typedData === null || call === null) {
-    return typedData === call ? [] : [`${way}: typedData and call belong together`];
+  if (!typedData || !call) {
+    const isLeftOut = typedData === null && call === null;
+    return isLeftOut ? [] : [`${way}: typedData and call belong together`];
   }
   const domain = checkDomain(typedData.domain, terms, deployment, view.separator);
   // Without the right domain nothing else could be built to compare with.

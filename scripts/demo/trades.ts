@@ -3,6 +3,7 @@
 
 import { sleep } from '../../chains/nodes/turn.ts';
 import type { Family } from '../../core/families.ts';
+import type { Party } from '../../core/trade.ts';
 import { accept } from '../../sdk/agree.ts';
 import { pin } from '../../sdk/pin.ts';
 import { type Outcome, type Progress, settle } from '../../sdk/settle.ts';
@@ -57,28 +58,27 @@ type Deal = { readonly swapId: string; readonly sides: readonly [taker: Side, ma
 async function agree({ assets, now, say }: Scene, plan: Plan): Promise<Deal> {
   const { taker, maker, takerGives, makerGives } = plan;
   const [base, quote] = [assets[takerGives.coin], assets[makerGives.coin]];
-  const baseAmount = takerGives.amount.toString();
   const created = await taker.client.createRfq({
     direction: 'sell_base',
     baseAssetId: base.id,
-    baseAmount,
+    baseAmount: takerGives.amount.toString(),
     quoteAssetId: quote.id,
     ttlSeconds: 600,
   });
   const quoteAmount = makerGives.amount;
   const thread = await maker.client.quote(created.id, quoteAmount.toString());
   say(plan, maker.name, `quotes ${taker.name}'s request`);
-  const accepted = async (person: Person) => {
+  const accepted = async (person: Person, party: Party) => {
     const { client, userId, chains, store } = person;
     const { trade, swapId } = await accept({
       ...{ client, userId, chains, store, now, base, quote, quoteAmount },
-      rfq: { ...created, baseAmount },
-      threadId: thread.id,
+      ...{ party, direction: 'sell_base', baseAmount: takerGives.amount },
+      ...{ rfqId: created.id, threadId: thread.id },
     });
     return { side: { person, trade }, swapId };
   };
-  const first = await accepted(taker);
-  const { side, swapId } = await accepted(maker);
+  const first = await accepted(taker, 'taker');
+  const { side, swapId } = await accepted(maker, 'maker');
   if (swapId === null) throw new Error('both have accepted and there is no swap');
   say(plan, 'both', `agree: swap ${swapId}`);
   return { swapId, sides: [first.side, side] };

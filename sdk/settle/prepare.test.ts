@@ -144,13 +144,15 @@ test('with the own leg funded a market that lies or refuses does not stop the wa
   await assert.rejects((await asked(refused)).next(), refused);
 });
 
-test('a swap with the hashlock or the thread of another one is not begun', async () => {
+test('a swap with the hashlock, the thread or the RFQ of another one is not begun', async () => {
   const kept = keptRecord('maker');
   const id = '0193f0a0-0000-7000-8000-000000000002';
+  const other = { threadId: kept.trade.makerId, rfqId: kept.trade.takerId };
   for (const [swap, trade, isRefused] of [
-    [{ hashlock }, {}, true],
-    [{}, { threadId: kept.trade.rfqId }, true],
-    [{ hashlock }, { threadId: kept.trade.rfqId }, false],
+    [{ hashlock }, other, false],
+    [{}, other, true],
+    [{ hashlock }, { ...other, threadId: kept.trade.threadId }, true],
+    [{ hashlock }, { ...other, rfqId: kept.trade.rfqId }, true],
   ] as const) {
     const store = memoryStore();
     await store.putSwap({

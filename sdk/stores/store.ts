@@ -178,34 +178,44 @@ export async function newHashlock(store: SecretStore): Promise<Hashlock> {
   return hashlock;
 }
 
-/** Records of this hashlock or this thread. Reads every record: there is no index to be wrong. */
-export async function recordsOf(
-  store: SwapStore,
-  of: { readonly hashlock: Hashlock | null; readonly threadId: string },
-): Promise<SwapRecord[]> {
+type Of = {
+  readonly hashlock: Hashlock | null;
+  readonly threadId: string;
+  /** null: whatever its RFQ. */
+  readonly rfqId: string | null;
+};
+
+/** Records of any of these. Reads every record: there is no index to be wrong. */
+export async function recordsOf(store: SwapStore, of: Of): Promise<SwapRecord[]> {
   const found: SwapRecord[] = [];
   for (const swapId of await store.swapIds()) {
     const record = await store.getSwap(swapId);
     if (record === null) continue;
     const { swap, trade } = record;
-    if (swap.hashlock === of.hashlock || trade.threadId === of.threadId) found.push(record);
+    const { threadId, rfqId } = trade;
+    const isOf = swap.hashlock === of.hashlock || threadId === of.threadId || rfqId === of.rfqId;
+    if (isOf) found.push(record);
   }
   return found;
 }
 
 /**
- * With a second swap the secret that opens the first opens both. Throws SettleError
- * `hashlock_used`.
+ * With a second swap the secret that opens the first opens both. An RFQ has one swap: whoever
+ * accepted on several of its threads wants one. Throws SettleError `hashlock_used`.
  */
 export async function mustBeOnly(
   store: SwapStore,
-  { swap, trade }: Pick<SwapRecord, 'swap' | 'trade'>,
+  { swap, trade, restored }: Pick<SwapRecord, 'swap' | 'trade' | 'restored'>,
 ): Promise<void> {
   const { id, hashlock } = swap;
-  const others = await recordsOf(store, { hashlock, threadId: trade.threadId });
+  const { threadId } = trade;
+  // What is restored is not funded here.
+  const rfqId = restored === true ? null : trade.rfqId;
+  const others = await recordsOf(store, { hashlock, threadId, rfqId });
   const other = others.find((each) => each.swap.id !== id);
   if (other === undefined) return;
-  const what = other.swap.hashlock === hashlock ? 'hashlock' : 'thread';
+  const isOfThread = other.trade.threadId === threadId;
+  const what = other.swap.hashlock === hashlock ? 'hashlock' : isOfThread ? 'thread' : 'RFQ';
   const sentence = `swap ${id} has the ${what} of swap ${other.swap.id}: never fund it`;
   throw new SettleError('hashlock_used', sentence);
 }

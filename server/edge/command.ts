@@ -11,6 +11,7 @@ import type { Caller } from './auth.ts';
 import { Malformed, notJson, tooLarge } from './body.ts';
 import { HttpError } from './errors.ts';
 import { type Answer, type Asked, runOnce, type Steps } from './idempotency/once.ts';
+import { withoutNulls } from './schemas/common.ts';
 import { bodyCheck, paramsCheck, queryCheck } from './validate.ts';
 
 export type Method = 'GET' | 'POST' | 'DELETE';
@@ -249,7 +250,8 @@ function parserOf<P extends TSchema, Q extends TSchema, B extends TSchema>(
     }
     refuse(checkQuery?.(query) ?? null);
     refuse(checkParams?.(params) ?? null);
-    return { params, query, body: checkBody && (body ?? {}) } as Parsed<P, Q, B>;
+    const read = spec.body && withoutNulls(spec.body, body ?? {});
+    return { params, query, body: read } as Parsed<P, Q, B>;
   };
 }
 

@@ -82,6 +82,30 @@ test('a body has the fields of its schema, each of its type, and no others', asy
   assert.ok(tried >= 30, `${tried} fields`);
 });
 
+test('null is an optional field left out, of bodies inside too, and of a required one refused', async () => {
+  const said = ({ status, headers, body }: Answer) => [status, headers['x-parley-error'], body];
+  let tried = 0;
+  const without = async (each: Operation, schema: Schema, wrap: (part: object) => unknown) => {
+    const good = sample(schema) as object;
+    for (const name of Object.keys(schema.properties)) {
+      const answer = await send(each, wrap({ ...good, [name]: null }));
+      if (schema.required?.includes(name)) {
+        refused(answer, '400 bad_field', new RegExp(name));
+        continue;
+      }
+      tried += 1;
+      assert.deepEqual(said(answer), said(await send(each, wrap(good))), `${each.name} ${name}`);
+    }
+  };
+  for (const each of writes) {
+    if (each.body?.properties === undefined) continue;
+    await without(each, each.body, (part) => part);
+    const { quotes } = each.body.properties;
+    if (quotes !== undefined) await without(each, quotes.items, (part) => ({ quotes: [part] }));
+  }
+  assert.ok(tried >= 15, `${tried} fields`);
+});
+
 test('where no body is taken none but nothing, {} or null is', async () => {
   for (const each of writes.filter(
     ({ name, body }) => body === null && name !== 'POST /v1/assets',
@@ -141,7 +165,6 @@ const scopeOf: Readonly<Record<string, Scope>> = {
   'POST /v1/assets': 'taker',
   'POST /v1/rfqs/{id}/quotes': 'maker',
   'POST /v1/quotes': 'maker',
-  'POST /v1/quotes/withdraw': 'maker',
 };
 const sets = Array.from({ length: 8 }, (_, bits) =>
   (['read', 'taker', 'maker'] as const).filter((_scope, at) => (bits >> at) % 2 === 1),
@@ -274,4 +297,8 @@ test('404 and 405 need no key and come before the body; 405 says what is allowed
   const beside = await edge.call('POST', '/v1/wallets/doge');
   const words = /takes DELETE, not POST; POST is for \/v1\/wallets\/bitcoin, .*\/tron/;
   refused(beside, '405 method_not_allowed', words);
+  // Not what a parameter in its place takes.
+  const named = await edge.call('PUT', '/v1/wallets/nonce');
+  refused(named, '405 method_not_allowed');
+  assert.equal(named.headers.allow, 'GET, HEAD');
 });

@@ -31,6 +31,8 @@ export type AddressRequest = {
   readonly accountId: string;
   readonly swapId: string;
   readonly chain: ChainKey;
+  /** The leg on it, where the caller names it too. */
+  readonly leg: LegName | null;
   /** Bitcoin: a compressed public key. */
   readonly address: string;
   readonly keySignature: string | null;
@@ -54,7 +56,7 @@ export async function prepareAddress(
   signal: AbortSignal,
 ): Promise<PreparedAddress> {
   const { swap, party } = await swapOfCaller(deps.db, request.swapId, request.accountId);
-  const leg = legOn(swap, request.chain);
+  const leg = legOn(swap, request);
   const adapter = adapterOf(deps, leg.chain);
   const text =
     leg.family === 'bitcoin'
@@ -96,7 +98,7 @@ function isSame(one: Destination | null, other: Destination): boolean {
 export async function storeAddress(
   tx: Tx,
   deps: Deps,
-  request: AddressRequest,
+  request: Omit<AddressRequest, 'leg'>,
   { leg: name, party, destination, lifted }: PreparedAddress,
 ): Promise<Swap> {
   const swap = await lockSwap(tx, request.swapId);
@@ -174,15 +176,19 @@ export async function moveLeg(
   return (await swapById(tx, swap.id)) as Swap;
 }
 
-function legOn(swap: Swap, chain: ChainKey): Leg {
+function legOn(swap: Swap, { chain, leg: named }: Pick<AddressRequest, 'chain' | 'leg'>): Leg {
   const { a, b } = swap.state.legs;
   const leg = [a, b].find((each) => each.chain === chain);
-  if (leg !== undefined) return leg;
-  throw new ParleyError(
-    'bad_chain',
-    `"${chain.slice(0, 50)}" is not a chain of this swap; its chains are ${a.chain} and ${b.chain}`,
-    {},
-  );
+  const chains = `leg a is on ${a.chain}, leg b on ${b.chain}`;
+  const said = chain.slice(0, 50);
+  if (leg === undefined) {
+    throw new ParleyError('bad_chain', `"${said}" is not a chain of this swap: ${chains}`, {});
+  }
+  if (named !== null && named !== leg.leg) {
+    const sentence = `leg ${named} and the chain "${said}" contradict each other: ${chains}`;
+    throw new ParleyError('bad_leg', sentence, { named, leg: leg.leg });
+  }
+  return leg;
 }
 
 export function mustBeOpen(leg: Leg, facts: EscrowFacts): void {

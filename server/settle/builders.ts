@@ -2,6 +2,7 @@
 // any transaction; the secret of a claim passes through and is not logged.
 
 import type { ChainAdapter } from '../../chains/adapter.ts';
+import { type Aliases, aliasesOf } from '../../chains/interface/aliases.ts';
 import type { About, Asks } from '../../chains/interface/building.ts';
 import type { Allowance } from '../../chains/interface/fund-ways.ts';
 import type { Material } from '../../chains/interface/material.ts';
@@ -50,14 +51,16 @@ export type BuildRequest = {
   readonly signal: AbortSignal;
 };
 
-export type Built = Material & {
-  /** Unix seconds: do not send what was built after this. */
-  readonly validUntil: number;
-};
+export type Built = Material &
+  Aliases & {
+    /** Unix seconds: do not send what was built after this. */
+    readonly validUntil: number;
+  };
 
 /** Until when it may be sent: by the gates and by the bytes' own life. Unix seconds. */
 function built(material: Material, gate: number, nowSeconds: number): Built {
-  return { ...material, validUntil: Math.min(gate, lifeOf(material, nowSeconds)) };
+  const validUntil = Math.min(gate, lifeOf(material, nowSeconds));
+  return { ...material, ...aliasesOf(material), validUntil };
 }
 
 function lifeOf(material: Material, nowSeconds: number): number {

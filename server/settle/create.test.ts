@@ -213,7 +213,8 @@ for (const [family, who] of [
       takerId,
     } = await agreedSwap(there, terms(), [wallets, wallets.slice(1)]);
     const named = async (accountId: string, address: string) => {
-      const request = { accountId, swapId, chain: 'evm-dev', address, keySignature: null };
+      const about = { accountId, swapId, address };
+      const request = { ...about, chain: 'evm-dev', leg: null, keySignature: null };
       const prepared = prepareAddress(there, request, AbortSignal.timeout(5_000));
       return prepared.then(
         ({ destination }) => destination.address,

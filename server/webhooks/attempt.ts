@@ -63,7 +63,7 @@ async function trySending(
     body,
     headers: {
       'content-type': 'application/json',
-      'user-agent': `${headerSafe(productName)}-Webhooks/1`,
+      'user-agent': `${tokenOf(productName)}-Webhooks/1`,
       [`x-${shortName}-event`]: event,
       [`x-${shortName}-delivery`]: id,
       [`x-${shortName}-timestamp`]: timestamp,
@@ -72,9 +72,17 @@ async function trySending(
   });
 }
 
-/** A header holds ASCII: other letters of a name are written as in a URL. */
-const headerSafe = (name: string) =>
-  name.toWellFormed().replace(/[^ -~]+/gu, (letters) => encodeURIComponent(letters));
+/** One token of RFC 9110: a hyphen between words, what no token may hold as in a URL. */
+const tokenOf = (name: string) =>
+  name
+    .toWellFormed()
+    .trim()
+    .replace(/\s+/gu, '-')
+    .replace(/[^\w!#$%&'*+.^`|~-]+/gu, (letters) =>
+      Buffer.from(letters)
+        .toString('hex')
+        .replace(/../g, (byte) => `%${byte.toUpperCase()}`),
+    );
 
 export function bodyOf(
   type: string,

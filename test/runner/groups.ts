@@ -28,7 +28,10 @@ export const long: readonly string[] = [
  */
 export const together: readonly (readonly string[])[] = [
   ['bitcoin', 'database', 'forks', 'network', 'servers'].map((what) => `faults-${what}`),
-  ['web', 'web-swap', 'web-take', 'web-engine', 'web-console', 'web-drill', 'maker', 'cli'],
+  [
+    ...['web', 'web-swap', 'web-take', 'web-engine', 'web-console', 'web-drill'],
+    ...['maker', 'cli', 'python'],
+  ],
   ['web-settle-states', 'people-browser'],
 ].map((names) => names.map((name) => `test/${name}.test.ts`));
 /** Files that start something before their tests take as long as two others. */

@@ -96,6 +96,21 @@ const parts: Readonly<Record<string, Part>> = {
     what: 'an hour of a market of the maker program: kills of both, wrong prices, little gas',
     commands: () => [['test/maker-soak/run.ts']],
   },
+  generators: {
+    minutes: 20,
+    what: 'clients made of the API description by others, and the snippets of its reference',
+    commands: () => [['test/api-soak/generators.ts']],
+  },
+  schemathesis: {
+    minutes: 40,
+    what: 'every operation and link of the API description by schemathesis, with two customers',
+    commands: () => [['test/api-soak/schemathesis.ts']],
+  },
+  python: {
+    minutes: 20,
+    what: 'the Python package: swaps and refunds of every family, and its fuzz for longer',
+    commands: () => [['test/python-soak/run.ts']],
+  },
   'contracts/escrows': {
     minutes: 90,
     what: 'the escrow contract fuzzed forty times as long',
@@ -177,7 +192,7 @@ function run(args: readonly string[], minutes: number): Promise<Outcome> {
 
 const said = [
   /^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm,
-  /^(?:forge|model|sim|planted|crashes|nodes|package|web|maker): (.*)|(\d+) generated,/gm,
+  /^(?:forge|model|sim|planted|crashes|nodes|package|web|maker|generators|schemathesis): (.*)|(\d+) generated,/gm,
 ];
 
 async function outcomeOf(name: string, { minutes, commands }: Part): Promise<[string, boolean]> {

@@ -58,14 +58,20 @@ export async function offer(ground: Ground, pair: Pair, b: CoinName, a: CoinName
   });
   const price = amounts[a];
   const { id: threadId } = await maker.client.quote(rfq.id, price.toString());
-  const given = { rfq, threadId, quoteAmount: price, base, quote, now: ground.now };
+  const given = {
+    ...({ rfqId: rfq.id, threadId, direction: 'sell_base', now: ground.now } as const),
+    ...{ base, baseAmount: amounts[b], quote, quoteAmount: price },
+  };
   return {
     pair,
     threadId,
     price,
     coins: { a, b },
-    accept: ({ client, userId, store, chains }) =>
-      accept({ ...given, ...{ client, userId, store, chains } }),
+    accept: (who) => {
+      const { client, userId, store, chains } = who;
+      const party = who === taker ? 'taker' : 'maker';
+      return accept({ ...given, ...{ party, client, userId, store, chains } });
+    },
   };
 }
 

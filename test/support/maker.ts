@@ -151,9 +151,12 @@ export async function take(
   assert.ok(thread);
   const quoteAmount = BigInt(thread.quoteAmount);
   const own = { client, userId, store, chains, now };
-  const wanted = { rfq, threadId: thread.id, quoteAmount, base, quote };
+  const wanted = {
+    ...{ ...own, rfqId: rfq.id, threadId: thread.id, base, baseAmount: wish.amount },
+    ...{ quote, quoteAmount, party: 'taker' as const, direction: 'sell_base' as const },
+  };
   // It may have been withdrawn or moved meanwhile.
-  const { trade } = await accept({ ...own, ...wanted }).catch(async (cause: unknown) => {
+  const { trade } = await accept(wanted).catch(async (cause: unknown) => {
     if (!(cause instanceof ParleyApiError) || cause.status !== 409) throw cause;
     await client.cancelRfq(rfq.id);
     throw new Unquoted(`the quote on ${rfq.id} does not stand any more`, { cause });

@@ -160,12 +160,13 @@ async function makerOn(web: Web, { btc, evm }: On, over: AbortSignal) {
     });
     const { id: threadId } = await bob.client.quote(rfq.id, dollars.toString());
     const addresses = { [btc.chain]: payout, [evm.chain]: alice.address };
-    return { rfq, threadId, quoteAmount: dollars, base, quote, addresses };
+    return { party: 'taker', rfq, threadId, quoteAmount: dollars, base, quote, addresses };
   };
   const agrees = async ({ rfq, threadId }: Deal): Promise<string> => {
     const full = { ...side, userId: bob.accountId, quoteAmount: dollars, base, quote };
     const { trade, swapId } = await accept({
-      ...{ ...full, rfq: await bob.client.rfq(rfq.id), threadId },
+      ...{ ...full, party: 'maker', rfqId: rfq.id, threadId },
+      ...{ direction: 'sell_base', baseAmount: sats },
     });
     assert.ok(swapId);
     settle({ ...side, swapId, trade, pollMs: 300, signal: over }).catch(() => undefined);

@@ -90,7 +90,8 @@ async function acceptsOf(person: Person, thread: Thread, now: () => number) {
   };
   const { rfq, id: threadId } = thread;
   return accept({
-    ...{ client, userId, store, chains, rfq, threadId, now },
+    ...{ client, userId, store, chains, threadId, now, party: 'taker' },
+    ...{ rfqId: rfq.id, direction: rfq.direction, baseAmount: BigInt(rfq.baseAmount) },
     quoteAmount: BigInt(thread.quoteAmount),
     ...{ base: pinned(rfq.baseAssetId), quote: pinned(rfq.quoteAssetId) },
   });

@@ -274,7 +274,10 @@ function inputOf(parts: DealsParts, deal: Deal, of: Examining) {
     return { address, pubkey };
   };
   const { client, now } = parts;
-  return { ...deal, client, userId, chains, destinationOn, now };
+  const { rfq, addresses: _, ...seen } = deal;
+  const { id: rfqId, direction } = rfq;
+  const asked = { rfqId, direction, baseAmount: BigInt(rfq.baseAmount) };
+  return { ...seen, ...asked, client, userId, chains, destinationOn, now };
 }
 
 /**

@@ -227,6 +227,7 @@ const kinds: Readonly<Record<string, ProblemKind>> = {
   no_answer: 'market',
   terms_outdated: 'terms',
   acceptance_lapsed: 'terms',
+  price_ended: 'terms',
   hashlock_used: 'terms',
 };
 

@@ -57,9 +57,12 @@ export type Engine = {
 
 /** What a person accepts: exactly what it saw. */
 export type Deal = {
-  readonly rfq: Pick<Rfq, 'id' | 'direction' | 'baseAssetId' | 'baseAmount' | 'quoteAssetId'>;
+  readonly party: Party;
+  readonly rfq: Pick<Rfq, 'id' | 'direction' | 'baseAmount'>;
   readonly threadId: string;
   readonly quoteAmount: BaseUnits;
+  /** When that price ends, Unix seconds; null: it has no end of its own. */
+  readonly priceEndsAt?: UnixSeconds | null;
   readonly base: PinnedAsset;
   readonly quote: PinnedAsset;
   /**

@@ -10,6 +10,7 @@ import { overBudget } from '../budgets.ts';
 import type { Run } from '../command.ts';
 import { fault as faultOfOurs, HttpError, refusalOf } from '../errors.ts';
 import type { Asked } from '../idempotency/once.ts';
+import { withoutNulls } from '../schemas/common.ts';
 import { firstFrame, pingFrame, quoteFrame, quotesFrame, switchFrame } from '../schemas/feed.ts';
 import { frameCheck } from '../validate.ts';
 import type { Manner } from './frames.ts';
@@ -157,8 +158,9 @@ async function readGreeting(
   const shown = await credentialIn(deps, frame);
   const fault = checkFirst(frame);
   if (fault !== null) return { sentence: `${example}: ${fault}` };
-  const { resume = false, since = null, events, sinceEvent = null } = frame as First;
-  const { cancelOnDisconnect: graceSeconds = null } = frame as First;
+  const first = withoutNulls(firstFrame, frame) as First;
+  const { resume = false, since = null, events, sinceEvent = null } = first;
+  const { cancelOnDisconnect: graceSeconds = null } = first;
   const coded = (code: string) => (resume ? { code } : {});
   if (since !== null && !resume) return { sentence: '"since" goes with "resume": true only' };
   if (sinceEvent !== null && events === undefined) {
@@ -347,7 +349,8 @@ function readFrame(feed: Feed, { manner }: Maker, came: Came): Read {
     const many = quote === undefined && quotes !== undefined;
     about = quote ? { quote } : many ? { quotes: frame as Quotes } : {};
     const fault = many ? checkQuotes(frame) : checkQuote(frame);
-    if (fault === null) return about;
+    if (fault === null && many) return { quotes: withoutNulls(quotesFrame, frame) as Quotes };
+    if (fault === null) return withoutNulls(quoteFrame, frame) as { quote: Quote };
     const hint = quote === undefined && !many ? whatIsTaken(manner) : '';
     return { ...about, fault: { sentence: `${hint}${fault}`, code: 'bad_field' } };
   } catch (error) {

@@ -7,7 +7,7 @@ import { feedMarket } from '../testing/feed-market.ts';
 
 const market = await feedMarket();
 const [taker, maker] = [await market.trader(), await market.trader()];
-const client = await market.maker(maker);
+const client = await market.maker(maker, { resume: null, since: null, cancelOnDisconnect: null });
 after(async () => {
   client.close();
   await market.close();
@@ -29,7 +29,9 @@ const quote = (rfqId: string, quoteAmount: unknown, more: object = {}) => ({
 
 test('a quote opens a thread that REST shows; of many on one RFQ the last stands', async () => {
   const { id } = await market.rfq(taker);
-  const [first] = await answers(quote(id, '65000000'));
+  const [first] = await answers(
+    quote(id, '65000000', { validForSeconds: null, idempotencyKey: null }),
+  );
   assert.deepEqual(first, { type: 'quoted', rfqId: id, threadId: first.threadId });
   const prices = Array.from({ length: 40 }, (_, index) => String(64_000_000 - index));
   for (const each of await answers(...prices.map((price) => quote(id.toUpperCase(), price)))) {
@@ -45,7 +47,7 @@ test('many quotes of one frame have an outcome each, in turn with those sent bef
   const ids = [await market.rfq(taker), await market.rfq(taker)].map(({ id }) => id);
   const [one, two] = ids as [string, string];
   const priced = (quoteAmount: string) =>
-    ids.map((rfqId) => ({ rfqId, quoteAmount, validForSeconds: 60 }));
+    ids.map((rfqId) => ({ rfqId, quoteAmount, validForSeconds: 60, unlessAccepted: null }));
   const key = { idempotencyKey: 'many' };
   const said = await answers(
     quote(two, '61000000'),

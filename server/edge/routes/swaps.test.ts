@@ -6,7 +6,11 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { base64 } from '@scure/base';
 import { Transaction } from '@scure/btc-signer';
-import { addressesOfPubkey, signKeySignature } from '../../../chains/bitcoin/keys.ts';
+import {
+  addressesOfPubkey,
+  signKeySignature,
+  signSighashes,
+} from '../../../chains/bitcoin/keys.ts';
 import { bitcoinNetworks } from '../../../chains/bitcoin/networks.ts';
 import { putScheduled } from '../../db/scheduled-refunds.ts';
 import {
@@ -232,14 +236,17 @@ test('an address must be one of its chain; another funder of an EVM leg moves it
   for (const [body, code] of [
     [{ chain: evm, address: foreign }, '403 not_payable'],
     [{ chain: 'evm', address: foreign }, '400 bad_chain'],
-    [{ chain: evm, address: '0x12' }, '400 bad_address'],
+    [{ chain: evm, leg: long, address: foreign }, '400 bad_leg'],
+    [{ chain: evm, leg: 'c', address: foreign }, '400 bad_field'],
+    [{ chain: evm, leg: short, address: '0x12' }, '400 bad_address'],
     [{ chain: bitcoin, address: initiator.btcAddress }, '400 bad_public_key'],
     [{ chain: bitcoin, address: `02${'ff'.repeat(32)}` }, '400 bad_public_key'],
   ] as const) {
     refused(await initiator.post(path, body), code);
   }
   const funder = (await newParty(world)).evmAccount.address;
-  const moved = must(await counterparty.post(path, { chain: evm, address: funder.toLowerCase() }));
+  const words = { chain: evm, leg: short, keySignature: null, address: funder.toLowerCase() };
+  const moved = must(await counterparty.post(path, words));
   const { refundAddress, formerEscrows } = moved.swap.legs[short];
   assert.deepEqual([refundAddress, formerEscrows.length], [funder, 1]);
   // A Bitcoin key is of the wallet that may receive, in whatever form that was proven.
@@ -419,7 +426,7 @@ describe('around a claim', () => {
     assert.deepEqual(again.body, built.body);
   });
 
-  test('a PSBT signed by the wallet itself is sent with an empty list of signatures', async () => {
+  test('a PSBT is sent with the signature of its one input, or signed by the wallet itself', async () => {
     const { id, counterparty, long, secret } = deal;
     await claimShort(world, deal);
     await deepen(world);
@@ -427,11 +434,18 @@ describe('around a claim', () => {
     const unsigned = { psbtBase64: built.psbtBase64, signaturesHex: [], preimageHex: secret };
     const answer = await send(counterparty, bitcoin, unsigned);
     refused(answer, '400 bad_transaction', /the PSBT holds no signature by/);
+    assert.deepEqual([built.sighashHex], built.sighashHexes);
+    const [signatureHex] = signSighashes(counterparty.btcKey, [built.sighashHex]);
+    const { psbtBase64 } = built;
+    refused(await send(counterparty, bitcoin, { ...unsigned, signatureHex }), '400 bad_field');
+    const alone = { psbtBase64, signatureHex, preimageHex: secret };
+    const sent = must(await send(counterparty, bitcoin, alone));
     const options = { allowUnknownInputs: true };
     const tx = Transaction.fromPSBT(base64.decode(built.psbtBase64), options);
     tx.sign(counterparty.btcKey);
     const signed = { ...unsigned, psbtBase64: base64.encode(tx.toPSBT()) };
     const { txid } = must(await send(counterparty, bitcoin, signed));
+    assert.equal(txid, sent.txid);
     await deepen(world);
     const swap = must(await counterparty.get(`/v1/swaps/${id}`));
     assert.equal(swap.legs[long].claimTx, txid);

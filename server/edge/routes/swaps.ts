@@ -57,8 +57,8 @@ export function registerSwaps(app: FastifyInstance, deps: Deps): void {
     body: setAddress,
     replies: { 200: swapReply },
     before: async ({ caller: { accountId }, params, body, signal }) => {
-      const { chain, address, keySignature = null } = body;
-      const request = { accountId, swapId: params.id, chain, address, keySignature };
+      const { chain, leg = null, address, keySignature = null } = body;
+      const request = { accountId, swapId: params.id, chain, leg, address, keySignature };
       return { request, address: await prepareAddress(deps, request, signal) };
     },
     run: async (tx, { prepared: { request, address } }) => {

@@ -33,14 +33,17 @@ export function registerTx(app: FastifyInstance, deps: Deps): void {
   });
 }
 
-function signedOf(
-  signed:
-    | string
-    | { psbtBase64: string; signaturesHex: string[]; preimageHex?: string }
-    | { raw_data_hex: string; signature: string[]; txID?: string },
-): Signed {
+type Given =
+  | string
+  | { psbtBase64: string; signaturesHex: string[]; preimageHex?: string }
+  | { psbtBase64: string; signatureHex: string; preimageHex?: string }
+  | { raw_data_hex: string; signature: string[]; txID?: string };
+
+function signedOf(signed: Given): Signed {
   if (typeof signed === 'string' || 'raw_data_hex' in signed) return signed;
-  const { preimageHex, ...rest } = signed;
-  if (preimageHex === undefined) return rest satisfies SignedPsbt;
-  return { ...rest, preimageHex: parseSecret(preimageHex, 'preimageHex') } satisfies SignedPsbt;
+  const { psbtBase64, preimageHex } = signed;
+  const signaturesHex = 'signatureHex' in signed ? [signed.signatureHex] : signed.signaturesHex;
+  const psbt: SignedPsbt = { psbtBase64, signaturesHex };
+  if (preimageHex === undefined) return psbt;
+  return { ...psbt, preimageHex: parseSecret(preimageHex, 'preimageHex') };
 }

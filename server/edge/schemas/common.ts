@@ -87,11 +87,61 @@ export function model<P extends TProperties>(name: string, description: string, 
 
 /** An object that is taken: a field that it does not name is refused. */
 export function input<P extends TProperties>(fields: P, description?: string): TObject<P> {
-  return Type.Object(fields, {
+  return Type.Object(taken(fields), {
     additionalProperties: false,
     ...(description === undefined ? {} : { description }),
   });
 }
+
+/** Marks a choice in which null stands for a field that is left out. */
+const leftOut = Symbol('null is left out');
+
+/**
+ * Fields that are taken. An optional one may be null as well, which says no more than its absence
+ * (docs/decisions/0044-clients-of-the-original.md). Where null has a meaning it keeps it.
+ */
+export function taken<P extends TProperties>(fields: P): P {
+  const each = Object.entries(fields).map(([name, field]) => {
+    if (!Type.IsOptional(field) || takesNull(field)) return [name, field];
+    const { description = '', examples, ...rest }: Said = field;
+    const isSaidOnce = 'x-name' in rest || examples === undefined;
+    const inside: TSchema = isSaidOnce ? field : rest;
+    const said = { description, ...(examples === undefined ? {} : { examples }) };
+    const choice = { ...Type.Union([inside, Type.Null()], said), [leftOut]: true };
+    return [name, Type.Optional(choice)];
+  });
+  return Object.fromEntries(each) as P;
+}
+
+function takesNull(schema: TSchema): boolean {
+  const { type, anyOf = [] } = schema as Composed;
+  return type === 'null' || anyOf.some(takesNull);
+}
+
+/** What fits the schema, without the nulls that stand for fields left out. */
+export function withoutNulls(schema: TSchema, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const { anyOf, items, properties } = schema as Composed;
+  if (anyOf !== undefined) {
+    return anyOf.reduce<unknown>((left, each) => withoutNulls(each, left), value);
+  }
+  if (Array.isArray(value)) return items ? value.map((each) => withoutNulls(items, each)) : value;
+  if (properties === undefined) return value;
+  const fields = Object.entries(value).flatMap(([name, each]) => {
+    const field = Object.hasOwn(properties, name) ? properties[name]! : {};
+    if (each === null && Object.hasOwn(field, leftOut)) return [];
+    return [[name, withoutNulls(field, each)] as const];
+  });
+  return Object.fromEntries(fields);
+}
+
+type Said = TSchema & { readonly description?: string; readonly examples?: readonly unknown[] };
+type Composed = {
+  readonly type?: unknown;
+  readonly anyOf?: readonly TSchema[];
+  readonly items?: TSchema;
+  readonly properties?: Readonly<Record<string, TSchema>>;
+};
 
 /** A request's body, as a component. */
 export function form<P extends TProperties>(name: string, description: string, fields: P) {
@@ -130,7 +180,8 @@ export const deliveryId = id('UUID of the delivery', '01936b24-4fe8-7c6a-a914-7d
 
 /** For a path: an id that is not a UUID names nothing, and so is 404. */
 export function idParams(of: TSchema) {
-  return Type.Object({ id: text('UUID', exampleIn(of)) });
+  const { description = '' } = of as { description?: string };
+  return Type.Object({ id: text(description, exampleIn(of)) });
 }
 
 export function instant(description: string) {
@@ -185,7 +236,10 @@ export const nextCursor = nullable(
 
 /** A page of a list, under the name of what is in it. */
 export function page(name: string, description: string, field: string, items: TSchema) {
-  return model(name, description, { [field]: list(`the ${field}`, items), nextCursor });
+  return model(name, description, {
+    [field]: list(`the ${field} of this page`, items),
+    nextCursor,
+  });
 }
 
 export const errorBody = model('Error', 'A refusal; its code is in the header.', {

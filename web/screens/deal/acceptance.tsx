@@ -113,7 +113,8 @@ function Accepting(props: AcceptingProps) {
   const [openFor, setOpenFor] = useState<string | null>(null);
   const deal: DealOfEngine = {
     ...{ rfq: thread.rfq, threadId: thread.id, quoteAmount: BigInt(thread.quoteAmount) },
-    ...{ base: pinned(base), quote: pinned(quote), addresses },
+    ...{ party: props.party, base: pinned(base), quote: pinned(quote), addresses },
+    priceEndsAt: thread.quoteExpiresAt == null ? null : Date.parse(thread.quoteExpiresAt) / 1_000,
   };
   const look = lookOf(deal, { terms, base, quote });
   const missing = Object.entries(addresses).find(([, address]) => address === '');

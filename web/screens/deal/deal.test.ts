@@ -64,7 +64,12 @@ test('whatever a person sees of a deal, another word of it is asked for anew', (
     const now = { ...thread, rfq: { ...rfq, ...order }, ...fields } as Thread;
     const named = { base: { ...base, ...coin }, quote };
     const deal = {
-      ...{ rfq: now.rfq, threadId: now.id, quoteAmount: BigInt(now.quoteAmount) },
+      ...{
+        party: 'taker' as const,
+        rfq: now.rfq,
+        threadId: now.id,
+        quoteAmount: BigInt(now.quoteAmount),
+      },
       ...{ base: pinned(named.base), quote: pinned(quote), addresses: { evm: '0x1' } },
     };
     return lookOf(deal, { terms: termsOf(now, 'taker'), ...named });

@@ -68,11 +68,11 @@ export function termsOf(
 
 /** All that a person saw before it said yes: what moves on by itself is left out. */
 export function lookOf(
-  { rfq, ...deal }: Deal,
+  { rfq, priceEndsAt: _, ...deal }: Deal,
   { terms, base, quote }: Pick<DealProps, 'base' | 'quote'> & { readonly terms: Terms },
 ): string {
-  const { id, direction, baseAssetId, baseAmount, quoteAssetId } = rfq;
-  const order = { id, direction, baseAssetId, baseAmount, quoteAssetId };
+  const { id, direction, baseAmount } = rfq;
+  const order = { id, direction, baseAmount };
   const named = [base, quote].map(({ symbol, verified }) => ({ symbol, verified }));
   return writeKept({ order, deal, terms, named });
 }

@@ -1,0 +1,19 @@
+// Second names stand for what is single.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { aliasesOf } from './aliases.ts';
+import type { Material } from './material.ts';
+
+test('what is single has a second name, and what there is several of has none', () => {
+  const named = (material: object) => aliasesOf(material as Material);
+  const hashes = (...sighashHexes: string[]) => named({ sign: 'btc-sighash', sighashHexes });
+  const sent = (...ids: string[]) =>
+    named({ sign: 'tron-txid', transactions: ids.map((txID) => ({ txID })) });
+  assert.deepEqual([hashes('a'), hashes('a', 'b'), hashes()], [{ sighashHex: 'a' }, {}, {}]);
+  assert.deepEqual([sent('a'), sent('a', 'b'), sent()], [{ txID: 'a' }, {}, {}]);
+  assert.deepEqual(named({ sign: 'solana-tx', transaction: 'AQ==' }), {
+    transactionBase64: 'AQ==',
+  });
+  assert.deepEqual([named({ sign: 'evm-tx' }), named({ sign: 'btc-payment' })], [{}, {}]);
+});

@@ -1,0 +1,34 @@
+// Second names of what is to be signed, for clients that know these: of what is single, and never
+// anything else than what it stands for (docs/decisions/0044-clients-of-the-original.md).
+
+import type { Material } from './material.ts';
+
+export type Aliases = {
+  /** Solana: `transaction`. */
+  readonly transactionBase64?: string;
+  /** TRON, where there is one transaction: its `txID`. */
+  readonly txID?: string;
+  /** Bitcoin, where there is one input: the one of `sighashHexes`. */
+  readonly sighashHex?: string;
+};
+
+export const aliasNames = ['transactionBase64', 'txID', 'sighashHex'] as const;
+
+/** Those that the material has. */
+export function aliasesOf(material: Material): Aliases {
+  switch (material.sign) {
+    case 'solana-tx':
+      return { transactionBase64: material.transaction };
+    case 'tron-txid': {
+      const [first, ...more] = material.transactions;
+      return first === undefined || more.length > 0 ? {} : { txID: first.txID };
+    }
+    case 'btc-sighash': {
+      const [first, ...more] = material.sighashHexes;
+      return first === undefined || more.length > 0 ? {} : { sighashHex: first };
+    }
+    case 'evm-tx':
+    case 'btc-payment':
+      return {};
+  }
+}

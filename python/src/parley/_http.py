@@ -1,0 +1,287 @@
+"""One request to the market: limits, idempotency, and retries where a second try does nothing
+twice.
+"""
+
+import asyncio
+import ipaddress
+import json
+import re
+import ssl
+import uuid
+from collections.abc import Mapping
+from copy import copy
+from functools import cache
+from typing import Self, TypeVar, overload
+from urllib.parse import quote
+
+import httpx
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from .errors import ParleyApiError
+
+T = TypeVar("T")
+M = TypeVar("M", bound=BaseModel)
+Query = Mapping[str, str | int | float | bool | None]
+
+MOST_ANSWER_BYTES = 8 * 1024 * 1024
+MOST_WAIT_SECONDS = 30.0
+_FIRST_WAIT_SECONDS = 0.2
+_SECONDS = re.compile(r"\d{1,9}(\.\d{1,9})?")
+
+
+class Caller:
+    """A market, and who asks it. Close it, or use it by `async with`."""
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        key: str | None = None,
+        timeout: float = 15.0,
+        tries: int = 3,
+        short_name: str = "parley",
+        product_name: str = "Parley",
+        allow_http: bool = False,
+        http: httpx.AsyncClient | None = None,
+    ) -> None:
+        """base_url: such as `https://market.example`; plain http is for this machine alone, or
+            where `allow_http` says so
+        key: an API key; without one what needs none can be asked
+        timeout: seconds of one try, its whole answer included
+        tries: of a request that is safe to repeat
+        short_name: names the header of codes, `x-<short_name>-error`
+        product_name: what the market calls itself in the texts that wallets sign
+        http: for a proxy or a certificate authority of your own; it stays yours to close
+        """
+        self.base_url = _base(base_url, allow_http)
+        self.product_name = product_name
+        self._key = key
+        self._timeout = timeout
+        self._tries = tries
+        self._short_name = short_name
+        self._is_own = http is None
+        # No proxies or passwords of the environment: a key goes where it was told to go.
+        self._http = httpx.AsyncClient(trust_env=False, verify=_tls()) if http is None else http
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.base_url!r})"
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    def with_key(self, key: str) -> Self:
+        """The same market, asked by another key, over the same connections: close the first."""
+        other = copy(self)
+        other._key = key
+        other._is_own = False
+        return other
+
+    async def aclose(self) -> None:
+        if self._is_own:
+            await self._http.aclose()
+
+    @staticmethod
+    def _segment(part: str) -> str:
+        """Whatever the market calls itself must not leave its place in a path."""
+        if part in ("", ".", ".."):
+            raise ValueError(f"{part!r} is no id")
+        return quote(part, safe="")
+
+    @overload
+    async def _call(
+        self,
+        method: str,
+        path: str,
+        answer: type[M],
+        *,
+        query: Query | None = None,
+        body: BaseModel | None = None,
+        idempotency_key: str | None = None,
+        needs_key: bool = True,
+        once: bool = False,
+    ) -> M: ...
+    @overload
+    async def _call(
+        self,
+        method: str,
+        path: str,
+        answer: TypeAdapter[T],
+        *,
+        query: Query | None = None,
+        body: BaseModel | None = None,
+        idempotency_key: str | None = None,
+        needs_key: bool = True,
+        once: bool = False,
+    ) -> T: ...
+    async def _call(
+        self,
+        method: str,
+        path: str,
+        answer: type[M] | TypeAdapter[T],
+        *,
+        query: Query | None = None,
+        body: BaseModel | None = None,
+        idempotency_key: str | None = None,
+        needs_key: bool = True,
+        once: bool = False,
+    ) -> M | T:
+        """once: a retry could not succeed."""
+        # Compressed, a small answer could become a large one.
+        headers = {"accept": "application/json", "accept-encoding": "identity"}
+        if needs_key and self._key is not None:
+            headers["authorization"] = f"Bearer {self._key}"
+        if method != "GET":
+            headers["idempotency-key"] = idempotency_key or str(uuid.uuid4())
+        content = None
+        if body is not None:
+            headers["content-type"] = "application/json"
+            content = body.model_dump_json(exclude_none=True).encode()
+        request = self._http.build_request(
+            method,
+            f"{self.base_url}{path}",
+            params={name: _text(value) for name, value in (query or {}).items() if value is not None},
+            headers=headers,
+            content=content,
+        )
+        text = await self._repeated(request, 1 if once else self._tries)
+        try:
+            if isinstance(answer, TypeAdapter):
+                return answer.validate_json(text)
+            return answer.model_validate_json(text)
+        except (ValidationError, RecursionError) as cause:
+            raise ParleyApiError(
+                f"{method} {path} answered what the API does not describe: {_first(cause)}",
+                status=200,
+                code="bad_answer",
+            ) from cause
+
+    async def _repeated(self, request: httpx.Request, tries: int) -> bytes:
+        attempt = 1
+        while True:
+            try:
+                return await self._once(request)
+            except ParleyApiError as error:
+                if attempt >= tries or not _repeatable(error):
+                    raise
+                seconds = error.retry_after_seconds
+                if seconds is None:
+                    seconds = _FIRST_WAIT_SECONDS * 2.0 ** (attempt - 1)
+                if seconds > MOST_WAIT_SECONDS:
+                    raise
+            attempt += 1
+            await asyncio.sleep(seconds)
+
+    async def _once(self, request: httpx.Request) -> bytes:
+        try:
+            async with asyncio.timeout(self._timeout):
+                response = await self._http.send(request, stream=True, follow_redirects=False)
+                try:
+                    text = await _bounded(response)
+                finally:
+                    await response.aclose()
+        except TimeoutError as cause:
+            raise self._no_answer(request, f"nothing for {self._timeout:g} s") from cause
+        except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL, OSError) as cause:
+            raise self._no_answer(request, str(cause) or type(cause).__name__) from cause
+        if response.is_success:
+            return text
+        raise self._refusal(response, text)
+
+    def _no_answer(self, request: httpx.Request, why: str) -> ParleyApiError:
+        message = f"no answer from {request.url.netloc.decode('ascii')}: {why}"
+        return ParleyApiError(message, status=0, code="no_answer")
+
+    def _refusal(self, response: httpx.Response, text: bytes) -> ParleyApiError:
+        status = response.status_code
+        sentence, reasons = _fields(text)
+        if 300 <= status < 400:
+            sentence = f"the market answered {status}, another place; a key is not carried there"
+        after = response.headers.get("retry-after", "")
+        return ParleyApiError(
+            sentence or f"the market answered {status}",
+            status=status,
+            code=response.headers.get(f"x-{self._short_name}-error") or f"http_{status}",
+            retry_after_seconds=float(after) if _SECONDS.fullmatch(after) else None,
+            txid=response.headers.get(f"x-{self._short_name}-txid"),
+            reasons=reasons,
+        )
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """Reading the authorities takes 20 ms, once for all clients."""
+    return httpx.create_ssl_context(trust_env=False)
+
+
+def _base(text: str, allow_http: bool) -> str:
+    try:
+        url = httpx.URL(text)
+    except (httpx.InvalidURL, TypeError) as cause:
+        raise ValueError(f"{text!r} is no URL: {cause}") from cause
+    if url.scheme not in ("http", "https") or url.host == "":
+        raise ValueError(f"{text!r} is no address of a market: https://… is one")
+    if url.userinfo or url.query or url.fragment:
+        raise ValueError("the address of a market has no user, query or fragment")
+    if url.scheme == "http" and not allow_http and not _is_here(url.host):
+        raise ValueError(f"{text!r} must be https, or http of this machine: a key would be read")
+    return str(url).rstrip("/")
+
+
+def _is_here(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _text(value: str | int | float | bool) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _repeatable(error: ParleyApiError) -> bool:
+    """A key of idempotency makes a repeat the same effect; 409 `still_running` is a twin not yet
+    done.
+    """
+    return error.status in (0, 429, 502, 503, 504) or (
+        error.status == 409 and error.code == "still_running"
+    )
+
+
+async def _bounded(response: httpx.Response) -> bytes:
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise httpx.DecodingError("it is compressed, which was not asked for")
+    parts: list[bytes] = []
+    size = 0
+    async for part in response.aiter_raw():
+        size += len(part)
+        if size > MOST_ANSWER_BYTES:
+            raise httpx.DecodingError(f"it is larger than {MOST_ANSWER_BYTES} bytes")
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _fields(text: bytes) -> tuple[str | None, tuple[str, ...]]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None, ()
+    if not isinstance(value, dict):
+        return None, ()
+    sentence, reasons = value.get("error"), value.get("reasons")
+    return (
+        sentence if isinstance(sentence, str) else None,
+        tuple(each for each in reasons if isinstance(each, str)) if isinstance(reasons, list) else (),
+    )
+
+
+def _first(cause: ValidationError | RecursionError) -> str:
+    if isinstance(cause, RecursionError):
+        return "it is nested too deeply"
+    first = cause.errors(include_url=False, include_context=False, include_input=False)[0]
+    where = ".".join(str(each) for each in first["loc"]) or "the whole"
+    return f"{where[:200]}: {first['msg'][:200]}"

@@ -1,0 +1,80 @@
+"""What goes wrong on the customer's side. Each is a code and its facts."""
+
+from typing import Literal
+
+
+class ParleyError(Exception):
+    """All errors of this package but those of Python itself."""
+
+
+class ParleyApiError(ParleyError):
+    """The market answered with an error, or not at all (`status` 0)."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int,
+        code: str,
+        retry_after_seconds: float | None = None,
+        txid: str | None = None,
+        reasons: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        """HTTP status; 0 = no answer was had."""
+        self.code = code
+        """The stable machine code of the header `x-parley-error`; `no_answer`, `bad_answer`."""
+        self.retry_after_seconds = retry_after_seconds
+        self.txid = txid
+        """On a 504 of a broadcast: the transaction to look up before sending again."""
+        self.reasons = reasons
+        """On a 422 of `list_asset`: why the token can never be traded."""
+
+    @property
+    def unreachable(self) -> bool:
+        """Nobody decided anything: the market is gone, overloaded or shutting down."""
+        return self.status in (0, 429) or self.status >= 500
+
+
+class VerificationError(ParleyError):
+    """The market's answer is not what the customer's own terms come to. Never sign after this."""
+
+    def __init__(self, field: str, expected: str, got: str) -> None:
+        super().__init__(f"{field} must be {expected}; the market says {got}")
+        self.field = field
+        """Path of the field, such as `legs.b.escrow` or `txs[0].data`."""
+        self.expected = expected
+        self.got = got
+
+
+WebhookFault = Literal["bad_secret", "bad_header", "bad_signature", "bad_timestamp", "bad_body"]
+
+
+class WebhookError(ParleyError):
+    """A delivery is not to be believed. `code` says why."""
+
+    def __init__(self, code: WebhookFault, message: str) -> None:
+        super().__init__(message)
+        self.code: WebhookFault = code
+
+
+QuoteFault = Literal["refused", "stale", "superseded", "unknown", "closed"]
+
+
+class QuoteError(ParleyError):
+    """A quote on the feed did not come to be, or nobody knows (`unknown`).
+
+    refused: the market said no, `code` says why. stale: its time was over before it could be sent.
+    superseded: another price for the RFQ came after it. unknown: it was sent, and no answer came in
+    time; read the RFQ's threads. closed: the feed was closed.
+    """
+
+    def __init__(self, fault: QuoteFault, message: str, code: str | None = None) -> None:
+        super().__init__(message)
+        self.fault: QuoteFault = fault
+        self.code = code
+
+
+class FeedClosed(ParleyError):
+    """The feed was closed, or given up: the sentence says why."""

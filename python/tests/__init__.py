@@ -1,0 +1,1 @@
+"""Tests of the installed wheel, run by test/python.test.ts."""

@@ -1,0 +1,80 @@
+// The Python package as an outsider has it: its wheel, built from python/ and installed beside what
+// its lock names into an environment of its own. Asks the registry of this machine's pip.
+
+import { execFile, execFileSync } from 'node:child_process';
+import { cp, mkdir, readdir } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const source = join(import.meta.dirname, '../../python');
+/** `PARLEY_PYTHON` names others, as PATH names folders. */
+const usual = ['python3', 'python3.13', 'python3.12', 'python3.11'];
+const installMs = 180_000;
+const probe =
+  'import sys, venv, ensurepip; print(sys.version.split()[0]); sys.exit(sys.version_info < (3, 11))';
+
+/** Of 3.11 or later, which makes environments; each version once. */
+export function findPythons(): { readonly path: string; readonly version: string }[] {
+  const named = (process.env.PARLEY_PYTHON ?? '').split(delimiter).filter(Boolean);
+  const found = new Map<string, string>();
+  for (const path of named.length > 0 ? named : usual) {
+    try {
+      const stdio = ['ignore', 'pipe', 'ignore'] as const;
+      const said = execFileSync(path, ['-c', probe], { stdio: [...stdio], encoding: 'utf8' });
+      if (!found.has(said.trim())) found.set(said.trim(), path);
+    } catch {} // Missing, older, or without venv.
+  }
+  return [...found].map(([version, path]) => ({ path, version }));
+}
+
+/** Null: there is none. */
+export function findPython(): string | null {
+  return findPythons()[0]?.path ?? null;
+}
+
+export type PythonPlace = {
+  /** Of the environment. */
+  readonly python: string;
+  /** Where no source of the package is: only the wheel is found. Has its tests. */
+  readonly folder: string;
+  readonly wheel: string;
+};
+
+/** Makes it in `dir`, which is empty. */
+export async function installWheel(found: string, dir: string): Promise<PythonPlace> {
+  const environment = join(dir, 'environment');
+  const python = join(environment, 'bin/python');
+  await run(found, ['-m', 'venv', '--without-pip', environment]);
+  const install = await installer(found, python);
+  const wheels = ['--only-binary', ':all:', '--no-deps', '--no-compile', '--quiet'];
+  const lock = join(source, 'requirements-dev.txt');
+  await install([...wheels, '--require-hashes', '-r', lock]);
+  const tree = join(dir, 'tree');
+  await cp(source, tree, {
+    recursive: true,
+    filter: (path) => !/__pycache__|\.(?:mypy|pytest)_cache|\.venv/.test(path),
+  });
+  await run(python, ['-m', 'hatchling', 'build', '-t', 'wheel'], { cwd: tree });
+  const [name = ''] = await readdir(join(tree, 'dist'));
+  const wheel = join(tree, 'dist', name);
+  await install([...wheels, '--no-index', wheel]);
+  const folder = join(dir, 'empty');
+  await mkdir(folder);
+  await cp(join(tree, 'tests'), join(folder, 'tests'), { recursive: true });
+  await cp(join(tree, 'pyproject.toml'), join(folder, 'pyproject.toml'));
+  return { python, folder, wheel };
+}
+
+/** This machine's pip, which saves seconds; else one of the environment's own. */
+async function installer(found: string, python: string) {
+  const options = { timeout: installMs };
+  const own = ['-m', 'pip', '--python', python, 'install'];
+  try {
+    await run(found, [...own, '--help']);
+    return (args: readonly string[]) => run(found, [...own, ...args], options);
+  } catch {
+    await run(python, ['-m', 'ensurepip']);
+    return (args: readonly string[]) => run(python, ['-m', 'pip', 'install', ...args], options);
+  }
+}
