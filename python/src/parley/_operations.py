@@ -839,7 +839,7 @@ class Operations(Caller):
         *,
         base_asset_id: str,
         quote_asset_id: str,
-        levels: list[m.PublishLevelsLevel],
+        levels: list[m.WantedLevel],
         idempotency_key: str | None = None,
     ) -> m.PublishedLevels:
         """Publish the prices at which you would quote a pair, in place of those before.

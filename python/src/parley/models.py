@@ -1537,8 +1537,8 @@ class ProvenWallet(Answer):
     """counts beyond giving: may receive"""
 
 
-class PublishLevelsLevel(Body):
-    """one level"""
+class WantedLevel(Body):
+    """A level that is to be shown."""
 
     direction: Literal["sell_base", "buy_base"]
     """what the taker does with the base asset: `sell_base` is the maker’s bid, `buy_base` its
@@ -1561,7 +1561,7 @@ class PublishLevels(Body):
     """UUID of the base asset"""
     quote_asset_id: str
     """UUID of the quote asset"""
-    levels: list[PublishLevelsLevel]
+    levels: list[WantedLevel]
     """all levels of yours on this pair, in place of those before; none withdraws them"""
 
 
