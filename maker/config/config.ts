@@ -207,7 +207,6 @@ function pairConfig(
   };
 }
 
-
 function levelsOf(
   fields: Fields,
   decimals: number,
