@@ -237,7 +237,6 @@ const thread = readTool({
     prices: z.array(
       z.object({ by: z.enum(['you', 'them']), price: shape.amountOut, at: z.string() }),
     ),
-    otherSide: shape.standingOut,
   }),
   run: async (desk, { threadId }) => {
     const names = await desk.names();
@@ -249,7 +248,8 @@ const thread = readTool({
       price: amountOf(quoteAmount, names.of(found.rfq.quoteAssetId)),
       at: word(at),
     }));
-    return { thread: view, prices, otherSide: standingView(record) ?? view.otherSide };
+    const otherSide = standingView(record) ?? view.otherSide;
+    return { thread: { ...view, otherSide }, prices };
   },
 });
 
