@@ -116,7 +116,8 @@ export function createDriver({ cli, session, own, client, note }: Made): Driver 
     let isBegun = false;
     try {
       const quiet = { ...cli, err: () => {} };
-      const [swap] = await dueSwaps(quiet, session, own.store, client, [swapId]);
+      const { due } = await dueSwaps(quiet, session, own.store, client, [swapId]);
+      const [swap] = due;
       if (swap === undefined) throw unknownSwap(swapId);
       // One that was given up meanwhile goes on without the market.
       await stop(swapId);

@@ -147,6 +147,13 @@ test('the maker starts from its own package in an empty folder, and names what i
     assert.match(stderr, /market\.login: is missing/);
     return code === 2;
   });
+  for (const { path } of otherNodes().filter((each) => each.version.startsWith('v20.'))) {
+    const old = run(path, [bin, 'maker.toml'], { cwd: folder, env });
+    await assert.rejects(old, ({ code, stderr }: { code: number; stderr: string }) => {
+      assert.match(stderr, /^parley-maker needs Node 22\.12 or later, and this is Node 20\./);
+      return code === 1;
+    });
+  }
 });
 
 test('the command line runs from its own package in an empty folder, on each Node', async () => {

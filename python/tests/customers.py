@@ -1,6 +1,7 @@
 """Customers of the market, each with keys of its own."""
 
 import asyncio
+import os
 import secrets
 
 from parley import models as m
@@ -11,6 +12,11 @@ from parley.signers import EvmSigner, bitcoin_signer, evm_signer
 
 LIMIT = 120.0
 """Seconds for what takes one: test files share two cores."""
+
+
+def runs(usual: int) -> int:
+    """Of a property: more where PARLEY_FUZZ_RUNS says so, 60 of those of parley.verify."""
+    return max(1, usual * int(os.environ.get("PARLEY_FUZZ_RUNS", "60")) // 60)
 
 
 async def customer(market: ParleyClient) -> tuple[ParleyClient, EvmSigner]:

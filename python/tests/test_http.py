@@ -17,6 +17,8 @@ from parley import _http
 from parley.client import ParleyClient
 from parley.errors import ParleyApiError
 
+from .customers import runs
+
 pytestmark = pytest.mark.anyio
 
 OF_FAMILY: dict[str, Any] = {"login": None, "proven": []}
@@ -239,7 +241,7 @@ PRINTABLE = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size
 
 
 @given(st.integers(200, 599), st.binary(max_size=300) | JSON, HEADERS, PRINTABLE)
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=runs(30), deadline=None, suppress_health_check=list(HealthCheck))
 def test_whatever_comes_the_error_is_ours(
     status: int, body: bytes, header: str, value: str
 ) -> None:

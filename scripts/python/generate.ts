@@ -203,7 +203,8 @@ function methodOf({ path, method, operation, models, unions }: Told): string {
     ...inPath.map(({ name, type }) => `        ${snake(name)}: ${type},`),
     ...(all.length === 0 ? [] : ['        *,']),
     ...all.map(({ name, type, isNeeded }) => {
-      return `        ${snake(name)}: ${type}${isNeeded ? '' : ' | None = None'},`;
+      const whole = isNeeded ? type : `${type.replace(/ \| None$/, '')} | None = None`;
+      return `        ${snake(name)}: ${whole},`;
     }),
     `    ) -> ${answer}:`,
     ...docstring(saidOf(operation, [...inPath, ...all]), '        '),

@@ -76,6 +76,23 @@ test('the reference page loads from this origin only', async () => {
   assert.ok((await readFile(file, 'utf8')).includes(digest));
 });
 
+test('every guide that the reference names is a page of this server, and links to pages', async () => {
+  const named = [...`${golden.api}${golden.account}`.matchAll(/"url": "(\/guides\/[^"]+)"/g)];
+  const urls = new Set(['/guides', '/guides/api', ...named.map(([, url = '']) => url)]);
+  assert.ok(urls.size > 8, [...urls].join());
+  for (const url of urls) {
+    const page = await edge.app.inject(url);
+    assert.equal(page.statusCode, 200, url);
+    assert.match(String(page.headers['content-security-policy']), /default-src 'none'/);
+    for (const [, target = ''] of page.body.matchAll(/(?:href|src)="(\/[^"#]*)/g)) {
+      assert.equal((await edge.app.inject(target)).statusCode, 200, `${url}: ${target}`);
+    }
+  }
+  for (const url of ['/guides/none', '/guides/..%2fREADME', '/guides/decisions%2fREADME']) {
+    assert.equal((await edge.app.inject(url)).statusCode, 404, url);
+  }
+});
+
 test('a browser that opens the bare address is led to the reference, by a relative path', async () => {
   for (const url of ['/v1', '/v1/']) {
     const answer = await edge.app.inject(url);

@@ -100,7 +100,9 @@ export function describe(surface: Surface, operations: readonly Operation[], nam
     },
     servers: [{ url: '/', description: 'this server' }],
     security: surface.security,
-    tags: Object.entries(surface.tags).map(([name, description]) => ({ name, description })),
+    tags: Object.entries(surface.tags).map(([name, description]) => {
+      return { name, description, ...externalDocs(description) };
+    }),
     paths: { ...paths, ...surface.paths },
     ...webhooks,
     components: {
@@ -162,12 +164,19 @@ function describeOperation(
     summary: summary.replace(/\.$/, ''),
     description: about + scope,
     tags: [operation.tag],
+    ...externalDocs(about),
     ...(security === null ? {} : { security }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: bodyOf(body, components, request.body) }),
     responses,
     ...(snippets === null ? {} : { 'x-codeSamples': snippets }),
   };
+}
+
+/** The guide that a text names. */
+function externalDocs(text: string): Json {
+  const [path, name] = /\bdocs\/([a-z-]+)\.md\b/.exec(text) ?? [];
+  return path === undefined ? {} : { externalDocs: { url: `/guides/${name}`, description: path } };
 }
 
 /** What has no field that must be there may be left out whole. */
@@ -330,6 +339,7 @@ const apiTags = {
   assets: 'What may be traded, and how a token is listed. Guide: docs/listing.md.',
   rules: 'What times are computed from. Guide: docs/timelocks.md.',
   pairs: 'What a trade means and costs, and what others traded at. Guide: docs/lifecycle.md.',
+  levels: 'Indicative prices of makers. Guide: docs/levels.md.',
   market: 'Whether the market works. Guide: docs/limits.md.',
   rfqs: 'Requests for quote: the book. Guide: docs/lifecycle.md; for makers docs/feed.md.',
   threads: 'Quotes, and the negotiation that each one opens. Guide: docs/lifecycle.md.',
@@ -348,7 +358,8 @@ export function describeApi(operations: readonly Operation[], settings: Named): 
       'base units; times are RFC 3339 UTC; the service never holds a key of yours. An optional ' +
       'field of a body may be null, as if it were left out. Guides: ' +
       'docs/lifecycle.md (a swap from end to end), docs/dont-trust-verify.md (what to check by ' +
-      'yourself), docs/errors.md (each code, and what to do next), docs/limits.md.',
+      'yourself), docs/errors.md (each code, and what to do next), docs/limits.md. All of them: ' +
+      '[guides](/guides); how to begin: [docs/api.md](/guides/api).',
     errors: apiErrors,
     tags: apiTags,
     security: [{ bearer: [] }, { apiKey: [] }],

@@ -102,7 +102,7 @@ function referenceOf(productName: string): string {
 }
 
 /** Text inside HTML, in elements and in quoted attributes. */
-function escapeHtml(text: string): string {
+export function escapeHtml(text: string): string {
   return text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')

@@ -21,9 +21,15 @@ COUNTS = os.environ["PARLEY_COUNTS"]
 ASSETS = json.loads(os.environ["PARLEY_SOAK_ASSETS"])
 """Of each asset the amount that is traded."""
 
+SECRETS = json.loads(os.environ["PARLEY_SECRETS"])
+"""By hash-lock, of the swaps that were there before."""
+
+PROOFS = {f"prove{name}Wallet": name.lower() for name in ("Evm", "Tron", "Bitcoin", "Solana")}
 MAKERS = {"quoteRfq", "quoteMany", "withdrawQuote", "withdrawQuotes", "listQuotes"}
 
 threads: dict[str, dict] = {}
+askers: dict[str, str] = {}
+owners: dict[str, str] = {}
 swaps: dict[str, dict] = {}
 built: list[tuple[str, dict, str]] = []
 answers: Counter[str] = Counter()
@@ -57,6 +63,8 @@ def asker(case, operation: str) -> str:
         return "maker" if leg == "a" else "taker"
     if operation == "buildClaim" and leg in ("a", "b"):
         return "taker" if leg == "a" else "maker"
+    if operation == "removeWallet":
+        return owners.get((case.path_parameters or {}).get("address", ""), "taker")
     if operation in MAKERS:
         return "maker"
     if operation in ("createRfq", "cancelRfq"):
@@ -67,15 +75,22 @@ def asker(case, operation: str) -> str:
 def fill(case, operation: str, who: str) -> None:
     body = case.body if isinstance(case.body, dict) else None
     path = case.path_parameters or {}
+    if operation in ("buildFund", "buildClaim", "buildRefund"):
+        case.query = {}
+    if operation in PROOFS:
+        case.body = desk("prove", who=who, family=PROOFS[operation]) or case.body
+    if operation == "mintKey":
+        case.body = desk("mint") or case.body
     if body is None:
         return
+    if operation == "buildFund":
+        body.clear()
     if operation == "createRfq":
-        known = [each for each in ASSETS if each["id"] == body.get("baseAssetId")]
-        if known:
-            body["baseAmount"] = known[0]["amount"]
-            for name in ("visibility", "targetAddress", "askAmount", "minSettled"):
-                body.pop(name, None)
-    if operation == "quoteRfq":
+        base, quote = ASSETS
+        body.update(baseAssetId=base["id"], baseAmount=base["amount"], quoteAssetId=quote["id"])
+        for name in ("visibility", "targetAddress", "askAmount", "minSettled"):
+            body.pop(name, None)
+    if operation in ("quoteRfq", "proposePrice"):
         body["quoteAmount"] = ASSETS[1]["amount"]
         body.pop("validForSeconds", None)
     if operation == "acceptPrice":
@@ -91,7 +106,7 @@ def fill(case, operation: str, who: str) -> None:
         swap = swaps.get(str(path.get("id")))
         body.pop("relay", None)
         if swap is not None:
-            body["secret"] = secret_of(swap["threadId"])
+            body["secret"] = SECRETS.get(swap["hashlock"]) or secret_of(swap["threadId"])
 
 
 def sign(case) -> str | None:
@@ -100,37 +115,41 @@ def sign(case) -> str | None:
         if not built:
             return None
         who, material, secret = built.pop()
+    signed = desk("sign", who=who, material=material, secret=secret)
+    if signed is None:
+        return None
+    case.body = signed
+    return who
+
+
+def desk(what: str, **asked) -> dict | None:
     try:
-        answer = requests.post(
-            f"{DESK}/sign",
-            json={"who": who, "material": material, "secret": secret},
-            timeout=30,
-        )
+        answer = requests.post(f"{DESK}/{what}", json=asked, timeout=30)
     except requests.RequestException:
         return None
-    if answer.status_code != 200:
-        return None
-    case.body = answer.json()
-    return who
+    return answer.json() if answer.status_code == 200 else None
 
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
     operation = operation_of(case)
     who = asker(case, operation)
-    if is_right(case):
+    # One in four is sent as it was drawn.
+    if is_right(case) and turn % 4 != 0:
         fill(case, operation, who)
         if operation == "broadcast":
             who = sign(case) or who
-    case._who = who
-    # What is to be refused without a key is asked without one.
-    if case.headers is not None and "Authorization" in case.headers:
-        case.headers["Authorization"] = f"Bearer {KEYS[who]['key']}"
+    askers[case.id] = who
+    # What is to be refused without a key, or with another one, is asked so.
+    headers = case.headers or {}
+    if headers.get("Authorization") == f"Bearer {KEYS['taker']['key']}":
+        headers["Authorization"] = f"Bearer {KEYS[who]['key']}"
 
 
 @schemathesis.hook
 def after_call(context, case, response):
     operation = operation_of(case)
+    who = askers.pop(case.id, "taker")
     with lock:
         answers[f"{operation} {response.status_code}"] += 1
     if response.status_code >= 300:
@@ -142,12 +161,12 @@ def after_call(context, case, response):
     if not isinstance(body, dict):
         return
     with lock:
-        learn(operation, case, body)
+        learn(operation, case, body, who)
         with open(COUNTS, "w") as file:
             json.dump({"answers": answers, "statuses": statuses}, file)
 
 
-def learn(operation: str, case, body: dict) -> None:
+def learn(operation: str, case, body: dict, who: str) -> None:
     for thread in [body.get("thread"), body, *(body.get("threads") or [])]:
         if isinstance(thread, dict) and "initiator" in thread and "rfqId" in thread:
             threads[thread["id"]] = thread
@@ -155,9 +174,11 @@ def learn(operation: str, case, body: dict) -> None:
         if isinstance(swap, dict) and "hashlock" in swap and "threadId" in swap:
             swaps[swap["id"]] = swap
             statuses[swap["status"]] += 1
+    if operation in PROOFS:
+        owners[body["address"]] = who
     if operation in ("buildFund", "buildClaim", "buildRefund") and "sign" in body:
         secret = case.body.get("secret", "") if isinstance(case.body, dict) else ""
-        built.append((case._who, body, secret))
+        built.append((who, body, secret))
 
 
 @schemathesis.auth()

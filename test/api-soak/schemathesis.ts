@@ -10,8 +10,11 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Material } from '../../chains/interface/material.ts';
+import type { Family } from '../../core/families.ts';
 import { Misused, parsed, understood, wholeNumber } from '../../scripts/command.ts';
+import { newKeys, walletsOf } from '../../scripts/demo/people.ts';
 import { signedBy } from '../../scripts/wallet-keys.ts';
+import { linkMessage, mintMessage } from '../../sdk/keys.ts';
 import { type Customer, newCustomer } from '../support/customers.ts';
 import { agreed, amounts, fund } from '../support/deals.ts';
 import { type Stage, startStage } from '../support/stage.ts';
@@ -35,28 +38,44 @@ function understand(args: string[]) {
 }
 
 type Desk = { readonly url: string; close(): void };
-type Asked = { readonly who: string; readonly material: Material; readonly secret: string };
+type Customers = Readonly<Record<'taker' | 'maker', Customer>>;
+type Asked = {
+  readonly who: keyof Customers;
+  readonly material: Material;
+  readonly secret: string;
+  readonly family: Family;
+};
 
-/** Signs what a customer was given, as its wallet would. */
-async function openDesk(
-  stage: Stage,
-  customers: Readonly<Record<string, Customer>>,
-): Promise<Desk> {
-  const sign = async ({ who, material, secret }: Asked) => {
-    const customer = customers[who];
-    if (customer === undefined) throw new Error(`${who} is nobody`);
-    const { rpcUrl } = stage.place[material.family];
-    const signed = await signedBy(customer.keys, material, rpcUrl, 0);
-    const takesSecret = material.sign === 'btc-sighash' && secret !== '';
-    const whole =
-      takesSecret && typeof signed !== 'string' ? { ...signed, preimageHex: secret } : signed;
-    return { chain: material.chain, signed: whole };
+/** Signs what a customer was given, as its wallet would, and proves new wallets. */
+async function openDesk(stage: Stage, customers: Customers): Promise<Desk> {
+  const actions: Readonly<Record<string, (asked: Asked) => Promise<unknown>>> = {
+    '/sign': async ({ who, material, secret }) => {
+      const { rpcUrl } = stage.place[material.family];
+      const signed = await signedBy(customers[who].keys, material, rpcUrl, 0);
+      const takesSecret = material.sign === 'btc-sighash' && secret !== '';
+      const whole =
+        takesSecret && typeof signed !== 'string' ? { ...signed, preimageHex: secret } : signed;
+      return { chain: material.chain, signed: whole };
+    },
+    '/prove': async ({ who, family }) => {
+      const wallet = walletsOf(stage.place, newKeys())[family];
+      const { nonce } = await customers[who].client.walletNonce('link');
+      const message = linkMessage({ address: wallet.address, nonce });
+      return { address: wallet.address, message, signature: await wallet.signMessage(message) };
+    },
+    '/mint': async () => {
+      const { address, family, ...wallet } = walletsOf(stage.place, newKeys()).evm;
+      const { nonce } = await customers.taker.client.mintNonce();
+      const message = mintMessage({ address, nonce });
+      return { rail: family, address, message, signature: await wallet.signMessage(message) };
+    },
   };
   const server: Server = createServer((request, response) => {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
     request.on('end', () => {
-      sign(JSON.parse(Buffer.concat(parts).toString()) as Asked).then(
+      const action = actions[request.url ?? ''];
+      action?.(JSON.parse(Buffer.concat(parts).toString()) as Asked).then(
         (body) => response.writeHead(200).end(JSON.stringify(body)),
         (error: unknown) => response.writeHead(400).end(String(error)),
       );
@@ -69,8 +88,31 @@ async function openDesk(
   return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
 }
 
+/** Swaps in the middle, where a walk may begin; their secrets by hashlock. */
+async function begun(stage: Stage, { taker, maker }: Customers): Promise<Record<string, string>> {
+  const pair = [taker, maker] as const;
+  const late = await agreed(stage, pair, 'BTC', 'ETH');
+  await fund(stage, late, 'initiator');
+  const { refundAt } = (await taker.client.swap(late.id)).deadlines;
+  await stage.move(Math.max(refundAt.a, refundAt.b) - stage.now() + 7_200);
+  const deals = [
+    await agreed(stage, pair, 'TRX', 'ETH'),
+    await agreed(stage, pair, 'SOL', 'EVM dollar'),
+    await agreed(stage, pair, 'BTC', 'TRON dollar'),
+  ] as const;
+  await fund(stage, deals[0], 'both');
+  await fund(stage, deals[1], 'initiator');
+  const secrets = await Promise.all(
+    deals.map(async ({ hashlock }) => {
+      const kept = await Promise.all([taker, maker].map(({ store }) => store.getSecret(hashlock)));
+      return [hashlock, kept.find((each) => typeof each === 'string') ?? ''] as const;
+    }),
+  );
+  return Object.fromEntries(secrets);
+}
+
 /** Who asks, and what a trade is of: the first asset is sold for the second. */
-function given(stage: Stage, customers: Readonly<Record<string, Customer>>) {
+function given(stage: Stage, customers: Customers) {
   const keys = Object.entries(customers).map(([name, { key, evm, bitcoin, tron, solana }]) => {
     const { place } = stage;
     const addresses = {
@@ -83,7 +125,7 @@ function given(stage: Stage, customers: Readonly<Record<string, Customer>>) {
   });
   const { taker } = customers;
   const traded = (['BTC', 'ETH'] as const).map((coin) => ({
-    id: taker?.assets[coin].id,
+    id: taker.assets[coin].id,
     amount: `${amounts[coin]}`,
   }));
   return { keys: Object.fromEntries(keys), traded };
@@ -92,9 +134,9 @@ function given(stage: Stage, customers: Readonly<Record<string, Customer>>) {
 async function run(
   command: string,
   args: readonly string[],
+  cwd: string,
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
-  const cwd = import.meta.dirname;
   const child: ChildProcess = spawn(command, args, { cwd, env, stdio: 'inherit' });
   return await new Promise((resolve, reject) => {
     child.on('error', reject);
@@ -129,33 +171,35 @@ async function summary(file: string, url: string): Promise<{ line: string; never
 }
 
 async function main({ seconds, seed }: NonNullable<ReturnType<typeof understand>>) {
-  const bin = await environment();
   const dir = await mkdtemp(join(tmpdir(), 'parley-schemathesis-'));
   const stage = await startStage();
   try {
+    const bin = await environment(join(dir, 'environment'));
     await stage.startServer();
     const taker = await newCustomer(stage, 'taker', 'evm');
     const maker = await newCustomer(stage, 'maker', 'evm');
     const customers = { taker, maker };
-    const pair = [taker, maker] as const;
-    // Where a walk begins in the middle.
-    await agreed(stage, pair, 'BTC', 'ETH');
-    await fund(stage, await agreed(stage, pair, 'TRX', 'ETH'), 'both');
+    const secrets = await begun(stage, customers);
     const desk = await openDesk(stage, customers);
     stage.undo(desk.close);
     const { keys, traded } = given(stage, customers);
     const counts = join(dir, 'counts.json');
     const env = {
       ...process.env,
+      SCHEMATHESIS_HOOKS: 'hooks',
+      PYTHONPATH: import.meta.dirname,
+      PYTHONDONTWRITEBYTECODE: '1',
       PARLEY_KEYS: JSON.stringify(keys),
+      PARLEY_SECRETS: JSON.stringify(secrets),
       PARLEY_DESK: desk.url,
       PARLEY_COUNTS: counts,
       PARLEY_SOAK_ASSETS: JSON.stringify(traded),
     };
+    const config = join(import.meta.dirname, 'schemathesis.toml');
     const url = `${stage.url}/v1/openapi.json`;
-    const args = ['--config-file', 'schemathesis.toml', 'run', url, '--no-color', ...seed];
+    const args = ['--config-file', config, 'run', url, '--no-color', ...seed];
     const limits = ['--continue-on-failure', '--max-time', `${seconds}`];
-    const code = await run(join(bin, 'schemathesis'), [...args, ...limits], env);
+    const code = await run(join(bin, 'schemathesis'), [...args, ...limits], dir, env);
     const { line, never } = await summary(counts, stage.url);
     console.log(`schemathesis: ${line}`);
     if (never.length > 0) console.error(`never asked: ${never.join(' ')}`);

@@ -97,7 +97,7 @@ class Operations(Caller):
         address: str,
         message: str,
         signature: str,
-        authorization: m.Authorization | None | None = None,
+        authorization: m.Authorization | None = None,
         idempotency_key: str | None = None,
     ) -> m.ProvenWallet:
         """Prove a wallet of the family evm. With it the account may trade; it may receive too
@@ -128,7 +128,7 @@ class Operations(Caller):
         address: str,
         message: str,
         signature: str,
-        authorization: m.Authorization | None | None = None,
+        authorization: m.Authorization | None = None,
         idempotency_key: str | None = None,
     ) -> m.ProvenWallet:
         """Prove a wallet of the family tron. With it the account may trade; it may receive too
@@ -159,7 +159,7 @@ class Operations(Caller):
         address: str,
         message: str,
         signature: str,
-        authorization: m.Authorization | None | None = None,
+        authorization: m.Authorization | None = None,
         idempotency_key: str | None = None,
     ) -> m.ProvenWallet:
         """Prove a wallet of the family bitcoin. With it the account may trade; it may receive
@@ -190,7 +190,7 @@ class Operations(Caller):
         address: str,
         message: str,
         signature: str,
-        authorization: m.Authorization | None | None = None,
+        authorization: m.Authorization | None = None,
         idempotency_key: str | None = None,
     ) -> m.ProvenWallet:
         """Prove a wallet of the family solana. With it the account may trade; it may receive
@@ -501,10 +501,10 @@ class Operations(Caller):
         base_amount: int,
         quote_asset_id: str,
         ttl_seconds: int,
-        visibility: Literal["public", "private"] | None | None = None,
-        ask_amount: int | None | None = None,
-        target_address: str | None | None = None,
-        min_settled: int | None | None = None,
+        visibility: Literal["public", "private"] | None = None,
+        ask_amount: int | None = None,
+        target_address: str | None = None,
+        min_settled: int | None = None,
         idempotency_key: str | None = None,
     ) -> m.RfqReply:
         """Ask for quotes. Makers see a public RFQ on the feed at once; it ends by itself after
@@ -653,7 +653,7 @@ class Operations(Caller):
         id: str,
         *,
         quote_amount: int,
-        valid_for_seconds: int | None | None = None,
+        valid_for_seconds: int | None = None,
         idempotency_key: str | None = None,
     ) -> m.ThreadReply:
         """Name another price. Both acceptances end.
@@ -679,8 +679,8 @@ class Operations(Caller):
         id: str,
         *,
         quote_amount: int,
-        hashlock: str | None | None = None,
-        rules: m.AcceptedRules | None | None = None,
+        hashlock: str | None = None,
+        rules: m.AcceptedRules | None = None,
         idempotency_key: str | None = None,
     ) -> m.AcceptReply:
         """Commit to the current price. When both sides have, the swap exists. The initiator
@@ -724,11 +724,11 @@ class Operations(Caller):
     async def withdraw_quotes(
         self,
         *,
-        after: str | None | None = None,
+        after: str | None = None,
         idempotency_key: str | None = None,
     ) -> m.WithdrawReply:
         """Take back all your open quotes, oldest first, up to 500 in one request. Those that
-        your own acceptance binds you to stay. Needs the scope `maker`.
+        your own acceptance binds you to stay.
 
         after: `next` of the answer before; left out: from the oldest on
         """
@@ -747,8 +747,8 @@ class Operations(Caller):
         id: str,
         *,
         quote_amount: int,
-        valid_for_seconds: int | None | None = None,
-        unless_accepted: bool | None | None = None,
+        valid_for_seconds: int | None = None,
+        unless_accepted: bool | None = None,
         idempotency_key: str | None = None,
     ) -> m.ThreadReply:
         """Quote a price. The first one opens a thread; later ones move its price. Needs the
@@ -790,6 +790,131 @@ class Operations(Caller):
             body=m.QuotesBody(
                 quotes=quotes,
             ),
+            idempotency_key=idempotency_key,
+        )
+
+    async def list_levels(
+        self,
+        *,
+        direction: Literal["sell_base", "buy_base"],
+        base_asset_id: str,
+        quote_asset_id: str,
+        base_amount: int | None = None,
+        min_settled: int | None = None,
+        maker_id: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> m.LevelList:
+        """Prices at which makers say that they would quote, the best for the taker first. They
+        are published by choice and bind nobody: ask for quotes.
+
+        direction: what the taker does with the base asset: `sell_base` is the maker’s bid,
+        `buy_base` its ask
+        base_asset_id: UUID of the base asset
+        quote_asset_id: UUID of the quote asset
+        base_amount: only levels that are for so much of the base asset
+        min_settled: only of makers with at least so many settled swaps
+        maker_id: only of this account
+        limit: how many at most
+        cursor: `nextCursor` of the page before
+        """
+        return await self._call(
+            "GET",
+            "/v1/levels",
+            m.LevelList,
+            query={
+                "direction": direction,
+                "baseAssetId": base_asset_id,
+                "quoteAssetId": quote_asset_id,
+                "baseAmount": base_amount,
+                "minSettled": min_settled,
+                "makerId": maker_id,
+                "limit": limit,
+                "cursor": cursor,
+            },
+        )
+
+    async def publish_levels(
+        self,
+        *,
+        base_asset_id: str,
+        quote_asset_id: str,
+        levels: list[m.PublishLevelsLevel],
+        idempotency_key: str | None = None,
+    ) -> m.PublishedLevels:
+        """Publish the prices at which you would quote a pair, in place of those before.
+        Everybody reads them with your account and standing. They bind nobody. Needs the
+        scope `maker`.
+
+        base_asset_id: UUID of the base asset
+        quote_asset_id: UUID of the quote asset
+        levels: all levels of yours on this pair, in place of those before; none withdraws
+        them
+        """
+        return await self._call(
+            "POST",
+            "/v1/levels",
+            m.PublishedLevels,
+            body=m.PublishLevels(
+                base_asset_id=base_asset_id,
+                quote_asset_id=quote_asset_id,
+                levels=levels,
+            ),
+            idempotency_key=idempotency_key,
+        )
+
+    async def list_levels_openly(
+        self,
+        *,
+        direction: Literal["sell_base", "buy_base"],
+        base_asset_id: str,
+        quote_asset_id: str,
+        base_amount: int | None = None,
+        min_settled: int | None = None,
+        maker_id: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> m.LevelList:
+        """Prices at which makers say that they would quote, the best for the taker first. They
+        are published by choice and bind nobody: ask for quotes. Needs no key.
+
+        direction: what the taker does with the base asset: `sell_base` is the maker’s bid,
+        `buy_base` its ask
+        base_asset_id: UUID of the base asset
+        quote_asset_id: UUID of the quote asset
+        base_amount: only levels that are for so much of the base asset
+        min_settled: only of makers with at least so many settled swaps
+        maker_id: only of this account
+        limit: how many at most
+        cursor: `nextCursor` of the page before
+        """
+        return await self._call(
+            "GET",
+            "/market/levels",
+            m.LevelList,
+            query={
+                "direction": direction,
+                "baseAssetId": base_asset_id,
+                "quoteAssetId": quote_asset_id,
+                "baseAmount": base_amount,
+                "minSettled": min_settled,
+                "makerId": maker_id,
+                "limit": limit,
+                "cursor": cursor,
+            },
+            needs_key=False,
+        )
+
+    async def withdraw_levels(
+        self,
+        *,
+        idempotency_key: str | None = None,
+    ) -> m.WithdrawnLevels:
+        """Withdraw all levels of yours, of every pair. Needs the scope `maker`."""
+        return await self._call(
+            "POST",
+            "/v1/levels/withdraw",
+            m.WithdrawnLevels,
             idempotency_key=idempotency_key,
         )
 
@@ -838,8 +963,8 @@ class Operations(Caller):
         *,
         chain: str,
         address: str,
-        leg: Literal["a", "b"] | None | None = None,
-        key_signature: str | None | None = None,
+        leg: Literal["a", "b"] | None = None,
+        key_signature: str | None = None,
         idempotency_key: str | None = None,
     ) -> m.SwapReply:
         """Your address on one chain of the swap. It is paid where you receive, and refunded
@@ -873,9 +998,9 @@ class Operations(Caller):
         fee_rate: float | None = None,
         allowance: Literal["exact", "standing"] | None = None,
         sign: Literal["authorization"] | None = None,
-        relay: bool | None | None = None,
-        signature: str | None | None = None,
-        escrow: str | None | None = None,
+        relay: bool | None = None,
+        signature: str | None = None,
+        escrow: str | None = None,
         idempotency_key: str | None = None,
     ) -> m.FundReply:
         """Unsigned funding of your leg, or its sending by your signature (`relay`). Ways to
@@ -920,7 +1045,7 @@ class Operations(Caller):
         *,
         secret: str,
         fee_rate: float | None = None,
-        relay: bool | None | None = None,
+        relay: bool | None = None,
         idempotency_key: str | None = None,
     ) -> m.ClaimReply:
         """Unsigned claim of the leg that pays you, or its sending (`relay`). It reveals the
@@ -986,7 +1111,7 @@ class Operations(Caller):
         leg: str,
         *,
         transactions: list[str],
-        escrow: str | None | None = None,
+        escrow: str | None = None,
         idempotency_key: str | None = None,
     ) -> m.ScheduledReply:
         """Bitcoin: signed refunds of your leg at rising fees. They are kept, and sent when they
@@ -1059,7 +1184,7 @@ class Operations(Caller):
         self,
         *,
         url: str,
-        events: list[str] | None | None = None,
+        events: list[str] | None = None,
         idempotency_key: str | None = None,
     ) -> m.RegisteredWebhook:
         """Where your events are sent. The secret that signs them is given once.

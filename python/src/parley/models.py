@@ -249,7 +249,7 @@ class Thread(Answer):
     """when it last changed: RFC 3339, UTC, milliseconds"""
 
 
-class LegLane(Answer):
+class SwapLegLane(Answer):
     """where contracts hold the escrows (EVM, TRON): a word of the funder"""
 
     contract: str | None = None
@@ -260,7 +260,7 @@ class LegLane(Answer):
     """how often it was taken"""
 
 
-class LegScheduledRefunds(Answer):
+class SwapLegScheduledRefunds(Answer):
     """Bitcoin, to the funder alone: signed refunds, sent when due"""
 
     count: int
@@ -273,7 +273,7 @@ class LegScheduledRefunds(Answer):
     """the last of them that was sent"""
 
 
-class LegRentLeft(Answer):
+class SwapLegRentLeft(Answer):
     """Solana: what a claim left of the deposit of the funder"""
 
     lamports: str
@@ -282,7 +282,7 @@ class LegRentLeft(Answer):
     """Unix seconds: from when on `refund` gives it to the funder; null: at once"""
 
 
-class LegFormerEscrowScheduledRefunds(Answer):
+class SwapLegFormerEscrowScheduledRefunds(Answer):
     """Bitcoin, to the funder alone: signed refunds, sent when due"""
 
     count: int
@@ -295,7 +295,7 @@ class LegFormerEscrowScheduledRefunds(Answer):
     """the last of them that was sent"""
 
 
-class LegFormerEscrow(Answer):
+class SwapLegFormerEscrow(Answer):
     """A former escrow."""
 
     escrow: str
@@ -306,11 +306,11 @@ class LegFormerEscrow(Answer):
     """transaction id of the refund"""
     refunded_by: Annotated[Literal["party", "keeper"], AnyWord] | None
     """who sent `refundTx`; keeper: the market, for a party"""
-    scheduled_refunds: LegFormerEscrowScheduledRefunds | None
+    scheduled_refunds: SwapLegFormerEscrowScheduledRefunds | None
     """Bitcoin, to the funder alone: signed refunds, sent when due"""
 
 
-class Leg(Answer):
+class SwapLeg(Answer):
     """One side of a swap: an escrow on one chain."""
 
     leg: Annotated[Literal["a", "b"], AnyWord]
@@ -346,7 +346,7 @@ class Leg(Answer):
     """Unix seconds: claims before, refunds from then on"""
     escrow: str | None
     """null until both addresses of the leg are known"""
-    lane: LegLane | None
+    lane: SwapLegLane | None
     """where contracts hold the escrows (EVM, TRON): a word of the funder"""
     redeem_script: str | None
     """Bitcoin: witness script, hex"""
@@ -368,7 +368,7 @@ class Leg(Answer):
     """transaction id of the refund"""
     refunded_by: Annotated[Literal["party", "keeper"], AnyWord] | None
     """who sent `refundTx`; keeper: the market, for a party"""
-    scheduled_refunds: LegScheduledRefunds | None
+    scheduled_refunds: SwapLegScheduledRefunds | None
     """Bitcoin, to the funder alone: signed refunds, sent when due"""
     confirmations: int
     """of the last of these transactions"""
@@ -376,17 +376,17 @@ class Leg(Answer):
     """from which on it counts"""
     balance: Amount
     """base units in the escrow now, as last seen"""
-    rent_left: LegRentLeft | None
+    rent_left: SwapLegRentLeft | None
     """Solana: what a claim left of the deposit of the funder"""
-    former_escrows: list[LegFormerEscrow]
+    former_escrows: list[SwapLegFormerEscrow]
     """escrows this leg moved off; refundable with ?escrow="""
 
 
 class SwapLegs(Answer):
     """what each side funds"""
 
-    a: Leg
-    b: Leg
+    a: SwapLeg
+    b: SwapLeg
 
 
 class DeadlinesRefundAt(Answer):
@@ -1147,6 +1147,42 @@ class LegCosts(Answer):
     """Solana: beside the amount"""
 
 
+class Level(Answer):
+    """A price at which a maker would quote. It promises nothing."""
+
+    maker_id: str
+    """UUID of the account that published it; `makerId` of its quotes"""
+    maker_standing: Standing | None
+    """how it kept its agreements; null: nobody has counted yet"""
+    direction: Annotated[Literal["sell_base", "buy_base"], AnyWord]
+    """what the taker does with the base asset: `sell_base` is the maker’s bid, `buy_base` its
+    ask
+    """
+    base_asset_id: str
+    """UUID of the base asset"""
+    quote_asset_id: str
+    """UUID of the quote asset"""
+    base_amount: Amount
+    """the size: RFQs of up to so many base units of the base asset"""
+    quote_amount: Amount
+    """for all of `baseAmount`, in base units of the quote asset: their quotient is the price"""
+    least_base_amount: Amount | None
+    """RFQs of at least so much of the base asset; null: any"""
+    published_at: AwareDatetime
+    """when it was published: RFC 3339, UTC, milliseconds"""
+    expires_at: AwareDatetime
+    """when it ends: RFC 3339, UTC, milliseconds"""
+
+
+class LevelList(Answer):
+    """A page of levels, the best price for the taker first."""
+
+    levels: list[Level]
+    """the levels of this page"""
+    next_cursor: str | None
+    """what the next page is asked for with; null on the last page"""
+
+
 class ListedAsset(Answer):
     """A token that is listed."""
 
@@ -1499,6 +1535,47 @@ class ProvenWallet(Answer):
     """it may trade"""
     authorised: bool
     """counts beyond giving: may receive"""
+
+
+class PublishLevelsLevel(Body):
+    """one level"""
+
+    direction: Literal["sell_base", "buy_base"]
+    """what the taker does with the base asset: `sell_base` is the maker’s bid, `buy_base` its
+    ask
+    """
+    base_amount: Amount
+    """the size: RFQs of up to so many base units of the base asset"""
+    quote_amount: Amount
+    """for all of `baseAmount`, in base units of the quote asset: their quotient is the price"""
+    least_base_amount: Amount | None = None
+    """RFQs of at least so many base units of the base asset"""
+    valid_for_seconds: int
+    """how long it is shown, from its receipt"""
+
+
+class PublishLevels(Body):
+    """Prices at which you would quote a pair; they promise nothing."""
+
+    base_asset_id: str
+    """UUID of the base asset"""
+    quote_asset_id: str
+    """UUID of the quote asset"""
+    levels: list[PublishLevelsLevel]
+    """all levels of yours on this pair, in place of those before; none withdraws them"""
+
+
+class PublishedLevels(Answer):
+    """What is published now."""
+
+    base_asset_id: str
+    """UUID of the base asset"""
+    quote_asset_id: str
+    """UUID of the quote asset"""
+    published: int
+    """how many levels of yours there are on the pair now"""
+    ends_at: AwareDatetime | None
+    """when the first of them ends: RFC 3339, UTC, milliseconds; null of none"""
 
 
 class QuoteBody(Body):
@@ -1962,6 +2039,13 @@ class WithdrawReply(Answer):
     """how many stay open, because your own acceptance stands"""
     next: str | None
     """what to name as `after`; null: those were all"""
+
+
+class WithdrawnLevels(Answer):
+    """What was withdrawn."""
+
+    withdrawn: int
+    """how many levels, of all pairs"""
 
 
 class ListAssetBody(Body):

@@ -21,7 +21,7 @@ def _asset(said: Json) -> PinnedAsset:
     return PinnedAsset(*pinned, None if high is None else int(high))
 
 
-def _trade(said: Json) -> OwnTrade:
+def trade_of(said: Json) -> OwnTrade:
     return OwnTrade(
         party=said["party"],
         rfq_id=said["rfqId"],
@@ -37,6 +37,7 @@ def _trade(said: Json) -> OwnTrade:
         accepted_at=said["acceptedAt"],
         refund_to=Destination(**said["refundTo"]),
         pay_to=Destination(**said["payTo"]),
+        price_ends_at=said.get("priceEndsAt"),
     )
 
 
@@ -44,7 +45,7 @@ def check(case: Json) -> VerifiedSwap:
     views = [view_of(each) for each in case["views"]]
     by_chain = {each.chain: each for each in views}
     at = case["at"]
-    trade = _trade(case["trade"])
+    trade = trade_of(case["trade"])
     return verify_swap(case["swap"], trade, by_chain, swap_id=at["swapId"], now=at["now"])
 
 

@@ -99,7 +99,6 @@ function registerWithdrawals(app: FastifyInstance, deps: Deps): void {
     about:
       `Take back all your open quotes, oldest first, up to ${mostWithdrawn} in one request. Those ` +
       'that your own acceptance binds you to stay.',
-    scope: 'maker',
     body: shapes.withdrawBody,
     replies: { 200: shapes.withdrawReply },
     run: async (tx, { caller, body }) => {

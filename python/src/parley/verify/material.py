@@ -144,6 +144,21 @@ def _verify_all(
             else:
                 verb: SpendVerb = "claim" if isinstance(asked, Claim) else "refund"
                 _verify_spend(material, verb, terms, view, limits.outputs)
+    _verify_aliases(material)
+
+
+def _verify_aliases(material: Mapping[str, Any]) -> None:
+    """Whoever signs by a second name signs what was checked by the first."""
+    right: dict[str, Any] = {}
+    if material["sign"] == "solana-tx":
+        right["transactionBase64"] = material["transaction"]
+    if material["sign"] == "tron-txid" and len(material["transactions"]) == 1:
+        right["txID"] = material["transactions"][0]["txID"]
+    if material["sign"] == "btc-sighash" and len(material["sighashHexes"]) == 1:
+        right["sighashHex"] = material["sighashHexes"][0]
+    for name in ("transactionBase64", "txID", "sighashHex"):
+        if name in material:
+            must_equal(name, right.get(name, "absent"), material[name])
 
 
 def _opens(secret: str, hashlock: str) -> bool:

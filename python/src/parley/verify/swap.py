@@ -60,8 +60,8 @@ def verify_swap(
 ) -> VerifiedSwap:
     """Throws VerificationError. The other side's destinations are its own business.
 
-    ``swap``: JSON, or what ``parley.client`` made of it. ``views``: what one pins, by chain. ``now``: Unix seconds by
-    one's own clock. What it returns is made of one's own values.
+    ``swap``: JSON, or what ``parley.client`` made of it. ``views``: what one pins, by chain.
+    ``now``: Unix seconds by one's own clock. What it returns is made of one's own values.
     """
     swap = as_json(swap)
     _must_be_swap(swap, swap_id)

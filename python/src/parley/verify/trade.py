@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..chains.terms import ChainPolicy, ChainView, Depth, Destination, Escrow, EscrowTerms
+from ..errors import VerificationError
 from .deadlines import Deadlines, LegName, LegTiming, broken_inequalities, long_leg
 
 Party = Literal["maker", "taker"]
@@ -35,7 +36,8 @@ class OwnTrade:
     """``hashlock`` is the initiator's own; None: the counterparty learns it from the swap.
 
     ``accepted_at``: by one's own clock, and for how many seconds that stands. ``refund_to``: where
-    the leg that one funds is refunded to. ``pay_to``: where the other leg pays.
+    the leg that one funds is refunded to. ``pay_to``: where the other leg pays. ``price_ends_at``:
+    when the price ends, and the acceptance with it; None: it has no end of its own.
     """
 
     party: Party
@@ -53,10 +55,13 @@ class OwnTrade:
     refund_to: Destination
     pay_to: Destination
     accept_ttl_seconds: int = DEFAULT_ACCEPT_TTL_SECONDS
+    price_ends_at: int | None = None
 
     @property
     def stands_until(self) -> int:
-        return self.accepted_at + self.accept_ttl_seconds
+        """Until when the acceptance stands, by one's own clock."""
+        stands = self.accepted_at + self.accept_ttl_seconds
+        return stands if self.price_ends_at is None else min(stands, self.price_ends_at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +144,13 @@ class OwnLegs:
 
 
 def own_legs(trade: OwnTrade, views: Mapping[str, ChainView]) -> OwnLegs:
-    """ValueError: a chain is not pinned, has no policy, or two policies break an inequality."""
+    """ValueError: a chain is not pinned, has no policy, or two policies break an inequality.
+
+    VerificationError: the market has one id for both assets; legs are told apart by them.
+    """
+    if trade.base.id == trade.quote.id:
+        expected = f"another id than that of {_asset(trade.base)}"
+        raise VerificationError(f"id of {_asset(trade.quote)}", expected, trade.quote.id)
     base, quote = (trade.base, trade.base_amount), (trade.quote, trade.quote_amount)
     given = (quote, base) if trade.direction == "sell_base" else (base, quote)
     a, b = _own_leg("a", *given[0], views), _own_leg("b", *given[1], views)
@@ -151,6 +162,10 @@ def own_legs(trade: OwnTrade, views: Mapping[str, ChainView]) -> OwnLegs:
         on = f"{shorter.asset.chain} (short) and {longer.asset.chain} (long)"
         raise ValueError(f"policies of {on} refused: {broken[0]}")
     return legs
+
+
+def _asset(asset: PinnedAsset) -> str:
+    return f"{asset.chain}:{asset.token or 'its own coin'}"
 
 
 def _own_leg(
