@@ -215,7 +215,8 @@ const levelOut = z.object({
 const levels = readTool({
   name: 'levels',
   title: 'Indicative prices of makers',
-  about: 'What makers say they would quote for a pair, best first. They bind nobody: ask for quotes.',
+  about:
+    'What makers say they would quote for a pair, best first. They bind nobody: ask for quotes.',
   input: pairIn.extend({ side: shape.side, ...page }),
   output: z.object({ levels: z.array(levelOut), nextCursor: shape.nextCursor }),
   run: async (desk, { base, quote, side, ...paged }) => {
