@@ -11,7 +11,7 @@ import type { Cli } from '../cli/io.ts';
 import { writePrivate } from '../cli/places.ts';
 import type { Session, Unlocked } from '../cli/session.ts';
 import type { ParleyClient } from '../sdk/client.ts';
-import { messageOf } from '../sdk/errors.ts';
+import { codeOf, messageOf } from '../sdk/errors.ts';
 import { idShape } from '../sdk/stores/entries.ts';
 import { type Foreign, foreign, word } from './foreign.ts';
 
@@ -51,6 +51,7 @@ type Made = {
 type Running = { readonly stop: AbortController; readonly done: Promise<void> };
 
 const closeMs = 5_000;
+const againMs = 30_000;
 const mostDriven = 50;
 /** Of swaps that ended, in memory. */
 const mostRemembered = 1_000;
@@ -60,6 +61,7 @@ export function createDriver({ cli, session, own, client, note }: Made): Driver 
   const running = new Map<string, Running>();
   const last = new Map<string, Driven>();
   const turn = oneProcess(own);
+  let isClosed = false;
   const fileOf = (swapId: string) => join(folder, `${swapId}.json`);
 
   const noted = (swapId: string, change: Partial<Driven>) => {
@@ -126,6 +128,18 @@ export function createDriver({ cli, session, own, client, note }: Made): Driver 
       if (!isBegun) turn.leave();
     }
   };
+  /** Where another process of the profile settles now, again until that one has ended. */
+  const takeUp = async (swapId: string): Promise<void> => {
+    try {
+      await drive(swapId);
+    } catch (error) {
+      note(`swap ${swapId} is not driven: ${messageOf(error)}`);
+      if (codeOf(error) !== 'in_use' || isClosed) return;
+      setTimeout(() => {
+        if (!isClosed) void takeUp(swapId);
+      }, againMs).unref();
+    }
+  };
   return {
     ...{ drive, stop },
     of: (swapId) => last.get(swapId) ?? null,
@@ -138,15 +152,14 @@ export function createDriver({ cli, session, own, client, note }: Made): Driver 
       for (const name of await readdir(folder)) {
         const [, swapId] = /^([0-9A-Za-z-]{1,64})\.json$/.exec(name) ?? [];
         if (swapId === undefined) continue;
-        await drive(swapId).catch((error: unknown) =>
-          note(`swap ${swapId} is not driven: ${messageOf(error)}`),
-        );
+        await takeUp(swapId);
       }
     },
     idle: async () => {
       while (running.size > 0) await Promise.all([...running.values()].map(({ done }) => done));
     },
     close: async () => {
+      isClosed = true;
       for (const { stop } of running.values()) stop.abort(new Error('the server ends'));
       const all = [...running.values()].map(({ done }) => done);
       await Promise.race([Promise.all(all), after(closeMs)]);

@@ -90,6 +90,7 @@ test('each limit lets through what fits, and refuses one unit more with the numb
   // One that counted before counts again as it did.
   await (await ledger.count(spend('b', 1n))).giveBack();
   await ledger.check(spend('d', 500_000n));
+  await assert.rejects(ledger.check(spend('d', 500_001n)), refused('over_day_limit', left));
   now += 86_400;
   assert.deepEqual(await ledger.left(), [{ asset: 'btc', perSwap: most, left: day }]);
 });

@@ -71,7 +71,10 @@ export const rfqOut = z.object({
 });
 export const threadOut = z.object({
   threadId: z.string(),
-  rfq: rfqOut,
+  rfqId: z.string(),
+  side,
+  base: amountOut,
+  pinned: z.boolean(),
   role: z.enum(['maker', 'taker']),
   status: word,
   price: amountOut.describe('for all of the base amount'),
@@ -133,6 +136,8 @@ export const swapOut = z.object({
 export const swapMade = z.object({
   swapId: z.string(),
   status: word,
+  gives: amountOut,
+  gets: amountOut,
   next: z.array(stepOut),
   driven: drivenOut,
 });

@@ -7,6 +7,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { keysOf } from '../cli/keys/words.ts';
 import { runMcp } from '../mcp/main.ts';
 import { readTools } from '../mcp/server.ts';
 import {
@@ -85,7 +86,21 @@ test('an agent trades by plans, and killed it goes on: between plan and act, and
   const { verified, legs } = await third.call('verify', { swapId });
   assert.equal(verified, true);
   for (const { claimed, balance } of legs) assert.deepEqual([claimed, balance.units], [true, '0']);
+  const heard = [first, second, third].map((each) => each.heard()).join('');
+  await isSilent(folder, heard);
 });
+
+/** Neither words, nor a key made of them, nor the API key was in any answer, error or log. */
+async function isSilent(folder: string, heard: string): Promise<void> {
+  const data = join(folder, 'data/parley/dev');
+  const words = (await readFile(join(data, 'dev.words'), 'utf8')).trim();
+  const { key } = JSON.parse(await readFile(join(data, 'account.json'), 'utf8')) as Answer;
+  const { wallets } = await keysOf(words, 'dev');
+  assert.ok(heard.length > 5_000, 'it was heard');
+  for (const secret of [words, words.slice(0, 30), key, ...Object.values(wallets)]) {
+    assert.ok(!heard.includes(secret), 'a secret was told');
+  }
+}
 
 const givenBy = ({ legs }: Answer): Answer =>
   legs.find(({ fundedBy }: Answer) => fundedBy === 'you');

@@ -204,6 +204,38 @@ const book = readTool({
   },
 });
 
+const levelOut = z.object({
+  maker: shape.standingOut,
+  base: shape.amountOut,
+  quote: shape.amountOut,
+  leastBase: shape.amountOut.nullable(),
+  endsAt: z.string(),
+});
+
+const levels = readTool({
+  name: 'levels',
+  title: 'Indicative prices of makers',
+  about:
+    'What makers say they would quote for a pair, best first. They bind nobody: ask for quotes.',
+  input: pairIn.extend({ side: shape.side, ...page }),
+  output: z.object({ levels: z.array(levelOut), nextCursor: shape.nextCursor }),
+  run: async (desk, { base, quote, side, ...paged }) => {
+    const names = await desk.names();
+    const ids = { baseAssetId: names.idOf(base), quoteAssetId: names.idOf(quote) };
+    const direction = side === 'sell' ? 'sell_base' : 'buy_base';
+    const found = await desk.client.levels({ ...ids, direction, ...pageOf(paged) });
+    const [ofBase, ofQuote] = [names.of(ids.baseAssetId), names.of(ids.quoteAssetId)];
+    const all = found.levels.map((each) => ({
+      maker: standingView(each.makerStanding),
+      base: amountOf(each.baseAmount, ofBase),
+      quote: amountOf(each.quoteAmount, ofQuote),
+      leastBase: each.leastBaseAmount === null ? null : amountOf(each.leastBaseAmount, ofBase),
+      endsAt: word(each.expiresAt),
+    }));
+    return { levels: all, nextCursor: found.nextCursor };
+  },
+});
+
 const threads = readTool({
   name: 'threads',
   title: 'Your negotiations',
@@ -237,7 +269,6 @@ const thread = readTool({
     prices: z.array(
       z.object({ by: z.enum(['you', 'them']), price: shape.amountOut, at: z.string() }),
     ),
-    otherSide: shape.standingOut,
   }),
   run: async (desk, { threadId }) => {
     const names = await desk.names();
@@ -249,7 +280,8 @@ const thread = readTool({
       price: amountOf(quoteAmount, names.of(found.rfq.quoteAssetId)),
       at: word(at),
     }));
-    return { thread: view, prices, otherSide: standingView(record) ?? view.otherSide };
+    const otherSide = standingView(record) ?? view.otherSide;
+    return { thread: { ...view, otherSide }, prices };
   },
 });
 
@@ -308,4 +340,4 @@ const account = readTool({
   },
 });
 
-export const marketTools = [status, account, assets, pair, trades, book, threads, thread];
+export const marketTools = [status, account, assets, pair, trades, levels, book, threads, thread];

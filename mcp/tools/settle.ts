@@ -13,12 +13,22 @@ import * as shape from '../schemas.ts';
 import { tradeTool } from '../tool.ts';
 import { feesOf, feesWords } from './fees.ts';
 import { type Known, knownTrade, verifiedBy } from './swaps.ts';
-import { drivenView, swapMade } from './views.ts';
+import { drivenView, stepsView, swapMade } from './views.ts';
 
 const settleDone = shape.swapMade;
-const refundDone = z.object({ swapId: z.string(), driven: shape.drivenOut });
+const refundDone = z.object({
+  swapId: z.string(),
+  driven: shape.drivenOut,
+  next: z.array(shape.stepOut),
+});
 /** The first steps are usually seen within it. */
 const firstLookMs = 3_000;
+
+/** A market that is away names none: nothing here waits for it. */
+async function nextOf({ client }: Desk, swapId: string) {
+  const found = await client.swap(swapId).catch(() => null);
+  return found === null ? [] : stepsView(found);
+}
 
 function heldBy({ held }: Desk): Held {
   if (held !== null) return held;
@@ -112,11 +122,12 @@ export const refund = tradeTool({
         // It may have got its record while it was stopped.
         if ((await own.store.getSwap(swapId)) === null) {
           await endUnfunded(desk.session, swapId);
-          return { swapId, driven: null };
+          return { swapId, driven: null, next: await nextOf(desk, swapId) };
         }
         await driver.drive(swapId);
         await driver.settled(swapId, firstLookMs);
-        return { swapId, driven: drivenView(driver.of(swapId)) };
+        const driven = drivenView(driver.of(swapId));
+        return { swapId, driven, next: await nextOf(desk, swapId) };
       },
     };
   },

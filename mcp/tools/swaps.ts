@@ -10,7 +10,7 @@ import { amountOf, type Desk } from '../desk.ts';
 import { foreign, word } from '../foreign.ts';
 import * as shape from '../schemas.ts';
 import { readTool } from '../tool.ts';
-import { swapView } from './views.ts';
+import { stepsView, swapMade, swapView } from './views.ts';
 
 const nodeMs = 15_000;
 
@@ -25,14 +25,14 @@ const swaps = readTool({
       .optional(),
     ...{ limit: shape.limit, cursor: shape.cursor },
   }),
-  output: z.object({ swaps: z.array(shape.swapOut), nextCursor: shape.nextCursor }),
+  output: z.object({ swaps: z.array(shape.swapMade), nextCursor: shape.nextCursor }),
   run: async (desk, { status, limit, cursor }) => {
     const found = await desk.client.swaps({
       ...(status === undefined ? {} : { status: status as Swap['status'] }),
       ...(limit === undefined ? {} : { limit }),
       ...(cursor === undefined ? {} : { cursor }),
     });
-    const all = await Promise.all(found.swaps.map((each) => swapView(desk, each)));
+    const all = await Promise.all(found.swaps.map((each) => swapMade(desk, each)));
     return { swaps: all, nextCursor: found.nextCursor };
   },
 });
@@ -115,6 +115,7 @@ const verify = readTool({
     role: z.enum(['initiator', 'counterparty']),
     agreedAt: z.string(),
     legs: z.array(seenOut),
+    next: z.array(shape.stepOut),
   }),
   run: async (desk, { swapId }) => {
     const known = await knownTrade(desk, swapId);
@@ -123,7 +124,8 @@ const verify = readTool({
       (['a', 'b'] as const).map((name) => seen(desk, known, verified, verified.legs[name])),
     );
     const { role, agreedAt } = verified;
-    return { swapId, verified: true as const, role, agreedAt: isoTime(agreedAt), legs };
+    const next = stepsView(known.swap);
+    return { swapId, verified: true as const, role, agreedAt: isoTime(agreedAt), legs, next };
   },
 });
 

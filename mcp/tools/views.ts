@@ -51,9 +51,10 @@ export function threadView(
   const role = thread.makerId === userId ? 'maker' : 'taker';
   const other = role === 'maker' ? 'taker' : 'maker';
   const { rfq, makerStanding } = thread;
+  const { rfqId, side, base, pinned } = rfqView(rfq, names, userId);
   return {
     threadId: word(thread.id),
-    rfq: rfqView(rfq, names, userId),
+    ...{ rfqId, side, base, pinned },
     role,
     status: word(thread.status),
     price: amountOf(thread.quoteAmount, names.of(rfq.quoteAssetId)),
@@ -82,10 +83,16 @@ export function drivenView(driven: Driven | null): z.infer<typeof drivenOut> {
   return driven === null ? null : { ...driven, at: isoTime(driven.at) };
 }
 
-export function swapMade({ held }: Desk, swap: Swap): z.infer<typeof swapMadeOut> {
-  const { id, status } = swap;
-  const driven = drivenView(held?.driver.of(id) ?? null);
-  return { swapId: word(id), status: word(status), next: stepsView(swap), driven };
+export async function swapMade(desk: Desk, swap: Swap): Promise<z.infer<typeof swapMadeOut>> {
+  const { id, status, legs } = swap;
+  const names = await desk.names();
+  const [a, b] = [legs.a, legs.b].map(({ amount, assetId }) => amountOf(amount, names.of(assetId)));
+  const [gives, gets] = swap.makerId === desk.userId ? [a, b] : [b, a];
+  const none = { asset: '', units: '0', amount: '0' };
+  return {
+    ...{ swapId: word(id), status: word(status), gives: gives ?? none, gets: gets ?? none },
+    ...{ next: stepsView(swap), driven: drivenView(desk.held?.driver.of(id) ?? null) },
+  };
 }
 
 export async function swapView(desk: Desk, swap: Swap): Promise<z.infer<typeof swapOut>> {

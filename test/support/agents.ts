@@ -16,6 +16,8 @@ export type Answer = any;
 
 export type Agent = {
   readonly client: Client;
+  /** All that its tools answered, and its process wrote to standard error. */
+  heard(): string;
   /** Throws what the tool refused with, as JSON. */
   call(name: string, args?: object): Promise<Answer>;
   /** The error of a tool that must refuse. */
@@ -54,7 +56,9 @@ export async function stdioAgent(
     throw new Error(`the server did not answer: ${said}`, { cause });
   });
   const kill = () => void process.kill(transport.pid ?? assert.fail('no process'), 'SIGKILL');
-  return { ...agentOf(client), kill, close: () => client.close() };
+  const agent = agentOf(client);
+  const heard = () => agent.heard() + said;
+  return { ...agent, heard, kill, close: () => client.close() };
 }
 
 export type Served = { readonly url: string; readonly token: string; stop(): Promise<number> };
@@ -101,16 +105,20 @@ export async function httpAgent({ url, token }: Pick<Served, 'url' | 'token'>): 
   return { ...agentOf(client), kill, close: () => client.close() };
 }
 
-function agentOf(client: Client): Pick<Agent, 'client' | 'call' | 'refused' | 'trade'> {
-  const asked = async (name: string, args: object): Promise<Answer> =>
-    client.callTool({ name, arguments: args as Record<string, unknown> });
+function agentOf(client: Client): Pick<Agent, 'client' | 'heard' | 'call' | 'refused' | 'trade'> {
+  let all = '';
+  const asked = async (name: string, args: object): Promise<Answer> => {
+    const said = await client.callTool({ name, arguments: args as Record<string, unknown> });
+    all += JSON.stringify(said);
+    return said;
+  };
   const call = async (name: string, args: object = {}) => {
     const { isError, structuredContent } = await asked(name, args);
     assert.ok(isError !== true, `${name}: ${JSON.stringify(structuredContent)}`);
     return structuredContent;
   };
   return {
-    ...{ client, call },
+    ...{ client, call, heard: () => all },
     refused: async (name, args = {}) => {
       const { isError, structuredContent } = await asked(name, args);
       assert.equal(isError, true, `${name}: ${JSON.stringify(structuredContent)}`);
