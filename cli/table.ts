@@ -181,8 +181,21 @@ const all = [
   {
     name: 'quote',
     about: 'offers an amount of the quote asset for all of a request',
+    more: [
+      'With --yes the request must be named as you want it: --side, --amount, --base, --quote.',
+      'Quoted again it is compared with what it was.',
+    ],
     args: [rfq, { name: 'AMOUNT' }],
-    options: { valid },
+    options: {
+      valid,
+      side: { value: 'SIDE', choices: ['sell', 'buy'], about: 'what the taker does with the base' },
+      amount: { value: 'AMOUNT', about: 'how much of the base asset it is about' },
+      base: { value: 'ASSET', about: 'the base asset' },
+      quote: { value: 'ASSET', about: 'the quote asset, in which you name your price' },
+    },
+    examples: [
+      'parley quote RFQ 640 --yes --side sell --amount 0.01 --base bitcoin --quote ethereum:USDC',
+    ],
   },
   {
     name: 'withdraw',

@@ -59,7 +59,7 @@ export function pythonFiles(openapi: OpenApi, asyncapi: AsyncApi): Record<string
 const imports = [
   'from typing import Annotated, Literal, TypeAlias',
   '',
-  'from pydantic import AwareDatetime, Field',
+  'from pydantic import Field',
   '',
 ];
 
@@ -67,14 +67,15 @@ function modelsModule(models: Models, events: readonly string[]): string {
   return [
     '"""What the market answers and is asked, as docs/openapi.json has it.',
     '',
-    'Amounts are `int` in base units, times are aware `datetime`, ids are `str`. A field that a newer',
-    'market adds is left out. A word that it adds to a list comes through, so end a `match` with `_`.',
+    'Amounts are `int` in base units, times are aware `datetime`, ids are `str`. A field that a',
+    'newer market adds is left out. A word that it adds to a list comes through, so end a `match`',
+    'with `_`.',
     '',
     by('docs/openapi.json'),
     '"""',
     '',
     ...imports,
-    'from ._model import Amount, Answer, AnyWord, Body, OpenAnswer',
+    'from ._model import Amount, Answer, AnyWord, Body, OpenAnswer, Time',
     '',
     '',
     models.text.join('\n\n\n'),
@@ -108,7 +109,7 @@ function framesModule({ operations, components }: AsyncApi, models: Models): str
     '',
     ...imports,
     'from . import models as m',
-    'from ._model import Amount, Answer, AnyWord',
+    'from ._model import Amount, Answer, AnyWord, Time',
     '',
     '',
     frames.text.join('\n\n\n'),
@@ -143,7 +144,7 @@ function operationsOf(openapi: OpenApi, models: Models): string {
     '',
     '',
     'class Operations(Caller):',
-    '    """Each raises `ParleyApiError` where the market refuses: docs/errors.md has the codes."""',
+    '    """Each raises `ParleyApiError` where the market refuses: codes in docs/errors.md."""',
     '',
     texts.join('\n\n'),
     '',
@@ -203,7 +204,8 @@ function methodOf({ path, method, operation, models, unions }: Told): string {
     ...inPath.map(({ name, type }) => `        ${snake(name)}: ${type},`),
     ...(all.length === 0 ? [] : ['        *,']),
     ...all.map(({ name, type, isNeeded }) => {
-      return `        ${snake(name)}: ${type}${isNeeded ? '' : ' | None = None'},`;
+      const whole = isNeeded ? type : `${type.replace(/ \| None$/, '')} | None = None`;
+      return `        ${snake(name)}: ${whole},`;
     }),
     `    ) -> ${answer}:`,
     ...docstring(saidOf(operation, [...inPath, ...all]), '        '),

@@ -2,7 +2,7 @@
 
 import type { Direction } from '../../core/trade.ts';
 import { list, many, none, only, value } from '../../host/postgres/statements.ts';
-import { settledThatCount } from './standing.ts';
+import { settledThatCount } from './settled.ts';
 
 export type Agreement = {
   readonly direction: Direction;
@@ -40,7 +40,7 @@ export const fundedAgreements = many<[wanted: Wanted], Agreement>('agreements_fu
 export type Counts = {
   /** A counterparty counts once a day. */
   readonly agreed: number;
-  /** Those that count (standing.ts). */
+  /** Those that count (settled.ts). */
   readonly settled: number;
   /** Every swap that ended because this account did not do what was its turn. */
   readonly abandoned: number;
@@ -66,10 +66,21 @@ type Window = {
   readonly leastFundings: number;
 };
 
+/** Which swaps of a side are walked, newest first. */
+type Walk = { readonly where: string; readonly order: string };
+const everySwap: Walk = { where: 'true', order: 'id desc' };
+/** An index has these; others were settled, or half of them was. */
+const unsettled: Walk = {
+  where: `status in
+      ('agreed', 'initiator_funded', 'counterparty_funded', 'expired', 'refunded')`,
+  order: 'agreed_at desc',
+};
+
 /** Swaps of one party's side; maker funds `a`, taker `b`. */
 const side = (
   account: string,
   [party, own, other]: readonly ['maker', 'a', 'b'] | readonly ['taker', 'b', 'a'],
+  { where, order }: Walk,
   more: string,
 ) => `
   (select s.id, s.status, s.created_at, s.long_leg = '${own}' as first,
@@ -82,8 +93,8 @@ const side = (
       ${wasFunded('e')} as paid, ${wasFunded('p')} and ${inTime(own)} as met,
       e.funding_seen_at as seen, p.funding_deep_at as due, ${more}
     from (select * from swaps where ${party}_id = ${account}
-          and agreed_at >= :from and agreed_at < :until
-        order by id desc limit :limit) s
+          and agreed_at >= :from and agreed_at < :until and ${where}
+        order by ${order} limit :limit) s
       join legs l on l.swap_id = s.id and l.leg = '${own}'
       join legs o on o.swap_id = s.id and o.leg = '${other}'
       left join escrows e on e.chain = l.chain and e.address = l.escrow
@@ -121,15 +132,15 @@ const countsOf = (where: string) => `jsonb_build_object(
     'refunded', (select count(*) from own where ${where}
       and status in ('refunded', 'half_settled')))`;
 
-const sides = (account: string, more: string) => `
-      ${side(account, ['maker', 'a', 'b'], more)} union all
-      ${side(account, ['taker', 'b', 'a'], more)}`;
+const sides = (account: string, walk: Walk, more: string) => `
+      ${side(account, ['maker', 'a', 'b'], walk, more)} union all
+      ${side(account, ['taker', 'b', 'a'], walk, more)}`;
 
 const isHigh = `exists (select from legs h join assets x on x.id = h.asset_id
         where h.swap_id = s.id and h.amount >= x.high_value_from) as high`;
 
 const standing = (account: string) => `
-  with own as materialized (${sides(account, isHigh)}),
+  with own as materialized (${sides(account, everySwap, isHigh)}),
     counting as materialized (
       select swap_id from ${settledThatCount(account, ':from::bigint', ':until::bigint')} c),
     timed as (select extract(epoch from seen - case when first then created_at else due end)
@@ -199,4 +210,4 @@ export const unfundedOf = many<
     from unnest($1::uuid[]) account, lateral (
       select count(*) filter (where unfunded and not ${isAbandoned})::int as unfunded,
           count(*) filter (where ${isAbandoned})::int as abandoned
-        from (${sides('account', isUnfunded)}) own) c`;
+        from (${sides('account', unsettled, isUnfunded)}) own) c`;

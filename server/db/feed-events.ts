@@ -22,12 +22,12 @@ export const feedEventsKept = 1_000;
 /** What an account did not ask for in so long is not written; who listens asks every hour. */
 const askedFor = `interval '7 days'`;
 
-/** Whether `account` is told of `topic`, by a webhook that names it or on the feed. */
+/** Whether `account` is told of `topic`, by a webhook that names it or on the feed; all SQL. */
 const asksFor = (topic: string, account: string, at: string) => `(
     exists (select from webhooks w
-      where w.account_id = ${account} and w.enabled and '${topic}' = any(w.events))
+      where w.account_id = ${account} and w.enabled and ${topic} = any(w.events))
     or exists (select from feed_subscriptions s where s.account_id = ${account}
-      and (s.asked ->> '${topic}')::timestamptz > ${at} - ${askedFor}))`;
+      and (s.asked ->> ${topic})::timestamptz > ${at} - ${askedFor}))`;
 
 /**
  * Writes `thread.closed` for the parties in `closed` (columns id, rfq_id, account_id, role) that
@@ -38,7 +38,7 @@ export const tellingClosed = (closed: string, reason: string, at: string) => `
     insert into outbox (topic, account_id, payload, created_at)
     select 'thread.closed', c.account_id, jsonb_build_object('threadId', c.id, 'rfqId', c.rfq_id,
         'role', c.role, 'reason', ${reason}), ${at}
-      from ${closed} c where ${asksFor('thread.closed', 'c.account_id', at)} order by c.id
+      from ${closed} c where ${asksFor("'thread.closed'", 'c.account_id', at)} order by c.id
     returning id
   ), woken as (select ${notifying('webhooks')} from told limit 1)`;
 
@@ -54,10 +54,7 @@ export const insertIfAsked = none<[told: Told]>('thread_events_insert')`
   with told as (
       insert into outbox (topic, account_id, payload, created_at)
       select :topic::text, :accountId::uuid, :payload::jsonb, :at::timestamptz
-        where exists (select from webhooks w where w.account_id = :accountId and w.enabled
-            and :topic = any(w.events))
-          or exists (select from feed_subscriptions s where s.account_id = :accountId
-            and (s.asked ->> :topic)::timestamptz > :at::timestamptz - ${askedFor})
+        where ${asksFor(':topic', ':accountId', ':at::timestamptz')}
       returning id)
     select ${notifying('webhooks')} from told`;
 

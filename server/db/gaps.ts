@@ -134,7 +134,7 @@ export async function resetFeedLog(tx: Tx, now: Date, numbers: number): Promise<
 }
 
 /** What `mayAgree` has to know, read at once. */
-export type Standing = {
+export type Continuity = {
   /** Null: no server process ever beat. */
   readonly beat: number | null;
   readonly restored: boolean;
@@ -164,18 +164,18 @@ const readingColumns = `gap_id as "gapId", chain,
     where id = gap_id and why = 'silence') as "silentSeconds", since, cursor,
   blocks_left as "blocksLeft", found, trouble, read_at as "readAt", skipped_at as "skippedAt"`;
 
-type Stands = Omit<Standing, 'holds' | 'beat'> & { readonly beat: number; readonly open: boolean };
+type Read = Omit<Continuity, 'holds' | 'beat'> & { readonly beat: number; readonly open: boolean };
 
-const readStanding = one<[], Stands>('heartbeat_standing')`
+const readContinuity = one<[], Read>('heartbeat_continuity')`
   select beat, restored, coalesce(lineage = database_lineage(), true) as "isLineageSame",
       exists (select 1 from gap_readings where read_at is null and skipped_at is null) as open
     from heartbeat`;
 
-export async function standing(tx: Tx): Promise<Standing> {
-  const row = await readStanding(tx);
+export async function continuity(tx: Tx): Promise<Continuity> {
+  const row = await readContinuity(tx);
   if (row === null) return { beat: null, restored: false, isLineageSame: true, holds: [] };
-  const { open, ...stands } = row;
-  return { ...stands, holds: open ? await openReadings(tx) : [] };
+  const { open, ...read } = row;
+  return { ...read, holds: open ? await openReadings(tx) : [] };
 }
 
 /** Those that hold agreements. */

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
+import { unfundedOf } from './agreements.ts';
 import * as candidates from './candidates.ts';
 import type { Statement, Tx } from './database.ts';
 import { findListedToken } from './listing.ts';
@@ -50,6 +51,12 @@ const found: readonly (readonly [
         ] as const,
     ),
   ),
+  [
+    'unsettled swaps',
+    (tx) => unfundedOf(tx, [id], { from: 0, until: 1, limit: 1 }),
+    ...['swaps_unsettled_by_maker', 'swaps_unsettled_by_taker'],
+    ...['swaps_settled_by_maker', 'swaps_settled_by_taker'],
+  ],
   ['a token', (tx) => findListedToken(tx, 'evm-dev', '0xd0'), 'assets_chain_address_key'],
   [
     'candidates that are due',

@@ -3,31 +3,30 @@
 
 import type { Family } from '../../core/families.ts';
 import { many, none } from '../../host/postgres/statements.ts';
-import type { Standing as Kept } from './agreements.ts';
+import type { Standing } from './agreements.ts';
 import type { Tx } from './database.ts';
 import type { OutboxEntry } from './outbox.ts';
 import { type Message, priceColumns, type Thread } from './threads.ts';
 
 export type Pair = { readonly rfqId: string; readonly makerId: string };
 
-export type Standing = {
+/** Who quotes, at the RFQ. */
+export type Quoter = {
   readonly families: readonly Family[];
   /** Login and proven addresses of the maker. */
   readonly addresses: readonly string[];
   /** Threads of the RFQ by anybody; 0 where the maker has one already. */
   readonly threads: number;
   /** How the maker kept its agreements, as last counted. */
-  readonly kept: Kept | null;
+  readonly kept: Standing | null;
   readonly known: KnownThread | null;
 };
 
 /** What is stored of the maker's thread. */
 type KnownThread = Pick<Thread, 'id' | 'price' | 'messages' | 'withdrawnAt' | 'createdAt'>;
 
-/** Where each maker stands with its RFQ, in order. At most `most` threads are counted. */
-export const makerStandings = many<[pairs: readonly Pair[], most: number], Standing>(
-  'quotes_standing',
-)`
+/** Of each maker and RFQ, in order. At most `most` threads are counted. */
+export const findQuoters = many<[pairs: readonly Pair[], most: number], Quoter>('quotes_quoters')`
   select t.id as "known?.id", t.messages as "known?.messages", t.created_at as "known?.createdAt",
       t.withdrawn_at as "known?.withdrawnAt", ${priceColumns('known?.price.')},
       k.counts as kept,

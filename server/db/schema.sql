@@ -980,6 +980,10 @@ CREATE INDEX swaps_to_reveal ON public.swaps USING btree (reveal_by) WHERE (stat
 
 CREATE INDEX swaps_unfunded ON public.swaps USING btree (expires_at) WHERE (done AND (status = 'expired'::text) AND (NOT stays));
 
+CREATE INDEX swaps_unsettled_by_maker ON public.swaps USING btree (maker_id, agreed_at DESC) WHERE (status = ANY (ARRAY['agreed'::text, 'initiator_funded'::text, 'counterparty_funded'::text, 'expired'::text, 'refunded'::text]));
+
+CREATE INDEX swaps_unsettled_by_taker ON public.swaps USING btree (taker_id, agreed_at DESC) WHERE (status = ANY (ARRAY['agreed'::text, 'initiator_funded'::text, 'counterparty_funded'::text, 'expired'::text, 'refunded'::text]));
+
 CREATE INDEX threads_by_activity ON public.threads USING btree (rfq_id, updated_at DESC, id DESC);
 
 CREATE INDEX threads_closed_by_maker ON public.threads USING btree (maker_id, id DESC) WHERE (status = 'closed'::text);

@@ -5,7 +5,7 @@ import { readdir, stat, statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Database } from '../db/database.ts';
 import { appliedMigrations, serverState, type Waits, waiting } from '../db/doctor.ts';
-import { standing } from '../db/gaps.ts';
+import { continuity } from '../db/gaps.ts';
 import { peopleTopics } from '../db/messages.ts';
 import { toldOf } from '../restore/gate.ts';
 import { type Add, danger, differs, notice, unseen } from './findings.ts';
@@ -96,7 +96,7 @@ async function examineServer({ db, wall, connections: wanted }: HouseDeps, add: 
 
 /** Nothing is agreed until it is read back (docs/backup.md). */
 async function examineGaps({ db }: HouseDeps, add: Add): Promise<void> {
-  const { restored, isLineageSame, holds } = await standing(db);
+  const { restored, isLineageSame, holds } = await continuity(db);
   for (const reading of holds) {
     const { gapId: gap, chain, since, found, blocksLeft, trouble } = reading;
     const why = trouble === null ? '' : ` (${trouble})`;

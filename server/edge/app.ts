@@ -32,6 +32,7 @@ import { type FeedLimits, registerFeed } from './feed/feed.ts';
 import { wantsSocket } from './feed/upgrade.ts';
 import { createForwardedWarning } from './forwarded.ts';
 import { createGrownLimits } from './grown-limits.ts';
+import { registerGuides } from './guides.ts';
 import { createUnderway, type Underway } from './idempotency/underway.ts';
 import { createLastUses, type LastUses } from './last-uses.ts';
 import { createMemoryBuckets } from './memory-buckets.ts';
@@ -236,6 +237,7 @@ function registerRoutes(app: FastifyInstance, deps: Deps, { feed, send }: AppOpt
   registerAccountKeys({ app, deps, tag: 'keys' });
   registerAccountWebhooks({ app, deps, tag: 'webhooks' });
   registerPages(app, deps);
+  registerGuides(app, deps);
   registerFeed(app, deps, { ...quoting, levels }, feed);
 }
 

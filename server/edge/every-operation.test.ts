@@ -171,7 +171,6 @@ const scopeOf: Readonly<Record<string, Scope>> = {
   'POST /v1/assets': 'taker',
   'POST /v1/rfqs/{id}/quotes': 'maker',
   'POST /v1/quotes': 'maker',
-  'POST /v1/quotes/withdraw': 'maker',
   'POST /v1/levels': 'maker',
   'POST /v1/levels/withdraw': 'maker',
 };
@@ -306,4 +305,8 @@ test('404 and 405 need no key and come before the body; 405 says what is allowed
   const beside = await edge.call('POST', '/v1/wallets/doge');
   const words = /takes DELETE, not POST; POST is for \/v1\/wallets\/bitcoin, .*\/tron/;
   refused(beside, '405 method_not_allowed', words);
+  // Not what a parameter in its place takes.
+  const named = await edge.call('PUT', '/v1/wallets/nonce');
+  refused(named, '405 method_not_allowed');
+  assert.equal(named.headers.allow, 'GET, HEAD');
 });

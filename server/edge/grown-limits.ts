@@ -4,7 +4,7 @@
 // No request waits for the count: it is read beside requests, kept for minutes, and until it is
 // known, and where it cannot be read, the limit stays what it was.
 
-import { settledCounts } from '../db/standing.ts';
+import { settledCounts } from '../db/settled.ts';
 import type { Deps } from '../ports/deps.ts';
 import { inBatches } from './batches.ts';
 

@@ -21,7 +21,7 @@ import { cancelRfq, type NewRfq, postRfq } from './rfqs.ts';
 import { untilBlocked } from './testing/blocked.ts';
 import { propose, readThread } from './threads.ts';
 import { threadView } from './views.ts';
-import { withdraw, withdrawAll } from './withdrawals.ts';
+import { withdraw, withdrawSome } from './withdrawals.ts';
 
 const market = await negotiating({ connections: 12 });
 const { taker, deps } = market;
@@ -321,9 +321,14 @@ test('all open quotes of a maker are withdrawn, but those that bind it; othersâ€
   await market.db.transaction(acceptAs(maker, bound));
   await market.db.transaction(acceptAs(taker, agreed, lock()));
   await market.db.transaction(acceptAs(maker, agreed));
-  const once = await withdrawAll(deps, maker.accountId, 'withdrawn', { atOnce: 1 });
-  assert.deepEqual(once, { withdrawn: 1, committed: 1 });
-  assert.deepEqual(await withdrawAll(deps, maker.accountId), { withdrawn: 0, committed: 1 });
+  const some = (after: string | null) =>
+    market.db.transaction((tx) =>
+      withdrawSome(tx, deps, 'withdrawn', { makerId: maker.accountId, after, limit: 1 }),
+    );
+  assert.deepEqual(await some(null), { withdrawn: 1, committed: 0, next: first });
+  assert.deepEqual(await some(first), { withdrawn: 0, committed: 1, next: bound });
+  assert.deepEqual(await some(bound), { withdrawn: 0, committed: 0, next: null });
+  assert.deepEqual(await some(null), { withdrawn: 0, committed: 1, next: bound });
   const statusOf = async (id: string) => (await readThread(market.db, taker.accountId, id)).status;
   assert.deepEqual(await Promise.all([first, others, bound, agreed].map(statusOf)), [
     'closed',

@@ -23,6 +23,7 @@ import {
   assertSameRules,
   standsUntil,
 } from './negotiation.ts';
+import { assertStillSettled } from './standing.ts';
 import { tellAccepted } from './thread-events.ts';
 import { assertNegotiable, lockThread, partyOf } from './threads.ts';
 import { assertRoom } from './unfunded.ts';
@@ -60,6 +61,8 @@ export async function accept(
   const accepted = acceptPrice(acceptedUnder(thread.price, rules), by, words, nowMs, ttlMs);
   if (rules !== null && words.rules !== undefined) assertSameRules(rules, words.rules);
   if (!accepted.changed) return thread;
+  const maker = { id: thread.makerId, isCaller: party === 'maker' };
+  await assertStillSettled(tx, thread.rfq, maker, nowMs);
   const sides = accepted.agreed ? [thread.makerId, thread.takerId] : [callerId];
   await assertRoom(tx, deps, callerId, sides, nowMs);
   const at = new Date(nowMs);

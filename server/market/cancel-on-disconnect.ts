@@ -3,7 +3,7 @@
 // What binds the maker stays, and is looked at again until it does not. Who comes back later finds
 // it done.
 
-import type { Database, Tx } from '../db/database.ts';
+import type { Database } from '../db/database.ts';
 import {
   type Armed,
   dropFired,
@@ -19,12 +19,14 @@ import {
 } from '../db/feed-switches.ts';
 import { deleteLevels } from '../db/levels.ts';
 import type { Deps } from '../ports/deps.ts';
-import { type Withdrawn, withdrawAll } from './withdrawals.ts';
+import { type Some, type Withdrawn, withdrawSome } from './withdrawals.ts';
 
 /** Of a process that has such connections. */
 export const beatMs = 1_000;
 /** A process silent for so long is dead, with its connections. */
 export const lostMs = 3_000;
+/** Threads in one transaction: some 10 ms of work, for which their RFQs stay locked. */
+const batch = 100;
 /** Accounts in one pass. */
 const mostDue = 100;
 /** Somebody else goes on with what a process left half done. */
@@ -82,15 +84,27 @@ async function fire(deps: Needs, accountId: string): Promise<void> {
   else await postponeFired(deps.db, accountId, committedMs);
 }
 
-async function withdrawFired(deps: Needs, accountId: string): Promise<Withdrawn> {
-  const goesOn = (tx: Tx) => holdFired(tx, accountId);
+/** In transactions of their own, as long as the maker is not back. */
+async function withdrawFired(deps: Needs, makerId: string): Promise<Withdrawn> {
   // First: nobody is to ask for a price that is gone.
   await deps.db.transaction(async (tx) => {
-    if (await goesOn(tx)) await deleteLevels(tx, accountId);
+    if (await holdFired(tx, makerId)) await deleteLevels(tx, makerId);
   });
-  const done = await withdrawAll(deps, accountId, 'disconnected', { goesOn });
-  if (done.withdrawn > 0) {
-    deps.log.info({ accountId, ...done }, 'quotes of a maker that is gone were withdrawn');
+  let [withdrawn, committed] = [0, 0];
+  let after: string | null = null;
+  do {
+    const of = { makerId, after, limit: batch };
+    const done: Some = await deps.db.transaction(async (tx) => {
+      if (!(await holdFired(tx, makerId))) return { withdrawn: 0, committed: 0, next: null };
+      return withdrawSome(tx, deps, 'disconnected', of);
+    });
+    withdrawn += done.withdrawn;
+    committed += done.committed;
+    after = done.next;
+  } while (after !== null);
+  const done = { withdrawn, committed };
+  if (withdrawn > 0) {
+    deps.log.info({ accountId: makerId, ...done }, 'quotes of a maker that is gone were withdrawn');
   }
   return done;
 }

@@ -2,7 +2,7 @@
 // quotes there are, the more share a commit. Each caller is answered after the commit of its group.
 
 import { ParleyError } from '../../core/errors.ts';
-import { makerStandings } from '../db/quotes.ts';
+import { findQuoters } from '../db/quotes.ts';
 import { lockFreeRfqs } from '../db/rfqs.ts';
 import type { Deps } from '../ports/deps.ts';
 import { workOf } from '../ports/work.ts';
@@ -114,12 +114,12 @@ async function commit(
   const quotes = group.map((each) => each.quote);
   const ids = [...new Set(quotes.map((each) => each.rfqId))];
   const outcomes = await deps.db.pipelined(async (tx) => {
-    const [locked, standings] = await Promise.all([
+    const [locked, quoters] = await Promise.all([
       lockFreeRfqs(tx, ids),
-      makerStandings(tx, quotes, mostThreads),
+      findQuoters(tx, quotes, mostThreads),
     ]);
     const free = new Set(locked.map((each) => each.id));
-    const decided = decideQuotes(deps, quotes, locked, standings);
+    const decided = decideQuotes(deps, quotes, locked, quoters);
     const mine = decided.map((each, at) => (free.has(quotes[at]!.rfqId) ? each : undefined));
     await storeQuotes(tx.atCommit, mine.filter(isQuoted));
     return mine;

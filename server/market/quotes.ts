@@ -3,8 +3,8 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Tx } from '../db/database.ts';
-import type { Standing } from '../db/quotes.ts';
-import { insertThreads, makerStandings, moveThreads } from '../db/quotes.ts';
+import type { Quoter } from '../db/quotes.ts';
+import { findQuoters, insertThreads, moveThreads } from '../db/quotes.ts';
 import { lockRfqs, type Rfq } from '../db/rfqs.ts';
 import type { Thread } from '../db/threads.ts';
 import { notifyWork } from '../db/work.ts';
@@ -12,9 +12,10 @@ import type { Deps } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
 import { holds } from './addresses.ts';
 import { assertOpen } from './assets.ts';
-import { endedDays, mostMessages, mostThreads } from './bounds.ts';
+import { mostMessages, mostThreads } from './bounds.ts';
 import { assertLive, assertNotAccepted, assertUnexpired, type Offered } from './negotiation.ts';
 import { assertHolds, unknownRfq } from './rfqs.ts';
+import { assertSettled } from './standing.ts';
 import { quoteCreated, withPrice } from './threads.ts';
 
 export type Quote = Offered & {
@@ -45,8 +46,8 @@ export async function quoteAll(
 ): Promise<(Quoted | ParleyError)[]> {
   const ids = [...new Set(wanted.map(({ rfqId }) => rfqId))];
   const locked = await lockRfqs(tx, ids);
-  const standings = await makerStandings(tx, wanted, mostThreads);
-  const outcomes = decideQuotes(deps, wanted, locked, standings);
+  const quoters = await findQuoters(tx, wanted, mostThreads);
+  const outcomes = decideQuotes(deps, wanted, locked, quoters);
   const done = outcomes.filter((each): each is Quoted => !(each instanceof ParleyError));
   if (done.length > 0) {
     await storeQuotes(tx, done);
@@ -56,14 +57,14 @@ export async function quoteAll(
 }
 
 /**
- * Quotes on RFQs that are locked, their makers' standings read behind the lock: an outcome each, in
+ * Quotes on RFQs that are locked, their makers read behind the lock: an outcome each, in
  * order. No two may be by one maker on one RFQ.
  */
 export function decideQuotes(
   deps: Pick<Deps, 'settings' | 'adapters' | 'now' | 'randomBytes'>,
   quotes: readonly Quote[],
   locked: readonly Rfq[],
-  standings: readonly Standing[],
+  quoters: readonly Quoter[],
 ): (Quoted | ParleyError)[] {
   const rfqs = new Map(locked.map((each) => [each.id, each]));
   const nowMs = deps.now();
@@ -72,11 +73,9 @@ export function decideQuotes(
   return quotes.map((each, position): Quoted | ParleyError => {
     const rfq = rfqs.get(each.rfqId);
     if (rfq === undefined) return unknownRfq(each.rfqId);
-    const standing = standings[position]!;
-    const before = standing.threads + (added.get(rfq.id) ?? 0);
-    const outcome = refusing(() =>
-      quoted(deps, rfq, each, { ...standing, threads: before }, nowMs),
-    );
+    const quoter = quoters[position]!;
+    const before = quoter.threads + (added.get(rfq.id) ?? 0);
+    const outcome = refusing(() => quoted(deps, rfq, each, { ...quoter, threads: before }, nowMs));
     if (!(outcome instanceof ParleyError) && outcome.created) {
       added.set(rfq.id, (added.get(rfq.id) ?? 0) + 1);
     }
@@ -107,24 +106,24 @@ function quoted(
   deps: Pick<Deps, 'settings' | 'adapters' | 'randomBytes'>,
   rfq: Rfq,
   wanted: Quote,
-  standing: Standing,
+  quoter: Quoter,
   nowMs: number,
 ): Quoted {
   assertLive(rfq, nowMs);
   assertOpen(rfq.base, rfq.quote);
-  assertMayQuote(deps, rfq, wanted.makerId, standing);
+  assertMayQuote(deps, rfq, wanted.makerId, quoter);
   assertUnexpired(wanted, nowMs);
-  const { known } = standing;
+  const { known } = quoter;
   const live: Rfq = { ...rfq, status: 'negotiating' };
   if (known === null) {
-    if (standing.threads >= mostThreads) {
+    if (quoter.threads >= mostThreads) {
       throw new ParleyError(
         'too_many_open',
-        `${standing.threads} makers have quoted this RFQ, the most there may be`,
-        { threads: standing.threads, most: mostThreads },
+        `${quoter.threads} makers have quoted this RFQ, the most there may be`,
+        { threads: quoter.threads, most: mostThreads },
       );
     }
-    return { thread: newThread(deps, live, wanted, standing, nowMs), created: true };
+    return { thread: newThread(deps, live, wanted, quoter, nowMs), created: true };
   }
   const ttlMs = deps.settings.acceptTtlSeconds * 1_000;
   const isOpen = known.withdrawnAt === null;
@@ -134,7 +133,7 @@ function quoted(
     rfq: live,
     makerId: wanted.makerId,
     takerId: rfq.creatorId,
-    makerStanding: standing.kept,
+    makerStanding: quoter.kept,
     status: 'open',
     withdrawnAt: null,
     swapId: null,
@@ -148,38 +147,27 @@ function assertMayQuote(
   deps: Pick<Deps, 'adapters'>,
   rfq: Rfq,
   makerId: string,
-  standing: Standing,
+  quoter: Quoter,
 ): void {
   if (rfq.creatorId === makerId) {
     throw new ParleyError('own_rfq', 'an account cannot quote its own RFQ', { rfqId: rfq.id });
   }
-  if (rfq.targetAddress !== null && !holds(standing.addresses, rfq.targetAddress)) {
+  if (rfq.targetAddress !== null && !holds(quoter.addresses, rfq.targetAddress)) {
     throw new ParleyError(
       'not_addressed',
       'this RFQ is addressed to a wallet that this account does not hold',
       { rfqId: rfq.id },
     );
   }
-  assertSettled(rfq, standing.kept?.settled ?? 0);
-  assertHolds(deps, standing, rfq.direction === 'sell_base' ? rfq.quote : rfq.base);
-}
-
-/** Of whole days that are over, as it is shown. */
-function assertSettled({ id: rfqId, minSettled }: Rfq, settled: number): void {
-  if (minSettled === null || settled >= minSettled) return;
-  throw new ParleyError(
-    'too_few_settled',
-    `this RFQ takes quotes of accounts with at least ${minSettled} settled swaps; yours has ` +
-      `${settled} of the ${endedDays - 1} days before today (UTC), a counterparty once a day`,
-    { rfqId, minSettled, settled },
-  );
+  assertSettled(rfq, quoter.kept?.settled ?? 0, 'yours');
+  assertHolds(deps, quoter, rfq.direction === 'sell_base' ? rfq.quote : rfq.base);
 }
 
 function newThread(
   deps: Pick<Deps, 'randomBytes'>,
   rfq: Rfq,
   { makerId, quoteAmount, expiresAt }: Quote,
-  { kept }: Standing,
+  { kept }: Quoter,
   nowMs: number,
 ): Thread {
   const at = new Date(nowMs);

@@ -165,6 +165,16 @@ test('nobody has abandoned what the other side kept from it until it was too lat
   assert.deepEqual([other?.unfunded, other?.abandoned], [0, 0]);
 });
 
+test('what was abandoned is counted however many swaps were settled since', async () => {
+  const both = [await market.trader(), await market.trader()] as const;
+  await swapped(both, 'expired');
+  for (let count = 0; count < 2; count += 1) await swapped(both, 'counterparty_claimed');
+  const until = Math.floor(deps.now() / 1_000) + 1;
+  const of = { from: until - 86_400, until, limit: 1 };
+  const [found] = await unfundedOf(market.db, [both[0].accountId], of);
+  assert.equal(found?.abandoned, 1);
+});
+
 test('an RFQ may want settled swaps of who quotes it, those of days that are over', async () => {
   const [own, maker, other] = [
     await market.trader(),
@@ -188,7 +198,21 @@ test('an RFQ may want settled swaps of who quotes it, those of days that are ove
   const { id } = await market.rfq({ minSettled: 1 });
   assert.equal((await market.quote(maker, id)).status, 201);
   tomorrow();
-  assert.equal((await wants()).status, 201);
+  const quoted = await wants();
+  assert.equal(quoted.status, 201);
+  // It is asked again at the acceptance: swaps of before count no more by then.
+  const { rfqId, id: threadId } = quoted.body.thread;
+  await sql(`update rfqs set expires_at = expires_at + interval '40 days' where id = $1`, rfqId);
+  const take = (by: typeof taker, words: object) => market.accept(by, threadId, words);
+  const hashlock = secretLock();
+  deps.advance(28 * dayMs);
+  const late = await take(taker, { hashlock });
+  refused(late, '403 too_few_settled');
+  assert.match(late.body.error, /at least 2 settled swaps; the maker’s has 1 of the 29 days/);
+  for (const by of [own, other]) await swapped([maker, by], 'counterparty_claimed');
+  tomorrow();
+  const accepted = await take(taker, { hashlock });
+  assert.equal(accepted.status, 200, JSON.stringify(accepted.body));
   for (const minSettled of [0, 1_001, 1.5, '2']) {
     refused(await taker.post('/v1/rfqs', market.wanted({ minSettled })), '400 bad_field');
   }

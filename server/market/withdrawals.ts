@@ -2,16 +2,13 @@
 // accepted stays, and so does what the maker has accepted while that stands.
 
 import { ParleyError } from '../../core/errors.ts';
-import type { Database, Tx } from '../db/database.ts';
+import type { Tx } from '../db/database.ts';
 import { lockRfqs } from '../db/rfqs.ts';
 import { findThreads, listOpenOf, type Thread, withdrawThreads } from '../db/threads.ts';
 import type { Deps } from '../ports/deps.ts';
 import { assertFree, assertLive, isLive, standsUntil } from './negotiation.ts';
 import type { ClosedReason } from './thread-events.ts';
 import { lockThread, partyOf } from './threads.ts';
-
-/** Threads in one transaction: some 10 ms of work, for which their RFQs stay locked. */
-const batch = 100;
 
 type Reason = Extract<ClosedReason, 'withdrawn' | 'disconnected'>;
 type Needs = Pick<Deps, 'settings' | 'now'>;
@@ -41,37 +38,10 @@ export type Withdrawn = {
   readonly committed: number;
 };
 
-/**
- * Withdraws all open quotes of an account, the oldest first, in transactions of their own. What it
- * quotes meanwhile may be among them. `atOnce`: in one transaction. `reason`: what takers are told.
- * `goesOn`: asked in each transaction; false ends it.
- */
-export async function withdrawAll(
-  deps: Needs & { readonly db: Database },
-  makerId: string,
-  reason: Reason = 'withdrawn',
-  how: { readonly atOnce?: number; readonly goesOn?: (tx: Tx) => Promise<boolean> } = {},
-): Promise<Withdrawn> {
-  const { atOnce = batch, goesOn = async () => true } = how;
-  let [withdrawn, committed] = [0, 0];
-  let after: string | null = null;
-  do {
-    const from: string | null = after;
-    const done: Some = await deps.db.transaction(async (tx) => {
-      if (!(await goesOn(tx))) return { withdrawn: 0, committed: 0, next: null };
-      return withdrawSome(tx, deps, reason, { makerId, after: from, limit: atOnce });
-    });
-    withdrawn += done.withdrawn;
-    committed += done.committed;
-    after = done.next;
-  } while (after !== null);
-  return { withdrawn, committed };
-}
-
 /** `next`: the thread to go on after; null = that was all. */
-type Some = Withdrawn & { readonly next: string | null };
+export type Some = Withdrawn & { readonly next: string | null };
 
-/** At most `limit` of those after the thread `after`, in the caller's transaction. */
+/** The oldest open quotes of an account after the thread `after`, at most `limit` of them. */
 export async function withdrawSome(
   tx: Tx,
   deps: Needs,

@@ -7,11 +7,11 @@ import type { Deps } from '../ports/deps.ts';
 import { type Next, sendingFailureMs, service } from '../ports/service.ts';
 import { createBot } from './bot.ts';
 import { handOutBatch, leaseMs, mostInHand, stopMs } from './bounds.ts';
+import { createChannelStates } from './channels.ts';
 import { mustSendCode } from './codes.ts';
 import { type Couriers, deliver } from './deliver.ts';
 import { handOut } from './hand-out.ts';
 import { createMail } from './mail.ts';
-import { createStanding } from './standing.ts';
 
 export type Messaging = NonNullable<Deps['messaging']> & {
   pass(): Promise<void>;
@@ -36,13 +36,13 @@ export function createMessaging(
   couriers: Couriers = couriersOf(deps.settings),
 ): Messaging {
   const inHand = new Map<Channel, Set<Promise<void>>>(channels.map((each) => [each, new Set()]));
-  const standing = createStanding(deps);
+  const states = createChannelStates(deps);
   const served = new Set(channels.filter((each) => couriers[each] !== null));
   const cut = new AbortController();
 
   const carry = async (due: DueMessage): Promise<void> => {
     try {
-      standing.heard(due.channel, await deliver(deps, due, couriers, cut.signal));
+      states.heard(due.channel, await deliver(deps, due, couriers, cut.signal));
     } catch (error) {
       // Its time in hand ends, and it is tried again.
       deps.log.error({ err: error, messageId: due.id }, 'a message was not stored');
@@ -52,7 +52,7 @@ export function createMessaging(
   const begin = async (channel: Channel): Promise<number> => {
     const under = inHand.get(channel) ?? new Set();
     const room = mostInHand - under.size;
-    if (room <= 0 || standing.rests(channel)) return 0;
+    if (room <= 0 || states.rests(channel)) return 0;
     const now = deps.now();
     const [from, until] = [new Date(now), new Date(now + leaseMs)];
     const due = await claimMessages(deps.db, { channel, now: from, until, room });
@@ -73,7 +73,7 @@ export function createMessaging(
     const handedOut = waits.events ? await handOut(deps, served) : 0;
     for (const channel of channels) if (waits[channel] || waits.events) await begin(channel);
     if (handedOut > 0) return 'now';
-    if (channels.some((each) => waits[each] && standing.rests(each))) return restedMs;
+    if (channels.some((each) => waits[each] && states.rests(each))) return restedMs;
     return waits.nextAt === null ? undefined : Math.max(0, waits.nextAt.getTime() - now);
   };
   const loop = service(deps, {
@@ -97,7 +97,7 @@ export function createMessaging(
       clearTimeout(timer);
       for (const courier of Object.values(couriers)) courier?.close();
     },
-    mailIsDown: () => standing.isDown('email'),
+    mailIsDown: () => states.isDown('email'),
     sendCode: couriers.email === null ? null : (tx, code) => mustSendCode(tx, deps, code),
   };
 }

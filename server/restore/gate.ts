@@ -3,7 +3,7 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Tx } from '../db/database.ts';
-import { type Reading, standing } from '../db/gaps.ts';
+import { continuity, type Reading } from '../db/gaps.ts';
 import type { Presence } from '../ports/deps.ts';
 
 /** Throws `restoring`. In the transaction of the agreement. */
@@ -19,7 +19,7 @@ export async function whatIsMissing(
 ): Promise<readonly string[] | null> {
   // Before the look: what is counted while it is under way is no reason.
   const counted = presence?.beat() ?? null;
-  const { beat, restored, isLineageSame, holds } = await standing(tx);
+  const { beat, restored, isLineageSame, holds } = await continuity(tx);
   if (holds.length > 0) return holds.map(toldOf);
   const hasGoneBack = counted !== null && beat !== null && beat < counted;
   const begins = restored || hasGoneBack || (presence !== undefined && !isLineageSame);

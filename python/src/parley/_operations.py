@@ -17,7 +17,7 @@ _BUILD_REFUND: TypeAdapter[m.Material] = TypeAdapter(m.Material)
 
 
 class Operations(Caller):
-    """Each raises `ParleyApiError` where the market refuses: docs/errors.md has the codes."""
+    """Each raises `ParleyApiError` where the market refuses: codes in docs/errors.md."""
 
     async def get_key_nonce(
         self,
@@ -97,7 +97,7 @@ class Operations(Caller):
         address: str,
         message: str,
         signature: str,
-        authorization: m.Authorization | None | None = None,
+        authorization: m.Authorization | None = None,
         idempotency_key: str | None = None,
     ) -> m.ProvenWallet:
         """Prove a wallet of the family evm. With it the account may trade; it may receive too
@@ -128,7 +128,7 @@ class Operations(Caller):
         address: str,
         message: str,
         signature: str,
-        authorization: m.Authorization | None | None = None,
+        authorization: m.Authorization | None = None,
         idempotency_key: str | None = None,
     ) -> m.ProvenWallet:
         """Prove a wallet of the family tron. With it the account may trade; it may receive too
@@ -159,7 +159,7 @@ class Operations(Caller):
         address: str,
         message: str,
         signature: str,
-        authorization: m.Authorization | None | None = None,
+        authorization: m.Authorization | None = None,
         idempotency_key: str | None = None,
     ) -> m.ProvenWallet:
         """Prove a wallet of the family bitcoin. With it the account may trade; it may receive
@@ -190,7 +190,7 @@ class Operations(Caller):
         address: str,
         message: str,
         signature: str,
-        authorization: m.Authorization | None | None = None,
+        authorization: m.Authorization | None = None,
         idempotency_key: str | None = None,
     ) -> m.ProvenWallet:
         """Prove a wallet of the family solana. With it the account may trade; it may receive
@@ -501,10 +501,10 @@ class Operations(Caller):
         base_amount: int,
         quote_asset_id: str,
         ttl_seconds: int,
-        visibility: Literal["public", "private"] | None | None = None,
-        ask_amount: int | None | None = None,
-        target_address: str | None | None = None,
-        min_settled: int | None | None = None,
+        visibility: Literal["public", "private"] | None = None,
+        ask_amount: int | None = None,
+        target_address: str | None = None,
+        min_settled: int | None = None,
         idempotency_key: str | None = None,
     ) -> m.RfqReply:
         """Ask for quotes. Makers see a public RFQ on the feed at once; it ends by itself after
@@ -515,7 +515,7 @@ class Operations(Caller):
         base_amount: of the base asset, in base units
         quote_asset_id: UUID of the quote asset
         ttl_seconds: lifetime in seconds
-        visibility: default: public
+        visibility: who may see and quote it; default: public
         ask_amount: the asking price, in base units of the quote asset
         target_address: with `private` only: who holds it may quote, nobody else
         min_settled: takes quotes of accounts with at least so many settled swaps
@@ -544,7 +544,7 @@ class Operations(Caller):
     ) -> m.Rfq:
         """One RFQ. Whoever has the link may read a private one.
 
-        id: UUID
+        id: UUID of the RFQ
         """
         return await self._call(
             "GET",
@@ -560,7 +560,7 @@ class Operations(Caller):
     ) -> m.RfqReply:
         """Take an RFQ off the market. Its open threads close. Needs the scope `taker`.
 
-        id: UUID
+        id: UUID of the RFQ
         """
         return await self._call(
             "POST",
@@ -578,7 +578,7 @@ class Operations(Caller):
     ) -> m.ThreadList:
         """The threads of an RFQ, newest activity first. Its creator sees all, a maker its own.
 
-        id: UUID
+        id: UUID of the RFQ
         limit: how many at most
         cursor: `nextCursor` of the page before
         """
@@ -625,7 +625,7 @@ class Operations(Caller):
     ) -> m.Thread:
         """One thread. Only its two parties see it.
 
-        id: UUID
+        id: UUID of the thread
         """
         return await self._call(
             "GET",
@@ -640,7 +640,7 @@ class Operations(Caller):
         """How the other side of this thread kept what it agreed to in the last 29 days. It
         moves once a day.
 
-        id: UUID
+        id: UUID of the thread
         """
         return await self._call(
             "GET",
@@ -653,12 +653,12 @@ class Operations(Caller):
         id: str,
         *,
         quote_amount: int,
-        valid_for_seconds: int | None | None = None,
+        valid_for_seconds: int | None = None,
         idempotency_key: str | None = None,
     ) -> m.ThreadReply:
         """Name another price. Both acceptances end.
 
-        id: UUID
+        id: UUID of the thread
         quote_amount: the price, in base units of the quote asset
         valid_for_seconds: how long this price holds, from its receipt; left out: as long as
         the RFQ
@@ -679,14 +679,14 @@ class Operations(Caller):
         id: str,
         *,
         quote_amount: int,
-        hashlock: str | None | None = None,
-        rules: m.AcceptBodyRules | None | None = None,
+        hashlock: str | None = None,
+        rules: m.AcceptedRules | None = None,
         idempotency_key: str | None = None,
     ) -> m.AcceptReply:
         """Commit to the current price. When both sides have, the swap exists. The initiator
         gives the hashlock; its secret stays with it.
 
-        id: UUID
+        id: UUID of the thread
         quote_amount: the price as you read it; another one is refused
         hashlock: SHA-256 of the 32-byte secret; from the initiator, and from nobody else
         rules: those of the thread as you read it: accepts under no others
@@ -712,7 +712,7 @@ class Operations(Caller):
         """Take your quote back. The thread is closed until you quote the RFQ again. Refused
         once both have accepted, and while your own acceptance stands.
 
-        id: UUID
+        id: UUID of the thread
         """
         return await self._call(
             "POST",
@@ -724,11 +724,11 @@ class Operations(Caller):
     async def withdraw_quotes(
         self,
         *,
-        after: str | None | None = None,
+        after: str | None = None,
         idempotency_key: str | None = None,
     ) -> m.WithdrawReply:
         """Take back all your open quotes, oldest first, up to 500 in one request. Those that
-        your own acceptance binds you to stay. Needs the scope `maker`.
+        your own acceptance binds you to stay.
 
         after: `next` of the answer before; left out: from the oldest on
         """
@@ -747,14 +747,14 @@ class Operations(Caller):
         id: str,
         *,
         quote_amount: int,
-        valid_for_seconds: int | None | None = None,
-        unless_accepted: bool | None | None = None,
+        valid_for_seconds: int | None = None,
+        unless_accepted: bool | None = None,
         idempotency_key: str | None = None,
     ) -> m.ThreadReply:
         """Quote a price. The first one opens a thread; later ones move its price. Needs the
         scope `maker`.
 
-        id: UUID
+        id: UUID of the RFQ
         quote_amount: the price, in base units of the quote asset
         valid_for_seconds: how long this price holds, from its receipt; left out: as long as
         the RFQ
@@ -775,7 +775,7 @@ class Operations(Caller):
     async def quote_many(
         self,
         *,
-        quotes: list[m.QuotesBodyQuote],
+        quotes: list[m.QuoteOfMany],
         idempotency_key: str | None = None,
     ) -> m.QuotesReply:
         """Quote up to 50 RFQs in one request. Each quote has an outcome of its own. An
@@ -839,7 +839,7 @@ class Operations(Caller):
         *,
         base_asset_id: str,
         quote_asset_id: str,
-        levels: list[m.PublishLevelsLevel],
+        levels: list[m.WantedLevel],
         idempotency_key: str | None = None,
     ) -> m.PublishedLevels:
         """Publish the prices at which you would quote a pair, in place of those before.
@@ -949,7 +949,7 @@ class Operations(Caller):
         """One of your swaps; the authoritative state. `next` says what each side can do now,
         and until when.
 
-        id: UUID
+        id: UUID of the swap
         """
         return await self._call(
             "GET",
@@ -963,14 +963,14 @@ class Operations(Caller):
         *,
         chain: str,
         address: str,
-        leg: Literal["a", "b"] | None | None = None,
-        key_signature: str | None | None = None,
+        leg: Literal["a", "b"] | None = None,
+        key_signature: str | None = None,
         idempotency_key: str | None = None,
     ) -> m.SwapReply:
         """Your address on one chain of the swap. It is paid where you receive, and refunded
         where you fund.
 
-        id: UUID
+        id: UUID of the swap
         chain: a chain key of the swap
         address: where you receive or fund on it; on Bitcoin a compressed public key, 66 hex
         leg: the leg on that chain; another one is refused
@@ -998,9 +998,9 @@ class Operations(Caller):
         fee_rate: float | None = None,
         allowance: Literal["exact", "standing"] | None = None,
         sign: Literal["authorization"] | None = None,
-        relay: bool | None | None = None,
-        signature: str | None | None = None,
-        escrow: str | None | None = None,
+        relay: bool | None = None,
+        signature: str | None = None,
+        escrow: str | None = None,
         idempotency_key: str | None = None,
     ) -> m.FundReply:
         """Unsigned funding of your leg, or its sending by your signature (`relay`). Ways to
@@ -1045,7 +1045,7 @@ class Operations(Caller):
         *,
         secret: str,
         fee_rate: float | None = None,
-        relay: bool | None | None = None,
+        relay: bool | None = None,
         idempotency_key: str | None = None,
     ) -> m.ClaimReply:
         """Unsigned claim of the leg that pays you, or its sending (`relay`). It reveals the
@@ -1111,7 +1111,7 @@ class Operations(Caller):
         leg: str,
         *,
         transactions: list[str],
-        escrow: str | None | None = None,
+        escrow: str | None = None,
         idempotency_key: str | None = None,
     ) -> m.ScheduledReply:
         """Bitcoin: signed refunds of your leg at rising fees. They are kept, and sent when they
@@ -1184,7 +1184,7 @@ class Operations(Caller):
         self,
         *,
         url: str,
-        events: list[str] | None | None = None,
+        events: list[str] | None = None,
         idempotency_key: str | None = None,
     ) -> m.RegisteredWebhook:
         """Where your events are sent. The secret that signs them is given once.
@@ -1211,7 +1211,7 @@ class Operations(Caller):
     ) -> m.WebhookRemoved:
         """Remove a webhook. What was on its way to it is given up.
 
-        id: UUID
+        id: UUID of the webhook
         """
         return await self._call(
             "DELETE",
@@ -1228,7 +1228,7 @@ class Operations(Caller):
     ) -> m.Pinged:
         """Send a test delivery at once, and say whether a 2xx came.
 
-        id: UUID
+        id: UUID of the webhook
         """
         return await self._call(
             "POST",

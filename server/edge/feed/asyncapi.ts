@@ -2,7 +2,8 @@
 
 import type { TSchema } from 'typebox';
 import type { Settings } from '../../settings/config.ts';
-import { apiVersion, branded, type Components, exampleOf, type Json, publish } from '../openapi.ts';
+import { exampleOf, type Json } from '../examples.ts';
+import { apiVersion, branded, type Components, publish } from '../openapi.ts';
 import * as frames from '../schemas/feed.ts';
 import { feedPath } from './upgrade.ts';
 

@@ -29,7 +29,7 @@ export const settledThatCount = (account: string, from: string, until: string): 
 export const settledCounts = many<
   [accountIds: readonly string[], window: { from: number; until: number }],
   { accountId: string; settled: number }
->('standing_counts')`
+>('settled_counts')`
   select account as "accountId", (select count(*)::int
       from ${settledThatCount('account', ':from::bigint', ':until::bigint')} c) as settled
     from unnest($1::uuid[]) account`;

@@ -8,13 +8,13 @@ import type { Outcome } from './courier.ts';
 
 type Down = { readonly error: string; readonly at: number };
 
-export type Standing = {
+export type ChannelStates = {
   heard(channel: Channel, outcome: Outcome | null): void;
   rests(channel: Channel): boolean;
   isDown(channel: Channel): boolean;
 };
 
-export function createStanding({ now, log }: Pick<Deps, 'now' | 'log'>): Standing {
+export function createChannelStates({ now, log }: Pick<Deps, 'now' | 'log'>): ChannelStates {
   const down = new Map<Channel, Down>();
   const restUntil = new Map<Channel, number>();
   const fell = (channel: Channel, error: string, isOurs: boolean) => {

@@ -5,7 +5,7 @@ import { after, test } from 'node:test';
 import { type SwapStatus, swapStatuses } from '../../core/status.ts';
 import { testDatabase } from '../../test/support/database.ts';
 import { insertSwap } from '../../test/support/settled.ts';
-import { settledCounts } from './standing.ts';
+import { settledCounts } from './settled.ts';
 
 const { db, drop } = await testDatabase({ connections: 2 });
 after(() => drop());
