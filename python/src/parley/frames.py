@@ -73,6 +73,25 @@ class OutcomesFrame(Answer):
     """with `resume` only: the number of the last public entry"""
 
 
+class LevelsPublishedFrame(Answer):
+    """Your levels are published."""
+
+    type: Literal["levels"]
+    """which frame it is"""
+    base_asset_id: str
+    """UUID of the base asset"""
+    quote_asset_id: str
+    """UUID of the quote asset"""
+    published: int
+    """how many levels of yours there are on the pair now"""
+    ends_at: AwareDatetime | None
+    """when the first of them ends: RFC 3339, UTC, milliseconds; null of none"""
+    idempotency_key: str | None = None
+    """that of the frame, where it had one"""
+    seq: int | None = None
+    """with `resume` only: the number of the last public entry"""
+
+
 class ErrorFrame(Answer):
     """What was refused, or why the socket is closed."""
 
@@ -84,6 +103,10 @@ class ErrorFrame(Answer):
     """with `resume`: the code that REST has in x-<name>-error"""
     rfq_id: str | None = None
     """with `resume`: of the quote that was refused"""
+    base_asset_id: str | None = None
+    """with `resume`: of the levels"""
+    quote_asset_id: str | None = None
+    """with `resume`: of the levels"""
     idempotency_key: str | None = None
     """with `resume`: that of the quote, where it had one"""
     seq: int | None = None
@@ -269,6 +292,7 @@ Frame: TypeAlias = (
     | RfqFrame
     | QuotedFrame
     | OutcomesFrame
+    | LevelsPublishedFrame
     | ErrorFrame
     | ResumedFrame
     | ResetFrame

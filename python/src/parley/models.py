@@ -1147,6 +1147,42 @@ class LegCosts(Answer):
     """Solana: beside the amount"""
 
 
+class Level(Answer):
+    """A price at which a maker would quote. It promises nothing."""
+
+    maker_id: str
+    """UUID of the account that published it; `makerId` of its quotes"""
+    maker_standing: Standing | None
+    """how it kept its agreements; null: nobody has counted yet"""
+    direction: Annotated[Literal["sell_base", "buy_base"], AnyWord]
+    """what the taker does with the base asset: `sell_base` is the maker’s bid, `buy_base` its
+    ask
+    """
+    base_asset_id: str
+    """UUID of the base asset"""
+    quote_asset_id: str
+    """UUID of the quote asset"""
+    base_amount: Amount
+    """the size: RFQs of up to so many base units of the base asset"""
+    quote_amount: Amount
+    """for all of `baseAmount`, in base units of the quote asset: their quotient is the price"""
+    least_base_amount: Amount | None
+    """RFQs of at least so much of the base asset; null: any"""
+    published_at: AwareDatetime
+    """when it was published: RFC 3339, UTC, milliseconds"""
+    expires_at: AwareDatetime
+    """when it ends: RFC 3339, UTC, milliseconds"""
+
+
+class LevelList(Answer):
+    """A page of levels, the best price for the taker first."""
+
+    levels: list[Level]
+    """the levels of this page"""
+    next_cursor: str | None
+    """what the next page is asked for with; null on the last page"""
+
+
 class ListedAsset(Answer):
     """A token that is listed."""
 
@@ -1499,6 +1535,47 @@ class ProvenWallet(Answer):
     """it may trade"""
     authorised: bool
     """counts beyond giving: may receive"""
+
+
+class PublishLevelsLevel(Body):
+    """one level"""
+
+    direction: Literal["sell_base", "buy_base"]
+    """what the taker does with the base asset: `sell_base` is the maker’s bid, `buy_base` its
+    ask
+    """
+    base_amount: Amount
+    """the size: RFQs of up to so many base units of the base asset"""
+    quote_amount: Amount
+    """for all of `baseAmount`, in base units of the quote asset: their quotient is the price"""
+    least_base_amount: Amount | None = None
+    """RFQs of at least so many base units of the base asset"""
+    valid_for_seconds: int
+    """how long it is shown, from its receipt"""
+
+
+class PublishLevels(Body):
+    """Prices at which you would quote a pair; they promise nothing."""
+
+    base_asset_id: str
+    """UUID of the base asset"""
+    quote_asset_id: str
+    """UUID of the quote asset"""
+    levels: list[PublishLevelsLevel]
+    """all levels of yours on this pair, in place of those before; none withdraws them"""
+
+
+class PublishedLevels(Answer):
+    """What is published now."""
+
+    base_asset_id: str
+    """UUID of the base asset"""
+    quote_asset_id: str
+    """UUID of the quote asset"""
+    published: int
+    """how many levels of yours there are on the pair now"""
+    ends_at: AwareDatetime | None
+    """when the first of them ends: RFC 3339, UTC, milliseconds; null of none"""
 
 
 class QuoteBody(Body):
@@ -1962,6 +2039,13 @@ class WithdrawReply(Answer):
     """how many stay open, because your own acceptance stands"""
     next: str | None
     """what to name as `after`; null: those were all"""
+
+
+class WithdrawnLevels(Answer):
+    """What was withdrawn."""
+
+    withdrawn: int
+    """how many levels, of all pairs"""
 
 
 class ListAssetBody(Body):
