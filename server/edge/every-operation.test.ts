@@ -171,8 +171,8 @@ const scopeOf: Readonly<Record<string, Scope>> = {
   'POST /v1/assets': 'taker',
   'POST /v1/rfqs/{id}/quotes': 'maker',
   'POST /v1/quotes': 'maker',
-    'POST /v1/levels': 'maker',
-    'POST /v1/levels/withdraw': 'maker',
+  'POST /v1/levels': 'maker',
+  'POST /v1/levels/withdraw': 'maker',
 };
 const sets = Array.from({ length: 8 }, (_, bits) =>
   (['read', 'taker', 'maker'] as const).filter((_scope, at) => (bits >> at) % 2 === 1),

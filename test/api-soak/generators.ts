@@ -115,7 +115,7 @@ async function shown(): Promise<Shown[]> {
 }
 
 /** Codes of requests that were not understood; another refusal has understood them. */
-const misunderstood = /^(?:bad_|malformed_|not_json|method_|body_|not_found)/;
+const misunderstood = /^(?:bad_field|bad_header|malformed_|not_json|method_|body_|not_found)/;
 /** Ends of long texts are shown, so that what is signed is not there whole. */
 const cut = ['broadcast', 'scheduleRefunds'];
 

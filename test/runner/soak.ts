@@ -96,11 +96,6 @@ const parts: Readonly<Record<string, Part>> = {
     what: 'an hour of a market of the maker program: kills of both, wrong prices, little gas',
     commands: () => [['test/maker-soak/run.ts']],
   },
-  mcp: {
-    minutes: 20,
-    what: 'the MCP server’s tarball installed by npm: its first trade, and an agent killed at random',
-    commands: () => [['test/mcp-soak/run.ts']],
-  },
   generators: {
     minutes: 20,
     what: 'clients made of the API description by others, and the snippets of its reference',
@@ -115,6 +110,11 @@ const parts: Readonly<Record<string, Part>> = {
     minutes: 20,
     what: 'the Python package: swaps and refunds of every family, and its fuzz for longer',
     commands: () => [['test/python-soak/run.ts']],
+  },
+  mcp: {
+    minutes: 20,
+    what: 'the MCP server’s tarball installed by npm: its first trade, and an agent killed at random',
+    commands: () => [['test/mcp-soak/run.ts']],
   },
   'contracts/escrows': {
     minutes: 90,
@@ -197,8 +197,8 @@ function run(args: readonly string[], minutes: number): Promise<Outcome> {
 
 const said = [
   /^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm,
-  /^(?:forge|model|sim|planted|crashes|nodes|package|web|maker|mcp): (.*)|(\d+) generated,/gm,
-  /^(?:generators|schemathesis): (.*)/gm,
+  /^(?:forge|model|sim|planted|crashes|nodes|package|web|maker): (.*)|(\d+) generated,/gm,
+  /^(?:generators|schemathesis|python|mcp): (.*)/gm,
 ];
 
 async function outcomeOf(name: string, { minutes, commands }: Part): Promise<[string, boolean]> {

@@ -17,7 +17,7 @@ _BUILD_REFUND: TypeAdapter[m.Material] = TypeAdapter(m.Material)
 
 
 class Operations(Caller):
-    """Each raises `ParleyApiError` where the market refuses: docs/errors.md has the codes."""
+    """Each raises `ParleyApiError` where the market refuses: codes in docs/errors.md."""
 
     async def get_key_nonce(
         self,
@@ -839,7 +839,7 @@ class Operations(Caller):
         *,
         base_asset_id: str,
         quote_asset_id: str,
-        levels: list[m.PublishLevelsLevel],
+        levels: list[m.WantedLevel],
         idempotency_key: str | None = None,
     ) -> m.PublishedLevels:
         """Publish the prices at which you would quote a pair, in place of those before.

@@ -23,15 +23,12 @@ const terms = {
 const least = s.as(s.amount, 'RFQs of at least so many base units of the base asset', '1000');
 const { least: minimum, most: maximum } = levelSeconds;
 
-const wantedLevel = s.input(
-  {
-    direction,
-    ...terms,
-    leastBaseAmount: s.optional(least),
-    validForSeconds: s.int('how long it is shown, from its receipt', 60, { minimum, maximum }),
-  },
-  'one level',
-);
+const wantedLevel = s.form('WantedLevel', 'A level that is to be shown.', {
+  direction,
+  ...terms,
+  leastBaseAmount: s.optional(least),
+  validForSeconds: s.int('how long it is shown, from its receipt', 60, { minimum, maximum }),
+});
 
 /** What a maker says of a pair, by REST and on the feed. */
 export const published = {
