@@ -1,5 +1,5 @@
-// Agents: the protocol's own client at a server of `parley-mcp`, as a process over stdio, or in this
-// process over HTTP.
+// Agents: the protocol's own client at a server of `parley-mcp`, as a process over stdio, or in
+// this process over HTTP.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
