@@ -88,7 +88,7 @@ const parts: Readonly<Record<string, Part>> = {
   },
   package: {
     minutes: 20,
-    what: 'the SDK’s tarball installed by npm: its examples on Node 20.19 and 22.18, and webpack',
+    what: 'tarballs installed by npm: a first trade by parley, the SDK’s examples on Node 20.19 and 22.18, webpack',
     commands: () => [['test/package-soak/run.ts']],
   },
   maker: {
