@@ -27,6 +27,7 @@ export function understood(args: readonly string[]): Asked {
   const options = allOptions();
   const { values, positionals } = parsed(args, options);
   if (values.version === true) return { is: 'version' };
+  if (positionals[0] === 'help') return { is: 'help', of: named(positionals.slice(1)) };
   const command = commandOf(positionals);
   if (values.help === true) return { is: 'help', of: command };
   if (command === null) {
@@ -54,6 +55,13 @@ export function understood(args: readonly string[]): Asked {
       passphraseFd: descriptorOf('--passphrase-fd', textOf(values['passphrase-fd'])),
     },
   };
+}
+
+/** `null`: none is named. Throws Failure `usage`. */
+function named(positionals: readonly string[]): Command | null {
+  const command = commandOf(positionals);
+  if (command === null && positionals.length > 0) throw unknownCommand(positionals);
+  return command;
 }
 
 /** Of all commands: a name means the same kind of option everywhere. */
@@ -112,7 +120,7 @@ function unknownCommand(positionals: readonly string[]) {
     const what = second === '' ? `"${first}" alone does nothing` : `"${second}" is no ${first}`;
     return misused(`${what}: ${names.join(', ')}`);
   }
-  const names = commands.map(({ name }) => name.split(' ')[0] ?? '');
+  const names = ['help', ...commands.map(({ name }) => name.split(' ')[0] ?? '')];
   return misused(`"${first}" is no command${nearTo(first, [...new Set(names)], '')}`);
 }
 

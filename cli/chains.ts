@@ -136,7 +136,8 @@ export function escrowIndexOf(keys: PhraseKeys, pubkey: string): number {
   }
   const sentence =
     `the script on Bitcoin names the key ${pubkey}, and none of the first ${mostEscrowKeys} ` +
-    'keys of these words is it';
+    'keys of these words is it. Where it came from other words: ' +
+    '"parley rescue from FILE --words" with those';
   throw needsYou('foreign_key', sentence);
 }
 

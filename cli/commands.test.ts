@@ -36,7 +36,7 @@ import {
 } from './io.ts';
 import { faultOf } from './known.ts';
 import { painter } from './painter.ts';
-import { chosenProfile, mustBePrivate, placesOf, writePrivate } from './places.ts';
+import { chosenProfile, mustBePrivate, openTo, placesOf, writePrivate } from './places.ts';
 import { type Profile, readProfile, writeProfile } from './profile.ts';
 import { dueOf, lineOf } from './progress.ts';
 import { runParley } from './run.ts';
@@ -99,6 +99,17 @@ test('arguments that are not understood are named, with what is', () => {
   assert.deepEqual([asked.command, asked.given.args], ['settle', ['one', 'two']]);
   assert.deepEqual([asked.globals.json, asked.globals.profile], [true, 'x']);
   assert.equal(understood([]).is, 'help');
+  for (const [args, name] of [
+    [['help'], undefined],
+    [['help', 'settle'], 'settle'],
+    [['help', 'webhooks', 'add'], 'webhooks add'],
+    [['settle', 'one', '--help'], 'settle'],
+  ] as const) {
+    const help = understood(args);
+    assert.ok(help.is === 'help');
+    assert.equal(help.of?.name, name);
+  }
+  assert.throws(() => understood(['help', 'setle']), failing('usage', /did you mean settle/));
   assert.throws(() => splitName('a:b:c'), failing('usage', /"a:b:c" is no asset/));
 });
 
@@ -355,6 +366,17 @@ test('files are private, are never half written, and a key is never written over
   assert.equal(await readFile(places.keystore, 'utf8'), 'first');
   await chmod(places.keystore, 0o640);
   await assert.rejects(mustBePrivate(places.keystore), failing('local', /mode 0640.*chmod 600/));
+  for (const [mode, uid, user, fault] of [
+    [0o600, 7, 7, null],
+    [0o600, 0, 7, null],
+    [0o600, 8, 7, /belongs to user 8, and this is user 7/],
+    [0o100_604, 7, 7, /mode 0604/],
+    [0o666, 8, null, null],
+  ] as const) {
+    const found = openTo({ mode, uid }, user);
+    if (fault === null) assert.equal(found, null);
+    else assert.match(found ?? '', fault);
+  }
   await assert.rejects(chosenProfile(env, undefined), failing('needs_you', /parley init/));
   await writePrivate(places.profileFile, '{}');
   assert.equal(await chosenProfile(env, undefined), 'one');
@@ -399,7 +421,7 @@ test('a line counts down to what is due, and fits the terminal', () => {
   assert.equal(jsonOf({ amount: 10n ** 20n }), '{"amount":"100000000000000000000"}');
 });
 
-test('lines at the foot are drawn over, and lines that stay come above them', () => {
+test('lines at the foot are drawn over, and lines that stay come above them', async () => {
   const { io, said } = ioOf({ columns: 80 });
   const paint = painter({ ...io, json: false });
   paint.draw(['one', 'two']);
@@ -408,6 +430,15 @@ test('lines at the foot are drawn over, and lines that stay come above them', ()
   paint.end();
   const up = '\u001b[2A\r\u001b[J';
   assert.equal(said.err, `one\ntwo\n${up}stays\none\ntwo\n${up}`);
+  const quiet = ioOf({ columns: 80 });
+  const asking = painter({ ...quiet.io, json: false });
+  asking.draw(['one']);
+  await asking.quietFor(async () => {
+    asking.draw(['two']);
+    asking.line('meanwhile');
+    assert.equal(quiet.said.err, 'one\n\u001b[1A\r\u001b[J', 'nothing beside the question');
+  });
+  assert.match(quiet.said.err, /meanwhile\n$/);
   const plain = ioOf();
   painter({ ...plain.io, json: false }).draw(['one']);
   assert.equal(plain.said.err, '');

@@ -156,31 +156,45 @@ if [[ $funcstack[1] == _parley ]]; then _parley "$@"; else compdef _parley parle
 
 function fish(): string {
   const plain = (text: string) => text.replaceAll('\\', '\\\\').replaceAll("'", "\\'");
+  const where = (words: string) => ` -n "test (__parley_said) = '${words}'"`;
+  const within = (words: string) => ` -n "string match -q -- '${words}*' (__parley_said)"`;
   const lines = firstWords().map((word) => {
     const own = commands.find(({ name }) => name === word);
     const about = own?.about ?? `${word} of the market`;
-    return `complete -c parley -n __fish_use_subcommand -f -a ${word} -d '${plain(about)}'`;
+    return `complete -c parley${where('')} -f -a ${word} -d '${plain(about)}'`;
   });
-  const seen = (name: string) =>
-    name
-      .split(' ')
-      .map((word) => `__fish_seen_subcommand_from ${word}`)
-      .join('; and ');
   const after = [...followers()].map(
-    ([key, words]) => `complete -c parley -n '${seen(key)}' -f -a '${words.join(' ')}'`,
+    ([key, words]) => `complete -c parley${where(key)} -f -a '${words.join(' ')}'`,
   );
   const optionLine = (
     [name, { value, choices, about }]: [string, Command['options'][string]],
-    where: string,
+    when: string,
   ) => {
     const takes = value === undefined ? '' : choices === undefined ? ' -r' : ' -x';
     const values = choices === undefined ? '' : ` -a '${choices.join(' ')}'`;
-    return `complete -c parley${where} -l ${name}${takes}${values} -d '${plain(about)}'`;
+    return `complete -c parley${when} -l ${name}${takes}${values} -d '${plain(about)}'`;
   };
   const options = commands.flatMap((each) =>
-    Object.entries(each.options).map((entry) => optionLine(entry, ` -n '${seen(each.name)}'`)),
+    Object.entries(each.options).map((entry) => optionLine(entry, within(each.name))),
   );
   const all = Object.entries(globals).map((entry) => optionLine(entry, ''));
-  const head = '# fish completion of parley: written by "parley completion fish".';
+  const takes = valueOptions().map((name) => `--${name}`);
+  const head = `# fish completion of parley: written by "parley completion fish".
+# The words so far, without options and their values.
+function __parley_said
+  set -l said
+  set -l skip 0
+  for word in (commandline -opc)[2..-1]
+    switch $word
+      case ${takes.join(' ')}
+        set skip 1
+      case '-*'
+      case '*'
+        test $skip = 0; and set -a said $word
+        set skip 0
+    end
+  end
+  echo "$said"
+end`;
   return `${[head, ...lines, ...after, ...options, ...all].join('\n')}\n`;
 }

@@ -13,7 +13,7 @@ import { nameOfPinned, shownAmount } from './assets.ts';
 import { escrowIndexOf } from './chains.ts';
 import { sidesOf } from './deal.ts';
 import { Failure, statuses, type Told, toldOf } from './failures.ts';
-import { type Cli, note, tell } from './io.ts';
+import { type Cli, failed, note, tell } from './io.ts';
 import { painter } from './painter.ts';
 import { writePrivate } from './places.ts';
 import { lineOf, type Now } from './progress.ts';
@@ -30,8 +30,16 @@ export type Swap = {
 
 export type Driving = {
   readonly client: ParleyClient | null;
+  /** Those that a person is asked about. The others do not wait for the answer. */
+  readonly asked?: Asked;
   /** Bitcoin of claims and refunds; default the own wallet. */
   readonly payout?: string | undefined;
+};
+
+export type Asked = {
+  readonly swaps: readonly Swap[];
+  /** Throws Failure `not_asked`, `declined`. */
+  readonly confirm: () => Promise<void>;
 };
 
 export type Ended =
@@ -79,15 +87,26 @@ export async function driveAll(
   const rescue = rescueWriter(cli, session, own);
   try {
     const ended: Ended[] = [];
-    const due = [...swaps];
-    const work = async () => {
-      for (let swap = due.shift(); swap !== undefined; swap = due.shift()) {
-        const told = teller(cli, session, swap, { paint, drawn, draw, rescue });
-        ended.push(await drive(cli, session, own, swap, driving, told));
-        drawn.delete(swap.swapId);
-      }
+    const one = async (swap: Swap) => {
+      const told = teller(cli, session, swap, { paint, drawn, draw, rescue });
+      ended.push(await drive(cli, session, own, swap, driving, told));
+      drawn.delete(swap.swapId);
     };
-    await Promise.all(Array.from({ length: Math.min(mostAtOnce, swaps.length) }, work));
+    const room = places(mostAtOnce);
+    const free = swaps.map((swap) => room(() => one(swap)));
+    const { swaps: asked, confirm } = driving.asked ?? { swaps: [], confirm: async () => {} };
+    const wanted = paint.quietFor(confirm).then(
+      () => asked.map((swap) => room(() => one(swap))),
+      (error: unknown) => {
+        cli.signal.throwIfAborted();
+        const told = toldOf(error);
+        failed(cli, told);
+        return asked.map(async ({ swapId }) => {
+          ended.push({ is: 'stopped', swapId, told });
+        });
+      },
+    );
+    await Promise.all([...free, wanted.then((all) => Promise.all(all))]);
     return statusOf(ended);
   } finally {
     clearInterval(timer);
@@ -95,6 +114,23 @@ export async function driveAll(
     await rescue.ended();
     if (cli.signal.aborted) note(cli, 'open swaps wait for "parley settle", and deadlines do not');
   }
+}
+
+/** So many at once, in their order; the others wait for one of them. */
+function places(most: number) {
+  const due: (() => void)[] = [];
+  let taken = 0;
+  return async <T>(work: () => Promise<T>): Promise<T> => {
+    if (taken >= most) await new Promise<void>((begin) => due.push(begin));
+    else taken += 1;
+    try {
+      return await work();
+    } finally {
+      const next = due.shift();
+      if (next === undefined) taken -= 1;
+      else next();
+    }
+  };
 }
 
 function statusOf(ended: readonly Ended[]): number {

@@ -23,6 +23,7 @@ function overview(): string {
   const names = commands.map(({ name, about }) => `  ${name.padEnd(width - 2)}${about}`);
   return [
     'usage: parley COMMAND [ARGUMENTS] [OPTIONS]',
+    '       parley help [COMMAND]',
     '',
     ...names,
     '',

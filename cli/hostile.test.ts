@@ -1,7 +1,7 @@
 // A market that answers what it should not.
 
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, utimes } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -133,4 +133,12 @@ test('under the price that a script names no other amount, pair or side is accep
     await assert.rejects(altered, { name: 'VerificationError' }, Object.keys(other)[0]);
   }
   await assert.rejects(compareTerms(session, '../words', terms), { name: 'VerificationError' });
+  // Older than any RFQ can be.
+  const folder = join(session.places.data, 'terms');
+  const [old, young] = [8 * 86_400 + 60, 8 * 86_400 - 60].map((age) => Date.now() / 1_000 - age);
+  await keepTerms(session, 'r2', terms);
+  await utimes(join(folder, 'r1.json'), old ?? 0, old ?? 0);
+  await utimes(join(folder, 'r2.json'), young ?? 0, young ?? 0);
+  await keepTerms(session, 'r3', terms);
+  assert.deepEqual((await readdir(folder)).sort(), ['r2.json', 'r3.json']);
 });

@@ -1,30 +1,53 @@
 // Lines at the foot of a terminal that are drawn again and again, and lines above them that stay.
-// Where standard error is no terminal nothing is drawn.
+// Where standard error is no terminal nothing is drawn. While a person is asked nothing is written.
 
 import type { Cli } from './io.ts';
 import { oneLine } from './show.ts';
 
+/** Lines, while a person thinks: the newest. */
+const mostHeld = 1_000;
+
 export function painter({ err, columns, json }: Pick<Cli, 'err' | 'columns' | 'json'>) {
   const isLive = columns !== null && !json;
   let drawn: readonly string[] = [];
+  /** What came while it was quiet; null: it is not. */
+  let held: string[] | null = null;
   const clear = () => {
     if (drawn.length > 0) err(`\u001b[${drawn.length}A\r\u001b[J`);
     drawn = [];
   };
+  /** One that stays. */
+  const line = (text: string) => {
+    if (held !== null) {
+      held = [...held, text].slice(-mostHeld);
+      return;
+    }
+    const again = drawn;
+    clear();
+    err(`${oneLine(text)}\n`);
+    if (again.length > 0) err(again.map((each) => `${oneLine(each)}\n`).join(''));
+    drawn = again;
+  };
   return {
     isLive,
     clear,
-    /** One that stays. */
-    line: (text: string) => {
-      const again = drawn;
+    line,
+    /** Until that is settled; then all that came meanwhile is written. */
+    quietFor: async <T>(work: () => Promise<T>): Promise<T> => {
       clear();
-      err(`${oneLine(text)}\n`);
-      if (again.length > 0) err(again.map((each) => `${oneLine(each)}\n`).join(''));
-      drawn = again;
+      held = [];
+      try {
+        return await work();
+      } finally {
+        const said: string[] = held;
+        held = null;
+        for (const each of said) line(each);
+      }
     },
     draw: (lines: readonly string[]) => {
       if (
         !isLive ||
+        held !== null ||
         (lines.length === drawn.length && lines.every((each, at) => each === drawn[at]))
       ) {
         return;

@@ -77,14 +77,25 @@ export async function readUpTo(file: string, most = mostProfileBytes): Promise<s
   }
 }
 
-/** Throws Failure `open_to_others` where others of this machine may read it. */
+/** Throws Failure `open_to_others` where others of this machine may read it, or write another. */
 export async function mustBePrivate(file: string): Promise<void> {
-  const mode = (await stat(file)).mode & 0o777;
-  // Windows has no such modes.
-  if ((mode & 0o077) === 0 || process.platform === 'win32') return;
-  const shown = mode.toString(8).padStart(4, '0');
-  const sentence = `${file} has mode ${shown}, and others may read it: chmod 600 it first`;
-  throw new Failure('local', 'open_to_others', sentence);
+  const { mode, uid } = await stat(file);
+  const fault = openTo({ mode, uid }, process.geteuid?.() ?? null);
+  if (fault !== null) throw new Failure('local', 'open_to_others', `${file} ${fault}`);
+}
+
+/** null: to nobody but this user, and root. `user` null: Windows has no such owners and modes. */
+export function openTo(
+  { mode, uid }: { readonly mode: number; readonly uid: number },
+  user: number | null,
+): string | null {
+  if (user === null) return null;
+  if (uid !== user && uid !== 0) {
+    return `belongs to user ${uid}, and this is user ${user}: chown it first, and look what is in it`;
+  }
+  if ((mode & 0o077) === 0) return null;
+  const shown = (mode & 0o777).toString(8).padStart(4, '0');
+  return `has mode ${shown}, and others may read it: chmod 600 it first`;
 }
 
 type Writing = {

@@ -136,6 +136,17 @@ const all = [
     },
   },
   {
+    name: 'levels',
+    about: 'at which prices makers would quote a pair; they bind nobody',
+    args: [{ name: 'BASE' }, { name: 'QUOTE' }],
+    options: {
+      amount: { value: 'AMOUNT', about: 'only those for so much of BASE' },
+      settled: { value: 'N', about: 'only of makers with at least so many settled swaps' },
+      limit: { value: 'N', about: 'at most so many a side; default 10' },
+    },
+    examples: ['parley levels bitcoin ethereum:USDC --amount 0.01'],
+  },
+  {
     name: 'feed',
     about: 'the maker feed: the book, each change, and what becomes of your threads',
     args: [],
@@ -170,8 +181,21 @@ const all = [
   {
     name: 'quote',
     about: 'offers an amount of the quote asset for all of a request',
+    more: [
+      'With --yes the request must be named as you want it: --side, --amount, --base, --quote.',
+      'Quoted again it is compared with what it was.',
+    ],
     args: [rfq, { name: 'AMOUNT' }],
-    options: { valid },
+    options: {
+      valid,
+      side: { value: 'SIDE', choices: ['sell', 'buy'], about: 'what the taker does with the base' },
+      amount: { value: 'AMOUNT', about: 'how much of the base asset it is about' },
+      base: { value: 'ASSET', about: 'the base asset' },
+      quote: { value: 'ASSET', about: 'the quote asset, in which you name your price' },
+    },
+    examples: [
+      'parley quote RFQ 640 --yes --side sell --amount 0.01 --base bitcoin --quote ethereum:USDC',
+    ],
   },
   {
     name: 'withdraw',

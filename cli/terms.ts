@@ -1,7 +1,8 @@
 // What this profile asked for, or quoted, as it was then. A script that accepts names a price
 // alone: under the same price a market could show another amount or another pair.
 
-import { join } from 'node:path';
+import { readdir, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { VerificationError } from '../sdk/errors.ts';
 import { idShape } from '../sdk/stores/entries.ts';
 import type { OwnTrade } from '../sdk/trade.ts';
@@ -10,6 +11,9 @@ import { needsYou } from './failures.ts';
 import { type Cli, jsonOf } from './io.ts';
 import { readUpTo, writePrivate } from './places.ts';
 import type { Session } from './session.ts';
+
+/** An RFQ and its prices stand seven days at most. One more for clocks that differ. */
+const keptMs = 8 * 86_400_000;
 
 export type Terms = Pick<OwnTrade, 'party' | 'direction' | 'baseAmount'> &
   Readonly<Record<'base' | 'quote', Pick<OwnAsset, 'chain' | 'token'>>>;
@@ -27,7 +31,19 @@ function textOf({ party, direction, baseAmount, base, quote }: Terms): string {
 }
 
 export async function keepTerms(session: Placed, rfqId: string, terms: Terms): Promise<void> {
-  await writePrivate(fileOf(session, rfqId), textOf(terms));
+  const file = fileOf(session, rfqId);
+  await writePrivate(file, textOf(terms));
+  await prune(dirname(file), Date.now() - keptMs);
+}
+
+/** Of whatever clock the market has: by the machine's, which wrote the files. */
+async function prune(folder: string, beforeMs: number): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const file = join(folder, name);
+    // Another process may have been here.
+    const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
+    if (mtimeMs < beforeMs) await rm(file, { force: true });
+  }
 }
 
 /** Throws VerificationError where the RFQ is another than it was. `null`: none is kept. */

@@ -1,5 +1,6 @@
 // Rewrites docs/openapi.json, docs/openapi-account.json and docs/asyncapi.json from the source, and
-// what of the Python package is written from them:
+// test/api-soak/calls.ts by which the snippets in them are checked, and what of the Python package
+// is written from them:
 // node scripts/openapi.ts
 
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -8,9 +9,10 @@ import { pythonFiles } from './python/generate.ts';
 
 const docs = new URL('../docs/', import.meta.url);
 await mkdir(docs, { recursive: true });
-const { api, account } = await goldenDescriptions();
+const { api, account, calls } = await goldenDescriptions();
 await writeFile(new URL('openapi.json', docs), api);
 await writeFile(new URL('openapi-account.json', docs), account);
+await writeFile(new URL('../test/api-soak/calls.ts', docs), calls);
 const feed = goldenFeed();
 await writeFile(new URL('asyncapi.json', docs), feed);
 const python = pythonFiles(JSON.parse(api), JSON.parse(feed));

@@ -57,7 +57,7 @@ export async function sign(file: string, nodeUrl: string, index: number, secret:
   console.log(JSON.stringify({ chain: material.chain, signed: whole }));
 }
 
-async function signedBy(keys: Keys, material: Material, nodeUrl: string, index: number) {
+export async function signedBy(keys: Keys, material: Material, nodeUrl: string, index: number) {
   const signal = AbortSignal.timeout(limitMs);
   const at = <T>(all: readonly T[]): T => {
     const one = all[index];

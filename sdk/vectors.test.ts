@@ -10,6 +10,7 @@ import { batchVectors, materialVectors } from './testing/vectors/materials.ts';
 import { signedVectors } from './testing/vectors/signed.ts';
 import { hashlockVectors, proofVectors, webhookVectors } from './testing/vectors/simple.ts';
 import { deadlineVectors, swapVectors } from './testing/vectors/swaps.ts';
+import { threadVectors } from './testing/vectors/threads.ts';
 import { typedDataVectors } from './testing/vectors/typed-data.ts';
 
 const folder = new URL('../docs/vectors/', import.meta.url);
@@ -18,6 +19,7 @@ const files: Readonly<Record<string, () => unknown>> = {
   escrows: escrowVectors,
   swaps: swapVectors,
   deadlines: deadlineVectors,
+  threads: threadVectors,
   transactions: materialVectors,
   batches: batchVectors,
   'typed-data': typedDataVectors,

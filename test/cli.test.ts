@@ -97,12 +97,19 @@ async function joined(home: string, ...login: string[]): Promise<void> {
   await answered(home, 'faucet');
 }
 
+/** A request for dollars, in the words of who quotes it. */
+const namedAs = (side: string, amount: string, base: string) => [
+  ...['--side', side, '--amount', amount, '--base', base, '--quote', 'evm-dev:USDV'],
+];
+
 /** Both accept 640 dollars for a hundredth of a bitcoin. */
 async function agreed(): Promise<string> {
   type Asked = { readonly rfq: { readonly id: string } };
   const asset = ['sell', '0.01', 'bitcoin-regtest', 'evm-dev:USDV', '--price', '640'];
   const { rfq } = await answered<Asked>('alice', 'ask', ...asset);
-  const { thread } = await answered<{ thread: { id: string } }>('bob', 'quote', rfq.id, '640');
+  const named = namedAs('sell', '0.01', 'bitcoin-regtest');
+  const quote = ['quote', rfq.id, '640', ...named];
+  const { thread } = await answered<{ thread: { id: string } }>('bob', ...quote);
   await answered('alice', 'accept', thread.id, '--price', '640');
   const last = ['accept', thread.id, '--price', '640', '--passphrase-fd', '3'];
   const { swapId } = await answered<{ swapId: string }>('bob', ...last);
@@ -190,7 +197,21 @@ test('nothing is accepted without a person, nor at another price', async () => {
   type Asked = { readonly rfq: { readonly id: string } };
   const asset = ['buy', '100', 'tron-dev', 'evm-dev:USDV'];
   const { rfq } = await answered<Asked>('alice', 'ask', ...asset);
-  const { thread } = await answered<{ thread: { id: string } }>('bob', 'quote', rfq.id, '2');
+  for (const [named, status, sentence] of [
+    [[], 2, /must be named, by --side, --amount, --base, --quote too: the taker buys 100 tron-dev/],
+    [['--amount', '100'], 2, /by --side, --base, --quote too/],
+    [namedAs('buy', '101', 'tron-dev'), 7, /is not --amount 101: nothing was quoted/],
+    [namedAs('sell', '100', 'tron-dev'), 7, /is not --side sell/],
+    [namedAs('buy', '100', 'solana-dev'), 7, /is not --base solana-dev/],
+  ] as const) {
+    const said = await parley('bob', 'quote', rfq.id, '2', '--yes', ...named);
+    assert.equal(said.status, status, said.err);
+    assert.match(said.err, sentence);
+  }
+  const quote = ['quote', rfq.id, '2', ...namedAs('buy', '100', 'tron-dev')];
+  const { thread } = await answered<{ thread: { id: string } }>('bob', ...quote);
+  // What was quoted once is compared with what it was.
+  await answered('bob', 'quote', rfq.id, '2');
   for (const [args, status, sentence] of [
     [['accept', thread.id], 7, /give --yes, or run it in a terminal/],
     [['accept', thread.id, '--yes'], 2, /--price AMOUNT/],

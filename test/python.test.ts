@@ -1,49 +1,64 @@
-// The Python package, as its wheel in an empty folder: its types, and its tests against a market.
+// The Python package, as its wheel in an empty folder: its types, those of the programs that the
+// API description shows, and its tests against a market.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
-import { findPython, installWheel, type PythonPlace } from './support/python.ts';
+import { findPython, installWheel } from './support/python.ts';
 import { sharedWeb } from './support/web.ts';
 
 const run = promisify(execFile);
-const missing = 'no Python 3.11 or later with venv is here (PARLEY_PYTHON names one)';
 const found = findPython();
-const opened = sharedWeb();
+const opened = found === null ? null : sharedWeb();
 
-let dir: string;
-let place: PythonPlace;
-before(async () => {
-  if (found === null && process.env.CI) assert.fail(missing);
-  dir = await mkdtemp(join(tmpdir(), 'parley-python-'));
-  if (found !== null) place = await installWheel(found, dir);
-});
-after(() => rm(dir, { recursive: true, force: true }));
+const docs = join(import.meta.dirname, '../docs');
 
-/** Of the environment, where only the wheel is; fails with what it said. */
-async function python(...args: readonly string[]): Promise<string> {
-  const { market } = await opened();
-  const { url, dev } = market.ready;
-  const of = { PARLEY_URL: url, PARLEY_DEV: dev ?? '', PYTHONDONTWRITEBYTECODE: '1' };
-  const env = { ...process.env, ...of };
-  const options = { cwd: place.folder, env, maxBuffer: 16 * 1024 * 1024 };
-  return run(place.python, args, options).then(
-    ({ stdout }) => stdout,
-    ({ stdout, stderr }: { stdout: string; stderr: string }) => assert.fail(`${stdout}${stderr}`),
-  );
+type Sample = { readonly lang: string; readonly source: string };
+type Described = Record<string, { operationId: string; 'x-codeSamples'?: readonly Sample[] }>;
+
+/** The programs that the API description shows, a module each. */
+async function writeSnippets(folder: string): Promise<void> {
+  const text = await readFile(join(docs, 'openapi.json'), 'utf8');
+  const { paths } = JSON.parse(text) as { paths: Record<string, Described> };
+  await mkdir(join(folder, 'snippets'));
+  const operations = Object.values(paths).flatMap((of) => Object.values(of));
+  for (const { operationId, 'x-codeSamples': samples = [] } of operations) {
+    const { source } = samples.find(({ lang }) => lang === 'python') ?? assert.fail(operationId);
+    await writeFile(join(folder, 'snippets', `${operationId}.py`), source);
+  }
 }
 
-const skip = found === null && `NOT TESTED: the Python package. ${missing}`;
-if (skip !== false) console.log(skip);
+/** With only the wheel and its tests; fails with what was said. */
+async function place(t: TestContext, python: string) {
+  const dir = await mkdtemp(join(tmpdir(), 'parley-python-'));
+  t.after(() => rm(dir, { recursive: true, force: true }));
+  const [installed, web] = await Promise.all([installWheel(python, dir), opened?.()]);
+  const { url, dev } = web?.market.ready ?? assert.fail('no market');
+  await writeSnippets(installed.folder);
+  const of = { PARLEY_URL: url, PARLEY_DEV: dev ?? '', PARLEY_DOCS: docs };
+  const env = { ...process.env, ...of, PYTHONDONTWRITEBYTECODE: '1' };
+  const options = { cwd: installed.folder, env, maxBuffer: 16 * 1024 * 1024 };
+  return async (...args: readonly string[]): Promise<string> => {
+    const asked = run(installed.python, args, options).catch(
+      ({ stdout, stderr }: { stdout: string; stderr: string }) => assert.fail(`${stdout}${stderr}`),
+    );
+    return (await asked).stdout;
+  };
+}
 
-test('mypy finds nothing in the wheel and in its tests, strictly', { skip }, async () => {
-  assert.match(await python('-m', 'mypy', '-p', 'parley', '-p', 'tests'), /^Success/m);
-});
-
-test('the package keeps its promises against a live market (python/tests)', { skip }, async () => {
+test('the wheel has strict types, and keeps its promises against a live market', async (t) => {
+  if (found === null) {
+    const why = 'No Python 3.11 or later with venv is here (PARLEY_PYTHON names one)';
+    assert.ok(process.env.CI === undefined, `the Python package is not tested: ${why}`);
+    console.log(`NOT TESTED: the Python package. ${why}`);
+    return;
+  }
+  const python = await place(t, found);
+  const packages = ['parley', 'tests', 'snippets'].flatMap((each) => ['-p', each]);
+  assert.match(await python('-m', 'mypy', '--cache-dir=/dev/null', ...packages), /^Success/m);
   assert.match(await python('-m', 'pytest'), /\d+ passed/);
 });

@@ -10,7 +10,15 @@ import type { Given, Run } from '../command.ts';
 import { misused, needsYou } from '../failures.ts';
 import { answer, type Cli, mustConfirm, note, passphraseOf } from '../io.ts';
 import { mustBePassphrase, type Sealed, sealed } from '../keys/keystore.ts';
-import { type Family, families, keysOf, mustBeWords, newWords } from '../keys/words.ts';
+import {
+  type Family,
+  families,
+  keysOf,
+  mustBeSecret,
+  mustBeWords,
+  type Network,
+  newWords,
+} from '../keys/words.ts';
 import { readUpTo, writePrivate } from '../places.ts';
 import { writeProfile } from '../profile.ts';
 import {
@@ -42,6 +50,7 @@ export const login: Run = (cli, given) =>
       const sentence = `${file} is there already: without --${from[0]} its keys sign in`;
       throw needsYou('keys_exist', `${sentence}. Other keys belong into another profile`);
     }
+    mustBeOne(from);
     if (!isThere && from.length === 0) {
       const sentence = 'there are no keys yet: say --new, --words, --web3 FILE or --key-file FILE';
       throw needsYou('no_keys', sentence);
@@ -64,12 +73,20 @@ export const login: Run = (cli, given) =>
     );
   });
 
+/** New words may go into a key file; all else is one or the other. */
+function mustBeOne(from: readonly (typeof sources)[number][]): void {
+  const [first, second] = from.filter((each) => !(each === 'new' && from.includes('key-file')));
+  if (second === undefined) return;
+  throw misused(`--${first} and --${second} are two places of keys: say one of them`);
+}
+
 async function madeKeys(cli: Cli, session: Session, given: Given) {
   const { places, profile } = session;
   const keyFile = given.text('key-file');
+  await mustBelongHere(cli, session, given);
   if (keyFile !== undefined)
     return ofKeyFile(cli, session, resolve(cli.cwd, keyFile), given.has('new'));
-  const { content, passphrase: opened } = await wanted(cli, given);
+  const { content, passphrase: opened } = await wanted(cli, given, profile.network);
   // A descriptor is read once: its passphrase then opens the one and seals the other.
   const isGiven = cli.passphraseFd !== null && opened !== null;
   const passphrase = isGiven
@@ -83,11 +100,30 @@ async function madeKeys(cli: Cli, session: Session, given: Given) {
   return keysOf(content.words, profile.network, content.imported);
 }
 
+/** Real words on a network of play money, and real money under words that lie open. */
+async function mustBelongHere(cli: Cli, { profile }: Session, given: Given): Promise<void> {
+  const { network, market, productName } = profile;
+  const isOpen = given.text('key-file') !== undefined;
+  const isNew = given.has('new');
+  if (network !== 'mainnet' && !isNew) {
+    const plan = [
+      `${productName} at ${market} calls itself a ${network} network: its coins are worth nothing.`,
+      'Words of a real wallet do not belong here: its operator links their addresses with you.',
+    ];
+    await mustConfirm(cli, plan, 'Use words of your own, and not --new?');
+  }
+  if (network === 'mainnet' && isOpen) {
+    const plan = ['On a real network whoever reads that file takes every coin of its words.'];
+    await mustConfirm(cli, plan, 'Keep them in the clear, and not in a keystore?');
+  }
+}
+
 async function ofKeyFile(cli: Cli, session: Session, file: string, isNew: boolean) {
   const { places, profile } = session;
   if (isNew) await writePrivate(file, `${newWords()}\n`, { isNew: true });
   const named = { ...profile, keyFile: file };
   const { words } = await sealedIn(cli, { places, profile: named });
+  mustBeSecret(words, profile.network);
   const keys = await keysOf(words, profile.network);
   await writePrivate(places.profileFile, writeProfile(named));
   return keys;
@@ -96,9 +132,7 @@ async function ofKeyFile(cli: Cli, session: Session, file: string, isNew: boolea
 /** `passphrase`: that of a Web3 keystore. */
 type Wanted = { readonly content: Sealed; readonly passphrase: string | null };
 
-async function wanted(cli: Cli, given: Given): Promise<Wanted> {
-  const from = sources.filter((each) => given.has(each) || given.text(each) !== undefined);
-  if (from.length > 1) throw misused(`--${from[0]} and --${from[1]}: one of them`);
+async function wanted(cli: Cli, given: Given, network: Network): Promise<Wanted> {
   const web3 = given.text('web3');
   if (web3 !== undefined) {
     const text = await readUpTo(resolve(cli.cwd, web3));
@@ -109,6 +143,7 @@ async function wanted(cli: Cli, given: Given): Promise<Wanted> {
     return { content: { words: newWords(), imported: { evm } }, passphrase };
   }
   const words = given.has('new') ? newWords() : await typedWords(cli, given);
+  mustBeSecret(words, network);
   return { content: { words }, passphrase: null };
 }
 

@@ -37,8 +37,12 @@ export const init: Run = async (cli, given) => {
     return `  ${name}: ${titleOf(chain)}, asked at ${nodes.join(', ') || 'NO NODE YET'}`;
   });
   const { productName, network } = whole;
+  const isUnasked = network !== 'mainnet' && !isDev;
   const plan = [
     `profile ${places.profile}: ${productName} at ${whole.market}, on ${network}`,
+    ...(isUnasked
+      ? [`  it calls itself a ${network} network: use new words, none of a wallet`]
+      : []),
     ...lines,
     ...left.map((why) => `  left out: ${why}`),
   ];

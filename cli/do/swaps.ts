@@ -41,13 +41,15 @@ export const settle: Run = (cli, { args }) =>
     const own = await unlocked(cli, session);
     return alone(own, async () => {
       const client = await clientOf(cli, session);
-      const due = await dueSwaps(cli, session, own.store, client, args);
+      const { due, unread } = await dueSwaps(cli, session, own.store, client, args);
+      const least = unread === 0 ? statuses.done : statuses.local;
       if (due.length === 0) {
-        answer(cli, { swaps: [] }, 'no swap of this profile is open');
-        return statuses.done;
+        if (unread === 0) answer(cli, { swaps: [] }, 'no swap of this profile is open');
+        return least;
       }
-      await mustWantFundings(cli, session, own, due);
-      return driveAll(cli, session, own, due, { client });
+      const { free, fundings } = await parted(session, own, due);
+      const asked = { swaps: fundings, confirm: () => mustWant(cli, session, own, fundings) };
+      return (await driveAll(cli, session, own, free, { client, asked })) || least;
     });
   });
 
@@ -66,36 +68,55 @@ async function clientOf(cli: Cli, session: Session): Promise<ParleyClient | null
   return withoutIt('nobody is signed in');
 }
 
-async function dueSwaps(
+type DueSwaps = {
+  readonly due: readonly Swap[];
+  /** How many records could not be read: told, and in nobody's way. */
+  readonly unread: number;
+};
+
+/** Those that are open, or those `wanted`. Throws Failure `unknown_swap`. */
+export async function dueSwaps(
   cli: Cli,
   session: Session,
   store: Kept,
   client: ParleyClient | null,
   wanted: readonly string[],
-): Promise<Swap[]> {
+): Promise<DueSwaps> {
   const ended = new Set(await endedIds(session));
+  const isWanted = (id: string) => wanted.length === 0 || wanted.includes(id);
+  const unread = new Set<string>();
+  const readable = async <T>(id: string, read: () => Promise<T>): Promise<T | null> => {
+    try {
+      return await read();
+    } catch (error) {
+      if (isWanted(id)) unread.add(id);
+      note(cli, `swap ${id} is left out: ${messageOf(error)}`);
+      return null;
+    }
+  };
   const kept = (await store.swapIds()).filter((id) => wanted.includes(id) || !ended.has(id));
   const known = new Map<string, OwnTrade>();
   for (const id of kept) {
-    const record = await store.getSwap(id);
+    const record = await readable(id, () => store.getSwap(id));
     if (record !== null) known.set(id, record.trade);
   }
   for (const { id, threadId, status } of await marketSwaps(cli, client)) {
-    if (known.has(id) || ended.has(id)) continue;
-    const trade = await store.getTrade(threadId);
+    if (known.has(id) || ended.has(id) || unread.has(id)) continue;
+    const trade = await readable(id, () => store.getTrade(threadId));
     if (trade !== null) known.set(id, trade);
-    else if (status === 'agreed') {
+    else if (status === 'agreed' && !unread.has(id)) {
       note(cli, `swap ${id} was accepted elsewhere: this profile does not know its secret`);
     }
   }
-  const strange = wanted.find((id) => !known.has(id));
+  const strange = wanted.find((id) => !known.has(id) && !unread.has(id));
   if (strange !== undefined) {
     throw needsYou('unknown_swap', `swap ${strange} is none of this profile: "parley swaps"`);
   }
   const given = new Set(await namesIn(givenUpFolder(session)));
-  return [...known]
-    .filter(([id]) => wanted.length === 0 || wanted.includes(id))
+  const due = [...known]
+    .filter(([id]) => isWanted(id))
     .map(([swapId, trade]) => ({ swapId, trade, withoutMarket: given.has(swapId) }));
+  return { due, unread: unread.size };
 }
 
 /** Whatever it answers, or does not: what is kept here is claimed and refunded all the same. */
@@ -121,17 +142,26 @@ async function marketSwaps(cli: Cli, client: ParleyClient | null): Promise<Marke
 
 const isNamed = (id: unknown) => typeof id === 'string' && idShape.test(id);
 
-/** Only what is not funded yet is asked about: all else brings money back. */
-async function mustWantFundings(cli: Cli, session: Session, own: Unlocked, due: readonly Swap[]) {
-  const plan: string[] = [];
-  let count = 0;
-  for (const { swapId, trade, withoutMarket } of due) {
-    const record = await own.store.getSwap(swapId);
-    if (withoutMarket || record?.restored === true) continue;
-    if (record !== null && (mayBeFunded(record) || isLate(record, session.now()))) continue;
-    plan.push(...(await fundingWords(session, own, { swapId, trade, record })));
-    count += 1;
+/** Only what is not funded yet is asked about: all else brings money back, and waits for nobody. */
+async function parted(session: Session, { store }: Unlocked, due: readonly Swap[]) {
+  const free: Swap[] = [];
+  const fundings: Swap[] = [];
+  for (const swap of due) {
+    const record = await store.getSwap(swap.swapId);
+    const isBegun = record !== null && (mayBeFunded(record) || isLate(record, session.now()));
+    const isFree = swap.withoutMarket || record?.restored === true || isBegun;
+    (isFree ? free : fundings).push(swap);
   }
+  return { free, fundings };
+}
+
+async function mustWant(cli: Cli, session: Session, own: Unlocked, fundings: readonly Swap[]) {
+  const plan: string[] = [];
+  for (const { swapId, trade } of fundings) {
+    const record = await own.store.getSwap(swapId);
+    plan.push(...(await fundingWords(session, own, { swapId, trade, record })));
+  }
+  const { length: count } = fundings;
   if (count === 0) return;
   await mustConfirm(cli, plan, `Fund ${count === 1 ? 'it' : `these ${count}`}, and settle`);
 }
@@ -150,7 +180,11 @@ type Funding = {
   readonly record: SwapRecord | null;
 };
 
-async function fundingWords(session: Session, own: Unlocked, { swapId, trade, record }: Funding) {
+export async function fundingWords(
+  session: Session,
+  own: Unlocked,
+  { swapId, trade, record }: Funding,
+) {
   const { gives, gets } = chainsIn(trade);
   const [from, to] = [await own.wallet(gives), await own.wallet(gets)];
   const lines = [
@@ -173,16 +207,16 @@ export const refund: Run = (cli, { args: [id = ''], has }) =>
     if (has('raw')) return rawRefund(cli, session, own, id, record);
     return alone(own, async () => {
       const client = await clientOf(cli, session);
-      const [swap] = await dueSwaps(cli, session, own.store, client, [id]);
+      const { due } = await dueSwaps(cli, session, own.store, client, [id]);
+      const [swap] = due;
       if (swap === undefined) throw needsYou('unknown_swap', `swap ${id} is none of this profile`);
       const plan = [`${id}: ${wordsOf(session, swap.trade)}`, ...refundWords(session, record)];
-      await mustConfirm(cli, plan, 'Give it up?');
-      await writePrivate(join(givenUpFolder(session), `${id}.json`), '{}\n');
+      // Whoever gave it up before is not asked again.
+      if (!swap.withoutMarket) await mustConfirm(cli, plan, 'Give it up?');
+      await giveUp(session, id);
       if (record === null) {
         // Nothing is kept of it, so nothing of it was ever signed.
-        const outcome = { swapId: id, end: 'nothing', status: 'given up', at: session.now() };
-        const file = join(session.places.ended, `${id}.json`);
-        await writePrivate(file, `${JSON.stringify(outcome)}\n`);
+        const outcome = await endUnfunded(session, id);
         answer(cli, outcome, `${id}  given up before anything moved`);
         return statuses.not_received;
       }
@@ -190,7 +224,7 @@ export const refund: Run = (cli, { args: [id = ''], has }) =>
     });
   });
 
-function refundWords(session: Session, record: SwapRecord | null): string[] {
+export function refundWords(session: Session, record: SwapRecord | null): string[] {
   if (record === null) return ['nothing of it was funded: nothing will be'];
   const { trade, swap } = record;
   const from = deadlineOf(swap.deadlines.refundAt[givenLeg(trade.party)], session.now());
@@ -224,7 +258,12 @@ export const swaps: Run = (cli, { args: [wanted] }) =>
     const store = await storeIn(session);
     const ids = wanted === undefined ? await store.swapIds() : [wanted];
     const all: Listed[] = [];
-    for (const id of ids) all.push(await listed(session, store, id));
+    for (const id of ids) {
+      const one = listed(session, store, id);
+      all.push(
+        await (wanted === undefined ? one.catch((error) => unreadable(cli, id, error)) : one),
+      );
+    }
     if (wanted !== undefined) {
       const [one] = all;
       return answer(cli, one, one === undefined ? '' : wholeOf(session, one));
@@ -246,6 +285,12 @@ type Listed = {
   readonly deadlines: SwapRecord['swap']['deadlines'] | null;
   readonly ended: Readonly<Record<string, unknown>> | null;
 };
+
+function unreadable(cli: Cli, swapId: string, error: unknown): Listed {
+  note(cli, `swap ${swapId}: ${messageOf(error)}`);
+  const nothing = { role: null, legs: null, deadlines: null, ended: null };
+  return { swapId, what: '', is: 'unreadable', agreedAt: 0, ...nothing };
+}
 
 async function listed(session: Session, store: Kept, swapId: string): Promise<Listed> {
   const record = await store.getSwap(swapId);
@@ -278,6 +323,19 @@ function wholeOf(session: Session, { swapId, what, is, role, legs, deadlines }: 
 }
 
 const givenUpFolder = ({ places }: Session) => join(places.data, 'given-up');
+
+/** Of one that nothing is kept of. */
+export async function endUnfunded(session: Session, swapId: string) {
+  const outcome = { swapId, end: 'nothing', status: 'given up', at: session.now() } as const;
+  const file = join(session.places.ended, `${swapId}.json`);
+  await writePrivate(file, `${JSON.stringify(outcome)}\n`);
+  return outcome;
+}
+
+/** On disk when it resolves: nothing of it is funded any more. */
+export async function giveUp(session: Session, swapId: string): Promise<void> {
+  await writePrivate(join(givenUpFolder(session), `${swapId}.json`), '{}\n');
+}
 
 async function namesIn(folder: string): Promise<string[]> {
   await mkdir(folder, { recursive: true, mode: 0o700 });

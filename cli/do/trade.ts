@@ -9,6 +9,7 @@ import { wholeNumber } from '../arguments.ts';
 import {
   type Catalogue,
   catalogueOf,
+  type OwnAsset,
   ownAsset,
   pinnedAsset,
   shownAmount,
@@ -97,6 +98,39 @@ function lifetimeOf({ text }: Given): { readonly validForSeconds?: number } {
   return { validForSeconds: wholeNumber('--valid', given, bounds) };
 }
 
+const namedBy = ['side', 'amount', 'base', 'quote'] as const;
+
+/**
+ * What the person or script says of the request must be what the market shows. Throws Failure
+ * `other_terms`, and `usage` where --yes would agree to what nobody has named.
+ */
+function mustBeNamed(
+  session: Session,
+  { text }: Given,
+  terms: { readonly direction: Rfq['direction']; readonly baseAmount: bigint } & Sided,
+  { isNeeded, shown }: { readonly isNeeded: boolean; readonly shown: string },
+): void {
+  const missing = namedBy.filter((each) => text(each) === undefined);
+  if (isNeeded && missing.length > 0) {
+    const names = missing.map((each) => `--${each}`).join(', ');
+    throw misused(`with --yes the request must be named, by ${names} too: the taker ${shown}`);
+  }
+  const isSame = {
+    side: (side: string) => directionOf(side) === terms.direction,
+    amount: (amount: string) => typedAmount(amount, terms.base) === terms.baseAmount,
+    base: (name: string) => ownAsset(session, name).name === terms.base.name,
+    quote: (name: string) => ownAsset(session, name).name === terms.quote.name,
+  };
+  for (const each of namedBy) {
+    const said = text(each);
+    if (said === undefined || isSame[each](said)) continue;
+    const sentence = `the taker ${shown}, which is not --${each} ${said}: nothing was quoted`;
+    throw needsYou('other_terms', sentence);
+  }
+}
+
+type Sided = Readonly<Record<'base' | 'quote', OwnAsset>>;
+
 export const quote: Run = (cli, given) =>
   inSession(cli, async (session) => {
     const [id = '', amount = ''] = given.args;
@@ -105,10 +139,11 @@ export const quote: Run = (cli, given) =>
     const rfq = await signed.client.rfq(id);
     const { names, base, quote: asset, units } = await priced(session, signed, rfq, amount);
     const { direction } = rfq;
-    const baseAmount = BigInt(rfq.baseAmount);
+    const baseAmount = unitsOf(rfq);
     const terms = { party: 'maker', direction, baseAmount, base, quote: asset } as const;
-    await compareTerms(session, id, terms);
+    const kept = await compareTerms(session, id, terms);
     const [, what = ''] = wordsOf(names, rfq);
+    mustBeNamed(session, given, terms, { isNeeded: cli.yes && kept === null, shown: what });
     const plan = [`the taker ${what}`, `you offer ${shownAmount(units, asset)} for all of it`];
     await mustConfirm(cli, plan, 'Quote it?');
     await keepTerms(session, id, terms);

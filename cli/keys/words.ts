@@ -46,6 +46,22 @@ export function mustBeWords(typed: string): string {
   throw needsYou('bad_words', 'the checksum is wrong: one word is another, or two changed places');
 }
 
+/** Of documents and development tools, by how they begin: everybody has their coins. */
+const published: readonly string[] = [
+  // Vectors of BIP-39: entropy of one byte again and again.
+  ...['abandon abandon abandon', 'legal winner thank', 'letter advice cage', 'zoo zoo zoo'],
+  // Hardhat and anvil; Ganache; Truffle.
+  ...['test test test', 'myth like bonus', 'candy maple cake'],
+];
+
+/** Throws Failure `published_words` on a real network. */
+export function mustBeSecret(words: string, network: Network): void {
+  const known = published.find((each) => words.startsWith(`${each} `));
+  if (network !== 'mainnet' || known === undefined) return;
+  const sentence = `the words "${known} …" are published: anybody takes what comes to them`;
+  throw needsYou('published_words', `${sentence}. Make others with "parley login --new"`);
+}
+
 /** Twelve new words, from the platform's randomness. */
 export function newWords(): string {
   return entropyToMnemonic(randomBytes(16), wordlist);

@@ -272,8 +272,11 @@ function unknownRoute(visit: Visit) {
 /** 404, or 405 with the methods there are, and where this method is for a path beside. */
 function noRoute(routes: RouteTable, { url, method }: FastifyRequest): HttpError {
   const path = url.split('?')[0] ?? '';
-  const there = routes.filter(({ pattern }) => pattern.test(path)).map((each) => each.method);
-  const allowed = [...new Set(there)].sort();
+  const there = routes.filter(({ pattern }) => pattern.test(path));
+  // `/wallets/nonce` is no address, though a parameter beside it would take the word.
+  const own = there.filter(({ url }) => url === path);
+  const methods = (own.length === 0 ? there : own).map((each) => each.method);
+  const allowed = [...new Set(methods)].sort();
   if (allowed.length === 0 || allowed.includes(method)) {
     return new HttpError('not_found', 'there is nothing at this path');
   }

@@ -32,6 +32,7 @@ import { type FeedLimits, registerFeed } from './feed/feed.ts';
 import { wantsSocket } from './feed/upgrade.ts';
 import { createForwardedWarning } from './forwarded.ts';
 import { createGrownLimits } from './grown-limits.ts';
+import { registerGuides } from './guides.ts';
 import { createUnderway, type Underway } from './idempotency/underway.ts';
 import { createLastUses, type LastUses } from './last-uses.ts';
 import { createMemoryBuckets } from './memory-buckets.ts';
@@ -41,6 +42,7 @@ import { createReserve, type Reserve } from './reserve.ts';
 import { registerAssets } from './routes/assets.ts';
 import { registerKeys, registerWallets } from './routes/identity.ts';
 import { registerLegs } from './routes/legs.ts';
+import { registerLevels } from './routes/levels.ts';
 import { registerPairs } from './routes/pairs.ts';
 import { registerQuotes } from './routes/quotes.ts';
 import { registerRfqs } from './routes/rfqs.ts';
@@ -223,6 +225,7 @@ function registerRoutes(app: FastifyInstance, deps: Deps, { feed, send }: AppOpt
   registerRfqs(app, deps);
   registerThreads(app, deps);
   const quoting = registerQuotes(app, deps);
+  const levels = registerLevels(app, deps);
   registerSwaps(app, deps);
   registerLegs(app, deps);
   registerTx(app, deps);
@@ -234,7 +237,8 @@ function registerRoutes(app: FastifyInstance, deps: Deps, { feed, send }: AppOpt
   registerAccountKeys({ app, deps, tag: 'keys' });
   registerAccountWebhooks({ app, deps, tag: 'webhooks' });
   registerPages(app, deps);
-  registerFeed(app, deps, quoting, feed);
+  registerGuides(app, deps);
+  registerFeed(app, deps, { ...quoting, levels }, feed);
 }
 
 /** The budgets of one process: in its memory, or shared with others where VALKEY_URL is set. */

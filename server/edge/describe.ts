@@ -14,9 +14,13 @@ import { describeAccount } from './account/openapi.ts';
 import { buildApp } from './app.ts';
 import { describeFeed } from './feed/asyncapi.ts';
 import { describeApi } from './openapi.ts';
+import { callsOf } from './snippets.ts';
+
+/** `calls`: the calls of the SDK that the first one shows. */
+export type Golden = { readonly api: string; readonly account: string; readonly calls: string };
 
 /** That of `/v1`, and that of `/account`. */
-export async function goldenDescriptions(): Promise<{ api: string; account: string }> {
+export async function goldenDescriptions(): Promise<Golden> {
   const home = await mkdtemp(join(tmpdir(), 'parley-describe-'));
   const untouched = () => Promise.reject(new Error('describing asks no database'));
   const refused = { rows: untouched, transaction: untouched, pipelined: untouched };
@@ -36,6 +40,7 @@ export async function goldenDescriptions(): Promise<{ api: string; account: stri
     return {
       api: written(describeApi(operations, settings)),
       account: written(describeAccount(accountOperations, settings)),
+      calls: callsOf(operations),
     };
   } finally {
     await app.close();

@@ -76,6 +76,34 @@ test('the reference page loads from this origin only', async () => {
   assert.ok((await readFile(file, 'utf8')).includes(digest));
 });
 
+test('whoever takes gzip gets the description at a quarter of its size or less', async () => {
+  const headers = { 'accept-encoding': 'br, gzip' };
+  const zipped = await edge.app.inject({ url: '/v1/openapi.json', headers });
+  assert.equal(zipped.headers['content-encoding'], 'gzip');
+  const text = gunzipSync(zipped.rawPayload).toString();
+  assert.deepEqual(JSON.parse(text), api);
+  assert.ok(zipped.rawPayload.length * 4 <= text.length, `${zipped.rawPayload.length} bytes`);
+  const plain = await edge.app.inject('/v1/openapi.json');
+  assert.equal(plain.headers['content-encoding'], undefined);
+});
+
+test('every guide that the reference names is a page of this server, and links to pages', async () => {
+  const named = [...`${golden.api}${golden.account}`.matchAll(/"url": "(\/guides\/[^"]+)"/g)];
+  const urls = new Set(['/guides', '/guides/api', ...named.map(([, url = '']) => url)]);
+  assert.ok(urls.size > 8, [...urls].join());
+  for (const url of urls) {
+    const page = await edge.app.inject(url);
+    assert.equal(page.statusCode, 200, url);
+    assert.match(String(page.headers['content-security-policy']), /default-src 'none'/);
+    for (const [, target = ''] of page.body.matchAll(/(?:href|src)="(\/[^"#]*)/g)) {
+      assert.equal((await edge.app.inject(target)).statusCode, 200, `${url}: ${target}`);
+    }
+  }
+  for (const url of ['/guides/none', '/guides/..%2fREADME', '/guides/decisions%2fREADME']) {
+    assert.equal((await edge.app.inject(url)).statusCode, 404, url);
+  }
+});
+
 test('a browser that opens the bare address is led to the reference, by a relative path', async () => {
   for (const url of ['/v1', '/v1/']) {
     const answer = await edge.app.inject(url);
@@ -93,7 +121,8 @@ const pointed = (part: string) => encodeURIComponent(part.replace(/~/g, '~0').re
 
 type Node = Readonly<Record<string, unknown>>;
 
-for (const [name, text] of Object.entries(golden)) {
+for (const name of ['api', 'account'] as const) {
+  const text = golden[name];
   const whole = JSON.parse(text) as Node & { components: Node; tags: Node[] };
   const ajv = new Ajv({ strict: false, formats });
   ajv.addSchema(whole, 'whole');
@@ -130,7 +159,17 @@ for (const [name, text] of Object.entries(golden)) {
           );
         }
       }
-      if ('in' in node && 'name' in node) assert.ok(node.description, where);
+      const [last = '', of = ''] = path.slice(-2).reverse();
+      // That of a link is what is sent.
+      const isBody = last === 'requestBody' && !path.includes('links');
+      if (of === 'responses' || of === 'headers' || isBody || 'in' in node) {
+        assert.ok(resolved(node).description, where);
+      }
+      // What says it is the parameter itself, or the choice that this is one of.
+      const isShape = ['type', 'anyOf', 'const'].some((key) => key in node) && of !== 'anyOf';
+      if (isShape && of !== 'examples' && last !== 'properties' && last !== 'schema') {
+        assert.ok(node.description, where);
+      }
       if (node.type !== 'object' || typeof node.properties !== 'object') return;
       for (const [field, part] of Object.entries(node.properties as Record<string, Node>)) {
         fields += 1;

@@ -5,12 +5,15 @@
 import type { TSchema } from 'typebox';
 import type { Settings } from '../settings/config.ts';
 import type { Operation } from './command.ts';
+import { contentOf, exampleOf, type Json } from './examples.ts';
+import { linksOf } from './links.ts';
+import { recorded } from './recorded.ts';
 import { errorBody } from './schemas/common.ts';
 import { webhookEvents } from './schemas/webhook.ts';
+import { snippetsOf } from './snippets.ts';
 
 export const apiVersion = '1.0.0';
 
-export type Json = Record<string, unknown>;
 /** Schemas that have a name. */
 export type Components = Map<string, unknown>;
 type Named = Pick<Settings, 'productName' | 'shortName'>;
@@ -97,7 +100,9 @@ export function describe(surface: Surface, operations: readonly Operation[], nam
     },
     servers: [{ url: '/', description: 'this server' }],
     security: surface.security,
-    tags: Object.entries(surface.tags).map(([name, description]) => ({ name, description })),
+    tags: Object.entries(surface.tags).map(([name, description]) => {
+      return { name, description, ...externalDocs(description) };
+    }),
     paths: { ...paths, ...surface.paths },
     ...webhooks,
     components: {
@@ -119,7 +124,8 @@ function describeErrors({ errors, errorHeaders }: Surface, shortName: string): J
     all.map(([status, description]) => {
       const code = codeHeader(shortName);
       const headers = { ...rateRefs, ...code, ...own[status], ...errorHeaders(status) };
-      const content = contentOf(errorBody, refTo('schemas', 'Error'));
+      const found = () => recorded.errors[status === 'Any' ? 405 : status];
+      const content = contentOf(errorBody, refTo('schemas', 'Error'), found);
       return [`Error${status}`, { description, headers, content }];
     }),
   );
@@ -146,27 +152,37 @@ function describeOperation(
     responses[status] ??= refTo('responses', `Error${status}`);
   }
   responses.default = refTo('responses', 'ErrorAny');
+  const { request = {} } = recorded.operations[operationId] ?? {};
   const parameters = [
-    ...parametersOf(params, 'path', components),
-    ...parametersOf(query, 'query', components),
+    ...parametersOf(params, 'path', components, request.path),
+    ...parametersOf(query, 'query', components, request.query),
     ...surface.parameters(operation),
   ];
+  const snippets = snippetsOf(operation);
   return {
     operationId,
     summary: summary.replace(/\.$/, ''),
     description: about + scope,
     tags: [operation.tag],
+    ...externalDocs(about),
     ...(security === null ? {} : { security }),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined ? {} : { requestBody: bodyOf(body, components) }),
+    ...(body === undefined ? {} : { requestBody: bodyOf(body, components, request.body) }),
     responses,
+    ...(snippets === null ? {} : { 'x-codeSamples': snippets }),
   };
 }
 
+/** The guide that a text names. */
+function externalDocs(text: string): Json {
+  const [path, name] = /\bdocs\/([a-z-]+)\.md\b/.exec(text) ?? [];
+  return path === undefined ? {} : { externalDocs: { url: `/guides/${name}`, description: path } };
+}
+
 /** What has no field that must be there may be left out whole. */
-function bodyOf(body: TSchema, components: Components): Json {
+function bodyOf(body: TSchema, components: Components, sent?: unknown): Json {
   const { required = [], description } = body as { required?: unknown[]; description?: string };
-  const content = contentOf(body, publish(body, components));
+  const content = contentOf(body, publish(body, components), () => sent);
   return { description, required: required.length > 0, content };
 }
 
@@ -180,13 +196,15 @@ function describeReply(
 ): Json {
   const own = publish(schema, components);
   const all = { ...rateRefs, ...headers(operation) };
+  const { answers = {} } = recorded.operations[operation.operationId] ?? {};
+  const found = (name: string) => answers[`${status} ${name}`.trim()];
   if (status < 300) {
     const { description } = schema as { description?: string };
-    const links = linksOf(operation, replyOf(schema));
+    const links = linksOf(operation.operationId, schema);
     return {
       description: operation.outcomes?.[status] ?? description ?? 'done',
       headers: all,
-      content: contentOf(schema, own),
+      content: contentOf(schema, own, found),
       ...(links === null ? {} : { links }),
     };
   }
@@ -195,38 +213,15 @@ function describeReply(
   return {
     description: common === undefined ? 'refused' : `refused; or ${common}`,
     headers: { ...all, ...codeHeader(shortName) },
-    content: contentOf(schema, common === undefined ? own : either),
+    content: contentOf(schema, common === undefined ? own : either, found),
   };
-}
-
-/** What is done next with an id that was answered: operations by the field that holds it. */
-const next: Readonly<Record<string, readonly string[]>> = {
-  rfq: ['getRfq', 'cancelRfq', 'quoteRfq', 'listThreads'],
-  thread: ['getThread', 'proposePrice', 'acceptPrice', 'withdrawQuote'],
-  swap: ['getSwap', 'setAddress'],
-  webhook: ['pingWebhook', 'deleteWebhook'],
-};
-
-function replyOf(schema: TSchema): readonly string[] {
-  return Object.keys((schema as { properties?: object }).properties ?? {});
-}
-
-function linksOf({ operationId: own }: Operation, fields: readonly string[]): Json | null {
-  const links = fields.flatMap((field) =>
-    (next[field] ?? [])
-      .filter((operationId) => operationId !== own)
-      .map((operationId): [string, Json] => {
-        const parameters = { id: `$response.body#/${field}/id` };
-        return [operationId, { operationId, parameters, description: `of the ${field}` }];
-      }),
-  );
-  return links.length === 0 ? null : Object.fromEntries(links);
 }
 
 function parametersOf(
   schema: TSchema | undefined,
   place: 'path' | 'query',
   components: Components,
+  sent: Readonly<Record<string, string>> = {},
 ): Json[] {
   const { properties = {}, required = [] } = (schema ?? {}) as {
     properties?: Record<string, TSchema>;
@@ -240,9 +235,16 @@ function parametersOf(
       required: place === 'path' || required.includes(name),
       description,
       schema: publish(rest, components),
-      example: exampleOf(part),
+      example: parsed(sent[name], part) ?? exampleOf(part),
     };
   });
+}
+
+/** A parameter as its schema has it. */
+function parsed(sent: string | undefined, { type }: { type?: string }): unknown {
+  if (sent === undefined) return undefined;
+  if (type === 'integer' || type === 'number') return Number(sent);
+  return type === 'boolean' ? sent === 'true' : sent;
 }
 
 function describeWebhooks(components: Components, shortName: string): Json {
@@ -268,7 +270,7 @@ function describeWebhooks(components: Components, shortName: string): Json {
         header('timestamp', 'Unix seconds', '1773480413'),
         header('signature', 'sha256=<hex of HMAC-SHA256(secret, "<timestamp>.<body>")>', signature),
       ],
-      requestBody: bodyOf(body, components),
+      requestBody: bodyOf(body, components, recorded.events[name]),
       responses: {
         '2XX': { description: 'received; anything else, or 10 s of silence, is retried' },
       },
@@ -276,41 +278,6 @@ function describeWebhooks(components: Components, shortName: string): Json {
     return [name, { post }];
   });
   return Object.fromEntries(all);
-}
-
-/** Of one shape of several an example each. */
-function contentOf(schema: TSchema, published: unknown): Json {
-  const branches = (schema as { anyOf?: readonly Json[] }).anyOf ?? [];
-  const isChoice = branches.length > 1 && branches.every((each) => 'x-name' in each);
-  const examples = isChoice
-    ? {
-        examples: Object.fromEntries(
-          branches.map((each) => [each['x-name'], { value: exampleOf(each) }]),
-        ),
-      }
-    : { example: exampleOf(schema) };
-  return { 'application/json': { schema: published, ...examples } };
-}
-
-/** Its own, or one of those of its parts. Throws where a part has none. */
-export function exampleOf(schema: unknown): unknown {
-  const { examples, anyOf, properties, items, ...rest } = schema as {
-    readonly examples?: readonly unknown[];
-    readonly anyOf?: readonly unknown[];
-    readonly properties?: Json;
-    readonly items?: unknown;
-    readonly const?: unknown;
-    readonly type?: string;
-  };
-  if (examples !== undefined) return examples[0];
-  if ('const' in rest) return rest.const;
-  if (anyOf !== undefined) return exampleOf(anyOf[0]);
-  if (items !== undefined) return [exampleOf(items)];
-  if (rest.type === 'null') return null;
-  if (properties === undefined) throw new Error(`no example: ${JSON.stringify(schema)}`);
-  return Object.fromEntries(
-    Object.entries(properties).map(([name, part]) => [name, exampleOf(part)]),
-  );
 }
 
 /** The schema with every named one inside it replaced by a reference. */
@@ -372,6 +339,7 @@ const apiTags = {
   assets: 'What may be traded, and how a token is listed. Guide: docs/listing.md.',
   rules: 'What times are computed from. Guide: docs/timelocks.md.',
   pairs: 'What a trade means and costs, and what others traded at. Guide: docs/lifecycle.md.',
+  levels: 'Indicative prices of makers. Guide: docs/levels.md.',
   market: 'Whether the market works. Guide: docs/limits.md.',
   rfqs: 'Requests for quote: the book. Guide: docs/lifecycle.md; for makers docs/feed.md.',
   threads: 'Quotes, and the negotiation that each one opens. Guide: docs/lifecycle.md.',
@@ -390,7 +358,8 @@ export function describeApi(operations: readonly Operation[], settings: Named): 
       'base units; times are RFC 3339 UTC; the service never holds a key of yours. An optional ' +
       'field of a body may be null, as if it were left out. Guides: ' +
       'docs/lifecycle.md (a swap from end to end), docs/dont-trust-verify.md (what to check by ' +
-      'yourself), docs/errors.md (each code, and what to do next), docs/limits.md.',
+      'yourself), docs/errors.md (each code, and what to do next), docs/limits.md. All of them: ' +
+      '[guides](/guides); how to begin: [docs/api.md](/guides/api).',
     errors: apiErrors,
     tags: apiTags,
     security: [{ bearer: [] }, { apiKey: [] }],

@@ -1,22 +1,22 @@
 // `npm run soak -- package`: the SDK as an outsider has it. Its tarball and what it depends on are
 // installed by npm, bundled by webpack, and every example of its README runs on the oldest Node of
-// each line that it names. Asks the registry of this machine's npm.
+// each line that it names. And the maker's, from an empty folder to its first quote. Asks the
+// registry of this machine's npm.
 
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { promisify } from 'node:util';
 import { pack } from '../../scripts/package-build.ts';
 import { everyEntry } from '../support/bundlers.ts';
+import { install } from './install.ts';
+import { firstQuote } from './maker.ts';
 
-const run = promisify(execFile);
 /** The least of `engines`, and the first that runs types as they stand. */
 const nodes = ['20.19.0', '22.18.0'];
 const webpackVersion = '5.113.0';
-const installMs = 180_000;
 
 type Stats = {
   toJson(options: { all: false; errors: true; assets: true }): {
@@ -28,16 +28,6 @@ type Webpack = (
   options: object,
   done: (error: Error | null, stats: Stats | undefined) => void,
 ) => unknown;
-
-async function install(folder: string, packages: readonly string[]): Promise<void> {
-  await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, 'package.json'), '{ "type": "module", "private": true }');
-  const npm = process.env.npm_execpath;
-  if (npm === undefined) throw new Error('installs by npm: npm run soak -- package');
-  const flags = ['--no-audit', '--no-fund', '--ignore-scripts', '--no-save'];
-  const args = [npm, 'install', ...flags, ...packages];
-  await run(process.execPath, args, { cwd: folder, timeout: installMs });
-}
 
 async function nodeAt(folder: string, version: string): Promise<string> {
   const name = `node-${process.platform}-${process.arch}`;
@@ -101,6 +91,8 @@ try {
   const brought = (await readdir(join(page, 'node_modules'))).length;
   console.log(await pagesOf(page));
   const paths = await Promise.all(nodes.map((each) => nodeAt(join(work, each), each)));
+  const seconds = await firstQuote(work);
+  console.log(`maker: its first quote ${Math.round(seconds)} s after an empty folder`);
   const code = await examples(paths);
   console.log(`package: ${brought} packages beside it, Node ${nodes.join(' and ')}`);
   process.exitCode = code;

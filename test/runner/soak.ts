@@ -87,14 +87,34 @@ const parts: Readonly<Record<string, Part>> = {
     commands: () => [['test/web-soak/run.ts'], ...tests('test/web-soak/drill.ts')],
   },
   package: {
-    minutes: 20,
-    what: 'the SDK’s tarball installed by npm: its examples on Node 20.19 and 22.18, and webpack',
+    minutes: 30,
+    what: 'tarballs installed by npm: the SDK’s examples on Node 20.19 and 22.18, webpack, a maker',
     commands: () => [['test/package-soak/run.ts']],
   },
   maker: {
-    minutes: 20,
-    what: 'the maker program against takers in every direction, killed again and again',
+    minutes: 45,
+    what: 'an hour of a market of the maker program: kills of both, wrong prices, little gas',
     commands: () => [['test/maker-soak/run.ts']],
+  },
+  generators: {
+    minutes: 20,
+    what: 'clients made of the API description by others, and the snippets of its reference',
+    commands: () => [['test/api-soak/generators.ts']],
+  },
+  schemathesis: {
+    minutes: 40,
+    what: 'every operation and link of the API description by schemathesis, with two customers',
+    commands: () => [['test/api-soak/schemathesis.ts']],
+  },
+  python: {
+    minutes: 20,
+    what: 'the Python package: swaps and refunds of every family, and its fuzz for longer',
+    commands: () => [['test/python-soak/run.ts']],
+  },
+  mcp: {
+    minutes: 20,
+    what: 'the MCP server’s tarball installed by npm: its first trade, and an agent killed at random',
+    commands: () => [['test/mcp-soak/run.ts']],
   },
   'contracts/escrows': {
     minutes: 90,
@@ -178,6 +198,7 @@ function run(args: readonly string[], minutes: number): Promise<Outcome> {
 const said = [
   /^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm,
   /^(?:forge|model|sim|planted|crashes|nodes|package|web|maker): (.*)|(\d+) generated,/gm,
+  /^(?:generators|schemathesis|python|mcp): (.*)/gm,
 ];
 
 async function outcomeOf(name: string, { minutes, commands }: Part): Promise<[string, boolean]> {

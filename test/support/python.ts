@@ -3,26 +3,34 @@
 
 import { execFile, execFileSync } from 'node:child_process';
 import { cp, mkdir, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const source = join(import.meta.dirname, '../../python');
-/** The first that is new enough; `PARLEY_PYTHON` names another. */
+/** `PARLEY_PYTHON` names others, as PATH names folders. */
 const usual = ['python3', 'python3.13', 'python3.12', 'python3.11'];
 const installMs = 180_000;
-const probe = 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))';
+const probe =
+  'import sys, venv, ensurepip; print(sys.version.split()[0]); sys.exit(sys.version_info < (3, 11))';
 
-/** Null: none of 3.11 or later that makes environments. */
-export function findPython(): string | null {
-  const named = process.env.PARLEY_PYTHON;
-  for (const each of named === undefined ? usual : [named]) {
+/** Of 3.11 or later, which makes environments; each version once. */
+export function findPythons(): { readonly path: string; readonly version: string }[] {
+  const named = (process.env.PARLEY_PYTHON ?? '').split(delimiter).filter(Boolean);
+  const found = new Map<string, string>();
+  for (const path of named.length > 0 ? named : usual) {
     try {
-      execFileSync(each, ['-c', probe], { stdio: 'ignore' });
-      return each;
+      const stdio = ['ignore', 'pipe', 'ignore'] as const;
+      const said = execFileSync(path, ['-c', probe], { stdio: [...stdio], encoding: 'utf8' });
+      if (!found.has(said.trim())) found.set(said.trim(), path);
     } catch {} // Missing, older, or without venv.
   }
-  return null;
+  return [...found].map(([version, path]) => ({ path, version }));
+}
+
+/** Null: there is none. */
+export function findPython(): string | null {
+  return findPythons()[0]?.path ?? null;
 }
 
 export type PythonPlace = {
@@ -45,6 +53,7 @@ export async function installWheel(found: string, dir: string): Promise<PythonPl
   const tree = join(dir, 'tree');
   await cp(source, tree, {
     recursive: true,
+    dereference: true,
     filter: (path) => !/__pycache__|\.(?:mypy|pytest)_cache|\.venv/.test(path),
   });
   await run(python, ['-m', 'hatchling', 'build', '-t', 'wheel'], { cwd: tree });

@@ -6,8 +6,11 @@ import asyncio
 import ipaddress
 import json
 import re
+import ssl
 import uuid
 from collections.abc import Mapping
+from copy import copy
+from functools import cache
 from typing import Self, TypeVar, overload
 from urllib.parse import quote
 
@@ -58,7 +61,7 @@ class Caller:
         self._short_name = short_name
         self._is_own = http is None
         # No proxies or passwords of the environment: a key goes where it was told to go.
-        self._http = httpx.AsyncClient(trust_env=False) if http is None else http
+        self._http = httpx.AsyncClient(trust_env=False, verify=_tls()) if http is None else http
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.base_url!r})"
@@ -68,6 +71,13 @@ class Caller:
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
+
+    def with_key(self, key: str) -> Self:
+        """The same market, asked by another key, over the same connections: close the first."""
+        other = copy(self)
+        other._key = key
+        other._is_own = False
+        return other
 
     async def aclose(self) -> None:
         if self._is_own:
@@ -136,7 +146,7 @@ class Caller:
             headers=headers,
             content=content,
         )
-        text = await self._repeated(request, 1 if once else self._tries)
+        status, text = await self._repeated(request, 1 if once else self._tries)
         try:
             if isinstance(answer, TypeAdapter):
                 return answer.validate_json(text)
@@ -144,11 +154,11 @@ class Caller:
         except (ValidationError, RecursionError) as cause:
             raise ParleyApiError(
                 f"{method} {path} answered what the API does not describe: {_first(cause)}",
-                status=200,
+                status=status,
                 code="bad_answer",
             ) from cause
 
-    async def _repeated(self, request: httpx.Request, tries: int) -> bytes:
+    async def _repeated(self, request: httpx.Request, tries: int) -> tuple[int, bytes]:
         attempt = 1
         while True:
             try:
@@ -164,7 +174,7 @@ class Caller:
             attempt += 1
             await asyncio.sleep(seconds)
 
-    async def _once(self, request: httpx.Request) -> bytes:
+    async def _once(self, request: httpx.Request) -> tuple[int, bytes]:
         try:
             async with asyncio.timeout(self._timeout):
                 response = await self._http.send(request, stream=True, follow_redirects=False)
@@ -177,7 +187,7 @@ class Caller:
         except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL, OSError) as cause:
             raise self._no_answer(request, str(cause) or type(cause).__name__) from cause
         if response.is_success:
-            return text
+            return response.status_code, text
         raise self._refusal(response, text)
 
     def _no_answer(self, request: httpx.Request, why: str) -> ParleyApiError:
@@ -198,6 +208,12 @@ class Caller:
             txid=response.headers.get(f"x-{self._short_name}-txid"),
             reasons=reasons,
         )
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """Reading the authorities takes 20 ms, once for all clients."""
+    return httpx.create_ssl_context(trust_env=False)
 
 
 def _base(text: str, allow_http: bool) -> str:

@@ -17,7 +17,7 @@ _BUILD_REFUND: TypeAdapter[m.Material] = TypeAdapter(m.Material)
 
 
 class Operations(Caller):
-    """Each raises `ParleyApiError` where the market refuses: docs/errors.md has the codes."""
+    """Each raises `ParleyApiError` where the market refuses: codes in docs/errors.md."""
 
     async def get_key_nonce(
         self,
@@ -515,7 +515,7 @@ class Operations(Caller):
         base_amount: of the base asset, in base units
         quote_asset_id: UUID of the quote asset
         ttl_seconds: lifetime in seconds
-        visibility: default: public
+        visibility: who may see and quote it; default: public
         ask_amount: the asking price, in base units of the quote asset
         target_address: with `private` only: who holds it may quote, nobody else
         min_settled: takes quotes of accounts with at least so many settled swaps
@@ -544,7 +544,7 @@ class Operations(Caller):
     ) -> m.Rfq:
         """One RFQ. Whoever has the link may read a private one.
 
-        id: UUID
+        id: UUID of the RFQ
         """
         return await self._call(
             "GET",
@@ -560,7 +560,7 @@ class Operations(Caller):
     ) -> m.RfqReply:
         """Take an RFQ off the market. Its open threads close. Needs the scope `taker`.
 
-        id: UUID
+        id: UUID of the RFQ
         """
         return await self._call(
             "POST",
@@ -578,7 +578,7 @@ class Operations(Caller):
     ) -> m.ThreadList:
         """The threads of an RFQ, newest activity first. Its creator sees all, a maker its own.
 
-        id: UUID
+        id: UUID of the RFQ
         limit: how many at most
         cursor: `nextCursor` of the page before
         """
@@ -625,7 +625,7 @@ class Operations(Caller):
     ) -> m.Thread:
         """One thread. Only its two parties see it.
 
-        id: UUID
+        id: UUID of the thread
         """
         return await self._call(
             "GET",
@@ -640,7 +640,7 @@ class Operations(Caller):
         """How the other side of this thread kept what it agreed to in the last 29 days. It
         moves once a day.
 
-        id: UUID
+        id: UUID of the thread
         """
         return await self._call(
             "GET",
@@ -658,7 +658,7 @@ class Operations(Caller):
     ) -> m.ThreadReply:
         """Name another price. Both acceptances end.
 
-        id: UUID
+        id: UUID of the thread
         quote_amount: the price, in base units of the quote asset
         valid_for_seconds: how long this price holds, from its receipt; left out: as long as
         the RFQ
@@ -680,13 +680,13 @@ class Operations(Caller):
         *,
         quote_amount: int,
         hashlock: str | None = None,
-        rules: m.AcceptBodyRules | None = None,
+        rules: m.AcceptedRules | None = None,
         idempotency_key: str | None = None,
     ) -> m.AcceptReply:
         """Commit to the current price. When both sides have, the swap exists. The initiator
         gives the hashlock; its secret stays with it.
 
-        id: UUID
+        id: UUID of the thread
         quote_amount: the price as you read it; another one is refused
         hashlock: SHA-256 of the 32-byte secret; from the initiator, and from nobody else
         rules: those of the thread as you read it: accepts under no others
@@ -712,7 +712,7 @@ class Operations(Caller):
         """Take your quote back. The thread is closed until you quote the RFQ again. Refused
         once both have accepted, and while your own acceptance stands.
 
-        id: UUID
+        id: UUID of the thread
         """
         return await self._call(
             "POST",
@@ -754,7 +754,7 @@ class Operations(Caller):
         """Quote a price. The first one opens a thread; later ones move its price. Needs the
         scope `maker`.
 
-        id: UUID
+        id: UUID of the RFQ
         quote_amount: the price, in base units of the quote asset
         valid_for_seconds: how long this price holds, from its receipt; left out: as long as
         the RFQ
@@ -775,7 +775,7 @@ class Operations(Caller):
     async def quote_many(
         self,
         *,
-        quotes: list[m.QuotesBodyQuote],
+        quotes: list[m.QuoteOfMany],
         idempotency_key: str | None = None,
     ) -> m.QuotesReply:
         """Quote up to 50 RFQs in one request. Each quote has an outcome of its own. An
@@ -790,6 +790,131 @@ class Operations(Caller):
             body=m.QuotesBody(
                 quotes=quotes,
             ),
+            idempotency_key=idempotency_key,
+        )
+
+    async def list_levels(
+        self,
+        *,
+        direction: Literal["sell_base", "buy_base"],
+        base_asset_id: str,
+        quote_asset_id: str,
+        base_amount: int | None = None,
+        min_settled: int | None = None,
+        maker_id: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> m.LevelList:
+        """Prices at which makers say that they would quote, the best for the taker first. They
+        are published by choice and bind nobody: ask for quotes.
+
+        direction: what the taker does with the base asset: `sell_base` is the maker’s bid,
+        `buy_base` its ask
+        base_asset_id: UUID of the base asset
+        quote_asset_id: UUID of the quote asset
+        base_amount: only levels that are for so much of the base asset
+        min_settled: only of makers with at least so many settled swaps
+        maker_id: only of this account
+        limit: how many at most
+        cursor: `nextCursor` of the page before
+        """
+        return await self._call(
+            "GET",
+            "/v1/levels",
+            m.LevelList,
+            query={
+                "direction": direction,
+                "baseAssetId": base_asset_id,
+                "quoteAssetId": quote_asset_id,
+                "baseAmount": base_amount,
+                "minSettled": min_settled,
+                "makerId": maker_id,
+                "limit": limit,
+                "cursor": cursor,
+            },
+        )
+
+    async def publish_levels(
+        self,
+        *,
+        base_asset_id: str,
+        quote_asset_id: str,
+        levels: list[m.WantedLevel],
+        idempotency_key: str | None = None,
+    ) -> m.PublishedLevels:
+        """Publish the prices at which you would quote a pair, in place of those before.
+        Everybody reads them with your account and standing. They bind nobody. Needs the
+        scope `maker`.
+
+        base_asset_id: UUID of the base asset
+        quote_asset_id: UUID of the quote asset
+        levels: all levels of yours on this pair, in place of those before; none withdraws
+        them
+        """
+        return await self._call(
+            "POST",
+            "/v1/levels",
+            m.PublishedLevels,
+            body=m.PublishLevels(
+                base_asset_id=base_asset_id,
+                quote_asset_id=quote_asset_id,
+                levels=levels,
+            ),
+            idempotency_key=idempotency_key,
+        )
+
+    async def list_levels_openly(
+        self,
+        *,
+        direction: Literal["sell_base", "buy_base"],
+        base_asset_id: str,
+        quote_asset_id: str,
+        base_amount: int | None = None,
+        min_settled: int | None = None,
+        maker_id: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> m.LevelList:
+        """Prices at which makers say that they would quote, the best for the taker first. They
+        are published by choice and bind nobody: ask for quotes. Needs no key.
+
+        direction: what the taker does with the base asset: `sell_base` is the maker’s bid,
+        `buy_base` its ask
+        base_asset_id: UUID of the base asset
+        quote_asset_id: UUID of the quote asset
+        base_amount: only levels that are for so much of the base asset
+        min_settled: only of makers with at least so many settled swaps
+        maker_id: only of this account
+        limit: how many at most
+        cursor: `nextCursor` of the page before
+        """
+        return await self._call(
+            "GET",
+            "/market/levels",
+            m.LevelList,
+            query={
+                "direction": direction,
+                "baseAssetId": base_asset_id,
+                "quoteAssetId": quote_asset_id,
+                "baseAmount": base_amount,
+                "minSettled": min_settled,
+                "makerId": maker_id,
+                "limit": limit,
+                "cursor": cursor,
+            },
+            needs_key=False,
+        )
+
+    async def withdraw_levels(
+        self,
+        *,
+        idempotency_key: str | None = None,
+    ) -> m.WithdrawnLevels:
+        """Withdraw all levels of yours, of every pair. Needs the scope `maker`."""
+        return await self._call(
+            "POST",
+            "/v1/levels/withdraw",
+            m.WithdrawnLevels,
             idempotency_key=idempotency_key,
         )
 
@@ -824,7 +949,7 @@ class Operations(Caller):
         """One of your swaps; the authoritative state. `next` says what each side can do now,
         and until when.
 
-        id: UUID
+        id: UUID of the swap
         """
         return await self._call(
             "GET",
@@ -845,7 +970,7 @@ class Operations(Caller):
         """Your address on one chain of the swap. It is paid where you receive, and refunded
         where you fund.
 
-        id: UUID
+        id: UUID of the swap
         chain: a chain key of the swap
         address: where you receive or fund on it; on Bitcoin a compressed public key, 66 hex
         leg: the leg on that chain; another one is refused
@@ -1086,7 +1211,7 @@ class Operations(Caller):
     ) -> m.WebhookRemoved:
         """Remove a webhook. What was on its way to it is given up.
 
-        id: UUID
+        id: UUID of the webhook
         """
         return await self._call(
             "DELETE",
@@ -1103,7 +1228,7 @@ class Operations(Caller):
     ) -> m.Pinged:
         """Send a test delivery at once, and say whether a 2xx came.
 
-        id: UUID
+        id: UUID of the webhook
         """
         return await self._call(
             "POST",

@@ -1,19 +1,20 @@
 """What the market answers and is asked, as docs/openapi.json has it.
 
-Amounts are `int` in base units, times are aware `datetime`, ids are `str`. A field that a newer
-market adds is left out. A word that it adds to a list comes through, so end a `match` with `_`.
+Amounts are `int` in base units, times are aware `datetime`, ids are `str`. A field that a
+newer market adds is left out. A word that it adds to a list comes through, so end a `match`
+with `_`.
 
 Written from docs/openapi.json by `npm run -s node -- scripts/openapi.ts`: not edited by hand.
 """
 
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import AwareDatetime, Field
+from pydantic import Field
 
-from ._model import Amount, Answer, AnyWord, Body, OpenAnswer
+from ._model import Amount, Answer, AnyWord, Body, OpenAnswer, Time
 
 
-class AcceptBodyRulesContract(Body):
+class AcceptedContracts(Body):
     """of each leg's chain"""
 
     a: str
@@ -22,7 +23,7 @@ class AcceptBodyRulesContract(Body):
     """as `rules.contract` of the thread"""
 
 
-class AcceptBodyRulesPolicies(Body):
+class AcceptedPolicies(Body):
     """of each leg's chain"""
 
     a: str
@@ -31,15 +32,13 @@ class AcceptBodyRulesPolicies(Body):
     """as `rules.policies` of the thread"""
 
 
-class AcceptBodyRules(Body):
+class AcceptedRules(Body):
     """those of the thread as you read it: accepts under no others"""
 
     formula: int
     """version of the formula of all times"""
-    contract: AcceptBodyRulesContract
-    """of each leg's chain"""
-    policies: AcceptBodyRulesPolicies
-    """of each leg's chain"""
+    contract: AcceptedContracts
+    policies: AcceptedPolicies
 
 
 class AcceptBody(Body):
@@ -49,7 +48,7 @@ class AcceptBody(Body):
     """the price as you read it; another one is refused"""
     hashlock: str | None = None
     """SHA-256 of the 32-byte secret; from the initiator, and from nobody else"""
-    rules: AcceptBodyRules | None = None
+    rules: AcceptedRules | None = None
     """those of the thread as you read it: accepts under no others"""
 
 
@@ -69,9 +68,9 @@ class StandingHigh(Answer):
 class Standing(Answer):
     """How an account kept its agreements, up to the beginning of a day."""
 
-    counted_from: AwareDatetime
+    counted_from: Time
     """swaps are counted that were agreed from then on: RFC 3339, UTC, milliseconds"""
-    counted_until: AwareDatetime
+    counted_until: Time
     """and before then: the beginning of a day, UTC: RFC 3339, UTC, milliseconds"""
     agreed: int
     """counterparties it agreed with, each once a day"""
@@ -147,13 +146,13 @@ class Rules(Answer):
 
 
 class ThreadMessage(Answer):
-    """One price."""
+    """One price that was named."""
 
     by: Annotated[Literal["maker", "taker"], AnyWord]
     """who named it"""
     quote_amount: Amount
     """the price, in base units of the quote asset"""
-    at: AwareDatetime
+    at: Time
     """when it was named: RFC 3339, UTC, milliseconds"""
 
 
@@ -191,9 +190,9 @@ class Rfq(Answer):
     """UUID of the account that asks"""
     creator_standing: Standing | None
     """how it kept its agreements; null: nobody has counted yet"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it was posted: RFC 3339, UTC, milliseconds"""
-    expires_at: AwareDatetime
+    expires_at: Time
     """when it ends by itself: RFC 3339, UTC, milliseconds"""
     target_address: str | None = None
     """for its creator and who holds it to see"""
@@ -222,13 +221,13 @@ class Thread(Answer):
     """the maker accepts this price"""
     taker_accepted: bool
     """the taker accepts this price"""
-    acceptance_expires_at: AwareDatetime | None
+    acceptance_expires_at: Time | None
     """when the standing acceptance lapses: RFC 3339, UTC, milliseconds"""
-    quote_expires_at: AwareDatetime | None
+    quote_expires_at: Time | None
     """from when on nobody may accept this price; null: it has no end of its own: RFC 3339, UTC,
     milliseconds
     """
-    withdrawn_at: AwareDatetime | None
+    withdrawn_at: Time | None
     """when the maker withdrew its quote, which closed the thread until it quotes again: RFC
     3339, UTC, milliseconds
     """
@@ -245,24 +244,24 @@ class Thread(Answer):
     messages: list[ThreadMessage]
     """the price history, newest last, the latest 100"""
     rfq: Rfq
-    created_at: AwareDatetime
+    created_at: Time
     """when the first quote came: RFC 3339, UTC, milliseconds"""
-    updated_at: AwareDatetime
+    updated_at: Time
     """when it last changed: RFC 3339, UTC, milliseconds"""
 
 
-class LegLane(Answer):
+class SwapLegLane(Answer):
     """where contracts hold the escrows (EVM, TRON): a word of the funder"""
 
     contract: str | None = None
     """which holds the word and the escrow"""
     number: str
-    """96 bits"""
+    """number of the word, 96 bits in hex"""
     counter: int
     """how often it was taken"""
 
 
-class LegScheduledRefunds(Answer):
+class SwapLegScheduledRefunds(Answer):
     """Bitcoin, to the funder alone: signed refunds, sent when due"""
 
     count: int
@@ -275,16 +274,16 @@ class LegScheduledRefunds(Answer):
     """the last of them that was sent"""
 
 
-class LegRentLeft(Answer):
+class SwapLegRentLeft(Answer):
     """Solana: what a claim left of the deposit of the funder"""
 
     lamports: str
-    """lamports"""
+    """how much it left, in lamports"""
     from_: int | None = Field(validation_alias="from", serialization_alias="from")
     """Unix seconds: from when on `refund` gives it to the funder; null: at once"""
 
 
-class LegFormerEscrowScheduledRefunds(Answer):
+class SwapLegFormerEscrowScheduledRefunds(Answer):
     """Bitcoin, to the funder alone: signed refunds, sent when due"""
 
     count: int
@@ -297,22 +296,22 @@ class LegFormerEscrowScheduledRefunds(Answer):
     """the last of them that was sent"""
 
 
-class LegFormerEscrow(Answer):
+class SwapLegFormerEscrow(Answer):
     """A former escrow."""
 
     escrow: str
     """the escrow: its address, or `<contract>:<id>`"""
     balance: Amount
-    """base units"""
+    """base units of the asset"""
     refund_tx: str | None
-    """the refund"""
+    """transaction id of the refund"""
     refunded_by: Annotated[Literal["party", "keeper"], AnyWord] | None
     """who sent `refundTx`; keeper: the market, for a party"""
-    scheduled_refunds: LegFormerEscrowScheduledRefunds | None
+    scheduled_refunds: SwapLegFormerEscrowScheduledRefunds | None
     """Bitcoin, to the funder alone: signed refunds, sent when due"""
 
 
-class Leg(Answer):
+class SwapLeg(Answer):
     """One side of a swap: an escrow on one chain."""
 
     leg: Annotated[Literal["a", "b"], AnyWord]
@@ -348,7 +347,7 @@ class Leg(Answer):
     """Unix seconds: claims before, refunds from then on"""
     escrow: str | None
     """null until both addresses of the leg are known"""
-    lane: LegLane | None
+    lane: SwapLegLane | None
     """where contracts hold the escrows (EVM, TRON): a word of the funder"""
     redeem_script: str | None
     """Bitcoin: witness script, hex"""
@@ -361,16 +360,16 @@ class Leg(Answer):
     refund_pubkey: str | None
     """Bitcoin: the key that refunds"""
     fund_tx: str | None
-    """the funding"""
+    """transaction id of the funding"""
     claim_tx: str | None
-    """the claim"""
+    """transaction id of the claim"""
     claimed_by: Annotated[Literal["party", "keeper"], AnyWord] | None
     """who sent `claimTx`; keeper: the market, for a party"""
     refund_tx: str | None
-    """the refund"""
+    """transaction id of the refund"""
     refunded_by: Annotated[Literal["party", "keeper"], AnyWord] | None
     """who sent `refundTx`; keeper: the market, for a party"""
-    scheduled_refunds: LegScheduledRefunds | None
+    scheduled_refunds: SwapLegScheduledRefunds | None
     """Bitcoin, to the funder alone: signed refunds, sent when due"""
     confirmations: int
     """of the last of these transactions"""
@@ -378,17 +377,17 @@ class Leg(Answer):
     """from which on it counts"""
     balance: Amount
     """base units in the escrow now, as last seen"""
-    rent_left: LegRentLeft | None
+    rent_left: SwapLegRentLeft | None
     """Solana: what a claim left of the deposit of the funder"""
-    former_escrows: list[LegFormerEscrow]
+    former_escrows: list[SwapLegFormerEscrow]
     """escrows this leg moved off; refundable with ?escrow="""
 
 
 class SwapLegs(Answer):
     """what each side funds"""
 
-    a: Leg
-    b: Leg
+    a: SwapLeg
+    b: SwapLeg
 
 
 class DeadlinesRefundAt(Answer):
@@ -500,7 +499,7 @@ class Swap(Answer):
     secret: str | None = Field(repr=False)
     """the secret, once it is public"""
     role: Annotated[Literal["initiator", "counterparty"], AnyWord]
-    """yours"""
+    """which of the two you are"""
     initiator_user_id: str
     """UUID of the account that makes the secret"""
     maker_id: str
@@ -514,9 +513,9 @@ class Swap(Answer):
     """what it was agreed under, for good; null: agreed before they were kept"""
     next: list[Step]
     """what each side can do now"""
-    created_at: AwareDatetime
+    created_at: Time
     """when both had accepted: RFC 3339, UTC, milliseconds"""
-    updated_at: AwareDatetime
+    updated_at: Time
     """when it last changed: RFC 3339, UTC, milliseconds"""
 
 
@@ -545,11 +544,11 @@ class AccountRecord(Answer):
 
     account_id: str
     """UUID of the account"""
-    since: AwareDatetime
+    since: Time
     """the day on which the account was made: RFC 3339, UTC, milliseconds"""
-    counted_from: AwareDatetime
+    counted_from: Time
     """swaps are counted that were agreed from then on: RFC 3339, UTC, milliseconds"""
-    counted_until: AwareDatetime
+    counted_until: Time
     """and before then: the beginning of a day, UTC: RFC 3339, UTC, milliseconds"""
     agreed: int
     """counterparties it agreed with, each once a day"""
@@ -571,14 +570,14 @@ class ApiKey(Answer):
     id: str
     """UUID of the key"""
     key: str = Field(repr=False)
-    """shown once"""
+    """the key itself, shown once: what requests carry"""
     prefix: str
     """how the key begins"""
     scopes: list[Annotated[Literal["read", "taker", "maker"], AnyWord]]
     """what it may do"""
     name: str | None
     """what its person calls it"""
-    expires_at: AwareDatetime
+    expires_at: Time
     """when it ends: RFC 3339, UTC, milliseconds"""
     replaced: bool
     """this mint revoked a key of the account"""
@@ -611,7 +610,7 @@ class AssetList(Answer):
     """A page of assets, oldest first."""
 
     assets: list[Asset]
-    """the assets"""
+    """the assets of this page"""
     next_cursor: str | None
     """what the next page is asked for with; null on the last page"""
 
@@ -633,24 +632,24 @@ class TypedDataDomain(Answer):
     """what the signature is for"""
 
     name: str
-    """of the contract"""
+    """name of the contract, as its domain has it"""
     version: str | None = None
-    """of the contract"""
+    """version of the contract, as its domain has it"""
     chain_id: str | None = None
-    """decimal"""
+    """chain id of EIP-155, decimal"""
     verifying_contract: str
-    """the contract"""
+    """address of the token contract"""
     salt: str | None = None
     """32 bytes, hex with 0x"""
 
 
 class TypedDataType(Answer):
-    """one field"""
+    """one field of the type"""
 
     name: str
-    """of the field"""
+    """name of the field"""
     type: str
-    """of the field"""
+    """Solidity type of the field"""
 
 
 class TypedData(Answer):
@@ -663,7 +662,7 @@ class TypedData(Answer):
     primary_type: str
     """which of `types` is signed"""
     message: dict[str, str]
-    """integers as decimal strings"""
+    """the fields of `primaryType` by name; integers as decimal strings"""
 
 
 class SignedCall(Answer):
@@ -672,7 +671,7 @@ class SignedCall(Answer):
     to: str
     """the contract"""
     value: Literal["0x0"]
-    """wei"""
+    """wei, hex with 0x: a token is funded without coins"""
     data_before_signature: str
     """hex with 0x; v, r and s of the signature follow, 32 bytes each"""
 
@@ -681,7 +680,7 @@ class AuthorizedFunding(Answer):
     """One signature; anyone may send it."""
 
     way: Literal["authorization"]
-    """EIP-3009"""
+    """EIP-3009: a transfer by authorization"""
     from_: None = Field(validation_alias="from", serialization_alias="from")
     """anyone may send it; the refund address signs"""
     typed_data: TypedData | None
@@ -696,7 +695,7 @@ class SignedPsbt(Body):
     """A PSBT and its signatures."""
 
     psbt_base64: str
-    """the PSBT"""
+    """the PSBT as it was built, base64"""
     signatures_hex: list[str]
     """one an input, in order; none = those inside the PSBT"""
     preimage_hex: str | None = Field(default=None, repr=False)
@@ -707,7 +706,7 @@ class SignedPsbtOfOne(Body):
     """The same of a single input."""
 
     psbt_base64: str
-    """the PSBT"""
+    """the PSBT as it was built, base64"""
     signature_hex: str
     """alias: `signaturesHex` with this one in it"""
     preimage_hex: str | None = Field(default=None, repr=False)
@@ -722,7 +721,7 @@ class SignedTron(OpenAnswer):
     signature: list[str]
     """65 bytes r, s, v in hex each"""
     tx_id: str | None = Field(default=None, validation_alias="txID", serialization_alias="txID")
-    """its id"""
+    """txid: SHA-256 of raw_data_hex, hex"""
 
 
 class Broadcast(Body):
@@ -761,7 +760,7 @@ class BtcPayment(Answer):
     amount_sats: Amount
     """satoshis: what to pay"""
     uri: str
-    """BIP 21"""
+    """the same as a BIP 21 URI, for wallets"""
 
 
 class BtcSighashLadder(Answer):
@@ -772,7 +771,7 @@ class BtcSighashLadder(Answer):
     fee_rate_sat_per_vbyte: float
     """sat per vbyte: then"""
     fee_sats: Amount
-    """satoshis: then"""
+    """satoshis: the fee in all, from then on"""
 
 
 class BtcSighash(Answer):
@@ -789,7 +788,7 @@ class BtcSighash(Answer):
     valid_until: int
     """Unix seconds: do not send it after this"""
     psbt_base64: str
-    """the transaction"""
+    """the unsigned transaction as a PSBT, base64"""
     sighash_hexes: list[str]
     """one an input; sign each with SIGHASH_ALL"""
     sighash_hex: str | None = None
@@ -859,7 +858,7 @@ class Claim(Body):
 
 
 class EvmMaterialTx(Answer):
-    """A transaction."""
+    """A transaction, without nonce, gas and fees: the wallet sets them."""
 
     to: str
     """the contract"""
@@ -873,7 +872,7 @@ class PermitFunding(Answer):
     """One signature and one transaction."""
 
     way: Literal["permit"]
-    """EIP-2612"""
+    """EIP-2612: a permit, and one transaction"""
     from_: str = Field(validation_alias="from", serialization_alias="from")
     """signs the typed data, then sends the one transaction"""
     typed_data: TypedData
@@ -894,7 +893,7 @@ class EvmMaterial(Answer):
     valid_until: int
     """Unix seconds: do not send it after this"""
     chain_id: int
-    """EIP-155"""
+    """chain id of EIP-155, which the signature names"""
     from_: str | None = Field(default=None, validation_alias="from", serialization_alias="from")
     """fund: sign from this address"""
     txs: list[EvmMaterialTx]
@@ -906,25 +905,25 @@ class EvmMaterial(Answer):
 
 
 class TronMaterialTransactionRawDataContractParameterValue(Answer):
-    """the call"""
+    """the call of the contract"""
 
     data: str
-    """hex"""
+    """calldata of the contract, hex without 0x"""
     owner_address: str = Field(validation_alias="owner_address", serialization_alias="owner_address")
     """who signs, hex"""
     contract_address: str = Field(validation_alias="contract_address", serialization_alias="contract_address")
     """the contract, hex"""
     call_value: int | None = Field(default=None, validation_alias="call_value", serialization_alias="call_value")
-    """sun"""
+    """sun that go with the call"""
 
 
 class TronMaterialTransactionRawDataContractParameter(Answer):
     """of the contract"""
 
     value: TronMaterialTransactionRawDataContractParameterValue
-    """the call"""
+    """the call of the contract"""
     type_url: str = Field(validation_alias="type_url", serialization_alias="type_url")
-    """its type"""
+    """type of the protobuf message"""
 
 
 class TronMaterialTransactionRawDataContract(Answer):
@@ -933,24 +932,24 @@ class TronMaterialTransactionRawDataContract(Answer):
     parameter: TronMaterialTransactionRawDataContractParameter
     """of the contract"""
     type: Literal["TriggerSmartContract"]
-    """its type"""
+    """type of the contract, as java-tron names it"""
 
 
 class TronMaterialTransactionRawData(Answer):
     """what raw_data_hex holds"""
 
     contract: list[TronMaterialTransactionRawDataContract]
-    """one"""
+    """exactly one"""
     ref_block_bytes: str = Field(validation_alias="ref_block_bytes", serialization_alias="ref_block_bytes")
-    """hex"""
+    """TAPOS: 2 bytes of the height of a recent block, hex"""
     ref_block_hash: str = Field(validation_alias="ref_block_hash", serialization_alias="ref_block_hash")
-    """hex"""
+    """TAPOS: 8 bytes of the id of that block, hex"""
     expiration: int
-    """Unix milliseconds"""
+    """no later block takes it: Unix milliseconds"""
     fee_limit: int = Field(validation_alias="fee_limit", serialization_alias="fee_limit")
-    """sun"""
+    """the most that its energy may cost, in sun"""
     timestamp: int
-    """Unix milliseconds"""
+    """when it was built: Unix milliseconds"""
 
 
 class TronMaterialTransaction(Answer):
@@ -1057,7 +1056,7 @@ class CreateRfq(Body):
     ttl_seconds: int
     """lifetime in seconds"""
     visibility: Literal["public", "private"] | None = None
-    """default: public"""
+    """who may see and quote it; default: public"""
     ask_amount: Amount | None = None
     """the asking price, in base units of the quote asset"""
     target_address: str | None = None
@@ -1148,6 +1147,42 @@ class LegCosts(Answer):
     """Solana: beside the amount"""
 
 
+class Level(Answer):
+    """A price at which a maker would quote. It promises nothing."""
+
+    maker_id: str
+    """UUID of the account that published it; `makerId` of its quotes"""
+    maker_standing: Standing | None
+    """how it kept its agreements; null: nobody has counted yet"""
+    direction: Annotated[Literal["sell_base", "buy_base"], AnyWord]
+    """what the taker does with the base asset: `sell_base` is the maker’s bid, `buy_base` its
+    ask
+    """
+    base_asset_id: str
+    """UUID of the base asset"""
+    quote_asset_id: str
+    """UUID of the quote asset"""
+    base_amount: Amount
+    """the size: RFQs of up to so many base units of the base asset"""
+    quote_amount: Amount
+    """for all of `baseAmount`, in base units of the quote asset: their quotient is the price"""
+    least_base_amount: Amount | None
+    """RFQs of at least so much of the base asset; null: any"""
+    published_at: Time
+    """when it was published: RFC 3339, UTC, milliseconds"""
+    expires_at: Time
+    """when it ends: RFC 3339, UTC, milliseconds"""
+
+
+class LevelList(Answer):
+    """A page of levels, the best price for the taker first."""
+
+    levels: list[Level]
+    """the levels of this page"""
+    next_cursor: str | None
+    """what the next page is asked for with; null on the last page"""
+
+
 class ListedAsset(Answer):
     """A token that is listed."""
 
@@ -1173,7 +1208,7 @@ class ListedWebhook(Answer):
     """HTTP status of the last attempt; 0 = no answer"""
     last_error: str | None
     """why there was no answer"""
-    last_delivery_at: AwareDatetime | None
+    last_delivery_at: Time | None
     """when the last attempt was made: RFC 3339, UTC, milliseconds"""
 
 
@@ -1208,12 +1243,12 @@ class MarketRulesChainContract(Answer):
 
 
 class MarketRulesChain(Answer):
-    """One chain."""
+    """The rules of one chain."""
 
     chain: str
     """chain key, such as `bitcoin`"""
     family: Annotated[Literal["evm", "tron", "bitcoin", "solana"], AnyWord]
-    """its family"""
+    """the family that the chain belongs to"""
     contract: MarketRulesChainContract
     """what holds its escrows"""
     policy: ChainPolicy
@@ -1233,7 +1268,7 @@ class MarketRules(Answer):
 
 
 class MarketStatusChain(Answer):
-    """One chain."""
+    """What is known of one chain."""
 
     chain: str
     """chain key, such as `bitcoin`"""
@@ -1241,13 +1276,13 @@ class MarketStatusChain(Answer):
     """of the best block that was seen; null: none yet"""
     clock: int | None
     """Unix seconds: the clock of that block"""
-    seen_at: AwareDatetime | None
+    seen_at: Time | None
     """when that block was first seen: RFC 3339, UTC, milliseconds"""
     block_seconds: float | None
     """usual time between blocks"""
     is_quiet: bool
     """no new block for longer than is usual: the market may not see the chain"""
-    halted_since: AwareDatetime | None
+    halted_since: Time | None
     """nothing new is agreed on it, by the operator: RFC 3339, UTC, milliseconds"""
     sends_claims: bool
     """claims are sent with the market’s gas for who asks, within its bounds"""
@@ -1258,7 +1293,7 @@ class MarketStatusChain(Answer):
 class MarketStatus(Answer):
     """Whether the market works."""
 
-    at: AwareDatetime
+    at: Time
     """when this was read: RFC 3339, UTC, milliseconds"""
     network: str
     """`mainnet`, `testnet` or `dev`"""
@@ -1284,7 +1319,7 @@ class WalletsOfFamily(Answer):
 
 
 class MeWallets(Answer):
-    """by family"""
+    """the wallets of the account by family of chains"""
 
     evm: WalletsOfFamily
     tron: WalletsOfFamily
@@ -1300,7 +1335,7 @@ class Me(Answer):
     scopes: list[Annotated[Literal["read", "taker", "maker"], AnyWord]]
     """what it may do"""
     wallets: MeWallets
-    """by family"""
+    """the wallets of the account by family of chains"""
 
 
 class MintKey(Body):
@@ -1411,12 +1446,12 @@ class PairPriceMedian(Answer):
     """in base units of the base asset"""
     quote_amount: Amount
     """in base units of the quote asset"""
-    agreed_at: AwareDatetime
+    agreed_at: Time
     """when both had accepted, the seconds cut off: RFC 3339, UTC, milliseconds"""
 
 
 class PairPriceAgreement(Answer):
-    """One agreement."""
+    """An agreement that became a swap."""
 
     direction: Annotated[Literal["sell_base", "buy_base"], AnyWord]
     """what the taker does with the base asset"""
@@ -1424,7 +1459,7 @@ class PairPriceAgreement(Answer):
     """in base units of the base asset"""
     quote_amount: Amount
     """in base units of the quote asset"""
-    agreed_at: AwareDatetime
+    agreed_at: Time
     """when both had accepted, the seconds cut off: RFC 3339, UTC, milliseconds"""
 
 
@@ -1450,7 +1485,7 @@ class PingEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     message: str
     """one plain sentence"""
@@ -1466,7 +1501,7 @@ class Pinged(Answer):
 
 
 class ProposeBody(Body):
-    """Another price."""
+    """Another price for the thread."""
 
     quote_amount: Amount
     """the price, in base units of the quote asset"""
@@ -1502,6 +1537,47 @@ class ProvenWallet(Answer):
     """counts beyond giving: may receive"""
 
 
+class WantedLevel(Body):
+    """A level that is to be shown."""
+
+    direction: Literal["sell_base", "buy_base"]
+    """what the taker does with the base asset: `sell_base` is the maker’s bid, `buy_base` its
+    ask
+    """
+    base_amount: Amount
+    """the size: RFQs of up to so many base units of the base asset"""
+    quote_amount: Amount
+    """for all of `baseAmount`, in base units of the quote asset: their quotient is the price"""
+    least_base_amount: Amount | None = None
+    """RFQs of at least so many base units of the base asset"""
+    valid_for_seconds: int
+    """how long it is shown, from its receipt"""
+
+
+class PublishLevels(Body):
+    """Prices at which you would quote a pair; they promise nothing."""
+
+    base_asset_id: str
+    """UUID of the base asset"""
+    quote_asset_id: str
+    """UUID of the quote asset"""
+    levels: list[WantedLevel]
+    """all levels of yours on this pair, in place of those before; none withdraws them"""
+
+
+class PublishedLevels(Answer):
+    """What is published now."""
+
+    base_asset_id: str
+    """UUID of the base asset"""
+    quote_asset_id: str
+    """UUID of the quote asset"""
+    published: int
+    """how many levels of yours there are on the pair now"""
+    ends_at: Time | None
+    """when the first of them ends: RFC 3339, UTC, milliseconds; null of none"""
+
+
 class QuoteBody(Body):
     """A price of a maker."""
 
@@ -1520,7 +1596,7 @@ class QuoteCreatedEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     thread_id: str
     """UUID of the thread"""
@@ -1528,10 +1604,23 @@ class QuoteCreatedEvent(Answer):
     """UUID of the RFQ"""
     quote_amount: Amount
     """the price, in base units of the quote asset"""
-    quote_expires_at: AwareDatetime | None = None
+    quote_expires_at: Time | None = None
     """where the price has an end of its own: from when on nobody may accept it: RFC 3339, UTC,
     milliseconds
     """
+
+
+class QuoteOfMany(Body):
+    """A quote on one RFQ."""
+
+    rfq_id: str
+    """UUID of the RFQ"""
+    quote_amount: Amount
+    """the price, in base units of the quote asset"""
+    valid_for_seconds: int | None = None
+    """how long this price holds, from its receipt; left out: as long as the RFQ"""
+    unless_accepted: bool | None = None
+    """refused while the taker's acceptance of the price before stands"""
 
 
 class QuoteOutcome(Answer):
@@ -1543,7 +1632,7 @@ class QuoteOutcome(Answer):
     """the RFQ as it was named"""
     thread_id: str | None = None
     """UUID of its thread; of 200 and 201"""
-    quote_expires_at: AwareDatetime | None = None
+    quote_expires_at: Time | None = None
     """as the thread has it; of 200 and 201: RFC 3339, UTC, milliseconds"""
     error: str | None = None
     """why it was refused"""
@@ -1551,23 +1640,10 @@ class QuoteOutcome(Answer):
     """the code of the refusal"""
 
 
-class QuotesBodyQuote(Body):
-    """Of QuotesBodyQuote."""
-
-    rfq_id: str
-    """the RFQ"""
-    quote_amount: Amount
-    """the price, in base units of the quote asset"""
-    valid_for_seconds: int | None = None
-    """how long this price holds, from its receipt; left out: as long as the RFQ"""
-    unless_accepted: bool | None = None
-    """refused while the taker's acceptance of the price before stands"""
-
-
 class QuotesBody(Body):
     """Prices for RFQs."""
 
-    quotes: list[QuotesBodyQuote]
+    quotes: list[QuoteOfMany]
     """1 to 50 quotes, each on another RFQ"""
 
 
@@ -1634,7 +1710,7 @@ class RfqList(Answer):
     """A page of RFQs, newest first."""
 
     rfqs: list[Rfq]
-    """the rfqs"""
+    """the rfqs of this page"""
     next_cursor: str | None
     """what the next page is asked for with; null on the last page"""
 
@@ -1687,7 +1763,7 @@ class SecretRevealedEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     swap_id: str
     """UUID of the swap"""
@@ -1717,7 +1793,7 @@ class SwapAgreedEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     swap_id: str
     """UUID of the swap"""
@@ -1732,7 +1808,7 @@ class SwapFundedEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     swap_id: str
     """UUID of the swap"""
@@ -1753,7 +1829,7 @@ class SwapHalfSettledEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     swap_id: str
     """UUID of the swap"""
@@ -1765,7 +1841,7 @@ class SwapPage(Answer):
     """A page of your swaps, newest first."""
 
     swaps: list[Swap]
-    """the swaps"""
+    """the swaps of this page"""
     next_cursor: str | None
     """what the next page is asked for with; null on the last page"""
 
@@ -1777,7 +1853,7 @@ class SwapRefundedEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     swap_id: str
     """UUID of the swap"""
@@ -1792,7 +1868,7 @@ class SwapReorgedEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     swap_id: str
     """UUID of the swap"""
@@ -1825,7 +1901,7 @@ class SwapSettledEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     swap_id: str
     """UUID of the swap"""
@@ -1840,7 +1916,7 @@ class ThreadAcceptedEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     thread_id: str
     """UUID of the thread"""
@@ -1850,7 +1926,7 @@ class ThreadAcceptedEvent(Answer):
     """which side of the thread you are"""
     quote_amount: Amount
     """the price, in base units of the quote asset"""
-    acceptance_expires_at: AwareDatetime | None
+    acceptance_expires_at: Time | None
     """when that acceptance lapses; null: both have accepted: RFC 3339, UTC, milliseconds"""
     swap_id: str | None
     """the swap; null: you have not accepted"""
@@ -1863,7 +1939,7 @@ class ThreadClosedEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     thread_id: str
     """UUID of the thread"""
@@ -1881,14 +1957,14 @@ class ThreadClosedEvent(Answer):
         ],
         AnyWord,
     ]
-    """why"""
+    """why it closed"""
 
 
 class ThreadList(Answer):
     """A page of threads, newest activity first."""
 
     threads: list[Thread]
-    """the threads"""
+    """the threads of this page"""
     next_cursor: str | None
     """what the next page is asked for with; null on the last page"""
 
@@ -1900,7 +1976,7 @@ class ThreadProposedEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     thread_id: str
     """UUID of the thread"""
@@ -1908,7 +1984,7 @@ class ThreadProposedEvent(Answer):
     """UUID of the RFQ"""
     quote_amount: Amount
     """the price, in base units of the quote asset"""
-    quote_expires_at: AwareDatetime | None = None
+    quote_expires_at: Time | None = None
     """where the price has an end of its own: from when on nobody may accept it: RFC 3339, UTC,
     milliseconds
     """
@@ -1935,7 +2011,7 @@ class WebhookPage(Answer):
     """A page of your webhooks, newest first."""
 
     webhooks: list[ListedWebhook]
-    """the webhooks"""
+    """the webhooks of this page"""
     next_cursor: str | None
     """what the next page is asked for with; null on the last page"""
 
@@ -1963,6 +2039,13 @@ class WithdrawReply(Answer):
     """how many stay open, because your own acceptance stands"""
     next: str | None
     """what to name as `after`; null: those were all"""
+
+
+class WithdrawnLevels(Answer):
+    """What was withdrawn."""
+
+    withdrawn: int
+    """how many levels, of all pairs"""
 
 
 class ListAssetBody(Body):

@@ -51,15 +51,22 @@ export function fieldChanges(value: unknown, root: string) {
 /** A reason may name each byte that differs: its beginning tells enough. */
 const mostReason = 200;
 
+/** Throws what is no VerificationError. */
+export function asRefusal(error: unknown): Refusal {
+  if (!(error instanceof VerificationError)) throw error;
+  const { field } = error;
+  const [expected, got] = [error.expected, error.got].map((each) => {
+    return String(each).slice(0, mostReason);
+  }) as [string, string];
+  return { field, expected, got };
+}
+
 /** Why it is refused. Throws where it is not, or not by a VerificationError. */
 export function refusalOf(name: string, check: () => unknown): Refusal {
   try {
     check();
   } catch (error) {
-    if (!(error instanceof VerificationError)) throw error;
-    const { field, expected, got } = error;
-    const [wanted, said] = [expected, got].map((each) => String(each).slice(0, mostReason));
-    return { field, expected: wanted as string, got: said as string };
+    return asRefusal(error);
   }
   throw new Error(`${name} was believed`);
 }

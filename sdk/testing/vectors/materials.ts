@@ -1,6 +1,7 @@
 // Tests only: vectors of unsigned transactions of all families, with what must be refused in them.
 
 import { batchCall as evmBatch } from '../../../chains/evm/plan.ts';
+import { aliasesOf, aliasNames } from '../../../chains/interface/aliases.ts';
 import type { Batch } from '../../../chains/interface/batches.ts';
 import type { Material } from '../../../chains/interface/material.ts';
 import * as solana from '../../../chains/solana/plan.ts';
@@ -166,6 +167,16 @@ function vectorOf(of: Given) {
   lies.push({ why: 'a later deadline', change: [replace('/material/validUntil', now + 1)] });
   if (of.asked.verb === 'claim') {
     lies.push({ why: 'a wrong secret', change: [replace('/asked/secret', '00'.repeat(32))] });
+  }
+  const right = aliasesOf(of.material);
+  for (const name of aliasNames) {
+    const path = `/material/${name}`;
+    lies.push({ why: `another ${name}`, change: [{ op: 'add', path, value: 'another' }] });
+    const value = right[name];
+    const change: Change = { op: 'add', path, value };
+    if (value === undefined) continue;
+    check(changed(shown, [change]), of.view);
+    accepted.push({ why: `the alias ${name}`, change: [change] });
   }
   const refused = lies.flatMap(({ why, change }) => {
     const lying = changed(shown, plain(change));

@@ -111,7 +111,7 @@ function onEvmAndBitcoin(party: Party): Kind {
   };
 }
 
-const withPolicy = (view: ChainView) => ({ ...viewShown(view), policy: view.policy });
+export const withPolicy = (view: ChainView) => ({ ...viewShown(view), policy: view.policy });
 
 function shownOf({ swap, trade, views }: Kind) {
   const at = { swapId, now };
@@ -156,6 +156,10 @@ function otherTrades({ trade, party, swap }: Kind): Lie[] {
     of('payTo', other),
     of('acceptedAt', acceptedAt + 124),
     of('acceptedAt', acceptedAt - 900),
+    {
+      why: 'after its price ended',
+      change: [{ op: 'add', path: '/trade/priceEndsAt', value: now - 123 }],
+    },
     of('makerId', trade.takerId),
     of('threadId', trade.rfqId),
     of('quote', { ...trade.quote, id: trade.base.id, chain: trade.base.chain }),
@@ -195,7 +199,7 @@ export function swapVectors() {
   };
 }
 
-const policies: Readonly<Record<string, ChainPolicy>> = {
+export const policies: Readonly<Record<string, ChainPolicy>> = {
   ethereum: evmChains.ethereum.policy,
   optimism: evmChains.optimism.policy,
   arbitrum: evmChains.arbitrum.policy,

@@ -4,7 +4,8 @@
 import { returnPath } from '../../people/providers.ts';
 import type { Settings } from '../../settings/config.ts';
 import type { Operation } from '../command.ts';
-import { describe, type Json, rateRefs, refTo, type Surface } from '../openapi.ts';
+import type { Json } from '../examples.ts';
+import { describe, rateRefs, refTo, type Surface } from '../openapi.ts';
 import { accountId, exampleIn } from '../schemas/common.ts';
 import { accountHeader, requestHeader } from './same-origin.ts';
 

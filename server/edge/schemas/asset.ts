@@ -21,7 +21,7 @@ export const listAsset = s.input(wanted, 'The token that is to be listed.');
 
 const reasons = s.list(
   'each begins with the name of the check that says so',
-  s.text('one reason', 'tax: a transfer of 1000 arrives as 990'),
+  s.text('the name of a check, and what it found', 'tax: a transfer of 1000 arrives as 990'),
 );
 const check = s.text('the name of a check', 'liquidity');
 const notChecked = s.optional(s.list('checks that are not made here, with nobody to ask', check));

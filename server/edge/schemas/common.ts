@@ -180,7 +180,8 @@ export const deliveryId = id('UUID of the delivery', '01936b24-4fe8-7c6a-a914-7d
 
 /** For a path: an id that is not a UUID names nothing, and so is 404. */
 export function idParams(of: TSchema) {
-  return Type.Object({ id: text('UUID', exampleIn(of)) });
+  const { description = '' } = of as { description?: string };
+  return Type.Object({ id: text(description, exampleIn(of)) });
 }
 
 export function instant(description: string) {
@@ -235,7 +236,10 @@ export const nextCursor = nullable(
 
 /** A page of a list, under the name of what is in it. */
 export function page(name: string, description: string, field: string, items: TSchema) {
-  return model(name, description, { [field]: list(`the ${field}`, items), nextCursor });
+  return model(name, description, {
+    [field]: list(`the ${field} of this page`, items),
+    nextCursor,
+  });
 }
 
 export const errorBody = model('Error', 'A refusal; its code is in the header.', {

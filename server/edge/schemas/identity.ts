@@ -11,7 +11,10 @@ const longestSignature = 16_386;
 
 export const family = s.oneOf(families, 'the family of its chain');
 export const address = s.text('in its canonical form', s.examples.evm);
-export const scopeList = s.list('what it may do', s.oneOf(scopes, 'one scope'));
+export const scopeList = s.list(
+  'what it may do',
+  s.oneOf(scopes, 'a scope, as the signed text names it'),
+);
 
 /** Of every text that a wallet signs. */
 export const words = {
@@ -41,7 +44,10 @@ export const mintBody = s.form('MintKey', signedText, { rail: family, ...words }
 
 export const mintedKey = s.model('ApiKey', 'A new key.', {
   id: s.keyId,
-  key: s.text('shown once', `{short}_test_${'4kX9mQ2v'.repeat(5)}abc`),
+  key: s.text(
+    'the key itself, shown once: what requests carry',
+    `{short}_test_${'4kX9mQ2v'.repeat(5)}abc`,
+  ),
   prefix: s.text('how the key begins', '{short}_test_4kX9mQ'),
   scopes: scopeList,
   name: s.nullable(s.text('what its person calls it', 'market maker')),
@@ -80,7 +86,7 @@ const walletsOfFamily = s.model('WalletsOfFamily', 'The wallets of one family.',
 export const me = s.model('Me', 'The account of a key.', {
   userId: s.accountId,
   scopes: scopeList,
-  wallets: s.group('by family', {
+  wallets: s.group('the wallets of the account by family of chains', {
     evm: walletsOfFamily,
     tron: walletsOfFamily,
     bitcoin: walletsOfFamily,

@@ -1,6 +1,6 @@
 // Shapes of what is signed: unsigned material out, signed transactions in.
 
-import Type, { type TProperties } from 'typebox';
+import Type, { type Static, type TProperties, type TSchema } from 'typebox';
 import { mostBumps } from '../../../chains/bitcoin/fee-ladder.ts';
 import { defaultFeeBounds } from '../../../chains/bitcoin/fees.ts';
 import { longestRefundHex } from '../../../chains/bitcoin/signed-refunds.ts';
@@ -15,6 +15,11 @@ const sats = (description: string) => s.text(`satoshis: ${description}`, '100000
 const literal = <const T extends string>(value: T, description: string) =>
   Type.Literal(value, { description });
 const yes = (description: string) => Type.Literal(true, { description });
+/** As `additionalProperties`, which generators of clients know better than patterns of names. */
+const byName = <S extends TSchema>(description: string, examples: unknown[], values: S) =>
+  Type.Unsafe<Record<string, Static<S>>>({
+    ...{ type: 'object', additionalProperties: values, description, examples },
+  });
 const hex = (description: string) => s.text(description, '0x7a1c2f');
 
 /** What every material has; `sign`: how it is signed. */
@@ -37,66 +42,67 @@ function materialOf<P extends TProperties>(
 
 const typedData = s.model('TypedData', 'EIP-712, without the type of the domain.', {
   domain: s.group('what the signature is for', {
-    name: s.text('of the contract', 'USD Coin'),
-    version: s.optional(s.text('of the contract', '2')),
-    chainId: s.optional(s.text('decimal', '1')),
-    verifyingContract: s.text('the contract', s.examples.usdc),
+    name: s.text('name of the contract, as its domain has it', 'USD Coin'),
+    version: s.optional(s.text('version of the contract, as its domain has it', '2')),
+    chainId: s.optional(s.text('chain id of EIP-155, decimal', '1')),
+    verifyingContract: s.text('address of the token contract', s.examples.usdc),
     salt: s.optional(s.text('32 bytes, hex with 0x', `0x${s.examples.hashlock}`)),
   }),
-  types: Type.Record(
-    Type.String(),
+  types: byName(
+    'the fields of each type',
+    [{ Permit: [{ name: 'value', type: 'uint256' }] }],
     s.list(
       'the fields of one type',
-      s.group('one field', {
-        name: s.text('of the field', 'value'),
-        type: s.text('of the field', 'uint256'),
+      s.group('one field of the type', {
+        name: s.text('name of the field', 'value'),
+        type: s.text('Solidity type of the field', 'uint256'),
       }),
     ),
-    {
-      description: 'the fields of each type',
-      examples: [{ Permit: [{ name: 'value', type: 'uint256' }] }],
-    },
   ),
   primaryType: s.text('which of `types` is signed', 'Permit'),
-  message: Type.Record(Type.String(), s.text('the value of one field', '100000'), {
-    description: 'integers as decimal strings',
-    examples: [{ value: '100000' }],
-  }),
+  message: byName(
+    'the fields of `primaryType` by name; integers as decimal strings',
+    [{ value: '100000' }],
+    s.text('the value of one field', '100000'),
+  ),
 });
 
 const signedCall = s.model('SignedCall', 'A call that the signature completes.', {
   to: s.text('the contract', s.examples.contract),
-  value: literal('0x0', 'wei'),
+  value: literal('0x0', 'wei, hex with 0x: a token is funded without coins'),
   dataBeforeSignature: hex('hex with 0x; v, r and s of the signature follow, 32 bytes each'),
 });
 
 const alternatives = s.list(
   'fund of a token: what may be signed instead of `txs`, one of all. An authorization is null ' +
     'until asked for with `sign=authorization`; from then on the leg does not move',
-  Type.Union([
-    s.model('PermitFunding', 'One signature and one transaction.', {
-      way: literal('permit', 'EIP-2612'),
-      from: s.text('signs the typed data, then sends the one transaction', s.examples.evm),
-      typedData,
-      call: signedCall,
-    }),
-    s.model('AuthorizedFunding', 'One signature; anyone may send it.', {
-      way: literal('authorization', 'EIP-3009'),
-      from: Type.Null({ description: 'anyone may send it; the refund address signs' }),
-      typedData: s.nullable(typedData),
-      call: s.nullable(signedCall),
-      relay: s.flag('whether the market sends it, given the signature', true),
-    }),
-  ]),
+  Type.Union(
+    [
+      s.model('PermitFunding', 'One signature and one transaction.', {
+        way: literal('permit', 'EIP-2612: a permit, and one transaction'),
+        from: s.text('signs the typed data, then sends the one transaction', s.examples.evm),
+        typedData,
+        call: signedCall,
+      }),
+      s.model('AuthorizedFunding', 'One signature; anyone may send it.', {
+        way: literal('authorization', 'EIP-3009: a transfer by authorization'),
+        from: Type.Null({ description: 'anyone may send it; the refund address signs' }),
+        typedData: s.nullable(typedData),
+        call: s.nullable(signedCall),
+        relay: s.flag('whether the market sends it, given the signature', true),
+      }),
+    ],
+    { description: 'one way to fund: by its `way`' },
+  ),
 );
 
-const evmCall = s.group('A transaction.', {
+const evmCall = s.group('A transaction, without nonce, gas and fees: the wallet sets them.', {
   to: s.text('the contract', s.examples.contract),
   data: hex('hex with 0x'),
   value: s.text('wei, hex with 0x', '0x0'),
 });
 const evmTx = materialOf('EvmMaterial', 'evm', 'evm-tx', 'EVM: transactions to sign.', {
-  chainId: s.int('EIP-155', 1),
+  chainId: s.int('chain id of EIP-155, which the signature names', 1),
   from: s.optional(s.text('fund: sign from this address', s.examples.evm)),
   txs: s.list('sign and send each, in order', evmCall),
   alternatives: s.optional(alternatives),
@@ -105,13 +111,16 @@ const evmTx = materialOf('EvmMaterial', 'evm', 'evm-tx', 'EVM: transactions to s
 const btcPayment = materialOf('BtcPayment', 'bitcoin', 'btc-payment', 'Bitcoin: a payment.', {
   payTo: s.text('pay ONE output of exactly amountSats to it', s.examples.bitcoin),
   amountSats: sats('what to pay'),
-  uri: s.text('BIP 21', `bitcoin:${s.examples.bitcoin}?amount=0.001`),
+  uri: s.text(
+    'the same as a BIP 21 URI, for wallets',
+    `bitcoin:${s.examples.bitcoin}?amount=0.001`,
+  ),
 });
 
 const sighash = (description: string) => s.text(description, s.examples.hashlock);
 const rate = (description: string) => s.as(feeRate, `sat per vbyte: ${description}`);
 const btcSighash = materialOf('BtcSighash', 'bitcoin', 'btc-sighash', 'Bitcoin: a PSBT to sign.', {
-  psbtBase64: s.text('the transaction', 'cHNidP8BAFICAAAAAQ=='),
+  psbtBase64: s.text('the unsigned transaction as a PSBT, base64', 'cHNidP8BAFICAAAAAQ=='),
   sighashHexes: s.list('one an input; sign each with SIGHASH_ALL', sighash('32 bytes, hex')),
   sighashHex: s.optional(sighash('alias, where there is one input: the one of `sighashHexes`')),
   feeSats: sats('what it pays'),
@@ -121,23 +130,26 @@ const btcSighash = materialOf('BtcSighash', 'bitcoin', 'btc-sighash', 'Bitcoin: 
     s.group('A fee, and when.', {
       at: s.unixSeconds('from when on to pay it'),
       feeRateSatPerVbyte: rate('then'),
-      feeSats: sats('then'),
+      feeSats: sats('the fee in all, from then on'),
     }),
   ),
 });
 
-const tronValue = s.group('the call', {
-  data: s.text('hex', '7a1c2f'),
+const tronValue = s.group('the call of the contract', {
+  data: s.text('calldata of the contract, hex without 0x', '7a1c2f'),
   owner_address: s.text('who signs, hex', '41a614f803b6fd780986a42c78ec9c7f77e6ded13c'),
   contract_address: s.text('the contract, hex', '415c69bee701ef814a2b6a3edd4b1652cb9cc5aa6f'),
-  call_value: s.optional(s.int('sun', 1_000_000)),
+  call_value: s.optional(s.int('sun that go with the call', 1_000_000)),
 });
 const tronContract = s.group('What it does.', {
   parameter: s.group('of the contract', {
     value: tronValue,
-    type_url: s.text('its type', 'type.googleapis.com/protocol.TriggerSmartContract'),
+    type_url: s.text(
+      'type of the protobuf message',
+      'type.googleapis.com/protocol.TriggerSmartContract',
+    ),
   }),
-  type: literal('TriggerSmartContract', 'its type'),
+  type: literal('TriggerSmartContract', 'type of the contract, as java-tron names it'),
 });
 const tronTransaction = s.group(
   "java-tron's JSON of an unsigned transaction, addresses in 41-hex",
@@ -145,12 +157,12 @@ const tronTransaction = s.group(
     visible: Type.Literal(false, { description: 'addresses are in hex' }),
     txID: s.as(s.txid, 'SHA-256 of raw_data_hex: what is signed'),
     raw_data: s.group('what raw_data_hex holds', {
-      contract: s.list('one', tronContract),
-      ref_block_bytes: s.text('hex', '5e4b'),
-      ref_block_hash: s.text('hex', '47c9dc89341b300d'),
-      expiration: s.int('Unix milliseconds', 1_773_480_473_000),
-      fee_limit: s.int('sun', 30_000_000),
-      timestamp: s.int('Unix milliseconds', 1_773_480_413_000),
+      contract: s.list('exactly one', tronContract),
+      ref_block_bytes: s.text('TAPOS: 2 bytes of the height of a recent block, hex', '5e4b'),
+      ref_block_hash: s.text('TAPOS: 8 bytes of the id of that block, hex', '47c9dc89341b300d'),
+      expiration: s.int('no later block takes it: Unix milliseconds', 1_773_480_473_000),
+      fee_limit: s.int('the most that its energy may cost, in sun', 30_000_000),
+      timestamp: s.int('when it was built: Unix milliseconds', 1_773_480_413_000),
     }),
     raw_data_hex: s.text('what is signed, in hex', '0a025e4b220847c9dc89341b300d'),
   },
@@ -286,7 +298,11 @@ export const legParams = Type.Object({
 /** Raw transactions may be as large as a body lets them. */
 const longestHex = 65_536;
 
-const psbtBase64 = s.bounded('the PSBT', 'cHNidP8BAFICAAAAAQ==', longestHex);
+const psbtBase64 = s.bounded(
+  'the PSBT as it was built, base64',
+  'cHNidP8BAFICAAAAAQ==',
+  longestHex,
+);
 const derSignature = (description: string) => signedHex(description, 160);
 const preimageHex = s.optional(s.as(s.hex32Input, 'of a claim: the secret', s.examples.secret));
 
@@ -312,11 +328,15 @@ const signedTron = s.named(
   Type.Object(
     s.taken({
       raw_data_hex: signedHex('what was signed', longestHex),
-      signature: s.list('65 bytes r, s, v in hex each', signedHex('a signature', 132), {
-        minItems: 1,
-        maxItems: 5,
-      }),
-      txID: s.optional(s.as({ ...s.txid, maxLength: 66 }, 'its id')),
+      signature: s.list(
+        '65 bytes r, s, v in hex each',
+        signedHex('a signature in hex: r, s and v', 132),
+        {
+          minItems: 1,
+          maxItems: 5,
+        },
+      ),
+      txID: s.optional(s.as({ ...s.txid, maxLength: 66 }, 'txid: SHA-256 of raw_data_hex, hex')),
     }),
     { additionalProperties: true, description: 'A signed transaction as wallets give it.' },
   ),
@@ -325,7 +345,12 @@ const signedTron = s.named(
 export const broadcastBody = s.form('Broadcast', 'A signed transaction.', {
   chain: s.bounded('a family (evm, tron, bitcoin, solana) or a chain key', 'bitcoin', 32),
   signed: Type.Union(
-    [signedHex('raw transaction', longestHex), signedPsbt, signedPsbtOfOne, signedTron],
+    [
+      signedHex('raw transaction: hex; Solana: base64', longestHex),
+      signedPsbt,
+      signedPsbtOfOne,
+      signedTron,
+    ],
     {
       description:
         'EVM, Bitcoin: raw transaction in hex; Bitcoin also a PSBT with its signatures; ' +

@@ -36,7 +36,7 @@ export const pairPrice = s.model('PairPrice', 'What a pair was traded at of late
   ),
   agreements: s.list(
     `public agreements that both sides funded, newest first, the latest ${priceAgreements}`,
-    s.group('One agreement.', agreement),
+    s.group('An agreement that became a swap.', agreement),
   ),
   windowSeconds: s.int('how far back they are looked for', priceWindowSeconds),
 });
@@ -101,7 +101,7 @@ export const accountRecord = s.model('AccountRecord', 'How the other side kept i
   ...standingFields,
 });
 
-const chain = s.group('One chain.', {
+const chain = s.group('What is known of one chain.', {
   chain: s.chainKey,
   height: s.nullable(s.int('of the best block that was seen; null: none yet', 921_442)),
   clock: s.nullable(s.unixSeconds('the clock of that block')),

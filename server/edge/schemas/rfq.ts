@@ -25,7 +25,7 @@ const minSettledBounds = { minimum: minSettled.least, maximum: minSettled.most }
 export const createRfq = s.form('CreateRfq', 'What quotes are asked for.', {
   ...terms,
   ttlSeconds: s.int('lifetime in seconds', 3_600, { minimum, maximum }),
-  visibility: s.optional(s.as(visibility, 'default: public', 'private')),
+  visibility: s.optional(s.as(visibility, 'who may see and quote it; default: public', 'private')),
   askAmount: s.optional(asked),
   targetAddress: s.optional(
     s.bounded('with `private` only: who holds it may quote, nobody else', s.examples.evm, 128),

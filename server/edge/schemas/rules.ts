@@ -23,19 +23,17 @@ export const rules = s.model('Rules', 'What a swap is agreed under.', {
   policies: s.group("of each leg's chain", { a: digest, b: digest }),
 });
 
-const said = (what: string, example: string) => {
+const said = (name: string, what: string, example: string) => {
   const leg = s.text(what, example, { maxLength: 200 });
-  return s.input({ a: leg, b: leg }, "of each leg's chain");
+  return s.form(name, "of each leg's chain", { a: leg, b: leg });
 };
 
-export const rulesInput = s.input(
-  {
-    formula,
-    contract: said('as `rules.contract` of the thread', idExample),
-    policies: said('as `rules.policies` of the thread', '8f14e45fceea167a'),
-  },
-  'those of the thread as you read it: accepts under no others',
-);
+const asRead = 'those of the thread as you read it: accepts under no others';
+export const rulesInput = s.form('AcceptedRules', asRead, {
+  formula,
+  contract: said('AcceptedContracts', 'as `rules.contract` of the thread', idExample),
+  policies: said('AcceptedPolicies', 'as `rules.policies` of the thread', '8f14e45fceea167a'),
+});
 
 const seconds = (description: string, example: number) => s.int(`seconds: ${description}`, example);
 const depth = {
@@ -56,9 +54,9 @@ export const policy = s.model('ChainPolicy', 'What times are computed from for a
   detectSeconds: seconds('to notice a transaction', 60),
 });
 
-const chain = s.group('One chain.', {
+const chain = s.group('The rules of one chain.', {
   chain: s.chainKey,
-  family: s.oneOf(families, 'its family'),
+  family: s.oneOf(families, 'the family that the chain belongs to'),
   contract: s.group('what holds its escrows', {
     id,
     address: s.nullable(s.text('where it is; null on Bitcoin', s.examples.contract)),
@@ -68,7 +66,7 @@ const chain = s.group('One chain.', {
     ),
     shards: s.list(
       'others of its code that new escrows are spread over',
-      s.text('an address', s.examples.contract),
+      s.text('address of a contract of the escrows', s.examples.contract),
     ),
   }),
   policy,

@@ -10,7 +10,7 @@ const role = s.oneOf(['initiator', 'counterparty'], 'who is meant');
 const legName = s.oneOf(['a', 'b'], '`a` is funded by the maker, `b` by the taker');
 const sender = (what: string) =>
   s.nullable(s.oneOf(['party', 'keeper'], `who sent ${what}; keeper: the market, for a party`));
-const units = s.text('base units', '100000', { pattern: '^(0|[1-9][0-9]{0,77})$' });
+const units = s.text('base units of the asset', '100000', { pattern: '^(0|[1-9][0-9]{0,77})$' });
 const address = (description: string) => s.nullable(s.text(description, s.examples.evm));
 const pubkey = (what: string) =>
   s.nullable(s.text(`Bitcoin: the key that ${what}`, s.examples.pubkey));
@@ -23,7 +23,7 @@ export const scheduledFields = {
   sentTxid: s.nullable(s.txid, 'the last of them that was sent'),
 };
 const refunds = {
-  refundTx: s.nullable(s.txid, 'the refund'),
+  refundTx: s.nullable(s.txid, 'transaction id of the refund'),
   refundedBy: sender('`refundTx`'),
   scheduledRefunds: s.nullable(
     s.group('Bitcoin, to the funder alone: signed refunds, sent when due', scheduledFields),
@@ -32,16 +32,18 @@ const refunds = {
 
 const lane = s.group('where contracts hold the escrows (EVM, TRON): a word of the funder', {
   contract: s.optional(s.text('which holds the word and the escrow', s.examples.contract)),
-  number: s.text('96 bits', '00000000000000000000002a', { pattern: '^[0-9a-f]{24}$' }),
+  number: s.text('number of the word, 96 bits in hex', '00000000000000000000002a', {
+    pattern: '^[0-9a-f]{24}$',
+  }),
   counter: s.int('how often it was taken', 7, { minimum: 1, maximum: 1_073_741_823 }),
 });
 
 const rentLeft = s.group('Solana: what a claim left of the deposit of the funder', {
-  lamports: s.text('lamports', '1398960'),
+  lamports: s.text('how much it left, in lamports', '1398960'),
   from: s.nullable(s.unixSeconds('from when on `refund` gives it to the funder; null: at once')),
 });
 
-export const legSchema = s.model('Leg', 'One side of a swap: an escrow on one chain.', {
+export const legSchema = s.model('SwapLeg', 'One side of a swap: an escrow on one chain.', {
   leg: legName,
   chain: s.chainKey,
   family: s.oneOf(families, 'of its chain'),
@@ -67,8 +69,8 @@ export const legSchema = s.model('Leg', 'One side of a swap: an escrow on one ch
   refundAddress: address('where a refund pays'),
   payoutPubkey: pubkey('claims'),
   refundPubkey: pubkey('refunds'),
-  fundTx: s.nullable(s.txid, 'the funding'),
-  claimTx: s.nullable(s.txid, 'the claim'),
+  fundTx: s.nullable(s.txid, 'transaction id of the funding'),
+  claimTx: s.nullable(s.txid, 'transaction id of the claim'),
   claimedBy: sender('`claimTx`'),
   ...refunds,
   confirmations: s.int('of the last of these transactions', 14),
@@ -130,7 +132,7 @@ export const swapSchema = s.model('Swap', 'A swap as one of its parties sees it.
   status: s.oneOf(swapStatuses, 'where it stands'),
   hashlock: s.as(s.hex32, 'SHA-256 of the secret, hex'),
   secret: s.nullable(s.as(s.hex32, 'the secret, once it is public', s.examples.secret)),
-  role: s.as(role, 'yours'),
+  role: s.as(role, 'which of the two you are'),
   initiatorUserId: s.as(s.accountId, 'UUID of the account that makes the secret'),
   makerId: s.as(s.accountId, 'UUID of the account that quoted'),
   takerId: s.as(s.accountId, 'UUID of the account that asked'),

@@ -33,7 +33,10 @@ export const quoteBody = s.form('QuoteBody', 'A price of a maker.', quoted);
 /** Many of one request or frame. */
 export const quotedMany = s.list(
   `1 to ${mostQuotesAtOnce} quotes, each on another RFQ`,
-  s.input({ rfqId: s.text('the RFQ', s.exampleIn(s.rfqId), { maxLength: 64 }), ...quoted }),
+  s.form('QuoteOfMany', 'A quote on one RFQ.', {
+    rfqId: s.text('UUID of the RFQ', s.exampleIn(s.rfqId), { maxLength: 64 }),
+    ...quoted,
+  }),
   { minItems: 1, maxItems: mostQuotesAtOnce },
 );
 export const quotesBody = s.form('QuotesBody', 'Prices for RFQs.', { quotes: quotedMany });
@@ -62,7 +65,7 @@ export const withdrawReply = s.model('WithdrawReply', 'What became of your open 
   next: s.nullable(s.threadId, 'what to name as `after`; null: those were all'),
 });
 
-export const proposeBody = s.form('ProposeBody', 'Another price.', offered);
+export const proposeBody = s.form('ProposeBody', 'Another price for the thread.', offered);
 
 export const acceptBody = s.form('AcceptBody', 'What is agreed to.', {
   quoteAmount: s.as(quoteAmount, 'the price as you read it; another one is refused'),
@@ -108,7 +111,7 @@ export const thread = s.model('Thread', 'A negotiation between the maker and the
   swapId: s.nullable(s.swapId, 'the swap, once both have accepted'),
   messages: s.list(
     'the price history, newest last, the latest 100',
-    s.group('One price.', {
+    s.group('One price that was named.', {
       by: party('who named it'),
       quoteAmount,
       at: s.instant('when it was named'),

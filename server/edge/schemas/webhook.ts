@@ -33,7 +33,7 @@ export const registered = s.model('RegisteredWebhook', 'A new webhook, and its s
 
 export const webhookPage = s.model('WebhookPage', 'A page of your webhooks, newest first.', {
   webhooks: s.list(
-    'the webhooks',
+    'the webhooks of this page',
     s.model('ListedWebhook', 'A webhook, and how its last delivery went.', {
       ...shown,
       lastStatus: s.nullable(s.int('HTTP status of the last attempt; 0 = no answer', 200)),
@@ -126,7 +126,7 @@ export const webhookEvents: Readonly<Record<string, ReturnType<typeof event>>> =
   'thread.closed': event(
     'thread.closed',
     'A thread closed without a swap; only for who names this event',
-    { threadId: s.threadId, rfqId: s.rfqId, role, reason: s.oneOf(closedReasons, 'why') },
+    { threadId: s.threadId, rfqId: s.rfqId, role, reason: s.oneOf(closedReasons, 'why it closed') },
   ),
   ping: event('ping', 'The ping endpoint was called', {
     message: s.text('one plain sentence', 'ping'),

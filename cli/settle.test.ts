@@ -1,0 +1,120 @@
+// What `parley settle` does first, with swaps that stand differently. No chain and no market
+// answers: the keys of these swaps are of other words, so each is driven until that is found.
+
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileStore } from '../sdk/stores/file.ts';
+import { keptRecord } from '../sdk/testing/honest.ts';
+import type { Io } from './io.ts';
+import { placesOf, writePrivate } from './places.ts';
+import { type Profile, writeProfile } from './profile.ts';
+import { runParley } from './run.ts';
+
+let home: string;
+before(async () => {
+  home = await mkdtemp(join(tmpdir(), 'parley-cli-settle-'));
+});
+after(() => rm(home, { recursive: true, force: true }));
+
+const words = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
+const [funded, fresh, damaged] = ['funded', 'fresh', 'damaged'];
+const nodes = ['http://127.0.0.1:1'];
+const chains = {
+  'bitcoin-regtest': { family: 'bitcoin', bitcoin: 'regtest', nodes, tokens: {} },
+  'evm-dev': { family: 'evm', chainId: 31_337, nodes, tokens: {} },
+} as const;
+const named = { market: nodes[0] ?? '', productName: 'Parley', shortName: 'parley' };
+
+/** A profile with these swaps. */
+async function profileWith(name: string, ids: readonly string[]): Promise<string> {
+  const { profileFile, data, store } = placesOf({ HOME: home }, name);
+  const keyFile = join(data, 'words');
+  const profile: Profile = { ...named, network: 'dev', chains, keyFile };
+  await writePrivate(profileFile, writeProfile(profile));
+  await writePrivate(keyFile, words);
+  const kept = await fileStore(store);
+  const record = keptRecord('taker');
+  const funding = { txid: 'ab'.repeat(32), raw: '00' };
+  for (const id of ids) {
+    const swap = { ...record.swap, id };
+    await kept.putSwap({ ...record, swap, ...(id === funded ? { funding } : {}) });
+    if (id === damaged) await writeFile(join(store, 'swaps', id), '{');
+  }
+  return store;
+}
+
+/** `answer`: what a person says, once a swap that needs none is told of; null: nobody is there. */
+async function settled(name: string, args: readonly string[], answer: string | null = null) {
+  const said = { out: '', err: '', asked: 0 };
+  let tellAsked = () => {};
+  const nobody = async () => assert.fail('no secret is asked for');
+  const io: Io = {
+    out: (text) => {
+      said.out += text;
+      if (text.includes(`"${funded}"`) && text.includes('foreign_key')) tellAsked();
+    },
+    err: (text) => {
+      said.err += text;
+    },
+    ...{ isAsked: answer !== null, columns: null, env: { HOME: home }, cwd: home },
+    ...{ signal: new AbortController().signal, askHidden: nobody, readDescriptor: nobody },
+    ask: async () => {
+      said.asked += 1;
+      if (args[0] === 'settle' && !said.out.includes('foreign_key')) {
+        await new Promise<void>((next) => {
+          tellAsked = next;
+        });
+      }
+      return answer ?? '';
+    },
+  };
+  const status = await runParley([...args, '--profile', name, '--json'], io);
+  return { ...said, status };
+}
+
+test('what is funded goes on while a person thinks about another swap', async () => {
+  await profileWith('one', [funded, fresh]);
+  const { status, out, err, asked } = await settled('one', ['settle'], 'n');
+  assert.equal(asked, 1);
+  // Its question was held back until the funded one had been looked at.
+  assert.match(out, new RegExp(`"swapId":"${funded}".*"code":"foreign_key"`));
+  assert.doesNotMatch(out, new RegExp(fresh ?? ''));
+  assert.match(err, /"code":"declined"/);
+  assert.equal(status, 7);
+});
+
+test('nobody to ask holds up what needs no answer as little', async () => {
+  await profileWith('two', [funded, fresh]);
+  const { status, out, err, asked } = await settled('two', ['settle']);
+  assert.match(out, new RegExp(`"swapId":"${funded}".*"code":"foreign_key"`));
+  assert.match(err, /"code":"not_asked"/);
+  assert.deepEqual([status, asked], [7, 0]);
+  const only = await settled('two', ['settle', funded ?? '']);
+  assert.doesNotMatch(only.err, /not_asked/);
+});
+
+test('one record that cannot be read ends neither settling nor the list of the others', async () => {
+  await profileWith('three', [damaged, funded]);
+  const both = await settled('three', ['settle']);
+  assert.match(both.err, new RegExp(`swap ${damaged} is left out: .*not readable`));
+  assert.match(both.out, new RegExp(`"swapId":"${funded}"`));
+  assert.equal(both.status, 7);
+  const alone = await settled('three', ['settle', damaged ?? '']);
+  assert.deepEqual([alone.status, alone.out], [9, '']);
+  const { status, out } = await settled('three', ['swaps']);
+  const { swaps } = JSON.parse(out) as { swaps: { swapId: string; is: string }[] };
+  const is = Object.fromEntries(swaps.map((each) => [each.swapId, each.is]));
+  assert.deepEqual([status, is], [0, { [damaged ?? '']: 'unreadable', [funded ?? '']: 'open' }]);
+});
+
+test('a swap that was given up is not asked about again', async () => {
+  await profileWith('four', [funded]);
+  const first = await settled('four', ['refund', funded ?? ''], 'y');
+  const again = await settled('four', ['refund', funded ?? ''], 'y');
+  assert.deepEqual([first.asked, again.asked], [1, 0]);
+  // Words of another wallet: the sentence says what to do.
+  assert.match(again.out, /rescue from FILE --words/);
+});

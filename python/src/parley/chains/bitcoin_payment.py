@@ -1,0 +1,81 @@
+"""A payment from one's own P2WPKH coins, which is what funds a Bitcoin escrow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .bitcoin import DUST_SATS, NetworkName, parse_address
+from .bitcoin_psbt import SIGHASH_ALL, Input, Output, Unsigned
+from .bitcoin_spend import REPLACEABLE_SEQUENCE, SignedBitcoin
+from .crypto import der_of, hash160, public_key, sign_compact
+from .errors import ChainError
+from .terms import EscrowOutput
+
+#: Of an input: outpoint, empty script and sequence, and a witness of a signature and a key.
+_INPUT_VBYTES = 68
+#: Version, lock time, counts, and the marker of witnesses.
+_BASE_VBYTES = 11
+#: One transaction's inputs; the house's own builders stop there too.
+_MOST_COINS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Payment:
+    """``fee_sats`` is paid beside the amount; ``change_sats`` comes back to the payer."""
+
+    signed: SignedBitcoin
+    fee_sats: int
+    change_sats: int
+
+
+def pay(
+    private_key: bytes,
+    coins: Sequence[EscrowOutput],
+    address: str,
+    amount_sats: int,
+    network: NetworkName,
+    rate_sat_per_vbyte: float,
+) -> Payment:
+    """Pays ONE output of exactly the amount, largest coins first, and signs it.
+
+    ``coins`` are the P2WPKH outputs of this key. ``nothing_there``: they are too few.
+    """
+    to = parse_address(address, network)
+    if amount_sats < DUST_SATS[to.kind]:
+        least = DUST_SATS[to.kind]
+        raise ChainError("bad_amount", f"an output needs {least} sats, not {amount_sats}")
+    own = b"\x00\x14" + hash160(public_key(private_key))
+    size = _BASE_VBYTES + 9 + len(to.script) + 9 + len(own)
+    chosen: list[EscrowOutput] = []
+    for coin in sorted(coins, key=lambda each: -each.amount)[:_MOST_COINS]:
+        chosen.append(coin)
+        fee = -(-int(1_000 * rate_sat_per_vbyte * (size + _INPUT_VBYTES * len(chosen))) // 1_000)
+        rest = sum(each.amount for each in chosen) - amount_sats - fee
+        if rest >= 0:
+            break
+    else:
+        held = sum(each.amount for each in chosen)
+        sentence = f"{len(chosen)} coins hold {held} sats: too few for {amount_sats} and the fee"
+        raise ChainError("nothing_there", sentence)
+    change = rest if rest >= DUST_SATS["p2wpkh"] else 0
+    outputs = [Output(to.script, amount_sats)] + ([Output(own, change)] if change else [])
+    inputs = tuple(
+        Input(
+            bytes.fromhex(each.txid)[::-1] + each.vout.to_bytes(4, "little"), REPLACEABLE_SEQUENCE
+        )
+        for each in chosen
+    )
+    tx = Unsigned(2, 0, inputs, tuple(outputs))
+    return Payment(_signed(private_key, tx, chosen), fee + rest - change, change)
+
+
+def _signed(private_key: bytes, tx: Unsigned, coins: list[EscrowOutput]) -> SignedBitcoin:
+    key = public_key(private_key)
+    # BIP 143: of P2WPKH the script that is hashed is that of the key's P2PKH.
+    script = b"\x76\xa9\x14" + hash160(key) + b"\x88\xac"
+    witnesses = []
+    for at, coin in enumerate(coins):
+        signature = sign_compact(private_key, tx.sighash(at, script, coin.amount))
+        witnesses.append([der_of(signature) + bytes([SIGHASH_ALL]), key])
+    return SignedBitcoin(tx.encoded(witnesses).hex(), tx.txid())

@@ -1,0 +1,277 @@
+"""A PSBT (BIP 174, version 0) as bytes: the few entries that a spend of escrows needs."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass, field
+
+from .codecs import base64_decode
+from .crypto import sha256d
+from .errors import ChainError
+
+_MAGIC = bytes.fromhex("70736274ff")
+#: Ten times a spend of the most inputs, before wallets add theirs.
+_MOST_CHARACTERS = 400_000
+#: Of one refund.
+MOST_INPUTS = 50
+_MOST_OUTPUTS = 10
+#: In one map: a template has three, and a wallet adds its own key's path.
+_MOST_ENTRIES = 16
+#: A type and a public key: no longer key is looked at.
+_LONGEST_KEY = 34
+_UNSIGNED_TX, _WITNESS_UTXO, _PARTIAL_SIG, _SIGHASH_TYPE, _WITNESS_SCRIPT = b"\0\1\2\3\5"
+_TEMPLATE = (_WITNESS_UTXO, _SIGHASH_TYPE, _WITNESS_SCRIPT)
+SIGHASH_ALL = 1
+
+
+def bad_psbt(sentence: str) -> ChainError:
+    return ChainError("bad_transaction", sentence)
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    script: bytes
+    amount: int
+
+    def encoded(self) -> bytes:
+        return self.amount.to_bytes(8, "little") + _sized(self.script)
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """``outpoint``: 32 bytes of the id as it is hashed, and four of the number."""
+
+    outpoint: bytes
+    sequence: int
+
+    @property
+    def txid(self) -> str:
+        return self.outpoint[31::-1].hex()
+
+    @property
+    def vout(self) -> int:
+        return int.from_bytes(self.outpoint[32:], "little")
+
+    def encoded(self) -> bytes:
+        return self.outpoint + b"\x00" + self.sequence.to_bytes(4, "little")
+
+
+@dataclass(frozen=True, slots=True)
+class Unsigned:
+    """A transaction without its witnesses; ``raw`` is as it was written."""
+
+    version: int
+    lock_time: int
+    inputs: tuple[Input, ...]
+    outputs: tuple[Output, ...]
+
+    def _outputs(self) -> bytes:
+        return b"".join(each.encoded() for each in self.outputs)
+
+    def encoded(self, witnesses: list[list[bytes]] | None = None) -> bytes:
+        ends = (self.version.to_bytes(4, "little"), self.lock_time.to_bytes(4, "little"))
+        body = bytes([len(self.inputs)]) + b"".join(each.encoded() for each in self.inputs)
+        body += bytes([len(self.outputs)]) + self._outputs()
+        if witnesses is None:
+            return ends[0] + body + ends[1]
+        # An item is a signature, a secret, a branch or the script: less than 253 bytes each.
+        items = b"".join(
+            bytes([len(each)]) + b"".join(_sized(item) for item in each) for each in witnesses
+        )
+        return ends[0] + b"\x00\x01" + body + items + ends[1]
+
+    def txid(self) -> str:
+        return sha256d(self.encoded())[::-1].hex()
+
+    def sighash(self, at: int, script: bytes, amount: int) -> bytes:
+        """What SIGHASH_ALL signs of an input (BIP 143)."""
+        spent = self.inputs[at]
+        parts = [
+            self.version.to_bytes(4, "little"),
+            sha256d(b"".join(each.outpoint for each in self.inputs)),
+            sha256d(b"".join(each.sequence.to_bytes(4, "little") for each in self.inputs)),
+            spent.outpoint,
+            _sized(script),
+            amount.to_bytes(8, "little"),
+            spent.sequence.to_bytes(4, "little"),
+            sha256d(self._outputs()),
+            self.lock_time.to_bytes(4, "little"),
+            SIGHASH_ALL.to_bytes(4, "little"),
+        ]
+        return sha256d(b"".join(parts))
+
+
+@dataclass(frozen=True, slots=True)
+class InputMap:
+    witness_utxo: Output | None
+    witness_script: bytes | None
+    sighash_type: int | None
+    partial: dict[str, bytes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Psbt:
+    """``is_template``: it has the entries that a builder writes, all of them and no other."""
+
+    tx: Unsigned
+    maps: tuple[InputMap, ...]
+    is_template: bool
+
+
+def _sized(data: bytes) -> bytes:
+    if len(data) >= 253:
+        raise ValueError(f"{len(data)} bytes")
+    return bytes([len(data)]) + data
+
+
+class _Reader:
+    def __init__(self, data: bytes) -> None:
+        self.data, self.at = data, 0
+
+    def take(self, count: int) -> bytes:
+        if count > len(self.data) - self.at:
+            raise ValueError("it ends too early")
+        self.at += count
+        return self.data[self.at - count : self.at]
+
+    def number(self, width: int) -> int:
+        return int.from_bytes(self.take(width), "little")
+
+    def size(self) -> int:
+        first = self.number(1)
+        value = first if first < 253 else self.number({253: 2, 254: 4, 255: 8}[first])
+        if value > len(self.data):
+            raise ValueError("a length is larger than the whole")
+        return value
+
+    def sized(self) -> bytes:
+        return self.take(self.size())
+
+    def is_done(self) -> bool:
+        return self.at == len(self.data)
+
+    def output(self) -> Output:
+        amount = self.number(8)
+        return Output(self.sized(), amount)
+
+
+def decode_psbt(text: str) -> Psbt:
+    """Of base64. Throws ``bad_transaction``."""
+    if len(text) > _MOST_CHARACTERS:
+        raise bad_psbt(f"the PSBT has {len(text)} characters, more than {_MOST_CHARACTERS}")
+    try:
+        return _decode(_Reader(base64_decode(text)))
+    except ChainError:
+        raise
+    except ValueError as error:
+        raise bad_psbt("psbtBase64 is not a PSBT in base64") from error
+
+
+def _decode(reader: _Reader) -> Psbt:
+    if reader.take(len(_MAGIC)) != _MAGIC:
+        raise ValueError("no magic")
+    whole, count = _map(reader, "the whole")
+    unsigned = whole.get(bytes([_UNSIGNED_TX]))
+    if unsigned is None:
+        raise ValueError("no unsigned transaction")
+    tx = _unsigned(_Reader(unsigned))
+    inputs = [_map(reader, f"input {at}") for at in range(len(tx.inputs))]
+    outputs = [_map(reader, f"output {at}") for at in range(len(tx.outputs))]
+    if not reader.is_done():
+        raise ValueError("bytes follow after its end")
+
+    def is_written(entries: dict[bytes, bytes], count: int) -> bool:
+        return count == len(_TEMPLATE) and all(bytes([each]) in entries for each in _TEMPLATE)
+
+    is_template = (
+        count == 1
+        and all(is_written(*each) for each in inputs)
+        and all(count == 0 for _, count in outputs)
+    )
+    return Psbt(tx, tuple(_input_map(entries) for entries, _ in inputs), is_template)
+
+
+def _map(reader: _Reader, whose: str) -> tuple[dict[bytes, bytes], int]:
+    """Values by key, and how many there are with those whose keys are too long to be of use."""
+    entries: dict[bytes, bytes] = {}
+    count = 0
+    while key := reader.sized():
+        if count == _MOST_ENTRIES:
+            sentence = f"the PSBT has more than {_MOST_ENTRIES} entries of {whose}"
+            raise bad_psbt(f"{sentence}: no spend of an escrow needs them")
+        count += 1
+        value = reader.sized()
+        if len(key) > _LONGEST_KEY:
+            continue
+        if key in entries:
+            raise ValueError(f"{whose} has a key twice")
+        entries[key] = value
+    return entries, count
+
+
+def _unsigned(reader: _Reader) -> Unsigned:
+    version, count = reader.number(4), reader.size()
+    if count > MOST_INPUTS:
+        sentence = f"the PSBT has {count} inputs, more than the {MOST_INPUTS} that any"
+        raise bad_psbt(f"{sentence} spend of an escrow is built with")
+    inputs = []
+    for _ in range(count):
+        outpoint = reader.take(36)
+        if reader.take(1) != b"\x00":
+            raise ValueError("an input is signed")
+        inputs.append(Input(outpoint, reader.number(4)))
+    start, count = reader.at, reader.size()
+    if count > _MOST_OUTPUTS:
+        sentence = f"the PSBT has {count} outputs, more than {_MOST_OUTPUTS}"
+        raise bad_psbt(f"{sentence}: send such a transaction as raw hex")
+    outputs = [reader.output() for _ in range(count)]
+    written = reader.data[start : reader.at]
+    tx = Unsigned(version, reader.number(4), tuple(inputs), tuple(outputs))
+    if not reader.is_done():
+        raise ValueError("bytes follow after its transaction")
+    # A length in more bytes than it needs would be another transaction than the one that is hashed.
+    if written != bytes([count]) + b"".join(each.encoded() for each in outputs):
+        raise ValueError("a length is written too long")
+    if reader.data != tx.encoded():
+        raise ValueError("a length is written too long")
+    return tx
+
+
+def _input_map(entries: dict[bytes, bytes]) -> InputMap:
+    utxo = entries.get(bytes([_WITNESS_UTXO]))
+    sighash = entries.get(bytes([_SIGHASH_TYPE]))
+    spent = None
+    if utxo is not None:
+        reader = _Reader(utxo)
+        spent = reader.output()
+        if not reader.is_done():
+            raise ValueError("a witness UTXO is too long")
+    if sighash is not None and len(sighash) != 4:
+        raise ValueError("a sighash type has 4 bytes")
+    kind = None if sighash is None else int.from_bytes(sighash, "little")
+    partial = {
+        key[1:].hex(): value
+        for key, value in entries.items()
+        if len(key) == _LONGEST_KEY and key[0] == _PARTIAL_SIG
+    }
+    return InputMap(spent, entries.get(bytes([_WITNESS_SCRIPT])), kind, partial)
+
+
+def encode_psbt(tx: Unsigned, spent: list[Output], witness_script: bytes) -> str:
+    """Base64 of what a builder writes: the transaction, and three entries of each input."""
+
+    def entry(kind: int, value: bytes) -> bytes:
+        return b"\x01" + bytes([kind]) + _long(value)
+
+    data = _MAGIC + entry(_UNSIGNED_TX, tx.encoded()) + b"\x00"
+    for each in spent:
+        data += entry(_WITNESS_UTXO, each.encoded())
+        data += entry(_SIGHASH_TYPE, SIGHASH_ALL.to_bytes(4, "little"))
+        data += entry(_WITNESS_SCRIPT, witness_script) + b"\x00"
+    return base64.b64encode(data + b"\x00" * len(tx.outputs)).decode()
+
+
+def _long(data: bytes) -> bytes:
+    if len(data) < 253:
+        return _sized(data)
+    return b"\xfd" + len(data).to_bytes(2, "little") + data

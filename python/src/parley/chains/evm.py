@@ -1,0 +1,150 @@
+"""EVM: addresses (EIP-55), escrows, calls, and signed transactions (EIP-1559)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from .crypto import keccak256, key_hash, sign_recoverable
+from .errors import bad_address
+from .escrows import STANDING_ALLOWANCE, AddressForm, Call, Plan
+from .terms import Allowance, ContractDeployment, Escrow, EscrowTerms
+
+#: The contract that `contracts/escrows/deployment.json` pins, equal on every EVM chain.
+PINNED_CONTRACT = "0x03529875Cb36Ad779E12b61dC9bEff463729D314"
+
+
+def checksum_address(bare: bytes) -> str:
+    """20 bytes as EIP-55 writes them."""
+    digits = bare.hex()
+    mask = keccak256(digits.encode()).hex()
+    letters = (
+        each.upper() if int(of, 16) >= 8 else each for each, of in zip(digits, mask, strict=False)
+    )
+    return f"0x{''.join(letters)}"
+
+
+def parse_address(text: str) -> str:
+    """Any common spelling in, EIP-55 out. Throws ``bad_address``."""
+    found = re.fullmatch(r"0[xX]([0-9a-fA-F]{40})", text)
+    if found is None:
+        why = "is not an EVM address: it must be 0x and 40 hex characters"
+        raise bad_address(text, why)
+    digits = found[1]
+    address = checksum_address(bytes.fromhex(digits))
+    is_plain = digits in (digits.lower(), digits.upper())
+    if not is_plain and address != f"0x{digits}":
+        raise bad_address(text, "has a wrong EIP-55 checksum: copy it again")
+    return address
+
+
+def address_of_key(private_key: bytes) -> str:
+    return checksum_address(key_hash(private_key))
+
+
+PLAN = Plan(AddressForm(parse_address, lambda text: bytes.fromhex(text[2:]), "the native coin"))
+
+
+def evm_deployment(
+    chain_id: int,
+    contract: str = PINNED_CONTRACT,
+    shards: tuple[str, ...] = (),
+    former: tuple[str, ...] = (),
+) -> ContractDeployment:
+    """With every address in canonical form. Throws ``bad_address``."""
+    parsed = [tuple(parse_address(each) for each in some) for some in (shards, former)]
+    return ContractDeployment(chain_id, parse_address(contract), parsed[0], parsed[1])
+
+
+def evm_escrow(terms: EscrowTerms, deployment: ContractDeployment) -> Escrow:
+    return PLAN.escrow(terms, deployment)
+
+
+def fund_calls(
+    terms: EscrowTerms,
+    deployment: ContractDeployment,
+    allowed: int = 0,
+    allowance: Allowance = "exact",
+) -> list[Call]:
+    """``allowed``: what the token lets the contract take now."""
+    wanted = terms.amount if allowance == "exact" else STANDING_ALLOWANCE
+    return PLAN.fund(terms, deployment, allowed, wanted)
+
+
+def claim_call(terms: EscrowTerms, deployment: ContractDeployment, secret: str) -> Call:
+    return PLAN.claim(terms, deployment, secret)
+
+
+def refund_call(terms: EscrowTerms, deployment: ContractDeployment) -> Call:
+    return PLAN.refund(terms, deployment)
+
+
+RlpValue: TypeAlias = "bytes | int | Sequence[RlpValue]"
+
+
+def rlp(value: RlpValue) -> bytes:
+    """Recursive length prefix: bytes, numbers without leading zeros, and lists of them."""
+    if isinstance(value, int):
+        value = value.to_bytes((value.bit_length() + 7) // 8)
+    if not isinstance(value, bytes):
+        return _prefixed(b"".join(rlp(each) for each in value), 0xC0)
+    data = value
+    if len(data) == 1 and data[0] < 0x80:
+        return data
+    return _prefixed(data, 0x80)
+
+
+def _prefixed(data: bytes, start: int) -> bytes:
+    if len(data) < 56:
+        return bytes([start + len(data)]) + data
+    length = len(data).to_bytes((len(data).bit_length() + 7) // 8)
+    return bytes([start + 55 + len(length)]) + length + data
+
+
+@dataclass(frozen=True, slots=True)
+class EvmTransaction:
+    """EIP-1559. Fees in wei a unit of gas, ``value`` in wei."""
+
+    chain_id: int
+    nonce: int
+    to: str
+    data: bytes
+    value: int
+    gas: int
+    max_fee_per_gas: int
+    max_priority_fee_per_gas: int
+
+    def _fields(self) -> list[RlpValue]:
+        return [
+            self.chain_id,
+            self.nonce,
+            self.max_priority_fee_per_gas,
+            self.max_fee_per_gas,
+            self.gas,
+            bytes.fromhex(parse_address(self.to)[2:]),
+            self.value,
+            self.data,
+            [],
+        ]
+
+    def digest(self) -> bytes:
+        """What is signed."""
+        return keccak256(b"\x02" + rlp(self._fields()))
+
+
+@dataclass(frozen=True, slots=True)
+class SignedEvm:
+    """``raw``: hex with 0x, as ``eth_sendRawTransaction`` and ``POST /v1/tx/broadcast`` take it."""
+
+    raw: str
+    txid: str
+
+
+def sign_transaction(private_key: bytes, transaction: EvmTransaction) -> SignedEvm:
+    """Deterministic. Verify a call that somebody else built before you sign it."""
+    signature, recovery = sign_recoverable(private_key, transaction.digest())
+    r, s = int.from_bytes(signature[:32]), int.from_bytes(signature[32:])
+    raw = b"\x02" + rlp([*transaction._fields(), recovery, r, s])
+    return SignedEvm(f"0x{raw.hex()}", f"0x{keccak256(raw).hex()}")

@@ -1,0 +1,37 @@
+"""Does what the market says follow from one's own trade? Nothing here asks anybody.
+
+``verify_thread`` compares a thread with one's own trade, before it is accepted.
+``verify_swap`` compares a swap with it, and returns terms made of one's own values.
+``verify_material`` compares what is to be signed with these terms.
+"""
+
+from ..errors import VerificationError
+from .material import Asked, Claim, Fund, Limits, Refund, escrow_of, verify_material
+from .rules import own_rules
+from .swap import verify_asset, verify_swap
+from .thread import verify_thread
+from .trade import OwnTrade, PinnedAsset, VerifiedLeg, VerifiedSwap, own_legs
+from .typed_data import SigningView, typed_data_problems, verify_typed_data
+
+__all__ = [
+    "Asked",
+    "Claim",
+    "Fund",
+    "Limits",
+    "OwnTrade",
+    "PinnedAsset",
+    "Refund",
+    "SigningView",
+    "VerificationError",
+    "VerifiedLeg",
+    "VerifiedSwap",
+    "escrow_of",
+    "own_legs",
+    "own_rules",
+    "typed_data_problems",
+    "verify_asset",
+    "verify_material",
+    "verify_swap",
+    "verify_thread",
+    "verify_typed_data",
+]

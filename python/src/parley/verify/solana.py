@@ -1,0 +1,103 @@
+"""An unsigned Solana transaction held against the terms: one sentence a difference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..chains import solana
+from ..chains.errors import ChainError
+from ..chains.solana_message import ReadMessage, read_transaction
+from ..chains.terms import EscrowTerms, SolanaView
+from .tron import comparing
+
+
+def solana_problems(
+    material: Mapping[str, Any], verb: str, secret: str, terms: EscrowTerms, view: SolanaView
+) -> list[str]:
+    """Open are blockhash, token program, price up to 0.01 SOL, and the forms of a verb.
+
+    Each of these pays nobody else.
+    """
+    escrow = solana.solana_escrow(terms, view.deployment).address
+    expected = {"chain": terms.chain, "family": "solana", "sign": "solana-tx", "escrow": escrow}
+    problems = comparing(material, expected)
+    try:
+        shown = read_transaction(material["transaction"])
+    except ChainError as error:
+        return [*problems, f"transaction is unreadable: {error}"]
+    price = _offered_price(shown)
+    limit = solana.UNIT_LIMIT_SOL if terms.token is None else solana.UNIT_LIMIT_TOKEN
+    if price * limit > solana.MOST_PRIORITY_LAMPORTS * 1_000_000:
+        what = f"transaction offers {price} millionths of a lamport a unit, beyond any need"
+        problems.append(what)
+    owners: tuple[str | None, ...] = (solana.TOKEN_PROGRAM, solana.TOKEN_2022_PROGRAM)
+    forms = [
+        solana.solana_transaction(
+            terms, view.deployment, form, solana.Circumstances(shown.blockhash, price, owner)
+        )
+        for owner in (owners if terms.token is not None else (None,))
+        for form in _forms_of(verb, secret)
+    ]
+    if material["transaction"] in forms:
+        return problems
+    differing = [_differences(shown, read_transaction(form)) for form in forms]
+    return [*problems, *min(differing, key=len)]
+
+
+def _forms_of(verb: str, secret: str) -> list[solana.Wanted]:
+    if verb == "fund":
+        return [solana.Wanted("fund")]
+    if verb == "claim":
+        return [solana.Wanted("claim", secret, without_refund=each) for each in (False, True)]
+    # What is there for the funder, whatever brings it.
+    refunds = [solana.Wanted("refund", after_claim=each) for each in (False, True)]
+    return [*refunds, solana.Wanted("close")]
+
+
+def _offered_price(shown: ReadMessage) -> int:
+    for each in shown.instructions:
+        is_price = len(each.data) == 9 and each.data[0] == 3
+        if each.program == solana.COMPUTE_BUDGET_PROGRAM and is_price:
+            return int.from_bytes(each.data[1:], "little")
+    return 0
+
+
+def _differences(shown: ReadMessage, wanted: ReadMessage) -> list[str]:
+    """Each begins with its place; at least one, as their bytes differ."""
+    found: list[str] = []
+
+    def must(place: str, got: object, expected: object) -> None:
+        if got != expected:
+            found.append(f"transaction.{place} is {got}, not {expected}")
+
+    must("signers", shown.signers, wanted.signers)
+    must("payer", _key(shown, 0), _key(wanted, 0))
+    must("lookups.length", shown.lookups, wanted.lookups)
+    must("instructions.length", len(shown.instructions), len(wanted.instructions))
+    for at, (said, expected) in enumerate(
+        zip(shown.instructions, wanted.instructions, strict=False)
+    ):
+        place = f"instructions[{at}]"
+        must(f"{place}.program", said.program or "null", expected.program or "null")
+        must(f"{place}.accounts.length", len(said.accounts), len(expected.accounts))
+        for index, account in enumerate(expected.accounts):
+            got = said.accounts[index] if index < len(said.accounts) else -1
+            must(f"{place}.accounts[{index}]", _key(shown, got), _key(wanted, account))
+        byte = _first_other(said.data, expected.data)
+        if byte is not None:
+            found.append(f"transaction.{place}.data differs from byte {byte} on")
+    if any(any(each) for each in shown.signatures):
+        found.append("transaction.signatures is filled")
+    if found:
+        return found
+    return ["transaction differs in its version, its accounts’ order or what they may do"]
+
+
+def _key(message: ReadMessage, at: int) -> str:
+    return message.keys[at] if 0 <= at < len(message.keys) else "undefined"
+
+
+def _first_other(got: bytes, wanted: bytes) -> int | None:
+    longer = max(len(got), len(wanted))
+    return next((at for at in range(longer) if got[at : at + 1] != wanted[at : at + 1]), None)

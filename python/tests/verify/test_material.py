@@ -1,0 +1,40 @@
+"""Honest unsigned transactions are accepted; each lie is refused for its reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from parley.verify import VerificationError, verify_material
+
+from .vectors import Json, asked_of, changed, limits_of, load, terms_of, view_of
+
+CASES = load("transactions")["cases"]
+#: The vectors have the beginning of a reason.
+MOST_REASON = 200
+
+
+def check(case: Json) -> None:
+    verify_material(
+        case["material"],
+        asked_of(case["asked"]),
+        terms_of(case["terms"]),
+        view_of(case["view"]),
+        limits_of(case["limits"]),
+    )
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_an_honest_transaction_is_accepted_and_no_lie(case: Json) -> None:
+    honest = {name: case[name] for name in ("material", "asked", "terms", "view", "limits")}
+    check(honest)
+    for each in case["accepted"]:
+        check(changed(honest, each["change"]))
+    assert len(case["refused"]) >= 10
+    for lie in case["refused"]:
+        with pytest.raises(VerificationError) as refused:
+            check(changed(honest, lie["change"]))
+            pytest.fail(f"{lie['why']} was believed")
+        error = refused.value
+        assert error.field == lie["field"], lie["why"]
+        assert error.expected[:MOST_REASON] == lie["expected"], lie["why"]
+        assert error.got[:MOST_REASON] == lie["got"], lie["why"]

@@ -1,0 +1,95 @@
+"""A swap is compared with one's own trade, as docs/vectors/swaps.json has it."""
+
+from __future__ import annotations
+
+import pytest
+
+from parley.chains.terms import ChainPolicy, Destination
+from parley.verify import OwnTrade, PinnedAsset, VerificationError, VerifiedSwap, verify_swap
+from parley.verify.deadlines import LegTiming, broken_inequalities, deadlines, long_leg
+
+from .test_material import MOST_REASON
+from .vectors import Json, changed, load, terms_of, view_of
+
+SWAPS = load("swaps")["swaps"]
+DEADLINES = load("deadlines")
+
+
+def _asset(said: Json) -> PinnedAsset:
+    high = said["highValueFrom"]
+    pinned = (said["id"], said["chain"], said["token"], said["decimals"])
+    return PinnedAsset(*pinned, None if high is None else int(high))
+
+
+def trade_of(said: Json) -> OwnTrade:
+    return OwnTrade(
+        party=said["party"],
+        rfq_id=said["rfqId"],
+        thread_id=said["threadId"],
+        maker_id=said["makerId"],
+        taker_id=said["takerId"],
+        direction=said["direction"],
+        base=_asset(said["base"]),
+        base_amount=int(said["baseAmount"]),
+        quote=_asset(said["quote"]),
+        quote_amount=int(said["quoteAmount"]),
+        hashlock=said["hashlock"],
+        accepted_at=said["acceptedAt"],
+        refund_to=Destination(**said["refundTo"]),
+        pay_to=Destination(**said["payTo"]),
+        price_ends_at=said.get("priceEndsAt"),
+    )
+
+
+def check(case: Json) -> VerifiedSwap:
+    views = [view_of(each) for each in case["views"]]
+    by_chain = {each.chain: each for each in views}
+    at = case["at"]
+    trade = trade_of(case["trade"])
+    return verify_swap(case["swap"], trade, by_chain, swap_id=at["swapId"], now=at["now"])
+
+
+@pytest.mark.parametrize("case", SWAPS, ids=lambda case: case["name"])
+def test_a_swap_comes_to_own_terms_and_no_lie_is_believed(case: Json) -> None:
+    verified, expected = check(case), case["verified"]
+    assert (verified.role, verified.hashlock) == (expected["role"], expected["hashlock"])
+    assert verified.agreed_at == expected["agreedAt"]
+    for leg in (verified.a, verified.b):
+        wanted = expected["legs"][leg.leg]
+        assert leg.terms == terms_of(wanted["escrow"]["terms"])
+        assert leg.escrow is not None and leg.escrow.address == wanted["escrow"]["address"]
+        assert leg.required_confirmations == wanted["requiredConfirmations"]
+    for lie in case["refused"]:
+        with pytest.raises(VerificationError) as refused:
+            check(changed(case, lie["change"]))
+            pytest.fail(f"{lie['why']} was believed")
+        error = refused.value
+        assert error.field == lie["field"], lie["why"]
+        assert error.expected[:MOST_REASON] == lie["expected"], lie["why"]
+        assert error.got[:MOST_REASON] == lie["got"], lie["why"]
+
+
+def test_lies_are_told_of_each_party() -> None:
+    assert sum(len(case["refused"]) for case in SWAPS) > 150
+
+
+def test_deadlines_of_every_pair_of_chains_are_computed_alike() -> None:
+    policies = {name: ChainPolicy.of(each) for name, each in DEADLINES["policies"].items()}
+    for pair in DEADLINES["pairs"]:
+        legs = [
+            LegTiming(policies[pair[leg]], getattr(policies[pair[leg]], pair["depth"]))
+            for leg in ("a", "b")
+        ]
+        long = long_leg(legs[0], legs[1])
+        assert long == pair["long"], pair
+        times, said = deadlines(DEADLINES["agreedAt"], legs[0], legs[1], long), pair["deadlines"]
+        assert (times.refund_at_a, times.refund_at_b) == (
+            said["refundAt"]["a"],
+            said["refundAt"]["b"],
+        )
+        assert times.initiator_fund_by == said["initiatorFundBy"]
+        assert times.expires_at == said["expiresAt"]
+        assert times.counterparty_fund_by == said["counterpartyFundBy"]
+        assert times.reveal_by == said["revealBy"]
+        short, longer = (legs[1], legs[0]) if long == "a" else (legs[0], legs[1])
+        assert broken_inequalities(short, longer) == pair["broken"]
