@@ -43,6 +43,8 @@ export const usualGifts: Gifts = {
 };
 /** In dollars. */
 const [leastDollars, mostDollars] = [5, 20_000];
+/** The market takes levels of an account on so many. */
+const mostLevelPairs = 100;
 const spreadBps = 50;
 const clockMs = 1_000;
 
@@ -152,7 +154,7 @@ function settings(
     ...(metricsPort === null ? [] : [`metrics_port = ${metricsPort}`]),
     `[market]\nurl = ${q(url)}\nlogin = ${q(login)}`,
     `product_name = ${q(productName)}\nshort_name = ${q(shortName)}`,
-    '[limits]\nbalance_seconds = 5\nbatch_seconds = 0',
+    '[limits]\nbalance_seconds = 5\nbatch_seconds = 0\nlevel_seconds = 600',
     ...chains.map(chainLines),
     ...assets.map(({ name, chain, token, decimals }) => {
       const lines = [`[assets.${name}]`, `chain = ${q(chain)}`, `decimals = ${decimals}`];
@@ -161,12 +163,13 @@ function settings(
     ...Object.entries({ ...prices, dollar: '1' }).map(
       ([name, value]) => `[prices.${name.toLowerCase()}]\ntype = "fixed"\nvalue = ${q(value)}`,
     ),
-    ...pairs.map(({ base, quote }) => {
+    ...pairs.map(({ base, quote }, at) => {
       const size = (dollars: number) =>
         (dollars / base.dollars).toFixed(Math.min(6, base.decimals));
       return [
         `[[pairs]]\nbase = ${q(base.name)}\nquote = ${q(quote.name)}`,
         `least = "${size(leastDollars)}"\nmost = "${size(mostDollars)}"`,
+        ...(at < mostLevelPairs ? [`levels = ["${size(mostDollars / 10)}"]`] : []),
         `spread_bps = ${spreadBps}\nprice = "${base.source} / ${quote.source}"`,
       ].join('\n');
     }),

@@ -95,12 +95,6 @@ async function opened(undo: (() => unknown)[]): Promise<Opened> {
 
 async function mustHold({ place, log }: Scene, before: Before, all: readonly Trades[]) {
   const deals = await dealsIn(before.folder);
-  const ends = new Map(deals.map(({ threadId, end }) => [threadId, end]));
-  for (const { taken, end } of all.flatMap(({ trades }) => trades)) {
-    const { threadId } = taken;
-    assert.ok(['received', 'walked away', 'no swap'].includes(end), `${threadId}: ${end}`);
-    if (end === 'received') assert.equal(ends.get(threadId), 'received', threadId);
-  }
   const adopted = new Set(
     log.lines.filter(({ event }) => event === 'adopted').map(({ threadId }) => threadId),
   );
@@ -111,6 +105,12 @@ async function mustHold({ place, log }: Scene, before: Before, all: readonly Tra
   );
   await mustNotRepeatSecrets(before.folder);
   await inventoryIsExact(place, before);
+  const ends = new Map(deals.map(({ threadId, end }) => [threadId, end]));
+  for (const { taken, end } of all.flatMap(({ trades }) => trades)) {
+    const { threadId } = taken;
+    assert.ok(['received', 'walked away', 'no swap'].includes(end), `${threadId}: ${end}`);
+    if (end === 'received') assert.equal(ends.get(threadId), 'received', threadId);
+  }
   return deals;
 }
 

@@ -11,7 +11,7 @@ import { type Taken, take, Unquoted } from '../support/maker.ts';
 import { priceAt, type Source, sources } from './prices.ts';
 import { sizes } from './settings.ts';
 
-const endMs = 300_000;
+const endMs = 1_200_000;
 const lateMs = 20_000;
 /** Those who leave keep a place with the maker until the end. */
 const mostGone = 2;

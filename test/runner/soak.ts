@@ -111,6 +111,11 @@ const parts: Readonly<Record<string, Part>> = {
     what: 'the Python package: swaps and refunds of every family, and its fuzz for longer',
     commands: () => [['test/python-soak/run.ts']],
   },
+  mcp: {
+    minutes: 20,
+    what: 'the MCP server’s tarball installed by npm: its first trade, and an agent killed at random',
+    commands: () => [['test/mcp-soak/run.ts']],
+  },
   'contracts/escrows': {
     minutes: 90,
     what: 'the escrow contract fuzzed forty times as long',
@@ -193,7 +198,7 @@ function run(args: readonly string[], minutes: number): Promise<Outcome> {
 const said = [
   /^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm,
   /^(?:forge|model|sim|planted|crashes|nodes|package|web|maker): (.*)|(\d+) generated,/gm,
-  /^(?:generators|schemathesis): (.*)/gm,
+  /^(?:generators|schemathesis|python|mcp): (.*)/gm,
 ];
 
 async function outcomeOf(name: string, { minutes, commands }: Part): Promise<[string, boolean]> {

@@ -152,11 +152,11 @@ export async function take(
   const quoteAmount = BigInt(thread.quoteAmount);
   const own = { client, userId, store, chains, now };
   const wanted = {
-    ...{ party: 'taker', direction: 'sell_base', rfqId: rfq.id, threadId: thread.id } as const,
-    ...{ base, baseAmount: wish.amount, quote, quoteAmount },
+    ...{ ...own, rfqId: rfq.id, threadId: thread.id, base, baseAmount: wish.amount },
+    ...{ quote, quoteAmount, party: 'taker' as const, direction: 'sell_base' as const },
   };
   // It may have been withdrawn or moved meanwhile.
-  const { trade } = await accept({ ...own, ...wanted }).catch(async (cause: unknown) => {
+  const { trade } = await accept(wanted).catch(async (cause: unknown) => {
     if (!(cause instanceof ParleyApiError) || cause.status !== 409) throw cause;
     await client.cancelRfq(rfq.id);
     throw new Unquoted(`the quote on ${rfq.id} does not stand any more`, { cause });

@@ -17,7 +17,7 @@ _BUILD_REFUND: TypeAdapter[m.Material] = TypeAdapter(m.Material)
 
 
 class Operations(Caller):
-    """Each raises `ParleyApiError` where the market refuses: docs/errors.md has the codes."""
+    """Each raises `ParleyApiError` where the market refuses: codes in docs/errors.md."""
 
     async def get_key_nonce(
         self,
