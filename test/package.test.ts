@@ -179,7 +179,7 @@ test('the command line runs from its own package in an empty folder, on each Nod
 
 test('the MCP server answers its client from its own package in an empty folder, on each Node', async () => {
   const folder = join(dir, 'mcp');
-  const { file, files } = await pack('mcp', folder);
+  const { file, files } = await packed('mcp', folder);
   await installOffline(file, folder, 'mcp');
   assert.deepEqual(
     files.filter((each) => /test|^(?:server|devnet|scripts)\//.test(each)),
