@@ -71,15 +71,16 @@ async function done(command: Command, config: Config, now?: () => Millis): Promi
 }
 
 async function run(config: Config, now?: () => Millis): Promise<number> {
-  const stopped = Promise.withResolvers<void>();
-  const end = () => stopped.resolve();
-  process.once('SIGTERM', end).once('SIGINT', end);
+  const stopped = new Promise<void>((resolve) => {
+    const end = () => resolve();
+    process.once('SIGTERM', end).once('SIGINT', end);
+  });
   const maker = await runMaker(config, {
     out: process.stdout,
     ...(now === undefined ? {} : { now }),
   });
   try {
-    await Promise.race([stopped.promise, maker.failed]);
+    await Promise.race([stopped, maker.failed]);
   } finally {
     await maker.stop();
   }

@@ -46,9 +46,9 @@ export async function serveMetrics({ registry }: Metrics, port: number) {
     shown.catch(() => response.destroy());
   });
   server.maxConnections = 20;
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject).listen(port, '127.0.0.1', resolve);
-  await promise;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(port, '127.0.0.1', resolve);
+  });
   server.unref();
   return () => {
     server.closeAllConnections();
