@@ -41,7 +41,7 @@ async function place(t: TestContext, python: string) {
   const { url, dev } = web?.market.ready ?? assert.fail('no market');
   const installed = await installWheel(python, dir);
   await writeSnippets(installed.folder);
-  const of = { PARLEY_URL: url, PARLEY_DEV: dev ?? '', PARLEY_DOCS: docs };
+  const of = { PARLEY_TEST_URL: url, PARLEY_TEST_DEV: dev ?? '', PARLEY_TEST_DOCS: docs };
   const env = { ...process.env, ...of, PYTHONDONTWRITEBYTECODE: '1' };
   const options = { cwd: installed.folder, env, maxBuffer: 16 * 1024 * 1024 };
   return async (...args: readonly string[]): Promise<string> => {

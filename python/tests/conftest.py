@@ -1,8 +1,8 @@
 """The market that runs for these tests, and what its customers hold.
 
-    PARLEY_URL   the market, such as http://127.0.0.1:8080
-    PARLEY_DEV   the control address of its dev network
-    PARLEY_DOCS  the folder docs/ of the repository: its vectors and examples
+    PARLEY_TEST_URL   the market, such as http://127.0.0.1:8080
+    PARLEY_TEST_DEV   the control address of its dev network
+    PARLEY_TEST_DOCS  the folder docs/ of the repository: its vectors and examples
 """
 
 import json
@@ -29,12 +29,12 @@ def given(name: str) -> str:
 
 @pytest.fixture
 def url() -> str:
-    return given("PARLEY_URL")
+    return given("PARLEY_TEST_URL")
 
 
 @pytest.fixture
 def docs() -> Path:
-    return Path(given("PARLEY_DOCS"))
+    return Path(given("PARLEY_TEST_DOCS"))
 
 
 @pytest.fixture
@@ -46,4 +46,4 @@ async def market(url: str) -> AsyncIterator[ParleyClient]:
 
 def vectors(name: str) -> Any:
     """Read while tests are collected, so that each vector is a test."""
-    return json.loads((Path(given("PARLEY_DOCS")) / "vectors" / f"{name}.json").read_text())
+    return json.loads((Path(given("PARLEY_TEST_DOCS")) / "vectors" / f"{name}.json").read_text())

@@ -14,7 +14,7 @@ from .conftest import given
 
 
 def read(name: str) -> Any:
-    return json.loads((Path(given("PARLEY_DOCS")) / name).read_text())
+    return json.loads((Path(given("PARLEY_TEST_DOCS")) / name).read_text())
 
 
 def examples(of: Any) -> list[Any]:

@@ -20,7 +20,7 @@ async def test_two_parties_trade_by_the_programs_of_the_readme(docs: Path, tmp_p
     assert [name for name, _ in programs] == ["party.py", "taker.py", "maker.py"]
     for name, program in programs:
         (tmp_path / name).write_text(program)
-    env = {**os.environ, "URL": given("PARLEY_URL"), "DEV": given("PARLEY_DEV")}
+    env = {**os.environ, "URL": given("PARLEY_TEST_URL"), "DEV": given("PARLEY_TEST_DEV")}
 
     async def run(name: str) -> str:
         pipe = asyncio.subprocess.PIPE

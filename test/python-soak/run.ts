@@ -38,12 +38,12 @@ try {
       const { python, folder } = await installWheel(path, await mkdtemp(join(work, 'python-')));
       console.log(`on Python ${version}`);
       const code = await tested(python, folder, {
-        PARLEY_URL: market.url,
-        PARLEY_DEV: market.dev,
-        PARLEY_DOCS: join(import.meta.dirname, '../../docs'),
+        PARLEY_TEST_URL: market.url,
+        PARLEY_TEST_DEV: market.dev,
+        PARLEY_TEST_DOCS: join(import.meta.dirname, '../../docs'),
         PYTHONDONTWRITEBYTECODE: '1',
         // Once is enough: chains and clocks are the same on each.
-        ...(at > 0 ? {} : { PARLEY_SWAPS: 'all', PARLEY_FUZZ_RUNS: String(fuzzRuns) }),
+        ...(at > 0 ? {} : { PARLEY_TEST_SWAPS: 'all', PARLEY_FUZZ_RUNS: String(fuzzRuns) }),
       });
       if (code !== 0) process.exitCode = code;
     }

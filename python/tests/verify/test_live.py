@@ -1,6 +1,6 @@
 """Swaps of a live market, driven from Python: what is verified and signed here is taken there.
 
-``PARLEY_SWAPS=all``: every family in both directions, of coins and tokens, and refunds, which moves
+``PARLEY_TEST_SWAPS=all``: every family in both directions, of coins and tokens, and refunds, which moves
 the clocks of the dev network. The soak asks for it.
 """
 
@@ -17,7 +17,7 @@ from parley.client import ParleyClient
 from ..conftest import given
 from .sides import Ground, agreed, ground, settle, side
 
-ALL = os.environ.get("PARLEY_SWAPS") == "all"
+ALL = os.environ.get("PARLEY_TEST_SWAPS") == "all"
 #: What the taker gives, and what it gets.
 FEW = [("solana token", "evm token")]
 MANY = [
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture
 async def on(market: ParleyClient) -> AsyncIterator[Ground]:
     async with httpx.AsyncClient(timeout=30) as http:
-        yield await ground(market, http, given("PARLEY_DEV"))
+        yield await ground(market, http, given("PARLEY_TEST_DEV"))
 
 
 @pytest.mark.parametrize(("b", "a"), MANY if ALL else FEW)

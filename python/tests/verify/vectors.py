@@ -26,7 +26,7 @@ from parley.verify import Asked, Claim, Fund, Limits, Refund
 
 #: Beside python/ in the repository; a copy of these tests is told where.
 _USUAL = Path(__file__).resolve().parents[2] / ".." / "docs"
-_FOLDER = Path(os.environ.get("PARLEY_DOCS") or _USUAL) / "vectors"
+_FOLDER = Path(os.environ.get("PARLEY_TEST_DOCS") or _USUAL) / "vectors"
 Json = Any
 
 
