@@ -600,7 +600,7 @@ class Operations(Caller):
         limit: int | None = None,
         cursor: str | None = None,
     ) -> m.ThreadList:
-        """Your threads by side and status, newest first. Of its own the open ones as maker.
+        """Your threads by side and status, newest first. Without either: your open quotes.
 
         role: your side of them; `maker` unless named
         status: where they stand; `open` unless named
