@@ -21,6 +21,7 @@ const moveEveryMs = 4_000;
 /** After the warning that there is little. */
 const moreAfterMs = 60_000;
 const moreTrx = 500_000n * 10n ** 6n;
+const patienceMs = 90_000;
 /** What nobody came for is taken back within so many hours of the market. */
 const mostHours = 120;
 
@@ -61,6 +62,8 @@ export type Scene = {
 async function pause(ms: number, over: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal: over }).catch(() => undefined);
 }
+
+export const untilOver = (over: AbortSignal) => pause(2 ** 31 - 1, over);
 
 const start = ({ file, stage, log }: Scene) =>
   startMaker([file, stage.devnet.dev], log, { script });
@@ -114,14 +117,20 @@ export async function giveGas({ stage, place, log, over }: Scene, maker: Person)
   return moreTrx;
 }
 
-/** Moves the clock until each of its swaps has ended. */
-export async function allEnded({ stage, folder }: Scene): Promise<void> {
+/** Moves the clock until each of its swaps has ended, and every taker's. */
+export async function allEnded({ stage, folder }: Scene, trading: Promise<unknown>): Promise<void> {
+  let isTrading = true;
+  const whenOver = trading.finally(() => {
+    isTrading = false;
+  });
+  // Those who settle need no more time than that.
+  await Promise.race([whenOver, sleep(patienceMs, undefined, { ref: false })]);
+  const open = async () => (await dealsIn(folder)).filter(({ end }) => end === null);
   for (let hour = 0; hour < mostHours; hour += 1) {
-    const open = (await dealsIn(folder)).filter(({ end }) => end === null);
-    if (open.length === 0) return;
+    if (!isTrading && (await open()).length === 0) return;
     await stage.move(3_600);
     await sleep(2_000);
   }
-  const open = (await dealsIn(folder)).filter(({ end }) => end === null);
-  assert.deepEqual(open, [], `not ended after ${mostHours} hours`);
+  assert.deepEqual(await open(), [], `not ended after ${mostHours} hours`);
+  await whenOver;
 }
