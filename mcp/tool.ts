@@ -41,6 +41,8 @@ export type Prepared = {
   readonly words: readonly string[];
   readonly order: Making['order'];
   readonly most?: Making['most'];
+  /** Fields of the order that its own act changes. */
+  readonly moves?: readonly string[];
   /** Unix seconds: the plan ends sooner. */
   readonly until?: number | null;
   /** Does exactly the order. The key makes a repeat the same effect. */
@@ -101,9 +103,10 @@ async function done(desk: Desk, digest: string, about: About, prepared: () => Pr
     again,
   });
   if (plan.state === 'done') return answer(plan.result ?? {}, true);
-  const { order, most = {}, act } = await prepared();
-  // What was begun was as planned then, and may be done by now.
+  const { order, most = {}, moves = [], act } = await prepared();
   if (plan.state === 'planned') mustStillBe(plan, { order, most });
+  // It may be done by now, and a market that gave no answer may show another deal since.
+  else mustStillBe(plan, { order, most: {} }, moves);
   await desk.plans.keep({ ...plan, state: 'begun' });
   let result: object;
   try {
