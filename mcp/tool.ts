@@ -8,6 +8,7 @@ import { type Desk, isAway } from './desk.ts';
 import { type Making, mustBeFor, mustStillBe, type Plan, withMargin } from './plans.ts';
 import { errorOf, Refusal } from './refusal.ts';
 import type { outcome, planOut } from './schemas.ts';
+import { createTurns } from './turns.ts';
 
 export type Tool = {
   readonly name: string;
@@ -121,19 +122,8 @@ async function done(desk: Desk, digest: string, about: About, prepared: () => Pr
   return answer(kept, false);
 }
 
-const turns = new Map<string, Promise<unknown>>();
-
 /** Two calls with one digest are one act. */
-function inTurn<T>(digest: string, work: () => Promise<T>): Promise<T> {
-  const before = turns.get(digest) ?? Promise.resolve();
-  const own = before.catch(() => {}).then(work);
-  turns.set(digest, own);
-  const over = () => {
-    if (turns.get(digest) === own) turns.delete(digest);
-  };
-  own.then(over, over);
-  return own;
-}
+const inTurn = createTurns();
 
 /** Of all connections; more are refused, so that nobody waits for what an agent forgot. */
 const mostCalls = 16;
