@@ -149,7 +149,9 @@ async function programRows(stage: Stage, { key }: Account, { rounds }: Effort): 
   const priced = async () => {
     const began = performance.now();
     quoting.look();
-    await until('all outcomes', async () => (parts.turns.size() === 0 ? true : null), 1);
+    await until('all outcomes', async () => (parts.turns.size() === 0 ? true : null), {
+      everyMs: 1,
+    });
     const quoted = [...parts.promises.quotes.values()].filter(({ threadId }) => threadId !== null);
     if (quoted.length !== orders) throw new Error(`${quoted.length} of ${orders} are quoted`);
     return performance.now() - began;

@@ -10,6 +10,7 @@ import { Failure, toldOf } from '../cli/failures.ts';
 import type { Cli } from '../cli/io.ts';
 import { writePrivate } from '../cli/places.ts';
 import type { Session, Unlocked } from '../cli/session.ts';
+import { withResolvers } from '../core/engines.ts';
 import type { ParleyClient } from '../sdk/client.ts';
 import { codeOf, messageOf } from '../sdk/errors.ts';
 import { idShape } from '../sdk/stores/entries.ts';
@@ -200,8 +201,8 @@ function oneProcess(own: Unlocked) {
   let end: (() => void) | null = null;
   let taking: Promise<void> | null = null;
   const take = async () => {
-    const { promise: over, resolve } = Promise.withResolvers<void>();
-    const { promise: taken, resolve: has } = Promise.withResolvers<void>();
+    const { promise: over, resolve } = withResolvers<void>();
+    const { promise: taken, resolve: has } = withResolvers<void>();
     const held = alone(own, () => {
       end = resolve;
       has();

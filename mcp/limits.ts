@@ -6,7 +6,7 @@ import { mustBePrivate, readUpTo } from '../cli/places.ts';
 import type { Session } from '../cli/session.ts';
 import { messageOf } from '../sdk/errors.ts';
 
-export type AssetLimit = {
+type AssetLimit = {
   readonly own: OwnAsset;
   /** Base units that one swap may give. */
   readonly perSwap: bigint;
@@ -22,7 +22,7 @@ export type Limits = {
   readonly swapsPerDay: number;
 };
 
-export const mostLimitsBytes = 65_536;
+const mostLimitsBytes = 65_536;
 const mostSwapsPerDay = 10_000;
 const usualSwapsPerDay = 20;
 const mostPairs = 1_000;
@@ -39,13 +39,8 @@ type Written = {
 export async function readLimits(file: string, session: Pick<Session, 'chain'>): Promise<Limits> {
   const text = await readUpTo(file, mostLimitsBytes);
   if (text === null) throw new Failure('local', 'no_limits', `there is no file ${file}`);
-  await mustBeOwn(file);
-  return parseLimits(text, session, file);
-}
-
-/** Whoever may write the limits may spend the coins. */
-async function mustBeOwn(file: string): Promise<void> {
   await mustBePrivate(file);
+  return parseLimits(text, session, file);
 }
 
 export function parseLimits(text: string, session: Pick<Session, 'chain'>, file: string): Limits {

@@ -36,6 +36,7 @@ export async function runMcp(args: readonly string[], io: Io): Promise<number> {
     if (io.signal.aborted) return statuses.interrupted;
     const told = toldOf(error);
     io.err(`parley-mcp: ${oneLine(told.sentence)}\n`);
+    if (told.class === 'usage') io.err(help.slice(0, help.indexOf('\n') + 1));
     return statuses[told.class];
   }
 }

@@ -6,7 +6,6 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { Failure } from '../cli/failures.ts';
 import { jsonOf } from '../cli/io.ts';
 import { readUpTo, writePrivate } from '../cli/places.ts';
 import { Refusal } from './refusal.ts';
@@ -55,7 +54,7 @@ export type Plans = {
 const plain = <T>(value: T) => JSON.parse(jsonOf(value)) as T;
 
 /** Keys in one order, so that equal plans are equal texts. */
-export function canonical(value: unknown): string {
+function canonical(value: unknown): string {
   const text = jsonOf(value) as string | undefined;
   return JSON.stringify(text === undefined ? null : JSON.parse(text), (_, part: unknown) => {
     if (typeof part !== 'object' || part === null || Array.isArray(part)) return part;
@@ -65,7 +64,7 @@ export function canonical(value: unknown): string {
 
 export const digestShape = /^[0-9a-f]{64}$/;
 
-export function digestOf(plan: Omit<Plan, 'digest' | 'state' | 'result'>): string {
+function digestOf(plan: Omit<Plan, 'digest' | 'state' | 'result'>): string {
   const { nonce, tool, account, market, args, order, most, madeAt, until } = plan;
   const all = { nonce, tool, account, market, args, order, most, madeAt, until };
   return bytesToHex(sha256(utf8ToBytes(canonical(all))));
@@ -173,9 +172,4 @@ function changed(field: string, was: string, is: string): Refusal {
     planned: before,
     now: after,
   });
-}
-
-export function mustBeDigest(text: string): string {
-  if (digestShape.test(text)) return text;
-  throw new Failure('usage', 'unknown_digest', 'a digest is 64 hex digits, as a plan has it');
 }

@@ -94,7 +94,7 @@ export const stepOut = z.object({
   before: instant.nullable().describe('after it the step is no longer open'),
   why: foreignOut,
 });
-export const legOut = z.object({
+const legOut = z.object({
   leg: z.string(),
   chain: z.string(),
   amount: amountOut,

@@ -17,7 +17,7 @@ export type Offered = {
 };
 
 export const readTools: readonly Tool[] = [...marketTools, ...swapTools];
-export const tradeTools: readonly Tool[] = [...negotiationTools, accept];
+const tradeTools: readonly Tool[] = [...negotiationTools, accept];
 const keyTools: readonly Tool[] = [settle, refund];
 export const allTools = [...readTools, ...tradeTools, ...keyTools, ...keylessTools];
 

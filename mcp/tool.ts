@@ -133,7 +133,7 @@ function inTurn<T>(digest: string, work: () => Promise<T>): Promise<T> {
 }
 
 /** Of all connections; more are refused, so that nobody waits for what an agent forgot. */
-export const mostCalls = 16;
+const mostCalls = 16;
 
 /** Counts the calls that run. */
 export type Gate = { running: number };

@@ -142,14 +142,13 @@ test('two parties trade by the command, and one that is killed goes on', async (
     open.swaps.map(({ is }) => is),
     ['open'],
   );
-  const fundings: Line[] = [];
-  const ends: Line[] = [];
-  const again = await settling('alice', (line) => {
-    if (line.step === 'funded') fundings.push(line);
-    if (line.end !== undefined) ends.push(line);
-  });
-  assert.equal(again.code, 0, again.err);
-  assert.deepEqual([ends[0]?.end, fundings], ['received', []], 'it was funded once');
+  const again = await parley('alice', 'settle', '--json', '--yes');
+  assert.equal(again.status, 0, again.err);
+  const lines = again.out.split('\n').filter(Boolean);
+  const said = lines.map((line) => JSON.parse(line) as Line);
+  const fundings = said.filter(({ step }) => step === 'funded');
+  const ends = said.flatMap(({ end }) => end ?? []);
+  assert.deepEqual([ends, fundings], [['received'], []], 'it was funded once');
   const other = await bob;
   assert.equal(other.status, 0, other.err);
   const shown = await answered<{ is: string; ended: { end: string } }>('alice', 'swaps', swapId);

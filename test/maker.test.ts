@@ -80,7 +80,7 @@ function start(): MakerProcess {
 }
 
 test('killed again and again, and without its market, it holds what it agreed to', {
-  timeout: 240_000,
+  timeout: 600_000,
 }, async () => {
   await prepareDevMaker({ url: ownUrl(), dev: devUrl() }, folder);
   const maker = await walletsIn(folder);

@@ -32,7 +32,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   sdk: parts,
   web: ['core', 'sdk'],
   cli: ['sdk'],
-  mcp: ['cli', 'sdk'],
+  mcp: ['core', 'cli', 'sdk'],
   maker: ['core', 'sdk'],
   watchtower: ['core', 'chains', 'host'],
   server: [...parts, 'watchtower'],

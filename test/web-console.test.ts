@@ -98,4 +98,11 @@ test('a request is quoted by keys while it is fresh; a counter appears, and an a
   const link = threads.getByRole('link', { name: 'Look and accept' });
   assert.equal(await link.getAttribute('href'), `/deals/${id}`);
   await page.getByText(/requests left/).waitFor();
+
+  // Taken back, it binds nobody any more.
+  await tabTo(page, /^Take the quote back$/);
+  await threads.getByRole('button', { name: /^Take the quote back: you give 0.065 BTC/ }).waitFor();
+  await page.keyboard.press('Enter');
+  await threads.getByText('You have no open quotes.').waitFor();
+  assert.notEqual((await maker.client.thread(id)).withdrawnAt, null);
 });

@@ -2,7 +2,7 @@
 // counted before the market hears of it.
 
 import { z } from 'zod';
-import type { OwnAsset } from '../../cli/assets.ts';
+import { type OwnAsset, typedAmount } from '../../cli/assets.ts';
 import { coinsAt } from '../../cli/chains.ts';
 import { type Examined, examined, lackings, ownAssets, planOf, sidesOf } from '../../cli/deal.ts';
 import { misused, needsYou } from '../../cli/failures.ts';
@@ -93,7 +93,7 @@ async function lookAt(desk: Desk, { threadId, price: typed }: Args): Promise<Loo
   }
   const price = BigInt(thread.quoteAmount);
   const named = amountOf(price, assets.quote);
-  if (normal(typed) !== normal(named.amount)) {
+  if (typedAmount(typed, assets.quote) !== price) {
     const sentence = `the price is ${inWords(named)}, and not ${typed}`;
     throw new Refusal('needs_you', 'price_moved', sentence, { price: named.amount, given: typed });
   }
@@ -109,13 +109,6 @@ async function lookAt(desk: Desk, { threadId, price: typed }: Args): Promise<Loo
   }
   return { thread, price, assets, terms };
 }
-
-/** `640.0` is `640`. */
-const normal = (amount: string) =>
-  amount
-    .replace(/^0+(?=\d)/, '')
-    .replace(/(\.\d*?)0+$/, '$1')
-    .replace(/\.$/, '');
 
 /** Where price and request end, whichever is sooner. */
 function endsAt({ quoteExpiresAt, rfq }: Thread): number {

@@ -39,7 +39,7 @@ function threadMade({ id, status, quoteAmount, quoteExpiresAt, rfq }: Thread, na
 const { digest } = shape;
 
 /** Throws Refusal `missing_scope` before anything is planned that the key may not do. */
-export async function mustHaveScope(desk: Desk, scope: 'taker' | 'maker'): Promise<void> {
+async function mustHaveScope(desk: Desk, scope: 'taker' | 'maker'): Promise<void> {
   const scopes = await desk.scopes();
   if (scopes.includes(scope)) return;
   const sentence = `the API key has the scopes ${scopes.join(', ')}, and this wants ${scope}`;

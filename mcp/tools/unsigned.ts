@@ -17,7 +17,7 @@ import { swapMade } from './views.ts';
 const addressDone = shape.swapMade;
 const nodeMs = 15_000;
 
-export const setAddress = tradeTool({
+const setAddress = tradeTool({
   name: 'set_address',
   title: 'Name your address for a leg',
   about:

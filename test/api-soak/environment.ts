@@ -8,7 +8,8 @@ import { findPython } from '../support/python.ts';
 
 const run = promisify(execFile);
 const wanted = join(import.meta.dirname, 'requirements.txt');
-const installMs = 300_000;
+/** Fifty wheels, on a busy machine. */
+const installMs = 900_000;
 
 /** Makes it in a folder that is not there yet; gives where its commands are. */
 export async function environment(folder: string): Promise<string> {

@@ -27,6 +27,7 @@ SECRETS = json.loads(os.environ["PARLEY_SECRETS"])
 PROOFS = {f"prove{name}Wallet": name.lower() for name in ("Evm", "Tron", "Bitcoin", "Solana")}
 MAKERS = {"quoteRfq", "quoteMany", "withdrawQuote", "withdrawQuotes", "listQuotes"}
 
+rfqs: dict[str, dict] = {}
 threads: dict[str, dict] = {}
 askers: dict[str, str] = {}
 owners: dict[str, str] = {}
@@ -70,6 +71,21 @@ def asker(case, operation: str) -> str:
     if operation in ("createRfq", "cancelRfq"):
         return "taker"
     return "maker" if turn % 2 else "taker"
+
+
+def aim(case) -> None:
+    """Puts an id that there is in the place of one that was made up."""
+    path = case.path_parameters or {}
+    for place, known in (("/rfqs/", rfqs), ("/threads/", threads), ("/swaps/", swaps)):
+        if place in case.operation.path and known and path.get("id") not in known:
+            path["id"] = list(known)[turn % len(known)]
+    if "leg" in path and path["leg"] not in ("a", "b"):
+        path["leg"] = "ab"[turn // 8 % 2]
+    if {"baseAssetId", "quoteAssetId"} <= set(case.query or {}):
+        base, quote = ASSETS
+        case.query.update(baseAssetId=base["id"], quoteAssetId=quote["id"])
+        for name in ("baseAmount", "quoteAmount"):
+            case.query.pop(name, None)
 
 
 def fill(case, operation: str, who: str) -> None:
@@ -133,9 +149,12 @@ def desk(what: str, **asked) -> dict | None:
 @schemathesis.hook
 def before_call(context, case, kwargs):
     operation = operation_of(case)
-    who = asker(case, operation)
     # One in four is sent as it was drawn.
-    if is_right(case) and turn % 4 != 0:
+    helps = is_right(case) and turn % 4 != 0
+    if helps:
+        aim(case)
+    who = asker(case, operation)
+    if helps:
         fill(case, operation, who)
         if operation == "broadcast":
             who = sign(case) or who
@@ -167,6 +186,9 @@ def after_call(context, case, response):
 
 
 def learn(operation: str, case, body: dict, who: str) -> None:
+    for rfq in [body.get("rfq"), body, *(body.get("rfqs") or [])]:
+        if isinstance(rfq, dict) and "creatorId" in rfq:
+            rfqs[rfq["id"]] = rfq
     for thread in [body.get("thread"), body, *(body.get("threads") or [])]:
         if isinstance(thread, dict) and "initiator" in thread and "rfqId" in thread:
             threads[thread["id"]] = thread

@@ -13,6 +13,8 @@ import { sizes } from './settings.ts';
 
 const endMs = 1_200_000;
 const lateMs = 20_000;
+/** For a quote, and for the maker's acceptance. */
+const askMs = 60_000;
 /** Those who leave keep a place with the maker until the end. */
 const mostGone = 2;
 /** A market that was killed is there again within this. */
@@ -68,7 +70,7 @@ export async function tradesOf(taker: Person, scene: Scene): Promise<Trades> {
     const amount = sizes[gives] + BigInt(Math.floor(random() * 1_000));
     const chance = random();
     try {
-      const taken = await take(taker, assets, { gives, gets, amount }, now);
+      const taken = await take(taker, assets, { gives, gets, amount }, now, askMs);
       mustBeFair(taken, place);
       const leaves = chance < 0.15 && gone < mostGone;
       if (leaves) gone += 1;

@@ -1,7 +1,7 @@
-// `npm run soak -- package`: the SDK as an outsider has it. Its tarball and what it depends on are
-// installed by npm, bundled by webpack, and every example of its README runs on the oldest Node of
-// each line that it names. And the maker's, from an empty folder to its first quote. Asks the
-// registry of this machine's npm.
+// `npm run soak -- package`: SDK and command line as an outsider has them, installed by npm from
+// their tarballs. The command makes the first trade of its guide. The SDK is bundled by webpack, and
+// every example of its README runs on the oldest Node of each line that it names. And the maker's,
+// from an empty folder to its first quote. Asks the registry of this machine's npm.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { pack } from '../../scripts/package-build.ts';
 import { everyEntry } from '../support/bundlers.ts';
+import { firstTrade } from './first-trade.ts';
 import { install } from './install.ts';
 import { firstQuote } from './maker.ts';
 
@@ -85,11 +86,16 @@ function examples(paths: readonly string[]): Promise<number> {
 
 const work = await mkdtemp(join(tmpdir(), 'parley-package-soak-'));
 try {
-  const { file } = await pack('sdk', work);
+  const { file, sha256 } = await pack('sdk', work);
+  assert.equal((await pack('sdk', join(work, 'again'))).sha256, sha256);
   const page = join(work, 'page');
   await install(page, [file, `webpack@${webpackVersion}`]);
   const brought = (await readdir(join(page, 'node_modules'))).length;
   console.log(await pagesOf(page));
+  const outside = join(work, 'outside');
+  await install(outside, [(await pack('cli', work)).file]);
+  const bin = join(outside, 'node_modules/@parley/cli/cli/main.js');
+  console.log(`the command line: first trade in ${await firstTrade(outside, bin)} s`);
   const paths = await Promise.all(nodes.map((each) => nodeAt(join(work, each), each)));
   const seconds = await firstQuote(work);
   console.log(`maker: its first quote ${Math.round(seconds)} s after an empty folder`);

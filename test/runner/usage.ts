@@ -30,6 +30,17 @@ export function note(file: string, what: string): void {
   noted = now;
 }
 
+/** What ends with it, such as a market that several files share, is booked apart. */
+export async function apart(what: string, work: () => Promise<unknown>): Promise<void> {
+  const file = process.env.PARLEY_TEST_USAGE;
+  const before = processorSeconds();
+  await work();
+  if (file === undefined) return;
+  const seconds = processorSeconds() - before;
+  appendFileSync(file, `${JSON.stringify({ what, seconds } satisfies Used)}\n`);
+  noted += seconds;
+}
+
 export function sumsOf(lines: string): Used[] {
   const sums = new Map<string, number>();
   for (const line of lines.split('\n').filter(Boolean)) {

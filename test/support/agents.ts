@@ -1,5 +1,5 @@
-// Agents: the protocol's own client at a server of `parley-mcp`, as a process over stdio, or in this
-// process over HTTP.
+// Agents: the protocol's own client at a server of `parley-mcp`, as a process over stdio, or in
+// this process over HTTP.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -29,6 +29,9 @@ export type Agent = {
   close(): Promise<void>;
 };
 
+/** The client's own minute is short on a machine that does ten things. */
+const patient = { timeout: 300_000 } as const;
+
 export const homeEnv = (home: string) => ({
   HOME: home,
   XDG_CONFIG_HOME: join(home, 'config'),
@@ -52,7 +55,7 @@ export async function stdioAgent(
     said += chunk;
   });
   const client = new Client({ name: 'agent', version: '1' });
-  await client.connect(transport).catch((cause: unknown) => {
+  await client.connect(transport, patient).catch((cause: unknown) => {
     throw new Error(`the server did not answer: ${said}`, { cause });
   });
   const kill = () => void process.kill(transport.pid ?? assert.fail('no process'), 'SIGKILL');
@@ -100,7 +103,8 @@ export function quietIo(home: string, signal: AbortSignal): Io {
 export async function httpAgent({ url, token }: Pick<Served, 'url' | 'token'>): Promise<Agent> {
   const client = new Client({ name: 'agent', version: '1' });
   const requestInit = { headers: { authorization: `Bearer ${token}` } };
-  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
+  const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit });
+  await client.connect(transport, patient);
   const kill = () => assert.fail('it is no process');
   return { ...agentOf(client), kill, close: () => client.close() };
 }
@@ -108,7 +112,8 @@ export async function httpAgent({ url, token }: Pick<Served, 'url' | 'token'>): 
 function agentOf(client: Client): Pick<Agent, 'client' | 'heard' | 'call' | 'refused' | 'trade'> {
   let all = '';
   const asked = async (name: string, args: object): Promise<Answer> => {
-    const said = await client.callTool({ name, arguments: args as Record<string, unknown> });
+    const asking = { name, arguments: args as Record<string, unknown> };
+    const said = await client.callTool(asking, patient);
     all += JSON.stringify(said);
     return said;
   };

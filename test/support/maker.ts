@@ -134,6 +134,7 @@ export async function take(
   assets: Readonly<Record<CoinName, PinnedAsset>>,
   wish: Wish,
   now: () => number,
+  mostMs = patienceMs,
 ): Promise<Taken> {
   const { client, userId, store, chains } = taker;
   const [base, quote] = [assets[wish.gives], assets[wish.gets]];
@@ -141,10 +142,11 @@ export async function take(
     ...{ direction: 'sell_base', baseAssetId: base.id, quoteAssetId: quote.id },
     ...{ baseAmount: wish.amount.toString(), ttlSeconds: 600 },
   });
-  const [thread] = await until('a quote', async () => {
+  const quoted = async () => {
     const { threads } = await client.threadsOfRfq(rfq.id);
     return threads.length > 0 ? threads : null;
-  }).catch(async (cause: unknown) => {
+  };
+  const [thread] = await until('a quote', quoted, { mostMs }).catch(async (cause: unknown) => {
     await client.cancelRfq(rfq.id);
     throw new Unquoted(`nobody has quoted ${rfq.id}`, { cause });
   });
@@ -162,10 +164,14 @@ export async function take(
     throw new Unquoted(`the quote on ${rfq.id} does not stand any more`, { cause });
   });
   const swap = (signal?: AbortSignal) =>
-    until('the swap', async () => {
-      signal?.throwIfAborted();
-      return (await client.thread(thread.id)).swapId;
-    });
+    until(
+      'the swap',
+      async () => {
+        signal?.throwIfAborted();
+        return (await client.thread(thread.id)).swapId;
+      },
+      { mostMs },
+    );
   return {
     ...{ wish, rfqId: rfq.id, threadId: thread.id, quoteAmount, swap },
     settles: async (signal) => {
@@ -176,18 +182,19 @@ export async function take(
   };
 }
 
-const patienceMs = 60_000;
+/** Machines are shared. */
+const patienceMs = 180_000;
 
 export async function until<T>(
   what: string,
   look: () => Promise<T | null>,
-  everyMs = 200,
+  { everyMs = 200, mostMs = patienceMs }: { everyMs?: number; mostMs?: number } = {},
 ): Promise<T> {
-  const end = performance.now() + patienceMs;
+  const end = performance.now() + mostMs;
   for (;;) {
     const found = await look();
     if (found !== null) return found;
-    if (performance.now() > end) throw new Error(`${what} did not come within ${patienceMs} ms`);
+    if (performance.now() > end) throw new Error(`${what} did not come within ${mostMs} ms`);
     await sleep(everyMs);
   }
 }

@@ -2,6 +2,7 @@
 // it, ended when the last one is done. A file that runs by itself has it alone.
 
 import { after } from 'node:test';
+import { apart } from '../runner/usage.ts';
 
 /**
  * `take` is called where a file begins, before any test runs; what it returns gives what is shared,
@@ -19,7 +20,8 @@ export function shared<T, From extends unknown[]>(
     if (users > 0 || made === null) return;
     const ended = made;
     made = null;
-    await end(await ended);
+    // Its processes are counted as they end: the last file has no more to do with it than others.
+    await apart('what files share: markets and browsers', async () => end(await ended));
   };
   return function take(leave = async () => {}) {
     users += 1;

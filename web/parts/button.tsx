@@ -18,6 +18,7 @@
 // | typed-form.tsx | TypedForm: one thing that is typed and taken, or why not |
 // | payout-form.tsx | PayoutForm: a Bitcoin address of the person |
 // | gas.ts, gas-notes.tsx | GasNotes: coins for network fees, what a wallet lacks and who sends |
+// | withdraw-quote.tsx | WithdrawQuote: a maker takes its quote back, where it may |
 // | names.ts | chainName, assetName, shortAddress |
 //
 // Controls are the browser's own: names, order of focus and keys come with them.

@@ -29,7 +29,10 @@ const shown = (outcomes: { status: number; code?: string }[]) =>
 
 test('outcomes of the longest refusals are kept under their Idempotency-Key', async () => {
   const odd = (at: number) => `${'\u0001'.repeat(62)}${String(at).padStart(2, '0')}`;
-  const ids = [...(await posted(1)), ...Array.from({ length: mostQuotesAtOnce - 1 }, (_, at) => odd(at))];
+  const ids = [
+    ...(await posted(1)),
+    ...Array.from({ length: mostQuotesAtOnce - 1 }, (_, at) => odd(at)),
+  ];
   const quotes = ids.map((rfqId) => ({ rfqId, quoteAmount: '1000' }));
   const first = await quoteAll(quotes, { 'idempotency-key': 'longest' });
   const again = await quoteAll(quotes, { 'idempotency-key': 'longest' });

@@ -164,7 +164,7 @@ async function outcomesOf(
   return { status: 200, body: { outcomes } };
 }
 
-/** All of them fit into a reply that is kept: a retry under an Idempotency-Key is given the same. */
+/** All fit into a reply that is kept: a retry under an Idempotency-Key is given the same. */
 const mostOutcomeBytes = 640;
 
 /** With as much of its sentence as there is room for. */

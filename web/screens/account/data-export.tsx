@@ -41,6 +41,16 @@ const lists: Reads = {
     const { swaps: rows, nextCursor } = await market.swaps(from(cursor), { signal });
     return { rows, nextCursor };
   },
+  ...Object.fromEntries(
+    (['open', 'agreed', 'closed'] as const).map((status): [string, PageRead] => [
+      `${status}Quotes`,
+      async (cursor, signal) => {
+        const query = { role: 'maker', status, ...from(cursor) } as const;
+        const { threads: rows, nextCursor } = await market.quotes(query, { signal });
+        return { rows, nextCursor };
+      },
+    ]),
+  ),
   webhooks: async (cursor, signal) => {
     const { webhooks: rows, nextCursor } = await market.webhooks(from(cursor), { signal });
     return { rows, nextCursor };

@@ -7,6 +7,7 @@ import { Empty } from '../../parts/answer.tsx';
 import { Clock } from '../../parts/clock.tsx';
 import { assetName } from '../../parts/names.ts';
 import { useNow } from '../../parts/now.ts';
+import { WithdrawQuote } from '../../parts/withdraw-quote.tsx';
 import { formatAmount } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { dueSwaps, type Negotiation, negotiationsOf } from './due.ts';
@@ -54,6 +55,7 @@ function NegotiationItem({ thread, standing, assets }: Negotiation & { readonly 
       >
         {text(isUrgent ? 'console.threads.accept' : 'console.threads.open')}
       </Link>
+      <WithdrawQuote thread={thread} standing={standing} label={text('deal.withdraw.of', at)} />
     </li>
   );
 }

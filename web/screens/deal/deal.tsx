@@ -22,6 +22,7 @@ import { useNow } from '../../parts/now.ts';
 import { recordText } from '../../parts/record.ts';
 import { Screen } from '../../parts/screen.tsx';
 import { SignedIn } from '../../parts/signed-in.tsx';
+import { WithdrawQuote } from '../../parts/withdraw-quote.tsx';
 import { formatPercent, localTime, secondsOf } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { Acceptance } from './acceptance.tsx';
@@ -140,6 +141,7 @@ function Shown(props: DealProps) {
       <Against reference={reference} quote={quote} isKnown={price.data !== undefined} />
       <OtherSide thread={thread} party={party} />
       <State standing={standing} isWithdrawn={isTakenBack(thread)} />
+      {party === 'maker' && <WithdrawQuote thread={thread} standing={standing} />}
       {standing.is !== 'closed' && standing.is !== 'agreed' && (
         <>
           {standing.is !== 'waits_for_them' && standing.is !== 'price_over' && (

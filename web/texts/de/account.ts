@@ -74,7 +74,7 @@ export const account: Words<typeof english> = {
 
   'export.title': 'Deine Daten',
   'export.what':
-    'Eine JSON-Datei mit allem, was dieser Markt über dein Konto sagt: Logins, Sitzungen, Wallets, Webhooks und ihre Zustellungen, Anfragen und Swaps. Schlüssel stehen ohne ihr Geheimnis darin. Beträge sind in kleinsten Einheiten.',
+    'Eine JSON-Datei mit allem, was dieser Markt über dein Konto sagt: Logins, Sitzungen, Wallets, Webhooks und ihre Zustellungen, Anfragen, deine Angebote und Swaps. Schlüssel stehen ohne ihr Geheimnis darin. Beträge sind in kleinsten Einheiten.',
   'export.go': 'Sammeln und speichern',
   'export.part': 'Liest: {part} ({count})',
   'export.done': 'Gespeichert als {name}, {size} kB.',

@@ -64,6 +64,11 @@ export const deal: Words<typeof english> = {
   'deal.state.price_over.why': 'Warte auf einen neuen Preis oder nenne einen.',
   'deal.holds': 'Der Preis gilt noch',
   'deal.state.withdrawn': 'Der Maker hat seinen Preis zurückgezogen. Ein neuer erscheint hier.',
+  'deal.withdraw': 'Angebot zurückziehen',
+  'deal.withdraw.of': 'Angebot zurückziehen: du gibst {gives}, du bekommst {gets}',
+  'deal.withdraw.done':
+    'Zurückgezogen. Niemand kann es annehmen, bis du für diese Anfrage wieder eines abgibst.',
+  'deal.withdraw.failed': 'Das Angebot wurde nicht zurückgezogen',
   'deal.state.agreed': 'Vereinbart. Der Swap geht von selbst weiter.',
   'deal.unlisted':
     'Der Markt listet einen Coin dieser Verhandlung nicht mehr. Nichts kann vereinbart werden.',

@@ -70,7 +70,7 @@ export const account = {
 
   'export.title': 'Your data',
   'export.what':
-    'One JSON file with all that this market tells of your account: logins, sessions, wallets, webhooks and their deliveries, orders and swaps. Keys are in it without their secrets. Amounts are in base units.',
+    'One JSON file with all that this market tells of your account: logins, sessions, wallets, webhooks and their deliveries, orders, your quotes and swaps. Keys are in it without their secrets. Amounts are in base units.',
   'export.go': 'Collect and save',
   'export.part': 'Reading: {part} ({count})',
   'export.done': 'Saved as {name}, {size} kB.',
