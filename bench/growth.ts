@@ -2,12 +2,12 @@
 // requests leave in tables and indexes, and as many replies as are kept. What is pruned is in it.
 
 import type { Database } from '../server/db/database.ts';
-import { partyLimit } from '../server/edge/budgets.ts';
+import { partyLimit, quotesOfRequest } from '../server/edge/budgets.ts';
 import { mostKeptBytes } from '../server/edge/idempotency/replies.ts';
 import { ask, type Exchange, must, quote, startExchange } from '../server/edge/testing/exchange.ts';
 import { account } from '../server/edge/testing/hands.ts';
 import { bitcoinWallet, evmWallet } from '../server/edge/testing/signers.ts';
-import { mostKeptRefusals, mostMessages } from '../server/market/bounds.ts';
+import { mostKeptRefusals, mostMessages, mostQuotesAtOnce } from '../server/market/bounds.ts';
 import { readSettings } from '../server/settings/config.ts';
 import { agree, deepen, fundLong, give, startWorld } from '../server/settle/testing/world.ts';
 import { atMost, type Row } from './report.ts';
@@ -52,6 +52,7 @@ export async function benchGrowth(): Promise<Row[]> {
         `${aDay / 2} a day; pruned after 1, 7 and 30 days`,
       ),
       await acceptsKept(exchange),
+      await batchesKept(exchange),
       await buildsKept(),
     ];
   } finally {
@@ -79,6 +80,28 @@ async function acceptsKept(exchange: Exchange): Promise<Row> {
   return keptRow('accepts', edge.deps.db, aDay, async (at) => {
     must(await edge.call('POST', `${url}/accept`, { ...asked, headers: namedHeaders(at) }));
   });
+}
+
+/** As many quotes as a request may have, on threads that have as many prices as they remember. */
+async function batchesKept(exchange: Exchange): Promise<Row> {
+  const { edge } = exchange;
+  const [taker, maker] = [await account(edge, bitcoinWallet()), await account(edge, evmWallet())];
+  const rfqIds: string[] = [];
+  for (let at = 0; at < mostQuotesAtOnce; at += 1) {
+    rfqIds.push(must(await ask(exchange, taker.key, 'sell_base')).rfq.id);
+  }
+  const send = async (at: number) => {
+    const quoteAmount = String(10n ** 40n + BigInt(at) * 7_919_000_000_007n ** 2n);
+    const body = { quotes: rfqIds.map((rfqId) => ({ rfqId, quoteAmount })) };
+    const asked = { key: maker.key, body, headers: namedHeaders(at) };
+    const { outcomes } = must(await edge.call('POST', '/v1/quotes', asked));
+    if (outcomes.some(({ threadId }: { threadId?: string }) => threadId === undefined)) {
+      throw new Error(`a quote of many was refused: ${JSON.stringify(outcomes[0])}`);
+    }
+  };
+  for (let at = 1; at <= mostMessages; at += 1) await send(requests + at);
+  const most = (quotesOfRequest * aDay) / mostQuotesAtOnce;
+  return keptRow(`batches of ${mostQuotesAtOnce} quotes`, edge.deps.db, most, send);
 }
 
 /** A funding built again and again. */

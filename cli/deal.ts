@@ -51,32 +51,39 @@ export function sidesOf(
   return givesBase(trade) ? { gives: base, gets: quote } : { gives: quote, gets: base };
 }
 
+type OnChain = { readonly chain: string };
+
 function givesBase({ party, direction }: Pick<OwnTrade, 'party' | 'direction'>): boolean {
   return (direction === 'sell_base') === (party === 'taker');
 }
 
-export function chainsIn(trade: OwnTrade): { readonly gives: string; readonly gets: string } {
+export function chainsIn(
+  trade: Pick<OwnTrade, 'party' | 'direction'> & Readonly<Record<'base' | 'quote', OnChain>>,
+): { readonly gives: string; readonly gets: string } {
   const { base, quote } = trade;
   const [gives, gets] = givesBase(trade) ? [base, quote] : [quote, base];
   return { gives: gives.chain, gets: gets.chain };
 }
 
-/** Nothing is told to the market. Throws what does not fit, and where a node is silent. */
+type Looked = {
+  readonly thread: Thread;
+  readonly price: bigint;
+  readonly assets: ReturnType<typeof ownAssets>;
+  readonly terms: Pick<OwnTrade, 'party' | 'direction' | 'baseAmount'>;
+  /** Where one is paid and refunded; default the own wallets. */
+  readonly destinationOn?: (chain: string) => Destination;
+};
+type Destination = OwnTrade['payTo'];
+
+/**
+ * Nothing is told to the market. Throws what does not fit, and where a node is silent. `own` is
+ * null where wallets are elsewhere.
+ */
 export async function examined(
   session: Session,
   { client, account }: SignedIn,
-  own: Unlocked,
-  {
-    thread,
-    price,
-    assets,
-    terms,
-  }: {
-    readonly thread: Thread;
-    readonly price: bigint;
-    readonly assets: ReturnType<typeof ownAssets>;
-    readonly terms: Pick<OwnTrade, 'party' | 'direction' | 'baseAmount'>;
-  },
+  own: Pick<Unlocked, 'wallet'> | null,
+  { thread, price, assets, terms, destinationOn }: Looked,
 ): Promise<Examined> {
   const chains: Record<string, PartyChain> = {};
   for (const asset of [assets.base, assets.quote]) {
@@ -84,7 +91,7 @@ export async function examined(
     const source = await session.source(chain);
     await source.adapter.heads(AbortSignal.timeout(nodeMs));
     await mustHaveDecimals(session, asset);
-    chains[chain] = { source, wallet: await own.wallet(chain) };
+    chains[chain] = own === null ? { source } : { source, wallet: await own.wallet(chain) };
   }
   const { rfqId, quoteExpiresAt } = thread;
   const priceEndsAt = quoteExpiresAt == null ? null : Date.parse(quoteExpiresAt) / 1_000;
@@ -96,6 +103,7 @@ export async function examined(
     ...{ client, userId: account.userId, rfqId, threadId: thread.id, ...terms },
     ...{ quoteAmount: price, priceEndsAt },
     ...{ base, quote, chains, now: session.now },
+    ...(destinationOn === undefined ? {} : { destinationOn }),
   });
 }
 

@@ -19,6 +19,7 @@ export const runs: Readonly<Record<CommandName, () => Promise<Run>>> = {
   pin: async () => (await setup()).pin,
   market: async () => (await market()).market,
   book: async () => (await market()).book,
+  levels: async () => (await import('./do/levels.ts')).levels,
   feed: async () => (await market()).feed,
   ask: async () => (await trade()).ask,
   cancel: async () => (await trade()).cancel,

@@ -136,6 +136,17 @@ const all = [
     },
   },
   {
+    name: 'levels',
+    about: 'at which prices makers would quote a pair; they bind nobody',
+    args: [{ name: 'BASE' }, { name: 'QUOTE' }],
+    options: {
+      amount: { value: 'AMOUNT', about: 'only those for so much of BASE' },
+      settled: { value: 'N', about: 'only of makers with at least so many settled swaps' },
+      limit: { value: 'N', about: 'at most so many a side; default 10' },
+    },
+    examples: ['parley levels bitcoin ethereum:USDC --amount 0.01'],
+  },
+  {
     name: 'feed',
     about: 'the maker feed: the book, each change, and what becomes of your threads',
     args: [],

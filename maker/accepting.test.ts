@@ -28,10 +28,15 @@ function stage(thread: Thread, price = '400', mostOpen: bigint | null = null) {
   const at = { ms: 1_000_000, thread, mode: 'open' as Mode, price, refuses: null as number | null };
   const parts = partsOf({ at, assets: [btc, { ...sol, mostOpen }] });
   const { promises, deals } = parts;
+  /** Besides it, and until when a question about one thread has no answer. */
+  const more = { threads: [] as Thread[], answers: Promise.resolve() };
   const client = {
-    thread: async () => at.thread,
+    thread: async () => {
+      await more.answers;
+      return at.thread;
+    },
     swaps: async () => ({ swaps: [{ id: 's', threadId: 'thread', status: 'agreed' }] }),
-    quotes: async () => ({ threads: [at.thread], nextCursor: null }),
+    quotes: async () => ({ threads: [at.thread, ...more.threads], nextCursor: null }),
     propose: async (_: string, amount: string) => {
       heard.push(`propose ${amount}`);
       if (at.refuses !== null) {
@@ -67,9 +72,10 @@ function stage(thread: Thread, price = '400', mostOpen: bigint | null = null) {
   });
   const look = async () => {
     await accepting.look();
+    await new Promise(setImmediate);
     return heard.splice(0);
   };
-  return { at, accepting, heard, look, ...parts };
+  return { at, accepting, heard, look, more, ...parts };
 }
 
 test('a proposal that is good enough is named as the own price, another is answered with it', async () => {
@@ -180,4 +186,21 @@ test('an answer that the market refuses promises nothing; one without an answer 
     assert.equal(promises.quotes.has('rfq'), isPromised);
     assert.ok(!turns.isTaken('rfq'));
   }
+});
+
+test('an acceptance that has no answer yet is said once, and holds up no other thread', async () => {
+  const { deals, look, more } = stage(threadAt('3960000000', { takerAccepted: true }));
+  const { promise, resolve } = Promise.withResolvers<void>();
+  more.answers = promise;
+  const rfq = { ...threadAt('1').rfq, id: 'other' } as Thread['rfq'];
+  const asks = { id: 'other', rfqId: 'other', rfq, proposedBy: 'taker' } as const;
+  more.threads = [threadAt('3960000000', asks)];
+  assert.deepEqual(await look(), ['propose 3960000000']);
+  const [accepted] = [...deals.values()];
+  more.threads = [];
+  assert.deepEqual(await look(), []);
+  assert.equal(deals.get('thread'), accepted, 'it is kept once');
+  resolve();
+  await look();
+  assert.deepEqual(deals.size, 1);
 });

@@ -1,5 +1,6 @@
 // The maker's side of its threads: what a taker has accepted is accepted where the guard, the caps
-// and the inventory of now allow it, and what a taker proposes is answered. One at a time.
+// and the inventory of now allow it, and what a taker proposes is answered. Decided one at a time;
+// said side by side, so that a market or a chain that is slow for one swap holds up no other.
 
 import type { Millis } from '../core/nominal.ts';
 import { accept } from '../sdk/agree.ts';
@@ -68,6 +69,8 @@ export function createAccepting(input: AcceptingInput) {
   const told = createMemory<string>();
   const answers = createMemory<number>();
   const resting = createMemory<Millis>();
+  /** Threads whose acceptance is being said: all of them are promised, so there are few. */
+  const saying = new Set<string>();
 
   const refuse = async (
     { id, rfqId, quoteAmount }: Thread,
@@ -107,12 +110,27 @@ export function createAccepting(input: AcceptingInput) {
       ...{ swapId: null, end: null, endedAt: null },
     };
     promises.dealt(deal, verdict.takes);
+    saying.add(threadId);
     // Whatever becomes of this process, the next one asks what came of it.
-    await journal.keep(deal);
+    await journal.keep(deal).catch((error: unknown) => {
+      saying.delete(threadId);
+      throw error;
+    });
     log.info('accepting', { threadId, rfqId: rfq.id, pair: deal.pair, ...terms });
-    const isRefused = await say(input, thread, match);
-    if (isRefused) resting.set(threadId, now() + refusedRestMs);
-    await follow(deal, isRefused);
+    void conclude(thread, match, deal);
+  };
+
+  const conclude = async (thread: Thread, match: Match<PairConfig>, deal: Deal) => {
+    const { id: threadId } = thread;
+    try {
+      const isRefused = await say(input, thread, match);
+      if (isRefused) resting.set(threadId, now() + refusedRestMs);
+      await follow(deal, isRefused);
+    } catch (error) {
+      if (!signal.aborted) failed(threadId, error);
+    } finally {
+      saying.delete(threadId);
+    }
   };
 
   /** Looks whether the swap is there, and begins to settle it. */
@@ -179,6 +197,7 @@ export function createAccepting(input: AcceptingInput) {
 
   const look = async (thread: Thread) => {
     if (thread.status !== 'open' || thread.makerId !== userId) return;
+    if (saying.has(thread.id)) return;
     const match = matchOf(thread.rfq, pairs, idOf);
     const begun = promises.open.get(thread.id)?.deal;
     if (match === null || (begun !== undefined && begun.swapId !== null)) return;
@@ -200,10 +219,13 @@ export function createAccepting(input: AcceptingInput) {
       await look(thread);
     } catch (error) {
       signal.throwIfAborted();
-      metrics.failures.inc({ what: 'thread' });
-      const facts = { threadId: thread.id, code: codeOf(error), error: messageOf(error) };
-      log.warn('thread_failed', facts);
+      failed(thread.id, error);
     }
+  };
+
+  const failed = (threadId: string, error: unknown) => {
+    metrics.failures.inc({ what: 'thread' });
+    log.warn('thread_failed', { threadId, code: codeOf(error), error: messageOf(error) });
   };
 
   const again = (threadId: string) => {
@@ -255,7 +277,7 @@ export function createAccepting(input: AcceptingInput) {
     followUp: () =>
       alone(async () => {
         for (const { deal } of [...promises.open.values()]) {
-          if (deal.swapId !== null) continue;
+          if (deal.swapId !== null || saying.has(deal.threadId)) continue;
           await follow(deal).catch(async (error: unknown) => {
             signal.throwIfAborted();
             log.warn('follow_failed', { threadId: deal.threadId, error: messageOf(error) });

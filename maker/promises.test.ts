@@ -17,7 +17,7 @@ const asset = (name: string, chain: string, token: string | null): AssetConfig =
 const [usd, trx] = [asset('usd', 'evm', '0xd'), asset('trx', 'tron', null)];
 const pair: PairConfig = {
   ...{ name: 'usd/trx', base: usd, quote: trx, least: 1n, most: 10n ** 9n, price: ['p'] },
-  ...{ spreadBps: 0n, slipBps: 0n, gives: ['base', 'quote'] },
+  ...{ spreadBps: 0n, slipBps: 0n, gives: ['base', 'quote'], levels: [] },
 };
 const now = 10 * 86_400;
 const deal = (threadId: string, agoSeconds: number, end: End | null): Deal => ({
@@ -34,6 +34,7 @@ const deal = (threadId: string, agoSeconds: number, end: End | null): Deal => ({
 const costs = { fund: 30n, claim: 20n, refund: 10n, deposit: 0n, settlesFromAmount: false };
 const limits: Limits = {
   ...{
+    levelSeconds: 60,
     mostSwaps: 2,
     mostSwapsATaker: 1,
     mostQuotes: 9,

@@ -13,6 +13,7 @@ import { closeChains, openChains } from './chains.ts';
 import type { Config } from './config/config.ts';
 import { watchSwitch } from './control.ts';
 import { openJournal } from './journal.ts';
+import { createLevels } from './levels.ts';
 import { type Log, openLog } from './log.ts';
 import { createMetrics, type Metrics, serveMetrics } from './metrics.ts';
 import { openPrices } from './prices/sources.ts';
@@ -157,6 +158,10 @@ async function trade(desk: Desk): Promise<never> {
     ...{ ...common, client: session.once, feed: () => link.feed },
     idOf: (name) => assets.get(name)?.id,
   });
+  const levels = createLevels({
+    ...{ ...common, client: session.once, feed: () => link.feed },
+    idOf: (name) => assets.get(name)?.id,
+  });
   const open = () => {
     link.feed?.close();
     const heard = (event: FeedEvent) => {
@@ -172,9 +177,11 @@ async function trade(desk: Desk): Promise<never> {
   undo.push(() => link.feed?.close());
   // Nobody would accept here.
   undo.push(() => quoting.withdraw());
+  undo.push(() => levels.withdraw());
   moved.look = () => quoting.look();
   every('balances', limits.balanceSeconds * 1_000, () => stock.read());
   every('book', bookMs, async () => quoting.look());
+  every('levels', bookMs, () => levels.look());
   every('threads', limits.pollMs, async () => {
     await accepting.look();
     await accepting.followUp();

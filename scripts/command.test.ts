@@ -80,6 +80,7 @@ const wrong: Readonly<Record<string, readonly (readonly [args: string[], named: 
   check: [[['core'], /core/]],
   watchtower: [[['here'], /"here"/]],
   web: [[['here'], /"?here"?/]],
+  mcp: [[['--here'], /--here/]],
 };
 /** One runs whatever program it is given, the other is `check` with an argument. */
 const without = ['node', 'format'];
@@ -134,7 +135,7 @@ test('what is not understood is 2 and named in the first line; --help is 0', asy
     async () => {
       const { code, out, err } = await speak(name, ['--help']);
       assert.deepEqual([code, err], [0, ''], name);
-      assert.match(out, /^usage: (?:npm|parley) /, name);
+      assert.match(out, /^usage: (?:npm|parley|parley-mcp) /, name);
     },
     ...[...cases, [['--quickly'], /--quickly/] as const].map(([args, named]) => async () => {
       const { code, out, err } = await speak(name, args);
@@ -142,7 +143,7 @@ test('what is not understood is 2 and named in the first line; --help is 0', asy
       assert.deepEqual([code, out], [2, ''], which);
       const [first = '', second = ''] = err.split('\n');
       assert.match(first, named, which);
-      assert.match(second, /^usage: (?:npm|parley) /, which);
+      assert.match(second, /^usage: (?:npm|parley|parley-mcp) /, which);
     }),
   ]);
   const lane = async () => {

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Family, families } from '../core/families.ts';
-import { type DevnetStatus, devnetClient } from '../devnet/client.ts';
+import { type DevnetClient, type DevnetStatus, devnetClient } from '../devnet/client.ts';
 import { openChains } from '../maker/chains.ts';
 import { parseConfig } from '../maker/config/config.ts';
 import { balanceOf } from '../sdk/balance.ts';
@@ -29,10 +29,12 @@ const prices: Readonly<Record<string, string>> = {
   SOL: '160',
 };
 const coinDecimals: Readonly<Record<Family, number>> = { bitcoin: 8, evm: 18, tron: 6, solana: 9 };
-/** In whole coins. Bitcoin in several, so that swaps are funded side by side. */
-const gifts: Readonly<
+/** In whole coins. */
+export type Gifts = Readonly<
   Record<Family | 'token', { readonly coins: bigint; readonly times: number }>
-> = {
+>;
+/** Bitcoin in several, so that swaps are funded side by side. */
+export const usualGifts: Gifts = {
   bitcoin: { coins: 1n, times: 10 },
   evm: { coins: 100n, times: 1 },
   tron: { coins: 500_000n, times: 1 },
@@ -41,6 +43,8 @@ const gifts: Readonly<
 };
 /** In dollars. */
 const [leastDollars, mostDollars] = [5, 20_000];
+/** The market takes levels of an account on so many. */
+const mostLevelPairs = 100;
 const spreadBps = 50;
 const clockMs = 1_000;
 
@@ -59,6 +63,7 @@ export async function prepareDevMaker(
   { url, dev }: Stage,
   folder: string,
   metricsPort: number | null = null,
+  gifts: Gifts = usualGifts,
 ): Promise<DevMaker> {
   const client = devnetClient(dev);
   const { chains, clockOffsetSeconds } = await client.status();
@@ -72,14 +77,19 @@ export async function prepareDevMaker(
   const file = join(folder, 'maker.toml');
   const text = settings(url, await brandOf(url), chains, assets, metricsPort);
   await writeFile(file, text, { mode: 0o600 });
-  await fill(file, assets, dev);
+  await fill(file, assets, dev, gifts);
+  return { file, now: devClock(client, clockOffsetSeconds) };
+}
+
+/** Milliseconds; follows the dev network's clock, which may be moved. */
+export function devClock(client: DevnetClient, clockOffsetSeconds: number): () => number {
   let offsetMs = clockOffsetSeconds * 1_000;
   const follow = async () => {
     const now = await client.chains(AbortSignal.timeout(clockMs * 5)).catch(() => null);
     if (now !== null) offsetMs = now.clockOffsetSeconds * 1_000;
   };
   setInterval(() => void follow(), clockMs).unref();
-  return { file, now: () => Date.now() + offsetMs };
+  return () => Date.now() + offsetMs;
 }
 
 function ifThere(error: NodeJS.ErrnoException): void {
@@ -100,7 +110,12 @@ function assetsOf({ chain, family, native, tokens = [] }: Served): DevAsset[] {
 }
 
 /** Where half of a gift is not there any more. */
-async function fill(file: string, assets: readonly DevAsset[], dev: string): Promise<void> {
+async function fill(
+  file: string,
+  assets: readonly DevAsset[],
+  dev: string,
+  gifts: Gifts,
+): Promise<void> {
   const client = devnetClient(dev);
   const { chains: configs } = parseConfig(await readFile(file, 'utf8'), file);
   const own = await openChains(configs, () => Math.floor(Date.now() / 1_000));
@@ -139,7 +154,7 @@ function settings(
     ...(metricsPort === null ? [] : [`metrics_port = ${metricsPort}`]),
     `[market]\nurl = ${q(url)}\nlogin = ${q(login)}`,
     `product_name = ${q(productName)}\nshort_name = ${q(shortName)}`,
-    '[limits]\nbalance_seconds = 5\nbatch_seconds = 0',
+    '[limits]\nbalance_seconds = 5\nbatch_seconds = 0\nlevel_seconds = 600',
     ...chains.map(chainLines),
     ...assets.map(({ name, chain, token, decimals }) => {
       const lines = [`[assets.${name}]`, `chain = ${q(chain)}`, `decimals = ${decimals}`];
@@ -148,12 +163,13 @@ function settings(
     ...Object.entries({ ...prices, dollar: '1' }).map(
       ([name, value]) => `[prices.${name.toLowerCase()}]\ntype = "fixed"\nvalue = ${q(value)}`,
     ),
-    ...pairs.map(({ base, quote }) => {
+    ...pairs.map(({ base, quote }, at) => {
       const size = (dollars: number) =>
         (dollars / base.dollars).toFixed(Math.min(6, base.decimals));
       return [
         `[[pairs]]\nbase = ${q(base.name)}\nquote = ${q(quote.name)}`,
         `least = "${size(leastDollars)}"\nmost = "${size(mostDollars)}"`,
+        ...(at < mostLevelPairs ? [`levels = ["${size(mostDollars / 10)}"]`] : []),
         `spread_bps = ${spreadBps}\nprice = "${base.source} / ${quote.source}"`,
       ].join('\n');
     }),

@@ -27,7 +27,7 @@ export type Packed = {
 
 /** Rooms with a `package.json` of their own, and what each package has as its README. */
 export const packages = {
-  ...{ sdk: 'sdk/README.md', maker: 'docs/maker.md', cli: 'docs/cli.md' },
+  ...{ sdk: 'sdk/README.md', maker: 'docs/maker.md', cli: 'docs/cli.md', mcp: 'docs/mcp.md' },
 } as const;
 export type PackageRoom = keyof typeof packages;
 

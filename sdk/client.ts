@@ -14,6 +14,7 @@ import type {
   Asset,
   Built,
   CreateRfq,
+  Level,
   ListedWebhook,
   ListingAnswer,
   MarketRules,
@@ -24,6 +25,8 @@ import type {
   PairPrice,
   Proof,
   ProvenWallet,
+  PublishedLevels,
+  PublishLevels,
   QuoteOutcome,
   Rfq,
   ScheduledRefunds,
@@ -58,6 +61,14 @@ type PairQuery = PricedPair & {
   baseAmount?: string;
   quoteAmount?: string;
 };
+type LevelQuery = PricedPair & {
+  direction: Direction;
+  /** Only levels for so much of the base. */
+  baseAmount?: string;
+  /** Only of makers with at least so many settled swaps. */
+  minSettled?: number;
+  makerId?: string;
+};
 /** How long a price holds, from its receipt; left out: as long as the RFQ. 5 to 604 800. */
 type Lifetime = { readonly validForSeconds?: number };
 /** `unlessAccepted`: refused while the taker's acceptance of the price before stands. */
@@ -75,6 +86,7 @@ export function parleyClient(options: HttpOptions) {
     productName: options.productName ?? defaultProductName,
     ...identity(ask),
     ...market(ask),
+    ...levels(ask),
     ...settlement(ask),
     ...webhooks(ask),
   };
@@ -136,6 +148,8 @@ function market({ get, post }: Asking) {
         get<Pair>('/market/pairs', how, { query, base: '' }),
       pairPrice: (query: PricedPair, how: CallOptions = {}) =>
         get<PairPrice>('/market/pairs/price', how, { query, base: '' }),
+      levels: (query: PageOptions & LevelQuery, how: CallOptions = {}) =>
+        get<Page<'levels', Level>>('/market/levels', how, { query, base: '' }),
     },
     /** Of the other side of a thread of yours. */
     recordOf: (threadId: string, how: CallOptions = {}) =>
@@ -177,6 +191,19 @@ function market({ get, post }: Asking) {
     /** Commits. The initiator passes `hashlock`. With `rules` the market refuses others. */
     accept: (id: string, body: Acceptance, how: CallOptions = {}) =>
       post<{ thread: Thread; swap?: Swap }>(`${threadAt(id)}/accept`, how, { body }),
+  };
+}
+
+function levels({ get, post }: Asking) {
+  return {
+    /** Prices at which makers would quote, best first. They promise nothing: ask for quotes. */
+    levels: (query: PageOptions & LevelQuery, how: CallOptions = {}) =>
+      get<Page<'levels', Level>>('/levels', how, { query }),
+    /** A maker's, in place of those before; an empty list withdraws them. */
+    publishLevels: (body: PublishLevels, how: CallOptions = {}) =>
+      post<PublishedLevels>('/levels', how, { body }),
+    /** All of yours, of every pair. */
+    withdrawLevels: (how: CallOptions = {}) => post<{ withdrawn: number }>('/levels/withdraw', how),
   };
 }
 

@@ -4,11 +4,12 @@ import { sleep } from '../chains/nodes/turn.ts';
 import { withResolvers } from '../core/engines.ts';
 import { type ParleyClient, parleyClient } from './client.ts';
 import { type Book, type BookChange, createBook } from './feed/book.ts';
+import { createLevels } from './feed/levels.ts';
 import { createLink, type Link, type LinkState, type ServerFrame } from './feed/link.ts';
 import { createOwn } from './feed/own.ts';
 import { createQuotes, type Quoted } from './feed/quotes.ts';
 import type { HttpOptions } from './http.ts';
-import type { FeedEvent, Page, Rfq } from './types.ts';
+import type { FeedEvent, Page, PublishedLevels, PublishLevels, Rfq } from './types.ts';
 
 export type { BookChange } from './feed/book.ts';
 export type { Quoted } from './feed/quotes.ts';
@@ -29,7 +30,7 @@ export type MakerFeedOptions = HttpOptions & {
   readonly sinceEvent?: number;
   /** What was before is not told: at the beginning, or when too much was missed. Read `quotes`. */
   readonly onGap?: () => void;
-  /** Your open quotes are withdrawn when you were gone for so many seconds, 5 to 60. */
+  /** Your open quotes and levels are withdrawn when you were gone for so many seconds, 5 to 60. */
   readonly cancelOnDisconnect?: number;
   /** What was refused and is no answer to a quote, lost connections, why it was given up. */
   readonly onError?: (sentence: string) => void;
@@ -61,6 +62,11 @@ export type MakerFeed = {
    * another price.
    */
   quote(rfqId: string, quoteAmount: string | bigint, how?: QuoteHow): Promise<Quoted>;
+  /**
+   * In place of your levels of the pair; none withdraws them. Sent once, and only while there is a
+   * connection. Rejects with a QuoteError.
+   */
+  publishLevels(levels: PublishLevels): Promise<PublishedLevels>;
   /**
    * Of this feed, from now on; null = your quotes stay when you go. Resolves when the market has
    * stored it; rejects where the feed is closed before.
@@ -104,6 +110,7 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
   };
 
   const quotes = createQuotes((frame) => link.send(frame));
+  const levels = createLevels((frame) => link.send(frame));
   const own = createOwn(options, (frame) => link.send(frame));
   const link: Link = createLink({
     url: `${options.baseUrl.replace(/^http/, 'ws').replace(/\/$/, '')}/v1/ws`,
@@ -115,11 +122,13 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
       own.take(frame);
       tell(book.take(frame));
       if (frame.type === 'snapshot') begin(frame);
-      if (!quotes.take(frame) && frame.type === 'error') onError(frame.error);
+      const isAnswer = quotes.take(frame) || levels.take(frame);
+      if (!isAnswer && frame.type === 'error') onError(frame.error);
     },
     changed: (next) => {
       if (next === 'live') quotes.connected();
       if (next === 'live') own.connected();
+      else levels.lost();
       if (next !== 'live') move(next);
       else if (whole) live();
     },
@@ -127,6 +136,7 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
     ended: (sentence) => {
       clearInterval(renewing);
       quotes.end();
+      levels.end();
       own.end();
       stop.abort();
       first.reject(new Error(sentence));
@@ -185,11 +195,13 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
         idempotencyKey: how.idempotencyKey ?? crypto.randomUUID(),
         goodForMs,
       }),
+    publishLevels: levels.publish,
     cancelOnDisconnect: own.cancelOnDisconnect,
     close: () => {
       clearInterval(renewing);
       stop.abort();
       quotes.end();
+      levels.end();
       own.end();
       link.close();
       first.reject(new Error('the feed was closed'));

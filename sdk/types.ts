@@ -264,6 +264,48 @@ export type PairPrice = {
   windowSeconds: number;
 };
 
+/** One of a maker's prices for a pair, as it publishes it. */
+export type WantedLevel = {
+  /** What the taker does: `sell_base` is the maker's bid, `buy_base` its ask. */
+  direction: Direction;
+  /** For RFQs of up to so many base units. */
+  baseAmount: string;
+  /** For all of `baseAmount`: their quotient is the price. */
+  quoteAmount: string;
+  leastBaseAmount?: string;
+  /** 10 to 3 600, from the market's receipt. */
+  validForSeconds: number;
+};
+
+/** All levels of yours on a pair, 20 at most, in place of those before. */
+export type PublishLevels = {
+  baseAssetId: string;
+  quoteAssetId: string;
+  levels: readonly WantedLevel[];
+};
+
+/** `endsAt`: when the first of them ends; null of none. */
+export type PublishedLevels = {
+  baseAssetId: string;
+  quoteAssetId: string;
+  published: number;
+  endsAt: string | null;
+};
+
+/** A price at which a maker would quote. It promises nothing. */
+export type Level = {
+  makerId: string;
+  makerStanding: Standing | null;
+  direction: Direction;
+  baseAssetId: string;
+  quoteAssetId: string;
+  baseAmount: string;
+  quoteAmount: string;
+  leastBaseAmount: string | null;
+  publishedAt: string;
+  expiresAt: string;
+};
+
 /** `agreed` and `settled` count a counterparty once a day, the others every swap. */
 export type StandingCounts = {
   agreed: number;

@@ -21,6 +21,7 @@ type Manifest = {
   readonly dependencies: Readonly<Record<string, string>>;
   readonly scripts?: object;
 };
+type Failed = { readonly code: number; readonly stdout: string; readonly stderr: string };
 let dir: string;
 let made: Packed;
 let manifest: Manifest;
@@ -144,6 +145,13 @@ test('the maker starts from its own package in an empty folder, and names what i
     assert.match(stderr, /market\.login: is missing/);
     return code === 2;
   });
+  for (const { path } of otherNodes().filter((each) => each.version.startsWith('v20.'))) {
+    const old = run(path, [bin, 'maker.toml'], { cwd: folder, env });
+    await assert.rejects(old, ({ code, stderr }: { code: number; stderr: string }) => {
+      assert.match(stderr, /^parley-maker needs Node 22\.12 or later, and this is Node 20\./);
+      return code === 1;
+    });
+  }
 });
 
 test('the command line runs from its own package in an empty folder, on each Node', async () => {
@@ -164,6 +172,30 @@ test('the command line runs from its own package in an empty folder, on each Nod
     const asked = run(path, [bin, 'settle'], options);
     await assert.rejects(asked, ({ code, stderr: said }: { code: number; stderr: string }) => {
       assert.match(said, /there is no profile: make one with "parley init"/);
+      return code === 7;
+    });
+  }
+});
+
+test('the MCP server answers its client from its own package in an empty folder, on each Node', async () => {
+  const folder = join(dir, 'mcp');
+  const { file, files } = await packed('mcp', folder);
+  await installOffline(file, folder, 'mcp');
+  assert.deepEqual(
+    files.filter((each) => /test|^(?:server|devnet|scripts)\//.test(each)),
+    [],
+  );
+  const { NODE_OPTIONS: _, ...env } = process.env;
+  const bin = 'node_modules/@parley/mcp/mcp/bin.js';
+  for (const path of [process.execPath, ...otherNodes().map((each) => each.path)]) {
+    const options = { cwd: folder, env: { ...env, HOME: folder } };
+    const { stdout, stderr } = await run(path, [bin, '--help'], options);
+    assert.match(stdout, /^usage: parley-mcp/);
+    assert.equal(stderr, '', path);
+    const asked = run(path, [bin, '--read-only'], options);
+    await assert.rejects(asked, ({ code, stdout: out, stderr: said }: Failed) => {
+      assert.match(said, /there is no profile: make one with "parley init"/);
+      assert.equal(out, '', 'standard output is the protocol’s');
       return code === 7;
     });
   }

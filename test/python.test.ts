@@ -1,8 +1,9 @@
-// The Python package, as its wheel in an empty folder: its types, and its tests against a market.
+// The Python package, as its wheel in an empty folder: its types, those of the programs that the
+// API description shows, and its tests against a market.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -14,13 +15,30 @@ const run = promisify(execFile);
 const found = findPython();
 const opened = found === null ? null : sharedWeb();
 
+const docs = join(import.meta.dirname, '../docs');
+
+type Sample = { readonly lang: string; readonly source: string };
+type Described = Record<string, { operationId: string; 'x-codeSamples'?: readonly Sample[] }>;
+
+/** The programs that the API description shows, a module each. */
+async function writeSnippets(folder: string): Promise<void> {
+  const text = await readFile(join(docs, 'openapi.json'), 'utf8');
+  const { paths } = JSON.parse(text) as { paths: Record<string, Described> };
+  await mkdir(join(folder, 'snippets'));
+  const operations = Object.values(paths).flatMap((of) => Object.values(of));
+  for (const { operationId, 'x-codeSamples': samples = [] } of operations) {
+    const { source } = samples.find(({ lang }) => lang === 'python') ?? assert.fail(operationId);
+    await writeFile(join(folder, 'snippets', `${operationId}.py`), source);
+  }
+}
+
 /** With only the wheel and its tests; fails with what was said. */
 async function place(t: TestContext, python: string) {
   const dir = await mkdtemp(join(tmpdir(), 'parley-python-'));
   t.after(() => rm(dir, { recursive: true, force: true }));
   const [installed, web] = await Promise.all([installWheel(python, dir), opened?.()]);
   const { url, dev } = web?.market.ready ?? assert.fail('no market');
-  const docs = join(import.meta.dirname, '../docs');
+  await writeSnippets(installed.folder);
   const of = { PARLEY_URL: url, PARLEY_DEV: dev ?? '', PARLEY_DOCS: docs };
   const env = { ...process.env, ...of, PYTHONDONTWRITEBYTECODE: '1' };
   const options = { cwd: installed.folder, env, maxBuffer: 16 * 1024 * 1024 };
@@ -40,9 +58,7 @@ test('the wheel has strict types, and keeps its promises against a live market',
     return;
   }
   const python = await place(t, found);
-  assert.match(
-    await python('-m', 'mypy', '--cache-dir=/dev/null', '-p', 'parley', '-p', 'tests'),
-    /^Success/m,
-  );
+  const packages = ['parley', 'tests', 'snippets'].flatMap((each) => ['-p', each]);
+  assert.match(await python('-m', 'mypy', '--cache-dir=/dev/null', ...packages), /^Success/m);
   assert.match(await python('-m', 'pytest'), /\d+ passed/);
 });

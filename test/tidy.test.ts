@@ -13,7 +13,16 @@ const limits = { fileLines: 500, functionLines: 70, columns: 100 } as const;
 
 const parts = ['core', 'chains', 'contracts', 'host'];
 const product = [...parts, 'sdk', 'devnet', 'server'];
-const everything = [...product, 'web', 'cli', 'maker', 'simulators', 'watchtower', 'scripts'];
+const everything = [
+  ...product,
+  'web',
+  'cli',
+  'maker',
+  'mcp',
+  'simulators',
+  'watchtower',
+  'scripts',
+];
 /** What each folder at the root may import from, itself always included. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   host: [],
@@ -23,6 +32,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   sdk: parts,
   web: ['core', 'sdk'],
   cli: ['sdk'],
+  mcp: ['core', 'cli', 'sdk'],
   maker: ['core', 'sdk'],
   watchtower: ['core', 'chains', 'host'],
   server: [...parts, 'watchtower'],

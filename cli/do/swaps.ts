@@ -74,7 +74,8 @@ type DueSwaps = {
   readonly unread: number;
 };
 
-async function dueSwaps(
+/** Those that are open, or those `wanted`. Throws Failure `unknown_swap`. */
+export async function dueSwaps(
   cli: Cli,
   session: Session,
   store: Kept,
@@ -179,7 +180,11 @@ type Funding = {
   readonly record: SwapRecord | null;
 };
 
-async function fundingWords(session: Session, own: Unlocked, { swapId, trade, record }: Funding) {
+export async function fundingWords(
+  session: Session,
+  own: Unlocked,
+  { swapId, trade, record }: Funding,
+) {
   const { gives, gets } = chainsIn(trade);
   const [from, to] = [await own.wallet(gives), await own.wallet(gets)];
   const lines = [
@@ -208,12 +213,10 @@ export const refund: Run = (cli, { args: [id = ''], has }) =>
       const plan = [`${id}: ${wordsOf(session, swap.trade)}`, ...refundWords(session, record)];
       // Whoever gave it up before is not asked again.
       if (!swap.withoutMarket) await mustConfirm(cli, plan, 'Give it up?');
-      await writePrivate(join(givenUpFolder(session), `${id}.json`), '{}\n');
+      await giveUp(session, id);
       if (record === null) {
         // Nothing is kept of it, so nothing of it was ever signed.
-        const outcome = { swapId: id, end: 'nothing', status: 'given up', at: session.now() };
-        const file = join(session.places.ended, `${id}.json`);
-        await writePrivate(file, `${JSON.stringify(outcome)}\n`);
+        const outcome = await endUnfunded(session, id);
         answer(cli, outcome, `${id}  given up before anything moved`);
         return statuses.not_received;
       }
@@ -221,7 +224,7 @@ export const refund: Run = (cli, { args: [id = ''], has }) =>
     });
   });
 
-function refundWords(session: Session, record: SwapRecord | null): string[] {
+export function refundWords(session: Session, record: SwapRecord | null): string[] {
   if (record === null) return ['nothing of it was funded: nothing will be'];
   const { trade, swap } = record;
   const from = deadlineOf(swap.deadlines.refundAt[givenLeg(trade.party)], session.now());
@@ -320,6 +323,19 @@ function wholeOf(session: Session, { swapId, what, is, role, legs, deadlines }: 
 }
 
 const givenUpFolder = ({ places }: Session) => join(places.data, 'given-up');
+
+/** Of one that nothing is kept of. */
+export async function endUnfunded(session: Session, swapId: string) {
+  const outcome = { swapId, end: 'nothing', status: 'given up', at: session.now() } as const;
+  const file = join(session.places.ended, `${swapId}.json`);
+  await writePrivate(file, `${JSON.stringify(outcome)}\n`);
+  return outcome;
+}
+
+/** On disk when it resolves: nothing of it is funded any more. */
+export async function giveUp(session: Session, swapId: string): Promise<void> {
+  await writePrivate(join(givenUpFolder(session), `${swapId}.json`), '{}\n');
+}
 
 async function namesIn(folder: string): Promise<string[]> {
   await mkdir(folder, { recursive: true, mode: 0o700 });

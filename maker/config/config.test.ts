@@ -90,6 +90,18 @@ for (const [what, from, to, fault] of [
   ['a pair without a source', 'price = "btc-usd"', 'price = "eth-usd"', /price: "eth-usd" is none/],
   ['sizes the wrong way', 'least = "0.001"', 'least = "0.5"', /least: must be above 0/],
   [
+    'a level of no size',
+    'spread_bps = 30',
+    'spread_bps = 30\nlevels = ["0.3"]',
+    /levels: must be within/,
+  ],
+  [
+    'levels that are no list',
+    'spread_bps = 30',
+    'spread_bps = 30\nlevels = "0.1"',
+    /levels: must be a list/,
+  ],
+  [
     'a spread too wide',
     'spread_bps = 30',
     'spread_bps = 6000',

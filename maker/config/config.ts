@@ -21,6 +21,8 @@ export type AssetConfig = AssetRule & {
 export type PairConfig = PairRule & {
   /** One source, or two whose ratio is the price. */
   readonly price: readonly [string] | readonly [string, string];
+  /** Sizes whose prices are published, of base; none: nothing is. */
+  readonly levels: readonly BaseUnits[];
 };
 
 export type Limits = {
@@ -29,6 +31,7 @@ export type Limits = {
   readonly mostQuotes: number;
   readonly mostQuotesATaker: number;
   readonly quoteSeconds: number;
+  readonly levelSeconds: number;
   readonly quotesAMinute: number;
   /** Of those that carry quotes. */
   readonly requestsAMinute: number;
@@ -61,6 +64,8 @@ export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
+/** Each side has one of every size: the market takes 20 of a pair, and 100 pairs of an account. */
+const [mostLevels, mostLevelPairs] = [10, 100];
 const most = { chains: 20, assets: 200, prices: 200, pairs: 500 } as const;
 const port = { least: 1, most: 65_535 } as const;
 const nameForm = /^[a-z\d][a-z\d-]{0,39}$/;
@@ -105,6 +110,10 @@ function read(top: Fields, folder: string, faults: Faults): Config {
     pairs: pairs.filter((each) => each !== null),
     limits: limitsOf(top.part('limits')),
   };
+  const leveled = config.pairs.filter(({ levels }) => levels.length > 0).length;
+  if (leveled > mostLevelPairs) {
+    top.fault('pairs', `${leveled} have levels: the market takes those of ${mostLevelPairs}`);
+  }
   if (!top.has('pairs')) top.fault('pairs', 'are missing: [[pairs]] names what is traded');
   unique(config, faults);
   top.end();
@@ -190,11 +199,28 @@ function pairConfig(
   if (least !== null && largest !== null && !(least > 0n && least <= largest)) {
     fields.fault('least', 'must be above 0 and at most `most`');
   }
+  const bounds = { least: least ?? 1n, most: largest ?? 1n };
   return {
     ...{ name: `${base.name}/${quote.name}`, base, quote, price, gives: sides[side] },
-    ...{ least: least ?? 1n, most: largest ?? 1n },
+    ...{ ...bounds, levels: levelsOf(fields, base.decimals, bounds) },
     ...{ spreadBps: BigInt(spread), slipBps: BigInt(slip) },
   };
+}
+
+function levelsOf(
+  fields: Fields,
+  decimals: number,
+  { least, most: largest }: { readonly least: BaseUnits; readonly most: BaseUnits },
+): readonly BaseUnits[] {
+  const sizes = fields.parsed('levels', (given) => {
+    if (!Array.isArray(given) || given.length > mostLevels) {
+      throw new Error(`must be a list of at most ${mostLevels} sizes`);
+    }
+    return given.map((each) => amountOf(each, decimals));
+  });
+  const outside = (sizes ?? []).some((size) => size < least || size > largest);
+  if (outside) fields.fault('levels', 'must be within `least` and `most`');
+  return [...new Set(sizes ?? [])];
 }
 
 function unique({ assets, pairs }: Pick<Config, 'assets' | 'pairs'>, faults: Faults): void {
@@ -218,6 +244,7 @@ function limitsOf(fields: Fields): Limits {
     mostQuotes: fields.whole('most_quotes', { least: 1, most: 1_000 }, 100),
     mostQuotesATaker: fields.whole('most_quotes_a_taker', { least: 1, most: 1_000 }, 10),
     quoteSeconds: fields.whole('quote_seconds', { least: 10, most: 3_600 }, 90),
+    levelSeconds: fields.whole('level_seconds', { least: 10, most: 3_600 }, 60),
     quotesAMinute: fields.whole('quotes_a_minute', { least: 1, most: 30_000 }, 1_500),
     requestsAMinute: fields.whole('requests_a_minute', { least: 1, most: 3_000 }, 150),
     balanceSeconds: fields.whole('balance_seconds', { least: 1, most: 120 }, 30),

@@ -23,6 +23,7 @@ test('a step too far is believed once it has stood, and quotes nothing meanwhile
   assert.match(fault ?? '', /moved by 12000 basis points at once/);
   assert.equal(priceOf(state, 2_000, 30_000), null);
   ({ state, fault } = read(state, ...at('51', 1_999 + stepStandsMs), free));
+  assert.match(fault ?? '', /moved by 12000 basis points/, 'one fault while it stands');
   assert.equal(priceOf(state, 1_999 + stepStandsMs, 30_000), null);
   ({ state, fault } = read(state, ...at('51', 2_000 + stepStandsMs), free));
   assert.equal(approximate(priceOf(state, 2_000 + stepStandsMs, 30_000)!), 51);

@@ -20,10 +20,11 @@ export const btc = asset('btc', 'bitcoin', 8);
 export const sol = asset('sol', 'solana', 9);
 export const pair: PairConfig = {
   ...{ name: 'btc/sol', base: btc, quote: sol, least: 1n, most: 10n ** 9n, price: ['p'] },
-  ...{ spreadBps: 100n, slipBps: 50n, gives: ['base', 'quote'] },
+  ...{ spreadBps: 100n, slipBps: 50n, gives: ['base', 'quote'], levels: [] },
 };
 export const limits: Limits = {
   ...{ mostSwaps: 2, mostSwapsATaker: 2, mostQuotes: 3, mostQuotesATaker: 2, quoteSeconds: 90 },
+  levelSeconds: 60,
   ...{ quotesAMinute: 500, requestsAMinute: 100, balanceSeconds: 30, pollMs: 1_000 },
   ...{ cancelSeconds: 15, batchSeconds: 0 },
 };

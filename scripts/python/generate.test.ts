@@ -52,6 +52,9 @@ test('a keyword, a type or a second model of one name stops it', () => {
     createModels({}).typeOf({ type: 'string', ...schema }, 'It', 'answer');
   assert.throws(of({ allOf: [] }), /It: no type for allOf/);
   assert.throws(of({ type: 'strange' }), /It: no type for \{"type":"strange"/);
+  assert.throws(of({ type: 'object' }), /It: an object without fields/);
+  const named = { type: 'object', additionalProperties: { type: 'string' } };
+  assert.equal(createModels({}).typeOf(named, 'It', 'answer'), 'dict[str, str]');
   const inner = { type: 'object', properties: {} };
   const models = createModels({
     OneTwo: inner,

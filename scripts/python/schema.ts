@@ -14,7 +14,7 @@ export type Schema = {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly patternProperties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
-  readonly additionalProperties?: boolean;
+  readonly additionalProperties?: boolean | Schema;
 };
 
 /** What an answer may bring, or what a request may hold: an open list of words, or a closed one. */
@@ -118,8 +118,9 @@ function mustBeKnown(schema: Schema, name: string): void {
   if (strange.length > 0) throw new Error(`${name}: no type for ${strange.join(', ')}`);
 }
 
-const literal = (words: readonly (string | boolean)[]) =>
-  `Literal[${words.map((each) => (typeof each === 'string' ? quoted(each) : pascal(`${each}`))).join(', ')}]`;
+const word = (each: string | boolean) =>
+  typeof each === 'string' ? quoted(each) : pascal(String(each));
+const literal = (words: readonly (string | boolean)[]) => `Literal[${words.map(word).join(', ')}]`;
 
 /** `imported`: components that another module has, by the name under which it is seen. */
 export function createModels(
@@ -197,7 +198,7 @@ export function createModels(
     }
     switch (schema.type) {
       case 'string':
-        if (schema.format === 'date-time') return 'AwareDatetime';
+        if (schema.format === 'date-time') return 'Time';
         return decimal.test(schema.pattern ?? '') ? 'Amount' : 'str';
       case 'integer':
         return 'int';
@@ -217,7 +218,11 @@ export function createModels(
   };
 
   const object = (schema: Schema, name: string, way: Way): string => {
-    const [of] = Object.values(schema.patternProperties ?? {});
+    const rest = schema.additionalProperties;
+    const [of] = typeof rest === 'object' ? [rest] : Object.values(schema.patternProperties ?? {});
+    if (of === undefined && schema.properties === undefined) {
+      throw new Error(`${name}: an object without fields`);
+    }
     if (of !== undefined) return `dict[str, ${typeOf(of, singular(name), way)}]`;
     if (claim(name, schema)) writeModel(name, schema);
     return name;
@@ -264,7 +269,8 @@ function broken(type: string, indent: string): string {
   if (type.startsWith('Annotated[Literal[')) {
     return type.replace(/^Annotated\[Literal\[(.*)\], AnyWord\]/, (_, words: string) => {
       const lines = words.split(', ').map((each) => `${inner}    ${each},`);
-      return `Annotated[\n${inner}Literal[\n${lines.join('\n')}\n${inner}],\n${inner}AnyWord,\n${indent}]`;
+      const list = [`${inner}Literal[`, ...lines, `${inner}],`];
+      return ['Annotated[', ...list, `${inner}AnyWord,`, `${indent}]`].join('\n');
     });
   }
   if (!type.includes(' | ')) return type;

@@ -1,7 +1,7 @@
 // The connection to the feed: resumed where it was lost, after a random wait that grows.
 
 import { messageOf, ParleyApiError } from '../errors.ts';
-import type { FeedEvent, Rfq } from '../types.ts';
+import type { FeedEvent, PublishedLevels, Rfq } from '../types.ts';
 
 export type LinkState = 'connecting' | 'live' | 'closed';
 
@@ -206,12 +206,19 @@ export type ServerFrame =
   | { type: 'rfq'; kind: 'created' | 'cancelled'; rfq: Rfq; seq: number }
   | { type: 'gone'; rfqId: string; reason: 'expired' | 'agreed'; seq: number }
   | { type: 'quoted'; rfqId: string; threadId: string; idempotencyKey?: string; seq: number }
+  | (PublishedLevels & { type: 'levels'; seq: number })
   | { type: 'subscribed'; resumed: boolean; eventSeq: number; seq: number }
   | { type: 'cancelOnDisconnect'; seconds: number | null; seq: number }
   | (FeedEvent & { seq: number })
   | (Refused & { type: 'error'; error: string; seq?: number });
 
-type Refused = { code?: string; rfqId?: string; idempotencyKey?: string };
+type Refused = {
+  code?: string;
+  rfqId?: string;
+  idempotencyKey?: string;
+  baseAssetId?: string;
+  quoteAssetId?: string;
+};
 
 /** Null for what is no frame, or one of a kind not known here. */
 export function parseFrame(data: unknown): ServerFrame | null {
@@ -225,6 +232,8 @@ export function parseFrame(data: unknown): ServerFrame | null {
   if (typeof frame !== 'object' || frame === null) return null;
   return isWhole(frame) ? (frame as ServerFrame) : null;
 }
+
+const refusedFields = ['code', 'rfqId', 'idempotencyKey', 'baseAssetId', 'quoteAssetId'];
 
 function isWhole(frame: Record<string, unknown>): boolean {
   const isText = (name: string) => typeof frame[name] === 'string';
@@ -240,7 +249,9 @@ function isWhole(frame: Record<string, unknown>): boolean {
     case 'quoted':
       return isText('rfqId') && isText('threadId') && isTextOrNone('idempotencyKey');
     case 'error':
-      return isText('error') && ['code', 'rfqId', 'idempotencyKey'].every(isTextOrNone);
+      return isText('error') && refusedFields.every(isTextOrNone);
+    case 'levels':
+      return ['baseAssetId', 'quoteAssetId'].every(isText) && Number.isSafeInteger(frame.published);
     case 'subscribed':
       return typeof frame.resumed === 'boolean' && Number.isSafeInteger(frame.eventSeq);
     case 'cancelOnDisconnect':

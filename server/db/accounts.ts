@@ -89,6 +89,7 @@ const emptying = [
       signed_in_by = 'email' where account_id = $1`,
   ],
   ['webhooks', 'delete from webhooks where account_id = $1'],
+  ['levels', 'delete from levels where account_id = $1'],
   // In this order: without a subscription nothing more is appended.
   ['feed_subscriptions', 'delete from feed_subscriptions where account_id = $1'],
   ['feed_events', 'delete from feed_events where account_id = $1'],

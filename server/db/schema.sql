@@ -487,6 +487,33 @@ create table legs (
   constraint legs_swap_id_fkey FOREIGN KEY (swap_id) REFERENCES swaps(id)
 );
 
+create table levels (
+  id uuid not null,
+  account_id uuid not null,
+  low_asset_id uuid not null,
+  high_asset_id uuid not null,
+  base_is_low boolean not null,
+  gives_low boolean not null,
+  low_amount numeric not null,
+  high_amount numeric not null,
+  least_amount numeric,
+  published_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  rank numeric generated always as (
+CASE
+    WHEN gives_low THEN (- div((high_amount * '100000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000'::numeric), low_amount))
+    ELSE div((high_amount * '100000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000'::numeric), low_amount)
+END) stored not null,
+  constraint levels_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint levels_check CHECK ((low_asset_id < high_asset_id)),
+  constraint levels_high_amount_check CHECK ((high_amount > (0)::numeric)),
+  constraint levels_high_asset_id_fkey FOREIGN KEY (high_asset_id) REFERENCES assets(id),
+  constraint levels_least_amount_check CHECK ((least_amount > (0)::numeric)),
+  constraint levels_low_amount_check CHECK ((low_amount > (0)::numeric)),
+  constraint levels_low_asset_id_fkey FOREIGN KEY (low_asset_id) REFERENCES assets(id),
+  constraint levels_pkey PRIMARY KEY (id)
+);
+
 create table logins (
   id uuid not null,
   account_id uuid not null,
@@ -864,6 +891,12 @@ CREATE INDEX keeper_jobs_sealed ON public.keeper_jobs USING btree (id) WHERE (se
 CREATE INDEX keeper_rides_of ON public.keeper_rides USING btree (job_id);
 
 CREATE INDEX kept_refusals_day ON public.kept_replies USING btree (day);
+
+CREATE INDEX levels_by_account ON public.levels USING btree (account_id, low_asset_id, high_asset_id);
+
+CREATE INDEX levels_by_end ON public.levels USING btree (expires_at);
+
+CREATE INDEX levels_by_pair ON public.levels USING btree (low_asset_id, high_asset_id, gives_low, rank, id);
 
 CREATE INDEX live_keys_by_account ON public.api_keys USING btree (account_id) WHERE (revoked_at IS NULL);
 

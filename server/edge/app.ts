@@ -42,6 +42,7 @@ import { createReserve, type Reserve } from './reserve.ts';
 import { registerAssets } from './routes/assets.ts';
 import { registerKeys, registerWallets } from './routes/identity.ts';
 import { registerLegs } from './routes/legs.ts';
+import { registerLevels } from './routes/levels.ts';
 import { registerPairs } from './routes/pairs.ts';
 import { registerQuotes } from './routes/quotes.ts';
 import { registerRfqs } from './routes/rfqs.ts';
@@ -224,6 +225,7 @@ function registerRoutes(app: FastifyInstance, deps: Deps, { feed, send }: AppOpt
   registerRfqs(app, deps);
   registerThreads(app, deps);
   const quoting = registerQuotes(app, deps);
+  const levels = registerLevels(app, deps);
   registerSwaps(app, deps);
   registerLegs(app, deps);
   registerTx(app, deps);
@@ -236,7 +238,7 @@ function registerRoutes(app: FastifyInstance, deps: Deps, { feed, send }: AppOpt
   registerAccountWebhooks({ app, deps, tag: 'webhooks' });
   registerPages(app, deps);
   registerGuides(app, deps);
-  registerFeed(app, deps, quoting, feed);
+  registerFeed(app, deps, { ...quoting, levels }, feed);
 }
 
 /** The budgets of one process: in its memory, or shared with others where VALKEY_URL is set. */

@@ -27,6 +27,8 @@ export const swapLimit = 60;
  * agree on, so without it an account would have as many requests as it opens swaps for.
  */
 export const partyLimit = 300;
+/** Times that an account publishes levels in a minute, each of one pair. */
+export const levelLimit = 120;
 /** In a minute, questions whether an account is a party of an open swap that found it is not. */
 export const strangerLimit = 60;
 /**
@@ -82,7 +84,7 @@ export type BudgetSettings = Pick<
 
 /** What one request of its kind costs, by account or by the client's address. */
 type Kind = Charged | 'sockets' | 'strangers';
-type Charged = 'changes' | 'listings' | 'mints' | 'relays' | 'schedules' | 'sign-ins';
+type Charged = 'changes' | 'levels' | 'listings' | 'mints' | 'relays' | 'schedules' | 'sign-ins';
 
 export type Budgets = {
   spendCaller(caller: { keyId: string; accountId: string }, ip: string): Soon<Spent>;
@@ -117,6 +119,7 @@ export function createBudgets(
   const parties = ruleOf('parties', partyLimit);
   const kinds: Readonly<Record<Kind, Rule>> = {
     changes: ruleOf('changes', changeLimit, hourSeconds),
+    levels: ruleOf('levels', levelLimit),
     listings: ruleOf('listings', settings.listingLimit, hourSeconds),
     mints: ruleOf('mints', settings.mintLimit, hourSeconds),
     relays: ruleOf('relays', refusedRelays),
@@ -205,6 +208,10 @@ const overs: Readonly<Record<Charged, readonly [HttpCode, (limit: number) => str
   changes: [
     'change_rate_limited',
     (limit) => `${limit} passkeys and payout wallets were added to this account within an hour`,
+  ],
+  levels: [
+    'level_rate_limited',
+    (limit) => `this account published levels ${limit} times within ${windowSeconds} s`,
   ],
   listings: [
     'listing_rate_limited',

@@ -23,7 +23,7 @@ const codes = {
     ...['rate_limited', 'account_rate_limited', 'key_rate_limited', 'mint_rate_limited'],
     ...['sign_in_rate_limited', 'change_rate_limited', 'listing_rate_limited'],
     ...['schedule_rate_limited', 'relay_rate_limited', 'ping_rate_limited'],
-    'quote_rate_limited',
+    ...['quote_rate_limited', 'level_rate_limited'],
     ...['processor_time_limited', 'kept_replies_full'],
   ],
   431: ['headers_too_large'],

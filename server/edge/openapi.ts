@@ -339,6 +339,7 @@ const apiTags = {
   assets: 'What may be traded, and how a token is listed. Guide: docs/listing.md.',
   rules: 'What times are computed from. Guide: docs/timelocks.md.',
   pairs: 'What a trade means and costs, and what others traded at. Guide: docs/lifecycle.md.',
+  levels: 'Indicative prices of makers. Guide: docs/levels.md.',
   market: 'Whether the market works. Guide: docs/limits.md.',
   rfqs: 'Requests for quote: the book. Guide: docs/lifecycle.md; for makers docs/feed.md.',
   threads: 'Quotes, and the negotiation that each one opens. Guide: docs/lifecycle.md.',

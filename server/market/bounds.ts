@@ -15,6 +15,14 @@ export const mostThreads = 2_000;
 /** Quotes of one request or frame: 6 KB of body, 15 KB of answer, 10 ms of their RFQs' locks. */
 export const mostQuotesAtOnce = 50;
 
+/**
+ * Indicative levels: of an account on a pair, pairs of an account, and how long one lasts. A price
+ * that nobody has looked at for an hour indicates nothing.
+ */
+export const mostLevels = 20;
+export const mostLevelPairs = 100;
+export const levelSeconds = { least: 10, most: 3_600 } as const;
+
 /** Open quotes that one request withdraws. */
 export const mostWithdrawn = 500;
 

@@ -1,6 +1,7 @@
 // Cancel on disconnect: a maker's connection says for how long it may be gone. When all that said
-// so are gone for that long, the account's open quotes are withdrawn, by any process. What binds
-// the maker stays, and is looked at again until it does not. Who comes back later finds it done.
+// so are gone for that long, the account's open quotes and levels are withdrawn, by any process.
+// What binds the maker stays, and is looked at again until it does not. Who comes back later finds
+// it done.
 
 import type { Database } from '../db/database.ts';
 import {
@@ -16,6 +17,7 @@ import {
   postponeFired,
   type Switch,
 } from '../db/feed-switches.ts';
+import { deleteLevels } from '../db/levels.ts';
 import type { Deps } from '../ports/deps.ts';
 import { type Some, type Withdrawn, withdrawSome } from './withdrawals.ts';
 
@@ -84,6 +86,10 @@ async function fire(deps: Needs, accountId: string): Promise<void> {
 
 /** In transactions of their own, as long as the maker is not back. */
 async function withdrawFired(deps: Needs, makerId: string): Promise<Withdrawn> {
+  // First: nobody is to ask for a price that is gone.
+  await deps.db.transaction(async (tx) => {
+    if (await holdFired(tx, makerId)) await deleteLevels(tx, makerId);
+  });
   let [withdrawn, committed] = [0, 0];
   let after: string | null = null;
   do {

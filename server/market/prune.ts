@@ -1,8 +1,8 @@
 // What is dropped with age, in bounded batches: events and deliveries after 7 days, the feed's
-// logs after a day, used and expired nonces, stored replies, and what ended with nothing at stake,
-// as messages that were sent or dropped, after 30 days; of people also sign-ins that were begun,
-// tickets, sessions that ended and browsers not seen. Webhooks that fail for a day are switched
-// off.
+// logs after a day, used and expired nonces, ended levels, stored replies, and what ended with
+// nothing at stake, as messages that were sent or dropped, after 30 days; of people also sign-ins
+// that were begun, tickets, sessions that ended and browsers not seen. Webhooks that fail for a day
+// are switched off.
 
 import { pruneCeremonies, pruneCodes } from '../db/ceremonies.ts';
 import type { Tx } from '../db/database.ts';
@@ -13,6 +13,7 @@ import { pruneFeedLog } from '../db/feed-log.ts';
 import { pruneTickets } from '../db/feed-tickets.ts';
 import { pruneFormerChannels } from '../db/former-channels.ts';
 import { deleteReplies, keptMs, pruneKeptReplies } from '../db/idempotency.ts';
+import { pruneLevels } from '../db/levels.ts';
 import { pruneMessages } from '../db/messages.ts';
 import { deleteNonces } from '../db/nonces.ts';
 import { pruneOutbox } from '../db/outbox.ts';
@@ -72,6 +73,7 @@ const pruners = {
   codes: [pruneCodes, codeDays * dayMs],
   ceremonies: [pruneCeremonies, graceMs],
   feedTickets: [pruneTickets, graceMs],
+  levels: [pruneLevels, graceMs],
   formerChannels: [pruneFormerChannels, graceMs],
   sessions: [pruneEnded, endedSessionDays * dayMs],
   devices: [pruneDevices, deviceDays * dayMs],

@@ -79,8 +79,8 @@ async function closedFirst(
 }
 
 /** Those of the amounts that could not settle, and why. */
-async function refusedOf(
-  deps: QuotingDeps,
+export async function refusedOf(
+  deps: Pick<Deps, 'adapters'>,
   asset: Asset,
   amounts: readonly bigint[],
   signal: AbortSignal,

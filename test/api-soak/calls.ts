@@ -153,6 +153,36 @@ export const calls = {
         validForSeconds: 600,
       },
     ]),
+  listLevels: (market: ParleyClient) =>
+    market.levels({
+      baseAssetId: '01936b20-3427-7006-ad1e-c675902ef163',
+      quoteAssetId: '01936b20-e155-7005-a96d-e8fc8c256fa1',
+      direction: 'sell_base',
+      baseAmount: '1000000',
+    }),
+  listLevelsOpenly: (market: ParleyClient) =>
+    market.keyless.levels({
+      baseAssetId: '01936b20-3427-7006-ad1e-c675902ef163',
+      quoteAssetId: '01936b20-e155-7005-a96d-e8fc8c256fa1',
+      direction: 'sell_base',
+      baseAmount: '1000000',
+    }),
+  withdrawLevels: (market: ParleyClient) =>
+    market.withdrawLevels(),
+  publishLevels: (market: ParleyClient) =>
+    market.publishLevels({
+      baseAssetId: '01936b20-3427-70',
+      quoteAssetId: '01936b20-e155-70',
+      levels: [
+        {
+          direction: 'sell_base',
+          baseAmount: '10000000',
+          leastBaseAmount: '1000000',
+          quoteAmount: '6450000000',
+          validForSeconds: 600,
+        },
+      ],
+    }),
   listSwaps: (market: ParleyClient) =>
     market.swaps({ status: 'counterparty_claimed', limit: 1 }),
   getSwap: (market: ParleyClient) =>

@@ -38,9 +38,9 @@ async function typescript(folder: string, { url, key }: Market): Promise<string>
   const node = (...args: string[]) => run(process.execPath, args, options);
   await node('node_modules/openapi-typescript/bin/cli.js', description, '-o', 'api.d.ts');
   await writeFile(join(folder, 'try.ts'), typescriptProgram({ url, key }));
-  const strict = ['--strict', '--noEmit', '--allowImportingTsExtensions', '--types', ''];
+  const strict = ['--strict', '--noEmit', '--allowImportingTsExtensions'];
   const modules = ['--module', 'nodenext', '--target', 'es2022', '--lib', 'es2023,dom'];
-  await node('node_modules/typescript/bin/tsc', ...strict, ...modules, 'try.ts');
+  await node('node_modules/typescript/bin/tsc', ...strict, ...modules, 'try.ts').catch(failed);
   return (await node('try.ts')).stdout.trim();
 }
 
@@ -53,7 +53,7 @@ const client = createClient<paths>({ baseUrl: '${url}', headers });
 const me = await client.GET('/v1/me');
 const listed = await client.GET('/v1/assets', { params: { query: { limit: 2 } } });
 const [base, quote] = listed.data?.assets ?? [];
-if (me.data === undefined || base === undefined || quote === undefined) throw new Error('no answer');
+if (me.data === undefined || base === undefined || quote === undefined) throw me.error;
 const trade = { baseAssetId: base.id, baseAmount: '10000000', quoteAssetId: quote.id };
 const body = { direction: 'sell_base', ttlSeconds: 600, ...trade } as const;
 const posted = await client.POST('/v1/rfqs', { body });
@@ -115,7 +115,7 @@ async function shown(): Promise<Shown[]> {
 }
 
 /** Codes of requests that were not understood; another refusal has understood them. */
-const misunderstood = /^(?:bad_|malformed_|not_json|method_|body_|not_found)/;
+const misunderstood = /^(?:bad_field|bad_header|malformed_|not_json|method_|body_|not_found)/;
 /** Ends of long texts are shown, so that what is signed is not there whole. */
 const cut = ['broadcast', 'scheduleRefunds'];
 
@@ -163,7 +163,7 @@ async function packaged(dir: string, { url, key }: Market): Promise<string> {
 const dir = await mkdtemp(join(tmpdir(), 'parley-generators-'));
 const stage = await startStage();
 try {
-  const bin = await environment();
+  const bin = await environment(join(dir, 'environment'));
   await stage.startServer();
   const { key } = await newCustomer(stage, 'reader', 'evm');
   const market = { url: stage.url, key };

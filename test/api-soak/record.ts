@@ -52,7 +52,21 @@ async function beforeATrade(stage: Stage, taker: Customer, maker: Customer): Pro
     if (address === undefined) continue;
     await client.listAsset({ chain: stage.place.evm.chain, address }).catch(() => undefined);
   }
+  await levels(taker, maker);
   await negotiate(taker, maker);
+}
+
+async function levels(taker: Customer, maker: Customer): Promise<void> {
+  const { BTC, 'EVM dollar': dollar } = taker.assets;
+  const pair = { baseAssetId: BTC.id, quoteAssetId: dollar.id };
+  const direction = 'sell_base' as const;
+  const size = { baseAmount: '10000000', leastBaseAmount: '1000000' };
+  const level = { direction, ...size, quoteAmount: '6450000000', validForSeconds: 600 };
+  await maker.client.publishLevels({ ...pair, levels: [level] });
+  const query = { ...pair, direction, baseAmount: '1000000' };
+  await taker.client.levels(query);
+  await taker.client.keyless.levels(query);
+  await maker.client.withdrawLevels();
 }
 
 async function negotiate(taker: Customer, maker: Customer): Promise<void> {

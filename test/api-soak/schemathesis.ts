@@ -171,10 +171,10 @@ async function summary(file: string, url: string): Promise<{ line: string; never
 }
 
 async function main({ seconds, seed }: NonNullable<ReturnType<typeof understand>>) {
-  const bin = await environment();
   const dir = await mkdtemp(join(tmpdir(), 'parley-schemathesis-'));
   const stage = await startStage();
   try {
+    const bin = await environment(join(dir, 'environment'));
     await stage.startServer();
     const taker = await newCustomer(stage, 'taker', 'evm');
     const maker = await newCustomer(stage, 'maker', 'evm');

@@ -281,6 +281,37 @@ const manyQuotes = async (world: World) => {
   return { url: '/v1/quotes', by: maker, body: { quotes: named } };
 };
 
+const publishing =
+  (named: number) =>
+  async (world: World): Promise<Asked> => {
+    const traders = await openTraders(world);
+    const { baseAssetId, baseAmount, quoteAssetId } = rfqBody(traders);
+    const terms = { direction: 'sell_base', baseAmount, quoteAmount: priceFor('btc') };
+    const level = { ...terms, validForSeconds: 3_600 };
+    const body = { baseAssetId, quoteAssetId, levels: Array.from({ length: named }, () => level) };
+    return { url: '/v1/levels', by: traders.maker, body };
+  };
+
+/** Their instants are of the database's clock. */
+const levels: readonly Row[] = [
+  ...requests(
+    'POST /v1/levels',
+    { '': publishing(2) },
+    { reading: { timeless: true }, answer: ({ status, body }) => [status, body.published] },
+  ),
+  ...requests(
+    'POST /v1/levels/withdraw',
+    {
+      '': async (world) => {
+        const { by = null, ...asked } = await publishing(2)(world);
+        await must(world, { ...asked, by });
+        return { url: '/v1/levels/withdraw', by };
+      },
+    },
+    { reading: { timeless: true } },
+  ),
+];
+
 const withdrawals: readonly Row[] = [
   ...requests('POST /v1/quotes', { '': manyQuotes }),
   ...requests('POST /v1/threads/{id}/withdraw', {
@@ -454,6 +485,6 @@ const scheduled = requests('POST /v1/swaps/{id}/legs/{leg}/refund/scheduled', {
 });
 
 export const requestRows: readonly Row[] = [
-  ...[mintings, wallets, hooks, assets, rfqs, quotes, withdrawals, prices],
+  ...[mintings, wallets, hooks, assets, rfqs, quotes, levels, withdrawals, prices],
   ...[addresses, builds, sends, scheduled],
 ].flat();

@@ -1,6 +1,6 @@
-// `npm run soak -- python`: the Python package's wheel in an environment of its own, against a market
-// and chains of its own. Swaps of every family are funded, claimed and refunded from Python, and its
-// fuzz takes longer. Asks the registry of this machine's pip.
+// `npm run soak -- python`: the Python package's wheel in an environment of its own, against a
+// market and chains of its own. Swaps of every family are funded, claimed and refunded from Python,
+// and its fuzz takes longer. Asks the registry of this machine's pip.
 
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';

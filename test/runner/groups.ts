@@ -30,7 +30,7 @@ export const together: readonly (readonly string[])[] = [
   ['bitcoin', 'database', 'forks', 'network', 'servers'].map((what) => `faults-${what}`),
   [
     ...['web', 'web-swap', 'web-take', 'web-engine', 'web-console', 'web-drill'],
-    ...['maker', 'cli', 'python'],
+    ...['maker', 'cli', 'python', 'mcp'],
   ],
   ['web-settle-states', 'people-browser'],
 ].map((names) => names.map((name) => `test/${name}.test.ts`));

@@ -87,13 +87,13 @@ const parts: Readonly<Record<string, Part>> = {
     commands: () => [['test/web-soak/run.ts'], ...tests('test/web-soak/drill.ts')],
   },
   package: {
-    minutes: 20,
-    what: 'tarballs installed by npm: a first trade by parley, the SDK’s examples on Node 20.19 and 22.18, webpack',
+    minutes: 30,
+    what: 'tarballs by npm: a first trade, the SDK’s examples on Node 20.19 and 22.18, a maker',
     commands: () => [['test/package-soak/run.ts']],
   },
   maker: {
-    minutes: 20,
-    what: 'the maker program against takers in every direction, killed again and again',
+    minutes: 45,
+    what: 'an hour of a market of the maker program: kills of both, wrong prices, little gas',
     commands: () => [['test/maker-soak/run.ts']],
   },
   generators: {
@@ -110,6 +110,11 @@ const parts: Readonly<Record<string, Part>> = {
     minutes: 20,
     what: 'the Python package: swaps and refunds of every family, and its fuzz for longer',
     commands: () => [['test/python-soak/run.ts']],
+  },
+  mcp: {
+    minutes: 20,
+    what: 'the MCP server’s tarball installed by npm: its first trade, and an agent killed at random',
+    commands: () => [['test/mcp-soak/run.ts']],
   },
   'contracts/escrows': {
     minutes: 90,
@@ -192,7 +197,8 @@ function run(args: readonly string[], minutes: number): Promise<Outcome> {
 
 const said = [
   /^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm,
-  /^(?:forge|model|sim|planted|crashes|nodes|package|web|maker|generators|schemathesis): (.*)|(\d+) generated,/gm,
+  /^(?:forge|model|sim|planted|crashes|nodes|package|web|maker): (.*)|(\d+) generated,/gm,
+  /^(?:generators|schemathesis|python|mcp): (.*)/gm,
 ];
 
 async function outcomeOf(name: string, { minutes, commands }: Part): Promise<[string, boolean]> {

@@ -23,13 +23,14 @@ import {
 import type { Person } from '../../scripts/demo/people.ts';
 import { type CoinName, coinNames, type Place } from '../../scripts/demo/place.ts';
 import { accept } from '../../sdk/agree.ts';
+import { ParleyApiError } from '../../sdk/errors.ts';
 import { type Outcome, settle } from '../../sdk/settle.ts';
 import { fileStore } from '../../sdk/stores/file.ts';
 import { type Kept, versionsOf } from '../../sdk/stores/store.ts';
 import type { PinnedAsset } from '../../sdk/trade.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const script = join(root, 'scripts', 'maker.ts');
+const devScript = join(root, 'scripts', 'maker.ts');
 
 /** A line of its log. */
 export type Line = Readonly<Record<string, string | number | boolean | null>>;
@@ -38,6 +39,8 @@ export type MakerProcess = {
   readonly child: ChildProcess;
   /** The first line, said already or to come, that fits. Rejects where it ends before. */
   heard(fits: (line: Line) => boolean): Promise<Line>;
+  /** Whether one was said already. */
+  has(fits: (line: Line) => boolean): boolean;
   /** kill -9. */
   kill(): Promise<void>;
   /** SIGTERM; its exit status. */
@@ -49,9 +52,14 @@ export type MakerLog = { readonly lines: Line[]; text: string };
 
 export const newLog = (): MakerLog => ({ lines: [], text: '' });
 
-export function startMaker(args: readonly string[], log: MakerLog): MakerProcess {
+export function startMaker(
+  args: readonly string[],
+  log: MakerLog,
+  { script = devScript, env = {} }: { script?: string; env?: Record<string, string> } = {},
+): MakerProcess {
   const child = spawn(process.execPath, [script, ...args], {
     cwd: root,
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const own: Line[] = [];
@@ -79,6 +87,7 @@ export function startMaker(args: readonly string[], log: MakerLog): MakerProcess
   });
   return {
     child,
+    has: (fits) => own.some(fits),
     heard: async (fits) => {
       for (;;) {
         const found = own.find(fits);
@@ -105,13 +114,21 @@ export type Wish = { readonly gives: CoinName; readonly gets: CoinName; readonly
 
 export type Taken = {
   readonly wish: Wish;
+  readonly rfqId: string;
   readonly threadId: string;
   readonly quoteAmount: bigint;
+  /** Its id, once the maker has accepted too. */
+  swap(signal?: AbortSignal): Promise<string>;
   /** Settles to the end. */
   settles(signal?: AbortSignal): Promise<Outcome>;
 };
 
-/** Asks, takes the first quote, and accepts it. */
+/** It asked for a price in vain. */
+export class Unquoted extends Error {
+  override name = 'Unquoted';
+}
+
+/** Asks, takes the first quote, and accepts it. Throws Unquoted, its request cancelled. */
 export async function take(
   taker: Person,
   assets: Readonly<Record<CoinName, PinnedAsset>>,
@@ -127,21 +144,32 @@ export async function take(
   const [thread] = await until('a quote', async () => {
     const { threads } = await client.threadsOfRfq(rfq.id);
     return threads.length > 0 ? threads : null;
+  }).catch(async (cause: unknown) => {
+    await client.cancelRfq(rfq.id);
+    throw new Unquoted(`nobody has quoted ${rfq.id}`, { cause });
   });
   assert.ok(thread);
   const quoteAmount = BigInt(thread.quoteAmount);
   const own = { client, userId, store, chains, now };
-  const { trade } = await accept({
-    ...{ ...own, party: 'taker', direction: 'sell_base', rfqId: rfq.id, threadId: thread.id },
-    ...{ base, baseAmount: wish.amount, quote, quoteAmount },
+  const wanted = {
+    ...{ ...own, rfqId: rfq.id, threadId: thread.id, base, baseAmount: wish.amount },
+    ...{ quote, quoteAmount, party: 'taker' as const, direction: 'sell_base' as const },
+  };
+  // It may have been withdrawn or moved meanwhile.
+  const { trade } = await accept(wanted).catch(async (cause: unknown) => {
+    if (!(cause instanceof ParleyApiError) || cause.status !== 409) throw cause;
+    await client.cancelRfq(rfq.id);
+    throw new Unquoted(`the quote on ${rfq.id} does not stand any more`, { cause });
   });
+  const swap = (signal?: AbortSignal) =>
+    until('the swap', async () => {
+      signal?.throwIfAborted();
+      return (await client.thread(thread.id)).swapId;
+    });
   return {
-    ...{ wish, threadId: thread.id, quoteAmount },
+    ...{ wish, rfqId: rfq.id, threadId: thread.id, quoteAmount, swap },
     settles: async (signal) => {
-      const swapId = await until('the swap', async () => {
-        signal?.throwIfAborted();
-        return (await client.thread(thread.id)).swapId;
-      });
+      const swapId = await swap(signal);
       const how = { pollMs: 400, marketPollMs: 1_000, ...(signal === undefined ? {} : { signal }) };
       return settle({ swapId, trade, client, chains, store, now, ...how });
     },
@@ -150,13 +178,17 @@ export async function take(
 
 const patienceMs = 60_000;
 
-export async function until<T>(what: string, look: () => Promise<T | null>): Promise<T> {
+export async function until<T>(
+  what: string,
+  look: () => Promise<T | null>,
+  everyMs = 200,
+): Promise<T> {
   const end = performance.now() + patienceMs;
   for (;;) {
     const found = await look();
     if (found !== null) return found;
     if (performance.now() > end) throw new Error(`${what} did not come within ${patienceMs} ms`);
-    await sleep(200);
+    await sleep(everyMs);
   }
 }
 
@@ -183,7 +215,18 @@ export async function inventoryIs(
     due[wish.gives] += wish.amount;
     due[wish.gets] -= quoteAmount;
   }
-  const fees = await feesOf(maker, place, await doingsIn(folder, place));
+  await holdsAfterFees(maker, place, due, await doingsIn(folder, place));
+}
+
+/** What is due, less the fees of what it did. */
+export async function holdsAfterFees(
+  maker: Person,
+  place: Place,
+  before: Holding,
+  doings: Doings,
+): Promise<void> {
+  const due = { ...before };
+  const fees = await feesOf(maker, place, doings);
   for (const family of families) {
     const native = coinNames.find(
       (name) => place.coins[name].family === family && place.coins[name].token === null,
@@ -195,7 +238,7 @@ export async function inventoryIs(
 }
 
 /** Every transaction that its records name and a block has. */
-async function doingsIn(folder: string, place: Place): Promise<Doings> {
+export async function doingsIn(folder: string, place: Place): Promise<Doings> {
   const doings = noDoings();
   const store = await fileStore(join(folder, 'store'));
   for (const swapId of await store.swapIds()) {

@@ -53,6 +53,7 @@ export async function installWheel(found: string, dir: string): Promise<PythonPl
   const tree = join(dir, 'tree');
   await cp(source, tree, {
     recursive: true,
+    dereference: true,
     filter: (path) => !/__pycache__|\.(?:mypy|pytest)_cache|\.venv/.test(path),
   });
   await run(python, ['-m', 'hatchling', 'build', '-t', 'wheel'], { cwd: tree });

@@ -1,9 +1,10 @@
-// What the market tells of a pair: what it was traded at of late, and what a trade costs.
+// What the market tells of a pair: what it was traded at of late, at which prices makers say that
+// they would quote, and what a trade costs.
 
 import { skipToken, useQuery } from '@tanstack/react-query';
 import type { PairPrice } from '../../sdk/types.ts';
 import { market } from './client.ts';
-import type { Price } from './prices.ts';
+import { type Price, priceIn } from './prices.ts';
 
 export type PairIds = { readonly baseAssetId: string; readonly quoteAssetId: string };
 
@@ -20,12 +21,23 @@ export function usePrice(ids: PairIds | null) {
 /** The middle one of recent agreements; null where there are too few, or none is known. */
 export function priceOf(answer: PairPrice | undefined): Price | null {
   const median = answer?.median ?? null;
-  if (median === null) return null;
-  const price = {
-    baseAmount: BigInt(median.baseAmount),
-    quoteAmount: BigInt(median.quoteAmount),
-  };
-  return price.baseAmount > 0n && price.quoteAmount > 0n ? price : null;
+  return median && priceIn(median);
+}
+
+/** Of the best, one is chosen by who stands behind it. */
+const mostLevels = 20;
+
+/** Prices that makers publish. `query`: of `GET /market/levels`; null: nothing is asked yet. */
+export function useLevels(query: Parameters<typeof market.keyless.levels>[0] | null) {
+  return useQuery({
+    queryKey: ['levels', query],
+    queryFn:
+      query === null
+        ? skipToken
+        : ({ signal }) => market.keyless.levels({ ...query, limit: mostLevels }, { signal }),
+    staleTime: 5_000,
+    refetchInterval: 10_000,
+  });
 }
 
 /** `query`: of `GET /market/pairs`; null: nothing is asked yet. */

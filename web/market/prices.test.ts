@@ -3,8 +3,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { Level } from '../../sdk/types.ts';
 import { runs } from '../../test/support/runs.ts';
-import { advantageBps, farBps, getsQuote, isFar, quoteAt, sidesOf, turned } from './prices.ts';
+import {
+  advantageBps,
+  farBps,
+  getsQuote,
+  indicated,
+  isFar,
+  priceIn,
+  quoteAt,
+  sidesOf,
+  turned,
+} from './prices.ts';
 
 const rfq = {
   direction: 'sell_base',
@@ -86,4 +97,19 @@ test('far is from the limit on, better or worse', () => {
   ] as const) {
     assert.equal(isFar(bps), far, String(bps));
   }
+});
+
+const level = (makerId: string, settled: number | null) =>
+  ({
+    ...{ makerId, baseAmount: '3', quoteAmount: '7' },
+    makerStanding: settled === null ? null : { settled },
+  }) as Level;
+
+test('a maker that has settled swaps comes before a better price of one that has none', () => {
+  const [fresh, unknown, known] = [level('fresh', 0), level('unknown', null), level('known', 1)];
+  assert.equal(indicated([fresh, unknown, known, level('later', 9)]), known);
+  assert.equal(indicated([unknown, fresh]), unknown);
+  assert.equal(indicated([]), null);
+  assert.deepEqual(priceIn(known), { baseAmount: 3n, quoteAmount: 7n });
+  assert.equal(priceIn({ ...known, baseAmount: '0' }), null);
 });

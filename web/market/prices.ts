@@ -3,6 +3,7 @@
 
 import type { BaseUnits } from '../../core/nominal.ts';
 import { type Direction, exchange, type Party } from '../../core/trade.ts';
+import type { Level } from '../../sdk/types.ts';
 
 export type Side = { readonly assetId: string; readonly amount: BaseUnits };
 
@@ -30,6 +31,22 @@ export function getsQuote({ direction }: Pick<Asked, 'direction'>, party: Party)
 
 /** So much of the quote asset for so much of the base asset, each more than nothing. */
 export type Price = { readonly baseAmount: BaseUnits; readonly quoteAmount: BaseUnits };
+
+/** Of levels, best first: that of a maker that has settled swaps, else the best; null: none. */
+export function indicated(levels: readonly Level[]): Level | null {
+  return levels.find((each) => settledBy(each) > 0) ?? levels[0] ?? null;
+}
+
+export const settledBy = ({ makerStanding }: Level): number => makerStanding?.settled ?? 0;
+
+/** Of what a market tells; null where that is no price. */
+export function priceIn(told: {
+  readonly baseAmount: string;
+  readonly quoteAmount: string;
+}): Price | null {
+  const price = { baseAmount: BigInt(told.baseAmount), quoteAmount: BigInt(told.quoteAmount) };
+  return price.baseAmount > 0n && price.quoteAmount > 0n ? price : null;
+}
 
 /** The same price, with the assets in the other places. */
 export function turned({ baseAmount, quoteAmount }: Price): Price {

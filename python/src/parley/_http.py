@@ -146,7 +146,7 @@ class Caller:
             headers=headers,
             content=content,
         )
-        text = await self._repeated(request, 1 if once else self._tries)
+        status, text = await self._repeated(request, 1 if once else self._tries)
         try:
             if isinstance(answer, TypeAdapter):
                 return answer.validate_json(text)
@@ -154,11 +154,11 @@ class Caller:
         except (ValidationError, RecursionError) as cause:
             raise ParleyApiError(
                 f"{method} {path} answered what the API does not describe: {_first(cause)}",
-                status=200,
+                status=status,
                 code="bad_answer",
             ) from cause
 
-    async def _repeated(self, request: httpx.Request, tries: int) -> bytes:
+    async def _repeated(self, request: httpx.Request, tries: int) -> tuple[int, bytes]:
         attempt = 1
         while True:
             try:
@@ -174,7 +174,7 @@ class Caller:
             attempt += 1
             await asyncio.sleep(seconds)
 
-    async def _once(self, request: httpx.Request) -> bytes:
+    async def _once(self, request: httpx.Request) -> tuple[int, bytes]:
         try:
             async with asyncio.timeout(self._timeout):
                 response = await self._http.send(request, stream=True, follow_redirects=False)
@@ -187,7 +187,7 @@ class Caller:
         except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL, OSError) as cause:
             raise self._no_answer(request, str(cause) or type(cause).__name__) from cause
         if response.is_success:
-            return text
+            return response.status_code, text
         raise self._refusal(response, text)
 
     def _no_answer(self, request: httpx.Request, why: str) -> ParleyApiError:

@@ -1,9 +1,11 @@
 """What all models of the API have in common."""
 
 import re
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from pydantic import (
+    AwareDatetime,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -28,6 +30,16 @@ def _amount(value: Any) -> Any:
 
 Amount = Annotated[int, BeforeValidator(_amount), PlainSerializer(str, return_type=str)]
 """Base units: `int` here, a decimal string on the wire."""
+
+
+def _written(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+Time = Annotated[
+    AwareDatetime, PlainSerializer(_written, return_type=str, when_used="json-unless-none")
+]
+"""Aware `datetime` here, RFC 3339 in UTC with milliseconds on the wire."""
 
 
 def _any_word(value: Any, known: ValidatorFunctionWrapHandler) -> Any:

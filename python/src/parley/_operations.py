@@ -17,7 +17,7 @@ _BUILD_REFUND: TypeAdapter[m.Material] = TypeAdapter(m.Material)
 
 
 class Operations(Caller):
-    """Each raises `ParleyApiError` where the market refuses: docs/errors.md has the codes."""
+    """Each raises `ParleyApiError` where the market refuses: codes in docs/errors.md."""
 
     async def get_key_nonce(
         self,
@@ -790,6 +790,131 @@ class Operations(Caller):
             body=m.QuotesBody(
                 quotes=quotes,
             ),
+            idempotency_key=idempotency_key,
+        )
+
+    async def list_levels(
+        self,
+        *,
+        direction: Literal["sell_base", "buy_base"],
+        base_asset_id: str,
+        quote_asset_id: str,
+        base_amount: int | None = None,
+        min_settled: int | None = None,
+        maker_id: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> m.LevelList:
+        """Prices at which makers say that they would quote, the best for the taker first. They
+        are published by choice and bind nobody: ask for quotes.
+
+        direction: what the taker does with the base asset: `sell_base` is the maker’s bid,
+        `buy_base` its ask
+        base_asset_id: UUID of the base asset
+        quote_asset_id: UUID of the quote asset
+        base_amount: only levels that are for so much of the base asset
+        min_settled: only of makers with at least so many settled swaps
+        maker_id: only of this account
+        limit: how many at most
+        cursor: `nextCursor` of the page before
+        """
+        return await self._call(
+            "GET",
+            "/v1/levels",
+            m.LevelList,
+            query={
+                "direction": direction,
+                "baseAssetId": base_asset_id,
+                "quoteAssetId": quote_asset_id,
+                "baseAmount": base_amount,
+                "minSettled": min_settled,
+                "makerId": maker_id,
+                "limit": limit,
+                "cursor": cursor,
+            },
+        )
+
+    async def publish_levels(
+        self,
+        *,
+        base_asset_id: str,
+        quote_asset_id: str,
+        levels: list[m.WantedLevel],
+        idempotency_key: str | None = None,
+    ) -> m.PublishedLevels:
+        """Publish the prices at which you would quote a pair, in place of those before.
+        Everybody reads them with your account and standing. They bind nobody. Needs the
+        scope `maker`.
+
+        base_asset_id: UUID of the base asset
+        quote_asset_id: UUID of the quote asset
+        levels: all levels of yours on this pair, in place of those before; none withdraws
+        them
+        """
+        return await self._call(
+            "POST",
+            "/v1/levels",
+            m.PublishedLevels,
+            body=m.PublishLevels(
+                base_asset_id=base_asset_id,
+                quote_asset_id=quote_asset_id,
+                levels=levels,
+            ),
+            idempotency_key=idempotency_key,
+        )
+
+    async def list_levels_openly(
+        self,
+        *,
+        direction: Literal["sell_base", "buy_base"],
+        base_asset_id: str,
+        quote_asset_id: str,
+        base_amount: int | None = None,
+        min_settled: int | None = None,
+        maker_id: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> m.LevelList:
+        """Prices at which makers say that they would quote, the best for the taker first. They
+        are published by choice and bind nobody: ask for quotes. Needs no key.
+
+        direction: what the taker does with the base asset: `sell_base` is the maker’s bid,
+        `buy_base` its ask
+        base_asset_id: UUID of the base asset
+        quote_asset_id: UUID of the quote asset
+        base_amount: only levels that are for so much of the base asset
+        min_settled: only of makers with at least so many settled swaps
+        maker_id: only of this account
+        limit: how many at most
+        cursor: `nextCursor` of the page before
+        """
+        return await self._call(
+            "GET",
+            "/market/levels",
+            m.LevelList,
+            query={
+                "direction": direction,
+                "baseAssetId": base_asset_id,
+                "quoteAssetId": quote_asset_id,
+                "baseAmount": base_amount,
+                "minSettled": min_settled,
+                "makerId": maker_id,
+                "limit": limit,
+                "cursor": cursor,
+            },
+            needs_key=False,
+        )
+
+    async def withdraw_levels(
+        self,
+        *,
+        idempotency_key: str | None = None,
+    ) -> m.WithdrawnLevels:
+        """Withdraw all levels of yours, of every pair. Needs the scope `maker`."""
+        return await self._call(
+            "POST",
+            "/v1/levels/withdraw",
+            m.WithdrawnLevels,
             idempotency_key=idempotency_key,
         )
 

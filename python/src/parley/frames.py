@@ -5,10 +5,10 @@ Written from docs/asyncapi.json by `npm run -s node -- scripts/openapi.ts`: not 
 
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import AwareDatetime, Field
+from pydantic import Field
 
 from . import models as m
-from ._model import Amount, Answer, AnyWord
+from ._model import Amount, Answer, AnyWord, Time
 
 
 class SnapshotFrame(Answer):
@@ -73,6 +73,25 @@ class OutcomesFrame(Answer):
     """with `resume` only: the number of the last public entry"""
 
 
+class LevelsPublishedFrame(Answer):
+    """Your levels are published."""
+
+    type: Literal["levels"]
+    """which frame it is"""
+    base_asset_id: str
+    """UUID of the base asset"""
+    quote_asset_id: str
+    """UUID of the quote asset"""
+    published: int
+    """how many levels of yours there are on the pair now"""
+    ends_at: Time | None
+    """when the first of them ends: RFC 3339, UTC, milliseconds; null of none"""
+    idempotency_key: str | None = None
+    """that of the frame, where it had one"""
+    seq: int | None = None
+    """with `resume` only: the number of the last public entry"""
+
+
 class ErrorFrame(Answer):
     """What was refused, or why the socket is closed."""
 
@@ -84,6 +103,10 @@ class ErrorFrame(Answer):
     """with `resume`: the code that REST has in x-<name>-error"""
     rfq_id: str | None = None
     """with `resume`: of the quote that was refused"""
+    base_asset_id: str | None = None
+    """with `resume`: of the levels"""
+    quote_asset_id: str | None = None
+    """with `resume`: of the levels"""
     idempotency_key: str | None = None
     """with `resume`: that of the quote, where it had one"""
     seq: int | None = None
@@ -152,7 +175,7 @@ class QuoteCreatedFrame(Answer):
 
     type: Literal["quote.created"]
     """which event it is"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     thread_id: str
     """UUID of the thread"""
@@ -160,7 +183,7 @@ class QuoteCreatedFrame(Answer):
     """UUID of the RFQ"""
     quote_amount: Amount
     """the price, in base units of the quote asset"""
-    quote_expires_at: AwareDatetime | None = None
+    quote_expires_at: Time | None = None
     """where the price has an end of its own: from when on nobody may accept it: RFC 3339, UTC,
     milliseconds
     """
@@ -177,7 +200,7 @@ class ThreadAcceptedFrame(Answer):
 
     type: Literal["thread.accepted"]
     """which event it is"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     thread_id: str
     """UUID of the thread"""
@@ -187,7 +210,7 @@ class ThreadAcceptedFrame(Answer):
     """which side of the thread you are"""
     quote_amount: Amount
     """the price, in base units of the quote asset"""
-    acceptance_expires_at: AwareDatetime | None
+    acceptance_expires_at: Time | None
     """when that acceptance lapses; null: both have accepted: RFC 3339, UTC, milliseconds"""
     swap_id: str | None
     """the swap; null: you have not accepted"""
@@ -204,7 +227,7 @@ class ThreadProposedFrame(Answer):
 
     type: Literal["thread.proposed"]
     """which event it is"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     thread_id: str
     """UUID of the thread"""
@@ -212,7 +235,7 @@ class ThreadProposedFrame(Answer):
     """UUID of the RFQ"""
     quote_amount: Amount
     """the price, in base units of the quote asset"""
-    quote_expires_at: AwareDatetime | None = None
+    quote_expires_at: Time | None = None
     """where the price has an end of its own: from when on nobody may accept it: RFC 3339, UTC,
     milliseconds
     """
@@ -227,7 +250,7 @@ class ThreadClosedFrame(Answer):
 
     type: Literal["thread.closed"]
     """which event it is"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     thread_id: str
     """UUID of the thread"""
@@ -269,6 +292,7 @@ Frame: TypeAlias = (
     | RfqFrame
     | QuotedFrame
     | OutcomesFrame
+    | LevelsPublishedFrame
     | ErrorFrame
     | ResumedFrame
     | ResetFrame

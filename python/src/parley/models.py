@@ -1,16 +1,17 @@
 """What the market answers and is asked, as docs/openapi.json has it.
 
-Amounts are `int` in base units, times are aware `datetime`, ids are `str`. A field that a newer
-market adds is left out. A word that it adds to a list comes through, so end a `match` with `_`.
+Amounts are `int` in base units, times are aware `datetime`, ids are `str`. A field that a
+newer market adds is left out. A word that it adds to a list comes through, so end a `match`
+with `_`.
 
 Written from docs/openapi.json by `npm run -s node -- scripts/openapi.ts`: not edited by hand.
 """
 
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import AwareDatetime, Field
+from pydantic import Field
 
-from ._model import Amount, Answer, AnyWord, Body, OpenAnswer
+from ._model import Amount, Answer, AnyWord, Body, OpenAnswer, Time
 
 
 class AcceptedContracts(Body):
@@ -67,9 +68,9 @@ class StandingHigh(Answer):
 class Standing(Answer):
     """How an account kept its agreements, up to the beginning of a day."""
 
-    counted_from: AwareDatetime
+    counted_from: Time
     """swaps are counted that were agreed from then on: RFC 3339, UTC, milliseconds"""
-    counted_until: AwareDatetime
+    counted_until: Time
     """and before then: the beginning of a day, UTC: RFC 3339, UTC, milliseconds"""
     agreed: int
     """counterparties it agreed with, each once a day"""
@@ -151,7 +152,7 @@ class ThreadMessage(Answer):
     """who named it"""
     quote_amount: Amount
     """the price, in base units of the quote asset"""
-    at: AwareDatetime
+    at: Time
     """when it was named: RFC 3339, UTC, milliseconds"""
 
 
@@ -189,9 +190,9 @@ class Rfq(Answer):
     """UUID of the account that asks"""
     creator_standing: Standing | None
     """how it kept its agreements; null: nobody has counted yet"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it was posted: RFC 3339, UTC, milliseconds"""
-    expires_at: AwareDatetime
+    expires_at: Time
     """when it ends by itself: RFC 3339, UTC, milliseconds"""
     target_address: str | None = None
     """for its creator and who holds it to see"""
@@ -220,13 +221,13 @@ class Thread(Answer):
     """the maker accepts this price"""
     taker_accepted: bool
     """the taker accepts this price"""
-    acceptance_expires_at: AwareDatetime | None
+    acceptance_expires_at: Time | None
     """when the standing acceptance lapses: RFC 3339, UTC, milliseconds"""
-    quote_expires_at: AwareDatetime | None
+    quote_expires_at: Time | None
     """from when on nobody may accept this price; null: it has no end of its own: RFC 3339, UTC,
     milliseconds
     """
-    withdrawn_at: AwareDatetime | None
+    withdrawn_at: Time | None
     """when the maker withdrew its quote, which closed the thread until it quotes again: RFC
     3339, UTC, milliseconds
     """
@@ -243,9 +244,9 @@ class Thread(Answer):
     messages: list[ThreadMessage]
     """the price history, newest last, the latest 100"""
     rfq: Rfq
-    created_at: AwareDatetime
+    created_at: Time
     """when the first quote came: RFC 3339, UTC, milliseconds"""
-    updated_at: AwareDatetime
+    updated_at: Time
     """when it last changed: RFC 3339, UTC, milliseconds"""
 
 
@@ -512,9 +513,9 @@ class Swap(Answer):
     """what it was agreed under, for good; null: agreed before they were kept"""
     next: list[Step]
     """what each side can do now"""
-    created_at: AwareDatetime
+    created_at: Time
     """when both had accepted: RFC 3339, UTC, milliseconds"""
-    updated_at: AwareDatetime
+    updated_at: Time
     """when it last changed: RFC 3339, UTC, milliseconds"""
 
 
@@ -543,11 +544,11 @@ class AccountRecord(Answer):
 
     account_id: str
     """UUID of the account"""
-    since: AwareDatetime
+    since: Time
     """the day on which the account was made: RFC 3339, UTC, milliseconds"""
-    counted_from: AwareDatetime
+    counted_from: Time
     """swaps are counted that were agreed from then on: RFC 3339, UTC, milliseconds"""
-    counted_until: AwareDatetime
+    counted_until: Time
     """and before then: the beginning of a day, UTC: RFC 3339, UTC, milliseconds"""
     agreed: int
     """counterparties it agreed with, each once a day"""
@@ -576,7 +577,7 @@ class ApiKey(Answer):
     """what it may do"""
     name: str | None
     """what its person calls it"""
-    expires_at: AwareDatetime
+    expires_at: Time
     """when it ends: RFC 3339, UTC, milliseconds"""
     replaced: bool
     """this mint revoked a key of the account"""
@@ -642,14 +643,13 @@ class TypedDataDomain(Answer):
     """32 bytes, hex with 0x"""
 
 
-class TypedDataTypes(Answer):
-    """the fields of each type"""
+class TypedDataType(Answer):
+    """one field of the type"""
 
-
-
-class TypedDataMessage(Answer):
-    """the fields of `primaryType` by name; integers as decimal strings"""
-
+    name: str
+    """name of the field"""
+    type: str
+    """Solidity type of the field"""
 
 
 class TypedData(Answer):
@@ -657,11 +657,11 @@ class TypedData(Answer):
 
     domain: TypedDataDomain
     """what the signature is for"""
-    types: TypedDataTypes
+    types: dict[str, list[TypedDataType]]
     """the fields of each type"""
     primary_type: str
     """which of `types` is signed"""
-    message: TypedDataMessage
+    message: dict[str, str]
     """the fields of `primaryType` by name; integers as decimal strings"""
 
 
@@ -1147,6 +1147,42 @@ class LegCosts(Answer):
     """Solana: beside the amount"""
 
 
+class Level(Answer):
+    """A price at which a maker would quote. It promises nothing."""
+
+    maker_id: str
+    """UUID of the account that published it; `makerId` of its quotes"""
+    maker_standing: Standing | None
+    """how it kept its agreements; null: nobody has counted yet"""
+    direction: Annotated[Literal["sell_base", "buy_base"], AnyWord]
+    """what the taker does with the base asset: `sell_base` is the maker’s bid, `buy_base` its
+    ask
+    """
+    base_asset_id: str
+    """UUID of the base asset"""
+    quote_asset_id: str
+    """UUID of the quote asset"""
+    base_amount: Amount
+    """the size: RFQs of up to so many base units of the base asset"""
+    quote_amount: Amount
+    """for all of `baseAmount`, in base units of the quote asset: their quotient is the price"""
+    least_base_amount: Amount | None
+    """RFQs of at least so much of the base asset; null: any"""
+    published_at: Time
+    """when it was published: RFC 3339, UTC, milliseconds"""
+    expires_at: Time
+    """when it ends: RFC 3339, UTC, milliseconds"""
+
+
+class LevelList(Answer):
+    """A page of levels, the best price for the taker first."""
+
+    levels: list[Level]
+    """the levels of this page"""
+    next_cursor: str | None
+    """what the next page is asked for with; null on the last page"""
+
+
 class ListedAsset(Answer):
     """A token that is listed."""
 
@@ -1172,7 +1208,7 @@ class ListedWebhook(Answer):
     """HTTP status of the last attempt; 0 = no answer"""
     last_error: str | None
     """why there was no answer"""
-    last_delivery_at: AwareDatetime | None
+    last_delivery_at: Time | None
     """when the last attempt was made: RFC 3339, UTC, milliseconds"""
 
 
@@ -1240,13 +1276,13 @@ class MarketStatusChain(Answer):
     """of the best block that was seen; null: none yet"""
     clock: int | None
     """Unix seconds: the clock of that block"""
-    seen_at: AwareDatetime | None
+    seen_at: Time | None
     """when that block was first seen: RFC 3339, UTC, milliseconds"""
     block_seconds: float | None
     """usual time between blocks"""
     is_quiet: bool
     """no new block for longer than is usual: the market may not see the chain"""
-    halted_since: AwareDatetime | None
+    halted_since: Time | None
     """nothing new is agreed on it, by the operator: RFC 3339, UTC, milliseconds"""
     sends_claims: bool
     """claims are sent with the market’s gas for who asks, within its bounds"""
@@ -1257,7 +1293,7 @@ class MarketStatusChain(Answer):
 class MarketStatus(Answer):
     """Whether the market works."""
 
-    at: AwareDatetime
+    at: Time
     """when this was read: RFC 3339, UTC, milliseconds"""
     network: str
     """`mainnet`, `testnet` or `dev`"""
@@ -1410,7 +1446,7 @@ class PairPriceMedian(Answer):
     """in base units of the base asset"""
     quote_amount: Amount
     """in base units of the quote asset"""
-    agreed_at: AwareDatetime
+    agreed_at: Time
     """when both had accepted, the seconds cut off: RFC 3339, UTC, milliseconds"""
 
 
@@ -1423,7 +1459,7 @@ class PairPriceAgreement(Answer):
     """in base units of the base asset"""
     quote_amount: Amount
     """in base units of the quote asset"""
-    agreed_at: AwareDatetime
+    agreed_at: Time
     """when both had accepted, the seconds cut off: RFC 3339, UTC, milliseconds"""
 
 
@@ -1449,7 +1485,7 @@ class PingEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     message: str
     """one plain sentence"""
@@ -1501,6 +1537,47 @@ class ProvenWallet(Answer):
     """counts beyond giving: may receive"""
 
 
+class WantedLevel(Body):
+    """A level that is to be shown."""
+
+    direction: Literal["sell_base", "buy_base"]
+    """what the taker does with the base asset: `sell_base` is the maker’s bid, `buy_base` its
+    ask
+    """
+    base_amount: Amount
+    """the size: RFQs of up to so many base units of the base asset"""
+    quote_amount: Amount
+    """for all of `baseAmount`, in base units of the quote asset: their quotient is the price"""
+    least_base_amount: Amount | None = None
+    """RFQs of at least so many base units of the base asset"""
+    valid_for_seconds: int
+    """how long it is shown, from its receipt"""
+
+
+class PublishLevels(Body):
+    """Prices at which you would quote a pair; they promise nothing."""
+
+    base_asset_id: str
+    """UUID of the base asset"""
+    quote_asset_id: str
+    """UUID of the quote asset"""
+    levels: list[WantedLevel]
+    """all levels of yours on this pair, in place of those before; none withdraws them"""
+
+
+class PublishedLevels(Answer):
+    """What is published now."""
+
+    base_asset_id: str
+    """UUID of the base asset"""
+    quote_asset_id: str
+    """UUID of the quote asset"""
+    published: int
+    """how many levels of yours there are on the pair now"""
+    ends_at: Time | None
+    """when the first of them ends: RFC 3339, UTC, milliseconds; null of none"""
+
+
 class QuoteBody(Body):
     """A price of a maker."""
 
@@ -1519,7 +1596,7 @@ class QuoteCreatedEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     thread_id: str
     """UUID of the thread"""
@@ -1527,7 +1604,7 @@ class QuoteCreatedEvent(Answer):
     """UUID of the RFQ"""
     quote_amount: Amount
     """the price, in base units of the quote asset"""
-    quote_expires_at: AwareDatetime | None = None
+    quote_expires_at: Time | None = None
     """where the price has an end of its own: from when on nobody may accept it: RFC 3339, UTC,
     milliseconds
     """
@@ -1555,7 +1632,7 @@ class QuoteOutcome(Answer):
     """the RFQ as it was named"""
     thread_id: str | None = None
     """UUID of its thread; of 200 and 201"""
-    quote_expires_at: AwareDatetime | None = None
+    quote_expires_at: Time | None = None
     """as the thread has it; of 200 and 201: RFC 3339, UTC, milliseconds"""
     error: str | None = None
     """why it was refused"""
@@ -1686,7 +1763,7 @@ class SecretRevealedEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     swap_id: str
     """UUID of the swap"""
@@ -1716,7 +1793,7 @@ class SwapAgreedEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     swap_id: str
     """UUID of the swap"""
@@ -1731,7 +1808,7 @@ class SwapFundedEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     swap_id: str
     """UUID of the swap"""
@@ -1752,7 +1829,7 @@ class SwapHalfSettledEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     swap_id: str
     """UUID of the swap"""
@@ -1776,7 +1853,7 @@ class SwapRefundedEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     swap_id: str
     """UUID of the swap"""
@@ -1791,7 +1868,7 @@ class SwapReorgedEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     swap_id: str
     """UUID of the swap"""
@@ -1824,7 +1901,7 @@ class SwapSettledEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     swap_id: str
     """UUID of the swap"""
@@ -1839,7 +1916,7 @@ class ThreadAcceptedEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     thread_id: str
     """UUID of the thread"""
@@ -1849,7 +1926,7 @@ class ThreadAcceptedEvent(Answer):
     """which side of the thread you are"""
     quote_amount: Amount
     """the price, in base units of the quote asset"""
-    acceptance_expires_at: AwareDatetime | None
+    acceptance_expires_at: Time | None
     """when that acceptance lapses; null: both have accepted: RFC 3339, UTC, milliseconds"""
     swap_id: str | None
     """the swap; null: you have not accepted"""
@@ -1862,7 +1939,7 @@ class ThreadClosedEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     thread_id: str
     """UUID of the thread"""
@@ -1899,7 +1976,7 @@ class ThreadProposedEvent(Answer):
     """which event it is"""
     delivery_id: str
     """UUID of the delivery; the same however often it is tried"""
-    created_at: AwareDatetime
+    created_at: Time
     """when it happened: RFC 3339, UTC, milliseconds"""
     thread_id: str
     """UUID of the thread"""
@@ -1907,7 +1984,7 @@ class ThreadProposedEvent(Answer):
     """UUID of the RFQ"""
     quote_amount: Amount
     """the price, in base units of the quote asset"""
-    quote_expires_at: AwareDatetime | None = None
+    quote_expires_at: Time | None = None
     """where the price has an end of its own: from when on nobody may accept it: RFC 3339, UTC,
     milliseconds
     """
@@ -1962,6 +2039,13 @@ class WithdrawReply(Answer):
     """how many stay open, because your own acceptance stands"""
     next: str | None
     """what to name as `after`; null: those were all"""
+
+
+class WithdrawnLevels(Answer):
+    """What was withdrawn."""
+
+    withdrawn: int
+    """how many levels, of all pairs"""
 
 
 class ListAssetBody(Body):

@@ -15,7 +15,7 @@ from parley.chains.terms import Destination, EscrowOutput, EscrowTerms, Family
 
 Json = Any
 #: Blocks of the dev chains come every second or two; machines are shared.
-WAIT_SECONDS = 120
+WAIT_SECONDS = 240
 NETWORK: NetworkName = "regtest"
 
 

@@ -12,6 +12,7 @@ const heard = {
   first: frames.firstFrame,
   quote: frames.quoteFrame,
   quotes: frames.quotesFrame,
+  levels: frames.levelsFrame,
   ping: frames.pingFrame,
   switch: frames.switchFrame,
 };
@@ -23,6 +24,7 @@ const said = {
   rfq: frames.rfqFrame,
   quoted: frames.quotedFrame,
   outcomes: frames.outcomesFrame,
+  published: frames.publishedFrame,
   error: frames.errorFrame,
   resumed: frames.resumedFrame,
   reset: frames.resetFrame,
@@ -34,7 +36,7 @@ const said = {
 };
 
 const description =
-  'What makers are told, and their quotes. Frames are JSON in text. Closing codes and what ' +
+  'What makers are told, and their quotes and levels. Frames are JSON in text. Closing codes and what ' +
   '`resume` adds: docs/feed.md.';
 
 export function describeFeed(names: Pick<Settings, 'productName' | 'shortName'>): Json {

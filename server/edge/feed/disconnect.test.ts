@@ -57,6 +57,9 @@ const pass = (maker: Trader, seconds: number) =>
     seconds,
   );
 
+const levelsOf = async ({ accountId }: Trader) =>
+  (await market.sql('select from levels where account_id = $1', accountId)).length;
+
 const isWithdrawn = (threadId: string) =>
   reached(async () => (await statusOf(threadId)) === 'closed');
 /** What is due now, and whatever a pass of the market's own had begun. */
@@ -64,6 +67,9 @@ const look = () => withdrawDue(market.deps, false);
 
 test('gone for so long, and not a moment less, on the clock of the database', async () => {
   const { maker, threadId } = await quoting();
+  const level = { direction: 'sell_base', baseAmount: '100000', ...price, validForSeconds: 600 };
+  const pair = { baseAssetId: market.assets.btc.id, quoteAssetId: market.assets.usd.id };
+  await maker.post('/v1/levels', { ...pair, levels: [level] });
   const client = await market.maker(maker, armed);
   assert.equal((await client.of('cancelOnDisconnect')).seconds, 5);
   await closed(client);
@@ -75,8 +81,10 @@ test('gone for so long, and not a moment less, on the clock of the database', as
   await pass(maker, 4);
   await look();
   assert.equal(await statusOf(threadId), 'open');
+  assert.equal(await levelsOf(maker), 1);
   await pass(maker, 1);
   assert.ok(await isWithdrawn(threadId));
+  assert.equal(await levelsOf(maker), 0);
   assert.ok(await reached(async () => (await graces(maker)).length === 0));
 });
 

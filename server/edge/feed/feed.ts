@@ -6,12 +6,11 @@ import { revokedAmong } from '../../db/keys.ts';
 import { endedAmong } from '../../db/sessions.ts';
 import type { Deps } from '../../ports/deps.ts';
 import { clientNetwork } from '../budgets.ts';
-import type { Quoting } from '../routes/quotes.ts';
 import { createFeedEvents } from './events.ts';
 import { type Following, followFeed } from './follow.ts';
 import { createHub } from './hub.ts';
 import { type Inbox, openInbox } from './inbox.ts';
-import { endKey, type Feed, type Maker } from './maker.ts';
+import { type Commands, endKey, type Feed, type Maker } from './maker.ts';
 import { closeCodes, closeInWaves, createPeer, type Peer } from './peer.ts';
 import { createSnapshots } from './snapshot.ts';
 import { createSwitches, type Switches } from './switches.ts';
@@ -52,7 +51,7 @@ export type FeedLimits = {
 export function registerFeed(
   app: FastifyInstance,
   deps: Deps,
-  quoting: Quoting,
+  commands: Commands,
   limits: FeedLimits = {},
 ): void {
   const { pingMs = pingEveryMs, sockets: mostOpen = mostSockets } = limits;
@@ -66,7 +65,7 @@ export function registerFeed(
   const { promise: started, resolve: start } = Promise.withResolvers<void>();
   const events = createFeedEvents(deps);
   const switches = createSwitches(deps);
-  const shared = { deps, hub, keys, budgets, uses, snapshots, quoting, events, switches, started };
+  const shared = { deps, hub, keys, budgets, uses, snapshots, commands, events, switches, started };
   const feed: Feed = { ...shared, isClosing: () => closing };
   const forgetKeys = keys.onForgotten((accountId) => {
     for (const each of hub.of(accountId)) each.check();

@@ -11,7 +11,14 @@ import type { Run } from '../command.ts';
 import { fault as faultOfOurs, HttpError, refusalOf } from '../errors.ts';
 import type { Asked } from '../idempotency/once.ts';
 import { withoutNulls } from '../schemas/common.ts';
-import { firstFrame, pingFrame, quoteFrame, quotesFrame, switchFrame } from '../schemas/feed.ts';
+import {
+  firstFrame,
+  levelsFrame,
+  pingFrame,
+  quoteFrame,
+  quotesFrame,
+  switchFrame,
+} from '../schemas/feed.ts';
 import { frameCheck } from '../validate.ts';
 import type { Manner } from './frames.ts';
 import type { Maker } from './maker.ts';
@@ -215,9 +222,8 @@ function refused({ deps }: Feed, error: unknown): { sentence: string; code: stri
 
 type Quote = { rfqId: string; idempotencyKey?: string; [field: string]: unknown };
 type Quotes = { quotes: readonly { rfqId: string }[]; idempotencyKey?: string };
+type Levels = { baseAssetId: string; quoteAssetId: string; idempotencyKey?: string };
 
-const checkQuote = frameCheck(quoteFrame);
-const checkQuotes = frameCheck(quotesFrame);
 const checkPing = frameCheck(pingFrame);
 const checkSwitch = frameCheck(switchFrame);
 
@@ -244,7 +250,7 @@ function createHearing(feed: Feed, client: string, hold: () => void) {
     const rfqId = given.toLowerCase();
     // Half a surrogate pair has no place in a URL.
     const url = `/v1/rfqs/${encodeURIComponent(rfqId.toWellFormed())}/quotes`;
-    const answer = await ask(maker, feed.quoting.one, { url, params: { id: rfqId }, body });
+    const answer = await ask(maker, feed.commands.one, { url, params: { id: rfqId }, body });
     if (answer === null) return;
     const { error = '', thread } = answer.body as Answered;
     const more = keyed(body.idempotencyKey);
@@ -253,7 +259,7 @@ function createHearing(feed: Feed, client: string, hold: () => void) {
   };
 
   const quotes = async (maker: Maker, body: Quotes) => {
-    const answer = await ask(maker, feed.quoting.many, { url: '/v1/quotes', params: {}, body });
+    const answer = await ask(maker, feed.commands.many, { url: '/v1/quotes', params: {}, body });
     if (answer === null) return;
     const { error = '', outcomes } = answer.body as Answered;
     const more = keyed(body.idempotencyKey);
@@ -261,16 +267,29 @@ function createHearing(feed: Feed, client: string, hold: () => void) {
     maker.say({ type: 'outcomes', outcomes, ...more });
   };
 
-  /** After those on the same RFQs that came before. */
-  const inTurn = async (maker: Maker, { quote: one, quotes: many }: Read): Promise<void> => {
-    const wanted = one === undefined ? (many?.quotes ?? []) : [one];
-    const names = [...new Set(wanted.map(({ rfqId }) => rfqId.toLowerCase()))];
+  const levels = async (maker: Maker, body: Levels) => {
+    const answer = await ask(maker, feed.commands.levels, { url: '/v1/levels', params: {}, body });
+    if (answer === null) return;
+    const { error, ...told } = answer.body as Answered;
+    if (error !== undefined) return refuse(maker, error, answer.code ?? '', named(body));
+    maker.say({ type: 'levels', ...told, ...keyed(body.idempotencyKey) });
+  };
+
+  const run = (maker: Maker, read: Read): Promise<void> => {
+    if (read.quote !== undefined) return quote(maker, read.quote);
+    if (read.levels !== undefined) return levels(maker, read.levels);
+    return quotes(maker, read.quotes as Quotes);
+  };
+
+  /** After those on the same RFQs or the same pair that came before. */
+  const inTurn = async (maker: Maker, read: Read): Promise<void> => {
+    const names = turnsOf(read);
     const before = Promise.all(names.map((name) => turns.get(name)));
     const own = before
-      .then(() => (one === undefined ? quotes(maker, many as Quotes) : quote(maker, one)))
+      .then(() => run(maker, read))
       .catch((error: unknown) => {
         const { sentence, code } = refused(feed, error);
-        refuse(maker, sentence, code, named(one ?? many));
+        refuse(maker, sentence, code, named(wantedIn(read)));
       });
     for (const name of names) turns.set(name, own);
     await own;
@@ -287,7 +306,7 @@ function createHearing(feed: Feed, client: string, hold: () => void) {
     if (feed.isClosing()) return;
     const read = readFrame(feed, maker, came);
     const { ping, fault, cancelOnDisconnect } = read;
-    const wanted = read.quote ?? read.quotes;
+    const wanted = wantedIn(read);
     if (ping !== undefined) {
       if (free()) maker.say({ type: 'pong', pong: ping });
       return;
@@ -304,6 +323,17 @@ function createHearing(feed: Feed, client: string, hold: () => void) {
   };
 }
 
+const wantedIn = ({ quote, quotes, levels }: Read) => quote ?? quotes ?? levels;
+
+/** What it must not be done on side by side. */
+function turnsOf({ quote, quotes, levels }: Read): string[] {
+  if (levels !== undefined) {
+    return [[levels.baseAssetId, levels.quoteAssetId].sort().join(' ').toLowerCase()];
+  }
+  const wanted = quote === undefined ? (quotes?.quotes ?? []) : [quote];
+  return [...new Set(wanted.map(({ rfqId }) => rfqId.toLowerCase()))];
+}
+
 type Answered = {
   error?: string;
   thread?: { id: string; rfqId: string };
@@ -314,13 +344,14 @@ function refuse(maker: Maker, error: string, code: string, about: object): void 
   maker.say({ type: 'error', error }, { code, ...about });
 }
 
-/** Which quote or quotes a refused frame was, where that can be read. */
-function named(quote: { readonly rfqId?: unknown; readonly idempotencyKey?: unknown } = {}): {
-  rfqId?: string;
-  idempotencyKey?: string;
-} {
-  const { rfqId, idempotencyKey } = quote;
-  return { ...(typeof rfqId === 'string' ? { rfqId } : {}), ...keyed(idempotencyKey) };
+/** Which quote, quotes or levels a refused frame was, where that can be read. */
+function named(wanted: object = {}): Readonly<Record<string, string>> {
+  const { idempotencyKey, ...fields } = wanted as Readonly<Record<string, unknown>>;
+  const texts = ['rfqId', 'baseAssetId', 'quoteAssetId'].flatMap((name) => {
+    const text = fields[name];
+    return typeof text === 'string' ? [[name, text] as const] : [];
+  });
+  return { ...Object.fromEntries(texts), ...keyed(idempotencyKey) };
 }
 
 function keyed(idempotencyKey: unknown): { idempotencyKey?: string } {
@@ -330,14 +361,22 @@ function keyed(idempotencyKey: unknown): { idempotencyKey?: string } {
 type Read = {
   readonly quote?: Quote;
   readonly quotes?: Quotes;
+  readonly levels?: Levels;
   readonly ping?: string;
   /** Null = no more. */
   readonly cancelOnDisconnect?: number | null;
   readonly fault?: { sentence: string; code: string };
 };
 
+type Named = { quote?: Quote; quotes?: unknown; levels?: Levels };
+const kinds = {
+  quote: { form: quoteFrame, check: frameCheck(quoteFrame) },
+  quotes: { form: quotesFrame, check: frameCheck(quotesFrame) },
+  levels: { form: levelsFrame, check: frameCheck(levelsFrame) },
+};
+
 function readFrame(feed: Feed, { manner }: Maker, came: Came): Read {
-  let about: Pick<Read, 'quote' | 'quotes'> = {};
+  let about: Pick<Read, 'quote' | 'quotes' | 'levels'> = {};
   try {
     const frame = parseFrame(came);
     if (manner === 'resume' && checkPing(frame) === null) return frame as { ping: string };
@@ -345,13 +384,17 @@ function readFrame(feed: Feed, { manner }: Maker, came: Came): Read {
       const fault = checkSwitch(frame);
       return fault === null ? frame : { fault: { sentence: fault, code: 'bad_field' } };
     }
-    const { quote, quotes } = (frame ?? {}) as { quote?: Quote; quotes?: unknown };
-    const many = quote === undefined && quotes !== undefined;
-    about = quote ? { quote } : many ? { quotes: frame as Quotes } : {};
-    const fault = many ? checkQuotes(frame) : checkQuote(frame);
-    if (fault === null && many) return { quotes: withoutNulls(quotesFrame, frame) as Quotes };
-    if (fault === null) return withoutNulls(quoteFrame, frame) as { quote: Quote };
-    const hint = quote === undefined && !many ? whatIsTaken(manner) : '';
+    const { quote, quotes, levels } = (frame ?? {}) as Named;
+    const kind = quote !== undefined ? 'quote' : quotes !== undefined ? 'quotes' : 'levels';
+    const isNone = kind === 'levels' && levels === undefined;
+    if (quote) about = { quote };
+    else if (kind === 'quotes') about = { quotes: frame as Quotes };
+    else if (levels) about = { levels };
+    const { check, form } = kinds[isNone ? 'quote' : kind];
+    const fault = check(frame);
+    if (fault === null && kind === 'quotes') return { quotes: withoutNulls(form, frame) as Quotes };
+    if (fault === null) return withoutNulls(form, frame) as Pick<Read, 'quote' | 'levels'>;
+    const hint = isNone ? whatIsTaken(manner) : '';
     return { ...about, fault: { sentence: `${hint}${fault}`, code: 'bad_field' } };
   } catch (error) {
     return { ...about, fault: refused(feed, error) };
@@ -364,7 +407,9 @@ const isSwitch = (frame: unknown): frame is { cancelOnDisconnect: number | null 
 function whatIsTaken(manner: Manner): string {
   const ping = manner === 'resume' ? ' or {"ping": "<at most 64 characters>"}' : '';
   const quotes = '{"quote": {"rfqId", "quoteAmount"}}, {"quotes": [{"rfqId", "quoteAmount"}]}';
-  return `the frame must be ${quotes} or {"cancelOnDisconnect": <5 to 60 or null>}${ping}: `;
+  const levels = '{"levels": {"baseAssetId", "quoteAssetId", "levels": […]}}';
+  const grace = '{"cancelOnDisconnect": <5 to 60 or null>}';
+  return `the frame must be ${quotes}, ${levels} or ${grace}${ping}: `;
 }
 
 /** So many a second. */

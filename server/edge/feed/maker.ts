@@ -8,6 +8,7 @@ import { feedLogDays, mostReplayed } from '../../market/bounds.ts';
 import type { Deps } from '../../ports/deps.ts';
 import type { Caller, Credential, Keys } from '../auth.ts';
 import type { Budgets } from '../budgets.ts';
+import type { Run } from '../command.ts';
 import type { LastUses } from '../last-uses.ts';
 import type { Quoting } from '../routes/quotes.ts';
 import type { Asked, FeedEvents } from './events.ts';
@@ -27,6 +28,9 @@ const againMs = 1_000;
 const mostTries = 30;
 const dayMs = 86_400_000;
 
+/** What REST runs too. */
+export type Commands = Quoting & { readonly levels: Run };
+
 /** What all sockets of a process share. */
 export type Feed = {
   readonly deps: Pick<Deps, 'db' | 'now' | 'log' | 'settings' | 'metrics'>;
@@ -35,7 +39,7 @@ export type Feed = {
   readonly budgets: Budgets;
   readonly uses: LastUses;
   readonly snapshots: Snapshots;
-  readonly quoting: Quoting;
+  readonly commands: Commands;
   readonly events: FeedEvents;
   readonly switches: Switches;
   /** Until then nobody is sent anything. */

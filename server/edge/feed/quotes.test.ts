@@ -13,7 +13,7 @@ after(async () => {
   await market.close();
 });
 
-const isAnswer = ({ type }: Frame) => ['quoted', 'outcomes', 'error'].includes(type);
+const isAnswer = ({ type }: Frame) => ['quoted', 'outcomes', 'levels', 'error'].includes(type);
 
 /** Sends frames, and the answers that come until each has one. */
 async function answers(...sent: unknown[]): Promise<Frame[]> {
@@ -75,6 +75,36 @@ test('many quotes of one frame have an outcome each, in turn with those sent bef
   assert.deepEqual(prices, ['63000000', '62000000']);
 });
 
+test('levels of a frame are published as by REST, in turn with those sent before on their pair', async () => {
+  const { btc, usd } = market.assets;
+  const pair = { baseAssetId: btc.id, quoteAssetId: usd.id };
+  const [turned, key] = [[usd.id, btc.id], { idempotencyKey: 'levels' }] as const;
+  const level = { direction: 'sell_base', baseAmount: '100000', validForSeconds: 600 };
+  const priced = (...prices: string[]) => prices.map((quoteAmount) => ({ ...level, quoteAmount }));
+  const said = await answers(
+    { levels: { ...pair, levels: priced('64000000') } },
+    { levels: { baseAssetId: turned[0], quoteAssetId: turned[1], levels: [] } },
+    { levels: { ...pair, levels: priced('65000000', '63000000'), ...key } },
+    { levels: { ...pair, levels: priced('1', '2'), and: 1 } },
+    { levels: null },
+  );
+  const told = said.find(({ idempotencyKey }) => idempotencyKey === 'levels');
+  const { endsAt } = told!;
+  assert.deepEqual(told, { type: 'levels', ...pair, published: 2, endsAt, ...key });
+  const errors = said.filter(({ type }) => type === 'error').map(({ error }) => error);
+  assert.match(errors.join('\n'), /"levels.and" is not known[\s\S]*levels/);
+  const query = `direction=sell_base&baseAssetId=${btc.id}&quoteAssetId=${usd.id}`;
+  const shown = async () =>
+    (await taker.get(`/v1/levels?${query}`)).body.levels.map((each: Frame) => each.quoteAmount);
+  assert.deepEqual(await shown(), ['65000000', '63000000']);
+  assert.equal((await maker.post('/v1/levels/withdraw')).body.withdrawn, 2);
+  // A retry is answered as the first was, and publishes nothing.
+  const [again] = await answers({
+    levels: { ...pair, levels: priced('65000000', '63000000'), ...key },
+  });
+  assert.deepEqual([again, await shown()], [told, []]);
+});
+
 test('bad frames are refused in words, and the socket stays open', async () => {
   const { id } = await market.rfq(taker);
   const { id: gone } = await market.rfq(taker);
@@ -97,7 +127,7 @@ test('bad frames are refused in words, and the socket stays open', async () => {
     [quote(id, '1', { idempotencyKey: 'a\nb' }), /idempotencyKey/],
     [quote('nothing', '65000000'), /no RFQ nothing/],
     ['{"quote":{"rfqId":"\\ud800","quoteAmount":"1"}}', /no RFQ/],
-    [{ other: 1 }, /^the frame must be \{"quote".*\{"quotes".*\{"cancelOnDisconnect"/],
+    [{ other: 1 }, /^the frame must be \{"quote".*\{"quotes".*\{"levels".*\{"cancelOnDisconnect"/],
     [quote(gone, '65000000'), /cancelled/],
     [quote(own.id, '65000000'), /own RFQ/],
     [{ apiKey: maker.key }, /"apiKey" is not known|"quote" is missing/],

@@ -107,7 +107,7 @@ function registerReads(app: FastifyInstance, deps: Deps): void {
   });
 
   read({ app, deps, tag }, '/v1/threads', 'listQuotes', {
-    about: 'Your threads by side and status, newest first. Of its own the open ones as maker.',
+    about: 'Your threads by side and status, newest first. Without either: your open quotes.',
     query: pageQuery(shapes.ownThreads),
     replies: { 200: shapes.threadList },
     handle: async ({ caller: { accountId }, query }) => {

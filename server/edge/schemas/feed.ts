@@ -2,6 +2,7 @@
 
 import { feedTopics } from '../../db/feed-events.ts';
 import * as s from './common.ts';
+import { published, publishedFields } from './level.ts';
 import { rfq } from './rfq.ts';
 import { quoted, quotedMany, quoteOutcomes } from './thread.ts';
 import { titleOf, webhookEvents } from './webhook.ts';
@@ -15,7 +16,7 @@ const idempotencyKey = s.optional(
 const most = { maxItems: 100 };
 
 const graceSeconds = s.int(
-  'cancel on disconnect: your open quotes are withdrawn when you were gone for so many seconds',
+  'cancel on disconnect: your open quotes and levels are withdrawn when you were gone so many seconds',
   15,
   { minimum: 5, maximum: 60 },
 );
@@ -88,6 +89,10 @@ export const quotesFrame = s.form('QuotesFrame', 'Prices for RFQs, as POST /v1/q
   idempotencyKey: keyOfMany,
 });
 
+export const levelsFrame = s.form('LevelsFrame', 'Your levels on a pair, as POST /v1/levels.', {
+  levels: s.input({ ...published, idempotencyKey: keyOfMany }, 'the pair and its levels'),
+});
+
 export const pingFrame = s.form('PingFrame', 'With `resume`: asks for a pong.', {
   ping: s.text('comes back in `pong`', 'are you there?', { maxLength: 64 }),
 });
@@ -126,11 +131,20 @@ export const outcomesFrame = s.model('OutcomesFrame', 'What became of `quotes`, 
   seq,
 });
 
+export const publishedFrame = s.model('LevelsPublishedFrame', 'Your levels are published.', {
+  type: type('levels'),
+  ...publishedFields,
+  idempotencyKey: s.optional(s.text('that of the frame, where it had one', 'batch-7f3a')),
+  seq,
+});
+
 export const errorFrame = s.model('ErrorFrame', 'What was refused, or why the socket is closed.', {
   type: type('error'),
   error: s.sentence,
   code: s.optional(s.text('with `resume`: the code that REST has in x-<name>-error', 'bad_field')),
   rfqId: s.optional(s.text('with `resume`: of the quote that was refused', s.exampleIn(s.rfqId))),
+  baseAssetId: s.optional(s.text('with `resume`: of the levels', s.exampleIn(s.assetId))),
+  quoteAssetId: s.optional(s.text('with `resume`: of the levels', s.exampleIn(s.assetId))),
   idempotencyKey,
   seq,
 });

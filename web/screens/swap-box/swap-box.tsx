@@ -37,6 +37,7 @@ import {
   type Wanted,
   withAmount,
 } from './draft.ts';
+import { LevelPrice } from './level-price.tsx';
 import { RecentPrice } from './recent-price.tsx';
 import './swap-box.css';
 
@@ -79,6 +80,7 @@ function Box({ assets }: { readonly assets: readonly Asset[] }) {
           found={found}
           onChange={setDraft}
         />
+        <LevelPrice draft={draft} found={found} onChange={setDraft} />
       </div>
       <Options draft={draft} onChange={setDraft} />
       <CostsOfSwap

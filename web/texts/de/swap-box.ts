@@ -30,6 +30,10 @@ export const swapBox: Words<typeof english> = {
   'swap_box.recent.from': 'Median von {count} Swaps in {window}; der jüngste: {age}.',
   'swap_box.recent.none': 'Zum Vergleich gibt es keine jüngeren Swaps dieses Paars.',
   'swap_box.recent.use': 'So viel verlangen',
+  'swap_box.level': 'Ein Maker stellt etwa {quote} für {base} in Aussicht',
+  'swap_box.level.known': 'Keine Zusage. Swaps, die er zuletzt abgeschlossen hat: {count}. {age}.',
+  'swap_box.level.new':
+    'Keine Zusage, und noch hat kein Maker, der das nennt, Swaps abgeschlossen. {age}.',
   'swap_box.ask_better':
     'Du verlangst {percent} mehr, als Swaps zuletzt brachten. Vielleicht bietet kein Maker.',
   'swap_box.ask_worse': 'Du verlangst {percent} weniger, als Swaps zuletzt brachten.',

@@ -83,7 +83,7 @@ export const makerConsole = {
   'console.threads.their_price': 'They named another price',
   'console.threads.waits_for_them': 'You accepted: they may accept',
   'console.threads.my_price': 'Your price: it is their move',
-  'console.threads.price_over': 'Your price is over: name another one',
+  'console.threads.price_over': 'The price is over: name a new one',
   'console.threads.at': 'You give {gives}, you get {gets}',
   'console.threads.until': 'until',
   'console.threads.open': 'Open the negotiation',

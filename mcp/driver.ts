@@ -1,0 +1,240 @@
+// Swaps that are driven to their end in the background, by `settle` of the SDK as the command runs
+// it. What is to be driven is a file a swap: after a crash it goes on by itself, since deadlines do
+// not wait for anybody's call.
+
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { dueSwaps } from '../cli/do/swaps.ts';
+import { alone, driveAll, type Swap } from '../cli/drive.ts';
+import { Failure, toldOf } from '../cli/failures.ts';
+import type { Cli } from '../cli/io.ts';
+import { writePrivate } from '../cli/places.ts';
+import type { Session, Unlocked } from '../cli/session.ts';
+import { withResolvers } from '../core/engines.ts';
+import type { ParleyClient } from '../sdk/client.ts';
+import { codeOf, messageOf } from '../sdk/errors.ts';
+import { idShape } from '../sdk/stores/entries.ts';
+import { type Foreign, foreign, word } from './foreign.ts';
+
+/** Where a swap is, as its driver said last. */
+export type Driven = {
+  readonly state: 'running' | 'ended' | 'stopped';
+  readonly step: string;
+  readonly txid: string | null;
+  readonly said: Foreign;
+  /** Unix seconds. */
+  readonly at: number;
+};
+
+export type Driver = {
+  /** Begins it, unless it runs. On disk when it resolves. */
+  drive(swapId: string): Promise<void>;
+  of(swapId: string): Driven | null;
+  /** Once it has ended or stands still, or after so long. */
+  settled(swapId: string, ms: number): Promise<void>;
+  /** It funds nothing any more. */
+  stop(swapId: string): Promise<void>;
+  /** Once nothing runs. */
+  idle(): Promise<void>;
+  /** What was driven when the process before this one ended. */
+  resume(): Promise<void>;
+  close(): Promise<void>;
+};
+
+type Made = {
+  readonly cli: Cli;
+  readonly session: Session;
+  readonly own: Unlocked;
+  readonly client: ParleyClient;
+  readonly note: (text: string) => void;
+};
+
+type Running = { readonly stop: AbortController; readonly done: Promise<void> };
+
+const closeMs = 5_000;
+const againMs = 30_000;
+const mostDriven = 50;
+/** Of swaps that ended, in memory. */
+const mostRemembered = 1_000;
+
+export function createDriver({ cli, session, own, client, note }: Made): Driver {
+  const folder = join(session.places.data, 'mcp', 'driven');
+  const running = new Map<string, Running>();
+  const last = new Map<string, Driven>();
+  const turn = oneProcess(own);
+  let isClosed = false;
+  const fileOf = (swapId: string) => join(folder, `${swapId}.json`);
+
+  const noted = (swapId: string, change: Partial<Driven>) => {
+    const before = last.get(swapId) ?? started(session.now());
+    last.set(swapId, { ...before, ...change, at: session.now() });
+    const [oldest] = last.keys();
+    if (last.size > mostRemembered && oldest !== undefined) last.delete(oldest);
+  };
+  const run = async (swap: Swap, signal: AbortSignal) => {
+    const { swapId } = swap;
+    const out = (text: string) => noted(swapId, lineOf(text));
+    const quiet = { ...cli, json: true, yes: true, columns: null, out, err: () => {}, signal };
+    try {
+      const status = await driveAll(quiet, session, own, [swap], {
+        client: swap.withoutMarket ? null : client,
+      });
+      const isEnded = last.get(swapId)?.state === 'ended';
+      noted(swapId, isEnded ? {} : { state: 'stopped', step: `status ${status}` });
+      if (isEnded) await rm(fileOf(swapId), { force: true });
+      note(`swap ${swapId}: ${isEnded ? 'ended' : 'stands still, and a person is needed'}`);
+    } catch (error) {
+      if (signal.aborted) return;
+      const { code, sentence } = toldOf(error);
+      noted(swapId, { state: 'stopped', step: word(code), said: foreign(sentence) });
+      note(`swap ${swapId}: ${code}`);
+    }
+  };
+  /** The turn is taken; it is left when the swap ends. */
+  const begin = (swap: Swap) => {
+    const { swapId } = swap;
+    last.set(swapId, started(session.now()));
+    const stop = new AbortController();
+    const done = run(swap, stop.signal).finally(() => {
+      running.delete(swapId);
+      turn.leave();
+    });
+    running.set(swapId, { stop, done });
+  };
+  const stop = async (swapId: string) => {
+    const one = running.get(swapId);
+    one?.stop.abort(new Error('given up'));
+    await one?.done;
+    await rm(fileOf(swapId), { force: true });
+  };
+  const drive = async (swapId: string) => {
+    mustBeId(swapId);
+    if (running.size >= mostDriven && !running.has(swapId)) {
+      const sentence = `${mostDriven} swaps are driven, as many as may be`;
+      throw new Failure('needs_you', 'too_many_swaps', sentence);
+    }
+    await turn.take();
+    let isBegun = false;
+    try {
+      const quiet = { ...cli, err: () => {} };
+      const { due } = await dueSwaps(quiet, session, own.store, client, [swapId]);
+      const [swap] = due;
+      if (swap === undefined) throw unknownSwap(swapId);
+      // One that was given up meanwhile goes on without the market.
+      await stop(swapId);
+      await writePrivate(fileOf(swapId), '{}\n');
+      begin(swap);
+      isBegun = true;
+    } finally {
+      if (!isBegun) turn.leave();
+    }
+  };
+  /** Where another process of the profile settles now, again until that one has ended. */
+  const takeUp = async (swapId: string): Promise<void> => {
+    try {
+      await drive(swapId);
+    } catch (error) {
+      note(`swap ${swapId} is not driven: ${messageOf(error)}`);
+      if (codeOf(error) !== 'in_use' || isClosed) return;
+      setTimeout(() => {
+        if (!isClosed) void takeUp(swapId);
+      }, againMs).unref();
+    }
+  };
+  return {
+    ...{ drive, stop },
+    of: (swapId) => last.get(swapId) ?? null,
+    settled: async (swapId, ms) => {
+      const one = running.get(swapId);
+      if (one !== undefined) await Promise.race([one.done, after(ms)]);
+    },
+    resume: async () => {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      for (const name of await readdir(folder)) {
+        const [, swapId] = /^([0-9A-Za-z-]{1,64})\.json$/.exec(name) ?? [];
+        if (swapId === undefined) continue;
+        await takeUp(swapId);
+      }
+    },
+    idle: async () => {
+      while (running.size > 0) await Promise.all([...running.values()].map(({ done }) => done));
+    },
+    close: async () => {
+      isClosed = true;
+      for (const { stop } of running.values()) stop.abort(new Error('the server ends'));
+      const all = [...running.values()].map(({ done }) => done);
+      await Promise.race([Promise.all(all), after(closeMs)]);
+    },
+  };
+}
+
+function mustBeId(swapId: string): void {
+  if (idShape.test(swapId)) return;
+  throw new Failure('usage', 'bad_id', 'a swap id has 1 to 64 letters, digits or dashes');
+}
+
+const unknownSwap = (swapId: string) =>
+  new Failure('needs_you', 'unknown_swap', `swap ${swapId} is none of this profile`);
+
+const started = (at: number): Driven => ({
+  ...{ state: 'running', step: 'preparing', txid: null, said: foreign(''), at },
+});
+
+type Line = {
+  readonly step?: string;
+  readonly end?: string;
+  readonly txid?: string | null;
+  readonly text?: string;
+};
+
+/** What `driveAll` tells as JSON. */
+function lineOf(text: string): Partial<Driven> {
+  const { step, end, txid, text: said = '' } = JSON.parse(text) as Line;
+  if (end !== undefined) return { state: 'ended', step: word(end), said: foreign(end) };
+  const sent = txid == null ? {} : { txid: word(txid) };
+  return { step: word(step ?? ''), said: foreign(said), ...sent };
+}
+
+/** One process a profile settles: it has the turn while anything runs, or is about to. */
+function oneProcess(own: Unlocked) {
+  let users = 0;
+  let end: (() => void) | null = null;
+  let taking: Promise<void> | null = null;
+  const take = async () => {
+    const { promise: over, resolve } = withResolvers<void>();
+    const { promise: taken, resolve: has } = withResolvers<void>();
+    const held = alone(own, () => {
+      end = resolve;
+      has();
+      return over;
+    });
+    await Promise.race([taken, held]);
+  };
+  return {
+    /** Throws Failure `in_use`. */
+    take: async () => {
+      users += 1;
+      try {
+        if (end === null) {
+          taking ??= take().finally(() => {
+            taking = null;
+          });
+          await taking;
+        }
+      } catch (error) {
+        users -= 1;
+        throw error;
+      }
+    },
+    leave: () => {
+      users -= 1;
+      if (users > 0) return;
+      end?.();
+      end = null;
+    },
+  };
+}
+
+function after(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+}

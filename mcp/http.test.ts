@@ -1,0 +1,81 @@
+// HTTP answers whoever has the token and asks for this machine by name, and nobody else.
+
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { after, before, test } from 'node:test';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { McpServer } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { type HttpServer, serveHttp } from './http.ts';
+
+const token = 'a'.repeat(64);
+let server: HttpServer;
+before(async () => {
+  server = await serveHttp({
+    ...{ port: 0, token, hosts: ['mcp.example'], origins: ['app.example'], note: () => {} },
+    serve: () => {
+      const made = new McpServer({ name: 'x', version: '1' });
+      const inputSchema = z.object({ text: z.string() });
+      made.registerTool('echo', { inputSchema }, async ({ text }) => ({
+        content: [{ type: 'text', text }],
+      }));
+      return made;
+    },
+  });
+});
+after(() => server.close());
+
+type Asked = { readonly path?: string; readonly method?: string; readonly body?: string };
+type Headers = Readonly<Record<string, string>>;
+
+/** `fetch` lets nobody say another Host. */
+function status(headers: Headers, { path = '/mcp', method = 'POST', body = '{}' }: Asked = {}) {
+  const { hostname, port } = new URL(server.url);
+  const json = {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+  };
+  return new Promise<number>((resolve, reject) => {
+    const options = {
+      hostname,
+      port,
+      path,
+      method,
+      headers: { ...json, ...headers },
+      agent: false,
+    };
+    const asked = request(options, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    asked.once('error', reject);
+    asked.end(method === 'GET' ? undefined : body);
+  });
+}
+const authorization = `Bearer ${token}`;
+
+test('the protocol’s own client calls a tool with the token, of either version of the protocol', async () => {
+  for (const mode of ['auto', 'legacy'] as const) {
+    const client = new Client({ name: 'c', version: '1' }, { versionNegotiation: { mode } });
+    const requestInit = { headers: { authorization } };
+    await client.connect(new StreamableHTTPClientTransport(new URL(server.url), { requestInit }));
+    const said = await client.callTool({ name: 'echo', arguments: { text: 'hello' } });
+    assert.deepEqual(said.content, [{ type: 'text', text: 'hello' }]);
+    await client.close();
+  }
+});
+
+test('without the token, by another name, from another page, elsewhere and too long: refused', async () => {
+  const ping = { body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }) };
+  assert.equal(await status({ authorization }, ping), 200);
+  assert.equal(await status({}, ping), 401);
+  assert.equal(await status({ authorization: `Bearer ${token}a` }, ping), 401);
+  assert.equal(await status({ authorization, host: 'evil.example' }, ping), 403);
+  assert.equal(await status({ authorization, host: 'mcp.example' }, ping), 200);
+  assert.equal(await status({ authorization, origin: 'https://evil.example' }, ping), 403);
+  assert.equal(await status({ authorization, origin: 'null' }, ping), 403);
+  assert.equal(await status({ authorization, origin: 'https://app.example' }, ping), 200);
+  assert.equal(await status({ authorization }, { ...ping, path: '/other' }), 404);
+  assert.equal(await status({ authorization }, { body: `"${'x'.repeat(262_144)}"` }), 413);
+  assert.equal(await status({ authorization }, { method: 'GET' }), 405);
+});

@@ -1,0 +1,167 @@
+// Streamable HTTP, for this machine: a token for every request, names that may be asked for, and a
+// bound on everything. No session is kept: each request stands by itself.
+
+import { timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream } from 'node:stream/web';
+import {
+  createMcpHandler,
+  localhostAllowedHostnames,
+  type McpServer,
+  validateHostHeader,
+  validateOriginHeader,
+} from '@modelcontextprotocol/server';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { messageOf } from '../sdk/errors.ts';
+
+export type HttpOptions = {
+  readonly port: number;
+  readonly token: string;
+  /** Beside the names of this machine: what a proxy before it is called. */
+  readonly hosts: readonly string[];
+  /** Of pages that may ask; default none but this machine's. */
+  readonly origins: readonly string[];
+  readonly serve: () => McpServer;
+  readonly note: (text: string) => void;
+};
+
+export type HttpServer = { readonly url: string; close(): Promise<void> };
+
+const loopback = '127.0.0.1';
+export const path = '/mcp';
+const mostBodyBytes = 262_144;
+const mostRequests = 32;
+const mostConnections = 64;
+const mostSubscriptions = 8;
+const headersMs = 10_000;
+const requestMs = 30_000;
+const checkMs = 1_000;
+/** Longer than the longest wait of a tool. */
+const answerMs = 120_000;
+
+export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
+  const { note } = options;
+  const handler = createMcpHandler(options.serve, {
+    ...{ maxRequestBodySize: mostBodyBytes, maxSubscriptions: mostSubscriptions },
+    onerror: (error) => note(`http: ${error.message}`),
+  });
+  let running = 0;
+  const server = createServer(
+    { headersTimeout: headersMs, requestTimeout: requestMs, connectionsCheckingInterval: checkMs },
+    (request, response) => {
+      const why = refusalOf(request, options) ?? (running >= mostRequests ? busy : null);
+      if (why !== null) return refuse(request, response, why);
+      running += 1;
+      answer(request, response, handler.fetch)
+        .catch((error: unknown) => note(`http: ${messageOf(error)}`))
+        .finally(() => {
+          running -= 1;
+          if (!response.writableEnded) response.destroy();
+        });
+    },
+  );
+  server.maxConnections = mostConnections;
+  await listening(server, options.port);
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${loopback}:${port}${path}`,
+    close: async () => {
+      await handler.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function listening(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, loopback, () => resolve());
+  });
+}
+
+type Why = {
+  readonly status: number;
+  readonly sentence: string;
+  readonly head?: Record<string, string>;
+};
+
+const busy: Why = {
+  ...{ status: 503, head: { 'retry-after': '1' } },
+  sentence: `${mostRequests} requests run, as many as may`,
+};
+
+/** null: it may be answered. A page of another name must not reach this machine (DNS rebinding). */
+function refusalOf({ headers, url = '' }: IncomingMessage, options: HttpOptions): Why | null {
+  const names = [...localhostAllowedHostnames(), ...options.hosts];
+  const host = validateHostHeader(headers.host, names);
+  if (!host.ok) return { status: 403, sentence: 'this server is not known by that name' };
+  const origin = validateOriginHeader(headers.origin, [...names, ...options.origins]);
+  if (!origin.ok) return { status: 403, sentence: 'pages of that origin may not ask' };
+  if (new URL(url, 'http://x').pathname !== path)
+    return { status: 404, sentence: `it is at ${path}` };
+  if (isToken(headers.authorization, options.token)) return null;
+  const head = { 'www-authenticate': 'Bearer' };
+  return {
+    status: 401,
+    head,
+    sentence: 'the token of this server is wanted: Authorization: Bearer TOKEN',
+  };
+}
+
+/** Of one length whatever was given, so that its time tells nothing. */
+function isToken(given: string | undefined, token: string): boolean {
+  const [, said = ''] = /^Bearer +(\S+) *$/i.exec(given ?? '') ?? [];
+  const [one, other] = [said, token].map((text) => sha256(utf8ToBytes(text)));
+  return one !== undefined && other !== undefined && timingSafeEqual(one, other);
+}
+
+function refuse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, sentence, head = {} }: Why,
+) {
+  request.resume();
+  const error = { code: -32_000, message: sentence };
+  const body = JSON.stringify({ jsonrpc: '2.0', error, id: null });
+  response.writeHead(status, { 'content-type': 'application/json', connection: 'close', ...head });
+  response.end(body);
+}
+
+type Handle = (request: Request) => Promise<Response>;
+
+async function answer(incoming: IncomingMessage, response: ServerResponse, handle: Handle) {
+  const stop = new AbortController();
+  response.once('close', () => stop.abort(new Error('the client left')));
+  const timer = setTimeout(() => stop.abort(new Error('too slow')), answerMs);
+  try {
+    const made = await handle(requestOf(incoming, stop.signal));
+    response.writeHead(made.status, Object.fromEntries(made.headers));
+    if (made.body === null) return void response.end();
+    await pipeline(Readable.fromWeb(made.body as ReadableStream), response, {
+      signal: stop.signal,
+    });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request {
+  const { method = 'GET', url = '', headers } = incoming;
+  const head = new Headers();
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) head.set(name, Array.isArray(value) ? value.join(', ') : value);
+  }
+  const hasBody = method !== 'GET' && method !== 'HEAD';
+  const body = hasBody ? { body: Readable.toWeb(incoming) as BodyInit, duplex: 'half' } : {};
+  return new Request(new URL(url, `http://${loopback}`), {
+    method,
+    headers: head,
+    signal,
+    ...body,
+  } as RequestInit);
+}

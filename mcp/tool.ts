@@ -1,0 +1,168 @@
+// A tool: what it takes and gives, what it may do, and how its errors are told.
+
+import type { McpServer, ToolAnnotations } from '@modelcontextprotocol/server';
+import type { z } from 'zod';
+import { jsonOf } from '../cli/io.ts';
+import { isoTime } from '../sdk/people.ts';
+import { type Desk, isAway } from './desk.ts';
+import { type Making, mustBeFor, mustStillBe, type Plan, withMargin } from './plans.ts';
+import { errorOf, Refusal } from './refusal.ts';
+import type { outcome, planOut } from './schemas.ts';
+
+export type Tool = {
+  readonly name: string;
+  readonly title: string;
+  readonly about: string;
+  readonly annotations: Required<Omit<ToolAnnotations, 'title'>>;
+  readonly input: z.ZodObject;
+  readonly output: z.ZodObject;
+  readonly run: (desk: Desk, args: never) => Promise<object>;
+};
+
+type Shown<I extends z.ZodObject, O extends z.ZodObject> = {
+  readonly name: string;
+  readonly title: string;
+  readonly about: string;
+  readonly input: I;
+  readonly output: O;
+};
+
+/** It asks, and changes nothing. */
+export function readTool<I extends z.ZodObject, O extends z.ZodObject>(
+  of: Shown<I, O> & { readonly run: (desk: Desk, args: z.infer<I>) => Promise<z.infer<O>> },
+): Tool {
+  const annotations = {
+    ...{ readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+  };
+  return { ...of, annotations, run: of.run as Tool['run'] };
+}
+
+export type Prepared = {
+  readonly words: readonly string[];
+  readonly order: Making['order'];
+  readonly most?: Making['most'];
+  /** Unix seconds: the plan ends sooner. */
+  readonly until?: number | null;
+  /** Does exactly the order. The key makes a repeat the same effect. */
+  readonly act: (key: string) => Promise<object>;
+};
+
+export type TradeSpec<I extends z.ZodObject, D extends z.ZodObject> = Omit<
+  Shown<I, never>,
+  'output'
+> & {
+  readonly done: D;
+  /** Whether it binds or moves coins, or ends something. */
+  readonly destructive: boolean;
+  readonly output: ReturnType<typeof outcome<D>>;
+  readonly prepare: (desk: Desk, args: z.infer<I>) => Promise<Prepared>;
+};
+
+/**
+ * The first call gives a plan, the second one names its digest and does it, once. `begun` is on
+ * disk before the act: after a crash the same call goes on under the same key.
+ */
+export function tradeTool<I extends z.ZodObject, D extends z.ZodObject>(of: TradeSpec<I, D>): Tool {
+  const { name, title, about, input, output, destructive, prepare } = of;
+  const annotations = {
+    ...{ readOnlyHint: false, destructiveHint: destructive },
+    ...{ idempotentHint: true, openWorldHint: true },
+  };
+  const run = async (desk: Desk, { digest, ...args }: z.infer<I> & { digest?: string }) => {
+    const about = {
+      ...{ tool: name, account: desk.userId, market: desk.session.profile.market },
+      args: args as Making['args'],
+    };
+    if (digest === undefined) {
+      const { words, order, most = {}, until = null } = await prepare(desk, args as z.infer<I>);
+      const plan = await desk.plans.make({ ...about, order, most: withMargin(most), until });
+      return { is: 'plan', plan: shown(plan, words), done: null, again: false };
+    }
+    const prepared = () => prepare(desk, args as z.infer<I>);
+    return inTurn(digest, () => done(desk, digest, about, prepared));
+  };
+  return { name, title, about, annotations, input, output, run: run as Tool['run'] };
+}
+
+function shown(plan: Plan, words: readonly string[]): z.infer<typeof planOut> {
+  const { digest, order, most, until } = plan;
+  return { words: [...words], sends: order, most, digest, validUntil: isoTime(until) };
+}
+
+type About = Pick<Making, 'tool' | 'account' | 'market' | 'args'>;
+
+async function done(desk: Desk, digest: string, about: About, prepared: () => Promise<Prepared>) {
+  const plan = await desk.plans.get(digest);
+  mustBeFor(plan, about, desk.session.now());
+  const answer = (result: object, again: boolean) => ({
+    is: 'done',
+    plan: null,
+    done: result,
+    again,
+  });
+  if (plan.state === 'done') return answer(plan.result ?? {}, true);
+  const { order, most = {}, act } = await prepared();
+  // What was begun was as planned then, and may be done by now.
+  if (plan.state === 'planned') mustStillBe(plan, { order, most });
+  await desk.plans.keep({ ...plan, state: 'begun' });
+  let result: object;
+  try {
+    result = await act(digest);
+  } catch (error) {
+    // Only what is known not to have been done is as it was before.
+    if (plan.state === 'planned' && !isAway(error)) await desk.plans.keep(plan);
+    throw error;
+  }
+  const kept = JSON.parse(jsonOf(result)) as Record<string, unknown>;
+  await desk.plans.keep({ ...plan, state: 'done', result: kept });
+  return answer(kept, false);
+}
+
+const turns = new Map<string, Promise<unknown>>();
+
+/** Two calls with one digest are one act. */
+function inTurn<T>(digest: string, work: () => Promise<T>): Promise<T> {
+  const before = turns.get(digest) ?? Promise.resolve();
+  const own = before.catch(() => {}).then(work);
+  turns.set(digest, own);
+  const over = () => {
+    if (turns.get(digest) === own) turns.delete(digest);
+  };
+  own.then(over, over);
+  return own;
+}
+
+/** Of all connections; more are refused, so that nobody waits for what an agent forgot. */
+const mostCalls = 16;
+
+/** Counts the calls that run. */
+export type Gate = { running: number };
+
+export function register(server: McpServer, desk: Desk, tool: Tool, gate: Gate): void {
+  const { name, title, about, annotations, input: inputSchema, output: outputSchema, run } = tool;
+  const config = { title, description: about, inputSchema, outputSchema, annotations };
+  server.registerTool(name, config, async (args: unknown) => {
+    if (gate.running >= mostCalls) {
+      const sentence = `${mostCalls} calls run, as many as may: ask again when one has ended`;
+      return failed(new Refusal('needs_you', 'busy', sentence, { mostCalls }));
+    }
+    gate.running += 1;
+    try {
+      const answer = JSON.parse(jsonOf(await run(desk, args as never))) as Record<string, unknown>;
+      return {
+        content: [{ type: 'text' as const, text: jsonOf(answer) }],
+        structuredContent: answer,
+      };
+    } catch (error) {
+      return failed(error);
+    } finally {
+      gate.running -= 1;
+    }
+  });
+}
+
+function failed(error: unknown) {
+  const told = { error: errorOf(error) };
+  const text = jsonOf(told);
+  return { content: [{ type: 'text' as const, text }], structuredContent: told, isError: true };
+}

@@ -1,0 +1,260 @@
+// The tool that binds: examined by the own trade, pins and nodes, held against the limits, and
+// counted before the market hears of it.
+
+import { z } from 'zod';
+import { type OwnAsset, typedAmount } from '../../cli/assets.ts';
+import { coinsAt } from '../../cli/chains.ts';
+import { type Examined, examined, lackings, ownAssets, planOf, sidesOf } from '../../cli/deal.ts';
+import { misused, needsYou } from '../../cli/failures.ts';
+import { compareTerms } from '../../cli/terms.ts';
+import { accept as acceptThread } from '../../sdk/agree.ts';
+import { ParleyApiError } from '../../sdk/errors.ts';
+import { isoTime, parseIsoTime } from '../../sdk/people.ts';
+import type { OwnTrade } from '../../sdk/trade.ts';
+import type { Thread } from '../../sdk/types.ts';
+import { amountOf, type Desk, type Held, inWords } from '../desk.ts';
+import type { Spend } from '../ledger.ts';
+import { Refusal } from '../refusal.ts';
+import * as shape from '../schemas.ts';
+import { type Prepared, tradeTool } from '../tool.ts';
+import { type Addresses, destinationsOf } from './destinations.ts';
+import { feesOf, feesWords } from './fees.ts';
+
+const acceptDone = z.object({
+  threadId: z.string(),
+  swapId: z.string().nullable().describe('null: the other side has yet to accept'),
+  role: z.enum(['initiator', 'counterparty']),
+  deadlines: z.object({
+    initiatorFundBy: z.string(),
+    counterpartyFundBy: z.string(),
+    refundFrom: z.string(),
+  }),
+  lacking: z.array(z.string()).describe('what the wallets do not have'),
+  next: z.string(),
+});
+
+const input = z.object({
+  threadId: shape.id,
+  price: shape.amountIn.describe('the price of the thread, for all of it: no other is accepted'),
+  payTo: z
+    .string()
+    .max(120)
+    .optional()
+    .describe('without keys: where you are paid; on Bitcoin a compressed key, 66 hex'),
+  refundTo: z
+    .string()
+    .max(120)
+    .optional()
+    .describe('without keys: what you fund from, and where a refund goes'),
+  hashlock: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .optional()
+    .describe('without keys, where you fund first: sha256 of a secret that your own wallet keeps'),
+  digest: shape.digest,
+});
+type Args = z.infer<typeof input>;
+
+export const accept = tradeTool({
+  name: 'accept',
+  title: 'Accept a price: it binds you',
+  about:
+    'Accepts the price of a thread. When both sides have accepted, the swap exists and each must ' +
+    'fund in its turn. First call: a plan with amounts, addresses, deadlines and costs, all ' +
+    'verified by the own nodes; second call with its digest.',
+  input,
+  done: acceptDone,
+  output: shape.outcome(acceptDone),
+  destructive: true,
+  prepare: async (desk, args) => {
+    const looked = await lookAt(desk, args);
+    return desk.held === null
+      ? withoutKeys(desk, args, looked)
+      : withKeys(desk, desk.held, args, looked);
+  },
+});
+
+const checked =
+  'checked by profile and nodes: terms, contracts, decimals, locks, times, and who funds first';
+
+type Looked = {
+  readonly thread: Thread;
+  readonly price: bigint;
+  readonly assets: ReturnType<typeof ownAssets>;
+  readonly terms: Pick<OwnTrade, 'party' | 'direction' | 'baseAmount'>;
+};
+
+async function lookAt(desk: Desk, { threadId, price: typed }: Args): Promise<Looked> {
+  const thread = await desk.client.thread(threadId);
+  const names = await desk.names();
+  const assets = ownAssets(desk.session, names.whole, thread);
+  if (thread.status === 'closed') {
+    throw new Refusal('needs_you', 'thread_closed', `thread ${threadId} is closed`, { threadId });
+  }
+  const price = BigInt(thread.quoteAmount);
+  const named = amountOf(price, assets.quote);
+  if (typedAmount(typed, assets.quote) !== price) {
+    const sentence = `the price is ${inWords(named)}, and not ${typed}`;
+    throw new Refusal('needs_you', 'price_moved', sentence, { price: named.amount, given: typed });
+  }
+  const { rfq } = thread;
+  const party = thread.makerId === desk.userId ? 'maker' : 'taker';
+  const terms = { party, direction: rfq.direction, baseAmount: BigInt(rfq.baseAmount) } as const;
+  await compareTerms(desk.session, rfq.id, { ...terms, ...assets });
+  const ends = thread.quoteExpiresAt;
+  const isOver = ends != null && parseIsoTime(ends) < desk.session.now();
+  // What was accepted in time is accepted.
+  if (isOver && !thread[`${party}Accepted`]) {
+    throw new Refusal('needs_you', 'price_ended', `the price ended at ${ends}`, { ends });
+  }
+  return { thread, price, assets, terms };
+}
+
+/** Where price and request end, whichever is sooner. */
+function endsAt({ quoteExpiresAt, rfq }: Thread): number {
+  const ends = [rfq.expiresAt, ...(quoteExpiresAt == null ? [] : [quoteExpiresAt])];
+  return Math.min(...ends.map(parseIsoTime));
+}
+
+async function withKeys(
+  desk: Desk,
+  { own, ledger }: Held,
+  args: Args,
+  looked: Looked,
+): Promise<Prepared> {
+  if ((args.payTo ?? args.refundTo ?? args.hashlock) !== undefined) {
+    throw misused(
+      'payTo, refundTo and hashlock are of a server without keys: the keystore has them',
+    );
+  }
+  const { session, signed } = desk;
+  const found = await examined(session, signed, own, looked);
+  const sides = sidesOf(found.trade, looked.assets);
+  const { gives, gets } = sides;
+  const spend: Spend = {
+    ...{ threadId: args.threadId, gives: gives.own.name, gets: gets.own.name, units: gives.amount },
+  };
+  await ledger.check(spend);
+  const wallets = {
+    gives: await own.wallet(gives.own.chain),
+    gets: await own.wallet(gets.own.chain),
+  };
+  const lacking = await lackings(session, sides, wallets);
+  const most = await feesOf(session, sides);
+  return {
+    words: [
+      ...planOf(found, sides, wallets, session.now()),
+      ...feesWords(session, most),
+      checked,
+      ...lacking.map((line) => `lacking   ${line}`),
+    ],
+    order: orderOf(found, looked, { from: coinsAt(wallets.gives), to: coinsAt(wallets.gets) }),
+    most,
+    until: endsAt(looked.thread),
+    act: async (idempotencyKey) => {
+      const counted = await ledger.count(spend);
+      try {
+        const done = await acceptThread({ ...found.dealing, store: own.store }, { idempotencyKey });
+        return doneOf(found, done.swapId, lacking);
+      } catch (error) {
+        if (isRefusal(error)) await counted.giveBack();
+        throw error;
+      }
+    },
+  };
+}
+
+/** The market heard it and said no, so nothing of it is promised. */
+const isRefusal = (error: unknown) =>
+  error instanceof ParleyApiError && !error.unreachable && error.code !== 'still_running';
+
+async function withoutKeys(desk: Desk, args: Args, looked: Looked): Promise<Prepared> {
+  const { threadId, payTo, refundTo, hashlock } = args;
+  if (payTo === undefined || refundTo === undefined) {
+    throw misused('without keys "accept" wants payTo and refundTo, addresses of your own wallets');
+  }
+  const { session, signed } = desk;
+  const addresses: Addresses = { payTo, refundTo };
+  const destinationOn = await destinationsOf(desk, looked.thread, looked.assets, addresses);
+  const found = await examined(session, signed, null, { ...looked, destinationOn });
+  if (found.role === 'initiator' && hashlock === undefined) {
+    const sentence =
+      'you fund first, so you hold the secret: give its hashlock, sha256 of 32 random bytes';
+    throw needsYou('hashlock_missing', sentence);
+  }
+  const sides = sidesOf(found.trade, looked.assets);
+  const most = await feesOf(session, sides);
+  return {
+    words: [
+      ...wordsOf(found, sides),
+      `you are paid at ${payTo}; a refund goes to ${refundTo}`,
+      'this server holds no key: your own wallet signs what "unsigned_transaction" gives',
+      ...feesWords(session, most),
+      checked,
+    ],
+    order: { ...orderOf(found, looked, { from: refundTo, to: payTo }), hashlock: hashlock ?? null },
+    most,
+    until: endsAt(looked.thread),
+    act: async (idempotencyKey) => {
+      const mine = found.role === 'initiator' ? (hashlock ?? null) : null;
+      // What is kept there is offered, and no secret is made.
+      await desk.watched.putTrade({ ...found.trade, hashlock: mine } as OwnTrade);
+      const done = await acceptThread(
+        { ...found.dealing, store: desk.watched },
+        { idempotencyKey },
+      );
+      return { ...doneOf(found, done.swapId, []), threadId };
+    },
+  };
+}
+
+type Sides = ReturnType<typeof sidesOf>;
+
+function wordsOf({ role, deadlines, trade }: Examined, { gives, gets }: Sides): string[] {
+  const of = ({ own, amount }: { own: OwnAsset; amount: bigint }) => inWords(amountOf(amount, own));
+  const isFirst = role === 'initiator';
+  const by = isFirst ? deadlines.initiatorFundBy : deadlines.counterpartyFundBy;
+  const leg = trade.party === 'maker' ? 'a' : 'b';
+  return [
+    `you give ${of(gives)} and get ${of(gets)}`,
+    `you fund ${isFirst ? 'first' : 'second'}, by ${isoTime(by)}`,
+    `if the other side stops, you take it back from ${isoTime(deadlines.refundAt[leg])}`,
+  ];
+}
+
+function orderOf(
+  { role, trade }: Examined,
+  { thread, price, assets }: Looked,
+  { from, to }: { readonly from: string; readonly to: string },
+) {
+  const { gives, gets } = sidesOf(trade, assets);
+  return {
+    ...{ threadId: thread.id, rfqId: thread.rfqId, quoteAmount: price.toString(), role },
+    ...{ direction: trade.direction, baseAmount: trade.baseAmount.toString() },
+    gives: { ...amountOf(gives.amount, gives.own), contract: gives.own.token, from },
+    gets: { ...amountOf(gets.amount, gets.own), contract: gets.own.token, to },
+    lockedSeconds: { a: thread.legs.a.timelockSeconds, b: thread.legs.b.timelockSeconds },
+    priceEndsAt: thread.quoteExpiresAt ?? null,
+  };
+}
+
+function doneOf(
+  { role, deadlines, trade, dealing }: Examined,
+  swapId: string | null,
+  lacking: readonly string[],
+) {
+  const leg = trade.party === 'maker' ? ('a' as const) : ('b' as const);
+  return {
+    ...{ threadId: dealing.threadId, swapId, role },
+    deadlines: {
+      initiatorFundBy: isoTime(deadlines.initiatorFundBy),
+      counterpartyFundBy: isoTime(deadlines.counterpartyFundBy),
+      refundFrom: isoTime(deadlines.refundAt[leg]),
+    },
+    lacking: [...lacking],
+    next:
+      swapId === null
+        ? 'wait until the other side accepts ("thread" shows the swap), then "settle"'
+        : 'call "settle" now: deadlines run',
+  };
+}

@@ -1,0 +1,44 @@
+// Where one is paid and refunded, as whoever holds the wallets names it: without keys nothing here
+// could derive it.
+
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { p2wpkh } from '@scure/btc-signer';
+import type { OwnAsset } from '../../cli/assets.ts';
+import { chainsIn } from '../../cli/deal.ts';
+import { misused } from '../../cli/failures.ts';
+import type { ChainSource } from '../../sdk/chains.ts';
+import type { OwnTrade } from '../../sdk/trade.ts';
+import type { Thread } from '../../sdk/types.ts';
+import type { Desk } from '../desk.ts';
+
+export type Addresses = { readonly payTo: string; readonly refundTo: string };
+export type Destination = OwnTrade['payTo'];
+
+const keyShape = /^0[23][0-9a-f]{64}$/;
+
+/** On Bitcoin the address is that of the key (P2WPKH). Throws Failure `usage`. */
+export function destinationOf({ view }: Pick<ChainSource, 'view'>, given: string): Destination {
+  if (view.family !== 'bitcoin') return { address: given, pubkey: null };
+  if (!keyShape.test(given)) {
+    throw misused('on Bitcoin an address is named by its compressed public key, 66 hex digits');
+  }
+  const { address } = p2wpkh(hexToBytes(given), view.network);
+  if (address === undefined) throw misused(`${given} is no public key`);
+  return { address, pubkey: given };
+}
+
+export async function destinationsOf(
+  { session, userId }: Desk,
+  thread: Thread,
+  assets: { readonly base: OwnAsset; readonly quote: OwnAsset },
+  { payTo, refundTo }: Addresses,
+): Promise<(chain: string) => Destination> {
+  const party = thread.makerId === userId ? ('maker' as const) : ('taker' as const);
+  const { direction } = thread.rfq;
+  const { gives, gets } = chainsIn({ party, direction, ...assets });
+  const own = {
+    [gives]: destinationOf(await session.source(gives), refundTo),
+    [gets]: destinationOf(await session.source(gets), payTo),
+  };
+  return (chain) => own[chain] ?? { address: '', pubkey: null };
+}

@@ -1,0 +1,253 @@
+// Tools that come to a price: requests, quotes, counters, and taking them back. They bind nobody
+// until both sides accept.
+
+import { z } from 'zod';
+import { ownAsset, pinnedAsset, typedAmount } from '../../cli/assets.ts';
+import { ownAssets } from '../../cli/deal.ts';
+import { compareTerms, keepTerms } from '../../cli/terms.ts';
+import { parseIsoTime } from '../../sdk/people.ts';
+import type { Rfq, Thread } from '../../sdk/types.ts';
+import { amountOf, type Desk, inWords, type Names } from '../desk.ts';
+import { word, wordOrNull } from '../foreign.ts';
+import { Refusal } from '../refusal.ts';
+import * as shape from '../schemas.ts';
+import { type Prepared, tradeTool } from '../tool.ts';
+import { rfqView, threadView } from './views.ts';
+
+const rfqDone = z.object({ rfqId: z.string(), status: z.string(), endsAt: z.string() });
+const threadDone = z.object({
+  threadId: z.string(),
+  status: z.string(),
+  price: shape.amountOut,
+  priceEndsAt: z.string().nullable(),
+});
+
+/** Small: the tools that read have the rest. */
+const rfqMade = ({ id, status, expiresAt }: Rfq) => ({
+  ...{ rfqId: word(id), status: word(status), endsAt: word(expiresAt) },
+});
+
+function threadMade({ id, status, quoteAmount, quoteExpiresAt, rfq }: Thread, names: Names) {
+  const price = amountOf(quoteAmount, names.of(rfq.quoteAssetId));
+  return {
+    threadId: word(id),
+    status: word(status),
+    price,
+    priceEndsAt: wordOrNull(quoteExpiresAt),
+  };
+}
+const { digest } = shape;
+
+/** Throws Refusal `missing_scope` before anything is planned that the key may not do. */
+async function mustHaveScope(desk: Desk, scope: 'taker' | 'maker'): Promise<void> {
+  const scopes = await desk.scopes();
+  if (scopes.includes(scope)) return;
+  const sentence = `the API key has the scopes ${scopes.join(', ')}, and this wants ${scope}`;
+  throw new Refusal('needs_you', 'missing_scope', sentence, { wants: scope, has: scopes.join() });
+}
+
+const postRfq = tradeTool({
+  name: 'post_rfq',
+  title: 'Ask for quotes',
+  about:
+    'Posts a request for quote. It binds nobody. First call: a plan. Second call, with the digest ' +
+    'of the plan and the same arguments: it is posted.',
+  input: z.object({
+    ...{ side: shape.side, amount: shape.amountIn, base: shape.assetName, quote: shape.assetName },
+    asks: shape.amountIn
+      .optional()
+      .describe('for all of it, in the quote asset; default any price'),
+    forSeconds: z.int().min(1).max(604_800).optional().describe('how long it stands; default 600'),
+    to: z.string().max(120).optional().describe('private, for the account that holds this address'),
+    minSettled: z
+      .int()
+      .min(1)
+      .max(1_000_000)
+      .optional()
+      .describe('takes quotes of accounts with so many settled swaps'),
+    digest,
+  }),
+  done: rfqDone,
+  output: shape.outcome(rfqDone),
+  destructive: false,
+  prepare: async (desk, { side, amount, base, quote, asks, forSeconds = 600, to, minSettled }) => {
+    await mustHaveScope(desk, 'taker');
+    const { session, client } = desk;
+    const [ownBase, ownQuote] = [ownAsset(session, base), ownAsset(session, quote)];
+    const baseAmount = typedAmount(amount, ownBase);
+    const askAmount = asks === undefined ? null : typedAmount(asks, ownQuote);
+    const pinned = [
+      await pinnedAsset(client, ownBase),
+      await pinnedAsset(client, ownQuote),
+    ] as const;
+    const order = {
+      direction: side === 'sell' ? ('sell_base' as const) : ('buy_base' as const),
+      ...{ baseAssetId: pinned[0].id, baseAmount: baseAmount.toString() },
+      ...{ quoteAssetId: pinned[1].id, ttlSeconds: forSeconds },
+      ...(askAmount === null ? {} : { askAmount: askAmount.toString() }),
+      ...(to === undefined ? {} : { visibility: 'private' as const, targetAddress: to }),
+      ...(minSettled === undefined ? {} : { minSettled }),
+    };
+    const what = inWords(amountOf(baseAmount, ownBase));
+    const price = askAmount === null ? 'any price' : inWords(amountOf(askAmount, ownQuote));
+    const whom = to === undefined ? 'everybody' : `the account of ${to}`;
+    return {
+      words: [
+        `ask ${whom} for quotes: you ${side} ${what} for ${ownQuote.name}, at ${price}`,
+        `it stands ${forSeconds} seconds and binds nobody; nothing is locked`,
+      ],
+      order,
+      act: async (idempotencyKey) => {
+        const rfq = await client.createRfq(order, { idempotencyKey });
+        const terms = { party: 'taker', direction: order.direction, baseAmount } as const;
+        await keepTerms(session, rfq.id, { ...terms, base: ownBase, quote: ownQuote });
+        return rfqMade(rfq);
+      },
+    };
+  },
+});
+
+const cancelRfq = tradeTool({
+  name: 'cancel_rfq',
+  title: 'Take a request back',
+  about:
+    'Cancels a request of yours and closes its threads. First call: a plan; second call with its digest.',
+  input: z.object({ rfqId: shape.id, digest }),
+  done: rfqDone,
+  output: shape.outcome(rfqDone),
+  destructive: true,
+  prepare: async (desk, { rfqId }) => {
+    const [names, rfq] = await Promise.all([desk.names(), desk.client.rfq(rfqId)]);
+    const { base, side, quoteAsset } = rfqView(rfq, names, desk.userId);
+    return {
+      words: [`take back the request ${rfqId}: ${side} ${inWords(base)} for ${quoteAsset}`],
+      order: { rfqId },
+      act: async (idempotencyKey) => {
+        return rfqMade(await desk.client.cancelRfq(rfqId, { idempotencyKey }));
+      },
+    };
+  },
+});
+
+/** The terms of an RFQ as the profile pins them. Throws where it is another than it was. */
+async function termsOf(desk: Desk, rfq: Rfq, party: 'maker' | 'taker') {
+  const names = await desk.names();
+  const { base, quote } = ownAssets(desk.session, names.whole, { rfq });
+  const { direction } = rfq;
+  const terms = { party, direction, baseAmount: BigInt(rfq.baseAmount), base, quote };
+  await compareTerms(desk.session, rfq.id, terms);
+  return { names, terms };
+}
+
+const endOf = (rfq: Pick<Rfq, 'expiresAt'>) => parseIsoTime(rfq.expiresAt);
+
+const quoteTool = tradeTool({
+  name: 'quote',
+  title: 'Quote a request',
+  about:
+    'Offers an amount of the quote asset for all of a request. The taker may accept it; nothing ' +
+    'is agreed until you accept too. First call: a plan; second call with its digest.',
+  input: z.object({
+    rfqId: shape.id,
+    amount: shape.amountIn.describe('for all of it, in the quote asset'),
+    validForSeconds: shape.validForSeconds,
+    digest,
+  }),
+  done: threadDone,
+  output: shape.outcome(threadDone),
+  destructive: false,
+  prepare: async (desk, { rfqId, amount, validForSeconds }) => {
+    await mustHaveScope(desk, 'maker');
+    const rfq = await desk.client.rfq(rfqId);
+    const { names, terms } = await termsOf(desk, rfq, 'maker');
+    const units = typedAmount(amount, terms.quote);
+    const side = terms.direction === 'sell_base' ? 'sells' : 'buys';
+    const lifetime = validForSeconds === undefined ? {} : { validForSeconds };
+    const holds =
+      validForSeconds === undefined ? 'as long as the request' : `${validForSeconds} seconds`;
+    return {
+      words: [
+        `the taker ${side} ${inWords(amountOf(rfq.baseAmount, terms.base))}`,
+        `you offer ${inWords(amountOf(units, terms.quote))} for all of it; the price holds ${holds}`,
+        'nothing is locked until both sides accept',
+      ],
+      order: {
+        rfqId,
+        direction: rfq.direction,
+        baseAmount: rfq.baseAmount,
+        quoteAmount: `${units}`,
+        ...lifetime,
+      },
+      until: endOf(rfq),
+      act: async (idempotencyKey) => {
+        await keepTerms(desk.session, rfqId, terms);
+        const thread = await desk.client.quote(rfqId, `${units}`, { ...lifetime, idempotencyKey });
+        return threadMade(thread, names);
+      },
+    };
+  },
+});
+
+const counter = tradeTool({
+  name: 'counter',
+  title: 'Propose another price',
+  about:
+    'Answers the price of a thread with another. First call: a plan; second call with its digest.',
+  input: z.object({
+    threadId: shape.id,
+    amount: shape.amountIn.describe('for all of it, in the quote asset'),
+    validForSeconds: shape.validForSeconds,
+    digest,
+  }),
+  done: threadDone,
+  output: shape.outcome(threadDone),
+  destructive: false,
+  prepare: async (desk, { threadId, amount, validForSeconds }) => {
+    const before = await desk.client.thread(threadId);
+    const role = before.makerId === desk.userId ? 'maker' : 'taker';
+    const { names, terms } = await termsOf(desk, before.rfq, role);
+    const units = typedAmount(amount, terms.quote);
+    const lifetime = validForSeconds === undefined ? {} : { validForSeconds };
+    const by = before.proposedBy === role ? 'you' : 'them';
+    return {
+      words: [
+        `the price is ${inWords(amountOf(before.quoteAmount, terms.quote))}, by ${by}`,
+        `you propose ${inWords(amountOf(units, terms.quote))} for ${inWords(amountOf(before.rfq.baseAmount, terms.base))}`,
+      ],
+      order: { threadId, from: before.quoteAmount, quoteAmount: `${units}`, ...lifetime },
+      until: endOf(before.rfq),
+      act: async (idempotencyKey) => {
+        const thread = await desk.client.propose(threadId, `${units}`, {
+          ...lifetime,
+          idempotencyKey,
+        });
+        return threadMade(thread, names);
+      },
+    };
+  },
+});
+
+const withdraw = tradeTool({
+  name: 'withdraw_quote',
+  title: 'Take a quote back',
+  about:
+    'Withdraws a quote of yours, which closes its thread. First call: a plan; second call with its digest.',
+  input: z.object({ threadId: shape.id, digest }),
+  done: threadDone,
+  output: shape.outcome(threadDone),
+  destructive: true,
+  prepare: async (desk, { threadId }): Promise<Prepared> => {
+    const [names, thread] = await Promise.all([desk.names(), desk.client.thread(threadId)]);
+    const { price } = threadView(thread, names, desk.userId);
+    return {
+      words: [`take back your quote of ${inWords(price)} on thread ${threadId}`],
+      order: { threadId },
+      act: async (idempotencyKey) => {
+        const done = await desk.client.withdrawQuote(threadId, { idempotencyKey });
+        return threadMade(done, names);
+      },
+    };
+  },
+});
+
+export const negotiationTools = [postRfq, cancelRfq, quoteTool, counter, withdraw];

@@ -1,0 +1,134 @@
+// Tools of a server with keys: a swap is driven to its end in the background by the SDK, or given
+// up. A swap that was begun goes on after a crash by itself.
+
+import { z } from 'zod';
+import { nameOfPinned } from '../../cli/assets.ts';
+import { chainsIn, sidesOf } from '../../cli/deal.ts';
+import { endUnfunded, fundingWords, giveUp, refundWords } from '../../cli/do/swaps.ts';
+import { Failure } from '../../cli/failures.ts';
+import { mayBeFunded } from '../../sdk/stores/store.ts';
+import { amountOf, type Desk, type Held } from '../desk.ts';
+import type { Spend } from '../ledger.ts';
+import * as shape from '../schemas.ts';
+import { tradeTool } from '../tool.ts';
+import { feesOf, feesWords } from './fees.ts';
+import { type Known, knownTrade, verifiedBy } from './swaps.ts';
+import { drivenView, stepsView, swapMade } from './views.ts';
+
+const settleDone = shape.swapMade;
+const refundDone = z.object({
+  swapId: z.string(),
+  driven: shape.drivenOut,
+  next: z.array(shape.stepOut),
+});
+/** The first steps are usually seen within it. */
+const firstLookMs = 3_000;
+
+/** A market that is away names none: nothing here waits for it. */
+async function nextOf({ client }: Desk, swapId: string) {
+  const found = await client.swap(swapId).catch(() => null);
+  return found === null ? [] : stepsView(found);
+}
+
+function heldBy({ held }: Desk): Held {
+  if (held !== null) return held;
+  throw new Failure('needs_you', 'no_keys', 'this server was started without --keys');
+}
+
+function sidesIn(desk: Desk, { trade }: Known) {
+  const named = (side: 'base' | 'quote') => nameOfPinned(desk.session, trade[side]);
+  return sidesOf(trade, { base: named('base'), quote: named('quote') });
+}
+
+export const settle = tradeTool({
+  name: 'settle',
+  title: 'Drive a swap to its end',
+  about:
+    'Funds in turn, claims, or refunds when the other side stops: by the keys of this server, in ' +
+    'the background, until the swap has ended. "swap" shows how it goes. First call: a plan; ' +
+    'second call with its digest. Call it soon after both sides accepted.',
+  input: z.object({ swapId: shape.id, digest: shape.digest }),
+  done: settleDone,
+  output: shape.outcome(settleDone),
+  destructive: true,
+  prepare: async (desk, { swapId }) => {
+    const { own, ledger, driver } = heldBy(desk);
+    const known = await knownTrade(desk, swapId);
+    const verified = await verifiedBy(desk, known);
+    const { trade } = known;
+    const sides = sidesIn(desk, known);
+    const { gives, gets } = sides;
+    const spend: Spend = {
+      ...{
+        threadId: trade.threadId,
+        gives: gives.own.name,
+        gets: gets.own.name,
+        units: gives.amount,
+      },
+    };
+    const record = await own.store.getSwap(swapId);
+    // What an escrow may hold is claimed and refunded, whatever the limits say.
+    const mayFund = record === null || !mayBeFunded(record);
+    if (mayFund) await ledger.check(spend);
+    const most = await feesOf(desk.session, sides);
+    return {
+      words: [
+        ...(await fundingWords(desk.session, own, { swapId, trade, record })),
+        ...feesWords(desk.session, most),
+        'it funds in turn, claims by itself, and refunds from the timelock on if the other side stops',
+      ],
+      order: {
+        ...{ swapId, threadId: trade.threadId, hashlock: verified.hashlock, role: verified.role },
+        ...{ gives: amountOf(gives.amount, gives.own), gets: amountOf(gets.amount, gets.own) },
+        ...{ refundTo: trade.refundTo.address, payTo: trade.payTo.address },
+        refundAt: verified.deadlines.refundAt,
+      },
+      most,
+      act: async () => {
+        if (mayFund) await ledger.count(spend);
+        await driver.drive(swapId);
+        await driver.settled(swapId, firstLookMs);
+        return swapMade(desk, await desk.client.swap(swapId));
+      },
+    };
+  },
+});
+
+export const refund = tradeTool({
+  name: 'refund',
+  title: 'Give a swap up',
+  about:
+    'Funds nothing of it any more, and takes back what was funded from the timelock on. It cannot ' +
+    'be settled after that. First call: a plan; second call with its digest.',
+  input: z.object({ swapId: shape.id, digest: shape.digest }),
+  done: refundDone,
+  output: shape.outcome(refundDone),
+  destructive: true,
+  prepare: async (desk, { swapId }) => {
+    const { own, driver } = heldBy(desk);
+    const record = await own.store.getSwap(swapId);
+    // Nothing of the market is needed where the swap is kept.
+    const trade = record?.trade ?? (await knownTrade(desk, swapId)).trade;
+    const { gives } = chainsIn(trade);
+    return {
+      words: [
+        `give up swap ${swapId}, which gives on ${gives}`,
+        ...refundWords(desk.session, record),
+      ],
+      order: { swapId, threadId: trade.threadId, refundTo: trade.refundTo.address },
+      act: async () => {
+        await giveUp(desk.session, swapId);
+        await driver.stop(swapId);
+        // It may have got its record while it was stopped.
+        if ((await own.store.getSwap(swapId)) === null) {
+          await endUnfunded(desk.session, swapId);
+          return { swapId, driven: null, next: await nextOf(desk, swapId) };
+        }
+        await driver.drive(swapId);
+        await driver.settled(swapId, firstLookMs);
+        const driven = drivenView(driver.of(swapId));
+        return { swapId, driven, next: await nextOf(desk, swapId) };
+      },
+    };
+  },
+});

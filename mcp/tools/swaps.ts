@@ -1,0 +1,164 @@
+// Tools that read swaps: what each side can do now, and whether escrows are what was agreed.
+
+import { z } from 'zod';
+import { Failure } from '../../cli/failures.ts';
+import { isoTime } from '../../sdk/people.ts';
+import type { OwnTrade, VerifiedLeg, VerifiedSwap } from '../../sdk/trade.ts';
+import type { Swap } from '../../sdk/types.ts';
+import { verifyAgain, verifySwap } from '../../sdk/verify.ts';
+import { amountOf, type Desk } from '../desk.ts';
+import { foreign, word } from '../foreign.ts';
+import * as shape from '../schemas.ts';
+import { readTool } from '../tool.ts';
+import { stepsView, swapMade, swapView } from './views.ts';
+
+const nodeMs = 15_000;
+
+const swaps = readTool({
+  name: 'swaps',
+  title: 'Your swaps',
+  about: 'Swaps of the account with deadlines and what each side can do now, newest first.',
+  input: z.object({
+    status: z
+      .string()
+      .regex(/^[a-z_]{1,40}$/)
+      .optional(),
+    ...{ limit: shape.limit, cursor: shape.cursor },
+  }),
+  output: z.object({ swaps: z.array(shape.swapMade), nextCursor: shape.nextCursor }),
+  run: async (desk, { status, limit, cursor }) => {
+    const found = await desk.client.swaps({
+      ...(status === undefined ? {} : { status: status as Swap['status'] }),
+      ...(limit === undefined ? {} : { limit }),
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    const all = await Promise.all(found.swaps.map((each) => swapMade(desk, each)));
+    return { swaps: all, nextCursor: found.nextCursor };
+  },
+});
+
+/** A wait that a client does not give up before. */
+const mostWaitSeconds = 45;
+
+const swap = readTool({
+  name: 'swap',
+  title: 'One swap',
+  about:
+    'Its legs, deadlines, next steps of both sides, and what this server does for it. With ' +
+    'waitSeconds it answers once the driver has ended or stands still, or after that time.',
+  input: z.object({
+    swapId: shape.id,
+    waitSeconds: z.int().min(1).max(mostWaitSeconds).optional(),
+  }),
+  output: z.object({ swap: shape.swapOut }),
+  run: async (desk, { swapId, waitSeconds = 0 }) => {
+    if (waitSeconds > 0) await desk.held?.driver.settled(swapId, waitSeconds * 1_000);
+    return { swap: await swapView(desk, await desk.client.swap(swapId)) };
+  },
+});
+
+export type Known = { readonly trade: OwnTrade; readonly swap: Swap };
+
+/** The own trade of a swap, kept when it was accepted. Throws Failure `unknown_trade`. */
+export async function knownTrade(desk: Desk, swapId: string): Promise<Known> {
+  const found = await desk.client.swap(swapId);
+  const record = await desk.held?.own.store.getSwap(swapId);
+  const trade =
+    record?.trade ??
+    (await desk.held?.own.store.getTrade(found.threadId)) ??
+    (await desk.watched.getTrade(found.threadId));
+  if (trade != null) return { trade, swap: found };
+  const sentence =
+    `swap ${swapId} was not accepted here, so there is nothing of one's own to verify it by` +
+    (desk.held === null ? ': a server with --keys knows what the profile accepted' : '');
+  throw new Failure('needs_you', 'unknown_trade', sentence);
+}
+
+/** By the own trade, pins and policies alone. Throws VerificationError. */
+export async function verifiedBy(desk: Desk, { trade, swap: found }: Known): Promise<VerifiedSwap> {
+  const chains: Record<string, { source: Awaited<ReturnType<Desk['session']['source']>> }> = {};
+  for (const { chain } of [trade.base, trade.quote]) {
+    chains[chain] = { source: await desk.session.source(chain) };
+  }
+  const record = await desk.held?.own.store.getSwap(found.id);
+  if (record != null) return verifyAgain(found, record, chains);
+  return verifySwap(found, trade, chains, { swapId: found.id, now: desk.session.now() });
+}
+
+const seenOut = z.object({
+  leg: z.string(),
+  chain: z.string(),
+  amount: shape.amountOut,
+  escrow: z.string().nullable(),
+  refundFrom: z.string(),
+  funded: z
+    .boolean()
+    .nullable()
+    .describe('by your own nodes; null: no escrow yet, or they are silent'),
+  deep: z.boolean().nullable().describe('the funding is as deep as your own policy wants'),
+  claimed: z.boolean().nullable(),
+  refunded: z.boolean().nullable(),
+  balance: shape.amountOut.nullable(),
+  silent: shape.foreignOut.nullable().describe('why a node did not answer'),
+});
+
+const verify = readTool({
+  name: 'verify',
+  title: 'Verify a swap by your own nodes',
+  about:
+    'Computes both escrows and all times from the own trade, compares them with what the market ' +
+    'says, and reads the escrows at the nodes of the profile. What differs ends it with an error.',
+  input: z.object({ swapId: shape.id }),
+  output: z.object({
+    swapId: z.string(),
+    verified: z.literal(true),
+    role: z.enum(['initiator', 'counterparty']),
+    agreedAt: z.string(),
+    legs: z.array(seenOut),
+    next: z.array(shape.stepOut),
+  }),
+  run: async (desk, { swapId }) => {
+    const known = await knownTrade(desk, swapId);
+    const verified = await verifiedBy(desk, known);
+    const legs = await Promise.all(
+      (['a', 'b'] as const).map((name) => seen(desk, known, verified, verified.legs[name])),
+    );
+    const { role, agreedAt } = verified;
+    const next = stepsView(known.swap);
+    return { swapId, verified: true as const, role, agreedAt: isoTime(agreedAt), legs, next };
+  },
+});
+
+async function seen(
+  desk: Desk,
+  { trade }: Known,
+  { agreedAt: since }: VerifiedSwap,
+  leg: VerifiedLeg,
+): Promise<z.infer<typeof seenOut>> {
+  const names = await desk.names();
+  const asset = leg.assetId === trade.base.id ? trade.base : trade.quote;
+  const own = { name: names.of(asset.id).name, decimals: asset.decimals };
+  const { escrow, chain, timelock, requiredConfirmations } = leg;
+  const about = {
+    ...{ leg: leg.leg, chain: word(chain), amount: amountOf(leg.amount, own) },
+    ...{ escrow: escrow?.address ?? null, refundFrom: isoTime(timelock) },
+  };
+  const nothing = { funded: null, deep: null, claimed: null, refunded: null, balance: null };
+  if (escrow === null) return { ...about, ...nothing, silent: null };
+  try {
+    const { adapter } = await desk.session.source(chain);
+    const { address, terms } = escrow;
+    const watched = { address, terms, requiredConfirmations, since };
+    const facts = await adapter.readEscrow(watched, AbortSignal.timeout(nodeMs));
+    return {
+      ...about,
+      ...{ funded: facts.funded !== null, deep: facts.funded?.deep ?? false },
+      ...{ claimed: facts.claimed !== null, refunded: facts.refunded !== null },
+      ...{ balance: amountOf(facts.balance, own), silent: null },
+    };
+  } catch (error) {
+    return { ...about, ...nothing, silent: foreign(error instanceof Error ? error.message : '') };
+  }
+}
+
+export const swapTools = [swaps, swap, verify];

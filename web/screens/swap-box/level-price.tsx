@@ -1,0 +1,53 @@
+// What a maker says that it would quote for the amount that is typed. No promise: quotes are.
+
+import type { Asset } from '../../../sdk/types.ts';
+import { useLevels } from '../../market/pairs.ts';
+import { indicated, priceIn, settledBy } from '../../market/prices.ts';
+import { Button } from '../../parts/button.tsx';
+import { useNow } from '../../parts/now.ts';
+import { formatAmount, fromNow } from '../../texts/people.ts';
+import { text } from '../../texts/texts.ts';
+import { type Draft, estimateOf, type Understood, withAsk } from './draft.ts';
+
+export type LevelPriceProps = {
+  readonly draft: Draft;
+  readonly found: Understood;
+  readonly onChange: (draft: Draft) => void;
+};
+
+export function LevelPrice({ draft, found, onChange }: LevelPriceProps) {
+  const now = useNow();
+  const { data } = useLevels(found.ok ? queryOf(found) : null);
+  const level = indicated(data?.levels ?? []);
+  const price = level && priceIn(level);
+  if (!found.ok || level === null || price === null) return null;
+  const { wanted } = found;
+  const expected = estimateOf(wanted, price);
+  const shown = (units: bigint, asset: Asset) =>
+    `${formatAmount(units, asset.decimals, { most: 8 })} ${asset.symbol}`;
+  const settled = settledBy(level);
+  const age = fromNow(Date.parse(level.publishedAt) / 1_000, now);
+  return (
+    <div className="swap-recent">
+      <p>
+        {text('swap_box.level', {
+          quote: shown(expected, wanted.quote),
+          base: shown(wanted.baseAmount, wanted.base),
+        })}{' '}
+        <Button kind="quiet" onPress={() => onChange(withAsk(draft, wanted, expected))}>
+          {text('swap_box.recent.use')}
+        </Button>
+      </p>
+      <p className="hint">
+        {settled > 0
+          ? text('swap_box.level.known', { count: settled, age })
+          : text('swap_box.level.new', { age })}
+      </p>
+    </div>
+  );
+}
+
+function queryOf({ wanted }: Extract<Understood, { ok: true }>) {
+  const { direction, baseAssetId, baseAmount, quoteAssetId, minSettled = 0 } = wanted.body;
+  return { direction, baseAssetId, baseAmount, quoteAssetId, minSettled };
+}
