@@ -44,17 +44,17 @@ type Conditions = Readonly<Record<string, Readonly<Record<string, string>>>>;
 /** Text by path from the root of the package. */
 type Texts = Map<string, string>;
 
-/** The tarball is put into the folder `to`. Throws what compiler or npm say, and what is amiss. */
-export async function pack(room: PackageRoom, to: string): Promise<Packed> {
+/**
+ * The tarball is put into the folder `to`. Throws what compiler or npm say, and what is amiss.
+ * `compiled`: a folder of `compile` with this room in it; default made anew.
+ */
+export async function pack(room: PackageRoom, to: string, compiled?: string): Promise<Packed> {
   const work = await mkdtemp(join(tmpdir(), 'parley-package-'));
   try {
     const manifest = await readJson<Manifest>(`${room}/package.json`);
     const { imports } = await readJson<{ imports: Conditions }>('package.json');
-    const targets = Object.values(imports).flatMap((each) => Object.values(each));
-    const named = [...Object.values(manifest.exports ?? {}), ...Object.values(manifest.bin ?? {})];
-    const entries = named.map((each) => join(room, each));
-    const files = [...entries, ...targets.map((each) => normalize(each))];
-    const made = await compile(work, files, manifest.engines.node);
+    const entries = entriesOf(room, manifest);
+    const made = compiled ?? (await compile([room], join(work, 'made')));
     const found = await reached(made, entries, imports);
     const { texts, aliases } = found;
     mustDependOn(room, found.packages, manifest.dependencies);
@@ -75,22 +75,36 @@ export async function pack(room: PackageRoom, to: string): Promise<Packed> {
 const read = (path: string) => readFile(join(root, path), 'utf8');
 const readJson = async <T>(path: string) => JSON.parse(await read(path)) as T;
 
-/** The folder with everything that the entries' types and values name. */
-async function compile(work: string, files: readonly string[], node: string): Promise<string> {
-  const outDir = join(work, 'made');
+function entriesOf(room: PackageRoom, manifest: Manifest): string[] {
+  const named = [...Object.values(manifest.exports ?? {}), ...Object.values(manifest.bin ?? {})];
+  return named.map((each) => join(room, each));
+}
+
+/** Everything that the entries' types and values name, into the folder, to which it resolves. */
+export async function compile(rooms: readonly PackageRoom[], outDir: string): Promise<string> {
+  const { imports } = await readJson<{ imports: Conditions }>('package.json');
+  const targets = Object.values(imports).flatMap((each) => Object.values(each));
+  const files = targets.map((each) => normalize(each));
+  const engines: string[] = [];
+  for (const room of rooms) {
+    const manifest = await readJson<Manifest>(`${room}/package.json`);
+    files.push(...entriesOf(room, manifest));
+    engines.push(manifest.engines.node);
+  }
+  const isFor20 = engines.some((node) => node.startsWith('>=20'));
   const config = {
     extends: join(root, 'tsconfig.json'),
     compilerOptions: {
       ...{ noEmit: false, declaration: true, rewriteRelativeImportExtensions: true },
       ...{ rootDir: root, outDir, noEmitOnError: true, newLine: 'lf' },
       // Node 20 has no more than ES2023.
-      lib: [node.startsWith('>=20') ? 'ES2023' : 'ES2024', 'DOM', 'DOM.Iterable'],
+      lib: [isFor20 ? 'ES2023' : 'ES2024', 'DOM', 'DOM.Iterable'],
       target: 'ES2022',
       ...{ types: ['node'], typeRoots: [join(root, 'node_modules/@types')] },
     },
     files: files.map((each) => join(root, each)),
   };
-  const project = join(work, 'tsconfig.json');
+  const project = `${outDir}.json`;
   await writeFile(project, JSON.stringify(config));
   const compiler = join(root, 'node_modules/.bin/tsc');
   const env = { ...process.env, ...typeEnvironment };

@@ -9,8 +9,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { ownMarket, type Stage } from '../scripts/demo/market.ts';
-import { installOffline, pack } from '../scripts/package-build.ts';
+import { installOffline } from '../scripts/package-build.ts';
 import { type OtherNode, otherNodes, thisNode as own } from '../test/support/nodes.ts';
+import { packed } from '../test/support/packages.ts';
 
 const limitMs = 90_000;
 
@@ -22,7 +23,7 @@ before(async () => {
   readme = await readFile(join(import.meta.dirname, 'README.md'), 'utf8');
   dir = await mkdtemp(join(tmpdir(), 'parley-readme-'));
   // Before the market: what fails here leaves none running.
-  await installOffline((await pack('sdk', dir)).file, dir);
+  await installOffline((await packed('sdk', dir)).file, dir);
   market = await ownMarket();
 });
 after(async () => {

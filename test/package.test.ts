@@ -8,9 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { installOffline, type Packed, pack } from '../scripts/package-build.ts';
+import { installOffline, type Packed } from '../scripts/package-build.ts';
 import { bundlers, everyEntry } from './support/bundlers.ts';
 import { otherNodes } from './support/nodes.ts';
+import { packed } from './support/packages.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '..');
@@ -23,15 +24,11 @@ type Manifest = {
 type Failed = { readonly code: number; readonly stdout: string; readonly stderr: string };
 let dir: string;
 let made: Packed;
-let again: Packed;
 let manifest: Manifest;
 let names: readonly string[];
 before(async () => {
   dir = await mkdtemp(join(tmpdir(), 'parley-package-test-'));
-  [made, again] = await Promise.all([
-    pack('sdk', join(dir, 'one')),
-    pack('sdk', join(dir, 'other')),
-  ]);
+  made = await packed('sdk', join(dir, 'one'));
   await installOffline(made.file, dir);
   await writeFile(join(dir, 'package.json'), '{ "type": "module", "private": true }');
   const text = await readFile(join(dir, 'node_modules/@parley/sdk/package.json'), 'utf8');
@@ -42,8 +39,9 @@ before(async () => {
 });
 after(() => rm(dir, { recursive: true, force: true }));
 
-test('the same sources give the same tarball', () => {
-  assert.equal(made.sha256, again.sha256);
+test('what is compiled gives the same tarball again', async () => {
+  // That the compiler gives the same again: `npm run soak -- package`.
+  assert.equal(made.sha256, (await packed('sdk', join(dir, 'other'))).sha256);
 });
 
 test('inside are modules and types that an entry reaches, and nothing of market or tests', () => {
@@ -129,7 +127,7 @@ for (const [by, bundled] of Object.entries(bundlers)) {
 
 test('the maker starts from its own package in an empty folder, and names what its settings lack', async () => {
   const folder = join(dir, 'maker');
-  const { file, files } = await pack('maker', folder);
+  const { file, files } = await packed('maker', folder);
   await installOffline(file, folder, 'maker');
   assert.deepEqual(
     files.filter((each) => /test|^(?:server|devnet|scripts)\//.test(each)),
@@ -158,7 +156,7 @@ test('the maker starts from its own package in an empty folder, and names what i
 
 test('the command line runs from its own package in an empty folder, on each Node', async () => {
   const folder = join(dir, 'cli');
-  const { file, files } = await pack('cli', folder);
+  const { file, files } = await packed('cli', folder);
   await installOffline(file, folder, 'cli');
   assert.deepEqual(
     files.filter((each) => /test|^(?:server|devnet|scripts)\//.test(each)),
