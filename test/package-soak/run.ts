@@ -1,7 +1,7 @@
-// `npm run soak -- package`: SDK and command line as an outsider has them, installed by npm from
-// their tarballs. The command makes the first trade of its guide. The SDK is bundled by webpack, and
-// every example of its README runs on the oldest Node of each line that it names. And the maker's,
-// from an empty folder to its first quote. Asks the registry of this machine's npm.
+// `npm run soak -- package`: SDK, command line and maker as an outsider has them, installed by npm
+// from their tarballs. The command makes the first trade of its guide, and the maker its first
+// quote. The SDK is bundled by webpack, and every example of its README runs on the oldest Node of
+// each line that it names. Asks the registry of this machine's npm.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -88,7 +88,7 @@ const parts: Readonly<Record<string, Part>> = {
   },
   package: {
     minutes: 30,
-    what: 'tarballs installed by npm: the SDK’s examples on two Nodes, webpack, parley, a maker',
+    what: 'tarballs by npm: a first trade, the SDK’s examples on Node 20.19 and 22.18, a maker',
     commands: () => [['test/package-soak/run.ts']],
   },
   maker: {
