@@ -30,3 +30,8 @@ export function word(text: string): string {
 
 export const wordOrNull = (text: string | null | undefined): string | null =>
   text == null ? null : word(text);
+
+/** Where a page goes on: base64url. It is handed back, so what it holds must be no words. */
+export function cursorOrNull(text: string | null): string | null {
+  return text === null || /^[\w-]{1,500}$/.test(text) ? text : '(malformed)';
+}

@@ -5,7 +5,7 @@ import { coinDecimals } from '../../cli/assets.ts';
 import { isoTime } from '../../sdk/people.ts';
 import type { Pair } from '../../sdk/types.ts';
 import { type Amount, amountOf, type Desk } from '../desk.ts';
-import { foreign, word, wordOrNull } from '../foreign.ts';
+import { cursorOrNull, foreign, word, wordOrNull } from '../foreign.ts';
 import * as shape from '../schemas.ts';
 import { readTool } from '../tool.ts';
 import { rfqView, standingView, threadView } from './views.ts';
@@ -76,7 +76,7 @@ const assets = readTool({
         ...{ open: each.enabled, curated: each.verified, pinned },
       };
     });
-    return { assets: all, nextCursor: found.nextCursor };
+    return { assets: all, nextCursor: cursorOrNull(found.nextCursor) };
   },
 });
 
@@ -200,7 +200,7 @@ const book = readTool({
       ...(which === 'public' ? {} : { [which]: true }),
     });
     const rfqs = found.rfqs.map((each) => rfqView(each, names, desk.userId));
-    return { rfqs, nextCursor: found.nextCursor };
+    return { rfqs, nextCursor: cursorOrNull(found.nextCursor) };
   },
 });
 
@@ -232,7 +232,7 @@ const levels = readTool({
       leastBase: each.leastBaseAmount === null ? null : amountOf(each.leastBaseAmount, ofBase),
       endsAt: word(each.expiresAt),
     }));
-    return { levels: all, nextCursor: found.nextCursor };
+    return { levels: all, nextCursor: cursorOrNull(found.nextCursor) };
   },
 });
 
@@ -254,7 +254,7 @@ const threads = readTool({
       ? desk.client.quotes({ ...which, ...pageOf(paged) })
       : desk.client.threadsOfRfq(rfqId, pageOf(paged)));
     const all = found.threads.map((each) => threadView(each, names, desk.userId));
-    return { threads: all, nextCursor: found.nextCursor };
+    return { threads: all, nextCursor: cursorOrNull(found.nextCursor) };
   },
 });
 

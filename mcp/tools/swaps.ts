@@ -8,7 +8,7 @@ import type { OwnTrade, VerifiedLeg, VerifiedSwap } from '../../sdk/trade.ts';
 import type { Swap } from '../../sdk/types.ts';
 import { verifyAgain, verifySwap } from '../../sdk/verify.ts';
 import { amountOf, type Desk } from '../desk.ts';
-import { foreign, word } from '../foreign.ts';
+import { cursorOrNull, foreign, word } from '../foreign.ts';
 import * as shape from '../schemas.ts';
 import { readTool } from '../tool.ts';
 import { stepsView, swapMade, swapView } from './views.ts';
@@ -34,7 +34,7 @@ const swaps = readTool({
       ...(cursor === undefined ? {} : { cursor }),
     });
     const all = await Promise.all(found.swaps.map((each) => swapMade(desk, each)));
-    return { swaps: all, nextCursor: found.nextCursor };
+    return { swaps: all, nextCursor: cursorOrNull(found.nextCursor) };
   },
 });
 
