@@ -186,6 +186,9 @@ test('without keys it agrees by addresses and a hashlock, gives what is to be si
   await bob.trade('settle', { swapId });
   const { material, amount } = await carol.call('unsigned_transaction', { swapId, verb: 'fund' });
   assert.deepEqual([material.sign, amount.units], ['evm-tx', '5000000']);
+  // The market offers a permit too, which nothing here has verified.
+  const signed = ['chain', 'family', 'sign', 'chainId', 'from', 'txs', 'escrow', 'validUntil'];
+  assert.deepEqual(Object.keys(material), signed);
   assert.equal(material.from, own.refundTo);
   await bob.trade('refund', { swapId });
   await readOnly(folder, key);

@@ -72,7 +72,7 @@ const builder = readTool({
     sendBefore: z.string().nullable(),
     material: z
       .record(z.string(), z.unknown())
-      .describe('as the market builds it: docs/signing.md'),
+      .describe('of docs/signing.md, what was verified: no alternatives'),
   }),
   run: async (desk, { swapId, verb }) => {
     const known = await knownTrade(desk, swapId);
@@ -112,10 +112,28 @@ const builder = readTool({
       ...{ verb, leg: name, chain: leg.chain, amount },
       words: [`${verb} ${inWords(amount)}: escrow ${escrow.address}`],
       sendBefore: sendBefore === null ? null : isoTime(sendBefore),
-      material: built as unknown as Record<string, unknown>,
+      material: verifiedOf(built),
     };
   },
 });
+
+const everywhere = ['chain', 'family', 'sign', 'escrow', 'validUntil'];
+const verifiedFields: Readonly<Record<Built['sign'], readonly string[]>> = {
+  'evm-tx': ['chainId', 'from', 'txs'],
+  'btc-payment': ['payTo', 'amountSats', 'uri'],
+  'btc-sighash': ['psbtBase64', 'sighashHexes', 'sighashHex', 'feeSats', 'feeRateSatPerVbyte'],
+  'solana-tx': ['transaction', 'transactionBase64', 'lastValidBlockHeight'],
+  'tron-txid': ['from', 'transactions', 'txID'],
+};
+
+/**
+ * What `verifyMaterial` looks at, and no more: a wallet would sign the permit of `alternatives`,
+ * and a model would read what a market adds.
+ */
+export function verifiedOf(built: Built): Readonly<Record<string, unknown>> {
+  const names = [...everywhere, ...verifiedFields[built.sign]];
+  return Object.fromEntries(Object.entries(built).filter(([name]) => names.includes(name)));
+}
 
 /** A market's builder reserves a place in a contract: no coin moves, yet it is no mere look. */
 const unsigned: Tool = {
