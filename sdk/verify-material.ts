@@ -42,7 +42,10 @@ const mostFeeLimitSun = 500_000_000n;
 /** A funding that no block takes must die soon; see hands/account.ts. */
 const longestTronLifeMs = 3_600_000;
 
-/** Throws VerificationError unless the material is what `asked` of these terms comes to. */
+/**
+ * Throws VerificationError unless the material is what `asked` of these terms comes to. It says
+ * nothing of `alternatives`: no text of those is signed before `verifyTypedData`.
+ */
 export function verifyMaterial(
   material: Material & { validUntil?: number | null },
   asked: Asked,

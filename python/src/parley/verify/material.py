@@ -84,7 +84,7 @@ def verify_material(
     """Throws VerificationError unless it is what ``asked`` of these terms comes to.
 
     ``material``: JSON of a builder, or what ``parley.client`` made of it. Sign what was verified,
-    and nothing else.
+    and nothing else: ``alternatives`` are not, `verify_typed_data` is for those.
     """
     try:
         _verify_all(as_json(material), asked, terms, view, limits)
