@@ -1,5 +1,5 @@
 // `npm run soak -- mcp`: the MCP server as an outsider has it. Its tarball is installed by npm into
-// an empty folder, one command makes the first trade, and then an agent is killed at random moments
+// an empty folder, and one command makes the first trade. Then an agent is killed at random moments
 // of trades in every direction. Each must end with both sides paid, funded once. Asks the registry
 // of this machine's npm.
 
