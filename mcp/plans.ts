@@ -1,6 +1,6 @@
 // Plans: what a trade tool would do, under a digest over exactly that. The second call names the
-// digest. A plan is a file, so that one whose act was cut off by a crash is finished by the same
-// call, once, under the same idempotency key.
+// digest. A plan is a file: an act that a crash cut off is finished by the same call, once, under
+// the same idempotency key.
 
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';

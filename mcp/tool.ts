@@ -50,10 +50,7 @@ export type Prepared = {
   readonly act: (key: string) => Promise<object>;
 };
 
-export type TradeSpec<I extends z.ZodObject, D extends z.ZodObject> = Omit<
-  Shown<I, never>,
-  'output'
-> & {
+type TradeSpec<I extends z.ZodObject, D extends z.ZodObject> = Omit<Shown<I, never>, 'output'> & {
   readonly done: D;
   /** Whether it binds or moves coins, or ends something. */
   readonly destructive: boolean;

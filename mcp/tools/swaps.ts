@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { Failure } from '../../cli/failures.ts';
 import { sighted } from '../../sdk/agree.ts';
+import { messageOf } from '../../sdk/errors.ts';
 import { isoTime } from '../../sdk/people.ts';
 import type { OwnTrade, VerifiedLeg, VerifiedSwap } from '../../sdk/trade.ts';
 import type { Swap } from '../../sdk/types.ts';
@@ -170,7 +171,7 @@ async function seen(
       ...{ balance: amountOf(facts.balance, own), silent: null },
     };
   } catch (error) {
-    return { ...about, ...nothing, silent: foreign(error instanceof Error ? error.message : '') };
+    return { ...about, ...nothing, silent: foreign(messageOf(error)) };
   }
 }
 
