@@ -22,6 +22,7 @@ import type { Store } from '../sdk/stores/store.ts';
 import type { Scope } from '../sdk/types.ts';
 import { createDriver, type Driver } from './driver.ts';
 import { word } from './foreign.ts';
+import { type Hashlocks, openHashlocks } from './hashlocks.ts';
 import { type Ledger, openLedger } from './ledger.ts';
 import { type Limits, readLimits } from './limits.ts';
 import { openPlans, type Plans } from './plans.ts';
@@ -58,6 +59,7 @@ export type Desk = {
   readonly held: Held | null;
   /** Trades that were accepted without keys here: what their swaps are verified by. */
   readonly watched: Store;
+  readonly hashlocks: Hashlocks;
   readonly plans: Plans;
   /** Of the API key. Asks the market once. */
   scopes(): Promise<readonly Scope[]>;
@@ -98,6 +100,7 @@ async function deskIn(cli: Cli, session: Session, opening: Opening): Promise<Des
   return {
     ...{ cli, session, signed, client, userId: account.userId, held },
     watched: await fileStore(join(folder, 'watched')),
+    hashlocks: openHashlocks(join(folder, 'hashlocks')),
     plans: openPlans(join(folder, 'plans'), session.now),
     scopes: () => {
       scopes ??= client.me().then((me) => me.scopes);

@@ -184,6 +184,8 @@ async function withoutKeys(desk: Desk, args: Args, looked: Looked): Promise<Prep
       'you fund first, so you hold the secret: give its hashlock, sha256 of 32 random bytes';
     throw needsYou('hashlock_missing', sentence);
   }
+  const mine = found.role === 'initiator' ? (hashlock ?? null) : null;
+  if (mine !== null) await desk.hashlocks.check(mine, threadId);
   const sides = sidesOf(found.trade, looked.assets);
   const most = await feesOf(session, sides);
   return {
@@ -198,7 +200,7 @@ async function withoutKeys(desk: Desk, args: Args, looked: Looked): Promise<Prep
     most,
     until: endsAt(looked.thread),
     act: async (idempotencyKey) => {
-      const mine = found.role === 'initiator' ? (hashlock ?? null) : null;
+      if (mine !== null) await desk.hashlocks.take(mine, threadId);
       // What is kept there is offered, and no secret is made.
       await desk.watched.putTrade({ ...found.trade, hashlock: mine } as OwnTrade);
       const done = await acceptThread(

@@ -217,6 +217,7 @@ const counter = tradeTool({
         `you propose ${inWords(amountOf(units, terms.quote))} for ${inWords(amountOf(before.rfq.baseAmount, terms.base))}`,
       ],
       order: { threadId, from: before.quoteAmount, quoteAmount: `${units}`, ...lifetime },
+      moves: ['from'],
       until: endOf(before.rfq),
       act: async (idempotencyKey) => {
         const thread = await desk.client.propose(threadId, `${units}`, {
