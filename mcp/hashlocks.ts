@@ -1,5 +1,5 @@
-// Hashlocks that were given without keys. Each is for one thread: with a second swap the secret that
-// opens the first opens both. No market is asked: it may be the one that gains by it.
+// Hashlocks that were given without keys. Each is for one thread: with a second swap the secret
+// that opens the first opens both. No market is asked: it may be the one that gains by it.
 
 import { join } from 'node:path';
 import { Failure } from '../cli/failures.ts';
