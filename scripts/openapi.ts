@@ -1,6 +1,6 @@
-// Rewrites docs/openapi.json, docs/openapi-account.json and docs/asyncapi.json from the source. So it
-// does the models and methods of the Python package, and test/api-soak/calls.ts, by which snippets
-// are checked:
+// Rewrites docs/openapi.json, docs/openapi-account.json and docs/asyncapi.json from the source. So
+// it does the models and methods of the Python package, and test/api-soak/calls.ts, by which
+// snippets are checked:
 // node scripts/openapi.ts
 
 import { mkdir, writeFile } from 'node:fs/promises';
