@@ -29,7 +29,10 @@ test('a swap that two calls begin at once is one run, and stopping it leaves non
     // Released once nothing runs.
     lock: async () => {
       held += 1;
-      return { release: async () => void (held -= 1) };
+      const release = async () => {
+        held -= 1;
+      };
+      return { release };
     },
   };
   // A node that is away: a run waits and asks again, until it is stopped.
