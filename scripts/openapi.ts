@@ -1,5 +1,5 @@
 // Rewrites docs/openapi.json, docs/openapi-account.json and docs/asyncapi.json from the source. So
-// it does the models and methods of the Python package, and test/api-soak/calls.ts, by which the
+// it does the models and methods of the Python package, and test/api-soak/calls.ts, by which
 // snippets are checked:
 // node scripts/openapi.ts
 
