@@ -129,7 +129,7 @@ test('a swap that was given up is not asked about again', async () => {
 test('what was accepted here and agreed since is in the list before it is begun', async () => {
   const { trade } = keptRecord('taker');
   const [one, strange] = [
-    { id: 'one', threadId: trade.threadId, status: 'agreed', createdAt: '2026-03-14T09:26:53.589Z' },
+    { id: 'one', threadId: trade.threadId, status: 'agreed', createdAt: '2026-03-14T09:26:53Z' },
     { id: 'strange', threadId: 'of-another-profile', status: 'agreed' },
   ];
   const body = JSON.stringify({ swaps: [one, strange], nextCursor: null });
