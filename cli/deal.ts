@@ -65,15 +65,17 @@ export function chainsIn(
   return { gives: gives.chain, gets: gets.chain };
 }
 
-type Looked = {
+/** A thread as it was looked at, and the own trade that it is held against. */
+export type Looked = {
   readonly thread: Thread;
+  /** Base units of the quote asset. */
   readonly price: bigint;
   readonly assets: ReturnType<typeof ownAssets>;
   readonly terms: Pick<OwnTrade, 'party' | 'direction' | 'baseAmount'>;
   /** Where one is paid and refunded; default the own wallets. */
   readonly destinationOn?: (chain: string) => Destination;
 };
-type Destination = OwnTrade['payTo'];
+export type Destination = OwnTrade['payTo'];
 
 /**
  * Nothing is told to the market. Throws what does not fit, and where a node is silent. `own` is

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-// `parley`: the program. The first interruption ends what runs as it may be ended, the second one
-// ends the process.
+// `parley`: the program.
 
 import module from 'node:module';
 import { isAbsolute, join } from 'node:path';
@@ -9,23 +8,9 @@ import { isAbsolute, join } from 'node:path';
 // what this program does, so it is below the user's own folder and never in the common one.
 const { XDG_CACHE_HOME: cache = '', HOME: home = '' } = process.env;
 const folder = isAbsolute(cache) ? cache : isAbsolute(home) ? join(home, '.cache') : null;
-if (folder !== null) module.enableCompileCache?.(join(folder, 'parley', 'compiled'));
-const { statuses } = await import('./failures.ts');
+if (folder !== null && 'enableCompileCache' in module) {
+  module.enableCompileCache(join(folder, 'parley', 'compiled'));
+}
+const { program } = await import('./program.ts');
 const { runParley } = await import('./run.ts');
-const { terminalIo } = await import('./terminal.ts');
-
-const stop = new AbortController();
-for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(name, () => {
-    if (stop.signal.aborted) process.exit(statuses.interrupted);
-    stop.abort(new Error('interrupted'));
-  });
-}
-// A reader that leaves, such as `head`, ends the program without a word. What ran is not done.
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(statuses.interrupted);
-    throw error;
-  });
-}
-process.exitCode = await runParley(process.argv.slice(2), terminalIo(stop.signal));
+await program(runParley);

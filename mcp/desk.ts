@@ -22,6 +22,7 @@ import type { Store } from '../sdk/stores/store.ts';
 import type { Scope } from '../sdk/types.ts';
 import { createDriver, type Driver } from './driver.ts';
 import { word } from './foreign.ts';
+import { type Hashlocks, openHashlocks } from './hashlocks.ts';
 import { type Ledger, openLedger } from './ledger.ts';
 import { type Limits, readLimits } from './limits.ts';
 import { openPlans, type Plans } from './plans.ts';
@@ -29,7 +30,8 @@ import { openPlans, type Plans } from './plans.ts';
 export type Named = {
   /** `CHAIN`, `CHAIN:SYMBOL` where the profile pins it, else `CHAIN:CONTRACT`. */
   readonly name: string;
-  readonly decimals: number;
+  /** null: the market does not list it, so nobody says what a whole coin of it is. */
+  readonly decimals: number | null;
   readonly pinned: boolean;
 };
 
@@ -57,6 +59,7 @@ export type Desk = {
   readonly held: Held | null;
   /** Trades that were accepted without keys here: what their swaps are verified by. */
   readonly watched: Store;
+  readonly hashlocks: Hashlocks;
   readonly plans: Plans;
   /** Of the API key. Asks the market once. */
   scopes(): Promise<readonly Scope[]>;
@@ -97,6 +100,7 @@ async function deskIn(cli: Cli, session: Session, opening: Opening): Promise<Des
   return {
     ...{ cli, session, signed, client, userId: account.userId, held },
     watched: await fileStore(join(folder, 'watched')),
+    hashlocks: openHashlocks(join(folder, 'hashlocks')),
     plans: openPlans(join(folder, 'plans'), session.now),
     scopes: () => {
       scopes ??= client.me().then((me) => me.scopes);
@@ -171,7 +175,7 @@ async function namesIn(session: Session, client: ParleyClient): Promise<Names> {
     idOf: whole.idOf,
     of: (assetId) => {
       const asset = byId.get(assetId);
-      if (asset === undefined) return { name: word(assetId), decimals: 0, pinned: false };
+      if (asset === undefined) return { name: word(assetId), decimals: null, pinned: false };
       const own: OwnAsset = whole.of(assetId);
       // A symbol that the profile does not pin is whatever somebody called it.
       if (!own.name.endsWith('?'))
@@ -187,7 +191,7 @@ export type Amount = {
   /** Base units. */
   readonly units: string;
   /** Whole coins; null: an asset that the market does not list. */
-  readonly amount: string;
+  readonly amount: string | null;
 };
 
 const narrowSpace = /\u202f/g;
@@ -196,13 +200,15 @@ export function amountOf(
   units: bigint | string,
   { name, decimals }: Pick<Named, 'name' | 'decimals'>,
 ): Amount {
+  if (decimals === null) return { asset: name, units: String(units), amount: null };
   const own = { name: '', decimals };
   const amount = shownAmount(units, own).trim().replace(narrowSpace, '');
   return { asset: name, units: String(units), amount };
 }
 
 /** `0.01 bitcoin`. */
-export const inWords = ({ asset, amount }: Amount) => `${amount} ${asset}`;
+export const inWords = ({ asset, units, amount }: Amount) =>
+  amount === null ? `${units} base units of ${asset}` : `${amount} ${asset}`;
 
 /** Whether nobody decided anything: the market is away. */
 export const isAway = (error: unknown) => error instanceof ParleyApiError && error.unreachable;

@@ -15,6 +15,7 @@ import type { ParleyClient } from '../sdk/client.ts';
 import { codeOf, messageOf } from '../sdk/errors.ts';
 import { idShape } from '../sdk/stores/entries.ts';
 import { type Foreign, foreign, word } from './foreign.ts';
+import { createTurns } from './turns.ts';
 
 /** Where a swap is, as its driver said last. */
 export type Driven = {
@@ -62,6 +63,8 @@ export function createDriver({ cli, session, own, client, note }: Made): Driver 
   const running = new Map<string, Running>();
   const last = new Map<string, Driven>();
   const turn = oneProcess(own);
+  /** Of two at once one would run on where nobody could stop it, and fund what was given up. */
+  const inTurn = createTurns();
   let isClosed = false;
   const fileOf = (swapId: string) => join(folder, `${swapId}.json`);
 
@@ -101,13 +104,14 @@ export function createDriver({ cli, session, own, client, note }: Made): Driver 
     });
     running.set(swapId, { stop, done });
   };
-  const stop = async (swapId: string) => {
+  const ended = async (swapId: string) => {
     const one = running.get(swapId);
     one?.stop.abort(new Error('given up'));
     await one?.done;
     await rm(fileOf(swapId), { force: true });
   };
-  const drive = async (swapId: string) => {
+  const drive = (swapId: string) => inTurn(swapId, () => driven(swapId));
+  const driven = async (swapId: string) => {
     mustBeId(swapId);
     if (running.size >= mostDriven && !running.has(swapId)) {
       const sentence = `${mostDriven} swaps are driven, as many as may be`;
@@ -121,7 +125,7 @@ export function createDriver({ cli, session, own, client, note }: Made): Driver 
       const [swap] = due;
       if (swap === undefined) throw unknownSwap(swapId);
       // One that was given up meanwhile goes on without the market.
-      await stop(swapId);
+      await ended(swapId);
       await writePrivate(fileOf(swapId), '{}\n');
       begin(swap);
       isBegun = true;
@@ -142,7 +146,8 @@ export function createDriver({ cli, session, own, client, note }: Made): Driver 
     }
   };
   return {
-    ...{ drive, stop },
+    drive,
+    stop: (swapId) => inTurn(swapId, () => ended(swapId)),
     of: (swapId) => last.get(swapId) ?? null,
     settled: async (swapId, ms) => {
       const one = running.get(swapId);

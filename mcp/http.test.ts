@@ -76,6 +76,11 @@ test('without the token, by another name, from another page, elsewhere and too l
   assert.equal(await status({ authorization, origin: 'null' }, ping), 403);
   assert.equal(await status({ authorization, origin: 'https://app.example' }, ping), 200);
   assert.equal(await status({ authorization }, { ...ping, path: '/other' }), 404);
+  assert.equal(await status({ authorization }, { ...ping, path: '/mcp?a=b' }), 200);
+  // An image of any page asks so, without a token: it must not end the process.
+  for (const path of ['//', '//[', 'http://[/']) {
+    assert.equal(await status({}, { path, method: 'GET' }), 404, path);
+  }
   assert.equal(await status({ authorization }, { body: `"${'x'.repeat(262_144)}"` }), 413);
   assert.equal(await status({ authorization }, { method: 'GET' }), 405);
 });

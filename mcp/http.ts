@@ -102,8 +102,8 @@ function refusalOf({ headers, url = '' }: IncomingMessage, options: HttpOptions)
   if (!host.ok) return { status: 403, sentence: 'this server is not known by that name' };
   const origin = validateOriginHeader(headers.origin, [...names, ...options.origins]);
   if (!origin.ok) return { status: 403, sentence: 'pages of that origin may not ask' };
-  if (new URL(url, 'http://x').pathname !== path)
-    return { status: 404, sentence: `it is at ${path}` };
+  // Not as a URL: `//` is none, and any page may ask for it.
+  if (url.split('?', 1)[0] !== path) return { status: 404, sentence: `it is at ${path}` };
   if (isToken(headers.authorization, options.token)) return null;
   const head = { 'www-authenticate': 'Bearer' };
   return {

@@ -1,6 +1,7 @@
 // What was given within a day, in one file that survives a crash: counted before the act, under a
 // lock that holds for every process of the profile. A deal counts once, by its thread.
 
+import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { Failure } from '../cli/failures.ts';
 import { readUpTo, writePrivate } from '../cli/places.ts';
 import { formatAmount } from '../sdk/people.ts';
@@ -22,6 +23,8 @@ type Entry = {
   readonly asset: string;
   readonly units: string;
   readonly at: number;
+  /** Names the act that counted it. */
+  readonly by: string;
 };
 
 export type Counted = {
@@ -67,9 +70,11 @@ export function openLedger(
     }
   };
   const write = (entries: readonly Entry[]) => writePrivate(file, `${JSON.stringify(entries)}\n`);
-  const putBack = async (threadId: string, before: readonly Entry[]) => {
-    const others = (await read()).filter((each) => each.threadId !== threadId);
-    await write([...others, ...before]);
+  /** Unless another act has counted the deal since: that one may stand. */
+  const putBack = async (own: string, before: readonly Entry[]) => {
+    const entries = await read();
+    const others = entries.filter(({ by }) => by !== own);
+    if (others.length < entries.length) await write([...others, ...before]);
   };
   return {
     check: async (spend) => mustFit(limits, await read(), spend),
@@ -79,10 +84,11 @@ export function openLedger(
         mustFit(limits, entries, spend);
         const { threadId, gives: asset, units } = spend;
         const others = entries.filter((each) => each.threadId !== threadId);
-        await write([...others, { threadId, asset, units: units.toString(), at: now() }]);
+        const by = bytesToHex(randomBytes(8));
+        await write([...others, { threadId, asset, units: units.toString(), at: now(), by }]);
         // An acceptance of before may stand.
         const before = entries.filter((each) => each.threadId === threadId);
-        return { giveBack: () => locked(() => putBack(threadId, before)) };
+        return { giveBack: () => locked(() => putBack(by, before)) };
       }),
     left: async () => {
       const entries = await read();

@@ -91,6 +91,11 @@ test('each limit lets through what fits, and refuses one unit more with the numb
   await (await ledger.count(spend('b', 1n))).giveBack();
   await ledger.check(spend('d', 500_000n));
   await assert.rejects(ledger.check(spend('d', 500_001n)), refused('over_day_limit', left));
+  // Of two acts on one deal the refused one leaves what the other counted.
+  const refusedLater = await ledger.count(spend('c', 400_000n));
+  await ledger.count(spend('c', 400_000n));
+  await refusedLater.giveBack();
+  assert.equal((await ledger.left())[0]?.left, 100_000n);
   now += 86_400;
   assert.deepEqual(await ledger.left(), [{ asset: 'btc', perSwap: most, left: day }]);
 });

@@ -24,7 +24,7 @@ const args = { price: '1' };
 
 /** A tool whose order, fee and act a test decides; `desk` as another process would have it. */
 function stage(folder: string) {
-  const at = { now: 1_000, account: 'alice', order: { price: '1' }, fee: 100n };
+  const at = { now: 1_000, account: 'alice', order: { price: '1', from: '2' }, fee: 100n };
   const acts: string[] = [];
   let act: Prepared['act'] = async (key) => {
     acts.push(key);
@@ -35,6 +35,7 @@ function stage(folder: string) {
     ...{ input: z.object({ price: z.string() }), output: outcome(done) },
     prepare: async () => ({
       ...{ words: ['it is tried'], order: at.order, most: { chain: `${at.fee}` } },
+      moves: ['from'],
       act: (key) => act(key),
     }),
   });
@@ -99,9 +100,11 @@ test('other arguments, another account, an ended plan and a strange digest do no
 test('facts that changed refuse the act; fees may rise to what was shown, and no further', async () => {
   const { at, call, planned, acts } = stage('facts');
   const digest = await planned();
-  at.order = { price: '2' };
+  at.order = { price: '2', from: '2' };
   await assert.rejects(call({ ...args, digest }), code('facts_changed'));
-  at.order = { price: '1' };
+  at.order = { price: '1', from: '1' };
+  await assert.rejects(call({ ...args, digest }), code('facts_changed'));
+  at.order = { price: '1', from: '2' };
   at.fee = 151n;
   await assert.rejects(call({ ...args, digest }), code('facts_changed'));
   assert.deepEqual(acts, []);
@@ -109,7 +112,7 @@ test('facts that changed refuse the act; fees may rise to what was shown, and no
   assert.equal((await call({ ...args, digest })).is, 'done');
 });
 
-test('an act that nobody saw the end of goes on under its key, whatever has changed since', async () => {
+test('an act that nobody saw the end of goes on under its key, of the same deal and for a day', async () => {
   const { at, call, planned, acts, does } = stage('crash');
   const digest = await planned();
   const keys: string[] = [];
@@ -118,8 +121,15 @@ test('an act that nobody saw the end of goes on under its key, whatever has chan
     throw new ParleyApiError({ status: 0, code: 'no_answer', message: 'no answer' });
   });
   await assert.rejects(call({ ...args, digest }), code('no_answer'));
-  at.order = { price: 'of an accepted thread' };
   at.now += planSeconds + 60;
+  // A market that was silent could show less for the same price.
+  at.order = { price: '2', from: '2' };
+  await assert.rejects(call({ ...args, digest }), code('facts_changed'));
+  at.order = { price: '1', from: '1' };
+  at.fee = 900n;
+  at.now = 1_000 + 86_401;
+  await assert.rejects(call({ ...args, digest }), code('digest_expired'));
+  at.now -= 1;
   does(async (key) => {
     keys.push(key);
     return { effect: 7 };

@@ -1,6 +1,6 @@
 // Plans: what a trade tool would do, under a digest over exactly that. The second call names the
-// digest. A plan is a file, so that one whose act was cut off by a crash is finished by the same
-// call, once, under the same idempotency key.
+// digest. A plan is a file: an act that a crash cut off is finished by the same call, once, under
+// the same idempotency key.
 
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -119,7 +119,7 @@ export function openPlans(folder: string, now: () => number): Plans {
 
 /**
  * Throws Refusal `other_account`, `other_arguments`, `digest_expired` unless it is what this call
- * may do. One that was begun may be finished after its end.
+ * may do. One that was begun may be finished for a day.
  */
 export function mustBeFor(
   plan: Plan,
@@ -134,9 +134,11 @@ export function mustBeFor(
     const sentence = `the digest is of "${plan.tool}" with other arguments: plan again`;
     throw new Refusal('usage', 'other_arguments', sentence, { tool: plan.tool });
   }
-  if (plan.state !== 'planned' || now <= plan.until) return;
-  const sentence = `the plan ended ${now - plan.until} s ago: plan again`;
-  throw new Refusal('usage', 'digest_expired', sentence, { until: plan.until, now });
+  // As long as the market knows its key: after that the act could be a second one.
+  const until = plan.state === 'planned' ? plan.until : plan.madeAt + keptSeconds;
+  if (now <= until) return;
+  const sentence = `the plan ended ${now - until} s ago: plan again`;
+  throw new Refusal('usage', 'digest_expired', sentence, { until, now });
 }
 
 /** Fees move between two calls: a plan shows half as much again as the most of now. */
@@ -149,10 +151,15 @@ export const withMargin = (most: Plan['most']): Plan['most'] =>
     }),
   );
 
-/** Throws Refusal `facts_changed` with what is another now. */
-export function mustStillBe(plan: Plan, now: Pick<Plan, 'order' | 'most'>): void {
+/** Throws Refusal `facts_changed` with what is another now, `moves` apart. */
+export function mustStillBe(
+  plan: Plan,
+  now: Pick<Plan, 'order' | 'most'>,
+  moves: readonly string[] = [],
+): void {
   const [before, after] = [plan.order, plain(now.order)];
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    if (moves.includes(name)) continue;
     const [was, is] = [canonical(before[name]), canonical(after[name])];
     if (was !== is) throw changed(name, was, is);
   }

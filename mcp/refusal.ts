@@ -24,7 +24,7 @@ export class Refusal extends Failure {
   }
 }
 
-export type ToldError = {
+type ToldError = {
   readonly code: string;
   readonly class: FailureClass;
   readonly sentence: string;

@@ -30,7 +30,11 @@ export const side = z.enum(['sell', 'buy']).describe('what the taker does with t
 
 // What the instructions of the server say once is not said in each schema: a client reads them all.
 export const foreignOut = z.object({ untrusted: z.string() });
-export const amountOut = z.object({ asset: z.string(), units: z.string(), amount: z.string() });
+export const amountOut = z.object({
+  asset: z.string(),
+  units: z.string(),
+  amount: z.string().nullable(),
+});
 const word = z.string();
 const instant = z.string();
 export const nextCursor = z.string().nullable();

@@ -8,6 +8,7 @@ import { type Desk, isAway } from './desk.ts';
 import { type Making, mustBeFor, mustStillBe, type Plan, withMargin } from './plans.ts';
 import { errorOf, Refusal } from './refusal.ts';
 import type { outcome, planOut } from './schemas.ts';
+import { createTurns } from './turns.ts';
 
 export type Tool = {
   readonly name: string;
@@ -41,16 +42,15 @@ export type Prepared = {
   readonly words: readonly string[];
   readonly order: Making['order'];
   readonly most?: Making['most'];
+  /** Fields of the order that its own act changes. */
+  readonly moves?: readonly string[];
   /** Unix seconds: the plan ends sooner. */
   readonly until?: number | null;
   /** Does exactly the order. The key makes a repeat the same effect. */
   readonly act: (key: string) => Promise<object>;
 };
 
-export type TradeSpec<I extends z.ZodObject, D extends z.ZodObject> = Omit<
-  Shown<I, never>,
-  'output'
-> & {
+type TradeSpec<I extends z.ZodObject, D extends z.ZodObject> = Omit<Shown<I, never>, 'output'> & {
   readonly done: D;
   /** Whether it binds or moves coins, or ends something. */
   readonly destructive: boolean;
@@ -101,9 +101,10 @@ async function done(desk: Desk, digest: string, about: About, prepared: () => Pr
     again,
   });
   if (plan.state === 'done') return answer(plan.result ?? {}, true);
-  const { order, most = {}, act } = await prepared();
-  // What was begun was as planned then, and may be done by now.
+  const { order, most = {}, moves = [], act } = await prepared();
   if (plan.state === 'planned') mustStillBe(plan, { order, most });
+  // It may be done by now, and a market that gave no answer may show another deal since.
+  else mustStillBe(plan, { order, most: {} }, moves);
   await desk.plans.keep({ ...plan, state: 'begun' });
   let result: object;
   try {
@@ -118,19 +119,8 @@ async function done(desk: Desk, digest: string, about: About, prepared: () => Pr
   return answer(kept, false);
 }
 
-const turns = new Map<string, Promise<unknown>>();
-
 /** Two calls with one digest are one act. */
-function inTurn<T>(digest: string, work: () => Promise<T>): Promise<T> {
-  const before = turns.get(digest) ?? Promise.resolve();
-  const own = before.catch(() => {}).then(work);
-  turns.set(digest, own);
-  const over = () => {
-    if (turns.get(digest) === own) turns.delete(digest);
-  };
-  own.then(over, over);
-  return own;
-}
+const inTurn = createTurns();
 
 /** Of all connections; more are refused, so that nobody waits for what an agent forgot. */
 const mostCalls = 16;

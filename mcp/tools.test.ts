@@ -7,10 +7,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { Client } from '@modelcontextprotocol/client';
 import { InMemoryTransport } from '@modelcontextprotocol/server';
+import type { ChainSource } from '../sdk/chains.ts';
 import type { Asset } from '../sdk/types.ts';
 import { understood } from './arguments.ts';
-import type { Desk } from './desk.ts';
+import { amountOf, type Desk, inWords } from './desk.ts';
 import { allTools, readTools, serverOf, toolsOf } from './server.ts';
+import { destinationOf } from './tools/destinations.ts';
 
 const hostile: Asset = {
   ...{ id: 'a-1', chain: 'ethereum', decimals: 6, enabled: true, verified: false, source: 'api' },
@@ -106,4 +108,25 @@ test('what does not go together is not understood, and a command of parley is ha
     assert.throws(() => understood(args), sentence);
   }
   assert.deepEqual(understood(['init', '--dev']), { is: 'parley', args: ['init', '--dev'] });
+});
+
+test('of an asset that the market does not list only base units are told', () => {
+  const known = amountOf('1500000', { name: 'ethereum:USDC', decimals: 6 });
+  assert.deepEqual([known.amount, inWords(known)], ['1.5', '1.5 ethereum:USDC']);
+  const strange = amountOf('1500000', { name: 'a-9', decimals: null });
+  assert.deepEqual([strange.amount, inWords(strange)], [null, '1500000 base units of a-9']);
+});
+
+test('what a key of Bitcoin must be is told to whoever names another', () => {
+  const network = { bech32: 'bcrt', pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef };
+  const source = { view: { family: 'bitcoin', network } } as unknown as ChainSource;
+  const one = '79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798';
+  const { address, pubkey } = destinationOf(source, `02${one}`);
+  assert.deepEqual([address.slice(0, 7), pubkey], ['bcrt1qw', `02${one}`]);
+  for (const [given, sentence] of [
+    [`02${'ff'.repeat(32)}`, /is no point of the curve/],
+    ['bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080', /compressed public key, 66 hex digits/],
+  ] as const) {
+    assert.throws(() => destinationOf(source, given), { class: 'usage', message: sentence });
+  }
 });

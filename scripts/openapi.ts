@@ -1,6 +1,6 @@
-// Rewrites docs/openapi.json, docs/openapi-account.json and docs/asyncapi.json from the source, and
-// test/api-soak/calls.ts by which the snippets in them are checked, and what of the Python package
-// is written from them:
+// Rewrites docs/openapi.json, docs/openapi-account.json and docs/asyncapi.json from the source. So
+// it does the models and methods of the Python package, and test/api-soak/calls.ts, by which
+// snippets are checked:
 // node scripts/openapi.ts
 
 import { mkdir, writeFile } from 'node:fs/promises';

@@ -10,6 +10,7 @@ import { after, before, test } from 'node:test';
 import { keysOf } from '../cli/keys/words.ts';
 import { runMcp } from '../mcp/main.ts';
 import { readTools } from '../mcp/server.ts';
+import { fileStore } from '../sdk/stores/file.ts';
 import {
   type Agent,
   type Answer,
@@ -172,6 +173,13 @@ test('without keys it agrees by addresses and a hashlock, gives what is to be si
   await carol.trade('accept', args);
   const { swapId } = await bob.trade('accept', { threadId, price: '20' });
   for (const which of ['payTo', 'refundTo']) await carol.trade('set_address', { swapId, which });
+  const watched = await fileStore(join(folder, 'data/parley/dev/mcp/watched'));
+  assert.ok((await watched.getTrade(threadId))?.swapSeenAt, 'when it was first seen is kept');
+  // One secret would open both swaps.
+  const second = await carol.trade('post_rfq', asks);
+  const other = await bob.trade('quote', { rfqId: second.rfqId, amount: '20' });
+  const twice = await carol.refused('accept', { ...args, threadId: other.threadId });
+  assert.deepEqual([twice.code, twice.facts], ['hashlock_used', { threadId }]);
   const early = await carol.refused('unsigned_transaction', { swapId, verb: 'claim' });
   assert.match(early.sentence, /the secret is not public yet/);
   // The other side names its addresses when it begins to settle.

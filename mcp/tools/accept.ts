@@ -4,7 +4,16 @@
 import { z } from 'zod';
 import { type OwnAsset, typedAmount } from '../../cli/assets.ts';
 import { coinsAt } from '../../cli/chains.ts';
-import { type Examined, examined, lackings, ownAssets, planOf, sidesOf } from '../../cli/deal.ts';
+import {
+  type Examined,
+  examined,
+  type Looked,
+  lackings,
+  ownAssets,
+  planOf,
+  type Sides,
+  sidesOf,
+} from '../../cli/deal.ts';
 import { misused, needsYou } from '../../cli/failures.ts';
 import { compareTerms } from '../../cli/terms.ts';
 import { accept as acceptThread } from '../../sdk/agree.ts';
@@ -76,13 +85,6 @@ export const accept = tradeTool({
 
 const checked =
   'checked by profile and nodes: terms, contracts, decimals, locks, times, and who funds first';
-
-type Looked = {
-  readonly thread: Thread;
-  readonly price: bigint;
-  readonly assets: ReturnType<typeof ownAssets>;
-  readonly terms: Pick<OwnTrade, 'party' | 'direction' | 'baseAmount'>;
-};
 
 async function lookAt(desk: Desk, { threadId, price: typed }: Args): Promise<Looked> {
   const thread = await desk.client.thread(threadId);
@@ -182,6 +184,8 @@ async function withoutKeys(desk: Desk, args: Args, looked: Looked): Promise<Prep
       'you fund first, so you hold the secret: give its hashlock, sha256 of 32 random bytes';
     throw needsYou('hashlock_missing', sentence);
   }
+  const mine = found.role === 'initiator' ? (hashlock ?? null) : null;
+  if (mine !== null) await desk.hashlocks.check(mine, threadId);
   const sides = sidesOf(found.trade, looked.assets);
   const most = await feesOf(session, sides);
   return {
@@ -196,7 +200,7 @@ async function withoutKeys(desk: Desk, args: Args, looked: Looked): Promise<Prep
     most,
     until: endsAt(looked.thread),
     act: async (idempotencyKey) => {
-      const mine = found.role === 'initiator' ? (hashlock ?? null) : null;
+      if (mine !== null) await desk.hashlocks.take(mine, threadId);
       // What is kept there is offered, and no secret is made.
       await desk.watched.putTrade({ ...found.trade, hashlock: mine } as OwnTrade);
       const done = await acceptThread(
@@ -207,8 +211,6 @@ async function withoutKeys(desk: Desk, args: Args, looked: Looked): Promise<Prep
     },
   };
 }
-
-type Sides = ReturnType<typeof sidesOf>;
 
 function wordsOf({ role, deadlines, trade }: Examined, { gives, gets }: Sides): string[] {
   const of = ({ own, amount }: { own: OwnAsset; amount: bigint }) => inWords(amountOf(amount, own));

@@ -4,15 +4,13 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { p2wpkh } from '@scure/btc-signer';
 import type { OwnAsset } from '../../cli/assets.ts';
-import { chainsIn } from '../../cli/deal.ts';
-import { misused } from '../../cli/failures.ts';
+import { chainsIn, type Destination } from '../../cli/deal.ts';
+import { Failure, misused } from '../../cli/failures.ts';
 import type { ChainSource } from '../../sdk/chains.ts';
-import type { OwnTrade } from '../../sdk/trade.ts';
 import type { Thread } from '../../sdk/types.ts';
 import type { Desk } from '../desk.ts';
 
 export type Addresses = { readonly payTo: string; readonly refundTo: string };
-export type Destination = OwnTrade['payTo'];
 
 const keyShape = /^0[23][0-9a-f]{64}$/;
 
@@ -22,9 +20,12 @@ export function destinationOf({ view }: Pick<ChainSource, 'view'>, given: string
   if (!keyShape.test(given)) {
     throw misused('on Bitcoin an address is named by its compressed public key, 66 hex digits');
   }
-  const { address } = p2wpkh(hexToBytes(given), view.network);
-  if (address === undefined) throw misused(`${given} is no public key`);
-  return { address, pubkey: given };
+  try {
+    return { address: p2wpkh(hexToBytes(given), view.network).address, pubkey: given };
+  } catch (cause) {
+    const sentence = `${given} is no point of the curve: no private key belongs to it`;
+    throw new Failure('usage', 'usage', sentence, { cause });
+  }
 }
 
 export async function destinationsOf(

@@ -95,7 +95,7 @@ const pairLegOut = z.object({
 function costsOf(desk: Desk, { chain, costs }: Pair['legs']['a']) {
   if (costs === null) return null;
   const of = desk.session.profile.chains[chain];
-  const coin = { name: chain, decimals: of === undefined ? 0 : coinDecimals[of.family] };
+  const coin = { name: chain, decimals: of === undefined ? null : coinDecimals[of.family] };
   const both = ({ usual, most }: { usual: string; most: string }) => ({
     ...{ usual: amountOf(usual, coin), most: amountOf(most, coin) },
   });
@@ -295,7 +295,7 @@ async function limitsLeft({ held }: Desk) {
   if (held === null) return null;
   const { limits, ledger } = held;
   return (await ledger.left()).map(({ asset, perSwap, left }) => {
-    const own = limits.assets.get(asset)?.own ?? { name: asset, decimals: 0 };
+    const own = limits.assets.get(asset)?.own ?? { name: asset, decimals: null };
     return { asset, perSwap: amountOf(perSwap, own), leftToday: amountOf(left, own) };
   });
 }

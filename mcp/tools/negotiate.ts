@@ -37,6 +37,14 @@ function threadMade({ id, status, quoteAmount, quoteExpiresAt, rfq }: Thread, na
   };
 }
 const { digest } = shape;
+/** What tools about a thread give. */
+const ofThread = { done: threadDone, output: shape.outcome(threadDone) } as const;
+/** A price that is named. */
+const priced = {
+  amount: shape.amountIn.describe('for all of it, in the quote asset'),
+  validForSeconds: shape.validForSeconds,
+  digest,
+} as const;
 
 /** Throws Refusal `missing_scope` before anything is planned that the key may not do. */
 async function mustHaveScope(desk: Desk, scope: 'taker' | 'maker'): Promise<void> {
@@ -149,12 +157,9 @@ const quoteTool = tradeTool({
     'is agreed until you accept too. First call: a plan; second call with its digest.',
   input: z.object({
     rfqId: shape.id,
-    amount: shape.amountIn.describe('for all of it, in the quote asset'),
-    validForSeconds: shape.validForSeconds,
-    digest,
+    ...priced,
   }),
-  done: threadDone,
-  output: shape.outcome(threadDone),
+  ...ofThread,
   destructive: false,
   prepare: async (desk, { rfqId, amount, validForSeconds }) => {
     await mustHaveScope(desk, 'maker');
@@ -195,12 +200,9 @@ const counter = tradeTool({
     'Answers the price of a thread with another. First call: a plan; second call with its digest.',
   input: z.object({
     threadId: shape.id,
-    amount: shape.amountIn.describe('for all of it, in the quote asset'),
-    validForSeconds: shape.validForSeconds,
-    digest,
+    ...priced,
   }),
-  done: threadDone,
-  output: shape.outcome(threadDone),
+  ...ofThread,
   destructive: false,
   prepare: async (desk, { threadId, amount, validForSeconds }) => {
     const before = await desk.client.thread(threadId);
@@ -215,6 +217,7 @@ const counter = tradeTool({
         `you propose ${inWords(amountOf(units, terms.quote))} for ${inWords(amountOf(before.rfq.baseAmount, terms.base))}`,
       ],
       order: { threadId, from: before.quoteAmount, quoteAmount: `${units}`, ...lifetime },
+      moves: ['from'],
       until: endOf(before.rfq),
       act: async (idempotencyKey) => {
         const thread = await desk.client.propose(threadId, `${units}`, {
@@ -233,8 +236,7 @@ const withdraw = tradeTool({
   about:
     'Withdraws a quote of yours, which closes its thread. First call: a plan; second call with its digest.',
   input: z.object({ threadId: shape.id, digest }),
-  done: threadDone,
-  output: shape.outcome(threadDone),
+  ...ofThread,
   destructive: true,
   prepare: async (desk, { threadId }): Promise<Prepared> => {
     const [names, thread] = await Promise.all([desk.names(), desk.client.thread(threadId)]);

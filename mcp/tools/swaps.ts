@@ -2,6 +2,8 @@
 
 import { z } from 'zod';
 import { Failure } from '../../cli/failures.ts';
+import { sighted } from '../../sdk/agree.ts';
+import { messageOf } from '../../sdk/errors.ts';
 import { isoTime } from '../../sdk/people.ts';
 import type { OwnTrade, VerifiedLeg, VerifiedSwap } from '../../sdk/trade.ts';
 import type { Swap } from '../../sdk/types.ts';
@@ -74,12 +76,24 @@ export async function knownTrade(desk: Desk, swapId: string): Promise<Known> {
   throw new Failure('needs_you', 'unknown_trade', sentence);
 }
 
+async function chainsOf({ session }: Desk, { base, quote }: OwnTrade) {
+  const chains: Record<string, { source: Awaited<ReturnType<Desk['session']['source']>> }> = {};
+  for (const { chain } of [base, quote]) chains[chain] = { source: await session.source(chain) };
+  return chains;
+}
+
+/**
+ * Without keys: before anything of a swap goes on, it was first seen while the acceptance stood. A
+ * market could keep it back to see where the price goes. Throws SettleError `acceptance_lapsed`.
+ */
+export async function mustBeInTime(desk: Desk, { trade, swap: found }: Known): Promise<void> {
+  const at = { swapId: found.id, now: desk.session.now() };
+  await sighted(desk.watched, trade, found, await chainsOf(desk, trade), at);
+}
+
 /** By the own trade, pins and policies alone. Throws VerificationError. */
 export async function verifiedBy(desk: Desk, { trade, swap: found }: Known): Promise<VerifiedSwap> {
-  const chains: Record<string, { source: Awaited<ReturnType<Desk['session']['source']>> }> = {};
-  for (const { chain } of [trade.base, trade.quote]) {
-    chains[chain] = { source: await desk.session.source(chain) };
-  }
+  const chains = await chainsOf(desk, trade);
   const record = await desk.held?.own.store.getSwap(found.id);
   if (record != null) return verifyAgain(found, record, chains);
   return verifySwap(found, trade, chains, { swapId: found.id, now: desk.session.now() });
@@ -157,7 +171,7 @@ async function seen(
       ...{ balance: amountOf(facts.balance, own), silent: null },
     };
   } catch (error) {
-    return { ...about, ...nothing, silent: foreign(error instanceof Error ? error.message : '') };
+    return { ...about, ...nothing, silent: foreign(messageOf(error)) };
   }
 }
 

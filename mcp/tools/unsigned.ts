@@ -11,7 +11,7 @@ import { type Asked, verifyMaterial } from '../../sdk/verify-material.ts';
 import { amountOf, type Desk, inWords } from '../desk.ts';
 import * as shape from '../schemas.ts';
 import { readTool, type Tool, tradeTool } from '../tool.ts';
-import { type Known, knownTrade, verifiedBy } from './swaps.ts';
+import { type Known, knownTrade, mustBeInTime, verifiedBy } from './swaps.ts';
 import { swapMade } from './views.ts';
 
 const addressDone = shape.swapMade;
@@ -37,10 +37,11 @@ const setAddress = tradeTool({
   output: shape.outcome(addressDone),
   destructive: false,
   prepare: async (desk, { swapId, which, keySignature }) => {
-    const { trade } = await knownTrade(desk, swapId);
+    const known = await knownTrade(desk, swapId);
+    await mustBeInTime(desk, known);
+    const { trade, swap: found } = known;
     const gives = givenLeg(trade.party);
     const leg = which === 'refundTo' ? gives : gives === 'a' ? 'b' : 'a';
-    const found = await desk.client.swap(swapId);
     const { chain } = found.legs[leg];
     const { address, pubkey } = trade[which];
     const body = { chain, address: pubkey ?? address, ...(keySignature && { keySignature }) };
@@ -80,7 +81,10 @@ const builder = readTool({
     const name = verb === 'claim' ? (gives === 'a' ? 'b' : 'a') : gives;
     const leg = verified.legs[name];
     const asked = askedOf(known, verb);
-    if (verb === 'fund') await mustBeTurn(desk, verified);
+    if (verb === 'fund') {
+      await mustBeInTime(desk, known);
+      await mustBeTurn(desk, verified);
+    }
     const built = await builtBy(desk, swapId, name, asked);
     const { escrow } = leg;
     if (escrow === null) {

@@ -86,11 +86,11 @@ export function drivenView(driven: Driven | null): z.infer<typeof drivenOut> {
 export async function swapMade(desk: Desk, swap: Swap): Promise<z.infer<typeof swapMadeOut>> {
   const { id, status, legs } = swap;
   const names = await desk.names();
-  const [a, b] = [legs.a, legs.b].map(({ amount, assetId }) => amountOf(amount, names.of(assetId)));
-  const [gives, gets] = swap.makerId === desk.userId ? [a, b] : [b, a];
-  const none = { asset: '', units: '0', amount: '0' };
+  const inLeg = ({ amount, assetId }: Swap['legs']['a']) => amountOf(amount, names.of(assetId));
+  const [gives, gets] =
+    swap.makerId === desk.userId ? ([legs.a, legs.b] as const) : ([legs.b, legs.a] as const);
   return {
-    ...{ swapId: word(id), status: word(status), gives: gives ?? none, gets: gets ?? none },
+    ...{ swapId: word(id), status: word(status), gives: inLeg(gives), gets: inLeg(gets) },
     ...{ next: stepsView(swap), driven: drivenView(desk.held?.driver.of(id) ?? null) },
   };
 }

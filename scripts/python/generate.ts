@@ -21,12 +21,12 @@ type Operation = {
   readonly requestBody?: { readonly required?: boolean; readonly content: Content };
   readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
 };
-export type OpenApi = {
+type OpenApi = {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly webhooks?: Readonly<Record<string, { readonly post: Operation }>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 };
-export type AsyncApi = {
+type AsyncApi = {
   readonly operations: Readonly<Record<string, { action: string; messages: { $ref: string }[] }>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>;

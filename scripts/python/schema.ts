@@ -12,7 +12,6 @@ export type Schema = {
   readonly anyOf?: readonly Schema[];
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
-  readonly patternProperties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: boolean | Schema;
 };
@@ -98,7 +97,7 @@ export function docstring(text: string, indent: string): string[] {
 
 const known = new Set([
   ...['$ref', 'type', 'description', 'enum', 'const', 'format', 'pattern', 'anyOf', 'items'],
-  ...['properties', 'patternProperties', 'required', 'additionalProperties'],
+  ...['properties', 'required', 'additionalProperties'],
   // Told by the description, and checked by the market.
   ...[
     'examples',
@@ -110,7 +109,7 @@ const known = new Set([
     'maxItems',
     'default',
   ],
-  ...['x-wanted', 'uniqueItems', 'title', 'deprecated', 'exclusiveMinimum', 'exclusiveMaximum'],
+  ...['x-wanted', 'uniqueItems'],
 ]);
 
 function mustBeKnown(schema: Schema, name: string): void {
@@ -219,7 +218,7 @@ export function createModels(
 
   const object = (schema: Schema, name: string, way: Way): string => {
     const rest = schema.additionalProperties;
-    const [of] = typeof rest === 'object' ? [rest] : Object.values(schema.patternProperties ?? {});
+    const of = typeof rest === 'object' ? rest : undefined;
     if (of === undefined && schema.properties === undefined) {
       throw new Error(`${name}: an object without fields`);
     }

@@ -134,7 +134,7 @@ export async function resetFeedLog(tx: Tx, now: Date, numbers: number): Promise<
 }
 
 /** What `mayAgree` has to know, read at once. */
-export type Continuity = {
+type Continuity = {
   /** Null: no server process ever beat. */
   readonly beat: number | null;
   readonly restored: boolean;

@@ -1,5 +1,5 @@
-// How each operation is called with curl, with the SDK and with the Python package (`x-codeSamples`
-// of the API description), made of what was recorded of it.
+// How each operation is called with curl, with the SDK and with the Python package, made of what
+// was recorded of it: `x-codeSamples` of the API description.
 
 import type { Operation } from './command.ts';
 import type { Json } from './examples.ts';

@@ -1,6 +1,6 @@
-// What is dropped with age, in bounded batches: events and deliveries after 7 days, the feed's
-// logs after a day, used and expired nonces, ended levels, stored replies, and what ended with
-// nothing at stake, as messages that were sent or dropped, after 30 days; of people also sign-ins
+// What is dropped with age, in bounded batches. Events and deliveries go after 7 days, the feed's
+// logs after a day. What ended with nothing at stake, and messages that were sent or dropped, go
+// after 30 days. Nonces, levels and stored replies go once they have ended. Of people also sign-ins
 // that were begun, tickets, sessions that ended and browsers not seen. Webhooks that fail for a day
 // are switched off.
 

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Snippet } from '../../server/edge/snippets.ts';
+import { install } from '../package-soak/install.ts';
 import { newCustomer } from '../support/customers.ts';
 import { findPython, installWheel } from '../support/python.ts';
 import { startStage } from '../support/stage.ts';
@@ -22,19 +23,13 @@ const [typescriptMaker, fetcher, compiler] = [
   'openapi-fetch@0.17.0',
   'typescript@5.9.3',
 ];
-const installMs = 300_000;
+const commandMs = 300_000;
 
 type Market = { readonly url: string; readonly key: string };
 
 async function typescript(folder: string, { url, key }: Market): Promise<string> {
-  await mkdir(folder);
-  await writeFile(join(folder, 'package.json'), '{ "type": "module", "private": true }');
-  const npm = process.env.npm_execpath;
-  if (npm === undefined) throw new Error('installs by npm: npm run soak -- generators');
-  const flags = ['--no-audit', '--no-fund', '--ignore-scripts', '--no-save'];
-  const packages = [typescriptMaker, fetcher, compiler];
-  const options = { cwd: folder, timeout: installMs };
-  await run(process.execPath, [npm, 'install', ...flags, ...packages], options);
+  await install(folder, [typescriptMaker, fetcher, compiler]);
+  const options = { cwd: folder, timeout: commandMs };
   const node = (...args: string[]) => run(process.execPath, args, options);
   await node('node_modules/openapi-typescript/bin/cli.js', description, '-o', 'api.d.ts');
   await writeFile(join(folder, 'try.ts'), typescriptProgram({ url, key }));
@@ -66,7 +61,7 @@ async function python(bin: string, folder: string, { url, key }: Market): Promis
   await mkdir(folder);
   await writeFile(join(folder, 'config.yml'), 'post_hooks: []\n');
   const made = ['generate', '--path', description, '--meta', 'none', '--output-path', 'market'];
-  const options = { cwd: folder, timeout: installMs };
+  const options = { cwd: folder, timeout: commandMs };
   const maker = [...made, '--config', 'config.yml', '--fail-on-warning'];
   await run(join(bin, 'openapi-python-client'), maker, options);
   await run(join(bin, 'python'), ['-m', 'compileall', '-q', 'market'], options);
@@ -153,7 +148,7 @@ async function packaged(dir: string, { url, key }: Market): Promise<string> {
     await writeFile(join(folder, `${id.toLowerCase()}.py`), `${source}\n`);
   }
   const env = { ...process.env, PARLEY_URL: url, PARLEY_KEY: key };
-  const options = { cwd: folder, env, timeout: installMs };
+  const options = { cwd: folder, env, timeout: commandMs };
   await run(place.python, ['-m', 'mypy', '--strict', '.'], options).catch(failed);
   const { stdout } = await run(place.python, ['getme.py'], options);
   assert.match(stdout, /user_id/);

@@ -2,7 +2,7 @@
 
 Requests that are meant to be right are asked by whom they are for, with addresses, hash-locks and
 signatures of that account. Requests that are meant to be wrong stay as they were drawn. Wallets
-sign in the process that started this one (PARLEY_DESK).
+sign in the process that started this one (PARLEY_TEST_DESK).
 """
 
 import json
@@ -15,13 +15,13 @@ import requests
 import schemathesis
 from schemathesis.generation import GenerationMode
 
-KEYS = json.loads(os.environ["PARLEY_KEYS"])
-DESK = os.environ["PARLEY_DESK"]
-COUNTS = os.environ["PARLEY_COUNTS"]
-ASSETS = json.loads(os.environ["PARLEY_SOAK_ASSETS"])
+KEYS = json.loads(os.environ["PARLEY_TEST_KEYS"])
+DESK = os.environ["PARLEY_TEST_DESK"]
+COUNTS = os.environ["PARLEY_TEST_COUNTS"]
+ASSETS = json.loads(os.environ["PARLEY_TEST_ASSETS"])
 """Of each asset the amount that is traded."""
 
-SECRETS = json.loads(os.environ["PARLEY_SECRETS"])
+SECRETS = json.loads(os.environ["PARLEY_TEST_SECRETS"])
 """By hash-lock, of the swaps that were there before."""
 
 PROOFS = {f"prove{name}Wallet": name.lower() for name in ("Evm", "Tron", "Bitcoin", "Solana")}

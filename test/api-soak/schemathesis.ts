@@ -189,11 +189,11 @@ async function main({ seconds, seed }: NonNullable<ReturnType<typeof understand>
       SCHEMATHESIS_HOOKS: 'hooks',
       PYTHONPATH: import.meta.dirname,
       PYTHONDONTWRITEBYTECODE: '1',
-      PARLEY_KEYS: JSON.stringify(keys),
-      PARLEY_SECRETS: JSON.stringify(secrets),
-      PARLEY_DESK: desk.url,
-      PARLEY_COUNTS: counts,
-      PARLEY_SOAK_ASSETS: JSON.stringify(traded),
+      PARLEY_TEST_KEYS: JSON.stringify(keys),
+      PARLEY_TEST_SECRETS: JSON.stringify(secrets),
+      PARLEY_TEST_DESK: desk.url,
+      PARLEY_TEST_COUNTS: counts,
+      PARLEY_TEST_ASSETS: JSON.stringify(traded),
     };
     const config = join(import.meta.dirname, 'schemathesis.toml');
     const url = `${stage.url}/v1/openapi.json`;

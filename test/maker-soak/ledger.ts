@@ -88,7 +88,7 @@ export async function inventoryIsExact(
   await holdsAfterFees(maker, place, due, doings);
 }
 
-export type Heights = { readonly evm: number; readonly tron: number };
+type Heights = { readonly evm: number; readonly tron: number };
 
 type EvmBlock = { readonly transactions: readonly { from: string; hash: string }[] };
 type TronBlock = {

@@ -12,7 +12,7 @@ export const sources = Object.keys(middles) as Source[];
 
 /** `jump`: by less than the bounds of the source, and not for long enough to be believed. */
 export const faultKinds = ['nonsense', 'tenfold', 'jump', 'error', 'silent'] as const;
-export type PriceFault = (typeof faultKinds)[number];
+type PriceFault = (typeof faultKinds)[number];
 
 const swing = 0.01;
 const periodMs = 120_000;

@@ -25,7 +25,7 @@ const patienceMs = 90_000;
 /** What nobody came for is taken back within so many hours of the market. */
 const mostHours = 120;
 
-export type Random = () => number;
+type Random = () => number;
 
 /** From 0 to 1 (mulberry32). */
 export function randomFrom(seed: number): Random {
@@ -42,7 +42,7 @@ const within = ([least, most]: readonly [number, number], random: Random) =>
   least + random() * (most - least);
 
 /** What is done to maker and market; counts. */
-export type Blows = { kills: number; marketKills: number; priceFaults: number };
+type Blows = { kills: number; marketKills: number; priceFaults: number };
 
 export type Scene = {
   readonly stage: Stage;

@@ -1,21 +1,18 @@
 // `npm run soak -- mcp`: the MCP server as an outsider has it. Its tarball is installed by npm into
-// an empty folder, one command makes the first trade, and then an agent is killed at random moments
+// an empty folder, and one command makes the first trade. Then an agent is killed at random moments
 // of trades in every direction. Each must end with both sides paid, funded once. Asks the registry
 // of this machine's npm.
 
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { pack } from '../../scripts/package-build.ts';
+import { install } from '../package-soak/install.ts';
 import { type Agent, type Answer, stdioAgent } from '../support/agents.ts';
 import { type RunningMarket, startMarketProcess } from '../support/market.ts';
 
-const run = promisify(execFile);
-const installMs = 180_000;
 const rounds = 12;
 /** Of a swap on dev chains, by when its funding, claim and end are usually there. */
 const killWithinMs = 9_000;
@@ -32,12 +29,7 @@ type Trade = (typeof trades)[number];
 /** The commands of the package, installed as anybody does. */
 async function installed(folder: string): Promise<string> {
   const { file, bytes, unpackedBytes } = await pack('mcp', folder);
-  await writeFile(join(folder, 'package.json'), '{ "private": true }');
-  const npm = process.env.npm_execpath;
-  if (npm === undefined) throw new Error('installs by npm: npm run soak -- mcp');
-  const flags = ['--no-audit', '--no-fund', '--ignore-scripts'];
-  const args = [npm, 'install', ...flags, file];
-  await run(process.execPath, args, { cwd: folder, timeout: installMs });
+  await install(folder, [file]);
   console.log(`tarball: ${bytes} bytes, unpacked ${unpackedBytes}`);
   return join(folder, 'node_modules/.bin/parley-mcp');
 }

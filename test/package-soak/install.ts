@@ -11,7 +11,7 @@ const commandMs = 60_000;
 
 function npm(): string {
   const path = process.env.npm_execpath;
-  if (path === undefined) throw new Error('installs by npm: npm run soak -- package');
+  if (path === undefined) throw new Error('installs by npm: start it by npm run soak');
   return path;
 }
 

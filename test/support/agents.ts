@@ -32,7 +32,7 @@ export type Agent = {
 /** The client's own minute is short on a machine that does ten things. */
 const patient = { timeout: 300_000 } as const;
 
-export const homeEnv = (home: string) => ({
+const homeEnv = (home: string) => ({
   HOME: home,
   XDG_CONFIG_HOME: join(home, 'config'),
   XDG_DATA_HOME: join(home, 'data'),

@@ -33,7 +33,7 @@ export function findPython(): string | null {
   return findPythons()[0]?.path ?? null;
 }
 
-export type PythonPlace = {
+type PythonPlace = {
   /** Of the environment. */
   readonly python: string;
   /** Where no source of the package is: only the wheel is found. Has its tests. */

@@ -25,6 +25,8 @@ export type News = {
 const wantedKey = 'parley tells';
 const toldKey = 'parley told';
 const seenLock = 'parley seen';
+/** Tabs of other processes see later what is written, on a busy device much later. */
+const firstMs = 60_000;
 /** Swaps and quotes of weeks; the oldest are forgotten. */
 const mostTold = 500;
 
@@ -88,9 +90,19 @@ export async function tell(news: News): Promise<void> {
   here.add(news.key);
   await navigator.locks.request(toldKey, async () => {
     const told = toldKeys();
-    if (told.includes(news.key)) return;
+    if (told.includes(news.key) || !(await isFirst(news.key))) return;
     write(toldKey, JSON.stringify([...told, news.key].slice(-mostTold)));
     if (!(await isSeen())) shows(news);
+  });
+}
+
+/** Whether no other tab has told it in the last minute, by a lock that all of them see at once. */
+function isFirst(key: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    void navigator.locks.request(`${toldKey} ${key}`, { ifAvailable: true }, (lock) => {
+      resolve(lock !== null);
+      return lock === null ? null : new Promise((ended) => setTimeout(ended, firstMs));
+    });
   });
 }
 

@@ -11,14 +11,15 @@ from typing import Literal, Protocol, TypeAlias
 from coincurve import PrivateKey
 from coincurve.utils import GROUP_ORDER_INT
 
-from .chains.codecs import base58_decode, base58_encode, base58check_encode, segwit_encode
+from .chains import evm, tron
+from .chains.bitcoin import addresses_of_public_key
+from .chains.codecs import base58_decode, base58_encode
 from .chains.crypto import (
     der_of,
     ed25519_public_key,
     ed25519_sign,
     hash160,
     keccak256,
-    key_hash,
     public_key,
     sha256,
     sha256d,
@@ -29,6 +30,11 @@ from .chains.crypto import (
 Family: TypeAlias = Literal["evm", "tron", "bitcoin", "solana"]
 BitcoinNetwork: TypeAlias = Literal["mainnet", "testnet", "signet", "regtest"]
 BitcoinKind: TypeAlias = Literal["p2wpkh", "p2sh-p2wpkh", "p2tr"]
+_NAMES: dict[BitcoinKind, str] = {
+    "p2wpkh": "p2wpkh",
+    "p2sh-p2wpkh": "p2shP2wpkh",
+    "p2tr": "p2tr",
+}
 
 
 class MessageSigner(Protocol):
@@ -50,11 +56,7 @@ class EvmSigner:
 
     @property
     def address(self) -> str:
-        digits = key_hash(self.private_key).hex()
-        sums = keccak256(digits.encode()).hex()
-        return "0x" + "".join(
-            digit.upper() if sums[at] >= "8" else digit for at, digit in enumerate(digits)
-        )
+        return evm.address_of_key(self.private_key)
 
     async def sign_message(self, message: str) -> str:
         """65 bytes r, s, v in hex with 0x."""
@@ -70,7 +72,7 @@ class TronSigner:
 
     @property
     def address(self) -> str:
-        return base58check_encode(b"\x41" + key_hash(self.private_key))
+        return tron.address_of_key(self.private_key)
 
     async def sign_message(self, message: str) -> str:
         """65 bytes r, s, v in hex with 0x."""
@@ -109,12 +111,9 @@ class BitcoinSigner:
 
     @property
     def address(self) -> str:
-        program = self._script[2:]
-        if self.kind == "p2sh-p2wpkh":
-            version = b"\x05" if self.network == "mainnet" else b"\xc4"
-            return base58check_encode(version + program[:-1])
-        prefix = {"mainnet": "bc", "regtest": "bcrt"}.get(self.network, "tb")
-        return segwit_encode(prefix, 1 if self.kind == "p2tr" else 0, program)
+        # Signet writes addresses as testnet does.
+        network = "testnet" if self.network == "signet" else self.network
+        return addresses_of_public_key(self.public_key, network)[_NAMES[self.kind]]
 
     async def sign_message(self, message: str) -> str:
         """Base64 of the witness."""

@@ -1,5 +1,5 @@
-// Tests only: vectors of swaps as a market shows them, what they come to by a customer's own trade
-// and policies, and what must be refused in them.
+// Tests only: vectors of swaps as a market shows them. Each has what it comes to by a customer's
+// own trade and policies, and what must be refused in it.
 
 import { evmChains } from '../../../chains/evm/policy.ts';
 import { solanaEscrow } from '../../../chains/solana/plan.ts';

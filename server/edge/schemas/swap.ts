@@ -43,7 +43,7 @@ const rentLeft = s.group('Solana: what a claim left of the deposit of the funder
   from: s.nullable(s.unixSeconds('from when on `refund` gives it to the funder; null: at once')),
 });
 
-export const legSchema = s.model('SwapLeg', 'One side of a swap: an escrow on one chain.', {
+const legSchema = s.model('SwapLeg', 'One side of a swap: an escrow on one chain.', {
   leg: legName,
   chain: s.chainKey,
   family: s.oneOf(families, 'of its chain'),

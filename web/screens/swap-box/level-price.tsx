@@ -9,7 +9,7 @@ import { formatAmount, fromNow } from '../../texts/people.ts';
 import { text } from '../../texts/texts.ts';
 import { type Draft, estimateOf, type Understood, withAsk } from './draft.ts';
 
-export type LevelPriceProps = {
+type LevelPriceProps = {
   readonly draft: Draft;
   readonly found: Understood;
   readonly onChange: (draft: Draft) => void;

@@ -74,7 +74,7 @@ def recover_key_hash(digest: bytes, signature: bytes, recovery: int) -> bytes:
         found = PublicKey.from_signature_and_message(
             signature + bytes([recovery]), digest, hasher=None
         )
-    except (ValueError, TypeError, Exception) as error:  # coincurve raises plain Exception
+    except Exception as error:  # coincurve raises it plain.
         raise ChainError("bad_signature", "r and s belong to no key") from error
     return keccak256(found.format(compressed=False)[1:])[12:]
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Family = Literal["bitcoin", "evm", "tron", "solana"]
-Verb = Literal["fund", "claim", "refund"]
 SpendVerb = Literal["claim", "refund"]
 Allowance = Literal["exact", "standing"]
 

@@ -124,11 +124,6 @@ class Envelope:
     fee_limit_sun: int
 
 
-def reference_to(number: int, block_id: str) -> tuple[str, str]:
-    """``ref_block_bytes`` and ``ref_block_hash`` of a block."""
-    return f"{number % 65_536:04x}", block_id[16:32]
-
-
 def _varint(value: int) -> bytes:
     data = bytearray()
     while value > 127:
