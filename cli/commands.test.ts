@@ -41,7 +41,7 @@ import { type Profile, readProfile, writeProfile } from './profile.ts';
 import { dueOf, lineOf } from './progress.ts';
 import { runParley } from './run.ts';
 import { openSession } from './session.ts';
-import { countdownOf, tableOf } from './show.ts';
+import { countdownOf, tableOf, timedText } from './show.ts';
 import { commands } from './table.ts';
 
 let dir: string;
@@ -75,6 +75,12 @@ const cliOf = (more: Partial<Cli> = {}): Cli => ({
   ...ioOf(more).io,
   ...{ profile: undefined, json: false, yes: false, passphraseFd: null },
   ...more,
+});
+
+test('of a sentence of the SDK an instant is a time, and no amount is', () => {
+  const said = "leg a gets funded; else refund leg b when its chain's clock passes 1795910481";
+  assert.match(timedText(said), /clock passes 2026-11-29T00:01:21Z$/);
+  assert.equal(timedText('1795910481 are in its escrow'), '1795910481 are in its escrow');
 });
 
 test('arguments that are not understood are named, with what is', () => {

@@ -19,6 +19,7 @@ import { writePrivate } from './places.ts';
 import { lineOf, type Now } from './progress.ts';
 import { keepRescue } from './rescue-file.ts';
 import type { Session, Unlocked } from './session.ts';
+import { timedText } from './show.ts';
 
 /** One that is to be driven. */
 export type Swap = {
@@ -184,12 +185,13 @@ function teller(cli: Cli, session: Session, swap: Swap, drawing: Drawing): Telle
       // What it says of the interruption itself is no news.
       if (cli.signal.aborted) return;
       const { step, state, leg, txid, text, code } = progress;
-      set({ state, text });
+      const said = timedText(text);
+      set({ state, text: said });
       if (step === 'verified' || step === 'funded') rescue.due();
       if (cli.json)
         return tell(cli, { swapId, at: session.now(), state, step, leg, txid, text, code }, '');
       const isDrawn = paint.isLive && step === 'waiting';
-      const shown = `…${swapId.slice(-8)}  ${text}${txid === null ? '' : `  ${txid}`}`;
+      const shown = `…${swapId.slice(-8)}  ${said}${txid === null ? '' : `  ${txid}`}`;
       if (!isDrawn) paint.line(shown);
       draw();
     },

@@ -3,6 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -29,12 +31,17 @@ const chains = {
 const named = { market: nodes[0] ?? '', productName: 'Parley', shortName: 'parley' };
 
 /** A profile with these swaps. */
-async function profileWith(name: string, ids: readonly string[]): Promise<string> {
-  const { profileFile, data, store } = placesOf({ HOME: home }, name);
+async function profileWith(
+  name: string,
+  ids: readonly string[],
+  market = named.market,
+): Promise<string> {
+  const { profileFile, data, store, account } = placesOf({ HOME: home }, name);
   const keyFile = join(data, 'words');
-  const profile: Profile = { ...named, network: 'dev', chains, keyFile };
+  const profile: Profile = { ...named, market, network: 'dev', chains, keyFile };
   await writePrivate(profileFile, writeProfile(profile));
   await writePrivate(keyFile, words);
+  if (market !== named.market) await writePrivate(account, JSON.stringify({ market, key: 'k' }));
   const kept = await fileStore(store);
   const record = keptRecord('taker');
   const funding = { txid: 'ab'.repeat(32), raw: '00' };
@@ -117,4 +124,26 @@ test('a swap that was given up is not asked about again', async () => {
   assert.deepEqual([first.asked, again.asked], [1, 0]);
   // Words of another wallet: the sentence says what to do.
   assert.match(again.out, /rescue from FILE --words/);
+});
+
+test('what was accepted here and agreed since is in the list before it is begun', async () => {
+  const { trade } = keptRecord('taker');
+  const [one, strange] = [
+    { id: 'one', threadId: trade.threadId, status: 'agreed', createdAt: '2026-03-14T09:26:53Z' },
+    { id: 'strange', threadId: 'of-another-profile', status: 'agreed' },
+  ];
+  const body = JSON.stringify({ swaps: [one, strange], nextCursor: null });
+  const server = createServer((_, response) => response.end(body));
+  await new Promise<void>((next) => server.listen(0, '127.0.0.1', next));
+  try {
+    const market = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const store = await fileStore(await profileWith('five', [funded], market));
+    await store.putTrade(trade);
+    const { out } = await settled('five', ['swaps']);
+    const { swaps } = JSON.parse(out) as { swaps: { swapId: string; is: string }[] };
+    const is = Object.fromEntries(swaps.map((each) => [each.swapId, each.is]));
+    assert.deepEqual(is, { [funded ?? '']: 'open', one: 'agreed' });
+  } finally {
+    server.close();
+  }
 });

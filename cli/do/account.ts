@@ -235,6 +235,8 @@ export const whoami: Run = (cli) =>
       }
     });
     await Promise.all(each);
+    // As they came, by whichever node was first.
+    held.sort((one, other) => (one.asset < other.asset ? -1 : 1));
     const names = held.map(({ asset, address, amount }) => {
       const own = { name: asset, decimals: decimalsOf(session, asset) };
       return [amount === null ? `? ${asset}` : shownAmount(amount, own), address];
@@ -245,7 +247,7 @@ export const whoami: Run = (cli) =>
     const lines = [
       `${userId} at ${account.market}`,
       `API key ${prefix}… (${may.join(', ')}), ends ${ageOf(expiresAt, session.now())}`,
-      tableOf(['holds', 'address'], names.sort()),
+      tableOf(['holds', 'address'], names),
     ];
     answer(
       cli,

@@ -256,14 +256,15 @@ async function rawRefund(
 export const swaps: Run = (cli, { args: [wanted] }) =>
   inSession(cli, async (session) => {
     const store = await storeIn(session);
-    const ids = wanted === undefined ? await store.swapIds() : [wanted];
+    const kept = await store.swapIds();
     const all: Listed[] = [];
-    for (const id of ids) {
+    for (const id of wanted === undefined ? kept : [wanted]) {
       const one = listed(session, store, id);
       all.push(
         await (wanted === undefined ? one.catch((error) => unreadable(cli, id, error)) : one),
       );
     }
+    if (wanted === undefined) all.push(...(await notBegun(cli, session, store)));
     if (wanted !== undefined) {
       const [one] = all;
       return answer(cli, one, one === undefined ? '' : wholeOf(session, one));
@@ -277,7 +278,7 @@ export const swaps: Run = (cli, { args: [wanted] }) =>
 type Listed = {
   readonly swapId: string;
   readonly what: string;
-  /** `open`, or how it ended. */
+  /** `agreed`: `settle` has not begun it; `open`, or how it ended. */
   readonly is: string;
   readonly agreedAt: number;
   readonly role: string | null;
@@ -285,6 +286,24 @@ type Listed = {
   readonly deadlines: SwapRecord['swap']['deadlines'] | null;
   readonly ended: Readonly<Record<string, unknown>> | null;
 };
+
+/** What was accepted here and agreed since. Nothing is kept of it before `settle`. */
+async function notBegun(cli: Cli, session: Session, store: Kept): Promise<Listed[]> {
+  const account = await accountOf(session);
+  if (account === null) return [];
+  const client = await marketOf(session, account.key);
+  const left = new Set([...(await store.swapIds()), ...(await endedIds(session))]);
+  const nothing = { role: null, legs: null, deadlines: null, ended: null };
+  const all: Listed[] = [];
+  for (const { id: swapId, threadId, status, createdAt: at } of await marketSwaps(cli, client)) {
+    if (status !== 'agreed' || left.has(swapId)) continue;
+    const trade = await store.getTrade(threadId);
+    if (trade === null) continue;
+    const agreedAt = Math.floor(Date.parse(at) / 1_000);
+    all.push({ swapId, what: wordsOf(session, trade), is: 'agreed', agreedAt, ...nothing });
+  }
+  return all;
+}
 
 function unreadable(cli: Cli, swapId: string, error: unknown): Listed {
   note(cli, `swap ${swapId}: ${messageOf(error)}`);
@@ -297,7 +316,8 @@ async function listed(session: Session, store: Kept, swapId: string): Promise<Li
   const text = await readUpTo(join(session.places.ended, `${swapId}.json`), mostEndedBytes);
   const ended = text === null ? null : (JSON.parse(text) as Listed['ended']);
   if (record === null && ended === null) {
-    throw needsYou('unknown_swap', `swap ${swapId} is none of this profile`);
+    const sentence = `nothing is kept of swap ${swapId}: "parley settle" begins what is agreed`;
+    throw needsYou('unknown_swap', sentence);
   }
   return {
     swapId,

@@ -3,10 +3,13 @@
 
 import { z } from 'zod';
 import { nameOfPinned } from '../../cli/assets.ts';
+import { coinsAt } from '../../cli/chains.ts';
 import { chainsIn, sidesOf } from '../../cli/deal.ts';
 import { endUnfunded, fundingWords, giveUp, refundWords } from '../../cli/do/swaps.ts';
 import { Failure } from '../../cli/failures.ts';
+import { isoTime } from '../../sdk/people.ts';
 import { mayBeFunded } from '../../sdk/stores/store.ts';
+import { givenLeg } from '../../sdk/trade.ts';
 import { amountOf, type Desk, type Held } from '../desk.ts';
 import type { Spend } from '../ledger.ts';
 import * as shape from '../schemas.ts';
@@ -71,6 +74,9 @@ export const settle = tradeTool({
     const mayFund = record === null || !mayBeFunded(record);
     if (mayFund) await ledger.check(spend);
     const most = await feesOf(desk.session, sides);
+    // On Bitcoin the trade names the key of the script, and coins go to the wallet.
+    const coins = async (side: 'gives' | 'gets') =>
+      coinsAt(await own.wallet(chainsIn(trade)[side]));
     return {
       words: [
         ...(await fundingWords(desk.session, own, { swapId, trade, record })),
@@ -80,8 +86,8 @@ export const settle = tradeTool({
       order: {
         ...{ swapId, threadId: trade.threadId, hashlock: verified.hashlock, role: verified.role },
         ...{ gives: amountOf(gives.amount, gives.own), gets: amountOf(gets.amount, gets.own) },
-        ...{ refundTo: trade.refundTo.address, payTo: trade.payTo.address },
-        refundAt: verified.deadlines.refundAt,
+        ...{ refundTo: await coins('gives'), payTo: await coins('gets') },
+        refundFrom: isoTime(verified.deadlines.refundAt[givenLeg(trade.party)]),
       },
       most,
       act: async () => {
@@ -115,7 +121,7 @@ export const refund = tradeTool({
         `give up swap ${swapId}, which gives on ${gives}`,
         ...refundWords(desk.session, record),
       ],
-      order: { swapId, threadId: trade.threadId, refundTo: trade.refundTo.address },
+      order: { swapId, threadId: trade.threadId, refundTo: coinsAt(await own.wallet(gives)) },
       act: async () => {
         await giveUp(desk.session, swapId);
         await driver.stop(swapId);

@@ -91,6 +91,11 @@ test('every guide that the reference names is a page of this server, and links t
   const named = [...`${golden.api}${golden.account}`.matchAll(/"url": "(\/guides\/[^"]+)"/g)];
   const urls = new Set(['/guides', '/guides/api', ...named.map(([, url = '']) => url)]);
   assert.ok(urls.size > 8, [...urls].join());
+  // What the reference shows of a tag and of the whole is Markdown: a bare path leads nowhere.
+  const { info, tags } = JSON.parse(golden.api) as Pick<typeof api, 'info' | 'tags'>;
+  const shown = [info, ...tags].map(({ description }) => description).join(' ');
+  assert.doesNotMatch(shown, /(?<!\[)\bdocs\//);
+  for (const [, url = ''] of shown.matchAll(/\]\((\/[^)]+)\)/g)) urls.add(url);
   for (const url of urls) {
     const page = await edge.app.inject(url);
     assert.equal(page.statusCode, 200, url);

@@ -95,13 +95,13 @@ export function describe(surface: Surface, operations: readonly Operation[], nam
     info: {
       title: surface.title,
       version: apiVersion,
-      description: surface.description,
+      description: linked(surface.description),
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'this server' }],
     security: surface.security,
     tags: Object.entries(surface.tags).map(([name, description]) => {
-      return { name, description, ...externalDocs(description) };
+      return { name, description: linked(description), ...externalDocs(description) };
     }),
     paths: { ...paths, ...surface.paths },
     ...webhooks,
@@ -171,6 +171,11 @@ function describeOperation(
     responses,
     ...(snippets === null ? {} : { 'x-codeSamples': snippets }),
   };
+}
+
+/** The reference reads Markdown, and has no link for what `externalDocs` of a tag names. */
+function linked(text: string): string {
+  return text.replace(/(?<!\[)\bdocs\/([a-z-]+)\.md\b/g, '[$&](/guides/$1)');
 }
 
 /** The guide that a text names. */
@@ -359,7 +364,8 @@ export function describeApi(operations: readonly Operation[], settings: Named): 
       'field of a body may be null, as if it were left out. Guides: ' +
       'docs/lifecycle.md (a swap from end to end), docs/dont-trust-verify.md (what to check by ' +
       'yourself), docs/errors.md (each code, and what to do next), docs/limits.md. All of them: ' +
-      '[guides](/guides); how to begin: [docs/api.md](/guides/api).',
+      '[guides](/guides); how to begin: [docs/api.md](/guides/api). Snippets read `PARLEY_URL`, ' +
+      'this address without `/v1`, and `PARLEY_KEY`, your key.',
     errors: apiErrors,
     tags: apiTags,
     security: [{ bearer: [] }, { apiKey: [] }],

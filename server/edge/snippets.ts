@@ -143,6 +143,7 @@ function typescriptOf(operation: Operation, sent: Sent): string {
     `const { ${settings} } = process.env;`,
     `const market = parleyClient({ baseUrl: PARLEY_URL${key} });`,
     `const answer = await market.${callOf(operation, sent)};`,
+    'console.log(answer);',
   ].join('\n');
 }
 
