@@ -98,7 +98,11 @@ test('quotes arrive live, the best first; counter prices go to and fro; a cancel
     const url = new URL(route.request().url());
     const isFirst = !url.searchParams.has('cursor');
     url.searchParams.delete('cursor');
-    const { threads } = await (await route.fetch({ url: url.href })).json();
+    // The page asks until it is closed, and takes the answer with it.
+    const asked = route.fetch({ url: url.href }).then((found) => found.json());
+    const answer = await asked.catch(() => null);
+    if (answer === null) return route.abort();
+    const { threads } = answer;
     const page = isFirst ? threads.slice(0, 1) : threads.slice(1);
     await route.fulfill({ json: { threads: page, nextCursor: isFirst ? 'rest' : null } });
   });

@@ -10,7 +10,7 @@ import { linksOf } from './links.ts';
 import { recorded } from './recorded.ts';
 import { errorBody } from './schemas/common.ts';
 import { webhookEvents } from './schemas/webhook.ts';
-import { snippetsOf } from './snippets.ts';
+import { type Snippet, snippetsOf } from './snippets.ts';
 
 export const apiVersion = '1.0.0';
 
@@ -28,6 +28,8 @@ export type Surface = {
   readonly tags: Readonly<Record<string, string>>;
   readonly security: readonly Json[];
   readonly components: { readonly securitySchemes: Json; parameters: Json; headers: Json };
+  /** How it is called; null: no snippets. */
+  snippets(operation: Operation): readonly Snippet[] | null;
   /** Besides what its schemas take. */
   parameters(operation: Operation): readonly Json[];
   /** Headers of its own answers, besides those of all. */
@@ -158,7 +160,7 @@ function describeOperation(
     ...parametersOf(query, 'query', components, request.query),
     ...surface.parameters(operation),
   ];
-  const snippets = snippetsOf(operation);
+  const snippets = surface.snippets(operation);
   return {
     operationId,
     summary: summary.replace(/\.$/, ''),
@@ -364,8 +366,8 @@ export function describeApi(operations: readonly Operation[], settings: Named): 
       'field of a body may be null, as if it were left out. Guides: ' +
       'docs/lifecycle.md (a swap from end to end), docs/dont-trust-verify.md (what to check by ' +
       'yourself), docs/errors.md (each code, and what to do next), docs/limits.md. All of them: ' +
-      '[guides](/guides); how to begin: [docs/api.md](/guides/api). Snippets read `PARLEY_URL`, ' +
-      'this address without `/v1`, and `PARLEY_KEY`, your key.',
+      '[guides](/guides); how to begin: [docs/api.md](/guides/api). Snippets read `MARKET_URL`, ' +
+      'this address without `/v1`, and `MARKET_KEY`, your key.',
     errors: apiErrors,
     tags: apiTags,
     security: [{ bearer: [] }, { apiKey: [] }],
@@ -392,6 +394,11 @@ export function describeApi(operations: readonly Operation[], settings: Named): 
           example: 'true',
         },
       },
+    },
+    // Under another name the packages have none of their own: what any shell has stays.
+    snippets: (operation) => {
+      const all = snippetsOf(operation);
+      return shortName === 'parley' ? all : (all?.filter(({ lang }) => lang === 'shell') ?? null);
     },
     parameters: (operation) => {
       if (operation.method === 'GET') return [];

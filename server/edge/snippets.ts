@@ -44,10 +44,10 @@ function curlOf(operation: Operation, { path = {}, query = {}, body }: Sent): st
   const { method, url } = operation;
   const place = url.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(path[name] ?? ''));
   const asked = new URLSearchParams(query).toString();
-  const whole = `"$PARLEY_URL${place}${asked === '' ? '' : `?${asked}`}"`;
+  const whole = `"$MARKET_URL${place}${asked === '' ? '' : `?${asked}`}"`;
   const parts = [
     `curl${method === 'GET' ? '' : ` -X ${method}`} ${whole}`,
-    ...(needsKey(operation) ? ['-H "Authorization: Bearer $PARLEY_KEY"'] : []),
+    ...(needsKey(operation) ? ['-H "Authorization: Bearer $MARKET_KEY"'] : []),
     ...(method !== 'GET' && needsKey(operation) ? ['-H "Idempotency-Key: $(uuidgen)"'] : []),
     ...(body === undefined
       ? []
@@ -135,13 +135,13 @@ const longestInCalls = 16;
 const cut = (value: unknown) => withTexts(value, (text) => text.slice(0, longestInCalls));
 
 function typescriptOf(operation: Operation, sent: Sent): string {
-  const key = needsKey(operation) ? ', key: PARLEY_KEY' : '';
-  const settings = needsKey(operation) ? "PARLEY_URL = '', PARLEY_KEY = ''" : "PARLEY_URL = ''";
+  const key = needsKey(operation) ? ', key: MARKET_KEY' : '';
+  const settings = needsKey(operation) ? "MARKET_URL = '', MARKET_KEY = ''" : "MARKET_URL = ''";
   return [
     "import { parleyClient } from '@parley/sdk/client';",
     '',
     `const { ${settings} } = process.env;`,
-    `const market = parleyClient({ baseUrl: PARLEY_URL${key} });`,
+    `const market = parleyClient({ baseUrl: MARKET_URL${key} });`,
     `const answer = await market.${callOf(operation, sent)};`,
     'console.log(answer);',
   ].join('\n');
@@ -230,12 +230,12 @@ function pythonOf(operation: Operation, sent: Sent): string {
     ? line
     : `\n${given.map((each) => `            ${each},\n`).join('')}        `;
   const usesModels = /\bm\.[A-Z]/.test(whole);
-  const key = needsKey(operation) ? ', key=os.environ["PARLEY_KEY"]' : '';
+  const key = needsKey(operation) ? ', key=os.environ["MARKET_KEY"]' : '';
   return [
     ...['import asyncio', 'import os', ''],
     `from parley import ${usesModels ? 'ParleyClient, models as m' : 'ParleyClient'}`,
     ...['', '', 'async def main() -> None:'],
-    `    async with ParleyClient(os.environ["PARLEY_URL"]${key}) as market:`,
+    `    async with ParleyClient(os.environ["MARKET_URL"]${key}) as market:`,
     `        answer = await ${call}(${whole})`,
     ...['        print(answer)', '', '', 'asyncio.run(main())'],
   ].join('\n');

@@ -66,10 +66,10 @@ export function readerOf(given: Environment) {
 }
 
 const prefix = 'PARLEY_';
-/** What tools, tests, snippets of the reference and the dev network read beside the settings. */
+/** What tools, tests and the dev network read beside the settings. */
 const tools = (
-  'BITCOIND CHROMIUM DEPLOYER_KEY ESCROW_SO FAULTS FROM_SOURCE JAVA_TRON KEY NODES PAYER_KEY' +
-  ' PICTURES PYTHON REBUILD SMALL_DISK SOLANA_VALIDATOR URL'
+  'BITCOIND CHROMIUM DEPLOYER_KEY ESCROW_SO FAULTS FROM_SOURCE JAVA_TRON NODES PAYER_KEY' +
+  ' PICTURES PYTHON REBUILD SMALL_DISK SOLANA_VALIDATOR'
 ).split(' ');
 const ofTools = new RegExp(`^${prefix}(${tools.join('|')}|(CRASH|DRIVER|FUZZ|TEST)_\\w+)$`);
 /** What Kubernetes sets for a service called parley, or parley-postgres. */

@@ -120,7 +120,7 @@ async function curl(folder: string, { url, key }: Market): Promise<string> {
   const written =
     'silent\noutput = "/dev/null"\nwrite-out = "%{http_code} %header{x-parley-error}"\n';
   await writeFile(join(folder, '.curlrc'), written);
-  const env = { ...process.env, CURL_HOME: folder, PARLEY_URL: url, PARLEY_KEY: key };
+  const env = { ...process.env, CURL_HOME: folder, MARKET_URL: url, MARKET_KEY: key };
   const wrong: string[] = [];
   let done = 0;
   for (const { id, snippets } of await shown()) {
@@ -147,7 +147,7 @@ async function packaged(dir: string, { url, key }: Market): Promise<string> {
     const source = snippets.find(({ label }) => label === 'Python')?.source ?? 'missing';
     await writeFile(join(folder, `${id.toLowerCase()}.py`), `${source}\n`);
   }
-  const env = { ...process.env, PARLEY_URL: url, PARLEY_KEY: key };
+  const env = { ...process.env, MARKET_URL: url, MARKET_KEY: key };
   const options = { cwd: folder, env, timeout: commandMs };
   await run(place.python, ['-m', 'mypy', '--strict', '.'], options).catch(failed);
   const { stdout } = await run(place.python, ['getme.py'], options);

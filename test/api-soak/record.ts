@@ -212,7 +212,8 @@ function normalised(all: Recorded): Recorded {
     .replace(/parley_test_[0-9A-Za-z]+/g, `{short}_test_${'4kX9mQ2v'.repeat(5)}abc`)
     .replace(/whsec_[0-9A-Za-z_-]+/g, `whsec_${'9fT2kLmQ'.repeat(4)}`)
     .replace(/https:\/\/127\.0\.0\.1:\d+\/hook[^"]*/g, 'https://example.com/hooks')
-    .replace(/Parley asks/g, '{product} asks');
+    .replace(/Parley asks/g, '{product} asks')
+    .replace(/a test of Parley/g, 'a test of {product}');
   const ids = new Map<string, string>();
   const named = text.replace(uuid, (id) => {
     if (!ids.has(id)) {
