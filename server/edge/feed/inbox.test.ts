@@ -48,7 +48,7 @@ function held() {
     deps: { settings: { shortName: 'parley' } },
     started: new Promise<void>(() => {}),
     isClosing: () => false,
-    quoting: { one },
+    commands: { one },
   };
   return { feed: feed as unknown as Feed, count, release: gate.resolve };
 }
