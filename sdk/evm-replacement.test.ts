@@ -260,7 +260,7 @@ held('an approval that was taken back never displaces the claim of another swap'
   assert.equal(nonceIn(other), nonceIn(approved));
   const { trade, swap } = await recordOf(maker);
   await maker.store.putSwap({
-    trade: { ...trade, party: 'taker', threadId: 'another' },
+    trade: { ...trade, party: 'taker', threadId: 'another', rfqId: 'another' },
     swap: { ...swap, id: 'another', hashlock: '0'.repeat(64) as Hashlock },
     ...{ funding: null, claim: keptNow(other), refund: null, publicSecret: null },
   });

@@ -273,7 +273,7 @@ timed('it is sent with the own gas only beside all that the wallet owes', async 
   const id = crypto.randomUUID();
   const other: SwapRecord = {
     ...record,
-    trade: { ...record.trade, party: 'taker', threadId: id },
+    trade: { ...record.trade, party: 'taker', threadId: id, rfqId: id },
     swap: { ...record.swap, id, hashlock: '5a'.repeat(32) },
     owedBy: wallet.address,
   };

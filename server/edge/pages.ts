@@ -52,7 +52,7 @@ export function registerPages(app: FastifyInstance, deps: Deps): void {
       const zips = /\bgzip\b/.test(String(request.headers['accept-encoding']));
       if (zips) reply.header('content-encoding', 'gzip');
       return reply
-        .header('vary', 'accept-encoding')
+        .header('vary', [reply.getHeader('vary') ?? [], 'accept-encoding'].flat().join(', '))
         .type('application/json; charset=utf-8')
         .send(zips ? made.zipped : made.text);
     });
