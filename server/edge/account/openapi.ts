@@ -58,7 +58,7 @@ export function describeAccount(
           description: 'On http at loopback its name is without `__Host-`.',
         },
       },
-    parameters: parametersFor(shortName),
+      parameters: parametersFor(shortName),
       headers: {
         'Set-Cookie': {
           description: "a session's token, or the browser's own name; HttpOnly, SameSite=Lax",
