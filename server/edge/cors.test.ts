@@ -81,8 +81,8 @@ test('every answer to a page from there can be read by it', async () => {
     const answer = await edge.call(method, url, { ...options, headers });
     const said = answer.headers;
     assert.equal(answer.status, status, JSON.stringify(answer.body));
-    assert.equal(said['access-control-allow-origin'], partner);
-    assert.match(String(said.vary), /^Origin(?:, accept-encoding)?$/);
+    const vary = url === '/v1/openapi.json' ? 'Origin, accept-encoding' : 'Origin';
+    assert.deepEqual([said['access-control-allow-origin'], said.vary], [partner, vary]);
     assert.equal(said['access-control-allow-credentials'], undefined);
     const exposed = String(said['access-control-expose-headers']).toLowerCase().split(', ');
     const ours = /^(x-)?ratelimit-|^x-parley-|^retry-after$|^idempotency-/;
@@ -133,7 +133,8 @@ test('accounts have no CORS: an answer there allows nobody', async () => {
   for (const url of ['/account/ways', '/account/openapi.json', '/account/keys', '/account/no']) {
     const { headers } = await edge.call('GET', url, { headers: { origin: partner } });
     assert.deepEqual(corsHeadersOf(headers), [], url);
-    assert.doesNotMatch(String(headers.vary), /origin/i, url);
+    const vary = url === '/account/openapi.json' ? 'accept-encoding' : undefined;
+    assert.equal(headers.vary, vary, url);
   }
 });
 
