@@ -19,6 +19,7 @@ import {
 import { parseAmount } from '../sdk/people.ts';
 import { swapId } from '../sdk/testing/honest.ts';
 import { signatureOf } from '../server/webhooks/sign.ts';
+import { waitUntil } from '../test/support/waiting.ts';
 import { understood } from './arguments.ts';
 import { splitName } from './assets.ts';
 import { shells } from './completion.ts';
@@ -460,7 +461,7 @@ test('deliveries are received, verified and printed, and no other ones', async (
   });
   await writePrivate(placesOf({ HOME: home }, 'one').profileFile, writeProfile(profile));
   const ended = runParley(['webhooks', 'listen', '--port', '0', '--secret-fd', '3', '--json'], io);
-  while (!said.err.includes('listens on')) await new Promise((next) => setTimeout(next, 5));
+  await waitUntil(() => said.err.includes('listens on'));
   const [url = ''] = /http:\S+\d/.exec(said.err) ?? [];
   const delivery = { type: 'swap.created', deliveryId: 'd1', createdAt: '2026-11-27T14:05:00Z' };
   const body = JSON.stringify(delivery);

@@ -19,6 +19,7 @@ import {
   serveMcp,
   stdioAgent,
 } from './support/agents.ts';
+import { waitUntil } from './support/waiting.ts';
 import { sharedWeb } from './support/web.ts';
 
 const opened = sharedWeb();
@@ -107,19 +108,19 @@ const givenBy = ({ legs }: Answer): Answer =>
   legs.find(({ fundedBy }: Answer) => fundedBy === 'you');
 
 async function funded(agent: Agent, swapId: string): Promise<string> {
-  for (;;) {
+  return waitUntil(async () => {
     const { swap } = await agent.call('swap', { swapId, waitSeconds: 1 });
     const { fundTx } = givenBy(swap);
-    if (fundTx !== null) return fundTx;
-    assert.equal(swap.driven.state, 'running');
-  }
+    if (fundTx === null) assert.equal(swap.driven.state, 'running');
+    return fundTx;
+  });
 }
 
 async function ended(agent: Agent, swapId: string): Promise<Answer> {
-  for (;;) {
+  return waitUntil(async () => {
     const { swap } = await agent.call('swap', { swapId, waitSeconds: 30 });
-    if (swap.driven?.state !== 'running') return swap;
-  }
+    return swap.driven?.state === 'running' ? null : swap;
+  });
 }
 
 test('limits, another price, a digest that is another’s, and an asset that nobody pinned: refused with facts', async () => {
