@@ -42,7 +42,8 @@ async function place(t: TestContext, python: string) {
   const installed = await installWheel(python, dir);
   await writeSnippets(installed.folder);
   const of = { PARLEY_TEST_URL: url, PARLEY_TEST_DEV: dev ?? '', PARLEY_TEST_DOCS: docs };
-  const env = { ...process.env, ...of, PYTHONDONTWRITEBYTECODE: '1' };
+  // What one process has compiled, the programs of the README do not compile anew.
+  const env = { ...process.env, ...of, PYTHONPYCACHEPREFIX: join(dir, 'bytecode') };
   const options = { cwd: installed.folder, env, maxBuffer: 16 * 1024 * 1024 };
   return async (...args: readonly string[]): Promise<string> => {
     const asked = run(installed.python, args, options).catch(
