@@ -117,13 +117,14 @@ for (const [by, bundled] of Object.entries(bundlers)) {
     );
     assert.deepEqual(strange, []);
   });
-
-  test(`${by}: every entry but the file store is bundled without a module of Node`, async () => {
-    const { ofNode, modules } = await bundled(dir, everyEntry(names));
-    assert.deepEqual(ofNode, []);
-    assert.ok(modules.some((file) => file.endsWith('bytes-web.js')));
-  });
 }
+
+// By Vite the same sources: test/sdk-browser.test.ts.
+test('every entry but the file store is bundled without a module of Node', async () => {
+  const { ofNode, modules } = await bundlers.esbuild(dir, everyEntry(names));
+  assert.deepEqual(ofNode, []);
+  assert.ok(modules.some((file) => file.endsWith('bytes-web.js')));
+});
 
 test('the maker starts from its own package in an empty folder, and names what its settings lack', async () => {
   const folder = join(dir, 'maker');

@@ -76,7 +76,9 @@ async function place(t: TestContext, python: string) {
   await writeSnippets(installed.folder);
   const readme = await writeReadme(installed.folder);
   const of = { PARLEY_TEST_URL: url, PARLEY_TEST_DEV: dev ?? '', PARLEY_TEST_DOCS: docs };
-  const env = { ...process.env, ...of, PYTHONDONTWRITEBYTECODE: '1', MYPYPATH: 'readme' };
+  // What one process has compiled, the programs of the README do not compile anew.
+  const bytecode = { PYTHONPYCACHEPREFIX: join(dir, 'bytecode'), MYPYPATH: 'readme' };
+  const env = { ...process.env, ...of, ...bytecode };
   const options = { cwd: installed.folder, env, maxBuffer: 16 * 1024 * 1024 };
   const runs = async (...args: readonly string[]): Promise<string> => {
     const asked = run(installed.python, args, options).catch(
