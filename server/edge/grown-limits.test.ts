@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { insertSwap } from '../../test/support/settled.ts';
+import { waitUntil } from '../../test/support/waiting.ts';
 import { createGrownLimits, grownLimit } from './grown-limits.ts';
 import { negotiating } from './testing/negotiating.ts';
 
@@ -69,22 +70,15 @@ test('a first count is waited for, a slow one not, and what is known not at all'
   await insertSwap(deps.db, own, Math.floor(deps.now() / 1_000) - 3 * day);
   at = 599_999;
   assert.deepEqual([limitOf(own.makerId), queries], [390, 1]);
-  const counted = async (wanted: number) => {
-    for (let tries = 0; limitOf(own.makerId) !== wanted && tries < 200; tries += 1) await sleep(5);
-    return limitOf(own.makerId);
-  };
-  const failed = async () => {
-    for (let tries = 0; queries < 2 && tries < 200; tries += 1) await sleep(5);
-    // What follows from the failure is microtasks.
-    await setImmediate();
-  };
   [at, fails] = [600_000, true];
   assert.equal(limitOf(own.makerId), 390);
-  await failed();
+  await waitUntil(() => queries >= 2);
+  // What follows from the failure is microtasks.
+  await setImmediate();
   // Neither more nor less while it cannot be read.
   assert.equal(limitOf(own.makerId), 390);
   [at, fails] = [660_000, false];
-  assert.equal(await counted(420), 420);
+  await waitUntil(() => limitOf(own.makerId) === 420);
   assert.equal(queries, 3);
 
   // A database that does not answer: the least limit, until it has.
@@ -93,7 +87,5 @@ test('a first count is waited for, a slow one not, and what is known not at all'
   goOn.resolve();
   assert.deepEqual([await slow, await limitOf(own.takerId), queries], [300, 300, 4]);
   answer.resolve();
-  for (let tries = 0; (await limitOf(own.takerId)) === 300 && tries < 200; tries += 1)
-    await sleep(5);
-  assert.equal(limitOf(own.takerId), 420);
+  await waitUntil(async () => (await limitOf(own.takerId)) === 420);
 });
