@@ -28,7 +28,7 @@ export const swapLimit = 60;
  */
 export const partyLimit = 300;
 /** Times that an account publishes levels in a minute, each of one pair. */
-export const levelLimit = 120;
+const levelLimit = 120;
 /** In a minute, questions whether an account is a party of an open swap that found it is not. */
 export const strangerLimit = 60;
 /**

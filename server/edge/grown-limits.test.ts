@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { insertSwap } from '../../test/support/settled.ts';
+import { waitUntil } from '../../test/support/waiting.ts';
 import { createGrownLimits, grownLimit } from './grown-limits.ts';
 import { negotiating } from './testing/negotiating.ts';
 
@@ -68,7 +69,7 @@ test('a count is kept for ten minutes, asked for once, and survives what cannot 
   assert.equal(queries, 1);
   [at, fails] = [600_000, true];
   limitOf(own.makerId);
-  while (queries < 2) await sleep(5);
+  await waitUntil(() => queries >= 2);
   await sleep(5);
   // Neither more nor less while it cannot be read.
   assert.equal(limitOf(own.makerId), 390);
