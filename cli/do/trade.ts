@@ -198,9 +198,6 @@ export const threads: Run = (cli, { args: [rfqId], text }) =>
   inSession(cli, async (session) => {
     const role = text('role') as Party | undefined;
     const status = text('status') as Thread['status'] | undefined;
-    if (rfqId !== undefined && (role ?? status) !== undefined) {
-      throw misused('--role and --status are of all threads, not of those of one RFQ');
-    }
     const which = { ...(role && { role }), ...(status && { status }) };
     const { client, account } = await signedIn(session);
     const most = wholeNumber('--limit', text('limit') ?? '100', { least: 1, most: mostRows });
@@ -240,8 +237,8 @@ async function readThreads(
     const from: { cursor?: string } = cursor === null ? {} : { cursor };
     const query = { ...from, limit: Math.min(pageSize, most - all.length) };
     const answered: Awaited<ReturnType<ParleyClient['quotes']>> =
-      rfqId === undefined
-        ? await client.quotes({ ...query, ...which })
+      rfqId === undefined || (which.role ?? which.status) !== undefined
+        ? await client.quotes({ ...query, ...which, ...(rfqId && { rfqId }) })
         : await client.threadsOfRfq(rfqId, query);
     all.push(...answered.threads.slice(0, query.limit));
     cursor = answered.nextCursor;

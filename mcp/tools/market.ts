@@ -257,8 +257,8 @@ const threads = readTool({
   run: async (desk, { rfqId, role, status: state, ...paged }) => {
     const names = await desk.names();
     const which = { ...(role && { role }), ...(state && { status: state }) };
-    const found = await (rfqId === undefined
-      ? desk.client.quotes({ ...which, ...pageOf(paged) })
+    const found = await (rfqId === undefined || (role ?? state) !== undefined
+      ? desk.client.quotes({ ...which, ...(rfqId && { rfqId }), ...pageOf(paged) })
       : desk.client.threadsOfRfq(rfqId, pageOf(paged)));
     const all = found.threads.map((each) => threadView(each, names, desk.userId));
     return { threads: all, nextCursor: orNull(cursorIn, found.nextCursor) };
