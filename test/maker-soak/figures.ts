@@ -75,7 +75,6 @@ export function missing(run: Run): string[] {
     ['a batch of claims', batchesOf(run, 'claim').length > 0],
     ['refunds side by side in a batch', batchesOf(run, 'refund').some((swaps) => swaps > 1)],
     ['a request beyond the cap of the day', refusedBy(run, 'day').length > 0],
-    ['a request without gas to pay for it', poorIn(run).length > 0],
     ['a kill of the market', blows.marketKills > 0],
     ['a wrong price', blows.priceFaults > 0],
     ...stages.map((each) => [`a kill of the maker while ${each}`, blows.met[each] > 0] as const),
