@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { codePoint } from '../test/support/code-points.ts';
 import { runs } from '../test/support/runs.ts';
 import confusables from './confusables.json' with { type: 'json' };
 import { looksLike, skeleton } from './look-alikes.ts';
@@ -161,7 +162,7 @@ test('a skeleton’s skeleton is itself', () => {
   const table = [...alike.values()].flat();
   const piece = fc.oneof(
     fc.constantFrom(...table),
-    fc.string({ unit: 'binary', maxLength: 3 }),
+    fc.string({ unit: codePoint, maxLength: 3 }),
     fc.string({ maxLength: 3 }),
   );
   const check = fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { createPublicClient, type Hex, http, keccak256 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { sleep } from '../chains/nodes/turn.ts';
+import { waitUntil } from '../test/support/waiting.ts';
 import { WalletError } from './errors.ts';
 import { type Progress, type SettleInput, settle } from './settle.ts';
 import { onChains } from './testing/evm-account.ts';
@@ -195,7 +196,7 @@ timed('asked twice and sent twice, the contract takes one', async () => {
     person.does = 'sends';
     want();
     const funded = until(maker, isFunded);
-    while (sent.length === 0) await sleep(20);
+    await waitUntil(() => sent.length > 0);
     // The first prompt was still open.
     await send(prompts[0] ?? assert.fail());
     await on.anvil.go();

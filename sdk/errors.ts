@@ -108,6 +108,7 @@ export type SettleCode =
   | 'hashlock_used'
   | 'price_ended'
   | 'acceptance_lapsed'
+  | 'in_use'
   | 'terms_outdated'
   | 'no_wallet'
   | 'no_source'

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { parseTransaction } from 'viem';
 import { sleep } from '../chains/nodes/turn.ts';
 import type { Hashlock } from '../core/hashlock.ts';
+import { waitUntil } from '../test/support/waiting.ts';
 import { type SettleInput, settle } from './settle.ts';
 import { type Kept, keptNow } from './stores/store.ts';
 import { nonceIn, onChains } from './testing/evm-account.ts';
@@ -63,7 +64,7 @@ async function claimSent(input: SettleInput): Promise<Kept> {
   const stop = new AbortController();
   const side = running({ ...input, signal: stop.signal });
   const { txid } = await side.next('claimed');
-  while (!(await on.anvil.isKnown(txid ?? ''))) await sleep(50);
+  await waitUntil(() => on.anvil.isKnown(txid ?? ''));
   stop.abort();
   await assert.rejects(side.end);
   const { claim } = await recordOf(input);
@@ -147,7 +148,7 @@ held('an approval and a funding that no block takes are raised, and fund once', 
   const maker = await hastySide(scene, 'maker');
   const side = running(maker);
   const approval = async () => (await maker.store.getSwap(maker.swapId))?.approval?.txid ?? '0x';
-  while (!(await on.anvil.isKnown((await approval()).padEnd(66, '0')))) await sleep(50);
+  await waitUntil(async () => on.anvil.isKnown((await approval()).padEnd(66, '0')));
   await on.anvil.block(50n * gwei);
   assert.match((await side.next('replaced')).text, /approval/);
   await on.anvil.block(50n * gwei);
@@ -291,7 +292,7 @@ held(
     await on.anvil.block(50n * gwei);
     await side.next('replaced');
     const raised = async () => (await recordOf(maker)).approval;
-    while ((await raised())?.former === undefined) await sleep(20);
+    await waitUntil(async () => (await raised())?.former);
     assert.deepEqual((await raised())?.former, [approved.txid]);
     await on.anvil.block(50n * gwei);
     await on.anvil.go();

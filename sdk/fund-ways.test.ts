@@ -14,6 +14,7 @@ import type { Owed, Warning } from '../chains/interface/gas.ts';
 import type { FundAlternative, TypedData } from '../chains/interface/material.ts';
 import { sleep } from '../chains/nodes/turn.ts';
 import { ParleyError } from '../core/errors.ts';
+import { waitUntil } from '../test/support/waiting.ts';
 import { contextOf } from './settle/context.ts';
 import { tendAuthorization } from './settle/ways.ts';
 import { type Progress, type SettleInput, settle } from './settle.ts';
@@ -162,7 +163,7 @@ test('the program of docs/funding.md makes the call that anybody may send', limi
   const { raw } = await keeper.sign(chainId, call, signal);
   await adapter.broadcast(await adapter.readSigned(raw, signal), signal);
   const watched = scene.market.watched('a');
-  while ((await adapter.readEscrow(watched, signal)).funded === null) await sleep(50);
+  await waitUntil(async () => (await adapter.readEscrow(watched, signal)).funded);
 });
 
 timed(
@@ -212,7 +213,7 @@ timed('where the market does not send it, this side does once it has gas', async
     const a = { ...swap.legs.a, lane, escrow };
     return { ...swap, legs: { ...swap.legs, a } };
   });
-  while (relay.given.length < 4) await sleep(50);
+  await waitUntil(() => relay.given.length >= 4);
   assert.ok(relay.given.every((given) => given.escrow === signed));
   assert.equal((await recordOf(maker)).swap.legs.a.escrow?.address, signed);
   scene.market.lie((swap) => swap);
@@ -354,7 +355,7 @@ timed('a leg without gas that somebody refunds in a batch ends its swap', async 
   const { adapter } = sourceIn(chains, evmKey);
   // What was read just before the move is answered for a moment.
   const clock = async () => (await adapter.heads(AbortSignal.timeout(15_000))).clock;
-  while ((await clock()) < swap.legs.a.timelock) await sleep(50);
+  await waitUntil(async () => (await clock()) >= swap.legs.a.timelock);
   const others = withChain(chains, evmKey, { wallet: keeper });
   const { batches } = await settleMany({ chain: evmKey, chains: others, store, pollMs: 50 });
   assert.deepEqual(

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { sleep } from '../chains/nodes/turn.ts';
+import { waitUntil } from '../test/support/waiting.ts';
 import { type SettleInput, settle } from './settle.ts';
 import type { Kept } from './stores/store.ts';
 import { onChains } from './testing/evm-account.ts';
@@ -94,7 +95,7 @@ timed('a late Bitcoin funding is replaced by a payment back, and nothing has mov
     await side.next('cancelled');
     // Another second without a block: the cancellation is outbid as well.
     const { txid } = await side.next('cancelled', 2);
-    while (!(await core<string[]>('getrawmempool')).includes(txid ?? '')) await sleep(50);
+    await waitUntil(async () => (await core<string[]>('getrawmempool')).includes(txid ?? ''));
     assert.equal((await core<string[]>('getrawmempool')).length, 1);
     await chains.dev.mine(bitcoinKey, 1);
     await ending(side);

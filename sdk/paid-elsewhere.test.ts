@@ -4,6 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { sleep } from '../chains/nodes/turn.ts';
+import { waitUntil } from '../test/support/waiting.ts';
 import { type Chains, walletIn } from './chains.ts';
 import { rawSpend } from './rescue/raw.ts';
 import { settle } from './settle.ts';
@@ -182,14 +183,14 @@ timed('what was paid twice is not put at risk, unless its owner says so', async 
   await taker.next('pay_by_hand');
   await pay(scene, 1_000_000n);
   await pay(scene, 1_500_000n);
-  while (!taker.emitted.some(({ text }) => text.includes('1500000 sats more'))) await sleep(50);
+  await waitUntil(() => taker.emitted.some(({ text }) => text.includes('1500000 sats more')));
   const isClaimed = () => taker.emitted.some(({ step }) => step === 'claimed');
   assert.equal(isClaimed(), false);
   assert.equal(isAsked, false, 'a wallet is to be asked before the person has decided');
   // What is decided is looked at again, right before the secret is told.
   takesBack = true;
   const had = asked.length;
-  while (asked.length < had + 3 && !isClaimed()) await sleep(50);
+  await waitUntil(() => asked.length >= had + 3 || isClaimed());
   assert.ok(isAsked);
   assert.equal(isClaimed(), false);
   gives = true;

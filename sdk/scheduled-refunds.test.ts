@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { sleep } from '../chains/nodes/turn.ts';
+import { waitUntil } from '../test/support/waiting.ts';
 import { walletIn } from './chains.ts';
 import { scheduleRefunds, signedRefunds, worthOf } from './scheduled-refunds.ts';
 import type { Progress } from './settle.ts';
@@ -108,7 +108,7 @@ timed('refunds that fees have come near to are signed again, and no others', asy
   const first = highest();
   fees.times = 1.9;
   const before = fees.asked;
-  while (fees.asked < before + 2) await sleep(50);
+  await waitUntil(() => fees.asked >= before + 2);
   assert.equal(asked(), 1);
   fees.times = 2.1;
   await side.next('scheduled', 2);

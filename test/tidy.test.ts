@@ -238,6 +238,13 @@ function opening(file: string, text: string): string[] {
   return [`${file}: does not open with what it is for`];
 }
 
+/** What never comes must fail its test by name, and not end the whole run after minutes. */
+function waits(file: string, text: string): string[] {
+  const endless = /^ *while \(.*\) await (?:sleep|wait|setTimeout|new Promise)\b.*/gm;
+  const found = isTest(file) ? [...text.matchAll(endless)] : [];
+  return found.map(([line]) => `${file}: waitUntil of test/support has a limit, not: ${line}`);
+}
+
 const sources = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.ts', '*.tsx'], {
   cwd: root,
   encoding: 'utf8',
@@ -295,12 +302,15 @@ test('the rules catch what they are for', () => {
     [sizes, 'x.ts', long('function short() {', 60), 0],
     [sizes, 'x.ts', `const table = [\n${'  1,\n'.repeat(90)}];\n`, 0],
     [opening, 'core/x.ts', 'export const a = 1;', 1],
+    [waits, 'sdk/x.test.ts', 'while (!done()) await sleep(5);', 1],
+    [waits, 'sdk/x.test.ts', 'while (a < 2) await new Promise((next) => setTimeout(next, 5));', 1],
+    [waits, 'sdk/x.test.ts', 'await waitUntil(() => done());', 0],
   ] as const) {
     assert.equal(rule(file, text).length, count, `${file}: ${text.slice(0, 60)}`);
   }
 });
 
-for (const [name, rule] of Object.entries({ direction, purity, sizes, opening })) {
+for (const [name, rule] of Object.entries({ direction, purity, sizes, opening, waits })) {
   test(`every source keeps the rule of ${name}`, () => {
     assert.ok(sources.length > 30, `only ${sources.length} sources found`);
     const wrong = sources.flatMap(({ file, text }) => rule(file, text));

@@ -214,7 +214,9 @@ test('the same sources give the same bytes, and a newer build waits until it is 
     page.evaluate(async () => {
       const registration = await (await navigator.serviceWorker.ready).update();
       const coming = registration.installing;
-      while (coming?.state === 'installing') await new Promise((next) => setTimeout(next, 20));
+      for (let tries = 0; tries < 1_500 && coming?.state === 'installing'; tries += 1) {
+        await new Promise((next) => setTimeout(next, 20));
+      }
       return coming?.state;
     });
   await market.serve(newerThan(first, 'of a file that is not served'));

@@ -9,6 +9,7 @@ import { createTvm } from '../../contracts/tron/tvm/engine.ts';
 import { TvmState } from '../../contracts/tron/tvm/state.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
+import { codePoint } from '../../test/support/code-points.ts';
 import { runs } from '../../test/support/runs.ts';
 import { evmGasPolicyOf } from '../evm/gas-policy.ts';
 import {
@@ -197,7 +198,7 @@ test('what is cut off, or anything at all behind a selector, is read without a t
   const digits = fc.array(fc.constantFrom(...'0123456789abcdef'), { maxLength: 900 });
   const hex = digits.map((each) => each.join(''));
   const garbage = fc.tuple(hex, fc.constantFrom(...selectors), hex).map((parts) => parts.join(''));
-  const text = fc.oneof(garbage, hex, fc.string({ unit: 'binary', maxLength: 400 }));
+  const text = fc.oneof(garbage, hex, fc.string({ unit: codePoint, maxLength: 400 }));
   fc.assert(
     fc.property(text, (some) => {
       callsIn(some, place);

@@ -5,6 +5,7 @@ import { getAddress as ethersAddress, verifyMessage, Wallet } from 'ethers';
 import fc from 'fast-check';
 import { encodeAbiParameters, encodeDeployData, getCreate2Address, type Hex } from 'viem';
 import { encodeFunctionData, toHex } from 'viem/utils';
+import { codePoint } from '../../test/support/code-points.ts';
 import { runs } from '../../test/support/runs.ts';
 import { rpcClient } from '../nodes/rpc.ts';
 import type { Lie } from '../testing/nodes.ts';
@@ -120,7 +121,7 @@ test('beside ethers: what it signs is accepted, for no other text and with no bi
     .uint8Array({ minLength: 32, maxLength: 32 })
     .filter((key) => key[0] !== 0 && key[0] !== 255);
   const texts = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: codePoint }),
     fc.constantFrom('', 'Nonce: 1\n\nLine', '東京 🗼 é', 'x'.repeat(10_000)),
   );
   const signerByEthers = (text: string, signature: string): string | null => {

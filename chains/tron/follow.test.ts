@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { waitUntil } from '../../test/support/waiting.ts';
 import { stateData } from '../escrows/calls.ts';
 import type { TronAdapter } from './adapter.ts';
 import { transferCall } from './energy.ts';
@@ -77,8 +78,7 @@ test('a node that is slow with receipts holds up no read; what it tells late is 
   delayMs = 1_100;
   assert.deepEqual(await idsOf(open), ['unknown', undefined]);
   delayMs = 0;
-  const isTold = async () => (await touchedBy(adapter)).includes(open.escrow.address);
-  while (!(await isTold())) await sleep(100);
+  await waitUntil(async () => (await touchedBy(adapter)).includes(open.escrow.address));
   delayMs = 2_100;
   assert.deepEqual(await idsOf(open), [funded, undefined]);
 });

@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import {
   lstat,
   mkdtemp,
@@ -19,6 +18,7 @@ import { after, before, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { migrate } from '../../server/db/migrate.ts';
+import { nextEvent, waitUntil } from '../../test/support/waiting.ts';
 import { lockFolder } from '../folder-lock.ts';
 import { type Manifest, takeBackup } from './backup.ts';
 import { findBinaries } from './binaries.ts';
@@ -75,7 +75,7 @@ async function killedRestore(into: string): Promise<void> {
     });`,
   );
   const child = spawn(process.execPath, [program], { stdio: ['ignore', 'ignore', 'inherit'] });
-  const [, signal] = await once(child, 'exit');
+  const [, signal] = await nextEvent(child, 'exit');
   assert.equal(signal, 'SIGKILL');
 }
 
@@ -84,7 +84,7 @@ async function leaveOrphan(t: TestContext, into: string): Promise<number> {
   const places = placesUnder(await realpath(join(into, 'postgres')));
   const note = join(places.data, 'postmaster.pid');
   const running = Number((await readIfThere(note))?.split('\n')[0]);
-  while (running > 0 && isAlive(running)) await sleep(20);
+  await waitUntil(() => running <= 0 || !isAlive(running));
   const binaries = await findBinaries(places.libraries);
   const owner = await dataOwner(places);
   const { command } = await chooseIdentity(owner, [places.base, dirname(binaries.postgres)]);
@@ -149,7 +149,7 @@ test('a restore that is refused leaves the key that was there, which may be the 
   child.stderr.on('data', (part: Buffer) => {
     said += part;
   });
-  const [code] = await once(child, 'close');
+  const [code] = await nextEvent(child, 'close');
   await held?.release();
   assert.equal(code, 1, said);
   assert.match(said, /Another process restores into/);

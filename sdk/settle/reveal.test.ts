@@ -6,6 +6,7 @@ import type { Warning } from '../../chains/interface/gas.ts';
 import type { WatchedEscrow } from '../../chains/interface/reading.ts';
 import { sleep } from '../../chains/nodes/turn.ts';
 import { ParleyError } from '../../core/errors.ts';
+import { waitUntil } from '../../test/support/waiting.ts';
 import { walletIn } from '../chains.ts';
 import type { ParleyClient } from '../client.ts';
 import type { SettleInput } from '../settle.ts';
@@ -151,7 +152,7 @@ timed(
     const sending = locked(accountKey(key, 'evm', address), () => before.promise);
     const running = run(scene);
     try {
-      while (mined.length === 0) await sleep(10);
+      await waitUntil(() => mined.length > 0);
       await sleep(200);
       assert.deepEqual(sent(scene, 'a', 'claim'), []);
     } finally {

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { type BundledPage, serveBundled } from '../../test/support/bundled-page.ts';
 import { launch } from '../../test/support/chromium.ts';
+import { waitUntil } from '../../test/support/waiting.ts';
 import { keptRecord, swapId, tradeOf } from '../testing/honest.ts';
 import { remoteStore } from '../testing/remote-store.ts';
 import { promisesFor, type Tried } from '../testing/store-promises.ts';
@@ -155,7 +156,7 @@ test('a tab that dies while it writes leaves what was answered, and the rest who
           if (at % 3 === 0) await store.getSwap('${swapId}');
         }
       })(), null`);
-      while (answered < most) await new Promise((resolve) => setTimeout(resolve, 5));
+      await waitUntil(() => answered >= most);
       if (how === 'close') await page.close();
       else {
         const crashed = page.waitForEvent('crash');

@@ -3,11 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
+import { nextEvent } from '../../test/support/waiting.ts';
 import { keptRecord, swapId } from '../testing/honest.ts';
 import { promisesFor, type Tried } from '../testing/store-promises.ts';
 import { timed } from '../testing/timed.ts';
@@ -71,7 +71,7 @@ timed('a lock is held against another process, and free once that was killed', (
     const stdio: ['ignore', 'pipe', 'inherit'] = ['ignore', 'pipe', 'inherit'];
     const other = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio });
     try {
-      await once(other.stdout, 'data');
+      await nextEvent(other.stdout, 'data');
       const store = await fileStore(dir);
       assert.equal(await store.lock?.('nonces', AbortSignal.abort()), null);
       const waiting = store.lock?.('nonces', never);

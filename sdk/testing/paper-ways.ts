@@ -13,6 +13,7 @@ import type {
   FundAlternative,
   TokenDomain,
 } from '../../chains/interface/material.ts';
+import { waitUntil } from '../../test/support/waiting.ts';
 import type { FundQuery, ParleyClient } from '../client.ts';
 import { ParleyApiError } from '../errors.ts';
 import type { SettleInput } from '../settle.ts';
@@ -48,11 +49,9 @@ export async function newCoin(anvil: Anvil): Promise<Coin> {
   const [from] = await anvil.call<string[]>('eth_accounts');
   const sent = async (call: object) => {
     const txid = await anvil.call<string>('eth_sendTransaction', [{ from, ...call }]);
-    for (;;) {
-      type Receipt = { contractAddress: string | null } | null;
-      const receipt = await anvil.call<Receipt>('eth_getTransactionReceipt', [txid]);
-      if (receipt !== null) return receipt.contractAddress ?? '';
-    }
+    type Receipt = { contractAddress: string | null } | null;
+    const ask = () => anvil.call<Receipt>('eth_getTransactionReceipt', [txid]);
+    return (await waitUntil(ask))?.contractAddress ?? '';
   };
   const address = await sent({ data: bytecode });
   const domain: TokenDomain = {

@@ -8,6 +8,7 @@ import { showing } from '../../chains/testing/showing.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { Party } from '../../core/trade.ts';
 import { rpcTo } from '../../devnet/rpc.ts';
+import { waitUntil } from '../../test/support/waiting.ts';
 import { type Outcome, type Progress, type SettleInput, settle } from '../settle.ts';
 import type { SwapRecord } from '../stores/store.ts';
 import { sourceIn } from '../trade.ts';
@@ -61,7 +62,7 @@ export function anvilOf({ dev, place }: FourChains): Anvil {
     },
     isKnown: async (txid) => (await call('eth_getTransactionByHash', [txid])) !== null,
     mined: async (txid) => {
-      while ((await receipt(txid)) === null) await sleep(20);
+      await waitUntil(() => receipt(txid));
     },
     countOf: async (address) =>
       Number(await call<string>('eth_getTransactionCount', [address, 'latest'])),

@@ -7,6 +7,7 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
+import { waitUntil } from '../../test/support/waiting.ts';
 import { buildApp } from './app.ts';
 import { codeOf, rawAnswer, testEdge } from './testing/edge.ts';
 import { evmWallet } from './testing/signers.ts';
@@ -89,7 +90,7 @@ test('a shutdown lets a running request end and answers 503, with its budget, to
   const followed = rawAnswer(at, head('/v1/keys/nonce'), () => begun.promise);
   const alone = rawAnswer(at, head('/v1/keys/nonce'));
   const waiting = () => own.sql('select 1 as one from pg_locks where not granted');
-  while ((await waiting()).length < 2) await sleep(10);
+  await waitUntil(async () => (await waiting()).length >= 2);
   const closed = own.app.close();
   await sleep(50);
   begun.resolve(head('/v1/me'));

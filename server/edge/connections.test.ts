@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, Socket } from 'node:net';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { nextEvent, waitUntil } from '../../test/support/waiting.ts';
 import { createMetrics } from '../ports/metrics.ts';
 import {
   type ConnectionLimits,
@@ -34,7 +34,7 @@ async function serve(trustedProxies: string[], limits: ConnectionLimits = {}) {
     client.on('error', () => {});
     const ended = once(client, 'close');
     client.resume();
-    await once(client, 'connect');
+    await nextEvent(client, 'connect');
     return { client, ended };
   };
   const dropped = async () => {
@@ -81,7 +81,7 @@ test('the clients of a /48 have a quarter of the connections, and one of them at
   assert.deepEqual(many([8, 2, 0xffff]), [true, true, true]);
   assert.equal(isCut(client(8, '2001:db8:2')), false);
   opened[5]?.destroy();
-  await once(opened[5] as Socket, 'close');
+  await nextEvent(opened[5] as Socket, 'close');
   assert.deepEqual(many([9, 10]), [false, true]);
   const few = emitting({ connections: 4, connectionsPerNetwork: 2 });
   assert.deepEqual(
@@ -112,7 +112,7 @@ test('who reads nothing of what waits for it is cut off, who reads slowly is not
   assert.ok(lookMs + unreadMs + lookMs <= 30_000);
   const { ours, open, dropped, close } = await serve(['loopback'], { lookMs: 20, unreadMs: 1_000 });
   const [deaf, slow] = [await open(), await open(), await open()];
-  while (ours.length < 3) await sleep(5);
+  await waitUntil(() => ours.length >= 3);
   deaf.client.pause();
   slow.client.pause();
   for (const { localPort } of [deaf.client, slow.client]) {
@@ -122,7 +122,7 @@ test('who reads nothing of what waits for it is cut off, who reads slowly is not
     socket.write(Buffer.alloc(65_536_000));
   }
   const reading = setInterval(() => slow.client.read(262_144) ?? slow.client.read(), 20);
-  while (ours[0]?.destroyed === false) await sleep(10);
+  await waitUntil(() => ours[0]?.destroyed !== false);
   clearInterval(reading);
   assert.deepEqual(
     ours.map(({ destroyed }) => destroyed),

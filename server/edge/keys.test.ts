@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { TronWeb } from 'tronweb';
 import { families } from '../../core/families.ts';
+import { waitUntil } from '../../test/support/waiting.ts';
 import { readSettings } from '../settings/config.ts';
 import { codeOf, refused, testEdge } from './testing/edge.ts';
 import {
@@ -100,7 +101,7 @@ test('first mints of one wallet at once make one account with one live key', asy
   await locked.promise;
   const mints = Promise.all([1, 2, 3].map(() => edge.mint(wallet)));
   const waiting = () => edge.sql('select 1 as one from pg_locks where not granted');
-  while ((await waiting()).length < 3) await new Promise((resolve) => setTimeout(resolve, 10));
+  await waitUntil(async () => (await waiting()).length >= 3);
   release.resolve();
   await holding;
   const minted = await mints;

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
+import { waitUntil } from '../../test/support/waiting.ts';
 import { readSettings } from '../settings/config.ts';
 import { codeOf, rawAnswer, refused, type TestEdge, testEdge } from './testing/edge.ts';
 import { agree, startExchange } from './testing/exchange.ts';
@@ -212,11 +212,11 @@ test('of one client network so many connections are open, and no more are heard'
   const edge = await testEdge({ settings: { connectionsPerNetwork: 2, connections: 7 } });
   const port = await edge.port();
   const two = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
-  while ((await connectionsOf(edge)) < 2) await sleep(20);
+  await waitUntil(async () => (await connectionsOf(edge)) >= 2);
   const third = `GET /v1/me HTTP/1.1\r\n${head}\r\n`;
   assert.equal((await firstAnswer(third, port).catch(() => null))?.status || 'ended', 'ended');
   two[0]?.destroy();
-  while ((await connectionsOf(edge)) > 1) await sleep(20);
+  await waitUntil(async () => (await connectionsOf(edge)) <= 1);
   assert.equal((await firstAnswer(third, port)).status, 401);
   assert.equal(edge.app.server.maxConnections, 7);
   two[1]?.destroy();

@@ -6,6 +6,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
 import { testDeps } from '../../test/support/deps.ts';
+import { waitUntil } from '../../test/support/waiting.ts';
 import { findLiveKeys } from '../db/keys.ts';
 import { revokeSessions } from '../db/sessions.ts';
 import { revokeKey } from '../market/keys.ts';
@@ -61,11 +62,10 @@ async function listeners(): Promise<number[]> {
 }
 
 async function untilBothListen(): Promise<number[]> {
-  for (;;) {
+  return waitUntil(async () => {
     const pids = await listeners();
-    if (pids.length === 2) return pids;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+    return pids.length === 2 ? pids : null;
+  });
 }
 
 test('of calls sent after a mint has answered, no process lets in one of the key it replaced', async () => {
@@ -83,7 +83,7 @@ test('of calls sent after a mint has answered, no process lets in one of the key
     }
   };
   const firing = Promise.all(Array.from({ length: 8 }, fire));
-  while (before < 50) await new Promise((resolve) => setImmediate(resolve));
+  await waitUntil(() => before >= 50, { everyMs: 0 });
   await mintAt(one, wallet);
   answeredAt = performance.now();
   await firing;
@@ -148,5 +148,5 @@ test('a process that stops is not waited for', async () => {
   const third = await startServerProcess(database.url);
   assert.equal((await listeners()).length, 3);
   await third.stop();
-  while ((await listeners()).length > 2) await new Promise((resolve) => setTimeout(resolve, 20));
+  await waitUntil(async () => (await listeners()).length <= 2);
 });

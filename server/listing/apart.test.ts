@@ -10,6 +10,7 @@ import { deploy, startTron, type TestChain } from '../../chains/tron/testing/cha
 import { deployToken } from '../../chains/tron/testing/tokens.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { stubAdapter } from '../../test/support/adapter.ts';
+import { nextEvent } from '../../test/support/waiting.ts';
 import type { ChainSettings } from '../settings/chains.ts';
 import { type Apart, type ApartLimits, apartLimits, createApart } from './apart.ts';
 
@@ -106,7 +107,7 @@ async function nodeThat(answers: (response: ServerResponse) => void): Promise<Te
     url: `http://127.0.0.1:${port}`,
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
-      await once(server.close(), 'close');
+      await nextEvent(server.close(), 'close');
     },
   };
 }

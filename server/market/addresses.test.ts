@@ -9,6 +9,7 @@ import { parseSolanaAddress, solanaAddressOf } from '../../chains/solana/address
 import { tronAddressOf, tronHex } from '../../chains/tron/address.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { families, type Network } from '../../core/families.ts';
+import { codePoint } from '../../test/support/code-points.ts';
 import { runs } from '../../test/support/runs.ts';
 import { comparable, holds, parseAddress } from './addresses.ts';
 import { canonicalAddress } from './proofs.ts';
@@ -110,7 +111,7 @@ test('any other text is an address of one family at most, and that one is found'
 
 test('parsing any text refuses in words or returns what parses to itself', () => {
   const texts = fc.oneof(
-    fc.string({ unit: 'binary', maxLength: 120 }),
+    fc.string({ unit: codePoint, maxLength: 120 }),
     fc.stringMatching(/^(0x|41|T|bc1|tb1|bcrt1|1)[1-9A-HJ-NP-Za-km-z]{20,60}$/),
     fc.mixedCase(fc.constantFrom(evm, tron, tronInHex, legacy, segwit, testnet, solana, twice)),
   );

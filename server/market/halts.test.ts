@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
+import { waitUntil } from '../../test/support/waiting.ts';
 import { type Asset, insertListed } from '../db/assets.ts';
 import type { Tx } from '../db/database.ts';
 import { listHalts, shareChain } from '../db/halts.ts';
@@ -176,9 +177,8 @@ test('every process says in its log and metrics what is halted, and that it no l
   await haltOne(btc);
   const watching = createHaltsWatch({ ...market.deps, log, metrics });
   watching.start();
-  const until = async (text: string) => {
-    while (!(await metrics.registry.metrics()).includes(text)) await sleep(20);
-  };
+  const until = (text: string) =>
+    waitUntil(async () => (await metrics.registry.metrics()).includes(text));
   try {
     await until(`parley_chain_halted{chain="${chain}"} 1`);
     await until('parley_halted_assets 1');

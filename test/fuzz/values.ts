@@ -2,6 +2,7 @@
 // nobody means. A `Recall` is filled in when the request is sent, from what was answered before.
 
 import fc from 'fast-check';
+import { codePoint } from '../support/code-points.ts';
 import type { Json } from './description.ts';
 
 /** The `at`-th value known of a kind, counted round. */
@@ -57,7 +58,7 @@ const raws = [
 
 export const hostileText = fc.oneof(
   fc.constantFrom(...texts),
-  fc.string({ unit: 'binary', maxLength: 60 }),
+  fc.string({ unit: codePoint, maxLength: 60 }),
   fc.string({ unit: 'grapheme', maxLength: 60 }),
 );
 export const hostile: fc.Arbitrary<unknown> = fc.oneof(

@@ -6,12 +6,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Deal } from '../../maker/journal.ts';
 import { readJournal } from '../../maker/journal.ts';
-import type { Holding } from '../../scripts/demo/ledger.ts';
+import { type Holding, holdingOf } from '../../scripts/demo/ledger.ts';
 import type { Person } from '../../scripts/demo/people.ts';
-import type { CoinName, Place } from '../../scripts/demo/place.ts';
+import { type CoinName, coinNames, type Place } from '../../scripts/demo/place.ts';
 import { fileStore } from '../../sdk/stores/file.ts';
-import { doingsIn, holdsAfterFees } from '../support/maker.ts';
-import { mostOpenSizes, sizes } from './settings.ts';
+import { doingsIn, dueAfterFees } from '../support/maker.ts';
+import { cappedCoin, mostADay, mostOpenSizes, sizes } from './settings.ts';
 
 export async function dealsIn(folder: string): Promise<Deal[]> {
   return [...readJournal(await readFile(join(folder, 'store', 'deals.jsonl'), 'utf8')).values()];
@@ -42,6 +42,21 @@ export function mustKeepCaps(deals: readonly Deal[], coins: Coins): void {
   }
 }
 
+const daySeconds = 86_400;
+
+/** Of the coin that has a cap of the day: given within 24 hours, what came to nothing left out. */
+export function mustKeepDay(deals: readonly Deal[], coins: Coins): void {
+  const given = deals.filter((deal) => sidesOf(deal, coins).gave === cappedCoin);
+  for (const { acceptedAt: at } of given) {
+    const counted = given.filter((deal) => {
+      const stood = deal.end === 'received' || (deal.endedAt ?? at) > at;
+      return stood && deal.acceptedAt <= at && deal.acceptedAt >= at - daySeconds;
+    });
+    const units = counted.reduce((sum, deal) => sum + sidesOf(deal, coins).own, 0n);
+    assert.ok(units <= mostADay, `${units} of ${cappedCoin} were given in a day, not ${mostADay}`);
+  }
+}
+
 /** Hashlocks, and secrets that are public: each of one swap. */
 export async function mustNotRepeatSecrets(folder: string): Promise<void> {
   const store = await fileStore(join(folder, 'store'));
@@ -66,10 +81,11 @@ export type Before = {
   readonly from: Heights;
 };
 
-export async function inventoryIsExact(
+/** What it has beyond what it must have, in base units: 0 each. */
+export async function inventoryDifference(
   place: Place,
   { maker, had, from, folder, coins }: Before,
-): Promise<void> {
+): Promise<Holding> {
   const due = { ...had };
   for (const deal of await dealsIn(folder)) {
     if (deal.end !== 'received') continue;
@@ -85,7 +101,11 @@ export async function inventoryIsExact(
   for (const txid of await tronSent(place.tron.rpcUrl, maker.tron.address, from.tron)) {
     doings.sent.tron.add(txid);
   }
-  await holdsAfterFees(maker, place, due, doings);
+  const [holds, after] = [
+    await holdingOf(maker, place),
+    await dueAfterFees(maker, place, due, doings),
+  ];
+  return Object.fromEntries(coinNames.map((coin) => [coin, holds[coin] - after[coin]])) as Holding;
 }
 
 type Heights = { readonly evm: number; readonly tron: number };

@@ -1,7 +1,7 @@
 // `npm run soak -- maker`: an hour of a market in which takers trade with the maker program both
 // ways. Maker and market are killed again and again, the price source fails, gas runs low, and
 // some takers walk away. The maker comes back with its store, its nodes and its settings alone. In
-// the end it holds what it agreed to, to the unit.
+// the end it holds what it agreed to, to the unit. What never happened fails the soak too.
 
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -14,21 +14,25 @@ import { newPerson, type Person } from '../../scripts/demo/people.ts';
 import { prepareDevMaker, usualGifts } from '../../scripts/maker-dev.ts';
 import { newLog, walletsIn } from '../support/maker.ts';
 import { startStage } from '../support/stage.ts';
+import { missing, type Run, told } from './figures.ts';
 import {
   type Before,
   dealsIn,
   heightsOf,
-  inventoryIsExact,
+  inventoryDifference,
   mustKeepCaps,
+  mustKeepDay,
   mustNotRepeatSecrets,
 } from './ledger.ts';
 import { startPrices } from './prices.ts';
 import { soakSettings } from './settings.ts';
-import { patient, type Trades, tradesOf } from './takers.ts';
+import { comeBack, patient, type Trades, tradesOf } from './takers.ts';
 import {
   allEnded,
   giveGas,
+  killAtRefunds,
   killMakers,
+  noBlows,
   passTime,
   randomFrom,
   type Scene,
@@ -36,12 +40,13 @@ import {
 } from './world.ts';
 
 const usage = `usage: npm run node -- test/maker-soak/run.ts [--minutes N] [--pace N] [--takers N]
-                                             [--seed N]
+                                             [--seed N] [--log FILE]
   --minutes  of the market, in which trades are begun, default 60
   --pace     of the market for one that passes, default 6
   --takers   who trade side by side, default 4
   --seed     of pairs, amounts, kills and faults, default drawn
-Exit status: 0 all held, 1 something did not, 2 not understood.`;
+  --log      gets all that the maker said; default: a file beside others, of a run that failed
+Exit status: 0 all held and happened, 1 something did not, 2 not understood.`;
 
 /** TRX for a few swaps. */
 const gifts = { ...usualGifts, tron: { coins: 200n, times: 1 } };
@@ -54,6 +59,7 @@ const asked = understood({
       pace: { type: 'string', default: '6' },
       takers: { type: 'string', default: '4' },
       seed: { type: 'string' },
+      log: { type: 'string' },
       help: { type: 'boolean' },
     } as const;
     const { values } = parsed({ args, options });
@@ -64,6 +70,7 @@ const asked = understood({
       pace: wholeNumber('--pace', values.pace, { most: 10 }),
       takers: wholeNumber('--takers', values.takers, { most: 20 }),
       seed: wholeNumber('--seed', seed, { least: 0, most: 2 ** 32 - 1 }),
+      log: values.log ?? null,
     };
   },
 });
@@ -94,25 +101,23 @@ async function opened(undo: (() => unknown)[]): Promise<Opened> {
   }
   const scene: Scene = {
     ...{ stage, place, folder, file, prices, pace, random: randomFrom(seed), log: newLog() },
-    blows: { kills: 0, marketKills: 0, priceFaults: 0 },
+    blows: noBlows(),
     running: { maker: null },
     over: AbortSignal.timeout((minutes * 60_000) / pace),
   };
   return { scene, before: { ...before, from: await heightsOf(place) }, takers };
 }
 
-async function mustHold({ place, log }: Scene, before: Before, all: readonly Trades[]) {
+async function mustHold({ log }: Scene, before: Before, all: readonly Trades[]) {
   const deals = await dealsIn(before.folder);
   const adopted = new Set(
     log.lines.filter(({ event }) => event === 'adopted').map(({ threadId }) => threadId),
   );
   // One that was adopted has left its place free for a while.
-  mustKeepCaps(
-    deals.filter(({ threadId }) => !adopted.has(threadId)),
-    before.coins,
-  );
+  const counted = deals.filter(({ threadId }) => !adopted.has(threadId));
+  mustKeepCaps(counted, before.coins);
+  mustKeepDay(counted, before.coins);
   await mustNotRepeatSecrets(before.folder);
-  await inventoryIsExact(place, before);
   const ends = new Map(deals.map(({ threadId, end }) => [threadId, end]));
   for (const { taken, end } of all.flatMap(({ trades }) => trades)) {
     const { threadId } = taken;
@@ -121,6 +126,7 @@ async function mustHold({ place, log }: Scene, before: Before, all: readonly Tra
     const fits: Readonly<Record<string, readonly string[]>> = {
       received: ['received'],
       refunded: ['refused', 'nothing', 'refunded'],
+      nothing: ['refused', 'nothing', 'refunded'],
     };
     const isLeft = ['walked away', 'no swap'].includes(end);
     assert.ok(isLeft || fits[end]?.includes(own), `${threadId}: ${end}, the maker ${own}`);
@@ -128,24 +134,26 @@ async function mustHold({ place, log }: Scene, before: Before, all: readonly Tra
   return deals;
 }
 
-function told({ log, blows }: Scene, all: readonly Trades[], ends: readonly unknown[]): string {
-  const trades = all.flatMap((each) => each.trades);
-  const count = (end: string) => trades.filter((each) => each.end === end).length;
-  const unquoted = all.reduce((sum, each) => sum + each.unquoted, 0);
-  const batches = log.lines.filter(({ event, state }) => event === 'batch' && state === 'mined');
-  const inBatches = batches.reduce((sum, { swaps }) => sum + Number(swaps), 0);
-  const faults = log.lines.filter(({ event }) => event === 'price_fault').length;
-  const poor = log.lines.filter(({ event, why }) => {
-    return event === 'not_quoted' && /of tron\S* coin are needed/.test(String(why));
-  });
-  const of = (end: string) => ends.filter((each) => each === end).length;
-  return [
-    `${count('received')} swaps settled, ${count('walked away')} takers gone`,
-    `${of('refunded')} refunds, ${unquoted} without a quote, ${count('no swap')} without a swap`,
-    `${blows.kills} kills of the maker, ${blows.marketKills} of the market`,
-    `${poor.length} requests refused without gas on TRON`,
-    `${blows.priceFaults} wrong prices (${faults} told), ${inBatches} legs in ${batches.length} batches`,
-  ].join('; ');
+/** Until all has ended: figures of what came of it. */
+async function played({ scene, before, takers }: Opened): Promise<Run> {
+  const { place, random, over, stage, log, blows } = scene;
+  const trading = { place, random, over, now: stage.now };
+  const traded = Promise.all(takers.map((taker, nth) => tradesOf(taker, nth, trading)));
+  const [gas] = await Promise.all([
+    giveGas(scene, before.maker),
+    killMakers(scene),
+    passTime(scene),
+    Promise.race([traded, untilOver(over)]),
+  ]);
+  const back = traded.then((each) => Promise.all(each.map((own) => comeBack(own, stage.now))));
+  const ended = allEnded(scene, traded, back);
+  await Promise.all([ended, killAtRefunds(scene, ended)]);
+  const all = await back;
+  const had = { ...before.had, TRX: before.had.TRX + gas };
+  const difference = await inventoryDifference(place, { ...before, had });
+  const deals = await mustHold(scene, before, all);
+  const seconds = Math.round(performance.now() / 1_000);
+  return { deals, all, blows, difference, seconds, lines: log.lines };
 }
 
 async function main(): Promise<number> {
@@ -153,30 +161,25 @@ async function main(): Promise<number> {
   console.log(`maker soak: ${minutes} minutes at ${pace} times, seed ${seed}`);
   const undo: (() => unknown)[] = [];
   let scene: Scene | null = null;
-  try {
-    const { before, takers, ...rest } = await opened(undo);
-    scene = rest.scene;
-    const { place, random, over, stage } = scene;
-    const trading = { place, random, over, now: stage.now };
-    const traded = Promise.all(takers.map((taker) => tradesOf(taker, trading)));
-    const [gas] = await Promise.all([
-      giveGas(scene, before.maker),
-      killMakers(scene),
-      passTime(scene),
-      Promise.race([traded, untilOver(over)]),
-    ]);
-    await allEnded(scene, traded);
-    const all = await traded;
-    const had = { ...before.had, TRX: before.had.TRX + gas };
-    const deals = await mustHold(scene, { ...before, had }, all);
-    const ends = deals.map(({ end }) => end);
-    console.log(`maker: ${told(scene, all, ends)}; inventory exact (seed ${seed})`);
-    return ends.includes('received') ? 0 : 1;
-  } catch (error) {
-    const file = join(tmpdir(), `parley-maker-soak-${seed}.log`);
+  const keepLog = async (file: string) => {
     await writeFile(file, scene?.log.text ?? '');
+    console.log(`all that the maker said is in ${file}`);
+  };
+  try {
+    const all = await opened(undo);
+    scene = all.scene;
+    const run = await played(all);
+    for (const line of told(run)) console.log(`maker: ${line}`);
+    const lacks = missing(run);
+    if (lacks.length > 0) throw new Error(`it never came to ${lacks.join(', ')} (seed ${seed})`);
+    const wrong = Object.entries(run.difference).filter(([, units]) => units !== 0n);
+    if (wrong.length > 0) throw new Error(`the inventory differs in ${wrong.join('; ')}`);
+    console.log(`maker: inventory exact (seed ${seed})`);
+    if (asked.log !== null) await keepLog(asked.log);
+    return 0;
+  } catch (error) {
     console.error(error);
-    console.error(`all that the maker said is in ${file}`);
+    await keepLog(asked.log ?? join(tmpdir(), `parley-maker-soak-${seed}.log`));
     return 1;
   } finally {
     await scene?.running.maker?.kill();

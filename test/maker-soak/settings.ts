@@ -18,6 +18,10 @@ export const sizes: Readonly<Record<CoinName, bigint>> = {
 };
 /** Of the size of a trade; a refused acceptance is a trade of nobody. */
 export const mostOpenSizes = 6n;
+/** Every taker asks for it first: one of them at least for too much of a day. */
+export const cappedCoin: CoinName = 'SPL dollar';
+/** Base units: three takers' at most. */
+export const mostADay = sizes[cappedCoin] * 3n;
 /** Coin that pays for fewer swaps is told of. */
 const warnBelowSwaps = 12;
 
@@ -50,6 +54,7 @@ export function soakSettings(text: string, place: Place, pricesUrl: string): Tra
     else {
       coins.set(name, coin);
       asset.most_open = formatUnits(sizes[coin] * mostOpenSizes, asset.decimals);
+      if (coin === cappedCoin) asset.most_a_day = formatUnits(mostADay, asset.decimals);
     }
   }
   settings.pairs = settings.pairs.filter(({ base, quote }) => coins.has(base) && coins.has(quote));
@@ -60,7 +65,7 @@ export function soakSettings(text: string, place: Place, pricesUrl: string): Tra
       ...{ least: String(middles[source] / 2), most: String(middles[source] * 2) },
     };
   }
-  Object.assign(settings.limits, { batch_seconds: 10, poll_ms: 2_000, cancel_seconds: 5 });
+  Object.assign(settings.limits, { batch_seconds: 10, poll_ms: 2_000, cancel_seconds: 60 });
   const tron = settings.chains[place.tron.chain];
   if (tron !== undefined) tron.warn_below_swaps = warnBelowSwaps;
   return { text: stringify(settings), coins };

@@ -7,9 +7,12 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Begun first and alone, by how long they take: those first that wait for most of it. */
+/** Begun first, by how long they and what they share a process with take. */
 export const long: readonly string[] = [
+  'test/web.test.ts',
   'test/faults-servers.test.ts',
+  'test/web-settle-states.test.ts',
+  'test/adapters.test.ts',
   'test/conformance.test.ts',
   'test/restore.test.ts',
   'sdk/settle-families.test.ts',
@@ -34,8 +37,8 @@ export const together: readonly (readonly string[])[] = [
   ],
   ['web-settle-states', 'people-browser'],
 ].map((names) => names.map((name) => `test/${name}.test.ts`));
-/** Files that start something before their tests take as long as two others. */
-const mostTogether = 16;
+/** A process for each sixteen took a minute of the processor more: each loads hundreds of modules. */
+const mostTogether = 36;
 const starting = /^before\(|\bonStage\(|^const .* = await start/m;
 /** An environment, a clock of no test's own, the memory, or the modules: of all in the process. */
 const ofTheProcess = [
@@ -48,20 +51,23 @@ const [usage, watching] = ['usage.ts', 'watching.ts'].map(
 
 const belongs = (file: string) => together.findIndex((each) => each.includes(file));
 
-/** Of `mostTogether`; all of it for a file that is alone. */
+/**
+ * Of `mostTogether`; all of it for a file that is alone. Files that start something before their
+ * tests take as long as two others, and those of whole markets as long as four.
+ */
 function weightOf(root: string, file: string): number {
   if (belongs(file) !== -1) return 1;
   if (long.includes(file)) return mostTogether;
   const text = readFileSync(join(root, file), 'utf8');
   if (ofTheProcess.some((each) => each.test(text))) return mostTogether;
+  if (file.startsWith('test/')) return 4;
   return starting.test(text) ? 2 : 1;
 }
 
-/** What shares modules: a folder of the server or of the chains, or all of another room. */
+/** What shares modules. */
 function roomOf(file: string): string {
   if (belongs(file) !== -1) return `together ${belongs(file)}`;
-  const [room = '', inside = ''] = file.split('/');
-  return room === 'server' || room === 'chains' ? `${room}/${inside}` : room;
+  return file.split('/')[0] ?? '';
 }
 
 export function groupsOf(root: string, files: readonly string[]): string[][] {

@@ -7,7 +7,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { biomeBinary, lintArguments, typeArguments, typeEnvironment } from '../../scripts/check.ts';
+import { type Check, checks, typeEnvironment } from '../../scripts/check.ts';
 import { Misused, parsed, understood } from '../../scripts/command.ts';
 import { root, runFiles } from './files.ts';
 
@@ -70,7 +70,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 let [passed, failed] = [0, 0];
 
 /** Its output is shown once it has ended: the tests print meanwhile. */
-async function check(part: string, command: string, args: readonly string[]): Promise<string> {
+async function check({ part, command, args }: Check): Promise<string> {
   const began = Date.now();
   const env = { ...process.env, ...typeEnvironment };
   const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -95,11 +95,12 @@ async function check(part: string, command: string, args: readonly string[]): Pr
 }
 
 async function checkAll(): Promise<void> {
-  await check('types', `${root}node_modules/.bin/oxlint`, typeArguments);
-  await check('lint', biomeBinary, lintArguments);
-  const forge = await check('contracts/escrows', process.execPath, [
-    'contracts/escrows/test/run.ts',
-  ]);
+  for (const each of checks) await check(each);
+  const forge = await check({
+    part: 'contracts/escrows',
+    command: process.execPath,
+    args: ['contracts/escrows/test/run.ts'],
+  });
   const [, wins = 0, losses = 0] = /^forge: (\d+) passed, (\d+) failed$/m.exec(forge) ?? [];
   passed += Number(wins);
   failed += Number(losses);

@@ -1,12 +1,16 @@
 // A real Chromium for tests: PARLEY_CHROMIUM, one that is installed, or Debian's package, which is
 // installed where this user may. Everything else is said clearly, and fails.
+//
+// The headless shell comes first: the same engine without the browser's own windows, profiles and
+// services, for half of the processor time of `chromium --headless`.
 
 import { execFileSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 import { shared } from './shared.ts';
 
-const usual = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+const shell = 'chromium-headless-shell';
+const usual = [shell, 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const folders = ['/usr/bin', '/usr/local/bin', '/snap/bin'];
 
 function found(): string | null {
@@ -31,7 +35,7 @@ function install(): void {
     execFileSync('apt-get', [...args], { stdio: 'ignore', timeout: 240_000 });
   try {
     apt('update');
-    apt('install', '-y', '--no-install-recommends', 'chromium');
+    apt('install', '-y', '--no-install-recommends', shell);
   } catch {
     // What is missing is said by `launch`.
   }
@@ -42,7 +46,7 @@ export async function launch(): Promise<Browser> {
   const executablePath = found();
   if (executablePath === null) {
     throw new Error(
-      'no Chromium: install it (Debian: apt-get install chromium), or name one in PARLEY_CHROMIUM',
+      `no Chromium: install it (Debian: apt-get install ${shell}), or name one in PARLEY_CHROMIUM`,
     );
   }
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });

@@ -23,6 +23,8 @@ const templateLock = 7_269_552;
 
 let cluster: Promise<Cluster> | null = null;
 let template: Promise<string> | null = null;
+/** Kept: connecting takes half of what it costs to make and drop a database. */
+let admins: pg.Pool | null = null;
 
 /**
  * A fresh, migrated database with a pool of its own; or a copy `of` another, to which nobody may be
@@ -33,20 +35,19 @@ export async function testDatabase(options?: {
   of?: Pick<TestDatabase, 'url'>;
 }): Promise<TestDatabase> {
   const { adminUrl } = await theCluster();
+  const admin = adminOf(adminUrl);
   template ??= makeTemplate(adminUrl);
   const { of } = options ?? {};
   const source = of === undefined ? await template : new URL(of.url).pathname.slice(1);
   const name = `t_${randomBytes(8).toString('hex')}`;
-  await asAdmin(adminUrl, (client) =>
-    client.query(`create database ${name} template ${source} strategy file_copy`),
-  );
+  await admin.query(`create database ${name} template ${source} strategy file_copy`);
   const url = databaseUrl(adminUrl, name);
   const db = connect(url, { ...databaseLimits, connections: options?.connections ?? 6 });
   let dropping: Promise<void> | null = null;
   const drop = async () => {
     // Its owner may have closed it.
     await db.close().catch(() => {});
-    await asAdmin(adminUrl, (client) => client.query(`drop database if exists ${name} (force)`));
+    await adminOf(adminUrl).query(`drop database if exists ${name} (force)`);
   };
   return {
     url,
@@ -66,10 +67,21 @@ function theCluster(): Promise<Cluster> {
 
 // When everything else has ended: a file's own hooks still need the database.
 process.on('beforeExit', async () => {
-  const last = cluster;
-  cluster = null;
+  const [last, open] = [cluster, admins];
+  [cluster, admins] = [null, null];
+  await open?.end();
   if (last !== null) await (await last).stop();
 });
+
+/** Idle, it keeps no process, and is nobody's error when its database ends. */
+function adminOf(connectionString: string): pg.Pool {
+  if (admins === null) {
+    const limits = { max: 2, connectionTimeoutMillis: 10_000 };
+    admins = new pg.Pool({ connectionString, ...limits, allowExitOnIdle: true });
+    admins.on('error', () => {});
+  }
+  return admins;
+}
 
 /** Migrates the template once a schema, whoever of several processes comes first. */
 async function makeTemplate(adminUrl: string): Promise<string> {
@@ -78,24 +90,19 @@ async function makeTemplate(adminUrl: string): Promise<string> {
     hash.update(name).update(await readFile(new URL(name, migrations)));
   }
   const name = `template_${hash.digest('hex').slice(0, 16)}`;
-  await asAdmin(adminUrl, async (client) => {
+  // Of its own: the lock goes with the connection.
+  const client = new pg.Client({ connectionString: adminUrl, connectionTimeoutMillis: 10_000 });
+  await client.connect();
+  try {
     await client.query('select pg_advisory_lock($1)', [templateLock]);
     const found = await client.query('select 1 from pg_database where datname = $1', [name]);
-    if (found.rowCount !== 0) return;
+    if (found.rowCount !== 0) return name;
     // Renamed when it is whole: a process killed half-way leaves no half template.
     const draft = `${name}_${randomBytes(4).toString('hex')}`;
     await client.query(`create database ${draft}`);
     await migrate(databaseUrl(adminUrl, draft));
     await client.query(`alter database ${draft} rename to ${name}`);
-  });
-  return name;
-}
-
-async function asAdmin(url: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
-  await client.connect();
-  try {
-    await work(client);
+    return name;
   } finally {
     await client.end();
   }

@@ -24,7 +24,7 @@ import type { Person } from '../../scripts/demo/people.ts';
 import { type CoinName, coinNames, type Place } from '../../scripts/demo/place.ts';
 import { accept } from '../../sdk/agree.ts';
 import { ParleyApiError } from '../../sdk/errors.ts';
-import { type Outcome, settle } from '../../sdk/settle.ts';
+import { type Outcome, type Progress, settle } from '../../sdk/settle.ts';
 import { fileStore } from '../../sdk/stores/file.ts';
 import { type Kept, versionsOf } from '../../sdk/stores/store.ts';
 import type { PinnedAsset } from '../../sdk/trade.ts';
@@ -47,7 +47,7 @@ export type MakerProcess = {
   stop(): Promise<number | null>;
 };
 
-/** All that every process of one maker has said. */
+/** All that every process of one maker has said; `text` says when, by the machine's clock. */
 export type MakerLog = { readonly lines: Line[]; text: string };
 
 export const newLog = (): MakerLog => ({ lines: [], text: '' });
@@ -73,7 +73,7 @@ export function startMaker(
     log.text += chunk;
   });
   createInterface(child.stdout).on('line', (text) => {
-    log.text += `${text}\n`;
+    log.text += `${new Date().toISOString()} ${text}\n`;
     const line = JSON.parse(text) as Line;
     own.push(line);
     log.lines.push(line);
@@ -119,8 +119,8 @@ export type Taken = {
   readonly quoteAmount: bigint;
   /** Its id, once the maker has accepted too. */
   swap(signal?: AbortSignal): Promise<string>;
-  /** Settles to the end. */
-  settles(signal?: AbortSignal): Promise<Outcome>;
+  /** Settles to the end. Again: from where it stopped. */
+  settles(signal?: AbortSignal, onProgress?: (progress: Progress) => void): Promise<Outcome>;
 };
 
 /** It asked for a price in vain. */
@@ -168,15 +168,21 @@ export async function take(
       'the swap',
       async () => {
         signal?.throwIfAborted();
-        return (await client.thread(thread.id)).swapId;
+        const { swapId, status } = await client.thread(thread.id);
+        if (swapId === null && status === 'closed') throw new Error(`${thread.id} was closed`);
+        return swapId;
       },
       { mostMs },
     );
   return {
     ...{ wish, rfqId: rfq.id, threadId: thread.id, quoteAmount, swap },
-    settles: async (signal) => {
+    settles: async (signal, onProgress) => {
       const swapId = await swap(signal);
-      const how = { pollMs: 400, marketPollMs: 1_000, ...(signal === undefined ? {} : { signal }) };
+      const how = {
+        ...{ pollMs: 400, marketPollMs: 1_000 },
+        ...(signal === undefined ? {} : { signal }),
+        ...(onProgress === undefined ? {} : { onProgress }),
+      };
       return settle({ swapId, trade, client, chains, store, now, ...how });
     },
   };
@@ -222,16 +228,17 @@ export async function inventoryIs(
     due[wish.gives] += wish.amount;
     due[wish.gets] -= quoteAmount;
   }
-  await holdsAfterFees(maker, place, due, await doingsIn(folder, place));
+  const doings = await doingsIn(folder, place);
+  assert.deepEqual(await holdingOf(maker, place), await dueAfterFees(maker, place, due, doings));
 }
 
 /** What is due, less the fees of what it did. */
-export async function holdsAfterFees(
+export async function dueAfterFees(
   maker: Person,
   place: Place,
   before: Holding,
   doings: Doings,
-): Promise<void> {
+): Promise<Holding> {
   const due = { ...before };
   const fees = await feesOf(maker, place, doings);
   for (const family of families) {
@@ -241,7 +248,7 @@ export async function holdsAfterFees(
     assert.ok(native);
     due[native] -= fees[family];
   }
-  assert.deepEqual(await holdingOf(maker, place), due);
+  return due;
 }
 
 /** Every transaction that its records name and a block has. */

@@ -53,12 +53,22 @@ function formsOf(bytes: Buffer): string[] {
 export function found(text: string, of: Secrets): string[] {
   if (of.size === 0) return [];
   const all = `${text}\n${unwrapped(text)}\n${text.replace(/\s/g, '')}`.toLowerCase();
-  return [...of].flatMap(([what, value]) => {
-    const isHex = /^(0x)?[0-9a-f]{64,}$/i.test(value);
-    const read = isHex ? formsOf(Buffer.from(value.replace(/^0x/, ''), 'hex')) : [];
-    const forms = [value, ...formsOf(Buffer.from(value)), ...read];
-    return forms.some((form) => all.includes(form.toLowerCase())) ? [what] : [];
-  });
+  const sought = [...of].map(([what, value]) => ({ what, forms: allFormsOf(value) }));
+  // One pass for all of them, and where it finds nothing no other is needed.
+  const any = sought.flatMap(({ forms }) =>
+    forms.map((form) => form.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')),
+  );
+  if (!new RegExp(any.join('|')).test(all)) return [];
+  return sought
+    .filter(({ forms }) => forms.some((form) => all.includes(form)))
+    .map(({ what }) => what);
+}
+
+/** In small letters. */
+function allFormsOf(value: string): string[] {
+  const isHex = /^(0x)?[0-9a-f]{64,}$/i.test(value);
+  const read = isHex ? formsOf(Buffer.from(value.replace(/^0x/, ''), 'hex')) : [];
+  return [value, ...formsOf(Buffer.from(value)), ...read].map((form) => form.toLowerCase());
 }
 
 /** Every row of every table as text. */

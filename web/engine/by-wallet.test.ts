@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { WalletError } from '../../sdk/errors.ts';
 import type { EscrowPayment } from '../../sdk/settle.ts';
+import { waitUntil } from '../../test/support/waiting.ts';
 import { type ByWalletParts, byWalletOf } from './by-wallet.ts';
 import { memoryKept } from './kept.ts';
 import type { Ask, PayingWallet, Problem, SwapView } from './types.ts';
@@ -48,7 +49,7 @@ function wallet(name = 'Verse') {
 }
 
 const prompted = async ({ prompts }: ReturnType<typeof wallet>, count = 1) => {
-  while (prompts.length < count) await new Promise(setImmediate);
+  await waitUntil(() => prompts.length >= count, { everyMs: 0 });
   return prompts[count - 1] ?? assert.fail();
 };
 

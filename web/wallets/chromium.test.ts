@@ -9,13 +9,13 @@ import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
 import { verifyBitcoinProof } from '../../chains/bitcoin/proof.ts';
 import { verifyEvmProof } from '../../chains/evm/proof.ts';
 import type { WatchedEscrow } from '../../chains/interface/reading.ts';
-import { sleep } from '../../chains/nodes/turn.ts';
 import { verifySolanaProof } from '../../chains/solana/proof.ts';
 import { verifyTronProof } from '../../chains/tron/proof.ts';
 import { type Coin, type FourChains, fourChains, reserved } from '../../sdk/testing/four-chains.ts';
 import { sourceIn } from '../../sdk/trade.ts';
 import { type BundledPage, serveBundled } from '../../test/support/bundled-page.ts';
 import { launch } from '../../test/support/chromium.ts';
+import { waitUntil } from '../../test/support/waiting.ts';
 import { walletScript } from './testing/script.ts';
 import type { Told, WalletSettings } from './testing/settings.ts';
 import type { Trader } from './testing/trader.ts';
@@ -171,11 +171,8 @@ function leg(coin: Coin) {
   const { chain } = chains.place.coins[coin];
   const { adapter } = sourceIn(scene.input('maker').chains, chain);
   const funded = async () => {
-    for (;;) {
-      const facts = await adapter.readEscrow(escrow, AbortSignal.timeout(20_000));
-      if (facts.funded !== null) return facts.funded.txid;
-      await sleep(50);
-    }
+    const read = () => adapter.readEscrow(escrow, AbortSignal.timeout(20_000));
+    return (await waitUntil(async () => (await read()).funded)).txid;
   };
   return { escrow, chain, funded };
 }
@@ -186,14 +183,8 @@ test('Verse pays a Bitcoin escrow in one payment', limits, async () => {
   const pay = ([to, sats]: readonly unknown[]) => trader.pay('Verse', to as string, sats as bigint);
   const txid = await page.evaluate(pay, [address, terms.amount]);
   const { adapter } = sourceIn(scene.input('taker').chains, chains.place.bitcoin.chain);
-  for (;;) {
-    const { funded } = await adapter.readEscrow(
-      scene.market.watched('b'),
-      AbortSignal.timeout(20_000),
-    );
-    if (funded !== null) return assert.equal(funded.txid, txid);
-    await sleep(50);
-  }
+  const read = () => adapter.readEscrow(scene.market.watched('b'), AbortSignal.timeout(20_000));
+  assert.equal((await waitUntil(async () => (await read()).funded)).txid, txid);
 });
 
 test('no is no, and an account that was left signs nothing', limits, async () => {

@@ -51,6 +51,21 @@ class VerificationError(ParleyError):
         self.got = got
 
 
+class AcceptanceLapsed(ParleyError):
+    """The swap was first seen after one's acceptance had lapsed: a market could have kept it back to
+    see where the price goes. Never fund it.
+    """
+
+    def __init__(self, swap_id: str, stood_until: int, seen_at: int) -> None:
+        super().__init__(
+            f"your acceptance stood until {stood_until}; swap {swap_id} was first seen {seen_at}"
+        )
+        self.swap_id = swap_id
+        self.stood_until = stood_until
+        """Unix seconds by one's own clock, without the 120 s that are allowed."""
+        self.seen_at = seen_at
+
+
 WebhookFault = Literal["bad_secret", "bad_header", "bad_signature", "bad_timestamp", "bad_body"]
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from parley.chains.terms import ChainPolicy
-from parley.verify import VerificationError, verify_thread
+from parley.verify import VerificationError, verify_asset, verify_thread
 from parley.verify.rules import contract_id, policy_digest
 
 from .test_material import MOST_REASON
@@ -61,3 +61,19 @@ def test_a_contract_is_named_by_its_code(case: Json) -> None:
 @pytest.mark.parametrize("case", VECTORS["policies"], ids=lambda case: case["name"])
 def test_a_policy_is_named_by_its_digest(case: Json) -> None:
     assert policy_digest(ChainPolicy.of(case["policy"])) == case["digest"]
+
+
+def test_an_asset_of_the_market_is_the_pinned_one_in_every_fact() -> None:
+    pinned = TRADE.base
+    said = {
+        "id": pinned.id,
+        "chain": pinned.chain,
+        "address": pinned.token,
+        "decimals": pinned.decimals,
+        "symbol": "any",
+    }
+    verify_asset(said, pinned)
+    for field, other in [("id", "x"), ("chain", "x"), ("address", "x"), ("decimals", 3)]:
+        with pytest.raises(VerificationError) as refused:
+            verify_asset({**said, field: other}, pinned)
+        assert refused.value.field == f"asset.{field}"

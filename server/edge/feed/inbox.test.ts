@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
+import { waitUntil } from '../../../test/support/waiting.ts';
 import type { Caller } from '../auth.ts';
 import { socketServer } from '../testing/sockets.ts';
 import { createHub } from './hub.ts';
@@ -60,7 +61,7 @@ async function connected(feed: Feed, first: object = {}): Promise<WebSocket> {
     openInbox(feed, ws, createPeer(ws, socket), from),
   );
   client.send(JSON.stringify({ apiKey: key, ...first }));
-  while (ours.maker() === null) await sleep(5);
+  await waitUntil(() => ours.maker() !== null);
   return client;
 }
 
@@ -74,12 +75,12 @@ test('64 frames of a socket are answered at a time, however many come at once', 
   for (let at = 0; at < 300; at += 1) {
     client.send(JSON.stringify({ quote: { rfqId: `rfq-${at}`, quoteAmount: '1' } }));
   }
-  while (count.inHand < 64) await sleep(5);
+  await waitUntil(() => count.inHand >= 64);
   // More of them would come within this.
   await sleep(300);
   assert.equal(count.most, 64);
   release();
-  while (answered < 300) await sleep(5);
+  await waitUntil(() => answered >= 300);
   assert.deepEqual([count.all, count.most, count.inHand], [300, 64, 0]);
   client.terminate();
 });
@@ -98,7 +99,7 @@ test('200 answers a second are free: of more pings than that the rest has no pon
   for (const second of [0, 1]) {
     now = second * 1_000;
     for (let at = 0; at < 300; at += 1) client.send(JSON.stringify({ ping: `${second} ${at}` }));
-    while (pongs.length < 200 * (second + 1)) await sleep(5);
+    await waitUntil(() => pongs.length >= 200 * (second + 1));
     // More of them would come within this.
     await sleep(200);
     assert.equal(pongs.length, 200 * (second + 1));

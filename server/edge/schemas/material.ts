@@ -291,8 +291,8 @@ export const scheduleReply = s.model('ScheduledReply', 'What is kept.', {
 });
 
 export const legParams = Type.Object({
-  id: s.text('UUID', s.exampleIn(s.swapId)),
-  leg: s.text('`a` (funded by the maker) or `b` (by the taker)', 'a'),
+  id: s.text('UUID', s.exampleIn(s.swapId), { minLength: 1 }),
+  leg: s.text('`a` (funded by the maker) or `b` (by the taker)', 'a', { minLength: 1 }),
 });
 
 /** Raw transactions may be as large as a body lets them. */

@@ -2,6 +2,7 @@
 
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import { WebSocket } from 'ws';
+import { waitUntil } from '../../../test/support/waiting.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the wire says
 export type Frame = any;
@@ -26,7 +27,8 @@ export async function openFeed(
   url: string,
   options: { readonly headers?: Record<string, string>; readonly localAddress?: string } = {},
 ): Promise<FeedClient> {
-  const ws = new WebSocket(`${url.replace(/^http/, 'ws')}/v1/ws`, options);
+  const limited = { ...options, handshakeTimeout: patienceMs };
+  const ws = new WebSocket(`${url.replace(/^http/, 'ws')}/v1/ws`, limited);
   const frames: Frame[] = [];
   const waiting = new Set<() => void>();
   const wake = () => {
@@ -36,11 +38,10 @@ export async function openFeed(
     frames.push(JSON.parse(String(data)));
     wake();
   });
-  const closed = new Promise<{ code: number; reason: string }>((resolve) => {
-    ws.on('close', (code, reason) => {
-      resolve({ code, reason: reason.toString() });
-      wake();
-    });
+  let ended: { code: number; reason: string } | null = null;
+  ws.on('close', (code, reason) => {
+    ended = { code, reason: reason.toString() };
+    wake();
   });
   ws.on('error', () => {});
   await new Promise<void>((resolve, reject) => {
@@ -70,7 +71,9 @@ export async function openFeed(
     send: (value) => ws.send(typeof value === 'string' ? value : JSON.stringify(value)),
     frame,
     of: (type) => frame((each) => each.type === type),
-    closed,
+    get closed() {
+      return waitUntil(() => ended);
+    },
     close: () => ws.close(),
   };
 }

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { testDeps } from '../../../test/support/deps.ts';
+import { nextEvent } from '../../../test/support/waiting.ts';
 import { connect } from '../../db/database.ts';
 import { buildApp } from '../app.ts';
 
@@ -36,7 +37,7 @@ export async function startServerProcess(databaseUrl: string): Promise<ServerPro
 }
 
 async function failure(child: ChildProcess): Promise<never> {
-  const [code] = await once(child, 'exit');
+  const [code] = await nextEvent(child, 'exit');
   throw new Error(`the server process ended with ${code}`);
 }
 
