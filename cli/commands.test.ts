@@ -223,6 +223,14 @@ test('an error has the class that says what to do, and --json says it on standar
   ] as const) {
     assert.equal(toldOf(error).class, wanted, String(error));
   }
+  const named = (status: number, message: string) =>
+    toldOf(new ParleyApiError({ status, code: 'internal', message, requestId: 'a1b2' }));
+  assert.deepEqual(named(503, 'gone'), {
+    ...{ class: 'market_unavailable', code: 'internal', requestId: 'a1b2' },
+    sentence: 'gone (request a1b2)',
+  });
+  assert.equal(named(500, 'logged as request a1b2').sentence, 'logged as request a1b2');
+  assert.equal(named(409, 'moved').sentence, 'moved');
   const { io, said } = ioOf();
   assert.equal(await runParley(['book', '--json'], io), 7);
   assert.equal(said.out, '');

@@ -19,6 +19,7 @@ class ParleyApiError(ParleyError):
         retry_after_seconds: float | None = None,
         txid: str | None = None,
         reasons: tuple[str, ...] = (),
+        request_id: str | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -30,6 +31,8 @@ class ParleyApiError(ParleyError):
         """On a 504 of a broadcast: the transaction to look up before sending again."""
         self.reasons = reasons
         """On a 422 of `list_asset`: why the token can never be traded."""
+        self.request_id = request_id
+        """What the market calls the request (`X-Request-Id`): its operator finds log lines by it."""
 
     @property
     def unreachable(self) -> bool:
