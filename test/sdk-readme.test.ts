@@ -1,5 +1,5 @@
-// The examples of sdk/README.md, each party a program in a folder that has the package and nothing else
-// of this repository, against a market.
+// The examples of sdk/README.md, each party a program in a folder that has the package and nothing
+// else of this repository, against a market.
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
