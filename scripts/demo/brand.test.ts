@@ -1,4 +1,5 @@
-// A market under another name: the demo's people and the tour's wallet sign in to it all the same.
+// A market under another name: the tour's wallet, which joins as people of the demo do, asks the
+// market for its name and signs in to it all the same.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -7,48 +8,35 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
 import { promisify } from 'node:util';
-import { devnetClient } from '../../devnet/client.ts';
+import { parleyClient } from '../../sdk/client.ts';
 import { ParleyApiError } from '../../sdk/errors.ts';
-
-import { brandOf, ownMarket } from './market.ts';
-import { leave, newPerson } from './people.ts';
-import { placeOf } from './place.ts';
+import { testEdge } from '../../server/edge/testing/edge.ts';
+import { brandOf } from './market.ts';
 
 const run = promisify(execFile);
-const limits = { timeout: 180_000 };
 const acme = { productName: 'Acme', shortName: 'acme' };
+const edge = await testEdge({ settings: acme });
 
-test('people and wallets sign in to a market that goes by another name', limits, async () => {
-  process.env.PARLEY_PRODUCT_NAME = acme.productName;
-  process.env.PARLEY_SHORT_NAME = acme.shortName;
+test('wallets sign in to a market that goes by another name', async (t) => {
+  const url = `http://127.0.0.1:${await edge.port()}`;
+  assert.deepEqual(await brandOf(url, {}), acme);
+  const [PARLEY_PRODUCT_NAME, PARLEY_SHORT_NAME] = [acme.productName, acme.shortName];
+  const given = { PARLEY_PRODUCT_NAME, PARLEY_SHORT_NAME };
+  assert.deepEqual(await brandOf('http://127.0.0.1:1', given), acme);
   const dir = await mkdtemp(join(tmpdir(), 'parley-brand-'));
-  const market = await ownMarket();
-  try {
-    assert.deepEqual(await brandOf(market.url, {}), acme);
-    assert.deepEqual(await brandOf('http://127.0.0.1:1'), acme);
-    const dev = devnetClient(market.dev);
-    const place = placeOf(await dev.status());
-    const now = () => Math.floor(Date.now() / 1000);
-    const person = await newPerson('Alice', 'evm', place, {
-      url: market.url,
-      brand: acme,
-      dev,
-      now,
-    });
-    await leave(person);
-    await assert.rejects(
-      person.client.swap(crypto.randomUUID()),
-      (error) => error instanceof ParleyApiError && !error.code.startsWith('http_'),
-    );
-    const file = join(dir, 'keys.json');
-    const wallet = join(import.meta.dirname, '..', 'wallet.ts');
-    const env: NodeJS.ProcessEnv = { ...process.env };
-    delete env.PARLEY_PRODUCT_NAME;
-    delete env.PARLEY_SHORT_NAME;
-    await run(process.execPath, [wallet, 'join', file, market.url], { env, timeout: 60_000 });
-    assert.match(await readFile(file, 'utf8'), /"apiKey": "acme_test_/);
-  } finally {
-    await market.stop();
-    await rm(dir, { recursive: true, force: true });
-  }
+  t.after(() => rm(dir, { recursive: true, force: true }));
+  const file = join(dir, 'keys.json');
+  const wallet = join(import.meta.dirname, '..', 'wallet.ts');
+  await run(process.execPath, [wallet, 'join', file, url], { timeout: 60_000 });
+  const { apiKey: key } = JSON.parse(await readFile(file, 'utf8')) as { apiKey: string };
+  assert.match(key, /^acme_test_/);
+  const client = parleyClient({ baseUrl: url, ...acme, key });
+  const { wallets } = await client.me();
+  assert.ok(
+    Object.values(wallets).every(({ login, proven }) => (login ?? proven[0]) !== undefined),
+  );
+  await assert.rejects(
+    client.swap(crypto.randomUUID()),
+    (error) => error instanceof ParleyApiError && !error.code.startsWith('http_'),
+  );
 });

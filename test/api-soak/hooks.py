@@ -316,6 +316,10 @@ def before_call(context, case, kwargs):
             who = negotiate(case, operation, who)
         elif operation == "broadcast":
             who = sign(case) or who
+        elif operation in ("pingWebhook", "deleteWebhook"):
+            known = one_of(told(who, "/v1/webhooks").get("webhooks", []))
+            if known is not None:
+                case.path_parameters["id"] = known["id"]
         else:
             fill(case, operation, who)
     askers[case.id] = who

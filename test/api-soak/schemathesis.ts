@@ -206,10 +206,12 @@ async function ends({ client }: Customer, before: ReadonlySet<string>) {
     return all.map(([status, each = []]) => `${status} ${each.length}`).join(', ') || 'none';
   };
   const own = swaps.filter(({ hashlock }) => !before.has(hashlock));
-  const wanted = ['counterparty_claimed', 'refunded'] as const;
+  const wanted = { claimed: /_claimed$/, refunded: /^refunded$/ };
   return {
     line: `swaps: ${counted(swaps)}; of them agreed by requests: ${counted(own)}`,
-    missing: wanted.filter((status) => !swaps.some((each) => each.status === status)),
+    missing: Object.entries(wanted)
+      .filter(([, form]) => !swaps.some(({ status }) => form.test(status)))
+      .map(([what]) => what),
   };
 }
 

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { ownMarket } from '../../scripts/demo/market.ts';
 import { findPythons, installWheel } from '../support/python.ts';
 
-/** Of each property, 60 in `npm test`. */
+/** Of each property, 20 in `npm test`. */
 const fuzzRuns = 2_000;
 
 /** Resolves with the exit code of its tests. */
