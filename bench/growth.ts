@@ -18,8 +18,10 @@ const aDay = settings.rateLimit * 1_440;
 const aDayOfParty = aDay + partyLimit * 1_440;
 const megabyte = 1_000_000;
 const unlimited = { rateLimit: 10_000_000, rateLimitPerNetwork: 10_000_000 };
-const requests = 1_000;
-const atOnce = 25;
+type Load = { readonly requests: number; readonly atOnce: number };
+const usual: Load = { requests: 1_000, atOnce: 25 };
+/** Quotes of one maker on the same threads take turns: side by side they would wait too long. */
+const inTurn: Load = { requests: 200, atOnce: 1 };
 
 /** An Idempotency-Key as long as it may be. */
 const namedHeaders = (at: number) => ({ 'idempotency-key': String(at).padStart(255, 'k') });
@@ -99,9 +101,9 @@ async function batchesKept(exchange: Exchange): Promise<Row> {
       throw new Error(`a quote of many was refused: ${JSON.stringify(outcomes[0])}`);
     }
   };
-  for (let at = 1; at <= mostMessages; at += 1) await send(requests + at);
+  for (let at = 1; at <= mostMessages; at += 1) await send(inTurn.requests + at);
   const most = (quotesOfRequest * aDay) / mostQuotesAtOnce;
-  return keptRow(`batches of ${mostQuotesAtOnce} quotes`, edge.deps.db, most, send);
+  return keptRow(`batches of ${mostQuotesAtOnce} quotes`, edge.deps.db, most, send, inTurn);
 }
 
 /** A funding built again and again. */
@@ -127,11 +129,12 @@ async function keptRow(
   db: Database,
   asked: number,
   work: (at: number) => Promise<void>,
+  load = usual,
 ): Promise<Row> {
   const charged = () => sumOf(db, 'select coalesce(sum(bytes), 0) as sum from kept_replies');
   const before = await charged();
-  const each = await bytesOfEach(db, work);
-  const charge = ((await charged()) - before) / requests;
+  const each = await bytesOfEach(db, work, load);
+  const charge = ((await charged()) - before) / load.requests;
   const kept = Math.min(asked, Math.floor(mostKeptBytes(settings) / charge));
   const all = Math.round((each * asked) / megabyte);
   return rowOf(
@@ -142,7 +145,11 @@ async function keptRow(
 }
 
 /** By which tables and indexes grow: an update leaves free space behind, which counts. */
-async function bytesOfEach(db: Database, work: (at: number) => Promise<unknown>): Promise<number> {
+async function bytesOfEach(
+  db: Database,
+  work: (at: number) => Promise<unknown>,
+  { requests, atOnce } = usual,
+): Promise<number> {
   const text = 'select sum(pg_total_relation_size(relid)) as sum from pg_stat_user_tables';
   const before = await sumOf(db, text);
   for (let at = 0; at < requests; at += atOnce) {

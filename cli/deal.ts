@@ -51,6 +51,12 @@ export function sidesOf(
   return givesBase(trade) ? { gives: base, gets: quote } : { gives: quote, gets: base };
 }
 
+/** Base units as a market says them. Throws VerificationError where they are none. */
+export function unitsIn(field: string, said: string): bigint {
+  if (/^[1-9]\d{0,77}$/.test(said)) return BigInt(said);
+  throw new VerificationError(field, 'base units', String(said).slice(0, 80));
+}
+
 type OnChain = { readonly chain: string };
 
 function givesBase({ party, direction }: Pick<OwnTrade, 'party' | 'direction'>): boolean {

@@ -50,12 +50,20 @@ export type Told = {
   readonly class: FailureClass;
   readonly code: string;
   readonly sentence: string;
+  /** Of an answer of the market. */
+  readonly requestId?: string;
 };
 
 export function toldOf(error: unknown): Told {
   const sentence = messageOf(error);
   const code = codeOf(error);
-  return { class: classOf(error), code: code ?? classOf(error), sentence };
+  const told = { class: classOf(error), code: code ?? classOf(error) };
+  if (!(error instanceof ParleyApiError) || error.requestId === null) return { ...told, sentence };
+  const { requestId, status } = error;
+  // Of a fault of the market: what to tell its operator. Its own sentence may name it already.
+  const isNamed = status < 500 || sentence.includes(requestId);
+  const whole = isNamed ? sentence : `${sentence} (request ${requestId})`;
+  return { ...told, sentence: whole, requestId };
 }
 
 /** Files and ports of the machine, by the codes of Node. */

@@ -77,15 +77,21 @@ export async function readUpTo(file: string, most = mostProfileBytes): Promise<s
   }
 }
 
-/** Throws Failure `open_to_others` where others of this machine may read it, or write another. */
-export async function mustBePrivate(file: string): Promise<void> {
+/**
+ * Throws Failure `open_to_others` where others of this machine may read it, or write another.
+ * `user` null: Windows has no such owners and modes.
+ */
+export async function mustBePrivate(
+  file: string,
+  user: number | null = process.geteuid?.() ?? null,
+): Promise<void> {
   const { mode, uid } = await stat(file);
-  const fault = openTo({ mode, uid }, process.geteuid?.() ?? null);
+  const fault = openTo({ mode, uid }, user);
   if (fault !== null) throw new Failure('local', 'open_to_others', `${file} ${fault}`);
 }
 
-/** null: to nobody but this user, and root. `user` null: Windows has no such owners and modes. */
-export function openTo(
+/** null: to nobody but this user, and root. */
+function openTo(
   { mode, uid }: { readonly mode: number; readonly uid: number },
   user: number | null,
 ): string | null {

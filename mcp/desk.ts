@@ -16,16 +16,17 @@ import {
   unlocked,
 } from '../cli/session.ts';
 import type { ParleyClient } from '../sdk/client.ts';
-import { ParleyApiError } from '../sdk/errors.ts';
+import { ParleyApiError, VerificationError } from '../sdk/errors.ts';
 import { fileStore } from '../sdk/stores/file.ts';
 import type { Store } from '../sdk/stores/store.ts';
 import type { Scope } from '../sdk/types.ts';
 import { createDriver, type Driver } from './driver.ts';
-import { word } from './foreign.ts';
+import { assetIn, idIn } from './foreign.ts';
 import { type Hashlocks, openHashlocks } from './hashlocks.ts';
 import { type Ledger, openLedger } from './ledger.ts';
 import { type Limits, readLimits } from './limits.ts';
 import { openPlans, type Plans } from './plans.ts';
+import { createTurns, type InTurn } from './turns.ts';
 
 export type Named = {
   /** `CHAIN`, `CHAIN:SYMBOL` where the profile pins it, else `CHAIN:CONTRACT`. */
@@ -61,6 +62,8 @@ export type Desk = {
   readonly watched: Store;
   readonly hashlocks: Hashlocks;
   readonly plans: Plans;
+  /** Two calls with one digest are one act. */
+  readonly inTurn: InTurn;
   /** Of the API key. Asks the market once. */
   scopes(): Promise<readonly Scope[]>;
   names(): Promise<Names>;
@@ -102,6 +105,7 @@ async function deskIn(cli: Cli, session: Session, opening: Opening): Promise<Des
     watched: await fileStore(join(folder, 'watched')),
     hashlocks: openHashlocks(join(folder, 'hashlocks')),
     plans: openPlans(join(folder, 'plans'), session.now),
+    inTurn: createTurns(),
     scopes: () => {
       scopes ??= client.me().then((me) => me.scopes);
       // A market that is away is asked again.
@@ -175,12 +179,13 @@ async function namesIn(session: Session, client: ParleyClient): Promise<Names> {
     idOf: whole.idOf,
     of: (assetId) => {
       const asset = byId.get(assetId);
-      if (asset === undefined) return { name: word(assetId), decimals: null, pinned: false };
+      if (asset === undefined) return { name: idIn(assetId), decimals: null, pinned: false };
       const own: OwnAsset = whole.of(assetId);
       // A symbol that the profile does not pin is whatever somebody called it.
       if (!own.name.endsWith('?'))
-        return { name: word(own.name), decimals: own.decimals, pinned: true };
-      const name = word(`${asset.chain}:${asset.address ?? ''}`);
+        return { name: assetIn(own.name), decimals: own.decimals, pinned: true };
+      const { chain, address } = asset;
+      const name = assetIn(address === null ? chain : `${chain}:${address}`);
       return { name, decimals: asset.decimals, pinned: false };
     },
   };
@@ -196,10 +201,14 @@ export type Amount = {
 
 const narrowSpace = /\u202f/g;
 
+/** Throws VerificationError where a market says what is no amount. */
 export function amountOf(
   units: bigint | string,
   { name, decimals }: Pick<Named, 'name' | 'decimals'>,
 ): Amount {
+  if (!/^\d{1,78}$/.test(String(units))) {
+    throw new VerificationError('amount', `base units of ${name}`, String(units).slice(0, 80));
+  }
   if (decimals === null) return { asset: name, units: String(units), amount: null };
   const own = { name: '', decimals };
   const amount = shownAmount(units, own).trim().replace(narrowSpace, '');

@@ -14,7 +14,7 @@ import { withResolvers } from '../core/engines.ts';
 import type { ParleyClient } from '../sdk/client.ts';
 import { codeOf, messageOf } from '../sdk/errors.ts';
 import { idShape } from '../sdk/stores/entries.ts';
-import { type Foreign, foreign, word } from './foreign.ts';
+import { type Foreign, foreign, placeIn, word } from './foreign.ts';
 import { createTurns } from './turns.ts';
 
 /** Where a swap is, as its driver said last. */
@@ -196,7 +196,7 @@ type Line = {
 function lineOf(text: string): Partial<Driven> {
   const { step, end, txid, text: said = '' } = JSON.parse(text) as Line;
   if (end !== undefined) return { state: 'ended', step: word(end), said: foreign(end) };
-  const sent = txid == null ? {} : { txid: word(txid) };
+  const sent = txid == null ? {} : { txid: placeIn(txid) };
   return { step: word(step ?? ''), said: foreign(said), ...sent };
 }
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Failure } from '../cli/failures.ts';
 import { ParleyApiError, VerificationError } from '../sdk/errors.ts';
-import { foreign, word } from './foreign.ts';
+import { assetIn, cursorIn, foreign, idIn, instantIn, orNull, placeIn, word } from './foreign.ts';
 import { errorOf, Refusal } from './refusal.ts';
 
 test('controls, hidden and turning marks, lines and tags are gone, and length has an end', () => {
@@ -22,11 +22,21 @@ test('an address is its host: no password, key or link is handed on', () => {
   assert.equal(untrusted, 'POST https://node.example failed, see http://evil.example');
 });
 
-test('a word of the wire format has its shape, or is none', () => {
-  assert.equal(word('bcrt1q:evm-dev/0xAb.c+d'), 'bcrt1q:evm-dev/0xAb.c+d');
-  for (const bad of ['', 'two words', 'a\nb', 'x'.repeat(201), '<b>']) {
-    assert.equal(word(bad), '(malformed)');
+test('what the wire format calls a word, id, time or place has its shape and length, or is none', () => {
+  const id = '0f8fad5b-d9cb-469f-a165-70867728950e';
+  const escrow = `0x${'a'.repeat(40)}:${'b'.repeat(64)}`;
+  for (const [read, good, bad] of [
+    [word, ['initiator_funded', 'bitcoin-regtest'], ['a:b', 'two words', 'x'.repeat(61)]],
+    [idIn, [id], [`${id}_`, 'x'.repeat(65)]],
+    [instantIn, ['2026-11-28T01:22:11Z', '2026-11-28T01:22:11.123Z'], ['now', '2026-11-28']],
+    [placeIn, [escrow, 'bcrt1qw508d6qe'], ['a/b', 'pay-me', 'x'.repeat(111)]],
+    [assetIn, ['evm-dev:USDV', `ethereum:0x${'a'.repeat(40)}`], ['a:b:c', `a:${'b'.repeat(101)}`]],
+    [cursorIn, ['bm9uZQ-_'], ['go on', 'x'.repeat(501)]],
+  ] as const) {
+    for (const each of good) assert.equal(read(each), each);
+    for (const each of ['', 'a\nb', '<b>', ...bad]) assert.equal(read(each), '(malformed)', each);
   }
+  assert.deepEqual([orNull(idIn, undefined), orNull(idIn, id)], [null, id]);
 });
 
 test('an error is a code and facts; what the market said is marked as its own', () => {

@@ -21,17 +21,31 @@ export function foreign(text: string, most = mostLength): Foreign {
   return { untrusted: letters.length > most ? `${letters.slice(0, most).join('')}…` : clean };
 }
 
-/** Ids, addresses and words of a wire format: what has another shape is no such thing. */
-const shape = /^[\w:./+-]{1,200}$/;
+/** What has another shape than its kind is no such thing. Each is as long as the kind can be. */
+const shapes = {
+  /** Of a list: a status, an action, a chain, a scope. */
+  word: /^[\w.-]{1,60}$/,
+  id: /^[\dA-Za-z-]{1,64}$/,
+  /** RFC 3339. */
+  instant: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/,
+  /** An address, escrow or transaction: the longest are a contract with an id after a colon. */
+  place: /^[\dA-Za-z:]{1,110}$/,
+  /** `CHAIN:CONTRACT` or `CHAIN:SYMBOL`, as the tools take it. */
+  asset: /^[\w.-]{1,60}(?::[\w.-]{1,100})?$/,
+  /** Where a page goes on: base64url. It is handed back, so what it holds must be no words. */
+  cursor: /^[\w-]{1,500}$/,
+} as const;
 
-export function word(text: string): string {
-  return shape.test(text) ? text : '(malformed)';
-}
+const shaped = (kind: keyof typeof shapes) => (text: string) =>
+  shapes[kind].test(text) ? text : '(malformed)';
 
-export const wordOrNull = (text: string | null | undefined): string | null =>
-  text == null ? null : word(text);
+export const word = shaped('word');
+export const idIn = shaped('id');
+export const instantIn = shaped('instant');
+export const placeIn = shaped('place');
+export const assetIn = shaped('asset');
+export const cursorIn = shaped('cursor');
 
-/** Where a page goes on: base64url. It is handed back, so what it holds must be no words. */
-export function cursorOrNull(text: string | null): string | null {
-  return text === null || /^[\w-]{1,500}$/.test(text) ? text : '(malformed)';
-}
+/** The same of what may be absent. */
+export const orNull = (read: (text: string) => string, text: string | null | undefined) =>
+  text == null ? null : read(text);

@@ -20,3 +20,23 @@ test('a hashlock is of the thread that took it first, in every process, and of n
   const both = await Promise.allSettled(['a', 'b'].map((id) => other.take(two, id)));
   assert.deepEqual(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
 });
+
+test('a folder that is full takes no other hashlock, and knows those that it has', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-mcp-hashlocks-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const [one, two, three] = ['1', '2', '3'].map((digit) => digit.repeat(64)) as [
+    string,
+    string,
+    string,
+  ];
+  const { check, take } = openHashlocks(folder, 2);
+  await take(one, 'a');
+  await check(two, 'b');
+  await take(two, 'b');
+  for (const full of [check, take]) {
+    await assert.rejects(full(three, 'c'), {
+      ...{ code: 'too_many_hashlocks', facts: { kept: 2, most: 2 } },
+    });
+  }
+  await take(one, 'a');
+});

@@ -33,12 +33,18 @@ export type HttpServer = { readonly url: string; close(): Promise<void> };
 
 const loopback = '127.0.0.1';
 export const path = '/mcp';
+/** The longest arguments of a tool have some 2 kB; protocol and client put theirs around it. */
 const mostBodyBytes = 262_144;
+/** Twice the calls that run at once, for what lists tools and pings meanwhile. */
 const mostRequests = 32;
+/** Twice the requests: a client keeps one open that it does not use. */
 const mostConnections = 64;
+/** One a client, which may listen all day: they leave most requests free. */
 const mostSubscriptions = 8;
+/** On one machine both take milliseconds: what is slower holds a place and sends nothing. */
 const headersMs = 10_000;
 const requestMs = 30_000;
+/** How late past these limits it is seen. */
 const checkMs = 1_000;
 /** Longer than the longest wait of a tool. */
 const answerMs = 120_000;

@@ -9,7 +9,7 @@ import { after, before, test } from 'node:test';
 import type { ProfileChain } from '../cli/profile.ts';
 import { fileStore } from '../sdk/stores/file.ts';
 import { openLedger, type Spend } from './ledger.ts';
-import { parseLimits, readLimits } from './limits.ts';
+import { readLimits } from './limits.ts';
 import { Refusal } from './refusal.ts';
 
 const usd = '0x00000000000000000000000000000000000000d0';
@@ -28,8 +28,11 @@ const written = {
   pairs: [['eth:USD', 'btc']],
   swapsPerDay: 3,
 };
-const parse = (change: object = {}) =>
-  parseLimits(JSON.stringify({ ...written, ...change }), session, 'limits.json');
+async function parse(change: object = {}) {
+  const file = join(dir, 'written.json');
+  await writeFile(file, JSON.stringify({ ...written, ...change }), { mode: 0o600 });
+  return readLimits(file, session);
+}
 
 let dir: string;
 before(async () => {
@@ -57,7 +60,7 @@ test('a file of limits that is not whole, or says something else, is refused by 
     [{ swapsPerDay: 0 }, /swapsPerDay must be a whole number from 1/],
     [{ perday: 1 }, /perday must be one of assets, pairs, swapsPerDay/],
   ] as const) {
-    assert.throws(() => parse(change), sentence);
+    await assert.rejects(parse(change), sentence);
   }
   const file = join(dir, 'open.json');
   await writeFile(file, JSON.stringify(written), { mode: 0o644 });
@@ -67,7 +70,7 @@ test('a file of limits that is not whole, or says something else, is refused by 
 test('each limit lets through what fits, and refuses one unit more with the numbers', async () => {
   let now = 1_000_000;
   const file = join(dir, 'given.json');
-  const ledger = openLedger(file, parse(), await fileStore(join(dir, 'store')), () => now);
+  const ledger = openLedger(file, await parse(), await fileStore(join(dir, 'store')), () => now);
   const [most, day] = [1_000_000n, 2_500_000n];
   const over = { asset: 'btc', units: '1000001', perSwap: `${most}` };
   await assert.rejects(ledger.count(spend('a', most + 1n)), refused('over_swap_limit', over));
@@ -103,7 +106,8 @@ test('each limit lets through what fits, and refuses one unit more with the numb
 test('another process counts on what was given, two at once do not both fit, and damage spends nothing', async () => {
   const file = join(dir, 'shared.json');
   const store = await fileStore(join(dir, 'shared'));
-  const open = () => openLedger(file, parse(), store, () => 5_000);
+  const limits = await parse();
+  const open = () => openLedger(file, limits, store, () => 5_000);
   await open().count(spend('a', 1_000_000n));
   assert.equal((await open().left())[0]?.left, 1_500_000n);
   const both = await Promise.allSettled(['b', 'c'].map((id) => open().count(spend(id, 800_000n))));

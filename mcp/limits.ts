@@ -43,7 +43,7 @@ export async function readLimits(file: string, session: Pick<Session, 'chain'>):
   return parseLimits(text, session, file);
 }
 
-export function parseLimits(text: string, session: Pick<Session, 'chain'>, file: string): Limits {
+function parseLimits(text: string, session: Pick<Session, 'chain'>, file: string): Limits {
   const bad = (field: string, wanted: string, cause?: unknown) =>
     new Failure('local', 'bad_limits', `${file}: ${field} must be ${wanted}`, { cause });
   let written: Written | null;

@@ -9,9 +9,11 @@ import { after, before, test } from 'node:test';
 import { z } from 'zod';
 import { codeOf, ParleyApiError } from '../sdk/errors.ts';
 import type { Desk } from './desk.ts';
-import { openPlans, planSeconds } from './plans.ts';
+import { openPlans } from './plans.ts';
+import { Refusal } from './refusal.ts';
 import { outcome } from './schemas.ts';
 import { type Prepared, tradeTool } from './tool.ts';
+import { createTurns } from './turns.ts';
 
 let dir: string;
 before(async () => {
@@ -26,6 +28,9 @@ const args = { price: '1' };
 function stage(folder: string) {
   const at = { now: 1_000, account: 'alice', order: { price: '1', from: '2' }, fee: 100n };
   const acts: string[] = [];
+  let became: { effect: number } | null = null;
+  let refusal: Error | null = null;
+  const inTurn = createTurns();
   let act: Prepared['act'] = async (key) => {
     acts.push(key);
     return { effect: acts.length };
@@ -33,17 +38,22 @@ function stage(folder: string) {
   const tool = tradeTool({
     ...{ name: 'try', title: 'Try', about: 'Tries.', destructive: true, done },
     ...{ input: z.object({ price: z.string() }), output: outcome(done) },
-    prepare: async () => ({
-      ...{ words: ['it is tried'], order: at.order, most: { chain: `${at.fee}` } },
-      moves: ['from'],
-      act: (key) => act(key),
-    }),
+    prepare: async () => {
+      if (refusal !== null) throw refusal;
+      return {
+        ...{ words: ['it is tried'], order: at.order, most: { chain: `${at.fee}` } },
+        moves: ['from'],
+        act: (key) => act(key),
+      };
+    },
+    became: async () => became,
   });
   const desk = () =>
     ({
       userId: at.account,
       session: { now: () => at.now, profile: { market: 'https://m.example' } },
       plans: openPlans(join(dir, folder), () => at.now),
+      inTurn,
     }) as unknown as Desk;
   const call = (given: object) => tool.run(desk(), given as never) as Promise<Answer>;
   const planned = async () => (await call(args)).plan?.digest ?? assert.fail('no plan');
@@ -51,6 +61,10 @@ function stage(folder: string) {
     ...{ at, acts, call, planned },
     does: (work: Prepared['act']) => {
       act = work;
+    },
+    shows: (effect: typeof became, error: Error) => {
+      became = effect;
+      refusal = error;
     },
   };
 }
@@ -85,7 +99,7 @@ test('other arguments, another account, an ended plan and a strange digest do no
   await assert.rejects(call({ ...args, digest }), code('other_account'));
   at.account = 'alice';
   await assert.rejects(call({ ...args, digest: '0'.repeat(64) }), code('unknown_digest'));
-  at.now += planSeconds + 1;
+  at.now += 301;
   await assert.rejects(call({ ...args, digest }), code('digest_expired'));
   at.now -= 1;
   assert.equal((await call({ ...args, digest })).is, 'done');
@@ -121,7 +135,7 @@ test('an act that nobody saw the end of goes on under its key, of the same deal 
     throw new ParleyApiError({ status: 0, code: 'no_answer', message: 'no answer' });
   });
   await assert.rejects(call({ ...args, digest }), code('no_answer'));
-  at.now += planSeconds + 60;
+  at.now += 360;
   // A market that was silent could show less for the same price.
   at.order = { price: '2', from: '2' };
   await assert.rejects(call({ ...args, digest }), code('facts_changed'));
@@ -136,6 +150,27 @@ test('an act that nobody saw the end of goes on under its key, of the same deal 
   });
   assert.deepEqual((await call({ ...args, digest })).done, { effect: 7 });
   assert.deepEqual([keys, acts], [[digest, digest], []]);
+});
+
+test('an act that was taken is told as done, though it would be refused now, and is not done again', async () => {
+  const { call, planned, acts, does, shows } = stage('taken');
+  const ended = new Refusal('needs_you', 'price_ended', 'the price ended');
+  const other = await planned();
+  const digest = await planned();
+  does(async (key) => {
+    acts.push(key);
+    throw new ParleyApiError({ status: 0, code: 'no_answer', message: 'no answer' });
+  });
+  await assert.rejects(call({ ...args, digest }), code('no_answer'));
+  // Nothing shows it: then it is as if nobody had asked.
+  shows(null, ended);
+  await assert.rejects(call({ ...args, digest }), code('price_ended'));
+  shows({ effect: 5 }, ended);
+  const said = { is: 'done', plan: null, done: { effect: 5 }, again: true };
+  for (const _ of [1, 2]) assert.deepEqual(await call({ ...args, digest }), said);
+  // One that was never begun has done nothing, whatever is shown.
+  await assert.rejects(call({ ...args, digest: other }), code('price_ended'));
+  assert.deepEqual(acts, [digest]);
 });
 
 test('a refusal of the market leaves the plan as it was', async () => {

@@ -11,7 +11,7 @@ import { readUpTo, writePrivate } from '../cli/places.ts';
 import { Refusal } from './refusal.ts';
 
 /** How long a person may think about it. */
-export const planSeconds = 300;
+const planSeconds = 300;
 /** Whoever asks again within it is told what was done. */
 const keptSeconds = 86_400;
 const mostPlans = 2_000;

@@ -16,12 +16,11 @@ export type Offered = {
   readonly readOnly: boolean;
 };
 
-export const readTools: readonly Tool[] = [...marketTools, ...swapTools];
+const readTools: readonly Tool[] = [...marketTools, ...swapTools];
 const tradeTools: readonly Tool[] = [...negotiationTools, accept];
 const keyTools: readonly Tool[] = [settle, refund];
-export const allTools = [...readTools, ...tradeTools, ...keyTools, ...keylessTools];
 
-export function toolsOf({ held }: Pick<Desk, 'held'>, { readOnly }: Offered): readonly Tool[] {
+function toolsOf({ held }: Pick<Desk, 'held'>, { readOnly }: Offered): readonly Tool[] {
   if (readOnly) return readTools;
   return [...readTools, ...tradeTools, ...(held === null ? keylessTools : keyTools)];
 }

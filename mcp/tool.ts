@@ -8,7 +8,6 @@ import { type Desk, isAway } from './desk.ts';
 import { type Making, mustBeFor, mustStillBe, type Plan, withMargin } from './plans.ts';
 import { errorOf, Refusal } from './refusal.ts';
 import type { outcome, planOut } from './schemas.ts';
-import { createTurns } from './turns.ts';
 
 export type Tool = {
   readonly name: string;
@@ -56,6 +55,8 @@ type TradeSpec<I extends z.ZodObject, D extends z.ZodObject> = Omit<Shown<I, nev
   readonly destructive: boolean;
   readonly output: ReturnType<typeof outcome<D>>;
   readonly prepare: (desk: Desk, args: z.infer<I>) => Promise<Prepared>;
+  /** What came of an act whose end nobody saw; null: nothing shows that it was done. */
+  readonly became?: (desk: Desk, args: z.infer<I>, plan: Plan) => Promise<z.infer<D> | null>;
 };
 
 /**
@@ -79,7 +80,9 @@ export function tradeTool<I extends z.ZodObject, D extends z.ZodObject>(of: Trad
       return { is: 'plan', plan: shown(plan, words), done: null, again: false };
     }
     const prepared = () => prepare(desk, args as z.infer<I>);
-    return inTurn(digest, () => done(desk, digest, about, prepared));
+    const became = async (plan: Plan) =>
+      (await of.became?.(desk, args as z.infer<I>, plan)) ?? null;
+    return desk.inTurn(digest, () => done(desk, digest, about, { prepared, became }));
   };
   return { name, title, about, annotations, input, output, run: run as Tool['run'] };
 }
@@ -90,8 +93,12 @@ function shown(plan: Plan, words: readonly string[]): z.infer<typeof planOut> {
 }
 
 type About = Pick<Making, 'tool' | 'account' | 'market' | 'args'>;
+type Ways = {
+  readonly prepared: () => Promise<Prepared>;
+  readonly became: (plan: Plan) => Promise<object | null>;
+};
 
-async function done(desk: Desk, digest: string, about: About, prepared: () => Promise<Prepared>) {
+async function done(desk: Desk, digest: string, about: About, { prepared, became }: Ways) {
   const plan = await desk.plans.get(digest);
   mustBeFor(plan, about, desk.session.now());
   const answer = (result: object, again: boolean) => ({
@@ -100,7 +107,15 @@ async function done(desk: Desk, digest: string, about: About, prepared: () => Pr
     done: result,
     again,
   });
+  const end = async (result: object, again: boolean) => {
+    const kept = JSON.parse(jsonOf(result)) as Record<string, unknown>;
+    await desk.plans.keep({ ...plan, state: 'done', result: kept });
+    return answer(kept, again);
+  };
   if (plan.state === 'done') return answer(plan.result ?? {}, true);
+  // Before what may be refused now, such as a price that has ended since.
+  const before = plan.state === 'begun' ? await became(plan) : null;
+  if (before !== null) return end(before, true);
   const { order, most = {}, moves = [], act } = await prepared();
   if (plan.state === 'planned') mustStillBe(plan, { order, most });
   // It may be done by now, and a market that gave no answer may show another deal since.
@@ -114,13 +129,8 @@ async function done(desk: Desk, digest: string, about: About, prepared: () => Pr
     if (plan.state === 'planned' && !isAway(error)) await desk.plans.keep(plan);
     throw error;
   }
-  const kept = JSON.parse(jsonOf(result)) as Record<string, unknown>;
-  await desk.plans.keep({ ...plan, state: 'done', result: kept });
-  return answer(kept, false);
+  return end(result, false);
 }
-
-/** Two calls with one digest are one act. */
-const inTurn = createTurns();
 
 /** Of all connections; more are refused, so that nobody waits for what an agent forgot. */
 const mostCalls = 16;

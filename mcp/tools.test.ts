@@ -11,7 +11,7 @@ import type { ChainSource } from '../sdk/chains.ts';
 import type { Asset } from '../sdk/types.ts';
 import { understood } from './arguments.ts';
 import { amountOf, type Desk, inWords } from './desk.ts';
-import { allTools, readTools, serverOf, toolsOf } from './server.ts';
+import { serverOf } from './server.ts';
 import { destinationOf } from './tools/destinations.ts';
 
 const hostile: Asset = {
@@ -38,34 +38,47 @@ async function clientOf(of: Desk, readOnly = false) {
   return client;
 }
 
-test('docs/mcp.md has every tool, and says of those that change nothing that they do not', () => {
+async function toolsOf(held: object | null, readOnly = false) {
+  const client = await clientOf(desk(held), readOnly);
+  const { tools } = await client.listTools();
+  await client.close();
+  return tools;
+}
+
+test('docs/mcp.md has every tool, and says of those that change nothing that they do not', async () => {
   const text = readFileSync(join(import.meta.dirname, '../docs/mcp.md'), 'utf8');
   const rows = [...text.matchAll(/^\| (`[a-z_]+`(?:, `[a-z_]+`)*) \| .* \| ([a-z ,]+) \|$/gm)];
   const told = rows.flatMap(([, names = '', changes]) =>
     [...names.matchAll(/[a-z_]+/g)].map(([name]) => [name, changes]),
   );
-  const wanted = allTools.map(({ name, annotations }) => {
-    if (annotations.readOnlyHint) return [name, 'nothing'];
+  const all = [...(await toolsOf({})), ...(await toolsOf(null))];
+  const wanted = [...new Map(all.map((each) => [each.name, each])).values()].map((each) => {
+    const { name, annotations } = each;
+    if (annotations?.readOnlyHint) return [name, 'nothing'];
     return [name, name === 'unsigned_transaction' ? 'no coin' : 'plan, then digest'];
   });
   assert.deepEqual(told.sort(), wanted.sort());
 });
 
 test('who reads alone has no tool that changes anything, and keys bring those that spend', async () => {
-  const names = (held: object | null, readOnly: boolean) =>
-    toolsOf(desk(held) as Desk, { readOnly }).map(({ name }) => name);
+  const [reading, keyed, keyless] = [
+    await toolsOf({}, true),
+    await toolsOf({}),
+    await toolsOf(null),
+  ];
+  const names = (tools: typeof reading) => tools.map(({ name }) => name);
+  assert.ok(reading.length > 5);
+  assert.ok(reading.every(({ annotations }) => annotations?.readOnlyHint === true));
   assert.deepEqual(
-    names({}, true),
-    readTools.map(({ name }) => name),
+    names(keyed.filter(({ annotations }) => annotations?.readOnlyHint === true)),
+    names(reading),
   );
-  assert.ok(readTools.every(({ annotations }) => annotations.readOnlyHint));
-  assert.deepEqual(
-    [names(null, false).includes('settle'), names({}, false).includes('settle')],
-    [false, true],
-  );
-  const changing = allTools.filter(({ annotations }) => !annotations.readOnlyHint);
-  const destroying = changing.filter(({ annotations }) => annotations.destructiveHint);
-  assert.deepEqual(destroying.map(({ name }) => name).sort(), [
+  const only = (some: typeof reading, others: typeof reading) =>
+    names(some).filter((name) => !names(others).includes(name));
+  assert.deepEqual(only(keyed, keyless), ['settle', 'refund']);
+  assert.deepEqual(only(keyless, keyed), ['set_address', 'unsigned_transaction']);
+  const destroying = keyed.filter(({ annotations }) => annotations?.destructiveHint === true);
+  assert.deepEqual(names(destroying).sort(), [
     'accept',
     'cancel_rfq',
     'refund',
@@ -119,6 +132,14 @@ test('of an asset that the market does not list only base units are told', () =>
   assert.deepEqual([known.amount, inWords(known)], ['1.5', '1.5 ethereum:USDC']);
   const strange = amountOf('1500000', { name: 'a-9', decimals: null });
   assert.deepEqual([strange.amount, inWords(strange)], [null, '1500000 base units of a-9']);
+  for (const said of ['1e9', '-1', '', '1.5', '9'.repeat(79)]) {
+    const refused = {
+      name: 'VerificationError',
+      expected: 'base units of a-9',
+      got: said.slice(0, 80),
+    };
+    assert.throws(() => amountOf(said, { name: 'a-9', decimals: null }), refused);
+  }
 });
 
 test('what a key of Bitcoin must be is told to whoever names another', () => {

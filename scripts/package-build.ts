@@ -85,20 +85,17 @@ export async function compile(rooms: readonly PackageRoom[], outDir: string): Pr
   const { imports } = await readJson<{ imports: Conditions }>('package.json');
   const targets = Object.values(imports).flatMap((each) => Object.values(each));
   const files = targets.map((each) => normalize(each));
-  const engines: string[] = [];
   for (const room of rooms) {
     const manifest = await readJson<Manifest>(`${room}/package.json`);
     files.push(...entriesOf(room, manifest));
-    engines.push(manifest.engines.node);
   }
-  const isFor20 = engines.some((node) => node.startsWith('>=20'));
   const config = {
     extends: join(root, 'tsconfig.json'),
     compilerOptions: {
       ...{ noEmit: false, declaration: true, rewriteRelativeImportExtensions: true },
       ...{ rootDir: root, outDir, noEmitOnError: true, newLine: 'lf' },
       // Node 20 has no more than ES2023.
-      lib: [isFor20 ? 'ES2023' : 'ES2024', 'DOM', 'DOM.Iterable'],
+      lib: ['ES2023', 'DOM', 'DOM.Iterable'],
       target: 'ES2022',
       ...{ types: ['node'], typeRoots: [join(root, 'node_modules/@types')] },
     },

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import test from 'node:test';
 import { hashlockOf } from '../core/hashlock.ts';
 import type { Rules, RulesDifference } from '../core/rules.ts';
-import { type Agreeing, accept, examine } from './agree.ts';
+import { type Agreeing, accept, examine, keepToFund } from './agree.ts';
 import type { ParleyClient } from './client.ts';
 import { RulesError, VerificationError } from './errors.ts';
 import { ownRules } from './rules.ts';
+import { fileStore } from './stores/file.ts';
 import { memoryStore } from './stores/memory.ts';
 import { mustBeOnly, type Store } from './stores/store.ts';
 import {
@@ -229,6 +233,45 @@ test('of several threads of an RFQ that were accepted one swap is funded', async
   await assert.rejects(mustBeOnly(of.store, kept), /the RFQ of swap/);
   // What a rescue brings back is claimed and refunded, however many they are.
   await mustBeOnly(of.store, { ...kept, restored: true });
+});
+
+test('who signs elsewhere funds one swap of an RFQ, thread or hashlock, two at once too', async () => {
+  const { swap, trade: own } = keptRecord('taker');
+  const others = [
+    { swap: { ...swap, hashlock: '00'.repeat(32) }, trade: { ...own, threadId: trade.makerId } },
+    { swap: { ...swap, hashlock: '00'.repeat(32) }, trade: { ...own, rfqId: trade.makerId } },
+    { swap, trade: { ...own, threadId: trade.makerId, rfqId: trade.makerId } },
+  ].map((each) => ({ ...each, swap: { ...each.swap, id: trade.rfqId } }));
+  for (const other of others) {
+    const store = memoryStore();
+    await keepToFund(store, own, swap);
+    // Handed out once more it is the same swap.
+    await keepToFund(store, own, swap);
+    const refused = { code: 'hashlock_used', message: /never fund it/ };
+    await assert.rejects(keepToFund(store, other.trade, other.swap), refused);
+    assert.deepEqual(await store.swapIds(), [swap.id]);
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'parley-agree-'));
+  try {
+    const stores = await Promise.all([fileStore(folder), fileStore(folder)]);
+    const [first, second] = [{ swap, trade: own }, others[0]];
+    assert.ok(second);
+    const both = await Promise.allSettled([
+      keepToFund(stores[0], first.trade, first.swap),
+      keepToFund(stores[1], second.trade, second.swap),
+    ]);
+    assert.deepEqual(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('a swap that was handed out to be funded lets nobody accept on another thread of its RFQ', async () => {
+  const { swap, trade: own } = keptRecord('taker');
+  const of = { said: [] as Words[], store: memoryStore() };
+  await keepToFund(of.store, { ...own, threadId: trade.makerId }, swap);
+  await assert.rejects(accept(agreeing('taker', of)), { code: 'hashlock_used' });
+  assert.deepEqual(of.said, []);
 });
 
 const moved = (name: 'a' | 'b', lie: object) => ({

@@ -13,13 +13,14 @@ import {
   type LegName,
   type Party,
   type Role,
+  roleOf,
 } from '../core/trade.ts';
 import type { Unchecked } from '../core/unchecked.ts';
 import { type ChainWallets, destinationIn } from './chains.ts';
 import type { CallOptions, ParleyClient } from './client.ts';
 import { SettleError, VerificationError } from './errors.ts';
 import { mustHaveRules } from './rules.ts';
-import { mayBeFunded, newHashlock, recordsOf, type Store } from './stores/store.ts';
+import { mayBeFunded, mustBeOnly, newHashlock, recordsOf, type Store } from './stores/store.ts';
 import {
   defaultAcceptTtlSeconds,
   type OwnLeg,
@@ -28,6 +29,7 @@ import {
   type PinnedAsset,
   type PinnedChains,
   standsUntil,
+  type VerifiedSwap,
 } from './trade.ts';
 import type { Swap, Thread } from './types.ts';
 import { clockToleranceSeconds, mustEqual, mustMatch, verifyAgreement } from './verify.ts';
@@ -89,8 +91,14 @@ export async function examine(
   const { trade, own } = await tradeOf(input, thread);
   mustLast(trade);
   mustFit(thread, own);
-  const role = mustInitiate(thread, own.long) === trade.party ? 'initiator' : 'counterparty';
-  const at = Math.floor(await input.now());
+  mustInitiate(thread, own.long);
+  return comesTo(trade, input.chains, Math.floor(await input.now()));
+}
+
+/** What an own trade comes to where it is agreed at that moment. */
+export function comesTo(trade: OwnTrade, chains: PinnedChains, at: UnixSeconds): Examined {
+  const own = ownLegs(trade, chains);
+  const role = roleOf(trade.party, own.long);
   return { trade, role, deadlines: deadlines(at, timingsOf(own), own.long) };
 }
 
@@ -166,6 +174,30 @@ export async function sighted(
   const seen = { ...trade, swapSeenAt };
   if (!isKept) await store.putTrade(seen);
   return seen;
+}
+
+/** How long another process may take to keep the swap that it funds. */
+const keepMs = 5_000;
+
+/**
+ * For whoever signs elsewhere, without `settle`: the swap is kept as one that may be funded, before
+ * anything that funds it is handed out. Throws SettleError `hashlock_used` where another swap of
+ * its RFQ, thread or hashlock is kept, `in_use` where another process keeps one for so long.
+ */
+export async function keepToFund(store: Store, trade: OwnTrade, swap: VerifiedSwap): Promise<void> {
+  const lock = await store.lock?.('to fund', AbortSignal.timeout(keepMs));
+  if (lock === null) {
+    const sentence = `another process has kept the store for more than ${keepMs / 1_000} s`;
+    throw new SettleError('in_use', sentence);
+  }
+  try {
+    await mustBeOnly(store, { trade, swap });
+    const none = { funding: null, claim: null, refund: null, publicSecret: null };
+    const kept = await store.getSwap(swap.id);
+    await store.putSwap({ ...(kept ?? none), trade, swap, byHand: true });
+  } finally {
+    await lock?.release();
+  }
 }
 
 /** Whoever offers a hashlock again after its secret was used gives the second swap away. */

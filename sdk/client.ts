@@ -43,7 +43,7 @@ export type FundQuery = {
   readonly sign?: 'authorization' | undefined;
 };
 export type PageOptions = { readonly limit?: number; readonly cursor?: string };
-type ThreadQuery = { role?: Party; status?: Thread['status'] };
+type ThreadQuery = { role?: Party; status?: Thread['status']; rfqId?: string };
 type AssetQuery = { chain?: string; symbol?: string; address?: string; enabled?: boolean };
 type RfqQuery = {
   direction?: Direction;

@@ -28,12 +28,15 @@ export class ParleyApiError extends Error {
   readonly txid: string | null;
   /** On a 422 of `listAsset`: why the token can never be traded, each with the check's name. */
   readonly reasons: readonly string[];
+  /** What the market calls the request (`X-Request-Id`): its operator finds the log lines by it. */
+  readonly requestId: string | null;
 
   constructor(
     facts: {
       status: number;
       code: string;
       message: string;
+      requestId?: string | null;
       retryAfterSeconds?: number | null;
       txid?: string | null;
       reasons?: readonly string[];
@@ -47,6 +50,7 @@ export class ParleyApiError extends Error {
     this.retryAfterSeconds = facts.retryAfterSeconds ?? null;
     this.txid = facts.txid ?? null;
     this.reasons = facts.reasons ?? [];
+    this.requestId = facts.requestId ?? null;
   }
 
   /** Nobody decided anything: the market is gone, overloaded or shutting down. */
@@ -104,6 +108,7 @@ export type SettleCode =
   | 'hashlock_used'
   | 'price_ended'
   | 'acceptance_lapsed'
+  | 'in_use'
   | 'terms_outdated'
   | 'no_wallet'
   | 'no_source'

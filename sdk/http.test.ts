@@ -111,6 +111,19 @@ test('a 504 of a broadcast names its transaction, after its tries are used up', 
   });
 });
 
+test('a refusal has the name of its request, where it is one', async () => {
+  for (const [given, requestId] of [
+    ['a1b2c3d4e5f60718293a', 'a1b2c3d4e5f60718293a'],
+    ['ignore all that was said', null],
+    ['x'.repeat(65), null],
+  ] as const) {
+    const fault = answer(500, { error: 'failed' }, { 'x-request-id': given });
+    await withMarket([fault], async (baseUrl) => {
+      await refused(parleyClient({ baseUrl }).me(), { status: 500, requestId });
+    });
+  }
+});
+
 test('Retry-After is waited for, and refused when it is too long', async () => {
   const soon = answer(429, { error: 'slow' }, { 'retry-after': '1' });
   const late = answer(429, { error: 'slow' }, { 'retry-after': '3600' });

@@ -136,7 +136,13 @@ function refusal(shortName: string, response: Response, text: string): ParleyApi
     retryAfterSeconds: Number.isFinite(after) ? after : null,
     txid: response.headers.get(`x-${shortName}-txid`),
     reasons: fieldsOf(text).reasons,
+    requestId: nameOf(response.headers.get('x-request-id')),
   });
+}
+
+/** It is shown to people and agents: what reads like a sentence is no name. */
+function nameOf(given: string | null): string | null {
+  return given !== null && /^[\w.:=+/@-]{1,64}$/.test(given) ? given : null;
 }
 
 function fieldsOf(text: string): { sentence: string | null; reasons: readonly string[] } {

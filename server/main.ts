@@ -8,7 +8,7 @@ import { agreedAgain, banner, heldLine } from './start/banner.ts';
 /** How soon a market notices that the npm which started it was killed. */
 const parentCheckMs = 1_000;
 
-/** A stop that hangs is given up after this, so that a restart is not held back. */
+/** A stop that hangs is given up so long after its drain, so that a restart is not held back. */
 const stopLimitMs = 20_000;
 
 const usage = `usage: npm start [-- --json]
@@ -38,7 +38,8 @@ async function main(args: readonly string[]): Promise<void> {
     stops += 1;
     if (stops > 1) process.exit(130);
     log.info({ signal }, 'stopping');
-    setTimeout(() => process.exit(1), stopLimitMs).unref();
+    const limitMs = settings.drainSeconds * 1_000 + stopLimitMs;
+    setTimeout(() => process.exit(1), limitMs).unref();
     const market = await starting.catch(() => null);
     await market?.stop();
     process.exit(0);

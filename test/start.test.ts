@@ -16,6 +16,7 @@ import { evmWallet } from '../sdk/wallets/evm.ts';
 import { readSettings } from '../server/settings/config.ts';
 import { startMarket } from '../server/start/boot.ts';
 import { newHome, processesIn, type RunningMarket, startMarketProcess } from './support/market.ts';
+import { waitUntil } from './support/waiting.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const evmKey = `0x${'42'.repeat(32)}`;
@@ -54,6 +55,17 @@ async function startByNpm(t: TestContext, home: string): Promise<RunningMarket> 
   assert.ok(nodes.length > 0);
   for (const each of nodes) assert.match(each, / --initial-old-space-size=64 /);
   return market;
+}
+
+/** Told to stop, it says that it is not ready, and serves on meanwhile. */
+async function mustDrain({ ready: { url }, child }: RunningMarket): Promise<void> {
+  const status = async (path: string) => (await fetch(`${url}${path}`)).status;
+  assert.equal(await status('/readyz'), 200);
+  child.kill('SIGTERM');
+  await waitUntil(async () => (await status('/readyz')) === 503);
+  for (const path of ['/livez', '/status', '/v1/keys/nonce']) {
+    assert.equal(await status(path), 200, path);
+  }
 }
 
 /** What still runs there after as long as a stop may take. */
@@ -150,10 +162,11 @@ test('whatever ends a market, npm or kill -9, the next one has what was committe
   await first.kill();
   assert.deepEqual(await leftIn(home), []);
   await assert.rejects(fetch(first.ready.url));
-  const second = await startMarketProcess(t, home);
+  const second = await startMarketProcess(t, home, { PARLEY_DRAIN_SECONDS: '600' });
   await mustRun(second);
   assert.equal((await (await signIn(second)).rfq(rfqId)).status, 'open');
   await startsNeither(t, second);
+  await mustDrain(second);
   // What it started is left behind, and ended by the next.
   await second.kill();
   const third = await startByNpm(t, home);

@@ -1,5 +1,5 @@
 // The makers' console in a real Chromium, by keys alone: a request that arrives live, a quote, the
-// taker's counter, and its acceptance that waits for the maker's.
+// taker's counter, and its acceptance that waits for the maker's. Then indicative prices.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -104,5 +104,31 @@ test('a request is quoted by keys while it is fresh; a counter appears, and an a
   await threads.getByRole('button', { name: /^Take the quote back: you give 0.065 BTC/ }).waitFor();
   await page.keyboard.press('Enter');
   await threads.getByText('You have no open quotes.').waitFor();
+  assert.notEqual((await maker.client.thread(id)).withdrawnAt, null);
+
+  const levels = page.getByRole('region', { name: 'Indicative prices' });
+  await levels.getByLabel('You buy or sell').selectOption(eth.id);
+  await levels.getByLabel('Priced in').selectOption(btc.id);
+  await levels.getByLabel('Up to (ETH)').fill('2');
+  await levels.getByLabel('You would pay for all of it (BTC)').fill('0.06');
+  await levels.getByLabel('You would take for all of it (BTC)').fill('0.06');
+  await levels.getByText('What you pay must be less than what you take.').waitFor();
+  await levels.getByLabel('You would take for all of it (BTC)').fill('');
+  await levels.getByRole('button', { name: 'Publish' }).click();
+  await levels.getByText(/^You buy up to 2.ETH for 0\.06.BTC$/).waitFor();
+  const pair = { baseAssetId: eth.id, quoteAssetId: btc.id, makerId: thread?.makerId ?? '' };
+  const bids = { direction: 'sell_base', ...pair } as const;
+  const shown = async () =>
+    (await taker.client.levels(bids)).levels.map((each) => each.quoteAmount);
+  assert.deepEqual(await shown(), ['6000000']);
+  await levels.getByRole('button', { name: /^Take all of them back/ }).click();
+  await levels.getByText('You have published no price of this pair.').waitFor();
+  assert.deepEqual(await shown(), []);
+
+  // The button is on the thread too.
+  await maker.client.quote(second.id, '6400000');
+  await page.goto(new URL(`/deals/${id}`, page.url()).href);
+  await page.getByRole('button', { name: 'Take the quote back' }).click();
+  await page.getByText('The maker took its price back').waitFor();
   assert.notEqual((await maker.client.thread(id)).withdrawnAt, null);
 });

@@ -83,7 +83,7 @@ async function opened(look: Look = {}): Promise<Page> {
     timezoneId: 'Europe/Zurich',
     reducedMotion: 'reduce',
   });
-  page.setDefaultTimeout(5_000);
+  page.setDefaultTimeout(15_000);
   page.on('pageerror', (error) => assert.fail(error));
   return page;
 }
@@ -304,7 +304,7 @@ test('a page tells by a click alone, once for all tabs, and only while no tab is
     page.evaluate((it) => tell({ key: it, title: it, body: '', path: '/swaps' }), key);
   const toldIn = (page: Page) => page.evaluate(() => told.splice(0));
   for (const page of [one, other]) {
-    page.setDefaultTimeout(5_000);
+    page.setDefaultTimeout(15_000);
     await show(page, 'pay');
     await page.evaluate(() => showSeen());
   }

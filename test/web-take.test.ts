@@ -47,12 +47,21 @@ async function choose(page: Page, side: string, typed: string): Promise<void> {
 }
 
 test('signed out all is filled in with its costs, and the sign-in leads back to it', async (t) => {
+  const { assets } = await one.client.assets({ limit: 100 });
+  const idOf = (symbol: string) => assets.find((each) => each.symbol === symbol)?.id ?? '';
+  const level = { direction: 'sell_base', validForSeconds: 600 } as const;
+  await one.client.publishLevels({
+    ...{ baseAssetId: idOf('ETH'), quoteAssetId: idOf('BTC') },
+    levels: [{ ...level, baseAmount: `${10n ** 18n}`, quoteAmount: '5000000' }],
+  });
+  t.after(() => one.client.withdrawLevels());
   const page = await web.open(t, '/');
   await choose(page, 'You give', 'ETH');
   await choose(page, 'You get', 'BTC');
   await page.getByLabel('Amount (ETH)').fill('0.25');
   await page.getByLabel('Amount (BTC)').fill('0.012');
   await says(page, 'At worst your ETH is locked for');
+  await says(page, /^A maker indicates about 0\.0125.BTC for 0\.25.ETH/);
   await shows(page, /To collect what you get, on [\w-]+about [\d.]+.BTC taken out of the amount/);
   await page.getByRole('button', { name: 'Sign in and ask for quotes' }).click();
   await page.waitForURL(/\/sign-in\?/);

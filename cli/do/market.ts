@@ -160,7 +160,7 @@ export const feed: Run = (cli, { text }) =>
         tell(cli, event, `${createdAt}  ${type}  ${threadId}  ${JSON.stringify(rest)}`);
       },
       onState: (state) => {
-        note(cli, `feed: ${state}`);
+        note(cli, `feed: ${state}${state === 'live' ? waitsFor(own.book.size) : ''}`);
         if (state === 'closed') ended.abort();
       },
       onError: (sentence) => note(cli, `feed: ${sentence}`),
@@ -178,6 +178,12 @@ export const feed: Run = (cli, { text }) =>
       throw new Failure('refused', 'feed_refused', 'the market has ended the feed for this key');
     }
   });
+
+/** Of an empty book nothing else would be written until something happens. */
+function waitsFor(rfqs: number): string {
+  const there = rfqs === 0 ? 'no request is open' : `${rfqs} open`;
+  return `, ${there}: waits for requests, and for news of your threads, until you end it`;
+}
 
 /** Without a person's interruption it never resolves. */
 export function untilAborted(signal: AbortSignal): Promise<void> {

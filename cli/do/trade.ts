@@ -2,7 +2,6 @@
 
 import { accept as acceptThread } from '../../sdk/agree.ts';
 import type { ParleyClient } from '../../sdk/client.ts';
-import { VerificationError } from '../../sdk/errors.ts';
 import type { OwnTrade } from '../../sdk/trade.ts';
 import type { Rfq, Thread } from '../../sdk/types.ts';
 import { wholeNumber } from '../arguments.ts';
@@ -16,7 +15,7 @@ import {
   typedAmount,
 } from '../assets.ts';
 import type { Given, Run } from '../command.ts';
-import { examined, lackings, ownAssets, planOf, sidesOf } from '../deal.ts';
+import { examined, lackings, ownAssets, planOf, sidesOf, unitsIn } from '../deal.ts';
 import { Failure, misused, needsYou } from '../failures.ts';
 import { answer, type Cli, mustConfirm, note } from '../io.ts';
 import { inSession, type Session, type SignedIn, signedIn, unlocked } from '../session.ts';
@@ -139,7 +138,7 @@ export const quote: Run = (cli, given) =>
     const rfq = await signed.client.rfq(id);
     const { names, base, quote: asset, units } = await priced(session, signed, rfq, amount);
     const { direction } = rfq;
-    const baseAmount = unitsOf(rfq);
+    const baseAmount = unitsIn('rfq.baseAmount', rfq.baseAmount);
     const terms = { party: 'maker', direction, baseAmount, base, quote: asset } as const;
     const kept = await compareTerms(session, id, terms);
     const [, what = ''] = wordsOf(names, rfq);
@@ -199,9 +198,6 @@ export const threads: Run = (cli, { args: [rfqId], text }) =>
   inSession(cli, async (session) => {
     const role = text('role') as Party | undefined;
     const status = text('status') as Thread['status'] | undefined;
-    if (rfqId !== undefined && (role ?? status) !== undefined) {
-      throw misused('--role and --status are of all threads, not of those of one RFQ');
-    }
     const which = { ...(role && { role }), ...(status && { status }) };
     const { client, account } = await signedIn(session);
     const most = wholeNumber('--limit', text('limit') ?? '100', { least: 1, most: mostRows });
@@ -241,19 +237,13 @@ async function readThreads(
     const from: { cursor?: string } = cursor === null ? {} : { cursor };
     const query = { ...from, limit: Math.min(pageSize, most - all.length) };
     const answered: Awaited<ReturnType<ParleyClient['quotes']>> =
-      rfqId === undefined
-        ? await client.quotes({ ...query, ...which })
+      rfqId === undefined || (which.role ?? which.status) !== undefined
+        ? await client.quotes({ ...query, ...which, ...(rfqId && { rfqId }) })
         : await client.threadsOfRfq(rfqId, query);
     all.push(...answered.threads.slice(0, query.limit));
     cursor = answered.nextCursor;
   } while (cursor !== null && all.length < most);
   return all;
-}
-
-/** Throws VerificationError where it is no amount: a market says it. */
-function unitsOf({ baseAmount }: Rfq): bigint {
-  if (/^[1-9]\d{0,77}$/.test(baseAmount)) return BigInt(baseAmount);
-  throw new VerificationError('rfq.baseAmount', 'base units', String(baseAmount).slice(0, 80));
 }
 
 export const accept: Run = (cli, { args: [id = ''], text, has }) =>
@@ -262,7 +252,7 @@ export const accept: Run = (cli, { args: [id = ''], text, has }) =>
     const thread = await signed.client.thread(id);
     const names = await catalogueOf(session, signed.client);
     const assets = ownAssets(session, names, thread);
-    const price = BigInt(thread.quoteAmount);
+    const price = unitsIn('thread.quoteAmount', thread.quoteAmount);
     const wanted = text('price');
     if (cli.yes && wanted === undefined) {
       throw misused('with --yes the price must be named: --price AMOUNT');
@@ -274,7 +264,11 @@ export const accept: Run = (cli, { args: [id = ''], text, has }) =>
     const own = await unlocked(cli, session);
     const party = thread.makerId === signed.account.userId ? 'maker' : 'taker';
     const { direction } = thread.rfq;
-    const terms = { party, direction, baseAmount: unitsOf(thread.rfq) } as const;
+    const terms = {
+      party,
+      direction,
+      baseAmount: unitsIn('rfq.baseAmount', thread.rfq.baseAmount),
+    } as const;
     await mustBeTerms(cli, session, thread.rfqId, { ...terms, ...assets });
     const found = await examined(session, signed, own, { thread, price, assets, terms });
     const sides = sidesOf(found.trade, assets);

@@ -5,29 +5,33 @@ import { z } from 'zod';
 import { type OwnAsset, typedAmount } from '../../cli/assets.ts';
 import { coinsAt } from '../../cli/chains.ts';
 import {
-  type Examined,
   examined,
+  type Examined as Found,
   type Looked,
   lackings,
   ownAssets,
   planOf,
   type Sides,
   sidesOf,
+  unitsIn,
 } from '../../cli/deal.ts';
 import { misused, needsYou } from '../../cli/failures.ts';
-import { compareTerms } from '../../cli/terms.ts';
-import { accept as acceptThread } from '../../sdk/agree.ts';
+import { accept as acceptThread, comesTo, type Examined, sighted } from '../../sdk/agree.ts';
 import { ParleyApiError } from '../../sdk/errors.ts';
 import { isoTime, parseIsoTime } from '../../sdk/people.ts';
-import type { OwnTrade } from '../../sdk/trade.ts';
+import { type OwnTrade, standsUntil } from '../../sdk/trade.ts';
 import type { Thread } from '../../sdk/types.ts';
+import { verifyAgreement } from '../../sdk/verify.ts';
 import { amountOf, type Desk, type Held, inWords } from '../desk.ts';
 import type { Spend } from '../ledger.ts';
+import type { Plan } from '../plans.ts';
 import { Refusal } from '../refusal.ts';
 import * as shape from '../schemas.ts';
 import { type Prepared, tradeTool } from '../tool.ts';
 import { type Addresses, destinationsOf } from './destinations.ts';
 import { feesOf, feesWords } from './fees.ts';
+import { chainsOf } from './swaps.ts';
+import { mustBeTerms, named } from './terms.ts';
 
 const acceptDone = z.object({
   threadId: z.string(),
@@ -38,13 +42,17 @@ const acceptDone = z.object({
     counterpartyFundBy: z.string(),
     refundFrom: z.string(),
   }),
-  lacking: z.array(z.string()).describe('what the wallets do not have'),
+  lacking: z
+    .array(z.string())
+    .nullable()
+    .describe('what the wallets do not have; null: not looked at, an earlier call accepted'),
   next: z.string(),
 });
 
 const input = z.object({
   threadId: shape.id,
   price: shape.amountIn.describe('the price of the thread, for all of it: no other is accepted'),
+  ...named,
   payTo: z
     .string()
     .max(120)
@@ -81,19 +89,21 @@ export const accept = tradeTool({
       ? withoutKeys(desk, args, looked)
       : withKeys(desk, desk.held, args, looked);
   },
+  became,
 });
 
 const checked =
   'checked by profile and nodes: terms, contracts, decimals, locks, times, and who funds first';
 
-async function lookAt(desk: Desk, { threadId, price: typed }: Args): Promise<Looked> {
+async function lookAt(desk: Desk, args: Args): Promise<Looked> {
+  const { threadId, price: typed } = args;
   const thread = await desk.client.thread(threadId);
   const names = await desk.names();
   const assets = ownAssets(desk.session, names.whole, thread);
   if (thread.status === 'closed') {
     throw new Refusal('needs_you', 'thread_closed', `thread ${threadId} is closed`, { threadId });
   }
-  const price = BigInt(thread.quoteAmount);
+  const price = unitsIn('thread.quoteAmount', thread.quoteAmount);
   const named = amountOf(price, assets.quote);
   if (typedAmount(typed, assets.quote) !== price) {
     const sentence = `the price is ${inWords(named)}, and not ${typed}`;
@@ -101,8 +111,9 @@ async function lookAt(desk: Desk, { threadId, price: typed }: Args): Promise<Loo
   }
   const { rfq } = thread;
   const party = thread.makerId === desk.userId ? 'maker' : 'taker';
-  const terms = { party, direction: rfq.direction, baseAmount: BigInt(rfq.baseAmount) } as const;
-  await compareTerms(desk.session, rfq.id, { ...terms, ...assets });
+  const baseAmount = unitsIn('rfq.baseAmount', rfq.baseAmount);
+  const terms = { party, direction: rfq.direction, baseAmount } as const;
+  await mustBeTerms(desk.session, rfq.id, { ...terms, ...assets }, args);
   const ends = thread.quoteExpiresAt;
   const isOver = ends != null && parseIsoTime(ends) < desk.session.now();
   // What was accepted in time is accepted.
@@ -157,7 +168,7 @@ async function withKeys(
       const counted = await ledger.count(spend);
       try {
         const done = await acceptThread({ ...found.dealing, store: own.store }, { idempotencyKey });
-        return doneOf(found, done.swapId, lacking);
+        return doneOf(found, args.threadId, done.swapId, lacking);
       } catch (error) {
         if (isRefusal(error)) await counted.giveBack();
         throw error;
@@ -207,12 +218,12 @@ async function withoutKeys(desk: Desk, args: Args, looked: Looked): Promise<Prep
         { ...found.dealing, store: desk.watched },
         { idempotencyKey },
       );
-      return { ...doneOf(found, done.swapId, []), threadId };
+      return doneOf(found, threadId, done.swapId, []);
     },
   };
 }
 
-function wordsOf({ role, deadlines, trade }: Examined, { gives, gets }: Sides): string[] {
+function wordsOf({ role, deadlines, trade }: Found, { gives, gets }: Sides): string[] {
   const of = ({ own, amount }: { own: OwnAsset; amount: bigint }) => inWords(amountOf(amount, own));
   const isFirst = role === 'initiator';
   const by = isFirst ? deadlines.initiatorFundBy : deadlines.counterpartyFundBy;
@@ -225,7 +236,7 @@ function wordsOf({ role, deadlines, trade }: Examined, { gives, gets }: Sides): 
 }
 
 function orderOf(
-  { role, trade }: Examined,
+  { role, trade }: Found,
   { thread, price, assets }: Looked,
   { from, to }: { readonly from: string; readonly to: string },
 ) {
@@ -240,20 +251,46 @@ function orderOf(
   };
 }
 
+/**
+ * After a crash or a silent market: what shows that the acceptance was taken. The own trade was
+ * kept before the market heard of it, so all is computed from that. null: nothing shows it.
+ */
+async function became(desk: Desk, { threadId }: Args, { order }: Plan) {
+  const store = desk.held?.own.store ?? desk.watched;
+  const trade = await store.getTrade(threadId);
+  const price = String(order.quoteAmount);
+  if (trade === null || trade.quoteAmount.toString() !== price) return null;
+  const thread = await desk.client.thread(threadId);
+  if (thread.quoteAmount !== price) return null;
+  const chains = await chainsOf(desk, trade);
+  const now = desk.session.now();
+  const { swapId } = thread;
+  if (swapId === null) {
+    const isTaken = thread[`${trade.party}Accepted`] && now < standsUntil(trade);
+    return isTaken ? doneOf(comesTo(trade, chains, now), threadId, null, null) : null;
+  }
+  const swap = await desk.client.swap(swapId);
+  const at = { swapId, now };
+  await sighted(store, trade, swap, chains, at);
+  const { agreedAt } = verifyAgreement(swap, trade, chains, at);
+  return doneOf(comesTo(trade, chains, agreedAt), threadId, swapId, null);
+}
+
 function doneOf(
-  { role, deadlines, trade, dealing }: Examined,
+  { role, deadlines, trade }: Examined,
+  threadId: string,
   swapId: string | null,
-  lacking: readonly string[],
+  lacking: readonly string[] | null,
 ) {
   const leg = trade.party === 'maker' ? ('a' as const) : ('b' as const);
   return {
-    ...{ threadId: dealing.threadId, swapId, role },
+    ...{ threadId, swapId, role },
     deadlines: {
       initiatorFundBy: isoTime(deadlines.initiatorFundBy),
       counterpartyFundBy: isoTime(deadlines.counterpartyFundBy),
       refundFrom: isoTime(deadlines.refundAt[leg]),
     },
-    lacking: [...lacking],
+    lacking: lacking === null ? null : [...lacking],
     next:
       swapId === null
         ? 'wait until the other side accepts ("thread" shows the swap), then "settle"'

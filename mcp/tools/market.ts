@@ -5,7 +5,7 @@ import { coinDecimals } from '../../cli/assets.ts';
 import { isoTime } from '../../sdk/people.ts';
 import type { Pair } from '../../sdk/types.ts';
 import { type Amount, amountOf, type Desk } from '../desk.ts';
-import { cursorOrNull, foreign, word, wordOrNull } from '../foreign.ts';
+import { cursorIn, foreign, idIn, instantIn, orNull, placeIn, word } from '../foreign.ts';
 import * as shape from '../schemas.ts';
 import { readTool } from '../tool.ts';
 import { rfqView, standingView, threadView } from './views.ts';
@@ -41,16 +41,21 @@ const status = readTool({
     network: z.string(),
     at: z.string(),
     agrees: z.boolean(),
-    waitsFor: z.array(z.string()),
+    waitsFor: z.array(shape.foreignOut),
     chains: z.array(chainOut),
   }),
   run: async ({ client, session }) => {
     const { at, network, agrees, waitsFor, chains } = await client.status();
     return {
-      ...{ market: session.profile.market, network: word(network), at: word(at), agrees },
-      waitsFor: waitsFor.map((each) => foreign(each).untrusted),
+      ...{ market: session.profile.market, network: word(network), at: instantIn(at), agrees },
+      waitsFor: waitsFor.map((each) => foreign(each)),
       chains: chains.map(({ chain, height, isQuiet, haltedSince }) => ({
-        ...{ chain: word(chain), height, quiet: isQuiet, haltedSince: wordOrNull(haltedSince) },
+        ...{
+          chain: word(chain),
+          height,
+          quiet: isQuiet,
+          haltedSince: orNull(instantIn, haltedSince),
+        },
       })),
     };
   },
@@ -71,12 +76,12 @@ const assets = readTool({
     const all = found.assets.map((each) => {
       const { name, pinned } = names.of(each.id);
       return {
-        ...{ asset: name, chain: word(each.chain), contract: wordOrNull(each.address) },
+        ...{ asset: name, chain: word(each.chain), contract: orNull(placeIn, each.address) },
         ...{ symbol: foreign(each.symbol, 40), decimals: each.decimals },
         ...{ open: each.enabled, curated: each.verified, pinned },
       };
     });
-    return { assets: all, nextCursor: cursorOrNull(found.nextCursor) };
+    return { assets: all, nextCursor: orNull(cursorIn, found.nextCursor) };
   },
 });
 
@@ -169,7 +174,7 @@ const trades = readTool({
       side: each.direction === 'sell_base' ? ('sell' as const) : ('buy' as const),
       base: amountOf(each.baseAmount, names.of(ids.baseAssetId)),
       quote: amountOf(each.quoteAmount, names.of(ids.quoteAssetId)),
-      at: word(each.agreedAt),
+      at: instantIn(each.agreedAt),
     });
     return {
       median: median === null ? null : view(median),
@@ -200,11 +205,12 @@ const book = readTool({
       ...(which === 'public' ? {} : { [which]: true }),
     });
     const rfqs = found.rfqs.map((each) => rfqView(each, names, desk.userId));
-    return { rfqs, nextCursor: cursorOrNull(found.nextCursor) };
+    return { rfqs, nextCursor: orNull(cursorIn, found.nextCursor) };
   },
 });
 
 const levelOut = z.object({
+  makerId: z.string().describe('of its quotes too'),
   maker: shape.standingOut,
   base: shape.amountOut,
   quote: shape.amountOut,
@@ -226,13 +232,14 @@ const levels = readTool({
     const found = await desk.client.levels({ ...ids, direction, ...pageOf(paged) });
     const [ofBase, ofQuote] = [names.of(ids.baseAssetId), names.of(ids.quoteAssetId)];
     const all = found.levels.map((each) => ({
+      makerId: idIn(each.makerId),
       maker: standingView(each.makerStanding),
       base: amountOf(each.baseAmount, ofBase),
       quote: amountOf(each.quoteAmount, ofQuote),
       leastBase: each.leastBaseAmount === null ? null : amountOf(each.leastBaseAmount, ofBase),
-      endsAt: word(each.expiresAt),
+      endsAt: instantIn(each.expiresAt),
     }));
-    return { levels: all, nextCursor: cursorOrNull(found.nextCursor) };
+    return { levels: all, nextCursor: orNull(cursorIn, found.nextCursor) };
   },
 });
 
@@ -250,11 +257,11 @@ const threads = readTool({
   run: async (desk, { rfqId, role, status: state, ...paged }) => {
     const names = await desk.names();
     const which = { ...(role && { role }), ...(state && { status: state }) };
-    const found = await (rfqId === undefined
-      ? desk.client.quotes({ ...which, ...pageOf(paged) })
+    const found = await (rfqId === undefined || (role ?? state) !== undefined
+      ? desk.client.quotes({ ...which, ...(rfqId && { rfqId }), ...pageOf(paged) })
       : desk.client.threadsOfRfq(rfqId, pageOf(paged)));
     const all = found.threads.map((each) => threadView(each, names, desk.userId));
-    return { threads: all, nextCursor: cursorOrNull(found.nextCursor) };
+    return { threads: all, nextCursor: orNull(cursorIn, found.nextCursor) };
   },
 });
 
@@ -278,7 +285,7 @@ const thread = readTool({
     const prices = found.messages.map(({ by, quoteAmount, at }) => ({
       by: by === view.role ? ('you' as const) : ('them' as const),
       price: amountOf(quoteAmount, names.of(found.rfq.quoteAssetId)),
-      at: word(at),
+      at: instantIn(at),
     }));
     const otherSide = standingView(record) ?? view.otherSide;
     return { thread: { ...view, otherSide }, prices };
@@ -322,13 +329,13 @@ const account = readTool({
     const me = await desk.client.me();
     const wallets = Object.entries(me.wallets).map(([family, { login, proven }]) => {
       const all = [...(login === null ? [] : [login]), ...proven];
-      return [word(family), all.map(word)] as const;
+      return [word(family), all.map(placeIn)] as const;
     });
     const left = await limitsLeft(desk);
     const { limits } = desk.held ?? { limits: null };
     const assetsLeft: { asset: string; perSwap: Amount; leftToday: Amount }[] = left ?? [];
     return {
-      ...{ accountId: word(me.userId), market: desk.session.profile.market },
+      ...{ accountId: idIn(me.userId), market: desk.session.profile.market },
       ...{ scopes: me.scopes.map(word), holdsKeys: desk.held !== null },
       wallets: Object.fromEntries(wallets),
       limits:

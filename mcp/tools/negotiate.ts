@@ -3,12 +3,12 @@
 
 import { z } from 'zod';
 import { ownAsset, pinnedAsset, typedAmount } from '../../cli/assets.ts';
-import { ownAssets } from '../../cli/deal.ts';
+import { ownAssets, unitsIn } from '../../cli/deal.ts';
 import { compareTerms, keepTerms } from '../../cli/terms.ts';
 import { parseIsoTime } from '../../sdk/people.ts';
 import type { Rfq, Thread } from '../../sdk/types.ts';
 import { amountOf, type Desk, inWords, type Names } from '../desk.ts';
-import { word, wordOrNull } from '../foreign.ts';
+import { idIn, instantIn, orNull, word } from '../foreign.ts';
 import { Refusal } from '../refusal.ts';
 import * as shape from '../schemas.ts';
 import { type Prepared, tradeTool } from '../tool.ts';
@@ -24,16 +24,16 @@ const threadDone = z.object({
 
 /** Small: the tools that read have the rest. */
 const rfqMade = ({ id, status, expiresAt }: Rfq) => ({
-  ...{ rfqId: word(id), status: word(status), endsAt: word(expiresAt) },
+  ...{ rfqId: idIn(id), status: word(status), endsAt: instantIn(expiresAt) },
 });
 
 function threadMade({ id, status, quoteAmount, quoteExpiresAt, rfq }: Thread, names: Names) {
   const price = amountOf(quoteAmount, names.of(rfq.quoteAssetId));
   return {
-    threadId: word(id),
+    threadId: idIn(id),
     status: word(status),
     price,
-    priceEndsAt: wordOrNull(quoteExpiresAt),
+    priceEndsAt: orNull(instantIn, quoteExpiresAt),
   };
 }
 const { digest } = shape;
@@ -142,90 +142,108 @@ async function termsOf(desk: Desk, rfq: Rfq, party: 'maker' | 'taker') {
   const names = await desk.names();
   const { base, quote } = ownAssets(desk.session, names.whole, { rfq });
   const { direction } = rfq;
-  const terms = { party, direction, baseAmount: BigInt(rfq.baseAmount), base, quote };
+  const baseAmount = unitsIn('rfq.baseAmount', rfq.baseAmount);
+  const terms = { party, direction, baseAmount, base, quote };
   await compareTerms(desk.session, rfq.id, terms);
   return { names, terms };
 }
 
 const endOf = (rfq: Pick<Rfq, 'expiresAt'>) => parseIsoTime(rfq.expiresAt);
 
-const quoteTool = tradeTool({
+/** What a price is offered on. */
+type Ground = {
+  readonly rfq: Rfq;
+  readonly party: 'maker' | 'taker';
+  readonly words: (terms: Terms) => string;
+  readonly order: Readonly<Record<string, string>>;
+  /** Fields of the order that the offer itself changes. */
+  readonly moves: readonly string[];
+  readonly send: (units: string, how: How) => Promise<Thread>;
+};
+type How = { readonly validForSeconds?: number; readonly idempotencyKey: string };
+type Terms = Awaited<ReturnType<typeof termsOf>>['terms'];
+
+type Offering<K extends string> = {
+  readonly name: string;
+  readonly title: string;
+  readonly about: string;
+  readonly of: K;
+  readonly on: (desk: Desk, id: string) => Promise<Ground>;
+};
+
+/** A price for all of a request: of a new quote, or in answer to one. */
+function offerTool<K extends 'rfqId' | 'threadId'>({ of, on, ...told }: Offering<K>) {
+  const input = z.object({ [of]: shape.id, ...priced } as Record<K, typeof shape.id> &
+    typeof priced);
+  return tradeTool({
+    ...{ ...told, input, ...ofThread, destructive: false },
+    prepare: async (desk, args) => {
+      const { amount, validForSeconds } = args as { amount: string; validForSeconds?: number };
+      const id = String((args as Record<string, unknown>)[of]);
+      const { rfq, party, words, order, moves, send } = await on(desk, id);
+      const { names, terms } = await termsOf(desk, rfq, party);
+      const units = `${typedAmount(amount, terms.quote)}`;
+      const lifetime = validForSeconds === undefined ? {} : { validForSeconds };
+      const holds =
+        validForSeconds === undefined ? 'as long as the request' : `${validForSeconds} seconds`;
+      const what = inWords(amountOf(rfq.baseAmount, terms.base));
+      return {
+        words: [
+          words(terms),
+          `you offer ${inWords(amountOf(units, terms.quote))} for all of it, ${what}`,
+          `the price holds ${holds}`,
+          'nothing is locked until both sides accept',
+        ],
+        order: { ...order, quoteAmount: units, ...lifetime },
+        moves,
+        until: endOf(rfq),
+        act: async (idempotencyKey) => {
+          if (party === 'maker') await keepTerms(desk.session, rfq.id, terms);
+          return threadMade(await send(units, { ...lifetime, idempotencyKey }), names);
+        },
+      };
+    },
+  });
+}
+
+const quoteTool = offerTool({
   name: 'quote',
   title: 'Quote a request',
   about:
     'Offers an amount of the quote asset for all of a request. The taker may accept it; nothing ' +
     'is agreed until you accept too. First call: a plan; second call with its digest.',
-  input: z.object({
-    rfqId: shape.id,
-    ...priced,
-  }),
-  ...ofThread,
-  destructive: false,
-  prepare: async (desk, { rfqId, amount, validForSeconds }) => {
+  of: 'rfqId',
+  on: async (desk, rfqId) => {
     await mustHaveScope(desk, 'maker');
     const rfq = await desk.client.rfq(rfqId);
-    const { names, terms } = await termsOf(desk, rfq, 'maker');
-    const units = typedAmount(amount, terms.quote);
-    const side = terms.direction === 'sell_base' ? 'sells' : 'buys';
-    const lifetime = validForSeconds === undefined ? {} : { validForSeconds };
-    const holds =
-      validForSeconds === undefined ? 'as long as the request' : `${validForSeconds} seconds`;
     return {
-      words: [
-        `the taker ${side} ${inWords(amountOf(rfq.baseAmount, terms.base))}`,
-        `you offer ${inWords(amountOf(units, terms.quote))} for all of it; the price holds ${holds}`,
-        'nothing is locked until both sides accept',
-      ],
-      order: {
-        rfqId,
-        direction: rfq.direction,
-        baseAmount: rfq.baseAmount,
-        quoteAmount: `${units}`,
-        ...lifetime,
+      ...{ rfq, party: 'maker', moves: [] },
+      words: ({ direction, base }) => {
+        const does = direction === 'sell_base' ? 'sells' : 'buys';
+        return `the taker ${does} ${inWords(amountOf(rfq.baseAmount, base))}`;
       },
-      until: endOf(rfq),
-      act: async (idempotencyKey) => {
-        await keepTerms(desk.session, rfqId, terms);
-        const thread = await desk.client.quote(rfqId, `${units}`, { ...lifetime, idempotencyKey });
-        return threadMade(thread, names);
-      },
+      order: { rfqId, direction: rfq.direction, baseAmount: rfq.baseAmount },
+      send: (units, how) => desk.client.quote(rfqId, units, how),
     };
   },
 });
 
-const counter = tradeTool({
+const counter = offerTool({
   name: 'counter',
   title: 'Propose another price',
   about:
     'Answers the price of a thread with another. First call: a plan; second call with its digest.',
-  input: z.object({
-    threadId: shape.id,
-    ...priced,
-  }),
-  ...ofThread,
-  destructive: false,
-  prepare: async (desk, { threadId, amount, validForSeconds }) => {
-    const before = await desk.client.thread(threadId);
-    const role = before.makerId === desk.userId ? 'maker' : 'taker';
-    const { names, terms } = await termsOf(desk, before.rfq, role);
-    const units = typedAmount(amount, terms.quote);
-    const lifetime = validForSeconds === undefined ? {} : { validForSeconds };
-    const by = before.proposedBy === role ? 'you' : 'them';
+  of: 'threadId',
+  on: async (desk, threadId) => {
+    const thread = await desk.client.thread(threadId);
+    const { rfq, quoteAmount: from, proposedBy } = thread;
+    const party = thread.makerId === desk.userId ? 'maker' : 'taker';
+    const by = proposedBy === party ? 'you' : 'them';
     return {
-      words: [
-        `the price is ${inWords(amountOf(before.quoteAmount, terms.quote))}, by ${by}`,
-        `you propose ${inWords(amountOf(units, terms.quote))} for ${inWords(amountOf(before.rfq.baseAmount, terms.base))}`,
-      ],
-      order: { threadId, from: before.quoteAmount, quoteAmount: `${units}`, ...lifetime },
-      moves: ['from'],
-      until: endOf(before.rfq),
-      act: async (idempotencyKey) => {
-        const thread = await desk.client.propose(threadId, `${units}`, {
-          ...lifetime,
-          idempotencyKey,
-        });
-        return threadMade(thread, names);
-      },
+      ...{ rfq, party, moves: ['from'] },
+      words: ({ quote }) => `the price is ${inWords(amountOf(from, quote))}, by ${by}`,
+      order: { threadId, from, direction: rfq.direction, baseAmount: rfq.baseAmount },
+      send: (units, how) => desk.client.propose(threadId, units, how),
     };
   },
 });

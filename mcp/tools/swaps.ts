@@ -9,7 +9,7 @@ import type { OwnTrade, VerifiedLeg, VerifiedSwap } from '../../sdk/trade.ts';
 import type { Swap } from '../../sdk/types.ts';
 import { verifyAgain, verifySwap } from '../../sdk/verify.ts';
 import { amountOf, type Desk } from '../desk.ts';
-import { cursorOrNull, foreign, word } from '../foreign.ts';
+import { cursorIn, foreign, orNull, word } from '../foreign.ts';
 import * as shape from '../schemas.ts';
 import { readTool } from '../tool.ts';
 import { stepsView, swapMade, swapView } from './views.ts';
@@ -35,7 +35,7 @@ const swaps = readTool({
       ...(cursor === undefined ? {} : { cursor }),
     });
     const all = await Promise.all(found.swaps.map((each) => swapMade(desk, each)));
-    return { swaps: all, nextCursor: cursorOrNull(found.nextCursor) };
+    return { swaps: all, nextCursor: orNull(cursorIn, found.nextCursor) };
   },
 });
 
@@ -76,7 +76,7 @@ export async function knownTrade(desk: Desk, swapId: string): Promise<Known> {
   throw new Failure('needs_you', 'unknown_trade', sentence);
 }
 
-async function chainsOf({ session }: Desk, { base, quote }: OwnTrade) {
+export async function chainsOf({ session }: Desk, { base, quote }: OwnTrade) {
   const chains: Record<string, { source: Awaited<ReturnType<Desk['session']['source']>> }> = {};
   for (const { chain } of [base, quote]) chains[chain] = { source: await session.source(chain) };
   return chains;

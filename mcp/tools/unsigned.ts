@@ -4,6 +4,7 @@
 
 import { z } from 'zod';
 import { Failure, misused } from '../../cli/failures.ts';
+import { keepToFund } from '../../sdk/agree.ts';
 import { isoTime } from '../../sdk/people.ts';
 import { givenLeg, type VerifiedLeg, type VerifiedSwap } from '../../sdk/trade.ts';
 import type { Built } from '../../sdk/types.ts';
@@ -104,6 +105,7 @@ const builder = readTool({
       outputs,
       now: desk.session.now(),
     });
+    if (verb === 'fund') await keepToFund(desk.watched, known.trade, verified);
     const asset = leg.assetId === known.trade.base.id ? known.trade.base : known.trade.quote;
     const own = { name: (await desk.names()).of(asset.id).name, decimals: asset.decimals };
     const amount = amountOf(leg.amount, own);

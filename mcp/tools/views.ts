@@ -5,7 +5,7 @@ import { isoTime } from '../../sdk/people.ts';
 import type { Rfq, Standing, Swap, Thread } from '../../sdk/types.ts';
 import { amountOf, type Desk, type Names } from '../desk.ts';
 import type { Driven } from '../driver.ts';
-import { foreign, word, wordOrNull } from '../foreign.ts';
+import { foreign, idIn, instantIn, orNull, placeIn, word } from '../foreign.ts';
 import type {
   drivenOut,
   rfqOut,
@@ -28,7 +28,7 @@ export function standingView(said: Standing | null | undefined): z.infer<typeof 
 export function rfqView(rfq: Rfq, names: Names, userId: string): z.infer<typeof rfqOut> {
   const [base, quote] = [names.of(rfq.baseAssetId), names.of(rfq.quoteAssetId)];
   return {
-    rfqId: word(rfq.id),
+    rfqId: idIn(rfq.id),
     status: word(rfq.status),
     side: rfq.direction === 'sell_base' ? 'sell' : 'buy',
     base: amountOf(rfq.baseAmount, base),
@@ -38,7 +38,7 @@ export function rfqView(rfq: Rfq, names: Names, userId: string): z.infer<typeof 
     mine: rfq.creatorId === userId,
     visibility: word(rfq.visibility),
     minSettled: rfq.minSettled ?? null,
-    endsAt: word(rfq.expiresAt),
+    endsAt: instantIn(rfq.expiresAt),
     creator: standingView(rfq.creatorStanding),
   };
 }
@@ -53,7 +53,7 @@ export function threadView(
   const { rfq, makerStanding } = thread;
   const { rfqId, side, base, pinned } = rfqView(rfq, names, userId);
   return {
-    threadId: word(thread.id),
+    threadId: idIn(thread.id),
     ...{ rfqId, side, base, pinned },
     role,
     status: word(thread.status),
@@ -61,10 +61,10 @@ export function threadView(
     proposedBy: thread.proposedBy === role ? 'you' : 'them',
     youAccepted: thread[`${role}Accepted`],
     theyAccepted: thread[`${other}Accepted`],
-    acceptanceEndsAt: wordOrNull(thread.acceptanceExpiresAt),
-    priceEndsAt: wordOrNull(thread.quoteExpiresAt),
+    acceptanceEndsAt: orNull(instantIn, thread.acceptanceExpiresAt),
+    priceEndsAt: orNull(instantIn, thread.quoteExpiresAt),
     fundsFirst: thread.initiator === role ? 'you' : 'them',
-    swapId: wordOrNull(thread.swapId),
+    swapId: orNull(idIn, thread.swapId),
     otherSide: standingView(role === 'taker' ? makerStanding : rfq.creatorStanding),
   };
 }
@@ -90,7 +90,7 @@ export async function swapMade(desk: Desk, swap: Swap): Promise<z.infer<typeof s
   const [gives, gets] =
     swap.makerId === desk.userId ? ([legs.a, legs.b] as const) : ([legs.b, legs.a] as const);
   return {
-    ...{ swapId: word(id), status: word(status), gives: inLeg(gives), gets: inLeg(gets) },
+    ...{ swapId: idIn(id), status: word(status), gives: inLeg(gives), gets: inLeg(gets) },
     ...{ next: stepsView(swap), driven: drivenView(desk.held?.driver.of(id) ?? null) },
   };
 }
@@ -107,19 +107,19 @@ export async function swapView(desk: Desk, swap: Swap): Promise<z.infer<typeof s
       fundedBy: leg.funder === own ? ('you' as const) : ('them' as const),
       ...{
         status: word(leg.status),
-        escrow: wordOrNull(leg.escrow),
+        escrow: orNull(placeIn, leg.escrow),
         refundFrom: isoTime(leg.timelock),
       },
       ...{ confirmations: leg.confirmations, requiredConfirmations: leg.requiredConfirmations },
-      ...{ fundTx: wordOrNull(leg.fundTx), claimTx: wordOrNull(leg.claimTx) },
-      refundTx: wordOrNull(leg.refundTx),
+      ...{ fundTx: orNull(placeIn, leg.fundTx), claimTx: orNull(placeIn, leg.claimTx) },
+      refundTx: orNull(placeIn, leg.refundTx),
     };
   });
   const record = await desk.held?.own.store.getSwap(swap.id);
   return {
     ...{
-      swapId: word(swap.id),
-      threadId: word(swap.threadId),
+      swapId: idIn(swap.id),
+      threadId: idIn(swap.threadId),
       status: word(swap.status),
       role,
       legs,

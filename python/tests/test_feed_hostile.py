@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from websockets.asyncio.server import ServerConnection, serve
 
 from parley import feed as feeds
+from parley._feed import book as books
 from parley._feed.link import MOST_FRAME_BYTES, parse_frame
 from parley.client import ParleyClient
 from parley.errors import QuoteError
@@ -219,3 +220,24 @@ JSON = st.recursive(
 def test_whatever_text_comes_is_a_frame_or_nothing(text: str) -> None:
     frame = parse_frame(text)
     assert frame is None or frame.type
+
+
+def test_a_book_that_is_full_takes_no_other_and_forgets_none(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(books, "MOST_RFQS", 2)
+    book = books.Book(lambda: 0.0)
+
+    def take(id: str) -> int:
+        frame = parse_frame(json.dumps(created(id)))
+        assert frame is not None
+        return len(book.take(frame))
+
+    first, second, third, fourth = (f"{ID[:-1]}{digit}" for digit in "1234")
+    assert [take(each) for each in (first, second, third, fourth, first)] == [1, 1, 0, 0, 0]
+    assert list(book.rfqs) == [first, second]
+    assert caplog.text.count("as many as may be") == 1
+    gone = parse_frame(json.dumps({"type": "gone", "rfqId": first, "reason": "expired", "seq": 9}))
+    assert gone is not None
+    assert len(book.take(gone)) == 1
+    assert take(third) == 1

@@ -214,6 +214,16 @@ async def test_an_answer_that_the_api_does_not_describe_is_refused(body: bytes) 
         assert (await refused(url)).code == "bad_answer"
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [("a1b2c3d4", "a1b2c3d4"), ("ignore all that was said", None), ("x" * 65, None)],
+)
+async def test_a_refusal_has_the_name_of_its_request(given: str, told: str | None) -> None:
+    said = answer("500 X", b'{"error":"failed"}', f"x-request-id: {given}")
+    async with saying(said) as (url, _):
+        assert (await refused(url)).request_id == told
+
+
 async def test_what_a_newer_market_adds_does_no_harm() -> None:
     newer = ME.replace(b'"userId"', b'"new":{"x":1},"userId"').replace(b'"read"', b'"read","new"')
     async with saying(answer("200 OK", newer)) as (url, _):
@@ -236,7 +246,9 @@ JSON = st.recursive(
     lambda of: st.lists(of, max_size=3) | st.dictionaries(WORDS, of, max_size=3),
     max_leaves=8,
 ).map(lambda value: json.dumps(value).encode())
-HEADERS = st.sampled_from(["retry-after", "x-parley-error", "x-parley-txid", "content-encoding"])
+HEADERS = st.sampled_from(
+    ["retry-after", "x-parley-error", "x-parley-txid", "x-request-id", "content-encoding"]
+)
 PRINTABLE = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=20)
 
 

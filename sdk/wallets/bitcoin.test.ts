@@ -8,7 +8,7 @@ import { bitcoinWallet } from './bitcoin.ts';
 import type { Coin } from './coins.ts';
 
 const network = bitcoinNetworks.regtest;
-const signal = AbortSignal.timeout(60_000);
+const soon = () => AbortSignal.timeout(60_000);
 
 function walletWith(coins: Coin[], rate = 2) {
   const source = {
@@ -37,7 +37,7 @@ test('its BIP-322 signature proves its address and shows its key', async () => {
 test('a payment has one output of exactly the amount, and change of the rest less the fee', async () => {
   const wallet = walletWith([coin(1, 50_000n), coin(2, 200_000n)]);
   const to = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
-  const { raw, txid } = await wallet.signPayment(to, 120_000n, signal);
+  const { raw, txid } = await wallet.signPayment(to, 120_000n, soon());
   const tx = Transaction.fromRaw(hexToBytes(raw));
   assert.equal(tx.id, txid);
   assert.equal(tx.inputsLength, 1);
@@ -52,21 +52,21 @@ test('a payment has one output of exactly the amount, and change of the rest les
 test('two payments at once never spend one coin', async () => {
   const wallet = walletWith([coin(1, 100_000n), coin(2, 100_000n)]);
   const to = wallet.address;
-  const both = await Promise.all([1, 2].map(() => wallet.signPayment(to, 60_000n, signal)));
+  const both = await Promise.all([1, 2].map(() => wallet.signPayment(to, 60_000n, soon())));
   const inputs = both.map(({ raw }) => {
     const { txid } = Transaction.fromRaw(hexToBytes(raw)).getInput(0);
     return bytesToHex(txid ?? new Uint8Array());
   });
   assert.equal(new Set(inputs).size, 2);
-  await assert.rejects(() => wallet.signPayment(to, 60_000n, signal), /60000 and a fee are due/);
+  await assert.rejects(() => wallet.signPayment(to, 60_000n, soon()), /60000 and a fee are due/);
 });
 
 test('the coins of a payment from before a restart are left alone', async () => {
   const coins = [coin(1, 100_000n)];
-  const { raw } = await walletWith(coins).signPayment(walletWith([]).address, 60_000n, signal);
+  const { raw } = await walletWith(coins).signPayment(walletWith([]).address, 60_000n, soon());
   const after = walletWith(coins);
   after.reserve(raw);
-  await assert.rejects(() => after.signPayment(after.address, 60_000n, signal), /a fee are due/);
+  await assert.rejects(() => after.signPayment(after.address, 60_000n, soon()), /a fee are due/);
 });
 
 /** Fee and size of a transaction that spends some of these coins. */
@@ -86,10 +86,10 @@ function costOf(raw: string, coins: Coin[]) {
 test('a cancellation spends one coin of the payment back, and outbids it and the one before', async () => {
   const coins = [coin(1, 50_000n), coin(2, 90_000n), coin(3, 70_000n)];
   const wallet = walletWith(coins, 20);
-  const { raw } = await wallet.signPayment(walletWith([]).address, 200_000n, signal);
+  const { raw } = await wallet.signPayment(walletWith([]).address, 200_000n, soon());
   const payment = costOf(raw, coins);
   assert.equal(payment.spends.length, 3);
-  let former = await wallet.signCancel(raw, null, signal);
+  let former = await wallet.signCancel(raw, null, soon());
   assert.ok(typeof former !== 'string');
   const first = costOf(former.raw, coins);
   assert.deepEqual(first.spends, [coins[1]?.txid]);
@@ -97,28 +97,28 @@ test('a cancellation spends one coin of the payment back, and outbids it and the
   // BIP 125: more than all it replaces, by a satoshi a byte of its own, and at a higher rate.
   assert.ok(first.fee >= payment.fee + BigInt(first.vsize), `${first.fee} after ${payment.fee}`);
   assert.ok(Number(first.fee) / first.vsize > Number(payment.fee) / payment.vsize);
-  const second = await wallet.signCancel(raw, former, signal);
+  const second = await wallet.signCancel(raw, former, soon());
   assert.ok(typeof second !== 'string');
   assert.deepEqual(second.former, [former.txid]);
   assert.ok(costOf(second.raw, coins).fee >= first.fee + BigInt(first.vsize));
   former = second;
   for (let tries = 0; tries < 1_000 && typeof former !== 'string'; tries += 1) {
-    former = await wallet.signCancel(raw, former, signal);
+    former = await wallet.signCancel(raw, former, soon());
   }
   assert.equal(former, 'no_fee');
   // A quarter of the value at most, as for claims and refunds.
-  assert.equal(await walletWith(coins.slice(1), 20).signCancel(raw, null, signal), 'coins_gone');
+  assert.equal(await walletWith(coins.slice(1), 20).signCancel(raw, null, soon()), 'coins_gone');
 });
 
 test('the coins of a cancelled payment can be spent again once they are released', async () => {
   const coins = [coin(1, 100_000n)];
   const wallet = walletWith(coins);
-  const { raw } = await wallet.signPayment(wallet.address, 60_000n, signal);
-  const cancel = await wallet.signCancel(raw, null, signal);
+  const { raw } = await wallet.signPayment(wallet.address, 60_000n, soon());
+  const cancel = await wallet.signCancel(raw, null, soon());
   assert.ok(typeof cancel !== 'string');
-  await assert.rejects(() => wallet.signPayment(wallet.address, 60_000n, signal));
+  await assert.rejects(() => wallet.signPayment(wallet.address, 60_000n, soon()));
   wallet.release(raw, cancel);
-  await wallet.signPayment(wallet.address, 60_000n, signal);
+  await wallet.signPayment(wallet.address, 60_000n, soon());
 });
 
 test('a raised payment spends the same coins, pays the same, and outbids the one before', async () => {
@@ -126,13 +126,13 @@ test('a raised payment spends the same coins, pays the same, and outbids the one
   const payTo = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
   const payment = { payTo, amountSats: 100_000n };
   const wallet = walletWith(coins, 2);
-  let kept = await wallet.signPayment(payTo, payment.amountSats, signal);
+  let kept = await wallet.signPayment(payTo, payment.amountSats, soon());
   const first = kept;
   let before = costOf(kept.raw, coins);
   assert.equal(before.spends.length, 2);
   let raises = 0;
   for (; raises < 1_000; raises += 1) {
-    const raised = await wallet.signRaise(kept, payment, signal);
+    const raised = await wallet.signRaise(kept, payment, soon());
     if (raised === 'no_fee') break;
     assert.ok(typeof raised !== 'string');
     const cost = costOf(raised.raw, coins);
@@ -149,20 +149,20 @@ test('a raised payment spends the same coins, pays the same, and outbids the one
     [kept, before] = [raised, cost];
   }
   assert.ok(raises > 3 && raises < 100, `${raises} raises`);
-  const [dearer] = [await walletWith(coins, 40).signRaise(first, payment, signal)];
+  const [dearer] = [await walletWith(coins, 40).signRaise(first, payment, soon())];
   assert.ok(typeof dearer !== 'string');
   const { fee, vsize } = costOf(dearer.raw, coins);
   assert.ok(fee >= 40n * BigInt(vsize), 'what is estimated, where that is more');
   const gone = walletWith(coins.slice(2), 2);
-  assert.equal(await gone.signRaise(first, payment, signal), 'coins_gone');
+  assert.equal(await gone.signRaise(first, payment, soon()), 'coins_gone');
 });
 
 test('without change enough there is no fee to raise, and no other coin is taken for it', async () => {
   const coins = [coin(1, 100_400n), coin(2, 900_000n)];
   const payTo = walletWith([]).address;
   const payment = { payTo, amountSats: 100_000n };
-  const kept = await walletWith(coins.slice(0, 1), 2).signPayment(payTo, 100_000n, signal);
-  assert.equal(await walletWith(coins, 20).signRaise(kept, payment, signal), 'no_fee');
+  const kept = await walletWith(coins.slice(0, 1), 2).signPayment(payTo, 100_000n, soon());
+  assert.equal(await walletWith(coins, 20).signRaise(kept, payment, soon()), 'no_fee');
 });
 
 test('a wallet without coins signs and never pays; its payout is of its network', async () => {
@@ -172,8 +172,8 @@ test('a wallet without coins signs and never pays; its payout is of its network'
   assert.deepEqual([wallet.payout, wallet.address], [payout, walletWith([]).address]);
   assert.ok(!('signPayment' in wallet) && !('payout' in bitcoinWallet(about)));
   const hash = '11'.repeat(32);
-  const signatures = await wallet.signSighashes([hash], signal);
-  assert.deepEqual(signatures, await walletWith([]).signSighashes([hash], signal));
+  const signatures = await wallet.signSighashes([hash], soon());
+  assert.deepEqual(signatures, await walletWith([]).signSighashes([hash], soon()));
   const mainnet = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
   const code = { code: 'wrong_network', message: /Bitcoin mainnet; this is Bitcoin regtest/ };
   assert.throws(() => bitcoinWallet({ ...about, payout: mainnet }), code);

@@ -50,7 +50,7 @@ export const namedOnly: ReadonlySet<string> = new Set([
 ]);
 
 /** The first two are what the index is of. */
-const forWebhooks = `account_id is not null and topic <> 'key.created'
+export const forWebhooks = `account_id is not null and topic <> 'key.created'
   and topic in (${webhookTopics.map((each) => `'${each}'`).join(', ')})`;
 
 /** Whether any event waits to be handed out. */

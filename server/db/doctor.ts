@@ -1,6 +1,9 @@
-// Statements of the doctor, which only reads: swaps in pages, and what waits longer than it should.
+// Statements of the doctor, the probes and the status, which only read: swaps in pages, what waits
+// longer than it should, and the database itself.
 
 import { list, many, only } from '../../host/postgres/statements.ts';
+import { forWebhooks } from './deliveries.ts';
+import { forPeople } from './messages.ts';
 
 /** Ids of swaps after `after`, by id; of those that have ended, newest first. */
 export const openSwapIds = list<[after: string | null, limit: number], string>('doctor_open')`
@@ -39,8 +42,25 @@ export const waiting = many<[now: Date, about: About], Waiting>('doctor_waiting'
     where at < $1
     group by of`;
 
+const oldest = (audience: string, events: string) => `(select '${audience}' as audience,
+    created_at as at from outbox where ${events} order by id limit 1)`;
+
+type OldestEvent = { readonly audience: 'webhooks' | 'feed' | 'messages'; readonly at: Date };
+
+/** Of each audience the event that waits longest to be handed out. */
+export const oldestEvents = many<[], OldestEvent>('status_oldest_events')`
+  ${oldest('webhooks', forWebhooks)} union all ${oldest('feed', 'account_id is null')}
+    union all ${oldest('messages', forPeople)}`;
+
 export const appliedMigrations = list<[], string>('doctor_migrations')`
   select name from migrations order by name`;
+
+/** For probes: what is applied, and whether it takes writes. */
+export const databaseState = only<
+  [],
+  { readonly migrations: readonly string[]; readonly isStandby: boolean }
+>('health_database')`
+  select array(select name from migrations) as migrations, pg_is_in_recovery() as "isStandby"`;
 
 export type Server = {
   readonly now: Date;

@@ -87,6 +87,19 @@ const ordersOf = (side: 'base' | 'quote') =>
 /** Those of `ids` that RFQs name which have not ended, by side. */
 export const withOrders = { base: ordersOf('base'), quote: ordersOf('quote') };
 
+export type HaltedAsset = {
+  readonly id: string;
+  readonly chain: ChainKey;
+  readonly symbol: string;
+  /** RFC 3339. */
+  readonly at: string;
+};
+
+/** Those that an operator has halted by themselves. */
+export const haltedAssets = many<[limit: number], HaltedAsset>('halts_assets')`
+  select id, chain, symbol, closings->'halt'->>'at' as at from assets
+    where closings ? 'halt' order by chain, symbol, id limit $1`;
+
 /** How many assets an operator has halted by themselves. */
 export const countHaltedAssets = count('halts_count_assets')`
   select count(*) as halted from assets where closings ? 'halt'`;

@@ -4,10 +4,12 @@ import type { Heads } from '../../chains/interface/reading.ts';
 import type { ChainKey } from '../../core/families.ts';
 import { many, none } from '../../host/postgres/statements.ts';
 
+/** A block that was known keeps the time of its first sight, across restarts too. */
 export const storeHeads = none<[chain: ChainKey, heads: Heads, at: Date]>('heads_store')`
   insert into chain_heads (chain, height, hash, clock, seen_at)
     values ($1, :height, :hash, :clock, $3)
-    on conflict (chain) do update set height = :height, hash = :hash, clock = :clock, seen_at = $3`;
+    on conflict (chain) do update set height = :height, hash = :hash, clock = :clock,
+      seen_at = case when chain_heads.hash = :hash then chain_heads.seen_at else $3 end`;
 
 export const readHeads = many<
   [],

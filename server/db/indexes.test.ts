@@ -33,7 +33,7 @@ const now = new Date();
 const id = randomUUID();
 const page = { now: 1, lead: 1, after: { swapId: id, accountId: id }, limit: 1 };
 const claim = { channel: 'email', now, until: now, room: 1 } as const;
-const own = { accountId: id, before: null, now, limit: 20 };
+const own = { accountId: id, rfqId: null, before: null, now, limit: 20 };
 const keys = { now, until: now, lifeMs: 1, limit: 1 };
 
 const found: readonly (readonly [
@@ -51,6 +51,11 @@ const found: readonly (readonly [
         ] as const,
     ),
   ),
+  [
+    'own threads of one RFQ',
+    (tx) => listOwnThreads(tx, 'taker', 'closed', { ...own, rfqId: id }),
+    'threads_by_activity',
+  ],
   [
     'unsettled swaps',
     (tx) => unfundedOf(tx, [id], { from: 0, until: 1, limit: 1 }),

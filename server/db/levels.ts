@@ -1,11 +1,10 @@
 // Statements about indicative levels. A pair is stored one way round (`low`, `high`), and seen from
-// whichever asset is asked for as the base. Instants are of the database's clock alone.
+// whichever asset is asked for as the base.
 
+import type { Family } from '../../core/families.ts';
 import type { Direction } from '../../core/trade.ts';
-import { changed, count, many, none, one } from '../../host/postgres/statements.ts';
+import { changed, count, many, none } from '../../host/postgres/statements.ts';
 import type { Standing } from './agreements.ts';
-
-const now = 'clock_timestamp()';
 
 export type Pair = { readonly baseAssetId: string; readonly quoteAssetId: string };
 
@@ -21,42 +20,43 @@ type StoredPair = ReturnType<typeof stored>;
 export type NewLevel = {
   readonly id: string;
   readonly givesLow: boolean;
+  /** Of what the maker would give. */
+  readonly givenFamily: Family | null;
   readonly lowAmount: bigint;
   readonly highAmount: bigint;
   readonly leastAmount: bigint | null;
-  readonly validForSeconds: number;
+  readonly expiresAt: Date;
 };
 
 export const deleteLevelsOfPair = none<[accountId: string, pair: StoredPair]>('levels_drop')`
   delete from levels where account_id = $1 and low_asset_id = :low and high_asset_id = :high`;
 
 /** All of an account; returns how many of them had not ended. */
-export const deleteLevels = count<[accountId: string]>('levels_drop_all')`
+export const deleteLevels = count<[accountId: string, now: Date]>('levels_drop_all')`
   with gone as (delete from levels where account_id = $1 returning expires_at)
-    select count(*) from gone where expires_at > ${now}`;
+    select count(*) from gone where expires_at > $2`;
 
 /** Other pairs on which the account has levels that have not ended. */
-export const countOtherPairs = count<[accountId: string, pair: StoredPair]>('levels_pairs')`
+export const countOtherPairs = count<[accountId: string, pair: StoredPair, now: Date]>(
+  'levels_pairs',
+)`
   select count(*) from (select distinct low_asset_id, high_asset_id from levels
-    where account_id = $1 and expires_at > ${now}
+    where account_id = $1 and expires_at > $3
       and (low_asset_id, high_asset_id) <> (:low::uuid, :high::uuid)) pairs`;
 
-/** Returns when the first of them ends. */
-export const insertLevels = one<
-  [accountId: string, pair: StoredPair, levels: readonly NewLevel[]],
-  { readonly endsAt: Date }
+/** Who publishes: `keyId` null where no key does. */
+export type Publisher = { readonly accountId: string; readonly keyId: string | null };
+
+export const insertLevels = none<
+  [by: Publisher, pair: StoredPair, levels: readonly NewLevel[], at: Date]
 >('levels_insert')`
-  with inserted as (
-      insert into levels (id, account_id, low_asset_id, high_asset_id, base_is_low, gives_low,
-          low_amount, high_amount, least_amount, published_at, expires_at)
-        select n.id, $1, :low::uuid, :high::uuid, :baseIsLow::boolean, n.gives, n.low, n.high,
-          n.least, t.at, t.at + n.seconds * interval '1 second'
-        from unnest($3.id::uuid[], $3.givesLow::boolean[], $3.lowAmount::numeric[],
-            $3.highAmount::numeric[], $3.leastAmount::numeric[], $3.validForSeconds::integer[])
-          n (id, gives, low, high, least, seconds), (select ${now} as at) t
-        returning expires_at
-    )
-    select min(expires_at) as "endsAt" from inserted having count(*) > 0`;
+  insert into levels (id, account_id, key_id, low_asset_id, high_asset_id, base_is_low, gives_low,
+      given_family, low_amount, high_amount, least_amount, published_at, expires_at)
+    select n.id, :accountId::uuid, :keyId::uuid, :low::uuid, :high::uuid, :baseIsLow::boolean,
+      n.gives, n.family, n.low, n.high, n.least, $4::timestamptz, n.ends
+    from unnest($3.id::uuid[], $3.givesLow::boolean[], $3.givenFamily::text[],
+        $3.lowAmount::numeric[], $3.highAmount::numeric[], $3.leastAmount::numeric[],
+        $3.expiresAt::timestamptz[]) n (id, gives, family, low, high, least, ends)`;
 
 export type Level = {
   readonly id: string;
@@ -73,6 +73,7 @@ export type Level = {
 };
 
 export type LevelFilters = {
+  readonly now: Date;
   readonly direction: Direction;
   /** Of the base that is asked for; null = any. */
   readonly baseAmount: bigint | null;
@@ -87,8 +88,8 @@ const base = 'case when :baseIsLow::boolean then l.low_amount else l.high_amount
 const other = 'case when :baseIsLow::boolean then l.high_amount else l.low_amount end';
 
 /**
- * Levels that have not ended, of assets that are open, the best for the taker first; those of one
- * price by id.
+ * Levels that have not ended, of assets that are open and of makers that still have the key that
+ * published them and a wallet that gives; the best for the taker first, those of one price by id.
  */
 export const listLevels = many<
   [pair: StoredPair, filters: LevelFilters & { givesLow: boolean }, from: From, limit: number],
@@ -102,7 +103,11 @@ export const listLevels = many<
       join assets b on b.id = l.high_asset_id and b.enabled
       left join standings k on k.account_id = l.account_id
     where l.low_asset_id = :low and l.high_asset_id = :high and l.gives_low = :givesLow
-      and l.expires_at > ${now}
+      and l.expires_at > :now
+      and not exists (select from api_keys key
+        where key.id = l.key_id and key.revoked_at is not null)
+      and (l.given_family is null or exists (select from wallets w
+        where w.account_id = l.account_id and w.family = l.given_family))
       and ($3.rank::numeric is null or (l.rank, l.id) > ($3.rank::numeric, $3.id::uuid))
       and (:makerId::uuid is null or l.account_id = :makerId)
       and (:minSettled::integer = 0
@@ -113,8 +118,7 @@ export const listLevels = many<
           else l.least_amount * (${base}) <= :baseAmount::numeric * (${other}) end))
     order by l.rank, l.id limit $4`;
 
-/** Those that ended before the instant, by the database's clock too. */
 export const pruneLevels = changed<[before: Date, limit: number]>('levels_prune')`
   delete from levels where id in (select id from levels
-    where expires_at < $1 and expires_at < ${now} order by expires_at limit $2)
+    where expires_at < $1 order by expires_at limit $2)
     returning 1 as one`;

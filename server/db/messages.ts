@@ -33,7 +33,7 @@ export const peopleTopics = [
 export type PeopleTopic = (typeof peopleTopics)[number];
 export type Channel = 'email' | 'telegram';
 
-const forPeople = `topic in (${peopleTopics.map((each) => `'${each}'`).join(', ')})`;
+export const forPeople = `topic in (${peopleTopics.map((each) => `'${each}'`).join(', ')})`;
 
 export type Waits = Readonly<Record<Channel, boolean>> & {
   readonly events: boolean;

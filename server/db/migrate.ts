@@ -32,8 +32,7 @@ export async function migrate(url: string): Promise<string[]> {
       applied.set(row.name, row.sha256);
     }
     const fresh: string[] = [];
-    const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
-    for (const name of names) {
+    for (const name of await ownMigrations()) {
       const text = await readFile(new URL(name, folder), 'utf8');
       const sha256 = createHash('sha256').update(text).digest('hex');
       const known = applied.get(name);
@@ -49,6 +48,11 @@ export async function migrate(url: string): Promise<string[]> {
   } finally {
     await client.end();
   }
+}
+
+/** Names of this version's, in their order. */
+export async function ownMigrations(): Promise<string[]> {
+  return (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
 }
 
 function changed(name: string): string {

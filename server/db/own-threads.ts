@@ -1,5 +1,6 @@
-// Threads of an account by where they stand, newest first. Open and closed ones are found by
-// indexes of those alone, agreed ones by their swaps: an account may have any number of each.
+// Threads of an account by where they stand, of any RFQ or of one, newest first. Open and closed
+// ones are found by indexes of those alone, agreed ones by their swaps: an account may have any
+// number of each.
 
 import type { Party } from '../../core/trade.ts';
 import { many } from '../../host/postgres/statements.ts';
@@ -8,6 +9,8 @@ import { selectThreads, type Thread } from './threads.ts';
 
 type Own = {
   readonly accountId: string;
+  /** null: of any. */
+  readonly rfqId: string | null;
   /** The last one of the page before: its id, of an agreed one that of its swap. */
   readonly before: string | null;
   readonly now: Date;
@@ -16,28 +19,35 @@ type Own = {
 
 const below = (id: string) => `(:before::uuid is null or ${id} < :before)`;
 
+/** Of one RFQ by its index, however many threads the account has beside. */
+const ways = { any: '', one: ' and r.id = :rfqId::uuid' } as const;
+type Way = keyof typeof ways;
+
 /** Of RFQs that are live; one that has just expired has its threads closed in a moment. */
-const open = (role: Party) => many<[of: Own], Thread>(`threads_open_of_${role}`)`
+const open = (role: Party, way: Way) => many<[of: Own], Thread>(`threads_open_of_${role}_${way}`)`
   ${selectThreads}
     where t.${role}_id = :accountId and t.status = 'open' and ${below('t.id')}
-      and r.expires_at > :now
+      and r.expires_at > :now${ways[way]}
     order by t.id desc limit :limit`;
 
-const closed = (role: Party) => many<[of: Omit<Own, 'now'>], Thread>(`threads_closed_of_${role}`)`
+const closed = (role: Party, way: Way) =>
+  many<[of: Omit<Own, 'now'>], Thread>(`threads_closed_of_${role}_${way}`)`
   ${selectThreads}
-    where t.${role}_id = :accountId and t.status = 'closed' and ${below('t.id')}
+    where t.${role}_id = :accountId and t.status = 'closed' and ${below('t.id')}${ways[way]}
     order by t.id desc limit :limit`;
 
-const agreed = (role: Party) => many<[of: Omit<Own, 'now'>], Thread>(`threads_agreed_of_${role}`)`
+const agreed = (role: Party, way: Way) =>
+  many<[of: Omit<Own, 'now'>], Thread>(`threads_agreed_of_${role}_${way}`)`
   ${selectThreads}
-    where s.${role}_id = :accountId and ${below('s.id')}
+    where s.${role}_id = :accountId and ${below('s.id')}${ways[way]}
     order by s.id desc limit :limit`;
 
-const lists = {
-  open: { maker: open('maker'), taker: open('taker') },
-  closed: { maker: closed('maker'), taker: closed('taker') },
-  agreed: { maker: agreed('maker'), taker: agreed('taker') },
-} as const;
+type List = (role: Party, way: Way) => ReturnType<typeof open>;
+const byRole = (list: List) => ({
+  maker: { any: list('maker', 'any'), one: list('maker', 'one') },
+  taker: { any: list('taker', 'any'), one: list('taker', 'one') },
+});
+const lists = { open: byRole(open), closed: byRole(closed), agreed: byRole(agreed) } as const;
 
 export const threadStatuses = ['open', 'agreed', 'closed'] as const;
 
@@ -47,5 +57,5 @@ export function listOwnThreads(
   status: Thread['status'],
   of: Own,
 ): Promise<Thread[]> {
-  return lists[status][role](tx, of);
+  return lists[status][role][of.rfqId === null ? 'any' : 'one'](tx, of);
 }

@@ -504,10 +504,13 @@ CASE
     WHEN gives_low THEN (- div((high_amount * '100000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000'::numeric), low_amount))
     ELSE div((high_amount * '100000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000'::numeric), low_amount)
 END) stored not null,
+  key_id uuid,
+  given_family text,
   constraint levels_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint levels_check CHECK ((low_asset_id < high_asset_id)),
   constraint levels_high_amount_check CHECK ((high_amount > (0)::numeric)),
   constraint levels_high_asset_id_fkey FOREIGN KEY (high_asset_id) REFERENCES assets(id),
+  constraint levels_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id),
   constraint levels_least_amount_check CHECK ((least_amount > (0)::numeric)),
   constraint levels_low_amount_check CHECK ((low_amount > (0)::numeric)),
   constraint levels_low_asset_id_fkey FOREIGN KEY (low_asset_id) REFERENCES assets(id),

@@ -7,10 +7,9 @@ import type { Database } from '../db/database.ts';
 import { appliedMigrations, serverState, type Waits, waiting } from '../db/doctor.ts';
 import { continuity } from '../db/gaps.ts';
 import { peopleTopics } from '../db/messages.ts';
+import { ownMigrations } from '../db/migrate.ts';
 import { toldOf } from '../restore/gate.ts';
 import { type Add, danger, differs, notice, unseen } from './findings.ts';
-
-const migrations = new URL('../db/migrations/', import.meta.url);
 
 const clockSeconds = 2;
 const freeBytes = 2n ** 30n;
@@ -47,7 +46,7 @@ export const databaseParts: Readonly<Record<string, (deps: HouseDeps, add: Add) 
   {
     'the migrations': async ({ db }, add) => {
       const applied = await appliedMigrations(db);
-      const files = (await readdir(migrations)).filter((name) => name.endsWith('.sql')).sort();
+      const files = await ownMigrations();
       const missing = files.filter((each) => !applied.includes(each));
       const unknown = applied.filter((each) => !files.includes(each));
       if (missing.length + unknown.length === 0) return;

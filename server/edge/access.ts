@@ -5,6 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 import type { Scope } from '../../core/scopes.ts';
+import type { Cause } from '../ports/cause.ts';
 import { cookieName, cookieOf } from './account/cookies.ts';
 import { isWrite, otherAccount, ownSite, type SiteSettings } from './account/same-origin.ts';
 import { type Caller, type Credential, type Keys, keyOf } from './auth.ts';
@@ -12,6 +13,7 @@ import { type Budgets, overBudget, overOf, type Soon, type Spent, whenKnown } fr
 import type { Cors } from './cors.ts';
 import { HttpError, httpRefusal, refusalOf, sendRefusal } from './errors.ts';
 import type { LastUses } from './last-uses.ts';
+import { requestIdHeader, traceIdOf } from './request-ids.ts';
 import { type Reserve, reservedPart } from './reserve.ts';
 
 /** Declared by a route in its config. */
@@ -71,10 +73,11 @@ type Visit = {
 export function createGate(state: GateState): Gate {
   const { cors, settings } = state;
   return (request, reply, done) => {
-    reply.headers(baseHeaders);
+    reply.headers(baseHeaders).header(requestIdHeader, request.id);
     if (cors !== null) reply.headers(cors.headers(request));
     const visit = { state, request, reply, done, client: clientOf(request) };
-    if (state.closing) return refuseAny(visit, shuttingDown());
+    const { isProbe = false } = request.routeOptions.config;
+    if (state.closing && !isProbe) return refuseAny(visit, shuttingDown());
     if (breaksHttp(request)) return refuseAny(visit, broken(request));
     const preflight = cors?.preflight(request) ?? null;
     if (preflight !== null) {
@@ -164,6 +167,12 @@ export function clientOf(request: { readonly ip?: string }): string {
     // proxy-addr, of no address.
     return 'unknown';
   }
+}
+
+/** What the lines of the log are about that this request causes. */
+export function causeOf({ id, headers }: Pick<FastifyRequest, 'id' | 'headers'>): Cause {
+  const traceId = traceIdOf(headers);
+  return traceId === undefined ? { requestId: id } : { requestId: id, traceId };
 }
 
 /** Goes on at once where nothing has to be waited for. */

@@ -1,5 +1,6 @@
 // The HTTP server: what surrounds every request, and the routes.
 
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Deps } from '../ports/deps.ts';
@@ -9,6 +10,7 @@ import {
   addRoute,
   baseHeaders,
   budgetHeaders,
+  causeOf,
   clientOf,
   createGate,
   createSecondCheck,
@@ -33,11 +35,13 @@ import { wantsSocket } from './feed/upgrade.ts';
 import { createForwardedWarning } from './forwarded.ts';
 import { createGrownLimits } from './grown-limits.ts';
 import { registerGuides } from './guides.ts';
+import { createHealth, type Health, registerHealth } from './health.ts';
 import { createUnderway, type Underway } from './idempotency/underway.ts';
 import { createLastUses, type LastUses } from './last-uses.ts';
 import { createMemoryBuckets } from './memory-buckets.ts';
 import { registerPages } from './pages.ts';
 import { createProcessorTime, type ProcessorTime } from './processor-time.ts';
+import { createRequestIds, requestIdHeader } from './request-ids.ts';
 import { createReserve, type Reserve } from './reserve.ts';
 import { registerAssets } from './routes/assets.ts';
 import { registerKeys, registerWallets } from './routes/identity.ts';
@@ -52,6 +56,7 @@ import { registerSwaps } from './routes/swaps.ts';
 import { registerThreads } from './routes/threads.ts';
 import { registerTx } from './routes/tx.ts';
 import { registerWebhooks } from './routes/webhooks.ts';
+import { createServiceStatus } from './service-status.ts';
 import { type MissingPage, registerWeb, type Web } from './web/routes.ts';
 
 // Longest a client may take to send its headers, and the whole request. Node looks for those who
@@ -78,6 +83,7 @@ export type Edge = {
   readonly accountOperations: Operation[];
   /** Commands that run in this process under an Idempotency-Key. */
   readonly underway: Underway;
+  readonly health: Health;
   /** In tests: throws when a reply is not what its operation declares. */
   readonly checkReply: ReplyCheck | undefined;
 };
@@ -97,6 +103,8 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     access?: Access;
+    /** Of a probe: answered while the server stops. */
+    isProbe?: boolean;
   }
 }
 
@@ -123,6 +131,13 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   const keys = await openKeys(deps);
   const { budgets, close: closeBudgets } = await openBudgets(deps);
   const routes: RouteTable = [];
+  const ids = createRequestIds(deps);
+  const health = createHealth(deps);
+  const broken = (error: Error & { code?: string }, socket: Socket) => {
+    const requestId = ids.next();
+    deps.log.debug({ requestId, reason: error.code }, 'what came is no request');
+    answerBrokenHttp(error, socket, budgets, shortName, requestId);
+  };
   const reserve = createReserve(db, budgets);
   const uses = createLastUses(deps);
   const cors = createCors(shortName, settings.people.corsOrigins);
@@ -155,17 +170,19 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
         ? httpRefusal('not_found', 'there is nothing at this path')
         : httpRefusal('malformed_url', 'the URL is malformed');
       void whenKnown(budgets.spendClient(clientOf(request)), (spent) => {
-        reply.headers({ ...baseHeaders, ...budgetHeaders(spent), ...cors?.headers(request) });
+        const own = { ...baseHeaders, [requestIdHeader]: request.id, ...budgetHeaders(spent) };
+        reply.headers({ ...own, ...cors?.headers(request) });
         sendRefusal(reply as FastifyReply, refusal, shortName);
       });
     },
-    clientErrorHandler: (error, socket) => answerBrokenHttp(error, socket, budgets, shortName),
+    genReqId: (raw) => ids.of(raw as IncomingMessage),
+    clientErrorHandler: (error, socket) => broken(error, socket),
   });
   limitConnections(app.server, deps, options.connections);
   const underway = createUnderway(db);
   const processorTime = createProcessorTime(settings, options.processorClock);
   app.decorate('edge', {
-    ...{ keys, budgets, processorTime, reserve, uses, underway },
+    ...{ keys, budgets, processorTime, reserve, uses, underway, health },
     operations: [],
     accountOperations: [],
     checkReply: options.checkReply,
@@ -186,12 +203,11 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   // What a client expects beyond 100-continue is refused by the gate too.
   app.server.on('checkExpectation', (request, reply) => app.server.emit('request', request, reply));
   // Node would end such a connection without a word.
-  app.server.on('connect', (_request, socket) =>
-    answerBrokenHttp(new Error('CONNECT'), socket as Socket, budgets, shortName),
-  );
+  app.server.on('connect', (_request, socket) => broken(new Error('CONNECT'), socket as Socket));
   let sweeping: NodeJS.Timeout | undefined;
   app.addHook('preClose', async () => {
     state.closing = true;
+    health.drain();
     // A connection whose last request ends from now on would otherwise stay open, idle.
     sweeping = setInterval(() => app.server.closeIdleConnections(), 50);
   });
@@ -209,7 +225,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   );
   app.setErrorHandler((error, request, reply) => answerError(deps, error, request, reply));
   registerRoutes(app, deps, options);
-  state.missing = registerWeb(app, options.web ?? null);
+  state.missing = registerWeb(app, options.web ?? null, { '/status': createServiceStatus(deps) });
   options.register?.(app, deps);
   await app.ready();
   return app;
@@ -238,6 +254,7 @@ function registerRoutes(app: FastifyInstance, deps: Deps, { feed, send }: AppOpt
   registerAccountWebhooks({ app, deps, tag: 'webhooks' });
   registerPages(app, deps);
   registerGuides(app, deps);
+  registerHealth(app, app.edge.health);
   registerFeed(app, deps, { ...quoting, levels }, feed);
 }
 
@@ -281,11 +298,7 @@ function answerError(
 ): void {
   const { shortName } = deps.settings;
   const refusal = refusalOf(error, shortName);
-  const about = {
-    method: request.method,
-    route: request.routeOptions.url,
-    accountId: request.caller?.accountId,
-  };
+  const about = aboutOf(request);
   // Nobody hears the answer, and a body cut off looks like a database that is gone.
   if (request.raw.destroyed && !request.raw.complete) {
     deps.log.debug(about, 'the client went away before its request was there');
@@ -294,7 +307,7 @@ function answerError(
   }
   if (refusal === null) {
     deps.log.error({ ...about, err: error }, 'request failed');
-    sendRefusal(reply, fault, shortName);
+    sendRefusal(reply, fault(request.id), shortName);
     return;
   }
   const line = { ...about, status: refusal.status, code: refusal.code };
@@ -304,17 +317,19 @@ function answerError(
   sendRefusal(reply, refusal, shortName);
 }
 
+/** In every line about a request. */
+function aboutOf(request: FastifyRequest) {
+  const { method, routeOptions, caller } = request;
+  const { url: route } = routeOptions;
+  return { ...causeOf(request), method, route, accountId: caller?.accountId };
+}
+
 /** At level debug, a line for each request. */
 function logRequests(app: FastifyInstance, deps: Deps): void {
   if (!deps.log.isLevelEnabled('debug')) return;
   app.addHook('onResponse', async (request, reply) => {
-    const facts = {
-      method: request.method,
-      route: request.routeOptions.url,
-      accountId: request.caller?.accountId,
-      status: reply.statusCode,
-      milliseconds: Math.round(reply.elapsedTime),
-    };
+    const { statusCode: status, elapsedTime } = reply;
+    const facts = { ...aboutOf(request), status, milliseconds: Math.round(elapsedTime) };
     deps.log.debug(facts, 'request');
   });
 }

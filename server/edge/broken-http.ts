@@ -5,6 +5,7 @@ import { maxHeaderSize, STATUS_CODES } from 'node:http';
 import { baseHeaders, budgetHeaders } from './access.ts';
 import { type Budgets, whenKnown } from './budgets.ts';
 import { httpRefusal } from './errors.ts';
+import { requestIdHeader } from './request-ids.ts';
 
 type Peer = {
   readonly writable: boolean;
@@ -18,6 +19,7 @@ export function answerBrokenHttp(
   socket: Peer,
   budgets: Budgets,
   shortName: string,
+  requestId: string,
 ): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -36,6 +38,7 @@ export function answerBrokenHttp(
     const headers = {
       ...baseHeaders,
       ...budgetHeaders(spent),
+      [requestIdHeader]: requestId,
       [`x-${shortName}-error`]: refusal.code,
       'content-type': 'application/json; charset=utf-8',
       'content-length': Buffer.byteLength(body),

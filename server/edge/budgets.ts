@@ -7,7 +7,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Settings } from '../settings/config.ts';
 import { type HttpCode, HttpError } from './errors.ts';
-import type { LimitOf } from './grown-limits.ts';
 
 export const windowSeconds = 60;
 const hourSeconds = 3_600;
@@ -28,7 +27,7 @@ export const swapLimit = 60;
  */
 export const partyLimit = 300;
 /** Times that an account publishes levels in a minute, each of one pair. */
-export const levelLimit = 120;
+const levelLimit = 120;
 /** In a minute, questions whether an account is a party of an open swap that found it is not. */
 export const strangerLimit = 60;
 /**
@@ -41,6 +40,8 @@ const openingsOfEach = 10;
 
 /** At once where the buckets are in memory, so that a read waits for nothing. */
 export type Soon<T> = T | Promise<T>;
+/** How many requests in a window an account may have now. */
+export type LimitOf = (accountId: string) => Soon<number>;
 type Whose = 'key' | 'account' | 'address' | 'network';
 
 /** A decision, and the tighter of the buckets that it asked. */
@@ -112,7 +113,8 @@ export function createBudgets(
     limit,
     windowMs: seconds * 1_000,
   });
-  const callsOf = (accountId: string) => ruleOf('calls', limitOf(accountId));
+  const callsOf = (accountId: string): Soon<Rule> =>
+    whenKnown(limitOf(accountId), (limit) => ruleOf('calls', limit));
   const clients = ruleOf('clients', rateLimit);
   const networks = ruleOf('networks', settings.rateLimitPerNetwork);
   const reserves = ruleOf('reserves', swapLimit);
@@ -158,9 +160,10 @@ export function createBudgets(
   return {
     spendCaller: ({ accountId, keyId }, ip) => {
       const names = [accountId, keyId];
-      const calls = callsOf(accountId);
-      const own = whenKnown(buckets.spend(calls, names), (tally) => ofCaller(calls, tally));
-      return spendBoth(calls, names, own, spendNetwork(ip));
+      return whenKnown(callsOf(accountId), (calls) => {
+        const own = whenKnown(buckets.spend(calls, names), (tally) => ofCaller(calls, tally));
+        return spendBoth(calls, names, own, spendNetwork(ip));
+      });
     },
     spendClient: (ip) => {
       const name = clientNetwork(ip);
@@ -177,7 +180,7 @@ export function createBudgets(
       if (!spent.allowed) throw overOf(kind, spent);
     },
     chargeQuotes: async (accountId, count) => {
-      const rule = ruleOf('quotes', quotesOfRequest * limitOf(accountId));
+      const rule = ruleOf('quotes', quotesOfRequest * (await limitOf(accountId)));
       const { allowed, buckets: own } = await buckets.spend(rule, [accountId], count);
       if (allowed) return;
       const { limit, remaining, resetSeconds } = spentOf(rule, allowed, 'account', own[0]!);

@@ -5,8 +5,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import { mustBeFresh } from '../people/sessions.ts';
+import { causedBy } from '../ports/cause.ts';
 import type { Deps } from '../ports/deps.ts';
-import { type Access, callerOf, clientOf } from './access.ts';
+import { type Access, callerOf, causeOf, clientOf } from './access.ts';
 import type { Caller } from './auth.ts';
 import { Malformed, notJson, tooLarge } from './body.ts';
 import { HttpError } from './errors.ts';
@@ -79,15 +80,19 @@ export function serve<P extends TSchema, Q extends TSchema, B extends TSchema>(
     reply: FastifyReply,
   ) => Promise<{ readonly status?: number; readonly body: unknown }>,
 ): void {
-  const { app } = place;
+  const { app, deps } = place;
   const operation = declare(place, at, operationId, spec, access);
   const parse = parserOf<P, Q, B>(operation);
+  // Reads with a key are most of what is asked, and what they have to tell they tell at debug.
+  const isRead = operation.method === 'GET' && access.kind === 'key';
+  const isTold = !isRead || deps.log.isLevelEnabled('debug');
   app.route({
     method: operation.method,
     url: operation.url,
     config: { access },
     handler: async (request, reply) => {
-      const { status = 200, body } = await answer(parse(request), request, reply);
+      const work = () => answer(parse(request), request, reply);
+      const { status = 200, body } = await (isTold ? causedBy(causeOf(request), work) : work());
       app.edge.checkReply?.(operation, status, body);
       return sendJson(reply, status, body);
     },
@@ -204,13 +209,15 @@ export function command<
     method: operation.method,
     url: operation.url,
     config: { access },
-    handler: (request, reply) => answer(request, callerOf(request), reply),
+    handler: (request, reply) =>
+      causedBy(causeOf(request), () => answer(request, callerOf(request), reply)),
     // oxlint-disable-next-line typescript/no-misused-promises -- Fastify awaits what it returns
     errorHandler: (error, request, reply) => {
       const body = unread(error);
       if (body === null) throw error;
       const { method, url, headers, params, query } = request;
-      return answer({ method, url, headers, params, query, body }, callerOf(request), reply);
+      const asked = { method, url, headers, params, query, body };
+      return causedBy(causeOf(request), () => answer(asked, callerOf(request), reply));
     },
   });
   return run;

@@ -28,7 +28,7 @@ export function createCors(shortName: string, origins: readonly string[]): Cors 
   const exposed =
     'RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, X-RateLimit-Limit, ' +
     'X-RateLimit-Remaining, Retry-After, Idempotency-Replayed, ' +
-    `x-${shortName}-error, x-${shortName}-txid`;
+    `X-Request-Id, x-${shortName}-error, x-${shortName}-txid`;
   return {
     headers: (asked) => {
       const { origin = '' } = asked.headers;
@@ -46,7 +46,8 @@ export function createCors(shortName: string, origins: readonly string[]): Cors 
       if (!isApi(asked) || !origins.includes(origin)) return null;
       return {
         'access-control-allow-methods': 'GET, HEAD, POST, DELETE',
-        'access-control-allow-headers': 'authorization, x-api-key, content-type, idempotency-key',
+        'access-control-allow-headers':
+          'authorization, x-api-key, content-type, idempotency-key, traceparent',
         'access-control-max-age': String(keptSeconds),
       };
     },

@@ -3,6 +3,7 @@
 
 import type { FastifyReply } from 'fastify';
 import { ParleyError, type RefusalKind } from '../../core/errors.ts';
+import { causeNow } from '../ports/cause.ts';
 import { notJson, tooLarge } from './body.ts';
 
 /** Codes that only HTTP knows, by status. docs/errors.md lists what to do next. */
@@ -118,8 +119,11 @@ const databaseDown = /^(08...|57P0\d|ECONNREFUSED|ECONNRESET|EPIPE)$/;
 // was waited for too long (57014, 55P03, 25P03), a primary that is one no more (25006).
 const databaseBusy = /^(40001|40P01|53...|57014|55P03|25P03|25006)$/;
 
-/** What is said of a fault of ours, and nothing more of it. */
-export const fault = httpRefusal('internal', 'something failed on our side; it has been logged');
+/** What is said of a fault of ours: which lines of the log tell the rest, and no more. */
+export function fault(requestId = causeNow()?.requestId): Refusal {
+  const where = requestId === undefined ? '' : ` as request ${requestId}`;
+  return httpRefusal('internal', `something failed on our side; it has been logged${where}`);
+}
 
 export function httpRefusal(code: HttpCode, sentence: string): Refusal {
   return { status: httpCodes[code], code, sentence, headers: {} };

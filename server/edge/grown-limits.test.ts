@@ -1,8 +1,8 @@
-// A larger limit for who settles swaps: how large, when it is counted, that nothing waits for it.
+// A larger limit for who settles swaps: how large, when it is counted, and what waits for it.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { insertSwap } from '../../test/support/settled.ts';
 import { waitUntil } from '../../test/support/waiting.ts';
 import { createGrownLimits, grownLimit } from './grown-limits.ts';
@@ -29,9 +29,7 @@ test('RateLimit-Limit grows with swaps settled in 30 days, of other days and cou
     const headers = { authorization: `Bearer ${maker.key}` };
     return (await market.app.inject({ url: '/v1/me', headers })).headers['ratelimit-limit'];
   };
-  // What is not known yet is counted beside the request.
-  assert.equal(await limit(), '300');
-  for (let tries = 0; (await limit()) === '300' && tries < 200; tries += 1) await sleep(10);
+  // Of the first request that this process sees of it.
   assert.equal(await limit(), '390');
   const { limits } = (await maker.get('/v1/rules')).body;
   assert.deepEqual(limits, {
@@ -43,37 +41,51 @@ test('RateLimit-Limit grows with swaps settled in 30 days, of other days and cou
   });
 });
 
-test('a count is kept for ten minutes, asked for once, and survives what cannot be read', async () => {
+test('a first count is waited for, a slow one not, and what is known not at all', async () => {
   let at = 0;
+  let [answer, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const waits: number[] = [];
   let [fails, queries] = [false, 0];
   const db = {
     ...deps.db,
     rows: (async (statement) => {
       queries += 1;
+      await answer.promise;
       if (fails) throw new Error('away');
       return deps.db.rows(statement);
     }) as typeof deps.db.rows,
   };
-  const limitOf = createGrownLimits({ ...deps, db }, () => at);
-  const settle = async (wanted: number) => {
-    for (let tries = 0; limitOf(own.makerId) !== wanted && tries < 200; tries += 1) await sleep(5);
-    return limitOf(own.makerId);
+  const wait = (ms: number) => {
+    waits.push(ms);
+    return goOn.promise;
   };
-  assert.deepEqual([limitOf(own.makerId), limitOf(own.makerId)], [300, 300]);
-  assert.equal(await settle(390), 390);
-  assert.equal(queries, 1);
+  const times = { clock: () => at, wait };
+  const limitOf = createGrownLimits({ ...deps, db }, times);
+  // Two requests share one question, and one wait.
+  const first = [limitOf(own.makerId), limitOf(own.makerId)];
+  answer.resolve();
+  assert.deepEqual(await Promise.all(first), [390, 390]);
+  assert.deepEqual([limitOf(own.makerId), queries, waits], [390, 1, [250]]);
+
   await insertSwap(deps.db, own, Math.floor(deps.now() / 1_000) - 3 * day);
   at = 599_999;
-  limitOf(own.makerId);
-  await sleep(20);
-  assert.equal(queries, 1);
+  assert.deepEqual([limitOf(own.makerId), queries], [390, 1]);
   [at, fails] = [600_000, true];
-  limitOf(own.makerId);
+  assert.equal(limitOf(own.makerId), 390);
   await waitUntil(() => queries >= 2);
-  await sleep(5);
+  // What follows from the failure is microtasks.
+  await setImmediate();
   // Neither more nor less while it cannot be read.
   assert.equal(limitOf(own.makerId), 390);
   [at, fails] = [660_000, false];
-  assert.equal(await settle(420), 420);
+  await waitUntil(() => limitOf(own.makerId) === 420);
   assert.equal(queries, 3);
+
+  // A database that does not answer: the least limit, until it has.
+  [answer, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const slow = limitOf(own.takerId);
+  goOn.resolve();
+  assert.deepEqual([await slow, await limitOf(own.takerId), queries], [300, 300, 4]);
+  answer.resolve();
+  await waitUntil(async () => (await limitOf(own.takerId)) === 420);
 });

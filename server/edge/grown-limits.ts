@@ -1,12 +1,15 @@
 // How many requests an account has in a window: PARLEY_RATE_LIMIT, and a tenth of it more for each
 // settled swap of late that counts, up to ten times as many. Why: docs/decisions/0036-….
 //
-// No request waits for the count: it is read beside requests, kept for minutes, and until it is
-// known, and where it cannot be read, the limit stays what it was.
+// A process that meets an account waits for its first count, briefly: a maker that comes back at
+// full speed after a deploy is refused nothing. From then on it is read beside requests, kept for
+// minutes, and where it cannot be read the limit stays what it was.
 
+import { setTimeout } from 'node:timers/promises';
 import { settledCounts } from '../db/settled.ts';
 import type { Deps } from '../ports/deps.ts';
 import { inBatches } from './batches.ts';
+import type { LimitOf } from './budgets.ts';
 
 export const settledDays = 30;
 /** Tenths of the limit: of an account without a settled swap, and the most. */
@@ -16,6 +19,8 @@ const keptMs = 600_000;
 const againMs = 60_000;
 /** Accounts whose count is remembered: as many as keys. The one read longest ago goes first. */
 const mostKnown = 20_000;
+/** Longest that requests of an account wait for its first count: it takes a few milliseconds. */
+const firstCountMs = 250;
 /** Accounts that are being counted: others keep their limit until they ask again. */
 const mostAsked = 1_000;
 const batches = { queriesAtOnce: 1, questionsOfQuery: 100 } as const;
@@ -25,15 +30,25 @@ export function grownLimit(rateLimit: number, settled: number): number {
   return Math.floor((rateLimit * Math.min(leastTenths + settled, mostTenths)) / 10);
 }
 
-/** Of the account now, as far as it is known. */
-export type LimitOf = (accountId: string) => number;
+export type GrownTimes = {
+  readonly clock: () => number;
+  /** Over after so many milliseconds, or when it is aborted. */
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<unknown>;
+};
 
+const realTimes: GrownTimes = {
+  clock: () => performance.now(),
+  wait: (ms, signal) => setTimeout(ms, undefined, { signal, ref: false }).catch(() => {}),
+};
+
+/** As far as it is known; waits for an account's first count, at most 250 ms. */
 export function createGrownLimits(
   { settings: { rateLimit }, db, now }: Pick<Deps, 'settings' | 'db' | 'now'>,
-  clock: () => number = () => performance.now(),
+  { clock, wait }: GrownTimes = realTimes,
 ): LimitOf {
   const known = new Map<string, { readonly limit: number; readonly until: number }>();
-  const asked = new Set<string>();
+  /** Over when the count is known, or has been waited for. */
+  const asked = new Map<string, Promise<unknown>>();
   const count = inBatches(batches, async (accountIds: readonly string[]) => {
     const until = Math.floor(now() / 1_000);
     const rows = await settledCounts(db, accountIds, { from: until - settledDays * 86_400, until });
@@ -48,18 +63,24 @@ export function createGrownLimits(
   };
   const ask = (accountId: string, limit: number) => {
     if (asked.has(accountId) || asked.size >= mostAsked) return;
-    asked.add(accountId);
-    void count(accountId)
+    const counted = new AbortController();
+    const counting = count(accountId)
       .then(
         (settled) => keep(accountId, grownLimit(rateLimit, settled), keptMs),
         () => keep(accountId, limit, againMs),
       )
-      .finally(() => asked.delete(accountId));
+      .finally(() => {
+        asked.delete(accountId);
+        counted.abort();
+      });
+    asked.set(accountId, Promise.race([counting, wait(firstCountMs, counted.signal)]));
   };
   return (accountId) => {
     const entry = known.get(accountId);
     const limit = entry?.limit ?? rateLimit;
     if (entry === undefined || clock() >= entry.until) ask(accountId, limit);
-    return limit;
+    if (entry !== undefined) return limit;
+    const counting = asked.get(accountId);
+    return counting?.then(() => known.get(accountId)?.limit ?? rateLimit) ?? limit;
   };
 }

@@ -133,9 +133,12 @@ function linksAt(place: string, all: readonly Next[]): [string, Json][] {
         String(value).replace(/^\$/, `$response.body#${place}`),
       ]),
     );
+  // An object would be a value as it stands; expressions are embedded in texts, in braces.
+  const template = (values: Record<string, string> | undefined) =>
+    values && JSON.stringify(values).replace(/"(\$[^"]*)"/g, '"{$1}"');
   return all.map(({ operationId, leg, parameters, body, description }) => {
     const name = leg === undefined ? operationId : `${operationId}_${leg}`;
-    const filled = { parameters: at(parameters), requestBody: at(body) };
+    const filled = { parameters: at(parameters), requestBody: template(at(body)) };
     const given = Object.entries(filled).filter(([, values]) => values !== undefined);
     return [name, { operationId, ...Object.fromEntries(given), description }];
   });

@@ -11,7 +11,8 @@ import type { Snippet } from './snippets.ts';
 type Link = {
   readonly operationId: string;
   readonly parameters?: Readonly<Record<string, string>>;
-  readonly requestBody?: Readonly<Record<string, string>>;
+  /** JSON with expressions in it. */
+  readonly requestBody?: string;
 };
 type Content = Readonly<Record<'application/json', { readonly example?: unknown }>>;
 type Described = {
@@ -54,7 +55,7 @@ test('test/api-soak/calls.ts has the calls that are shown (scripts/openapi.ts re
 
 /** What an expression finds in a recorded answer; undefined: nothing. */
 function found(expression: string, answer: unknown): unknown {
-  const [, pointer] = /^\$response\.body#(.*)$/.exec(expression) ?? [];
+  const [, pointer] = /^\{?\$response\.body#([^}]*)\}?$/.exec(expression) ?? [];
   if (pointer === undefined) return expression;
   const parts = pointer.split('/').slice(1);
   return parts.reduce<unknown>(
@@ -67,7 +68,7 @@ test('every link fills what its operation takes, out of what was answered', () =
   let links = 0;
   for (const { operationId, responses } of operations) {
     for (const [status, { links: all = {}, content }] of Object.entries(responses)) {
-      for (const [name, { operationId: to, parameters = {}, requestBody = {} }] of Object.entries(
+      for (const [name, { operationId: to, parameters = {}, requestBody = '{}' }] of Object.entries(
         all,
       )) {
         const where = `${operationId} ${status} ${name}`;
@@ -79,10 +80,11 @@ test('every link fills what its operation takes, out of what was answered', () =
           schema?: { $ref: string };
         };
         const shape = components.schemas[schema?.schema?.$ref.split('/').at(-1) ?? ''];
-        for (const each of Object.keys(requestBody)) assert.ok(each in shape.properties, where);
+        const body = JSON.parse(requestBody) as Record<string, string>;
+        for (const each of Object.keys(body)) assert.ok(each in shape.properties, where);
         const answer = content?.['application/json'].example;
         if (answer === undefined) continue;
-        for (const each of Object.values({ ...parameters, ...requestBody })) {
+        for (const each of Object.values({ ...parameters, ...body })) {
           assert.notEqual(found(each, answer), undefined, `${where}: ${each}`);
         }
         links += 1;

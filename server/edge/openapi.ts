@@ -51,12 +51,18 @@ const anyError =
 
 const text = { schema: { type: 'string' } };
 const whole = { schema: { type: 'integer' } };
-const rateHeaders = {
+/** Of every answer. */
+const everyHeader = {
   'RateLimit-Limit': { description: 'requests in 60 s', ...whole, example: 300 },
   'RateLimit-Remaining': { description: 'what is left of them', ...whole, example: 287 },
   'RateLimit-Reset': { description: 'seconds until they are all back', ...whole, example: 41 },
   'X-RateLimit-Limit': { description: 'as RateLimit-Limit', ...whole, example: 300 },
   'X-RateLimit-Remaining': { description: 'as RateLimit-Remaining', ...whole, example: 287 },
+  'X-Request-Id': {
+    description: 'what the market calls this request: its operator finds the log by it',
+    ...text,
+    example: '5b0e6a91c3d27f4418aa',
+  },
 };
 const retry = { 'Retry-After': { description: 'seconds', ...whole, example: 5 } };
 
@@ -64,8 +70,8 @@ export function refTo(kind: 'headers' | 'parameters' | 'schemas' | 'responses', 
   return { $ref: `#/components/${kind}/${name}` };
 }
 
-export const rateRefs = Object.fromEntries(
-  Object.keys(rateHeaders).map((name) => [name, refTo('headers', name)]),
+export const everyRef = Object.fromEntries(
+  Object.keys(everyHeader).map((name) => [name, refTo('headers', name)]),
 );
 
 function codeHeader(shortName: string): Json {
@@ -111,7 +117,7 @@ export function describe(surface: Surface, operations: readonly Operation[], nam
       schemas: Object.fromEntries([...components].sort(([a], [b]) => (a < b ? -1 : 1))),
       responses: describeErrors(surface, shortName),
       parameters,
-      headers: { ...rateHeaders, ...headers },
+      headers: { ...everyHeader, ...headers },
       securitySchemes,
     },
   };
@@ -125,7 +131,7 @@ function describeErrors({ errors, errorHeaders }: Surface, shortName: string): J
   return Object.fromEntries(
     all.map(([status, description]) => {
       const code = codeHeader(shortName);
-      const headers = { ...rateRefs, ...code, ...own[status], ...errorHeaders(status) };
+      const headers = { ...everyRef, ...code, ...own[status], ...errorHeaders(status) };
       const found = () => recorded.errors[status === 'Any' ? 405 : status];
       const content = contentOf(errorBody, refTo('schemas', 'Error'), found);
       return [`Error${status}`, { description, headers, content }];
@@ -202,7 +208,7 @@ function describeReply(
   { components, shortName }: { components: Components; shortName: string },
 ): Json {
   const own = publish(schema, components);
-  const all = { ...rateRefs, ...headers(operation) };
+  const all = { ...everyRef, ...headers(operation) };
   const { answers = {} } = recorded.operations[operation.operationId] ?? {};
   const found = (name: string) => answers[`${status} ${name}`.trim()];
   if (status < 300) {
@@ -269,7 +275,8 @@ function describeWebhooks(components: Components, shortName: string): Json {
       operationId: `on_${name.replaceAll('.', '_')}`,
       summary: when,
       description: `${when}. Signatures, retries and order: docs/webhooks.md.`,
-      tags: ['webhooks'],
+      // Not that of the operations: a generator makes one file a tag, and writes it twice.
+      tags: ['events'],
       security: [],
       parameters: [
         header('event', 'the event name', name),
@@ -353,6 +360,7 @@ const apiTags = {
   swaps: 'Swaps, and what their parties sign. Guides: docs/lifecycle.md, docs/funding.md.',
   transactions: 'Sending what was signed. Guide: docs/lifecycle.md.',
   webhooks: 'Where events are sent. Guide: docs/webhooks.md.',
+  events: 'What is sent there. Guide: docs/webhooks.md.',
 };
 
 /** The description of `/v1`. */

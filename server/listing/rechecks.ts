@@ -14,7 +14,7 @@ import {
 } from '../db/candidates.ts';
 import { feedWriting } from '../market/book.ts';
 import type { Deps } from '../ports/deps.ts';
-import { type Service, service } from '../ports/service.ts';
+import { longestNodePassMs, type Service, service } from '../ports/service.ts';
 import {
   batch,
   batchOfLaunchpads,
@@ -48,6 +48,7 @@ export function createRechecks(given: Deps, mostMs: number = lookMs): Rechecks {
   const { start, stop } = service(deps, {
     name: 'tokens',
     wokenBy: ['tokens'],
+    mostPassMs: longestNodePassMs,
     // What a stop ends is due again later. Of launchpads more may be due.
     pass: async (signal) => {
       const tidies = performance.now() - tidiedAt >= tidyMs;

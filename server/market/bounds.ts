@@ -95,3 +95,6 @@ export const endedSessionDays = 30;
 export const deviceDays = 365;
 /** Codes for sign-ins by mail: as long as they are counted. */
 export const codeDays = 1;
+
+/** Halted assets that the status names: whoever halts more halts chains. */
+export const mostHaltedShown = 100;

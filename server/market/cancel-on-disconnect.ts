@@ -88,7 +88,7 @@ async function fire(deps: Needs, accountId: string): Promise<void> {
 async function withdrawFired(deps: Needs, makerId: string): Promise<Withdrawn> {
   // First: nobody is to ask for a price that is gone.
   await deps.db.transaction(async (tx) => {
-    if (await holdFired(tx, makerId)) await deleteLevels(tx, makerId);
+    if (await holdFired(tx, makerId)) await deleteLevels(tx, makerId, new Date(deps.now()));
   });
   let [withdrawn, committed] = [0, 0];
   let after: string | null = null;

@@ -14,6 +14,7 @@ import {
   type Level,
   type NewLevel,
   type Pair,
+  type Publisher,
   stored,
 } from '../db/levels.ts';
 import type { Deps } from '../ports/deps.ts';
@@ -81,19 +82,21 @@ export async function prepareLevels(
 export async function publishLevels(
   tx: Tx,
   deps: Pick<Deps, 'adapters' | 'now' | 'randomBytes'>,
-  accountId: string,
+  by: Publisher,
   { base, quote, levels }: Prepared,
 ): Promise<Date | null> {
+  const { accountId } = by;
   // The lock makes the count below right, and two requests on one pair come one after the other.
   await lockAccount(tx, accountId);
   const pair = stored({ baseAssetId: base.id, quoteAssetId: quote.id });
   await deleteLevelsOfPair(tx, accountId, pair);
   if (levels.length === 0) return null;
   const holdings = await findHoldings(tx, accountId);
+  const nowMs = deps.now();
   for (const direction of new Set(levels.map((each) => each.direction))) {
     assertHolds(deps, holdings, direction === 'sell_base' ? quote : base);
   }
-  const others = await countOtherPairs(tx, accountId, pair);
+  const others = await countOtherPairs(tx, accountId, pair, new Date(nowMs));
   if (others >= mostLevelPairs) {
     throw new ParleyError(
       'too_many_open',
@@ -106,14 +109,17 @@ export async function publishLevels(
     const [lowAmount, highAmount] = pair.baseIsLow
       ? [baseAmount, quoteAmount]
       : [quoteAmount, baseAmount];
+    const given = each.direction === 'sell_base' ? quote : base;
     return {
-      id: uuidv7(deps.now(), deps.randomBytes),
+      id: uuidv7(nowMs, deps.randomBytes),
       givesLow: givesLow(each.direction, pair.baseIsLow),
-      ...{ lowAmount, highAmount, leastAmount, validForSeconds },
+      givenFamily: deps.adapters.get(given.chain)?.family ?? null,
+      ...{ lowAmount, highAmount, leastAmount },
+      expiresAt: new Date(nowMs + validForSeconds * 1_000),
     };
   });
-  const inserted = await insertLevels(tx, accountId, pair, rows);
-  return inserted!.endsAt;
+  await insertLevels(tx, by, pair, rows, new Date(nowMs));
+  return new Date(nowMs + Math.min(...levels.map((each) => each.validForSeconds)) * 1_000);
 }
 
 /** Whether the taker gives the asset that is stored as the first of its pair. */

@@ -9,6 +9,11 @@ import { whatIsMissing } from '../restore/gate.ts';
 /** Of a chain with a block in ten minutes 99.9 % come within 69: so many usual times, and one. */
 const [quietBlocks, quietLeastSeconds] = [7, 60];
 
+/** A next block is seen within so many seconds, unless the chain or the market is behind. */
+export function expectedWithin(blockSeconds: number | null): number {
+  return quietLeastSeconds + quietBlocks * (blockSeconds ?? 0);
+}
+
 /** Whether one of a token is sent says nothing of which token. */
 const anyToken = 'any';
 
@@ -28,14 +33,13 @@ export async function readStatus(
     const head = heads.find((each) => each.chain === chain);
     const halt = halts.find((each) => each.chain === chain);
     const seconds = head === undefined ? null : (nowMs - head.seenAt.getTime()) / 1_000;
-    const usual = quietLeastSeconds + quietBlocks * (blockSeconds ?? 0);
     return {
       chain,
       height: head?.height ?? null,
       clock: head?.clock ?? null,
       seenAt: head?.seenAt.toISOString() ?? null,
       blockSeconds,
-      isQuiet: seconds === null || seconds > usual,
+      isQuiet: seconds === null || seconds > expectedWithin(blockSeconds),
       haltedSince: halt?.at.toISOString() ?? null,
       sendsClaims: claims.has(chain),
       sendsFundings: isFunded({ chain, family, token: anyToken }),

@@ -1,15 +1,19 @@
 // The log, on standard error. Of an error it tells where and what, never the values it carries: the
 // database's details quote whole rows, and facts are for the caller.
 
-import { type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
+import { causeNow } from './cause.ts';
 
 /** An error wraps another, and that one a third; deeper ones say nothing new. */
 const deepest = 3;
 const longest = 1_000;
 
-export function createLog(level: string): Logger {
+/** `out`: instead of standard error. */
+export function createLog(level: string, out: DestinationStream = pino.destination(2)): Logger {
   const serializers = { err: (error: unknown) => faultOf(error) };
-  return pino({ level, base: null, serializers }, pino.destination(2));
+  // pino writes into what it is given.
+  const mixin = () => ({ ...causeNow() });
+  return pino({ level, base: null, serializers, mixin }, out);
 }
 
 export type Fault = {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { testDeps } from '../../test/support/deps.ts';
 import type { Database } from '../db/database.ts';
+import { passesOf } from './passes.ts';
 import { type Next, type ServiceOptions, service } from './service.ts';
 import { workOf } from './work.ts';
 
@@ -164,4 +165,31 @@ test('one that leaves the database to others rests as long as it is to, whoever 
   assert.equal(passes(), 1);
   await tick(1_000);
   assert.equal(passes(), 2);
+});
+
+test('a pass that hangs is noticed when it has taken too long, one that fails or waits is not', async (t) => {
+  let now = 0;
+  t.mock.method(performance, 'now', () => now);
+  const { own, db, answer, tick } = begin(t, { mostPassMs: 60_000, everyMs: 5_000 });
+  const late = () => passesOf(db).late();
+  const held = Promise.withResolvers<Next>();
+  answer(new Error('a node is silent'), held.promise);
+  own.start();
+  await tick(0);
+  // It rests for a second after a failure, and ten more are forgiven.
+  now += 11_000;
+  assert.deepEqual(late(), []);
+  await tick(1_000);
+  now += 70_000;
+  assert.deepEqual(late(), []);
+  now += 2_000;
+  assert.deepEqual(late(), [{ service: 'test', byMs: 2_000 }]);
+  held.resolve(undefined);
+  await tick(0);
+  now += 15_000;
+  assert.deepEqual(late(), []);
+  now += 1;
+  assert.deepEqual(late(), [{ service: 'test', byMs: 1 }]);
+  await own.stop();
+  assert.deepEqual(late(), []);
 });

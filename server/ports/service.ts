@@ -3,6 +3,7 @@
 // no clock of this file: tests and simulations call it by hand.
 
 import type { Deps } from './deps.ts';
+import { passesOf } from './passes.ts';
 import { type Work, workOf } from './work.ts';
 
 /** When nobody rings: how late work is found where a notice was lost. */
@@ -13,6 +14,10 @@ export const deafPollMs = 1_000;
 export const failureMs = { least: 1_000, most: 30_000 } as const;
 /** The same where people wait for what is sent: a database that is back is asked soon. */
 export const sendingFailureMs = { least: 1_000, most: 2_000 } as const;
+/** A pass that takes longer hangs (passes.ts): its statements end within 15 s each. */
+const longestPassMs = 600_000;
+/** The same where it asks others' nodes, which may be slow each time and yet answer. */
+export const longestNodePassMs = 3_600_000;
 /** Of a wait, so that processes that started together do not stay in step. */
 const jitter = 0.1;
 
@@ -30,6 +35,8 @@ export type ServiceOptions = {
   /** Leaves the database to others for as long as a pass took, and at least so long. */
   readonly restMs?: number;
   readonly failureMs?: { readonly least: number; readonly most: number };
+  /** From when on a pass counts as one that hangs; default `longestPassMs`. */
+  readonly mostPassMs?: number;
   /** Besides log and metric. */
   readonly failed?: () => void;
 };
@@ -45,18 +52,30 @@ type Needs = Pick<Deps, 'db' | 'log' | 'metrics' | 'randomBytes'>;
 
 export function service(deps: Needs, options: ServiceOptions): Service {
   const { name, pass, wokenBy = [], everyMs, restMs, failed } = options;
+  const { mostPassMs = longestPassMs } = options;
   const { least, most } = options.failureMs ?? failureMs;
   const work = workOf(deps.db);
   const stopping = new AbortController();
   const bell = createBell();
+  const pulse = passesOf(deps.db).join(name);
   let running: Promise<void> | null = null;
   let leave = () => {};
 
   const poll = () => everyMs ?? (work.isHeard() ? pollMs : deafPollMs);
   const spread = (ms: number) => ms * (1 + (jitter * (deps.randomBytes(1)[0] ?? 0)) / 256);
 
+  const rest = (ms: number) => {
+    pulse.within(ms);
+    return bell.rest(ms);
+  };
+  const wait = (ms: number) => {
+    pulse.within(ms);
+    return bell.wait(ms);
+  };
+
   async function once(fails: Failures): Promise<void> {
     const began = performance.now();
+    pulse.within(mostPassMs);
     let next: Next;
     try {
       next = await pass(stopping.signal);
@@ -65,11 +84,11 @@ export function service(deps: Needs, options: ServiceOptions): Service {
       if (stopping.signal.aborted) return;
       failed?.();
       const waitMs = Math.min(least * 2 ** Math.min(fails.more(error), 20), most);
-      return bell.rest(spread(waitMs));
+      return rest(spread(waitMs));
     }
-    if (restMs !== undefined) await bell.rest(Math.max(restMs, performance.now() - began));
+    if (restMs !== undefined) await rest(Math.max(restMs, performance.now() - began));
     if (next === 'now') return;
-    await bell.wait(next === undefined ? spread(poll()) : Math.min(next, poll()));
+    await wait(next === undefined ? spread(poll()) : Math.min(next, poll()));
   }
 
   async function run(): Promise<void> {
@@ -89,6 +108,7 @@ export function service(deps: Needs, options: ServiceOptions): Service {
       leave();
       bell.stop();
       await running;
+      pulse.leave();
     },
   };
 }

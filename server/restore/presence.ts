@@ -3,7 +3,7 @@
 
 import { beatOn, openReadings } from '../db/gaps.ts';
 import type { Deps, Presence } from '../ports/deps.ts';
-import { type Next, service, services } from '../ports/service.ts';
+import { longestNodePassMs, type Next, service, services } from '../ports/service.ts';
 import { beatOnce, type Remembered } from './gap.ts';
 import { toldOf } from './gate.ts';
 import { type Parts, readRound } from './reading.ts';
@@ -77,6 +77,7 @@ export function createPresence(deps: Parts & Pick<Deps, 'metrics' | 'randomBytes
     name: 'reading back',
     pass: read,
     everyMs: lookMs,
+    mostPassMs: longestNodePassMs,
     failureMs: { least: readAgainMs, most: mostRestMs },
   });
   const beating = service(deps, {

@@ -47,6 +47,12 @@ test('of several shapes the sentence is about the one that was meant', () => {
   );
   assert.equal(said({ signature: ['aa'] }), 'field "signed.raw_data_hex" is missing');
   assert.equal(said({ psbtBase64: 'aa' }), 'field "signed.signaturesHex" is missing');
+  const one = { psbtBase64: 'aa', signatureHex: 'aa' };
+  const both = { ...one, signaturesHex: [] };
+  const either = 'send either "signaturesHex" or "signatureHex" of "signed", not both';
+  assert.equal(said(both), either);
+  assert.equal(said({ ...both, other: 1 }), either);
+  assert.equal(said({ ...one, other: 1 }), 'field "signed.other" is not known');
   assert.match(String(said(5)), /^field "signed" must be string/);
   assert.equal(said({ ...unsigned, signature: ['aa'] }), null);
 });

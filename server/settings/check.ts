@@ -56,8 +56,10 @@ function checkWith(compiled: () => ValidateFunction, what: string, readers: Read
   return (value) => {
     const validate = compiled();
     if (validate(value)) return null;
-    const error = meantBy(validate.errors ?? []);
-    return error === undefined ? `${what} is malformed` : sentenceOf(error, what, readers);
+    const errors = validate.errors ?? [];
+    const error = meantBy(errors);
+    if (error === undefined) return `${what} is malformed`;
+    return twoShapes(error, errors.at(-1)) ?? sentenceOf(error, what, readers);
   };
 }
 
@@ -72,6 +74,21 @@ function meantBy(errors: readonly ErrorObject[]): ErrorObject | undefined {
     return Object.keys(data).filter((field) => Object.hasOwn(properties, field)).length;
   };
   return errors.slice(0, -1).reduce((a, b) => (shared(b) > shared(a) ? b : a));
+}
+
+/** Of a field that only another shape has: which field of the meant one it does not go with. */
+function twoShapes(error: ErrorObject, choice: ErrorObject | undefined): string | null {
+  const { keyword, params, data, instancePath, parentSchema } = error;
+  if (keyword !== 'additionalProperties' || choice?.keyword !== 'anyOf') return null;
+  const field = String(params.additionalProperty);
+  const has = (shape: unknown, name: string) =>
+    Object.hasOwn((shape as { properties?: object } | undefined)?.properties ?? {}, name);
+  const other = (choice.schema as readonly unknown[]).find((each) => has(each, field));
+  const fields = Object.keys(data as object);
+  const own = fields.find((each) => has(parentSchema, each) && !has(other, each));
+  if (other === undefined || own === undefined) return null;
+  const at = instancePath === '' ? '' : ` of ${shown(instancePath.slice(1).replaceAll('/', '.'))}`;
+  return `send either ${shown(own)} or ${shown(field)}${at}, not both`;
 }
 
 function sentenceOf(error: ErrorObject, what: string, readers: Readers): string {

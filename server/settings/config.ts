@@ -60,9 +60,10 @@ function settingsOf(read: Reader) {
     ...served,
     devEvmChains,
     devControlPort: whole('PARLEY_DEV_PORT', 0, 0, 65_535),
+    /** How long a server that is to stop goes on serving, and says that it is not ready. */
+    drainSeconds: whole('PARLEY_DRAIN_SECONDS', 0, 0, 600),
     /** Port of Prometheus metrics on loopback; null = none. */
-    metricsPort:
-      text('PARLEY_METRICS_PORT') === null ? null : whole('PARLEY_METRICS_PORT', 0, 0, 65_535),
+    metricsPort: metricsPortOf(read),
     /** Requests a key or account may make in 60 s; also one client IP without a key. */
     rateLimit,
     /** Requests of a client network in 60 s, however many accounts make them. */
@@ -98,6 +99,10 @@ function settingsOf(read: Reader) {
     people,
     logLevel: text('PARLEY_LOG_LEVEL') ?? (dev ? 'warn' : 'info'),
   };
+}
+
+function metricsPortOf({ text, whole }: Reader): number | null {
+  return text('PARLEY_METRICS_PORT') === null ? null : whole('PARLEY_METRICS_PORT', 0, 0, 65_535);
 }
 
 function agreeingOf({ whole }: Reader, network: Network) {

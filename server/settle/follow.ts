@@ -11,7 +11,14 @@ import { swapsOfEscrows } from '../db/escrows.ts';
 import { storeHeads } from '../db/heads.ts';
 import { dueSwaps, makeDue, nextSwapDue } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
-import { deafPollMs, type Next, pollMs, service, services } from '../ports/service.ts';
+import {
+  deafPollMs,
+  longestNodePassMs,
+  type Next,
+  pollMs,
+  service,
+  services,
+} from '../ports/service.ts';
 import { workOf } from '../ports/work.ts';
 import { reconcile, retrySeconds } from './reconcile.ts';
 import { fromTheStart, type Position, takeUp } from './take-up.ts';
@@ -165,6 +172,7 @@ function waits({ settings: { followIntervalMs }, metrics }: Deps, name: string) 
     // As often as that is asked for, and no poll of this server's.
     everyMs: Math.max(followIntervalMs, pollMs),
     failureMs: { least: followIntervalMs, most: Math.max(passLimits.backoffMs, followIntervalMs) },
+    mostPassMs: longestNodePassMs,
     failed: () => metrics.followFailures.inc({ chain: name }),
   };
 }

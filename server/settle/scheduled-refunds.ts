@@ -27,7 +27,7 @@ import {
 } from '../db/scheduled-refunds.ts';
 import { type Swap, swapById } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
-import { type Next, type Service, service } from '../ports/service.ts';
+import { longestNodePassMs, type Next, type Service, service } from '../ports/service.ts';
 import { legNamed, swapOfCaller } from './access.ts';
 import { escrowToRefund } from './builders.ts';
 import { escrowOfRow } from './escrows.ts';
@@ -118,6 +118,7 @@ export function createScheduledRefunds(
   const { start, stop } = service(deps, {
     name: 'scheduled refunds',
     wokenBy: ['refunds'],
+    mostPassMs: longestNodePassMs,
     failureMs: {
       least: followIntervalMs,
       most: Math.max(scheduledLimits.backoffMs, followIntervalMs),

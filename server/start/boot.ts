@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { ChainAdapter } from '../../chains/adapter.ts';
@@ -213,10 +214,16 @@ async function start(
     held: await presence.held(),
     agreeing: presence.agreeing,
     stop: () => {
-      stopping ??= unwind(undo, log);
+      stopping ??= drain(app, settings.drainSeconds).then(() => unwind(undo, log));
       return stopping;
     },
   };
+}
+
+/** Balancers see that it is not ready, and send nothing more before its sockets close. */
+async function drain(app: FastifyInstance, seconds: number): Promise<void> {
+  app.edge.health.drain();
+  if (seconds > 0) await sleep(seconds * 1_000);
 }
 
 /** The operator's gas keys; those of dev chains are made here, and given coins. */

@@ -15,7 +15,7 @@ import type { Deps } from '../ports/deps.ts';
 import { keyringOf } from '../ports/keyring.ts';
 import { createMetrics, serveMetrics } from '../ports/metrics.ts';
 import { sealAnew } from '../ports/sealed-anew.ts';
-import { service } from '../ports/service.ts';
+import { longestNodePassMs, service } from '../ports/service.ts';
 import type { Settings } from '../settings/config.ts';
 import { mustKnowContracts } from '../settle/lanes.ts';
 import { marketOf } from '../settle/watched.ts';
@@ -31,7 +31,11 @@ export function partsOf(deps: Deps, keys: Keys): Parts {
   const { db, adapters, now, log, settings, metrics } = deps;
   const seal = keyringOf(settings);
   const loop: Parts['loop'] = ({ isBump = false, ...of }) =>
-    service(deps, { ...of, wokenBy: isBump ? ['watchtower'] : [] });
+    service(deps, {
+      ...of,
+      wokenBy: isBump ? ['watchtower'] : [],
+      mostPassMs: longestNodePassMs,
+    });
   const market = marketOf(deps);
   return { db, adapters, now, log, seal, gauges: metrics.keeper, market, loop, ...keys };
 }

@@ -10,10 +10,12 @@ import os
 import threading
 from collections import Counter
 from hashlib import sha256
+from uuid import uuid4
 
 import requests
 import schemathesis
 from schemathesis.generation import GenerationMode
+from schemathesis.generation.meta import TestPhase
 
 KEYS = json.loads(os.environ["PARLEY_TEST_KEYS"])
 DESK = os.environ["PARLEY_TEST_DESK"]
@@ -24,8 +26,70 @@ ASSETS = json.loads(os.environ["PARLEY_TEST_ASSETS"])
 SECRETS = json.loads(os.environ["PARLEY_TEST_SECRETS"])
 """By hash-lock, of the swaps that were there before."""
 
+MARKET = os.environ["PARLEY_TEST_MARKET"]
+LIMIT_SECONDS = 30
+"""Of a question to the market or the desk, as the market gives a request."""
+
 PROOFS = {f"prove{name}Wallet": name.lower() for name in ("Evm", "Tron", "Bitcoin", "Solana")}
 MAKERS = {"quoteRfq", "quoteMany", "withdrawQuote", "withdrawQuotes", "listQuotes"}
+
+LISTS = "Assets AssetsOpenly Levels LevelsOpenly Quotes Rfqs Swaps Threads Webhooks".split()
+PAIRS = "getPair getPairOpenly getPairPrice getPairPriceOpenly listLevels listLevelsOpenly".split()
+TERMS = ["createRfq", "publishLevels", *PAIRS]
+AMOUNTS = ["quoteRfq", "quoteMany", "proposePrice", "acceptPrice", *TERMS]
+SIGNED = ["mintKey", *PROOFS]
+BUILT = ["buildFund", "buildClaim", "buildRefund", "scheduleRefunds"]
+
+REFUSED = {
+    # The market makes it: no other text is one.
+    "bad_cursor": [f"list{each}" for each in LISTS],
+    "bad_nonce": SIGNED,
+    "unknown_escrow": ["buildFund", "buildRefund", "scheduleRefunds"],
+    # What is tradable is no part of a schema: two assets that there are, on two chains.
+    "bad_asset": TERMS,
+    "same_chain": TERMS,
+    "amount_too_small": AMOUNTS,
+    # From 2^256 on, of 78 digits.
+    "bad_amount": AMOUNTS,
+    "bad_chain": ["listAsset", "setAddress", "broadcast", "scheduleRefunds"],
+    # Checksums, curves, signatures and signed texts. Each chain has its own.
+    "bad_address": ["createRfq", "listAsset", "setAddress", *SIGNED],
+    "wrong_network": ["setAddress", *SIGNED],
+    "bad_public_key": ["setAddress"],
+    "bad_message": SIGNED,
+    "bad_signature": ["setAddress", "buildFund", *SIGNED],
+    "bad_authorization": list(PROOFS),
+    "bad_transaction": ["broadcast", "scheduleRefunds"],
+    "refused_by_node": ["broadcast"],
+    "not_a_token": ["listAsset"],
+    "token_rejected": ["listAsset"],
+    "asset_delisted": ["listAsset"],
+    "bad_webhook_url": ["registerWebhook"],
+    # Who is the initiator decides.
+    "hashlock_missing": ["acceptPrice"],
+    "hashlock_unexpected": ["acceptPrice"],
+    "wrong_secret": ["buildClaim", "broadcast"],
+    # Any text names no leg: one refusal for paths and bodies.
+    "bad_leg": ["setAddress", *BUILT],
+    # Narrower bounds, of the moment.
+    "bad_fee_rate": BUILT,
+    "too_many_webhooks": ["registerWebhook"],
+    "too_many_keys": ["mintKey"],
+    # `targetAddress` goes with `private`; `relay`, `signature` and `escrow` go together.
+    "bad_field": ["createRfq", "buildFund"],
+}
+"""What 400 and 422 may say of a request that its schema takes, by operation."""
+
+ANYWHERE = {"key_reused", "malformed_url"}
+"""An Idempotency-Key was drawn twice; half a surrogate pair is no UTF-8."""
+
+STEPS = {
+    "setAddress": "set_address",
+    "buildFund": "fund",
+    "buildClaim": "claim",
+    "buildRefund": "refund",
+}
+"""The operation by which a party does what `next` of a swap says."""
 
 rfqs: dict[str, dict] = {}
 threads: dict[str, dict] = {}
@@ -34,7 +98,8 @@ owners: dict[str, str] = {}
 swaps: dict[str, dict] = {}
 built: list[tuple[str, dict, str]] = []
 answers: Counter[str] = Counter()
-statuses: Counter[str] = Counter()
+stateful: Counter[str] = Counter()
+refusals: Counter[str] = Counter()
 lock = threading.Lock()
 turn = 0
 
@@ -73,6 +138,40 @@ def asker(case, operation: str) -> str:
     return "maker" if turn % 2 else "taker"
 
 
+def told(who: str, path: str, **query) -> dict:
+    """What the market tells a customer, besides what is tried."""
+    key = {"Authorization": f"Bearer {KEYS[who]['key']}"}
+    answer = requests.get(f"{MARKET}{path}", params=query, headers=key, timeout=LIMIT_SECONDS)
+    return answer.json() if answer.status_code == 200 else {}
+
+
+def one_of(found: list):
+    """Each in its turn; None: there is none."""
+    return found[turn // 4 % len(found)] if found else None
+
+
+def open_rfqs() -> list[str]:
+    mine = told("taker", "/v1/rfqs", own="true", limit=100).get("rfqs", [])
+    return [rfq["id"] for rfq in mine if rfq["status"] in ("open", "negotiating")]
+
+
+def open_thread() -> dict | None:
+    return one_of(told("maker", "/v1/threads", role="maker", limit=100).get("threads", []))
+
+
+def due(action: str) -> tuple[dict, str, str] | None:
+    """A swap in which the market says that this is next, on which leg, and who does it."""
+    return one_of(
+        [
+            (swap, step["leg"], who)
+            for who in KEYS
+            for swap in told(who, "/v1/swaps", limit=100).get("swaps", [])
+            for step in swap["next"]
+            if (step["by"], step["action"]) == (swap["role"], action)
+        ]
+    )
+
+
 def aim(case) -> None:
     """Puts an id that there is in the place of one that was made up."""
     path = case.path_parameters or {}
@@ -88,49 +187,90 @@ def aim(case) -> None:
             case.query.pop(name, None)
 
 
-def fill(case, operation: str, who: str) -> None:
-    body = case.body if isinstance(case.body, dict) else None
+def step(case, operation: str, who: str) -> str:
+    """A step of a swap where one is due, by whom it is for; says who that is."""
     path = case.path_parameters or {}
     if operation in ("buildFund", "buildClaim", "buildRefund"):
         case.query = {}
+    if operation == "scheduleRefunds":
+        signed = desk("refunds")
+        if signed is None:
+            return who
+        path.update(id=signed["swapId"], leg=signed["leg"])
+        case.body = {"transactions": signed["transactions"]}
+        return signed["who"]
+    found = due(STEPS[operation])
+    if found is None:
+        return who
+    swap, leg, who = found
+    path["id"] = swap["id"]
+    if operation != "setAddress":
+        path["leg"] = leg
+    if operation == "setAddress":
+        chain = swap["legs"][leg or "ab"[turn // 8 % 2]]["chain"]
+        case.body = {"chain": chain, "address": KEYS[who]["addresses"][chain]}
+    if operation == "buildFund":
+        case.body = {}
+    if operation == "buildClaim":
+        kept = SECRETS.get(swap["hashlock"]) or secret_of(swap["threadId"])
+        case.body = {"secret": swap["secret"] or kept}
+    return who
+
+
+def negotiate(case, operation: str, who: str) -> str:
+    """A price in a thread that is open; accepted by a side that has not yet."""
+    thread = open_thread()
+    body = case.body if isinstance(case.body, dict) else None
+    if thread is None or body is None:
+        return who
+    case.path_parameters["id"] = thread["id"]
+    body.pop("validForSeconds", None)
+    body["quoteAmount"] = ASSETS[1]["amount"]
+    if operation == "acceptPrice":
+        who = "taker" if thread["makerAccepted"] else "maker"
+        body["quoteAmount"] = thread["quoteAmount"]
+        for name in ("rules", "hashlock"):
+            body.pop(name, None)
+        if thread["initiator"] == who:
+            body["hashlock"] = hashlock_of(secret_of(thread["id"]))
+    return who
+
+
+def fill(case, operation: str, who: str) -> None:
+    """Assets that there are, prices of them, and what wallets sign."""
+    base, quote = ASSETS
+    trade = {"baseAssetId": base["id"], "quoteAssetId": quote["id"]}
     if operation in PROOFS:
         case.body = desk("prove", who=who, family=PROOFS[operation]) or case.body
     if operation == "mintKey":
         case.body = desk("mint") or case.body
+    body = case.body if isinstance(case.body, dict) else None
     if body is None:
         return
-    if operation == "buildFund":
-        body.clear()
     if operation == "createRfq":
-        base, quote = ASSETS
-        body.update(baseAssetId=base["id"], baseAmount=base["amount"], quoteAssetId=quote["id"])
+        body.update(trade, baseAmount=base["amount"])
         for name in ("visibility", "targetAddress", "askAmount", "minSettled"):
             body.pop(name, None)
-    if operation in ("quoteRfq", "proposePrice"):
-        body["quoteAmount"] = ASSETS[1]["amount"]
+    if operation == "publishLevels":
+        body.update(trade)
+        for level in body["levels"]:
+            level.update(baseAmount=base["amount"], quoteAmount=quote["amount"])
+            level.pop("leastBaseAmount", None)
+        del body["levels"][1:]
+    if operation == "quoteRfq":
+        case.path_parameters["id"] = one_of(open_rfqs()) or case.path_parameters["id"]
+        body["quoteAmount"] = quote["amount"]
         body.pop("validForSeconds", None)
-    if operation == "acceptPrice":
-        thread = threads.get(str(path.get("id")))
-        body.pop("rules", None)
-        body.pop("hashlock", None)
-        if thread is not None and thread["initiator"] == who:
-            body["hashlock"] = hashlock_of(secret_of(thread["id"]))
-    if operation == "setAddress":
-        body["address"] = KEYS[who]["addresses"].get(body.get("chain"), body.get("address"))
-        body.pop("keySignature", None)
-    if operation == "buildClaim":
-        swap = swaps.get(str(path.get("id")))
-        body.pop("relay", None)
-        if swap is not None:
-            body["secret"] = SECRETS.get(swap["hashlock"]) or secret_of(swap["threadId"])
+    if operation == "quoteMany":
+        for each, rfq in zip(body["quotes"], open_rfqs()):
+            each.update(rfqId=rfq, quoteAmount=quote["amount"])
 
 
 def sign(case) -> str | None:
     """Signs what was built last, and says whose it is."""
-    with lock:
-        if not built:
-            return None
-        who, material, secret = built.pop()
+    if not built:
+        return None
+    who, material, secret = built.pop()
     signed = desk("sign", who=who, material=material, secret=secret)
     if signed is None:
         return None
@@ -140,24 +280,48 @@ def sign(case) -> str | None:
 
 def desk(what: str, **asked) -> dict | None:
     try:
-        answer = requests.post(f"{DESK}/{what}", json=asked, timeout=30)
+        answer = requests.post(f"{DESK}/{what}", json=asked, timeout=LIMIT_SECONDS)
     except requests.RequestException:
         return None
     return answer.json() if answer.status_code == 200 else None
 
 
 @schemathesis.hook
+def before_load_schema(context, raw_schema):
+    """The bodies of links are templates of JSON; schemathesis fills in objects alone."""
+    for path in raw_schema["paths"].values():
+        for operation in path.values():
+            for response in operation["responses"].values():
+                for link in response.get("links", {}).values():
+                    if "requestBody" in link:
+                        template = json.loads(link["requestBody"])
+                        link["requestBody"] = {
+                            name: value.strip("{}") for name, value in template.items()
+                        }
+
+
+@schemathesis.hook
 def before_call(context, case, kwargs):
     operation = operation_of(case)
-    # One in four is sent as it was drawn.
-    helps = is_right(case) and turn % 4 != 0
-    if helps:
-        aim(case)
     who = asker(case, operation)
-    if helps:
-        fill(case, operation, who)
-        if operation == "broadcast":
+    # One in four is sent as it was drawn.
+    if is_right(case) and turn % 4 != 0:
+        aim(case)
+        if "Idempotency-Key" in (case.headers or {}):
+            case.headers["Idempotency-Key"] = str(uuid4())
+        (case.query or {}).pop("cursor", None)
+        if operation in STEPS or operation == "scheduleRefunds":
+            who = step(case, operation, who)
+        elif operation in ("proposePrice", "acceptPrice"):
+            who = negotiate(case, operation, who)
+        elif operation == "broadcast":
             who = sign(case) or who
+        elif operation in ("pingWebhook", "deleteWebhook"):
+            known = one_of(told(who, "/v1/webhooks").get("webhooks", []))
+            if known is not None:
+                case.path_parameters["id"] = known["id"]
+        else:
+            fill(case, operation, who)
     askers[case.id] = who
     # What is to be refused without a key, or with another one, is asked so.
     headers = case.headers or {}
@@ -169,20 +333,43 @@ def before_call(context, case, kwargs):
 def after_call(context, case, response):
     operation = operation_of(case)
     who = askers.pop(case.id, "taker")
+    answer = f"{operation} {response.status_code}"
     with lock:
-        answers[f"{operation} {response.status_code}"] += 1
+        answers[answer] += 1
+        if case.meta is not None and case.meta.phase.name == TestPhase.STATEFUL:
+            stateful[answer] += 1
+        if is_right(case) and response.status_code >= 300:
+            refusals[f"{answer} {code_of(response)}"] += 1
+        learn_from(operation, case, response, who)
+        with open(COUNTS, "w") as file:
+            json.dump({"answers": answers, "stateful": stateful, "refusals": refusals}, file)
+
+
+@schemathesis.check
+def right_is_understood(ctx, response, case):
+    """No schema says all. What it leaves open is refused by a code of its own."""
+    code = code_of(response)
+    if not is_right(case) or response.status_code not in (400, 422) or code in ANYWHERE:
+        return
+    operation = operation_of(case)
+    assert operation in REFUSED.get(code, []), (
+        f"{operation} refuses with {response.status_code} {code} what its schema takes"
+    )
+
+
+def code_of(response) -> str:
+    return (response.headers.get("x-parley-error") or [""])[0]
+
+
+def learn_from(operation: str, case, response, who: str) -> None:
     if response.status_code >= 300:
         return
     try:
         body = response.json()
     except ValueError:
         return
-    if not isinstance(body, dict):
-        return
-    with lock:
+    if isinstance(body, dict):
         learn(operation, case, body, who)
-        with open(COUNTS, "w") as file:
-            json.dump({"answers": answers, "statuses": statuses}, file)
 
 
 def learn(operation: str, case, body: dict, who: str) -> None:
@@ -195,7 +382,6 @@ def learn(operation: str, case, body: dict, who: str) -> None:
     for swap in [body.get("swap"), body, *(body.get("swaps") or [])]:
         if isinstance(swap, dict) and "hashlock" in swap and "threadId" in swap:
             swaps[swap["id"]] = swap
-            statuses[swap["status"]] += 1
     if operation in PROOFS:
         owners[body["address"]] = who
     if operation in ("buildFund", "buildClaim", "buildRefund") and "sign" in body:

@@ -3,6 +3,7 @@
 // Nothing is left out. Two customers ask, and their wallets sign here (hooks.py).
 // npm run -s node -- test/api-soak/schemathesis.ts [--seconds N]
 
+import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -14,9 +15,13 @@ import type { Family } from '../../core/families.ts';
 import { Misused, parsed, understood, wholeNumber } from '../../scripts/command.ts';
 import { newKeys, walletsOf } from '../../scripts/demo/people.ts';
 import { signedBy } from '../../scripts/wallet-keys.ts';
+import { walletIn } from '../../sdk/chains.ts';
 import { linkMessage, mintMessage } from '../../sdk/keys.ts';
+import { signedRefunds } from '../../sdk/scheduled-refunds.ts';
+import { watchedOf } from '../../sdk/settle/record.ts';
+import { sourceIn } from '../../sdk/trade.ts';
 import { type Customer, newCustomer } from '../support/customers.ts';
-import { agreed, amounts, fund } from '../support/deals.ts';
+import { agreed, amounts, type Deal, fund } from '../support/deals.ts';
 import { type Stage, startStage } from '../support/stage.ts';
 import { environment } from './environment.ts';
 
@@ -37,6 +42,15 @@ function understand(args: string[]) {
   return { seconds, seed: values.seed === undefined ? [] : ['--seed', values.seed] };
 }
 
+/** Of one request: the market ends it by then. */
+const requestSeconds = 40;
+/** With the seconds of a run a limit of its requests, which the chains' disks have to bear. */
+const mostRequestsASecond = 50;
+/** After its seconds a run is ended: what is under way by then, and the report. */
+const graceSeconds = 300;
+/** A signature, with what its wallet asks of a node. */
+const signMs = 30_000;
+
 type Desk = { readonly url: string; close(): void };
 type Customers = Readonly<Record<'taker' | 'maker', Customer>>;
 type Asked = {
@@ -47,7 +61,7 @@ type Asked = {
 };
 
 /** Signs what a customer was given, as its wallet would, and proves new wallets. */
-async function openDesk(stage: Stage, customers: Customers): Promise<Desk> {
+async function openDesk(stage: Stage, customers: Customers, safe: Deal): Promise<Desk> {
   const actions: Readonly<Record<string, (asked: Asked) => Promise<unknown>>> = {
     '/sign': async ({ who, material, secret }) => {
       const { rpcUrl } = stage.place[material.family];
@@ -56,6 +70,18 @@ async function openDesk(stage: Stage, customers: Customers): Promise<Desk> {
       const whole =
         takesSecret && typeof signed !== 'string' ? { ...signed, preimageHex: secret } : signed;
       return { chain: material.chain, signed: whole };
+    },
+    '/refunds': async () => {
+      const { taker } = customers;
+      const record = await taker.store.getSwap(safe.id);
+      assert.ok(record !== null);
+      const { chain } = stage.place.bitcoin;
+      const [source, wallet] = [sourceIn(taker.chains, chain), walletIn(taker.chains, chain)];
+      assert.ok(wallet.family === 'bitcoin');
+      const signal = AbortSignal.timeout(signMs);
+      const made = await signedRefunds({ escrow: watchedOf(record, 'b'), source, wallet, signal });
+      const transactions = made.map(({ raw }) => raw);
+      return { who: 'taker', swapId: safe.id, leg: 'b', transactions };
     },
     '/prove': async ({ who, family }) => {
       const wallet = walletsOf(stage.place, newKeys())[family];
@@ -88,8 +114,14 @@ async function openDesk(stage: Stage, customers: Customers): Promise<Desk> {
   return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
 }
 
-/** Swaps in the middle, where a walk may begin; their secrets by hashlock. */
-async function begun(stage: Stage, { taker, maker }: Customers): Promise<Record<string, string>> {
+type Begun = { readonly secrets: Readonly<Record<string, string>>; readonly safe: Deal };
+
+/**
+ * Swaps in the middle, where a walk may begin: one that is to be refunded, one that is to be
+ * claimed, and two that the maker is to fund. Their secrets by hashlock; `safe`: its leg b is
+ * Bitcoin, funded for good.
+ */
+async function begun(stage: Stage, { taker, maker }: Customers): Promise<Begun> {
   const pair = [taker, maker] as const;
   const late = await agreed(stage, pair, 'BTC', 'ETH');
   await fund(stage, late, 'initiator');
@@ -102,13 +134,14 @@ async function begun(stage: Stage, { taker, maker }: Customers): Promise<Record<
   ] as const;
   await fund(stage, deals[0], 'both');
   await fund(stage, deals[1], 'initiator');
+  await fund(stage, deals[2], 'initiator');
   const secrets = await Promise.all(
     deals.map(async ({ hashlock }) => {
       const kept = await Promise.all([taker, maker].map(({ store }) => store.getSecret(hashlock)));
       return [hashlock, kept.find((each) => typeof each === 'string') ?? ''] as const;
     }),
   );
-  return Object.fromEntries(secrets);
+  return { secrets: Object.fromEntries(secrets), safe: deals[2] };
 }
 
 /** Who asks, and what a trade is of: the first asset is sold for the second. */
@@ -136,37 +169,49 @@ async function run(
   args: readonly string[],
   cwd: string,
   env: NodeJS.ProcessEnv,
+  limitMs: number,
 ): Promise<number> {
-  const child: ChildProcess = spawn(command, args, { cwd, env, stdio: 'inherit' });
+  const signal = AbortSignal.timeout(limitMs);
+  const child: ChildProcess = spawn(command, args, { cwd, env, signal, stdio: 'inherit' });
   return await new Promise((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code) => resolve(code ?? 1));
   });
 }
 
-type Counts = {
-  readonly answers: Readonly<Record<string, number>>;
-  readonly statuses: Readonly<Record<string, number>>;
-};
+/** How often each answer was given, by operation and status; and to what its schema takes, why. */
+type Counts = Readonly<Record<'answers' | 'stateful' | 'refusals', Record<string, number>>>;
 
-/** Of each operation how often it was done; of swaps the statuses that were shown. */
-async function summary(file: string, url: string): Promise<{ line: string; never: string[] }> {
-  const { answers, statuses } = JSON.parse(await readFile(file, 'utf8')) as Counts;
+/** Of every operation of the description: those that no request, and no link, has done. */
+async function summary(counts: Counts, url: string): Promise<{ line: string; never: string[] }> {
   const { paths } = (await (await fetch(`${url}/v1/openapi.json`)).json()) as {
     readonly paths: Readonly<Record<string, Readonly<Record<string, { operationId: string }>>>>;
   };
   const all = Object.values(paths).flatMap((each) => Object.values(each));
-  const asked = (id: string) => Object.keys(answers).some((each) => each.startsWith(`${id} `));
-  const done = (id: string) => Object.keys(answers).some((each) => each.startsWith(`${id} 2`));
   const ids = all.map(({ operationId }) => operationId);
-  const undone = ids.filter((id) => !done(id));
-  const requests = Object.values(answers).reduce((sum, each) => sum + each, 0);
-  const shown = Object.entries(statuses).map(([status, count]) => `${status} ${count}`);
-  const rest = undone.length === 0 ? '' : `, never done: ${undone.join(' ')}`;
-  const how = `${ids.length - undone.length} of ${ids.length} operations done${rest}`;
+  const undone = (of: Counts['answers']) =>
+    ids.filter((id) => !Object.keys(of).some((each) => each.startsWith(`${id} 2`)));
+  const requests = Object.values(counts.answers).reduce((sum, each) => sum + each, 0);
+  const never = undone(counts.answers);
+  const byLinks = ids.length - undone(counts.stateful).length;
+  const done = `${ids.length - never.length} of ${ids.length} operations done, ${byLinks} by links`;
+  return { line: `${requests} requests, ${done}`, never };
+}
+
+/** How the swaps stand, those that requests agreed on and those that were there before. */
+async function ends({ client }: Customer, before: ReadonlySet<string>) {
+  const { swaps } = await client.swaps({ limit: 100 });
+  const counted = (of: readonly { readonly status: string }[]) => {
+    const all = Object.entries(Object.groupBy(of, ({ status }) => status));
+    return all.map(([status, each = []]) => `${status} ${each.length}`).join(', ') || 'none';
+  };
+  const own = swaps.filter(({ hashlock }) => !before.has(hashlock));
+  const wanted = { claimed: /_claimed$/, refunded: /^refunded$/ };
   return {
-    line: `${requests} requests, ${how}; swaps shown: ${shown.join(', ')}`,
-    never: ids.filter((id) => !asked(id)),
+    line: `swaps: ${counted(swaps)}; of them agreed by requests: ${counted(own)}`,
+    missing: Object.entries(wanted)
+      .filter(([, form]) => !swaps.some(({ status }) => form.test(status)))
+      .map(([what]) => what),
   };
 }
 
@@ -179,8 +224,8 @@ async function main({ seconds, seed }: NonNullable<ReturnType<typeof understand>
     const taker = await newCustomer(stage, 'taker', 'evm');
     const maker = await newCustomer(stage, 'maker', 'evm');
     const customers = { taker, maker };
-    const secrets = await begun(stage, customers);
-    const desk = await openDesk(stage, customers);
+    const { secrets, safe } = await begun(stage, customers);
+    const desk = await openDesk(stage, customers, safe);
     stage.undo(desk.close);
     const { keys, traded } = given(stage, customers);
     const counts = join(dir, 'counts.json');
@@ -191,6 +236,7 @@ async function main({ seconds, seed }: NonNullable<ReturnType<typeof understand>
       PYTHONDONTWRITEBYTECODE: '1',
       PARLEY_TEST_KEYS: JSON.stringify(keys),
       PARLEY_TEST_SECRETS: JSON.stringify(secrets),
+      PARLEY_TEST_MARKET: stage.url,
       PARLEY_TEST_DESK: desk.url,
       PARLEY_TEST_COUNTS: counts,
       PARLEY_TEST_ASSETS: JSON.stringify(traded),
@@ -198,12 +244,19 @@ async function main({ seconds, seed }: NonNullable<ReturnType<typeof understand>
     const config = join(import.meta.dirname, 'schemathesis.toml');
     const url = `${stage.url}/v1/openapi.json`;
     const args = ['--config-file', config, 'run', url, '--no-color', ...seed];
-    const limits = ['--continue-on-failure', '--max-time', `${seconds}`];
-    const code = await run(join(bin, 'schemathesis'), [...args, ...limits], dir, env);
-    const { line, never } = await summary(counts, stage.url);
-    console.log(`schemathesis: ${line}`);
-    if (never.length > 0) console.error(`never asked: ${never.join(' ')}`);
-    return code === 0 && never.length === 0 ? 0 : 1;
+    const limits = [
+      ...['--continue-on-failure', '--max-time', `${seconds}`],
+      ...['--request-timeout', `${requestSeconds}`, '--rate-limit', `${mostRequestsASecond}/s`],
+    ];
+    const limitMs = (seconds + graceSeconds) * 1_000;
+    const code = await run(join(bin, 'schemathesis'), [...args, ...limits], dir, env, limitMs);
+    const counted = JSON.parse(await readFile(counts, 'utf8')) as Counts;
+    const { line, never } = await summary(counted, stage.url);
+    const swaps = await ends(taker, new Set(Object.keys(secrets)));
+    console.log(`schemathesis: ${line}; ${swaps.line}`);
+    if (never.length > 0) console.error(`never answered 2xx: ${never.join(' ')}`);
+    if (swaps.missing.length > 0) console.error(`no swap is ${swaps.missing.join(', none ')}`);
+    return code === 0 && never.length === 0 && swaps.missing.length === 0 ? 0 : 1;
   } finally {
     await stage.close();
     await rm(dir, { recursive: true, force: true });

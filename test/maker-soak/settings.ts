@@ -65,7 +65,10 @@ export function soakSettings(text: string, place: Place, pricesUrl: string): Tra
       ...{ least: String(middles[source] / 2), most: String(middles[source] * 2) },
     };
   }
-  Object.assign(settings.limits, { batch_seconds: 10, poll_ms: 2_000, cancel_seconds: 60 });
+  // At six times the clock the usual 90 s of a quote are less than a restart on a busy machine: the
+  // maker would rightly not fund a swap that it sees so late (`acceptance_lapsed`).
+  const stands = { quote_seconds: 540, cancel_seconds: 60 };
+  Object.assign(settings.limits, { batch_seconds: 10, poll_ms: 2_000, ...stands });
   const tron = settings.chains[place.tron.chain];
   if (tron !== undefined) tron.warn_below_swaps = warnBelowSwaps;
   return { text: stringify(settings), coins };

@@ -99,14 +99,14 @@ export async function tradesOf(taker: Person, nth: number, scene: Scene): Promis
   const trades: Trade[] = [];
   const left = [...(leaves[nth % leaves.length] ?? [])];
   let unquoted = 0;
-  /** Asks for the coin of the cap until it had some, and never again once there is no more. */
-  let [hasCapped, isCapped] = [false, false];
+  /** Asked for until it had some. Where the maker gives BTC, it is the one to show a secret. */
+  const first: CoinName[] = [cappedCoin, 'BTC'];
+  let isCapped = false;
   const drawn = () => coinNames[Math.floor(random() * coinNames.length)] ?? 'BTC';
   while (!over.aborted) {
-    const isCapsTurn = !hasCapped && !isCapped;
-    const leave = !isCapsTurn && random() < leaveChance ? left[0] : undefined;
+    const leave = first.length === 0 && random() < leaveChance ? left[0] : undefined;
     const gives = drawn();
-    const gets = leave?.gets ?? (isCapsTurn ? cappedCoin : drawn());
+    const gets = leave?.gets ?? first[0] ?? drawn();
     if (place.coins[gives].chain === place.coins[gets].chain) continue;
     if (gets === cappedCoin && isCapped) continue;
     const amount = sizes[gives] + BigInt(Math.floor(random() * 1_000));
@@ -119,13 +119,15 @@ export async function tradesOf(taker: Person, nth: number, scene: Scene): Promis
       trades.push({ taken, end });
       if (end !== 'no swap') {
         if (leave !== undefined) left.shift();
-        if (gets === cappedCoin) hasCapped = true;
+        if (gets === first[0]) first.shift();
       }
       console.log(`${taker.name}: ${amount} ${gives} for ${taken.quoteAmount} ${gets}: ${end}`);
     } catch (error) {
       if (!(error instanceof Unquoted)) throw error;
       unquoted += 1;
+      // There is no more of it today.
       if (gets === cappedCoin) isCapped = true;
+      if (isCapped && first[0] === cappedCoin) first.shift();
       console.log(`${taker.name}: ${amount} ${gives} for ${gets}: no quote`);
     }
   }

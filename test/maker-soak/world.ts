@@ -21,6 +21,8 @@ import { faultKinds, type PriceServer, sources } from './prices.ts';
 const script = join(import.meta.dirname, 'maker.ts');
 /** Of a maker's life, and between two kills of the market and two faults of its price source. */
 const lifeMs = [6_000, 25_000] as const;
+/** Where a stage is waited for, which does not come in every swap. */
+const aimedLifeMs = [45_000, 60_000] as const;
 const marketLifeMs = [60_000, 120_000] as const;
 const faultEveryMs = [10_000, 30_000] as const;
 const faultMs = 5_000;
@@ -138,8 +140,9 @@ export async function killMakers(scene: Scene): Promise<void> {
     const [least = 'accepting'] = stages
       .slice(0, -1)
       .toSorted((one, other) => blows.met[one] - blows.met[other]);
-    const aims = random() < 0.5 ? [heard(maker, least)] : [];
-    await Promise.race([pause(within(lifeMs, random), over), ...aims]);
+    const isAimed = random() < 0.5;
+    const life = pause(within(isAimed ? aimedLifeMs : lifeMs, random), over);
+    await (isAimed ? Promise.race([life, heard(maker, least)]) : life);
     if (over.aborted) return;
     await killOne(scene, maker);
   }

@@ -1,14 +1,17 @@
 // `npm run soak -- mcp`: the MCP server as an outsider has it. Its tarball is installed by npm into
 // an empty folder, and one command makes the first trade. Then an agent is killed at random moments
-// of trades in every direction. Each must end with both sides paid, funded once. Asks the registry
-// of this machine's npm.
+// of trades in every direction, which `--seed N` repeats. Each must end with both sides paid, and
+// funded once. Asks the registry of this machine's npm.
 
 import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parsed, understood, wholeNumber } from '../../scripts/command.ts';
 import { pack } from '../../scripts/package-build.ts';
+import { randomFrom } from '../maker-soak/world.ts';
 import { install } from '../package-soak/install.ts';
 import { type Agent, type Answer, stdioAgent } from '../support/agents.ts';
 import { type RunningMarket, startMarketProcess } from '../support/market.ts';
@@ -55,7 +58,7 @@ async function isWhole(agent: Agent, swapId: string): Promise<void> {
   }
 }
 
-async function main(work: string, market: RunningMarket): Promise<void> {
+async function main(work: string, market: RunningMarket, random: () => number): Promise<void> {
   const outside = join(work, 'outside');
   const [aliceHome, bobHome] = [join(work, 'alice'), join(work, 'bob')];
   for (const each of [outside, aliceHome, bobHome]) await mkdir(each);
@@ -77,7 +80,7 @@ async function main(work: string, market: RunningMarket): Promise<void> {
     const isTaker = round < rounds / 2;
     const swapId = await (isTaker ? agreed(alice, bob, trade) : agreed(bob, alice, trade));
     for (const each of [alice, bob]) await each.trade('settle', { swapId });
-    const afterMs = Math.floor(Math.random() * killWithinMs);
+    const afterMs = Math.floor(random() * killWithinMs);
     await sleep(afterMs);
     alice.kill();
     kills += 1;
@@ -94,13 +97,26 @@ async function main(work: string, market: RunningMarket): Promise<void> {
   console.log(`mcp: ${rounds + 1} swaps whole, ${kills} kills`);
 }
 
+const { seed } = understood({
+  usage: `usage: npm run node -- test/mcp-soak/run.ts [--seed N]
+  --seed  of the moments of kills, default drawn
+Exit status: 0 all held, 1 something did not, 2 not understood.`,
+  understand: (args) => {
+    const options = { seed: { type: 'string' }, help: { type: 'boolean' } } as const;
+    const { values } = parsed({ args, options });
+    if (values.help) return null;
+    const drawn = values.seed ?? String(randomInt(2 ** 32));
+    return { seed: wholeNumber('--seed', drawn, { least: 0, most: 2 ** 32 - 1 }) };
+  },
+});
+console.log(`--seed ${seed}: of the moments at which it is killed`);
 const work = await mkdtemp(join(tmpdir(), 'parley-mcp-soak-'));
 const undo: (() => Promise<unknown>)[] = [];
 try {
   const home = join(work, 'market');
   await mkdir(home);
   const market = await startMarketProcess({ after: (step) => undo.unshift(step) }, home);
-  await main(work, market);
+  await main(work, market, randomFrom(seed));
 } finally {
   for (const step of undo) await step();
   await rm(work, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });

@@ -55,6 +55,12 @@ test('no suite waits while it is declared: its tests would be nobody’s (watchi
   assert.deepEqual(all.filter(isWaiting), []);
 });
 
+test('no limit of time begins while a file is loaded: others of its process run before it', () => {
+  const isBegun = (file: string) =>
+    /^(?:export )?const \w+ = AbortSignal\.timeout\(/m.test(readFileSync(join(root, file), 'utf8'));
+  assert.deepEqual(all.filter(isBegun), []);
+});
+
 test('of a group each file is a suite with hooks of its own; one that throws, or leaves an error to nobody, fails it', async (t) => {
   const folder = await temporary(t);
   const files = ['one.test.ts', 'two.test.ts'];

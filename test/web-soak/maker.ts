@@ -89,8 +89,9 @@ async function acceptsOf(person: Person, thread: Thread, now: () => number) {
     return { id, chain, token, decimals, highValueFrom: null };
   };
   const { rfq, id: threadId } = thread;
+  const party = thread.makerId === userId ? 'maker' : 'taker';
   return accept({
-    ...{ client, userId, store, chains, threadId, now, party: 'taker' },
+    ...{ client, userId, store, chains, threadId, now, party },
     ...{ rfqId: rfq.id, direction: rfq.direction, baseAmount: BigInt(rfq.baseAmount) },
     quoteAmount: BigInt(thread.quoteAmount),
     ...{ base: pinned(rfq.baseAssetId), quote: pinned(rfq.quoteAssetId) },

@@ -82,6 +82,8 @@ export function scripted(ground: Ground, clock: Clock): Group {
       const threadId = await quotedBy(maker, carol, tradeOf(ground, give, get));
       const began = performance.now();
       const part = takesPart(maker, threadId, clock, { signal });
+      // Heard below, unless the person never gets there.
+      part.catch(() => {});
       await accepts(carol);
       const clicks = took(began);
       const { ends } = await part;

@@ -27,6 +27,7 @@ MOST_ANSWER_BYTES = 8 * 1024 * 1024
 MOST_WAIT_SECONDS = 30.0
 _FIRST_WAIT_SECONDS = 0.2
 _SECONDS = re.compile(r"\d{1,9}(\.\d{1,9})?")
+_NAME = re.compile(r"[A-Za-z0-9_.:=+/@-]{1,64}")
 
 
 class Caller:
@@ -200,6 +201,7 @@ class Caller:
         if 300 <= status < 400:
             sentence = f"the market answered {status}, another place; a key is not carried there"
         after = response.headers.get("retry-after", "")
+        name = response.headers.get("x-request-id", "")
         return ParleyApiError(
             sentence or f"the market answered {status}",
             status=status,
@@ -207,6 +209,7 @@ class Caller:
             retry_after_seconds=float(after) if _SECONDS.fullmatch(after) else None,
             txid=response.headers.get(f"x-{self._short_name}-txid"),
             reasons=reasons,
+            request_id=name if _NAME.fullmatch(name) else None,
         )
 
 

@@ -597,13 +597,16 @@ class Operations(Caller):
         *,
         role: Literal["maker", "taker"] | None = None,
         status: Literal["open", "agreed", "closed"] | None = None,
+        rfq_id: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
     ) -> m.ThreadList:
-        """Your threads by side and status, newest first. Without either: your open quotes.
+        """Your threads by side, status and RFQ, newest first. Without side and status: your
+        open quotes.
 
         role: your side of them; `maker` unless named
         status: where they stand; `open` unless named
+        rfq_id: UUID of the RFQ that they are on; of any unless named
         limit: how many at most
         cursor: `nextCursor` of the page before
         """
@@ -614,6 +617,7 @@ class Operations(Caller):
             query={
                 "role": role,
                 "status": status,
+                "rfqId": rfq_id,
                 "limit": limit,
                 "cursor": cursor,
             },

@@ -19,6 +19,7 @@ class ParleyApiError(ParleyError):
         retry_after_seconds: float | None = None,
         txid: str | None = None,
         reasons: tuple[str, ...] = (),
+        request_id: str | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -30,6 +31,8 @@ class ParleyApiError(ParleyError):
         """On a 504 of a broadcast: the transaction to look up before sending again."""
         self.reasons = reasons
         """On a 422 of `list_asset`: why the token can never be traded."""
+        self.request_id = request_id
+        """What the market calls the request (`X-Request-Id`): its operator finds log lines by it."""
 
     @property
     def unreachable(self) -> bool:
@@ -46,6 +49,21 @@ class VerificationError(ParleyError):
         """Path of the field, such as `legs.b.escrow` or `txs[0].data`."""
         self.expected = expected
         self.got = got
+
+
+class AcceptanceLapsed(ParleyError):
+    """The swap was first seen after one's acceptance had lapsed: a market could have kept it back to
+    see where the price goes. Never fund it.
+    """
+
+    def __init__(self, swap_id: str, stood_until: int, seen_at: int) -> None:
+        super().__init__(
+            f"your acceptance stood until {stood_until}; swap {swap_id} was first seen {seen_at}"
+        )
+        self.swap_id = swap_id
+        self.stood_until = stood_until
+        """Unix seconds by one's own clock, without the 120 s that are allowed."""
+        self.seen_at = seen_at
 
 
 WebhookFault = Literal["bad_secret", "bad_header", "bad_signature", "bad_timestamp", "bad_body"]

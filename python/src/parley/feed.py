@@ -13,7 +13,6 @@ A feed is one consumer's: who iterates takes items away. Log: `parley.feed`.
 
 import asyncio
 import random as chance
-import ssl
 import uuid
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -59,6 +58,8 @@ MOST_WAITING = 10_000
 _SNAPSHOT_SIZE = 100
 _MOST_PAGES = 1_000
 _AGAIN_SECONDS = 1.0
+# How often private RFQs are read anew: wallets were proven or removed meanwhile.
+_RENEW_SECONDS = 60.0
 
 
 class MakerFeed:
@@ -73,8 +74,6 @@ class MakerFeed:
         events: Sequence[EventName] = (),
         since_event: int | None = None,
         cancel_on_disconnect: int | None = None,
-        renew_seconds: float = 60.0,
-        tls: ssl.SSLContext | None = None,
         random: Callable[[], float] = chance.random,
     ) -> None:
         """market: a client whose key has the scope `maker`; it stays open for as long as the feed
@@ -82,8 +81,6 @@ class MakerFeed:
         since_event: of an earlier run: the last `event_seq` that you worked on
         cancel_on_disconnect: your open quotes are withdrawn when you were gone for so many
             seconds, 5 to 60
-        renew_seconds: how often private RFQs are read anew, for wallets proven or removed meanwhile
-        tls: for a certificate authority of your own
         random: from 0 to 1: the part of its longest wait after which it connects again
         """
         key = market._key
@@ -101,7 +98,6 @@ class MakerFeed:
         self._is_whole = False
         self._was_whole = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._renew_seconds = renew_seconds
         self._link = Link(
             f"ws{market.base_url.removeprefix('http')}/v1/ws",
             key,
@@ -109,7 +105,6 @@ class MakerFeed:
             heard=self._heard,
             changed=self._moved,
             random=random,
-            tls=tls,
         )
         self._quotes = Quotes(self._link.send)
         self._own = Own(
@@ -122,7 +117,9 @@ class MakerFeed:
 
     @property
     def book(self) -> Mapping[str, m.Rfq]:
-        """RFQs of others, public or for this account, by id; while `live` as the market has them."""
+        """RFQs of others, public or for this account, by id; while `live` as the market has them.
+        100 000 at most: what comes past that is left out, and the log says so once.
+        """
         return MappingProxyType(self._book.rfqs)
 
     @property
@@ -291,7 +288,7 @@ class MakerFeed:
 
     async def _renew(self) -> None:
         while True:
-            await asyncio.sleep(self._renew_seconds)
+            await asyncio.sleep(_RENEW_SECONDS)
             if self._state != "live":
                 continue
             turn = self._filling

@@ -681,8 +681,8 @@ class AuthorizedFunding(Answer):
 
     way: Literal["authorization"]
     """EIP-3009: a transfer by authorization"""
-    from_: None = Field(validation_alias="from", serialization_alias="from")
-    """anyone may send it; the refund address signs"""
+    from_: str | None = Field(validation_alias="from", serialization_alias="from")
+    """null: anyone may send it; the refund address signs"""
     typed_data: TypedData | None
     """EIP-712, without the type of the domain."""
     call: SignedCall | None

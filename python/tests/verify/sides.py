@@ -48,6 +48,7 @@ from parley.verify import (
     verify_asset,
     verify_material,
     verify_swap,
+    verify_to_fund,
 )
 from parley.verify.checks import as_json
 from parley.verify.deadlines import LegName
@@ -211,6 +212,9 @@ class Own:
 
     async def fund(self) -> None:
         name = given_leg(self.trade.party)
+        shown, kept = await self.look()
+        now, views = await self.side.ground.now(), self.side.ground.views
+        assert verify_to_fund(shown, self.trade, kept, views, now=now) == kept
         built = await self.side.client.build_fund(self.swap_id, name)
         await self._act(name, Fund(), built)
 

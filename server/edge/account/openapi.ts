@@ -5,7 +5,7 @@ import { returnPath } from '../../people/providers.ts';
 import type { Settings } from '../../settings/config.ts';
 import type { Operation } from '../command.ts';
 import type { Json } from '../examples.ts';
-import { describe, rateRefs, refTo, type Surface } from '../openapi.ts';
+import { describe, everyRef, refTo, type Surface } from '../openapi.ts';
 import { accountId, exampleIn } from '../schemas/common.ts';
 import { accountHeader, requestHeader } from './same-origin.ts';
 
@@ -154,7 +154,7 @@ const returned = {
     303: {
       description: 'to the account page, whatever it came to',
       headers: {
-        ...rateRefs,
+        ...everyRef,
         ...cookieRef,
         Location: {
           description: '/account, with `done=` what it came to or `problem=` the code of a refusal',

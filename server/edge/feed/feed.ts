@@ -9,7 +9,7 @@ import { clientNetwork } from '../budgets.ts';
 import { createFeedEvents } from './events.ts';
 import { type Following, followFeed } from './follow.ts';
 import { createHub } from './hub.ts';
-import { type Inbox, openInbox } from './inbox.ts';
+import { type From, type Inbox, openInbox } from './inbox.ts';
 import { type Commands, endKey, type Feed, type Maker } from './maker.ts';
 import { closeCodes, closeInWaves, createPeer, type Peer } from './peer.ts';
 import { createSnapshots } from './snapshot.ts';
@@ -74,8 +74,8 @@ export function registerFeed(
   const counts = new Map<string, number>();
   const limit = deps.settings.feedSocketsPerIp;
 
-  acceptSockets(app, deps.settings, (ws, socket, client) => {
-    const network = clientNetwork(client);
+  acceptSockets(app, deps.settings, (ws, socket, from) => {
+    const network = clientNetwork(from.client);
     const there = (counts.get(network) ?? 0) + 1;
     counts.set(network, there);
     ws.on('error', () => {}); // Said by the close that comes with it.
@@ -92,7 +92,7 @@ export function registerFeed(
     } else if (closing) {
       peer.end(closeCodes.restart, 'the server is shutting down');
     } else {
-      serve(feed, open, { ws, peer, client }, pingMs);
+      serve(feed, open, { ws, peer, from }, pingMs);
     }
   });
 
@@ -122,11 +122,11 @@ export function registerFeed(
 function serve(
   feed: Feed,
   open: Set<Open>,
-  { ws, peer, client }: { ws: WebSocket; peer: Peer; client: string },
+  { ws, peer, from }: { ws: WebSocket; peer: Peer; from: From },
   pingMs: number,
 ): void {
   const { feedMakers } = feed.deps.metrics;
-  const inbox = openInbox(feed, ws, peer, client);
+  const inbox = openInbox(feed, ws, peer, from);
   const nextPingAt = performance.now() + pingMs * (0.5 + Math.random() / 2);
   const now = performance.now();
   const heard = { alive: true, pingedAt: now, heardAt: now, silentMs: 0 };

@@ -88,7 +88,8 @@ test('who says nothing for 10 s is ended with 4401', { timeout: 30_000 }, async 
   assert.match(client.frames[0].error, /no valid first frame within 10 s/);
 });
 
-const rateHeaders = [
+const everyHeader = [
+  'x-request-id',
   'ratelimit-limit',
   'ratelimit-remaining',
   'ratelimit-reset',
@@ -111,7 +112,7 @@ test('HTTP answers what is no handshake in the form of every other refusal', asy
     const said = [answer.status, answer.headers['x-parley-error']];
     assert.deepEqual(said, [status, code], answer.body);
     assert.deepEqual(Object.keys(JSON.parse(answer.body)), ['error']);
-    for (const name of rateHeaders) assert.ok(answer.headers[name] !== undefined, name);
+    for (const name of everyHeader) assert.ok(answer.headers[name] !== undefined, name);
   }
   const upgrade = { connection: 'Upgrade', upgrade: 'h2c' };
   const how = { path: '/v1/openapi.json', good: none };
@@ -119,7 +120,7 @@ test('HTTP answers what is no handshake in the form of every other refusal', asy
   // One that is taken has the rate headers too, and the protocol that was asked for.
   const taken = await handshake(market.at, { 'sec-websocket-protocol': 'a, b' });
   assert.deepEqual([taken.status, taken.headers['sec-websocket-protocol']], [101, 'a']);
-  for (const name of rateHeaders) assert.ok(taken.headers[name] !== undefined, name);
+  for (const name of everyHeader) assert.ok(taken.headers[name] !== undefined, name);
 });
 
 test('an address has so many sockets at once, and opens so many in a minute', async (t) => {

@@ -54,9 +54,11 @@ function held() {
   return { feed: feed as unknown as Feed, count, release: gate.resolve };
 }
 
+const from = { client: '192.0.2.1', cause: { requestId: 'opened' } };
+
 async function connected(feed: Feed, first: object = {}): Promise<WebSocket> {
   const { client, ours } = await connect((ws, socket) =>
-    openInbox(feed, ws, createPeer(ws, socket), '192.0.2.1'),
+    openInbox(feed, ws, createPeer(ws, socket), from),
   );
   client.send(JSON.stringify({ apiKey: key, ...first }));
   await waitUntil(() => ours.maker() !== null);

@@ -4,6 +4,7 @@
 import type { WebSocket } from 'ws';
 import type { FeedTopic } from '../../db/feed-events.ts';
 import { isTicket, useTicket } from '../../people/feed-tickets.ts';
+import { type Cause, causedBy } from '../../ports/cause.ts';
 import type { Credential } from '../auth.ts';
 import { Malformed, parseBody } from '../body.ts';
 import { overBudget } from '../budgets.ts';
@@ -41,10 +42,13 @@ export type Inbox = {
   maker(): Maker | null;
 };
 
+/** Whose socket it is. */
+export type From = { readonly client: string; readonly cause: Cause };
+
 type Came = { readonly data: Buffer; readonly isBinary: boolean };
 
 /** Reads the socket until it is closed. */
-export function openInbox(feed: Feed, ws: WebSocket, peer: Peer, client: string): Inbox {
+export function openInbox(feed: Feed, ws: WebSocket, peer: Peer, { client, cause }: From): Inbox {
   let maker: Maker | null = null;
   let greetings = 0;
   let isFinding = false;
@@ -114,7 +118,7 @@ export function openInbox(feed: Feed, ws: WebSocket, peer: Peer, client: string)
       const came = waiting.shift();
       if (came === undefined) return;
       inHand += 1;
-      answer(came).then(done, done);
+      causedBy(cause, () => answer(came)).then(done, done);
     }
   };
   const readOn = () => {
@@ -217,7 +221,7 @@ function parseFrame({ data, isBinary }: Came): unknown {
 function refused({ deps }: Feed, error: unknown): { sentence: string; code: string } {
   const refusal = refusalOf(error, deps.settings.shortName);
   if (refusal === null) deps.log.error({ err: error }, 'a frame failed');
-  return refusal ?? faultOfOurs;
+  return refusal ?? faultOfOurs();
 }
 
 type Quote = { rfqId: string; idempotencyKey?: string; [field: string]: unknown };

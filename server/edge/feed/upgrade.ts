@@ -7,16 +7,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { siteOf } from '../../people/site.ts';
 import type { Settings } from '../../settings/config.ts';
-import { type Access, clientOf } from '../access.ts';
+import { type Access, causeOf, clientOf } from '../access.ts';
 import { HttpError } from '../errors.ts';
+import type { From } from './inbox.ts';
 import { FeedSocket, mostFrameBytes } from './peer.ts';
 
 export const feedPath = '/v1/ws';
 /** A little more than is allowed, so that most of what is too large is refused in our own words. */
 const mostPayloadBytes = 4 * mostFrameBytes;
 
-/** A socket that is open, and the address it comes from. */
-export type Opened = (ws: WebSocket, socket: Socket, client: string) => void;
+/** A socket that is open, the address it comes from, and the request that opened it. */
+export type Opened = (ws: WebSocket, socket: Socket, from: From) => void;
 
 /** Whether node is to hand the connection over, instead of treating it as any request. */
 export function wantsSocket({ url = '', headers }: IncomingMessage): boolean {
@@ -69,12 +70,12 @@ export function acceptSockets(app: FastifyInstance, settings: Sites, opened: Ope
       }
       mustBeHandshake(request);
       mustBeFromUs(settings, request);
-      const client = clientOf(request);
+      const from = { client: clientOf(request), cause: causeOf(request) };
       const socket = raw.socket;
       named.set(raw, reply);
       reply.hijack();
       reply.raw.detachSocket(socket);
-      sockets.handleUpgrade(raw, socket, head, (ws) => opened(ws, socket, client));
+      sockets.handleUpgrade(raw, socket, head, (ws) => opened(ws, socket, from));
       return reply;
     },
   );

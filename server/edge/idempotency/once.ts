@@ -126,7 +126,7 @@ async function runInSlot<I, Prepared>(
  * its own, whatever the one of the effect ended with; where it cannot be stored, a retry may run.
  */
 async function storeFault(deps: Deps, slot: Slot, steps: Keeping): Promise<void> {
-  const { status, code, sentence } = fault;
+  const { status, code, sentence } = fault();
   const reply = { status, body: { error: sentence }, code };
   const store = async (tx: Tx) => {
     if (!(await lockSlot(tx, slot)) || (await findReply(deps, tx, slot)) !== null) return;

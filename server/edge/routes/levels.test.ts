@@ -5,9 +5,9 @@ import { test } from 'node:test';
 import { ParleyError } from '../../../core/errors.ts';
 import { stubAdapter } from '../../../test/support/adapter.ts';
 import type { Trader } from '../../../test/support/trading.ts';
+import { mostLevelPairs } from '../../market/bounds.ts';
 import { haltChain, resumeChain } from '../../market/halts.ts';
 import { prune } from '../../market/prune.ts';
-import { levelLimit } from '../budgets.ts';
 import { refused } from '../testing/edge.ts';
 import { negotiating } from '../testing/negotiating.ts';
 
@@ -156,18 +156,74 @@ test('a size is for amounts from its least to its whole, seen from both sides; a
   await withdrawn(maker, other);
 });
 
-test('a level ends by the clock of the database, and is forgotten', async () => {
-  await published([bid('100000', '65000000'), ask('100000', '66000000')]);
-  deps.advance(7_200_000);
-  await prune(deps);
+test('a level ends by the clock of the market to the millisecond, and is forgotten', async () => {
+  deps.freeze();
+  const short = bid('100000', '65000000', { validForSeconds: 10 });
+  const { body } = await publish([short, ask('100000', '66000000')]);
+  assert.equal(Date.parse(body.endsAt), deps.now() + 10_000);
+  deps.advance(9_999);
   assert.equal((await read('sell_base')).length, 1);
-  const earlier = `expires_at = clock_timestamp() - interval '1 second'`;
-  await sql(`update levels set ${earlier} where gives_low = (low_asset_id = $1)`, btc.id);
+  deps.advance(1);
   assert.deepEqual(await read('sell_base'), []);
   assert.equal((await read('buy_base')).length, 1);
+  assert.equal((await prune(deps)).levels, 0);
+  deps.advance(60_001);
   assert.equal((await prune(deps)).levels, 1);
-  deps.advance(-7_200_000);
   assert.equal((await maker.post('/v1/levels/withdraw')).body.withdrawn, 1);
+});
+
+test('levels go with the key that published them, and with the last wallet that would give', async () => {
+  const [by, other] = [await market.trader(), await market.trader()];
+  const both = [bid('100000', '65000000'), ask('100000', '66000000')];
+  for (const each of [by, other]) await published(both, each);
+  const shown = async () => {
+    const all = [...(await read('sell_base')), ...(await read('buy_base'))];
+    const whose = (makerId: unknown) => (makerId === by.accountId ? 'by' : 'other');
+    return all.map(({ makerId, direction }) => `${whose(makerId)} ${direction}`).sort();
+  };
+  const whole = ['by', 'other'].flatMap((each) => [`${each} buy_base`, `${each} sell_base`]);
+  assert.deepEqual(await shown(), whole);
+  const revoke = (isRevoked: boolean) =>
+    sql(
+      `update api_keys set revoked_at = case when $2::boolean then now() end where account_id = $1`,
+      ...[by.accountId, isRevoked],
+    );
+  await revoke(true);
+  assert.deepEqual(await shown(), ['other buy_base', 'other sell_base']);
+  await revoke(false);
+  assert.deepEqual(await shown(), whole);
+  // Who buys BTC from the taker gives USD on the EVM chain; who sells it gives bitcoin.
+  await sql(`delete from wallets where account_id = $1 and family = 'evm'`, by.accountId);
+  assert.deepEqual(await shown(), ['by buy_base', 'other buy_base', 'other sell_base']);
+  await withdrawn(by, other);
+});
+
+test('an account has levels on 100 pairs at most; those that ended and the pair itself leave room', async () => {
+  const by = await market.trader();
+  const good = [bid('100000', '65000000')];
+  await published(good, by);
+  const others = (count: number) =>
+    sql(
+      `with token as (
+          insert into assets (id, chain, symbol, address, decimals, verified, source, created_at)
+            select gen_random_uuid(), 'evm-dev', 'T', gen_random_uuid()::text, 18, true,
+              'curated', now()
+            from generate_series(1, $2) returning id)
+        insert into levels (id, account_id, low_asset_id, high_asset_id, base_is_low, gives_low,
+            low_amount, high_amount, published_at, expires_at)
+          select gen_random_uuid(), $1, least(id, $3::uuid), greatest(id, $3::uuid), true, true,
+            1, 1, now(), $4 from token`,
+      ...[by.accountId, count, btc.id, new Date(deps.now() + 60_000)],
+    );
+  await others(mostLevelPairs - 1);
+  await published(good, by);
+  await others(1);
+  const words = /100 other pairs/;
+  refused(await publish(good, by, straight), '409 too_many_open', words);
+  assert.equal((await read('sell_base')).length, 1);
+  deps.advance(60_000);
+  await published(good, by);
+  await withdrawn(by);
 });
 
 test('what is halted is not shown until it is resumed, nor published; it can be withdrawn', async () => {
@@ -234,7 +290,7 @@ test('a request again under its key is answered as the first; an account has so 
   const again = await publish([bid('100000', '65000000')], by, straight, key);
   assert.deepEqual([again.status, again.body], [200, first.body]);
   assert.deepEqual(await read('sell_base'), []);
-  for (let sent = 1; sent < levelLimit; sent += 1) {
+  for (let sent = 1; sent < 120; sent += 1) {
     await market.app.edge.budgets.charge('levels', by.accountId);
   }
   refused(await publish([bid('100000', '65000000')], by), '429 level_rate_limited', /120 times/);

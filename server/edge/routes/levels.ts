@@ -2,7 +2,7 @@
 
 import type { FastifyInstance } from 'fastify';
 import { parseBaseUnits } from '../../../core/amounts.ts';
-import { deleteLevels, type LevelFilters, listLevels, stored } from '../../db/levels.ts';
+import { deleteLevels, listLevels, stored } from '../../db/levels.ts';
 import { assetPair } from '../../market/assets.ts';
 import {
   givesLow,
@@ -29,7 +29,7 @@ export function registerLevels(app: FastifyInstance, deps: Deps): Run {
     replies: { 200: shapes.withdrawnLevels },
     run: async (tx, { caller }) => ({
       status: 200,
-      body: { withdrawn: await deleteLevels(tx, caller.accountId) },
+      body: { withdrawn: await deleteLevels(tx, caller.accountId, new Date(deps.now())) },
     }),
   });
 
@@ -57,7 +57,9 @@ export function registerLevels(app: FastifyInstance, deps: Deps): Run {
       return prepareLevels(deps, { ...body, levels }, signal);
     },
     run: async (tx, { caller, prepared }) => {
-      const endsAt = await publishLevels(tx, deps, caller.accountId, prepared);
+      const { accountId } = caller;
+      const by = { accountId, keyId: caller.by === 'key' ? caller.keyId : null };
+      const endsAt = await publishLevels(tx, deps, by, prepared);
       const { base, quote, levels } = prepared;
       const pair = { baseAssetId: base.id, quoteAssetId: quote.id };
       const body = { ...pair, published: levels.length, endsAt: endsAt?.toISOString() ?? null };
@@ -79,13 +81,17 @@ function registerReading(app: FastifyInstance, deps: Deps): void {
       mustDiffer(assets);
       const pair = { baseAssetId: assets.base.id, quoteAssetId: assets.quote.id };
       const amount = query.baseAmount;
-      const of: LevelFilters = {
+      const of = {
         ...{ direction, minSettled },
         baseAmount: amount === undefined ? null : parseBaseUnits(amount, 'baseAmount'),
         makerId: makerId?.toLowerCase() ?? null,
       };
       const way = stored(pair);
-      const filters = { ...of, givesLow: givesLow(direction, way.baseIsLow) };
+      const filters = {
+        ...of,
+        now: new Date(deps.now()),
+        givesLow: givesLow(direction, way.baseIsLow),
+      };
       const bound = { ...{ list: 'levels' }, ...pair, ...of, baseAmount: amount };
       const { rows, nextCursor } = await withStandings(
         deps,

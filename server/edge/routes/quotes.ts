@@ -158,7 +158,7 @@ async function outcomesOf(
     }
     const refusal = refusalOf(outcome, deps.settings.shortName);
     if (refusal === null) deps.log.error({ err: outcome }, 'a quote of many failed');
-    const { status, sentence: error, code } = refusal ?? fault;
+    const { status, sentence: error, code } = refusal ?? fault();
     return fitting({ status, rfqId, error, code });
   });
   return { status: 200, body: { outcomes } };

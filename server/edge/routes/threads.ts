@@ -107,19 +107,22 @@ function registerReads(app: FastifyInstance, deps: Deps): void {
   });
 
   read({ app, deps, tag }, '/v1/threads', 'listQuotes', {
-    about: 'Your threads by side and status, newest first. Without either: your open quotes.',
+    about:
+      'Your threads by side, status and RFQ, newest first. Without side and status: your open ' +
+      'quotes.',
     query: pageQuery(shapes.ownThreads),
     replies: { 200: shapes.threadList },
     handle: async ({ caller: { accountId }, query }) => {
-      const { role = 'maker', status = 'open', ...page } = query;
+      const { role = 'maker', status = 'open', rfqId: named, ...page } = query;
+      const rfqId = named?.toLowerCase() ?? null;
       const now = new Date(deps.now());
       const { rows, nextCursor } = await pageOf(
         deps,
         page,
-        { list: 'quotes', accountId, role, status },
+        { list: 'quotes', accountId, role, status, rfqId },
         (from, limit) =>
           listOwnThreads(deps.db, role, status, {
-            accountId,
+            ...{ accountId, rfqId },
             before: from?.[0] ?? null,
             now,
             limit,

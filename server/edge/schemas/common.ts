@@ -178,10 +178,10 @@ export const keyId = id('UUID of the key', '01936b1f-03c6-7f44-93ae-6b0d7e2c8f15
 export const webhookId = id('UUID of the webhook', '01936b23-61b7-7a95-8c2d-d05e9f4a7b38');
 export const deliveryId = id('UUID of the delivery', '01936b24-4fe8-7c6a-a914-7d3b0c8e5f29');
 
-/** For a path: an id that is not a UUID names nothing, and so is 404. */
+/** For a path: an id that is not a UUID names nothing, and so is 404. An empty one is no path. */
 export function idParams(of: TSchema) {
   const { description = '' } = of as { description?: string };
-  return Type.Object({ id: text(description, exampleIn(of)) });
+  return Type.Object({ id: text(description, exampleIn(of), { minLength: 1 }) });
 }
 
 export function instant(description: string) {

@@ -94,4 +94,6 @@ export const me = s.model('Me', 'The account of a key.', {
   }),
 });
 
-export const addressParams = Type.Object({ address: s.text('in any spelling', s.examples.evm) });
+export const addressParams = Type.Object({
+  address: s.text('in any spelling', s.examples.evm, { minLength: 1 }),
+});

@@ -86,7 +86,10 @@ const alternatives = s.list(
       }),
       s.model('AuthorizedFunding', 'One signature; anyone may send it.', {
         way: literal('authorization', 'EIP-3009: a transfer by authorization'),
-        from: Type.Null({ description: 'anyone may send it; the refund address signs' }),
+        // A field that is null alone is one that generators of clients cannot type.
+        from: s.nullable(
+          s.text('null: anyone may send it; the refund address signs', s.examples.evm),
+        ),
         typedData: s.nullable(typedData),
         call: s.nullable(signedCall),
         relay: s.flag('whether the market sends it, given the signature', true),
@@ -291,8 +294,8 @@ export const scheduleReply = s.model('ScheduledReply', 'What is kept.', {
 });
 
 export const legParams = Type.Object({
-  id: s.text('UUID', s.exampleIn(s.swapId)),
-  leg: s.text('`a` (funded by the maker) or `b` (by the taker)', 'a'),
+  id: s.text('UUID', s.exampleIn(s.swapId), { minLength: 1 }),
+  leg: s.text('`a` (funded by the maker) or `b` (by the taker)', 'a', { minLength: 1 }),
 });
 
 /** Raw transactions may be as large as a body lets them. */

@@ -126,6 +126,7 @@ export const thread = s.model('Thread', 'A negotiation between the maker and the
 export const ownThreads = {
   role: s.optional(party('your side of them; `maker` unless named')),
   status: s.optional(s.oneOf(threadStatuses, 'where they stand; `open` unless named')),
+  rfqId: s.optional(s.as(s.rfqId, 'UUID of the RFQ that they are on; of any unless named')),
 };
 
 export const threadReply = s.model('ThreadReply', 'The thread as it is now.', { thread });

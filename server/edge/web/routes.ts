@@ -2,6 +2,8 @@
 // answered from memory, and costs no budget: a page asks for dozens of files at once.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isKnown } from '../etags.ts';
+import type { Tell } from '../service-status.ts';
 import type { WebBuild, WebFile } from './build.ts';
 import { webHeaders } from './headers.ts';
 
@@ -18,7 +20,16 @@ const forever = 'public, max-age=31536000, immutable';
 const anew = 'no-cache';
 const shell = 'index.html';
 
-export function registerWeb(app: FastifyInstance, web: Web | null): MissingPage {
+/** `shared`: addresses of screens that answer programs too. */
+export function registerWeb(
+  app: FastifyInstance,
+  web: Web | null,
+  shared: Readonly<Record<string, Tell>> = {},
+): MissingPage {
+  const paths = new Set(web?.build.screens ?? []);
+  for (const [url, tell] of Object.entries(shared)) {
+    if (!paths.has(url)) app.get(url, (request, reply) => tell(request, reply));
+  }
   if (web === null) {
     app.get('/', (_request, reply) => reply.code(503).type('text/plain').send(notBuilt));
     return () => false;
@@ -43,7 +54,14 @@ export function registerWeb(app: FastifyInstance, web: Web | null): MissingPage 
   );
   for (const screen of screens) {
     const url = screen.replace(/\$(\w+)/g, ':$1');
-    app.get(url, (request, reply) => send(request, reply, page));
+    const tell = shared[url];
+    app.get(url, (request, reply) => {
+      if (tell === undefined) return send(request, reply, page);
+      const isPage = wantsPage(request);
+      // Browsers and programs are answered otherwise at one address.
+      if (!isPage) return tell(request, reply.header('vary', 'accept'));
+      return send(request, reply, page, 'accept, accept-encoding');
+    });
   }
   return (request, reply) => {
     if (!isForPeople(request)) return false;
@@ -56,25 +74,30 @@ export function registerWeb(app: FastifyInstance, web: Web | null): MissingPage 
 /** A browser goes to an address that is neither the API's nor a file's. */
 function isForPeople({ method, url, headers }: FastifyRequest): boolean {
   if (method !== 'GET' || /^\/(?:v1|account|market|app)(?:[/?]|$)/.test(url)) return false;
+  return wantsPage({ headers });
+}
+
+function wantsPage({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
   return headers.accept?.includes('text/html') === true;
 }
 
-function send(request: FastifyRequest, reply: FastifyReply, file: WebFile): FastifyReply {
+function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  file: WebFile,
+  vary = 'accept-encoding',
+): FastifyReply {
   const { 'if-none-match': known, 'accept-encoding': accepted } = request.headers;
   reply.headers(webHeaders);
   reply.header('cache-control', file.path.startsWith('assets/') ? forever : anew);
   reply.header('etag', file.etag);
-  reply.header('vary', 'accept-encoding');
+  reply.header('vary', vary);
   // Its folder is /app/, and it keeps the screens above.
   if (file.path === 'worker.js') reply.header('service-worker-allowed', '/');
   if (reply.statusCode === 200 && isKnown(known, file.etag)) return reply.code(304).send();
   const [encoding, bytes] = packed(file, accepted ?? '');
   if (encoding !== null) reply.header('content-encoding', encoding);
   return reply.type(file.type).send(bytes);
-}
-
-function isKnown(known: string | undefined, etag: string): boolean {
-  return known?.split(',').some((each) => each.trim() === etag) ?? false;
 }
 
 /** RFC 9110, 12.5.3, without weights but zero: br is the smaller one. */

@@ -29,7 +29,7 @@ async function folderOf(files: Readonly<Record<string, string>>): Promise<string
     await writeFile(join(folder, path), text);
   }
   await writeFile(join(folder, 'assets/index-abc.js.gz'), gzipSync(script));
-  const screens = ['/', '/swaps/$id'];
+  const screens = ['/', '/swaps/$id', '/status'];
   await writeFile(join(folder, 'build.json'), JSON.stringify({ hash, files: named, screens }));
   return folder;
 }
@@ -78,6 +78,17 @@ test('a file is packed as the client takes it, and its name says so to every cac
     const plain = encoding === 'gzip' ? gunzipSync(rawPayload) : rawPayload;
     assert.equal(plain.toString(), script);
     assert.equal(headers.vary, 'accept-encoding');
+  }
+});
+
+test('the status is the app for a browser and JSON for programs, and says so to every cache', async () => {
+  const shown = await get('/status', browser);
+  assert.deepEqual([shown.statusCode, shown.body], [200, page]);
+  assert.equal(shown.headers.vary, 'accept, accept-encoding');
+  for (const headers of [{}, { accept: 'application/json' }, { accept: '*/*' }]) {
+    const told = await get('/status', headers);
+    assert.equal(told.headers['content-type'], 'application/json; charset=utf-8');
+    assert.deepEqual([told.json().network, told.headers.vary], ['dev', 'accept']);
   }
 });
 
@@ -136,7 +147,7 @@ test('the hash and the market’s own words are told, the latter as they are now
   assert.deepEqual((await get('/app/build.json')).json(), {
     hash: build.hash,
     files: Object.keys(contents),
-    screens: ['/', '/swaps/$id'],
+    screens: ['/', '/swaps/$id', '/status'],
   });
   name = 'Sort </script>';
   const { body } = await get('/app/config.js');

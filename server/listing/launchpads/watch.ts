@@ -17,7 +17,7 @@ import {
 import { notifyWork } from '../../db/work.ts';
 import type { Deps } from '../../ports/deps.ts';
 import { uuidv7 } from '../../ports/ids.ts';
-import { type Service, service, services } from '../../ports/service.ts';
+import { longestNodePassMs, type Service, service, services } from '../../ports/service.ts';
 import type { LaunchpadSettings } from '../../settings/launchpads.ts';
 import { candidateForMs, mostLaunched } from '../bounds.ts';
 import { leaseMs, mostSecondsBack, readMs, tryAgainMs } from './bounds.ts';
@@ -56,6 +56,7 @@ export function createLaunchpads(deps: Deps): Launchpads {
     service(deps, {
       name: `launchpad ${name}`,
       everyMs: pauseMsOf(deps),
+      mostPassMs: longestNodePassMs,
       pass: async (signal) => ((await look(name, signal)) === 'more' ? 'now' : undefined),
     }),
   );

@@ -14,48 +14,13 @@ import { fileName, saveFile } from '../../parts/save-file.ts';
 import { useAct } from '../../parts/ways/act.ts';
 import { text } from '../../texts/texts.ts';
 import { type Collected, collect } from './collect.ts';
+import { from, limit, partsOf, whole } from './export-parts.ts';
 
 const most = 10_000;
 /** Each costs a request, of which there are some hundreds a minute. */
 const mostAsked = 200;
-const limit = 100;
 
-const whole = (rows: readonly unknown[]) => ({ rows, nextCursor: null });
-const from = (cursor: string | undefined) => (cursor === undefined ? { limit } : { limit, cursor });
-
-type Reads = Readonly<Record<string, PageRead>>;
-
-const lists: Reads = {
-  sessions: async (_, signal) => whole((await account.sessions(signal)).sessions),
-  keys: async (_, signal) => whole((await account.keys(signal)).keys),
-  payouts: async (_, signal) => whole((await account.payouts(signal)).payouts),
-  wallets: async (_, signal) => whole([(await market.me({ signal })).wallets]),
-  orders: async (cursor, signal) => {
-    const { rfqs: rows, nextCursor } = await market.rfqs(
-      { own: true, ...from(cursor) },
-      { signal },
-    );
-    return { rows, nextCursor };
-  },
-  swaps: async (cursor, signal) => {
-    const { swaps: rows, nextCursor } = await market.swaps(from(cursor), { signal });
-    return { rows, nextCursor };
-  },
-  ...Object.fromEntries(
-    (['open', 'agreed', 'closed'] as const).map((status): [string, PageRead] => [
-      `${status}Quotes`,
-      async (cursor, signal) => {
-        const query = { role: 'maker', status, ...from(cursor) } as const;
-        const { threads: rows, nextCursor } = await market.quotes(query, { signal });
-        return { rows, nextCursor };
-      },
-    ]),
-  ),
-  webhooks: async (cursor, signal) => {
-    const { webhooks: rows, nextCursor } = await market.webhooks(from(cursor), { signal });
-    return { rows, nextCursor };
-  },
-};
+const lists = partsOf({ market, account });
 
 /** One page for each of the given rows: what hangs on it. */
 function ofEach<T extends { readonly id: string }>(

@@ -14,6 +14,7 @@ import { SignedIn } from '../../parts/signed-in.tsx';
 import { text } from '../../texts/texts.ts';
 import { BookGrid, rowId } from './book-grid.tsx';
 import { countedMarket, isLow, useBudget } from './budget.ts';
+import { Levels } from './levels.tsx';
 import { type LiveBook, useLiveBook } from './live-book.ts';
 import { QuotePanel } from './quote-panel.tsx';
 import { type BookOf, choices, type Filters, type Row, shownRows } from './rows.ts';
@@ -35,17 +36,20 @@ export function MakersConsole() {
   return (
     <Screen title={text('console.title')}>
       <p>{text('console.intro')}</p>
-      <SignedIn>{() => <Traded />}</SignedIn>
+      <SignedIn>{({ id }) => <Traded accountId={id} />}</SignedIn>
     </Screen>
   );
 }
 
-function Traded() {
+function Traded({ accountId }: { readonly accountId: string }) {
   const assets = useAssets();
-  return <Answer of={assets}>{(list: readonly Asset[]) => <Desk list={list} />}</Answer>;
+  const desk = (list: readonly Asset[]) => <Desk list={list} accountId={accountId} />;
+  return <Answer of={assets}>{desk}</Answer>;
 }
 
-function Desk({ list }: { readonly list: readonly Asset[] }) {
+type DeskProps = { readonly list: readonly Asset[]; readonly accountId: string };
+
+function Desk({ list, accountId }: DeskProps) {
   const live = useLiveBook(threadsMoved);
   const budget = useBudget();
   const slow = budget !== null && isLow(budget);
@@ -77,6 +81,7 @@ function Desk({ list }: { readonly list: readonly Asset[] }) {
             {(all: readonly Swap[]) => <Swaps swaps={all} assets={assets} />}
           </Answer>
         </section>
+        <Levels assets={assets} accountId={accountId} />
       </div>
     </>
   );

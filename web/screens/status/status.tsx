@@ -6,9 +6,10 @@ import { parseIsoTime } from '../../../sdk/people.ts';
 import type { MarketStatus } from '../../../sdk/types.ts';
 import { market } from '../../market/client.ts';
 import { now as clock } from '../../market/clock.ts';
+import { lateFor, serviceStatus } from '../../market/service-status.ts';
 import { Answer } from '../../parts/answer.tsx';
 import { Clock } from '../../parts/clock.tsx';
-import { chainName } from '../../parts/names.ts';
+import { assetName, chainName } from '../../parts/names.ts';
 import { Notice } from '../../parts/notice.tsx';
 import { Screen } from '../../parts/screen.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
@@ -34,6 +35,7 @@ export function Status() {
   return (
     <Screen title={text('status.title')}>
       <Answer of={answer}>{(found) => <Told {...found} isOld={answer.error !== null} />}</Answer>
+      <Service />
       <p className="hint">
         <Link to="/help" hash="market">
           {text('status.more')}
@@ -76,6 +78,29 @@ function Told({ status, off, isOld }: Read & { readonly isOld: boolean }) {
         rows={chains}
         keyOf={({ chain }) => chain}
       />
+    </>
+  );
+}
+
+/** Beside the chains: what waits to be told, single assets, and which version it is. */
+function Service() {
+  const { data } = useQuery({
+    queryKey: ['service status'],
+    queryFn: ({ signal }) => serviceStatus(signal),
+    refetchInterval: 5_000,
+  });
+  if (data === undefined) return null;
+  const assets = data.haltedAssets.map(assetName).join(', ');
+  const started = localTime(parseIsoTime(data.startedAt), clock());
+  return (
+    <>
+      {assets !== '' && <Notice kind="warn">{text('status.halted.assets', { assets })}</Notice>}
+      {lateFor(data).map(([audience, seconds]) => (
+        <Notice key={audience} kind="warn">
+          {text(`status.behind.${audience}`, { by: formatDuration(seconds) })}
+        </Notice>
+      ))}
+      <p className="hint">{text('status.version', { version: data.version, started })}</p>
     </>
   );
 }

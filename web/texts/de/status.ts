@@ -13,6 +13,13 @@ export const status: Words<typeof english> = {
     'Auf {chains} wird nichts Neues vereinbart. Dort vereinbarte Swaps gehen weiter.',
   'status.quiet':
     'Auf {chains} ist kein neuer Block zu sehen. Vielleicht sieht ihn nur der Markt nicht; frag einen eigenen Node.',
+  'status.halted.assets':
+    'Mit {assets} wird nichts Neues vereinbart. Damit vereinbarte Swaps gehen weiter.',
+  'status.behind.webhooks':
+    'Webhooks sind {by} in Verzug. Was sie melden, steht sofort in der API.',
+  'status.behind.feed': 'Der Feed der Maker ist {by} in Verzug. Das Buch zeigt, was da ist.',
+  'status.behind.messages': 'Mails und Chat-Nachrichten sind {by} in Verzug.',
+  'status.version': 'Version {version}, in Betrieb seit {started}.',
   'status.clock.behind':
     'Die Uhr dieses Geräts geht gegenüber dem Markt um {by} nach. Stell sie richtig, bevor du tauschst: Fristen gehen nach der Uhr.',
   'status.clock.ahead':

@@ -8,6 +8,12 @@ export const status = {
   'status.halted': 'Nothing new is agreed on {chains}. Swaps that were agreed there go on.',
   'status.quiet':
     'No new block is seen on {chains}. The market may not see it; ask a node of your own.',
+  'status.halted.assets':
+    'Nothing new is agreed with {assets}. Swaps that were agreed with them go on.',
+  'status.behind.webhooks': 'Webhooks are {by} behind. What they tell is at once in the API.',
+  'status.behind.feed': 'The makers’ feed is {by} behind. The book shows what there is.',
+  'status.behind.messages': 'Mails and chat messages are {by} behind.',
+  'status.version': 'Version {version}, running since {started}.',
   'status.clock.behind':
     'The clock of this device is {by} behind the market’s. Set it right before you swap: deadlines are by the clock.',
   'status.clock.ahead':

@@ -2,12 +2,15 @@
 bring it back.
 """
 
+import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from .. import models as m
 from ..frames import Frame, GoneFrame, RfqFrame, SnapshotFrame
+
+log = logging.getLogger("parley.feed")
 
 Kind: TypeAlias = Literal["created", "cancelled", "expired", "agreed"]
 
@@ -23,6 +26,8 @@ class BookChange:
 # Pages of REST are at most this much older than a frame.
 _REMEMBERED_SECONDS = 60.0
 _MOST_REMEMBERED = 20_000
+# As many as REST is asked for, of 2 kB: a market that invents RFQs must not fill the memory.
+MOST_RFQS = 100_000
 
 
 class Book:
@@ -34,6 +39,7 @@ class Book:
         self._left: dict[str, float] = {}
         # Known from before a snapshot, and not shown since.
         self._doubtful: set[str] = set()
+        self._is_full = False
 
     def take(self, frame: Frame) -> list[BookChange]:
         match frame:
@@ -78,6 +84,11 @@ class Book:
 
     def _add(self, rfq: m.Rfq) -> list[BookChange]:
         is_new = rfq.id not in self.rfqs
+        if is_new and len(self.rfqs) >= MOST_RFQS:
+            if not self._is_full:
+                log.warning("the book has %d RFQs, as many as may be: more are left out", MOST_RFQS)
+            self._is_full = True
+            return []
         self._doubtful.discard(rfq.id)
         self.rfqs[rfq.id] = rfq
         return [BookChange("created", rfq)] if is_new else []

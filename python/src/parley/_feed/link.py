@@ -3,7 +3,6 @@
 import asyncio
 import json
 import logging
-import ssl
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -25,8 +24,8 @@ log = logging.getLogger("parley.feed")
 
 LinkState: TypeAlias = Literal["connecting", "live", "closed"]
 
-# A snapshot of 200 RFQs has 250 kB.
-MOST_FRAME_BYTES = 4 * 1024 * 1024
+# As of an answer, and as in the SDK: a snapshot of 200 RFQs has 250 kB.
+MOST_FRAME_BYTES = 8 * 1024 * 1024
 MOST_UNSENT = 10_000
 _QUIET_SECONDS = 15.0
 _ANSWER_SECONDS = 10.0
@@ -105,7 +104,6 @@ class Link:
         heard: Callable[[Frame], None],
         changed: Callable[[LinkState], None],
         random: Callable[[], float],
-        tls: ssl.SSLContext | None,
     ) -> None:
         self._url = url
         self._key = key
@@ -113,7 +111,6 @@ class Link:
         self._heard = heard
         self._changed = changed
         self._random = random
-        self._tls = tls
         self._unsent: asyncio.Queue[str] = asyncio.Queue(MOST_UNSENT)
         self._repeats = _Repeats()
         self._since: int | None = None
@@ -172,7 +169,6 @@ class Link:
             close_timeout=1.0,
             ping_interval=_QUIET_SECONDS,
             ping_timeout=_ANSWER_SECONDS,
-            ssl=self._tls,
         ) as socket:
             resume = {"resume": True} | ({} if self._since is None else {"since": self._since})
             await socket.send(json.dumps({"apiKey": self._key, **resume, **self._greeting()}))

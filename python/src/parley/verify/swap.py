@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from pydantic import BaseModel
 
 from ..chains import bitcoin
 from ..chains.errors import ChainError
-from ..chains.terms import BitcoinView, ChainView, Destination, Escrow, EscrowTerms, Lane
-from ..errors import VerificationError
+from ..chains.terms import (
+    BitcoinView,
+    ChainView,
+    Destination,
+    Escrow,
+    EscrowTerms,
+    EvmView,
+    Lane,
+    TronView,
+)
+from ..errors import AcceptanceLapsed, VerificationError
 from ..hashlock import hashlock_of
 from .checks import as_json, must_be, must_equal, must_match
 from .deadlines import Deadlines, LegName, deadlines, schedule
 from .material import escrow_of
 from .trade import (
-    OwnLeg,
     OwnLegs,
     OwnTrade,
     PinnedAsset,
@@ -64,10 +73,7 @@ def verify_swap(
     ``now``: Unix seconds by one's own clock. What it returns is made of one's own values.
     """
     swap = as_json(swap)
-    _must_be_swap(swap, swap_id)
-    own = own_legs(trade, views)
-    hashlock = _verify_parties(swap, trade, own.long)
-    agreed_at, times = _verify_deadlines(swap["deadlines"], trade, own, now)
+    own, hashlock, agreed_at, times = _verify_agreement(swap, trade, views, swap_id, now)
     legs = {
         name: _verify_leg(swap["legs"][name], name, own, times, trade, hashlock) for name in _BOTH
     }
@@ -77,7 +83,102 @@ def verify_swap(
     )
 
 
+def sighted(
+    swap: Mapping[str, Json] | BaseModel,
+    trade: OwnTrade,
+    views: Mapping[str, ChainView],
+    *,
+    swap_id: str,
+    now: int,
+) -> OwnTrade:
+    """The trade with the moment at which its swap was first seen: keep it, and give it from then on.
+
+    The market says when it was agreed, and could keep it back to see where the price goes. Throws
+    AcceptanceLapsed where it was first seen too late, VerificationError as ``verify_swap`` does.
+    """
+    _verify_agreement(as_json(swap), trade, views, swap_id, now)
+    seen_at = now if trade.swap_seen_at is None else trade.swap_seen_at
+    if seen_at > trade.stands_until + CLOCK_TOLERANCE_SECONDS:
+        raise AcceptanceLapsed(swap_id, trade.stands_until, seen_at)
+    return replace(trade, swap_seen_at=seen_at)
+
+
+def verify_again(
+    swap: Mapping[str, Json] | BaseModel,
+    trade: OwnTrade,
+    kept: VerifiedSwap,
+    views: Mapping[str, ChainView],
+) -> VerifiedSwap:
+    """A swap that was verified before. Throws VerificationError unless all is as kept but the other
+    side's destinations, and their escrows.
+
+    One hashlock and one set of times: under another a market could have one leg funded that the
+    other leg does not pay for. Holds for claims and refunds under former policies too.
+    """
+    swap = as_json(swap)
+    _must_be_swap(swap, kept.id)
+    trade = replace(trade, hashlock=kept.hashlock)
+    _verify_parties(swap, trade, "a" if kept.a.long else "b")
+    _must_have_times(kept.deadlines, swap["deadlines"])
+    legs = {}
+    for name in _BOTH:
+        leg = kept.leg(name)
+        view = views.get(leg.chain)
+        if view is None:
+            raise ValueError(f'no view of "{leg.chain}" among your chains')
+        asset = trade.base if leg.asset_id == trade.base.id else trade.quote
+        place = _Place(asset, view, kept.deadlines.fund_by(leg.long))
+        legs[name] = _as_expected(swap["legs"][name], leg, place, trade, kept.hashlock)
+    return replace(kept, a=legs["a"], b=legs["b"])
+
+
+def verify_to_fund(
+    swap: Mapping[str, Json] | BaseModel,
+    trade: OwnTrade,
+    kept: VerifiedSwap,
+    views: Mapping[str, ChainView],
+    *,
+    now: int,
+) -> VerifiedSwap:
+    """Right before one's leg is funded: it was seen in time (`sighted`), is as kept, would be
+    verified today, and no escrow is in a contract that one has left. Throws AcceptanceLapsed,
+    VerificationError.
+    """
+    trade = replace(trade, hashlock=kept.hashlock)
+    trade = sighted(swap, trade, views, swap_id=kept.id, now=now)
+    verify_again(swap, trade, kept, views)
+    today = verify_swap(swap, trade, views, swap_id=kept.id, now=now)
+    for leg in (today.a, today.b):
+        _must_take_new(leg, views[leg.chain])
+    return today
+
+
+def _must_take_new(leg: VerifiedLeg, view: ChainView) -> None:
+    if not isinstance(view, (EvmView, TronView)) or leg.terms is None:
+        return
+    lane = leg.terms.lane
+    contract = None if lane is None else lane.contract
+    contract = view.deployment.contract if contract is None else contract
+    if contract not in view.deployment.open:
+        expected = " or ".join(view.deployment.open)
+        raise VerificationError(f"legs.{leg.leg}.lane.contract", expected, contract)
+
+
 _BOTH: tuple[LegName, LegName] = ("a", "b")
+
+
+def _verify_agreement(
+    swap: Mapping[str, Json],
+    trade: OwnTrade,
+    views: Mapping[str, ChainView],
+    swap_id: str,
+    now: int,
+) -> tuple[OwnLegs, str, int, Deadlines]:
+    """All of the swap but its legs: whose it is, its hashlock, and when it was agreed."""
+    _must_be_swap(swap, swap_id)
+    own = own_legs(trade, views)
+    hashlock = _verify_parties(swap, trade, own.long)
+    return own, hashlock, *_verify_deadlines(swap["deadlines"], trade, own, now)
 
 
 def _must_be_swap(swap: Mapping[str, Json], swap_id: str) -> None:
@@ -137,6 +238,11 @@ def _verify_deadlines(
         raise VerificationError(f"deadlines.refundAt.{short}", within, shown(refund_at))
     agreed_at = int(refund_at) - plan.short_timelock
     times = deadlines(agreed_at, own.a.timing, own.b.timing, own.long)
+    _must_have_times(times, said)
+    return agreed_at, times
+
+
+def _must_have_times(times: Deadlines, said: Mapping[str, Json]) -> None:
     expected = {
         "initiatorFundBy": times.initiator_fund_by,
         "expiresAt": times.expires_at,
@@ -146,7 +252,6 @@ def _verify_deadlines(
     must_match("deadlines.", expected, said)
     refunds = {"a": times.refund_at_a, "b": times.refund_at_b}
     must_match("deadlines.refundAt.", refunds, said["refundAt"])
-    return agreed_at, times
 
 
 def _verify_leg(
@@ -157,47 +262,66 @@ def _verify_leg(
     trade: OwnTrade,
     hashlock: str,
 ) -> VerifiedLeg:
-    leg, is_long = own.leg(name), name == own.long
-    timelock, confirmations = times.refund_at(name), leg.depth.confirmations
-    expected = {
-        "leg": name,
-        "chain": leg.asset.chain,
-        "assetId": leg.asset.id,
-        "funder": funder_of(name),
-        "long": is_long,
-        "timelock": timelock,
-        "requiredConfirmations": confirmations,
-        "amount": str(leg.amount),
-    }
-    must_match(f"legs.{name}.", expected, said)
-    found = _verify_escrow(said, leg, timelock, times.fund_by(is_long), trade, hashlock)
-    escrow, terms = found or (None, None)
-    return VerifiedLeg(
+    leg = own.leg(name)
+    expected = VerifiedLeg(
         leg=name,
         chain=leg.asset.chain,
         asset_id=leg.asset.id,
         amount=leg.amount,
         funder=funder_of(name),
-        long=is_long,
-        timelock=timelock,
-        required_confirmations=confirmations,
-        escrow=escrow,
-        terms=terms,
+        long=name == own.long,
+        timelock=times.refund_at(name),
+        required_confirmations=leg.depth.confirmations,
+        escrow=None,
+        terms=None,
     )
+    place = _Place(leg.asset, leg.view, times.fund_by(expected.long))
+    return _as_expected(said, expected, place, trade, hashlock)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a leg is, and by when it is funded."""
+
+    asset: PinnedAsset
+    view: ChainView
+    fund_before: int
+
+
+def _as_expected(
+    said: Mapping[str, Json],
+    expected: VerifiedLeg,
+    place: _Place,
+    trade: OwnTrade,
+    hashlock: str,
+) -> VerifiedLeg:
+    wanted = {
+        "leg": expected.leg,
+        "chain": expected.chain,
+        "assetId": expected.asset_id,
+        "funder": expected.funder,
+        "long": expected.long,
+        "timelock": expected.timelock,
+        "requiredConfirmations": expected.required_confirmations,
+        "amount": str(expected.amount),
+    }
+    must_match(f"legs.{expected.leg}.", wanted, said)
+    found = _verify_escrow(said, expected, place, trade, hashlock)
+    escrow, terms = found or (None, None)
+    return replace(expected, escrow=escrow, terms=terms)
 
 
 def _verify_escrow(
     said: Mapping[str, Json],
-    own: OwnLeg,
-    timelock: int,
-    fund_before: int,
+    own: VerifiedLeg,
+    place: _Place,
     trade: OwnTrade,
     hashlock: str,
 ) -> tuple[Escrow, EscrowTerms] | None:
     at = f"legs.{own.leg}"
     is_mine = given_leg(trade.party) == own.leg
-    payout = _destination(at, "payout", said, own.view)
-    refund = _destination(at, "refund", said, own.view)
+    payout = _destination(at, "payout", said, place.view)
+    refund = _destination(at, "refund", said, place.view)
     if payout is None or refund is None:
         must_equal(f"{at}.escrow", None, get(said, "escrow"))
         return None
@@ -206,19 +330,19 @@ def _verify_escrow(
     )
     must_equal(f"{at}.{kind}Pubkey", wanted.pubkey, got.pubkey)
     must_equal(f"{at}.{kind}Address", wanted.address, got.address)
-    has_lanes = own.view.family in ("evm", "tron")
+    has_lanes = place.view.family in ("evm", "tron")
     terms = EscrowTerms(
-        chain=own.asset.chain,
+        chain=place.asset.chain,
         hashlock=hashlock,
         payout=payout if is_mine else trade.pay_to,
         refund=trade.refund_to if is_mine else refund,
-        token=own.asset.token,
+        token=place.asset.token,
         amount=own.amount,
-        timelock=timelock,
-        fund_before=fund_before if has_lanes else None,
+        timelock=own.timelock,
+        fund_before=place.fund_before if has_lanes else None,
         lane=_lane(at, get(said, "lane"), has_lanes),
     )
-    escrow = escrow_of(at, terms, own.view)
+    escrow = escrow_of(at, terms, place.view)
     must_equal(f"{at}.redeemScript", escrow.redeem_script, get(said, "redeemScript"))
     must_equal(f"{at}.escrow", escrow.address, get(said, "escrow"))
     return escrow, terms

@@ -38,6 +38,7 @@ class OwnTrade:
     ``accepted_at``: by one's own clock, and for how many seconds that stands. ``refund_to``: where
     the leg that one funds is refunded to. ``pay_to``: where the other leg pays. ``price_ends_at``:
     when the price ends, and the acceptance with it; None: it has no end of its own.
+    ``swap_seen_at``: when its swap was first seen, as `sighted` notes it; None: it was not.
     """
 
     party: Party
@@ -56,6 +57,7 @@ class OwnTrade:
     pay_to: Destination
     accept_ttl_seconds: int = DEFAULT_ACCEPT_TTL_SECONDS
     price_ends_at: int | None = None
+    swap_seen_at: int | None = None
 
     @property
     def stands_until(self) -> int:

@@ -1,0 +1,57 @@
+// What a price is for, where this profile has neither asked for it nor quoted it: under the same
+// price a market could show another amount, so it is named too.
+
+import type { z } from 'zod';
+import { type OwnAsset, ownAsset, typedAmount } from '../../cli/assets.ts';
+import type { Session } from '../../cli/session.ts';
+import { compareTerms, type Terms } from '../../cli/terms.ts';
+import { amountOf, inWords } from '../desk.ts';
+import { Refusal } from '../refusal.ts';
+import * as shape from '../schemas.ts';
+
+/** What of the request is named beside the price. */
+export const named = {
+  side: shape.side.optional().describe('this and the next three: where terms_unknown wants them'),
+  amount: shape.amountIn.optional().describe('of the base asset'),
+  base: shape.assetName.optional().describe('ASSET'),
+  quote: shape.assetName.optional().describe('ASSET'),
+};
+type Named = {
+  readonly [name in keyof typeof named]?: z.infer<(typeof named)[name]> | undefined;
+};
+type Of = Terms & Readonly<Record<'base' | 'quote', OwnAsset>>;
+
+/**
+ * Throws VerificationError where the request is another than it was, Refusal `terms_unknown` where
+ * nobody has named it, `other_terms` where it is not what was named.
+ */
+export async function mustBeTerms(
+  session: Session,
+  rfqId: string,
+  terms: Of,
+  said: Named,
+): Promise<void> {
+  const kept = await compareTerms(session, rfqId, terms);
+  const { direction, baseAmount, base, quote } = terms;
+  const side = direction === 'sell_base' ? 'sell' : 'buy';
+  const { amount } = amountOf(baseAmount, base);
+  const facts = { side, amount, base: base.name, quote: quote.name };
+  const what = `the taker ${side}s ${inWords(amountOf(baseAmount, base))} for ${quote.name}`;
+  const names = Object.keys(named) as (keyof Named)[];
+  const missing = names.filter((name) => said[name] === undefined);
+  if (kept === null && missing.length > 0) {
+    const why = 'this profile has neither asked for the request nor quoted it';
+    const sentence = `${why}: name ${missing.join(', ')} of it too. ${what}`;
+    throw new Refusal('needs_you', 'terms_unknown', sentence, facts);
+  }
+  const isSame = {
+    side: said.side === undefined || said.side === side,
+    amount: said.amount === undefined || typedAmount(said.amount, base) === baseAmount,
+    base: said.base === undefined || ownAsset(session, said.base).name === base.name,
+    quote: said.quote === undefined || ownAsset(session, said.quote).name === quote.name,
+  };
+  const other = names.find((name) => !isSame[name]);
+  if (other === undefined) return;
+  const sentence = `${what}, which is not ${other} ${said[other]}: nothing was accepted`;
+  throw new Refusal('needs_you', 'other_terms', sentence, facts);
+}

@@ -1,0 +1,28 @@
+// What of typed amounts becomes an indicative price, and what is refused before it is sent.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { draftedLevels, type LevelDraft } from './level-draft.ts';
+import '../../texts/testing.ts';
+
+const drafted = (more: Partial<LevelDraft>) =>
+  draftedLevels({ size: 1_000n, pays: null, takes: null, validForSeconds: 600, ...more });
+const level = (direction: string, quoteAmount: string) => ({
+  ...{ direction, quoteAmount, baseAmount: '1000', validForSeconds: 600 },
+});
+
+test('what the maker pays is for takers who sell, what it takes for takers who buy', () => {
+  const [bid, ask] = [level('sell_base', '64'), level('buy_base', '65')];
+  assert.deepEqual(drafted({ pays: 64n }), { levels: [bid], fault: null });
+  assert.deepEqual(drafted({ takes: 65n }), { levels: [ask], fault: null });
+  assert.deepEqual(drafted({ pays: 64n, takes: 65n }), { levels: [bid, ask], fault: null });
+});
+
+test('nothing typed is no fault; an amount of nothing is one, and to pay as much as one takes', () => {
+  assert.deepEqual(drafted({}), { levels: null, fault: null });
+  assert.deepEqual(drafted({ size: null, pays: 64n }), { levels: null, fault: null });
+  for (const each of [{ size: 0n, pays: 64n }, { pays: 0n }, { pays: 64n, takes: 0n }]) {
+    assert.match(drafted(each).fault ?? '', /more than nothing/);
+  }
+  for (const takes of [64n, 63n]) assert.match(drafted({ pays: 64n, takes }).fault ?? '', /less/);
+});
