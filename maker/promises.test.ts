@@ -54,7 +54,10 @@ const match: Match<PairConfig> = {
 
 function promisesOf(deals: readonly Deal[], areCostsKnown = true, more: Partial<Limits> = {}) {
   return createPromises({
-    ...{ assets: [usd, trx], limits: { ...limits, ...more }, mode: () => 'open', now: () => now * 1_000 },
+    assets: [usd, trx],
+    limits: { ...limits, ...more },
+    mode: () => 'open',
+    now: () => now * 1_000,
     deals: new Map(deals.map((each) => [each.threadId, each])),
     prices: { of: () => parsePrice('1'), all: () => new Map(), close: () => undefined },
     stock: {
