@@ -109,7 +109,8 @@ test('a taker with fewer settled swaps than is wanted is neither quoted nor acce
     const codeFor = (settled: number | null, leastSettledOfTaker: number) => {
       const creatorStanding = settled === null ? null : ({ settled } as Standing);
       const promises = promisesOf([], true, { leastSettledOfTaker });
-      const { refused } = promises.verdict({ ...rfq, creatorStanding }, match, terms, step);
+      const wish = { ...rfq, creatorStanding } as Rfq;
+      const { refused } = promises.verdict(wish, match, terms, step);
       return refused?.code ?? 'yes';
     };
     assert.equal(codeFor(null, 0), 'yes');
