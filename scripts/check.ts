@@ -1,7 +1,7 @@
-// `npm run check`: types and lint. `npm run format` (--write) mends what lint can mend. The compiler
-// checks types. Oxlint checks what only types tell, promises that nobody awaits; it can check types
-// too, for twice the processor time of the compiler. The binary of Biome is taken from its platform
-// package: npm links none for it.
+// `npm run check`: types and lint. `npm run format` (--write) mends what lint can mend. The
+// compiler checks types. Oxlint checks what only types tell, promises that nobody awaits; it can
+// check types too, for twice the processor time of the compiler. The binary of Biome is taken from
+// its platform package: npm links none for it.
 
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath, pathToFileURL } from 'node:url';

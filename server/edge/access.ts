@@ -76,7 +76,7 @@ export function createGate(state: GateState): Gate {
     reply.headers(baseHeaders).header(requestIdHeader, request.id);
     if (cors !== null) reply.headers(cors.headers(request));
     const visit = { state, request, reply, done, client: clientOf(request) };
-    const { isProbe = false } = request.routeOptions.config ?? {};
+    const { isProbe = false } = request.routeOptions.config;
     if (state.closing && !isProbe) return refuseAny(visit, shuttingDown());
     if (breaksHttp(request)) return refuseAny(visit, broken(request));
     const preflight = cors?.preflight(request) ?? null;

@@ -21,7 +21,7 @@ export const root = fileURLToPath(new URL('../..', import.meta.url));
 const cacheFolder = join(root, 'node_modules/.cache/parley');
 /** Two more than cores: most files wait for chains and clocks half of the time. */
 const concurrency = Math.max(2, availableParallelism()) + 2;
-/** Of one test, or what is before it: the longest took two minutes on a machine that others used. */
+/** Of one test, or what is before it: the longest took two minutes on a shared machine. */
 const limitMs = 300_000;
 const mostNamed = 10;
 /** A run of fewer files needs no account of its time. */

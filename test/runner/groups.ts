@@ -36,8 +36,9 @@ export const together: readonly (readonly string[])[] = [
     ...['maker', 'cli', 'python', 'mcp'],
   ],
   ['web-settle-states', 'people-browser'],
+  ['tour', 'sdk-readme', 'families'],
 ].map((names) => names.map((name) => `test/${name}.test.ts`));
-/** A process for each sixteen took a minute of the processor more: each loads hundreds of modules. */
+/** A process for each sixteen took a minute of the processor more: all load the same modules. */
 const mostTogether = 36;
 const starting = /^before\(|\bonStage\(|^const .* = await start/m;
 /** An environment, a clock of no test's own, the memory, or the modules: of all in the process. */
