@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Rfq } from '../sdk/types.ts';
+import type { Rfq, Standing } from '../sdk/types.ts';
 import type { AssetConfig, Limits, PairConfig } from './config/config.ts';
 import type { Deal, End } from './journal.ts';
 import { createPromises } from './promises.ts';
@@ -54,7 +54,12 @@ const match: Match<PairConfig> = {
 
 function promisesOf(deals: readonly Deal[], areCostsKnown = true, more: Partial<Limits> = {}) {
   return createPromises({
-    ...{ assets: [usd, trx], limits: { ...limits, ...more }, mode: () => 'open', now: () => now * 1_000 },
+    ...{
+      assets: [usd, trx],
+      limits: { ...limits, ...more },
+      mode: () => 'open',
+      now: () => now * 1_000,
+    },
     deals: new Map(deals.map((each) => [each.threadId, each])),
     prices: { of: () => parsePrice('1'), all: () => new Map(), close: () => undefined },
     stock: {
@@ -102,9 +107,10 @@ test('a taker with fewer settled swaps than is wanted is neither quoted nor acce
   const terms = { gives: 'base', base: 100n, quote: 100n } as const;
   for (const step of ['quote', 'proposal', 'acceptance'] as const) {
     const codeFor = (settled: number | null, leastSettledOfTaker: number) => {
-      const creatorStanding = settled === null ? null : ({ settled } as Rfq['creatorStanding']);
+      const creatorStanding = settled === null ? null : ({ settled } as Standing);
       const promises = promisesOf([], true, { leastSettledOfTaker });
-      const { refused } = promises.verdict({ ...rfq, creatorStanding }, match, terms, step);
+      const wish = { ...rfq, creatorStanding } as Rfq;
+      const { refused } = promises.verdict(wish, match, terms, step);
       return refused?.code ?? 'yes';
     };
     assert.equal(codeFor(null, 0), 'yes');
