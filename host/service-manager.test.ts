@@ -1,0 +1,96 @@
+// What a service manager hears, by a socket of a real listener and the real systemd-notify.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { type TestContext, test } from 'node:test';
+import { serviceManager } from './service-manager.ts';
+
+/** Prints a line for each datagram; Node itself cannot bind such a socket. */
+const listener = `
+import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind(sys.argv[1])
+print('bound', flush=True)
+while True:
+    print(s.recv(4096).decode().replace('\\n', ' '), flush=True)
+`;
+
+const log = { warn: (facts: object, message: string) => assert.fail(JSON.stringify([facts, message])) };
+
+/** `next` gives what was said first of all that was not taken yet. */
+async function listening(t: TestContext) {
+  const dir = await mkdtemp(join(tmpdir(), 'parley-notify-'));
+  const socket = join(dir, 'notify');
+  const stdio = ['ignore', 'pipe', 'inherit'] as const;
+  const child = spawn('python3', ['-c', listener, socket], { stdio: [...stdio] });
+  t.after(async () => {
+    child.kill('SIGKILL');
+    await once(child, 'close');
+    await rm(dir, { recursive: true, force: true });
+  });
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  const next = async () => {
+    for (;;) {
+      const { value = '' } = (await lines.next()) as { value?: string };
+      // With it `systemd-notify` waits until its words were read.
+      if (value !== 'BARRIER=1') return value;
+    }
+  };
+  assert.equal(await next(), 'bound');
+  return { socket, next };
+}
+
+const envOf = (NOTIFY_SOCKET: string, more: object = {}): Record<string, string | undefined> => {
+  return { PATH: process.env.PATH, NOTIFY_SOCKET, ...more };
+};
+
+test('a manager hears of ready, of each beat while nothing is late, and of the stop', async (t) => {
+  const { socket, next } = await listening(t);
+  const late: object[] = [];
+  const env = envOf(socket, { WATCHDOG_USEC: '40000', WATCHDOG_PID: `${process.pid}` });
+  const warned: string[] = [];
+  const noting = { warn: (_: object, message: string) => void warned.push(message) };
+  const manager = serviceManager(env, noting);
+  assert.deepEqual(Object.keys(env), ['PATH'], 'no child of this process says it is ready');
+  let looks = 0;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await manager.ready('serving http://h', () => {
+    looks += 1;
+    // The third look finds something that hangs, and from then on no beat is sent.
+    if (looks === 3) late.push({ service: 'follow', byMs: 1 });
+    if (looks === 5) resolve();
+    return late;
+  });
+  assert.equal(await next(), 'READY=1 STATUS=serving http://h');
+  assert.deepEqual([await next(), await next()], ['WATCHDOG=1', 'WATCHDOG=1']);
+  await promise;
+  await manager.stopping();
+  assert.equal(await next(), 'STOPPING=1');
+  assert.deepEqual(warned, ['the watchdog is not told that this process works']);
+});
+
+test('no beat is sent where the watchdog is another process’s, or is off', async (t) => {
+  const { socket, next } = await listening(t);
+  const late = () => assert.fail('nobody asks');
+  for (const more of [{ WATCHDOG_USEC: '20000', WATCHDOG_PID: '1' }, { WATCHDOG_USEC: '0' }, {}]) {
+    const manager = serviceManager(envOf(socket, more), log);
+    await manager.ready('x', late);
+    await manager.stopping();
+    assert.deepEqual([await next(), await next()], ['READY=1 STATUS=x', 'STOPPING=1']);
+  }
+});
+
+test('without a manager nothing is run, and one that cannot be told is warned of once', async () => {
+  await serviceManager({ PATH: '/nonexistent' }, log).ready('x', () => []);
+  const warned: object[] = [];
+  const noting = { warn: (facts: object) => void warned.push(facts) };
+  const manager = serviceManager({ PATH: '/nonexistent', NOTIFY_SOCKET: '/x' }, noting);
+  await manager.ready('x', () => []);
+  await manager.stopping();
+  assert.deepEqual(warned, [{ reason: 'spawn systemd-notify ENOENT' }]);
+});
