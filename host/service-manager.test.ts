@@ -1,48 +1,18 @@
 // What a service manager hears, by a socket of a real listener and the real systemd-notify.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
+import { notifySocket } from '../test/support/notify.ts';
 import { serviceManager } from './service-manager.ts';
 
-/** Prints a line for each datagram; Node itself cannot bind such a socket. */
-const listener = `
-import socket, sys
-s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-s.bind(sys.argv[1])
-print('bound', flush=True)
-while True:
-    print(s.recv(4096).decode().replace('\\n', ' '), flush=True)
-`;
+const log = {
+  warn: (facts: object, message: string) => assert.fail(JSON.stringify([facts, message])),
+};
 
-const log = { warn: (facts: object, message: string) => assert.fail(JSON.stringify([facts, message])) };
-
-/** `next` gives what was said first of all that was not taken yet. */
 async function listening(t: TestContext) {
-  const dir = await mkdtemp(join(tmpdir(), 'parley-notify-'));
-  const socket = join(dir, 'notify');
-  const stdio = ['ignore', 'pipe', 'inherit'] as const;
-  const child = spawn('python3', ['-c', listener, socket], { stdio: [...stdio] });
-  t.after(async () => {
-    child.kill('SIGKILL');
-    await once(child, 'close');
-    await rm(dir, { recursive: true, force: true });
-  });
-  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
-  const next = async () => {
-    for (;;) {
-      const { value = '' } = (await lines.next()) as { value?: string };
-      // With it `systemd-notify` waits until its words were read.
-      if (value !== 'BARRIER=1') return value;
-    }
-  };
-  assert.equal(await next(), 'bound');
-  return { socket, next };
+  const manager = await notifySocket();
+  t.after(() => manager.close());
+  return manager;
 }
 
 const envOf = (NOTIFY_SOCKET: string, more: object = {}): Record<string, string | undefined> => {

@@ -5,7 +5,17 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, extname, join, normalize, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -122,7 +132,9 @@ function programOf(name: string, script = ''): Program {
 /** For people and scripts. Units and images start `bin/node` themselves, and need no shell. */
 function launcher(programs: readonly Program[]): string {
   const names = programs.map(({ name }) => name).join('|');
-  const cases = programs.map(({ name, words }) => `  ${name}) exec "$root/bin/node" ${words} "$@" ;;`);
+  const cases = programs.map(
+    ({ name, words }) => `  ${name}) exec "$root/bin/node" ${words} "$@" ;;`,
+  );
   return `#!/bin/sh
 # Starts a program of this release. Without a name: the market.
 root=$(CDPATH= cd -- "$(dirname -- "$(readlink -f -- "$0")")/.." && pwd) || exit 1

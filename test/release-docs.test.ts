@@ -11,7 +11,10 @@ import { secretSettings } from '../server/settings/secrets.ts';
 
 const root = join(import.meta.dirname, '..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
-const units = { market: 'ops/systemd/parley.service', keeper: 'ops/systemd/parley-watchtower.service' };
+const units = {
+  market: 'ops/systemd/parley.service',
+  keeper: 'ops/systemd/parley-watchtower.service',
+};
 /** Tenths, as systemd counts exposure; 18 are those of a process that compiles as it runs. */
 const mostExposure = 20;
 
@@ -31,10 +34,18 @@ test('systemd finds no fault with the units, and little that they could do to th
       const text = read(unit).replaceAll('/opt/parley/bin/node', join(dir, 'opt/parley/bin/node'));
       const file = join(dir, unit.replace(/.*\//, ''));
       writeFileSync(file, text);
-      const verified = spawnSync('systemd-analyze', ['verify', '--man=no', file], { encoding: 'utf8' });
+      const verified = spawnSync('systemd-analyze', ['verify', '--man=no', file], {
+        encoding: 'utf8',
+      });
       assert.equal(verified.error, undefined, 'systemd-analyze: Debian’s package systemd');
       assert.deepEqual([verified.status, verified.stderr], [0, ''], unit);
-      const args = ['security', '--offline=true', '--no-pager', `--threshold=${mostExposure}`, file];
+      const args = [
+        'security',
+        '--offline=true',
+        '--no-pager',
+        `--threshold=${mostExposure}`,
+        file,
+      ];
       const { status, stdout } = spawnSync('systemd-analyze', args, { encoding: 'utf8' });
       assert.equal(status, 0, stdout.slice(-200));
     }
@@ -94,7 +105,9 @@ test('there are descriptors for every connection, and no secret in an environmen
       assert.doesNotMatch(text, new RegExp(`^ *(?:Environment=.*)?${each}[=:] *\\S`, 'm'), file);
     }
   }
-  const loaded = [...read(units.market).matchAll(/\nLoadCredential=(\w+):\/etc\/parley\/credentials\/(\w+)/g)];
+  const loaded = [
+    ...read(units.market).matchAll(/\nLoadCredential=(\w+):\/etc\/parley\/credentials\/(\w+)/g),
+  ];
   const mounted = [...compose.matchAll(/\n {6}(\w+)_FILE: \/run\/secrets\/(\w+)/g)];
   for (const [, name = '', file] of [...loaded, ...mounted]) {
     assert.equal(file, name === 'POSTGRES_PASSWORD' ? 'postgres_password' : name);

@@ -46,7 +46,10 @@ test('a secret setting is what its file holds, without the end of the line', () 
 
 test('each secret setting has such a twin, and a twin that cannot be read is named', () => {
   for (const name of secretSettings) {
-    assert.match(refusal({ [`${name}_FILE`]: join(dir, 'none') }), new RegExp(`${name}_FILE: ENOENT`));
+    assert.match(
+      refusal({ [`${name}_FILE`]: join(dir, 'none') }),
+      new RegExp(`${name}_FILE: ENOENT`),
+    );
   }
   assert.match(refusal({ PARLEY_RATE_LIMIT_FILE: '/x' }), /PARLEY_RATE_LIMIT_FILE is no setting/);
 });
@@ -58,7 +61,10 @@ test('a file that others may read or write is refused with its mode, one of a gr
     assert.match(said, new RegExp(`others may reach .*\\(mode ${mode.toString(8)}\\): chmod 600`));
   }
   for (const mode of [0o400, 0o440, 0o600, 0o640]) {
-    assert.equal(readSettings({ DATABASE_URL_FILE: written(`m${mode}`, url, mode) }).databaseUrl, url);
+    assert.equal(
+      readSettings({ DATABASE_URL_FILE: written(`m${mode}`, url, mode) }).databaseUrl,
+      url,
+    );
   }
 });
 

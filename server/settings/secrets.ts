@@ -84,7 +84,9 @@ function contentOf({ name, file, isCredential }: Source, wrong: string[]): strin
     // The service manager guards credentials by its folder, whatever their mode says.
     if (!isCredential && (mode & forbiddenMode) !== 0) {
       const found = (mode & 0o777).toString(8);
-      wrong.push(`${name}: others may reach ${file} (mode ${found}): chmod 600, or 640 for a group`);
+      wrong.push(
+        `${name}: others may reach ${file} (mode ${found}): chmod 600, or 640 for a group`,
+      );
       return undefined;
     }
     if (size > mostFileBytes) {
