@@ -13,7 +13,9 @@ import { limits, pair, partsOf } from './testing/stage.ts';
 function stage(sols?: bigint) {
   const heard: string[] = [];
   const at = { ms: 0, price: '400' as string | null, mode: 'open' as Mode, live: true, refuses: 0 };
-  const parts = partsOf({ at, ...(sols === undefined ? {} : { sols }) });
+  // Levels are of no taker, whatever is wanted of one.
+  const wanted = { ...limits, leastSettledOfTaker: 5 };
+  const parts = partsOf({ at, limits: wanted, ...(sols === undefined ? {} : { sols }) });
   const said = ({ levels }: PublishLevels) =>
     levels.map(({ direction, baseAmount, quoteAmount }) =>
       [direction === 'sell_base' ? 'bid' : 'ask', baseAmount, quoteAmount].join(' '),
@@ -27,10 +29,10 @@ function stage(sols?: bigint) {
     feed: () => ({ state: () => (at.live ? 'live' : 'connecting') }),
     idOf: (name) => `id-${name}`,
     client: {
-      publishLevels: async (wanted) => {
+      publishLevels: async (pairs) => {
         ask();
-        heard.push(said(wanted).join(', ') || 'none');
-        return { ...wanted, published: wanted.levels.length, endsAt: null };
+        heard.push(said(pairs).join(', ') || 'none');
+        return { ...pairs, published: pairs.levels.length, endsAt: null };
       },
       withdrawLevels: async () => {
         ask();

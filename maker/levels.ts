@@ -25,8 +25,11 @@ const directions: Readonly<Record<Direction, Terms['gives']>> = {
   sell_base: 'quote',
   buy_base: 'base',
 };
-/** Of nobody: what is asked is whether it could be quoted. */
-const nobody = 'levels';
+/** Of nobody: what is asked is whether it could be quoted, to whoever has settled enough. */
+const nobody = {
+  ...{ id: 'levels', creatorId: 'levels' },
+  creatorStanding: { settled: Number.POSITIVE_INFINITY },
+} as Rfq;
 
 /** What the market has of a pair, as it was told. */
 type Told = { readonly levels: readonly WantedLevel[]; readonly untilMs: Millis };
@@ -61,8 +64,7 @@ export function createLevels(input: LevelsInput) {
     const terms = price && termsAt(asked, price, pair.spreadBps, units);
     if (terms === null) return null;
     const match = { pair, asked, ids: { base: '', quote: '' } };
-    const rfq = { id: nobody, creatorId: nobody } as Rfq;
-    if (promises.verdict(rfq, match, terms, 'quote').refused !== null) return null;
+    if (promises.verdict(nobody, match, terms, 'quote').refused !== null) return null;
     return {
       direction,
       baseAmount: terms.base.toString(),

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Rfq } from '../sdk/types.ts';
+import type { Rfq, Standing } from '../sdk/types.ts';
 import type { AssetConfig, Limits, PairConfig } from './config/config.ts';
 import type { Deal, End } from './journal.ts';
 import { createPromises } from './promises.ts';
@@ -39,6 +39,7 @@ const limits: Limits = {
     mostSwapsATaker: 1,
     mostQuotes: 9,
     mostQuotesATaker: 9,
+    leastSettledOfTaker: 0,
     quoteSeconds: 90,
     quotesAMinute: 9,
     requestsAMinute: 9,
@@ -51,9 +52,14 @@ const match: Match<PairConfig> = {
   asked: { direction: 'buy_base', flipped: false, amount: 100n },
 };
 
-function promisesOf(deals: readonly Deal[], areCostsKnown = true) {
+function promisesOf(deals: readonly Deal[], areCostsKnown = true, more: Partial<Limits> = {}) {
   return createPromises({
-    ...{ assets: [usd, trx], limits, mode: () => 'open', now: () => now * 1_000 },
+    ...{
+      assets: [usd, trx],
+      limits: { ...limits, ...more },
+      mode: () => 'open',
+      now: () => now * 1_000,
+    },
     deals: new Map(deals.map((each) => [each.threadId, each])),
     prices: { of: () => parsePrice('1'), all: () => new Map(), close: () => undefined },
     stock: {
@@ -95,6 +101,23 @@ test('the day counts what was given or may be within 24 hours, and nothing that 
     assert.equal(codeOf([...three, deal('d', 5, end)]), 'yes', end);
   }
   assert.equal(codeOf([...three, deal('d', 86_401, 'received')]), 'yes');
+});
+
+test('a taker with fewer settled swaps than is wanted is neither quoted nor accepted', () => {
+  const terms = { gives: 'base', base: 100n, quote: 100n } as const;
+  for (const step of ['quote', 'proposal', 'acceptance'] as const) {
+    const codeFor = (settled: number | null, leastSettledOfTaker: number) => {
+      const creatorStanding = settled === null ? null : ({ settled } as Standing);
+      const promises = promisesOf([], true, { leastSettledOfTaker });
+      const wish = { ...rfq, creatorStanding } as Rfq;
+      const { refused } = promises.verdict(wish, match, terms, step);
+      return refused?.code ?? 'yes';
+    };
+    assert.equal(codeFor(null, 0), 'yes');
+    assert.equal(codeFor(null, 1), 'taker_unknown');
+    assert.equal(codeFor(2, 3), 'taker_unknown');
+    assert.equal(codeFor(3, 3), 'yes');
+  }
 });
 
 test('so many swaps are open at most, with one taker fewer; one that is said again is one of them', () => {

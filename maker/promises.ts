@@ -115,6 +115,12 @@ export function createPromises({ assets, limits, prices, stock, mode, now, deals
       const sentence = `${own.length} swaps are open with this taker: as many as may be`;
       return { code: 'taker_swaps', sentence };
     }
+    // An account costs nothing, so the bounds of one hold nobody who makes many.
+    const settled = rfq.creatorStanding?.settled ?? 0;
+    if (settled < limits.leastSettledOfTaker) {
+      const sentence = `the taker has ${settled} settled swaps, ${limits.leastSettledOfTaker} at least`;
+      return { code: 'taker_unknown', sentence };
+    }
     if (step === 'acceptance') return null;
     if (quotes.has(rfq.id)) return null;
     if (quotes.size >= limits.mostQuotes) {

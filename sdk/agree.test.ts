@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { hashlockOf } from '../core/hashlock.ts';
 import type { Rules, RulesDifference } from '../core/rules.ts';
-import { type Agreeing, accept, examine, keepToFund } from './agree.ts';
+import { type Agreeing, accept, examine, keepToFund, sighted } from './agree.ts';
 import type { ParleyClient } from './client.ts';
 import { RulesError, VerificationError } from './errors.ts';
 import { ownRules } from './rules.ts';
@@ -264,6 +264,57 @@ test('who signs elsewhere funds one swap of an RFQ, thread or hashlock, two at o
   } finally {
     await rm(folder, { recursive: true });
   }
+});
+
+test('under the id of a swap that was handed out no other escrow, time or trade is', async () => {
+  const { swap, trade: own } = keptRecord('taker');
+  const { deadlines } = swap;
+  const { escrow } = swap.legs.b;
+  assert.ok(escrow);
+  const leg = { ...swap.legs.b, escrow: { ...escrow, address: `${escrow.address}0` } };
+  const others = {
+    thread: { trade: { ...own, threadId: trade.makerId } },
+    hashlock: { swap: { ...swap, hashlock: '00'.repeat(32) } },
+    times: { swap: { ...swap, deadlines: { ...deadlines, revealBy: deadlines.revealBy + 1 } } },
+    escrow: { swap: { ...swap, legs: { ...swap.legs, b: leg } } },
+  };
+  const refused = { code: 'hashlock_used', message: /never fund it/ };
+  for (const [what, other] of Object.entries(others)) {
+    const store = memoryStore();
+    await keepToFund(store, own, swap);
+    const asked = { trade: own, swap, ...other };
+    await assert.rejects(keepToFund(store, asked.trade, asked.swap), refused, what);
+    assert.deepEqual((await store.getSwap(swap.id))?.swap, swap);
+  }
+  // The other side's escrow may move: its payer has named another key.
+  const store = memoryStore();
+  await keepToFund(store, own, swap);
+  const [a, to] = [swap.legs.a, swap.legs.a.escrow];
+  assert.ok(to);
+  const moving = { ...a, escrow: { ...to, address: `${to.address}0` } };
+  await keepToFund(store, own, { ...swap, legs: { ...swap.legs, a: moving } });
+});
+
+test('what may be funded from elsewhere is not handed out to be funded', async () => {
+  const { swap, trade: own, ...kept } = keptRecord('taker');
+  const funding = { txid: 'f', raw: '00' };
+  for (const how of [{ restored: true as const }, { funding }]) {
+    const store = memoryStore();
+    await store.putSwap({ ...kept, trade: own, swap, ...how });
+    await assert.rejects(keepToFund(store, own, swap), { code: 'hashlock_used' });
+  }
+});
+
+test('a swap under the id of another thread’s is not taken for one that was seen', async () => {
+  const { swap, trade: own, ...kept } = keptRecord('taker');
+  const store = memoryStore();
+  const elsewhere = { ...own, threadId: trade.makerId };
+  await store.putSwap({ ...kept, swap, trade: elsewhere });
+  const at = { swapId: swap.id, now };
+  await assert.rejects(sighted(store, own, honestSwap('taker'), pinned, at), {
+    code: 'hashlock_used',
+    message: /is of thread/,
+  });
 });
 
 test('a swap that was handed out to be funded lets nobody accept on another thread of its RFQ', async () => {

@@ -20,9 +20,19 @@ import { type ChainWallets, destinationIn } from './chains.ts';
 import type { CallOptions, ParleyClient } from './client.ts';
 import { SettleError, VerificationError } from './errors.ts';
 import { mustHaveRules } from './rules.ts';
-import { mayBeFunded, mustBeOnly, newHashlock, recordsOf, type Store } from './stores/store.ts';
+import {
+  isFundingSigned,
+  mayBeFunded,
+  mustBeOfThread,
+  mustBeOnly,
+  newHashlock,
+  recordsOf,
+  type Store,
+  type SwapRecord,
+} from './stores/store.ts';
 import {
   defaultAcceptTtlSeconds,
+  givenLeg,
   type OwnLeg,
   type OwnTrade,
   ownLegs,
@@ -160,8 +170,12 @@ export async function sighted(
   at: { readonly swapId: string; readonly now: UnixSeconds },
 ): Promise<OwnTrade> {
   verifyAgreement(swap, trade, chains, at);
-  // Only what was seen is kept, by a version that noted no moment too.
-  if ((await store.getSwap(swap.id)) !== null) return trade;
+  const record = await store.getSwap(swap.id);
+  if (record !== null) {
+    mustBeOfThread(record, trade);
+    // Only what was seen is kept, by a version that noted no moment too.
+    return trade;
+  }
   const kept = await store.getTrade(trade.threadId);
   const isKept = kept?.acceptedAt === trade.acceptedAt && kept.swapSeenAt !== undefined;
   const swapSeenAt = isKept ? kept.swapSeenAt : at.now;
@@ -182,7 +196,8 @@ const keepMs = 5_000;
 /**
  * For whoever signs elsewhere, without `settle`: the swap is kept as one that may be funded, before
  * anything that funds it is handed out. Throws SettleError `hashlock_used` where another swap of
- * its RFQ, thread or hashlock is kept, `in_use` where another process keeps one for so long.
+ * its RFQ, thread or hashlock is kept, or another one under its id; `in_use` where another process
+ * keeps one for so long.
  */
 export async function keepToFund(store: Store, trade: OwnTrade, swap: VerifiedSwap): Promise<void> {
   const lock = await store.lock?.('to fund', AbortSignal.timeout(keepMs));
@@ -194,10 +209,27 @@ export async function keepToFund(store: Store, trade: OwnTrade, swap: VerifiedSw
     await mustBeOnly(store, { trade, swap });
     const none = { funding: null, claim: null, refund: null, publicSecret: null };
     const kept = await store.getSwap(swap.id);
+    if (kept !== null) mustBeTheKept(kept, trade, swap);
     await store.putSwap({ ...(kept ?? none), trade, swap, byHand: true });
   } finally {
     await lock?.release();
   }
+}
+
+/** What may have been paid once is not handed out again as another escrow, nor at other times. */
+function mustBeTheKept(record: SwapRecord, trade: OwnTrade, swap: VerifiedSwap): void {
+  mustBeOfThread(record, trade);
+  const { swap: kept, restored } = record;
+  const gives = givenLeg(trade.party);
+  const factsOf = ({ hashlock, agreedAt, deadlines: at, legs }: VerifiedSwap) => ({
+    ...{ hashlock, agreedAt, ...at },
+    escrow: mayBeFunded(record) ? legs[gives].escrow?.address : null,
+  });
+  const [before, now] = [kept, swap].map((each) => JSON.stringify(factsOf(each)));
+  if (before === now && !isFundingSigned(record) && restored !== true) return;
+  const why =
+    before === now ? 'may be funded from elsewhere' : `was kept as ${before} and is now ${now}`;
+  throw new SettleError('hashlock_used', `swap ${swap.id} ${why}: never fund it again`);
 }
 
 /** Whoever offers a hashlock again after its secret was used gives the second swap away. */

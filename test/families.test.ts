@@ -8,7 +8,7 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, type TestContext, test } from 'node:test';
+import { before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { base64 } from '@scure/base';
 import {
@@ -27,30 +27,27 @@ import { solanaMessageSigner } from '../sdk/wallets/solana.ts';
 import { tronMessageSigner } from '../sdk/wallets/tron.ts';
 import { type Customer, newCustomer } from './support/customers.ts';
 import { agreed, type Deal, refusal, shows, until } from './support/deals.ts';
-import { newHome, type RunningMarket, startMarketProcess } from './support/market.ts';
+import { type RunningMarket, sharedMarket } from './support/market.ts';
 import type { Ground } from './support/stage.ts';
 
 const limits = { timeout: 240_000 };
+const opened = sharedMarket();
 let market: RunningMarket;
 let ground: Ground;
 let taker: Customer;
 let maker: Customer;
 let clockOffset = 0;
-const undo: (() => unknown)[] = [];
 
 before(async () => {
-  // One market for all tests of the file.
-  const context = { after: (step: () => unknown) => undo.unshift(step) } as unknown as TestContext;
-  market = await startMarketProcess(context, await newHome(context));
+  market = await opened();
   const dev = devnetClient(market.ready.dev ?? '');
-  const place = placeOf(await dev.status());
+  const status = await dev.status();
+  const place = placeOf(status);
+  clockOffset = status.clockOffsetSeconds;
   const now = () => Math.floor(Date.now() / 1_000) + clockOffset;
   ground = { url: market.ready.url, dev, place, now };
   taker = await newCustomer(ground, 'Taker', 'tron');
   maker = await newCustomer(ground, 'Maker', 'solana');
-}, limits);
-after(async () => {
-  for (const step of undo) await step();
 }, limits);
 
 async function move(seconds: number): Promise<void> {

@@ -16,6 +16,7 @@ import { evmWallet } from '../sdk/wallets/evm.ts';
 import { readSettings } from '../server/settings/config.ts';
 import { startMarket } from '../server/start/boot.ts';
 import { newHome, processesIn, type RunningMarket, startMarketProcess } from './support/market.ts';
+import { waitUntil } from './support/waiting.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const evmKey = `0x${'42'.repeat(32)}`;
@@ -61,7 +62,7 @@ async function mustDrain({ ready: { url }, child }: RunningMarket): Promise<void
   const status = async (path: string) => (await fetch(`${url}${path}`)).status;
   assert.equal(await status('/readyz'), 200);
   child.kill('SIGTERM');
-  while ((await status('/readyz')) !== 503) await sleep(50);
+  await waitUntil(async () => (await status('/readyz')) === 503);
   for (const path of ['/livez', '/status', '/v1/keys/nonce']) {
     assert.equal(await status(path), 200, path);
   }

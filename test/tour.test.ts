@@ -1,4 +1,4 @@
-// The README's tour, run whole against a fresh market: what a newcomer types works.
+// The README's tour, run whole: what a newcomer types works.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -8,8 +8,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { newHome, startMarketProcess } from './support/market.ts';
+import { sharedMarket } from './support/market.ts';
 
+const opened = sharedMarket();
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** npm as the tour uses it, forty times: what starts its script takes longer than the script. */
@@ -23,9 +24,8 @@ async function quickNpm(home: string): Promise<string> {
   return [dirname(file), process.env.PATH].join(delimiter);
 }
 
-test('the tour by curl settles a bitcoin trade for dollars', async (t) => {
-  const home = await newHome(t);
-  const market = await startMarketProcess(t, home);
+test('the tour by curl settles a bitcoin trade for dollars', async () => {
+  const { home } = await opened();
   const tour = spawn('bash', ['docs/tour/tour.sh'], {
     cwd: root,
     env: { ...process.env, PATH: await quickNpm(home), PARLEY_HOME: home, READY: '', WALLETS: '' },
@@ -41,7 +41,6 @@ test('the tour by curl settles a bitcoin trade for dollars', async (t) => {
   const [code] = await once(tour, 'close');
   assert.equal(code, 0, output);
   assert.match(output, /status: counterparty_claimed\s*$/);
-  assert.equal(await market.stop(), 0, market.log());
 });
 
 test('the README shows the tour as it is run', () => {

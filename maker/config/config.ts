@@ -30,6 +30,8 @@ export type Limits = {
   readonly mostSwapsATaker: number;
   readonly mostQuotes: number;
   readonly mostQuotesATaker: number;
+  /** Of late, by the market's count; a taker with fewer is not quoted. */
+  readonly leastSettledOfTaker: number;
   readonly quoteSeconds: number;
   readonly levelSeconds: number;
   readonly quotesAMinute: number;
@@ -243,6 +245,7 @@ function limitsOf(fields: Fields): Limits {
     mostSwapsATaker: fields.whole('most_swaps_a_taker', { least: 1, most: 500 }, 5),
     mostQuotes: fields.whole('most_quotes', { least: 1, most: 1_000 }, 100),
     mostQuotesATaker: fields.whole('most_quotes_a_taker', { least: 1, most: 1_000 }, 10),
+    leastSettledOfTaker: fields.whole('least_settled_of_taker', { least: 0, most: 1_000 }, 0),
     quoteSeconds: fields.whole('quote_seconds', { least: 10, most: 3_600 }, 90),
     levelSeconds: fields.whole('level_seconds', { least: 10, most: 3_600 }, 60),
     quotesAMinute: fields.whole('quotes_a_minute', { least: 1, most: 30_000 }, 1_500),

@@ -44,6 +44,12 @@ test('a price beyond the bounds is none; one is good until it is stale', () => {
     assert.equal(fault === null, isGood, price);
     assert.equal(priceOf(state, 30_000, 30_000) !== null, isGood);
     assert.equal(priceOf(state, 30_001, 30_000), null);
+    // Nor is the one before it, until one within them comes.
+    const any = { ...bounds, jumpBps: null };
+    const left = read(read(nothingRead, ...at('100', 0), any).state, ...at(price, 1), any);
+    assert.equal(priceOf(left.state, 1, 30_000) !== null, isGood, price);
+    const { state: back } = read(left.state, ...at('100', 2), any);
+    assert.notEqual(priceOf(back, 2, 30_000), null);
   }
 });
 

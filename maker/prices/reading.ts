@@ -9,7 +9,7 @@ export type Reading = { readonly price: Price; readonly atMs: Millis };
 export type SourceState = {
   /** The last that was believed. */
   readonly good: Reading | null;
-  /** A step too far from it, and since when readings have stayed there. */
+  /** Beyond the bounds or a step too far from it, and since when readings have stayed there. */
   readonly held: Reading | null;
 };
 
@@ -26,10 +26,12 @@ const isBelow = (a: Price, b: Price) => a.over * b.under < b.over * a.under;
 
 export function read(state: SourceState, price: Price, atMs: Millis, bounds: Bounds): Read {
   const { least, most, jumpBps } = bounds;
-  if ((least !== null && isBelow(price, least)) || (most !== null && isBelow(most, price))) {
-    return { state, fault: 'the price is beyond the bounds of its source' };
-  }
   const now = { price, atMs };
+  if ((least !== null && isBelow(price, least)) || (most !== null && isBelow(most, price))) {
+    // The last good one is none of now any more, as after a step too far.
+    const fault = 'the price is beyond the bounds of its source';
+    return { state: { good: state.good, held: now }, fault };
+  }
   const { good, held } = state;
   const isNew = good === null || atMs - good.atMs > forgottenMs;
   const step = isNew || jumpBps === null ? 0n : distanceBps(price, good.price);

@@ -59,6 +59,7 @@ export type RefusalCode =
   | 'most_quotes'
   | 'taker_quotes'
   | 'taker_swaps'
+  | 'taker_unknown'
   | 'expires';
 export type Refusal = { readonly code: RefusalCode; readonly sentence: string };
 

@@ -24,6 +24,7 @@ export const pair: PairConfig = {
 };
 export const limits: Limits = {
   ...{ mostSwaps: 2, mostSwapsATaker: 2, mostQuotes: 3, mostQuotesATaker: 2, quoteSeconds: 90 },
+  leastSettledOfTaker: 0,
   levelSeconds: 60,
   ...{ quotesAMinute: 500, requestsAMinute: 100, balanceSeconds: 30, pollMs: 1_000 },
   ...{ cancelSeconds: 15, batchSeconds: 0 },

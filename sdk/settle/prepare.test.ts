@@ -252,6 +252,14 @@ test('a swap first seen after the acceptance lapsed is told nothing, whatever it
   assert.deepEqual(await begun(muchLater, store, honestSwap('taker')), ['begun', 0]);
 });
 
+test('a swap that is kept for one thread is not settled for another', async () => {
+  const store = memoryStore();
+  const kept = keptRecord('taker');
+  const { makerId: threadId } = kept.trade;
+  await store.putSwap({ ...kept, trade: { ...kept.trade, threadId } });
+  assert.deepEqual(await begun(now, store, honestSwap('taker')), ['hashlock_used', 0]);
+});
+
 test('a swap seen in time is gone on with after a restart, however late', async () => {
   const store = memoryStore();
   await begun(now, store, without('payout'), AbortSignal.timeout(50));

@@ -8,7 +8,7 @@ import type { Destination } from '../../core/terms.ts';
 import { sighted } from '../agree.ts';
 import type { ParleyClient } from '../client.ts';
 import { ParleyApiError, SettleError, VerificationError } from '../errors.ts';
-import { mayBeFunded, mustBeOnly } from '../stores/store.ts';
+import { mayBeFunded, mustBeOfThread, mustBeOnly } from '../stores/store.ts';
 import { type ChainView, givenLeg, type OwnTrade, ownLegs, type VerifiedSwap } from '../trade.ts';
 import type { Swap } from '../types.ts';
 import { verifyAgain, verifySwap } from '../verify.ts';
@@ -24,7 +24,11 @@ import type { Seen } from './record.ts';
 export async function prepare(context: Context): Promise<boolean> {
   mustPayHere(context);
   const { trade: own, client, swapId, store } = context;
-  if ((await store.getSwap(swapId)) !== null) return true;
+  const kept = await store.getSwap(swapId);
+  if (kept !== null) {
+    if (own !== undefined) mustBeOfThread(kept, own);
+    return true;
+  }
   if (own === undefined || client === null) {
     const sentence = `swap ${swapId} is not in the store: a first run needs the trade and the market`;
     throw new SettleError('unknown_record', sentence);

@@ -220,6 +220,19 @@ export async function mustBeOnly(
   throw new SettleError('hashlock_used', sentence);
 }
 
+/**
+ * A market may give two swaps one id: of the second nothing would be looked at. Throws SettleError
+ * `hashlock_used`.
+ */
+export function mustBeOfThread(
+  { swap, trade: kept }: Pick<SwapRecord, 'swap' | 'trade'>,
+  { threadId }: Pick<OwnTrade, 'threadId'>,
+): void {
+  if (kept.threadId === threadId) return;
+  const sentence = `swap ${swap.id} is of thread ${kept.threadId}: never fund it for ${threadId}`;
+  throw new SettleError('hashlock_used', sentence);
+}
+
 /** A record, trade or more of them as text: amounts are bigint, which JSON has no word for. */
 export function writeKept(value: object): string {
   return JSON.stringify(

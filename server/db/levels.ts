@@ -105,7 +105,7 @@ export const listLevels = many<
     where l.low_asset_id = :low and l.high_asset_id = :high and l.gives_low = :givesLow
       and l.expires_at > :now
       and not exists (select from api_keys key
-        where key.id = l.key_id and key.revoked_at is not null)
+        where key.id = l.key_id and (key.revoked_at is not null or key.expires_at <= :now))
       and (l.given_family is null or exists (select from wallets w
         where w.account_id = l.account_id and w.family = l.given_family))
       and ($3.rank::numeric is null or (l.rank, l.id) > ($3.rank::numeric, $3.id::uuid))

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Database } from '../db/database.ts';
+import { createLog } from '../ports/log.ts';
 import { passesOf } from '../ports/passes.ts';
 import { createHealth } from './health.ts';
 import { rawAnswer, testEdge } from './testing/edge.ts';
@@ -102,6 +103,27 @@ test('however often probes come, the database is asked one question at a time', 
   for (let times = 0; times < 3; times += 1) await health.checks();
   assert.equal(asked, 1);
   answer.resolve([]);
+});
+
+test('the log says once that a process is not ready, with what fails, and once that it is again', async () => {
+  const migrations = await applied();
+  let isStandby = false;
+  const { db } = healthOf(async () => [{ migrations, isStandby }]);
+  const lines: { readonly level: number; readonly checks?: unknown }[] = [];
+  const log = createLog('info', { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const health = createHealth({ db, log }, { databaseMs: 5_000, keptMs: 0 });
+  for (const each of [false, true, true, false, false]) {
+    isStandby = each;
+    await health.checks();
+  }
+  const says = 'it is a standby, and takes no writes';
+  assert.deepEqual(
+    lines.map(({ level, checks }) => [level, checks]),
+    [
+      [40, [{ name: 'database', ok: false, says }]],
+      [30, undefined],
+    ],
+  );
 });
 
 test('a draining process is alive and not ready, and answers everybody else as before', async () => {

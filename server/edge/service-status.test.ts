@@ -7,6 +7,7 @@ import { storeHeads } from '../db/heads.ts';
 import { insertOutbox } from '../db/outbox.ts';
 import { haltAsset, haltChain, resumeAsset, resumeChain } from '../market/halts.ts';
 import { delayedFromSeconds, readServiceStatus } from '../market/service-status.ts';
+import { createServiceStatus, type Tell } from './service-status.ts';
 
 const market = await testMarket();
 after(() => market.close());
@@ -107,4 +108,19 @@ test('it needs no key, costs no budget, may be kept for seconds, and is for ever
   const same = await asked({ 'if-none-match': `"other", ${headers.etag}` });
   assert.deepEqual([same.statusCode, same.body, same.headers.etag], [304, '', headers.etag]);
   assert.equal((await asked({ 'if-none-match': 'W/"other"' })).statusCode, 200);
+});
+
+test('a database that is gone is asked once for all who ask within a moment', async () => {
+  let asked = 0;
+  const rows = () => {
+    asked += 1;
+    return Promise.reject(new Error('away'));
+  };
+  const tell = createServiceStatus({ ...deps, db: { ...db, rows } });
+  const reply = { header: () => reply } as unknown as Parameters<Tell>[1];
+  const ask = () => tell({ headers: {} } as Parameters<Tell>[0], reply);
+  await assert.rejects(ask(), /away/);
+  const once = asked;
+  for (let times = 0; times < 3; times += 1) await assert.rejects(ask(), /away/);
+  assert.equal(asked, once);
 });

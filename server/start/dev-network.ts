@@ -1,6 +1,7 @@
 // What the market makes of the chains it runs on: which it serves, with which curated assets, and
 // what its ready line says of each.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Family } from '../../core/families.ts';
 import { devnetClient } from '../../devnet/client.ts';
 import type { ChainInfo } from '../../devnet/dev-chain.ts';
@@ -127,18 +128,27 @@ export function devWeb(devnet: Devnet | null): object | null {
   return { inbox: devPeople(devnet).inbox ?? null };
 }
 
-/** Coins for dev keys that have too few. */
+/** Longest that a gift is waited for until its chain shows it: Solana does so at some depth. */
+const giftShownMs = 5_000;
+const giftPollMs = 50;
+
+/** Coins for dev keys that have too few; else the first that a new user reads is a warning. */
 export async function giveGas(
   devnet: Devnet,
   all: readonly Gas[],
   signal: AbortSignal,
 ): Promise<void> {
   const dev = devnetClient(devnet.dev);
-  for (const { account, lowBalance } of all) {
+  const give = async ({ account, lowBalance }: Gas) => {
     const { chain, address } = account;
-    if ((await account.balance(signal)) >= 2n * lowBalance) continue;
+    if ((await account.balance(signal)) >= 2n * lowBalance) return;
     await dev.faucet({ chain, address, amount: 10n * lowBalance });
-  }
+    // One that is not shown in time holds up no start: the keeper looks again by itself.
+    const limit = AbortSignal.timeout(giftShownMs);
+    const isShown = async () => (await account.balance(limit)) >= lowBalance;
+    while (!(await isShown().catch(() => true))) await sleep(giftPollMs);
+  };
+  await Promise.all(all.map(give));
 }
 
 /** With the dev network's own mailbox and identity provider, unless others are configured. */

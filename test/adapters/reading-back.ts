@@ -44,7 +44,7 @@ export const readingBack: readonly AdapterPromise[] = [
       }
       for (const each of read.hashlocks) assert.match(each, /^[0-9a-f]{64}$/);
       const third = await deepLeg(driver, adapter);
-      await claim(driver, adapter, third);
+      if (driver.family === 'bitcoin') await claim(driver, adapter, third);
       await driver.show();
       const later = await readAll(driver, read.cursor);
       assert.ok(later.hashlocks.has(third.escrow.terms.hashlock), 'a later one was missed');

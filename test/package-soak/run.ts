@@ -74,7 +74,7 @@ async function pagesOf(folder: string): Promise<string> {
 
 /** Resolves with the exit code. */
 function examples(paths: readonly string[]): Promise<number> {
-  const files = ['sdk/readme.test.ts', 'test/package.test.ts'];
+  const files = ['test/sdk-readme.test.ts', 'test/package.test.ts'];
   const args = ['--test', '--test-reporter=spec', '--test-concurrency=1', ...files];
   const env = { ...process.env, PARLEY_NODES: paths.join(delimiter) };
   return new Promise((resolve, reject) => {

@@ -36,6 +36,7 @@ export const together: readonly (readonly string[])[] = [
     ...['maker', 'cli', 'python', 'mcp'],
   ],
   ['web-settle-states', 'people-browser'],
+  ['tour', 'sdk-readme', 'families'],
 ].map((names) => names.map((name) => `test/${name}.test.ts`));
 /** A process for each sixteen took a minute of the processor more: all load the same modules. */
 const mostTogether = 36;

@@ -6,10 +6,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Ready } from '../../server/start/boot.ts';
+import { shared } from './shared.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const launcher = fileURLToPath(new URL('../../scripts/launch.mjs', import.meta.url));
@@ -32,7 +32,7 @@ export type RunningMarket = {
 const ends = new Map<string, (() => Promise<unknown>)[]>();
 
 /** A fresh PARLEY_HOME, gone when the test ends, after the markets that were started in it. */
-export async function newHome(t: TestContext): Promise<string> {
+export async function newHome(t: Ending): Promise<string> {
   const home = await mkdtemp(join(tmpdir(), 'parley-market-'));
   t.after(async () => {
     for (const end of ends.get(home) ?? []) await end();
@@ -88,6 +88,24 @@ export async function startMarketProcess(
       await ended;
     },
   };
+}
+
+/** Of the files of a process, each with people of its own: clocks are where others moved them. */
+export const sharedMarket = shared(openShared, ({ close }) => close());
+
+async function openShared(): Promise<RunningMarket & { close(): Promise<void> }> {
+  const undo: (() => Promise<unknown>)[] = [];
+  const end: Ending = { after: (step) => undo.unshift(step) };
+  const close = async () => {
+    for (const step of undo) await step();
+  };
+  try {
+    const market = await startMarketProcess(end, await newHome(end));
+    return { ...market, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
 async function limit(): Promise<null> {

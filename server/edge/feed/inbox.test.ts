@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
 import { waitUntil } from '../../../test/support/waiting.ts';
+import { causeNow } from '../../ports/cause.ts';
 import type { Caller } from '../auth.ts';
 import { socketServer } from '../testing/sockets.ts';
 import { createHub } from './hub.ts';
@@ -28,9 +29,11 @@ const connect = await socketServer();
 function held() {
   const gate = Promise.withResolvers<void>();
   const count = { inHand: 0, most: 0, all: 0 };
+  const causes = new Set<string | undefined>();
   const one = async () => {
     count.inHand += 1;
     count.all += 1;
+    causes.add(causeNow()?.requestId);
     count.most = Math.max(count.most, count.inHand);
     await gate.promise;
     count.inHand -= 1;
@@ -51,7 +54,7 @@ function held() {
     isClosing: () => false,
     commands: { one },
   };
-  return { feed: feed as unknown as Feed, count, release: gate.resolve };
+  return { feed: feed as unknown as Feed, count, causes, release: gate.resolve };
 }
 
 const from = { client: '192.0.2.1', cause: { requestId: 'opened' } };
@@ -66,7 +69,7 @@ async function connected(feed: Feed, first: object = {}): Promise<WebSocket> {
 }
 
 test('64 frames of a socket are answered at a time, however many come at once', async () => {
-  const { feed, count, release } = held();
+  const { feed, count, causes, release } = held();
   const client = await connected(feed);
   let answered = 0;
   client.on('message', () => {
@@ -82,6 +85,7 @@ test('64 frames of a socket are answered at a time, however many come at once', 
   release();
   await waitUntil(() => answered >= 300);
   assert.deepEqual([count.all, count.most, count.inHand], [300, 64, 0]);
+  assert.deepEqual([...causes], ['opened'], 'lines of the log name the request that opened it');
   client.terminate();
 });
 

@@ -192,6 +192,12 @@ test('levels go with the key that published them, and with the last wallet that 
   assert.deepEqual(await shown(), ['other buy_base', 'other sell_base']);
   await revoke(false);
   assert.deepEqual(await shown(), whole);
+  const expire = (at: number) =>
+    sql('update api_keys set expires_at = $2 where account_id = $1', by.accountId, new Date(at));
+  await expire(deps.now());
+  assert.deepEqual(await shown(), ['other buy_base', 'other sell_base']);
+  await expire(deps.now() + 3_600_000);
+  assert.deepEqual(await shown(), whole);
   // Who buys BTC from the taker gives USD on the EVM chain; who sells it gives bitcoin.
   await sql(`delete from wallets where account_id = $1 and family = 'evm'`, by.accountId);
   assert.deepEqual(await shown(), ['by buy_base', 'other buy_base', 'other sell_base']);

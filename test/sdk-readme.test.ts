@@ -1,5 +1,5 @@
-// The examples of README.md, each party a program in a folder that has the package and nothing else
-// of this repository, against a market of its own.
+// The examples of sdk/README.md, each party a program in a folder that has the package and nothing
+// else of this repository, against a market.
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -8,27 +8,26 @@ import { stripTypeScriptTypes } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { ownMarket, type Stage } from '../scripts/demo/market.ts';
 import { installOffline } from '../scripts/package-build.ts';
-import { type OtherNode, otherNodes, thisNode as own } from '../test/support/nodes.ts';
-import { packed } from '../test/support/packages.ts';
+import { type RunningMarket, sharedMarket } from './support/market.ts';
+import { type OtherNode, otherNodes, thisNode as own } from './support/nodes.ts';
+import { packed } from './support/packages.ts';
 
 const limitMs = 90_000;
+const opened = sharedMarket();
 
 let readme: string;
 let dir: string;
-let market: Stage | null = null;
+let market: RunningMarket;
 const running = new Set<ChildProcess>();
 before(async () => {
-  readme = await readFile(join(import.meta.dirname, 'README.md'), 'utf8');
+  readme = await readFile(join(import.meta.dirname, '../sdk/README.md'), 'utf8');
   dir = await mkdtemp(join(tmpdir(), 'parley-readme-'));
-  // Before the market: what fails here leaves none running.
   await installOffline((await packed('sdk', dir)).file, dir);
-  market = await ownMarket();
+  market = await opened();
 });
 after(async () => {
   for (const child of running) child.kill('SIGKILL');
-  await market?.stop();
   await rm(dir, { recursive: true, force: true });
 });
 
@@ -57,10 +56,9 @@ function run(node: OtherNode, folder: string, name: string, env: Record<string, 
   const file = node.takesTypes ? name : name.replace('.ts', '.mjs');
   // npm puts flags of the tests into the environment.
   const { NODE_OPTIONS: _, ...rest } = process.env;
-  assert.ok(market);
   const child = spawn(node.path, [file], {
     cwd: folder,
-    env: { ...rest, URL: market.url, DEV: market.dev, ...env },
+    env: { ...rest, URL: market.ready.url, DEV: market.ready.dev ?? '', ...env },
     timeout: limitMs,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
