@@ -187,7 +187,10 @@ async function put(folder: string, path: string): Promise<void> {
   await cp(join(root, path), join(folder, path));
 }
 
-/** Gives `name@version` of those of the lockfile that are there without `dev` and `optional`, as npm installed them. */
+/**
+ * Those of the lockfile that are there without `dev` and `optional`, as npm installed them. Gives
+ * `name@version` of each.
+ */
 async function putPackages(folder: string, lock: Lock): Promise<ReadonlySet<string>> {
   const wanted = Object.entries(lock.packages).filter(
     ([path, { dev, optional, devOptional, link }]) =>
