@@ -1,16 +1,23 @@
 // What a service manager is told that waits for words (systemd's Type=notify): ready, stopping, and
 // by its watchdog that the process still works. Node has no datagram sockets of the file system, so
-// `systemd-notify` says it: about a millisecond of this process a time, some twice a minute.
+// `systemd-notify` says it. A small process is its parent, begun while this one is small too: to
+// fork 350 MB holds the event loop for some 10 ms, on a busy machine for 100, and a line to a pipe
+// does not.
 
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { Socket } from 'node:net';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
 
-const run = promisify(execFile);
-
-/** It waits until the manager has read what it said. */
+/** `systemd-notify` waits until the manager has read what it said. */
 const sayMs = 10_000;
 /** Half of what the watchdog waits, as sd_watchdog_enabled(3) advises. */
 const shareOfWatchdog = 0.5;
+
+/** For each line, whose words stand between tabs: says them, tells what is wrong, and the status. */
+const speaker = `set -f
+IFS=$(printf '\\t')
+while read -r words; do systemd-notify $words 2>&1; echo $?; done`;
 
 type Environment = Record<string, string | undefined>;
 type Log = { warn(facts: object, message: string): void };
@@ -36,6 +43,7 @@ export function serviceManager(env: Environment, log: Log): ServiceManager {
   if (socket === undefined || socket === '') return none;
   const isOurs = pid === undefined || pid === String(process.pid);
   const watchdogMs = isOurs && /^[1-9]\d{0,14}$/.test(usec ?? '') ? Number(usec) / 1_000 : null;
+  const voice = openVoice({ PATH: env.PATH, NOTIFY_SOCKET: socket });
   let told = '';
   let beating: NodeJS.Timeout | null = null;
 
@@ -45,14 +53,9 @@ export function serviceManager(env: Environment, log: Log): ServiceManager {
     told = key;
   };
   const say = async (...words: readonly string[]) => {
-    const own = { PATH: env.PATH, NOTIFY_SOCKET: socket };
-    try {
-      await run('systemd-notify', words, { env: own, timeout: sayMs });
-      told = '';
-    } catch (error) {
-      const { message } = error as Error;
-      warnOnce({ reason: message.trim() }, 'the service manager could not be told');
-    }
+    const reason = await within(sayMs, voice(words));
+    if (reason === null) told = '';
+    else warnOnce({ reason }, 'the service manager could not be told');
   };
   const beat = async (late: () => readonly object[]) => {
     const all = late();
@@ -78,4 +81,53 @@ export function serviceManager(env: Environment, log: Log): ServiceManager {
       await say('STOPPING=1');
     },
   };
+}
+
+/** Resolves to null when it is said, else to why not. */
+type Voice = (words: readonly string[]) => Promise<string | null>;
+
+/** Does not keep this process from ending, and ends with it. */
+function openVoice(env: Environment): Voice {
+  const child = spawn('/bin/sh', ['-c', speaker], { env, stdio: ['pipe', 'pipe', 'ignore'] });
+  const waiting: ((reason: string | null) => void)[] = [];
+  let complaint = 'it gave no reason';
+  let dead: string | null = null;
+  const end = (reason: string) => {
+    dead = reason;
+    for (const answer of waiting.splice(0)) answer(reason);
+  };
+  child.once('error', (error) => end(error.message));
+  child.once('close', () => end('its speaker has ended'));
+  // A speaker that has ended says so by `close`.
+  child.stdin.on('error', () => {});
+  createInterface(child.stdout).on('line', (line) => {
+    if (!/^\d+$/.test(line)) {
+      complaint = line;
+      return;
+    }
+    waiting.shift()?.(line === '0' ? null : `status ${line}: ${complaint}`);
+  });
+  loosen(child);
+  return (words) =>
+    new Promise((resolve) => {
+      if (dead !== null) return resolve(dead);
+      waiting.push(resolve);
+      child.stdin.write(`${words.join('\t').replaceAll('\n', ' ')}\n`);
+    });
+}
+
+function loosen(child: ChildProcessByStdio<Writable, Readable, null>): void {
+  child.unref();
+  // Pipes of a child are sockets.
+  for (const each of [child.stdin, child.stdout]) (each as Socket).unref();
+}
+
+async function within(ms: number, answer: Promise<string | null>): Promise<string | null> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const timer = setTimeout(() => resolve(`no answer within ${ms} ms`), ms);
+  try {
+    return await Promise.race([answer, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
