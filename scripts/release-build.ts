@@ -32,10 +32,13 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** Unpacked; an image of it is fetched and kept by every host. */
 export const mostBytes = 250_000_000;
 
-/** Commands of `package.json` that an operator has without npm, and the names they go by there. */
+/**
+ * Commands of `package.json` that an operator has without npm, and their names there. Backup and
+ * restore are for the embedded database, which a release has not.
+ */
 const commands = {
   ...{ start: 'start', watchtower: 'watchtower', doctor: 'doctor', assets: 'assets' },
-  ...{ halt: 'halt', resume: 'resume', backup: 'backup', restore: 'restore', gaps: 'gaps' },
+  ...{ halt: 'halt', resume: 'resume', gaps: 'gaps' },
 } as const;
 
 /** Started where no chains are named, which a release has nothing for (server/start/boot.ts). */
