@@ -47,7 +47,7 @@ export function devnetClient(url: string): DevnetClient {
   if (!URL.canParse(url)) {
     throw new Error(
       `the control address of the dev network is '${url}', which is no URL: give the one that ` +
-        'the market prints when it is ready, such as http://127.0.0.1:8081',
+        'the market prints when it is ready, after "dev control"',
     );
   }
   const call = async (

@@ -1,4 +1,4 @@
-// `npx @parley/maker config.toml`: a market maker by one file of settings. docs/maker.md says how.
+// `parley-maker config.toml`: a market maker by one file of settings. docs/maker.md says how.
 
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -16,8 +16,16 @@ import { prepareDev } from './dev.ts';
 import { type HttpServer, serveHttp } from './http.ts';
 import { type Offered, serverOf } from './server.ts';
 
+/** Commands of `parley` are this program's too, and `parley` itself need not be installed. */
+function ownNames(io: Io): Io {
+  const named = (say: Io['out']) => (text: string) =>
+    say(text.replaceAll('"parley ', '"parley-mcp '));
+  return { ...io, out: named(io.out), err: named(io.err) };
+}
+
 /** Resolves to the exit status. `io.signal` ends it. */
-export async function runMcp(args: readonly string[], io: Io): Promise<number> {
+export async function runMcp(args: readonly string[], given: Io): Promise<number> {
+  const io = ownNames(given);
   try {
     const asked = understood(args);
     switch (asked.is) {

@@ -11,6 +11,7 @@ import type { ChainSource } from '../sdk/chains.ts';
 import type { Asset } from '../sdk/types.ts';
 import { understood } from './arguments.ts';
 import { amountOf, type Desk, inWords } from './desk.ts';
+import { runMcp } from './main.ts';
 import { serverOf } from './server.ts';
 import { destinationOf } from './tools/destinations.ts';
 
@@ -153,5 +154,22 @@ test('what a key of Bitcoin must be is told to whoever names another', () => {
     ['bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080', /compressed public key, 66 hex digits/],
   ] as const) {
     assert.throws(() => destinationOf(source, given), { class: 'usage', message: sentence });
+  }
+});
+
+test('who has this program alone is told its own name for a command, served or run', async () => {
+  for (const args of [[], ['whoami']]) {
+    let err = '';
+    const hears = (text: string) => {
+      err += text;
+    };
+    const nobody = async () => assert.fail('nobody can be asked');
+    const status = await runMcp(args, {
+      ...{ out: hears, err: hears, isAsked: false, columns: null, ask: nobody, askHidden: nobody },
+      ...{ env: { HOME: '/nowhere' }, cwd: '/nowhere', readDescriptor: nobody },
+      signal: new AbortController().signal,
+    });
+    assert.equal(status, 7);
+    assert.match(err, /make one with "parley-mcp init"\n$/);
   }
 });

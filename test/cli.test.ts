@@ -241,6 +241,10 @@ test('nothing is accepted without a person, nor at another price', async () => {
   }
   type Threads = { readonly threads: readonly { readonly takerAccepted: boolean }[] };
   const { threads } = await answered<Threads>('alice', 'threads', rfq.id);
+  const unnamed = await parley('alice', 'threads');
+  assert.match(unnamed.out, /^you have no open quotes; .*"parley threads --role taker"\n$/);
+  const taken = await parley('alice', 'threads', '--role', 'taker');
+  assert.match(taken.out, new RegExp(`^${thread.id} `, 'm'));
   const { withdrawn } = await answered<{ withdrawn: number }>('bob', 'withdraw', '--all');
   assert.equal(withdrawn, 1);
   assert.deepEqual(

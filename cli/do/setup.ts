@@ -82,8 +82,8 @@ async function devProfile(cli: Cli, given: Given): Promise<Made> {
   const control = given.text('control') ?? ready.dev;
   if (control === undefined) {
     const sentence =
-      'no market on this machine has said where its dev network is: run it here, or give ' +
-      '--control URL, which "npm start" prints';
+      'no market has said here where its dev network is: go to the folder where "npm start" ' +
+      'runs, or give --control URL, which it prints after "dev control"';
     throw needsYou('no_dev_network', sentence);
   }
   const { chains } = (await devStatus(control)) as { chains?: readonly Served[] };

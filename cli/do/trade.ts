@@ -194,6 +194,10 @@ export const propose: Run = (cli, given) =>
     answer(cli, { thread }, `proposed ${shownAmount(units, asset)} on thread ${id}`);
   });
 
+/** A taker who asks for its threads and names nothing would else believe that it has none. */
+const noOpenQuotes =
+  'you have no open quotes; quotes on your own requests: "parley threads --role taker"';
+
 export const threads: Run = (cli, { args: [rfqId], text }) =>
   inSession(cli, async (session) => {
     const role = text('role') as Party | undefined;
@@ -205,7 +209,9 @@ export const threads: Run = (cli, { args: [rfqId], text }) =>
     const names = await catalogueOf(session, client);
     const rows = all.map((each) => rowOf(names, each, account.userId, session.now()));
     const head = ['thread', 'price', 'by', 'state', 'since', 'holds'];
-    answer(cli, { threads: all }, tableOf(head, rows));
+    const isDefault = rfqId === undefined && role === undefined && status === undefined;
+    const none = isDefault ? noOpenQuotes : 'none';
+    answer(cli, { threads: all }, rows.length === 0 ? none : tableOf(head, rows));
   });
 
 function rowOf(names: Catalogue, thread: Thread, userId: string, now: number): string[] {

@@ -246,7 +246,9 @@ const levels = readTool({
 const threads = readTool({
   name: 'threads',
   title: 'Your negotiations',
-  about: 'Quotes on a request of yours, or all your threads by role and status, newest first.',
+  about:
+    'Quotes on a request of yours, or your threads by role and status, newest first. ' +
+    'With none of these only your own open quotes: for those on your requests say role taker.',
   input: z.object({
     rfqId: shape.id.optional(),
     role: z.enum(['maker', 'taker']).optional(),

@@ -83,7 +83,7 @@ export function serve<P extends TSchema, Q extends TSchema, B extends TSchema>(
   const { app, deps } = place;
   const operation = declare(place, at, operationId, spec, access);
   const parse = parserOf<P, Q, B>(operation);
-  // Reads with a key are most of what is asked, and what they have to tell they tell at debug.
+  // Reads with a key are most of what is asked. Their own failure is told with its name anyway.
   const isRead = operation.method === 'GET' && access.kind === 'key';
   const isTold = !isRead || deps.log.isLevelEnabled('debug');
   app.route({

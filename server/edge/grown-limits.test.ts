@@ -45,6 +45,7 @@ test('a first count is waited for, a slow one not, and what is known not at all'
   let at = 0;
   let [answer, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const waits: number[] = [];
+  const signals: AbortSignal[] = [];
   let [fails, queries] = [false, 0];
   const db = {
     ...deps.db,
@@ -55,8 +56,9 @@ test('a first count is waited for, a slow one not, and what is known not at all'
       return deps.db.rows(statement);
     }) as typeof deps.db.rows,
   };
-  const wait = (ms: number) => {
+  const wait = (ms: number, signal: AbortSignal) => {
     waits.push(ms);
+    signals.push(signal);
     return goOn.promise;
   };
   const times = { clock: () => at, wait };
@@ -66,6 +68,7 @@ test('a first count is waited for, a slow one not, and what is known not at all'
   answer.resolve();
   assert.deepEqual(await Promise.all(first), [390, 390]);
   assert.deepEqual([limitOf(own.makerId), queries, waits], [390, 1, [250]]);
+  assert.equal(signals[0]?.aborted, true, 'no timer is left of it');
 
   await insertSwap(deps.db, own, Math.floor(deps.now() / 1_000) - 3 * day);
   at = 599_999;

@@ -4,7 +4,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import Type from 'typebox';
 import { createLog } from '../ports/log.ts';
+import { read } from './command.ts';
 import { createRequestIds, traceIdOf } from './request-ids.ts';
 import { rawAnswer, testEdge } from './testing/edge.ts';
 import { evmWallet } from './testing/signers.ts';
@@ -17,6 +19,14 @@ const steps: Steps = { plan: {}, runs: 0 };
 const settings = { trustedProxies: ['192.0.2.7'] };
 const edge = await testEdge({ log, settings }, (app, deps) => {
   addTestCommand(app, deps, steps, '/v1/test/:id');
+  read({ app, deps, tag: 'test' }, '/v1/test-read', 'testRead', {
+    about: 'test',
+    replies: { 200: Type.Object({}) },
+    handle: async () => {
+      deps.log.debug('while it reads');
+      return {};
+    },
+  });
 });
 const key: string = (await edge.mint(evmWallet())).body.key;
 const own = /^[0-9a-f]{20}$/;
@@ -119,6 +129,11 @@ test('whatever a request has written to the log, in any room, has its name', asy
     ['deep inside', traceId],
     ['request', traceId],
   ]);
+  const answer = await edge.call('GET', '/v1/test-read', { key });
+  assert.deepEqual(
+    of(answer.headers['x-request-id'] ?? '').map(({ msg }) => msg),
+    ['while it reads', 'request'],
+  );
   edge.deps.log.info('of nobody');
   assert.ok(!('requestId' in (lines.at(-1) ?? {})));
 });

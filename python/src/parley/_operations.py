@@ -343,7 +343,7 @@ class Operations(Caller):
         quote_asset_id: str,
         base_amount: int | None = None,
         quote_amount: int | None = None,
-    ) -> m.Pair:
+    ) -> m.PairTerms:
         """What a trade would mean before anything is asked: who funds first, times, fees and
         the least amounts. By `rules` and fees of the chains, which you can read by yourself.
 
@@ -356,7 +356,7 @@ class Operations(Caller):
         return await self._call(
             "GET",
             "/v1/pairs",
-            m.Pair,
+            m.PairTerms,
             query={
                 "direction": direction,
                 "baseAssetId": base_asset_id,
@@ -374,7 +374,7 @@ class Operations(Caller):
         quote_asset_id: str,
         base_amount: int | None = None,
         quote_amount: int | None = None,
-    ) -> m.Pair:
+    ) -> m.PairTerms:
         """What a trade would mean before anything is asked: who funds first, times, fees and
         the least amounts. By `rules` and fees of the chains, which you can read by yourself.
         Needs no key.
@@ -388,7 +388,7 @@ class Operations(Caller):
         return await self._call(
             "GET",
             "/market/pairs",
-            m.Pair,
+            m.PairTerms,
             query={
                 "direction": direction,
                 "baseAssetId": base_asset_id,

@@ -1022,7 +1022,7 @@ class SolanaMaterial(Answer):
     """fund: what it takes from the funder's SOL beside what moves"""
 
 
-class Relayed(Answer):
+class RelayedClaim(Answer):
     """The market sends it."""
 
     relayed: Literal[True]
@@ -1037,7 +1037,7 @@ ClaimReply: TypeAlias = (
     | BtcSighash
     | TronMaterial
     | SolanaMaterial
-    | Relayed
+    | RelayedClaim
 )
 """What is to sign, or that it is sent: by its family."""
 
@@ -1091,7 +1091,7 @@ FundReply: TypeAlias = (
     | BtcSighash
     | TronMaterial
     | SolanaMaterial
-    | Relayed
+    | RelayedClaim
 )
 """What is to sign, or that it is sent: by its family."""
 
@@ -1379,64 +1379,6 @@ class PairLeg(Answer):
     """fees by the prices of now; null: its chain does not tell"""
 
 
-class PairLegs(Answer):
-    """`a` is funded by the maker, `b` by the taker"""
-
-    a: PairLeg
-    b: PairLeg
-
-
-class PairExpectedInitiator(Answer):
-    """Of one side."""
-
-    usual_seconds: int
-    """seconds from the agreement: until it is paid, where both act at once"""
-    worst_seconds: int
-    """seconds from the agreement: until it is paid, or its own leg is taken back"""
-
-
-class PairExpectedCounterparty(Answer):
-    """Of one side."""
-
-    usual_seconds: int
-    """seconds from the agreement: until it is paid, where both act at once"""
-    worst_seconds: int
-    """seconds from the agreement: until it is paid, or its own leg is taken back"""
-
-
-class PairExpected(Answer):
-    """of each side"""
-
-    initiator: PairExpectedInitiator
-    """Of one side."""
-    counterparty: PairExpectedCounterparty
-    """Of one side."""
-
-
-class Pair(Answer):
-    """What a trade would mean."""
-
-    direction: Annotated[Literal["sell_base", "buy_base"], AnyWord]
-    """what the taker does with the base asset"""
-    base_asset_id: str
-    """UUID of the base asset"""
-    quote_asset_id: str
-    """UUID of the quote asset"""
-    initiator: Annotated[Literal["maker", "taker"], AnyWord]
-    """who makes the secret and funds first"""
-    rules: Rules
-    legs: PairLegs
-    """`a` is funded by the maker, `b` by the taker"""
-    initiator_fund_by_seconds: int
-    """seconds from the agreement: last moment for its funding to be sent"""
-    counterparty_fund_by_seconds: int
-    """seconds from the agreement: last moment for its funding to be sent"""
-    reveal_by_seconds: int
-    """seconds from the agreement: last moment for the initiator to claim"""
-    expected: PairExpected | None
-    """how long it takes each side; null: a chain does not tell"""
-
-
 class PairPriceMedian(Answer):
     """The middle one of them by price, the lower of two."""
 
@@ -1476,6 +1418,64 @@ class PairPrice(Answer):
     """public agreements that both sides funded, newest first, the latest 50"""
     window_seconds: int
     """how far back they are looked for"""
+
+
+class PairTermsLegs(Answer):
+    """`a` is funded by the maker, `b` by the taker"""
+
+    a: PairLeg
+    b: PairLeg
+
+
+class PairTermsExpectedInitiator(Answer):
+    """Of one side."""
+
+    usual_seconds: int
+    """seconds from the agreement: until it is paid, where both act at once"""
+    worst_seconds: int
+    """seconds from the agreement: until it is paid, or its own leg is taken back"""
+
+
+class PairTermsExpectedCounterparty(Answer):
+    """Of one side."""
+
+    usual_seconds: int
+    """seconds from the agreement: until it is paid, where both act at once"""
+    worst_seconds: int
+    """seconds from the agreement: until it is paid, or its own leg is taken back"""
+
+
+class PairTermsExpected(Answer):
+    """of each side"""
+
+    initiator: PairTermsExpectedInitiator
+    """Of one side."""
+    counterparty: PairTermsExpectedCounterparty
+    """Of one side."""
+
+
+class PairTerms(Answer):
+    """What a trade would mean."""
+
+    direction: Annotated[Literal["sell_base", "buy_base"], AnyWord]
+    """what the taker does with the base asset"""
+    base_asset_id: str
+    """UUID of the base asset"""
+    quote_asset_id: str
+    """UUID of the quote asset"""
+    initiator: Annotated[Literal["maker", "taker"], AnyWord]
+    """who makes the secret and funds first"""
+    rules: Rules
+    legs: PairTermsLegs
+    """`a` is funded by the maker, `b` by the taker"""
+    initiator_fund_by_seconds: int
+    """seconds from the agreement: last moment for its funding to be sent"""
+    counterparty_fund_by_seconds: int
+    """seconds from the agreement: last moment for its funding to be sent"""
+    reveal_by_seconds: int
+    """seconds from the agreement: last moment for the initiator to claim"""
+    expected: PairTermsExpected | None
+    """how long it takes each side; null: a chain does not tell"""
 
 
 class PingEvent(Answer):

@@ -191,7 +191,7 @@ const solanaTx = materialOf('SolanaMaterial', 'solana', 'solana-tx', 'Solana: on
 });
 
 const materials = [evmTx, btcPayment, btcSighash, tronTx, solanaTx] as const;
-const relayed = s.model('Relayed', 'The market sends it.', {
+const relayed = s.model('RelayedClaim', 'The market sends it.', {
   relayed: yes('the market sends it'),
   txid: s.as(s.txid, 'of its newest transaction; a stuck one is replaced'),
 });

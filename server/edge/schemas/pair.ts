@@ -80,7 +80,7 @@ const expected = s.group('Of one side.', {
   worstSeconds: seconds('until it is paid, or its own leg is taken back', 97_980),
 });
 
-export const pair = s.model('Pair', 'What a trade would mean.', {
+export const pair = s.model('PairTerms', 'What a trade would mean.', {
   direction,
   ...assets,
   initiator: s.oneOf(['maker', 'taker'], 'who makes the secret and funds first'),
