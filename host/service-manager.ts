@@ -14,7 +14,7 @@ const sayMs = 10_000;
 /** Half of what the watchdog waits, as sd_watchdog_enabled(3) advises. */
 const shareOfWatchdog = 0.5;
 
-/** For each line, whose words stand between tabs: says them, tells what is wrong, and the status. */
+/** For each line, whose words stand between tabs: says them, tells what is wrong, and the end. */
 const speaker = `set -f
 IFS=$(printf '\\t')
 while read -r words; do systemd-notify $words 2>&1; echo $?; done`;
