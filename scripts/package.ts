@@ -1,12 +1,14 @@
-// `npm run package`: the SDK or a program as a tarball that is installed outside this repository.
+// `npm run package`: the SDK or a program as a tarball that is installed outside this repository,
+// or the release of the market itself.
 
 import { resolve } from 'node:path';
 import { Misused, parsed, runCommand, usualOptions } from './command.ts';
 import { type PackageRoom, pack, packages } from './package-build.ts';
 
-const rooms = Object.keys(packages) as PackageRoom[];
+const rooms = [...(Object.keys(packages) as PackageRoom[]), 'server' as const];
 
 const usage = `usage: npm run package -- ${rooms.join('|')} [--out FOLDER] [--json]
+  server         the market, for a host without npm: docs/release.md
   --out FOLDER   instead of the current one
 The same sources give the same bytes. Exit status: 0 built, 1 not built, 2 not understood.`;
 
@@ -28,7 +30,7 @@ async function run({
   out,
   json,
 }: NonNullable<ReturnType<typeof understand>>): Promise<number> {
-  const { files, ...facts } = await pack(room, out);
+  const { files, ...facts } = await (room === 'server' ? release(out) : pack(room, out));
   const { file, bytes, unpackedBytes, sha256 } = facts;
   const size = `${bytes} bytes, unpacked ${unpackedBytes} in ${files.length} files`;
   const line = json
@@ -36,6 +38,12 @@ async function run({
     : `${file}: ${size}, ${sha256}`;
   process.stdout.write(`${line}\n`);
   return 0;
+}
+
+/** Its builder needs the development packages, which no other package does. */
+async function release(out: string) {
+  const { packRelease } = await import('./release-build.ts');
+  return packRelease(out);
 }
 
 await runCommand({ usage, understand, run });

@@ -1,6 +1,7 @@
 // `npm start`: reads the environment, starts the market, says what runs where, and stops it on
 // Ctrl-C or SIGTERM. The only file that reads the environment.
 
+import { serviceManager } from '../host/service-manager.ts';
 import { createLog } from './ports/log.ts';
 import { readSettings } from './settings/config.ts';
 import { agreedAgain, banner, heldLine } from './start/banner.ts';
@@ -27,6 +28,7 @@ async function main(args: readonly string[]): Promise<void> {
   }
   const settings = readSettings(process.env);
   const log = createLog(settings.logLevel);
+  const manager = serviceManager(process.env, log);
   // All of the server, which whoever has a setting wrong need not wait for.
   const [{ startMarket }, { openWeb }] = await Promise.all([
     import('./start/boot.ts'),
@@ -40,6 +42,7 @@ async function main(args: readonly string[]): Promise<void> {
     log.info({ signal }, 'stopping');
     const limitMs = settings.drainSeconds * 1_000 + stopLimitMs;
     setTimeout(() => process.exit(1), limitMs).unref();
+    void manager.stopping();
     const market = await starting.catch(() => null);
     await market?.stop();
     process.exit(0);
@@ -48,7 +51,8 @@ async function main(args: readonly string[]): Promise<void> {
     process.on(signal, () => void stop(signal));
   }
   if (process.env.npm_lifecycle_event !== undefined) stopWithParent(stop);
-  const { ready, held, agreeing } = await starting;
+  const { ready, held, agreeing, late } = await starting;
+  if (stops === 0) await manager.ready(`serving ${ready.url}`, late);
   if (args.includes('--json')) return console.log(JSON.stringify(ready));
   console.log([banner(ready), ...heldLine(held)].join('\n'));
   if (held.length === 0) return;

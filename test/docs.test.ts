@@ -11,6 +11,7 @@ import { refusalKinds } from '../core/errors.ts';
 import { swapStatuses } from '../core/status.ts';
 import { httpCodes } from '../server/edge/errors.ts';
 import { webhookEvents } from '../server/edge/schemas/webhook.ts';
+import { secretSettings } from '../server/settings/secrets.ts';
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 
@@ -64,15 +65,17 @@ test('docs/webhooks.md lists every event with its fields and statuses, and no ot
 
 test('docs/settings.md names every setting that the server reads, and no other', () => {
   const names = (text: string) =>
-    new Set(text.match(/\b(PARLEY_[A-Z_]+|DATABASE_URL|VALKEY_URL)\b/g));
+    new Set(text.match(/\b(PARLEY_[A-Z_]+|(DATABASE|VALKEY)_URL(_FILE)?)\b/g));
   const readers = [
     'server/settings/config.ts',
     'server/settings/people.ts',
     'server/settings/listing.ts',
+    'server/settings/secrets.ts',
     'server/ports/keyring.ts',
   ];
   const sources = [...readers, 'devnet/devnet.ts'].map(read).join('\n');
   const settings = names(sources);
+  for (const each of secretSettings) settings.add(`${each}_FILE`);
   const told = names(read('docs/settings.md'));
   for (const name of settings) assert.ok(told.has(name), `${name} is not in docs/settings.md`);
   for (const name of told) assert.ok(settings.has(name), `${name} is not read any more`);

@@ -2,6 +2,7 @@
 // answers no requests: a server with PARLEY_KEEPER=apart asks it by the database. The only file of
 // this room that sees the server: it wires.
 
+import { serviceManager } from '../host/service-manager.ts';
 import { createLog } from '../server/ports/log.ts';
 import { readSettings } from '../server/settings/config.ts';
 
@@ -22,23 +23,27 @@ async function main(args: readonly string[]): Promise<void> {
   }
   const settings = readSettings(process.env);
   const log = createLog(settings.logLevel);
+  const manager = serviceManager(process.env, log);
   const { startWatchtower } = await import('../server/start/watchtower.ts');
   const starting = startWatchtower(settings, log);
   const stop = async (signal: string) => {
     log.info({ signal }, 'stopping');
     setTimeout(() => process.exit(1), stopLimitMs).unref();
+    void manager.stopping();
     await (await starting.catch(() => null))?.stop();
     process.exit(0);
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => void stop(signal));
   }
-  const { chains, metrics } = await starting;
+  const { chains, metrics, late } = await starting;
   for (const { chain, gasKey } of chains) {
     console.log(`  ${chain.padEnd(16)} gas key ${gasKey}`);
   }
   if (metrics !== null) console.log(`  ${'metrics'.padEnd(16)} ${metrics}`);
-  console.log(`Watching: ${chains.map(({ chain }) => chain).join(', ')}`);
+  const watching = chains.map(({ chain }) => chain).join(', ');
+  await manager.ready(`watching ${watching}`, late);
+  console.log(`Watching: ${watching}`);
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {

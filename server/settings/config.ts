@@ -17,14 +17,16 @@ import { type LaunchpadSettings, parseLaunchpads } from './launchpads.ts';
 import { readListingRules, readMarketData } from './listing.ts';
 import { namedNetworkOf, networkOf, parseValkeyUrl } from './networks.ts';
 import { readPeople } from './people.ts';
+import { openSecrets } from './secrets.ts';
 
 export type { Environment } from './environment.ts';
 export type Settings = Readonly<ReturnType<typeof settingsOf>>;
 
 export function readSettings(given: Environment): Settings {
-  const read = readerOf(given);
+  const opened = openSecrets(given);
+  const read = readerOf(opened.environment);
   const settings = settingsOf(read);
-  const wrong = read.faults();
+  const wrong = [...opened.wrong, ...read.faults()];
   if (wrong.length > 0) throw new Error(`settings refused:\n- ${wrong.join('\n- ')}`);
   return settings;
 }

@@ -35,6 +35,7 @@ import { openAdapters } from '../ports/chains.ts';
 import type { Deps } from '../ports/deps.ts';
 import { createMetrics } from '../ports/metrics.ts';
 import { serveMetrics } from '../ports/metrics-server.ts';
+import { type Late, passesOf } from '../ports/passes.ts';
 import { workOf } from '../ports/work.ts';
 import { createPresence } from '../restore/presence.ts';
 import type { AssetSettings, ChainSettings } from '../settings/chains.ts';
@@ -95,6 +96,8 @@ export type Market = {
   /** How far the chains are whose reading agreements wait for; empty where they wait for none. */
   readonly held: readonly string[];
   readonly agreeing: Promise<void>;
+  /** What it does by itself and was not heard of in time: it hangs. */
+  late(): readonly Late[];
   stop(): Promise<void>;
 };
 
@@ -217,6 +220,7 @@ async function start(
     ready,
     held: await presence.held(),
     agreeing: presence.agreeing,
+    late: () => passesOf(db).late(),
     stop: () => {
       stopping ??= drain(app, settings.drainSeconds).then(() => unwind(undo, log));
       return stopping;

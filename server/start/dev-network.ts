@@ -59,7 +59,7 @@ const nativeCoins: Readonly<Record<Family, { symbol: string; decimals: number }>
 
 export function devAssets(
   chains: readonly ChainSettings[],
-  devnet: Devnet | null,
+  devnet: Pick<Devnet, 'chains'> | null,
 ): AssetSettings[] {
   return chains.flatMap(({ chain, family }) => {
     const { tokens = [] } = devnet?.chains.find((each) => each.chain === chain) ?? {};

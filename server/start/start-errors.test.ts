@@ -158,6 +158,9 @@ test('a dev network whose parts were left out of the install says which, and wha
     message,
     /needs litesvm-not-installed, which npm ci --omit=dev leaves out: run npm ci/,
   );
+  const left = `Cannot find module '/opt/parley/devnet/devnet.ts' imported from /opt/parley/x.ts`;
+  const ofRelease = devNetworkFault(Object.assign(new Error(left), { code: missing.code }));
+  assert.match((ofRelease as Error).message, /a release has no dev network: set PARLEY_NETWORK/);
   const other = new Error('other');
   assert.equal(devNetworkFault(other), other);
 });

@@ -48,6 +48,10 @@ export function devNetworkFault(error: unknown): unknown {
   const [, name] =
     /^Cannot find (?:package|module) '([^']+)'/.exec(String((error as Error).message)) ?? [];
   if (codeOf(error) !== 'ERR_MODULE_NOT_FOUND' || name === undefined) return error;
+  if (name.endsWith('/devnet/devnet.ts')) {
+    const todo = 'set PARLEY_NETWORK and PARLEY_CHAINS (docs/settings.md)';
+    return new StartError(`a release has no dev network: ${todo}`, error);
+  }
   return new StartError(
     `the dev network needs ${name}, which npm ci --omit=dev leaves out: run npm ci, or set ` +
       'PARLEY_CHAINS to chains of your own',

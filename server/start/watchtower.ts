@@ -15,6 +15,7 @@ import type { Deps } from '../ports/deps.ts';
 import { keyringOf } from '../ports/keyring.ts';
 import { createMetrics } from '../ports/metrics.ts';
 import { serveMetrics } from '../ports/metrics-server.ts';
+import { type Late, passesOf } from '../ports/passes.ts';
 import { sealAnew } from '../ports/sealed-anew.ts';
 import { longestNodePassMs, service } from '../ports/service.ts';
 import type { Settings } from '../settings/config.ts';
@@ -69,6 +70,8 @@ export type Running = {
   readonly chains: readonly { readonly chain: string; readonly gasKey: string }[];
   /** Where its metrics are read; null: nowhere. */
   readonly metrics: string | null;
+  /** As a market's. */
+  late(): readonly Late[];
   stop(): Promise<void>;
 };
 
@@ -110,6 +113,7 @@ export async function startWatchtower(settings: Settings, log: Logger): Promise<
   return {
     chains: [...parts.gas].map(([chain, { account }]) => ({ chain, gasKey: account.address })),
     metrics: served?.url ?? null,
+    late: () => passesOf(db).late(),
     stop: async () => {
       leave();
       await Promise.all([answering.stop(), watchtower.stop(), served?.stop()]);

@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { ownMarket } from '../../scripts/demo/market.ts';
+import { ownMarket, type Stage } from '../../scripts/demo/market.ts';
 
 const run = promisify(execFile);
 const limitMs = 300_000;
@@ -14,32 +14,41 @@ const limitMs = 300_000;
 /** Seconds from the first command to both sides' `received`. `bin`: the command's file. */
 export async function firstTrade(folder: string, bin: string): Promise<number> {
   const market = await ownMarket();
-  const began = performance.now();
   try {
-    const of = (name: string) => personOf(join(folder, name), bin);
-    const [alice, bob] = [await of('alice'), await of('bob')];
-    for (const each of [alice, bob]) {
-      await each('init', '--dev', '--control', market.dev, '--market', market.url);
-      await each('login', '--key-file', 'words', '--new');
-      await each('faucet');
-    }
-    const asked = ['ask', 'sell', '0.01', 'bitcoin-regtest', 'evm-dev:USDV', '--price', '640'];
-    const { rfq } = JSON.parse(await alice(...asked)) as { rfq: { id: string } };
-    const { rfqs } = JSON.parse(await bob('book')) as { rfqs: { id: string }[] };
-    assert.ok(rfqs.some(({ id }) => id === rfq.id));
-    const named = ['--side', 'sell', '--amount', '0.01'];
-    const pair = ['--base', 'bitcoin-regtest', '--quote', 'evm-dev:USDV'];
-    const quoted = await bob('quote', rfq.id, '640', ...named, ...pair);
-    const { thread } = JSON.parse(quoted) as { thread: { id: string } };
-    for (const each of [alice, bob]) await each('accept', thread.id, '--price', '640');
-    for (const said of await Promise.all([alice('settle'), bob('settle')])) {
-      const last = JSON.parse(said.trim().split('\n').at(-1) ?? '') as { end?: string };
-      assert.equal(last.end, 'received', said);
-    }
-    return Math.round((performance.now() - began) / 1_000);
+    return await firstTradeOn(market, folder, bin);
   } finally {
     await market.stop();
   }
+}
+
+/** The same on a market that runs, on the chains of a dev network. */
+export async function firstTradeOn(
+  market: Omit<Stage, 'stop'>,
+  folder: string,
+  bin: string,
+): Promise<number> {
+  const began = performance.now();
+  const of = (name: string) => personOf(join(folder, name), bin);
+  const [alice, bob] = [await of('alice'), await of('bob')];
+  for (const each of [alice, bob]) {
+    await each('init', '--dev', '--control', market.dev, '--market', market.url);
+    await each('login', '--key-file', 'words', '--new');
+    await each('faucet');
+  }
+  const asked = ['ask', 'sell', '0.01', 'bitcoin-regtest', 'evm-dev:USDV', '--price', '640'];
+  const { rfq } = JSON.parse(await alice(...asked)) as { rfq: { id: string } };
+  const { rfqs } = JSON.parse(await bob('book')) as { rfqs: { id: string }[] };
+  assert.ok(rfqs.some(({ id }) => id === rfq.id));
+  const named = ['--side', 'sell', '--amount', '0.01'];
+  const pair = ['--base', 'bitcoin-regtest', '--quote', 'evm-dev:USDV'];
+  const quoted = await bob('quote', rfq.id, '640', ...named, ...pair);
+  const { thread } = JSON.parse(quoted) as { thread: { id: string } };
+  for (const each of [alice, bob]) await each('accept', thread.id, '--price', '640');
+  for (const said of await Promise.all([alice('settle'), bob('settle')])) {
+    const last = JSON.parse(said.trim().split('\n').at(-1) ?? '') as { end?: string };
+    assert.equal(last.end, 'received', said);
+  }
+  return Math.round((performance.now() - began) / 1_000);
 }
 
 /** Resolves to what the command answers; rejects with what it says where its status is not 0. */

@@ -91,6 +91,11 @@ const parts: Readonly<Record<string, Part>> = {
     what: 'tarballs by npm: a first trade, the SDK’s examples on Node 20.19 and 22.18, a maker',
     commands: () => [['test/package-soak/run.ts']],
   },
+  release: {
+    minutes: 30,
+    what: 'the release built twice, and run in a read-only root without a shell: a trade, its unit',
+    commands: () => [['test/release-soak/run.ts']],
+  },
   maker: {
     minutes: 45,
     what: 'an hour of a market of the maker program: kills of both, wrong prices, little gas',
@@ -203,7 +208,7 @@ function run(args: readonly string[], minutes: number): Promise<Outcome> {
 const said = [
   /^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm,
   /^(?:forge|model|sim|planted|crashes|nodes|package|web|maker): (.*)|(\d+) generated,/gm,
-  /^(?:generators|schemathesis|python|mcp|alerts): (.*)/gm,
+  /^(?:generators|schemathesis|python|mcp|alerts|release): (.*)/gm,
 ];
 
 async function outcomeOf(name: string, { minutes, commands }: Part): Promise<[string, boolean]> {
