@@ -47,20 +47,22 @@ export function serviceManager(env: Environment, log: Log): ServiceManager {
   let told = '';
   let beating: NodeJS.Timeout | null = null;
 
-  const warnOnce = (facts: object, message: string) => {
-    const key = JSON.stringify([facts, message]);
-    if (key !== told) log.warn(facts, message);
-    told = key;
+  const once = (what: string, warn: () => void) => {
+    if (what !== told) warn();
+    told = what;
   };
   const say = async (...words: readonly string[]) => {
     const reason = await within(sayMs, voice(words));
     if (reason === null) told = '';
-    else warnOnce({ reason }, 'the service manager could not be told');
+    else once(reason, () => log.warn({ reason }, 'the service manager could not be told'));
   };
   const beat = async (late: () => readonly object[]) => {
     const all = late();
     if (all.length === 0) return say('WATCHDOG=1');
-    warnOnce({ services: all.length }, 'the watchdog is not told that this process works');
+    const services = all.length;
+    once(`${services} late`, () =>
+      log.warn({ services }, 'the watchdog is not told that this process works'),
+    );
   };
   return {
     async ready(status, late) {
