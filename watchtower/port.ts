@@ -80,6 +80,9 @@ export type Gauges = {
   /** Open jobs, by purpose. */
   readonly jobs: Gauge<'chain' | 'purpose'>;
   readonly balance: Gauge<'chain'>;
+  /** Of the settings: below it little is left, and what a day may cost. */
+  readonly lowBalance: Gauge<'chain'>;
+  readonly dailyCap: Gauge<'chain'>;
   /** Kept for relays that have not landed at depth. */
   readonly reserved: Gauge<'chain'>;
   /** Counted against the cap since midnight UTC. */

@@ -346,6 +346,8 @@ async function measure(deps: Parts, post: Post, stop: AbortSignal): Promise<void
   const sums = await keySums(deps.db, { chain, since, accountId: null, except: null });
   const { gauges } = deps;
   gauges.balance.set({ chain }, Number(balance));
+  gauges.lowBalance.set({ chain }, Number(lowBalance));
+  gauges.dailyCap.set({ chain }, Number(dailyCap));
   gauges.reserved.set({ chain }, Number(sums.relayReserved));
   gauges.spentToday.set({ chain }, Number(sums.spent));
   for (const purpose of purposes) gauges.jobs.set({ chain, purpose }, 0);

@@ -1,6 +1,7 @@
 // One HTTP exchange with a chain's node, bounded in time and size, over kept connections. By
 // node:http: `fetch` takes more than twice the processor time (`npm run bench -- exchange`).
 
+import { channel } from 'node:diagnostics_channel';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import { pipeline, type Readable, type Transform } from 'node:stream';
@@ -30,17 +31,48 @@ const kept = {
 const plain = { send: request, agent: new Agent(kept) };
 const secure = { send: secureRequest, agent: new SecureAgent(kept) };
 
+/** How an exchange ended: the status of its answer, or what it failed with. */
+export type Ended = {
+  readonly url: string;
+  readonly ms: number;
+  readonly status?: number;
+  readonly failure?: unknown;
+};
+
+/** Each exchange of this process, for whoever counts them; costs nothing while nobody does. */
+export const exchanges = channel('parley:node-exchange');
+
 /**
  * Throws AnswerTooLong, a `TimeoutError`, the signal's reason, or what the connection failed with,
  * whose message may hold the address. A redirection is a failure. User and password in the URL are
  * sent as Basic auth.
  */
 export async function exchangeWith(
-  { url, method, headers, body }: NodeRequest,
+  asked: NodeRequest,
   limits: NodeLimits,
   signal: AbortSignal,
 ): Promise<NodeReply> {
   signal.throwIfAborted();
+  if (!exchanges.hasSubscribers) return exchange(asked, limits, signal);
+  const began = performance.now();
+  const { url } = asked;
+  const tell = (of: Pick<Ended, 'status' | 'failure'>) =>
+    exchanges.publish({ url, ms: performance.now() - began, ...of } satisfies Ended);
+  try {
+    const reply = await exchange(asked, limits, signal);
+    tell({ status: reply.status });
+    return reply;
+  } catch (failure) {
+    tell({ failure });
+    throw failure;
+  }
+}
+
+async function exchange(
+  { url, method, headers, body }: NodeRequest,
+  limits: NodeLimits,
+  signal: AbortSignal,
+): Promise<NodeReply> {
   const address = new URL(url);
   const { send, agent } = address.protocol === 'https:' ? secure : plain;
   const all: Record<string, string> = { ...usual, ...headers };

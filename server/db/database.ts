@@ -3,6 +3,7 @@
 
 import pg from 'pg';
 import type { Statement, Tx } from '../../host/postgres/statements.ts';
+import { createUsage, type DatabaseUsage, type Metered } from './usage.ts';
 
 export type { Statement, Tx };
 
@@ -25,6 +26,8 @@ export type Database = Tx & {
   /** A connection besides the others. */
   listen(ears: Ears): Promise<Listener>;
   close(): Promise<void>;
+  /** What this process asks of it; none of one that tests made. */
+  readonly usage?: DatabaseUsage;
 };
 
 export type Session = Tx & {
@@ -101,17 +104,22 @@ export function connect(url: string, limits: DatabaseLimits = databaseLimits): D
   // An idle connection that the server ended is replaced at the next use; unheard, the event
   // would end the process.
   pool.on('error', () => {});
+  const usage = createUsage(pool);
+  const on = { pool, usage };
   const sessions = new Set<Session>();
   return {
-    rows: (statement) => rowsOf(pool, statement),
-    transaction: (work) => inTransaction(pool, work),
-    pipelined: (work) => inPipeline(pool, work),
+    usage,
+    rows: (statement) => rowsOf(pool, statement, usage),
+    transaction: (work) => inTransaction(on, work),
+    pipelined: (work) => inPipeline(on, work),
     session: async () => {
-      const session = sessionOn(await pool.connect(), () => sessions.delete(session));
+      const client = await pool.connect();
+      const session = sessionOn(client, usage, () => sessions.delete(session));
       sessions.add(session);
       return session;
     },
-    listen: (ears) => openListener({ ...config, query_timeout: limits.statementMs }, ears),
+    listen: (ears) =>
+      openListener({ ...config, query_timeout: limits.statementMs }, { ears, usage }),
     close: () => {
       for (const session of sessions) session.end();
       return pool.end();
@@ -119,7 +127,7 @@ export function connect(url: string, limits: DatabaseLimits = databaseLimits): D
   };
 }
 
-function sessionOn(client: pg.PoolClient, ended: () => void): Session {
+function sessionOn(client: pg.PoolClient, usage: Metered, ended: () => void): Session {
   let lost = false;
   const end = () => {
     if (lost) return;
@@ -129,17 +137,26 @@ function sessionOn(client: pg.PoolClient, ended: () => void): Session {
     client.release(true);
   };
   client.on('error', end);
-  return { rows: (statement) => rowsOf(client, statement), lost: () => lost, end };
+  return { rows: (statement) => rowsOf(client, statement, usage), lost: () => lost, end };
 }
 
-async function rowsOf<Row>(client: pg.Pool | pg.ClientBase, statement: Statement): Promise<Row[]> {
+async function rowsOf<Row>(
+  client: pg.Pool | pg.ClientBase,
+  statement: Statement,
+  usage: Metered,
+): Promise<Row[]> {
   const { name, text, values, hasMoney } = statement;
   const config = { name, text, values: values as unknown[], types: hasMoney ? moneyTypes : types };
+  const began = performance.now();
   try {
     const result = await client.query(config);
     return result.rows as Row[];
   } catch (error) {
-    throw withCode(error);
+    const failure = withCode(error);
+    usage.failed(failure);
+    throw failure;
+  } finally {
+    usage.done(name, performance.now() - began);
   }
 }
 
@@ -155,23 +172,25 @@ function withCode(error: unknown): unknown {
   return Object.assign(new Error(error.message, { cause: error }), { code: lostCode });
 }
 
+type On = { readonly pool: pg.Pool; readonly usage: Metered };
+
 async function inTransaction<Result>(
-  pool: pg.Pool,
+  { pool, usage }: On,
   work: (tx: Tx) => Promise<Result>,
 ): Promise<Result> {
-  return onConnection(pool, async (client) => {
+  return onConnection({ pool, usage }, async (client) => {
     await client.query('begin');
-    const result = await work({ rows: (statement) => rowsOf(client, statement) });
+    const result = await work({ rows: (statement) => rowsOf(client, statement, usage) });
     await client.query('commit');
     return result;
   });
 }
 
 async function inPipeline<Result>(
-  pool: pg.Pool,
+  { pool, usage }: On,
   work: (tx: PipelinedTx) => Promise<Result>,
 ): Promise<Result> {
-  return onConnection(pool, async (client) => {
+  return onConnection({ pool, usage }, async (client) => {
     const begun = client.query('begin');
     const last: Statement[] = [];
     const atCommit: Tx = {
@@ -181,25 +200,28 @@ async function inPipeline<Result>(
       },
     };
     const rows = async <Row>(statement: Statement): Promise<Row[]> => {
-      const answer = rowsOf<Row>(client, statement);
+      const answer = rowsOf<Row>(client, statement, usage);
       // Without a transaction nothing that was read is worth anything.
       const [read] = await Promise.all([answer, begun]);
       return read;
     };
     const [result] = await Promise.all([work({ rows, atCommit }), begun]);
     // What fails makes PostgreSQL roll back at the commit behind it.
-    await Promise.all([...last.map((each) => rowsOf(client, each)), client.query('commit')]);
+    const stored = last.map((each) => rowsOf(client, each, usage));
+    await Promise.all([...stored, client.query('commit')]);
     return result;
   });
 }
 
 /** Rolls back when `work` fails. */
 async function onConnection<Result>(
-  pool: pg.Pool,
+  { pool, usage }: On,
   work: (client: pg.PoolClient) => Promise<Result>,
 ): Promise<Result> {
   const client = await pool.connect().catch((error: unknown) => {
-    throw withCode(error);
+    const failure = withCode(error);
+    usage.failed(failure);
+    throw failure;
   });
   let broken: Error | undefined;
   // The loss of a connection also fails what is under way on it; unheard, it would end the process.
@@ -221,7 +243,10 @@ async function onConnection<Result>(
 
 // PostgreSQL keeps what was notified for nobody: whoever loses this connection has missed it.
 /** Statements of it have a time limit. It does not keep the process from ending. */
-async function openListener(config: pg.ClientConfig, ears: Ears): Promise<Listener> {
+async function openListener(
+  config: pg.ClientConfig,
+  { ears, usage }: { readonly ears: Ears; readonly usage: Metered },
+): Promise<Listener> {
   const client = new pg.Client({ ...config, keepAlive: true });
   let over = false;
   const end = () => {
@@ -244,7 +269,7 @@ async function openListener(config: pg.ClientConfig, ears: Ears): Promise<Listen
   client.on('error', lose);
   client.on('end', lose);
   (client as pg.Client & { unref(): void }).unref();
-  return { rows: (statement) => rowsOf(client, statement), end };
+  return { rows: (statement) => rowsOf(client, statement, usage), end };
 }
 
 /** An answer proves that the connection is alive. */

@@ -713,6 +713,7 @@ create table swaps (
   stays boolean default false not null,
   rules jsonb,
   named_late_by text,
+  high_value boolean default false not null,
   constraint swaps_hashlock_fkey FOREIGN KEY (hashlock) REFERENCES hashlocks(hashlock),
   constraint swaps_hashlock_key UNIQUE (hashlock),
   constraint swaps_long_leg_check CHECK ((long_leg = ANY (ARRAY['a'::text, 'b'::text]))),
@@ -962,6 +963,8 @@ CREATE INDEX swaps_by_maker ON public.swaps USING btree (maker_id, id DESC);
 CREATE INDEX swaps_by_taker ON public.swaps USING btree (taker_id, id DESC);
 
 CREATE INDEX swaps_due ON public.swaps USING btree (due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX swaps_not_done ON public.swaps USING btree (status, high_value) WHERE (NOT done);
 
 CREATE INDEX swaps_open_by_maker ON public.swaps USING btree (maker_id) WHERE ((NOT done) AND (status <> 'expired'::text));
 

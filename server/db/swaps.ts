@@ -245,6 +245,8 @@ export type NewSwap = {
   readonly rules: Rules;
   readonly deadlines: Deadlines;
   readonly dueAt: number | null;
+  /** Whether an amount is of high value to its asset, for who watches the market. */
+  readonly highValue: boolean;
   readonly at: Date;
 };
 
@@ -252,10 +254,10 @@ export const insertSwap = none<[swap: NewSwap]>('swap_insert')`
   insert into swaps
       (id, thread_id, rfq_id, hashlock, maker_id, taker_id, long_leg, status, agreed_at,
        initiator_fund_by, counterparty_fund_by, reveal_by, due_at, created_at, updated_at,
-       expires_at, rules)
+       expires_at, rules, high_value)
     values (:id, :threadId, :rfqId, :hashlock, :makerId, :takerId, :long, :status, :agreedAt,
       :deadlines.initiatorFundBy, :deadlines.counterpartyFundBy, :deadlines.revealBy, :dueAt, :at,
-      :at, :deadlines.expiresAt, :rules::jsonb)`;
+      :at, :deadlines.expiresAt, :rules::jsonb, :highValue)`;
 
 /**
  * Stores what a reconcile came to; the caller holds the row's lock. `at` is null where its parties

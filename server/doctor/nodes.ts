@@ -63,8 +63,7 @@ async function examineChain(deps: NodesDeps, chain: ChainSettings): Promise<numb
   const answered: Node[] = [];
   await Promise.all(
     sources.map((source, at) => {
-      const which = sources.length === 1 ? 'its node' : `node ${at + 1} of ${sources.length}`;
-      const where = `chain ${chain.chain}, ${which}`;
+      const where = placeOf(chain.chain, at, sources.length);
       return deps.parts.run(where, async (add, signal) => {
         const heads = await examineNode(deps, { source, where }, add, signal);
         if (heads !== null) answered.push({ source, where, heads });
@@ -75,6 +74,11 @@ async function examineChain(deps: NodesDeps, chain: ChainSettings): Promise<numb
     compareNodes(deps, chain, answered, add, signal),
   );
   return sources.length;
+}
+
+/** Which node of a chain, by its place in the settings: its address may hold a key. */
+export function placeOf(chain: string, at: number, of: number): string {
+  return `chain ${chain}, ${of === 1 ? 'its node' : `node ${at + 1} of ${of}`}`;
 }
 
 /** Each source as a chain of that source alone. */

@@ -42,6 +42,7 @@ import { createMemoryBuckets } from './memory-buckets.ts';
 import { registerPages } from './pages.ts';
 import { createProcessorTime, type ProcessorTime } from './processor-time.ts';
 import { createRequestIds, requestIdHeader } from './request-ids.ts';
+import { meterRequests } from './request-meter.ts';
 import { createReserve, type Reserve } from './reserve.ts';
 import { registerAssets } from './routes/assets.ts';
 import { registerKeys, registerWallets } from './routes/identity.ts';
@@ -136,6 +137,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   const broken = (error: Error & { code?: string }, socket: Socket) => {
     const requestId = ids.next();
     deps.log.debug({ requestId, reason: error.code }, 'what came is no request');
+    deps.metrics.http.malformed.inc();
     answerBrokenHttp(error, socket, budgets, shortName, requestId);
   };
   const reserve = createReserve(db, budgets);
@@ -194,6 +196,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     // What only reads has no body to wait for.
     if (route.method !== 'GET') route.preHandler = checkAgain;
   });
+  meterRequests(app, deps);
   const warnOfForwarded = createForwardedWarning(deps);
   app.addHook('onRequest', (request, _reply, done) => {
     warnOfForwarded(request);

@@ -90,6 +90,7 @@ async function signIn(
   const at = new Date(deps.now());
   await insertAccount(tx, { id: accountId, kind: 'wallet', createdAt: at });
   await insertLogin(tx, { accountId, ...wallet, at });
+  deps.metrics.accountsMade.inc({ by: 'wallet' });
   return accountId;
 }
 

@@ -1,15 +1,59 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMetrics, serveMetrics } from './metrics.ts';
+import { createMetrics } from './metrics.ts';
+import { serveMetrics } from './metrics-server.ts';
+
+const place = { metricsHost: '127.0.0.1', metricsPort: 0, metricsToken: null };
 
 test('metrics are served on loopback, and nothing else is', async (t) => {
   const metrics = createMetrics('parley');
-  const served = await serveMetrics(metrics, 0);
+  const served = await serveMetrics(metrics, place);
   t.after(() => served.stop());
   metrics.reorganisations.inc();
   metrics.chainHeight.set({ chain: 'bitcoin' }, 7);
   const text = await (await fetch(served.url)).text();
   assert.match(text, /^parley_reorganisations_total 1$/m);
   assert.match(text, /^parley_chain_height\{chain="bitcoin"\} 7$/m);
+  assert.match(text, /^nodejs_eventloop_lag_p99_seconds \d/m);
   assert.equal((await fetch(new URL('/', served.url))).status, 404);
+});
+
+test('where there is a token, who shows no other reads metrics', async (t) => {
+  const metricsToken = 'a-token-of-sixteen-and-more';
+  const served = await serveMetrics(createMetrics('parley'), { ...place, metricsToken });
+  t.after(() => served.stop());
+  const statusWith = async (authorization?: string) => {
+    const headers = authorization === undefined ? {} : { authorization };
+    return (await fetch(served.url, { headers })).status;
+  };
+  assert.equal(await statusWith(`Bearer ${metricsToken}`), 200);
+  assert.equal(await statusWith(`bearer ${metricsToken}`), 200, 'RFC 9110: of any case');
+  for (const wrong of [undefined, 'Bearer', `Bearer ${metricsToken}x`, `Basic ${metricsToken}`]) {
+    assert.equal(await statusWith(wrong), 401, wrong);
+  }
+});
+
+test('requests are counted by route and class of status, and their seconds fall into buckets', async () => {
+  const metrics = createMetrics('parley');
+  const meter = metrics.http.of('GET', '/v1/rfqs/:id');
+  metrics.http.of('GET', '/never-asked');
+  meter.ended(200, 0.005);
+  meter.ended(204, 0.0051);
+  meter.ended(404, 60);
+  const text = await metrics.registry.metrics();
+  const of = 'method="GET",route="/v1/rfqs/:id"';
+  assert.ok(text.includes(`parley_http_requests_total{${of},code="2xx"} 2\n`));
+  assert.ok(text.includes(`parley_http_requests_total{${of},code="4xx"} 1\n`));
+  const bucket = (le: string, count: number) =>
+    assert.ok(
+      text.includes(`parley_http_request_duration_seconds_bucket{${of},le="${le}"} ${count}\n`),
+      le,
+    );
+  bucket('0.005', 1);
+  bucket('0.025', 2);
+  bucket('10', 2);
+  bucket('+Inf', 3);
+  assert.ok(text.includes(`parley_http_request_duration_seconds_sum{${of}} 60.0101\n`));
+  assert.ok(text.includes(`parley_http_request_duration_seconds_count{${of}} 3\n`));
+  assert.doesNotMatch(text, /never-asked/);
 });

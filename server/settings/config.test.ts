@@ -2,6 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { readSettings } from './config.ts';
 import { parseValkeyUrl } from './networks.ts';
@@ -119,6 +122,32 @@ test('the link of a service whose name makes a setting is refused with what to d
     assert.doesNotMatch(message, /whole number/);
   }
   assert.match(refusal({ PARLEY_METRICS_PORT: 'tcp' }), /must be a whole number/);
+});
+
+test('metrics that others can reach need a token, of a file that holds one', async (t) => {
+  const dir = await mkdtemp(join(tmpdir(), 'parley-metrics-'));
+  t.after(() => rm(dir, { recursive: true }));
+  const token = join(dir, 'token');
+  const on = { PARLEY_METRICS_PORT: '0' };
+  for (const host of ['127.0.0.1', '127.8.9.1', '::1', 'localhost']) {
+    const { metricsHost, metricsToken } = readSettings({ ...on, PARLEY_METRICS_HOST: host });
+    assert.deepEqual([metricsHost, metricsToken], [host, null]);
+  }
+  for (const host of ['0.0.0.0', '::', '10.0.0.1', '127.evil.example']) {
+    const said = refusal({ ...on, PARLEY_METRICS_HOST: host });
+    assert.match(said, /can be reached from elsewhere: name a bearer token/);
+  }
+  const open = { ...on, PARLEY_METRICS_HOST: '0.0.0.0', PARLEY_METRICS_TOKEN_FILE: token };
+  assert.match(refusal(open), /PARLEY_METRICS_TOKEN_FILE: ENOENT/);
+  for (const wrong of ['', 'a'.repeat(15), 'two words of a token', 'a'.repeat(513)]) {
+    await writeFile(token, wrong);
+    const said = refusal(open);
+    assert.match(said, new RegExp(`16 to 512 printable ASCII characters; it has ${wrong.length}`));
+    assert.ok(wrong === '' || !said.includes(wrong), 'what it holds is not quoted');
+  }
+  await writeFile(token, `${'a'.repeat(16)}\n`);
+  assert.equal(readSettings(open).metricsToken, 'a'.repeat(16));
+  assert.match(refusal({ PARLEY_METRICS_HOST: '::1' }), /do nothing without PARLEY_METRICS_PORT/);
 });
 
 test('every name with which the repository is run is a setting, or known to be of a tool', () => {

@@ -64,8 +64,7 @@ function settingsOf(read: Reader) {
     devControlPort: whole('PARLEY_DEV_PORT', 0, 0, 65_535),
     /** How long a server that is to stop goes on serving, and says that it is not ready. */
     drainSeconds: whole('PARLEY_DRAIN_SECONDS', 0, 0, 600),
-    /** Port of Prometheus metrics on loopback; null = none. */
-    metricsPort: metricsPortOf(read),
+    ...metricsOf(read),
     /** Requests a key or account may make in 60 s; also one client IP without a key. */
     rateLimit,
     /** Requests of a client network in 60 s, however many accounts make them. */
@@ -103,8 +102,39 @@ function settingsOf(read: Reader) {
   };
 }
 
-function metricsPortOf({ text, whole }: Reader): number | null {
-  return text('PARLEY_METRICS_PORT') === null ? null : whole('PARLEY_METRICS_PORT', 0, 0, 65_535);
+function metricsOf({ text, whole, secret, refuse }: Reader) {
+  const host = text('PARLEY_METRICS_HOST');
+  const file = text('PARLEY_METRICS_TOKEN_FILE');
+  const isOn = text('PARLEY_METRICS_PORT') !== null;
+  const metricsToken = file === null ? null : secret('PARLEY_METRICS_TOKEN_FILE', file);
+  if (metricsToken !== null && !/^[\x21-\x7e]{16,512}$/.test(metricsToken)) {
+    refuse(
+      'PARLEY_METRICS_TOKEN_FILE must hold one word of 16 to 512 printable ASCII characters;' +
+        ` it has ${metricsToken.length}`,
+    );
+  }
+  if (!isOn && (host !== null || file !== null)) {
+    refuse(
+      'PARLEY_METRICS_HOST and PARLEY_METRICS_TOKEN_FILE do nothing without PARLEY_METRICS_PORT',
+    );
+  }
+  if (host !== null && !isLoopback(host) && file === null) {
+    refuse(
+      `PARLEY_METRICS_HOST=${host} can be reached from elsewhere: name a bearer token by` +
+        ' PARLEY_METRICS_TOKEN_FILE',
+    );
+  }
+  return {
+    /** Port of Prometheus metrics; null = none. */
+    metricsPort: isOn ? whole('PARLEY_METRICS_PORT', 0, 0, 65_535) : null,
+    metricsHost: host ?? '127.0.0.1',
+    /** Whoever reads metrics shows it; null = on loopback anybody does. A secret. */
+    metricsToken,
+  };
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
 function agreeingOf({ whole }: Reader, network: Network) {

@@ -44,8 +44,10 @@ export async function createSwap(
     rules: rulesOfLegs(legs),
     deadlines: times,
     dueAt: times.expiresAt + 1,
+    highValue: isHighValue(legs.a) || isHighValue(legs.b),
     at,
   });
+  deps.metrics.swapChanges.inc({ status: 'agreed' });
   const wallets = await walletsToPay(
     tx,
     [agreement.makerId, agreement.takerId],
@@ -61,6 +63,10 @@ export async function createSwap(
     await createLeg(tx, deps, { agreement, swapId, leg, times, fundBefore, wallets, at });
   }
   return { swapId };
+}
+
+function isHighValue({ asset: { highValueFrom }, amount }: PlannedLeg): boolean {
+  return highValueFrom !== null && amount >= highValueFrom;
 }
 
 async function createLeg(

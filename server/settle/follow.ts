@@ -114,6 +114,8 @@ export function createSettlement(deps: Deps): Settlement {
         for (const each of following.values()) each.unseen = true;
         bell.ring();
       });
+      // Of a chain that is silent from the start on, too.
+      for (const chain of following.keys()) deps.metrics.followBehind.now(chain);
       loops.start();
     },
     stop: async () => {
@@ -160,6 +162,7 @@ function chainService(
       if (performance.now() - follower.seenAt >= seenMs) follower.unseen = true;
       const { left } = await pass(follower);
       if (left > 0) return 'now';
+      deps.metrics.followBehind.now(chain);
       if (follower.followed.size > 0) return followIntervalMs;
       return Math.max(followIntervalMs, passLimits.idleMs);
     },

@@ -153,6 +153,7 @@ async function store(
       })),
     ),
   );
+  if (status !== swap.status) deps.metrics.swapChanges.inc({ status });
   if (events.some((each) => each.topic === 'swap.reorged')) {
     deps.metrics.reorganisations.inc();
     deps.log.warn({ swapId: swap.id, from: swap.status, status }, 'a reorganisation was followed');

@@ -33,7 +33,8 @@ import { resealMessages } from '../messages/sealed.ts';
 import { createPassing } from '../people/passing.ts';
 import { openAdapters } from '../ports/chains.ts';
 import type { Deps } from '../ports/deps.ts';
-import { createMetrics, type Metrics, serveMetrics } from '../ports/metrics.ts';
+import { createMetrics } from '../ports/metrics.ts';
+import { serveMetrics } from '../ports/metrics-server.ts';
 import { type Late, passesOf } from '../ports/passes.ts';
 import { workOf } from '../ports/work.ts';
 import { createPresence } from '../restore/presence.ts';
@@ -56,6 +57,9 @@ import {
   servedChains,
 } from './dev-network.ts';
 import { devKeeper, openGas } from './gas-keys.ts';
+import { createFigures } from './gauges.ts';
+import { meterDatabase, meterNodes, tellBuild } from './metered.ts';
+import { createNodeWatch } from './node-watch.ts';
 import {
   databaseFault,
   devNetworkFault,
@@ -198,7 +202,7 @@ async function start(
   const app = await buildApp(deps, { web: build === null ? null : { build, config } });
   const url = await listen(app, settings);
   undo.push(() => app.close());
-  const metricsUrl = await openMetrics(settings, metrics, undo);
+  const metricsUrl = await openMetrics(deps, chains, undo);
   const ready: Ready = {
     ready: true,
     url,
@@ -317,11 +321,19 @@ async function openDevnet(
   return devnet;
 }
 
-async function openMetrics(settings: Settings, metrics: Metrics, undo: Stack) {
-  if (settings.metricsPort === null) return null;
-  const place = metricsPlace(settings.metricsPort);
-  const serving = serveMetrics(metrics, settings.metricsPort);
-  const served = await naming((error) => listenFault(place, error), serving);
+async function openMetrics(deps: Deps, chains: readonly ChainSettings[], undo: Stack) {
+  const { settings, metrics, db } = deps;
+  const { metricsPort } = settings;
+  if (metricsPort === null) return null;
+  tellBuild(metrics, settings.network);
+  meterDatabase(metrics, db.usage);
+  const leave = meterNodes(metrics, chains);
+  undo.push(async () => leave());
+  const watch = createNodeWatch(deps, chains);
+  watch.start();
+  undo.push(() => watch.stop());
+  const serving = serveMetrics(metrics, { ...settings, metricsPort }, createFigures(deps));
+  const served = await naming((error) => listenFault(metricsPlace(settings), error), serving);
   undo.push(() => served.stop());
   return served.url;
 }
@@ -344,12 +356,12 @@ function placeOf({ host, port }: Settings): Place {
 
 /** Every port that a setting chooses and that will be listened on. */
 function placesOf(settings: Settings): Place[] {
-  const { network, chains, devControlPort, metricsPort } = settings;
+  const { network, chains, devControlPort } = settings;
   const dev = network === 'dev' && chains === null ? devControlPort : 0;
   return [
     placeOf(settings),
     loopbackPlace('PARLEY_DEV_PORT', dev),
-    metricsPlace(metricsPort ?? 0),
+    ...(settings.metricsPort === null ? [] : [metricsPlace(settings)]),
   ].filter(({ port, hostSetting }) => port !== 0 || hostSetting !== null);
 }
 

@@ -4,6 +4,7 @@
 import { constants } from 'node:fs';
 import { access, mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import type { Settings } from '../settings/config.ts';
 
 class StartError extends Error {
   constructor(message: string, cause: unknown) {
@@ -70,7 +71,11 @@ export function loopbackPlace(setting: string, port: number): Place {
   return { setting, port, host: '127.0.0.1', hostSetting: null };
 }
 
-export const metricsPlace = (port: number) => loopbackPlace('PARLEY_METRICS_PORT', port);
+export function metricsPlace(settings: Pick<Settings, 'metricsHost' | 'metricsPort'>): Place {
+  const { metricsHost: host, metricsPort } = settings;
+  const port = metricsPort ?? 0;
+  return { setting: 'PARLEY_METRICS_PORT', port, host, hostSetting: 'PARLEY_METRICS_HOST' };
+}
 
 /** Throws StartError while nothing is started yet, rather than when everything is. */
 export async function mustBeFree(place: Place): Promise<void> {

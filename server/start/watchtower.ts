@@ -13,7 +13,8 @@ import { migrate } from '../db/migrate.ts';
 import { openAdapters } from '../ports/chains.ts';
 import type { Deps } from '../ports/deps.ts';
 import { keyringOf } from '../ports/keyring.ts';
-import { createMetrics, serveMetrics } from '../ports/metrics.ts';
+import { createMetrics } from '../ports/metrics.ts';
+import { serveMetrics } from '../ports/metrics-server.ts';
 import { type Late, passesOf } from '../ports/passes.ts';
 import { sealAnew } from '../ports/sealed-anew.ts';
 import { longestNodePassMs, service } from '../ports/service.ts';
@@ -21,6 +22,8 @@ import type { Settings } from '../settings/config.ts';
 import { mustKnowContracts } from '../settle/lanes.ts';
 import { marketOf } from '../settle/watched.ts';
 import { openGas } from './gas-keys.ts';
+import { createFigures } from './gauges.ts';
+import { meterDatabase, meterNodes, tellBuild } from './metered.ts';
 import { metricsPlace, mustBeFree } from './start-errors.ts';
 
 /** Rows sealed anew by one statement. */
@@ -82,7 +85,7 @@ export async function startWatchtower(settings: Settings, log: Logger): Promise<
   }
   const { metricsPort } = settings;
   // Of its server, on the same machine, where both have the same settings.
-  if (metricsPort) await mustBeFree(metricsPlace(metricsPort));
+  if (metricsPort) await mustBeFree(metricsPlace(settings));
   await migrate(databaseUrl);
   const now = () => Date.now();
   const db = connect(databaseUrl, {
@@ -96,7 +99,13 @@ export async function startWatchtower(settings: Settings, log: Logger): Promise<
   const parts = partsOf(deps, { gas: openGas(keeper, chains, adapters) });
   const watchtower = createWatchtower(parts);
   const answering = createAnswering(parts, watchtower.desk);
-  const served = metricsPort === null ? null : await serveMetrics(metrics, metricsPort);
+  const leave = meterNodes(metrics, chains);
+  tellBuild(metrics, settings.network);
+  meterDatabase(metrics, db.usage);
+  const served =
+    metricsPort === null
+      ? null
+      : await serveMetrics(metrics, { ...settings, metricsPort }, createFigures(deps));
   // A server asks it from then on.
   await tellPosts(parts);
   answering.start();
@@ -106,6 +115,7 @@ export async function startWatchtower(settings: Settings, log: Logger): Promise<
     metrics: served?.url ?? null,
     late: () => passesOf(db).late(),
     stop: async () => {
+      leave();
       await Promise.all([answering.stop(), watchtower.stop(), served?.stop()]);
       await Promise.all([...adapters.values()].map((adapter) => adapter.close()));
       await db.close();

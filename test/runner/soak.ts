@@ -121,6 +121,11 @@ const parts: Readonly<Record<string, Part>> = {
     what: 'the MCP server’s tarball installed by npm: its first trade, and an agent killed at random',
     commands: () => [['test/mcp-soak/run.ts']],
   },
+  alerts: {
+    minutes: 30,
+    what: 'each thing that an alert names broken, until a real Prometheus fires it, and mended',
+    commands: () => [['test/alerts-soak/run.ts']],
+  },
   'contracts/escrows': {
     minutes: 90,
     what: 'the escrow contract fuzzed forty times as long',
@@ -203,7 +208,7 @@ function run(args: readonly string[], minutes: number): Promise<Outcome> {
 const said = [
   /^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm,
   /^(?:forge|model|sim|planted|crashes|nodes|package|web|maker): (.*)|(\d+) generated,/gm,
-  /^(?:generators|schemathesis|python|mcp|release): (.*)/gm,
+  /^(?:generators|schemathesis|python|mcp|release|alerts): (.*)/gm,
 ];
 
 async function outcomeOf(name: string, { minutes, commands }: Part): Promise<[string, boolean]> {

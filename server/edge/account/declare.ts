@@ -179,6 +179,7 @@ export async function answerOf(
   });
   const { token, session, isNew, way, outcome } = taken;
   deps.metrics.signIns.inc({ way, outcome });
+  if (isNew) deps.metrics.accountsMade.inc({ by: 'browser' });
   if (former !== null && token !== null) {
     await app.edge.keys.revoked(former.accountId, former.id);
   }

@@ -1,0 +1,70 @@
+// Where Prometheus reads: a server of its own, on loopback unless PARLEY_METRICS_HOST names another
+// address, and behind a bearer token where there is one.
+
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { collectDefaultMetrics } from 'prom-client';
+import type { Settings } from '../settings/config.ts';
+import type { Metrics } from './metrics.ts';
+
+/** A scraper has few; who holds more keeps them from it. */
+const mostConnections = 32;
+/** Nobody who scrapes takes longer to ask. */
+const requestTimeoutMs = 10_000;
+
+type Place = Pick<Settings, 'metricsHost' | 'metricsToken'> & { readonly metricsPort: number };
+
+export type MetricsServer = { readonly url: string; stop(): Promise<void> };
+
+/** `refresh`: reads what is read at a scrape; it has a time limit of its own and never throws. */
+export async function serveMetrics(
+  { registry }: Metrics,
+  { metricsHost, metricsPort, metricsToken }: Place,
+  refresh: () => Promise<void> = async () => {},
+): Promise<MetricsServer> {
+  // Of the process: memory, processor time, open files, the lag of the event loop.
+  collectDefaultMetrics({ register: registry });
+  const mayRead = readersOf(metricsToken);
+  const server = createServer({ requestTimeout: requestTimeoutMs }, (request, response) => {
+    if (!mayRead(request)) {
+      response.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
+      return;
+    }
+    if (request.method !== 'GET' || request.url !== '/metrics') {
+      response.writeHead(404).end();
+      return;
+    }
+    refresh()
+      .then(() => registry.metrics())
+      .then(
+        (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
+        () => response.writeHead(500).end(),
+      );
+  });
+  server.maxConnections = mostConnections;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(metricsPort, metricsHost, resolve);
+  });
+  const { port, address, family } = server.address() as AddressInfo;
+  return {
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}/metrics`,
+    stop: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+/** Digests are compared: they have one length, and in constant time. */
+function readersOf(token: string | null): (request: IncomingMessage) => boolean {
+  if (token === null) return () => true;
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  const wanted = digest(token);
+  return ({ headers: { authorization = '' } }) => {
+    const [, given = ''] = /^Bearer +(\S+)$/i.exec(authorization) ?? [];
+    return timingSafeEqual(digest(given), wanted);
+  };
+}
