@@ -184,6 +184,7 @@ test('every name with which the repository is run is a setting, or known to be o
     'PARLEY_ENCRYPTON_KEY',
     'PARLEY_RATE_LIMIT_FILE',
     'PARLEY_TELEGRAM_BOT_TOKEN',
+    'PARLEY_METRICS_TOKEN',
   ];
   assert.deepEqual([...unknown].toSorted(), examples.toSorted());
 });

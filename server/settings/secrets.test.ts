@@ -91,9 +91,14 @@ test('a credential with the name of a secret setting is that setting, whatever i
   const token = `12345:${'a'.repeat(30)}`;
   writeFileSync(join(folder, 'DATABASE_URL'), `${url}\n`, { mode: 0o444 });
   writeFileSync(join(folder, 'PARLEY_TELEGRAM_BOT_TOKEN'), token);
+  writeFileSync(join(folder, 'PARLEY_METRICS_TOKEN'), 'm'.repeat(32));
   writeFileSync(join(folder, 'keeper.key'), 'a key that PARLEY_KEEPER names');
-  const { databaseUrl, people } = readSettings({ CREDENTIALS_DIRECTORY: folder });
+  const { databaseUrl, people, metricsToken } = readSettings({
+    CREDENTIALS_DIRECTORY: folder,
+    PARLEY_METRICS_PORT: '0',
+  });
   assert.deepEqual([databaseUrl, people.bot?.token], [url, token]);
+  assert.equal(metricsToken, 'm'.repeat(32));
   const twice = { CREDENTIALS_DIRECTORY: folder, PARLEY_TELEGRAM_BOT_TOKEN_FILE: '/x' };
   assert.match(refusal(twice), /PARLEY_TELEGRAM_BOT_TOKEN is given 2 times/);
   writeFileSync(join(folder, 'PARLEY_ENCRYPTON_KEY'), secret);

@@ -14,8 +14,8 @@ export const secretSettings: readonly string[] = [
   'PARLEY_MARKET_DATA',
   'PARLEY_SMTP_URL',
 ];
-/** Given by a file alone: as a credential it is the file that the setting names. */
-const botToken = 'PARLEY_TELEGRAM_BOT_TOKEN';
+/** Given by a file alone: as a credential each is the file that `<name>_FILE` names. */
+const fileSettings: readonly string[] = ['PARLEY_TELEGRAM_BOT_TOKEN', 'PARLEY_METRICS_TOKEN'];
 
 /** A hundred chains with twenty nodes each take 300 KiB. systemd takes 1 MiB of all credentials. */
 const mostFileBytes = 1_048_576;
@@ -44,10 +44,11 @@ export function openSecrets(given: Environment): Opened {
       wrong.push(`${setting} is given ${all.length} times: ${all.join(' and ')}. Keep one of them`);
     } else if (source !== undefined) environment[setting] = contentOf(source, wrong);
   }
-  const [token] = credentialOf(folder, botToken);
-  if (token !== undefined) {
-    const named = `${botToken}_FILE`;
-    if (given[named]) wrong.push(`${botToken} is given 2 times: ${named} and ${token.name}`);
+  for (const setting of fileSettings) {
+    const [token] = credentialOf(folder, setting);
+    if (token === undefined) continue;
+    const named = `${setting}_FILE`;
+    if (given[named]) wrong.push(`${setting} is given 2 times: ${named} and ${token.name}`);
     environment[named] = token.file;
   }
   return { environment, wrong: [...wrong, ...strangers(folder)] };
@@ -68,7 +69,7 @@ function credentialOf(folder: string | null, setting: string): Source[] {
 /** A misspelt credential would be ignored in silence. Files of other names are nobody's setting. */
 function strangers(folder: string | null): string[] {
   if (folder === null || !existsSync(folder)) return [];
-  const known = [...secretSettings, botToken];
+  const known = [...secretSettings, ...fileSettings];
   const others = readdirSync(folder).filter((name) => /^PARLEY_[A-Z_]+$/.test(name));
   return others
     .filter((name) => !known.includes(name))
