@@ -10,6 +10,7 @@ import type { Deps } from '../ports/deps.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import { createMoments } from '../ports/moments.ts';
 import { passesOf } from '../ports/passes.ts';
+import { within } from '../ports/within.ts';
 
 /** However many scrape, and how often: the database is asked once in it. */
 const keptMs = 5_000;
@@ -41,7 +42,10 @@ export function createFigures(deps: Needs, limits = { keptMs, figuresMs }): () =
   };
   const refresh = async () => {
     const began = performance.now();
-    const found = await within(limits.figuresMs, ask());
+    const found = await within(
+      limits.figuresMs,
+      ask().catch(() => null),
+    );
     const isUp = found !== null;
     if (isUp !== wasUp) {
       wasUp = isUp;
@@ -60,17 +64,6 @@ export function createFigures(deps: Needs, limits = { keptMs, figuresMs }): () =
     }
     await kept.of('', refresh);
   };
-}
-
-/** null: it failed or took longer. */
-async function within<T>(ms: number, work: Promise<T>): Promise<T | null> {
-  const { promise, resolve } = Promise.withResolvers<null>();
-  const timer = setTimeout(() => resolve(null), ms);
-  try {
-    return await Promise.race([work.catch(() => null), promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 type Figures = Awaited<ReturnType<typeof read>>;
