@@ -21,10 +21,7 @@ const graceSeconds = 60;
 /** Of a job of the keeper: from so many on it is as old as the job (the doctor's measure). */
 const failures = 5;
 
-type Needs = Pick<
-  Deps,
-  'db' | 'adapters' | 'settings' | 'presence' | 'now' | 'metrics' | 'log' | 'watchtower'
->;
+type Needs = Pick<Deps, 'db' | 'adapters' | 'settings' | 'presence' | 'now' | 'metrics' | 'log'>;
 
 /** Reads it all again, unless that was done a moment ago. Never throws, and takes a time limit. */
 export function createFigures(deps: Needs, limits = { keptMs, figuresMs }): () => Promise<void> {
@@ -69,17 +66,19 @@ export function createFigures(deps: Needs, limits = { keptMs, figuresMs }): () =
 type Figures = Awaited<ReturnType<typeof read>>;
 
 async function read(deps: Needs, limitMs: number) {
-  const { db } = deps;
+  const { db, adapters, settings, presence } = deps;
+  // Without the watchtower, which would be asked on another connection what no figure shows.
+  const market = { adapters, settings, presence, now: deps.now };
   const nowMs = deps.now();
   const now = new Date(nowMs);
   const wall = Math.floor(nowMs / 1_000);
-  const chains = [...deps.adapters.keys()];
+  const chains = [...adapters.keys()];
   return db.transaction(async (tx) => {
     await figures.limitFigures(tx, String(limitMs));
     // One after the other: a scrape takes one connection of the pool.
     return {
       nowMs,
-      status: await readStatus({ ...deps, db: { ...db, rows: tx.rows } }),
+      status: await readStatus({ ...market, db: { ...db, rows: tx.rows } }),
       events: await oldestEvents(tx),
       swaps: await figures.swapsByStatus(tx, figures.mostSwaps),
       deadlines: await figures.nextDeadlines(tx, wall, chains),
