@@ -1,6 +1,7 @@
 // What a service manager hears, by a socket of a real listener and the real systemd-notify.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { notifySocket } from '../test/support/notify.ts';
 import { serviceManager } from './service-manager.ts';
@@ -21,10 +22,10 @@ const envOf = (NOTIFY_SOCKET: string, more: object = {}): Record<string, string 
 
 test('a manager hears of ready, of each beat while nothing is late, and of the stop', async (t) => {
   const { socket, next } = await listening(t);
-  const late: object[] = [];
+  const late: { service: string }[] = [];
   const env = envOf(socket, { WATCHDOG_USEC: '40000', WATCHDOG_PID: `${process.pid}` });
-  const warned: string[] = [];
-  const noting = { warn: (_: object, message: string) => void warned.push(message) };
+  const warned: unknown[] = [];
+  const noting = { warn: (...line: unknown[]) => void warned.push(line) };
   const manager = serviceManager(env, noting);
   assert.deepEqual(Object.keys(env), ['PATH'], 'no child of this process says it is ready');
   let looks = 0;
@@ -32,7 +33,7 @@ test('a manager hears of ready, of each beat while nothing is late, and of the s
   await manager.ready('serving http://h', () => {
     looks += 1;
     // The third look finds something that hangs, and from then on no beat is sent.
-    if (looks === 3) late.push({ service: 'follow', byMs: 1 });
+    if (looks === 3) late.push({ service: 'follow' });
     if (looks === 5) resolve();
     return late;
   });
@@ -41,7 +42,8 @@ test('a manager hears of ready, of each beat while nothing is late, and of the s
   await promise;
   await manager.stopping();
   assert.equal(await next(), 'STOPPING=1');
-  assert.deepEqual(warned, ['the watchdog is not told that this process works']);
+  const message = 'the watchdog is not told that this process works';
+  assert.deepEqual(warned, [[{ services: ['follow'] }, message]]);
 });
 
 test('no beat is sent where the watchdog is another process’s, or is off', async (t) => {
@@ -54,6 +56,24 @@ test('no beat is sent where the watchdog is another process’s, or is off', asy
     const heard = [await next(), await next(), await next()];
     assert.deepEqual(heard, ['READY=1 STATUS=x', 'READY=1 STATUS=x', 'STOPPING=1']);
   }
+});
+
+test('what ended the process that speaks is not heard of: another one speaks', async (t) => {
+  const { socket, next } = await listening(t);
+  const manager = serviceManager(envOf(socket), log);
+  for (const words of ['first', 'second']) {
+    await manager.ready(words, () => []);
+    assert.equal(await next(), `READY=1 STATUS=${words}`);
+    const children = `/proc/self/task/${process.pid}/children`;
+    const all = readFileSync(children, 'utf8').trim().split(' ').map(Number);
+    const speakers = all.filter((pid) =>
+      readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('systemd-notify'),
+    );
+    // Those of the tests before have not ended.
+    process.kill(speakers.at(-1) ?? assert.fail('nobody speaks'), 'SIGKILL');
+  }
+  await manager.stopping();
+  assert.equal(await next(), 'STOPPING=1');
 });
 
 test('without a manager nothing is run, and one that cannot be told is warned of once', async () => {

@@ -22,12 +22,15 @@ while read -r words; do systemd-notify $words 2>&1; echo $?; done`;
 type Environment = Record<string, string | undefined>;
 type Log = { warn(facts: object, message: string): void };
 
+/** What the process does by itself, and hangs. */
+type Late = { readonly service: string };
+
 export type ServiceManager = {
   /**
    * Serves from now on; `status` is a line for the manager's own list. The watchdog hears of it as
    * long as the event loop turns and `late` names nothing.
    */
-  ready(status: string, late: () => readonly object[]): Promise<void>;
+  ready(status: string, late: () => readonly Late[]): Promise<void>;
   stopping(): Promise<void>;
 };
 
@@ -43,7 +46,8 @@ export function serviceManager(env: Environment, log: Log): ServiceManager {
   if (socket === undefined || socket === '') return none;
   const isOurs = pid === undefined || pid === String(process.pid);
   const watchdogMs = isOurs && /^[1-9]\d{0,14}$/.test(usec ?? '') ? Number(usec) / 1_000 : null;
-  const voice = openVoice({ PATH: env.PATH, NOTIFY_SOCKET: socket });
+  const open = () => openVoice({ PATH: env.PATH, NOTIFY_SOCKET: socket });
+  let voice = open();
   let told = '';
   let beating: NodeJS.Timeout | null = null;
 
@@ -52,15 +56,20 @@ export function serviceManager(env: Environment, log: Log): ServiceManager {
     told = what;
   };
   const say = async (...words: readonly string[]) => {
-    const reason = await within(sayMs, voice(words));
+    let reason = await within(sayMs, voice(words));
+    // A process that works would be ended for the end of another one.
+    if (reason === speakerEnded) {
+      voice = open();
+      reason = await within(sayMs, voice(words));
+    }
     if (reason === null) told = '';
     else once(reason, () => log.warn({ reason }, 'the service manager could not be told'));
   };
-  const beat = async (late: () => readonly object[]) => {
+  const beat = async (late: () => readonly Late[]) => {
     const all = late();
     if (all.length === 0) return say('WATCHDOG=1');
-    const services = all.length;
-    once(`${services} late`, () =>
+    const services = all.map(({ service }) => service);
+    once(`late: ${services.join()}`, () =>
       log.warn({ services }, 'the watchdog is not told that this process works'),
     );
   };
@@ -85,6 +94,8 @@ export function serviceManager(env: Environment, log: Log): ServiceManager {
   };
 }
 
+const speakerEnded = 'its speaker has ended';
+
 /** Resolves to null when it is said, else to why not. */
 type Voice = (words: readonly string[]) => Promise<string | null>;
 
@@ -99,7 +110,7 @@ function openVoice(env: Environment): Voice {
     for (const answer of waiting.splice(0)) answer(reason);
   };
   child.once('error', (error) => end(error.message));
-  child.once('close', () => end('its speaker has ended'));
+  child.once('close', () => end(dead ?? speakerEnded));
   // A speaker that has ended says so by `close`.
   child.stdin.on('error', () => {});
   createInterface(child.stdout).on('line', (line) => {
