@@ -3,15 +3,31 @@
 
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 
 const folder = new URL('./migrations/', import.meta.url);
 // Any constant will do; it only has to differ from other users of advisory locks.
 const lockId = 7_269_551;
 const connectMs = 15_000;
+/** A lock that was not to be had, a deadlock: SQLSTATE (PostgreSQL, appendix A). */
+const lockFailures: readonly unknown[] = ['55P03', '40P01'];
+/**
+ * A table's lock is waited for so long, and tried for again after as long: whoever asks for that
+ * table meanwhile waits behind it. A backup reads every table to its end.
+ */
+const lockMs = 1_000;
+/** Then the start fails, and says why. */
+const mostLockMs = 900_000;
 
-/** Applies what is missing. Throws when an applied file has changed since. Returns the names. */
-export async function migrate(url: string): Promise<string[]> {
+/**
+ * Applies what is missing. Throws when an applied file has changed since, and when somebody holds
+ * a table for longer than `mostLockMs`. Returns the names.
+ */
+export async function migrate(
+  url: string,
+  limits: Limits = { lockMs, mostLockMs },
+): Promise<string[]> {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: connectMs,
@@ -27,6 +43,7 @@ export async function migrate(url: string): Promise<string[]> {
          name text primary key, sha256 text not null, applied_at timestamptz not null default now()
        )`,
     );
+    await client.query(`set lock_timeout = ${limits.lockMs}`);
     const applied = new Map<string, string>();
     for (const row of (await client.query('select name, sha256 from migrations')).rows) {
       applied.set(row.name, row.sha256);
@@ -38,16 +55,43 @@ export async function migrate(url: string): Promise<string[]> {
       const known = applied.get(name);
       if (known === sha256) continue;
       if (known !== undefined) throw new Error(changed(name));
-      await client.query('begin');
-      await client.query(text);
-      await client.query('insert into migrations (name, sha256) values ($1, $2)', [name, sha256]);
-      await client.query('commit');
+      await apply(client, { name, text, sha256 }, limits);
       fresh.push(name);
     }
     return fresh;
   } finally {
     await client.end();
   }
+}
+
+type Limits = { readonly lockMs: number; readonly mostLockMs: number };
+type File = { readonly name: string; readonly text: string; readonly sha256: string };
+
+async function apply(client: pg.Client, file: File, limits: Limits): Promise<void> {
+  const { name, text, sha256 } = file;
+  const ends = performance.now() + limits.mostLockMs;
+  for (;;) {
+    try {
+      await client.query('begin');
+      await client.query(text);
+      await client.query('insert into migrations (name, sha256) values ($1, $2)', [name, sha256]);
+      await client.query('commit');
+      return;
+    } catch (error) {
+      if (!lockFailures.includes((error as { code?: unknown }).code)) throw error;
+      await client.query('rollback');
+      if (performance.now() >= ends)
+        throw new Error(held(name, limits.mostLockMs), { cause: error });
+    }
+    await sleep(limits.lockMs);
+  }
+}
+
+function held(name: string, ms: number): string {
+  return (
+    `migration ${name} could not lock a table for ${ms / 1_000} s: end what holds it (a backup, ` +
+    'a forgotten transaction: pg_stat_activity names it), and start again'
+  );
 }
 
 /** Names of this version's, in their order. */

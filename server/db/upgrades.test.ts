@@ -152,3 +152,37 @@ test('terms with a lane get the contract of their escrow, and no others change',
     '0xAbc:12': { amount: '1', lane: { ...lane, contract: '0xAbc' } },
   });
 });
+
+test('of swaps that are open at the upgrade those with an amount of high value are told', async (t) => {
+  const { client, upgrade } = await beforeMigration(t, '060_values_of_open_swaps.sql');
+  const asset = async (highValueFrom: number | null) => {
+    const { rows } = await client.query(
+      `insert into assets (id, chain, symbol, address, decimals, verified, source, created_at,
+        high_value_from)
+      values (gen_random_uuid(), 'x', 'X', gen_random_uuid()::text, 0, true, 'curated', now(), $1)
+      returning id`,
+      [highValueFrom],
+    );
+    return rows[0].id as string;
+  };
+  const [dear, plain] = [await asset(100), await asset(null)];
+  const swap = (secret: string, amount: number, done: boolean) =>
+    client.query(
+      `with s as (insert into swaps (id, thread_id, rfq_id, hashlock, maker_id, taker_id, long_leg,
+          status, agreed_at, initiator_fund_by, expires_at, counterparty_fund_by, reveal_by,
+          created_at, updated_at, done, secret)
+        select id, id, id, id::text, id, id, 'a', 'agreed', 0, 0, 1, 0, 0, now(), now(), $3, $1
+        from gen_random_uuid() id returning id)
+      insert into legs (swap_id, leg, chain, family, asset_id, amount, timelock,
+          required_confirmations)
+        select id, leg, 'x', 'evm', asset::uuid, $2, 0, 1
+        from s, (values ('a', $4), ('b', $5)) l (leg, asset)`,
+      [secret, amount, done, plain, dear],
+    );
+  await swap('11', 99, false);
+  await swap('22', 100, false);
+  await swap('33', 100, true);
+  await upgrade();
+  const { rows } = await client.query('select secret from swaps where high_value');
+  assert.deepEqual(rows, [{ secret: '22' }]);
+});

@@ -8,6 +8,7 @@ import { ownMigrations } from '../db/migrate.ts';
 import type { Deps } from '../ports/deps.ts';
 import { createMoments } from '../ports/moments.ts';
 import { passesOf } from '../ports/passes.ts';
+import { within } from '../ports/within.ts';
 
 /** However often probes ask, the database is asked once in it. */
 export const keptMs = 1_000;
@@ -78,17 +79,6 @@ export function registerHealth(app: FastifyInstance, health: Health): void {
       .type(json)
       .send(JSON.stringify({ ready, checks }));
   });
-}
-
-/** null: it took longer. */
-async function within<T>(ms: number, work: Promise<T>): Promise<T | null> {
-  const { promise, resolve } = Promise.withResolvers<null>();
-  const timer = setTimeout(() => resolve(null), ms);
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 async function ofDatabase(db: Deps['db']): Promise<readonly Check[]> {

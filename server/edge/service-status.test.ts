@@ -7,6 +7,7 @@ import { storeHeads } from '../db/heads.ts';
 import { insertOutbox } from '../db/outbox.ts';
 import { haltAsset, haltChain, resumeAsset, resumeChain } from '../market/halts.ts';
 import { delayedFromSeconds, readServiceStatus } from '../market/service-status.ts';
+import { createLog } from '../ports/log.ts';
 import { createServiceStatus, type Tell } from './service-status.ts';
 
 const market = await testMarket();
@@ -110,17 +111,60 @@ test('it needs no key, costs no budget, may be kept for seconds, and is for ever
   assert.equal((await asked({ 'if-none-match': 'W/"other"' })).statusCode, 200);
 });
 
-test('a database that is gone is asked once for all who ask within a moment', async () => {
-  let asked = 0;
-  const rows = () => {
-    asked += 1;
-    return Promise.reject(new Error('away'));
+/** Asked as the route is; `rows`: the database's answers. */
+function statusOn(rows: () => Promise<never[]>, limits = { keptMs: 60_000, readMs: 5_000 }) {
+  const lines: { readonly level: number; readonly msg: string }[] = [];
+  const log = createLog('debug', { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const tell = createServiceStatus({ ...deps, log, db: { ...db, rows } }, limits);
+  const ask = async () => {
+    const told: { status?: number; body?: string } = {};
+    const reply = {
+      ...{ header: () => reply, headers: () => reply, type: () => reply },
+      code: (status: number) => Object.assign(reply, { status: void (told.status = status) }),
+      send: (body: string) => Object.assign(reply, { body: void (told.body = body) }),
+    } as unknown as Parameters<Tell>[1];
+    await tell({ headers: {} } as Parameters<Tell>[0], reply);
+    return told;
   };
-  const tell = createServiceStatus({ ...deps, db: { ...db, rows } });
-  const reply = { header: () => reply } as unknown as Parameters<Tell>[1];
-  const ask = () => tell({ headers: {} } as Parameters<Tell>[0], reply);
-  await assert.rejects(ask(), /away/);
+  return { ask, lines };
+}
+
+test('a database that is gone is asked once for all who ask within a moment, and logged once', async () => {
+  let asked = 0;
+  const { ask, lines } = statusOn(() => {
+    asked += 1;
+    return Promise.reject(Object.assign(new Error('away'), { code: 'ECONNREFUSED' }));
+  });
+  const error = 'the database does not answer; try again in 5 seconds';
+  const gone = { status: 503, body: JSON.stringify({ error }) };
+  assert.deepEqual(await ask(), gone);
   const once = asked;
-  for (let times = 0; times < 3; times += 1) await assert.rejects(ask(), /away/);
+  for (let times = 0; times < 3; times += 1) assert.deepEqual(await ask(), gone);
   assert.equal(asked, once);
+  assert.deepEqual(
+    lines.map(({ level, msg }) => [level, msg]),
+    [[40, 'the status could not be read']],
+  );
+});
+
+test('a fault of ours is a line of the log, and no more is told of it', async () => {
+  const { ask, lines } = statusOn(() => Promise.reject(new Error('column "of" is missing')));
+  const { status, body } = await ask();
+  assert.deepEqual([status, lines.map(({ level }) => level)], [500, [50]]);
+  assert.ok(body?.includes('something failed on our side') && !body.includes('column'), body);
+});
+
+test('a database that is silent holds nobody up, and is asked one question at a time', async () => {
+  let asked = 0;
+  const answer = Promise.withResolvers<never[]>();
+  const silent = () => {
+    asked += 1;
+    return answer.promise;
+  };
+  const { ask } = statusOn(silent, { keptMs: 0, readMs: 1 });
+  assert.equal((await ask()).status, 503);
+  const once = asked;
+  for (let times = 0; times < 3; times += 1) assert.equal((await ask()).status, 503);
+  assert.equal(asked, once);
+  answer.resolve([]);
 });

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
 import { type TestDeps, testDeps } from '../../test/support/deps.ts';
+import type { Statement } from '../db/database.ts';
 import { findReplyRow, keepReply } from '../db/idempotency.ts';
 import { insertOutbox } from '../db/outbox.ts';
 import { agreedSwaps } from '../doctor/testing/agreed.ts';
@@ -29,6 +30,19 @@ const outboxTopics = async () =>
   (await sql<{ topic: string }>('select distinct topic from outbox order by topic')).map(
     ({ topic }) => topic,
   );
+
+test('a database that takes seconds a batch keeps no pass for longer than one may take', async () => {
+  let ms = 0;
+  const asked = new Map<string, number>();
+  const rows = async <Row>({ name }: Statement) => {
+    ms += 9_999;
+    asked.set(name, (asked.get(name) ?? 0) + 1);
+    return Array.from({ length: 500 }, () => ({})) as Row[];
+  };
+  await prune({ now: deps.now, db: { ...database.db, rows } }, () => ms);
+  assert.ok(ms < 600_000, `${ms}`);
+  assert.equal(asked.get('outbox_prune'), 2);
+});
 
 test('events are kept for seven days and dropped after, however many there are', async () => {
   const at = new Date(deps.now());

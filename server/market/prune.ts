@@ -37,6 +37,8 @@ import {
 const batch = 500;
 /** Batches of one kind a pass: the rest waits for the next pass. */
 const mostBatches = 20;
+/** Of one kind a pass, where the database is slow: all kinds in less than a pass may take. */
+const mostKindMs = 10_000;
 /** Webhooks a pass: up to 10 000 deliveries wait for each. */
 const mostSwitchedOff = 20;
 const pauseMs = 60_000;
@@ -82,24 +84,33 @@ const pruners = {
 /** How many of each; `webhooks` were switched off. */
 export type Pruned = Readonly<Record<keyof typeof pruners | 'webhooks', number>>;
 
-/** One pass. */
-export async function prune({ db, now }: Pick<Deps, 'db' | 'now'>): Promise<Pruned> {
+/** One pass. `clock`: milliseconds, monotonic. */
+export async function prune(
+  { db, now }: Pick<Deps, 'db' | 'now'>,
+  clock: () => number = () => performance.now(),
+): Promise<Pruned> {
   const at = now();
   const pruned: Record<string, number> = {};
   for (const [kind, [pruner, ageMs]] of Object.entries(pruners)) {
-    pruned[kind] = await inBatches(db, pruner, new Date(at - ageMs));
+    pruned[kind] = await inBatches(db, pruner, new Date(at - ageMs), clock);
   }
   pruned.webhooks = await switchOffFailing(db, new Date(at), mostSwitchedOff);
   return pruned as Pruned;
 }
 
 /** Repeats one bounded statement until it finds less than a batch, or enough for one pass. */
-async function inBatches(tx: Tx, pruner: Pruner, before: Date): Promise<number> {
+async function inBatches(
+  tx: Tx,
+  pruner: Pruner,
+  before: Date,
+  clock: () => number,
+): Promise<number> {
+  const ends = clock() + mostKindMs;
   let pruned = 0;
   for (let done = 0; done < mostBatches; done += 1) {
     const rows = await pruner(tx, before, batch);
     pruned += rows;
-    if (rows < batch) break;
+    if (rows < batch || clock() >= ends) break;
   }
   return pruned;
 }

@@ -28,6 +28,14 @@ async function figuresOf(on: Database, limits = always) {
 const near = (value: number | undefined, wanted: number, what: string) =>
   assert.ok(value !== undefined && Math.abs(value - wanted) < 30, `${what}: ${value}`);
 
+test('a scrape asks no watchtower, which would take another connection', async () => {
+  const deps = nodelessDeps(db);
+  const ask = () => Promise.reject(new Error('asked'));
+  const asked = { ...deps, watchtower: { claimsOn: ask, fundsBySignature: ask } };
+  await createFigures(asked, always)();
+  assert.match(await deps.metrics.registry.metrics(), /^parley_database_up 1$/m);
+});
+
 test('swaps, deadlines, what is overdue and what waits are read at a scrape', async () => {
   const read = await figuresOf(db);
   const [first, second] = await agreedSwaps(db, 3);

@@ -10,6 +10,7 @@ import type { Deps } from '../ports/deps.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import { createMoments } from '../ports/moments.ts';
 import { passesOf } from '../ports/passes.ts';
+import { within } from '../ports/within.ts';
 
 /** However many scrape, and how often: the database is asked once in it. */
 const keptMs = 5_000;
@@ -20,10 +21,7 @@ const graceSeconds = 60;
 /** Of a job of the keeper: from so many on it is as old as the job (the doctor's measure). */
 const failures = 5;
 
-type Needs = Pick<
-  Deps,
-  'db' | 'adapters' | 'settings' | 'presence' | 'now' | 'metrics' | 'log' | 'watchtower'
->;
+type Needs = Pick<Deps, 'db' | 'adapters' | 'settings' | 'presence' | 'now' | 'metrics' | 'log'>;
 
 /** Reads it all again, unless that was done a moment ago. Never throws, and takes a time limit. */
 export function createFigures(deps: Needs, limits = { keptMs, figuresMs }): () => Promise<void> {
@@ -41,7 +39,10 @@ export function createFigures(deps: Needs, limits = { keptMs, figuresMs }): () =
   };
   const refresh = async () => {
     const began = performance.now();
-    const found = await within(limits.figuresMs, ask());
+    const found = await within(
+      limits.figuresMs,
+      ask().catch(() => null),
+    );
     const isUp = found !== null;
     if (isUp !== wasUp) {
       wasUp = isUp;
@@ -62,31 +63,22 @@ export function createFigures(deps: Needs, limits = { keptMs, figuresMs }): () =
   };
 }
 
-/** null: it failed or took longer. */
-async function within<T>(ms: number, work: Promise<T>): Promise<T | null> {
-  const { promise, resolve } = Promise.withResolvers<null>();
-  const timer = setTimeout(() => resolve(null), ms);
-  try {
-    return await Promise.race([work.catch(() => null), promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 type Figures = Awaited<ReturnType<typeof read>>;
 
 async function read(deps: Needs, limitMs: number) {
-  const { db } = deps;
+  const { db, adapters, settings, presence } = deps;
+  // Without the watchtower, which would be asked on another connection what no figure shows.
+  const market = { adapters, settings, presence, now: deps.now };
   const nowMs = deps.now();
   const now = new Date(nowMs);
   const wall = Math.floor(nowMs / 1_000);
-  const chains = [...deps.adapters.keys()];
+  const chains = [...adapters.keys()];
   return db.transaction(async (tx) => {
     await figures.limitFigures(tx, String(limitMs));
     // One after the other: a scrape takes one connection of the pool.
     return {
       nowMs,
-      status: await readStatus({ ...deps, db: { ...db, rows: tx.rows } }),
+      status: await readStatus({ ...market, db: { ...db, rows: tx.rows } }),
       events: await oldestEvents(tx),
       swaps: await figures.swapsByStatus(tx, figures.mostSwaps),
       deadlines: await figures.nextDeadlines(tx, wall, chains),
