@@ -1,7 +1,7 @@
 // One HTTP exchange with a chain's node, bounded in time and size, over kept connections. By
 // node:http: `fetch` takes more than twice the processor time (`npm run bench -- exchange`).
 
-import { channel } from 'node:diagnostics_channel';
+import { type Channel, channel } from 'node:diagnostics_channel';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import { pipeline, type Readable, type Transform } from 'node:stream';
@@ -40,7 +40,7 @@ export type Ended = {
 };
 
 /** Each exchange of this process, for whoever counts them; costs nothing while nobody does. */
-export const exchanges = channel('parley:node-exchange');
+export const exchanges: Channel = channel('parley:node-exchange');
 
 /**
  * Throws AnswerTooLong, a `TimeoutError`, the signal's reason, or what the connection failed with,
