@@ -5,9 +5,11 @@
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { readServiceStatus } from '../market/service-status.ts';
+import { causedBy } from '../ports/cause.ts';
 import type { Deps } from '../ports/deps.ts';
 import { createMoments } from '../ports/moments.ts';
 import { within } from '../ports/within.ts';
+import { causeOf } from './access.ts';
 import { fault, type Refusal, refusalOf, sendRefusal } from './errors.ts';
 import { isKnown } from './etags.ts';
 
@@ -57,7 +59,7 @@ export function createServiceStatus(
   };
   return async (request, reply) => {
     reply.header('access-control-allow-origin', '*');
-    const told = await kept.of('', tried);
+    const told = await kept.of('', () => causedBy(causeOf(request), tried));
     if ('status' in told) {
       sendRefusal(reply, told, deps.settings.shortName);
       return reply;
