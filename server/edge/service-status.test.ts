@@ -118,10 +118,17 @@ function statusOn(rows: () => Promise<never[]>, limits = { keptMs: 60_000, readM
   const tell = createServiceStatus({ ...deps, log, db: { ...db, rows } }, limits);
   const ask = async () => {
     const told: { status?: number; body?: string } = {};
+    const same = () => reply;
     const reply = {
-      ...{ header: () => reply, headers: () => reply, type: () => reply },
-      code: (status: number) => Object.assign(reply, { status: void (told.status = status) }),
-      send: (body: string) => Object.assign(reply, { body: void (told.body = body) }),
+      ...{ header: same, headers: same, type: same },
+      code: (status: number) => {
+        told.status = status;
+        return reply;
+      },
+      send: (body: string) => {
+        told.body = body;
+        return reply;
+      },
     } as unknown as Parameters<Tell>[1];
     await tell({ id: 'r-1', headers: {} } as Parameters<Tell>[0], reply);
     return told;

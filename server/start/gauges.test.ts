@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { testDatabase } from '../../test/support/database.ts';
+import type { Desk } from '../../watchtower/port.ts';
 import type { Database } from '../db/database.ts';
 import { agreedSwaps } from '../doctor/testing/agreed.ts';
 import { nodelessDeps } from '../settle/testing/rows.ts';
@@ -31,8 +32,8 @@ const near = (value: number | undefined, wanted: number, what: string) =>
 test('a scrape asks no watchtower, which would take another connection', async () => {
   const deps = nodelessDeps(db);
   const ask = () => Promise.reject(new Error('asked'));
-  const asked = { ...deps, watchtower: { claimsOn: ask, fundsBySignature: ask } };
-  await createFigures(asked, always)();
+  const watchtower = { claimsOn: ask, fundsBySignature: ask } as unknown as Desk;
+  await createFigures({ ...deps, watchtower }, always)();
   assert.match(await deps.metrics.registry.metrics(), /^parley_database_up 1$/m);
 });
 

@@ -21,7 +21,10 @@ const graceSeconds = 60;
 /** Of a job of the keeper: from so many on it is as old as the job (the doctor's measure). */
 const failures = 5;
 
-type Needs = Pick<Deps, 'db' | 'adapters' | 'settings' | 'presence' | 'now' | 'metrics' | 'log'>;
+type Needs = Pick<
+  Deps,
+  'db' | 'adapters' | 'settings' | 'presence' | 'now' | 'metrics' | 'log' | 'watchtower'
+>;
 
 /** Reads it all again, unless that was done a moment ago. Never throws, and takes a time limit. */
 export function createFigures(deps: Needs, limits = { keptMs, figuresMs }): () => Promise<void> {
@@ -66,13 +69,13 @@ export function createFigures(deps: Needs, limits = { keptMs, figuresMs }): () =
 type Figures = Awaited<ReturnType<typeof read>>;
 
 async function read(deps: Needs, limitMs: number) {
-  const { db, adapters, settings, presence } = deps;
   // Without the watchtower, which would be asked on another connection what no figure shows.
-  const market = { adapters, settings, presence, now: deps.now };
+  const { watchtower: _, ...market } = deps;
+  const { db } = deps;
   const nowMs = deps.now();
   const now = new Date(nowMs);
   const wall = Math.floor(nowMs / 1_000);
-  const chains = [...adapters.keys()];
+  const chains = [...deps.adapters.keys()];
   return db.transaction(async (tx) => {
     await figures.limitFigures(tx, String(limitMs));
     // One after the other: a scrape takes one connection of the pool.
