@@ -1,6 +1,6 @@
 // A program of Debian's, fetched and checked by apt, unpacked and run in a private folder, no root.
 import { execFile } from 'node:child_process';
-import { constants } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { access, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -60,17 +60,22 @@ export async function obtainDebianProgram<Identity>(
     throw new DevnetError(`Debian has no ${wanted.program} for ${machine}`);
   }
   const unpacked = join(cache, `${wanted.packages[0]}-${process.arch}`);
-  const libraries = join(unpacked, 'usr', 'lib', architecture.triplet);
-  const file = join(libraries, architecture.loader);
-  const args = ['--library-path', libraries, join(unpacked, 'usr', 'bin', wanted.program)];
+  const { triplet, loader } = architecture;
+  // Until bookworm the C library was below /lib.
+  const folders = ['usr/lib', 'lib'].map((each) => join(unpacked, each, triplet));
+  const args = ['--library-path', folders.join(':'), join(unpacked, 'usr', 'bin', wanted.program)];
+  const identified = () => {
+    const files = folders.map((each) => join(each, loader));
+    return identify(files.find((each) => existsSync(each)) ?? join(folders[0]!, loader), args);
+  };
   if (await isThere(unpacked, wanted)) {
-    const kept = await identify(file, args).catch(() => null);
+    const kept = await identified().catch(() => null);
     if (kept !== null) return kept;
     // A power cut while it was unpacked can leave files without their content.
     await rm(unpacked, { recursive: true, force: true });
   }
   await fetchPackages(wanted, cache, unpacked, signal);
-  return identify(file, args);
+  return identified();
 }
 
 async function fetchPackages(
