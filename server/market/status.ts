@@ -17,10 +17,12 @@ export function expectedWithin(blockSeconds: number | null): number {
 /** Whether one of a token is sent says nothing of which token. */
 const anyToken = 'any';
 
+/** The watchtower, which may be asked through the database, only for who shows what it sends. */
 export async function readStatus(
-  deps: Pick<Deps, 'db' | 'adapters' | 'settings' | 'presence' | 'now' | 'watchtower'>,
+  deps: Pick<Deps, 'db' | 'adapters' | 'settings' | 'presence' | 'now'>,
+  watchtower?: Deps['watchtower'],
 ) {
-  const { db, adapters, settings, presence, watchtower } = deps;
+  const { db, adapters, settings, presence } = deps;
   const [heads, halts, missing, claims = new Set(), isFunded = () => false] = await Promise.all([
     readHeads(db),
     listHalts(db),

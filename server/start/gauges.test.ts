@@ -30,10 +30,10 @@ const near = (value: number | undefined, wanted: number, what: string) =>
   assert.ok(value !== undefined && Math.abs(value - wanted) < 30, `${what}: ${value}`);
 
 test('a scrape asks no watchtower, which would take another connection', async () => {
-  const deps = nodelessDeps(db);
   const ask = () => Promise.reject(new Error('asked'));
   const watchtower = { claimsOn: ask, fundsBySignature: ask } as unknown as Desk;
-  await createFigures({ ...deps, watchtower }, always)();
+  const deps = { ...nodelessDeps(db), watchtower };
+  await createFigures(deps, always)();
   assert.match(await deps.metrics.registry.metrics(), /^parley_database_up 1$/m);
 });
 

@@ -21,10 +21,7 @@ const graceSeconds = 60;
 /** Of a job of the keeper: from so many on it is as old as the job (the doctor's measure). */
 const failures = 5;
 
-type Needs = Pick<
-  Deps,
-  'db' | 'adapters' | 'settings' | 'presence' | 'now' | 'metrics' | 'log' | 'watchtower'
->;
+type Needs = Pick<Deps, 'db' | 'adapters' | 'settings' | 'presence' | 'now' | 'metrics' | 'log'>;
 
 /** Reads it all again, unless that was done a moment ago. Never throws, and takes a time limit. */
 export function createFigures(deps: Needs, limits = { keptMs, figuresMs }): () => Promise<void> {
@@ -69,8 +66,6 @@ export function createFigures(deps: Needs, limits = { keptMs, figuresMs }): () =
 type Figures = Awaited<ReturnType<typeof read>>;
 
 async function read(deps: Needs, limitMs: number) {
-  // Without the watchtower, which would be asked on another connection what no figure shows.
-  const { watchtower: _, ...market } = deps;
   const { db } = deps;
   const nowMs = deps.now();
   const now = new Date(nowMs);
@@ -81,7 +76,7 @@ async function read(deps: Needs, limitMs: number) {
     // One after the other: a scrape takes one connection of the pool.
     return {
       nowMs,
-      status: await readStatus({ ...market, db: { ...db, rows: tx.rows } }),
+      status: await readStatus({ ...deps, db: { ...db, rows: tx.rows } }),
       events: await oldestEvents(tx),
       swaps: await figures.swapsByStatus(tx, figures.mostSwaps),
       deadlines: await figures.nextDeadlines(tx, wall, chains),

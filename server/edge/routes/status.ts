@@ -14,6 +14,6 @@ export function registerStatus(app: FastifyInstance, deps: Deps): void {
   open({ app, deps, tag: 'market' }, 'GET /market/status', 'getMarketStatus', {
     about: 'Chains, halts, and whether swaps are agreed now.',
     replies: { 200: marketStatus },
-    handle: () => kept.of('', () => readStatus(deps)),
+    handle: () => kept.of('', () => readStatus(deps, deps.watchtower)),
   });
 }
