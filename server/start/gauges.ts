@@ -3,6 +3,7 @@
 // market that works.
 
 import type { Gauge } from 'prom-client';
+import { within } from '../../host/within.ts';
 import { oldestEvents, serverState } from '../db/doctor.ts';
 import * as figures from '../db/gauges.ts';
 import { expectedWithin, readStatus } from '../market/status.ts';
@@ -10,7 +11,6 @@ import type { Deps } from '../ports/deps.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import { createMoments } from '../ports/moments.ts';
 import { passesOf } from '../ports/passes.ts';
-import { within } from '../ports/within.ts';
 
 /** However many scrape, and how often: the database is asked once in it. */
 const keptMs = 5_000;
@@ -42,6 +42,7 @@ export function createFigures(deps: Needs, limits = { keptMs, figuresMs }): () =
     const found = await within(
       limits.figuresMs,
       ask().catch(() => null),
+      null,
     );
     const isUp = found !== null;
     if (isUp !== wasUp) {
