@@ -199,12 +199,15 @@ function settlingMetrics({ counter, gauge, ages }: Makers) {
 }
 
 function tellingMetrics({ counter, gauge }: Makers) {
+  const webhookAttempts = counter(
+    'webhook_attempts',
+    'Attempts to deliver to a webhook: delivered, failed (tried again later) or dropped',
+    'outcome',
+  );
+  // From 0 on: a rule compares what failed with what was delivered.
+  for (const outcome of ['delivered', 'failed', 'dropped']) webhookAttempts.inc({ outcome }, 0);
   return {
-    webhookAttempts: counter(
-      'webhook_attempts',
-      'Attempts to deliver to a webhook: delivered, failed (tried again later) or dropped',
-      'outcome',
-    ),
+    webhookAttempts,
     messages: counter(
       'messages',
       'Messages to people: sent, failed (tried again later), dropped, or ended (chat gone)',
@@ -290,6 +293,10 @@ function marketMetrics(make: Makers) {
     webhooksFailing: gauge(
       'webhooks_failing',
       'Webhooks whose receiver took no delivery since one failed; at most 1000',
+    ),
+    webhookAccountsFailing: gauge(
+      'webhook_accounts_failing',
+      'Accounts that such a webhook is of: one has many by itself, and many have a fault of ours',
     ),
     webhooksFailingOldest: gauge(
       'webhooks_failing_oldest_seconds',

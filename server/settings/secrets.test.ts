@@ -73,7 +73,10 @@ test('an empty file and one of a megabyte and a byte are refused with what they 
   const empty = written('empty', ' \n');
   assert.match(refusal({ DATABASE_URL_FILE: empty }), /DATABASE_URL_FILE: .* is empty/);
   const large = written('large', 'x'.repeat(1_048_577));
-  assert.match(refusal({ VALKEY_URL_FILE: large }), /has 1048577 bytes or more; at most 1048576 may be/);
+  assert.match(
+    refusal({ VALKEY_URL_FILE: large }),
+    /has 1048577 bytes or more; at most 1048576 may be/,
+  );
 });
 
 /** Settings that name a file by themselves, and what makes them read it. */

@@ -57,7 +57,9 @@ test('swaps, deadlines, what is overdue and what waits are read at a scrape', as
   await sql(`insert into webhooks (id, account_id, url, events, secret, secret_version, created_at,
       failing_since)
     select gen_random_uuid(), maker_id, 'https://a.example', '{}', '', 1, now(),
-      now() - interval '2 h' from swaps where id = '${first}'`);
+      now() - interval '2 h' from swaps, generate_series(1, 3) where id = '${first}'`);
+  await sql(`update webhooks set account_id = (select id from accounts
+      where id <> webhooks.account_id limit 1) where id = (select min(id::text)::uuid from webhooks)`);
   await sql(`insert into deliveries (id, webhook_id, event, position, body, next_at, created_at)
     select gen_random_uuid(), id, 'swap.agreed', 1, '{}', now() - interval '3 min', now()
     from webhooks`);
@@ -69,7 +71,8 @@ test('swaps, deadlines, what is overdue and what waits are read at a scrape', as
   near(found.get('overdue_oldest_seconds{step="reconcile"}'), 100, 'overdue');
   near(found.get('waiting_oldest_seconds{audience="feed"}'), 90, 'the outbox');
   near(found.get('deliveries_due_oldest_seconds'), 180, 'a delivery');
-  assert.equal(found.get('webhooks_failing'), 1);
+  assert.equal(found.get('webhooks_failing'), 3);
+  assert.equal(found.get('webhook_accounts_failing'), 2);
   near(found.get('webhooks_failing_oldest_seconds'), 7_200, 'a receiver');
 });
 

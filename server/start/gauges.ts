@@ -123,6 +123,7 @@ function show({ metrics: { market } }: Needs, found: Figures): void {
   }
   market.deliveriesOldest.set(since(found.delivery?.at));
   market.webhooksFailing.set(found.failing.count);
+  market.webhookAccountsFailing.set(found.failing.accounts);
   market.webhooksFailingOldest.set(since(found.failing.since));
   for (const { chain, seenAt, blockSeconds } of found.status.chains) {
     market.headExpected.set({ chain }, expectedWithin(blockSeconds));
