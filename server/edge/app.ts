@@ -174,6 +174,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
       void whenKnown(budgets.spendClient(clientOf(request)), (spent) => {
         const own = { ...baseHeaders, [requestIdHeader]: request.id, ...budgetHeaders(spent) };
         reply.headers({ ...own, ...cors?.headers(request) });
+        include(reply as FastifyReply);
         sendRefusal(reply as FastifyReply, refusal, shortName);
       });
     },
@@ -196,7 +197,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     // What only reads has no body to wait for.
     if (route.method !== 'GET') route.preHandler = checkAgain;
   });
-  meterRequests(app, deps);
+  const include = meterRequests(app, deps);
   const warnOfForwarded = createForwardedWarning(deps);
   app.addHook('onRequest', (request, reply, done) => {
     warnOfForwarded(request);
