@@ -199,8 +199,10 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   });
   const include = meterRequests(app, deps);
   const warnOfForwarded = createForwardedWarning(deps);
-  app.addHook('onRequest', (request, _reply, done) => {
+  app.addHook('onRequest', (request, reply, done) => {
     warnOfForwarded(request);
+    // After an upgrade in vain Node tells no error of the connection's next head, until its limit.
+    if (request.headers.upgrade !== undefined) reply.header('connection', 'close');
     done();
   });
   app.addHook('onRequest', createGate(state));

@@ -5,7 +5,7 @@
 import type { FastifyInstance } from 'fastify';
 import { within } from '../../host/within.ts';
 import { databaseState } from '../db/doctor.ts';
-import { ownMigrations } from '../db/migrate.ts';
+import { knows, ownMigrations } from '../db/version.ts';
 import type { Deps } from '../ports/deps.ts';
 import { createMoments } from '../ports/moments.ts';
 import { noticesOf } from '../ports/notices.ts';
@@ -83,20 +83,24 @@ export function registerHealth(app: FastifyInstance, health: Health): void {
 }
 
 async function ofDatabase(db: Deps['db']): Promise<readonly Check[]> {
-  const wanted = await ownMigrations();
   // Not through the pool: where requests wait for its connections each process would call itself
   // unready at once, and nobody would be left to serve them.
   const own = noticesOf(db).current();
   const byPool = () => databaseState(db).catch(() => null);
   const state = await (own === null ? byPool() : databaseState(own).catch(byPool));
   if (state === null) return unknown('it does not answer');
-  const { migrations, isStandby } = state;
-  // Those of a later version are welcome: it may run beside this one.
-  const missing = wanted.filter((each) => !migrations.includes(each));
+  const { migrations, compatibleFrom, isStandby } = state;
+  const missing = ownMigrations.filter((each) => !migrations.includes(each));
   const database: Check = isStandby
     ? { name: 'database', ok: false, says: 'it is a standby, and takes no writes' }
     : { name: 'database', ok: true };
-  return [database, checkOf('migrations', missing, 'missing')];
+  // Those of a later version are welcome, unless they took away what this one needs.
+  const tooNew = (compatibleFrom ?? '') > knows;
+  const says = `this version knows ${knows}, and ${compatibleFrom} is needed`;
+  const known = tooNew
+    ? { name: 'migrations', ok: false, says }
+    : checkOf('migrations', missing, 'missing');
+  return [database, known];
 }
 
 function ofPasses(db: Deps['db']): Check {
