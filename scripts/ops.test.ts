@@ -39,6 +39,9 @@ const samples: Partial<Record<Act, Sample>> = {
   'assets forget': ['assets forget evm-dev/0x00', 'refused', 1],
   halt: ['halt --chain evm-dev --reason why', 'done'],
   resume: ['resume --chain evm-dev', 'done'],
+  'accounts block': ['accounts block ACCOUNT --reason why', 'done'],
+  'accounts unblock': ['accounts unblock ACCOUNT --reason why', 'done'],
+  'accounts sign-out': ['accounts sign-out ACCOUNT --reason why', 'done'],
   'gaps skip': ['gaps skip evm-dev --i-know', 'refused', 1],
   'gaps read-days': ['gaps read-days 3', 'unchanged'],
   'gaps open': [`gaps open ${hourAgo}`, 'done'],
@@ -54,8 +57,10 @@ test('every command that changes something writes one row, with who, what and wh
     all.filter((each) => !elsewhere.includes(each)).sort(),
   );
   const { username } = userInfo();
+  const { accountId } = await market.trader();
   for (const [command, [line, outcome, code = 0]] of Object.entries(samples)) {
-    const said = await ops(line.split(' '), { PARLEY_OPERATOR: 'ada' });
+    const args = line.split(' ').map((word) => (word === 'ACCOUNT' ? accountId : word));
+    const said = await ops(args, { PARLEY_OPERATOR: 'ada' });
     assert.equal(said.code, code, said.err);
     const [row, ...more] = await rowsOf(['--command', command]);
     assert.ok(row !== undefined && more.length === 0, `${command}: ${1 + more.length} rows`);

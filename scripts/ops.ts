@@ -15,6 +15,7 @@ const files: Readonly<Record<CommandName, () => Promise<{ readonly command: OpsC
   backup: () => import('./ops/backup.ts'),
   restore: () => import('./ops/restore.ts'),
   gaps: () => import('./ops/gaps.ts'),
+  accounts: () => import('./ops/accounts.ts'),
   audit: () => import('./ops/audit.ts'),
 };
 

@@ -33,6 +33,10 @@ export const commands = {
     about: 'time that is missing from the database: list, skip, read-days, open, revoke-keys',
     acts: ['gaps skip', 'gaps read-days', 'gaps open', 'gaps revoke-keys'],
   },
+  accounts: {
+    about: 'who trades: list, show, block, unblock, sign-out',
+    acts: ['accounts block', 'accounts unblock', 'accounts sign-out'],
+  },
   audit: {
     about: 'what operators did',
     acts: [],
