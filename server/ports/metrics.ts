@@ -64,6 +64,10 @@ export function createMetrics(shortName: string) {
       'version',
       'network',
     ),
+    replicaBehind: gauge(
+      'database_replica_behind_seconds',
+      'Since the replica had all that the primary has; above 5 it is not read from',
+    ),
     databaseUp: gauge('database_up', '1 while the market’s figures could be read at this scrape'),
     figuresSeconds: gauge('figures_seconds', 'How long reading the market’s figures took'),
   };

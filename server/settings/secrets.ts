@@ -9,6 +9,7 @@ import { readSecretFile } from './secret-file.ts';
 /** Each may be given by `<name>_FILE`, or as a credential called `<name>`. */
 export const secretSettings: readonly string[] = [
   'DATABASE_URL',
+  'DATABASE_READ_URL',
   'VALKEY_URL',
   'PARLEY_ENCRYPTION_KEY',
   'PARLEY_CHAINS',
