@@ -15,6 +15,11 @@ const files: Readonly<Record<CommandName, () => Promise<{ readonly command: OpsC
   backup: () => import('./ops/backup.ts'),
   restore: () => import('./ops/restore.ts'),
   gaps: () => import('./ops/gaps.ts'),
+  accounts: () => import('./ops/accounts.ts'),
+  webhooks: () => import('./ops/webhooks.ts'),
+  keeper: () => import('./ops/keeper.ts'),
+  stats: () => import('./ops/stats.ts'),
+  contracts: () => import('./ops/contracts.ts'),
   audit: () => import('./ops/audit.ts'),
 };
 

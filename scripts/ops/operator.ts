@@ -60,7 +60,8 @@ async function openDatabase({ statementMs = usualStatementMs, readOnly }: Means)
   }
 }
 
-async function withDatabase<Result>(
+/** For what takes more than one transaction; its first is by `act`. */
+export async function withDatabase<Result>(
   means: Means,
   work: (db: Database) => Promise<Result>,
 ): Promise<Result> {

@@ -33,6 +33,26 @@ export const commands = {
     about: 'time that is missing from the database: list, skip, read-days, open, revoke-keys',
     acts: ['gaps skip', 'gaps read-days', 'gaps open', 'gaps revoke-keys'],
   },
+  accounts: {
+    about: 'who trades: list, show, block, unblock, sign-out',
+    acts: ['accounts block', 'accounts unblock', 'accounts sign-out'],
+  },
+  webhooks: {
+    about: 'receivers that fail: list, retry, disable, enable',
+    acts: ['webhooks retry', 'webhooks disable', 'webhooks enable'],
+  },
+  keeper: {
+    about: 'the watchtower: what it has spent today, what waits, what is stuck',
+    acts: [],
+  },
+  stats: {
+    about: 'a day of the market in numbers',
+    acts: [],
+  },
+  contracts: {
+    about: 'escrow contracts: what is open in each, and which may be taken out',
+    acts: [],
+  },
   audit: {
     about: 'what operators did',
     acts: [],

@@ -821,6 +821,7 @@ create table webhooks (
   last_milliseconds integer,
   held_until timestamp with time zone,
   failing_since timestamp with time zone,
+  off_for text,
   constraint webhooks_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint webhooks_pkey PRIMARY KEY (id)
 );

@@ -1,5 +1,5 @@
-// A file that a setting names, read without waiting: a FIFO would be waited for, and a device has no
-// end. Of one that holds a secret others may know nothing.
+// A file that a setting names, read without waiting: a FIFO would be waited for, and a device has
+// no end. Of one that holds a secret others may know nothing.
 
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 

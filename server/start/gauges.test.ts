@@ -59,7 +59,8 @@ test('swaps, deadlines, what is overdue and what waits are read at a scrape', as
     select gen_random_uuid(), maker_id, 'https://a.example', '{}', '', 1, now(),
       now() - interval '2 h' from swaps, generate_series(1, 3) where id = '${first}'`);
   await sql(`update webhooks set account_id = (select id from accounts
-      where id <> webhooks.account_id limit 1) where id = (select min(id::text)::uuid from webhooks)`);
+      where id <> webhooks.account_id limit 1)
+    where id = (select min(id::text)::uuid from webhooks)`);
   await sql(`insert into deliveries (id, webhook_id, event, position, body, next_at, created_at)
     select gen_random_uuid(), id, 'swap.agreed', 1, '{}', now() - interval '3 min', now()
     from webhooks`);
