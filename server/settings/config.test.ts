@@ -140,7 +140,7 @@ test('metrics that others can reach need a token, of a file that holds one', asy
   const open = { ...on, PARLEY_METRICS_HOST: '0.0.0.0', PARLEY_METRICS_TOKEN_FILE: token };
   assert.match(refusal(open), /PARLEY_METRICS_TOKEN_FILE: ENOENT/);
   for (const wrong of ['', 'a'.repeat(15), 'two words of a token', 'a'.repeat(513)]) {
-    await writeFile(token, wrong);
+    await writeFile(token, wrong, { mode: 0o600 });
     const said = refusal(open);
     assert.match(said, new RegExp(`16 to 512 printable ASCII characters; it has ${wrong.length}`));
     assert.ok(wrong === '' || !said.includes(wrong), 'what it holds is not quoted');
