@@ -3,12 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { must } from '../server/settle/testing/world.ts';
 import { mostWaitingOf, pauseMs, requestPatienceMs, wantedSeconds } from './bounds.ts';
 import type { Gas } from './port.ts';
 import type { Loose } from './testing/desk.ts';
-import { type Deal, onMarket, short } from './testing/market.ts';
+import { type Deal, onMarket, quickTime, short } from './testing/market.ts';
 import { ether, gwei } from './testing/memory.ts';
 import { createWatchtower } from './watchtower.ts';
 
@@ -171,30 +170,15 @@ test('what cannot pay more gives its nonce up for a request', async () => {
   await land(sleeping, deal);
 });
 
-test('while requests wait one of them asks nodes, once a second, and so many of an account wait', async (t) => {
+test('while requests wait one of them asks nodes, once a second, and so many of an account wait', async () => {
   const [, deal] = [await m.public(), await m.funded()];
   await m.keepAll();
-  let elapsed = 0;
   const asked: number[] = [];
   const balance: typeof account.balance = (signal) => {
-    asked.push(elapsed);
+    asked.push(quickTime.elapsedMs());
     return account.balance(signal);
   };
   gas.account = { ...account, balance };
-  // All that wait pause together, and each pause is one for all of them.
-  let [pausing, paused] = [Promise.resolve(), false];
-  const pause = (ms: number) => {
-    if (!paused) {
-      paused = true;
-      pausing = sleep(ms / 25).then(() => {
-        elapsed += ms;
-        paused = false;
-      });
-    }
-    return pausing;
-  };
-  t.mock.method(m.deps.signingTime ?? assert.fail(), 'elapsedMs', () => elapsed);
-  t.mock.method(m.deps.signingTime ?? assert.fail(), 'pause', pause);
   const mostAsked = 1 + Math.ceil((requestPatienceMs + pauseMs) / pauseMs);
   await refusedForNow(deal);
   assert.ok(asked.length > 1 && asked.length <= mostAsked, `${asked} of ${mostAsked}`);

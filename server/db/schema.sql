@@ -568,6 +568,8 @@ create table migrations (
   name text not null,
   sha256 text not null,
   applied_at timestamp with time zone default now() not null,
+  version text,
+  compatible_from text,
   constraint migrations_pkey PRIMARY KEY (name)
 );
 

@@ -7,7 +7,7 @@ import type { Database } from '../db/database.ts';
 import { appliedMigrations, serverState, type Waits, waiting } from '../db/doctor.ts';
 import { continuity } from '../db/gaps.ts';
 import { peopleTopics } from '../db/messages.ts';
-import { ownMigrations } from '../db/migrate.ts';
+import { ownMigrations } from '../db/version.ts';
 import { toldOf } from '../restore/gate.ts';
 import { type Add, danger, differs, notice, unseen } from './findings.ts';
 
@@ -46,9 +46,8 @@ export const databaseParts: Readonly<Record<string, (deps: HouseDeps, add: Add) 
   {
     'the migrations': async ({ db }, add) => {
       const applied = await appliedMigrations(db);
-      const files = await ownMigrations();
-      const missing = files.filter((each) => !applied.includes(each));
-      const unknown = applied.filter((each) => !files.includes(each));
+      const missing = ownMigrations.filter((each) => !applied.includes(each));
+      const unknown = applied.filter((each) => !ownMigrations.includes(each));
       if (missing.length + unknown.length === 0) return;
       const says = `missing migrations: ${missing.join(', ') || 'none'}; ${unknown.length} unknown`;
       const todo = 'start the market of this version, or ask the version that runs';
