@@ -7,8 +7,8 @@ import { mostSwaps, overdueSteps, swapsByStatus } from '../../server/db/gauges.t
 import { haltedAssets, listHalts } from '../../server/db/halts.ts';
 import { headsShown, nearDeadlines } from '../../server/db/house-shown.ts';
 import { listActions } from '../../server/db/operator-actions.ts';
+import { version } from '../../server/db/version.ts';
 import { failingShown } from '../../server/db/webhooks-shown.ts';
-import { version } from '../../server/ports/version.ts';
 import { toldOf } from '../../server/restore/gate.ts';
 import { actionLine } from './audit.ts';
 import { keeperLines, keeperState } from './keeper.ts';
