@@ -2,14 +2,15 @@
 // requests leave in tables and indexes, and as many replies as are kept. What is pruned is in it.
 
 import type { Database } from '../server/db/database.ts';
-import { partyLimit, quotesOfRequest } from '../server/edge/budgets.ts';
+import { partyLimit } from '../server/edge/budgets.ts';
 import { mostKeptBytes } from '../server/edge/idempotency/replies.ts';
 import { ask, type Exchange, must, quote, startExchange } from '../server/edge/testing/exchange.ts';
 import { account } from '../server/edge/testing/hands.ts';
 import { bitcoinWallet, evmWallet } from '../server/edge/testing/signers.ts';
-import { mostKeptRefusals, mostMessages, mostQuotesAtOnce } from '../server/market/bounds.ts';
+import { mostKeptRefusals, mostMessages } from '../server/market/bounds.ts';
 import { readSettings } from '../server/settings/config.ts';
 import { agree, deepen, fundLong, give, startWorld } from '../server/settle/testing/world.ts';
+import { batchesKept } from './growth-batches.ts';
 import { atMost, type Row } from './report.ts';
 
 const settings = readSettings({});
@@ -18,10 +19,7 @@ const aDay = settings.rateLimit * 1_440;
 const aDayOfParty = aDay + partyLimit * 1_440;
 const megabyte = 1_000_000;
 const unlimited = { rateLimit: 10_000_000, rateLimitPerNetwork: 10_000_000 };
-type Load = { readonly requests: number; readonly atOnce: number };
-const usual: Load = { requests: 1_000, atOnce: 25 };
-/** Quotes of one maker on the same threads take turns: side by side they would wait too long. */
-const inTurn: Load = { requests: 200, atOnce: 1 };
+const load = { requests: 1_000, atOnce: 25 };
 
 /** An Idempotency-Key as long as it may be. */
 const namedHeaders = (at: number) => ({ 'idempotency-key': String(at).padStart(255, 'k') });
@@ -84,28 +82,6 @@ async function acceptsKept(exchange: Exchange): Promise<Row> {
   });
 }
 
-/** As many quotes as a request may have, on threads that have as many prices as they remember. */
-async function batchesKept(exchange: Exchange): Promise<Row> {
-  const { edge } = exchange;
-  const [taker, maker] = [await account(edge, bitcoinWallet()), await account(edge, evmWallet())];
-  const rfqIds: string[] = [];
-  for (let at = 0; at < mostQuotesAtOnce; at += 1) {
-    rfqIds.push(must(await ask(exchange, taker.key, 'sell_base')).rfq.id);
-  }
-  const send = async (at: number) => {
-    const quoteAmount = String(10n ** 40n + BigInt(at) * 7_919_000_000_007n ** 2n);
-    const body = { quotes: rfqIds.map((rfqId) => ({ rfqId, quoteAmount })) };
-    const asked = { key: maker.key, body, headers: namedHeaders(at) };
-    const { outcomes } = must(await edge.call('POST', '/v1/quotes', asked));
-    if (outcomes.some(({ threadId }: { threadId?: string }) => threadId === undefined)) {
-      throw new Error(`a quote of many was refused: ${JSON.stringify(outcomes[0])}`);
-    }
-  };
-  for (let at = 1; at <= mostMessages; at += 1) await send(inTurn.requests + at);
-  const most = (quotesOfRequest * aDay) / mostQuotesAtOnce;
-  return keptRow(`batches of ${mostQuotesAtOnce} quotes`, edge.deps.db, most, send, inTurn);
-}
-
 /** A funding built again and again. */
 async function buildsKept(): Promise<Row> {
   const world = await startWorld({ settings: unlimited });
@@ -129,11 +105,10 @@ async function keptRow(
   db: Database,
   asked: number,
   work: (at: number) => Promise<void>,
-  load = usual,
 ): Promise<Row> {
   const charged = () => sumOf(db, 'select coalesce(sum(bytes), 0) as sum from kept_replies');
   const before = await charged();
-  const each = await bytesOfEach(db, work, load);
+  const each = await bytesOfEach(db, work);
   const charge = ((await charged()) - before) / load.requests;
   const kept = Math.min(asked, Math.floor(mostKeptBytes(settings) / charge));
   const all = Math.round((each * asked) / megabyte);
@@ -145,11 +120,8 @@ async function keptRow(
 }
 
 /** By which tables and indexes grow: an update leaves free space behind, which counts. */
-async function bytesOfEach(
-  db: Database,
-  work: (at: number) => Promise<unknown>,
-  { requests, atOnce } = usual,
-): Promise<number> {
+async function bytesOfEach(db: Database, work: (at: number) => Promise<unknown>): Promise<number> {
+  const { requests, atOnce } = load;
   const text = 'select sum(pg_total_relation_size(relid)) as sum from pg_stat_user_tables';
   const before = await sumOf(db, text);
   for (let at = 0; at < requests; at += atOnce) {

@@ -15,7 +15,7 @@ const codes = {
   ],
   forbidden: [
     'session_stale not_a_wallet_session not_creator own_rfq not_addressed too_few_settled',
-    'no_wallet not_your_leg not_payable not_maker',
+    'no_wallet not_your_leg not_payable not_maker account_blocked',
   ],
   absent: [
     'no_such_webhook unknown_wallet way_off unknown_login unknown_session unknown_key',

@@ -8,9 +8,11 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { within } from './within.ts';
 
 /** `systemd-notify` waits until the manager has read what it said. */
 const sayMs = 10_000;
+const unheard = `no answer within ${sayMs} ms`;
 /** Half of what the watchdog waits, as sd_watchdog_enabled(3) advises. */
 const shareOfWatchdog = 0.5;
 
@@ -56,11 +58,11 @@ export function serviceManager(env: Environment, log: Log): ServiceManager {
     told = what;
   };
   const say = async (...words: readonly string[]) => {
-    let reason = await within(sayMs, voice(words));
+    let reason = await within(sayMs, voice(words), unheard);
     // A process that works would be ended for the end of another one.
     if (reason === speakerEnded) {
       voice = open();
-      reason = await within(sayMs, voice(words));
+      reason = await within(sayMs, voice(words), unheard);
     }
     if (reason === null) told = '';
     else once(reason, () => log.warn({ reason }, 'the service manager could not be told'));
@@ -133,14 +135,4 @@ function loosen(child: ChildProcessByStdio<Writable, Readable, null>): void {
   child.unref();
   // Pipes of a child are sockets.
   for (const each of [child.stdin, child.stdout]) (each as Socket).unref();
-}
-
-async function within(ms: number, answer: Promise<string | null>): Promise<string | null> {
-  const { promise, resolve } = Promise.withResolvers<string>();
-  const timer = setTimeout(() => resolve(`no answer within ${ms} ms`), ms);
-  try {
-    return await Promise.race([answer, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -33,7 +33,7 @@ before(async () => {
 after(() => Promise.all([market.close(), commands.stop()]));
 
 const cli = (args: string[], env: Record<string, string> = {}) =>
-  commands.run('scripts/assets.ts', args, { DATABASE_URL: market.url, ...env });
+  commands.run('scripts/ops.ts', ['assets', ...args], { DATABASE_URL: market.url, ...env });
 
 const about = (id: string, kind: string) => (frame: Frame) =>
   frame.type === 'rfq' && frame.kind === kind && frame.rfq.id === id;
@@ -118,7 +118,7 @@ test('an asset is named by id, symbol, chain and address, or as native', async (
   const native = await cli(['curate', 'bitcoin/native', '--high-value-from', '500', '--json']);
   assert.equal(JSON.parse(native.out).id, btc.id);
   const unknown = await cli(['close', 'NONE', '--reason', 'x']);
-  const nobody = 'there is no asset NONE: npm run assets -- list shows all\n';
+  const nobody = 'there is no asset NONE: npm run ops -- assets list shows all\n';
   assert.deepEqual([unknown.code, unknown.err], [1, nobody]);
   await market.db.rows({
     name: 'test_twin',
@@ -186,7 +186,7 @@ test('of many a thousand are shown, and that there are more', async (t) => {
   }
   const { err } = await cli(['close', 'MANY', '--reason', 'x']);
   // Whoever reads the list may leave before its end.
-  const script = `node ${join(import.meta.dirname, 'assets.ts')} candidates --json | head -1`;
+  const script = `node ${join(import.meta.dirname, 'ops.ts')} assets candidates --json | head -1`;
   const env = { ...process.env, DATABASE_URL: market.url };
   const piped = await run('bash', ['-o', 'pipefail', '-c', script], { env, timeout: 60_000 });
   assert.equal(piped.stderr.replace(/^there are more.*\n/, ''), '');
@@ -216,7 +216,7 @@ test('what is not understood is exit status 2, says why, and shows the usage', a
       const { code, out, err } = await cli(args);
       assert.deepEqual([code, out], [2, ''], args.join(' '));
       assert.match(err, why);
-      assert.match(err, /usage: npm run assets/);
+      assert.match(err, /usage: npm run ops -- assets/);
     }),
   );
   const help = await cli(['--help']);
@@ -233,7 +233,7 @@ test('what is halted is not reopened here: one sentence names the switch and its
     assert.equal(code, 1);
     assert.doesNotMatch(out, /nothing to do/);
     const which = `USD on ${usd.chain} (asset ${usd.id})`;
-    const lifts = `npm run resume -- --chain ${usd.chain} lifts that`;
+    const lifts = `npm run ops -- resume --chain ${usd.chain} lifts that`;
     assert.equal(err, `${which} stays closed: its chain is halted (${lifts})\n`);
   } finally {
     await market.db.transaction((tx) => resumeChain(tx, usd.chain, at));

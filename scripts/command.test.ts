@@ -35,6 +35,13 @@ const wrong: Readonly<Record<string, readonly (readonly [args: string[], named: 
     [['market'], /"market"/],
   ],
   test: [[['core/nothing-of-that-name'], /"core\/nothing-of-that-name"/]],
+  ops: [
+    [['asets'], /"asets"/],
+    [['help', 'asets'], /"asets"/],
+    [['audit', '--command', 'asets'], /"asets"/],
+    [['audit', '--limit', '0'], /--limit .*"0"/],
+    [['audit', '--since', '2026'], /--since .*"2026"/],
+  ],
   assets: [[['close', 'BTC', 'ETH'], /ETH/]],
   backup: [[['one', 'two'], /"two"/]],
   restore: [[['one', 'two', '--check'], /"two"/]],

@@ -49,16 +49,24 @@ export type Command<Asked> = {
 };
 
 /** Its exit status is the process's; what was not understood is said with the usage. */
-export async function runCommand<Asked>(command: Command<Asked>, failed = 1): Promise<void> {
-  process.exitCode = await statusOf(command, failed);
+export async function runCommand<Asked>(
+  command: Command<Asked>,
+  failed = 1,
+  args = process.argv.slice(2),
+): Promise<void> {
+  process.exitCode = await statusOf(command, failed, args);
 }
 
-async function statusOf<Asked>(command: Command<Asked>, failed: number): Promise<number> {
+async function statusOf<Asked>(
+  command: Command<Asked>,
+  failed: number,
+  args: string[],
+): Promise<number> {
   const { usage, understand, run } = command;
   // Where a failure must not read as well, half an answer must not either.
   leaveWithReader(failed === 1 ? 0 : failed);
   try {
-    const asked = understand(process.argv.slice(2));
+    const asked = understand(args);
     if (asked !== null) return await run(asked);
     process.stdout.write(`${usage}\n`);
     return 0;

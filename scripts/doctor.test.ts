@@ -301,7 +301,7 @@ async function cli(
   args: string[],
   env: Record<string, string> = {},
 ): Promise<{ code: number; out: string; err: string }> {
-  const script = join(import.meta.dirname, 'doctor.ts');
+  const script = join(import.meta.dirname, 'ops.ts');
   const settings = {
     DATABASE_URL: world.urls.database,
     PARLEY_HOME: world.deps.settings.home,
@@ -312,7 +312,7 @@ async function cli(
     ...env,
   };
   const options = { env: { ...process.env, ...settings }, timeout: 300_000 };
-  return run(process.execPath, [script, ...args], options).then(
+  return run(process.execPath, [script, 'doctor', ...args], options).then(
     ({ stdout, stderr }) => ({ code: 0, out: stdout, err: stderr }),
     ({ code, stdout, stderr }) => ({ code: code as number, out: stdout, err: stderr }),
   );

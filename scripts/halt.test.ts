@@ -20,7 +20,7 @@ before(async () => {
 after(() => Promise.all([market.close(), commands.stop()]));
 
 const cli = (...args: string[]) =>
-  commands.run('scripts/halt.ts', args, { DATABASE_URL: market.url });
+  commands.run('scripts/ops.ts', args, { DATABASE_URL: market.url });
 
 test('halt and resume of a chain: a running market tells its makers, its book and its list', async () => {
   const taker = await market.trader();
@@ -55,7 +55,7 @@ test('halt and resume of a chain: a running market tells its makers, its book an
   assert.deepEqual(JSON.parse(native.out).before, { since: first, reason: 'none yet' });
   assert.equal(JSON.parse(native.out).changed, true);
   // As a program of its own, which has to end by itself.
-  const program = [join(import.meta.dirname, 'halt.ts'), 'halt', 'list'];
+  const program = [join(import.meta.dirname, 'ops.ts'), 'halt', 'list'];
   const env = { ...process.env, DATABASE_URL: market.url };
   const listed = await run(process.execPath, program, { env, timeout: 60_000 });
   const list = listed.stdout.trim().split('\n');
@@ -86,7 +86,7 @@ test('a switch that names nothing is refused, and one that is not understood say
   assert.match(unknown.err, /no asset is of a chain "evmdev"; there are: bitcoin, evm-dev/);
   const nobody = await cli('halt', '--asset', 'NONE', '--reason', 'x');
   assert.equal(nobody.code, 1);
-  assert.match(nobody.err, /^there is no asset NONE: npm run assets -- list shows all\n$/);
+  assert.match(nobody.err, /^there is no asset NONE: npm run ops -- assets list shows all\n$/);
   const wrong: [string[], RegExp][] = [
     [[], /^usage/],
     [['halt'], /one of --chain and --asset/],
@@ -102,6 +102,6 @@ test('a switch that names nothing is refused, and one that is not understood say
     const { code, out, err } = await cli(...args);
     assert.deepEqual([code, out], [2, ''], args.join(' '));
     assert.match(err, why);
-    assert.match(err, /usage: npm run halt/);
+    assert.match(err, /usage: npm run ops/);
   }
 });

@@ -33,11 +33,11 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 export const mostBytes = 250_000_000;
 
 /**
- * Commands of `package.json` that an operator has without npm, and their names there. Backup and
- * restore are for the embedded database, which a release has not.
+ * Commands of `package.json` that an operator has without npm, and their names there. All of an
+ * operator's are `ops`; the others beside it are its former names.
  */
 const commands = {
-  ...{ start: 'start', watchtower: 'watchtower', doctor: 'doctor', assets: 'assets' },
+  ...{ start: 'start', watchtower: 'watchtower', ops: 'ops', doctor: 'doctor', assets: 'assets' },
   ...{ halt: 'halt', resume: 'resume', gaps: 'gaps' },
 } as const;
 

@@ -3,7 +3,7 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Misused, parsed, runCommand, usualOptions } from './command.ts';
-import { print } from './operator.ts';
+import { print } from './ops/operator.ts';
 
 const usage = `usage: npm run web [-- --out FOLDER] [--json]
   --out FOLDER   instead of web/dist, from which the market serves it

@@ -65,7 +65,7 @@ test('docs/webhooks.md lists every event with its fields and statuses, and no ot
 
 test('docs/settings.md names every setting that the server reads, and no other', () => {
   const names = (text: string) =>
-    new Set(text.match(/\b(PARLEY_[A-Z_]+|(DATABASE|VALKEY)_URL(_FILE)?)\b/g));
+    new Set(text.match(/\b(PARLEY_[A-Z_]+|(DATABASE|DATABASE_READ|VALKEY)_URL(_FILE)?)\b/g));
   const readers = [
     'server/settings/config.ts',
     'server/settings/people.ts',

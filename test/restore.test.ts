@@ -104,13 +104,13 @@ type Held = {
 
 async function gaps(): Promise<Held> {
   const more = { PARLEY_HOME: homes.fresh };
-  const said = await commands.run('scripts/restore-gaps.ts', ['list', '--json'], more);
+  const said = await commands.run('scripts/ops.ts', ['gaps', 'list', '--json'], more);
   assert.equal(said.code, 0, said.err);
   return JSON.parse(said.out) as Held;
 }
 
 const restore = (home: string, ...more: readonly string[]) =>
-  commands.run('scripts/restore.ts', [homes.backup, '--home', home, ...more]);
+  commands.run('scripts/ops.ts', ['restore', homes.backup, '--home', home, ...more]);
 
 /** Where the feed stands for who begins, or goes on from, a position. */
 async function resume(url: string, since?: number) {
@@ -159,7 +159,7 @@ describe('a market whose last hour is lost', { concurrency: false }, () => {
     oldNonce = (await alice.client.mintNonce()).nonce;
     feed.before = (await resume(old.url)).seq;
 
-    const said = await commands.run('scripts/backup.ts', [homes.backup, '--key', keyFile], {
+    const said = await commands.run('scripts/ops.ts', ['backup', homes.backup, '--key', keyFile], {
       PARLEY_HOME: homes.old,
     });
     assert.equal(said.code, 0, said.err);

@@ -358,7 +358,7 @@ async function breakNodes(deal: Deal): Promise<void> {
 /** 500s: connections that are ended, rows that the database refuses and quotes. */
 async function breakDatabase(deal: Deal): Promise<void> {
   const end = `select pg_terminate_backend(pid) from pg_stat_activity
-    where application_name = 'parley' and usename like 'role\\_%'`;
+    where application_name like 'parley/%' and usename like 'role\\_%'`;
   const body = { secret: await secretOf(deal) };
   const claim = () => call('POST', claimPath(deal), { key: taker.key, body, headers: once() });
   for (let tries = 0; tries < 5; tries += 1) {

@@ -128,7 +128,8 @@ async function mustBeRestored({ base, unfinished }: Places): Promise<void> {
   if ((await readIfThere(unfinished)) === null) return;
   throw new EmbeddedPostgresError(
     'half_restored',
-    `A restore into ${base} ended before it was done. Run it again: npm run restore lays down ` +
+    `A restore into ${base} ended before it was done. Run it again: npm run ops -- restore ` +
+      'lays down ' +
       'the whole of it anew.',
     { folder: base },
   );

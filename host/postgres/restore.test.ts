@@ -141,8 +141,8 @@ test('a restore that is refused leaves the key that was there, which may be the 
   const into = await mkdtemp(home('keyed-'));
   const key = join(into, 'server.key');
   await writeFile(key, 'aa'.repeat(32), { mode: 0o600 });
-  const program = new URL('../../scripts/restore.ts', import.meta.url).pathname;
-  const args = [program, backup.folder, '--home', into, '--key', key];
+  const program = new URL('../../scripts/ops.ts', import.meta.url).pathname;
+  const args = [program, 'restore', backup.folder, '--home', into, '--key', key];
   const held = await lockFolder(into, 'restore');
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';

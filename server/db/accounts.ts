@@ -1,7 +1,15 @@
 // Accounts.
 
 import { ParleyError } from '../../core/errors.ts';
-import { none, one, only, value } from '../../host/postgres/statements.ts';
+import {
+  changed,
+  list,
+  none,
+  one,
+  only,
+  unlessEmpty,
+  value,
+} from '../../host/postgres/statements.ts';
 import type { Tx } from './database.ts';
 import { peopleTopics } from './messages.ts';
 
@@ -25,6 +33,46 @@ export async function lockAccount(tx: Tx, id: string): Promise<AccountKind> {
   if (kind !== null) return kind;
   throw new ParleyError('account_deleted', 'the account was deleted; nothing was done');
 }
+
+const lockTrading = one<[id: string], { kind: AccountKind; blocked: boolean }>(
+  'lock_account_trading',
+)`
+  select kind, blocked_at is not null as blocked from accounts
+    where id = $1 and deleted_at is null for no key update`;
+
+/** For new business. Throws `account_blocked` too. */
+export async function lockTrader(tx: Tx, id: string): Promise<AccountKind> {
+  const found = await lockTrading(tx, id);
+  if (found?.blocked) throw blocked();
+  return found?.kind ?? lockAccount(tx, id);
+}
+
+/** Nothing of why: the law may forbid that they are told. */
+export const blocked = () =>
+  new ParleyError(
+    'account_blocked',
+    'this account is blocked: it begins nothing new, and its open swaps go on in every part',
+  );
+
+/** Those of these that are blocked. */
+export const blockedAmong = unlessEmpty(
+  list<[ids: readonly string[]], string>('accounts_blocked_among')`
+  select id from accounts where id = any($1::uuid[]) and blocked_at is not null`,
+  [],
+);
+
+type Block = { readonly id: string; readonly reason: string; readonly at: Date };
+
+/** Another reason does not make it a later one. All processes forget what they know of it. */
+export const setBlocked = changed<[of: Block]>('accounts_block')`
+  with held as (update accounts set blocked_at = coalesce(blocked_at, :at), blocked_for = :reason
+      where id = :id and blocked_for is distinct from :reason returning id)
+    select pg_notify('key_revoked', id || ' blocked') from held`;
+
+export const setUnblocked = changed<[id: string]>('accounts_unblock')`
+  with held as (update accounts set blocked_at = null, blocked_for = null
+      where id = $1 and blocked_at is not null returning id)
+    select pg_notify('key_revoked', id || ' blocked') from held`;
 
 /** Waits for whoever holds the number; held until this transaction ends. */
 export const waitForLock = none<[number: bigint]>('wait_for_lock')`

@@ -4,6 +4,7 @@
 import pg from 'pg';
 import type { Statement, Tx } from '../../host/postgres/statements.ts';
 import { createUsage, type DatabaseUsage, type Metered } from './usage.ts';
+import { sessionName } from './version.ts';
 
 export type { Statement, Tx };
 
@@ -95,7 +96,8 @@ export function connect(url: string, limits: DatabaseLimits = databaseLimits): D
     // The server ends a statement sooner; this ends one whose connection went silent.
     query_timeout: limits.statementMs + silentMs,
     connectionTimeoutMillis: limits.connectMs,
-    application_name: 'parley',
+    // Who only reads breaks by no migration: the doctor may be of any version.
+    application_name: limits.readOnly ? 'parley-reading' : sessionName,
     options: limits.readOnly ? `${plannerOptions} ${readOnly}` : plannerOptions,
     pipeline: true,
     types,

@@ -306,7 +306,8 @@ const outcomeAtCommit = none<[outcome: Outcome, stored: Stored]>('deliveries_out
               and o.state = 'waiting' and o.attempts = 0 and not o.behind and o.id <> s.id)
         order by d.position limit 1)
     )
-    update webhooks set ${told(':milliseconds')}, enabled = enabled or :state = 'delivered',
+    update webhooks set ${told(':milliseconds')},
+      enabled = off_for is null and (enabled or :state = 'delivered'),
       waiting = greatest(0, waiting - (select count(*) from stored where ends)),
       failing_since = case when :state = 'delivered' then null
         else coalesce(failing_since, :endedAt) end
@@ -344,7 +345,7 @@ const putSingle = did<[single: Single & { state: string; milliseconds: number }]
 )`
   with told as (
       update webhooks set ${told(noQuicker)},
-        enabled = enabled or :state = 'delivered',
+        enabled = off_for is null and (enabled or :state = 'delivered'),
         failing_since = case when :state = 'delivered' then null else failing_since end
       where id = :webhookId and account_id = :accountId returning id
     ), stored as (

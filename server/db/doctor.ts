@@ -55,12 +55,18 @@ export const oldestEvents = many<[], OldestEvent>('status_oldest_events')`
 export const appliedMigrations = list<[], string>('doctor_migrations')`
   select name from migrations order by name`;
 
+export type DatabaseState = {
+  readonly migrations: readonly string[];
+  /** The number of the least migration that a version must know; null: any. */
+  readonly compatibleFrom: string | null;
+  readonly isStandby: boolean;
+};
+
 /** For probes: what is applied, and whether it takes writes. */
-export const databaseState = only<
-  [],
-  { readonly migrations: readonly string[]; readonly isStandby: boolean }
->('health_database')`
-  select array(select name from migrations) as migrations, pg_is_in_recovery() as "isStandby"`;
+export const databaseState = only<[], DatabaseState>('health_database')`
+  select array(select name from migrations) as migrations,
+    (select max(compatible_from) from migrations) as "compatibleFrom",
+    pg_is_in_recovery() as "isStandby"`;
 
 export type Server = {
   readonly now: Date;

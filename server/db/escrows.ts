@@ -165,6 +165,23 @@ export const followedByContract = many<[], { chain: ChainKey; contract: string; 
   select chain, split_part(address, ':', 1) as contract, count(*)::integer as count
     from escrows where not done and address like '%:%' group by 1, 2 order by 1, 2`;
 
+export type InContract = {
+  readonly chain: ChainKey;
+  readonly contract: string;
+  readonly followed: number;
+  /** Of them, those that hold a payment. */
+  readonly funded: number;
+  /** Unix seconds: the last moment from which one of them can be refunded. */
+  readonly lastTimelock: number;
+};
+
+/** The same for operators. */
+export const openInContracts = many<[], InContract>('escrows_in_contracts')`
+  select chain, split_part(address, ':', 1) as contract, count(*)::integer as followed,
+      count(*) filter (where facts ->> 'balance' <> '0') as funded,
+      max((terms ->> 'timelock')::bigint) as "lastTimelock"
+    from escrows where not done and address like '%:%' group by 1, 2 order by 1, 2`;
+
 /** Where a follower stands in the escrows of its chain. */
 export type FollowedFrom = { readonly xact: string; readonly address: string };
 

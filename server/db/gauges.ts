@@ -75,11 +75,15 @@ export const oldestDelivery = one<[now: Date], { readonly at: Date | null }>('ga
     select min(h.next_at) as at from heads h join webhooks w on w.id = h.webhook_id
       where h.next_at <= $1 and w.enabled and coalesce(w.held_until <= $1, true)`;
 
-type Failing = { readonly count: number; readonly since: Date | null };
+type Failing = {
+  readonly count: number;
+  readonly accounts: number;
+  readonly since: Date | null;
+};
 
 export const failingWebhooks = only<[], Failing>('gauges_failing')`
-  select count(*) as count, min(failing_since) as since
-    from (select failing_since from webhooks where enabled and failing_since is not null
+  select count(*) as count, count(distinct account_id) as accounts, min(failing_since) as since
+    from (select account_id, failing_since from webhooks where enabled and failing_since is not null
       order by failing_since limit ${most}) failing`;
 
 /** By channel, when the message was due that is due for longest. */

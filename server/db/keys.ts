@@ -19,12 +19,16 @@ export type LiveKey = {
   readonly accountId: string;
   readonly scopes: Scope[];
   readonly expiresAt: Date;
+  /** Of its account. */
+  readonly isBlocked: boolean;
 };
 
 /** Those of the keys with these hashes that are live. */
 export const findLiveKeys = many<[hashes: readonly Buffer[], now: Date], LiveKey>('find_live_keys')`
-  select ${columns('id hash accountId scopes expiresAt')} from api_keys
-    where hash = any($1::bytea[]) and revoked_at is null and expires_at > $2`;
+  select ${columns('id hash accountId scopes expiresAt', 'k.')},
+      a.blocked_at is not null as "isBlocked"
+    from api_keys k join accounts a on a.id = k.account_id
+    where k.hash = any($1::bytea[]) and k.revoked_at is null and k.expires_at > $2`;
 
 export type NewKey = {
   readonly id: string;

@@ -19,6 +19,7 @@ export type Quoter = {
   readonly threads: number;
   /** How the maker kept its agreements, as last counted. */
   readonly kept: Standing | null;
+  readonly isBlocked: boolean;
   readonly known: KnownThread | null;
 };
 
@@ -29,7 +30,7 @@ type KnownThread = Pick<Thread, 'id' | 'price' | 'messages' | 'withdrawnAt' | 'c
 export const findQuoters = many<[pairs: readonly Pair[], most: number], Quoter>('quotes_quoters')`
   select t.id as "known?.id", t.messages as "known?.messages", t.created_at as "known?.createdAt",
       t.withdrawn_at as "known?.withdrawnAt", ${priceColumns('known?.price.')},
-      k.counts as kept,
+      k.counts as kept, a.blocked_at is not null as "isBlocked",
       coalesce(w.families, '{}') as families, coalesce(w.addresses, '{}') as addresses,
       case when t.id is null then
         (select count(*) from (select 1 from threads where rfq_id = p.rfq_id limit $2) c)
@@ -37,6 +38,7 @@ export const findQuoters = many<[pairs: readonly Pair[], most: number], Quoter>(
     from unnest($1.rfqId::uuid[], $1.makerId::uuid[]) with ordinality p (rfq_id, maker_id, position)
     left join threads t on t.rfq_id = p.rfq_id and t.maker_id = p.maker_id
     left join standings k on k.account_id = p.maker_id
+    left join accounts a on a.id = p.maker_id
     left join lateral (
       select array_agg(family) as families, array_agg(address) as addresses
       from wallets where account_id = p.maker_id

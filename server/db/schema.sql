@@ -10,6 +10,8 @@ create sequence keeper_jobs_id_seq as bigint increment 1;
 
 create sequence keeper_waiters_ordinal_seq as bigint increment 1;
 
+create sequence operator_actions_id_seq as bigint increment 1;
+
 create sequence outbox_id_seq as bigint increment 1;
 
 create table accounts (
@@ -19,6 +21,9 @@ create table accounts (
   deleted_at timestamp with time zone,
   passkey_user bytea,
   first_wallet_at timestamp with time zone,
+  blocked_at timestamp with time zone,
+  blocked_for text,
+  constraint accounts_blocked_check CHECK (((blocked_at IS NULL) = (blocked_for IS NULL))),
   constraint accounts_kind_check CHECK ((kind = ANY (ARRAY['wallet'::text, 'browser'::text]))),
   constraint accounts_pkey PRIMARY KEY (id)
 );
@@ -563,6 +568,8 @@ create table migrations (
   name text not null,
   sha256 text not null,
   applied_at timestamp with time zone default now() not null,
+  version text,
+  compatible_from text,
   constraint migrations_pkey PRIMARY KEY (name)
 );
 
@@ -576,6 +583,20 @@ create table nonces (
   constraint nonces_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint nonces_pkey PRIMARY KEY (nonce),
   constraint nonces_pool_check CHECK ((pool = ANY (ARRAY['mint'::text, 'link'::text, 'authorize'::text])))
+);
+
+create table operator_actions (
+  id bigint generated always as identity not null,
+  at timestamp with time zone not null,
+  operator text not null,
+  os_user text not null,
+  host text not null,
+  command text not null,
+  arguments jsonb not null,
+  outcome text not null,
+  facts jsonb not null,
+  constraint operator_actions_outcome_check CHECK ((outcome = ANY (ARRAY['done'::text, 'unchanged'::text, 'refused'::text]))),
+  constraint operator_actions_pkey PRIMARY KEY (id)
 );
 
 create table outbox (
@@ -800,9 +821,12 @@ create table webhooks (
   last_milliseconds integer,
   held_until timestamp with time zone,
   failing_since timestamp with time zone,
+  off_for text,
   constraint webhooks_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint webhooks_pkey PRIMARY KEY (id)
 );
+
+CREATE INDEX accounts_blocked ON public.accounts USING btree (blocked_at) WHERE (blocked_at IS NOT NULL);
 
 CREATE INDEX assets_due ON public.assets USING btree (next_check_at) WHERE (delisted_at IS NULL);
 
@@ -1036,4 +1060,15 @@ begin
 end $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.operator_actions_stand()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'operator_actions is only added to: % is refused', lower(tg_op);
+end $function$
+;
+
 CREATE TRIGGER feed_log_number BEFORE INSERT ON public.feed_log FOR EACH ROW EXECUTE FUNCTION feed_log_number();
+
+CREATE TRIGGER operator_actions_stand BEFORE DELETE OR UPDATE OR TRUNCATE ON public.operator_actions FOR EACH STATEMENT EXECUTE FUNCTION operator_actions_stand();

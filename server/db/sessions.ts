@@ -41,9 +41,11 @@ export type Window = { readonly now: Date; readonly idleSince: Date };
 /** Those of the sessions with these hashes that are live. */
 export const findLiveSessions = many<
   [hashes: readonly Buffer[], window: Window],
-  Session & { hash: Buffer }
+  Session & { readonly hash: Buffer; readonly isBlocked: boolean }
 >('sessions_find_live')`
-  select ${read}, hash from sessions where hash = any($1::bytea[]) and ${isLive}`;
+  select ${read}, hash, exists (select from accounts
+      where accounts.id = sessions.account_id and blocked_at is not null) as "isBlocked"
+    from sessions where hash = any($1::bytea[]) and ${isLive}`;
 
 /** The live session with this token's hash; null where there is none. */
 export async function findLiveSession(
@@ -53,7 +55,7 @@ export async function findLiveSession(
 ): Promise<Session | null> {
   const [row] = await findLiveSessions(tx, [hash], window);
   if (row === undefined) return null;
-  const { hash: _, ...session } = row;
+  const { hash: _, isBlocked: __, ...session } = row;
   return session;
 }
 

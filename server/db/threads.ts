@@ -155,6 +155,11 @@ export const withdrawThreads = none<
     ), ${tellingClosed('closed', '$2::text', '$3::timestamptz')}
     select * from woken`;
 
+/** What their maker accepted of these, which are closed, binds it no more. */
+export const freeMakers = none<[ids: readonly string[]]>('threads_free_makers')`
+  update threads set maker_accepted_at = null
+    where id = any($1::uuid[]) and maker_accepted_at is not null`;
+
 /** Their RFQ was cancelled. */
 export const closeThreads = none<[rfqId: string, at: Date]>('threads_close')`
   with closed as (

@@ -307,13 +307,13 @@ test('missing time that is not read back differs, with how far it is and what to
     assert.equal(all.length, 3);
     assert.match(all[0] ?? '', /nothing is agreed: bitcoin does not answer \(pruned\): bring its/);
     assert.match(all[1] ?? '', /evm-dev has 12 to go: wait/);
-    assert.match(all[2] ?? '', /tron-dev waits for its operator: npm run gaps -- read-days/);
+    assert.match(all[2] ?? '', /tron-dev waits for its operator: npm run ops -- gaps read-days/);
     const { severity, facts } = of('gap_unread')[0]!;
     assert.deepEqual([severity, facts.found], ['differs', 3]);
     await sql('update gap_readings set read_at = now()');
     assert.deepEqual((await doctor()).of('gap_unread'), []);
     await sql('update heartbeat set restored = true');
-    assert.match((await doctor()).of('gap_unread')[0]?.says ?? '', /npm run restore/);
+    assert.match((await doctor()).of('gap_unread')[0]?.says ?? '', /npm run ops -- restore/);
     await sql(`update heartbeat set restored = false, lineage = 'another/history'`);
     assert.match((await doctor()).of('gap_unread')[0]?.says ?? '', /another history/);
     await sql('update heartbeat set lineage = database_lineage()');

@@ -7,7 +7,7 @@ import type { Database } from '../db/database.ts';
 import { appliedMigrations, serverState, type Waits, waiting } from '../db/doctor.ts';
 import { continuity } from '../db/gaps.ts';
 import { peopleTopics } from '../db/messages.ts';
-import { ownMigrations } from '../db/migrate.ts';
+import { ownMigrations } from '../db/version.ts';
 import { toldOf } from '../restore/gate.ts';
 import { type Add, danger, differs, notice, unseen } from './findings.ts';
 
@@ -46,9 +46,8 @@ export const databaseParts: Readonly<Record<string, (deps: HouseDeps, add: Add) 
   {
     'the migrations': async ({ db }, add) => {
       const applied = await appliedMigrations(db);
-      const files = await ownMigrations();
-      const missing = files.filter((each) => !applied.includes(each));
-      const unknown = applied.filter((each) => !files.includes(each));
+      const missing = ownMigrations.filter((each) => !applied.includes(each));
+      const unknown = applied.filter((each) => !ownMigrations.includes(each));
       if (missing.length + unknown.length === 0) return;
       const says = `missing migrations: ${missing.join(', ') || 'none'}; ${unknown.length} unknown`;
       const todo = 'start the market of this version, or ask the version that runs';
@@ -101,8 +100,9 @@ async function examineGaps({ db }: HouseDeps, add: Add): Promise<void> {
     const why = trouble === null ? '' : ` (${trouble})`;
     const says = `missing time is not read back, so nothing is agreed: ${toldOf(reading)}${why}`;
     const ways = {
-      unlimited: 'npm run gaps -- read-days DAYS: it is longer than is read without being told to',
-      goesOn: 'wait, and see with npm run gaps -- list that it goes on',
+      unlimited:
+        'npm run ops -- gaps read-days DAYS: it is longer than is read without being told to',
+      goesOn: 'wait, and see with npm run ops -- gaps list that it goes on',
       troubled: 'bring its node back, or another that has those blocks (docs/backup.md)',
     };
     const way = since === null ? 'unlimited' : trouble === null ? 'goesOn' : 'troubled';
@@ -110,7 +110,9 @@ async function examineGaps({ db }: HouseDeps, add: Add): Promise<void> {
     add(differs('gap_unread', `gap ${gap} chain ${chain}`, says, ways[way], facts));
   }
   if (!restored && isLineageSame) return;
-  const why = restored ? 'npm run restore, or npm run gaps -- open' : 'it is of another history';
+  const why = restored
+    ? 'npm run ops -- restore, or npm run ops -- gaps open'
+    : 'it is of another history';
   const says = `time is missing from the database (${why}) and no server has noticed yet`;
   const todo = 'see that a market runs: its next heartbeat begins to read it back';
   add(differs('gap_unread', 'the heartbeat', says, todo, { restored }));

@@ -4,7 +4,9 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
+import type { ParleyError } from '../../core/errors.ts';
 import type { Scope } from '../../core/scopes.ts';
+import { blocked } from '../db/accounts.ts';
 import type { Cause } from '../ports/cause.ts';
 import { cookieName, cookieOf } from './account/cookies.ts';
 import { isWrite, otherAccount, ownSite, type SiteSettings } from './account/same-origin.ts';
@@ -29,6 +31,8 @@ export type Access = {
   readonly change?: boolean | undefined;
   /** Counts against the sockets that the client's address opens, not against its requests. */
   readonly socket?: boolean | undefined;
+  /** New business: refused to an account that is blocked. */
+  readonly isNew?: boolean | undefined;
 };
 
 export type Gate = (
@@ -205,7 +209,7 @@ function refuseAny(visit: Visit, error: HttpError) {
   spendAny(visit, () => refuse(visit, error));
 }
 
-function refuse({ state, reply }: Visit, error: HttpError) {
+function refuse({ state, reply }: Visit, error: HttpError | ParleyError) {
   const refusal = refusalOf(error, state.shortName);
   if (refusal !== null) sendRefusal(reply, refusal, state.shortName);
 }
@@ -353,6 +357,7 @@ function withKey(visit: Visit, access: Access, shown: Credential, caller: Caller
       const sentence = `this needs a key with the scope "${access.scope}"; this key has ${held}`;
       return refuse(visit, new HttpError('scope_missing', sentence));
     }
+    if (access.isNew && caller.isBlocked) return refuse(visit, blocked());
     const other =
       caller.by === 'key'
         ? null

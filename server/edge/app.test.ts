@@ -67,6 +67,12 @@ test('a kept connection is open for seconds past what its client was told', asyn
   }
 });
 
+test('a connection that asked for an upgrade in vain ends with its answer', async () => {
+  const head =
+    'GET /v1/keys/nonce HTTP/1.1\r\nhost: x\r\nupgrade: h2c\r\nconnection: upgrade\r\n\r\n';
+  assert.match(await rawAnswer(port, head), /^HTTP\/1\.1 200 OK\r\n[\s\S]*connection: close\r\n/i);
+});
+
 test('a body of 30 000 levels does not break the server, and none reaches a prototype', async () => {
   const post = (body: string) => edge.call('POST', '/v1/rfqs', { key, body });
   assert.equal(codeOf(await post('['.repeat(30_000) + ']'.repeat(30_000))), '400 malformed_json');

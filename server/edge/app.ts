@@ -174,6 +174,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
       void whenKnown(budgets.spendClient(clientOf(request)), (spent) => {
         const own = { ...baseHeaders, [requestIdHeader]: request.id, ...budgetHeaders(spent) };
         reply.headers({ ...own, ...cors?.headers(request) });
+        include(reply as FastifyReply);
         sendRefusal(reply as FastifyReply, refusal, shortName);
       });
     },
@@ -196,10 +197,12 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     // What only reads has no body to wait for.
     if (route.method !== 'GET') route.preHandler = checkAgain;
   });
-  meterRequests(app, deps);
+  const include = meterRequests(app, deps);
   const warnOfForwarded = createForwardedWarning(deps);
-  app.addHook('onRequest', (request, _reply, done) => {
+  app.addHook('onRequest', (request, reply, done) => {
     warnOfForwarded(request);
+    // After an upgrade in vain Node tells no error of the connection's next head, until its limit.
+    if (request.headers.upgrade !== undefined) reply.header('connection', 'close');
     done();
   });
   app.addHook('onRequest', createGate(state));

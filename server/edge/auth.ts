@@ -25,6 +25,8 @@ export type Caller = {
   readonly expiresAtMs: number;
   /** The session's last sign-in; null of a key. */
   readonly signedInAt: Date | null;
+  /** The account begins nothing new (blocked.ts). */
+  readonly isBlocked: boolean;
 };
 
 /** What a caller shows: an API key, or a session, whose token is none. */
@@ -99,9 +101,10 @@ async function findByKeys(
   hashes: readonly Buffer[],
 ): Promise<Found[]> {
   const rows = await findLiveKeys(db, hashes, new Date(now()));
-  return rows.map(({ hash, accountId, id: keyId, scopes, expiresAt }) => {
+  return rows.map(({ hash, accountId, id: keyId, scopes, expiresAt, isBlocked }) => {
     const expiresAtMs = expiresAt.getTime();
-    return [hash, { accountId, by: 'key', keyId, scopes, expiresAtMs, signedInAt: null }];
+    const own = { accountId, keyId, scopes, expiresAtMs, isBlocked };
+    return [hash, { ...own, by: 'key', signedInAt: null }];
   });
 }
 
@@ -111,9 +114,11 @@ async function findBySessions(
   hashes: readonly Buffer[],
 ): Promise<Found[]> {
   const rows = await findLiveSessions(db, hashes, windowAt(now()));
-  return rows.map(({ hash, accountId, id: keyId, expiresAt, lastUsedAt, signedInAt }) => {
+  return rows.map(({ hash, id: keyId, expiresAt, lastUsedAt, signedInAt, ...row }) => {
+    const { accountId, isBlocked } = row;
     const expiresAtMs = Math.min(expiresAt.getTime(), lastUsedAt.getTime() + idleMs);
-    return [hash, { accountId, by: 'session', keyId, scopes, expiresAtMs, signedInAt }];
+    const own = { accountId, keyId, scopes, expiresAtMs, isBlocked };
+    return [hash, { ...own, by: 'session', signedInAt }];
   });
 }
 

@@ -9,6 +9,7 @@ import { causedBy } from '../ports/cause.ts';
 import type { Deps } from '../ports/deps.ts';
 import { type Access, callerOf, causeOf, clientOf } from './access.ts';
 import type { Caller } from './auth.ts';
+import { isRefusedToBlocked } from './blocked.ts';
 import { Malformed, notJson, tooLarge } from './body.ts';
 import { HttpError } from './errors.ts';
 import { type Answer, type Asked, runOnce, type Steps } from './idempotency/once.ts';
@@ -56,8 +57,9 @@ function declare(
   at: string,
   operationId: string,
   spec: Declared<TSchema, TSchema, TSchema>,
-  access: Access,
+  given: Access,
 ): Operation {
+  const access = { ...given, isNew: isRefusedToBlocked(operationId) };
   const [method, url] = at.split(' ') as [Method, string];
   const { about, params, query, body, replies, outcomes } = spec;
   const shapes = { params, query, body, replies, outcomes };
@@ -89,7 +91,7 @@ export function serve<P extends TSchema, Q extends TSchema, B extends TSchema>(
   app.route({
     method: operation.method,
     url: operation.url,
-    config: { access },
+    config: { access: operation.access },
     handler: async (request, reply) => {
       const work = () => answer(parse(request), request, reply);
       const { status = 200, body } = await (isTold ? causedBy(causeOf(request), work) : work());
@@ -208,7 +210,7 @@ export function command<
   app.route({
     method: operation.method,
     url: operation.url,
-    config: { access },
+    config: { access: operation.access },
     handler: (request, reply) =>
       causedBy(causeOf(request), () => answer(request, callerOf(request), reply)),
     // oxlint-disable-next-line typescript/no-misused-promises -- Fastify awaits what it returns

@@ -2,8 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { testDatabase } from '../../test/support/database.ts';
 import type { Database } from '../db/database.ts';
+import type { DatabaseState } from '../db/doctor.ts';
+import { knows } from '../db/version.ts';
 import { createLog } from '../ports/log.ts';
+import { noticesOf } from '../ports/notices.ts';
 import { passesOf } from '../ports/passes.ts';
 import { createHealth } from './health.ts';
 import { rawAnswer, testEdge } from './testing/edge.ts';
@@ -59,26 +63,46 @@ test('a database that is silent, refuses or takes no writes makes a process not 
     'database: it does not answer',
     'migrations: not known without the database',
   ]);
-  const standby = healthOf(async () => [{ migrations, isStandby: true }]);
+  const standby = healthOf(async () => [{ migrations, compatibleFrom: null, isStandby: true }]);
   assert.deepEqual(await standby.wrong(), ['database: it is a standby, and takes no writes']);
 });
 
-test('a migration that lacks is named; one of a later version is none of its business', async () => {
+test('a process whose connections are all taken is ready: whoever waits for one is served', async (t) => {
+  const { db, drop } = await testDatabase({ connections: 1 });
+  t.after(drop);
+  const link = await noticesOf(db).join({ begin: async () => {}, hear: () => {} });
+  t.after(() => link.leave());
+  const health = createHealth({ ...edge.deps, db }, { databaseMs: 5_000, keptMs: 0 });
+  const taken = await db.session();
+  const waits = db.rows({ name: '', text: 'select 1', values: [] });
+  assert.deepEqual(wrong({ checks: [...(await health.checks())] }), []);
+  assert.equal(db.usage?.pool().waiting, 1);
+  taken.end();
+  await waits;
+});
+
+test('a migration that lacks is named; one of a later version only where it took something away', async () => {
   const migrations = await applied();
   const last = migrations.at(-1);
   const later = [...migrations, '9999-later.sql'];
-  assert.deepEqual(
-    await healthOf(async () => [{ migrations: later, isStandby: false }]).wrong(),
-    [],
-  );
-  const older = healthOf(async () => [
-    { migrations: later.filter((each) => each !== last), isStandby: false },
+  const found = (given: Partial<DatabaseState>) => {
+    const state = { migrations: later, compatibleFrom: null, isStandby: false };
+    return healthOf(async () => [{ ...state, ...given }]).wrong();
+  };
+  assert.deepEqual(await found({}), []);
+  assert.deepEqual(await found({ compatibleFrom: knows }), []);
+  assert.deepEqual(await found({ compatibleFrom: '999' }), [
+    `migrations: this version knows ${knows}, and 999 is needed`,
   ]);
-  assert.deepEqual(await older.wrong(), [`migrations: missing: ${last}`]);
+  assert.deepEqual(await found({ migrations: later.filter((each) => each !== last) }), [
+    `migrations: missing: ${last}`,
+  ]);
 });
 
 test('a service that was not heard of when it said is named, and one that fails is not', async () => {
-  const answers = async () => [{ migrations: await applied(), isStandby: false }];
+  const answers = async () => [
+    { migrations: await applied(), compatibleFrom: null, isStandby: false },
+  ];
   const { db, wrong: found } = healthOf(answers);
   const pulse = passesOf(db).join('follow ethereum');
   pulse.within(0);

@@ -25,15 +25,19 @@ test('a request counts for the template of its route, and a refusal for its code
   assert.equal(await asks('/livez', 'HEAD'), 200);
   assert.equal(await asks(`/v1/swaps/${id}`), 401);
   assert.equal(await asks('/no/such/path'), 404);
+  // Neither reaches a route or a hook.
+  assert.equal(await asks('/v1/rfqs/%zz'), 400);
+  assert.equal(await asks(`/v1/rfqs/${'x'.repeat(1_000)}`), 404);
   // Clients may have an answer before its process knows that it was written.
   const found = await waitUntil(async () => {
     const all = await counted();
-    return all['code="not_found"'] === 1 && all;
+    return all['method="any",route="none",code="4xx"'] === 3 && all;
   });
   assert.equal(found['method="GET",route="/livez",code="2xx"'], 2);
   assert.equal(found['method="HEAD",route="/livez",code="2xx"'], 1);
   assert.equal(found['method="GET",route="/v1/swaps/:id",code="4xx"'], 1);
-  assert.equal(found['method="any",route="none",code="4xx"'], 1);
+  assert.equal(found['code="not_found"'], 2);
+  assert.equal(found['code="malformed_url"'], 1);
   assert.equal(found['code="key_missing"'], 1);
   assert.ok(!JSON.stringify(found).includes(id) && !JSON.stringify(found).includes('such'));
 });

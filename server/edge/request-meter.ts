@@ -24,12 +24,15 @@ const began = Symbol('began');
 type Metered = ServerResponse & { [answer]?: FastifyReply; [began]?: number };
 type Finished = { readonly response: Metered; readonly server: Server };
 
+/** Takes an answer that no hook hears of, as to a malformed URL, among what is counted. */
+export type Include = (reply: FastifyReply) => void;
+
 /** Before the first route is declared. */
 export function meterRequests(
   app: FastifyInstance,
   { settings, metrics: { http } }: Pick<Deps, 'settings' | 'metrics'>,
-): void {
-  if (settings.metricsPort === null) return;
+): Include {
+  if (settings.metricsPort === null) return () => {};
   const errorHeader = `x-${settings.shortName}-error`;
   const known = new Map<string, RouteMeter>();
   /** Routes whose templates become one share their numbers. */
@@ -49,10 +52,13 @@ export function meterRequests(
     for (const each of [method].flat()) meters.set(each, meterOf(each, url));
     route.config = { ...route.config, meters };
   });
-  app.addHook('onRequest', (_request, reply, done) => {
+  const include = (reply: FastifyReply) => {
     const raw: Metered = reply.raw;
     raw[answer] = reply;
     raw[began] = performance.now();
+  };
+  app.addHook('onRequest', (_request, reply, done) => {
+    include(reply);
     done();
   });
   // No route is declared for them.
@@ -74,4 +80,5 @@ export function meterRequests(
   const finished = channel('http.server.response.finish');
   finished.subscribe(ended);
   app.addHook('onClose', async () => void finished.unsubscribe(ended));
+  return include;
 }

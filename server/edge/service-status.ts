@@ -4,11 +4,11 @@
 
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { within } from '../../host/within.ts';
 import { readServiceStatus } from '../market/service-status.ts';
 import { causedBy } from '../ports/cause.ts';
 import type { Deps } from '../ports/deps.ts';
 import { createMoments } from '../ports/moments.ts';
-import { within } from '../ports/within.ts';
 import { causeOf } from './access.ts';
 import { fault, type Refusal, refusalOf, sendRefusal } from './errors.ts';
 import { isKnown } from './etags.ts';
@@ -52,7 +52,7 @@ export function createServiceStatus(
   // them write a line of the log: nobody's budget would end that.
   const tried = async () => {
     try {
-      return (await within(limits.readMs, ask())) ?? refused(deps, tooLate);
+      return (await within(limits.readMs, ask(), null)) ?? refused(deps, tooLate);
     } catch (error) {
       return refused(deps, error);
     }

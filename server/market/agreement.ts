@@ -4,6 +4,7 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Hashlock } from '../../core/hashlock.ts';
+import { blocked, blockedAmong } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
 import { insertOutbox } from '../db/outbox.ts';
 import { setRfqStatus } from '../db/rfqs.ts';
@@ -55,6 +56,7 @@ export async function accept(
     return thread;
   }
   const nowMs = deps.now();
+  await assertNoneBlocked(tx, thread, callerId);
   assertNegotiable(thread, nowMs);
   const ttlMs = deps.settings.acceptTtlSeconds * 1_000;
   await assertMayAgree(tx, deps.presence);
@@ -81,6 +83,14 @@ export async function accept(
   const until = done.swapId === null ? standsUntil(done.price, party, nowMs, ttlMs) : null;
   await tellAccepted(tx, done, party, until === null ? null : new Date(until));
   return done;
+}
+
+/** Its quotes and RFQs are withdrawn a moment after the block; nobody agrees to one meanwhile. */
+async function assertNoneBlocked(tx: Tx, thread: Thread, callerId: string): Promise<void> {
+  const found = await blockedAmong(tx, [thread.makerId, thread.takerId]);
+  if (found.includes(callerId)) throw blocked();
+  if (found.length === 0) return;
+  throw new ParleyError('thread_closed', 'the thread is closed', { threadId: thread.id });
 }
 
 async function offer(tx: Tx, wanted: Parameters<typeof offerHashlock>[1]): Promise<void> {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { ParleyError } from '../../core/errors.ts';
 import type { Family, Network } from '../../core/families.ts';
 import type { Scope } from '../../core/scopes.ts';
-import { insertAccount, lockAccount, lockIfLive, waitForLock } from '../db/accounts.ts';
+import { insertAccount, lockIfLive, lockTrader, waitForLock } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
 import { countLiveKeys, insertKey, revokeKeys, revokeOneKey } from '../db/keys.ts';
 import { insertOutbox } from '../db/outbox.ts';
@@ -109,7 +109,7 @@ export async function createKey(
   },
 ): Promise<MintedKey> {
   const { accountId, name, scopes, lifeDays = keyLifeDays } = wanted;
-  const kind = await lockAccount(tx, accountId);
+  const kind = await lockTrader(tx, accountId);
   const createdAt = new Date(deps.now());
   const id = uuidv7(deps.now(), deps.randomBytes);
   let replaced = false;

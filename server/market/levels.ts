@@ -3,7 +3,7 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Direction } from '../../core/trade.ts';
-import { lockAccount } from '../db/accounts.ts';
+import { lockTrader } from '../db/accounts.ts';
 import type { Asset } from '../db/assets.ts';
 import type { Tx } from '../db/database.ts';
 import { findHoldings } from '../db/holdings.ts';
@@ -87,7 +87,7 @@ export async function publishLevels(
 ): Promise<Date | null> {
   const { accountId } = by;
   // The lock makes the count below right, and two requests on one pair come one after the other.
-  await lockAccount(tx, accountId);
+  await lockTrader(tx, accountId);
   const pair = stored({ baseAssetId: base.id, quoteAssetId: quote.id });
   await deleteLevelsOfPair(tx, accountId, pair);
   if (levels.length === 0) return null;

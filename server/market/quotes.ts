@@ -2,6 +2,7 @@
 // transaction, each answered after its commit, so that a commit to disk is paid once for many.
 
 import { ParleyError } from '../../core/errors.ts';
+import { blocked } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
 import type { Quoter } from '../db/quotes.ts';
 import { findQuoters, insertThreads, moveThreads } from '../db/quotes.ts';
@@ -109,6 +110,7 @@ function quoted(
   quoter: Quoter,
   nowMs: number,
 ): Quoted {
+  if (quoter.isBlocked) throw blocked();
   assertLive(rfq, nowMs);
   assertOpen(rfq.base, rfq.quote);
   assertMayQuote(deps, rfq, wanted.makerId, quoter);

@@ -2,7 +2,7 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Direction } from '../../core/trade.ts';
-import { lockAccount } from '../db/accounts.ts';
+import { lockTrader } from '../db/accounts.ts';
 import { findStanding } from '../db/agreements.ts';
 import type { Asset } from '../db/assets.ts';
 import type { Tx } from '../db/database.ts';
@@ -91,7 +91,7 @@ export async function postRfq(
   wanted: NewRfq,
 ): Promise<Rfq> {
   // The lock makes the count below right: an account posts one RFQ at a time.
-  await lockAccount(tx, creatorId);
+  await lockTrader(tx, creatorId);
   const now = new Date(deps.now());
   const { base, quote } = await holdOpen(tx, wanted.baseAssetId, wanted.quoteAssetId);
   const given = wanted.direction === 'sell_base' ? base : quote;
@@ -144,12 +144,16 @@ export async function cancelRfq(
   const ttlMs = deps.settings.acceptTtlSeconds * 1_000;
   const bound = await findTakerAcceptance(tx, id, new Date(nowMs - ttlMs), new Date(nowMs));
   if (bound !== null) assertFree(bound.price, 'taker', nowMs, ttlMs);
-  const now = new Date(nowMs);
-  await setRfqStatus(tx, id, 'cancelled', now);
-  await closeThreads(tx, id, now);
+  return endRfq(tx, rfq, new Date(nowMs));
+}
+
+/** Of one that is locked and live. */
+export async function endRfq(tx: Tx, rfq: Rfq, at: Date): Promise<Rfq> {
+  await setRfqStatus(tx, rfq.id, 'cancelled', at);
+  await closeThreads(tx, rfq.id, at);
   const cancelled: Rfq = { ...rfq, status: 'cancelled' };
   // Of a closed asset too, although that was told before: it may be reopening now.
-  await tellFeed(tx, 'cancelled', cancelled, now);
+  await tellFeed(tx, 'cancelled', cancelled, at);
   return cancelled;
 }
 

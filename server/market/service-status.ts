@@ -4,8 +4,8 @@
 
 import { oldestEvents } from '../db/doctor.ts';
 import { type HaltedAsset, haltedAssets } from '../db/halts.ts';
+import { version } from '../db/version.ts';
 import type { Deps } from '../ports/deps.ts';
-import { version } from '../ports/version.ts';
 import { mostHaltedShown } from './bounds.ts';
 import { expectedWithin, readStatus } from './status.ts';
 

@@ -3,7 +3,7 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import { type Family, families } from '../../core/families.ts';
-import { lockAccount } from '../db/accounts.ts';
+import { lockAccount, lockTrader } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
 import { walletsToPay } from '../db/legs.ts';
 import { payoutsOf } from '../db/payouts.ts';
@@ -146,7 +146,7 @@ export async function addProof(
   proof: CheckedProof,
 ): Promise<ProvenWallet> {
   const { family, address } = proof;
-  await lockAccount(tx, accountId);
+  await lockTrader(tx, accountId);
   const owner = await findLogin(tx, family, address);
   // A login counts for more than any proof.
   if (owner === accountId) return { address, family, proven: true, authorised: true };

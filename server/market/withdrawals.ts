@@ -4,7 +4,13 @@
 import { ParleyError } from '../../core/errors.ts';
 import type { Tx } from '../db/database.ts';
 import { lockRfqs } from '../db/rfqs.ts';
-import { findThreads, listOpenOf, type Thread, withdrawThreads } from '../db/threads.ts';
+import {
+  findThreads,
+  freeMakers,
+  listOpenOf,
+  type Thread,
+  withdrawThreads,
+} from '../db/threads.ts';
 import type { Deps } from '../ports/deps.ts';
 import { assertFree, assertLive, isLive, standsUntil } from './negotiation.ts';
 import type { ClosedReason } from './thread-events.ts';
@@ -48,19 +54,38 @@ export async function withdrawSome(
   reason: Reason,
   of: Parameters<typeof listOpenOf>[1],
 ): Promise<Some> {
+  const nowMs = deps.now();
+  const { ours, next } = await lockOpen(tx, of, nowMs);
+  const ttlMs = deps.settings.acceptTtlSeconds * 1_000;
+  const free = ours.filter(({ price }) => standsUntil(price, 'maker', nowMs, ttlMs) === null);
+  await close(tx, free, reason, new Date(nowMs));
+  return { withdrawn: free.length, committed: ours.length - free.length, next };
+}
+
+/** The same, and those too to which the maker's own acceptance binds it. */
+export async function withdrawAny(
+  tx: Tx,
+  of: Parameters<typeof listOpenOf>[1],
+  at: Date,
+): Promise<Some> {
+  const { ours, next } = await lockOpen(tx, of, at.getTime());
+  await close(tx, ours, 'withdrawn', at);
+  await freeMakers(
+    tx,
+    ours.map((each) => each.id),
+  );
+  return { withdrawn: ours.length, committed: 0, next };
+}
+
+async function lockOpen(tx: Tx, of: Parameters<typeof listOpenOf>[1], nowMs: number) {
   const open = await listOpenOf(tx, of);
   await lockRfqs(tx, [...new Set(open.map((each) => each.rfqId))]);
   const threads = await findThreads(
     tx,
     open.map((each) => each.id),
   );
-  const nowMs = deps.now();
-  const ttlMs = deps.settings.acceptTtlSeconds * 1_000;
   const ours = threads.filter(({ status, rfq }) => status === 'open' && isLive(rfq, nowMs));
-  const free = ours.filter(({ price }) => standsUntil(price, 'maker', nowMs, ttlMs) === null);
-  await close(tx, free, reason, new Date(nowMs));
-  const next = open.length < of.limit ? null : open.at(-1)!.id;
-  return { withdrawn: free.length, committed: ours.length - free.length, next };
+  return { ours, next: open.length < of.limit ? null : open.at(-1)!.id };
 }
 
 /** Of RFQs that are locked. */

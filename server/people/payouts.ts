@@ -5,6 +5,7 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import { type Family, families } from '../../core/families.ts';
+import { lockTrader } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
 import { type PayableWallet, walletsToPay } from '../db/legs.ts';
 import { insertOutbox } from '../db/outbox.ts';
@@ -174,6 +175,7 @@ export async function choose(
   const now = deps.now();
   const at = new Date(now);
   await lockLive(tx, deps, session);
+  await lockTrader(tx, accountId);
   await mustBeWalletSession(tx, session, now);
   const voucher = await voucherFor(tx, session, choice, now);
   const isVouched = voucher === null || isSame(voucher, choice.vouchedBy);

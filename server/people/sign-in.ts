@@ -9,6 +9,7 @@ import {
   type AccountKind,
   insertAccount,
   lockIfLive,
+  lockTrader,
   makeBrowserAccount,
   waitForLock,
 } from '../db/accounts.ts';
@@ -242,6 +243,7 @@ async function addLogin(tx: Tx, deps: Making, proven: Proven, session: Session):
   const { accountId } = session;
   const at = new Date(deps.now());
   if (proven.way === 'wallet') {
+    await lockTrader(tx, accountId);
     await mustLackLogin(tx, accountId, proven.family);
   } else if ((await loginsOf(tx, accountId)).length >= mostLogins) {
     const sentence = `the account has ${mostLogins} logins already; remove one first`;

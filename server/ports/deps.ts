@@ -14,6 +14,8 @@ import type { Metrics } from './metrics.ts';
 export type Deps = {
   readonly settings: Settings;
   readonly db: Database;
+  /** Lists that everybody sees may be read here, some seconds old; none = `db`. */
+  readonly reads?: Tx;
   /** Milliseconds since the epoch; dev networks move it. */
   readonly now: () => number;
   readonly randomBytes: RandomBytes;

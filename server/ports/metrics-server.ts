@@ -3,15 +3,17 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
 import { collectDefaultMetrics } from 'prom-client';
 import type { Settings } from '../settings/config.ts';
 import type { Metrics } from './metrics.ts';
 
-/** A scraper has few; who holds more keeps them from it. */
-const mostConnections = 32;
-/** Nobody who scrapes takes longer to ask. */
+/** A scraper has few. Of more the oldest that has shown no token yet is ended. */
+export const mostConnections = 32;
+/** Nobody who scrapes takes longer: to say what it asks, and to have asked. */
+const headersTimeoutMs = 2_000;
 const requestTimeoutMs = 10_000;
+const slowClientCheckMs = 1_000;
 
 type Place = Pick<Settings, 'metricsHost' | 'metricsToken'> & { readonly metricsPort: number };
 
@@ -26,11 +28,17 @@ export async function serveMetrics(
   // Of the process: memory, processor time, open files, the lag of the event loop.
   collectDefaultMetrics({ register: registry });
   const mayRead = readersOf(metricsToken);
-  const server = createServer({ requestTimeout: requestTimeoutMs }, (request, response) => {
+  const limits = {
+    headersTimeout: headersTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    connectionsCheckingInterval: slowClientCheckMs,
+  };
+  const server = createServer(limits, (request, response) => {
     if (!mayRead(request)) {
       response.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
       return;
     }
+    known(request.socket);
     if (request.method !== 'GET' || request.url !== '/metrics') {
       response.writeHead(404).end();
       return;
@@ -42,7 +50,7 @@ export async function serveMetrics(
         () => response.writeHead(500).end(),
       );
   });
-  server.maxConnections = mostConnections;
+  const known = keepRoom(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(metricsPort, metricsHost, resolve);
@@ -56,6 +64,32 @@ export async function serveMetrics(
         server.close(() => resolve());
       }),
   };
+}
+
+/**
+ * Ends connections beyond `mostConnections`: the oldest stranger of the address that has most of
+ * them, so that whoever opens many loses its own. Gives what makes one known.
+ */
+function keepRoom(server: Server): (socket: Socket) => void {
+  const all = new Set<Socket>();
+  /** The oldest first, with their addresses. */
+  const strangers = new Map<Socket, string>();
+  server.on('connection', (socket: Socket) => {
+    all.add(socket);
+    strangers.set(socket, socket.remoteAddress ?? '');
+    socket.once('close', () => {
+      all.delete(socket);
+      strangers.delete(socket);
+    });
+    if (all.size > mostConnections) oldestOfMost(strangers)?.destroy();
+  });
+  return (socket) => void strangers.delete(socket);
+}
+
+function oldestOfMost(strangers: ReadonlyMap<Socket, string>): Socket | undefined {
+  const byAddress = Map.groupBy(strangers.keys(), (socket) => strangers.get(socket));
+  const [most] = [...byAddress.values()].toSorted((one, other) => other.length - one.length);
+  return most?.[0];
 }
 
 /** Digests are compared: they have one length, and in constant time. */

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
+import { waitUntil } from '../../test/support/waiting.ts';
 import { createMetrics } from './metrics.ts';
-import { serveMetrics } from './metrics-server.ts';
+import { mostConnections, serveMetrics } from './metrics-server.ts';
 
 const place = { metricsHost: '127.0.0.1', metricsPort: 0, metricsToken: null };
 
@@ -31,6 +34,45 @@ test('where there is a token, who shows no other reads metrics', async (t) => {
   for (const wrong of [undefined, 'Bearer', `Bearer ${metricsToken}x`, `Basic ${metricsToken}`]) {
     assert.equal(await statusWith(wrong), 401, wrong);
   }
+});
+
+test('idle connections shut no scraper out: whoever has most of them loses its oldest', async (t) => {
+  const metricsToken = 'a-token-of-sixteen-and-more';
+  const served = await serveMetrics(createMetrics('parley'), { ...place, metricsToken });
+  t.after(() => served.stop());
+  const { hostname, port } = new URL(served.url);
+  const open = async (localAddress: string) => {
+    const socket = connect({ host: hostname, port: Number(port), localAddress });
+    socket.on('error', () => {});
+    t.after(() => socket.destroy());
+    await once(socket, 'connect');
+    return socket;
+  };
+  /** Answered once more on a connection that stays. */
+  const scrape = async (scraper: Socket) => {
+    let text = '';
+    scraper.on('data', (bytes) => {
+      text += String(bytes);
+    });
+    const asks = ['GET /metrics HTTP/1.1', 'host: x', `authorization: Bearer ${metricsToken}`];
+    scraper.write(`${asks.join('\r\n')}\r\n\r\n`);
+    await waitUntil(() => text.includes('HTTP/1.1 200 OK\r\n') || scraper.destroyed);
+    return !scraper.destroyed;
+  };
+  // Older than all others, and alone at its address.
+  const early = await open('127.0.0.2');
+  const idle = [];
+  for (let at = 0; at < mostConnections; at += 1) idle.push(await open('127.0.0.1'));
+  await once(idle[0]!, 'close');
+  const late = await open('127.0.0.1');
+  await once(idle[1]!, 'close');
+  assert.ok(await scrape(early));
+  assert.ok(await scrape(late));
+  assert.ok(idle.slice(2).every((each) => !each.destroyed));
+  // It is known now: it stays although nobody is older at that address.
+  for (const each of idle.splice(2)) each.destroy();
+  for (let at = 0; at < 2 * mostConnections; at += 1) await open('127.0.0.1');
+  assert.ok(await scrape(late));
 });
 
 test('requests are counted by route and class of status, and their seconds fall into buckets', async () => {

@@ -64,6 +64,10 @@ export function createMetrics(shortName: string) {
       'version',
       'network',
     ),
+    replicaBehind: gauge(
+      'database_replica_behind_seconds',
+      'Since the replica had all that the primary has; above 5 it is not read from',
+    ),
     databaseUp: gauge('database_up', '1 while the market’s figures could be read at this scrape'),
     figuresSeconds: gauge('figures_seconds', 'How long reading the market’s figures took'),
   };
@@ -199,12 +203,15 @@ function settlingMetrics({ counter, gauge, ages }: Makers) {
 }
 
 function tellingMetrics({ counter, gauge }: Makers) {
+  const webhookAttempts = counter(
+    'webhook_attempts',
+    'Attempts to deliver to a webhook: delivered, failed (tried again later) or dropped',
+    'outcome',
+  );
+  // From 0 on: a rule compares what failed with what was delivered.
+  for (const outcome of ['delivered', 'failed', 'dropped']) webhookAttempts.inc({ outcome }, 0);
   return {
-    webhookAttempts: counter(
-      'webhook_attempts',
-      'Attempts to deliver to a webhook: delivered, failed (tried again later) or dropped',
-      'outcome',
-    ),
+    webhookAttempts,
     messages: counter(
       'messages',
       'Messages to people: sent, failed (tried again later), dropped, or ended (chat gone)',
@@ -263,6 +270,7 @@ function marketMetrics(make: Makers) {
   const gauge: MakeGauge = (name, help, ...labels) => make.gauge(`market_${name}`, help, ...labels);
   return {
     swaps: gauge('swaps', 'Swaps that are not done, by status and value', 'status', 'value'),
+    swapsAge: gauge('swaps_age_seconds', 'How long ago they were counted, at most once a minute'),
     nextDeadline: gauge(
       'next_deadline_seconds',
       'Until the next deadline of an open swap, by the step that it ends; none without one',
@@ -290,6 +298,10 @@ function marketMetrics(make: Makers) {
     webhooksFailing: gauge(
       'webhooks_failing',
       'Webhooks whose receiver took no delivery since one failed; at most 1000',
+    ),
+    webhookAccountsFailing: gauge(
+      'webhook_accounts_failing',
+      'Accounts that such a webhook is of: one has many by itself, and many have a fault of ours',
     ),
     webhooksFailingOldest: gauge(
       'webhooks_failing_oldest_seconds',

@@ -1,7 +1,7 @@
 // The one connection of this process that hears what others notify, shared by all who want to. It
 // is opened with the first of them, again whenever it is lost, and closed with the last.
 
-import { type Database, type Listener, proveListener } from '../db/database.ts';
+import { type Database, type Listener, proveListener, type Tx } from '../db/database.ts';
 
 const proveEveryMs = 5_000;
 const retryMs = { least: 100, most: 5_000 } as const;
@@ -26,6 +26,8 @@ export type Joined = {
 export type Notices = {
   /** Resolves after the first try to listen; later ones go on in the background. */
   join(ear: Ear): Promise<Joined>;
+  /** The connection itself, which waits for no other; null while it is not open. */
+  current(): Tx | null;
 };
 
 /** By what listens, which a way to the database has from the database that it is a way to. */
@@ -62,6 +64,7 @@ function createNotices(db: Pick<Database, 'listen'>): Notices {
     },
   });
   return {
+    current: link.current,
     join: async (ear) => {
       ears.set(ear, false);
       const own = await link.open();

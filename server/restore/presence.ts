@@ -16,7 +16,7 @@ const mostRestMs = 10_000;
 
 const keysAlive =
   'API keys that were revoked in that time are good again if the database was brought back: ' +
-  'npm run gaps -- revoke-keys';
+  'npm run ops -- gaps revoke-keys';
 
 export type Running = Presence & {
   /** Before anybody is served. Throws where the database does not answer. */

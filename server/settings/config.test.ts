@@ -44,6 +44,17 @@ test('VALKEY_URL is an address of Redis or Valkey, with TLS or without', () => {
   assert.equal(readSettings({ VALKEY_URL: 'redis://h' }).valkeyUrl, 'redis://h');
 });
 
+test('a replica is an address, and beside a database of one’s own', () => {
+  const [DATABASE_URL, DATABASE_READ_URL] = ['postgres://db1/parley', 'postgres://db2/parley'];
+  const { databaseReadUrl } = readSettings({ DATABASE_URL, DATABASE_READ_URL });
+  assert.equal(databaseReadUrl, DATABASE_READ_URL);
+  assert.equal(readSettings({ DATABASE_URL }).databaseReadUrl, null);
+  assert.match(refusal({ DATABASE_READ_URL }), /DATABASE_READ_URL names a replica .+: give both/);
+  const message = refusal({ DATABASE_URL, DATABASE_READ_URL: 'db2:f00d' });
+  assert.match(message, /DATABASE_READ_URL must be postgres:/);
+  assert.doesNotMatch(message, /f00d/);
+});
+
 test('any other VALKEY_URL is refused, and its password is not repeated', () => {
   const others = [
     'http://me:f00d@h',
@@ -140,7 +151,7 @@ test('metrics that others can reach need a token, of a file that holds one', asy
   const open = { ...on, PARLEY_METRICS_HOST: '0.0.0.0', PARLEY_METRICS_TOKEN_FILE: token };
   assert.match(refusal(open), /PARLEY_METRICS_TOKEN_FILE: ENOENT/);
   for (const wrong of ['', 'a'.repeat(15), 'two words of a token', 'a'.repeat(513)]) {
-    await writeFile(token, wrong);
+    await writeFile(token, wrong, { mode: 0o600 });
     const said = refusal(open);
     assert.match(said, new RegExp(`16 to 512 printable ASCII characters; it has ${wrong.length}`));
     assert.ok(wrong === '' || !said.includes(wrong), 'what it holds is not quoted');

@@ -56,7 +56,7 @@ function settingsOf(read: Reader) {
     home: text('PARLEY_HOME') ?? '.parley',
     /** What server/ports/keyring.ts derives from, hex or base64; null = a file in `home`. */
     encryptionKey: text('PARLEY_ENCRYPTION_KEY'),
-    databaseUrl: text('DATABASE_URL'),
+    ...databaseOf(read),
     databaseConnections: whole('PARLEY_DATABASE_CONNECTIONS', 10, 3, 200),
     valkeyUrl: valkeyUrlOf(read),
     ...served,
@@ -229,6 +229,20 @@ function prefixesOf({ text, refuse }: Reader): { readonly ipv4: number; readonly
     );
   }
   return { ipv4, ipv6 };
+}
+
+function databaseOf({ text, refuse }: Reader) {
+  const databaseUrl = text('DATABASE_URL');
+  /** A replica that lists may be read from; null = none. */
+  const databaseReadUrl = text('DATABASE_READ_URL');
+  if (databaseReadUrl !== null && databaseUrl === null) {
+    refuse('DATABASE_READ_URL names a replica of the database that DATABASE_URL names: give both');
+  }
+  // Not quoted: it holds a password.
+  if (databaseReadUrl !== null && !/^postgres(ql)?:\/\/./.test(databaseReadUrl)) {
+    refuse('DATABASE_READ_URL must be postgres://user:password@host:5432/name');
+  }
+  return { databaseUrl, databaseReadUrl };
 }
 
 /** A Valkey or Redis that processes share budgets through; null = each counts alone. A secret. */

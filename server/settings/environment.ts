@@ -1,7 +1,8 @@
 // The environment as settings are read from it: each is asked for by name, each wrong one becomes a
 // sentence, and a name that nothing asks for is refused, which would else be ignored in silence.
 
-import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { readFile, readSecretFile } from './secret-file.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 export type Reader = ReturnType<typeof readerOf>;
@@ -41,9 +42,7 @@ export function readerOf(given: Environment) {
       const found = text(name);
       if (found === null) return otherwise;
       try {
-        return JSON.parse(
-          found.startsWith('@') ? readFileSync(found.slice(1), 'utf8') : found,
-        ) as unknown;
+        return JSON.parse(found.startsWith('@') ? textOf(found.slice(1)) : found) as unknown;
       } catch (error) {
         // Without the text around the fault, which may be the password in a URL.
         const { message } = error as Error;
@@ -52,24 +51,29 @@ export function readerOf(given: Environment) {
         return otherwise;
       }
     },
-    /** What a file holds that the setting names. */
+    /** What a file holds that the setting names; others may not reach it. */
     secret(setting: string, file: string): string {
-      try {
-        return readFileSync(file, 'utf8').trim();
-      } catch (error) {
-        refuse(`${setting}: ${(error as Error).message}`);
-        return '';
-      }
+      const isCredential = dirname(file) === given.CREDENTIALS_DIRECTORY;
+      const read = readSecretFile(file, isCredential);
+      if ('text' in read) return read.text;
+      refuse(`${setting}: ${read.wrong}`);
+      return '';
     },
     faults: (): readonly string[] => [...wrong, ...misspelt(given, read)],
   };
 }
 
+function textOf(file: string): string {
+  const read = readFile(file);
+  if ('text' in read) return read.text;
+  throw new Error(read.wrong);
+}
+
 const prefix = 'PARLEY_';
 /** What tools, tests and the dev network read beside the settings. */
 const tools = (
-  'BITCOIND CHROMIUM DEPLOYER_KEY ESCROW_SO FAULTS FROM_SOURCE JAVA_TRON NODES PAYER_KEY' +
-  ' PICTURES PROMETHEUS PYTHON REBUILD SMALL_DISK SOLANA_VALIDATOR'
+  'BITCOIND CHROMIUM DEPLOYER_KEY ESCROW_SO FAULTS FROM_SOURCE JAVA_TRON NODES OPERATOR' +
+  ' PAYER_KEY PICTURES POSTGRES PROMETHEUS PYTHON REBUILD SMALL_DISK SOLANA_VALIDATOR'
 ).split(' ');
 const ofTools = new RegExp(`^${prefix}(${tools.join('|')}|(CRASH|DRIVER|FUZZ|TEST)_\\w+)$`);
 /** What Kubernetes sets for a service called parley, or parley-postgres. */

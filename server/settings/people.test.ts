@@ -9,7 +9,7 @@ import { readSettings } from './config.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'parley-people-'));
 const secretFile = join(dir, 'secret');
-writeFileSync(secretFile, 'the-secret\n');
+writeFileSync(secretFile, 'the-secret\n', { mode: 0o600 });
 
 function people(env: Readonly<Record<string, string>>) {
   return readSettings(env).people;
@@ -78,7 +78,7 @@ test('mail is an address of a server, or of a file with it, and who it is from',
   const mail = (url: string) => ({ PARLEY_SMTP_URL: url, PARLEY_MAIL_FROM: from });
   const url = 'smtps://user:pass%20word@mail.example:465';
   assert.deepEqual(people(mail(url)).mail, { url, from });
-  writeFileSync(join(dir, 'smtp'), `${url}\n`);
+  writeFileSync(join(dir, 'smtp'), `${url}\n`, { mode: 0o600 });
   assert.deepEqual(people(mail(`@${join(dir, 'smtp')}`)).mail, { url, from });
   for (const given of ['mail.example', 'http://mail.example', 'smtp://', 'smtp://a b']) {
     const said = wrong(mail(given)).join();
@@ -98,7 +98,7 @@ test('mail is an address of a server, or of a file with it, and who it is from',
 
 test('a bot is a file with its token, and where its API is', () => {
   const file = join(dir, 'bot');
-  writeFileSync(file, `123456:${'x'.repeat(35)}\n`);
+  writeFileSync(file, `123456:${'x'.repeat(35)}\n`, { mode: 0o600 });
   const env = { PARLEY_TELEGRAM_BOT_TOKEN_FILE: file };
   const token = `123456:${'x'.repeat(35)}`;
   assert.deepEqual(people(env).bot, { token, api: 'https://api.telegram.org' });

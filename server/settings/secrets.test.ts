@@ -1,6 +1,7 @@
 // Secrets by files and credentials: taken once, guarded by their mode, never quoted.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -72,7 +73,35 @@ test('an empty file and one of a megabyte and a byte are refused with what they 
   const empty = written('empty', ' \n');
   assert.match(refusal({ DATABASE_URL_FILE: empty }), /DATABASE_URL_FILE: .* is empty/);
   const large = written('large', 'x'.repeat(1_048_577));
-  assert.match(refusal({ VALKEY_URL_FILE: large }), /has 1048577 bytes; at most 1048576 may be/);
+  assert.match(
+    refusal({ VALKEY_URL_FILE: large }),
+    /has 1048577 bytes or more; at most 1048576 may be/,
+  );
+});
+
+/** Settings that name a file by themselves, and what makes them read it. */
+const inFiles = (file: string): Record<string, string>[] => [
+  { DATABASE_URL_FILE: file },
+  { PARLEY_METRICS_TOKEN_FILE: file, PARLEY_METRICS_PORT: '0' },
+  { PARLEY_TELEGRAM_BOT_TOKEN_FILE: file },
+  { PARLEY_SMTP_URL: `@${file}`, PARLEY_MAIL_FROM: 'a@market.example' },
+];
+
+test('every file that holds a secret is guarded alike: by its mode, its size and its kind', () => {
+  const open = written('others', secret, 0o644);
+  const large = written('larger', 'x'.repeat(1_048_577));
+  for (const env of inFiles(open)) assert.match(refusal(env), /others may reach .*\(mode 644\)/);
+  for (const env of inFiles(large)) assert.match(refusal(env), /at most 1048576 may be/);
+  for (const env of inFiles(dir)) assert.match(refusal(env), /is a folder, no regular file/);
+});
+
+test('what has no end or would be waited for is refused at once: a FIFO, a device', () => {
+  const fifo = join(dir, 'fifo');
+  execFileSync('mkfifo', ['-m', '600', fifo]);
+  // A setting that may stand in a file without being a secret is read alike.
+  const settings = (file: string) => [...inFiles(file), { PARLEY_CHAINS: `@${file}` }];
+  for (const env of settings(fifo)) assert.match(refusal(env), /is a FIFO, no regular file/);
+  for (const env of settings('/dev/zero')) assert.match(refusal(env), /is a device, no regular/);
 });
 
 test('a setting that is given twice is refused, whichever two they are', () => {

@@ -1,13 +1,15 @@
 // Settings that hold secrets, read from files: `NAME_FILE`, or a credential of the service manager
 // with the setting's name. The environment of a process is shown to whoever may list it.
 
-import { closeSync, existsSync, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Environment } from './environment.ts';
+import { readSecretFile } from './secret-file.ts';
 
 /** Each may be given by `<name>_FILE`, or as a credential called `<name>`. */
 export const secretSettings: readonly string[] = [
   'DATABASE_URL',
+  'DATABASE_READ_URL',
   'VALKEY_URL',
   'PARLEY_ENCRYPTION_KEY',
   'PARLEY_CHAINS',
@@ -16,11 +18,6 @@ export const secretSettings: readonly string[] = [
 ];
 /** Given by a file alone: as a credential each is the file that `<name>_FILE` names. */
 const fileSettings: readonly string[] = ['PARLEY_TELEGRAM_BOT_TOKEN', 'PARLEY_METRICS_TOKEN'];
-
-/** A hundred chains with twenty nodes each take 300 KiB. systemd takes 1 MiB of all credentials. */
-const mostFileBytes = 1_048_576;
-/** Others may neither read nor write it, and its group not write it. */
-const forbiddenMode = 0o027;
 
 export type Opened = {
   /** What was given, with the content of files under the names of their settings. */
@@ -76,31 +73,9 @@ function strangers(folder: string | null): string[] {
     .map((name) => `the credential ${name} is no secret setting; those are ${known.join(', ')}`);
 }
 
-/** Never quoted in what is wrong. */
 function contentOf({ name, file, isCredential }: Source, wrong: string[]): string | undefined {
-  let opened: number | undefined;
-  try {
-    opened = openSync(file, 'r');
-    const { mode, size } = fstatSync(opened);
-    // The service manager guards credentials by its folder, whatever their mode says.
-    if (!isCredential && (mode & forbiddenMode) !== 0) {
-      const found = (mode & 0o777).toString(8);
-      wrong.push(
-        `${name}: others may reach ${file} (mode ${found}): chmod 600, or 640 for a group`,
-      );
-      return undefined;
-    }
-    if (size > mostFileBytes) {
-      wrong.push(`${name}: ${file} has ${size} bytes; at most ${mostFileBytes} may be`);
-      return undefined;
-    }
-    const text = readFileSync(opened, 'utf8').trim();
-    if (text !== '') return text;
-    wrong.push(`${name}: ${file} is empty`);
-  } catch (error) {
-    wrong.push(`${name}: ${(error as Error).message}`);
-  } finally {
-    if (opened !== undefined) closeSync(opened);
-  }
+  const read = readSecretFile(file, isCredential);
+  if ('text' in read) return read.text;
+  wrong.push(`${name}: ${read.wrong}`);
   return undefined;
 }

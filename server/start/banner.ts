@@ -38,7 +38,7 @@ function withoutLogin(address: string): string {
 export function heldLine(held: readonly string[]): string[] {
   if (held.length === 0) return [];
   const how = held.join('; ');
-  const more = 'Everything else goes on. npm run gaps -- list says how far it is.';
+  const more = 'Everything else goes on. npm run ops -- gaps list says how far it is.';
   return [`Agreements wait until the time missing from the database is read back: ${how}. ${more}`];
 }
 

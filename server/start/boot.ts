@@ -13,7 +13,7 @@ import { mostProofBytes } from '../../chains/evm/proof.ts';
 import { type Rpc, rpcClient } from '../../chains/nodes/rpc.ts';
 import type { Devnet } from '../../devnet/devnet.ts';
 import { startPostgres } from '../../host/postgres/postgres.ts';
-import { findCuratedAsset } from '../db/assets.ts';
+import { analyzeAssets, findCuratedAsset } from '../db/assets.ts';
 import { connect, type Database, databaseLimits } from '../db/database.ts';
 import { migrate } from '../db/migrate.ts';
 import { buildApp } from '../edge/app.ts';
@@ -36,6 +36,7 @@ import type { Deps } from '../ports/deps.ts';
 import { createMetrics } from '../ports/metrics.ts';
 import { serveMetrics } from '../ports/metrics-server.ts';
 import { type Late, passesOf } from '../ports/passes.ts';
+import { createReads } from '../ports/reads.ts';
 import { workOf } from '../ports/work.ts';
 import { createPresence } from '../restore/presence.ts';
 import type { AssetSettings, ChainSettings } from '../settings/chains.ts';
@@ -138,7 +139,7 @@ async function start(
   await openHome(home);
   for (const place of placesOf(limited)) await mustBeFree(place);
   const { databaseUrl: own } = limited;
-  if (own !== null) await naming((error) => databaseFault(own, error), migrate(own));
+  if (own !== null) await naming((error) => databaseFault(own, error), migrated(own, log));
   const clock = { offsetMs: 0 };
   const now = () => Date.now() + clock.offsetMs;
   const market: { db?: Database } = {};
@@ -169,7 +170,8 @@ async function start(
   const marketData = openMarketData(settings.marketData, chains, log);
   const markets = marketsOf(marketData, settings.listingRules);
   const presence = createPresence(made);
-  const parts: Deps = { ...made, evmNodes, markets, presence };
+  const reads = openReads(made, undo);
+  const parts: Deps = { ...made, ...reads, evmNodes, markets, presence };
   await presence.begin();
   undo.push(() => presence.stop());
   const watching = watchtowerOf(parts, { gas });
@@ -177,6 +179,7 @@ async function start(
   const messaging = createMessaging(parts);
   const deps: Deps = { ...parts, watchtower, messaging };
   await seedAssets(db, deps, assetsOf(settings, chains, devnet));
+  await analyzeAssets(db);
   await resealSecrets(deps);
   await resealKept(deps);
   await resealMessages(deps);
@@ -279,11 +282,19 @@ async function startParts<A, B>(parts: readonly [Promise<A>, Promise<B>]): Promi
   return [a.value, b.value];
 }
 
+async function migrated(url: string, log: Logger): Promise<void> {
+  const began = performance.now();
+  const migrations = await migrate(url);
+  if (migrations.length === 0) return;
+  const milliseconds = Math.round(performance.now() - began);
+  log.info({ migrations, milliseconds }, 'the database was migrated');
+}
+
 async function openDatabase(settings: Settings, home: string, log: Logger, undo: Stack) {
   if (settings.databaseUrl !== null) return settings.databaseUrl;
   const postgres = await startPostgres({ dir: home, log });
   undo.unshift(() => postgres.stop());
-  await migrate(postgres.url);
+  await migrated(postgres.url, log);
   return postgres.url;
 }
 
@@ -319,6 +330,24 @@ async function openDevnet(
   const devnet = await naming((error) => listenFault(place, error), starting);
   undo.unshift(() => devnet.stop());
   return devnet;
+}
+
+/** A replica that does not answer is none: the primary is asked meanwhile. */
+function openReads(deps: Deps, undo: Stack): Pick<Deps, 'reads'> {
+  const { databaseReadUrl: url, databaseConnections } = deps.settings;
+  if (url === null) return {};
+  const replica = connect(url, {
+    ...databaseLimits,
+    connections: databaseConnections,
+    readOnly: true,
+  });
+  const reads = createReads(deps, replica);
+  reads.start();
+  undo.push(async () => {
+    await reads.stop();
+    await replica.close();
+  });
+  return { reads };
 }
 
 async function openMetrics(deps: Deps, chains: readonly ChainSettings[], undo: Stack) {

@@ -2,7 +2,7 @@
 // by themselves, and given coins by whoever wires the dev network.
 
 import { randomBytes } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { EvmAdapter } from '../../chains/evm/adapter.ts';
@@ -149,12 +149,15 @@ function keyIn(path: string, family: GasKey['family']): GasKey {
   const refuse = (why: string) => new Error(`the gas key ${path} ${why}`);
   let file: number;
   try {
-    file = openSync(path, 'r');
+    // Without O_NONBLOCK a FIFO is waited for.
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     throw refuse(`cannot be read: ${(error as NodeJS.ErrnoException).code}`);
   }
   try {
-    const mode = fstatSync(file).mode & 0o777;
+    const stats = fstatSync(file);
+    if (!stats.isFile()) throw refuse('is no regular file');
+    const mode = stats.mode & 0o777;
     if ((mode & 0o077) !== 0) {
       const found = `is open to other users (mode ${mode.toString(8)})`;
       throw refuse(`${found}: replace it if one may have read it, then chmod 600 it`);

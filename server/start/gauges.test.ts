@@ -13,7 +13,7 @@ import { createFigures } from './gauges.ts';
 const { db, drop } = await testDatabase();
 after(drop);
 const sql = (text: string) => db.rows({ name: `gauges ${text.slice(0, 50)}`, text, values: [] });
-const always = { keptMs: 0, figuresMs: 5_000 };
+const always = { keptMs: 0, countedMs: 0, figuresMs: 5_000 };
 
 /** What a scrape shows, by name and labels, without `parley_market_`. */
 async function figuresOf(on: Database, limits = always) {
@@ -57,7 +57,10 @@ test('swaps, deadlines, what is overdue and what waits are read at a scrape', as
   await sql(`insert into webhooks (id, account_id, url, events, secret, secret_version, created_at,
       failing_since)
     select gen_random_uuid(), maker_id, 'https://a.example', '{}', '', 1, now(),
-      now() - interval '2 h' from swaps where id = '${first}'`);
+      now() - interval '2 h' from swaps, generate_series(1, 3) where id = '${first}'`);
+  await sql(`update webhooks set account_id = (select id from accounts
+      where id <> webhooks.account_id limit 1)
+    where id = (select min(id::text)::uuid from webhooks)`);
   await sql(`insert into deliveries (id, webhook_id, event, position, body, next_at, created_at)
     select gen_random_uuid(), id, 'swap.agreed', 1, '{}', now() - interval '3 min', now()
     from webhooks`);
@@ -69,8 +72,37 @@ test('swaps, deadlines, what is overdue and what waits are read at a scrape', as
   near(found.get('overdue_oldest_seconds{step="reconcile"}'), 100, 'overdue');
   near(found.get('waiting_oldest_seconds{audience="feed"}'), 90, 'the outbox');
   near(found.get('deliveries_due_oldest_seconds'), 180, 'a delivery');
-  assert.equal(found.get('webhooks_failing'), 1);
+  assert.equal(found.get('webhooks_failing'), 3);
+  assert.equal(found.get('webhook_accounts_failing'), 2);
   near(found.get('webhooks_failing_oldest_seconds'), 7_200, 'a receiver');
+});
+
+test('swaps are counted once in a while, which is told, and one count that fails leaves out itself', async () => {
+  let isCounting = true;
+  let counted = 0;
+  const watched: Database = {
+    ...db,
+    transaction: (work) =>
+      db.transaction((tx) =>
+        work({
+          rows: (statement) => {
+            if (statement.name !== 'gauges_swaps') return tx.rows(statement);
+            counted += 1;
+            return isCounting ? tx.rows(statement) : Promise.reject(new Error('too slow'));
+          },
+        }),
+      ),
+  };
+  const read = await figuresOf(watched, { ...always, countedMs: 3_600_000 });
+  assert.equal((await read()).get('swaps_age_seconds')! < 60, true);
+  assert.ok((await read()).get('swaps{status="agreed",value="normal"}')! > 0);
+  assert.equal(counted, 1);
+  isCounting = false;
+  const without = await (await figuresOf(watched))();
+  assert.equal(without.get('database_up'), 1);
+  assert.equal(without.get('agrees'), 1);
+  assert.equal(without.get('swaps_age_seconds'), undefined);
+  assert.equal(without.get('swaps{status="agreed",value="normal"}'), undefined);
 });
 
 test('a database that hangs or fails is told, and no old figure with it', async () => {
@@ -82,7 +114,7 @@ test('a database that hangs or fails is told, and no old figure with it', async 
       return mode === 'fails' ? Promise.reject(new Error('gone')) : db.transaction(work);
     },
   };
-  const read = await figuresOf(faulty, { keptMs: 0, figuresMs: 500 });
+  const read = await figuresOf(faulty, { keptMs: 0, countedMs: 0, figuresMs: 500 });
   assert.equal((await read()).get('agrees'), 1);
   mode = 'fails';
   const failed = await read();

@@ -3,10 +3,10 @@
 
 import { type Ended, exchanges } from '../../chains/nodes/transport-node.ts';
 import type { DatabaseUsage } from '../db/usage.ts';
+import { version } from '../db/version.ts';
 import { sourcesOf } from '../doctor/nodes.ts';
 import type { CallOutcome, Metrics } from '../ports/metrics.ts';
 import { readAtScrape, type Sample } from '../ports/recorded.ts';
-import { version } from '../ports/version.ts';
 import type { ChainSettings } from '../settings/chains.ts';
 
 export function meterDatabase(metrics: Metrics, usage: DatabaseUsage | undefined): void {

@@ -1,11 +1,15 @@
 // Looks at every node of every chain, as the doctor does, also at those that nobody needs while
 // another one answers: a second source that is silent or shows other blocks is found before a
-// customer waits for it. Only where metrics are served.
+// customer waits for it. Only where metrics are served, and one process for all: the next one looks
+// when that has ended.
 
+import type { Database, Tx } from '../db/database.ts';
+import { takeNodeLooks } from '../db/node-looks.ts';
 import type { Finding } from '../doctor/findings.ts';
 import { examineNodes, placeOf, sourcesOf } from '../doctor/nodes.ts';
 import { createParts } from '../doctor/parts.ts';
 import type { Deps } from '../ports/deps.ts';
+import { noticesOf } from '../ports/notices.ts';
 import { longestNodePassMs, type Service, service } from '../ports/service.ts';
 import type { ChainSettings } from '../settings/chains.ts';
 
@@ -25,15 +29,37 @@ export function createNodeWatch(
   chains: readonly ChainSettings[],
   everyMs: number = lookEveryMs,
 ): Service {
+  const isOurs = createTurn(deps.db);
   return service(deps, {
     name: 'look at nodes',
     everyMs,
     mostPassMs: longestNodePassMs,
     pass: async (signal) => {
-      await lookAtNodes(deps, chains, signal);
+      if (await isOurs()) await lookAtNodes(deps, chains, signal);
+      else forgetNodes(deps);
       return undefined;
     },
   });
+}
+
+/**
+ * Whether this process is the one that looks. The lock is of the connection that hears notices, and
+ * ends with it; while that is lost it stays as it was, for nobody can be asked.
+ */
+export function createTurn(db: Pick<Database, 'listen'>): () => Promise<boolean> {
+  let held: Tx | null = null;
+  return async () => {
+    const own = noticesOf(db).current();
+    if (own === null || own === held) return held !== null;
+    held = null;
+    if (await takeNodeLooks(own)) held = own;
+    return held !== null;
+  };
+}
+
+/** What another process tells anew would be told as it once was. */
+function forgetNodes({ metrics: { nodes } }: Pick<Needs, 'metrics'>): void {
+  for (const each of [nodes.up, nodes.faults, nodes.disagree]) each.reset();
 }
 
 /** Everything that a look finds is set, and what it does not find is 0. */

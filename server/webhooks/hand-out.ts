@@ -17,6 +17,7 @@ import { appendFeedEvents, feedEventsKept } from '../db/feed-events.ts';
 import type { Deps } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
 import { bodyOf } from './attempt.ts';
+import { paysForLook, trimLog } from './log-length.ts';
 
 export const handOutBatch = 200;
 /** Deliveries to one webhook that wait: what comes beyond is dropped for it. */
@@ -45,6 +46,7 @@ export async function handOut(
         .map((event) => deliveryOf(uuidv7(now, deps.randomBytes), subscriber.id, event)),
     );
     await insertDeliveries(tx, deliveries, new Date(now));
+    for (const { webhookId } of deliveries.filter(paysForLook)) await trimLog(tx, webhookId);
     await appendFeedEvents(
       tx,
       events.filter((each) => each.onFeed),

@@ -9,6 +9,7 @@ import type { Deps } from '../ports/deps.ts';
 import { isUuid, uuidOf, uuidv7 } from '../ports/ids.ts';
 import { attempt, bodyOf, type Message, type Send, senderOf } from './attempt.ts';
 import { createHosts, HostBusy } from './hosts.ts';
+import { trimLog } from './log-length.ts';
 import { absent } from './register.ts';
 
 /** Each holds a request and a connection for up to 10 s. */
@@ -87,6 +88,8 @@ export async function storePing(
   { webhookId, message, ended }: Pinged,
 ): Promise<{ ok: boolean; deliveryId: string }> {
   if (!(await storeSingle(tx, { ...message, ...ended, webhookId, accountId }))) absent(webhookId);
+  // Its id is chosen with its Idempotency-Key, and it is dear anyway.
+  await trimLog(tx, webhookId);
   deps.metrics.webhookAttempts.inc({ outcome: ended.delivered ? 'delivered' : 'dropped' });
   return { ok: ended.delivered, deliveryId: message.id };
 }

@@ -2,7 +2,7 @@
 
 import { isIP } from 'node:net';
 import { ParleyError } from '../../core/errors.ts';
-import { lockAccount } from '../db/accounts.ts';
+import { lockTrader } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
 import {
   countWebhooks,
@@ -45,7 +45,7 @@ export async function registerWebhook(
     throw new ParleyError('bad_event', sentence, {});
   }
   const { accountId } = wanted;
-  await lockAccount(tx, accountId);
+  await lockTrader(tx, accountId);
   const there = await countWebhooks(tx, accountId);
   if (there >= mostWebhooks) {
     const sentence = `this account has ${there} webhooks, the most there may be; delete one first`;

@@ -15,8 +15,8 @@ import { prometheusProgram } from '../support/prometheus.ts';
 const waits: Readonly<Record<string, string>> = {
   ...{ '1m': '2s', '2m': '3s', '3m': '4s', '5m': '5s', '10m': '5s', '1h': '10s' },
 };
-const windows: Readonly<Record<string, string>> = { '5m': '15s', '1h': '30s' };
-const bounds: Readonly<Record<string, string>> = { 60: '10', 120: '20', 600: '30', 3600: '20' };
+const windows: Readonly<Record<string, string>> = { '5m': '15s', '30m': '15s', '1h': '30s' };
+const bounds: Readonly<Record<string, string>> = { 60: '10', 120: '20', 600: '30' };
 
 export function quickened(rules: string): string {
   return rules

@@ -1,7 +1,7 @@
 // `npm run soak -- alerts`: a real market and a real Prometheus with the rules of ops/. Each thing
 // that an alert names is broken, until the alert fires, and mended, until it ends. Prints a table.
 
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -102,13 +102,14 @@ const faults: readonly Fault[] = [
     },
   },
   {
-    name: 'a receiver refuses, and then nobody may deliver',
+    name: 'receivers of six accounts refuse, and then nobody may deliver',
     alerts: [{ alertname: 'ParleyWebhooksFailing' }, { alertname: 'ParleyWebhooksBehind' }],
     breaks: async ({ stage, pair, admin }) => {
+      const pairs = [pair, await newPair(stage), await newPair(stage)];
       stage.receiver.answer(500);
-      await agreed(stage, pair, 'SOL', 'ETH');
+      for (const each of pairs) await agreed(stage, each, 'SOL', 'ETH');
       const failing = 'select 1 from webhooks where failing_since is not null';
-      while ((await admin.query(failing)).rowCount === 0) await sleep(100);
+      while (((await admin.query(failing)).rowCount ?? 0) < 2 * pairs.length) await sleep(100);
       await admin.query('begin');
       await admin.query(`select 1 from deliveries where state = 'waiting' for update`);
       return async () => {
@@ -132,18 +133,14 @@ const faults: readonly Fault[] = [
     },
   },
   {
-    name: 'the process is held up, half of each second',
+    name: 'the process is held up, again and again',
     alerts: [{ alertname: 'ParleyEventLoopSlow' }],
     breaks: async ({ stage }) => {
-      const child = stage.servers[0]?.market.child;
-      const beat = setInterval(() => {
-        child?.kill('SIGSTOP');
-        setTimeout(() => child?.kill('SIGCONT'), 500);
-      }, 1_200);
-      return async () => {
-        clearInterval(beat);
-        await sleep(600);
-        child?.kill('SIGCONT');
+      const over = new AbortController();
+      const held = holdUp(stage.servers[0]!.market.child, over.signal);
+      return () => {
+        over.abort();
+        return held;
       };
     },
   },
@@ -170,6 +167,28 @@ const faults: readonly Fault[] = [
     },
   },
 ];
+
+const newPair = async (stage: Stage): Promise<Pair> => [
+  await newCustomer(stage, 'Cat'),
+  await newCustomer(stage, 'Dan'),
+];
+
+/** Past the bound of the rule; and the whole of it twice in what Prometheus reads at once. */
+const heldMs = 320;
+const freeMs = 160;
+
+/**
+ * Turns of the event loop that end in a reading are what counts: each reading must have one that
+ * was held up, and the process time enough between them to be read.
+ */
+async function holdUp(child: ChildProcess, over: AbortSignal): Promise<void> {
+  while (!over.aborted) {
+    child.kill('SIGSTOP');
+    await sleep(heldMs);
+    child.kill('SIGCONT');
+    await sleep(freeMs);
+  }
+}
 
 /** Another node of the same chain with blocks of its own from now on. */
 async function forkedNode({ stage }: Scene): Promise<() => Promise<unknown>> {

@@ -121,6 +121,26 @@ const parts: Readonly<Record<string, Part>> = {
     what: 'the MCP server’s tarball installed by npm: its first trade, and an agent killed at random',
     commands: () => [['test/mcp-soak/run.ts']],
   },
+  upgrade: {
+    minutes: 30,
+    what: 'three processes of the version before replaced one by one under load, and back again',
+    commands: () => [['test/upgrade-soak/run.ts']],
+  },
+  failover: {
+    minutes: 30,
+    what: 'a primary killed under load, with a standby that is waited for or not; archive, replica',
+    commands: () => [['test/postgres-soak/failover.ts']],
+  },
+  postgres: {
+    minutes: 60,
+    what: 'schema, migrations and statements on PostgreSQL 15, 16 and 17',
+    commands: () => [['test/postgres-soak/versions.ts']],
+  },
+  rows: {
+    minutes: 60,
+    what: 'ten million RFQs that ended, half of them dropped and made again: reads, vacuum, room',
+    commands: () => [['test/postgres-soak/rows.ts']],
+  },
   alerts: {
     minutes: 30,
     what: 'each thing that an alert names broken, until a real Prometheus fires it, and mended',
@@ -208,7 +228,7 @@ function run(args: readonly string[], minutes: number): Promise<Outcome> {
 const said = [
   /^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm,
   /^(?:forge|model|sim|planted|crashes|nodes|package|web|maker): (.*)|(\d+) generated,/gm,
-  /^(?:generators|schemathesis|python|mcp|alerts|release): (.*)/gm,
+  /^(?:generators|schemathesis|python|mcp|alerts|release|upgrade|failover|postgres|rows): (.*)/gm,
 ];
 
 async function outcomeOf(name: string, { minutes, commands }: Part): Promise<[string, boolean]> {

@@ -22,6 +22,13 @@ const chainTimeoutMs = 4_000;
 
 export type Env = Readonly<Record<string, string>>;
 
+export type HowToStart = {
+  readonly env?: Env;
+  readonly home?: string;
+  /** The file of another version's server. */
+  readonly main?: string;
+};
+
 export type Server = {
   readonly url: string;
   readonly port: number;
@@ -52,7 +59,7 @@ export type Stage = {
   /** Moves every clock. */
   move(seconds: number): Promise<void>;
   /** Another process of the market, by default in a home of its own, on the same ways. */
-  startServer(how?: { readonly env?: Env; readonly home?: string }): Promise<Server>;
+  startServer(how?: HowToStart): Promise<Server>;
   readonly servers: Server[];
   /** kill -9 of the first, and another in its place. */
   restart(): Promise<void>;
@@ -158,9 +165,9 @@ async function started(
       clock.offset = (await dev.time(seconds)).clockOffsetSeconds;
       for (const each of servers) await each.skew(0);
     },
-    startServer: async ({ env = {}, home } = {}) => {
+    startServer: async ({ env = {}, home, main } = {}) => {
       const where = home ?? (await mkdtemp(join(dir, 'home-')));
-      const made = await startServer(context, where, clock, { ...common, ...env });
+      const made = await startServer(context, where, clock, { ...common, ...env }, main);
       const server: Server = {
         ...made,
         kill: async () => {
@@ -203,26 +210,27 @@ async function startServer(
   home: string,
   clock: { readonly offset: number },
   env: Env,
+  file: string = 'server/main.ts',
 ): Promise<Omit<Server, 'kill'>> {
-  const file = `${home}.clock`;
-  const set = (seconds: number) => writeFile(file, String(clock.offset + seconds));
+  const clockFile = `${home}.clock`;
+  const set = (seconds: number) => writeFile(clockFile, String(clock.offset + seconds));
   await set(0);
   const preload = new URL('./skewed-clock.ts', import.meta.url).href;
   const shell = JSON.parse(env.PARLEY_TEST_SHELL ?? '[]') as string[];
-  const main = [process.execPath, `--import=${preload}`, 'server/main.ts', '--json'];
-  const own = { ...env, PARLEY_TEST_CLOCK: file };
+  const main = [process.execPath, `--import=${preload}`, file, '--json'];
+  const own = { ...env, PARLEY_TEST_CLOCK: clockFile };
   const market = await startMarketProcess(context, home, own, [...shell, ...main]);
   return {
     url: market.ready.url,
     port: portOf(market.ready.url),
     market,
     skew: async (seconds) => {
-      await rm(`${file}.seen`, { force: true });
+      await rm(`${clockFile}.seen`, { force: true });
       await set(seconds);
       market.child.kill('SIGUSR2');
       const wanted = String(clock.offset + seconds);
       for (let tries = 0; tries < 400; tries += 1) {
-        if ((await readFile(`${file}.seen`, 'utf8').catch(() => '')) === wanted) return;
+        if ((await readFile(`${clockFile}.seen`, 'utf8').catch(() => '')) === wanted) return;
         await sleep(25);
       }
       throw new Error('the server did not read its clock');

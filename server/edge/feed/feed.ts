@@ -2,6 +2,7 @@
 
 import type { FastifyInstance } from 'fastify';
 import type { WebSocket } from 'ws';
+import { blockedAmong } from '../../db/accounts.ts';
 import { revokedAmong } from '../../db/keys.ts';
 import { endedAmong } from '../../db/sessions.ts';
 import type { Deps } from '../../ports/deps.ts';
@@ -10,7 +11,7 @@ import { createFeedEvents } from './events.ts';
 import { type Following, followFeed } from './follow.ts';
 import { createHub } from './hub.ts';
 import { type From, type Inbox, openInbox } from './inbox.ts';
-import { type Commands, endKey, type Feed, type Maker } from './maker.ts';
+import { type Commands, endBlocked, endKey, type Feed, type Maker } from './maker.ts';
 import { closeCodes, closeInWaves, createPeer, type Peer } from './peer.ts';
 import { createSnapshots } from './snapshot.ts';
 import { createSwitches, type Switches } from './switches.ts';
@@ -169,8 +170,11 @@ function createTick(
     const revoked = await revokedAmong(deps.db, [...ids]);
     const ended = await endedAmong(deps.db, [...digests], new Date(deps.now()));
     const gone = new Set([...revoked, ...ended]);
+    const accounts = [...new Set(makers.map((maker) => maker.accountId))];
+    const blocked = new Set(await blockedAmong(deps.db, accounts));
     for (const maker of makers) {
       if (gone.has(digestOf(maker) ?? maker.keyId)) endKey(maker);
+      else if (blocked.has(maker.accountId)) endBlocked(maker);
     }
   };
 

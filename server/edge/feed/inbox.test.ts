@@ -22,6 +22,7 @@ const caller: Caller = {
   scopes: ['maker'],
   expiresAtMs: Number.POSITIVE_INFINITY,
   signedInAt: null,
+  isBlocked: false,
 };
 const connect = await socketServer();
 

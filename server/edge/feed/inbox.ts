@@ -2,6 +2,7 @@
 // side, but those on one RFQ in turn, so that the price sent last is the one that stands.
 
 import type { WebSocket } from 'ws';
+import { blocked } from '../../db/accounts.ts';
 import type { FeedTopic } from '../../db/feed-events.ts';
 import { isTicket, useTicket } from '../../people/feed-tickets.ts';
 import { type Cause, causedBy } from '../../ports/cause.ts';
@@ -23,7 +24,15 @@ import {
 import { frameCheck } from '../validate.ts';
 import type { Manner } from './frames.ts';
 import type { Maker } from './maker.ts';
-import { begin, callerOf, createMaker, endKey, type Feed, type Greeting } from './maker.ts';
+import {
+  begin,
+  callerOf,
+  createMaker,
+  endBlocked,
+  endKey,
+  type Feed,
+  type Greeting,
+} from './maker.ts';
 import { closeCodes, mostFrameBytes, type Peer } from './peer.ts';
 
 const greetingMs = 10_000;
@@ -190,6 +199,10 @@ async function readGreeting(
     const sentence = `the feed needs a key with the scope "maker"; this key has ${held}`;
     return { sentence, close: closeCodes.noScope, ...coded('scope_missing') };
   }
+  if (caller.isBlocked) {
+    const { code, message: sentence } = blocked();
+    return { sentence, close: closeCodes.noScope, ...coded(code) };
+  }
   const asked = events === undefined ? null : { names: events, since: sinceEvent };
   return { shown, caller, manner: resume ? 'resume' : 'plain', since, asked, graceSeconds };
 }
@@ -242,6 +255,10 @@ function createHearing(feed: Feed, client: string, hold: () => void) {
     const caller = await callerOf(feed.keys, maker.shown);
     if (caller === null) {
       endKey(maker);
+      return null;
+    }
+    if (caller.isBlocked) {
+      endBlocked(maker);
       return null;
     }
     feed.uses.note(caller, client);

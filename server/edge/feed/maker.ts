@@ -1,6 +1,7 @@
 // A maker on the feed: it gets the book, then what changes, and quotes down the same socket.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { blocked } from '../../db/accounts.ts';
 import { type FeedRow, feedLogEnds, type Place, placeOf, readFeedLog } from '../../db/feed-log.ts';
 import { findHoldings } from '../../db/holdings.ts';
 import { holds } from '../../market/addresses.ts';
@@ -100,16 +101,24 @@ export function endKey({ peer, manner, by }: Maker): void {
   peer.end(closeCodes.noKey, sentence, code);
 }
 
+/** Its account begins nothing new from now on. */
+export function endBlocked({ peer, manner }: Pick<Maker, 'peer' | 'manner'>): void {
+  const { code, message } = blocked();
+  peer.end(closeCodes.noScope, message, manner === 'resume' ? { code } : {});
+}
+
 /** The caller behind it, remembered or looked up. */
 export async function callerOf(keys: Keys, shown: Credential): Promise<Caller | null> {
   const known = keys.known(shown);
   return known === undefined ? keys.find(shown) : known;
 }
 
-/** False, and the socket is ended, where the key is revoked or expired. Throws as look-ups do. */
+/** False, and the socket is ended, where the key is revoked or expired, or its account blocked. Throws as look-ups do. */
 async function checkKey({ keys }: Feed, maker: Maker): Promise<boolean> {
-  if ((await callerOf(keys, maker.shown)) !== null) return true;
-  endKey(maker);
+  const caller = await callerOf(keys, maker.shown);
+  if (caller !== null && !caller.isBlocked) return true;
+  if (caller === null) endKey(maker);
+  else endBlocked(maker);
   return false;
 }
 

@@ -9,6 +9,7 @@ import { feedWriting } from '../../market/book.ts';
 import { assetView } from '../../market/views.ts';
 import type { Deps } from '../../ports/deps.ts';
 import type { Token } from '../../ports/markets.ts';
+import { readsOf } from '../../ports/reads.ts';
 import { command, readByAll } from '../command.ts';
 import { pageOf } from '../cursor.ts';
 import type { Reply } from '../idempotency/once.ts';
@@ -64,7 +65,7 @@ export function registerAssets(app: FastifyInstance, deps: Deps): void {
       const { chain = null, symbol = null, address = null, enabled = null } = query;
       const filters = { chain, symbol, address, enabled };
       const find = (from: readonly string[] | null, limit: number) =>
-        listAssets(deps.db, filters, from?.[0] ?? null, limit);
+        listAssets(readsOf(deps), filters, from?.[0] ?? null, limit);
       const { rows, nextCursor } = await pageOf(deps, query, { list: 'assets', ...filters }, find);
       return { assets: rows.map(assetView), nextCursor };
     },

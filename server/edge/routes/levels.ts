@@ -14,6 +14,7 @@ import {
 import { mustDiffer } from '../../market/rfqs.ts';
 import { recount, standingView, withStandings } from '../../market/standing.ts';
 import type { Deps } from '../../ports/deps.ts';
+import { readsOf } from '../../ports/reads.ts';
 import { command, type Run, readByAll } from '../command.ts';
 import { pageOf } from '../cursor.ts';
 import * as shapes from '../schemas/level.ts';
@@ -101,7 +102,13 @@ function registerReading(app: FastifyInstance, deps: Deps): void {
             query,
             bound,
             (from, limit) =>
-              listLevels(deps.db, way, filters, from && { rank: from[0]!, id: from[1]! }, limit),
+              listLevels(
+                readsOf(deps),
+                way,
+                filters,
+                from && { rank: from[0]!, id: from[1]! },
+                limit,
+              ),
             ({ rank, id }) => [rank.toString(), id],
           ),
         (page) => page.rows.map((each) => each.makerId),

@@ -8,6 +8,7 @@ import { type PairPrices, readPrices, type Traded } from '../../market/prices.ts
 import { mustDiffer } from '../../market/rfqs.ts';
 import type { Deps } from '../../ports/deps.ts';
 import { createMoments } from '../../ports/moments.ts';
+import { readsOf } from '../../ports/reads.ts';
 import { createCosts, pairView } from '../../settle/pair.ts';
 import { readByAll } from '../command.ts';
 import * as shapes from '../schemas/pair.ts';
@@ -54,7 +55,7 @@ export function registerPairs(app: FastifyInstance, deps: Deps): void {
       const { base, quote } = await assetPair(deps.db, query.baseAssetId, query.quoteAssetId);
       mustDiffer({ base, quote });
       const { agreements, median } = await prices.of(`${base.id} ${quote.id}`, () =>
-        readPrices(deps.db, base.id, quote.id, deps.now()),
+        readPrices(readsOf(deps), base.id, quote.id, deps.now()),
       );
       return {
         baseAssetId: base.id,

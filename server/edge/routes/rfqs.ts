@@ -18,6 +18,7 @@ import { recount, withStandings } from '../../market/standing.ts';
 import { rfqView } from '../../market/views.ts';
 import type { Deps } from '../../ports/deps.ts';
 import { isUuid } from '../../ports/ids.ts';
+import { readsOf } from '../../ports/reads.ts';
 import { command, read } from '../command.ts';
 import { pageOf } from '../cursor.ts';
 import { idParams, rfqId } from '../schemas/common.ts';
@@ -146,20 +147,20 @@ async function load(
 }
 
 async function listingOf(
-  { db }: Deps,
+  deps: Deps,
   filters: BookFilters,
   listed: Listed,
   now: Date,
 ): Promise<(page: { before: string | null; limit: number }) => Promise<Rfq[]>> {
   switch (listed.list) {
     case 'rfqs':
-      return (page) => listBook(db, filters, page, now);
+      return (page) => listBook(readsOf(deps), filters, page, now);
     case 'own':
-      return (page) => listOwn(db, { ...filters, creatorId: listed.viewer }, page, now);
+      return (page) => listOwn(deps.db, { ...filters, creatorId: listed.viewer }, page, now);
     case 'addressed': {
-      const { addresses } = await findHoldings(db, listed.viewer);
+      const { addresses } = await findHoldings(deps.db, listed.viewer);
       const own = { ...filters, addresses, without: listed.viewer };
-      return (page) => listAddressed(db, own, page, now);
+      return (page) => listAddressed(deps.db, own, page, now);
     }
   }
 }

@@ -52,6 +52,9 @@ export function Deliveries({ webhookId }: { webhookId: string }) {
       ) : (
         <Log rows={rows} onAgain={again} />
       )}
+      {log.data.pages.length > 1 && !log.hasNextPage && (
+        <p className="hint">{text('deliveries.kept')}</p>
+      )}
       <div className="actions">
         <Button busy={log.isFetching} onPress={() => void log.refetch()}>
           {text('deliveries.reload')}

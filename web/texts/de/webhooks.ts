@@ -64,6 +64,7 @@ export const webhooks: Words<typeof english> = {
   'event.thread.closed': 'eine Verhandlung endete ohne Swap; nur wenn ausgewählt',
 
   'deliveries.title': 'Zustellungen der letzten 7 Tage',
+  'deliveries.kept': 'Sind es sehr viele, so fehlen die ältesten zu Angeboten und Tests.',
   'deliveries.none': 'In den letzten 7 Tagen wurde nichts gesendet.',
   'deliveries.more': 'Ältere',
   'deliveries.reload': 'Neu ansehen',

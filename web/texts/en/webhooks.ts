@@ -58,6 +58,7 @@ export const webhooks = {
   'event.thread.closed': 'a negotiation closed without a swap; only where you name it',
 
   'deliveries.title': 'Deliveries of the last 7 days',
+  'deliveries.kept': 'Where there are very many, the oldest of quotes and tests are left out.',
   'deliveries.none': 'Nothing was sent in the last 7 days.',
   'deliveries.more': 'Older ones',
   'deliveries.reload': 'Look again',

@@ -1,17 +1,18 @@
-// `npm run backup`: a copy of the embedded database, whole or not there, while the market runs or
+// `ops backup`: a copy of the embedded database, whole or not there, while the market runs or
 // not. docs/backup.md.
 
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
-import { type Manifest, takeBackup } from '../host/postgres/backup.ts';
-import { placesUnder } from '../host/postgres/cluster.ts';
-import { runningPostgres, startPostgres } from '../host/postgres/postgres.ts';
-import { keyVersionOf } from '../server/ports/keyring.ts';
-import { readSettings } from '../server/settings/config.ts';
-import { Misused, parsed, runCommand, usualOptions } from './command.ts';
-import { quiet } from './operator.ts';
+import { type Manifest, takeBackup } from '../../host/postgres/backup.ts';
+import { placesUnder } from '../../host/postgres/cluster.ts';
+import { runningPostgres, startPostgres } from '../../host/postgres/postgres.ts';
+import { connect } from '../../server/db/database.ts';
+import { keyVersionOf } from '../../server/ports/keyring.ts';
+import { readSettings } from '../../server/settings/config.ts';
+import { Misused, parsed, usualOptions } from '../command.ts';
+import { act, quiet } from './operator.ts';
 
-const usage = `usage: npm run backup -- FOLDER [--key FILE] [--json]
+const usage = `usage: npm run ops -- backup FOLDER [--key FILE] [--json]
   FOLDER   is made; a backup is whole or not there
   --key    also copies the server's own key to FILE, before the rest. It must not be in FOLDER: with
            both of them everything that is stored encrypted can be read, so keep them apart
@@ -68,6 +69,7 @@ async function run({ folder, key, json }: Asked): Promise<number> {
   let manifest: Manifest;
   try {
     manifest = await takeBackup(from, folder);
+    await noteBackup(from.url, { folder, key: key !== null }, manifest);
   } finally {
     await own?.stop();
   }
@@ -95,4 +97,24 @@ function keyAdvice(key: string | null): string {
     : `The server's own key is in ${key}: keep it somewhere else than the backup.`;
 }
 
-await runCommand({ usage, understand, run });
+/** Of an older version, such as before an upgrade, the backup is made all the same. */
+async function noteBackup(
+  url: string,
+  given: Readonly<Record<string, unknown>>,
+  { files, madeAt }: Manifest,
+): Promise<void> {
+  const db = connect(url);
+  try {
+    const facts = { files: files.length, madeAt };
+    await act(db, { command: 'backup', arguments: given }, async () => {
+      return { result: undefined, changed: true, facts };
+    });
+  } catch (error) {
+    const why = (error as Error).message;
+    process.stderr.write(`the backup is whole; that it was made is not kept: ${why}\n`);
+  } finally {
+    await db.close();
+  }
+}
+
+export const command = { usage, understand, run };

@@ -1,38 +1,39 @@
-// `npm run assets`: what may be traded, for operators. Works on the market's database, whether a
+// `ops assets`: what may be traded, for operators. Works on the market's database, whether a
 // market runs or not; one that runs tells its makers within a quarter of a second.
 
-import { parseEvmAddress } from '../chains/evm/address.ts';
+import { parseEvmAddress } from '../../chains/evm/address.ts';
 import {
   type Candidate,
   type CandidateStatus,
   dropCandidate,
   findCandidate,
   listCandidates,
-} from '../server/db/candidates.ts';
-import type { Database } from '../server/db/database.ts';
+} from '../../server/db/candidates.ts';
+import type { Tx } from '../../server/db/database.ts';
 import {
   type Closer,
   type Listing,
   type ListingState,
   searchListings,
-} from '../server/db/listing.ts';
+} from '../../server/db/listing.ts';
 import {
   type Changed,
   closeAsset,
   curateAsset,
   delistAsset,
   reopenAsset,
-} from '../server/market/listing.ts';
-import { Misused, parsed, runCommand, usualOptions } from './command.ts';
-import { isReason, mostReasonLength, print, rfqs, theAsset, withDatabase } from './operator.ts';
+} from '../../server/market/listing.ts';
+import { Misused, parsed, usualOptions } from '../command.ts';
+import { acting, isReason, mostReasonLength, print, reading, rfqs, theAsset } from './operator.ts';
+import type { Act } from './table.ts';
 
-const usage = `usage: npm run assets -- list [--state open|closed|delisted] [--json]
-       npm run assets -- candidates [--state pending|rejected|expired] [--json]
-       npm run assets -- close <asset> --reason TEXT [--reason TEXT]... [--json]
-       npm run assets -- reopen <asset> [--json]
-       npm run assets -- delist <asset> --reason TEXT... --for-ever [--json]
-       npm run assets -- curate <asset> [--high-value-from AMOUNT] [--json]
-       npm run assets -- forget <chain>/<token address> [--json]
+const usage = `usage: npm run ops -- assets list [--state open|closed|delisted] [--json]
+       npm run ops -- assets candidates [--state pending|rejected|expired] [--json]
+       npm run ops -- assets close <asset> --reason TEXT [--reason TEXT]... [--json]
+       npm run ops -- assets reopen <asset> [--json]
+       npm run ops -- assets delist <asset> --reason TEXT... --for-ever [--json]
+       npm run ops -- assets curate <asset> [--high-value-from AMOUNT] [--json]
+       npm run ops -- assets forget <chain>/<token address> [--json]
   <asset>   its id, <chain>/<token address>, <chain>/native, or a symbol that only one asset has
   close     its public RFQs leave the book until it reopens; swaps that were agreed go on
   reopen    lifts what operators and the daily checks hold closed
@@ -110,23 +111,25 @@ function understand(args: string[]) {
 
 type Asked = NonNullable<ReturnType<typeof understand>>;
 
-function change(db: Database, { command, reasons, highValueFrom }: Asked, assetId: string) {
-  return db.transaction(async (tx): Promise<Changed> => {
-    const wanted = { assetId, by: 'operator' as const, at: new Date() };
-    switch (command) {
-      case 'close':
-        return closeAsset(tx, { ...wanted, reasons });
-      case 'delist':
-        return delistAsset(tx, { ...wanted, reasons });
-      case 'reopen':
-        return reopenAsset(tx, wanted);
-      default:
-        return curateAsset(tx, assetId, highValueFrom);
-    }
-  });
+function change(
+  tx: Tx,
+  { command, reasons, highValueFrom }: Asked,
+  assetId: string,
+): Promise<Changed> {
+  const wanted = { assetId, by: 'operator' as const, at: new Date() };
+  switch (command) {
+    case 'close':
+      return closeAsset(tx, { ...wanted, reasons });
+    case 'delist':
+      return delistAsset(tx, { ...wanted, reasons });
+    case 'reopen':
+      return reopenAsset(tx, wanted);
+    default:
+      return curateAsset(tx, assetId, highValueFrom);
+  }
 }
 
-async function theCandidate(db: Database, given: string): Promise<Candidate> {
+async function theCandidate(db: Tx, given: string): Promise<Candidate> {
   const slash = given.indexOf('/');
   if (slash === -1) throw new Misused('forget needs <chain>/<token address>');
   const [chain, address] = [given.slice(0, slash), given.slice(slash + 1)];
@@ -183,8 +186,8 @@ function told({ command }: Asked, changed: Changed): string {
 function whyStill(by: Closer, { id, chain }: Listing['asset']): string {
   return {
     settings: 'the settings of the market do not list it',
-    halt: `it is halted (npm run resume -- --asset ${id} lifts that)`,
-    chain: `its chain is halted (npm run resume -- --chain ${chain} lifts that)`,
+    halt: `it is halted (npm run ops -- resume --asset ${id} lifts that)`,
+    chain: `its chain is halted (npm run ops -- resume --chain ${chain} lifts that)`,
     operator: 'operator',
     checks: 'checks',
   }[by];
@@ -196,41 +199,64 @@ function stillClosed({ asset, closings }: Listing): string {
   return `${symbol} on ${chain} (asset ${id}) stays closed: ${why.join(', and ')}`;
 }
 
-const run = (asked: Asked) =>
-  withDatabase(async (db) => {
-    const { command, json } = asked;
-    if (command === 'list') {
-      const state = asked.state as ListingState | null;
-      const found = await searchListings(db, state === null ? {} : { state }, mostShown + 1);
-      for (const each of shownOf(found, 'oldest')) {
-        print(json ? JSON.stringify(facts(each)) : line(each));
-      }
-    } else if (command === 'candidates') {
-      const state = asked.state as CandidateStatus | null;
-      const found = await listCandidates(db, state, mostShown + 1);
-      for (const each of shownOf(found, 'newest')) {
-        print(json ? JSON.stringify(each) : candidateLine(each));
-      }
-    } else if (command === 'forget') {
-      const candidate = await theCandidate(db, asked.asset);
-      await dropCandidate(db, candidate.chain, candidate.address);
-      print(json ? JSON.stringify(candidate) : `forgotten\n${candidateLine(candidate)}`);
-    } else return changeOne(db, asked);
+async function run(asked: Asked): Promise<number> {
+  const { command } = asked;
+  if (command === 'list' || command === 'candidates') {
+    await reading((db) => list(db, asked));
     return 0;
-  });
-
-async function changeOne(db: Database, asked: Asked): Promise<number> {
-  const { asset, state } = await theAsset(db, asked.asset);
-  if (asked.command === 'close' && state === 'delisted') {
-    throw new Error(`${asset.symbol} on ${asset.chain} (asset ${asset.id}) is delisted, for ever`);
   }
-  const changed = await change(db, asked, asset.id);
+  return command === 'forget' ? forget(asked) : changeOne(asked);
+}
+
+async function list(db: Tx, { command, state, json }: Asked): Promise<void> {
+  if (command === 'candidates') {
+    const found = await listCandidates(db, state as CandidateStatus | null, mostShown + 1);
+    for (const each of shownOf(found, 'newest')) {
+      print(json ? JSON.stringify(each) : candidateLine(each));
+    }
+    return;
+  }
+  const wanted = state === null ? {} : { state: state as ListingState };
+  const found = await searchListings(db, wanted, mostShown + 1);
+  for (const each of shownOf(found, 'oldest')) {
+    print(json ? JSON.stringify(facts(each)) : line(each));
+  }
+}
+
+async function forget({ asset, json }: Asked): Promise<number> {
+  const asked = { command: 'assets forget', arguments: { asset } } as const;
+  const candidate = await acting(asked, async (tx) => {
+    const found = await theCandidate(tx, asset);
+    const { chain, address, status } = found;
+    await dropCandidate(tx, chain, address);
+    return { result: found, changed: true, facts: { chain, address, status } };
+  });
+  print(json ? JSON.stringify(candidate) : `forgotten\n${candidateLine(candidate)}`);
+  return 0;
+}
+
+async function changeOne(asked: Asked): Promise<number> {
+  const { command, asset: named, reasons, highValueFrom } = asked;
+  const from = highValueFrom === null ? {} : { highValueFrom: highValueFrom.toString() };
+  const given = { asset: named, ...(reasons.length > 0 && { reasons }), ...from };
+  const action = { command: `assets ${command}` as Act, arguments: given };
+  const changed = await acting(action, async (tx) => {
+    const { asset, state } = await theAsset(tx, named);
+    if (command === 'close' && state === 'delisted') {
+      throw new Error(
+        `${asset.symbol} on ${asset.chain} (asset ${asset.id}) is delisted, for ever`,
+      );
+    }
+    const result = await change(tx, asked, asset.id);
+    const { orders, state: now } = result;
+    return { result, changed: result.changed, facts: { assetId: asset.id, state: now, orders } };
+  });
   const { changed: isNew, orders } = changed;
   const json = { ...facts(changed), changed: isNew, orders };
   print(asked.json ? JSON.stringify(json) : told(asked, changed));
-  if (asked.command !== 'reopen' || changed.state === 'open') return 0;
+  if (command !== 'reopen' || changed.state === 'open') return 0;
   process.stderr.write(`${stillClosed(changed)}\n`);
   return 1;
 }
 
-await runCommand({ usage, understand, run });
+export const command = { usage, understand, run };

@@ -1,24 +1,24 @@
-// `npm run halt` and `npm run resume`: the kill switch of a chain or an asset, for operators. Works
+// `ops halt` and `ops resume`: the kill switch of a chain or an asset, for operators. Works
 // on the market's database, whether a market runs or not; every process keeps to it from the moment
 // this command has ended, and tells its makers within a quarter of a second.
 
-import type { Database } from '../server/db/database.ts';
+import type { Tx } from '../../server/db/database.ts';
 import {
   type Closing,
   chainsOfAssets,
   findHalt,
   hasAssets,
   listHalts,
-} from '../server/db/halts.ts';
-import { listHaltedAssets, lockListings } from '../server/db/listing.ts';
-import { haltAsset, haltChain, resumeAsset, resumeChain } from '../server/market/halts.ts';
-import { Misused, parsed, runCommand, usualOptions } from './command.ts';
-import { isReason, mostReasonLength, print, rfqs, theAsset, withDatabase } from './operator.ts';
+} from '../../server/db/halts.ts';
+import { listHaltedAssets, lockListings } from '../../server/db/listing.ts';
+import { haltAsset, haltChain, resumeAsset, resumeChain } from '../../server/market/halts.ts';
+import { Misused, parsed, usualOptions } from '../command.ts';
+import { acting, isReason, mostReasonLength, print, reading, rfqs, theAsset } from './operator.ts';
 
-const usage = `usage: npm run halt -- --chain KEY --reason TEXT [--json]
-       npm run halt -- --asset ASSET --reason TEXT [--json]
-       npm run halt -- list [--json]
-       npm run resume -- --chain KEY | --asset ASSET [--json]
+const usage = `usage: npm run ops -- halt --chain KEY --reason TEXT [--json]
+       npm run ops -- halt --asset ASSET --reason TEXT [--json]
+       npm run ops -- halt list [--json]
+       npm run ops -- resume --chain KEY | --asset ASSET [--json]
   ASSET   its id, <chain>/<token address>, <chain>/native, or a symbol that only one asset has
   halt    nothing new: RFQs that touch it are refused, leave the book and can be neither quoted nor
           agreed. Swaps that were agreed go on in every part, funding included
@@ -28,7 +28,7 @@ so already, 1 refused, 2 not understood.`;
 
 const mostShown = 1_000;
 
-function understand(args: string[]) {
+function understand(args: string[], verb: 'halt' | 'resume') {
   const { values, positionals } = parsed({
     args,
     allowPositionals: true,
@@ -40,17 +40,16 @@ function understand(args: string[]) {
     },
   });
   if (values.help === true) return null;
-  const [verb, ...rest] = positionals;
   const { chain = null, asset = null, reason = '', json = false } = values;
   const what = { chain, asset, reason, json };
-  if (rest.length > 0) {
-    if (verb !== 'halt' || rest.join(' ') !== 'list') {
-      throw new Misused(`not understood: ${rest.join(' ')}; name it with --chain or --asset`);
+  if (positionals.length > 0) {
+    if (verb !== 'halt' || positionals.join(' ') !== 'list') {
+      const words = positionals.join(' ');
+      throw new Misused(`not understood: ${words}; name it with --chain or --asset`);
     }
     if (chain ?? asset ?? values.reason) throw new Misused('list takes --json alone');
     return { ...what, verb: 'list' as const };
   }
-  if (verb !== 'halt' && verb !== 'resume') throw new Misused('');
   if ((chain === null) === (asset === null)) {
     const both = chain === null ? '' : `, not both "${chain}" and "${asset}"`;
     throw new Misused(`one of --chain and --asset${both}`);
@@ -66,7 +65,7 @@ function understand(args: string[]) {
 
 type Asked = NonNullable<ReturnType<typeof understand>>;
 
-async function list(db: Database, json: boolean): Promise<void> {
+async function list(db: Tx, json: boolean): Promise<void> {
   const chains = (await listHalts(db)).map(({ chain, at, reason }) => {
     return { of: 'chain', name: chain, since: at.toISOString(), reason };
   });
@@ -87,7 +86,7 @@ function haltOf({ at = '', reasons = [] }: Partial<Closing> = {}) {
 }
 
 /** A switch that names no chain would stop nothing. */
-async function mustBeChain(db: Database, chain: string): Promise<void> {
+async function mustBeChain(db: Tx, chain: string): Promise<void> {
   const halted = (await listHalts(db)).map((each) => each.chain);
   if (halted.includes(chain) || (await hasAssets(db, chain))) return;
   const known = await chainsOfAssets(db, mostShown);
@@ -103,26 +102,24 @@ type Done = {
   readonly stays: readonly string[];
 };
 
-async function change(db: Database, { verb, chain, asset, reason }: Asked): Promise<Done> {
+async function change(tx: Tx, { verb, chain, asset, reason }: Asked): Promise<Done> {
   const at = new Date();
   if (chain !== null) {
-    await mustBeChain(db, chain);
-    const [halt, { changed, orders, assets }] = await db.transaction(async (tx) => {
-      await lockListings(tx);
-      const known = await findHalt(tx, chain);
-      const moving =
-        verb === 'halt' ? haltChain(tx, { chain, reason, at }) : resumeChain(tx, chain, at);
-      return [known, await moving] as const;
-    });
+    await mustBeChain(tx, chain);
+    await lockListings(tx);
+    const halt = await findHalt(tx, chain);
+    const moving =
+      verb === 'halt' ? haltChain(tx, { chain, reason, at }) : resumeChain(tx, chain, at);
+    const { changed, orders, assets } = await moving;
     const before = halt && { since: halt.at.toISOString(), reason: halt.reason };
     const count = assets === 1 ? '1 asset' : `${assets} assets`;
     const what = changed ? `chain ${chain} with its ${count}` : `chain ${chain}`;
     return { changed, orders, what, before, stays: [] };
   }
-  const { asset: found, closings: known } = await theAsset(db, asset ?? '');
-  const { changed, orders, state, closings } = await db.transaction((tx) =>
-    verb === 'halt' ? haltAsset(tx, found.id, { reason, at }) : resumeAsset(tx, found.id, at),
-  );
+  const { asset: found, closings: known } = await theAsset(tx, asset ?? '');
+  const moving =
+    verb === 'halt' ? haltAsset(tx, found.id, { reason, at }) : resumeAsset(tx, found.id, at);
+  const { changed, orders, state, closings } = await moving;
   const stays = verb === 'resume' && state !== 'open' ? Object.keys(closings) : [];
   const what = `${found.symbol} on ${found.chain} (asset ${found.id})`;
   return { changed, orders, what, before: known.halt ? haltOf(known.halt) : null, stays };
@@ -139,20 +136,27 @@ function told(verb: Asked['verb'], { changed, orders, what, before }: Done): str
   return `${what} stays halted since ${since}, with this reason now; before it was: ${reason}`;
 }
 
-const run = (asked: Asked) =>
-  withDatabase(async (db) => {
-    const { verb, json } = asked;
-    if (verb === 'list') {
-      await list(db, json);
-      return 0;
-    }
-    const done = await change(db, asked);
-    const did = verb === 'halt' ? 'halted' : 'resumed';
-    print(json ? JSON.stringify({ done: did, ...done }) : told(verb, done));
-    if (done.stays.length > 0) {
-      process.stderr.write(`it stays closed, held by: ${done.stays.join(', ')} (npm run assets)\n`);
-    }
+async function run(asked: Asked): Promise<number> {
+  const { verb, chain, asset, reason, json } = asked;
+  if (verb === 'list') {
+    await reading((db) => list(db, json));
     return 0;
+  }
+  const of = chain === null ? { asset } : { chain };
+  const given = verb === 'halt' ? { ...of, reason } : of;
+  const done = await acting({ command: verb, arguments: given }, async (tx) => {
+    const result = await change(tx, asked);
+    const { changed, what, orders } = result;
+    return { result, changed, facts: { what, orders } };
   });
+  const did = verb === 'halt' ? 'halted' : 'resumed';
+  print(json ? JSON.stringify({ done: did, ...done }) : told(verb, done));
+  if (done.stays.length > 0) {
+    const names = done.stays.join(', ');
+    process.stderr.write(`it stays closed, held by: ${names} (npm run ops -- assets)\n`);
+  }
+  return 0;
+}
 
-await runCommand({ usage, understand, run });
+export const halting = { usage, understand: (args: string[]) => understand(args, 'halt'), run };
+export const resuming = { usage, understand: (args: string[]) => understand(args, 'resume'), run };

@@ -1,24 +1,24 @@
-// `npm run restore`: a backup made by `npm run backup` becomes the database of a new home. The next
+// `ops restore`: a backup made by `ops backup` becomes the database of a new home. The next
 // start there takes the time since for missing, and reads it back from the chains. docs/backup.md.
 
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { checkBackup, type Manifest } from '../host/postgres/backup.ts';
-import { mustBeKnown, mustHaveNone, restoreInto } from '../host/postgres/restore.ts';
-import { connect, databaseLimits } from '../server/db/database.ts';
-import { markRestored } from '../server/db/gaps.ts';
-import { revokeAllKeys } from '../server/db/keys.ts';
-import { migrate } from '../server/db/migrate.ts';
-import { keyVersionsOf } from '../server/ports/keyring.ts';
-import { readSettings } from '../server/settings/config.ts';
-import { openHome } from '../server/start/start-errors.ts';
-import { Misused, parsed, runCommand, usualOptions } from './command.ts';
-import { longStatementMs, quiet } from './operator.ts';
+import { checkBackup, type Manifest } from '../../host/postgres/backup.ts';
+import { mustBeKnown, mustHaveNone, restoreInto } from '../../host/postgres/restore.ts';
+import { connect, databaseLimits } from '../../server/db/database.ts';
+import { markRestored } from '../../server/db/gaps.ts';
+import { revokeAllKeys } from '../../server/db/keys.ts';
+import { migrate } from '../../server/db/migrate.ts';
+import { keyVersionsOf } from '../../server/ports/keyring.ts';
+import { readSettings } from '../../server/settings/config.ts';
+import { openHome } from '../../server/start/start-errors.ts';
+import { Misused, parsed, usualOptions } from '../command.ts';
+import { longStatementMs, note, quiet } from './operator.ts';
 
-const usage = `usage: npm run restore -- FOLDER --home NEW [--key FILE | --without-key]
+const usage = `usage: npm run ops -- restore FOLDER --home NEW [--key FILE | --without-key]
                           [--keep-keys] [--json]
-       npm run restore -- FOLDER --check [--json]
-  FOLDER         what npm run backup made
+       npm run ops -- restore FOLDER --check [--json]
+  FOLDER         what npm run ops -- backup made
   --home         the PARLEY_HOME to make: it must have no database
   --key          the server's own key of then, unless PARLEY_ENCRYPTION_KEY is set
   --without-key  it is lost: webhook secrets and stored replies cannot be opened any more
@@ -104,6 +104,9 @@ async function run(asked: Asked): Promise<number> {
           const now = new Date();
           await markRestored(tx, now);
           if (!keepKeys) revoked = await revokeAllKeys(tx, now);
+          const given = { folder, home, keepKeys, withoutKey: asked.withoutKey };
+          const facts = { madeAt: manifest.madeAt, revoked };
+          await note(tx, { command: 'restore', arguments: given }, { changed: true, facts });
         });
       } finally {
         await db.close();
@@ -129,4 +132,4 @@ function advice(home: string, { madeAt }: Manifest, revoked: number, keepKeys: b
   ].join('\n');
 }
 
-await runCommand({ usage, understand, run });
+export const command = { usage, understand, run };

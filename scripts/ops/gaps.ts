@@ -1,7 +1,7 @@
-// `npm run gaps`: time that is missing from the database, how far it was read back, and an
+// `ops gaps`: time that is missing from the database, how far it was read back, and an
 // operator's word where a chain cannot be read. docs/backup.md.
 
-import type { Database } from '../server/db/database.ts';
+import type { Tx } from '../../server/db/database.ts';
 import {
   listGaps,
   markRestored,
@@ -9,18 +9,19 @@ import {
   readingsOf,
   shortenReadings,
   skipReadings,
-} from '../server/db/gaps.ts';
-import { revokeAllKeys } from '../server/db/keys.ts';
-import { mostGapDays } from '../server/restore/gap.ts';
-import { toldOf } from '../server/restore/gate.ts';
-import { Misused, parsed, runCommand, wholeNumber } from './command.ts';
-import { longStatementMs, print, withDatabase } from './operator.ts';
+} from '../../server/db/gaps.ts';
+import { revokeAllKeys } from '../../server/db/keys.ts';
+import { mostGapDays } from '../../server/restore/gap.ts';
+import { toldOf } from '../../server/restore/gate.ts';
+import { Misused, parsed, wholeNumber } from '../command.ts';
+import { acting, longStatementMs, print, reading } from './operator.ts';
+import type { Act } from './table.ts';
 
-const usage = `usage: npm run gaps -- list [--json]
-       npm run gaps -- skip CHAIN --i-know
-       npm run gaps -- read-days DAYS
-       npm run gaps -- open SINCE
-       npm run gaps -- revoke-keys
+const usage = `usage: npm run ops -- gaps list [--json]
+       npm run ops -- gaps skip CHAIN --i-know
+       npm run ops -- gaps read-days DAYS
+       npm run ops -- gaps open SINCE
+       npm run ops -- gaps revoke-keys
   list         the last gaps, and what still holds agreements
   skip         agreements do not wait for this chain: a hashlock that was used on it in the time
                that is missing could be used again, at the loss of whoever offers it
@@ -28,7 +29,7 @@ const usage = `usage: npm run gaps -- list [--json]
   open         time is missing since SINCE (2026-11-21T13:00:00Z, with its zone, and not more
                than ${mostGapDays} days ago) although nobody noticed: the next heartbeat of a
                running server, or the next start, begins to read it back
-  revoke-keys  every API key: after a restore by other means than npm run restore
+  revoke-keys  every API key: after a restore by other means than npm run ops -- restore
 Settings as for npm start: DATABASE_URL, or PARLEY_HOME of a running market. Exit status: 0 done,
 1 refused, 2 not understood.`;
 
@@ -80,33 +81,37 @@ function sinceOf(argument: string): Date {
   throw new Misused(`SINCE is ${wanted}, not "${argument}"`);
 }
 
-async function act(db: Database, { command, argument, json }: Asked): Promise<string> {
+type Said = { readonly said: string; readonly changed: boolean };
+
+async function change(tx: Tx, { command, argument }: Asked): Promise<Said> {
   const now = new Date();
   switch (command) {
     case 'skip': {
-      const skipped = await skipReadings(db, argument, now);
+      const skipped = await skipReadings(tx, argument, now);
       if (skipped === 0) throw new Error(`agreements do not wait for a chain "${argument}"`);
-      return `agreements do not wait for ${argument} any more`;
+      return { said: `agreements do not wait for ${argument} any more`, changed: true };
     }
     case 'read-days': {
       const days = daysOf(argument);
       const since = Math.floor(now.getTime() / 1_000) - days * daySeconds;
-      const begun = await shortenReadings(db, since);
-      return begun === 0 ? 'no gap waits for that' : `${begun} chains are read for ${days} days`;
+      const begun = await shortenReadings(tx, since);
+      if (begun === 0) return { said: 'no gap waits for that', changed: false };
+      return { said: `${begun} chains are read for ${days} days`, changed: true };
     }
     case 'open': {
       const since = sinceOf(argument);
-      await db.transaction((tx) => markRestored(tx, now, since));
-      return `the next heartbeat takes the time since ${since.toISOString()} for missing`;
+      await markRestored(tx, now, since);
+      const said = `the next heartbeat takes the time since ${since.toISOString()} for missing`;
+      return { said, changed: true };
     }
-    case 'revoke-keys':
-      return `${await revokeAllKeys(db, now)} API keys are revoked`;
-    default:
-      return list(db, json);
+    default: {
+      const revoked = await revokeAllKeys(tx, now);
+      return { said: `${revoked} API keys are revoked`, changed: revoked > 0 };
+    }
   }
 }
 
-async function list(db: Database, json: boolean): Promise<string> {
+async function list(db: Tx, json: boolean): Promise<string> {
   const gaps = await listGaps(db, mostShown);
   const withReadings = await Promise.all(
     gaps.map(async (gap) => ({ ...gap, readings: await readingsOf(db, gap.id) })),
@@ -126,11 +131,23 @@ async function list(db: Database, json: boolean): Promise<string> {
   return [first, ...lines].join('\n');
 }
 
-await runCommand({
-  usage,
-  understand,
-  run: async (asked) => {
-    print(await withDatabase((db) => act(db, asked), longStatementMs));
+async function run(asked: Asked): Promise<number> {
+  const { command, argument, json } = asked;
+  if (command === 'list') {
+    print(await reading((db) => list(db, json)));
     return 0;
-  },
-});
+  }
+  const action = {
+    command: `gaps ${command}` as Act,
+    arguments: argument === '' ? {} : { of: argument },
+  };
+  const work = async (tx: Tx) => {
+    const { said, changed } = await change(tx, asked);
+    return { result: said, changed, facts: { said } };
+  };
+  const said = await acting(action, work, longStatementMs);
+  print(json ? JSON.stringify({ said }) : said);
+  return 0;
+}
+
+export const command = { usage, understand, run };

@@ -1,23 +1,23 @@
-// `npm run doctor`: compares every open swap with its chains, and whether the house is in order. It
+// `ops doctor`: compares every open swap with its chains, and whether the house is in order. It
 // only reads, beside a market that runs or with none, and says what differs and what to do.
 
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { devnetClient } from '../devnet/client.ts';
-import { runningPostgres } from '../host/postgres/postgres.ts';
-import { connect, type Database, databaseLimits } from '../server/db/database.ts';
-import { type Examined, examine, partMs, wholeMs } from '../server/doctor/examine.ts';
-import { exitStatus, type Finding, linesOf, unseen } from '../server/doctor/findings.ts';
-import { isUuid } from '../server/ports/ids.ts';
-import type { ChainSettings } from '../server/settings/chains.ts';
-import { readSettings, type Settings } from '../server/settings/config.ts';
-import { devChains } from '../server/start/dev-network.ts';
-import { databaseFault } from '../server/start/start-errors.ts';
-import { Misused, parsed, runCommand, usualOptions, wholeNumber } from './command.ts';
+import { devnetClient } from '../../devnet/client.ts';
+import { runningPostgres } from '../../host/postgres/postgres.ts';
+import { connect, type Database, databaseLimits } from '../../server/db/database.ts';
+import { type Examined, examine, partMs, wholeMs } from '../../server/doctor/examine.ts';
+import { exitStatus, type Finding, linesOf, unseen } from '../../server/doctor/findings.ts';
+import { isUuid } from '../../server/ports/ids.ts';
+import type { ChainSettings } from '../../server/settings/chains.ts';
+import { readSettings, type Settings } from '../../server/settings/config.ts';
+import { devChains } from '../../server/start/dev-network.ts';
+import { databaseFault } from '../../server/start/start-errors.ts';
+import { Misused, parsed, usualOptions, wholeNumber } from '../command.ts';
 
-const usage = `usage: npm run doctor [-- --json] [--swap ID] [--all] [--limit N] [--time SECONDS]
-                        [--part SECONDS]
+const usage = `usage: npm run ops -- doctor [--json] [--swap ID] [--all] [--limit N]
+                             [--time SECONDS] [--part SECONDS]
   --json   a line of JSON for each finding, and for the counts
   --swap   that swap alone, and nothing of the house
   --all    every ended swap too; else the newest 200 of them
@@ -96,7 +96,7 @@ type Chains = { readonly chains: readonly ChainSettings[]; readonly offsetMs: nu
  * Of the settings, else of the dev network of a market that runs. That is asked what it is made of,
  * never how its nodes are: one that hangs is for the doctor to name.
  */
-async function findChains({ chains, home }: Settings): Promise<Chains | Finding> {
+export async function findChains({ chains, home }: Settings): Promise<Chains | Finding> {
   if (chains !== null) return { chains, offsetMs: 0 };
   const where = `PARLEY_HOME ${resolve(home)}`;
   const missing = (says: string) => {
@@ -152,4 +152,4 @@ async function run(asked: Asked): Promise<number> {
   }
 }
 
-await runCommand({ usage, understand, run }, 2);
+export const command = { usage, understand, run, failed: 2 };

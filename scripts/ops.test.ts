@@ -1,0 +1,232 @@
+// What all commands of operators keep to: one name with help, and a row for whatever they change,
+// in the same transaction. A market runs beside them.
+
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { hostname, userInfo } from 'node:os';
+import { after, before, test } from 'node:test';
+import { storeOutcome } from '../server/db/deliveries.ts';
+import type { OperatorAction } from '../server/db/operator-actions.ts';
+import { agreeOn, type FeedMarket, feedMarket } from '../server/edge/testing/feed-market.ts';
+import { type Commands, startCommands } from '../test/support/commands.ts';
+import type { Trader } from '../test/support/trading.ts';
+import { type Act, commands as table } from './ops/table.ts';
+
+let market: FeedMarket;
+let commands: Commands;
+
+before(async () => {
+  commands = startCommands();
+  market = await feedMarket();
+});
+after(() => Promise.all([market.close(), commands.stop()]));
+
+const ops = (args: readonly string[], env: Record<string, string> = {}) =>
+  commands.run('scripts/ops.ts', args, { DATABASE_URL: market.url, ...env });
+const run = (text: string) => market.db.rows<Row>({ name: '', text, values: [] });
+type Row = Record<string, unknown>;
+
+async function rowsOf(args: readonly string[] = []): Promise<OperatorAction[]> {
+  const { out } = await ops(['audit', '--json', ...args]);
+  return out.split('\n').flatMap((line) => (line === '' ? [] : JSON.parse(line)));
+}
+
+async function newWebhook(by?: Trader): Promise<string> {
+  const owner = by ?? (await market.trader());
+  const { status, body } = await owner.post('/v1/webhooks', { url: 'https://example.org/in?word' });
+  assert.equal(status, 201, JSON.stringify(body));
+  return body.webhook.id;
+}
+
+/** Of each command that changes something: how it is asked, and what comes of it here. */
+type Sample = readonly [line: string, outcome: OperatorAction['outcome'], code?: number];
+const hourAgo = new Date(Date.now() - 3_600_000).toISOString();
+const samples: Partial<Record<Act, Sample>> = {
+  'assets close': ['assets close USD --reason why', 'done'],
+  'assets reopen': ['assets reopen USD', 'done'],
+  'assets curate': ['assets curate USD', 'unchanged'],
+  'assets delist': ['assets delist USD --reason why --for-ever', 'done'],
+  'assets forget': ['assets forget evm-dev/0x00', 'refused', 1],
+  halt: ['halt --chain evm-dev --reason why', 'done'],
+  resume: ['resume --chain evm-dev', 'done'],
+  'accounts block': ['accounts block ACCOUNT --reason why', 'done'],
+  'accounts unblock': ['accounts unblock ACCOUNT --reason why', 'done'],
+  'accounts sign-out': ['accounts sign-out ACCOUNT --reason why', 'done'],
+  'webhooks retry': ['webhooks retry WEBHOOK', 'unchanged'],
+  'webhooks disable': ['webhooks disable WEBHOOK --reason why', 'done'],
+  'webhooks enable': ['webhooks enable WEBHOOK --reason why', 'done'],
+  'gaps skip': ['gaps skip evm-dev --i-know', 'refused', 1],
+  'gaps read-days': ['gaps read-days 3', 'unchanged'],
+  'gaps open': [`gaps open ${hourAgo}`, 'done'],
+  'gaps revoke-keys': ['gaps revoke-keys', 'done'],
+};
+/** Of two test/restore.test.ts has the home that they need; the page is a program that goes on. */
+const elsewhere: readonly Act[] = ['backup', 'restore', 'page'];
+
+test('every command that changes something writes one row, with who, what and what came of it', async () => {
+  const all = Object.values(table).flatMap(({ acts }): readonly Act[] => acts);
+  assert.deepEqual(
+    Object.keys(samples).sort(),
+    all.filter((each) => !elsewhere.includes(each)).sort(),
+  );
+  const { username } = userInfo();
+  const named: Record<string, string> = {
+    ACCOUNT: (await market.trader()).accountId,
+    WEBHOOK: await newWebhook(),
+  };
+  for (const [command, [line, outcome, code = 0]] of Object.entries(samples)) {
+    const args = line.split(' ').map((word) => named[word] ?? word);
+    const said = await ops(args, { PARLEY_OPERATOR: 'ada' });
+    assert.equal(said.code, code, said.err);
+    const [row, ...more] = await rowsOf(['--command', command]);
+    assert.ok(row !== undefined && more.length === 0, `${command}: ${1 + more.length} rows`);
+    assert.deepEqual(
+      [row.operator, row.osUser, row.host, row.outcome],
+      ['ada', username, hostname(), outcome],
+      command,
+    );
+  }
+  assert.equal((await rowsOf()).length, Object.keys(samples).length);
+});
+
+test('the effect and its row are one transaction: without the row nothing is done', async (t) => {
+  t.after(() => run('alter table operator_actions drop constraint no_halt'));
+  await run(
+    `alter table operator_actions add constraint no_halt check (command <> 'halt') not valid`,
+  );
+  const { code } = await ops(['halt', '--chain', 'bitcoin', '--reason', 'why']);
+  assert.equal(code, 1);
+  assert.deepEqual(await run('select * from halts'), []);
+});
+
+test('rows are only added: PostgreSQL refuses to change, delete or empty them', async () => {
+  for (const text of [
+    `update operator_actions set operator = 'eve'`,
+    'delete from operator_actions where id = 1',
+    'truncate operator_actions',
+  ]) {
+    await assert.rejects(run(text), /operator_actions is only added to: (update|delete|truncate)/);
+  }
+});
+
+test('what only reads cannot write: its connection may not', async () => {
+  const { reading } = await import('./ops/operator.ts');
+  const before = { ...process.env };
+  process.env.DATABASE_URL = market.url;
+  try {
+    await assert.rejects(
+      reading((db) => db.rows({ name: '', text: 'delete from halts', values: [] })),
+      { code: '25006' },
+    );
+  } finally {
+    process.env = before;
+  }
+});
+
+test('help names every command, and says of each how it is used', async () => {
+  const { code, out, err } = await ops(['help']);
+  assert.deepEqual([code, err], [0, '']);
+  for (const name of Object.keys(table)) {
+    assert.match(out, new RegExp(`^  ${name} `, 'm'));
+    const own = await ops(['help', name]);
+    assert.deepEqual([own.code, own.err], [0, ''], name);
+    assert.match(
+      own.out,
+      new RegExp(`^usage: npm run ops -- ${name === 'resume' ? 'halt' : name} `),
+    );
+    assert.match(own.out, /Exit status: 0/, name);
+    assert.equal((await ops([name, '--help'])).out, own.out);
+  }
+  const nothing = await ops([]);
+  assert.deepEqual([nothing.code, nothing.out], [2, '']);
+  assert.match(nothing.err, /^usage: npm run ops /);
+});
+
+test('webhooks: those that fail are listed, what was given up is sent again, and off is off', async () => {
+  assert.deepEqual(await ops(['webhooks', 'list']), { code: 0, out: 'none fails\n', err: '' });
+  const id = await newWebhook();
+  const delivery = randomUUID();
+  await run(`update webhooks set failing_since = '2026-11-21T10:00:00Z', last_status = 500
+    where id = '${id}'`);
+  await run(`insert into deliveries (id, webhook_id, event, position, body, attempts, state, next_at,
+    created_at, done_at) values ('${delivery}', '${id}', 'ping', 1, '{}', 6, 'dropped', now(), now(), now())`);
+  const stateOf = async () =>
+    (await run(`select state from deliveries where id = '${delivery}'`))[0]?.state;
+  const listed = await ops(['webhooks', 'list']);
+  assert.equal(listed.code, 1);
+  assert.match(
+    listed.out,
+    new RegExp(`^${id} {2}example.org {2}account .*failing since 2026-11-21T10`),
+  );
+  assert.match(listed.out, /last 500, 0 waiting, 1 given up\n$/);
+  assert.doesNotMatch(listed.out, /word/);
+  const again = await ops(['webhooks', 'retry', id]);
+  assert.deepEqual([again.code, again.out], [0, `1 deliveries of ${id} are sent again\n`]);
+  assert.equal(await stateOf(), 'waiting');
+  const off = await ops(['webhooks', 'disable', id, '--reason', 'it floods']);
+  assert.equal(off.out, `${id} is switched off\n`);
+  assert.equal(await stateOf(), 'dropped');
+  const at = new Date();
+  const answered = { startedAt: at, endedAt: at, nextAt: null, delivered: true, status: 200 };
+  const of = { id: delivery, webhookId: id, attempt: 1, error: null, answer: null };
+  await storeOutcome(market.db, { ...of, ...answered });
+  assert.match(
+    (await ops(['webhooks', 'show', id])).out,
+    / off, by an operator: it floods, last 200/,
+  );
+  const refused = await ops(['webhooks', 'retry', id]);
+  assert.deepEqual(
+    [refused.code, refused.err],
+    [1, `webhook ${id} is switched off: enable it first\n`],
+  );
+  assert.match((await ops(['webhooks', 'list', '--off'])).out, new RegExp(`^${id} `, 'm'));
+  assert.equal(
+    (await ops(['webhooks', 'enable', id, '--reason', 'mended'])).out,
+    `${id} is switched on\n`,
+  );
+  assert.equal((await ops(['webhooks', 'show', randomUUID()])).code, 1);
+});
+
+test('stats: what began on a day, by asset with both legs, and nothing of another day', async () => {
+  await run(`update assets set closings = '{}', delisted_at = null`);
+  await run('update heartbeat set restored = false');
+  const [taker, maker] = [await market.trader(), await market.trader()];
+  const { id } = await market.rfq(taker, { baseAmount: '777' });
+  await agreeOn(market, id, taker, maker);
+  const [row] = await run('select created_at from rfqs order by id desc limit 1');
+  const day = new Date(String(row?.created_at)).toISOString().slice(0, 10);
+  const stats = JSON.parse((await ops(['stats', '--day', day, '--json'])).out);
+  assert.deepEqual(stats.swaps, { agreed: 1, byStatus: { agreed: 1 } });
+  assert.deepEqual(
+    [stats.rfqs.rfqs, stats.rfqs.agreed, stats.quotes],
+    [1, 1, { threads: 1, makers: 1 }],
+  );
+  const volumes = stats.assets.map(({ symbol, volume }: Row) => [symbol, volume]);
+  assert.deepEqual(volumes, [
+    ['BTC', '777'],
+    ['USD', '65000000'],
+  ]);
+  assert.match(
+    (await ops(['stats', '--day', day])).out,
+    /^bitcoin BTC {2}1 agreed with 777; 0 settled with 0/m,
+  );
+  const other = JSON.parse((await ops(['stats', '--day', '2020-01-01', '--json'])).out);
+  assert.deepEqual([other.rfqs.rfqs, other.swaps.agreed, other.assets], [0, 0, []]);
+  assert.equal((await ops(['stats', '--day', '2026-02-30'])).code, 2);
+});
+
+test('keeper: what today cost and what is stuck, which is exit status 1', async () => {
+  const nothing = await ops(['keeper']);
+  assert.deepEqual([nothing.code, nothing.out], [0, 'nothing is open, nothing spent\n']);
+  await run(`insert into keeper_turns (chain, until) values ('evm-dev', now())`);
+  await run(`insert into keeper_attempts (chain, address, verb, txid, offer, most_cost, charged,
+      signed_at, fate, purpose)
+    values ('evm-dev', '0xkey', 'claim', '0x01', 1, 1, 21000000000000, now(), 'deep', 'relay'),
+      ('evm-dev', '0xkey', 'claim', '0x02', 1, 1, 5, now() - interval '40 days', 'pending', 'relay')`);
+  const { code, out } = await ops(['keeper']);
+  assert.equal(code, 1);
+  assert.match(out, /^spent \S+ {2}evm-dev {2}21000000000000 {2}\(1 transactions for relay\)$/m);
+  assert.match(out, /^STUCK {2}evm-dev {2}transaction 0x02 is pending since /m);
+  const json = JSON.parse((await ops(['keeper', '--json'])).out);
+  assert.deepEqual([json.spent[0].charged, json.stuckTransactions.length], ['21000000000000', 1]);
+});

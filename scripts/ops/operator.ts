@@ -1,0 +1,165 @@
+// What the commands of operators share: the market's database, whether a market runs or not, who
+// acts and the row that says so, and the asset that is meant.
+
+import { hostname, userInfo } from 'node:os';
+import { resolve } from 'node:path';
+import { runningPostgres } from '../../host/postgres/postgres.ts';
+import { connect, type Database, databaseLimits, type Tx } from '../../server/db/database.ts';
+import { type Listing, searchListings } from '../../server/db/listing.ts';
+import { insertAction, type NewAction } from '../../server/db/operator-actions.ts';
+import { isUuid } from '../../server/ports/ids.ts';
+import { readSettings } from '../../server/settings/config.ts';
+import { databaseFault } from '../../server/start/start-errors.ts';
+import type { Act } from './table.ts';
+
+/** Ten thousand orders take about a second. */
+const usualStatementMs = 60_000;
+/** Of one statement that revokes every key of a large market. */
+export const longStatementMs = 300_000;
+const mostNamed = 20;
+export const mostReasonLength = 500;
+/** Of the sentence that a refusal is kept with, and of an operator's name. */
+const mostWhyLength = 500;
+const longestName = 100;
+
+export const isReason = (text: string) =>
+  text.trim() !== '' && text.length <= mostReasonLength && !/\p{Cc}/u.test(text);
+
+/** For a database that this process starts by itself: what it did is told at the end. */
+export const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+type Means = { readonly statementMs?: number; readonly readOnly?: true };
+
+async function openDatabase({ statementMs = usualStatementMs, readOnly }: Means) {
+  const { databaseUrl, home } = readSettings(process.env);
+  const url = databaseUrl ?? (await runningPostgres(home));
+  if (url === null) {
+    throw new Error(
+      `no market runs in PARLEY_HOME ${resolve(home)}: start it, set PARLEY_HOME to the home of ` +
+        'one that runs, or DATABASE_URL to its database',
+    );
+  }
+  const mode = readOnly ? { readOnly } : {};
+  const db = connect(url, { ...databaseLimits, connections: 1, statementMs, ...mode });
+  try {
+    await db.rows({
+      name: '',
+      text: `select blocked_at, (select closings from assets limit 0), (select id from gaps limit 0),
+          (select id from operator_actions limit 0)
+        from accounts, halts limit 0`,
+      values: [],
+    });
+    return db;
+  } catch (error) {
+    await db.close();
+    const { code } = error as { code?: string };
+    if (code === '42P01' || code === '42703') {
+      throw new Error('the database is of another version: start the market of this one first');
+    }
+    throw databaseFault(url, error);
+  }
+}
+
+/** For what takes more than one transaction; its first is by `act`. */
+export async function withDatabase<Result>(
+  means: Means,
+  work: (db: Database) => Promise<Result>,
+): Promise<Result> {
+  const db = await openDatabase(means);
+  try {
+    return await work(db);
+  } finally {
+    await db.close();
+  }
+}
+
+/** Nothing can be written: PostgreSQL itself refuses it. */
+export const reading = <Result>(work: (db: Database) => Promise<Result>): Promise<Result> =>
+  withDatabase({ readOnly: true }, work);
+
+export type Asked = {
+  readonly command: Act;
+  /** Without a secret: they are kept for ever. */
+  readonly arguments: Readonly<Record<string, unknown>>;
+};
+
+export type Done<Result> = {
+  readonly result: Result;
+  /** False: it was so already. */
+  readonly changed: boolean;
+  readonly facts: Readonly<Record<string, unknown>>;
+};
+
+/** Its effect and the row about it commit together. What is refused leaves a row alone. */
+export const acting = <Result>(
+  asked: Asked,
+  work: (tx: Tx) => Promise<Done<Result>>,
+  statementMs?: number,
+): Promise<Result> =>
+  withDatabase(statementMs === undefined ? {} : { statementMs }, (db) => act(db, asked, work));
+
+/** The same on a connection that is open. */
+export async function act<Result>(
+  db: Database,
+  asked: Asked,
+  work: (tx: Tx) => Promise<Done<Result>>,
+): Promise<Result> {
+  try {
+    return await db.transaction(async (tx) => {
+      const done = await work(tx);
+      await note(tx, asked, done);
+      return done.result;
+    });
+  } catch (error) {
+    const why = error instanceof Error ? error.message.slice(0, mostWhyLength) : '';
+    // What was refused is said in any case.
+    await insertAction(db, row(asked, 'refused', { why })).catch(() => {});
+    throw error;
+  }
+}
+
+/** In the transaction of what was done. */
+export const note = (tx: Tx, asked: Asked, { changed, facts }: Omit<Done<unknown>, 'result'>) =>
+  insertAction(tx, row(asked, changed ? 'done' : 'unchanged', facts));
+
+function row(asked: Asked, outcome: NewAction['outcome'], facts: NewAction['facts']): NewAction {
+  const osUser = systemUser();
+  const operator = process.env.PARLEY_OPERATOR || osUser;
+  const who = { operator: operator.slice(0, longestName), osUser, host: hostname() };
+  return { at: new Date(), ...who, ...asked, outcome, facts };
+}
+
+/** In a container the user may have no name. */
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
+
+export const print = (text: string) => process.stdout.write(`${text}\n`);
+export const rfqs = (count: number) => (count === 1 ? '1 RFQ' : `${count} RFQs`);
+
+export async function theAsset(db: Tx, given: string): Promise<Listing> {
+  const slash = given.indexOf('/');
+  const address = given.slice(slash + 1);
+  const found = await searchListings(
+    db,
+    isUuid(given)
+      ? { id: given }
+      : slash === -1
+        ? { symbol: given }
+        : { chain: given.slice(0, slash), address: address === 'native' ? null : address },
+    mostNamed + 1,
+  );
+  if (found.length > 1) {
+    const shown = found.slice(0, mostNamed);
+    const all = shown.map(({ asset: { id, chain, address } }) => `  ${id} ${chain}/${address}`);
+    const count = found.length > mostNamed ? `more than ${mostNamed}` : found.length;
+    throw new Error(`${count} assets are called ${given}; name one:\n${all.join('\n')}`);
+  }
+  if (found[0] === undefined)
+    throw new Error(`there is no asset ${given}: npm run ops -- assets list shows all`);
+  return found[0];
+}

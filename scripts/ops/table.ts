@@ -1,0 +1,71 @@
+// All commands of operators. `acts`: what of them changes something, and so writes a row of
+// `operator_actions` in the same transaction (`acting` of operator.ts, which knows no other).
+// Everything else has a connection that may only read.
+
+type Entry = { readonly about: string; readonly acts: readonly string[] };
+
+export const commands = {
+  assets: {
+    about: 'what may be traded: list, close, reopen, delist, curate, candidates, forget',
+    acts: ['assets close', 'assets reopen', 'assets delist', 'assets curate', 'assets forget'],
+  },
+  halt: {
+    about: 'stop what is new on a chain or an asset; list what is halted',
+    acts: ['halt'],
+  },
+  resume: {
+    about: 'end a halt',
+    acts: ['resume'],
+  },
+  doctor: {
+    about: 'compare what is stored with the chains, and look whether the house is in order',
+    acts: [],
+  },
+  backup: {
+    about: 'copy the embedded database',
+    acts: ['backup'],
+  },
+  restore: {
+    about: 'make a home of a backup',
+    acts: ['restore'],
+  },
+  gaps: {
+    about: 'time that is missing from the database: list, skip, read-days, open, revoke-keys',
+    acts: ['gaps skip', 'gaps read-days', 'gaps open', 'gaps revoke-keys'],
+  },
+  accounts: {
+    about: 'who trades: list, show, block, unblock, sign-out',
+    acts: ['accounts block', 'accounts unblock', 'accounts sign-out'],
+  },
+  webhooks: {
+    about: 'receivers that fail: list, retry, disable, enable',
+    acts: ['webhooks retry', 'webhooks disable', 'webhooks enable'],
+  },
+  keeper: {
+    about: 'the watchtower: what it has spent today, what waits, what is stuck',
+    acts: [],
+  },
+  stats: {
+    about: 'a day of the market in numbers',
+    acts: [],
+  },
+  contracts: {
+    about: 'escrow contracts: what is open in each, and which may be taken out',
+    acts: [],
+  },
+  page: {
+    about: 'a page that only shows, on loopback, entered once by a link',
+    acts: ['page'],
+  },
+  audit: {
+    about: 'what operators did',
+    acts: [],
+  },
+} as const satisfies Readonly<Record<string, Entry>>;
+
+export type CommandName = keyof typeof commands;
+/** What changes something. */
+export type Act = (typeof commands)[CommandName]['acts'][number];
+
+export const isCommand = (name: string | undefined): name is CommandName =>
+  name !== undefined && Object.hasOwn(commands, name);
