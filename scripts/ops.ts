@@ -20,6 +20,7 @@ const files: Readonly<Record<CommandName, () => Promise<{ readonly command: OpsC
   keeper: () => import('./ops/keeper.ts'),
   stats: () => import('./ops/stats.ts'),
   contracts: () => import('./ops/contracts.ts'),
+  page: () => import('./ops/page.ts'),
   audit: () => import('./ops/audit.ts'),
 };
 

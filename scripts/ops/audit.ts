@@ -49,7 +49,7 @@ export function inWords(of: Readonly<Record<string, unknown>>): string {
     .join(', ');
 }
 
-function line(action: OperatorAction): string {
+export function actionLine(action: OperatorAction): string {
   const { id, at, operator, osUser, host, command, outcome, facts } = action;
   const who = operator === osUser ? `${osUser}@${host}` : `${operator} (${osUser}@${host})`;
   const given = inWords(action.arguments);
@@ -60,7 +60,7 @@ function line(action: OperatorAction): string {
 
 async function run({ json, ...wanted }: Asked): Promise<number> {
   const found = await reading((db) => listActions(db, wanted));
-  for (const each of found) print(json ? JSON.stringify(each) : line(each));
+  for (const each of found) print(json ? JSON.stringify(each) : actionLine(each));
   if (found.length === 0 && !json) print('nothing');
   return 0;
 }

@@ -53,6 +53,10 @@ export const commands = {
     about: 'escrow contracts: what is open in each, and which may be taken out',
     acts: [],
   },
+  page: {
+    about: 'a page that only shows, on loopback, entered once by a link',
+    acts: ['page'],
+  },
   audit: {
     about: 'what operators did',
     acts: [],

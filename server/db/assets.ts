@@ -117,3 +117,10 @@ export const insertListed = one<
 export const curatedSymbols = list<[except: string | null], string>('assets_curated_symbols')`
   select distinct symbol from assets
     where source = 'curated' and ($1::uuid is null or id <> $1) order by symbol`;
+
+/**
+ * Autovacuum looks at no table of a few rows. Without figures of this one PostgreSQL takes most
+ * assets for closed, and sorts all open RFQs for each page of the book (25 ms of 10 000).
+ */
+export const analyzeAssets = none('assets_analyze')`
+  analyze assets`;

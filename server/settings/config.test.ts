@@ -44,6 +44,17 @@ test('VALKEY_URL is an address of Redis or Valkey, with TLS or without', () => {
   assert.equal(readSettings({ VALKEY_URL: 'redis://h' }).valkeyUrl, 'redis://h');
 });
 
+test('a replica is an address, and beside a database of one’s own', () => {
+  const [DATABASE_URL, DATABASE_READ_URL] = ['postgres://db1/parley', 'postgres://db2/parley'];
+  const { databaseReadUrl } = readSettings({ DATABASE_URL, DATABASE_READ_URL });
+  assert.equal(databaseReadUrl, DATABASE_READ_URL);
+  assert.equal(readSettings({ DATABASE_URL }).databaseReadUrl, null);
+  assert.match(refusal({ DATABASE_READ_URL }), /DATABASE_READ_URL names a replica .+: give both/);
+  const message = refusal({ DATABASE_URL, DATABASE_READ_URL: 'db2:f00d' });
+  assert.match(message, /DATABASE_READ_URL must be postgres:/);
+  assert.doesNotMatch(message, /f00d/);
+});
+
 test('any other VALKEY_URL is refused, and its password is not repeated', () => {
   const others = [
     'http://me:f00d@h',

@@ -238,6 +238,10 @@ function databaseOf({ text, refuse }: Reader) {
   if (databaseReadUrl !== null && databaseUrl === null) {
     refuse('DATABASE_READ_URL names a replica of the database that DATABASE_URL names: give both');
   }
+  // Not quoted: it holds a password.
+  if (databaseReadUrl !== null && !/^postgres(ql)?:\/\/./.test(databaseReadUrl)) {
+    refuse('DATABASE_READ_URL must be postgres://user:password@host:5432/name');
+  }
   return { databaseUrl, databaseReadUrl };
 }
 

@@ -12,6 +12,7 @@ import type { Lanes } from '../../chains/interface/lanes.ts';
 import { deployContracts } from '../../contracts/escrows/deploy.ts';
 import { shardOf } from '../../contracts/escrows/ids.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
+import { startCommands } from '../../test/support/commands.ts';
 import {
   agree,
   anotherDesk,
@@ -29,6 +30,7 @@ import {
   startDesk,
   swapOf,
 } from '../../watchtower/testing/desk.ts';
+import { setBlocked } from '../db/accounts.ts';
 import type { Asset } from '../db/assets.ts';
 import { mustKnowContracts } from './lanes.ts';
 import { insertAsset } from './testing/rows.ts';
@@ -38,6 +40,7 @@ const limits = { timeout: 120_000 };
 const amount = 650_000_000n;
 const token = `0x${randomBytes(20).toString('hex')}` as const;
 const { abi, runtime } = compileTestContracts('Zoo.sol').get('Governed')!;
+const commands = startCommands();
 let desk: Desk;
 let contracts: EvmContracts;
 let lanes: Lanes;
@@ -54,7 +57,7 @@ before(async () => {
   lanes = desk.deps.adapters.get(evm)?.lanes as Lanes;
   [first, second] = lanes.open as [string, string];
 }, limits);
-after(() => desk?.close());
+after(() => Promise.all([desk?.close(), commands.stop()]));
 
 async function deployShard(): Promise<void> {
   const { rpcUrl } = desk.infos.evm;
@@ -85,11 +88,16 @@ async function traderOf(contract: string, on: Desk = desk): Promise<Party> {
 }
 
 /** The taker gives the token, in the contract that its address goes to. */
-async function dealOf(taker: Party): Promise<Deal> {
-  const deal = await agree(desk, { long: dollar, longAmount: amount, taker });
+async function dealOf(taker: Party, on: Desk = desk): Promise<Deal> {
+  const deal = await agree(on, { long: dollar, longAmount: amount, taker });
   const ether_ = { chain: evm, address: taker.evmAccount.address, amount: ether };
   await desk.dev.faucet(ether_);
   return deal;
+}
+
+async function isOver({ id }: Deal): Promise<boolean> {
+  const text = 'select 1 from escrows where swap_id = $1 and not done';
+  return (await desk.deps.db.rows({ name: '', text, values: [id] })).length === 0;
 }
 
 const longOf = async (deal: Deal) => (await swapOf(deal)).legs.b;
@@ -138,6 +146,61 @@ test('a swap settles in each contract, and the keeper has no batch of both', lim
   const both = legs.slice(1).map(({ escrow }) => escrow);
   assert.deepEqual(named.sort(), both.sort());
 });
+
+/** `npm run ops -- contracts` with these settings of the chain. */
+async function contractsSaid(more: object, ...args: string[]) {
+  const { chainId, rpcUrl } = desk.infos.evm;
+  const node = { family: 'evm', chain: evm, chainId, rpcUrls: [rpcUrl], policy: 'evm-dev' };
+  const { code, out, err } = await commands.run('scripts/ops.ts', ['contracts', ...args], {
+    DATABASE_URL: desk.urls.database,
+    PARLEY_CHAINS: JSON.stringify([{ ...node, ...more }]),
+  });
+  assert.equal(err, '');
+  return { code, lines: out.trim().split('\n') };
+}
+
+test(
+  'the drill of leaving a contract, with a taker that is blocked meanwhile',
+  limits,
+  async () => {
+    const formerContracts = [second];
+    const taker = await traderOf(second);
+    const deal = await dealOf(taker);
+    assert.equal(await contractOf(deal), second);
+    await setBlocked(desk.deps.db, { id: taker.accountId, reason: 'drill', at: new Date() });
+    desk.app.edge.keys.forget(taker.accountId);
+    // Step 1: it is named as a former one. New swaps go elsewhere; the open one is funded and goes on.
+    const retired = await anotherDesk(desk, { contracts: { contract: first, formerContracts } });
+    await mustKnowContracts(retired.deps);
+    const later = await dealOf(await traderOf(second, retired), retired);
+    assert.equal(await contractOf(later), first);
+    // Step 2: what is open in it is told, and it may not be left.
+    await fundBoth(desk, deal);
+    await deepen(desk);
+    const held = await contractsSaid({ formerContracts });
+    assert.equal(held.code, 0);
+    const last = new Date((await longOf(deal)).timelock * 1_000).toISOString();
+    const own = `1 escrows of open swaps, 1 of them funded, the last timelock ends ${last}`;
+    assert.ok(held.lines.includes(`${evm}  ${second}  former   ${own}`), held.lines.join('\n'));
+    assert.equal((await contractsSaid({ formerContracts }, '--leave', second)).code, 1);
+    const early = await contractsSaid({}, '--json');
+    const unnamed = early.lines
+      .map((line) => JSON.parse(line))
+      .find(({ role }) => role === 'unnamed');
+    assert.deepEqual([early.code, unnamed?.contract], [1, second]);
+    // Step 3: the swap settles in every part, whoever is blocked.
+    const [{ status }] = (await settled(deal)) as [{ status: string }];
+    assert.equal(status, 'claimed');
+    for (let pass = 0; pass < 10 && !(await isOver(deal)); pass += 1) await deepen(desk);
+    // Step 4: it may be left, and a start without it is accepted.
+    const free = await contractsSaid({ formerContracts }, '--leave', second);
+    assert.equal(free.code, 0, free.lines.join('\n'));
+    assert.match(free.lines[0] ?? '', /former +0 escrows of open swaps, .*; may be taken out$/);
+    const without = await anotherDesk(desk, { contracts: { contract: first } });
+    await mustKnowContracts(without.deps);
+    await Promise.all([retired.close(), without.close()]);
+  },
+);
 
 test(
   'a freeze of one contract stops its swaps alone; a former one takes no new escrow and is emptied',

@@ -13,7 +13,7 @@ import { mostProofBytes } from '../../chains/evm/proof.ts';
 import { type Rpc, rpcClient } from '../../chains/nodes/rpc.ts';
 import type { Devnet } from '../../devnet/devnet.ts';
 import { startPostgres } from '../../host/postgres/postgres.ts';
-import { findCuratedAsset } from '../db/assets.ts';
+import { analyzeAssets, findCuratedAsset } from '../db/assets.ts';
 import { connect, type Database, databaseLimits } from '../db/database.ts';
 import { migrate } from '../db/migrate.ts';
 import { buildApp } from '../edge/app.ts';
@@ -179,6 +179,7 @@ async function start(
   const messaging = createMessaging(parts);
   const deps: Deps = { ...parts, watchtower, messaging };
   await seedAssets(db, deps, assetsOf(settings, chains, devnet));
+  await analyzeAssets(db);
   await resealSecrets(deps);
   await resealKept(deps);
   await resealMessages(deps);

@@ -32,7 +32,7 @@ import { ownPrograms, type Programs } from './programs.ts';
 import { copyServer, folderOf, makeServer, type Server, startServer, toRecover } from './server.ts';
 
 const usage = `usage: npm run node -- test/postgres-soak/failover.ts [--only NAME]
-  --only  synchronous, asynchronous or archive
+  --only  synchronous, asynchronous, archive or replica
 Exit status: 0 all held, 1 something did not, 2 not understood.`;
 
 /** Of load before and after the primary is killed. */
@@ -54,6 +54,7 @@ type Scene = {
   /** Where markets have their database, whichever server that is. */
   readonly way: FaultProxy;
   readonly primary: Server;
+  readonly replica: Server | null;
   readonly archive: string;
   readonly pair: Pair;
   readonly undo: Undo;
@@ -71,15 +72,27 @@ async function primaryIn(dir: string, programs: Programs): Promise<[Server, stri
   return [primary, archive];
 }
 
-async function begin(programs: Programs, env: Record<string, string>): Promise<Scene> {
+type Drill = {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly withReplica?: true;
+  readonly play: (scene: Scene) => Promise<string>;
+};
+
+async function begin(programs: Programs, { env = {}, withReplica }: Drill): Promise<Scene> {
   const dir = await mkdtemp(join(tmpdir(), 'parley-failover-'));
   const undo: Undo = [() => rm(dir, { recursive: true, force: true })];
   const [primary, archive] = await primaryIn(dir, programs);
   undo.unshift(() => primary.stop());
   const way = await faultProxy(primary.port);
   undo.unshift(() => way.close());
+  const replica = withReplica ? await standbyOf({ dir, primary, undo }, null) : null;
   const stage = await startStage({
-    env: { ...env, DATABASE_URL: through(primary.url, way), PARLEY_TRUSTED_PROXIES: '127.0.0.1' },
+    env: {
+      ...env,
+      DATABASE_URL: through(primary.url, way),
+      ...(replica === null ? {} : { DATABASE_READ_URL: replica.url }),
+      PARLEY_TRUSTED_PROXIES: '127.0.0.1',
+    },
   });
   undo.unshift(() => stage.close());
   const balancer = await startBalancer();
@@ -90,11 +103,14 @@ async function begin(programs: Programs, env: Record<string, string>): Promise<S
     stage.servers.every(({ port }) => balancer.isReady(port)),
   );
   const pair: Pair = [await newCustomer(ground, 'Ann'), await newCustomer(ground, 'Ben')];
-  return { dir, stage: ground, way, primary, archive, pair, undo };
+  return { dir, stage: ground, way, primary, replica, archive, pair, undo };
 }
 
 /** A standby of the primary that has all of its log. */
-async function standbyOf({ dir, primary, undo }: Scene, by: FaultProxy | null): Promise<Server> {
+async function standbyOf(
+  { dir, primary, undo }: Pick<Scene, 'dir' | 'primary' | 'undo'>,
+  by: FaultProxy | null,
+): Promise<Server> {
   const place = await copyServer(join(dir, 'standby'), primary, {
     port: by?.port ?? primary.port,
     name: standbyName,
@@ -258,7 +274,8 @@ async function archive(scene: Scene): Promise<string> {
   way.pointTo(recovered.port);
   const server = await stage.startServer();
   const there: Stage = Object.assign(Object.create(stage), { url: server.url });
-  const code = await refusal(taker.client.me()).catch(() => null);
+  const { code } = await refusal(parleyClient({ baseUrl: server.url, key: taker.key }).me());
+  assert.equal(code, 'key_invalid');
   await comeBack(there, taker);
   await comeBack(there, pair[1]);
   for (const id of [first, second]) assert.equal((await taker.client.rfq(id)).id, id);
@@ -268,17 +285,49 @@ async function archive(scene: Scene): Promise<string> {
   await settled(there, await agreedAgain(there, pair));
   return (
     'a database that was emptied is back as it was at the moment that was asked for, ' +
-    `${code === null ? '' : `keys of before are refused (${code.code}), `}` +
-    `the loss is noticed ("${gap?.why}"), and swaps are agreed and settle`
+    `keys of before are refused (${code}), the loss is noticed ("${gap?.why}"), and swaps are agreed and settle`
   );
 }
 
-const drills: Readonly<
-  Record<string, [Record<string, string>, (scene: Scene) => Promise<string>]>
-> = {
-  synchronous: [{ PARLEY_KEEP_KEYS: '1' }, synchronous],
-  asynchronous: [{}, asynchronous],
-  archive: [{}, archive],
+/** A replica that stands still, and one that is gone, keep nobody from the book as it is. */
+async function replica(scene: Scene): Promise<string> {
+  const { stage, pair } = scene;
+  const standby = scene.replica as Server;
+  const [taker, maker] = pair;
+  const post = async () => {
+    const { id } = await taker.client.createRfq({
+      ...{ direction: 'sell_base', ttlSeconds: 86_400, baseAmount: '1000000000' },
+      ...{ baseAssetId: taker.assets.SOL.id, quoteAssetId: taker.assets.ETH.id },
+    });
+    return id;
+  };
+  const isShown = async (id: string) =>
+    (await maker.client.rfqs({ limit: 100 })).rfqs.some((each) => each.id === id);
+  const shown = async (id: string) => {
+    const began = performance.now();
+    await until('the RFQ is in the book', () => isShown(id));
+    return ((performance.now() - began) / 1_000).toFixed(1);
+  };
+  const soon = await shown(await post());
+  await standby.sql('select pg_wal_replay_pause()');
+  const kept = await post();
+  assert.equal(await isShown(kept), false, 'the book is read from the replica');
+  const late = await shown(kept);
+  await standby.sql('select pg_wal_replay_resume()');
+  await standby.kill();
+  const gone = await shown(await post());
+  await settled(stage, await agreed(stage, pair, 'SOL', 'ETH'));
+  return (
+    `the book is read from it and shows an RFQ after ${soon} s; after ${late} s where its log ` +
+    `stands still, and after ${gone} s where it is gone; swaps settle`
+  );
+}
+
+const drills: Readonly<Record<string, Drill>> = {
+  synchronous: { env: { PARLEY_KEEP_KEYS: '1' }, play: synchronous },
+  asynchronous: { play: asynchronous },
+  archive: { play: archive },
+  replica: { withReplica: true, play: replica },
 };
 
 const programs = await ownPrograms();
@@ -290,12 +339,12 @@ if (programs === null) {
   process.exit(1);
 }
 let failed = 0;
-for (const [name, [env, drill]] of Object.entries(drills)) {
+for (const [name, drill] of Object.entries(drills)) {
   if (!name.startsWith(asked.only)) continue;
   let scene: Scene | null = null;
   try {
-    scene = await begin(programs, env);
-    console.log(`failover: PostgreSQL ${programs.version}, ${name}: ${await drill(scene)}`);
+    scene = await begin(programs, drill);
+    console.log(`failover: PostgreSQL ${programs.version}, ${name}: ${await drill.play(scene)}`);
   } catch (error) {
     failed += 1;
     console.error(`${name}:`, error);

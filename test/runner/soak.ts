@@ -128,13 +128,18 @@ const parts: Readonly<Record<string, Part>> = {
   },
   failover: {
     minutes: 30,
-    what: 'a primary killed under load, with and without a standby that is waited for; an archive',
+    what: 'a primary killed under load, with a standby that is waited for or not; archive, replica',
     commands: () => [['test/postgres-soak/failover.ts']],
   },
   postgres: {
     minutes: 60,
     what: 'schema, migrations and statements on PostgreSQL 15, 16 and 17',
     commands: () => [['test/postgres-soak/versions.ts']],
+  },
+  rows: {
+    minutes: 60,
+    what: 'ten million RFQs that ended, half of them dropped and made again: reads, vacuum, room',
+    commands: () => [['test/postgres-soak/rows.ts']],
   },
   alerts: {
     minutes: 30,
@@ -229,7 +234,7 @@ const said = [
   /^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm,
   /^(?:forge|model|sim|planted|crashes|nodes|package|web|maker): (.*)|(\d+) generated,/gm,
   /^(?:generators|schemathesis|python|mcp|alerts|release|proxy): (.*)/gm,
-  /^(?:upgrade|failover|postgres): (.*)/gm,
+  /^(?:upgrade|failover|postgres|rows): (.*)/gm,
 ];
 
 async function outcomeOf(name: string, { minutes, commands }: Part): Promise<[string, boolean]> {

@@ -103,8 +103,9 @@ export function startLoad(options: LoadOptions): Load {
       if (isFeedWhole) await mustBeHeard(listeners, rfqs);
       for (const each of listeners) each.close();
       const feed = listeners.map(
-        ({ entries, resumed, reset }) =>
-          `${entries} (resumed ${resumed}, begun anew ${reset} times)`,
+        ({ entries, resumed, reset, codes }) =>
+          `${entries} (closed ${[...codes].map(([code, times]) => `${times} times by ${code}`)}, ` +
+          `resumed ${resumed}, begun anew ${reset} times)`,
       );
       return (
         `${counts.answered} requests answered, ${counts.toldToRetry} told to come again, ` +
