@@ -205,12 +205,16 @@ describe('a market whose last hour is lost', { concurrency: false }, () => {
       [/was not finished: it has no manifest/, () => rm(list)],
       [/its manifest was changed/, () => writeFile(list, '{"format":1}')],
     ];
+    await cp(backup, copy, { recursive: true });
     for (const [sentence, damage] of faults) {
-      await cp(backup, copy, { recursive: true });
       await damage();
       await assert.rejects(checkBackup(copy), sentence);
-      await rm(copy, { recursive: true });
+      for (const path of [table.path, 'manifest.json']) {
+        await cp(join(backup, path), join(copy, path));
+      }
     }
+    await checkBackup(copy);
+    await rm(copy, { recursive: true });
     const otherKey = join(stage.dir, 'other.key');
     await writeFile(otherKey, 'ab'.repeat(32));
     for (const [sentence, home, ...key] of [
