@@ -13,7 +13,7 @@ import { migrationsFolder, migrationsIn, numberOf, version } from './version.ts'
 const lockId = 7_269_551;
 const connectMs = 15_000;
 /** Whoever waits holds no snapshot meanwhile: an index that is built waits for those. */
-const turnMs = 200;
+const turnMs = 50;
 /** A lock that was not to be had, a deadlock: SQLSTATE (PostgreSQL, appendix A). */
 const lockFailures: readonly unknown[] = ['55P03', '40P01'];
 /**
