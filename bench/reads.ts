@@ -1,11 +1,9 @@
 // Reads: a page of the book against bare node:http sending the same bytes, both by the processor
 // time that they take, a single swap against its query by pg alone, and the memory of the server.
 
-import { type Child, startChild } from './children.ts';
+import { startChild } from './children.ts';
 import { alternating, atLeast, atMost, type Effort, type Row } from './report.ts';
 import { loaded, orderOf, posted, type Stage } from './stage.ts';
-
-type Serving = Pick<Stage['market'], 'ask'> | Child<typeof import('./bare.ts')>;
 
 const connections = 32;
 const swaps = 50;
@@ -27,15 +25,15 @@ async function list(stage: Stage, { rounds, seconds }: Effort): Promise<Row> {
   try {
     const port = await bare.ask('serve', headers, body);
     const asked = { requests: [request], connections, seconds };
-    const answered = async (child: Serving, at?: number) => {
-      const before = await child.ask('processorMs');
-      const { sent } = await loaded(stage, at === undefined ? asked : { ...asked, port: at });
-      return (sent * 1_000) / ((await child.ask('processorMs')) - before);
+    const answered = async (spent: () => Promise<number>, at: number) => {
+      const before = await spent();
+      const { sent } = await loaded(stage, { ...asked, port: at });
+      return (sent * 1_000) / ((await spent()) - before);
     };
     const [value, limit] = await alternating(
       rounds,
-      () => answered(stage.market),
-      () => answered(bare, port),
+      () => answered(() => stage.market.ask('processorMs'), stage.port),
+      () => answered(() => bare.ask('processorMs'), port),
     );
     const rows = `20 rows (${Buffer.byteLength(body)} bytes) of ${stage.volume.open} open RFQs`;
     return atLeast(
