@@ -23,8 +23,9 @@ const architectures: Readonly<Record<string, { triplet: string; loader: string }
 };
 
 export type DebianProgram = {
-  /** Its file in usr/bin. */
+  /** Its file in usr/bin, or in usr/sbin. */
   readonly program: string;
+  readonly folder?: 'sbin';
   /** The packages that hold it; the first names the folder it is kept in. */
   readonly packages: readonly string[];
   /** The wanted one last. Its C library comes along: the machine's own may be older. */
@@ -63,7 +64,7 @@ export async function obtainDebianProgram<Identity>(
   const { triplet, loader } = architecture;
   // Until bookworm the C library was below /lib.
   const folders = ['usr/lib', 'lib'].map((each) => join(unpacked, each, triplet));
-  const args = ['--library-path', folders.join(':'), join(unpacked, 'usr', 'bin', wanted.program)];
+  const args = ['--library-path', folders.join(':'), fileIn(unpacked, wanted)];
   const identified = () => {
     const files = folders.map((each) => join(each, loader));
     return identify(files.find((each) => existsSync(each)) ?? join(folders[0]!, loader), args);
@@ -217,8 +218,12 @@ async function publish(root: string, unpacked: string, wanted: DebianProgram): P
   }
 }
 
-function isThere(unpacked: string, { program }: DebianProgram): Promise<boolean> {
-  return isFile(join(unpacked, 'usr', 'bin', program));
+function fileIn(unpacked: string, wanted: DebianProgram): string {
+  return join(unpacked, 'usr', wanted.folder ?? 'bin', wanted.program);
+}
+
+function isThere(unpacked: string, wanted: DebianProgram): Promise<boolean> {
+  return isFile(fileIn(unpacked, wanted));
 }
 
 function isFile(file: string): Promise<boolean> {

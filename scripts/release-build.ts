@@ -47,7 +47,7 @@ const devNetwork = 'devnet/devnet.ts';
 const read = [
   ['server', /\.(?:sql|js)$/],
   ['docs', /\.(?:md|json|svg|png)$/],
-  ['ops', /\.(?:service|ya?ml|json|mjs|sh)$|Containerfile$/],
+  ['ops', /\.(?:service|ya?ml|json|mjs|sh|conf)$|(?:Containerfile|Caddyfile)$/],
 ] as const;
 const alone = ['LICENSE', 'CHANGELOG.md', 'SECURITY.md', 'README.md'];
 /** No program reads them: Node takes no types and no TypeScript below `node_modules`. */

@@ -73,7 +73,7 @@ test('docs/settings.md names every setting that the server reads, and no other',
     'server/settings/secrets.ts',
     'server/ports/keyring.ts',
   ];
-  const sources = [...readers, 'devnet/devnet.ts'].map(read).join('\n');
+  const sources = [...readers, 'devnet/devnet.ts', 'scripts/ops/operator.ts'].map(read).join('\n');
   const settings = names(sources);
   for (const each of secretSettings) settings.add(`${each}_FILE`);
   const told = names(read('docs/settings.md'));

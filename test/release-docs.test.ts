@@ -1,12 +1,15 @@
-// Units, image and compose file against the code that they start: flags, limits, settings. What
-// systemd says of the units; the release itself is built and run by `npm run soak -- release`.
+// Units, image, compose file and configurations of proxies against the code that they start, or
+// stand before: flags, limits, settings. What systemd says of the units. `npm run soak -- release`
+// builds and runs the release, `npm run soak -- proxy` the proxies.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { maxHeaderSize } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { httpCodes } from '../server/edge/errors.ts';
 import { secretSettings } from '../server/settings/secrets.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -114,4 +117,55 @@ test('there are descriptors for every connection, and no secret in an environmen
     if (name !== 'POSTGRES_PASSWORD') assert.ok(secretSettings.includes(name), name);
   }
   assert.deepEqual([loaded.length, mounted.length], [3, 4]);
+});
+
+test('proxies allow what the market does, and wait longer or shorter than it where they must', () => {
+  const nginx = read('ops/nginx/parley.conf');
+  const caddy = read('ops/caddy/Caddyfile');
+  const app = read('server/edge/app.ts');
+  const body = numberIn(read('server/edge/body.ts'), /bodyLimitBytes = ([\d_]+);/);
+  assert.equal(numberIn(nginx, /client_max_body_size (\d+)k;/) * 1_024, body);
+  assert.equal(numberIn(nginx, /client_body_buffer_size (\d+)k;/) * 1_024, body, 'none on a disk');
+  assert.equal(numberIn(nginx, /the body is larger than (\d+) bytes/), body);
+  assert.equal(numberIn(caddy, /max_size (\d+)KiB/) * 1_024, body);
+  assert.equal(numberIn(caddy, /Content-Length\}\) > (\d+)/), body);
+  assert.equal(numberIn(caddy, /the body is larger than (\d+) bytes/), body);
+  // In the server of every name too: nginx reads the beginning by that one's numbers.
+  const twice = (form: RegExp) => [...nginx.matchAll(form)].map(([, found]) => Number(found));
+  const most = maxHeaderSize / 1_024;
+  assert.deepEqual(twice(/ large_client_header_buffers 1 (\d+)k;/g), [most, most]);
+  assert.equal(numberIn(caddy, /max_header_size (\d+)/), maxHeaderSize);
+  const seconds = (name: string) => numberIn(app, new RegExp(`${name} = ([\\d_]+);`)) / 1_000;
+  const [headers, request] = [seconds('headersTimeoutMs'), seconds('requestTimeoutMs')];
+  assert.deepEqual(twice(/ client_header_timeout (\d+)s;/g), [headers, headers]);
+  assert.equal(numberIn(nginx, /client_body_timeout (\d+)s;/), request);
+  assert.equal(numberIn(caddy, /read_header (\d+)s/), headers);
+  assert.doesNotMatch(caddy, /read_body \d/, 'the market answers 408');
+  const kept = seconds('keepAliveTimeoutMs');
+  assert.ok(numberIn(nginx, /\n {4}keepalive_timeout (\d+)s;\n\}/) < kept);
+  assert.ok(numberIn(caddy, /keepalive (\d+)s/) < kept);
+  const ping = numberIn(read('server/edge/feed/feed.ts'), /pingEveryMs = ([\d_]+);/) / 1_000;
+  const [, feed = ''] = /location = \/v1\/ws \{([\s\S]*?)\n {4}\}/.exec(nginx) ?? [];
+  assert.ok(numberIn(feed, /proxy_read_timeout (\d+)s;/) > 2 * ping);
+  // What a client may have without a proxy: PARLEY_CONNECTIONS_PER_NETWORK, of a market's defaults.
+  const config = read('server/settings/config.ts');
+  const sockets = numberIn(config, /'PARLEY_FEED_SOCKETS_PER_IP', dev \? [\d_]+ : (\d+),/);
+  const client = sockets * numberIn(config, /networkConnections = (\d+) \* feedSocketsPerIp;/);
+  assert.equal(numberIn(nginx, /limit_conn parley_connections (\d+);/), client);
+});
+
+test('what a proxy answers by itself has the codes of the market, or is explained', () => {
+  const nginx = read('ops/nginx/parley.conf');
+  const caddy = read('ops/caddy/Caddyfile');
+  const [, codes = ''] = /map \$status \$parley_code \{([\s\S]*?)\n\}/.exec(nginx) ?? [];
+  const [, answers = ''] = /map \{err\.status_code\}.*\{([\s\S]*?)\n\t\t\}/.exec(caddy) ?? [];
+  const told = [...`${codes}\n${answers}`.matchAll(/^\s*(\d+|default)\s+(\w+)/gm)];
+  assert.equal(told.length, 10 + 6);
+  const own = new Map(Object.entries<number>(httpCodes));
+  const explained = read('docs/proxy.md');
+  for (const [, status, code = ''] of told) {
+    const ours = own.get(code);
+    if (ours === undefined) assert.ok(explained.includes(`| \`${code}\` | ${status} |`), code);
+    else assert.equal(status === 'default' ? 400 : Number(status), ours, code);
+  }
 });

@@ -109,6 +109,13 @@ async function gaps(): Promise<Held> {
   return JSON.parse(said.out) as Held;
 }
 
+/** What operators did, newest first. */
+async function acted(home: string): Promise<string[]> {
+  const said = await commands.run('scripts/ops.ts', ['audit', '--json'], { PARLEY_HOME: home });
+  assert.equal(said.code, 0, said.err);
+  return said.out.split('\n').flatMap((line) => (line === '' ? [] : JSON.parse(line).command));
+}
+
 const restore = (home: string, ...more: readonly string[]) =>
   commands.run('scripts/ops.ts', ['restore', homes.backup, '--home', home, ...more]);
 
@@ -162,7 +169,8 @@ describe('a market whose last hour is lost', { concurrency: false }, () => {
     const said = await commands.run('scripts/ops.ts', ['backup', homes.backup, '--key', keyFile], {
       PARLEY_HOME: homes.old,
     });
-    assert.equal(said.code, 0, said.err);
+    assert.deepEqual([said.code, said.err], [0, '']);
+    assert.deepEqual(await acted(homes.old), ['backup']);
     await stage.move(hourSeconds);
 
     assert.ok((await standing.accept(bob)).swapId, 'what waited is agreed in the hour');
@@ -197,12 +205,16 @@ describe('a market whose last hour is lost', { concurrency: false }, () => {
       [/was not finished: it has no manifest/, () => rm(list)],
       [/its manifest was changed/, () => writeFile(list, '{"format":1}')],
     ];
+    await cp(backup, copy, { recursive: true });
     for (const [sentence, damage] of faults) {
-      await cp(backup, copy, { recursive: true });
       await damage();
       await assert.rejects(checkBackup(copy), sentence);
-      await rm(copy, { recursive: true });
+      for (const path of [table.path, 'manifest.json']) {
+        await cp(join(backup, path), join(copy, path));
+      }
     }
+    await checkBackup(copy);
+    await rm(copy, { recursive: true });
     const otherKey = join(stage.dir, 'other.key');
     await writeFile(otherKey, 'ab'.repeat(32));
     for (const [sentence, home, ...key] of [
@@ -224,6 +236,7 @@ describe('a market whose last hour is lost', { concurrency: false }, () => {
     assert.equal((await stat(join(homes.fresh, 'server.key'))).mode & 0o777, 0o600);
     for (const way of stage.nodes.bitcoin) way.fail({ kind: 'cut' });
     const first = await stage.startServer({ home: homes.fresh });
+    assert.deepEqual(await acted(homes.fresh), ['restore']);
     const { status, code } = await refusal(bob.client.me());
     assert.deepEqual([status, code], [401, 'key_invalid'], 'with a key of before');
     await signIn();

@@ -45,7 +45,9 @@ async function shown(page: Page): Promise<void> {
     const seen = await page.locator('body').textContent();
     throw new Error(`${page.url()} is not shown: ${error.message}\n${seen}`);
   });
-  await page.locator('.loading').first().waitFor({ state: 'detached' });
+  // A field whose script is on its way is a readonly one, of which nothing stays.
+  const loading = page.locator('.loading, input[readonly][placeholder]');
+  await loading.first().waitFor({ state: 'detached' });
 }
 
 /** In the app, without loading it again: by its own router, as a link does. */

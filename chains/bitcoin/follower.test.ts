@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import type { ParleyError } from '../../core/errors.ts';
 import { legStatus } from '../../core/facts.ts';
+import { waitUntil } from '../../test/support/waiting.ts';
 import type { ChainAdapter } from '../adapter.ts';
 import { bitcoinAdapter } from './adapter.ts';
 import type { BitcoinBackend } from './backend.ts';
@@ -47,6 +48,8 @@ describe('changes', () => {
       block: async (...args) => {
         reading += 1;
         most = Math.max(most, reading);
+        // Till as many are asked for, or a quick answer is there before the next question.
+        await waitUntil(() => most >= 4);
         const bytes = await block(...args);
         reading -= 1;
         return bytes;

@@ -166,11 +166,11 @@ test('of several nodes the most careful counts, and one that hangs holds up nobo
     assert.equal(await rulesOf(adapterOf(both)), wanted);
   }
   const hanging = await within(context, hangingNode());
-  const adapter = adapterOf([chain.rpcUrl, hanging], { rpc: { attemptTimeoutMs: 6_000 } });
+  const adapter = adapterOf([chain.rpcUrl, hanging], { rpc: { attemptTimeoutMs: 15_000 } });
   await adapter.open(signal());
   const from = performance.now();
   assert.equal(await rulesOf(adapter), 'prague');
-  assert.ok(performance.now() - from < 3_500);
+  assert.ok(performance.now() - from < 12_000);
 });
 
 test('chains of which no node tells the fork are asked for the dearer gas', () => {

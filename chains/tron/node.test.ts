@@ -258,7 +258,8 @@ for (const digits of [String(2n ** 63n), '9'.repeat(80), '9'.repeat(1_000_000), 
       const asked = performance.now();
       if (balance === String(least)) assert.equal((await account(node))?.balance, least);
       else await assert.rejects(account(node), unavailable(/not an integer/));
-      assert.ok(performance.now() - asked < 2_000, `${performance.now() - asked} ms`);
+      // What looks back for each digit takes minutes.
+      assert.ok(performance.now() - asked < 20_000, `${performance.now() - asked} ms`);
     }
   });
 }

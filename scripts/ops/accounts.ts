@@ -26,8 +26,8 @@ import { Misused, parsed, usualOptions, wholeNumber } from '../command.ts';
 import { act, isReason, mostReasonLength, print, reading, rfqs, withDatabase } from './operator.ts';
 import type { Act } from './table.ts';
 
-const usage = `usage: npm run ops -- accounts list [--blocked | --by recent|abandoned|settled] [--limit N]
-                            [--json]
+const usage = `usage: npm run ops -- accounts list [--blocked | --by recent|abandoned|settled]
+                            [--limit N] [--json]
        npm run ops -- accounts show ACCOUNT [--json]
        npm run ops -- accounts block ACCOUNT --reason TEXT [--json]
        npm run ops -- accounts unblock ACCOUNT --reason TEXT [--json]

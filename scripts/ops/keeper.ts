@@ -8,7 +8,7 @@ import {
   spentBetween,
   stuckAttempts,
   stuckJobs,
-} from '../../watchtower/db/shown.ts';
+} from '../../server/db/keeper-shown.ts';
 import { parsed, usualOptions } from '../command.ts';
 import { print, reading } from './operator.ts';
 

@@ -44,9 +44,8 @@ async function openDatabase({ statementMs = usualStatementMs, readOnly }: Means)
   try {
     await db.rows({
       name: '',
-      text: `select blocked_at, (select closings from assets limit 0), (select id from gaps limit 0),
-          (select id from operator_actions limit 0)
-        from accounts, halts limit 0`,
+      text: `select a.blocked_at, o.closings, w.off_for, g.id, l.id
+        from accounts a, assets o, webhooks w, halts, gaps g, operator_actions l limit 0`,
       values: [],
     });
     return db;

@@ -7,8 +7,8 @@ import { mostSwaps, overdueSteps, swapsByStatus } from '../../server/db/gauges.t
 import { haltedAssets, listHalts } from '../../server/db/halts.ts';
 import { headsShown, nearDeadlines } from '../../server/db/house-shown.ts';
 import { listActions } from '../../server/db/operator-actions.ts';
+import { version } from '../../server/db/version.ts';
 import { failingShown } from '../../server/db/webhooks-shown.ts';
-import { version } from '../../server/ports/version.ts';
 import { toldOf } from '../../server/restore/gate.ts';
 import { actionLine } from './audit.ts';
 import { keeperLines, keeperState } from './keeper.ts';
@@ -80,7 +80,8 @@ export async function partsOf(db: Database, now = Date.now()): Promise<Part[]> {
     {
       title: 'Overdue',
       lines: late.map(({ step, count, at }) => {
-        return `${count} to ${step}${at === null ? '' : `, first due ${iso(new Date(at * 1_000))}`}`;
+        const first = at === null ? '' : `, first due ${iso(new Date(at * 1_000))}`;
+        return `${count} to ${step}${first}`;
       }),
     },
     {
@@ -99,7 +100,8 @@ export async function partsOf(db: Database, now = Date.now()): Promise<Part[]> {
 const iso = (at: Date) => at.toISOString();
 const age = (now: number, at: Date) => `${Math.max(0, Math.round((now - at.getTime()) / 1_000))} s`;
 
-export const style = `body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem; color: #111; background: #fff }
+export const style = `body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem }
+body { color: #111; background: #fff }
 h1 { font-size: 1.3rem } h2 { font-size: 1rem; margin: 1.5rem 0 0.25rem }
 pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere } p { color: #555 }
 @media (prefers-color-scheme: dark) { body { color: #eee; background: #111 } p { color: #aaa } }

@@ -5,7 +5,7 @@ import { columns, count, many, one } from '../../host/postgres/statements.ts';
 import type { AccountKind } from './accounts.ts';
 import type { Standing } from './agreements.ts';
 
-/** Those that `given` names: an id, an address in a spelling it may be stored in, a key's prefix. */
+/** Those that are named by an id, an address in a spelling of its chain, or a key's prefix. */
 export const accountsNamed = many<
   [given: { id: string | null; texts: readonly string[] }, limit: number],
   Id

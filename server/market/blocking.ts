@@ -24,10 +24,9 @@ export type Swept = { readonly rfqs: number; readonly quotes: number; readonly l
 
 /**
  * What a blocked account offers leaves the market, also what it has accepted and nobody else has.
- * Quotes that were begun before the block are waited for. Again is fine.
+ * Again is fine.
  */
-export async function sweepBlocked(db: Database, accountId: string, at: Date): Promise<Swept> {
-  await untilOlderEnd(db);
+export async function withdrawBlocked(db: Database, accountId: string, at: Date): Promise<Swept> {
   const levels = await deleteLevels(db, accountId, at);
   const rfqs = await cancelAll(db, accountId, at);
   let quotes = 0;
@@ -39,6 +38,12 @@ export async function sweepBlocked(db: Database, accountId: string, at: Date): P
     if (done.next === null) return { rfqs, quotes, levels };
     after = done.next;
   }
+}
+
+/** The same, once quotes that were begun before the block have ended. */
+export async function sweepBlocked(db: Database, accountId: string, at: Date): Promise<Swept> {
+  await untilOlderEnd(db);
+  return withdrawBlocked(db, accountId, at);
 }
 
 async function cancelAll(db: Database, creatorId: string, at: Date): Promise<number> {

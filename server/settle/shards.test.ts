@@ -169,7 +169,7 @@ test(
     assert.equal(await contractOf(deal), second);
     await setBlocked(desk.deps.db, { id: taker.accountId, reason: 'drill', at: new Date() });
     desk.app.edge.keys.forget(taker.accountId);
-    // Step 1: it is named as a former one. New swaps go elsewhere; the open one is funded and goes on.
+    // Step 1: it is named as a former one. New swaps go elsewhere; the open one goes on.
     const retired = await anotherDesk(desk, { contracts: { contract: first, formerContracts } });
     await mustKnowContracts(retired.deps);
     const later = await dealOf(await traderOf(second, retired), retired);

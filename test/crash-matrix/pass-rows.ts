@@ -1,6 +1,8 @@
 // Rows of the matrix that are passes: what a process does by itself, what it does when time is
 // missing from its database, and what it does when it stops.
 
+import { setBlocked } from '../../server/db/accounts.ts';
+import { withdrawBlocked } from '../../server/market/blocking.ts';
 import { cutOff, mine } from '../sim/chain.ts';
 import { sql } from '../sim/world.ts';
 import { chainNamed, type Machine, rocket } from './machine.ts';
@@ -217,6 +219,28 @@ const housekeeping = passes('pruning.pass', ({ pruning }) => pruning.pass(), {
   },
 });
 
+/** An operator's command, which is given again where it did not end. */
+const block =
+  (who: 'taker' | 'maker'): Work =>
+  async ({ deps }, { nowMs, parties }) => {
+    const id = parties[who === 'taker' ? 0 : 1]?.accountId ?? '';
+    const at = new Date(nowMs);
+    await deps.db.transaction((tx) => setBlocked(tx, { id, reason: 'abuse', at }));
+    await withdrawBlocked(deps.db, id, at);
+  };
+
+const blocking: readonly Row[] = (['taker', 'maker'] as const).flatMap((who) =>
+  passes('withdrawBlocked', block(who), {
+    [`a ${who} with a swap, and with an acceptance that waits`]: async (world) => {
+      const traders = await openTraders(world);
+      await agree(world, 'btc', traders);
+      const made = await openThread(world, 'eth', traders);
+      await must(world, acceptance(made, made[who]));
+      await deliverAll(world);
+    },
+  }),
+);
+
 /** More than all heartbeats; each missing time jumps by as many. */
 const jump = 1_000_000_000;
 
@@ -323,6 +347,6 @@ const stopping: Row = {
 };
 
 export const passRows: readonly Row[] = [
-  ...[follows, tellings, listings, launching, housekeeping, missing].flat(),
+  ...[follows, tellings, listings, launching, housekeeping, blocking, missing].flat(),
   stopping,
 ];

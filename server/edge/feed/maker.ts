@@ -113,7 +113,10 @@ export async function callerOf(keys: Keys, shown: Credential): Promise<Caller | 
   return known === undefined ? keys.find(shown) : known;
 }
 
-/** False, and the socket is ended, where the key is revoked or expired, or its account blocked. Throws as look-ups do. */
+/**
+ * False, and the socket is ended, where the key is revoked or expired, or its account blocked.
+ * Throws as look-ups do.
+ */
 async function checkKey({ keys }: Feed, maker: Maker): Promise<boolean> {
   const caller = await callerOf(keys, maker.shown);
   if (caller !== null && !caller.isBlocked) return true;
