@@ -79,11 +79,7 @@ export function serve<P extends TSchema, Q extends TSchema, B extends TSchema>(
   operationId: string,
   spec: Declared<P, Q, B>,
   access: Access,
-  answer: (
-    input: Parsed<P, Q, B>,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ) => Soon<Answered>,
+  answer: (input: Parsed<P, Q, B>, request: FastifyRequest, reply: FastifyReply) => Soon<Answered>,
 ): void {
   const { app, deps } = place;
   const operation = declare(place, at, operationId, spec, access);
