@@ -162,6 +162,17 @@ test('what only reads cannot write: its connection may not', async () => {
   }
 });
 
+test('commands of a version that the database is too new for are refused, and change nothing', async (t) => {
+  t.after(() => run('update migrations set compatible_from = null'));
+  await run(`update migrations set compatible_from = '999' where name like '067%'`);
+  for (const args of [['halt', '--chain', 'evm-dev', '--reason', 'why'], ['audit']]) {
+    const { code, out, err } = await ops(args);
+    assert.deepEqual([code, out], [1, '']);
+    assert.match(err, /know migrations up to \d{3}, and the database .* versions that know 999/);
+  }
+  assert.deepEqual(await run('select * from halts'), []);
+});
+
 test('help names every command, and says of each how it is used', async () => {
   const { code, out, err } = await ops(['help']);
   assert.deepEqual([code, err], [0, '']);
@@ -253,6 +264,7 @@ test('stats: what began on a day, by asset with both legs, and nothing of anothe
   const other = JSON.parse((await ops(['stats', '--day', '2020-01-01', '--json'])).out);
   assert.deepEqual([other.rfqs.rfqs, other.swaps.agreed, other.assets], [0, 0, []]);
   assert.equal((await ops(['stats', '--day', '2026-02-30'])).code, 2);
+  assert.equal((await ops(['stats', '--day', '1969-12-31'])).code, 2);
 });
 
 test('keeper: what today cost and what is stuck, which is exit status 1', async () => {

@@ -5,8 +5,10 @@ import { hostname, userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { runningPostgres } from '../../host/postgres/postgres.ts';
 import { connect, type Database, databaseLimits, type Tx } from '../../server/db/database.ts';
+import { databaseState } from '../../server/db/doctor.ts';
 import { type Listing, searchListings } from '../../server/db/listing.ts';
 import { insertAction, type NewAction } from '../../server/db/operator-actions.ts';
+import { knows, version } from '../../server/db/version.ts';
 import { withoutKeys } from '../../server/market/keys.ts';
 import { isUuid } from '../../server/ports/ids.ts';
 import { readSettings } from '../../server/settings/config.ts';
@@ -32,6 +34,13 @@ export const quiet = { info: () => undefined, warn: () => undefined, error: () =
 
 type Means = { readonly statementMs?: number; readonly readOnly?: true };
 
+class Misfit extends Error {}
+
+/** It would write what later versions read otherwise, or miss what they took away. */
+const tooOld = (needed: string | null) =>
+  `these commands (${version}) know migrations up to ${knows}, and the database works only with ` +
+  `versions that know ${needed}: use those of the version that runs (docs/upgrade.md)`;
+
 async function openDatabase({ statementMs = usualStatementMs, readOnly }: Means) {
   const { databaseUrl, home } = readSettings(process.env);
   const url = databaseUrl ?? (await runningPostgres(home));
@@ -44,6 +53,8 @@ async function openDatabase({ statementMs = usualStatementMs, readOnly }: Means)
   const mode = readOnly ? { readOnly } : {};
   const db = connect(url, { ...databaseLimits, connections: 1, statementMs, ...mode });
   try {
+    const { compatibleFrom } = await databaseState(db);
+    if ((compatibleFrom ?? '') > knows) throw new Misfit(tooOld(compatibleFrom));
     await db.rows({
       name: '',
       text: `select a.blocked_at, o.closings, w.off_for, g.id, l.id
@@ -53,6 +64,7 @@ async function openDatabase({ statementMs = usualStatementMs, readOnly }: Means)
     return db;
   } catch (error) {
     await db.close();
+    if (error instanceof Misfit) throw error;
     const { code } = error as { code?: string };
     if (code === '42P01' || code === '42703') {
       throw new Error('the database is of another version: start the market of this one first');
