@@ -30,7 +30,7 @@ const asked = understood({
 
 type Counts = { readonly passed: number; readonly failed: number; readonly isWell: boolean };
 
-/** A run of the tests on a server of these programs. One that is skipped or cut off has not passed. */
+/** Of the tests on a server of these programs. One that is skipped or cut off has not passed. */
 async function testsOn(programs: Programs): Promise<Counts> {
   const dir = await mkdtemp(join(tmpdir(), 'parley-postgres-'));
   const server = await startServer(await makeServer(join(dir, 'server'), programs));
