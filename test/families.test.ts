@@ -9,7 +9,6 @@ import { randomBytes } from 'node:crypto';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { base64 } from '@scure/base';
 import {
   createKeyPairFromPrivateKeyBytes,
@@ -20,6 +19,8 @@ import {
 import { TronWeb } from 'tronweb';
 import type { SignedTron, SolanaMaterial, TronMaterial } from '../chains/interface/material.ts';
 import { devnetClient } from '../devnet/client.ts';
+import { withClient } from '../host/postgres/client.ts';
+import { runningPostgres } from '../host/postgres/postgres.ts';
 import { type CoinName, placeOf } from '../scripts/demo/place.ts';
 import { linkWallet } from '../sdk/keys.ts';
 import type { Swap } from '../sdk/types.ts';
@@ -141,6 +142,18 @@ async function funded(b: CoinName, a: CoinName, payout?: string): Promise<Deal> 
   return deal;
 }
 
+/** By the keeper: from then on its grace runs. */
+async function takenUp({ id, coins }: Deal, verb: 'claim' | 'refund', leg: 'a' | 'b') {
+  const { chain } = ground.place.coins[coins[leg]];
+  const connectionString = (await runningPostgres(market.home)) ?? assert.fail();
+  await withClient({ connectionString }, async (client) => {
+    const text = 'select from keeper_jobs where (swap_id, verb, chain) = ($1, $2, $3)';
+    await until('it is taken up', async () => {
+      return (await client.query(text, [id, verb, chain])).rowCount === 1;
+    });
+  });
+}
+
 const secretOf = async (deal: Deal) => (await taker.store.getSecret(deal.hashlock)) ?? '';
 
 test(
@@ -208,7 +221,7 @@ test(
       await reaches(deal, 'initiator_claimed');
     }
     // The other side sleeps: it is taken up, and after its grace the keeper claims for it too.
-    await sleep(3_000);
+    for (const deal of deals) await takenUp(deal, 'claim', 'b');
     await move(90);
     for (const deal of deals) {
       const { legs } = await bothLegs(deal, 'claimed');
@@ -234,7 +247,7 @@ test('expired legs go back to funders that sleep', limits, async () => {
   const { deadlines } = await taker.client.swap(deal.id);
   await move(Math.max(deadlines.refundAt.a, deadlines.refundAt.b) - ground.now() + 120);
   // Taken up, and after the grace refunded.
-  await sleep(3_000);
+  for (const leg of ['a', 'b'] as const) await takenUp(deal, 'refund', leg);
   await move(200);
   const { status, legs } = await bothLegs(deal, 'refunded');
   assert.equal(status, 'refunded');

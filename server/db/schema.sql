@@ -826,6 +826,18 @@ create table webhooks (
   constraint webhooks_pkey PRIMARY KEY (id)
 );
 
+alter table deliveries set (autovacuum_vacuum_scale_factor=0.03);
+
+alter table delivery_attempts set (autovacuum_vacuum_scale_factor=0.03);
+
+alter table idempotency set (autovacuum_vacuum_scale_factor=0.03);
+
+alter table outbox set (autovacuum_vacuum_scale_factor=0.03);
+
+alter table rfqs set (autovacuum_vacuum_scale_factor=0.03);
+
+alter table threads set (autovacuum_vacuum_scale_factor=0.03);
+
 CREATE INDEX accounts_blocked ON public.accounts USING btree (blocked_at) WHERE (blocked_at IS NOT NULL);
 
 CREATE INDEX assets_due ON public.assets USING btree (next_check_at) WHERE (delisted_at IS NULL);

@@ -7,9 +7,13 @@ import { type Commands, startCommands } from '../../test/support/commands.ts';
 import type { Trader } from '../../test/support/trading.ts';
 import { waitUntil } from '../../test/support/waiting.ts';
 import { lockTrader, setBlocked, setUnblocked } from '../db/accounts.ts';
+import type { Tx } from '../db/database.ts';
 import { accept } from '../market/agreement.ts';
-import { sweepBlocked } from '../market/blocking.ts';
+import { sweepBlocked, withdrawBlocked } from '../market/blocking.ts';
+import { createKey } from '../market/keys.ts';
 import { quote } from '../market/quotes.ts';
+import { addProof } from '../market/wallets.ts';
+import { registerWebhook } from '../webhooks/register.ts';
 import { isRefusedToBlocked, whenBlocked } from './blocked.ts';
 import type { Operation } from './command.ts';
 import { codeOf, refused } from './testing/edge.ts';
@@ -139,11 +143,21 @@ test('a block takes all that is offered off the market, ends the feed, and leave
 test('in the transactions themselves: what passed the gate before the block is refused all the same', async () => {
   const { taker, maker, asked, quoted } = await busyMaker();
   const { deps } = market;
+  const before = market.app.edge.keys.known(maker.key);
+  assert.ok(before, 'it is remembered');
   await setBlocked(market.db, { id: maker.accountId, reason: 'why', at: new Date() });
-  await assert.rejects(
-    market.db.transaction((tx) => lockTrader(tx, maker.accountId)),
-    { code: 'account_blocked' },
-  );
+  const { accountId } = maker;
+  const hook = { accountId, url: 'https://example.org/', events: [], known: [] };
+  const wallet = { family: 'evm', address: `0x${'ab'.repeat(20)}`, pubkey: null } as const;
+  const begun: ((tx: Tx) => Promise<unknown>)[] = [
+    (tx) => createKey(tx, deps, { accountId, name: null, scopes: ['maker'] }),
+    (tx) => addProof(tx, deps, accountId, { ...wallet, authorised: false }),
+    (tx) => registerWebhook(tx, deps, hook),
+    (tx) => lockTrader(tx, accountId),
+  ];
+  for (const each of begun) {
+    await assert.rejects(market.db.transaction(each), { code: 'account_blocked' });
+  }
   const wanted = { makerId: maker.accountId, rfqId: asked.id, quoteAmount: 1n, expiresAt: null };
   await assert.rejects(
     market.db.transaction((tx) => quote(tx, deps, { ...wanted, unlessAccepted: false })),
@@ -171,6 +185,11 @@ test('a quote that was begun before the block and ends after it is taken back to
   await read.promise;
   await block(maker);
   const swept = sweepBlocked(market.db, maker.accountId, new Date());
+  // As long as one that waits for nobody would take, twice.
+  for (let pass = 0; pass < 2; pass += 1) {
+    const none = await withdrawBlocked(market.db, maker.accountId, new Date());
+    assert.equal(none.quotes, 0);
+  }
   ended.resolve();
   const { thread } = await slow;
   assert.equal((await swept).quotes, 1);

@@ -285,8 +285,8 @@ async function archive(scene: Scene): Promise<string> {
   await settled(there, await agreedAgain(there, pair));
   return (
     'a database that was emptied is back as it was at the moment that was asked for, ' +
-    `keys of before are refused (${code}), the loss is noticed ("${gap?.why}"), ` +
-    'and swaps are agreed and settle'
+    `keys of before are refused (${code}), the loss is noticed ("${gap?.why}"), and swaps are ` +
+    'agreed and settle'
   );
 }
 

@@ -42,6 +42,9 @@ const asked = understood({
 });
 
 const median = (all: readonly number[]) => all.toSorted((a, b) => a - b)[all.length >> 1] ?? 0;
+/** What a tenth is quicker than: others who use the machine are not in it. */
+const quick = (all: readonly number[]) =>
+  all.toSorted((a, b) => a - b)[Math.floor(all.length / 10)] ?? 0;
 const secondsOf = (ms: number) => `${Math.round(ms / 1_000)} s`;
 const megabytes = (bytes: number) => `${Math.round(bytes / 1e6)} MB`;
 
@@ -127,7 +130,7 @@ try {
   const { accountId } = await insertTrader(deps, ['read'], wallets);
   const names: Names = { account: accountId, base: base?.id ?? '', quote: quote?.id ?? '' };
 
-  /** Medians of a single RFQ and of a page of the book, milliseconds. */
+  /** Of a single RFQ and of a page of the book, milliseconds. */
   const reads = async (): Promise<[number, number]> => {
     const [one, page]: [number[], number[]] = [[], []];
     for (let times = 0; times < readTimes; times += 1) {
@@ -136,7 +139,7 @@ try {
       one.push((await timed(() => findRfq(db, id)))[1]);
       page.push((await timed(() => listBook(db, all, firstPage, at)))[1]);
     }
-    return [median(one), median(page)];
+    return [quick(one), quick(page)];
   };
 
   await openRfqs(admin, names, at);
@@ -145,6 +148,7 @@ try {
   const bare = await reads();
   const [, filling] = await timed(() => fill(admin, names, { from: 0, to: asked.rows, at }));
   const [, first] = await timed(() => admin.query('vacuum (analyze) rfqs'));
+  await mustNotSort(admin, at);
   const full = await reads();
   const before = await sizes(admin);
   console.log(
