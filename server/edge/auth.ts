@@ -196,8 +196,8 @@ export function createKeys(
 
   return {
     known(shown) {
+      if (!hasShape(shown)) return null;
       const entry = memory.get(digestOf(shown));
-      if (entry === undefined && !hasShape(shown)) return null;
       if (entry === undefined || performance.now() - entry.askedAt > rememberedMs) return undefined;
       const { caller } = entry;
       return caller !== null && deps.now() < caller.expiresAtMs ? caller : null;
