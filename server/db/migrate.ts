@@ -34,9 +34,10 @@ type Options = {
 type Limits = { readonly lockMs: number; readonly mostLockMs: number };
 
 /**
- * Applies what is missing, and returns the names. Throws when an applied file has changed since, and
- * when somebody holds a table or the turn for longer than `mostLockMs`. It throws too when a later
- * version took away what this one needs, or a file would do so to a session of an earlier version.
+ * Applies what is missing, and returns the names. Throws when an applied file has changed since,
+ * and when somebody holds a table or the turn for longer than `mostLockMs`. It throws too when a
+ * later version took away what this one needs, or a file would do so to a session of an earlier
+ * version.
  */
 export async function migrate(url: string, options: Options = {}): Promise<string[]> {
   const limits = { lockMs, mostLockMs, ...options };
