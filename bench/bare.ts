@@ -3,9 +3,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { answerQuestions } from './children.ts';
+import { answerQuestions, processorMs } from './children.ts';
 
 export const answers = {
+  processorMs,
   serve: async (headers: Record<string, string>, body: string): Promise<number> => {
     const server = createServer((_request, response) => {
       response.writeHead(200, headers);

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { connect, type Database, databaseLimits } from '../server/db/database.ts';
 import { buildApp } from '../server/edge/app.ts';
 import { testDeps } from '../test/support/deps.ts';
-import { answerQuestions, microseconds } from './children.ts';
+import { answerQuestions, microseconds, processorMs } from './children.ts';
 
 const commits: number[] = [];
 
@@ -24,6 +24,7 @@ export const answers = {
   },
   /** When transactions were committed since it was asked last. */
   commits: () => commits.splice(0),
+  processorMs,
   /** Resident bytes; `collected`: after the garbage. */
   memory: (of: 'now' | 'collected'): number => {
     if (of === 'collected') globalThis.gc?.();

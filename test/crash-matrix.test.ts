@@ -35,6 +35,7 @@ const without: Readonly<Record<string, readonly string[]>> = {
   ],
   'serve or limit requests, which have rows of their own': ['buildApp', 'connectionsWithin'],
   'open what is asked later': ['connect', 'openMarketData', 'createApart', 'byTurns'],
+  'counts rows for the planner, and changes none': ['analyzeAssets'],
   'values and limits': ['databaseLimits', 'openFiles', 'marketsOf'],
   'looks up an asset that the faucet of the dev network gives': ['findCuratedAsset'],
   'what requests ask it for: they have rows of their own': ['keeper.desk'],

@@ -155,8 +155,8 @@ export function createBudgets(
         return whenKnown(buckets.giveBack(rule, names), () => shared);
       });
     });
-  const spendNetwork = (ip: string) => () =>
-    spendOne(networks, clientNetwork(ip, clientPrefixes), 'network');
+  const networkOf = networksOf(clientPrefixes);
+  const spendNetwork = (ip: string) => () => spendOne(networks, networkOf(ip), 'network');
   return {
     spendCaller: ({ accountId, keyId }, ip) => {
       const names = [accountId, keyId];
@@ -279,6 +279,23 @@ function spentOf({ limit }: Rule, allowed: boolean, whose: Whose, bucket: Bucket
 }
 
 const longestName = 64;
+/** Addresses whose networks are remembered: one asks again and again. About 2 MB. */
+const mostRemembered = 10_000;
+
+/** `clientNetwork` of these prefixes, remembered. */
+function networksOf(prefixes: Prefixes): (ip: string) => string {
+  const known = new Map<string, string>();
+  return (ip) => {
+    const found = known.get(ip);
+    if (found !== undefined) return found;
+    const network = clientNetwork(ip, prefixes);
+    // What a proxy forwards may be no address.
+    if (ip.length > longestName) return network;
+    if (known.size >= mostRemembered) known.clear();
+    known.set(ip, network);
+    return network;
+  };
+}
 
 /** How many leading bits of an address its network is. */
 export type Prefixes = { readonly ipv4: number; readonly ipv6: number };

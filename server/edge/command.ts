@@ -11,6 +11,7 @@ import { type Access, callerOf, causeOf, clientOf } from './access.ts';
 import type { Caller } from './auth.ts';
 import { isRefusedToBlocked } from './blocked.ts';
 import { Malformed, notJson, tooLarge } from './body.ts';
+import { type Soon, whenKnown } from './budgets.ts';
 import { HttpError } from './errors.ts';
 import { type Answer, type Asked, runOnce, type Steps } from './idempotency/once.ts';
 import { withoutNulls } from './schemas/common.ts';
@@ -69,6 +70,8 @@ function declare(
   return operation;
 }
 
+type Answered = { readonly status?: number; readonly body: unknown };
+
 /** Declares an operation that keeps no idempotent reply, and answers it. */
 export function serve<P extends TSchema, Q extends TSchema, B extends TSchema>(
   place: Place,
@@ -76,11 +79,7 @@ export function serve<P extends TSchema, Q extends TSchema, B extends TSchema>(
   operationId: string,
   spec: Declared<P, Q, B>,
   access: Access,
-  answer: (
-    input: Parsed<P, Q, B>,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ) => Promise<{ readonly status?: number; readonly body: unknown }>,
+  answer: (input: Parsed<P, Q, B>, request: FastifyRequest, reply: FastifyReply) => Soon<Answered>,
 ): void {
   const { app, deps } = place;
   const operation = declare(place, at, operationId, spec, access);
@@ -92,11 +91,15 @@ export function serve<P extends TSchema, Q extends TSchema, B extends TSchema>(
     method: operation.method,
     url: operation.url,
     config: { access: operation.access },
-    handler: async (request, reply) => {
+    // What waits for nothing is answered in the turn that asked: two awaits are a twentieth of it.
+    handler: (request, reply) => {
       const work = () => answer(parse(request), request, reply);
-      const { status = 200, body } = await (isTold ? causedBy(causeOf(request), work) : work());
-      app.edge.checkReply?.(operation, status, body);
-      return sendJson(reply, status, body);
+      const send = ({ status = 200, body }: Answered) => {
+        app.edge.checkReply?.(operation, status, body);
+        sendJson(reply, status, body);
+      };
+      const sent = whenKnown(isTold ? causedBy(causeOf(request), work) : work(), send);
+      return sent instanceof Promise ? sent : undefined;
     },
   });
 }
@@ -107,12 +110,12 @@ export function read<P extends TSchema, Q extends TSchema>(
   url: string,
   operationId: string,
   spec: Declared<P, Q, TSchema> & {
-    readonly handle: (input: Omit<Input<P, Q, TSchema>, 'body'>) => Promise<unknown>;
+    readonly handle: (input: Omit<Input<P, Q, TSchema>, 'body'>) => Soon<unknown>;
   },
 ): void {
-  serve(place, `GET ${url}`, operationId, spec, { kind: 'key' }, async (input, request) => ({
-    body: await spec.handle({ ...input, caller: callerOf(request) }),
-  }));
+  serve(place, `GET ${url}`, operationId, spec, { kind: 'key' }, (input, request) =>
+    whenKnown(spec.handle({ ...input, caller: callerOf(request) }), (body) => ({ body })),
+  );
 }
 
 /** An operation that needs no key. `mint`: counts against the mints of the client's network. */

@@ -47,9 +47,11 @@ export function coercingCheckOf(schema: TSchema, what: string): Check {
 
 /** Ajv makes Infinity of "1e400", and then holds it against no bound. */
 function endless(value: unknown): string | null {
-  const fields = Object.entries(value as Record<string, unknown>);
-  const found = fields.find(([, each]) => typeof each === 'number' && !Number.isFinite(each));
-  return found === undefined ? null : `field ${shown(found[0])} is not a number that can be kept`;
+  for (const [name, each] of Object.entries(value as Record<string, unknown>)) {
+    if (typeof each !== 'number' || Number.isFinite(each)) continue;
+    return `field ${shown(name)} is not a number that can be kept`;
+  }
+  return null;
 }
 
 function checkWith(compiled: () => ValidateFunction, what: string, readers: Readers): Check {

@@ -21,7 +21,12 @@ export async function openFeed(proxy: RunningProxy, key: string): Promise<Feed> 
   const frames: Feed['frames'] = [];
   socket.on('message', (data) => frames.push(JSON.parse(String(data))));
   socket.on('error', () => {});
-  await nextEvent(socket, 'open');
+  const refusal = new Promise<never>((_, reject) => {
+    socket.on('unexpected-response', (_request, { statusCode, headers }) => {
+      reject(new Error(`no socket: ${statusCode} ${JSON.stringify(headers)}`));
+    });
+  });
+  await Promise.race([nextEvent(socket, 'open'), refusal]);
   socket.send(JSON.stringify({ apiKey: key }));
   await waitUntil(() => frames.some(({ type }) => type === 'ready'));
   return {

@@ -120,6 +120,7 @@ test('HTTP answers what is no handshake in the form of every other refusal', asy
   // One that is taken has the rate headers too, and the protocol that was asked for.
   const taken = await handshake(market.at, { 'sec-websocket-protocol': 'a, b' });
   assert.deepEqual([taken.status, taken.headers['sec-websocket-protocol']], [101, 'a']);
+  assert.equal(taken.headers.connection, 'Upgrade', 'and no close beside it');
   for (const name of everyHeader) assert.ok(taken.headers[name] !== undefined, name);
 });
 

@@ -41,7 +41,8 @@ export function acceptSockets(app: FastifyInstance, settings: Sites, opened: Ope
   const named = new WeakMap<IncomingMessage, FastifyReply>();
   sockets.on('headers', (lines, request) => {
     for (const [name, value] of Object.entries(named.get(request)?.getHeaders() ?? {})) {
-      lines.push(`${name}: ${value}`);
+      // Of an upgrade in vain. Beside "Upgrade" a proxy takes it for the end (Caddy, all of Go).
+      if (name !== 'connection') lines.push(`${name}: ${value}`);
     }
   });
 

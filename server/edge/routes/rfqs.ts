@@ -77,14 +77,14 @@ function registerBook(app: FastifyInstance, deps: Deps): void {
       '`own` those that you posted.',
     query: bookQuery,
     replies: { 200: rfqList },
-    handle: async ({ caller, query }) => {
+    handle: ({ caller, query }) => {
       const nowMs = deps.now();
       // Never kept: it depends on what the viewer holds now.
       const viewer = caller.accountId;
-      if (query.own === true) return (await load(deps, query, nowMs, { list: 'own', viewer })).json;
-      if (query.addressed === true) {
-        return (await load(deps, query, nowMs, { list: 'addressed', viewer })).json;
-      }
+      const fresh = (list: 'own' | 'addressed') =>
+        load(deps, query, nowMs, { list, viewer }).then(({ json }) => json);
+      if (query.own === true) return fresh('own');
+      if (query.addressed === true) return fresh('addressed');
       const { direction = '', baseAssetId = '', quoteAssetId = '', limit, cursor = '' } = query;
       // A cursor that was never checked is not the key of any page.
       const key = `${direction} ${baseAssetId} ${quoteAssetId} ${limit} ${cursor}`;
