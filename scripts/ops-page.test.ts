@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { haltChain } from '../server/market/halts.ts';
 import { type TestMarket, testMarket } from '../test/support/trading.ts';
-import { escaped } from './ops/page-html.ts';
+import { escaped, htmlOf } from './ops/page-html.ts';
 
 let market: TestMarket;
 let page: ChildProcess;
@@ -71,11 +71,20 @@ test('its link opens it once; without its cookie nothing is shown, and nothing i
   assert.doesNotMatch(shown.body, /<script|<b>|style=/);
 });
 
-test('the database itself refuses to write for it, and it ends by a signal with 0', async () => {
+test('that it was opened is all that it wrote, and it ends by a signal with 0', async () => {
   const [row] = await market.sql(`select count(*) as rows from operator_actions`);
   assert.equal(row.rows, 1);
   page.kill('SIGTERM');
   const [code] = await once(page, 'exit');
   assert.equal(code, 0);
+});
+
+test('what somebody wrote is text, and a part has 20 lines and how many more there are', () => {
   assert.equal(escaped(`<"'&>`), '&lt;&quot;&#39;&amp;&gt;');
+  const linesOf = (count: number) => {
+    const lines = Array.from({ length: count }, (_, at) => `<${at}>`);
+    return /<pre>([\s\S]*)<\/pre>/.exec(htmlOf([{ title: 'Today', lines }]))?.[1]?.split('\n');
+  };
+  assert.deepEqual(linesOf(20)?.at(-1), '&lt;19&gt;');
+  assert.deepEqual(linesOf(22)?.slice(-2), ['&lt;19&gt;', 'and 2 more']);
 });

@@ -3,13 +3,16 @@
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { storeOutcome } from '../server/db/deliveries.ts';
 import type { OperatorAction } from '../server/db/operator-actions.ts';
 import { agreeOn, type FeedMarket, feedMarket } from '../server/edge/testing/feed-market.ts';
 import { type Commands, startCommands } from '../test/support/commands.ts';
 import type { Trader } from '../test/support/trading.ts';
+import { reading } from './ops/operator.ts';
 import { type Act, commands as table } from './ops/table.ts';
 
 let market: FeedMarket;
@@ -149,7 +152,6 @@ test('rows are only added: PostgreSQL refuses to change, delete or empty them', 
 });
 
 test('what only reads cannot write: its connection may not', async () => {
-  const { reading } = await import('./ops/operator.ts');
   const before = { ...process.env };
   process.env.DATABASE_URL = market.url;
   try {
@@ -160,6 +162,17 @@ test('what only reads cannot write: its connection may not', async () => {
   } finally {
     process.env = before;
   }
+});
+
+test('whoever opens a connection that may write, beside `acting`, is named here', () => {
+  const folder = join(import.meta.dirname, 'ops');
+  const opens = readdirSync(folder).filter((name) => {
+    const text = readFileSync(join(folder, name), 'utf8');
+    return /\b(?:connect|withDatabase)\((?![^;]*readOnly: true)/.test(text);
+  });
+  // A block sweeps in small transactions after its row; the other two have another database.
+  const known = ['accounts.ts', 'backup.ts', 'operator.ts', 'restore.ts'];
+  assert.deepEqual(opens.sort(), known, 'does it write a row of operator_actions?');
 });
 
 test('commands of a version that the database is too new for are refused, and change nothing', async (t) => {

@@ -25,7 +25,6 @@ import { withoutKeys } from '../../server/market/keys.ts';
 import { isUuid } from '../../server/ports/ids.ts';
 import { Misused, parsed, usualOptions, wholeNumber } from '../command.ts';
 import { act, isReason, mostReasonLength, print, reading, rfqs, withDatabase } from './operator.ts';
-import type { Act } from './table.ts';
 
 const usage = `usage: npm run ops -- accounts list [--blocked | --by recent|abandoned|settled]
                             [--limit N] [--json]
@@ -52,6 +51,7 @@ const mostShown = 1_000;
 const mostNamed = 20;
 const mostWallets = 100;
 const verbs = ['list', 'show', 'block', 'unblock', 'sign-out'] as const;
+type Changing = Exclude<(typeof verbs)[number], 'list' | 'show'>;
 
 function understand(args: string[]) {
   const text = { type: 'string' } as const;
@@ -146,7 +146,7 @@ function lines(of: Awaited<ReturnType<typeof everythingOf>>): string {
 type Changed = { readonly accountId: string; readonly changed: boolean };
 type Ended = Changed & { readonly keys: number; readonly sessions: number };
 
-async function change(tx: Tx, { verb, account, reason }: Asked, at: Date) {
+async function change(tx: Tx, verb: Changing, { account, reason }: Asked, at: Date) {
   const { id, deletedAt } = await theAccount(tx, account);
   if (deletedAt !== null) throw new Error(`account ${id} was deleted ${deletedAt.toISOString()}`);
   const facts = { accountId: id };
@@ -160,7 +160,7 @@ async function change(tx: Tx, { verb, account, reason }: Asked, at: Date) {
       const changed = (await setUnblocked(tx, id)) > 0;
       return { result: { ...facts, changed }, changed, facts };
     }
-    default: {
+    case 'sign-out': {
       const keys = await revokeKeys(tx, id, randomUUID(), at);
       const sessions = await revokeSessions(tx, id, null, randomUUID(), at);
       const ended: Ended = { ...facts, changed: keys + sessions > 0, keys, sessions };
@@ -180,11 +180,11 @@ function told(of: Changed | Ended, swept: Swept | null): string {
   return changed ? `${accountId} may begin again` : `nothing to do: ${accountId} is not blocked`;
 }
 
-async function changeOn(db: Database, asked: Asked): Promise<void> {
-  const { verb, account, reason, json } = asked;
+async function changeOn(db: Database, verb: Changing, asked: Asked): Promise<void> {
+  const { account, reason, json } = asked;
   const at = new Date();
-  const action = { command: `accounts ${verb}` as Act, arguments: { account, reason } };
-  const result: Changed | Ended = await act(db, action, (tx) => change(tx, asked, at));
+  const action = { command: `accounts ${verb}`, arguments: { account, reason } } as const;
+  const result: Changed | Ended = await act(db, action, (tx) => change(tx, verb, asked, at));
   const swept = verb === 'block' ? await sweepBlocked(db, result.accountId, at) : null;
   print(json ? JSON.stringify({ ...result, ...swept }) : told(result, swept));
 }
@@ -197,7 +197,7 @@ async function run(asked: Asked): Promise<number> {
   } else if (verb === 'show') {
     const found = await reading(async (db) => everythingOf(db, await theAccount(db, account)));
     print(json ? JSON.stringify(found) : lines(found));
-  } else await withDatabase({}, (db) => changeOn(db, asked));
+  } else await withDatabase({}, (db) => changeOn(db, verb, asked));
   return 0;
 }
 

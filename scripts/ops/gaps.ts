@@ -14,8 +14,7 @@ import { revokeAllKeys } from '../../server/db/keys.ts';
 import { mostGapDays } from '../../server/restore/gap.ts';
 import { toldOf } from '../../server/restore/gate.ts';
 import { Misused, parsed, wholeNumber } from '../command.ts';
-import { acting, longStatementMs, print, reading } from './operator.ts';
-import type { Act } from './table.ts';
+import { type Asked as Action, acting, longStatementMs, print, reading } from './operator.ts';
 
 const usage = `usage: npm run ops -- gaps list [--json]
        npm run ops -- gaps skip CHAIN --i-know
@@ -36,26 +35,30 @@ Settings as for npm start: DATABASE_URL, or PARLEY_HOME of a running market. Exi
 const mostShown = 20;
 const daySeconds = 86_400;
 
-type Asked = { readonly command: string; readonly argument: string; readonly json: boolean };
-
-const needs: Readonly<Record<string, boolean>> = {
+/** Each with whether it takes an argument. */
+const needs = {
   list: false,
   skip: true,
   'read-days': true,
   open: true,
   'revoke-keys': false,
-};
+} as const;
+type Verb = keyof typeof needs;
+type Changing = Exclude<Verb, 'list'>;
+const verbs = Object.keys(needs) as Verb[];
+
+type Asked = { readonly command: Verb; readonly argument: string; readonly json: boolean };
 
 function understand(args: string[]): Asked | null {
   const flag = { type: 'boolean' } as const;
   const options = { json: flag, help: flag, 'i-know': flag };
   const { values, positionals } = parsed({ args, options, allowPositionals: true });
   if (values.help === true) return null;
-  const [command = '', argument = '', ...rest] = positionals;
-  const needed = needs[command];
-  if (needed === undefined || needed !== (argument !== '') || rest.length > 0) {
+  const [given = '', argument = '', ...rest] = positionals;
+  const command = verbs.find((each) => each === given);
+  if (command === undefined || needs[command] !== (argument !== '') || rest.length > 0) {
     throw new Misused(
-      command === '' ? 'which command?' : `"${positionals.join(' ')}" is not understood`,
+      given === '' ? 'which command?' : `"${positionals.join(' ')}" is not understood`,
     );
   }
   if (command === 'skip' && values['i-know'] !== true) {
@@ -83,7 +86,7 @@ function sinceOf(argument: string): Date {
 
 type Said = { readonly said: string; readonly changed: boolean };
 
-async function change(tx: Tx, { command, argument }: Asked): Promise<Said> {
+async function change(tx: Tx, command: Changing, argument: string): Promise<Said> {
   const now = new Date();
   switch (command) {
     case 'skip': {
@@ -104,7 +107,7 @@ async function change(tx: Tx, { command, argument }: Asked): Promise<Said> {
       const said = `the next heartbeat takes the time since ${since.toISOString()} for missing`;
       return { said, changed: true };
     }
-    default: {
+    case 'revoke-keys': {
       const revoked = await revokeAllKeys(tx, now);
       return { said: `${revoked} API keys are revoked`, changed: revoked > 0 };
     }
@@ -137,12 +140,12 @@ async function run(asked: Asked): Promise<number> {
     print(await reading((db) => list(db, json)));
     return 0;
   }
-  const action = {
-    command: `gaps ${command}` as Act,
+  const action: Action = {
+    command: `gaps ${command}`,
     arguments: argument === '' ? {} : { of: argument },
   };
   const work = async (tx: Tx) => {
-    const { said, changed } = await change(tx, asked);
+    const { said, changed } = await change(tx, command, argument);
     return { result: said, changed, facts: { said } };
   };
   const said = await acting(action, work, longStatementMs);

@@ -1,5 +1,5 @@
-// What the operator's page shows: numbers, ids and reasons of operators; of customers no more than
-// the id of an account. It is HTML without a script.
+// What the operator's page shows: numbers, ids, and what operators wrote. Of customers it reads no
+// more than ids and the hosts of their webhooks. It is HTML without a script.
 
 import type { Database } from '../../server/db/database.ts';
 import { openReadings } from '../../server/db/gaps.ts';
@@ -16,9 +16,9 @@ import { keeperLines, keeperState } from './keeper.ts';
 import { statsLines, statsOf } from './stats.ts';
 import { webhookLine } from './webhooks.ts';
 
-/** Lines of a part. */
+/** Lines of a part: how many more there are is its last one. */
 const mostShown = 20;
-/** Deadlines of the next hour, and of the last one. */
+/** Deadlines of the last hour, and of the next one. */
 const nearSeconds = 3_600;
 /** What should be done at once is late after so long; a job of the keeper that failed so often. */
 const overdueSeconds = 60;
@@ -86,7 +86,7 @@ export async function partsOf(db: Database, now = Date.now()): Promise<Part[]> {
       }),
     },
     {
-      title: 'Deadlines of this hour and the last one',
+      title: 'Deadlines of the last hour and the next one',
       lines: near.map(({ step, swapId, at }) => {
         return `${iso(new Date(at * 1_000))}  ${step}  swap ${swapId}`;
       }),
@@ -109,7 +109,9 @@ pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere } p { color: #55
 `;
 
 export function htmlOf(parts: readonly Part[], now = new Date()): string {
-  const sections = parts.map(({ title, lines }) => {
+  const sections = parts.map(({ title, lines: all }) => {
+    const more = all.length > mostShown ? [`and ${all.length - mostShown} more`] : [];
+    const lines = [...all.slice(0, mostShown), ...more];
     const shown =
       lines.length === 0 ? '<p>nothing</p>' : `<pre>${escaped(harmless(lines.join('\n')))}</pre>`;
     return `<section><h2>${escaped(title)}</h2>${shown}</section>`;

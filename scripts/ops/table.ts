@@ -1,5 +1,5 @@
 // All commands of operators. `acts`: what of them changes something, and so writes a row of
-// `operator_actions` in the same transaction (`acting` of operator.ts, which knows no other).
+// `operator_actions` in the same transaction (`act` of operator.ts, which takes no other).
 // Everything else has a connection that may only read.
 
 type Entry = { readonly about: string; readonly acts: readonly string[] };
@@ -38,7 +38,7 @@ export const commands = {
     acts: ['accounts block', 'accounts unblock', 'accounts sign-out'],
   },
   webhooks: {
-    about: 'receivers that fail: list, retry, disable, enable',
+    about: 'receivers that fail: list, show, retry, disable, enable',
     acts: ['webhooks retry', 'webhooks disable', 'webhooks enable'],
   },
   keeper: {

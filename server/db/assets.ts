@@ -120,7 +120,7 @@ export const curatedSymbols = list<[except: string | null], string>('assets_cura
 
 /**
  * Autovacuum looks at no table of a few rows. Without figures of this one PostgreSQL takes most
- * assets for closed, and sorts all open RFQs for each page of the book (25 ms of 10 000).
+ * assets for closed. It then sorts all open RFQs for each page of the book (25 ms of 10 000).
  */
 export const analyzeAssets = none('assets_analyze')`
   analyze assets`;

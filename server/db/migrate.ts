@@ -34,10 +34,10 @@ type Options = {
 type Limits = { readonly lockMs: number; readonly mostLockMs: number };
 
 /**
- * Applies what is missing. Throws when an applied file has changed since, when somebody holds a
- * table or the turn for longer than `mostLockMs`, when a later version took away what this one
- * needs, and when a file would take away what a session of an earlier version needs. Returns the
- * names.
+ * Applies what is missing, and returns the names. Throws when an applied file has changed since,
+ * and when somebody holds a table or the turn for longer than `mostLockMs`. It throws too when a
+ * later version took away what this one needs, or a file would do so to a session of an earlier
+ * version.
  */
 export async function migrate(url: string, options: Options = {}): Promise<string[]> {
   const limits = { lockMs, mostLockMs, ...options };

@@ -5,7 +5,6 @@
 // quotes, of which there may be thousands a second, do not: their own process rings for them.
 
 import { is, none, only } from '../../host/postgres/statements.ts';
-
 import type { Tx } from './database.ts';
 
 export type Work =

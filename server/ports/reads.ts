@@ -1,6 +1,6 @@
-// Lists that everybody sees are read from a replica where there is one (DATABASE_READ_URL), as long
-// as it has all that was committed a few seconds ago. Where it has not, does not answer or refuses,
-// the primary is asked. Nothing that a build, an acceptance or a refusal depends on is read here.
+// Lists that everybody sees are read from a replica where there is one (DATABASE_READ_URL). It must
+// have all that was committed a few seconds ago. Where it has not, does not answer or refuses, the
+// primary is asked. Nothing that a build, an acceptance or a refusal depends on is read here.
 
 import { within } from '../../host/within.ts';
 import type { Database, Statement, Tx } from '../db/database.ts';

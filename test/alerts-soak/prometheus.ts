@@ -4,11 +4,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cacheFolder, obtainDebianProgram } from '../../devnet/debian-package.ts';
+import { freePort } from '../../devnet/processes.ts';
 import { prometheusProgram } from '../support/prometheus.ts';
 
 /** What the soak waits for instead of the rules' own. Bounds of seconds have marks of their own. */
@@ -31,15 +31,6 @@ export type RunningPrometheus = {
   firing(): Promise<readonly FiringAlert[]>;
   stop(): Promise<void>;
 };
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 async function program(): Promise<readonly [string, ...string[]]> {
   const found = prometheusProgram('prometheus');

@@ -11,17 +11,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { privateKeyToAddress } from 'viem/accounts';
 import { foundryBinary } from '../../contracts/evm/anvil.ts';
+import { freePort } from '../../devnet/processes.ts';
 import { rpcTo } from '../../devnet/rpc.ts';
 import { parsed, understood } from '../../scripts/command.ts';
 import { newCustomer } from '../support/customers.ts';
 import { agreed, type Deal, type Pair } from '../support/deals.ts';
 import { portOf, type Stage, startStage } from '../support/stage.ts';
-import {
-  type FiringAlert,
-  freePort,
-  type RunningPrometheus,
-  startPrometheus,
-} from './prometheus.ts';
+import { type FiringAlert, type RunningPrometheus, startPrometheus } from './prometheus.ts';
 
 const usage = `usage: npm run node -- test/alerts-soak/run.ts [--only PATTERN]
   --only  the faults whose names fit this regular expression
@@ -309,4 +305,5 @@ try {
   for (const step of undo) await step();
 }
 console.log(`alerts: ${played} alerts, ${failed} faults that an alert missed`);
-process.exit(failed === 0 ? 0 : 1);
+// A pattern that fits nothing has shown nothing.
+process.exit(failed === 0 && played > 0 ? 0 : 1);

@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { freePort } from '../../devnet/processes.ts';
 import { chooseIdentity, type Identity } from '../../host/postgres/identity.ts';
-import { freePort } from '../alerts-soak/prometheus.ts';
 import type { Programs } from './programs.ts';
 
 const run = promisify(execFile);

@@ -61,4 +61,5 @@ try {
 }
 const versions = programs.map(({ kind, version }) => `${kind} ${version}`).join(' and ');
 console.log(`proxy: ${passed} rows passed, ${failed} failed, behind ${versions}`);
-process.exit(failed === 0 ? 0 : 1);
+// A pattern or a proxy that fits nothing has shown nothing.
+process.exit(failed === 0 && passed > 0 ? 0 : 1);

@@ -1,5 +1,5 @@
-// Between a proxy and the market: counts the requests that are marked, and where it is deadly, lets
-// such a request have its effect and ends the connection in place of the answer.
+// Between a proxy and the market: counts the requests that are marked. Where it is deadly, such a
+// request has its effect, and the connection ends in place of the answer.
 
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';

@@ -98,6 +98,7 @@ export function startLoad(options: LoadOptions): Load {
   return {
     ...{ counts, listeners, stop },
     check: async (stage, { isFeedWhole } = { isFeedWhole: true }) => {
+      assert.ok(quotes.length > 0 && repeats.count > 0, 'there is something to look for');
       await mustBeThere(ask, taker, rfqs, quotes);
       await mustBeTold(stage, taker, quotes);
       if (isFeedWhole) await mustBeHeard(listeners, rfqs);

@@ -1,7 +1,7 @@
 // `npm run soak -- upgrade`: three processes of the version before, behind a balancer and under
 // load. Each in turn is stopped and replaced by one of this version, of which the first migrates
 // while two old ones work; and then back again. No request may fail that was not told to come
-// again, no socket may miss an entry, no webhook may lack, and swaps in every state come to their
+// again, and no socket may miss an entry. No webhook may lack. Swaps in every state come to their
 // end.
 
 import assert from 'node:assert/strict';
