@@ -7,6 +7,21 @@ export class Misused extends Error {}
 
 export const usualOptions = { json: { type: 'boolean' }, help: { type: 'boolean' } } as const;
 
+/**
+ * Text of strangers for a terminal: what moves its cursor, changes its title or shows other words
+ * than there are is escaped, as JSON escapes it. Lines stay.
+ */
+export const harmless = (text: string) =>
+  text.replaceAll(/[^\P{Cc}\n\t]|[\p{Cf}\p{Zl}\p{Zp}]/gu, escaped);
+
+/** The same of a part of a line: it cannot make up a line of its own. */
+export const onOneLine = (text: string) => text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped);
+
+function escaped(character: string): string {
+  const units = character.split('').map((each) => each.charCodeAt(0));
+  return units.map((each) => `\\u${each.toString(16).padStart(4, '0')}`).join('');
+}
+
 type Config = ParseArgsConfig & { readonly args: string[] };
 
 export function parsed<const Given extends Config>(config: Given) {
@@ -93,7 +108,7 @@ export function understood<Asked>({ usage, understand }: Omit<Command<Asked>, 'r
 function said(error: unknown, usage: string): string {
   const sentence = error instanceof Error ? error.message : String(error);
   const lines = [sentence, ...(error instanceof Misused ? [usage] : [])];
-  return `${lines.filter(Boolean).join('\n')}\n`;
+  return harmless(`${lines.filter(Boolean).join('\n')}\n`);
 }
 
 /** A reader that leaves, such as `head`, ends the program without a word. */

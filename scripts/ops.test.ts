@@ -102,6 +102,45 @@ test('the effect and its row are one transaction: without the row nothing is don
   assert.deepEqual(await run('select * from halts'), []);
 });
 
+test('no row holds a key of a customer, and no text of another moves the cursor or makes up a line', async () => {
+  const { key, accountId } = await market.trader();
+  const prefix = key.slice(0, 'parley_test_'.length + 6);
+  const done = await ops(['accounts', 'sign-out', key, '--reason', `leaked: ${key}`], {
+    PARLEY_OPERATOR: 'eve\u001b[2J\n1  2026-11-21T00:00:00Z  ada  halt: done\u202e',
+  });
+  assert.equal(done.out, `${accountId}: 1 keys and 0 sessions ended\n`);
+  const [row] = await rowsOf(['--command', 'accounts sign-out']);
+  assert.deepEqual(row?.arguments, { account: prefix, reason: `leaked: ${prefix}` });
+  const unknown = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
+  await ops(['accounts', 'block', unknown, '--reason', 'why']);
+  await ops(['assets', 'close', key, '--reason', 'why']);
+  const kept = JSON.stringify(await run('select arguments, facts from operator_actions'));
+  assert.ok(!kept.includes(key) && !kept.includes(unknown));
+  const { out } = await ops(['audit', '--command', 'accounts sign-out', '--limit', '1']);
+  assert.match(out, /^\d+ {2}\S+ {2}eve\\u001b\[2J\\u000a1 {2}2026.*done\\u202e \(.*\n$/);
+  const said = await ops(['accounts', 'show', '\u009b2J']);
+  assert.match(said.err, /^there is no account \\u009b2J:/);
+});
+
+test('where the answer to a commit is lost, no row says that it was refused', async () => {
+  const { act } = await import('./ops/operator.ts');
+  const losing: typeof market.db = {
+    ...market.db,
+    transaction: async (work) => {
+      await market.db.transaction(work);
+      throw new Error('the connection was lost');
+    },
+  };
+  const asked = { command: 'resume', arguments: { of: 'lost' } } as const;
+  const done = async () => ({ result: null, changed: true, facts: {} });
+  await assert.rejects(act(losing, asked, done), /lost/);
+  const rows = (await rowsOf(['--command', 'resume'])).filter((each) => each.arguments.of);
+  assert.deepEqual(
+    rows.map(({ outcome }) => outcome),
+    ['done'],
+  );
+});
+
 test('rows are only added: PostgreSQL refuses to change, delete or empty them', async () => {
   for (const text of [
     `update operator_actions set operator = 'eve'`,
@@ -134,6 +173,17 @@ test('whoever opens a connection that may write, beside `acting`, is named here'
   // A block sweeps in small transactions after its row; the other two have another database.
   const known = ['accounts.ts', 'backup.ts', 'operator.ts', 'restore.ts'];
   assert.deepEqual(opens.sort(), known, 'does it write a row of operator_actions?');
+});
+
+test('commands of a version that the database is too new for are refused, and change nothing', async (t) => {
+  t.after(() => run('update migrations set compatible_from = null'));
+  await run(`update migrations set compatible_from = '999' where name like '067%'`);
+  for (const args of [['halt', '--chain', 'evm-dev', '--reason', 'why'], ['audit']]) {
+    const { code, out, err } = await ops(args);
+    assert.deepEqual([code, out], [1, '']);
+    assert.match(err, /know migrations up to \d{3}, and the database .* versions that know 999/);
+  }
+  assert.deepEqual(await run('select * from halts'), []);
 });
 
 test('help names every command, and says of each how it is used', async () => {
@@ -227,6 +277,7 @@ test('stats: what began on a day, by asset with both legs, and nothing of anothe
   const other = JSON.parse((await ops(['stats', '--day', '2020-01-01', '--json'])).out);
   assert.deepEqual([other.rfqs.rfqs, other.swaps.agreed, other.assets], [0, 0, []]);
   assert.equal((await ops(['stats', '--day', '2026-02-30'])).code, 2);
+  assert.equal((await ops(['stats', '--day', '1969-12-31'])).code, 2);
 });
 
 test('keeper: what today cost and what is stuck, which is exit status 1', async () => {

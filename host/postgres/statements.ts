@@ -12,6 +12,8 @@ export type Statement = {
   readonly values: readonly unknown[];
   /** Numeric columns are amounts, read as bigint; else as text. */
   readonly hasMoney?: boolean;
+  /** Not prepared: the server plans it for these values. */
+  readonly isPlannedAnew?: true;
 };
 
 /** Runs statements, inside a transaction where one is open. Rows as objects by column name. */
@@ -20,6 +22,17 @@ export type Tx = {
 };
 
 type Call<Args extends readonly unknown[], Result> = (tx: Tx, ...args: Args) => Promise<Result>;
+/**
+ * Planned for its values each time. One plan for all values takes a filter that may be absent for
+ * one that leaves few rows, and then sorts all that an index has in order.
+ */
+export function plannedAnew<Args extends readonly unknown[], Result>(
+  call: Call<Args, Result>,
+): Call<Args, Result> {
+  return (tx, ...args) =>
+    call({ rows: (statement) => tx.rows({ ...statement, isPlannedAnew: true }) }, ...args);
+}
+
 /** A tag for the text of a statement. */
 type Sql<Result> = (text: TemplateStringsArray, ...parts: readonly string[]) => Result;
 type Row = Record<string, unknown>;

@@ -21,6 +21,7 @@ import type { Database, Tx } from '../../server/db/database.ts';
 import { liveKeysOf, revokeKeys } from '../../server/db/keys.ts';
 import { revokeSessions } from '../../server/db/sessions.ts';
 import { type Swept, sweepBlocked } from '../../server/market/blocking.ts';
+import { withoutKeys } from '../../server/market/keys.ts';
 import { isUuid } from '../../server/ports/ids.ts';
 import { Misused, parsed, usualOptions, wholeNumber } from '../command.ts';
 import { act, isReason, mostReasonLength, print, reading, rfqs, withDatabase } from './operator.ts';
@@ -80,7 +81,9 @@ function understand(args: string[]) {
     throw new Misused(`--by is ${Object.keys(orders).join(', ')}, not "${order}"`);
   }
   const count = wholeNumber('--limit', limit, { most: mostShown });
-  return { verb, account, blocked, by: order as Order, count, reason: reason ?? '', json };
+  // What is asked for is kept for ever.
+  const named = withoutKeys(account);
+  return { verb, account: named, blocked, by: order as Order, count, reason: reason ?? '', json };
 }
 
 type Asked = NonNullable<ReturnType<typeof understand>>;

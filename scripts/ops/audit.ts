@@ -1,7 +1,7 @@
 // `ops audit`: what operators did, newest first.
 
 import { listActions, type OperatorAction } from '../../server/db/operator-actions.ts';
-import { Misused, parsed, usualOptions, wholeNumber } from '../command.ts';
+import { Misused, onOneLine, parsed, usualOptions, wholeNumber } from '../command.ts';
 import { print, reading } from './operator.ts';
 import { commands, isCommand } from './table.ts';
 
@@ -55,7 +55,8 @@ export function actionLine(action: OperatorAction): string {
   const given = inWords(action.arguments);
   const came = inWords(facts);
   const what = `${command}${given === '' ? '' : ` (${given})`}`;
-  return `${id}  ${at.toISOString()}  ${who}  ${what}: ${outcome}${came === '' ? '' : `, ${came}`}`;
+  const done = `${outcome}${came === '' ? '' : `, ${came}`}`;
+  return onOneLine(`${id}  ${at.toISOString()}  ${who}  ${what}: ${done}`);
 }
 
 async function run({ json, ...wanted }: Asked): Promise<number> {

@@ -15,6 +15,7 @@ import { readSettings, type Settings } from '../../server/settings/config.ts';
 import { devChains } from '../../server/start/dev-network.ts';
 import { databaseFault } from '../../server/start/start-errors.ts';
 import { Misused, parsed, usualOptions, wholeNumber } from '../command.ts';
+import { print } from './operator.ts';
 
 const usage = `usage: npm run ops -- doctor [--json] [--swap ID] [--all] [--limit N]
                              [--time SECONDS] [--part SECONDS]
@@ -133,7 +134,6 @@ async function run(asked: Asked): Promise<number> {
   const missing = [opened, found].filter((each): each is Finding => 'severity' in each);
   const db = 'severity' in opened ? null : opened;
   const { chains, offsetMs } = 'severity' in found ? { chains: [], offsetMs: 0 } : found;
-  const print = (text: string) => process.stdout.write(`${text}\n`);
   const deps = {
     settings: { ...settings, home: resolve(settings.home) },
     ...{ db, chains, partMs: asked.partMs },

@@ -9,7 +9,7 @@ import {
   stuckAttempts,
   stuckJobs,
 } from '../../server/db/keeper-shown.ts';
-import { parsed, usualOptions } from '../command.ts';
+import { onOneLine, parsed, usualOptions } from '../command.ts';
 import { print, reading } from './operator.ts';
 
 const usage = `usage: npm run ops -- keeper [--json]
@@ -63,7 +63,7 @@ export function keeperLines(state: KeeperState): string[] {
       return `open  ${chain}  ${of}, first due ${dueAt.toISOString()}`;
     }),
     ...stuckJobs.map(({ chain, id, verb, swapId, leg, failures, lastFailure, dueAt }) => {
-      const why = lastFailure === null ? '' : `, last: ${lastFailure}`;
+      const why = lastFailure === null ? '' : `, last: ${onOneLine(lastFailure)}`;
       const what = `job ${id}: ${verb} of leg ${leg} of swap ${swapId}`;
       return `STUCK  ${chain}  ${what}, due ${dueAt.toISOString()}, failed ${failures}${why}`;
     }),

@@ -5,11 +5,15 @@ import { hostname, userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { runningPostgres } from '../../host/postgres/postgres.ts';
 import { connect, type Database, databaseLimits, type Tx } from '../../server/db/database.ts';
+import { databaseState } from '../../server/db/doctor.ts';
 import { type Listing, searchListings } from '../../server/db/listing.ts';
 import { insertAction, type NewAction } from '../../server/db/operator-actions.ts';
+import { knows, version } from '../../server/db/version.ts';
+import { withoutKeys } from '../../server/market/keys.ts';
 import { isUuid } from '../../server/ports/ids.ts';
 import { readSettings } from '../../server/settings/config.ts';
 import { databaseFault } from '../../server/start/start-errors.ts';
+import { harmless, onOneLine } from '../command.ts';
 import type { Act } from './table.ts';
 
 /** Ten thousand orders take about a second. */
@@ -30,6 +34,13 @@ export const quiet = { info: () => undefined, warn: () => undefined, error: () =
 
 type Means = { readonly statementMs?: number; readonly readOnly?: true };
 
+class Misfit extends Error {}
+
+/** It would write what later versions read otherwise, or miss what they took away. */
+const tooOld = (needed: string | null) =>
+  `these commands (${version}) know migrations up to ${knows}, and the database works only with ` +
+  `versions that know ${needed}: use those of the version that runs (docs/upgrade.md)`;
+
 async function openDatabase({ statementMs = usualStatementMs, readOnly }: Means) {
   const { databaseUrl, home } = readSettings(process.env);
   const url = databaseUrl ?? (await runningPostgres(home));
@@ -42,6 +53,8 @@ async function openDatabase({ statementMs = usualStatementMs, readOnly }: Means)
   const mode = readOnly ? { readOnly } : {};
   const db = connect(url, { ...databaseLimits, connections: 1, statementMs, ...mode });
   try {
+    const { compatibleFrom } = await databaseState(db);
+    if ((compatibleFrom ?? '') > knows) throw new Misfit(tooOld(compatibleFrom));
     await db.rows({
       name: '',
       text: `select a.blocked_at, o.closings, w.off_for, g.id, l.id
@@ -51,6 +64,7 @@ async function openDatabase({ statementMs = usualStatementMs, readOnly }: Means)
     return db;
   } catch (error) {
     await db.close();
+    if (error instanceof Misfit) throw error;
     const { code } = error as { code?: string };
     if (code === '42P01' || code === '42703') {
       throw new Error('the database is of another version: start the market of this one first');
@@ -103,13 +117,17 @@ export async function act<Result>(
   asked: Asked,
   work: (tx: Tx) => Promise<Done<Result>>,
 ): Promise<Result> {
+  const written = { row: false };
   try {
     return await db.transaction(async (tx) => {
       const done = await work(tx);
       await note(tx, asked, done);
+      written.row = true;
       return done.result;
     });
   } catch (error) {
+    // Where the commit's answer was lost it may be done, and its row is there then.
+    if (written.row) throw error;
     const why = error instanceof Error ? error.message.slice(0, mostWhyLength) : '';
     // What was refused is said in any case.
     await insertAction(db, row(asked, 'refused', { why })).catch(() => {});
@@ -123,9 +141,16 @@ export const note = (tx: Tx, asked: Asked, { changed, facts }: Omit<Done<unknown
 
 function row(asked: Asked, outcome: NewAction['outcome'], facts: NewAction['facts']): NewAction {
   const osUser = systemUser();
-  const operator = process.env.PARLEY_OPERATOR || osUser;
+  const operator = onOneLine(process.env.PARLEY_OPERATOR || osUser);
   const who = { operator: operator.slice(0, longestName), osUser, host: hostname() };
-  return { at: new Date(), ...who, ...asked, outcome, facts };
+  const kept = { arguments: withoutSecrets(asked.arguments), facts: withoutSecrets(facts) };
+  return { at: new Date(), ...who, command: asked.command, outcome, ...kept };
+}
+
+/** A key of a customer that somebody pasted, in a reason or anywhere, would stay for ever. */
+function withoutSecrets(of: NewAction['facts']): NewAction['facts'] {
+  const money = (_: string, each: unknown) => (typeof each === 'bigint' ? String(each) : each);
+  return JSON.parse(withoutKeys(JSON.stringify(of, money)));
 }
 
 /** In a container the user may have no name. */
@@ -137,7 +162,7 @@ function systemUser(): string {
   }
 }
 
-export const print = (text: string) => process.stdout.write(`${text}\n`);
+export const print = (text: string) => process.stdout.write(`${harmless(text)}\n`);
 export const rfqs = (count: number) => (count === 1 ? '1 RFQ' : `${count} RFQs`);
 
 export async function theAsset(db: Tx, given: string): Promise<Listing> {

@@ -10,6 +10,7 @@ import { listActions } from '../../server/db/operator-actions.ts';
 import { version } from '../../server/db/version.ts';
 import { failingShown } from '../../server/db/webhooks-shown.ts';
 import { toldOf } from '../../server/restore/gate.ts';
+import { harmless } from '../command.ts';
 import { actionLine } from './audit.ts';
 import { keeperLines, keeperState } from './keeper.ts';
 import { statsLines, statsOf } from './stats.ts';
@@ -111,12 +112,13 @@ export function htmlOf(parts: readonly Part[], now = new Date()): string {
   const sections = parts.map(({ title, lines: all }) => {
     const more = all.length > mostShown ? [`and ${all.length - mostShown} more`] : [];
     const lines = [...all.slice(0, mostShown), ...more];
-    const shown = lines.length === 0 ? '<p>nothing</p>' : `<pre>${escaped(lines.join('\n'))}</pre>`;
+    const shown =
+      lines.length === 0 ? '<p>nothing</p>' : `<pre>${escaped(harmless(lines.join('\n')))}</pre>`;
     return `<section><h2>${escaped(title)}</h2>${shown}</section>`;
   });
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Operator</title>
-<meta name="viewport" content="width=device-width"><link rel="stylesheet" href="/style.css"></head>
+<meta name="viewport" content="width=device-width"><link rel="stylesheet" href="style.css"></head>
 <body><h1>Operator, ${escaped(version)}</h1>
 <p>As of ${now.toISOString()}. It only shows; it is read anew every 30 s.</p>
 <main>${sections.join('\n')}</main></body></html>

@@ -61,11 +61,15 @@ function isSame(given: string, wanted: string): boolean {
 
 const cookie = 'parley_ops';
 
-/** Answers by path; `link` is good once. */
+/**
+ * Answers by path; `link` is good once. A browser sends a cookie of 127.0.0.1 to every port of it.
+ * So the page is at a path that nobody else knows, and servers of other users see no cookie.
+ */
 function pageOf(read: () => Promise<string>, link: string, now: () => number = Date.now) {
   const until = now() + linkMs;
   let isUsed = false;
   const session = newWord();
+  const place = `/${newWord()}/`;
   const isIn = ({ headers: { cookie: given = '' } }: IncomingMessage) =>
     given.split('; ').some((each) => isSame(each, `${cookie}=${session}`));
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -78,17 +82,17 @@ function pageOf(read: () => Promise<string>, link: string, now: () => number = D
     const hosts = [`127.0.0.1:${localPort}`, `localhost:${localPort}`];
     if (!hosts.includes(request.headers.host ?? '')) return say(421, 'not this host\n');
     if (method !== 'GET') return say(405, 'the page only shows\n', { allow: 'GET' });
-    if (url === '/style.css') return say(200, style, { 'content-type': 'text/css' });
+    if (url === `${place}style.css`) return say(200, style, { 'content-type': 'text/css' });
     if (url.startsWith('/in/')) {
       if (isUsed || now() > until || !isSame(url.slice('/in/'.length), link)) {
         return say(403, 'this link was used, is too old, or is none: start the command again\n');
       }
       isUsed = true;
-      const kept = `${cookie}=${session}; Path=/; HttpOnly; SameSite=Strict`;
-      return say(303, '', { location: '/', 'set-cookie': kept });
+      const kept = `${cookie}=${session}; Path=${place}; HttpOnly; SameSite=Strict`;
+      return say(303, '', { location: place, 'set-cookie': kept });
     }
     if (!isIn(request)) return say(403, 'open the link that the command printed\n');
-    if (url !== '/') return say(404, 'there is nothing here\n');
+    if (url !== place) return say(404, 'there is nothing here\n');
     const html = await read().catch((error: unknown) => error as Error);
     if (html instanceof Error) return say(503, 'the database does not answer; try again\n');
     say(200, html, { 'content-type': 'text/html; charset=utf-8', refresh: '30' });

@@ -29,7 +29,8 @@ function understand(args: string[]) {
   if (values.help === true) return null;
   const { day = new Date().toISOString().slice(0, 10), json = false } = values;
   const at = new Date(`${day}T00:00:00Z`);
-  const isDay = !Number.isNaN(at.getTime()) && at.toISOString().startsWith(day);
+  // Ids begin with the milliseconds since 1970.
+  const isDay = at.getTime() >= 0 && at.toISOString().startsWith(day);
   if (!isDay || day.length !== 'YYYY-MM-DD'.length) {
     throw new Misused(`--day is one like 2026-11-21, not "${day}"`);
   }

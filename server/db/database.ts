@@ -147,8 +147,14 @@ async function rowsOf<Row>(
   statement: Statement,
   usage: Metered,
 ): Promise<Row[]> {
-  const { name, text, values, hasMoney } = statement;
-  const config = { name, text, values: values as unknown[], types: hasMoney ? moneyTypes : types };
+  const { name, text, values, hasMoney, isPlannedAnew } = statement;
+  const prepared = isPlannedAnew ? {} : { name };
+  const config = {
+    ...prepared,
+    text,
+    values: values as unknown[],
+    types: hasMoney ? moneyTypes : types,
+  };
   const began = performance.now();
   try {
     const result = await client.query(config);

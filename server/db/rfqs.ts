@@ -2,7 +2,7 @@
 // taken before any other lock of the market but the account's.
 
 import type { Direction } from '../../core/trade.ts';
-import { columns, count, many, none, one } from '../../host/postgres/statements.ts';
+import { columns, count, many, none, one, plannedAnew } from '../../host/postgres/statements.ts';
 import type { Standing } from './agreements.ts';
 import { type Asset, assetColumns } from './assets.ts';
 
@@ -96,13 +96,12 @@ const inBook = `r.visibility = 'public' and r.status in ('open', 'negotiating')
     and r.expires_at + interval '0 s' > $3 and ${traded}`;
 
 /** The book before the id `before`, newest first, but those of `without`; ids are UUIDv7. */
-export const listBook = many<
-  [filters: BookFilters, page: Page, now: Date, without?: string | null],
-  Rfq
->('rfqs_book')`
+export const listBook = plannedAnew(
+  many<[filters: BookFilters, page: Page, now: Date, without?: string | null], Rfq>('rfqs_book')`
   ${selectRfqs}
     where ${inBook} and ($4::uuid is null or r.creator_id <> $4)
-    order by r.id desc limit :limit`;
+    order by r.id desc limit :limit`,
+);
 
 /** Private RFQs for one of the addresses, by others than `without`; otherwise like the book. */
 export const listAddressed = many<

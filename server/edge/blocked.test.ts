@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Commands, startCommands } from '../../test/support/commands.ts';
-import type { Trader } from '../../test/support/trading.ts';
+import { someAddress, type Trader } from '../../test/support/trading.ts';
 import { waitUntil } from '../../test/support/waiting.ts';
 import { lockTrader, setBlocked, setUnblocked } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
@@ -169,6 +169,49 @@ test('in the transactions themselves: what passed the gate before the block is r
   await assert.rejects(accepts(maker), { code: 'account_blocked' });
   // The other side hears nothing of it.
   await assert.rejects(accepts(taker), { code: 'thread_closed' });
+});
+
+test('a wallet-only account gets a key while it is blocked, its one way to open swaps, and begins nothing by it', async () => {
+  const { taker, maker, asked } = await busyMaker();
+  await block(maker);
+  const { createKey } = await import('../market/keys.ts');
+  const wanted = { name: null, scopes: ['maker', 'read'] as const };
+  const make = (accountId: string) =>
+    market.db.transaction((tx) => createKey(tx, market.deps, { ...wanted, accountId }));
+  const { key } = await make(maker.accountId);
+  const headers = { authorization: `Bearer ${key}` };
+  const swaps = await market.app.inject({ method: 'GET', url: '/v1/swaps', headers });
+  assert.equal(swaps.json().swaps.length, 1);
+  const again = await maker.post(`/v1/rfqs/${asked.id}/quotes`, price, headers);
+  refused(again, '403 account_blocked');
+  const person = await signedIn({ call: () => assert.fail('no page'), deps: market.deps });
+  await block(person);
+  await assert.rejects(make(person.accountId), { code: 'account_blocked' });
+  assert.ok(taker);
+});
+
+test('a wallet is not freed of a block: neither by deleting the account nor by removing the login', async () => {
+  const { deleteAccount } = await import('../people/delete.ts');
+  const { removeLogin, shownLogins } = await import('../people/logins.ts');
+  const { db, deps } = market;
+  const person = await signedIn({ call: () => assert.fail('no page'), deps });
+  await market.sql(
+    `insert into wallets (account_id, family, address, standing, proven_at)
+      values ($1, 'evm', $2, 'login', now() - interval '1 year')`,
+    person.accountId,
+    someAddress('evm'),
+  );
+  const logins = await db.transaction((tx) => shownLogins(tx, person.accountId, deps.now()));
+  const wallet = logins.find(({ way }) => way === 'wallet')!;
+  await block(person);
+  await assert.rejects(
+    db.transaction((tx) => removeLogin(tx, deps, person.stored, wallet.id)),
+    { code: 'account_blocked' },
+  );
+  const end = () => db.transaction((tx) => deleteAccount(tx, deps, person.stored));
+  await assert.rejects(end(), { code: 'account_blocked' });
+  await setUnblocked(db, person.accountId);
+  await end();
 });
 
 test('a quote that was begun before the block and ends after it is taken back too', async () => {

@@ -9,10 +9,10 @@ const lists = {
     ' proveTronWallet proveBitcoinWallet proveSolanaWallet registerWebhook makeKey' +
     ' makeFeedTicket beginPayout provePayout',
   /**
-   * Refused in its own transaction: nobody is known at the gate yet, or the same words may only
-   * repeat what was agreed before.
+   * Refused in its own transaction, or in part of its cases: nobody is known at the gate yet, the
+   * same words may only repeat what was agreed before, or a wallet would be free to begin anew.
    */
-  itself: 'mintKey acceptPrice giveSignature',
+  itself: 'mintKey acceptPrice giveSignature deleteAccount removeLogin',
   /** Reads. */
   read:
     'getMe getKeyNonce getWalletNonce listAssets listAssetsOpenly getRules getPair getPairOpenly' +
@@ -25,7 +25,7 @@ const lists = {
   /** Takes back, or ends. */
   ends:
     'removeWallet cancelRfq withdrawQuote withdrawQuotes withdrawLevels deleteWebhook' +
-    ' deleteAccount removeLogin endOtherSessions endSession signOut stopPayout stopAllPayouts' +
+    ' endOtherSessions endSession signOut stopPayout stopAllPayouts' +
     ' revokeKey',
   /** Ways in: without one nobody reaches an open swap in the browser. */
   signsIn:

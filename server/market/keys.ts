@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { ParleyError } from '../../core/errors.ts';
 import type { Family, Network } from '../../core/families.ts';
 import type { Scope } from '../../core/scopes.ts';
-import { insertAccount, lockIfLive, lockTrader, waitForLock } from '../db/accounts.ts';
+import { insertAccount, lockAccount, lockIfLive, lockTrader, waitForLock } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
 import { countLiveKeys, insertKey, revokeKeys, revokeOneKey } from '../db/keys.ts';
 import { insertOutbox } from '../db/outbox.ts';
@@ -109,7 +109,9 @@ export async function createKey(
   },
 ): Promise<MintedKey> {
   const { accountId, name, scopes, lifeDays = keyLifeDays } = wanted;
-  const kind = await lockTrader(tx, accountId);
+  const kind = await lockAccount(tx, accountId);
+  // Of a wallet-only account a key is the way to its open swaps, also while it is blocked.
+  if (kind === 'browser') await lockTrader(tx, accountId);
   const createdAt = new Date(deps.now());
   const id = uuidv7(deps.now(), deps.randomBytes);
   let replaced = false;
@@ -163,6 +165,14 @@ function newSecret(
   return { key: start + secret, prefix: start + secret.slice(0, prefixCharacters) };
 }
 
+/** API keys in a text are shortened to their prefixes. */
+export function withoutKeys(text: string): string {
+  return text.replaceAll(keys, (each) => each.slice(0, prefixCharacters - secretCharacters));
+}
+/** 32 bytes in base62. */
+const secretCharacters = 43;
+const keys = new RegExp(`[a-z0-9]+_(?:live|test)_[0-9A-Za-z]{${secretCharacters}}`, 'g');
+
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /** 32 bytes as 43 characters: 62^43 is just above 2^256. */
@@ -170,5 +180,5 @@ export function base62(bytes: Uint8Array): string {
   let rest = BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
   let text = '';
   for (; rest > 0n; rest /= 62n) text = digits[Number(rest % 62n)] + text;
-  return text.padStart(43, '0');
+  return text.padStart(secretCharacters, '0');
 }

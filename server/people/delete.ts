@@ -4,7 +4,7 @@
 // kept under Idempotency-Keys for their day.
 
 import { ParleyError } from '../../core/errors.ts';
-import { emptyAccount, openTradingOf } from '../db/accounts.ts';
+import { emptyAccount, lockTrader, openTradingOf } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
 import { formerChannelsOf } from '../db/former-channels.ts';
 import { revokeKeys } from '../db/keys.ts';
@@ -15,7 +15,10 @@ import type { Deps } from '../ports/deps.ts';
 import { formerOf } from './logins.ts';
 import { lockLive, type Session } from './sessions.ts';
 
-/** Throws `account_in_use` while anything of its trading is open. Ends under the session's id. */
+/**
+ * Throws `account_in_use` while anything of its trading is open, and `account_blocked`. Ends under
+ * the session's id.
+ */
 export async function deleteAccount(
   tx: Tx,
   deps: Pick<Deps, 'now'>,
@@ -23,6 +26,8 @@ export async function deleteAccount(
 ): Promise<void> {
   const { accountId } = session;
   await lockLive(tx, deps, session);
+  // The next account of the same wallet would not be blocked.
+  await lockTrader(tx, accountId);
   const at = new Date(deps.now());
   const { swaps, rfqs } = await openTradingOf(tx, accountId, at);
   if (swaps + rfqs > 0) {

@@ -2,6 +2,7 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import { type Family, families } from '../../core/families.ts';
+import { lockTrader } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
 import { formerChannelsOf, insertFormerChannel } from '../db/former-channels.ts';
 import { deleteLogin, type Login, loginsOf } from '../db/logins.ts';
@@ -88,7 +89,10 @@ export function recoveryOf(logins: readonly ShownLogin[]): string | null {
   );
 }
 
-/** A wallet leaves after the hold: until then it stops what a thief adds. Throws `last_login`. */
+/**
+ * A wallet leaves after the hold: until then it stops what a thief adds. Throws `last_login`, and
+ * `account_blocked` of a wallet that lets in.
+ */
 export async function removeLogin(
   tx: Tx,
   deps: Making,
@@ -103,6 +107,8 @@ export async function removeLogin(
   if (own.leavesAt !== null) return { leavesAt: own.leavesAt };
   mustBeAnother(all, own);
   const wallet = walletOfId(id);
+  // One that lets in would sign up anew, and its new account would not be blocked.
+  if (wallet !== null && own.waitsUntil === null) await lockTrader(tx, accountId);
   const leavesAt = wallet === null || own.waitsUntil !== null ? null : holdFrom(deps);
   await remove(tx, deps, accountId, { id, wallet, leavesAt });
   const payload = { way: own.way, what: own.label, leavesAt: leavesAt?.toISOString() ?? null };

@@ -13,11 +13,12 @@ const list: Statement = { name: 'a list', text: '', values: [] };
 /** A primary and a replica of which the test says how far they are. */
 function pair() {
   const state = {
-    ...{ at: 0, bytes: 100, failure: null as Error | null },
+    ...{ at: 0, bytes: 100, failure: null as Error | null, isSilent: false },
     replayed: { lineage: 'one/1', bytes: 100, isReplica: true },
   };
   const answers = (name: string, log: () => LogPosition) => async (statement: Statement) => {
     if (name === 'replica' && state.failure !== null) throw state.failure;
+    if (name === 'replica' && state.isSilent) return new Promise<never>(() => {});
     return statement === list ? [name] : [log()];
   };
   const listen: Database['listen'] = () => Promise.reject(new Error('nobody listens'));
@@ -49,6 +50,17 @@ test('a replica is read from while it has all that was written a few seconds ago
   state.at = 2 * mostBehindMs + 1;
   await look();
   assert.equal(await from(), 'primary');
+});
+
+test('a replica that went silent keeps a reader for a second, and nobody after it', async () => {
+  const { state, look, from } = pair();
+  await look();
+  state.isSilent = true;
+  assert.equal(await from(), 'primary');
+  state.isSilent = false;
+  assert.equal(await from(), 'primary', 'until the next look');
+  await look();
+  assert.equal(await from(), 'replica');
 });
 
 test('a replica that fails, of another history, or that takes writes is not read from', async () => {

@@ -2,7 +2,8 @@
 // have all that was committed a few seconds ago. Where it has not, does not answer or refuses, the
 // primary is asked. Nothing that a build, an acceptance or a refusal depends on is read here.
 
-import type { Database, Tx } from '../db/database.ts';
+import { within } from '../../host/within.ts';
+import type { Database, Statement, Tx } from '../db/database.ts';
 import { type LogPosition, replayedLog, writtenLog } from '../db/replica.ts';
 import type { Deps } from './deps.ts';
 import { type Service, service } from './service.ts';
@@ -11,6 +12,8 @@ import { type Service, service } from './service.ts';
 export const mostBehindMs = 5_000;
 /** Between two looks at how far both are. */
 const lookMs = 500;
+/** Whoever reads waits no longer for it: one whose host went silent refuses nothing. */
+const patienceMs = 1_000;
 /** Positions of the primary that are remembered: enough for `mostBehindMs`. */
 const mostMarks = 20;
 
@@ -70,16 +73,17 @@ export function createReads(
       },
     }),
     look,
-    rows: async (statement) => {
-      if (!isFresh()) return db.rows(statement);
+    rows: async <Row>(statement: Statement) => {
+      if (!isFresh()) return db.rows<Row>(statement);
       try {
-        return await replica.rows(statement);
+        const found = await within(patienceMs, replica.rows<Row>(statement), null);
+        if (found !== null) return found;
       } catch (error) {
         // One that is gone, or that ended the statement for the sake of its log.
         log.debug({ err: error }, 'the replica did not answer');
-        hadAllAt = null;
-        return db.rows(statement);
       }
+      hadAllAt = null;
+      return db.rows<Row>(statement);
     },
   };
 }

@@ -105,6 +105,34 @@ test('swaps are counted once in a while, which is told, and one count that fails
   assert.equal(without.get('swaps{status="agreed",value="normal"}'), undefined);
 });
 
+test('a count that takes long keeps no other figure back, and the former one is shown meanwhile', async () => {
+  let isHanging = true;
+  const ends = Promise.withResolvers<never>();
+  const slow: Database = {
+    ...db,
+    transaction: (work) =>
+      db.transaction((tx) =>
+        work({
+          rows: (statement) => {
+            const isCount = statement.name === 'gauges_swaps' && isHanging;
+            return isCount ? ends.promise : tx.rows(statement);
+          },
+        }),
+      ),
+  };
+  const read = await figuresOf(slow, { ...always, figuresMs: 2_000 });
+  const without = await read();
+  assert.deepEqual([without.get('database_up'), without.get('agrees')], [1, 1]);
+  assert.equal(without.get('swaps_age_seconds'), undefined);
+  isHanging = false;
+  assert.ok((await read()).get('swaps{status="agreed",value="normal"}')! > 0);
+  isHanging = true;
+  const former = await read();
+  assert.ok(former.get('swaps{status="agreed",value="normal"}')! > 0);
+  assert.ok(former.get('swaps_age_seconds')! > 0);
+  ends.reject(new Error('too late'));
+});
+
 test('a database that hangs or fails is told, and no old figure with it', async () => {
   let mode: 'works' | 'hangs' | 'fails' = 'works';
   const faulty: Database = {

@@ -16,6 +16,8 @@ import { passesOf } from '../ports/passes.ts';
 const keptMs = 5_000;
 /** Counting swaps is the one read that grows with them: 35 ms of 100 000. Its age is told. */
 const countedMs = 60_000;
+/** Of the time for all figures: so long the others wait for the count. */
+const countShare = 0.25;
 /** Prometheus waits for ten seconds unless it is told otherwise. */
 const figuresMs = 2_000;
 /** What is due for less is on its way. */
@@ -33,16 +35,19 @@ export function createFigures(
   const { metrics, log, db } = deps;
   const kept = createMoments<void>(limits.keptMs, 1);
   const counts = createMoments<Counted | null>(limits.countedMs, 1);
+  let counted: Counted | null = null;
   let asking: Promise<Figures> | null = null;
   let wasUp = true;
   forget(metrics.market);
   /** One question at a time, however long the database takes over it. */
   const ask = () => {
-    const ofMarket = async () => ({
-      ...(await read(deps, limits.figuresMs)),
-      // By itself: where it takes too long the others are shown, and it is tried with the next.
-      counted: await counts.of('', () => count(db, limits.figuresMs).catch(() => null)),
-    });
+    const ofMarket = async () => {
+      const found = await read(deps, limits.figuresMs);
+      // By itself: where it takes long the former count is shown with its age, and this one later.
+      const counting = counts.of('', () => count(db, limits.figuresMs).catch(() => null));
+      counted = await within(limits.figuresMs * countShare, counting, counted);
+      return { ...found, counted };
+    };
     asking ??= ofMarket().finally(() => {
       asking = null;
     });
