@@ -148,7 +148,6 @@ test('in the transactions themselves: what passed the gate before the block is r
   const hook = { accountId, url: 'https://example.org/', events: [], known: [] };
   const wallet = { family: 'evm', address: `0x${'ab'.repeat(20)}`, pubkey: null } as const;
   const begun: ((tx: Tx) => Promise<unknown>)[] = [
-    (tx) => createKey(tx, deps, { accountId, name: null, scopes: ['maker'] }),
     (tx) => addProof(tx, deps, accountId, { ...wallet, authorised: false }),
     (tx) => registerWebhook(tx, deps, hook),
     (tx) => lockTrader(tx, accountId),
@@ -172,7 +171,6 @@ test('in the transactions themselves: what passed the gate before the block is r
 test('a wallet-only account gets a key while it is blocked, its one way to open swaps, and begins nothing by it', async () => {
   const { taker, maker, asked } = await busyMaker();
   await block(maker);
-  const { createKey } = await import('../market/keys.ts');
   const wanted = { name: null, scopes: ['maker', 'read'] as const };
   const make = (accountId: string) =>
     market.db.transaction((tx) => createKey(tx, market.deps, { ...wanted, accountId }));
