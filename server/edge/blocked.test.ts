@@ -143,8 +143,6 @@ test('a block takes all that is offered off the market, ends the feed, and leave
 test('in the transactions themselves: what passed the gate before the block is refused all the same', async () => {
   const { taker, maker, asked, quoted } = await busyMaker();
   const { deps } = market;
-  const before = market.app.edge.keys.known(maker.key);
-  assert.ok(before, 'it is remembered');
   await setBlocked(market.db, { id: maker.accountId, reason: 'why', at: new Date() });
   const { accountId } = maker;
   const hook = { accountId, url: 'https://example.org/', events: [], known: [] };
