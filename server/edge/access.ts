@@ -33,6 +33,8 @@ export type Access = {
   readonly socket?: boolean | undefined;
   /** New business: refused to an account that is blocked. */
   readonly isNew?: boolean | undefined;
+  /** Gives a stored reply again, also to who may begin nothing any more. */
+  readonly replays?: boolean | undefined;
 };
 
 export type Gate = (
@@ -357,7 +359,8 @@ function withKey(visit: Visit, access: Access, shown: Credential, caller: Caller
       const sentence = `this needs a key with the scope "${access.scope}"; this key has ${held}`;
       return refuse(visit, new HttpError('scope_missing', sentence));
     }
-    if (access.isNew && caller.isBlocked) return refuse(visit, blocked());
+    const mayReplay = access.replays && request.headers['idempotency-key'] !== undefined;
+    if (access.isNew && caller.isBlocked && !mayReplay) return refuse(visit, blocked());
     const other =
       caller.by === 'key'
         ? null

@@ -4,6 +4,7 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
+import { blocked } from '../db/accounts.ts';
 import { mustBeFresh } from '../people/sessions.ts';
 import { causedBy } from '../ports/cause.ts';
 import type { Deps } from '../ports/deps.ts';
@@ -13,7 +14,7 @@ import { isRefusedToBlocked } from './blocked.ts';
 import { Malformed, notJson, tooLarge } from './body.ts';
 import { type Soon, whenKnown } from './budgets.ts';
 import { HttpError } from './errors.ts';
-import { type Answer, type Asked, runOnce, type Steps } from './idempotency/once.ts';
+import { type Answer, type Asked, replyOf, runOnce, type Steps } from './idempotency/once.ts';
 import { withoutNulls } from './schemas/common.ts';
 import { bodyCheck, paramsCheck, queryCheck } from './validate.ts';
 
@@ -187,7 +188,7 @@ export function command<
   Prepared = undefined,
 >(place: Place, at: string, operationId: string, spec: CommandSpec<P, Q, B, Prepared>): Run {
   const { app, deps } = place;
-  const access: Access = { kind: 'key', scope: spec.scope };
+  const access: Access = { kind: 'key', scope: spec.scope, replays: true };
   const operation = declare(place, at, operationId, spec, access);
   const parse = parserOf<P, Q, B>(operation);
   const { before } = spec;
@@ -201,6 +202,11 @@ export function command<
           before({ ...input, signal, attempt, client: clientOf(asked) }),
         ));
     const steps = { ...spec, parse: () => ({ caller, ...parse(asked) }), before: prepare };
+    if (caller.isBlocked && isRefusedToBlocked(operationId)) {
+      const earlier = await replyOf(deps, asked, caller, steps);
+      if (earlier === null) throw blocked();
+      return earlier;
+    }
     return runOnce(deps, app.edge.underway, asked, caller, steps);
   };
   const answer = async (asked: Asked, caller: Caller, reply: FastifyReply) => {

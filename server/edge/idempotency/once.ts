@@ -92,6 +92,17 @@ export async function runOnce<I, Prepared>(
   }
 }
 
+/** What the request was answered before under its Idempotency-Key; null where it was not. */
+export async function replyOf<I, Prepared>(
+  deps: Deps,
+  asked: Asked,
+  caller: Caller,
+  steps: Steps<I, Prepared>,
+): Promise<Answer | null> {
+  const slot = slotOf(asked, caller);
+  return slot && stored(deps, deps.db, slot, steps);
+}
+
 async function runInSlot<I, Prepared>(
   deps: Deps,
   underway: Underway,
