@@ -24,7 +24,7 @@ import { type Swept, sweepBlocked } from '../../server/market/blocking.ts';
 import { withoutKeys } from '../../server/market/keys.ts';
 import { isUuid } from '../../server/ports/ids.ts';
 import { Misused, parsed, usualOptions, wholeNumber } from '../command.ts';
-import { act, isReason, mostReasonLength, print, reading, rfqs, withDatabase } from './operator.ts';
+import { act, print, reading, reasonFor, rfqs, withDatabase } from './operator.ts';
 
 const usage = `usage: npm run ops -- accounts list [--blocked | --by recent|abandoned|settled]
                             [--limit N] [--json]
@@ -72,9 +72,7 @@ function understand(args: string[]) {
   }
   const acts = verb !== 'list' && verb !== 'show';
   if (!acts && reason !== undefined) throw new Misused(`--reason does not go with ${verb}`);
-  if (acts && !isReason(reason ?? '')) {
-    throw new Misused(`${verb} needs a --reason: 1 to ${mostReasonLength} characters, on one line`);
-  }
+  const why = acts ? reasonFor(verb, reason) : '';
   if (blocked && by !== undefined) throw new Misused(`--blocked, or --by "${by}"`);
   const order = by ?? 'recent';
   if (!Object.hasOwn(orders, order)) {
@@ -83,7 +81,7 @@ function understand(args: string[]) {
   const count = wholeNumber('--limit', limit, { most: mostShown });
   // What is asked for is kept for ever.
   const named = withoutKeys(account);
-  return { verb, account: named, blocked, by: order as Order, count, reason: reason ?? '', json };
+  return { verb, account: named, blocked, by: order as Order, count, reason: why, json };
 }
 
 type Asked = NonNullable<ReturnType<typeof understand>>;

@@ -13,7 +13,7 @@ import {
 import { listHaltedAssets, lockListings } from '../../server/db/listing.ts';
 import { haltAsset, haltChain, resumeAsset, resumeChain } from '../../server/market/halts.ts';
 import { Misused, parsed, usualOptions } from '../command.ts';
-import { acting, isReason, mostReasonLength, print, reading, rfqs, theAsset } from './operator.ts';
+import { acting, print, reading, reasonFor, rfqs, theAsset } from './operator.ts';
 
 const usage = `usage: npm run ops -- halt --chain KEY --reason TEXT [--json]
        npm run ops -- halt --asset ASSET --reason TEXT [--json]
@@ -54,9 +54,7 @@ function understand(args: string[], verb: 'halt' | 'resume') {
     const both = chain === null ? '' : `, not both "${chain}" and "${asset}"`;
     throw new Misused(`one of --chain and --asset${both}`);
   }
-  if (verb === 'halt' && !isReason(reason)) {
-    throw new Misused(`halt needs a --reason: 1 to ${mostReasonLength} characters, on one line`);
-  }
+  if (verb === 'halt') reasonFor(verb, reason);
   if (verb === 'resume' && values.reason !== undefined) {
     throw new Misused('--reason does not go with resume');
   }

@@ -8,12 +8,12 @@ import { connect, type Database, databaseLimits, type Tx } from '../../server/db
 import { databaseState } from '../../server/db/doctor.ts';
 import { type Listing, searchListings } from '../../server/db/listing.ts';
 import { insertAction, type NewAction } from '../../server/db/operator-actions.ts';
-import { knows, version } from '../../server/db/version.ts';
+import { isTooNew, knows, version } from '../../server/db/version.ts';
 import { withoutKeys } from '../../server/market/keys.ts';
 import { isUuid } from '../../server/ports/ids.ts';
 import { readSettings } from '../../server/settings/config.ts';
 import { databaseFault } from '../../server/start/start-errors.ts';
-import { harmless, onOneLine } from '../command.ts';
+import { harmless, Misused, onOneLine } from '../command.ts';
 import type { Act } from './table.ts';
 
 /** Ten thousand orders take about a second. */
@@ -28,6 +28,12 @@ const longestName = 100;
 
 export const isReason = (text: string) =>
   text.trim() !== '' && text.length <= mostReasonLength && !/\p{Cc}/u.test(text);
+
+/** Of what changes something: it is kept for ever. */
+export function reasonFor(verb: string, given = ''): string {
+  if (isReason(given)) return given;
+  throw new Misused(`${verb} needs a --reason: 1 to ${mostReasonLength} characters, on one line`);
+}
 
 /** For a database that this process starts by itself: what it did is told at the end. */
 export const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -54,7 +60,7 @@ async function openDatabase({ statementMs = usualStatementMs, readOnly }: Means)
   const db = connect(url, { ...databaseLimits, connections: 1, statementMs, ...mode });
   try {
     const { compatibleFrom } = await databaseState(db);
-    if ((compatibleFrom ?? '') > knows) throw new Misfit(tooOld(compatibleFrom));
+    if (isTooNew(compatibleFrom)) throw new Misfit(tooOld(compatibleFrom));
     await db.rows({
       name: '',
       text: `select a.blocked_at, o.closings, w.off_for, g.id, l.id

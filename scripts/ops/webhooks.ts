@@ -16,7 +16,7 @@ import { notifyWork } from '../../server/db/work.ts';
 import { isUuid } from '../../server/ports/ids.ts';
 import { mostWaiting } from '../../server/webhooks/hand-out.ts';
 import { Misused, parsed, usualOptions, wholeNumber } from '../command.ts';
-import { acting, isReason, mostReasonLength, print, reading } from './operator.ts';
+import { acting, print, reading, reasonFor } from './operator.ts';
 import type { Act } from './table.ts';
 
 const usage = `usage: npm run ops -- webhooks list [--off] [--limit N] [--json]
@@ -56,11 +56,9 @@ function understand(args: string[]) {
   }
   const isSwitch = verb === 'disable' || verb === 'enable';
   if (!isSwitch && reason !== undefined) throw new Misused(`--reason does not go with ${verb}`);
-  if (isSwitch && !isReason(reason ?? '')) {
-    throw new Misused(`${verb} needs a --reason: 1 to ${mostReasonLength} characters, on one line`);
-  }
+  const why = isSwitch ? reasonFor(verb, reason) : '';
   const count = wholeNumber('--limit', limit, { most: mostShown });
-  return { verb, id: id.toLowerCase(), off, count, reason: reason ?? '', json };
+  return { verb, id: id.toLowerCase(), off, count, reason: why, json };
 }
 
 type Asked = NonNullable<ReturnType<typeof understand>>;

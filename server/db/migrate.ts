@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { migrationsFolder, migrationsIn, numberOf, version } from './version.ts';
+import { isTooNew, migrationsFolder, migrationsIn, numberOf, version } from './version.ts';
 
 // Any constant will do; it only has to differ from other users of advisory locks.
 const lockId = 7_269_551;
@@ -112,7 +112,7 @@ async function appliedOf(client: pg.Client): Promise<Map<string, Applied>> {
 /** Whether a version that has `names` may work on what was applied. */
 function mustBeCompatible(names: readonly string[], applied: readonly Applied[]): void {
   const own = numberOf(names.at(-1) ?? '000');
-  const tooNew = applied.findLast(({ compatibleFrom }) => (compatibleFrom ?? '') > own);
+  const tooNew = applied.findLast(({ compatibleFrom }) => isTooNew(compatibleFrom, own));
   if (tooNew === undefined) return;
   throw new Error(
     `this version (${version}) knows migrations up to ${own}, and the database works only with ` +

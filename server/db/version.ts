@@ -25,5 +25,10 @@ export function numberOf(migration: string): string {
 /** The number of the newest one. */
 export const knows = numberOf(ownMigrations.at(-1) ?? '000');
 
+/** Whether only versions that know more may work on the database. `compatibleFrom` null: any. */
+export function isTooNew(compatibleFrom: string | null, own = knows): boolean {
+  return compatibleFrom !== null && compatibleFrom > own;
+}
+
 /** What a session of this version is called at the database: who migrates asks what others know. */
 export const sessionName = `parley/${knows}`;

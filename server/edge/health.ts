@@ -5,7 +5,7 @@
 import type { FastifyInstance } from 'fastify';
 import { within } from '../../host/within.ts';
 import { databaseState } from '../db/doctor.ts';
-import { knows, ownMigrations } from '../db/version.ts';
+import { isTooNew, knows, ownMigrations } from '../db/version.ts';
 import type { Deps } from '../ports/deps.ts';
 import { createMoments } from '../ports/moments.ts';
 import { noticesOf } from '../ports/notices.ts';
@@ -95,7 +95,7 @@ async function ofDatabase(db: Deps['db']): Promise<readonly Check[]> {
     ? { name: 'database', ok: false, says: 'it is a standby, and takes no writes' }
     : { name: 'database', ok: true };
   // Those of a later version are welcome, unless they took away what this one needs.
-  const tooNew = (compatibleFrom ?? '') > knows;
+  const tooNew = isTooNew(compatibleFrom);
   const says = `this version knows ${knows}, and ${compatibleFrom} is needed`;
   const known = tooNew
     ? { name: 'migrations', ok: false, says }
