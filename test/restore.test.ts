@@ -66,6 +66,11 @@ async function make(name: string, gives: CoinName, gets: CoinName, isBobs = fals
   deals.set(name, await agreed(stage, isBobs ? [bob, alice] : [alice, bob], gives, gets));
 }
 
+/** The types of what Bob's receiver was told of a swap. */
+const told = (name: string, from = 0) =>
+  heard(stage, bob, of(name).id, from).map(({ type }) => type);
+const settled = (name: string) => told(name).filter((type) => type === 'swap.settled').length;
+
 /** The market alone knows how it ends. */
 const ended = (name: string, status: string) =>
   shows(of(name), `${name} is ${status}`, (swap) => swap.status === status);
@@ -186,6 +191,8 @@ describe('a market whose last hour is lost', { concurrency: false }, () => {
     ]);
     feed.within = (await resume(old.url)).seq;
     assert.ok(feed.within > feed.before);
+    // What its receiver had not heard, only the restored market tells.
+    await until('the end was told', async () => settled('bothFunded') === 1);
     await old.kill();
     heardBefore = stage.receiver.received.length;
   });
@@ -329,16 +336,16 @@ describe('a market whose last hour is lost', { concurrency: false }, () => {
   });
 
   test('a receiver hears how they ended, of what it had not heard', limits, async () => {
-    const told = (name: string, from = 0) =>
-      heard(stage, bob, of(name).id, from).map(({ type }) => type);
-    const settled = (name: string) => told(name).filter((type) => type === 'swap.settled').length;
     // Each swap has its own deliveries: one that is told says nothing of the others.
-    await until('they were told', async () => {
-      const ends = ['agreed', 'initiatorFunded'].every((name) => settled(name) > 0);
-      const isRefunded = told('abandoned').includes('swap.refunded');
-      const isShown = told('shown', heardBefore).includes('secret.revealed');
-      return ends && isRefunded && isShown && settled('bothFunded') > 1;
-    });
+    for (const [name, isTold] of [
+      ['agreed', () => settled('agreed') > 0],
+      ['initiatorFunded', () => settled('initiatorFunded') > 0],
+      ['abandoned', () => told('abandoned').includes('swap.refunded')],
+      ['shown', () => told('shown', heardBefore).includes('secret.revealed')],
+      ['bothFunded', () => settled('bothFunded') > 1],
+    ] as const) {
+      await until(`the end of ${name} was told`, async () => isTold());
+    }
     // Once by the market that died, and once by the one that found it on the chains.
     assert.deepEqual([settled('bothFunded'), settled('settled')], [2, 1]);
   });
