@@ -184,7 +184,7 @@ test('the page and JSON: each refusal has its status, code, words and when to co
     url: '/',
     headers: { 'accept-language': 'de-AT' },
   });
-  assert.match(body, /<html lang="de">[^]*nichts wert[^]*1 COIN \(testchain\)/);
+  assert.match(body, /<html lang="de">[\s\S]*nichts wert[\s\S]*1 COIN \(testchain\)/);
   assert.match(String(headers['content-security-policy']), /default-src 'none'/);
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
   const page = await site.inject({
