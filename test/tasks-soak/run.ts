@@ -2,15 +2,15 @@
 // blocks of commands are taken from the Markdown, in order, as root, with loopback alone. The chains
 // are those of a dev network. It ends with a market that trades behind nginx with TLS, after an alert
 // in Prometheus, an upgrade and back, a standby's takeover, and a restored dump.
-// Needs root, for namespaces. No systemd is process 1 there: systemctl.sh says what stands for it.
+// With the path of a tarball that release is run, and none is built. Needs root, for namespaces. No systemd is process 1 there: systemctl.sh says what stands for it.
 
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { cacheFolder } from '../../devnet/debian-package.ts';
 import { packRelease } from '../../scripts/release-build.ts';
@@ -42,19 +42,32 @@ try {
   const place = join(work, 'root');
   await mkdir(place);
   await run('tar', ['-xf', await bareRoot(), '-C', place]);
-  const { file } = await packRelease(join(place, 'root'));
+  const file = await released(join(place, 'root'));
   await run('sh', ['-euc', laterRelease, 'sh', file]);
+  // Packages start their programs where a machine is up, and ask this.
+  await rm(join(place, 'sbin/runlevel'));
+  await writeFile(join(place, 'sbin/runlevel'), '#!/bin/sh\necho N 5\n', { mode: 0o755 });
   const stands = join(place, 'usr/local/sbin');
   for (const name of ['systemctl', 'journalctl']) {
     await run('install', ['-m', '755', join(here, `${name}.sh`), join(stands, name)]);
   }
-  const inside = [process.execPath, join(here, 'inside.ts'), place];
+  // bash is process 1 there: it takes up the ends of servers that Node would leave as zombies.
+  const first = ['bash', '-c', '"$@" & wait "$!"', 'bash'];
+  const inside = [...first, process.execPath, join(here, 'inside.ts'), place];
   const spaces = ['--mount', '--net', '--uts', '--pid', '--fork', '--kill-child', '--mount-proc'];
   const child = spawn('unshare', [...spaces, ...inside], { stdio: 'inherit' });
   const [code] = (await once(child, 'exit')) as [number | null];
   assert.equal(code, 0, 'the tasks');
 } finally {
   await rm(work, { recursive: true, force: true, maxRetries: 5, retryDelay: 500 });
+}
+
+/** Its tarball and checksum lie in the folder `to`. */
+async function released(to: string): Promise<string> {
+  const [, , given] = process.argv;
+  if (given === undefined) return (await packRelease(to)).file;
+  await run('cp', [given, `${given}.sha256`, to]);
+  return join(to, basename(given));
 }
 
 /** The path of a tarball. Made once for the packages that the pages install. */

@@ -65,7 +65,8 @@ start_own() {
   files=$(values "$name" LimitNOFILE)
   (
     cd /
-    ulimit -n "$files"
+    # Where the machine allows no more, as many as it does.
+    ulimit -n "$files" 2> /dev/null || ulimit -n "$(ulimit -Hn)"
     # shellcheck disable=SC2046
     exec setsid env -i "$@" setpriv --reuid="$user" --regid="$user" --clear-groups \
       --no-new-privs --bounding-set=-all $(values "$name" ExecStart)
