@@ -81,6 +81,11 @@ const parts: Readonly<Record<string, Part>> = {
         ? [['test/adapters/real-nodes.ts'], ['scripts/demo.ts', '--all', '--minutes', '30']]
         : [],
   },
+  testnet: {
+    minutes: 60,
+    what: 'a test market by its configuration on a signet, geth and simulators: faucet, maker, swaps',
+    commands: () => [['test/testnet-soak/run.ts']],
+  },
   web: {
     minutes: 30,
     what: 'the app in a real Chromium: every pair, refund, lost tab, and the rescue drill',
@@ -239,7 +244,7 @@ const said = [
   /^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm,
   /^(?:forge|model|sim|planted|crashes|nodes|package|web|maker): (.*)|(\d+) generated,/gm,
   /^(?:generators|schemathesis|python|mcp|alerts|release|proxy): (.*)/gm,
-  /^(?:upgrade|failover|postgres|rows): (.*)/gm,
+  /^(?:upgrade|failover|postgres|rows|testnet): (.*)/gm,
 ];
 
 async function outcomeOf(name: string, { minutes, commands }: Part): Promise<[string, boolean]> {
