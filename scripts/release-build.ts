@@ -51,7 +51,7 @@ const read = [
 ] as const;
 const alone = ['LICENSE', 'CHANGELOG.md', 'SECURITY.md', 'README.md'];
 /** No program reads them: Node takes no types and no TypeScript below `node_modules`. */
-const idle = /\.(?:[cm]?tsx?|map|flow|md|markdown)$/i;
+const idle = /\.(?:[cm]?tsx?|map|flow|md|markdown|test\.[cm]?js)$/i;
 
 type LockEntry = {
   readonly version: string;

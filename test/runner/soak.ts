@@ -101,6 +101,11 @@ const parts: Readonly<Record<string, Part>> = {
     what: 'the release built twice, and run in a read-only root without a shell: a trade, its unit',
     commands: () => [['test/release-soak/run.ts']],
   },
+  tasks: {
+    minutes: 45,
+    what: 'the pages for operators, command by command, in a bare Debian root: install to restore',
+    commands: () => [['test/tasks-soak/run.ts']],
+  },
   maker: {
     minutes: 45,
     what: 'an hour of a market of the maker program: kills of both, wrong prices, little gas',
