@@ -2,7 +2,7 @@
 // millisecond each, and the escrows of a swap are asked for by every pass, build and check.
 
 /** Of each function: some hundred bytes each, and more than the open swaps of a busy hour. */
-export const mostRemembered = 1_000;
+const mostRemembered = 1_000;
 
 /**
  * `work`, asked once for each text while the newest `most` are kept. What it throws is not kept.
@@ -17,11 +17,8 @@ export function remembered<Made>(
     const known = kept.get(text);
     if (known !== undefined) return known;
     const made = work(text);
-    if (kept.size >= most)
-      for (const oldest of kept.keys()) {
-        kept.delete(oldest);
-        break;
-      }
+    const oldest = kept.size < most ? undefined : kept.keys().next().value;
+    if (oldest !== undefined) kept.delete(oldest);
     kept.set(text, made);
     return made;
   };

@@ -120,7 +120,8 @@ function giftOf(
   const [amount, dailyCap] = [BigInt(text), BigInt(cap)];
   if (dailyCap < amount || dailyCap > amount * mostGiftsADay) {
     throw new Error(
-      `${what}: "dailyCap" must be 1 to ${mostGiftsADay} times "amount", ${amount}; got ${dailyCap}`,
+      `${what}: "dailyCap" must be 1 to ${mostGiftsADay} times "amount", ${amount};` +
+        ` got ${dailyCap}`,
     );
   }
   return { chain, token, symbol: asset.symbol, decimals: asset.decimals, amount, dailyCap };

@@ -6,9 +6,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { createWalletClient, defineChain, type Hex, http, keccak256, publicActions } from 'viem';
+import { createWalletClient, defineChain, type Hex, http, publicActions } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { deployer } from '../../contracts/evm/create2.ts';
 import { cacheFolder } from '../../devnet/debian-package.ts';
 import { freePort, programOnPath, startProgram } from '../../devnet/processes.ts';
 import { rpcTo } from '../../devnet/rpc.ts';
@@ -19,24 +18,6 @@ const chainId = 11_155_111;
 const readyMs = 120_000;
 /** Half an hour of one core where the machine has nothing else to do, the downloads included. */
 const buildMs = 40 * 60_000;
-/** Arachnid's deterministic deployment proxy, as it is on Sepolia. */
-const deployerCode: Hex =
-  '0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3';
-
-/** Every fork from the first block on; its blobs as on the main network. */
-const config = {
-  chainId,
-  ...{ homesteadBlock: 0, eip150Block: 0, eip155Block: 0, eip158Block: 0, byzantiumBlock: 0 },
-  ...{ constantinopleBlock: 0, petersburgBlock: 0, istanbulBlock: 0, muirGlacierBlock: 0 },
-  ...{ berlinBlock: 0, londonBlock: 0, arrowGlacierBlock: 0, grayGlacierBlock: 0 },
-  ...{ mergeNetsplitBlock: 0, shanghaiTime: 0, cancunTime: 0, pragueTime: 0 },
-  ...{ terminalTotalDifficulty: 0, terminalTotalDifficultyPassed: true },
-  blobSchedule: {
-    cancun: { target: 3, max: 6, baseFeeUpdateFraction: 3_338_477 },
-    prague: { target: 6, max: 9, baseFeeUpdateFraction: 5_007_716 },
-  },
-};
-
 export type Geth = {
   readonly title: string;
   readonly rpcUrl: string;
@@ -50,16 +31,18 @@ export async function startGeth(work: string, say: (line: string) => void): Prom
   const file = await built(work, say);
   const folder = join(work, 'geth');
   await mkdir(folder, { recursive: true });
-  if (keccak256(deployerCode) !== deployer.codeHash) throw new Error('another CREATE2 deployer');
   const key = generatePrivateKey();
   const account = privateKeyToAccount(key);
+  // The one of its development mode, with the CREATE2 deployer, under another chain id.
+  const { stdout } = await run(file, ['--dev', 'dumpgenesis']);
+  const own = JSON.parse(stdout) as { config: object; alloc: object };
   const alloc = {
-    [deployer.address]: { balance: '0x0', code: deployerCode },
-    [account.address]: { balance: `0x${(10n ** 24n).toString(16)}` },
+    ...own.alloc,
+    [account.address.slice(2).toLowerCase()]: { balance: `0x${(10n ** 24n).toString(16)}` },
   };
   const genesis = join(folder, 'genesis.json');
-  const block = { difficulty: '0x0', gasLimit: '0x3938700', extraData: '0x' };
-  await writeFile(genesis, JSON.stringify({ config, alloc, ...block }));
+  const config = { ...own.config, chainId };
+  await writeFile(genesis, JSON.stringify({ ...own, config, alloc }));
   const data = ['--datadir', join(folder, 'data')];
   await run(file, ['init', ...data, genesis]);
   const [port, auth] = [await freePort(), await freePort()];
@@ -75,7 +58,8 @@ export async function startGeth(work: string, say: (line: string) => void): Prom
       ],
     },
     readyMs,
-    () => rpc<Hex>('eth_chainId'),
+    // Refused while it still indexes transactions, as it does for a while after its start.
+    () => rpc('eth_getTransactionReceipt', [`0x${'0'.repeat(64)}`]),
   );
   const rpcUrls = { default: { http: [rpcUrl] } };
   const nativeCurrency = { name: 'Ether', symbol: 'ETH', decimals: 18 };
