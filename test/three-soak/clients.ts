@@ -12,7 +12,12 @@ import { until } from '../support/deals.ts';
 const answerMs = 60_000;
 const mostTries = 20;
 
-export type Sent = { readonly path: string; readonly body?: unknown };
+/** `isUnnamed`: without an `Idempotency-Key`, as makers price anew. */
+export type Sent = {
+  readonly path: string;
+  readonly body?: unknown;
+  readonly isUnnamed?: true;
+};
 export type Client = {
   /** The body of a 2xx. What is told to come again does so; throws any other answer. */
   ask(who: Pick<Customer, 'key'>, sent: Sent): Promise<Record<string, unknown>>;
@@ -26,11 +31,16 @@ type Answer = { readonly status: number; readonly text: string; readonly wait: s
 export function createClient(url: string): Client {
   const agent = new Agent({ keepAlive: true });
   let times: number[] = [];
-  const sendOnce = ({ key }: Pick<Customer, 'key'>, { path, body }: Sent, name: string) =>
+  const sendOnce = (
+    { key }: Pick<Customer, 'key'>,
+    { path, body, isUnnamed }: Sent,
+    name: string,
+  ) =>
     new Promise<Answer>((resolve, reject) => {
       const began = performance.now();
       const headers = { authorization: `Bearer ${key}` };
-      const posted = { 'content-type': 'application/json', 'idempotency-key': name };
+      const named = isUnnamed ? {} : { 'idempotency-key': name };
+      const posted = { 'content-type': 'application/json', ...named };
       const asked = send(url + path, {
         ...{ agent, timeout: answerMs, method: body === undefined ? 'GET' : 'POST' },
         headers: body === undefined ? headers : { ...headers, ...posted },

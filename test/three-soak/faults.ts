@@ -79,7 +79,7 @@ const breaks: readonly Break[] = [
 ];
 
 /** A line for each, and one of all that was looked for in the end. */
-export async function* playFaults(market: Market): AsyncGenerator<string> {
+export async function* playFaults(market: Market, which: RegExp): AsyncGenerator<string> {
   const { stage } = market;
   const { url } = stage;
   const named = async (name: string) => newCustomer(stage, name);
@@ -88,7 +88,9 @@ export async function* playFaults(market: Market): AsyncGenerator<string> {
   const load = startLoad({ url, taker, maker, listening: await named('Eve') });
   const batches = startBatches(createAsk(url, load.counts, false), await named('Fay'));
   try {
-    for (const [at, each] of breaks.entries()) yield await under(market, each, load, pair, at);
+    const wanted = breaks.filter(({ name }) => which.test(name));
+    assert.ok(wanted.length > 0, `no fault is called ${which}`);
+    for (const [at, each] of wanted.entries()) yield await under(market, each, load, pair, at);
     yield await relayedLater(market, pair);
     await batches.stop();
     await load.stop();

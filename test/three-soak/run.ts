@@ -14,22 +14,25 @@ import type { Used } from './meters.ts';
 import { commitsOf } from './notices.ts';
 import { costsOf, newPeople } from './operations.ts';
 
-const usage = `usage: npm run node -- test/three-soak/run.ts [--only PART] [--processes N]
+const usage = `usage: npm run node -- test/three-soak/run.ts [--only PART] [--processes N] [--fault PATTERN]
   --only       costs, load or faults
   --processes  a market of so many alone, instead of 1 and then 3
+  --fault      the faults whose names fit this regular expression
 Exit status: 0 all held, 1 something did not, 2 not understood.`;
 
 const asked = understood({
   usage,
   understand: (args) => {
     const text = { type: 'string', default: '' } as const;
-    const options = { only: text, processes: text, help: { type: 'boolean' } } as const;
+    const help = { type: 'boolean' } as const;
+    const options = { only: text, processes: text, fault: text, help } as const;
     const { values } = parsed({ args, options });
     if (values.help) return null;
     const counts = values.only === 'faults' ? [3] : [1, 3];
-    if (values.processes === '') return { only: values.only, counts };
+    const fault = new RegExp(values.fault);
+    if (values.processes === '') return { only: values.only, counts, fault };
     const own = wholeNumber('--processes', values.processes, { least: 1, most: 9 });
-    return { only: values.only, counts: [own] };
+    return { only: values.only, counts: [own], fault };
   },
 });
 
@@ -89,7 +92,7 @@ async function play(market: Market): Promise<void> {
   try {
     if (asked.only !== 'faults') await measure(market);
     if (['', 'faults'].includes(asked.only) && market.processes.length > 1) {
-      for await (const line of playFaults(market)) console.log(line);
+      for await (const line of playFaults(market, asked.fault)) console.log(line);
     }
   } finally {
     await market.close();
