@@ -107,7 +107,7 @@ export async function costsOf(scene: Scene, tell: (cost: Cost) => void): Promise
       const quotes = book.slice(from, from + batch).map((rfqId) => {
         return { rfqId, quoteAmount: String(amount), validForSeconds: 600 };
       });
-      all.push({ path: '/v1/quotes', body: { quotes }, isUnnamed: true });
+      all.push({ path: '/v1/quotes', body: { quotes } });
     }
     return all;
   };

@@ -14,7 +14,8 @@ import type { Used } from './meters.ts';
 import { commitsOf } from './notices.ts';
 import { costsOf, newPeople } from './operations.ts';
 
-const usage = `usage: npm run node -- test/three-soak/run.ts [--only PART] [--processes N] [--fault PATTERN]
+const usage = `usage: npm run node -- test/three-soak/run.ts [--only PART] [--processes N]
+                                                   [--fault PATTERN]
   --only       costs, load or faults
   --processes  a market of so many alone, instead of 1 and then 3
   --fault      the faults whose names fit this regular expression
