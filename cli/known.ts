@@ -18,7 +18,8 @@ const rows: readonly Row[] = [
     'https://mempool.space/api',
     'https://blockstream.info/api',
   ],
-  ['bitcoin testnet', 'testnet', 'Bitcoin testnet', 'https://blockstream.info/testnet/api'],
+  // Signet and both testnets go by it: which one a market means, its own nodes say.
+  ['bitcoin testnet', 'testnet', 'Bitcoin test network'],
   ['bitcoin regtest', 'dev', 'Bitcoin regtest'],
   [
     ...(['evm 1', 'mainnet', 'Ethereum'] as const),

@@ -44,6 +44,8 @@ export type SolanaOptions = {
   readonly lags?: Lags;
   /** How long a slot takes while the chain makes blocks by itself. Default 400. */
   readonly slotMs?: number;
+  /** Hash of the first block of the cluster that it stands for. Default: a new one. */
+  readonly genesisHash?: string;
 };
 
 type Info = ChainInfo & Required<Pick<ChainInfo, 'program' | 'genesisHash'>>;
@@ -76,8 +78,9 @@ const mostBlocksAtOnce = 10;
 
 export async function solanaChain(options: SolanaOptions): Promise<SolanaDevChain> {
   const { chain, dir, clock, log, lags = devLags, slotMs = 400 } = options;
+  const { genesisHash = newGenesis() } = options;
   const svm = newVm();
-  const ledger = openLedger(svm, openJournal(dir, newGenesis()), lags, clock.now);
+  const ledger = openLedger(svm, openJournal(dir, genesisHash), lags, clock.now);
   const server = await serveRpc(ledger, { host: loopback, port: await keptPort(dir), log });
   log.info(
     { chain, port: server.port },

@@ -23,6 +23,8 @@ export type TronChainOptions = {
   readonly clock: { now(): number };
   readonly solidityLag?: number;
   readonly hasSolidityPort?: boolean;
+  /** See SimulatorOptions. */
+  readonly genesisId?: string;
 };
 
 export type TronDevChain = DevChain & {
@@ -38,9 +40,12 @@ const coins = { usual: 10_000n * sun, most: 10_000_000n * sun, unit: 'sun' };
 
 export async function tronChain(chain: string, options: TronChainOptions): Promise<TronDevChain> {
   const { dir, log, clock, solidityLag = defaultSolidityLag, hasSolidityPort = false } = options;
+  const { genesisId } = options;
   const port = await keptPort(dir);
   const nowMs = () => clock.now() * 1_000 + (Date.now() % 1_000);
-  const simulator = await startSimulator({ dir, log, nowMs, solidityLag, port, hasSolidityPort });
+  const simulator = await startSimulator({
+    ...{ dir, log, nowMs, solidityLag, port, hasSolidityPort, genesisId },
+  });
   try {
     return await onSimulator(chain, simulator, solidityLag);
   } catch (error) {

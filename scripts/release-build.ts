@@ -38,7 +38,7 @@ export const mostBytes = 250_000_000;
  */
 const commands = {
   ...{ start: 'start', watchtower: 'watchtower', ops: 'ops', doctor: 'doctor', assets: 'assets' },
-  ...{ halt: 'halt', resume: 'resume', gaps: 'gaps' },
+  ...{ halt: 'halt', resume: 'resume', gaps: 'gaps', faucet: 'faucet' },
 } as const;
 
 /** Started where no chains are named, which a release has nothing for (server/start/boot.ts). */
@@ -47,11 +47,11 @@ const devNetwork = 'devnet/devnet.ts';
 const read = [
   ['server', /\.(?:sql|js)$/],
   ['docs', /\.(?:md|json|svg|png)$/],
-  ['ops', /\.(?:service|ya?ml|json|mjs|sh|conf)$|(?:Containerfile|Caddyfile)$/],
+  ['ops', /\.(?:service|ya?ml|json|mjs|sh|conf|env|toml)$|(?:Containerfile|Caddyfile)$/],
 ] as const;
 const alone = ['LICENSE', 'CHANGELOG.md', 'SECURITY.md', 'README.md'];
 /** No program reads them: Node takes no types and no TypeScript below `node_modules`. */
-const idle = /\.(?:[cm]?tsx?|map|flow|md|markdown)$/i;
+const idle = /\.(?:[cm]?tsx?|map|flow|md|markdown|test\.[cm]?js)$/i;
 
 type LockEntry = {
   readonly version: string;

@@ -119,10 +119,8 @@ test('every alert has a runbook of at most ten lines, and a unit test of both si
   }
 });
 
-test('docs/operations.md has a row for each metric, with its type, and no other', () => {
-  const rows = read('docs/operations.md').matchAll(
-    /^\| `(parley_\w+)(?:\{[\w, ]+\})?` \| (\w+) \|/gm,
-  );
+test('docs/metrics.md has a row for each metric, with its type, and no other', () => {
+  const rows = read('docs/metrics.md').matchAll(/^\| `(parley_\w+)(?:\{[\w, ]+\})?` \| (\w+) \|/gm);
   const documented = [...rows].map(([, name, type]) => `${name} ${type}`);
   const own = [...types].filter(([name]) => name.startsWith('parley_'));
   assert.deepEqual(documented.sort(), own.map((each) => each.join(' ')).sort());

@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { httpCodes } from '../server/edge/errors.ts';
 import { secretSettings } from '../server/settings/secrets.ts';
+import { allBlocks, blocksIn, doesPrint, fills, pages, textOf } from './tasks-soak/blocks.ts';
 
 const root = join(import.meta.dirname, '..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -168,4 +169,38 @@ test('what a proxy answers by itself has the codes of the market, or is explaine
     if (ours === undefined) assert.ok(explained.includes(`| \`${code}\` | ${status} |`), code);
     else assert.equal(status === 'default' ? 400 : Number(status), ours, code);
   }
+});
+
+test('each command of the pages by task is run by the soak, or its page says why not', () => {
+  for (const page of pages) {
+    const text = textOf(page);
+    const blocks = blocksIn(page, text);
+    assert.ok(blocks.length > 1, `docs/${page}.md has commands`);
+    // What a reader would type must not hide in a block of another language.
+    const fences = [...text.matchAll(/^ *```(\w*)\n([\s\S]*?)\n *```$/gm)];
+    for (const [, language = '', body = ''] of fences) {
+      if (['sh', 'text'].includes(language)) continue;
+      const hidden = /^ *(?:sudo |apt|systemctl|psql|curl|parley-ops|pg_\w+ )/m.exec(body);
+      assert.equal(hidden, null, `docs/${page}.md: a command stands in a block that is not sh`);
+    }
+    const answers = fences.filter(([, language]) => language === 'text').length;
+    const compared = blocks.filter(({ prints }) => prints !== null).length;
+    assert.equal(answers, compared, `docs/${page}.md: an answer stands below no command`);
+  }
+  const notRun = allBlocks().filter((block) => block.notRun !== null);
+  assert.ok(notRun.length <= 1, 'as few as can be');
+  for (const [page, from] of fills) assert.ok(textOf(page).includes(from), from);
+});
+
+test('what a command prints is compared line by line, in order, and … stands for anything', () => {
+  assert.ok(doesPrint('a: …\n…\nlast', 'a: 1\nb\nlast\n'));
+  assert.ok(!doesPrint('last\na', 'a\nlast'));
+  assert.ok(!doesPrint('a', 'ab'));
+  const [block] = blocksIn(
+    'install',
+    '1. Do.\n\n   ```sh\n   x\n   ```\n   ```text\n   y\n   ```\n',
+  );
+  assert.deepEqual([block?.commands, block?.prints, block?.line], ['x', 'y', 4]);
+  const text = 'Not run by the test: a reason.\n\n```sh\nx\n```\n';
+  assert.equal(blocksIn('install', text)[0]?.notRun, 'a reason.');
 });

@@ -31,8 +31,11 @@ import {
   until,
 } from './support/deals.ts';
 import { type Server, type Stage, startStage } from './support/stage.ts';
+import { waitUntil } from './support/waiting.ts';
 
 const limits = { timeout: 240_000 };
+/** A command is loaded anew each time it is asked. */
+const rarely = { everyMs: 1_000, mostMs: 100_000 };
 /** What happens on no chain, and yet has to be done with: every clock moves by it. */
 const hourSeconds = 3_600;
 const env = {
@@ -258,10 +261,7 @@ describe('a market whose last hour is lost', { concurrency: false }, () => {
     const fresh = 'ab'.repeat(32);
     const readAt = ({ gaps: [gap] }: Held) => gap?.readings.map((each) => each.readAt) ?? [];
     const isRead = (each: string | null) => each !== null;
-    await until(
-      'the others were read',
-      async () => readAt(await gaps()).filter(isRead).length === 3,
-    );
+    await waitUntil(async () => readAt(await gaps()).filter(isRead).length === 3, rarely);
     const waits = await acceptWith(first.url, made, fresh);
     assert.deepEqual([waits.status, waits.code], [503, 'restoring'], waits.text);
     assert.match(waits.text, /bitcoin-regtest does not answer/);
@@ -283,7 +283,7 @@ describe('a market whose last hour is lost', { concurrency: false }, () => {
     await mustKnowSecret(of('shown'));
 
     for (const way of stage.nodes.bitcoin) way.heal();
-    await until('all was read', async () => (await gaps()).held.length === 0);
+    await waitUntil(async () => (await gaps()).held.length === 0, rarely);
     for (const name of ['laterEvmSolana', 'onEvm', 'laterBitcoinTron']) {
       const refused = await acceptWith(restored.url, made, of(name).hashlock);
       assert.deepEqual([refused.status, refused.code], [409, 'hashlock_used'], name);

@@ -8,7 +8,10 @@ import { base64 } from '@scure/base';
 import { CompactSize, p2sh, p2tr, p2wpkh } from '@scure/btc-signer';
 import { sha256x2 } from '@scure/btc-signer/utils.js';
 import { ParleyError } from '../../core/errors.ts';
-import type { BitcoinNetwork } from './networks.ts';
+import { remembered } from '../../core/remembered.ts';
+import { type BitcoinNetwork, type BitcoinNetworkName, bitcoinNetworks } from './networks.ts';
+
+const isPoint = remembered((key) => secp256k1.utils.isValidPublicKey(hexToBytes(key), true));
 
 /** Reads a compressed public key, any case: 66 lower-case hex. Throws `bad_public_key`. */
 export function parsePublicKey(text: string): string {
@@ -21,20 +24,32 @@ export function parsePublicKey(text: string): string {
     );
   }
   const key = text.toLowerCase();
-  if (secp256k1.utils.isValidPublicKey(hexToBytes(key), true)) return key;
+  if (isPoint(key)) return key;
   const sentence = `${key} is not a point of secp256k1: no private key belongs to it`;
   throw new ParleyError('bad_public_key', sentence, { key });
 }
 
+type Addresses = { readonly p2wpkh: string; readonly p2shP2wpkh: string; readonly p2tr: string };
+
+const addressesOn = (network: BitcoinNetwork) =>
+  remembered((pubkey): Addresses => {
+    const key = hexToBytes(pubkey);
+    const native = p2wpkh(key, network);
+    return {
+      p2wpkh: native.address,
+      p2shP2wpkh: p2sh(native, network).address,
+      p2tr: p2tr(key.slice(1), undefined, network).address,
+    };
+  });
+const addresses: Readonly<Record<BitcoinNetworkName, (pubkey: string) => Addresses>> = {
+  mainnet: addressesOn(bitcoinNetworks.mainnet),
+  testnet: addressesOn(bitcoinNetworks.testnet),
+  regtest: addressesOn(bitcoinNetworks.regtest),
+};
+
 /** Of its wallets. Both parities have the same `p2tr` (BIP 86: key path only, no script tree). */
-export function addressesOfPubkey(pubkey: string, network: BitcoinNetwork) {
-  const key = hexToBytes(parsePublicKey(pubkey));
-  const native = p2wpkh(key, network);
-  return {
-    p2wpkh: native.address,
-    p2shP2wpkh: p2sh(native, network).address,
-    p2tr: p2tr(key.slice(1), undefined, network).address,
-  };
+export function addressesOfPubkey(pubkey: string, { name }: BitcoinNetwork): Addresses {
+  return addresses[name](parsePublicKey(pubkey));
 }
 
 /** The text a `keySignature` signs. */

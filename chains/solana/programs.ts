@@ -1,7 +1,8 @@
 // Programs of the network and their bytes, as far as an escrow meets them. Pure.
 
 import { sha256 } from '@noble/hashes/sha2.js';
-import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { remembered } from '../../core/remembered.ts';
 import { isOnCurve, solanaAddressBytes, solanaAddressOf } from './address.ts';
 
 export const systemProgram = '11111111111111111111111111111111';
@@ -22,18 +23,22 @@ export function isTokenProgram(address: string): address is TokenProgram {
 
 const marker = utf8ToBytes('ProgramDerivedAddress');
 
+type Derived = { readonly address: string; readonly bump: number };
+
 /** The first address off the curve, counting the bump down from 255, and that bump. */
-export function programAddress(
-  seeds: readonly Uint8Array[],
-  program: string,
-): { readonly address: string; readonly bump: number } {
-  const owner = solanaAddressBytes(program);
+export function programAddress(seeds: readonly Uint8Array[], program: string): Derived {
+  return derived(`${bytesToHex(concatBytes(...seeds))} ${program}`);
+}
+
+const derived = remembered((text): Derived => {
+  const [seeds = '', program = ''] = text.split(' ');
+  const [said, owner] = [hexToBytes(seeds), solanaAddressBytes(program)];
   for (let bump = 255; bump >= 0; bump--) {
-    const hash = sha256(concatBytes(...seeds, Uint8Array.of(bump), owner, marker));
+    const hash = sha256(concatBytes(said, Uint8Array.of(bump), owner, marker));
     if (!isOnCurve(hash)) return { address: solanaAddressOf(hash), bump };
   }
   throw new Error(`no program address of ${program} for these seeds`);
-}
+});
 
 /** Where a wallet usually keeps its tokens of a mint, and the bump of that address. */
 export function associatedToken(owner: string, mint: string, program: TokenProgram) {

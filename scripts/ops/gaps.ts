@@ -1,5 +1,5 @@
 // `ops gaps`: time that is missing from the database, how far it was read back, and an
-// operator's word where a chain cannot be read. docs/backup.md.
+// operator's word where a chain cannot be read. docs/restore.md.
 
 import type { Tx } from '../../server/db/database.ts';
 import {

@@ -1,5 +1,5 @@
 // `ops restore`: a backup made by `ops backup` becomes the database of a new home. The next
-// start there takes the time since for missing, and reads it back from the chains. docs/backup.md.
+// start there takes the time since for missing, and reads it back from the chains. docs/restore.md.
 
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -128,7 +128,7 @@ function advice(home: string, { madeAt }: Manifest, revoked: number, keepKeys: b
   return [
     `Restored as of ${madeAt}. ${keys}`,
     `Start it with PARLEY_HOME=${home}. Nothing is agreed until the chains were read back;`,
-    'everything else goes on at once. What each party should do: docs/backup.md.',
+    'everything else goes on at once. What each party should do: docs/restore.md.',
   ].join('\n');
 }
 

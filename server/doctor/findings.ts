@@ -8,7 +8,7 @@ export type Severity = 'danger' | 'differs' | 'unseen' | 'notice';
 
 export type Finding = {
   readonly severity: Severity;
-  /** Stable, for programs; docs/operations.md lists them. */
+  /** Stable, for programs; docs/doctor.md lists them. */
   readonly what: string;
   /** A swap, escrow, chain, node or part of the house. */
   readonly where: string;

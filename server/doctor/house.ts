@@ -92,7 +92,7 @@ async function examineServer({ db, wall, connections: wanted }: HouseDeps, add: 
   add(differs('standby', where, says, 'DATABASE_URL has to name the primary'));
 }
 
-/** Nothing is agreed until it is read back (docs/backup.md). */
+/** Nothing is agreed until it is read back (docs/restore.md). */
 async function examineGaps({ db }: HouseDeps, add: Add): Promise<void> {
   const { restored, isLineageSame, holds } = await continuity(db);
   for (const reading of holds) {
@@ -103,7 +103,7 @@ async function examineGaps({ db }: HouseDeps, add: Add): Promise<void> {
       unlimited:
         'npm run ops -- gaps read-days DAYS: it is longer than is read without being told to',
       goesOn: 'wait, and see with npm run ops -- gaps list that it goes on',
-      troubled: 'bring its node back, or another that has those blocks (docs/backup.md)',
+      troubled: 'bring its node back, or another that has those blocks (docs/restore.md)',
     };
     const way = since === null ? 'unlimited' : trouble === null ? 'goesOn' : 'troubled';
     const facts = { gap, chain, found, blocksLeft, trouble };

@@ -1,7 +1,7 @@
 // The server's own secrets: what signs cursors and what encrypts stored replies. From the setting
 // encryptionKey (32 bytes, hex or base64; several, by commas, while one is being replaced: the
 // first signs and encrypts, all are accepted), else from a file in the server's home of the same
-// form, made on first use. docs/operations.md tells how one is replaced.
+// form, made on first use. docs/secure.md tells how one is replaced.
 
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import {

@@ -1,5 +1,5 @@
 // Every server process writes a heartbeat into the database, and so notices by itself when time is
-// missing from it: docs/backup.md. Then the chains are read back, by one of them.
+// missing from it: docs/restore.md. Then the chains are read back, by one of them.
 
 import { beatOn, openReadings } from '../db/gaps.ts';
 import type { Deps, Presence } from '../ports/deps.ts';

@@ -58,6 +58,8 @@ type ChainOptions = {
   readonly log: Log;
   /** Its 21-byte address gets all TRX there is, in hex. */
   readonly rich: string;
+  /** Of the network that it stands for: the chain id follows from it. Default: its own. */
+  readonly genesisId?: string | undefined;
 };
 
 /** All TRX of the chain, in sun: below 2^53, so that every client reads it. */
@@ -202,6 +204,7 @@ async function discarding<T>({ state }: Ledger, task: () => Promise<T>): Promise
 /** The same on every machine, so that the chain id is. */
 function genesis(inside: Inside): void {
   const { state } = inside.head;
+  const { genesisId } = inside.options;
   credit(state, inside.options.rich.slice(2), supply, 0);
   const header = {
     number: 0,
@@ -211,7 +214,7 @@ function genesis(inside: Inside): void {
     version: headerVersion,
     timestamp: 0,
   };
-  const block = sealed(header, []);
+  const block = { ...sealed(header, []), ...(genesisId === undefined ? {} : { id: genesisId }) };
   const changes = state.takeChanges();
   inside.store.append({ block, changes });
   take(inside, block, changes, true);

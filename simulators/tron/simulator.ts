@@ -41,6 +41,8 @@ export type SimulatorOptions = {
   readonly solidityLag?: number;
   /** /walletsolidity on a port of its own, as java-tron has it; else on the one, as gateways. */
   readonly hasSolidityPort?: boolean;
+  /** The id of the first block of the network that it stands for, hex. Default: its own. */
+  readonly genesisId?: string | undefined;
 };
 
 export type Simulator = {
@@ -66,6 +68,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     solidityLag: options.solidityLag ?? defaultSolidityLag,
     log,
     rich: faucetAddress,
+    genesisId: options.genesisId,
   });
   // Expiration is counted from the newest block: it must not be of last week.
   await inner.mine();

@@ -1,7 +1,7 @@
 // `npm run soak -- failover`: two market processes under load on a primary with a standby. The
 // primary is killed, and the standby takes over. Waited for (synchronous), it has all that was
 // answered. Not waited for, it lacks the last moments: the market notices, revokes keys and agrees
-// on nothing before the chains were read back (docs/backup.md). Then a database that somebody
+// on nothing before the chains were read back (docs/restore.md). Then a database that somebody
 // emptied is brought back to the moment before, from a base backup and the archive.
 
 import assert from 'node:assert/strict';

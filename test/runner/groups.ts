@@ -38,8 +38,8 @@ export const together: readonly (readonly string[])[] = [
   ['web-settle-states', 'people-browser'],
   ['tour', 'sdk-readme', 'families'],
 ].map((names) => names.map((name) => `test/${name}.test.ts`));
-/** A process for each sixteen took a minute of the processor more: all load the same modules. */
-const mostTogether = 36;
+/** All load the same modules: a process for each sixteen took a minute of the processor more. */
+const mostTogether = 54;
 const starting = /^before\(|\bonStage\(|^const .* = await start/m;
 /** An environment, a clock of no test's own, the memory, or the modules: of all in the process. */
 const ofTheProcess = [
@@ -65,10 +65,17 @@ function weightOf(root: string, file: string): number {
   return starting.test(text) ? 2 : 1;
 }
 
+/** Of rooms with few files, whose modules those load too. */
+const within: Readonly<Record<string, string>> = {
+  ...{ cli: 'sdk', maker: 'sdk', mcp: 'sdk' },
+  simulators: 'devnet',
+};
+
 /** What shares modules. */
-function roomOf(file: string): string {
+export function roomOf(file: string): string {
   if (belongs(file) !== -1) return `together ${belongs(file)}`;
-  return file.split('/')[0] ?? '';
+  const [room = ''] = file.split('/');
+  return within[room] ?? room;
 }
 
 export function groupsOf(root: string, files: readonly string[]): string[][] {

@@ -81,6 +81,11 @@ const parts: Readonly<Record<string, Part>> = {
         ? [['test/adapters/real-nodes.ts'], ['scripts/demo.ts', '--all', '--minutes', '30']]
         : [],
   },
+  testnet: {
+    minutes: 60,
+    what: 'a test market by its configuration on a signet, geth and simulators: faucet, maker, swaps',
+    commands: () => [['test/testnet-soak/run.ts']],
+  },
   web: {
     minutes: 30,
     what: 'the app in a real Chromium: every pair, refund, lost tab, and the rescue drill',
@@ -95,6 +100,11 @@ const parts: Readonly<Record<string, Part>> = {
     minutes: 30,
     what: 'the release built twice, and run in a read-only root without a shell: a trade, its unit',
     commands: () => [['test/release-soak/run.ts']],
+  },
+  tasks: {
+    minutes: 45,
+    what: 'the pages for operators, command by command, in a bare Debian root: install to restore',
+    commands: () => [['test/tasks-soak/run.ts']],
   },
   maker: {
     minutes: 45,
@@ -234,7 +244,7 @@ const said = [
   /^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm,
   /^(?:forge|model|sim|planted|crashes|nodes|package|web|maker): (.*)|(\d+) generated,/gm,
   /^(?:generators|schemathesis|python|mcp|alerts|release|proxy): (.*)/gm,
-  /^(?:upgrade|failover|postgres|rows): (.*)/gm,
+  /^(?:upgrade|failover|postgres|rows|testnet): (.*)/gm,
 ];
 
 async function outcomeOf(name: string, { minutes, commands }: Part): Promise<[string, boolean]> {

@@ -7,21 +7,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export const patienceMs = 60_000;
 
 type Nothing = null | undefined | false;
+/** What is asked for may be a page or a query: looking all the time takes them from the answer. */
+const rests = { leastMs: 5, mostMs: 50 } as const;
+
+/** `everyMs`: instead of a fourth of what was waited so far, 5 to 50 ms. */
 type Patience = { readonly everyMs?: number; readonly mostMs?: number };
 
 /** Resolves once `is` gives something true, with that. Throws what `is` throws. */
 export async function waitUntil<T>(
   is: () => T | Promise<T>,
-  { everyMs = 5, mostMs = patienceMs }: Patience = {},
+  { everyMs, mostMs = patienceMs }: Patience = {},
 ): Promise<Exclude<T, Nothing>> {
   // Some tests set the other clocks.
   const began = process.hrtime.bigint();
   for (;;) {
     const found = await is();
     if (found) return found as Exclude<T, Nothing>;
-    const passedMs = (process.hrtime.bigint() - began) / 1_000_000n;
+    const passedMs = Number((process.hrtime.bigint() - began) / 1_000_000n);
     if (passedMs > mostMs) throw new Error(`not within ${mostMs} ms: ${is}`);
-    await sleep(everyMs);
+    const restMs = Math.min(rests.mostMs, rests.leastMs + passedMs / 4);
+    await sleep(everyMs ?? restMs);
   }
 }
 

@@ -27,6 +27,7 @@ export function Layout() {
         {text('layout.skip')}
       </a>
       <Head />
+      <TestNetwork />
       <Offline />
       <main id="screen" tabIndex={-1} data-path={path}>
         <Newer />
@@ -73,6 +74,12 @@ function Head() {
       </nav>
     </header>
   );
+}
+
+/** Who takes it for the real market would wait for real money. */
+function TestNetwork() {
+  if (config.network !== 'testnet') return null;
+  return <p className="test-network">{text('layout.testnet')}</p>;
 }
 
 function Offline() {

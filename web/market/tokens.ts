@@ -69,7 +69,7 @@ const tronCoin: KnownAsset = { token: null, symbols: ['TRX'], decimals: 6 };
 /** By chain id; of USDC Circle's was withdrawn. */
 const tron: Readonly<Record<number, readonly KnownAsset[]>> = {
   728126428: [tronCoin, usdt('TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t')],
-  3448148188: [tronCoin],
+  3448148188: [tronCoin, usdt('TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf')],
   2494104990: [tronCoin],
 };
 

@@ -26,21 +26,26 @@ export function symbolOf(
 }
 
 /** Of chains that this app's own tables know: a dev chain has none. */
-const explorers: Readonly<Record<string, readonly [name: string, before: string]>> = {
-  bitcoin: ['mempool.space', 'https://mempool.space/tx/'],
-  ethereum: ['Etherscan', 'https://etherscan.io/tx/'],
-  base: ['BaseScan', 'https://basescan.org/tx/'],
-  optimism: ['Optimism Etherscan', 'https://optimistic.etherscan.io/tx/'],
-  arbitrum: ['Arbiscan', 'https://arbiscan.io/tx/'],
-  tron: ['Tronscan', 'https://tronscan.org/#/transaction/'],
-  solana: ['Solana Explorer', 'https://explorer.solana.com/tx/'],
-};
+const explorers: Readonly<Record<string, readonly [name: string, before: string, after?: string]>> =
+  {
+    bitcoin: ['mempool.space', 'https://mempool.space/tx/'],
+    ethereum: ['Etherscan', 'https://etherscan.io/tx/'],
+    base: ['BaseScan', 'https://basescan.org/tx/'],
+    optimism: ['Optimism Etherscan', 'https://optimistic.etherscan.io/tx/'],
+    arbitrum: ['Arbiscan', 'https://arbiscan.io/tx/'],
+    tron: ['Tronscan', 'https://tronscan.org/#/transaction/'],
+    solana: ['Solana Explorer', 'https://explorer.solana.com/tx/'],
+    signet: ['mempool.space', 'https://mempool.space/signet/tx/'],
+    sepolia: ['Etherscan', 'https://sepolia.etherscan.io/tx/'],
+    nile: ['Tronscan', 'https://nile.tronscan.org/#/transaction/'],
+    'solana-devnet': ['Solana Explorer', 'https://explorer.solana.com/tx/', '?cluster=devnet'],
+  };
 
 export type Explorer = { readonly name: string; readonly url: string };
 
 /** null where the chain is not known, or the id could lead elsewhere. */
 export function explorerOf(chain: string, isKnown: boolean, txid: string): Explorer | null {
-  const [name, before] = explorers[chain] ?? [];
+  const [name, before, after = ''] = explorers[chain] ?? [];
   if (!isKnown || name === undefined || !/^[0-9A-Za-z]{32,90}$/.test(txid)) return null;
-  return { name, url: `${before}${txid}` };
+  return { name, url: `${before}${txid}${after}` };
 }

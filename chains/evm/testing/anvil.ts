@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
+import { mnemonicToSeedSync } from '@scure/bip39';
 import {
   type Address,
   createTestClient,
@@ -10,14 +11,16 @@ import {
   publicActions,
   walletActions,
 } from 'viem';
-import { mnemonicToAccount } from 'viem/accounts';
+import { HDKey, hdKeyToAccount } from 'viem/accounts';
 import { deployContracts } from '../../../contracts/escrows/deploy.ts';
 import { foundryBinary } from '../../../contracts/evm/anvil.ts';
 
 const startMs = 30_000;
 const mnemonic = 'test test test test test test test test test test test junk';
+// Once: the seed of a phrase is 2,048 rounds of a hash.
+const master = HDKey.fromMasterSeed(mnemonicToSeedSync(mnemonic));
 export const accounts = Array.from({ length: 10 }, (_, addressIndex) =>
-  mnemonicToAccount(mnemonic, { addressIndex }),
+  hdKeyToAccount(master, { addressIndex }),
 );
 const deployerKey = '0x2a871d0798f97d79848a013d4936a73bf4cc922c825d33c1cf7073dff6d409c6';
 

@@ -47,13 +47,23 @@ contract InvariantTest is Base {
         targets[0] = FuzzSelector(address(market), verbs);
     }
 
-    function invariant_nothing_happens_against_the_rules() public view {
+    /// One, since forge plays the same random market again for each.
+    function invariant_the_books_hold() public view {
+        nothing_happens_against_the_rules();
+        what_is_owed_is_here_and_strays_besides();
+        what_is_owed_is_the_sum_of_what_is_open();
+        everybody_has_what_is_due();
+        every_escrow_reads_as_the_books_say();
+        words_hold_the_last_escrow_and_are_never_zero_again();
+    }
+
+    function nothing_happens_against_the_rules() internal view {
         vm.assertEq(market.surprises(), 0, "surprises");
         vm.assertEq(wild.entered(), 0, "verbs within a token call");
     }
 
     /// Equal for what is honest. A token that moves what it likes is never owed more than is here.
-    function invariant_what_is_owed_is_here_and_strays_besides() public view {
+    function what_is_owed_is_here_and_strays_besides() internal view {
         for (uint256 i = 0; i < 4; i++) {
             address asset = market.assets(i);
             vm.assertLe(market.owed(asset), here(asset), "owed");
@@ -62,7 +72,7 @@ contract InvariantTest is Base {
         }
     }
 
-    function invariant_what_is_owed_is_the_sum_of_what_is_open() public view {
+    function what_is_owed_is_the_sum_of_what_is_open() internal view {
         uint256[4] memory open;
         for (uint256 i = 0; i < market.count(); i++) {
             Market.Deal memory it = market.deal(i);
@@ -76,7 +86,7 @@ contract InvariantTest is Base {
         }
     }
 
-    function invariant_everybody_has_what_is_due() public view {
+    function everybody_has_what_is_due() internal view {
         for (uint256 i = 0; i < 3; i++) {
             address asset = market.assets(i);
             for (uint256 n = 0; n < 5; n++) {
@@ -88,7 +98,7 @@ contract InvariantTest is Base {
         }
     }
 
-    function invariant_every_escrow_reads_as_the_books_say() public view {
+    function every_escrow_reads_as_the_books_say() internal view {
         for (uint256 i = 0; i < market.count(); i++) {
             Market.Deal memory it = market.deal(i);
             Market.Book memory book = market.book(keyOf(it.e));
@@ -102,7 +112,7 @@ contract InvariantTest is Base {
         }
     }
 
-    function invariant_words_hold_the_last_escrow_and_are_never_zero_again() public view {
+    function words_hold_the_last_escrow_and_are_never_zero_again() internal view {
         uint256[] memory keys = new uint256[](9);
         for (uint256 i = 0; i < 9; i++) {
             keys[i] = uint256(uint160(market.funderOf(i))) << 96 | i / 3;
@@ -137,11 +147,6 @@ contract InvariantTest is Base {
         for (uint256 way = 0; way < 9; way++) {
             vm.assertLe(3, market.done(way), "too little happened");
         }
-        invariant_nothing_happens_against_the_rules();
-        invariant_what_is_owed_is_here_and_strays_besides();
-        invariant_what_is_owed_is_the_sum_of_what_is_open();
-        invariant_everybody_has_what_is_due();
-        invariant_every_escrow_reads_as_the_books_say();
-        invariant_words_hold_the_last_escrow_and_are_never_zero_again();
+        invariant_the_books_hold();
     }
 }

@@ -18,6 +18,7 @@ export const common: Words<typeof english> = {
   'layout.api': 'API',
   'layout.build': 'Build {hash}',
   'layout.build.why': 'Wie man diesen Build mit seinem Quelltext vergleicht',
+  'layout.testnet': 'Das ist ein Testnetz: seine Coins sind nichts wert',
   'layout.offline': 'Dieses Gerät ist offline: was du siehst, kann veraltet sein',
   'layout.newer': 'Eine neuere Version dieser App ist da',
   'layout.newer.take': 'Neu laden',

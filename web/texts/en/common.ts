@@ -15,6 +15,7 @@ export const common = {
   'layout.api': 'API',
   'layout.build': 'Build {hash}',
   'layout.build.why': 'How to compare this build with its sources',
+  'layout.testnet': 'This is a test network: its coins are worth nothing',
   'layout.offline': 'This device is offline: what you see may be old',
   'layout.newer': 'A newer version of this app is there',
   'layout.newer.take': 'Reload into it',

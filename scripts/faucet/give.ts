@@ -1,0 +1,241 @@
+// Giving: what is refused, and the order of what happens. A gift is counted and kept before it is
+// sent, so neither a crash nor a node that is silent makes a second one.
+
+import { ParleyError } from '../../core/errors.ts';
+import type { Log } from '../../maker/log.ts';
+import type { Kept } from '../../sdk/stores/store.ts';
+import { type Book, daySeconds, type End, type Given } from './book.ts';
+import type { Gift } from './settings.ts';
+
+/** Who pays on one chain: it holds the key. */
+export type Payer = {
+  readonly chain: string;
+  readonly address: string;
+  /** In its one spelling. Throws ParleyError. */
+  parse(address: string): string;
+  /** Signs, and sends nothing. `open`: bytes that may still be mined. */
+  sign(pay: Payment, open: readonly Kept[], signal: AbortSignal): Promise<Kept>;
+  /** To all nodes; again changes nothing. Throws ParleyError `refused_by_node`. */
+  send(kept: Kept, signal: AbortSignal): Promise<void>;
+  /** null: it may still come into a block. */
+  end(kept: Kept, signal: AbortSignal): Promise<End | null>;
+  close(): Promise<void>;
+};
+
+export type Payment = {
+  readonly to: string;
+  readonly token: string | null;
+  readonly decimals: number;
+  readonly amount: bigint;
+};
+
+export type Refusal =
+  | 'no_gift'
+  | 'bad_address'
+  | 'own_address'
+  | 'address_limit'
+  | 'client_limit'
+  | 'daily_cap'
+  | 'busy'
+  | 'unavailable';
+
+export class Refused extends Error {
+  readonly code: Refusal;
+  readonly facts: Readonly<Record<string, string | number>>;
+
+  constructor(code: Refusal, sentence: string, facts: Refused['facts'] = {}, cause?: unknown) {
+    super(sentence, { cause });
+    this.name = 'Refused';
+    this.code = code;
+    this.facts = facts;
+  }
+}
+
+export type Asked = {
+  readonly chain: string;
+  /** null: the chain's own coin. */
+  readonly token: string | null;
+  readonly address: string;
+  readonly client: string;
+};
+
+export type Answer = {
+  readonly chain: string;
+  readonly symbol: string;
+  readonly amount: string;
+  readonly address: string;
+  readonly txid: string;
+  /** false: no node has taken it yet. It is sent again until one does. */
+  readonly sent: boolean;
+};
+
+/** On one chain: each waits for those before it, and a node may take seconds. */
+export const mostWaiting = 20;
+/** Not yet in a block, of one chain: nodes take 25 of one account or chain of payments. */
+export const mostOpen = 20;
+/** For signing and for sending, each: what nodes are asked takes a second where all is well. */
+const nodeMs = 30_000;
+
+export type FaucetParts = {
+  readonly gifts: readonly Gift[];
+  readonly payers: readonly Payer[];
+  readonly book: Book;
+  readonly perClient: number;
+  readonly log: Log;
+  /** Unix seconds. */
+  readonly now: () => number;
+};
+
+export function createFaucet(parts: FaucetParts) {
+  const { gifts, payers, book, log, now } = parts;
+  const queues = new Map(payers.map(({ chain }) => [chain, turns()]));
+  const payerOf = (chain: string) => payers.find((each) => each.chain === chain);
+  const send = async (payer: Payer, given: Given): Promise<boolean> => {
+    const { chain, kept } = given;
+    try {
+      await payer.send(kept, AbortSignal.timeout(nodeMs));
+      return true;
+    } catch (error) {
+      const why = sentenceOf(error);
+      log.warn('not_sent', { chain, txid: kept.txid, why });
+      return false;
+    }
+  };
+  const give = async (gift: Gift, payer: Payer, who: Asked, address: string): Promise<Answer> => {
+    mustBeAllowed(parts, gift, { address, client: who.client });
+    const { chain, token, symbol, decimals, amount } = gift;
+    const open = book.open().filter((each) => each.chain === chain);
+    if (open.length >= mostOpen) {
+      throw new Refused('busy', `${open.length} gifts wait for a block of ${chain}`, {
+        waiting: open.length,
+      });
+    }
+    const payment = { to: address, token, decimals, amount };
+    const bytes = open.map((each) => each.kept);
+    const kept = await payer
+      .sign(payment, bytes, AbortSignal.timeout(nodeMs))
+      .catch((error: unknown) => {
+        const why = sentenceOf(error);
+        if (error instanceof ParleyError && error.code === 'bad_address') {
+          throw new Refused('bad_address', why);
+        }
+        log.error('cannot_give', { chain, symbol, why });
+        throw new Refused('unavailable', `no ${symbol} of ${chain} can be given now`, {}, error);
+      });
+    const given = { chain, token, address, client: who.client, amount, kept, at: now() };
+    book.keep(given);
+    const { given: today } = book.counted(gift, { address, client: '' }, now() - daySeconds);
+    const { txid } = kept;
+    log.info('gave', { chain, symbol, amount, address, txid, today, dailyCap: gift.dailyCap });
+    const sent = await send(payer, given);
+    return { chain, symbol, amount: `${amount}`, address, txid, sent };
+  };
+  return {
+    gifts,
+    /** Base units that may still be given of each in this day. */
+    left: (gift: Gift): bigint => {
+      const { given } = book.counted(gift, nobody, now() - daySeconds);
+      return given >= gift.dailyCap ? 0n : gift.dailyCap - given;
+    },
+    /** Throws Refused: then nothing is given. */
+    give: async (asked: Asked): Promise<Answer> => {
+      const gift = gifts.find((each) => each.chain === asked.chain && each.token === asked.token);
+      const payer = payerOf(asked.chain);
+      if (gift === undefined || payer === undefined) {
+        throw new Refused('no_gift', `the faucet has no such coin or token on "${asked.chain}"`);
+      }
+      const address = addressOf(payer, asked.address);
+      const queue = queues.get(gift.chain) as Turns;
+      return queue(() => give(gift, payer, asked, address));
+    },
+    /** Sends again what no block has, and notes what has ended. Never throws. */
+    look: async (): Promise<void> => {
+      book.forget(now());
+      for (const each of book.open()) {
+        const payer = payerOf(each.chain);
+        if (payer === undefined) continue;
+        const { txid } = each.kept;
+        try {
+          const end = await payer.end(each.kept, AbortSignal.timeout(nodeMs));
+          if (end === null) await send(payer, each);
+          else book.end(txid, end);
+          if (end !== null) log.info(end, { chain: each.chain, txid });
+        } catch (error) {
+          log.warn('not_looked', { chain: each.chain, txid, why: sentenceOf(error) });
+        }
+      }
+    },
+    close: async (): Promise<void> => {
+      await Promise.all(payers.map((each) => each.close()));
+      book.close();
+    },
+  };
+}
+
+export type Faucet = ReturnType<typeof createFaucet>;
+
+const nobody = { address: '', client: '' };
+
+function addressOf(payer: Payer, given: string): string {
+  let address: string;
+  try {
+    address = payer.parse(given);
+  } catch (error) {
+    if (!(error instanceof ParleyError)) throw error;
+    throw new Refused('bad_address', error.message);
+  }
+  if (address !== payer.address) return address;
+  throw new Refused('own_address', `${address} is the faucet's own: send coins back to it`);
+}
+
+function mustBeAllowed(
+  { book, perClient, now }: FaucetParts,
+  gift: Gift,
+  who: { readonly address: string; readonly client: string },
+): void {
+  const at = now();
+  const { symbol, amount, dailyCap } = gift;
+  const found = book.counted(gift, who, at - daySeconds);
+  const { toAddress, toClient, oldestToClient, given } = found;
+  if (toAddress !== null) {
+    const seconds = toAddress.at + daySeconds - at;
+    throw new Refused('address_limit', `${who.address} has had its ${symbol} of this day`, {
+      txid: toAddress.txid,
+      seconds,
+    });
+  }
+  if (toClient >= perClient) {
+    const seconds = (oldestToClient ?? at) + daySeconds - at;
+    const sentence = `your network has had ${toClient} gifts of ${symbol} in 24 hours`;
+    throw new Refused('client_limit', `${sentence}, and the most is ${perClient}`, { seconds });
+  }
+  if (given + amount > dailyCap) {
+    const sentence = `${given} of ${dailyCap} base units of ${symbol} are given in 24 hours`;
+    throw new Refused('daily_cap', sentence, { seconds: 3_600 });
+  }
+}
+
+/** Of a library's error nothing is told: it may quote the node's address, and a key in it. */
+function sentenceOf(error: unknown): string {
+  if (error instanceof ParleyError) return error.message;
+  return error instanceof Error ? error.name : 'unreadable';
+}
+
+type Turns = <T>(task: () => Promise<T>) => Promise<T>;
+
+/** One after the other; throws `busy` where too many wait. */
+function turns(): Turns {
+  let last: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
+  return <T>(task: () => Promise<T>) => {
+    if (waiting >= mostWaiting) {
+      throw new Refused('busy', `${waiting} others wait for this chain`, { waiting });
+    }
+    waiting += 1;
+    const run = last.then(task).finally(() => {
+      waiting -= 1;
+    });
+    last = run.catch(() => undefined);
+    return run;
+  };
+}

@@ -1,0 +1,154 @@
+// Who pays on each chain: the market's adapter checks and asks the nodes, the SDK's wallet of the
+// faucet's key signs. Nothing is signed but a payment of a fixed amount to one address.
+
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { Transaction } from '@scure/btc-signer';
+import { bytesToHex, encodeFunctionData, erc20Abi, type Hex, parseTransaction } from 'viem';
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import { bitcoinNetworks, parseBitcoinAddress } from '../../chains/bitcoin/networks.ts';
+import { parseEvmAddress } from '../../chains/evm/address.ts';
+import { parseTronAddress } from '../../chains/tron/address.ts';
+import { ParleyError } from '../../core/errors.ts';
+import { readKey } from '../../maker/keys.ts';
+import type { Log } from '../../maker/log.ts';
+import type { Kept } from '../../sdk/stores/store.ts';
+import { bitcoinWallet } from '../../sdk/wallets/bitcoin.ts';
+import { coreCoins, esploraCoins } from '../../sdk/wallets/coins.ts';
+import { evmWallet } from '../../sdk/wallets/evm.ts';
+import { solanaWallet } from '../../sdk/wallets/solana.ts';
+import { tronWallet } from '../../sdk/wallets/tron.ts';
+import type { TxOutcome } from '../../sdk/wallets/wallet.ts';
+import { openAdapters } from '../../server/ports/chains.ts';
+import type { Of } from '../../server/settings/chains.ts';
+import type { Settings } from '../../server/settings/config.ts';
+import type { End } from './book.ts';
+import type { Payer, Payment } from './give.ts';
+import type { FaucetChain } from './settings.ts';
+import { parseWallet as parseSolanaWallet, solanaPayment } from './solana.ts';
+import { tronPayment } from './tron.ts';
+
+/** A transfer takes a half of it. A contract that takes more would have us pay for its work. */
+const mostEvmGas = 120_000n;
+
+/** What a family adds to a payer. */
+type Signer = Pick<Payer, 'address' | 'parse' | 'sign' | 'end'>;
+
+/** Throws where a node is of another chain than configured, as the market's start does. */
+export async function openPayers(
+  chains: readonly FaucetChain[],
+  settings: Pick<Settings, 'chainTimeoutMs'>,
+  { now, log }: { readonly now: () => number; readonly log: Log },
+): Promise<Payer[]> {
+  const said = (level: 'info' | 'warn') => (facts: object, message: string) =>
+    log[level](message, facts as Readonly<Record<string, string>>);
+  const parts = { now, log: { info: said('info'), warn: said('warn') } };
+  const served = chains.map(({ of }) => of);
+  const adapters = await openAdapters(settings, served, parts);
+  const payers: Payer[] = [];
+  for (const { of, keyFile } of chains) {
+    const key = await readKey(keyFile, of.family);
+    payers.push(payerOf(of, adapters.get(of.chain) as ChainAdapter, key));
+  }
+  return payers;
+}
+
+function payerOf(of: FaucetChain['of'], adapter: ChainAdapter, key: string | Uint8Array): Payer {
+  return {
+    chain: of.chain,
+    ...signerOf(of, key),
+    send: async ({ txid, raw }, signal) => {
+      await adapter.broadcast({ txid, raw, touches: [] }, signal);
+    },
+    close: () => adapter.close(),
+  };
+}
+
+function signerOf(of: FaucetChain['of'], key: string | Uint8Array): Signer {
+  switch (of.family) {
+    case 'bitcoin':
+      return bitcoinSigner(of, String(key));
+    case 'evm':
+      return evmSigner(of, `0x${String(key)}`);
+    case 'tron': {
+      const { chain, sources } = of;
+      const wallet = tronWallet({ chain, sources, privateKey: String(key) });
+      return {
+        address: wallet.address,
+        parse: parseTronAddress,
+        sign: async (pay, _, signal) =>
+          wallet.sign(await tronPayment({ chain, sources }, wallet.address, pay, signal), signal),
+        end: async (kept, signal) => endOf(await wallet.outcome(kept, signal)),
+      };
+    }
+    case 'solana': {
+      const { chain, rpcUrls } = of;
+      const wallet = solanaWallet({ chain, rpcUrls, secretKey: key });
+      return {
+        address: wallet.address,
+        parse: parseSolanaWallet,
+        sign: async (pay, _, signal) => {
+          const transaction = await solanaPayment({ chain, rpcUrls }, wallet.address, pay, signal);
+          const material = { chain, transaction, escrow: '', lastValidBlockHeight: 0 };
+          return wallet.sign({ ...material, family: 'solana', sign: 'solana-tx' }, signal);
+        },
+        end: async (kept, signal) => endOf(await wallet.outcome(kept, signal)),
+      };
+    }
+  }
+}
+
+function endOf({ state }: TxOutcome): End | null {
+  if (state === 'waiting') return null;
+  return state === 'lost' ? 'lost' : 'landed';
+}
+
+function evmSigner({ chainId, rpcUrls }: Of<'evm'>, privateKey: Hex): Signer {
+  const wallet = evmWallet({ rpcUrl: rpcUrls[0] ?? '', chainId, privateKey });
+  const nonceOf = ({ raw }: Kept) => parseTransaction(raw as Hex).nonce ?? 0;
+  return {
+    address: wallet.address,
+    parse: parseEvmAddress,
+    sign: async (pay, open, signal) => {
+      const taken = new Set(open.map(nonceOf));
+      try {
+        const kept = await wallet.sign(chainId, evmCall(pay), signal, taken);
+        const { gas = 0n } = parseTransaction(kept.raw as Hex);
+        if (gas <= mostEvmGas) return kept;
+        const sentence = `a payment to ${pay.to} takes ${gas} gas, above ${mostEvmGas}`;
+        throw new ParleyError('bad_address', sentence, { gas, most: mostEvmGas });
+      } catch (error) {
+        // A nonce that nothing is sent with would hold up all that come after it.
+        wallet.forget();
+        throw error;
+      }
+    },
+    end: async (kept, signal) => endOf(await wallet.outcome(kept, signal)),
+  };
+}
+
+function evmCall({ to, token, amount }: Payment) {
+  if (token === null) return { to, data: '0x', value: `0x${amount.toString(16)}` } as const;
+  const args = [to as Hex, amount] as const;
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args });
+  return { to: token, data, value: '0x0' } as const;
+}
+
+function bitcoinSigner({ rpcUrl, esploraUrl = '' }: Of<'bitcoin'>, privateKey: string): Signer {
+  const source = rpcUrl === undefined ? esploraCoins(esploraUrl) : coreCoins(rpcUrl);
+  const wallet = bitcoinWallet({ privateKey, network: 'testnet', source });
+  return {
+    address: wallet.address,
+    parse: (text) => parseBitcoinAddress(text, bitcoinNetworks.testnet).address,
+    sign: ({ to, amount }, open, signal) => {
+      for (const { raw } of open) wallet.reserve(raw);
+      return wallet.signPayment(to, amount, signal);
+    },
+    // Nobody else spends its coins: one that a block has spent was spent by this.
+    end: async ({ raw }, signal) => {
+      const { txid, index = 0 } = Transaction.fromRaw(hexToBytes(raw)).getInput(0);
+      if (txid === undefined) throw new Error('a payment names its coin');
+      const coin = { txid: bytesToHex(txid).slice(2), vout: index };
+      return (await source.output(coin, signal)) === null ? 'landed' : null;
+    },
+  };
+}
