@@ -177,7 +177,9 @@ test('what only reads cannot write: its connection may not', async () => {
 
 test('whoever opens a connection that may write, beside `acting`, is named here', () => {
   const folder = join(import.meta.dirname, 'ops');
-  const opens = readdirSync(folder).filter((name) => {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const sources = files.filter((name) => name.endsWith('.ts'));
+  const opens = sources.filter((name) => {
     const text = readFileSync(join(folder, name), 'utf8');
     return /\b(?:connect|withDatabase)\((?![^;]*readOnly: true)/.test(text);
   });

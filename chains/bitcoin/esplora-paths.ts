@@ -36,7 +36,9 @@ type Path = { readonly name: EsploraQuestion; readonly is: RegExp };
 /** Of the ends of paths: a server may be served below any other path. */
 const known: readonly Path[] = Object.entries(esploraPaths).map(([name, path]) => {
   const shape = (path as (...given: string[]) => string)('*', '*').replaceAll('*', '[^/]+');
-  return { name: name as EsploraQuestion, is: new RegExp(`${shape}$`) };
+  // The first page of an address's names no last one.
+  const is = new RegExp(`${shape.replace('/chain/[^/]+', '/chain(/[^/]+)?')}$`);
+  return { name: name as EsploraQuestion, is };
 });
 
 /** Which of them a URL is; null where it is none. The longest that fits: `/tx` ends others, too. */

@@ -2,7 +2,6 @@
 // must be and keep. It sends no transaction, changes nothing, and shows no secret of an address.
 
 import { resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { readSettings } from '../../server/settings/config.ts';
 import { Misused, onOneLine, parsed, usualOptions, wholeNumber } from '../command.ts';
 import { findChains } from './doctor.ts';
@@ -25,9 +24,6 @@ const usage = `usage: npm run ops -- node CHAIN [NODE]... [options]
 A user and a password stand in an address of Bitcoin Core, a provider's key in its path. Both are
 better in @FILE than in a command, which others on this machine see. Exit status: 0 each node will
 do, 1 one will not, 2 not understood.`;
-
-/** A connection that hangs holds no process. */
-const leaveMs = 1_000;
 
 type Asked = NonNullable<ReturnType<typeof understand>>;
 
@@ -80,7 +76,6 @@ async function run({ chain, nodes, kind, json, withLoad, callMs, timeMs }: Asked
       ? JSON.stringify({ nodes: meant.sources.length, ...counts, isCut })
       : lastLine(counts, isCut),
   );
-  void sleep(leaveMs, undefined, { ref: false }).then(() => process.exit());
   return counts.lacks > 0 || isCut ? 1 : 0;
 }
 

@@ -1,6 +1,7 @@
 // How much a node takes in a row: what watching and building ask is asked faster and faster, until
 // it says no or is late. The limit that is met is told, with what the market needs of it.
 
+import { sleep } from '../../../chains/nodes/turn.ts';
 import { inTime } from '../../../server/doctor/parts.ts';
 import type { Check, Load, Node } from './probes.ts';
 
@@ -82,15 +83,11 @@ async function stepOf(
       },
     );
     begun.push(one);
-    await Promise.race([pauseOf(1_000 / rate), over(ending)]);
+    await sleep(1_000 / rate, ending).catch(() => {});
   }
   await Promise.all(begun);
   return { rate, asked: begun.length, failed, ms, words };
 }
-
-const pauseOf = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-const over = (ending: AbortSignal) =>
-  new Promise<void>((resolve) => ending.addEventListener('abort', () => resolve(), { once: true }));
 
 function middle(ms: readonly number[], share: number): number {
   const sorted = ms.toSorted((one, other) => one - other);
