@@ -102,6 +102,12 @@ function settingsOf(file: string, given: Static<typeof schema>, market: Market):
     if (of === undefined) throw new Error(`${file}: PARLEY_CHAINS has no chain "${chain}"`);
     if (seen.has(chain)) throw new Error(`${file}: "${chain}" is there twice`);
     seen.add(chain);
+    // Of two entries of one asset the first would count alone, its cap too.
+    const tokens = gifts.map(({ token }) => token);
+    const twice = tokens.find((token, at) => tokens.indexOf(token) !== at);
+    if (twice !== undefined) {
+      throw new Error(`${file}: ${twice ?? 'the coin'} of "${chain}" is there twice`);
+    }
     return { of, keyFile, gifts: gifts.map((each) => giftOf(file, chain, each, assets ?? [])) };
   });
   const { host = '127.0.0.1', port, perClient } = given;
