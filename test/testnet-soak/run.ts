@@ -202,7 +202,7 @@ async function joined(name: string, market: string, nodes: Nodes): Promise<Perso
 }
 
 async function marketTokens(market: string) {
-  const response = await fetch(`${market}/v1/assets`);
+  const response = await fetch(`${market}/market/assets`);
   type Listed = { chain: string; symbol: string; address: string | null };
   const { assets } = (await response.json()) as { assets: Listed[] };
   const tokens = assets.flatMap(({ chain, symbol, address }) =>
