@@ -213,7 +213,9 @@ async function marketTokens(market: string) {
 
 type Holding = { readonly asset: string; readonly address: string; readonly amount: string | null };
 
-const holdings = async (each: Person) => (await each('whoami')).held as Holding[];
+async function holdings(each: Person): Promise<Holding[]> {
+  return (await each('whoami')).held as Holding[];
+}
 
 /** By the faucet alone, which is killed after the first; asked again it gives nothing. */
 async function given(
