@@ -1,5 +1,5 @@
-// Swaps of TRON and Solana through the market, with Bitcoin and with each other, for what their
-// fundings and claims ask of nodes. Both are the simulators of the dev network, in this process.
+// Swaps between families through the market, for what their fundings and claims ask of nodes. TRON
+// and Solana are the simulators of the dev network, in this process.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -19,10 +19,11 @@ import { testDatabase } from '../test/support/database.ts';
 import { type TestDeps, testDeps } from '../test/support/deps.ts';
 import type { Meter } from './requests-meter.ts';
 
-const named = { bitcoin: 'Bitcoin', tron: 'TRON', solana: 'Solana' } as const;
-type Place = keyof typeof named;
-type Pair = readonly [Place, Place];
-const pairs: readonly Pair[] = [
+const named = { bitcoin: 'Bitcoin', evm: 'EVM', tron: 'TRON', solana: 'Solana' } as const;
+export type Place = keyof typeof named;
+export type Pair = readonly [Place, Place];
+/** Those that the bench of requests has no other market for. */
+const usualPairs: readonly Pair[] = [
   ['bitcoin', 'tron'],
   ['bitcoin', 'solana'],
   ['tron', 'solana'],
@@ -35,26 +36,35 @@ export const isOfPair = (what: string) => what.includes(', with ');
 export type Families = {
   /** One swap of each pair, settled. */
   ask(measure: Meter['measure']): Promise<void>;
+  askPair(pair: Pair, measure: Meter['measure']): Promise<void>;
+  readonly market: Market;
   stop(): Promise<void>;
 };
 
-type Market = {
+/** Around all that the market does for a request, or by itself. */
+export type Around = <T>(work: () => Promise<T>) => Promise<T>;
+
+export type Market = {
   readonly app: FastifyInstance;
   readonly deps: TestDeps;
-  readonly drivers: Readonly<Record<Place, Driver>>;
-  readonly assets: Readonly<Record<Place, Asset>>;
-  /** Follows all chains. */
+  readonly drivers: Readonly<Partial<Record<Place, Driver>>>;
+  readonly around: Around;
+  readonly assets: Readonly<Partial<Record<Place, Asset>>>;
+  /** Follows all chains, and then does what is due. */
   look(): Promise<void>;
+  follow(place: Place): Promise<void>;
 };
 
-export async function startFamilies(): Promise<Families> {
-  const [database, bitcoin, tron, solana] = await Promise.all([
+export async function startFamilies(
+  pairs: readonly Pair[] = usualPairs,
+  around: Around = (work) => work(),
+): Promise<Families> {
+  const places = [...new Set(pairs.flat())];
+  const [database, ...started] = await Promise.all([
     testDatabase({ connections: 10 }),
-    startDriver.bitcoin(),
-    startDriver.tron(),
-    startDriver.solana(),
+    ...places.map(async (place) => [place, await startDriver[place]()] as const),
   ]);
-  const drivers = { bitcoin, tron, solana };
+  const drivers = Object.fromEntries(started) as Partial<Record<Place, Driver>>;
   const adapters = Object.values(drivers).map((driver) => driver.adapter());
   const deps = testDeps({
     db: database.db,
@@ -65,25 +75,33 @@ export async function startFamilies(): Promise<Families> {
     database.db,
     deps,
     adapters.map(({ chain, family }) => {
-      const address = drivers[family as Place].token(kindOf(family));
+      const address = driverOf({ drivers }, family as Place).token(kindOf(family));
       const [symbol, decimals] = address === null ? ['BTC', 8] : ['USD', 6];
       return { chain, symbol: symbol as string, address, decimals: decimals as number };
     }),
   );
-  const places = adapters.map(({ family }, at) => [family, seeded[at]] as const);
+  const known = adapters.map(({ family }, at) => [family, seeded[at]] as const);
   const app = await buildApp(deps, { processorClock: () => 0 });
   const settlement = createSettlement(deps);
   const market: Market = {
     app,
     deps,
     drivers,
-    assets: Object.fromEntries(places) as Record<Place, Asset>,
-    look: async () => {
-      for (const { chain } of adapters) await settlement.pass(chain);
-      await settlement.passDue();
+    around,
+    assets: Object.fromEntries(known) as Record<Place, Asset>,
+    look: () =>
+      around(async () => {
+        for (const { chain } of adapters) await settlement.pass(chain);
+        await settlement.passDue();
+      }),
+    follow: async (place) => {
+      const own = adapters.find(({ family }) => family === place);
+      if (own !== undefined) await around(() => settlement.pass(own.chain));
     },
   };
   return {
+    market,
+    askPair: (pair, measure) => askSwap(market, pair, measure),
     ask: async (measure) => {
       for (const pair of pairs) await askSwap(market, pair, measure);
     },
@@ -96,20 +114,34 @@ export async function startFamilies(): Promise<Families> {
   };
 }
 
+export function driverOf({ drivers }: Pick<Market, 'drivers'>, place: Place): Driver {
+  const driver = drivers[place];
+  if (driver === undefined) throw new Error(`${place} is not started`);
+  return driver;
+}
+
+function assetOf({ assets }: Market, place: Place): Asset {
+  const asset = assets[place];
+  if (asset === undefined) throw new Error(`${place} is not traded`);
+  return asset;
+}
+
 const kindOf = (place: string) => (place === 'bitcoin' ? 'native' : 'token');
 
 type Trader = ReturnType<typeof requestsTo>;
 type Traders = ReadonlyMap<Place, Trader>;
 
 /** Funds on one chain of the pair, and is paid on the other. */
-async function traderOf({ app, deps, drivers }: Market, pair: Pair, gives: Place): Promise<Trader> {
+async function traderOf(market: Market, pair: Pair, gives: Place): Promise<Trader> {
+  const { app, deps, around } = market;
   const logins = pair.map((family) => {
     const side: Side = family === gives ? 'funder' : 'receiver';
-    const { address, pubkey } = drivers[family].parties[side];
+    const { address, pubkey } = driverOf(market, family).parties[side];
     return { family, address, pubkey };
   });
   const { key } = await insertAccount(deps, logins);
-  return requestsTo(app, key);
+  const { post, ...others } = requestsTo(app, key);
+  return { ...others, post: (...asked) => around(() => post(...asked)) };
 }
 
 async function askSwap(market: Market, pair: Pair, measure: Meter['measure']): Promise<void> {
@@ -141,20 +173,21 @@ type Swap = {
 const legOf = ({ long }: Swap, on: Place): LegName => (on === long ? 'b' : 'a');
 
 /** The taker gives what has the long leg, which is `b`. */
-async function agreed({ assets, drivers }: Market, pair: Pair, traders: Traders) {
+async function agreed(market: Market, pair: Pair, traders: Traders) {
+  const amountOn = (place: Place) => driverOf(market, place).amount(kindOf(place)).toString();
   const secret = randomBytes(32).toString('hex');
   for (const long of pair) {
     const short = otherOf(pair, long);
     const [taker, maker] = [traders.get(long), traders.get(short)] as [Trader, Trader];
     const order = {
       direction: 'sell_base',
-      baseAssetId: assets[long].id,
-      baseAmount: drivers[long].amount(kindOf(long)).toString(),
-      quoteAssetId: assets[short].id,
+      baseAssetId: assetOf(market, long).id,
+      baseAmount: amountOn(long),
+      quoteAssetId: assetOf(market, short).id,
       ttlSeconds: 600,
     };
     const { rfq } = must(await taker.post('/v1/rfqs', order));
-    const price = { quoteAmount: drivers[short].amount(kindOf(short)).toString() };
+    const price = { quoteAmount: amountOn(short) };
     const { thread } = must(await maker.post(`/v1/rfqs/${rfq.id}/quotes`, price));
     if (thread.initiator !== 'taker') continue;
     const path = `/v1/threads/${thread.id}/accept`;
@@ -173,14 +206,14 @@ type Doing = {
 
 /** Approvals first, each with its block. */
 async function fund(market: Market, trader: Trader, { swap, on, measure }: Doing): Promise<void> {
-  const driver = market.drivers[on];
+  const driver = driverOf(market, on);
   const path = `/v1/swaps/${swap.id}/legs/${legOf(swap, on)}/fund`;
   const other = named[otherOf(swap.pair, on)];
   let when = '';
   for (let isLast = false; !isLast; when = ' once it is approved') {
     const name = `buildFund: on ${named[on]}${when}, with ${other}`;
     const material: Material = must(await measure(name, () => trader.post(path)));
-    isLast = material.sign !== 'tron-txid' || material.transactions.length === 1;
+    isLast = transactionsIn(material) === 1;
     const signed = await driver.sign('funder', material);
     must(await trader.post('/v1/tx/broadcast', { chain: on, signed }));
     await driver.show();
@@ -189,8 +222,13 @@ async function fund(market: Market, trader: Trader, { swap, on, measure }: Doing
   await market.look();
 }
 
+function transactionsIn(material: Material): number {
+  if (material.sign === 'evm-tx') return material.txs.length;
+  return material.sign === 'tron-txid' ? material.transactions.length : 1;
+}
+
 async function claim(market: Market, trader: Trader, { swap, on, measure }: Doing) {
-  const driver = market.drivers[on];
+  const driver = driverOf(market, on);
   const { id, secret, pair } = swap;
   const path = `/v1/swaps/${id}/legs/${legOf(swap, on)}/claim`;
   const name = `broadcast: a claim on ${named[on]}, with ${named[otherOf(pair, on)]}`;

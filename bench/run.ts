@@ -13,6 +13,7 @@ import { benchGas } from './gas.ts';
 import { benchGrowth } from './growth.ts';
 import { benchIdle } from './idle.ts';
 import { benchListing } from './listing.ts';
+import { benchNodeCalls } from './node-calls.ts';
 import { benchPackage } from './package.ts';
 import { benchQuotes, benchQuotesOfLarge } from './quotes.ts';
 import { benchReads } from './reads.ts';
@@ -49,6 +50,7 @@ const benches: Readonly<Record<string, (name: string) => Promise<Row[]>>> = {
   exchange: inRounds(() => benchExchange(effort)),
   requests: inRounds(() => benchRequests(effort), 'after one that is not counted'),
   growth: async () => benchGrowth(),
+  'node-calls': async () => benchNodeCalls(),
   'sign-in': inRounds(() => benchSignIn(effort)),
   idle: inRounds(() => benchIdle(effort)),
   web: inRounds(() => benchWeb(effort)),

@@ -7,6 +7,9 @@ import { chmod, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
+import { esploraServer } from '../chains/bitcoin/testing/servers.ts';
+import { exchanges } from '../chains/nodes/transport-node.ts';
+import { nodeOf, lyingNode as nodeThat, within } from '../chains/testing/nodes.ts';
 import { connect, type Database, databaseLimits } from '../server/db/database.ts';
 import { type Examined, examine } from '../server/doctor/examine.ts';
 import { exitStatus, type Finding } from '../server/doctor/findings.ts';
@@ -29,6 +32,10 @@ import {
 } from '../server/settle/testing/world.ts';
 import { devChains } from '../server/start/dev-network.ts';
 import { lyingNode } from '../test/support/lying-node.ts';
+import { lookAtNodes, lookOf } from './ops/nodes/look.ts';
+import type { Check } from './ops/nodes/probes.ts';
+import { questionsIn } from './ops/nodes/questions.ts';
+import { lacking, prunedNode } from './ops/nodes/testing/lacking.ts';
 
 const run = promisify(execFile);
 let world: World;
@@ -354,4 +361,78 @@ test('the command: its lines, its counts last, and its exit status', async () =>
   assert.match(`${away.code} ${away.out}`, /^2 .*no PostgreSQL listens at 127\.0\.0\.1:1/);
   assert.match(away.out, /^not well: 0 open .* 4 nodes; .* 1 unseen/m);
   assert.ok(!`${away.out}${away.err}`.includes('secret'));
+});
+
+/** `ops node` on one source of a chain, without its load. */
+async function lookedAt(source: ChainSettings): Promise<readonly Check[]> {
+  const { now } = world.deps;
+  const signal = AbortSignal.timeout(120_000);
+  const options = { callMs: 60_000, withLoad: false, now, signal };
+  return lookAtNodes({ sources: [source], isServed: true }, options, () => {});
+}
+
+const namesOf = (checks: readonly Check[], verdict: Check['verdict']) =>
+  checks.filter((each) => each.verdict === verdict).map(({ what }) => what);
+
+test('a node is asked with every method that its adapter calls, and those of the dev chains will do', async (t) => {
+  const esplora = await esploraServer(world.bitcoinRpc);
+  t.after(() => esplora.close());
+  const { chain } = world.infos.bitcoin;
+  const withEsplora = { family: 'bitcoin', chain, network: 'regtest', esploraUrl: esplora.url };
+  for (const source of [...chains, withEsplora as ChainSettings]) {
+    const asked = new Set<string>();
+    const hear = (message: unknown) => {
+      for (const each of questionsIn(message as Parameters<typeof questionsIn>[0])) asked.add(each);
+    };
+    exchanges.subscribe(hear);
+    const checks = await lookedAt(source).finally(() => exchanges.unsubscribe(hear));
+    const odd = checks.filter((each) => each.verdict !== 'fits');
+    const where = `${source.chain}: ${JSON.stringify(odd)}`;
+    assert.deepEqual(namesOf(checks, 'lacks'), [], where);
+    const node = { source, where: '', isServed: true, callMs: 1, now: () => 0, hide: String };
+    for (const method of Object.keys(lookOf(node).methods)) {
+      assert.ok(asked.has(method), `${source.chain} was not asked ${method}`);
+    }
+  }
+});
+
+test('what a node lacks is named: it will not do, or it is weak', async (t) => {
+  const source = chains.find((each) => each.chain === evm) as ChainSettings & { family: 'evm' };
+  const [url = ''] = source.rpcUrls;
+  for (const [what, lie, lacks, weak] of lacking) {
+    const own = await within(t, nodeThat(url, lie));
+    const checks = await lookedAt({ ...source, rpcUrls: [own] });
+    const why = `${what}: ${JSON.stringify(checks.filter((each) => each.verdict !== 'fits'))}`;
+    assert.deepEqual(namesOf(checks, 'lacks'), lacks, why);
+    assert.deepEqual(namesOf(checks, 'weak'), weak, why);
+  }
+});
+
+test('a pruned Bitcoin node is told by the block that it lacks', async (t) => {
+  const source = chains.find((each) => each.family === 'bitcoin') as ChainSettings & {
+    family: 'bitcoin';
+  };
+  const checks = await lookedAt({
+    ...source,
+    rpcUrl: await within(t, prunedNode(world.bitcoinRpc)),
+  });
+  assert.deepEqual(namesOf(checks, 'lacks'), ['history of blocks'], JSON.stringify(checks));
+});
+
+test('of a node that is silent nothing else is asked, and no secret of its address is shown', async (t) => {
+  const source = chains.find((each) => each.chain === evm) as ChainSettings & { family: 'evm' };
+  const key = 'k3y-0f-an-operator';
+  const echo = nodeOf(async (_, { url }) => ({
+    status: 403,
+    text: JSON.stringify({ error: { code: -32_000, message: `no plan for ${url}` } }),
+  }));
+  const url = `${await within(t, echo)}/v2/${key}?apikey=${key}2`;
+  const checks = await lookedAt({ ...source, rpcUrls: [url] });
+  assert.deepEqual(
+    checks.map(({ what, verdict }) => [what, verdict]),
+    [['head and clock', 'lacks']],
+  );
+  const [{ says, node } = { says: '', node: '' }] = checks;
+  assert.match(says, /no plan for \/v2\/…/);
+  assert.ok(!JSON.stringify(checks).includes(key) && node.includes(new URL(url).host), says);
 });

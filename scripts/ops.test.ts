@@ -102,6 +102,17 @@ test('the effect and its row are one transaction: without the row nothing is don
   assert.deepEqual(await run('select * from halts'), []);
 });
 
+test('a node that does not answer will not do, and no secret of its address is told', async () => {
+  const address = 'http://127.0.0.1:9/v2/k3y-0f-an-operator';
+  const silent = await ops(['node', 'evm:1', address]);
+  assert.equal(silent.code, 1, silent.err);
+  assert.match(silent.out, /^lacks .*127\.0\.0\.1:9.*\n.*\nit will not do: .* 1 are lacking\n$/);
+  const odd = await ops(['node', 'evm:1', `${address} `, '--call', '0']);
+  assert.deepEqual([odd.code, /--call is a whole number from 1 to 120/.test(odd.err)], [2, true]);
+  const said = [silent, odd].map(({ out, err }) => out + err).join('');
+  assert.ok(!said.includes('k3y-0f-an-operator'), said);
+});
+
 test('no row holds a key of a customer, and no text of another moves the cursor or makes up a line', async () => {
   const { key, accountId } = await market.trader();
   const prefix = key.slice(0, 'parley_test_'.length + 6);
@@ -166,7 +177,9 @@ test('what only reads cannot write: its connection may not', async () => {
 
 test('whoever opens a connection that may write, beside `acting`, is named here', () => {
   const folder = join(import.meta.dirname, 'ops');
-  const opens = readdirSync(folder).filter((name) => {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const sources = files.filter((name) => name.endsWith('.ts'));
+  const opens = sources.filter((name) => {
     const text = readFileSync(join(folder, name), 'utf8');
     return /\b(?:connect|withDatabase)\((?![^;]*readOnly: true)/.test(text);
   });

@@ -12,6 +12,7 @@ const files: Readonly<Record<CommandName, () => Promise<{ readonly command: OpsC
   halt: async () => ({ command: (await import('./ops/halt.ts')).halting }),
   resume: async () => ({ command: (await import('./ops/halt.ts')).resuming }),
   doctor: () => import('./ops/doctor.ts'),
+  node: () => import('./ops/node.ts'),
   backup: () => import('./ops/backup.ts'),
   restore: () => import('./ops/restore.ts'),
   gaps: () => import('./ops/gaps.ts'),

@@ -1,8 +1,11 @@
 // What must not compile: one value in another's place. `npm run check` fails where one of them
 // compiles, since its `@ts-expect-error` then expects nothing.
 
+import type { CoreRpc } from '../chains/bitcoin/rpc.ts';
 import type { EvmMaterial, TronMaterial } from '../chains/interface/material.ts';
 import type { Heads } from '../chains/interface/reading.ts';
+import type { Rpc } from '../chains/nodes/rpc.ts';
+import type { Http } from '../chains/tron/http.ts';
 import { formatUnits } from '../core/amounts.ts';
 import { type Deadlines, deadlines, type LegTiming } from '../core/deadlines.ts';
 import type { EscrowFacts } from '../core/facts.ts';
@@ -14,6 +17,8 @@ import type { SecretStore } from '../sdk/stores/store.ts';
 import type { OwnTrade } from '../sdk/trade.ts';
 import type { BitcoinWallet, EvmWallet, SolanaWallet, TronWallet } from '../sdk/wallets/wallet.ts';
 
+declare const nodes: { readonly core: CoreRpc; readonly rpc: Rpc; readonly tron: Http };
+declare const signal: AbortSignal;
 declare const secret: Secret;
 declare const hashlock: Hashlock;
 declare const terms: EscrowTerms;
@@ -33,6 +38,12 @@ declare const solana: SolanaWallet;
 /** Compiled and never called. */
 export function mixedUp(): readonly unknown[] {
   return [
+    // @ts-expect-error: a method that no operator's look at a node tries (chains/nodes/methods.ts)
+    nodes.rpc.call('eth_syncing', [], signal),
+    // @ts-expect-error: nor this one of Core
+    nodes.core.call('getpeerinfo', [], signal),
+    // @ts-expect-error: nor this one of java-tron
+    nodes.tron.call('wallet/listnodes', {}, signal),
     // @ts-expect-error: a hashlock is no secret
     hashlockOf(hashlock),
     // @ts-expect-error: the two the other way round

@@ -2,6 +2,7 @@
 
 import { bytesOfHex } from '#bytes';
 import type { Heads } from '../interface/reading.ts';
+import type { CoreMethod } from '../nodes/methods.ts';
 import { onceHeard } from '../nodes/offers.ts';
 import type { BitcoinBackend, MempoolInterest } from './backend.ts';
 import { unavailable } from './http.ts';
@@ -98,7 +99,7 @@ async function blockHash(rpc: CoreRpc, height: number, signal: AbortSignal) {
 }
 
 async function blockHashes(rpc: CoreRpc, heights: readonly number[], signal: AbortSignal) {
-  const calls = heights.map((height) => ({ method: 'getblockhash', params: [height] }));
+  const calls = heights.map((height) => ({ method: 'getblockhash', params: [height] }) as const);
   const hashes = await rpc.batch<string>(calls, signal);
   return hashes.map((each) => {
     if (!(each instanceof RpcRefusal)) return each;
@@ -124,7 +125,7 @@ async function firstHeight(rpc: CoreRpc, since: number, signal: AbortSignal): Pr
     const blocks = heights.flatMap((height, at) =>
       hashes[at] ? [{ height, hash: hashes[at] }] : [],
     );
-    const asks = blocks.map(({ hash }) => ({ method: 'getblockheader', params: [hash] }));
+    const asks = blocks.map(({ hash }) => ({ method: 'getblockheader', params: [hash] }) as const);
     const headers = (await rpc.batch<{ time: number }>(asks, signal)).map(mustAnswer);
     for (const [at, { time }] of headers.entries()) {
       run = time < from ? run + 1 : 0;
@@ -192,7 +193,7 @@ async function spendersOf(rpc: CoreRpc, outpoints: readonly string[], signal: Ab
 async function fetchNew(state: State, txids: readonly string[], signal: AbortSignal) {
   const fresh = txids.filter((txid) => !state.known.has(txid)).slice(0, maxFetched);
   if (fresh.length === 0) return [];
-  const calls = fresh.map((txid) => ({ method: 'getrawtransaction', params: [txid] }));
+  const calls = fresh.map((txid) => ({ method: 'getrawtransaction', params: [txid] }) as const);
   const raws = await state.rpc.batch<string>(calls, signal);
   for (const txid of fresh) state.known.add(txid);
   // A refusal here: it left the mempool between the two calls.
@@ -205,8 +206,10 @@ type PoolInfo = { mempoolminfee: number; incrementalrelayfee?: number };
 
 async function feeEstimate(rpc: CoreRpc, at: number, signal: AbortSignal) {
   const calls = [
-    ...Object.values(targets).map((blocks) => ({ method: 'estimatesmartfee', params: [blocks] })),
-    { method: 'getmempoolinfo', params: [] },
+    ...Object.values(targets).map(
+      (blocks) => ({ method: 'estimatesmartfee', params: [blocks] }) as const,
+    ),
+    { method: 'getmempoolinfo', params: [] } as const,
   ];
   const answers = await rpc.batch<Smart | PoolInfo>(calls, signal);
   const [fast, medium, slow] = answers.slice(0, 3).map((answer) => {
@@ -258,7 +261,7 @@ async function mempoolEntry(rpc: CoreRpc, txid: string, signal: AbortSignal) {
 
 /** Without a txindex: by the block at `height`, else the one of its unspent first output. */
 async function rawOf(rpc: CoreRpc, txid: string, height: number | null, signal: AbortSignal) {
-  const ask = <T>(method: string, params: readonly unknown[]): Promise<T | null> =>
+  const ask = <T>(method: CoreMethod, params: readonly unknown[]): Promise<T | null> =>
     rpc.call<T>(method, params, signal).catch((error: unknown) => {
       if (error instanceof RpcRefusal) return null;
       throw error;
@@ -273,7 +276,7 @@ async function rawOf(rpc: CoreRpc, txid: string, height: number | null, signal: 
 }
 
 type Found = { hex: string; blockhash?: string; confirmations?: number };
-type Ask = <T>(method: string, params: readonly unknown[]) => Promise<T | null>;
+type Ask = <T>(method: CoreMethod, params: readonly unknown[]) => Promise<T | null>;
 type Output = { bestblock: string; confirmations: number };
 
 async function blockOfOutput(ask: Ask, txid: string): Promise<string | null> {

@@ -8,6 +8,7 @@ import type { Heads } from '../interface/reading.ts';
 import type { NodeLimits } from '../nodes/exchange.ts';
 import { onceHeard } from '../nodes/offers.ts';
 import type { BitcoinBackend, MempoolChange, MempoolInterest, PlacedTx } from './backend.ts';
+import { type EsploraArguments, type EsploraQuestion, esploraPath } from './esplora-paths.ts';
 import type { Ancestors, Conflict, FeeEstimate } from './fees.ts';
 import { exchange, unavailable } from './http.ts';
 import type { BitcoinNetwork } from './networks.ts';
@@ -29,7 +30,11 @@ export type EsploraOptions = {
   readonly now?: () => number;
 };
 
-type Get = (path: string, signal: AbortSignal) => Promise<Uint8Array | null>;
+type Get = <Name extends EsploraQuestion>(
+  name: Name,
+  given: EsploraArguments<Name>,
+  signal: AbortSignal,
+) => Promise<Uint8Array | null>;
 type State = {
   readonly get: Get;
   readonly seen: FirstSeen;
@@ -41,8 +46,9 @@ type State = {
 export function esploraBackend(options: EsploraOptions): BitcoinBackend {
   const limits = { ...defaultLimits, ...options.limits };
   const base = options.url.replace(/\/+$/, '');
-  const get: Get = async (path, signal) => {
-    const request = { url: base + path, method: 'GET' as const, headers: {} };
+  const get: Get = async (name, given, signal) => {
+    const url = base + esploraPath(name, given);
+    const request = { url, method: 'GET' as const, headers: {} };
     const { status, body } = await exchange(esploraName, request, limits, signal);
     if (status === 404) return null;
     if (status !== 200) throw unavailable(esploraName, `it answered HTTP ${status}`);
@@ -51,7 +57,7 @@ export function esploraBackend(options: EsploraOptions): BitcoinBackend {
   const seen = firstSeen(options.now ?? (() => Math.floor(Date.now() / 1_000)));
   const state: State = { get, seen, turn: 0, checked: false, network: options.network };
   const read: ReadTx = async (txid, signal) => {
-    const body = await get(`/tx/${txid}`, signal);
+    const body = await get('tx', [txid], signal);
     return body === null ? null : json<EsploraTx>(body);
   };
   return {
@@ -59,10 +65,10 @@ export function esploraBackend(options: EsploraOptions): BitcoinBackend {
     past: { kind: 'by_address', read: (address, signal) => past(state, address, signal) },
     tip: (signal) => tip(state, signal),
     blockHash: async (height, signal) => {
-      const hash = await get(`/block-height/${height}`, signal);
+      const hash = await get('blockHash', [height], signal);
       return hash === null ? null : text(hash);
     },
-    block: async (hash, signal) => mustHave(await get(`/block/${hash}/raw`, signal), 'a block'),
+    block: async (hash, signal) => mustHave(await get('rawBlock', [hash], signal), 'a block'),
     mempool: (interest, signal) => mempool(state, interest, signal),
     feeEstimate: (at, signal) => feeEstimate(get, at, signal),
     mempoolEntry: (txid, signal) => waitingEntry(read, seen, txid, signal),
@@ -100,7 +106,7 @@ const mainnetGenesis = '000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b6
 async function tip(state: State, signal: AbortSignal): Promise<Heads> {
   const { get, network } = state;
   if (!state.checked) {
-    const genesis = text(mustHave(await get('/block-height/0', signal), 'block 0'));
+    const genesis = text(mustHave(await get('blockHash', [0], signal), 'block 0'));
     // Any server may be named: a page of it is not quoted.
     if (!/^[0-9a-f]{64}$/.test(genesis)) {
       throw unavailable(esploraName, 'it is no Esplora: it names no hash of block 0');
@@ -111,8 +117,8 @@ async function tip(state: State, signal: AbortSignal): Promise<Heads> {
     }
     state.checked = true;
   }
-  const hash = text(mustHave(await get('/blocks/tip/hash', signal), 'its best block'));
-  const body = mustHave(await get(`/block/${hash}`, signal), 'its best block');
+  const hash = text(mustHave(await get('tipHash', [], signal), 'its best block'));
+  const body = mustHave(await get('block', [hash], signal), 'its best block');
   const { height, mediantime } = json<{ height: number; mediantime: number }>(body);
   if (!Number.isInteger(height) || !Number.isInteger(mediantime)) {
     throw unavailable(esploraName, 'it describes its best block without height or median time');
@@ -154,13 +160,13 @@ function toTx(tx: EsploraTx): Tx {
 async function past(state: State, address: string, signal: AbortSignal): Promise<PlacedTx[]> {
   const { get } = state;
   const found: EsploraTx[] = await inMempool(state, address, signal);
-  let last = '';
+  let last: string | null = null;
   for (let page = 0; page < maxPages; page += 1) {
-    const body = await get(`/address/${address}/txs/chain${last}`, signal);
-    const transactions = body === null ? [] : json<EsploraTx[]>(body);
+    const body = await get('minedOf', [address, last], signal);
+    const transactions: EsploraTx[] = body === null ? [] : json<EsploraTx[]>(body);
     found.push(...transactions);
     if (transactions.length < pageLength) break;
-    last = `/${transactions.at(-1)?.txid ?? ''}`;
+    last = transactions.at(-1)?.txid ?? '';
   }
   return found.map((tx) => ({
     tx: toTx(tx),
@@ -173,7 +179,7 @@ async function inMempool(
   address: string,
   signal: AbortSignal,
 ): Promise<EsploraTx[]> {
-  const body = await get(`/address/${address}/txs/mempool`, signal);
+  const body = await get('waitingOf', [address], signal);
   const found = body === null ? [] : json<EsploraTx[]>(body);
   for (const { txid } of found) seen.of(txid);
   return found;
@@ -196,14 +202,14 @@ async function mempool(
   }
   const gone: string[] = [];
   for (const txid of unmined.slice(0, addressesPerPass)) {
-    if ((await state.get(`/tx/${txid}/status`, signal)) === null) gone.push(txid);
+    if ((await state.get('txStatus', [txid], signal)) === null) gone.push(txid);
   }
-  const tipHash = text(mustHave(await state.get('/blocks/tip/hash', signal), 'its best block'));
+  const tipHash = text(mustHave(await state.get('tipHash', [], signal), 'its best block'));
   return { transactions, gone, tipHash };
 }
 
 async function feeEstimate(get: Get, at: number, signal: AbortSignal): Promise<FeeEstimate | null> {
-  const body = await get('/fee-estimates', signal);
+  const body = await get('feeEstimates', [], signal);
   const rates = body === null ? {} : json<Record<string, number>>(body);
   const { 2: fast, 3: medium, 6: slow } = rates;
   if (fast === undefined || medium === undefined || slow === undefined) return null;
@@ -215,8 +221,8 @@ type Outspend = { spent: boolean; txid?: string; status?: { confirmed: boolean }
 async function spenders(get: Get, outpoints: readonly string[], signal: AbortSignal) {
   const found: string[] = [];
   for (const outpoint of outpoints) {
-    const [txid, vout] = outpoint.split(':');
-    const body = mustHave(await get(`/tx/${txid}/outspend/${vout}`, signal), 'a payment');
+    const [txid = '', vout = ''] = outpoint.split(':');
+    const body = mustHave(await get('outspend', [txid, vout], signal), 'a payment');
     const { spent, txid: by, status } = json<Outspend>(body);
     if (spent && by !== undefined && status?.confirmed !== true) found.push(by);
   }
@@ -224,7 +230,7 @@ async function spenders(get: Get, outpoints: readonly string[], signal: AbortSig
 }
 
 async function rawOf(get: Get, txid: string, signal: AbortSignal): Promise<string | null> {
-  const body = await get(`/tx/${txid}/hex`, signal);
+  const body = await get('rawTx', [txid], signal);
   return body === null ? null : text(body);
 }
 
@@ -235,7 +241,8 @@ async function send(
   signal: AbortSignal,
 ): Promise<void> {
   const headers = { 'content-type': 'text/plain' };
-  const request = { url: `${server.base}/tx`, method: 'POST' as const, headers, body: raw };
+  const url = server.base + esploraPath('send', []);
+  const request = { url, method: 'POST' as const, headers, body: raw };
   const { status, body } = await exchange(esploraName, request, server.limits, signal);
   if (status === 200 && text(body) === txid) return;
   if (status === 200 || status >= 500 || status === 401) {

@@ -2,6 +2,7 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import { type NodeLimits, type NodeReply, textOf } from '../nodes/exchange.ts';
+import type { CoreMethod, CoreWalletMethod } from '../nodes/methods.ts';
 import { exchange, unavailable } from './http.ts';
 
 export const coreName = 'Bitcoin node';
@@ -24,10 +25,14 @@ export type CoreOptions = {
   readonly limits?: Partial<NodeLimits>;
 };
 
-export type RpcCall = { readonly method: string; readonly params: readonly unknown[] };
+export type RpcCall = { readonly method: CoreMethod; readonly params: readonly unknown[] };
 
 export type CoreRpc = {
-  call<T>(method: string, params: readonly unknown[], signal: AbortSignal): Promise<T>;
+  call<T>(
+    method: CoreMethod | CoreWalletMethod,
+    params: readonly unknown[],
+    signal: AbortSignal,
+  ): Promise<T>;
   /** Answers in the order of the calls; one that was refused is the refusal. */
   batch<T>(calls: readonly RpcCall[], signal: AbortSignal): Promise<(T | RpcRefusal)[]>;
 };
@@ -50,7 +55,11 @@ export function coreRpc(options: CoreOptions): CoreRpc {
     return parseReply(reply);
   };
   return {
-    call: async <T>(method: string, params: readonly unknown[], signal: AbortSignal) => {
+    call: async <T>(
+      method: CoreMethod | CoreWalletMethod,
+      params: readonly unknown[],
+      signal: AbortSignal,
+    ) => {
       const answer = (await post({ jsonrpc: '1.0', id: 0, method, params }, signal)) as Answer;
       const result = resultOf<T>(method, answer);
       if (result instanceof RpcRefusal) throw result;

@@ -4,6 +4,7 @@ import { erc20Abi, type Hex } from 'viem';
 import { decodeFunctionResult, encodeFunctionData, getAddress } from 'viem/utils';
 import { ParleyError } from '../../core/errors.ts';
 import type { Heads } from '../interface/reading.ts';
+import type { EvmMethod } from '../nodes/methods.ts';
 import {
   type Answered,
   type Asked,
@@ -78,7 +79,7 @@ export function list(value: unknown): unknown[] {
 /** Asks and reads; what cannot be read is `chain_unavailable`, and so is a plain refusal. */
 export async function asked<T>(
   rpc: Rpc,
-  method: string,
+  method: EvmMethod,
   params: readonly unknown[],
   signal: AbortSignal,
   read: (answer: unknown) => T,
@@ -101,7 +102,7 @@ export async function asked<T>(
   }
 }
 
-export function refused(rpc: Rpc, method: string, cause: RpcError): ParleyError {
+export function refused(rpc: Rpc, method: EvmMethod, cause: RpcError): ParleyError {
   return new ParleyError(
     'chain_unavailable',
     `the ${rpc.chain} node refused ${method}: ${cause.message}`,

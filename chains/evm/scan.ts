@@ -33,7 +33,7 @@ import { calledBy, callsIn, decodeCall, deploymentOf, idOfEscrow } from './plan.
 import { type Known, type Mark, noteLog, type Verb, type Watch } from './watch.ts';
 
 /** Requests for logs in one call: at 10 000 blocks each, a month of half-second blocks. */
-const mostRequests = 600;
+export const mostRequests = 600;
 /** Ranges taken before a larger one is tried: refusals depend on what is in the blocks, too. */
 const growAfter = 16;
 /** Blocks looked at again behind what was scanned: reorganisations that nobody followed. */

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { atLook } from '../evm/node.ts';
 import { nodeOf, within } from '../testing/nodes.ts';
 import { gathering } from './gathering.ts';
-import { RpcError, rpcClient } from './rpc.ts';
+import { type NodeMethod, RpcError, rpcClient } from './rpc.ts';
 
 type Question = { readonly id: number; readonly method: string };
 type Says = (question: Question) => object;
@@ -29,6 +29,9 @@ async function node(context: TestContext, says: Says, batch?: { status: number; 
   return { url: await within(context, answering), exchanges };
 }
 
+/** Words of the test's own for methods. */
+const named = (word: string) => word as NodeMethod;
+
 const client = (...nodes: { readonly url: string }[]) =>
   rpcClient({ chain: 'evm-dev', urls: nodes.map(({ url }) => url) });
 
@@ -36,11 +39,14 @@ test('calls of one moment go together, each gets its own answer, and later ones 
   const own = await node(t, result);
   const signal = AbortSignal.timeout(20_000);
   const rpc = gathering(client(own), signal);
-  const asked = ['one', 'two', 'three'].map((method) => rpc.call(method, [], signal));
+  const asked = ['one', 'two', 'three'].map((method) => rpc.call(named(method), [], signal));
   assert.deepEqual(await Promise.all(asked), ['of one', 'of two', 'of three']);
-  assert.equal(await rpc.call('four', [], signal), 'of four');
+  assert.equal(await rpc.call(named('four'), [], signal), 'of four');
   // Of another request: its signal ends it alone.
-  const others = [rpc.call('five', [], signal), rpc.call('six', [], AbortSignal.timeout(20_000))];
+  const others = [
+    rpc.call(named('five'), [], signal),
+    rpc.call(named('six'), [], AbortSignal.timeout(20_000)),
+  ];
   assert.deepEqual(await Promise.all(others), ['of five', 'of six']);
   assert.deepEqual(own.exchanges.slice(0, 2), [['one', 'two', 'three'], ['four']]);
   assert.deepEqual(own.exchanges.slice(2).flat().sort(), ['five', 'six']);
@@ -57,7 +63,7 @@ test('what a contract refuses is final; what the node refuses is asked of anothe
   const signal = AbortSignal.timeout(20_000);
   const rpc = gathering(client(first, second), signal);
   const [reverts, lacks, works] = await Promise.allSettled(
-    ['reverts', 'lacks', 'works'].map((method) => rpc.call(method, [], signal)),
+    ['reverts', 'lacks', 'works'].map((method) => rpc.call(named(method), [], signal)),
   );
   assert.ok(reverts?.status === 'rejected' && reverts.reason instanceof RpcError);
   assert.equal(reverts.reason.code, 3);
@@ -81,7 +87,7 @@ for (const [how, [batch, isRemembered]] of Object.entries(refusals)) {
     const rpc = client(own);
     const ask = () => {
       const together = gathering(rpc, signal);
-      return Promise.all(both.map((method) => together.call(method, [], signal)));
+      return Promise.all(both.map((method) => together.call(named(method), [], signal)));
     };
     assert.deepEqual(await ask(), ['of one', 'of two']);
     assert.deepEqual(await ask(), ['of one', 'of two']);
@@ -95,7 +101,9 @@ test('nobody is asked once the request is over, and each call says so', async (t
   const own = await node(t, result);
   const over = AbortSignal.abort();
   const rpc = gathering(client(own), over);
-  for (const each of await Promise.allSettled(both.map((method) => rpc.call(method, [], over)))) {
+  for (const each of await Promise.allSettled(
+    both.map((method) => rpc.call(named(method), [], over)),
+  )) {
     assert.ok(each.status === 'rejected');
     assert.equal(each.reason.code, 'chain_timeout');
   }
@@ -113,7 +121,7 @@ test('at a snapshot the best block is its own, and a question of it is asked onc
   const heads = { height: 7, hash: '0xabc', clock: 1 };
   const rpc = client(own);
   const call = (method: string, ...params: unknown[]) =>
-    gathering(atLook(rpc, heads), signal).call(method, params, signal);
+    gathering(atLook(rpc, heads), signal).call(named(method), params, signal);
   const all = () =>
     Promise.allSettled([
       call('one', 'latest'),
@@ -137,6 +145,6 @@ test('at a snapshot the best block is its own, and a question of it is asked onc
     'price []',
   ]);
   const [, later] = [atLook(rpc, heads), atLook(rpc, { ...heads })];
-  await later.call('one', ['latest'], signal);
+  await later.call(named('one'), ['latest'], signal);
   assert.equal(asked.length, 7, 'another look asks anew');
 });

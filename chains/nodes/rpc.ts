@@ -4,6 +4,7 @@
 import { exchangeWith } from '#transport';
 import { AnswerTooLong, type NodeReply, TurnedAway, textOf, turnsAway } from './exchange.ts';
 import { inTurn, type Worth } from './in-turn.ts';
+import type { EvmMethod, SolanaMethod } from './methods.ts';
 
 /** The node understood and said no. `data` is the revert data of a call, when there is any. */
 export class RpcError extends Error {
@@ -36,6 +37,9 @@ export type RpcOptions = {
   readonly mostBytes?: number;
 };
 
+/** Of the families that are asked this way. */
+export type NodeMethod = EvmMethod | SolanaMethod;
+
 export type OwnLimits = Pick<RpcOptions, 'attemptTimeoutMs' | 'mostBytes'>;
 
 export type Rpc = {
@@ -43,7 +47,7 @@ export type Rpc = {
   readonly sources: number;
   /** Asks one node after the other until one answers. */
   call(
-    method: string,
+    method: NodeMethod,
     params: readonly unknown[],
     signal: AbortSignal,
     own?: OwnLimits,
@@ -51,7 +55,7 @@ export type Rpc = {
   /** Asks one node only, by its place in `urls`; no retry. */
   ask(
     at: number,
-    method: string,
+    method: NodeMethod,
     params: readonly unknown[],
     signal: AbortSignal,
     own?: OwnLimits,
@@ -61,7 +65,7 @@ export type Rpc = {
 };
 
 export type Asked = {
-  readonly method: string;
+  readonly method: NodeMethod;
   readonly params: readonly unknown[];
   readonly own: OwnLimits;
 };

@@ -32,8 +32,7 @@ const plain = { send: request, agent: new Agent(kept) };
 const secure = { send: secureRequest, agent: new SecureAgent(kept) };
 
 /** How an exchange ended: the status of its answer, or what it failed with. */
-export type Ended = {
-  readonly url: string;
+export type Ended = Pick<NodeRequest, 'url' | 'method' | 'body'> & {
   readonly ms: number;
   readonly status?: number;
   readonly failure?: unknown;
@@ -55,9 +54,9 @@ export async function exchangeWith(
   signal.throwIfAborted();
   if (!exchanges.hasSubscribers) return exchange(asked, limits, signal);
   const began = performance.now();
-  const { url } = asked;
+  const { url, method, body = '' } = asked;
   const tell = (of: Pick<Ended, 'status' | 'failure'>) =>
-    exchanges.publish({ url, ms: performance.now() - began, ...of } satisfies Ended);
+    exchanges.publish({ url, method, body, ms: performance.now() - began, ...of } satisfies Ended);
   try {
     const reply = await exchange(asked, limits, signal);
     tell({ status: reply.status });

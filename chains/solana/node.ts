@@ -2,6 +2,7 @@
 
 import { base58, base64 } from '@scure/base';
 import { ParleyError } from '../../core/errors.ts';
+import type { SolanaMethod } from '../nodes/methods.ts';
 import { fewMiB, fewWords, type OwnLimits, type Rpc, RpcError } from '../nodes/rpc.ts';
 import { type ReadMessage, readBytes } from './message.ts';
 import { clockSysvar } from './programs.ts';
@@ -36,7 +37,7 @@ function accountsLimit(count: number, mostBytes: number | undefined): OwnLimits 
 /** Asks, and reads the answer; a node's own refusal and a wrong shape are `chain_unavailable`. */
 async function asked<T>(
   rpc: Rpc,
-  method: string,
+  method: SolanaMethod,
   params: readonly unknown[],
   signal: AbortSignal,
   read: (answer: Json) => T,
@@ -55,7 +56,7 @@ async function asked<T>(
   }
 }
 
-function unavailable({ chain }: Rpc, method: string, cause: unknown): ParleyError {
+function unavailable({ chain }: Rpc, method: SolanaMethod, cause: unknown): ParleyError {
   const why = cause instanceof RpcError ? cause.message : 'an answer of an unexpected shape';
   const sentence = `the ${chain} node's ${method}: ${why}`;
   return new ParleyError('chain_unavailable', sentence, { chain, method }, { cause });

@@ -3,7 +3,7 @@
 import { jsonOf } from '../../core/unchecked.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import { once, unlessAborted } from '../nodes/sources.ts';
-import { type Http, jsonRpcPath } from './http.ts';
+import { type Http, jsonRpcBody, jsonRpcPath } from './http.ts';
 import type { Block } from './node.ts';
 import { bareAddress, deploymentOf } from './plan.ts';
 import { firstFrom } from './receipts.ts';
@@ -168,7 +168,7 @@ async function eventsOf(http: Http, filter: Filter, signal: AbortSignal): Promis
   const { address, topics, from, to } = filter;
   const range = { fromBlock: `0x${from.toString(16)}`, toBlock: `0x${to.toString(16)}` };
   const params = [{ address, topics, ...range }];
-  const body = { jsonrpc: '2.0', id: 1, method: 'eth_getLogs', params };
+  const body = jsonRpcBody('eth_getLogs', params);
   const { result, error } = (await http.call(jsonRpcPath, body, signal)) as Json;
   if (!Array.isArray(result)) throw new Error(`no logs: ${jsonOf(error)?.slice(0, 200)}`);
   return result.map(readEvent);

@@ -4,6 +4,7 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { exchangeWith } from '#transport';
 import { type NodeReply, TurnedAway, textOf, turnsAway } from '../nodes/exchange.ts';
 import { inTurn, type Worth } from '../nodes/in-turn.ts';
+import type { TronPath, TronRpcMethod } from '../nodes/methods.ts';
 
 export class TronRefusal extends Error {
   readonly code: string;
@@ -46,12 +47,16 @@ export type Body = Readonly<
 export type Http = {
   readonly chain: string;
   readonly sources: number;
-  call(path: string, body: Body, signal: AbortSignal): Promise<unknown>;
-  ask(at: number, path: string, body: Body, signal: AbortSignal): Promise<unknown>;
+  call(path: TronPath, body: Body, signal: AbortSignal): Promise<unknown>;
+  ask(at: number, path: TronPath, body: Body, signal: AbortSignal): Promise<unknown>;
 };
 
 /** java-tron's JSON-RPC, which is another API than the rest. */
 export const jsonRpcPath = 'jsonrpc';
+
+export function jsonRpcBody(method: TronRpcMethod, params: Body['']): Body {
+  return { jsonrpc: '2.0', id: 1, method, params };
+}
 
 const KiB = 2 ** 10;
 const MiB = 2 ** 20;

@@ -4,8 +4,9 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { ParleyError } from '../../core/errors.ts';
 import { isTimeout } from '../nodes/in-turn.ts';
+import type { TronPath } from '../nodes/methods.ts';
 import { tronHex } from './address.ts';
-import { type Body, type Http, jsonRpcPath, plainWords, TronRefusal } from './http.ts';
+import { type Body, type Http, jsonRpcBody, jsonRpcPath, plainWords, TronRefusal } from './http.ts';
 import type { TronCall } from './plan.ts';
 
 /** The newest block, or the newest that 19 of 27 witnesses have built on, which never goes away. */
@@ -86,7 +87,7 @@ function count(value: unknown): number {
   return number;
 }
 
-export function refused(http: Http, path: string, cause: TronRefusal): ParleyError {
+export function refused(http: Http, path: TronPath, cause: TronRefusal): ParleyError {
   return new ParleyError(
     'chain_unavailable',
     `the ${http.chain} node refused ${path}: ${cause.message}`,
@@ -95,7 +96,7 @@ export function refused(http: Http, path: string, cause: TronRefusal): ParleyErr
   );
 }
 
-export function unreadable(http: Http, path: string, cause: unknown): ParleyError {
+export function unreadable(http: Http, path: TronPath, cause: unknown): ParleyError {
   const why = cause instanceof Error ? cause.message : 'unreadable';
   return new ParleyError(
     'chain_unavailable',
@@ -108,7 +109,7 @@ export function unreadable(http: Http, path: string, cause: unknown): ParleyErro
 /** Asks and reads. A refusal is thrown as it is: callers know which of them mean something. */
 async function askedFor<T>(
   http: Http,
-  path: string,
+  path: TronPath,
   body: Body,
   signal: AbortSignal,
   read: (answer: unknown) => T,
@@ -124,7 +125,7 @@ async function askedFor<T>(
 /** The same, where a refusal means that the node cannot serve us. */
 async function asked<T>(
   http: Http,
-  path: string,
+  path: TronPath,
   body: Body,
   signal: AbortSignal,
   read: (answer: unknown) => T,
@@ -136,7 +137,7 @@ async function asked<T>(
   }
 }
 
-export function room(view: View): string {
+export function room(view: View): 'wallet' | 'walletsolidity' {
   return view === 'head' ? 'wallet' : 'walletsolidity';
 }
 
@@ -214,7 +215,7 @@ export function infoOf(
   view: View,
   signal: AbortSignal,
 ): Promise<Info | null> {
-  const path = `${room(view)}/gettransactioninfobyid`;
+  const path = `${room(view)}/gettransactioninfobyid` as const;
   return asked(http, path, { value: txid }, signal, (answer) =>
     Object.hasOwn(object(answer), 'id') ? readInfo(answer) : null,
   );
@@ -283,7 +284,7 @@ export function tryCall(
     data,
     call_value: Number(value),
   };
-  const path = `${room(view)}/triggerconstantcontract`;
+  const path = `${room(view)}/triggerconstantcontract` as const;
   return askedFor(http, path, body, signal, (answer) => {
     const { result, constant_result: outputs, energy_used: used, transaction } = object(answer);
     const said = object(result);
@@ -390,8 +391,7 @@ export function storageAt(
 ): Promise<string> {
   // No historical state is kept: any other tag than this is refused.
   const params = [`0x${address}`, `0x${slot}`, 'latest'];
-  const body = { jsonrpc: '2.0', id: 1, method: 'eth_getStorageAt', params };
-  return askedFor(http, jsonRpcPath, body, signal, (answer) => {
+  return askedFor(http, jsonRpcPath, jsonRpcBody('eth_getStorageAt', params), signal, (answer) => {
     const { result, error } = object(answer);
     if (error !== undefined) throw new TronRefusal('', plainWords(object(error).message));
     if (typeof result !== 'string' || !result.startsWith('0x')) throw new Error('no result');

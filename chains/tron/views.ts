@@ -227,7 +227,7 @@ async function alone(http: Http, view: View, { kind, to, data }: Asked, signal: 
   if (kind === 'sun') return word((await accountOf(http, to, signal))?.balance ?? 0n);
   const trial = await tryCall(http, view, { from: to, to, data, value: 0n }, signal).catch(
     (error: unknown) => {
-      const path = `${room(view)}/triggerconstantcontract`;
+      const path = `${room(view)}/triggerconstantcontract` as const;
       throw error instanceof TronRefusal ? refused(http, path, error) : error;
     },
   );

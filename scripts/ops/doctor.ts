@@ -97,7 +97,10 @@ type Chains = { readonly chains: readonly ChainSettings[]; readonly offsetMs: nu
  * Of the settings, else of the dev network of a market that runs. That is asked what it is made of,
  * never how its nodes are: one that hangs is for the doctor to name.
  */
-export async function findChains({ chains, home }: Settings): Promise<Chains | Finding> {
+export async function findChains({
+  chains,
+  home,
+}: Pick<Settings, 'chains' | 'home'>): Promise<Chains | Finding> {
   if (chains !== null) return { chains, offsetMs: 0 };
   const where = `PARLEY_HOME ${resolve(home)}`;
   const missing = (says: string) => {

@@ -21,6 +21,10 @@ export const commands = {
     about: 'compare what is stored with the chains, and look whether the house is in order',
     acts: [],
   },
+  node: {
+    about: 'whether a node of a chain will do, before or while it is in the settings',
+    acts: [],
+  },
   backup: {
     about: 'copy the embedded database',
     acts: ['backup'],

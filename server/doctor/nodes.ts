@@ -139,7 +139,7 @@ async function examineNode(
   }
 }
 
-function compareClock(
+export function compareClock(
   { clock, height }: Heads,
   family: Family,
   { now, where, add }: { now: () => number; where: string; add: Add },
@@ -155,8 +155,8 @@ function compareClock(
 }
 
 /** Their heights, and the same block of all of them. */
-async function compareNodes(
-  deps: NodesDeps,
+export async function compareNodes(
+  deps: Pick<NodesDeps, 'now' | 'callMs'>,
   { chain, family }: ChainSettings,
   nodes: readonly Node[],
   add: Add,
@@ -189,7 +189,7 @@ async function compareNodes(
 
 /** The hash of one block as the heads name it; null where it is not known. Solana: never. */
 async function blockIdAt(
-  { now, callMs: timeMs }: NodesDeps,
+  { now, callMs: timeMs }: Pick<NodesDeps, 'now' | 'callMs'>,
   source: ChainSettings,
   height: number,
   signal: AbortSignal,

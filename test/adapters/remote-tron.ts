@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import type { TronPath } from '../../chains/nodes/methods.ts';
 import { tronAdapter } from '../../chains/tron/adapter.ts';
 import { tronAddressOf } from '../../chains/tron/address.ts';
 import { readTronSigned, signTronTransaction } from '../../chains/tron/broadcast.ts';
@@ -150,7 +151,8 @@ async function payFor(
   const { balance = 0n } = (await accountOf(http, to, soon())) ?? {};
   if (balance >= receiverSun / 2n) return;
   const body = { owner_address: from, to_address: to, amount: Number(receiverSun), visible: true };
-  const built = (await http.call('wallet/createtransaction', body, soon())) as {
+  const path = 'wallet/createtransaction' as string as TronPath;
+  const built = (await http.call(path, body, soon())) as {
     raw_data_hex: string;
   };
   const txID = bytesToHex(sha256(hexToBytes(built.raw_data_hex)));

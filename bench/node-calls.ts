@@ -1,0 +1,238 @@
+// What a market asks of nodes: of each family for a leg of a swap, from the request for prices to
+// the end, and for a day on which nothing is traded. Questions, as providers count them: a batch is
+// as many as are in it. Whoever pays for calls multiplies (docs/nodes.md).
+
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { type Ended, exchanges } from '../chains/nodes/transport-node.ts';
+import { questionsIn } from '../scripts/ops/nodes/questions.ts';
+import { examineNodes } from '../server/doctor/nodes.ts';
+import { createParts } from '../server/doctor/parts.ts';
+import type { ChainSettings } from '../server/settings/chains.ts';
+import { devChains } from '../server/start/dev-network.ts';
+import { lookEveryMs } from '../server/start/node-watch.ts';
+import { atMost, type Row } from './report.ts';
+import {
+  type Around,
+  driverOf,
+  type Market,
+  type Pair,
+  type Place,
+  startFamilies,
+} from './requests-families.ts';
+
+const places: readonly Place[] = ['bitcoin', 'evm', 'tron', 'solana'];
+const pairs: readonly Pair[] = places.flatMap((one, at) =>
+  places.slice(at + 1).map((other): Pair => [one, other]),
+);
+
+/** Of the settings: how often a chain is polled (PARLEY_FOLLOW_INTERVAL_MS). */
+const pollSeconds = 5;
+const daySeconds = 86_400;
+const runsSeconds = 3 * 3_600;
+const lookSeconds = lookEveryMs / 1_000;
+
+/**
+ * Chains as they are outside, where a dev chain is otherwise. `shallow`: polls that see a leg's
+ * funding and claim on their way to their depth, beyond those of a dev chain. `unfinal`: polls that
+ * wait for a final block. `receipts`: questions of a block that is not empty.
+ */
+type Outside = {
+  readonly place: Place;
+  /** null: polls alone cost. */
+  readonly blockSeconds: number | null;
+  readonly shallow: number;
+  readonly unfinal: number;
+  readonly receipts: number;
+};
+const outside = {
+  Bitcoin: { place: 'bitcoin', blockSeconds: 600, shallow: 2, unfinal: 0, receipts: 0 },
+  Ethereum: { place: 'evm', blockSeconds: 12, shallow: 20, unfinal: 64, receipts: 0 },
+  Base: { place: 'evm', blockSeconds: 2, shallow: 8, unfinal: 240, receipts: 0 },
+  TRON: { place: 'tron', blockSeconds: 3, shallow: 20, unfinal: 0, receipts: 1 },
+  Solana: { place: 'solana', blockSeconds: null, shallow: 4, unfinal: 0, receipts: 0 },
+} as const satisfies Record<string, Outside>;
+type Name = keyof typeof outside;
+
+/** Questions as they were measured, and a tenth more: what grows past that is news. */
+const limits: Readonly<Record<Name, { readonly leg: number; readonly day: number }>> = {
+  Bitcoin: { leg: 155, day: 61_000 },
+  Ethereum: { leg: 475, day: 73_000 },
+  Base: { leg: 525, day: 135_000 },
+  TRON: { leg: 245, day: 106_000 },
+  Solana: { leg: 170, day: 89_000 },
+};
+
+/** Questions by method, and the exchanges that they left in. */
+type Asked = { readonly by: Map<string, number>; exchanges: number };
+const nothing = (): Asked => ({ by: new Map(), exchanges: 0 });
+function add(to: Asked = nothing(), more: Asked = nothing()): void {
+  to.exchanges += more.exchanges;
+  for (const [method, times] of more.by) to.by.set(method, (to.by.get(method) ?? 0) + times);
+}
+const sum = ({ by }: Asked) => [...by.values()].reduce((all, each) => all + each, 0);
+
+/** Of what the market asks alone: wallets and dev chains of this process ask besides. */
+function startCounting(originOf: () => ReadonlyMap<string, Place>) {
+  const counted = new AsyncLocalStorage<true>();
+  let asked = new Map<Place, Asked>();
+  const hear = (message: unknown) => {
+    const exchange = message as Ended;
+    const place = originOf().get(new URL(exchange.url).origin);
+    if (counted.getStore() === undefined || place === undefined) return;
+    const own = asked.get(place) ?? nothing();
+    asked.set(place, own);
+    own.exchanges += 1;
+    for (const each of questionsIn(exchange)) own.by.set(each, (own.by.get(each) ?? 0) + 1);
+  };
+  exchanges.subscribe(hear);
+  return {
+    around: ((work) => counted.run(true, work)) as Around,
+    /** Since the last time. */
+    take: (): ReadonlyMap<Place, Asked> => {
+      const taken = asked;
+      asked = new Map();
+      return taken;
+    },
+    sumOf: (place: Place) => sum(asked.get(place) ?? nothing()),
+    stop: () => void exchanges.unsubscribe(hear),
+  };
+}
+
+type Idle = {
+  /** A poll that finds nothing new, one that finds a block, and what each further block adds. */
+  readonly still: number;
+  readonly first: number;
+  readonly more: number;
+  /** A look at the node, as metrics and the doctor make it. */
+  readonly look: number;
+};
+
+export async function benchNodeCalls(): Promise<Row[]> {
+  let origins: ReadonlyMap<string, Place> = new Map();
+  const counting = startCounting(() => origins);
+  const families = await startFamilies(pairs, counting.around);
+  const { market } = families;
+  try {
+    origins = new Map(places.map((place) => [new URL(driverOf(market, place).url).origin, place]));
+    await market.look();
+    // Of a market that has run for hours: it reads no block of before its start.
+    for (const place of places) await driverOf(market, place).pass(runsSeconds);
+    market.deps.advance(runsSeconds * 1_000);
+    await market.look();
+    const shallow = new Map<Place, number>();
+    const legs = new Map(places.map((place) => [place, nothing()]));
+    for (const pair of pairs) {
+      counting.take();
+      await families.askPair(pair, async (name, work) => {
+        const done = await work();
+        const claimed = claimedIn(name);
+        if (claimed !== null) shallow.set(claimed, await shallowPoll(market, claimed, counting));
+        return done;
+      });
+      const asked = counting.take();
+      // The other chains were polled as on any day.
+      for (const place of pair) add(legs.get(place), asked.get(place));
+    }
+    const rows: Row[] = [];
+    for (const place of places) {
+      const leg = legs.get(place) ?? nothing();
+      rows.push(
+        ...rowsOf(place, leg, shallow.get(place) ?? 0, await idleOf(market, place, counting)),
+      );
+    }
+    return rows;
+  } finally {
+    counting.stop();
+    await families.stop();
+  }
+}
+
+/** By the names that `startFamilies` gives. */
+function claimedIn(name: string): Place | null {
+  const words = /^broadcast: a claim on (\w+),/.exec(name)?.[1]?.toLowerCase();
+  return places.find((each) => each === words) ?? null;
+}
+
+type Counting = ReturnType<typeof startCounting>;
+
+/** A poll with a new block while a claim comes to its depth. */
+async function shallowPoll(market: Market, place: Place, { sumOf }: Counting): Promise<number> {
+  const driver = driverOf(market, place);
+  await driver.show();
+  await market.follow(place);
+  await driver.show();
+  const before = sumOf(place);
+  await market.follow(place);
+  return sumOf(place) - before;
+}
+
+async function idleOf(
+  market: Market,
+  place: Place,
+  { take, sumOf, around }: Counting,
+): Promise<Idle> {
+  const driver = driverOf(market, place);
+  const counted = async (work: () => Promise<unknown>) => {
+    take();
+    await work();
+    return sumOf(place);
+  };
+  const polled = () => counted(() => market.follow(place));
+  await polled();
+  const still = await polled();
+  await driver.show();
+  const first = await polled();
+  await driver.show();
+  await driver.show();
+  const more = Math.max(0, (await polled()) - first);
+  const parts = createParts(() => {}, AbortSignal.timeout(60_000), 60_000);
+  const chains = [settingsOf(market, place)];
+  const look = await counted(() =>
+    around(() => examineNodes({ chains, now: Date.now, callMs: 10_000, parts })),
+  );
+  return { still, first, more, look };
+}
+
+/** As the settings name its one node. */
+function settingsOf(market: Market, place: Place): ChainSettings {
+  const { dev } = driverOf(market, place);
+  const [chain] = devChains({ chains: [dev.info] });
+  if (chain === undefined) throw new Error(`no chain of ${place}`);
+  return chain;
+}
+
+function rowsOf(place: Place, leg: Asked, shallow: number, idle: Idle): Row[] {
+  const all = Object.entries(outside) as [Name, Outside][];
+  const own = all.filter(([, each]) => each.place === place);
+  const { still, first, more, look } = idle;
+  // Each family has a leg in so many swaps.
+  const swaps = places.length - 1;
+  const by = [...leg.by].sort(([, one], [, other]) => other - one);
+  const methods = by.map(([method, count]) => `${method} ${rounded(count / swaps)}`).join(', ');
+  return own.flatMap(([name, { blockSeconds, shallow: polls, unfinal, receipts }]) => {
+    const perLeg = sum(leg) / swaps + polls * (shallow - still) + unfinal;
+    const perDay = daySeconds / pollSeconds;
+    const blocks = blockSeconds === null ? 0 : daySeconds / blockSeconds;
+    const news = Math.min(perDay, blocks);
+    const following = perDay * still + news * (first - still) + (blocks - news) * more;
+    const value = following + blocks * receipts + (daySeconds / lookSeconds) * look;
+    const exchanged = `on dev chains in ${rounded(leg.exchanges / swaps)} exchanges: ${methods}`;
+    const about = `a poll asks ${still}, with a block ${first}, while something comes to its depth ${shallow}; a look ${look}`;
+    const { leg: mostLeg, day } = limits[name];
+    const unit = 'questions';
+    return [
+      atMost(
+        `node-calls: ${name}: a leg of a swap`,
+        { value: perLeg, unit, limit: mostLeg, bar: 1 },
+        exchanged,
+      ),
+      atMost(
+        `node-calls: ${name}: a day without a swap`,
+        { value, unit, limit: day, bar: 1 },
+        about,
+      ),
+    ];
+  });
+}
+
+const rounded = (value: number) => Math.round(value * 10) / 10;

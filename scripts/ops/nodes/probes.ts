@@ -1,0 +1,150 @@
+// What a look at a node is made of: probes, each with a time limit, a verdict and the numbers. None
+// sends a transaction, and no word of a node leaves with a secret of its address in it.
+
+import { turnsAway } from '../../../chains/nodes/exchange.ts';
+import { RpcError } from '../../../chains/nodes/rpc.ts';
+import { ParleyError } from '../../../core/errors.ts';
+import { inTime } from '../../../server/doctor/parts.ts';
+import type { ChainSettings } from '../../../server/settings/chains.ts';
+import { onOneLine } from '../../command.ts';
+
+/**
+ * `fits`; `lacks`: the market does not work, or not safely, with it; `weak`: it works, without
+ * something; `unseen`: nothing is known, since what it goes by was not there.
+ */
+export type Verdict = 'fits' | 'lacks' | 'weak' | 'unseen';
+
+export type Said = {
+  readonly says: string;
+  readonly verdict?: Verdict;
+  readonly todo?: string;
+  readonly facts?: Facts;
+};
+export type Facts = Readonly<Record<string, string | number | boolean | null>>;
+
+export type Probe = {
+  /** What becomes of the market where it fails. */
+  readonly without: string;
+  /** Where its failure is no more than a weakness. */
+  readonly isSpare?: boolean;
+  /** Milliseconds; default: those of a call. */
+  readonly mostMs?: number;
+  readonly ask: (signal: AbortSignal) => Promise<Said | string>;
+};
+
+export type Probes = Readonly<Record<string, Probe>>;
+
+export type Node = {
+  readonly source: ChainSettings;
+  /** For people: which node it is, with its host. */
+  readonly where: string;
+  /** Escrow contracts are named by the settings, not guessed. */
+  readonly isServed: boolean;
+  /** Of one call, milliseconds. */
+  readonly callMs: number;
+  /** Unix seconds. */
+  readonly now: () => number;
+  /** Takes what is secret in its addresses out of a text. */
+  readonly hide: (text: string) => string;
+};
+
+/** How long a node must remember: the longest timelock is 30 days ahead (core/timelocks.ts). */
+export const historySeconds = 31 * 86_400;
+
+/** How much it is asked in a row; what a busy second of a market asks is `neededPerSecond`. */
+export type Load = {
+  readonly neededPerSecond: number;
+  /** What is asked in turn, as watching and building ask it. */
+  readonly asks: readonly ((signal: AbortSignal) => Promise<unknown>)[];
+};
+
+export type Look = {
+  /** Each method that the adapter calls. */
+  readonly methods: Probes;
+  /** What the node is and keeps. */
+  readonly properties: Probes;
+  readonly load: Load;
+};
+
+export type Check = Required<Omit<Said, 'todo'>> & {
+  readonly node: string;
+  readonly what: string;
+  readonly ms: number;
+  readonly todo: string | null;
+};
+
+const mostWords = 300;
+
+export async function probe(
+  { where, callMs, hide }: Node,
+  what: string,
+  { without, isSpare = false, mostMs = callMs, ask }: Probe,
+  ending: AbortSignal,
+): Promise<Check> {
+  const began = performance.now();
+  const told = (said: Said): Check => {
+    const { verdict = 'fits', todo = null, facts = {} } = said;
+    const says = onOneLine(hide(said.says)).slice(0, mostWords);
+    const ms = Math.round(performance.now() - began);
+    return { node: where, what, verdict, says, todo, facts, ms };
+  };
+  try {
+    const said = await inTime(mostMs, ending, ask);
+    return told(typeof said === 'string' ? { says: said } : said);
+  } catch (error) {
+    if (ending.aborted) return told({ says: 'the time was over', verdict: 'unseen' });
+    const verdict = isSpare ? 'weak' : 'lacks';
+    return told({ says: wordsOf(error, mostMs), verdict, todo: `without it ${without}` });
+  }
+}
+
+/** Never the words of a library, which may quote an address; a node's own go through `hide`. */
+function wordsOf(error: unknown, ms: number): string {
+  if (!(error instanceof Error)) return 'it failed without a word';
+  if (error.name === 'TimeoutError' || error.name === 'AbortError') {
+    return `no answer within ${ms} ms`;
+  }
+  if (error instanceof ParleyError) return error.message.replace(/; nothing (was )?changed$/, '');
+  const { code } = (error.cause ?? error) as { readonly code?: unknown };
+  return typeof code === 'string' && code !== '' ? `${error.message} (${code})` : error.message;
+}
+
+/** Asked for once; a failure too. */
+export function once<T>(
+  ask: (signal: AbortSignal) => Promise<T>,
+): (signal: AbortSignal) => Promise<T> {
+  let asking: Promise<T> | null = null;
+  return (signal) => {
+    asking ??= ask(signal);
+    return asking;
+  };
+}
+
+/** Said of the method or of who asks, not of the bytes; nodes and gateways word it as they like. */
+const notServed =
+  /method.{0,80}(not|n't|un|disabled)|whitelist|forbidden|not allowed|unauthori[sz]ed|denied/i;
+/** Of JSON-RPC: no such method. */
+const methodNotFound = -32_601;
+
+/**
+ * Of a method that would change the chain: bytes that are no transaction are given to it, so that
+ * its own words of them show that it is served. Throws where they say that it is not.
+ */
+export async function refusesNonsense(giving: Promise<unknown>): Promise<Said> {
+  try {
+    await giving;
+  } catch (error) {
+    if (!isOfTheBytes(error)) throw error;
+    return { says: `served: it refuses bytes that are no transaction (${error.message})` };
+  }
+  const todo = 'see what it is: a node that looks at bytes refuses these';
+  return { says: 'it took bytes that are no transaction for one', verdict: 'weak', todo };
+}
+
+function isOfTheBytes(error: unknown): error is Error {
+  if (!(error instanceof Error) || notServed.test(error.message)) return false;
+  if (error instanceof ParleyError) return error.code === 'refused_by_node';
+  return !(error instanceof RpcError && (error.code === methodNotFound || turnsAway(error.status)));
+}
+
+export const days = (seconds: number) => Math.round((seconds / 86_400) * 10) / 10;
