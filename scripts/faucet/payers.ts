@@ -27,8 +27,11 @@ import type { FaucetChain } from './settings.ts';
 import { parseWallet as parseSolanaWallet, solanaPayment } from './solana.ts';
 import { tronPayment } from './tron.ts';
 
-/** A transfer takes a half of it. A contract that takes more would have us pay for its work. */
-const mostEvmGas = 120_000n;
+/**
+ * A transfer takes a quarter of it, by rules of forks to come two thirds. A contract that takes
+ * more would have us pay for its work.
+ */
+const mostEvmGas = 300_000n;
 
 /** What a family adds to a payer. */
 type Signer = Pick<Payer, 'address' | 'parse' | 'sign' | 'end'>;

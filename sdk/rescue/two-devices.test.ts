@@ -41,6 +41,7 @@ async function both(scene: PaperScene, party: Party, at: number) {
   await Promise.race([there.promise, first]);
   if ((await scene.input.store.getSwap(scene.input.swapId)) === null) return [await first, null];
   const store = await restored(scene.input, secretOf(party, scene.secret));
+  scene.isShared = true;
   const { trade: _, ...input } = scene.input;
   const second = settle({ ...input, store, signal: over.signal }).catch((error: unknown) => {
     if (!over.signal.aborted) throw error;

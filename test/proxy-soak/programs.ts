@@ -54,6 +54,7 @@ export type Change = readonly [from: string, to: string];
 export type RunningProxy = Place & {
   readonly url: string;
   readonly upstreams: readonly number[];
+  readonly pid: number;
   /** While it is there, the market is closed. */
   readonly maintenance: string;
   /** All that it wrote, of requests and of errors. */
@@ -129,6 +130,7 @@ export async function startProxy(
     ...place,
     url: `https://localhost:${place.port}`,
     upstreams,
+    pid: child.pid ?? 0,
     maintenance,
     log,
     reload,

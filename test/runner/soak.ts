@@ -161,6 +161,11 @@ const parts: Readonly<Record<string, Part>> = {
     what: 'markets behind Debian’s nginx and Caddy: TLS, feed, limits, smuggling, dying processes',
     commands: () => [['test/proxy-soak/run.ts']],
   },
+  three: {
+    minutes: 40,
+    what: 'one process and three behind nginx: costs, load, and each part killed or cut off',
+    commands: () => [['test/three-soak/run.ts']],
+  },
   'contracts/escrows': {
     minutes: 90,
     what: 'the escrow contract fuzzed forty times as long',

@@ -51,6 +51,8 @@ export type Stage = {
   /** Null where the markets have a database of their own. */
   readonly postgres: EmbeddedPostgres | null;
   readonly receiver: Receiver;
+  /** Of every market that is started. */
+  readonly env: Env;
   /** Where customers send their requests: to every server that runs, by turns. */
   readonly front: FaultProxy;
   readonly url: string;
@@ -159,6 +161,7 @@ async function started(
   const context = { after: (step: () => unknown) => undo.unshift(step) } as unknown as TestContext;
   const stage: Stage = {
     ...parts,
+    env: common,
     url: `http://127.0.0.1:${front.port}`,
     now: () => Math.floor(Date.now() / 1_000) + clock.offset,
     move: async (seconds) => {

@@ -2,14 +2,14 @@
 
 import { readFileSync } from 'node:fs';
 
-/** In the order of a weekend. `database` has a standby's takeover; the dump of before is restored. */
+/** In the order of a weekend. `database` has a standby's takeover; then the dump is restored. */
 export const pages = [
-  ...['install', 'configure', 'secure', 'watch', 'upgrade', 'backup', 'database', 'restore'],
+  ...['install', 'configure', 'secure', 'watch', 'backup', 'upgrade', 'database', 'restore'],
   'incidents',
 ] as const;
 export type Page = (typeof pages)[number];
 
-/** What stands for something of the operator's own, in the commands of a page, and what a test has. */
+/** What stands for something of the operator's own in a page's commands, and what a test has. */
 export const fills: readonly (readonly [page: Page, from: string, to: string])[] = [
   ['install', 'PARLEY_NETWORK=mainnet', 'PARLEY_NETWORK=dev'],
   ['incidents', '--chain ethereum', '--chain evm-dev'],

@@ -1,8 +1,9 @@
-// `npm run soak -- tasks`: the pages by task, run as an operator would, in a bare Debian root. Their
-// blocks of commands are taken from the Markdown, in order, as root, with loopback alone. The chains
-// are those of a dev network. It ends with a market that trades behind nginx with TLS, after an alert
-// in Prometheus, an upgrade and back, a standby's takeover, and a restored dump.
-// With the path of a tarball that release is run, and none is built. Needs root, for namespaces. No systemd is process 1 there: systemctl.sh says what stands for it.
+// `npm run soak -- tasks`: the pages by task, run as an operator would, in a bare Debian root.
+// Their blocks of commands are taken from the Markdown, in order, as root, with loopback alone.
+// The chains are those of a dev network. It ends with a market that trades behind nginx with TLS,
+// after an alert in Prometheus, an upgrade and back, a standby's takeover, and a restored dump.
+// With the path of a tarball that release is run, and none is built. Needs root, for namespaces.
+// No systemd is process 1 there: systemctl.sh says what stands for it.
 
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';

@@ -4,6 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Customer } from '../support/customers.ts';
 
 const answerMs = 60_000;
+/** With `Retry-After`: of the market, and of a proxy for it (docs/proxy.md). */
+const comeAgain = [429, 502, 503, 504];
 /** Of a request that is to come again. */
 const mostTries = 120;
 const longestWaitS = 5;
@@ -11,7 +13,7 @@ const unnamedWaitS = 0.5;
 
 export type Counts = {
   answered: number;
-  /** 503 or 429 with `Retry-After`. */
+  /** One of `comeAgain` with `Retry-After`. */
   toldToRetry: number;
   /** What else came in place of a 2xx, by method, status and words. */
   readonly lost: Map<string, number>;
@@ -47,7 +49,7 @@ export function createAsk(url: string, counts: Counts, isPatient: boolean): Ask 
         return reply.body;
       }
       const { status, wait, says } = reply;
-      const isTold = [429, 503].includes(status) && wait !== null;
+      const isTold = comeAgain.includes(status) && wait !== null;
       if (isTold) counts.toldToRetry += 1;
       else {
         const method = asked.body === undefined ? 'GET' : 'POST';
