@@ -30,6 +30,10 @@ const wrong: Readonly<Record<string, readonly (readonly [args: string[], named: 
     [['ask', 'sel', '1', 'a', 'b'], /"sel"/],
   ],
   maker: [[['dev', '--metrics', 'x'], /--metrics .*"x"/]],
+  faucet: [
+    [[], /one file/],
+    [['a.json', 'b.json'], /one file/],
+  ],
   package: [
     [[], /""/],
     [['market'], /"market"/],

@@ -1,6 +1,7 @@
 // `npm run faucet -- FILE`: gives coins of test networks to whoever asks, with keys of its own. It
 // stands beside a market and has its settings, and knows nothing of its database.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { openLog } from '../maker/log.ts';
 import { readSettings } from '../server/settings/config.ts';
 import { Misused, parsed, runCommand, usualOptions } from './command.ts';
@@ -57,23 +58,12 @@ async function run({ file, isCheck }: NonNullable<ReturnType<typeof understand>>
 
 async function untilStopped(look: () => Promise<void>): Promise<void> {
   const stopping = new AbortController();
-  const ended = new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(signal, () => {
-        stopping.abort();
-        resolve();
-      });
-    }
-  });
-  while (!stopping.signal.aborted) {
-    let timer: NodeJS.Timeout | undefined;
-    const pause = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, lookMs);
-    });
-    await Promise.race([pause, ended]);
-    clearTimeout(timer);
-    if (!stopping.signal.aborted) await look();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => stopping.abort());
   }
+  const { signal } = stopping;
+  const rests = () => sleep(lookMs, true, { signal }).catch(() => false);
+  while (await rests()) await look();
 }
 
 await runCommand({ usage, understand, run });

@@ -185,6 +185,7 @@ test('every name with which the repository is run is a setting, or known to be o
   const examples = [
     'PARLEY_FOO',
     'PARLEY_JAVATRON',
+    'PARLEY_LOG_LEVL',
     'PARLEY_RATELIMIT',
     'PARLEY_TRUSTED_PROXY',
     'PARLEY_METRIC_PORT',
