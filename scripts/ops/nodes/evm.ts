@@ -75,6 +75,10 @@ export function lookAtEvm(node: Node): Look {
   return {
     methods: methodsOf(eyes),
     properties: propertiesOf(eyes),
+    heads: async (signal) => {
+      const { number, hash, timestamp } = await headBlock(rpc, signal);
+      return { height: number, hash, clock: timestamp };
+    },
     load: {
       neededPerSecond: 10,
       asks: [

@@ -1,6 +1,7 @@
 // What a look at a node is made of: probes, each with a time limit, a verdict and the numbers. None
 // sends a transaction, and no word of a node leaves with a secret of its address in it.
 
+import type { Heads } from '../../../chains/interface/reading.ts';
 import { turnsAway } from '../../../chains/nodes/exchange.ts';
 import { RpcError } from '../../../chains/nodes/rpc.ts';
 import { ParleyError } from '../../../core/errors.ts';
@@ -64,6 +65,8 @@ export type Look = {
   /** What the node is and keeps. */
   readonly properties: Probes;
   readonly load: Load;
+  /** Without a look at contracts, which an adapter takes first. None on Bitcoin. */
+  readonly heads: ((signal: AbortSignal) => Promise<Heads>) | null;
 };
 
 export type Check = Required<Omit<Said, 'todo'>> & {

@@ -11,6 +11,7 @@ import {
   blockHeight,
   blockhashAt,
   chainClock,
+  clockIn,
   firstBlock,
   genesisHash,
   isBlockhashValid,
@@ -81,6 +82,10 @@ export function lookAtSolana(node: Node): Look {
   return {
     methods: methodsOf(eyes),
     properties: propertiesOf(eyes),
+    heads: async (signal) => {
+      const { slot, accounts } = await accountsAt(rpc, [clockSysvar], 'confirmed', signal);
+      return { height: slot, hash: '', clock: clockIn(accounts[0] ?? null, source.chain) };
+    },
     load: {
       neededPerSecond: 10,
       asks: [
