@@ -11,6 +11,8 @@ import { readFile } from '../../server/settings/secret-file.ts';
 /** Of one asset in a day: each is a row that is counted before the next is given. */
 const mostGiftsADay = 10_000n;
 const mostPerClient = 1_000;
+/** Of the file; gifts of a chain. */
+const [mostChains, mostGifts] = [100, 20];
 
 const amount = Type.String({ pattern: '^[1-9][0-9]{0,77}$' });
 const gift = Type.Object(
@@ -36,11 +38,11 @@ const schema = Type.Object(
         {
           chain: Type.String(),
           keyFile: path,
-          gifts: Type.Array(gift, { minItems: 1, maxItems: 20 }),
+          gifts: Type.Array(gift, { minItems: 1, maxItems: mostGifts }),
         },
         closed,
       ),
-      { minItems: 1, maxItems: 100 },
+      { minItems: 1, maxItems: mostChains },
     ),
   },
   closed,
