@@ -202,7 +202,7 @@ async function joined(name: string, market: string, nodes: Nodes): Promise<Perso
 }
 
 async function marketTokens(market: string) {
-  const response = await fetch(`${market}/v1/assets`);
+  const response = await fetch(`${market}/market/assets`);
   type Listed = { chain: string; symbol: string; address: string | null };
   const { assets } = (await response.json()) as { assets: Listed[] };
   const tokens = assets.flatMap(({ chain, symbol, address }) =>
@@ -213,7 +213,9 @@ async function marketTokens(market: string) {
 
 type Holding = { readonly asset: string; readonly address: string; readonly amount: string | null };
 
-const holdings = async (each: Person) => (await each('whoami')).held as Holding[];
+async function holdings(each: Person): Promise<Holding[]> {
+  return (await each('whoami')).held as Holding[];
+}
 
 /** By the faucet alone, which is killed after the first; asked again it gives nothing. */
 async function given(
