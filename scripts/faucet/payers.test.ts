@@ -13,6 +13,11 @@ import { tronPayment } from './tron.ts';
 
 const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
+const said = (result: unknown) =>
+  result instanceof Error
+    ? { error: { code: 3, message: result.message } }
+    : { result, error: null };
+
 /** A node of answers by method, and what it was asked. */
 async function stage(t: TestContext, answers: Record<string, unknown>) {
   const asked: string[] = [];
@@ -23,7 +28,7 @@ async function stage(t: TestContext, answers: Record<string, unknown>) {
       asked.push(method);
       const result = answers[method];
       if (result === undefined) return { status: 503, text: '' };
-      const answer = method === url ? result : { jsonrpc: '2.0', id, result, error: null };
+      const answer = method === url ? result : { jsonrpc: '2.0', id, ...said(result) };
       return { text: JSON.stringify(answer) };
     }),
   );
@@ -93,6 +98,8 @@ test('no gift is signed whose fee nobody meant to give', async (t) => {
   await assert.rejects(signs(other), /up to 12600000000000000 wei for a gift, above .* 10{16}$/);
   says.eth_getBlockByNumber = { baseFeePerGas: `0x${gwei.toString(16)}`, transactions: [] };
   assert.match((await signs(other)).raw, /^0x02/);
+  says.eth_estimateGas = new Error('execution reverted');
+  await assert.rejects(signs(other), { code: 'bad_address', message: /takes no coins/ });
 });
 
 test('no TRX are signed for a contract, which nodes refuse, and tokens are', async (t) => {
