@@ -10,6 +10,7 @@ import { ParleyError } from '../../core/errors.ts';
 import type { Kept } from '../../sdk/stores/store.ts';
 import { daySeconds, type End, openBook } from './book.ts';
 import { type Asked, createFaucet, mostOpen, type Payer, Refused } from './give.ts';
+import { longestAddress } from './page.ts';
 import type { Gift } from './settings.ts';
 import { createSite, mostTries } from './site.ts';
 
@@ -195,6 +196,8 @@ test('the page and JSON: each refusal has its status, code, words and when to co
   assert.equal((await post({ chain, address: 'own' })).json().error.code, 'own_address');
   assert.equal((await post({ chain: 'other', address: 'bob' })).statusCode, 404);
   assert.equal((await post({ chain, address: 1 })).statusCode, 400);
+  const long = await post({ chain, address: 'a'.repeat(longestAddress + 1) });
+  assert.equal(long.json().error.code, 'bad_request');
   assert.equal((await post({ address: 'x'.repeat(3_000) })).statusCode, 413);
   const elsewhere = await post({ chain, address: 'bob' }, { 'sec-fetch-site': 'cross-site' });
   assert.equal(elsewhere.json().error.code, 'elsewhere');

@@ -7,7 +7,7 @@ import { clientNetwork } from '../../server/edge/budgets.ts';
 import { createMemoryBuckets } from '../../server/edge/memory-buckets.ts';
 import type { Settings } from '../../server/settings/config.ts';
 import { type Faucet, Refused } from './give.ts';
-import { nameOf, pageOf, saidOf, style } from './page.ts';
+import { longestAddress, nameOf, pageOf, saidOf, style } from './page.ts';
 import type { Gift } from './settings.ts';
 import { languageOf, type TextKey, type Words, wordsOf } from './texts.ts';
 
@@ -180,8 +180,9 @@ const wordsFor = ({ headers: of }: FastifyRequest) =>
 /** JSON names `chain`, `token` and `address`; the form `asset` and `address`. */
 function readAsked(body: unknown) {
   const { chain, token = null, asset, address } = (body ?? {}) as Record<string, unknown>;
-  if (typeof address !== 'string' || address.length > 128) {
-    throw new Wrong('bad_request', '"address" must be a text of at most 128 characters');
+  if (typeof address !== 'string' || address.length > longestAddress) {
+    const sentence = `"address" must be a text of at most ${longestAddress} characters`;
+    throw new Wrong('bad_request', sentence);
   }
   if (typeof asset === 'string') {
     const [of = '', ...rest] = asset.split('/');

@@ -81,7 +81,7 @@ async function play(): Promise<void> {
       '',
     ].join('\n'),
   );
-  assert.equal(maker.events('error').length, 0);
+  assert.deepEqual(maker.errors(), []);
   const seconds = Math.round((performance.now() - began) / 1_000);
   say(`testnet: ${lines.length} swaps settled, ${2 * gifts} gifts and none twice, ${seconds} s`);
 }

@@ -4,7 +4,7 @@
 // under load. Nothing that was answered may be lost, and no request fails that was not told to
 // come again.
 
-import { parsed, understood, wholeNumber } from '../../scripts/command.ts';
+import { Misused, parsed, understood, wholeNumber } from '../../scripts/command.ts';
 import { obtain } from '../proxy-soak/programs.ts';
 import { createClient } from './clients.ts';
 import { playFaults } from './faults.ts';
@@ -21,6 +21,8 @@ const usage = `usage: npm run node -- test/three-soak/run.ts [--only PART] [--pr
   --fault      the faults whose names fit this regular expression
 Exit status: 0 all held, 1 something did not, 2 not understood.`;
 
+const parts: readonly string[] = ['costs', 'load', 'faults'];
+
 const asked = understood({
   usage,
   understand: (args) => {
@@ -29,11 +31,17 @@ const asked = understood({
     const options = { only: text, processes: text, fault: text, help } as const;
     const { values } = parsed({ args, options });
     if (values.help) return null;
-    const counts = values.only === 'faults' ? [3] : [1, 3];
+    const { only } = values;
+    if (!['', ...parts].includes(only)) {
+      throw new Misused(`--only is ${parts.join(', ')}, not "${only}"`);
+    }
+    const counts = only === 'faults' ? [3] : [1, 3];
     const fault = new RegExp(values.fault);
-    if (values.processes === '') return { only: values.only, counts, fault };
-    const own = wholeNumber('--processes', values.processes, { least: 1, most: 9 });
-    return { only: values.only, counts: [own], fault };
+    if (values.processes === '') return { only, counts, fault };
+    // Faults are of the first three processes.
+    const least = only === 'faults' ? 3 : 1;
+    const own = wholeNumber('--processes', values.processes, { least, most: 9 });
+    return { only, counts: [own], fault };
   },
 });
 
@@ -92,7 +100,7 @@ async function measure(market: Market): Promise<void> {
 async function play(market: Market): Promise<void> {
   try {
     if (asked.only !== 'faults') await measure(market);
-    if (['', 'faults'].includes(asked.only) && market.processes.length > 1) {
+    if (['', 'faults'].includes(asked.only) && market.processes.length > 2) {
       for await (const line of playFaults(market, asked.fault)) console.log(line);
     }
   } finally {

@@ -9,7 +9,7 @@ import type { Check, Load, Node } from './probes.ts';
 /** Calls a second, one step after the other. */
 export const steps = [5, 10, 20, 40] as const;
 /** Of a step. */
-export const usualStepMs = 3_000;
+const usualStepMs = 3_000;
 /** Of a node's own words. */
 const mostWords = 120;
 /** What one answer may take in a burst: a builder of a customer waits for several in a row. */
