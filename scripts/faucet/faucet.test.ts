@@ -150,6 +150,26 @@ test('nothing is counted that was not signed, and no more is signed than may wai
   await other.close();
 });
 
+test('what is left is counted once a second, and anew after a gift', async (t) => {
+  const { file, clock } = stage(t);
+  const book = openBook(file);
+  const state = { counted: 0 };
+  const counted: typeof book.counted = (...asked) => {
+    state.counted += 1;
+    return book.counted(...asked);
+  };
+  const payers = [stubPayer().payer];
+  const parts = { gifts: [gift], payers, perClient: 2, log: quiet, now: () => clock.now };
+  const faucet = createFaucet({ ...parts, book: { ...book, counted } });
+  const lefts = () => [faucet.left(gift), faucet.left(gift)];
+  assert.deepEqual([lefts(), state.counted], [[400n, 400n], 1]);
+  await faucet.give(asked('alice'));
+  assert.deepEqual(lefts(), [300n, 300n]);
+  clock.now += daySeconds;
+  assert.deepEqual(lefts(), [400n, 400n]);
+  await faucet.close();
+});
+
 test('the page and JSON: each refusal has its status, code, words and when to come again', async (t) => {
   const { open, clock } = stage(t);
   const faucet = open(stubPayer());

@@ -9,20 +9,27 @@ import { type TestContext, test } from 'node:test';
 import { nodeOf, within } from '../../chains/testing/nodes.ts';
 import type { ChainSettings } from '../../server/settings/chains.ts';
 import { openPayers } from './payers.ts';
+import { tronPayment } from './tron.ts';
 
 const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+const said = (result: unknown) =>
+  result instanceof Error
+    ? { error: { code: 3, message: result.message } }
+    : { result, error: null };
 
 /** A node of answers by method, and what it was asked. */
 async function stage(t: TestContext, answers: Record<string, unknown>) {
   const asked: string[] = [];
   const url = await within(
     t,
-    nodeOf(async (body) => {
-      const { id, method } = JSON.parse(body);
+    nodeOf(async (body, { url = '' }) => {
+      const { id, method = url } = JSON.parse(body);
       asked.push(method);
       const result = answers[method];
       if (result === undefined) return { status: 503, text: '' };
-      return { text: JSON.stringify({ jsonrpc: '2.0', id, result, error: null }) };
+      const answer = method === url ? result : { jsonrpc: '2.0', id, ...said(result) };
+      return { text: JSON.stringify(answer) };
     }),
   );
   const dir = mkdtempSync(join(tmpdir(), 'parley-payers-'));
@@ -91,4 +98,20 @@ test('no gift is signed whose fee nobody meant to give', async (t) => {
   await assert.rejects(signs(other), /up to 12600000000000000 wei for a gift, above .* 10{16}$/);
   says.eth_getBlockByNumber = { baseFeePerGas: `0x${gwei.toString(16)}`, transactions: [] };
   assert.match((await signs(other)).raw, /^0x02/);
+  says.eth_estimateGas = new Error('execution reverted');
+  await assert.rejects(signs(other), { code: 'bad_address', message: /takes no coins/ });
+});
+
+test('no TRX are signed for a contract, which nodes refuse, and tokens are', async (t) => {
+  const { url, asked } = await stage(t, { '/wallet/getcontractinfo': { runtimecode: '60' } });
+  const [from, to] = ['TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'];
+  const nile = { chain: 'nile', sources: [{ url }] };
+  const sign = (token: string | null) => {
+    const pay = { to, token, decimals: 6, amount: 1n };
+    return tronPayment(nile, from, pay, AbortSignal.timeout(10_000));
+  };
+  await assert.rejects(sign(null), { code: 'bad_address', message: /is a contract/ });
+  assert.deepEqual(asked, ['/wallet/getcontractinfo']);
+  // This node has no blocks.
+  await assert.rejects(sign(from), { code: 'chain_unavailable' });
 });

@@ -3,7 +3,15 @@
 
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { Transaction } from '@scure/btc-signer';
-import { bytesToHex, encodeFunctionData, erc20Abi, type Hex, parseTransaction } from 'viem';
+import {
+  BaseError,
+  bytesToHex,
+  ExecutionRevertedError,
+  encodeFunctionData,
+  erc20Abi,
+  type Hex,
+  parseTransaction,
+} from 'viem';
 import { bitcoinNetworks, parseBitcoinAddress } from '../../chains/bitcoin/networks.ts';
 import { parseEvmAddress } from '../../chains/evm/address.ts';
 import { parseTronAddress } from '../../chains/tron/address.ts';
@@ -40,7 +48,7 @@ type Signer = Pick<Payer, 'address' | 'parse' | 'sign' | 'end'>;
 
 /**
  * Throws where a node is of another chain than configured, as the market's start does. One that is
- * silent then is asked again before anything is signed: it may be of a chain whose coins have worth.
+ * silent then is asked again before anything is signed: coins of its chain may have worth.
  */
 export async function openPayers(
   chains: readonly FaucetChain[],
@@ -158,12 +166,18 @@ function evmSigner(
       } catch (error) {
         // A nonce that nothing is sent with would hold up all that come after it.
         wallet.forget();
-        throw error;
+        if (pay.token !== null || !isReverted(error)) throw error;
+        throw new ParleyError('bad_address', `${pay.to} is a contract that takes no coins`, {});
       }
     },
     end: async (kept, signal) => endOf(await wallet.outcome(kept, signal)),
   };
 }
+
+/** Of a token it may be the faucet that has none left. */
+const isReverted = (error: unknown) =>
+  error instanceof BaseError &&
+  error.walk((each) => each instanceof ExecutionRevertedError) instanceof ExecutionRevertedError;
 
 function tooDear(chain: string, how: string): ParleyError {
   return new ParleyError('chain_unavailable', `fees of ${chain} are too high: ${how}`, { chain });
