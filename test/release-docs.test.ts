@@ -18,6 +18,7 @@ const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const units = {
   market: 'ops/systemd/parley.service',
   keeper: 'ops/systemd/parley-watchtower.service',
+  faucet: 'ops/systemd/parley-faucet.service',
 };
 /** Tenths, as systemd counts exposure; 18 are those of a process that compiles as it runs. */
 const mostExposure = 20;
@@ -63,12 +64,14 @@ test('units and image start what npm does, with the same flags of Node', () => {
   for (const [name, file] of [
     ['start', units.market],
     ['watchtower', units.keeper],
+    ['faucet', units.faucet],
   ] as const) {
     const [, flags = '', entry = ''] =
       /^exec node (.*)scripts\/launch\.mjs (\S+)/.exec(scripts[name] ?? '') ?? [];
     const started = `/opt/parley/bin/node ${flags}/opt/parley/${entry}`;
-    assert.ok(read(file).includes(`ExecStart=${started}\n`), `${file}: ${started}`);
-    if (name === 'watchtower') continue;
+    const words = name === 'faucet' ? ' /etc/parley/faucet.json' : '';
+    assert.ok(read(file).includes(`ExecStart=${started}${words}\n`), `${file}: ${started}`);
+    if (name !== 'start') continue;
     const entrypoint = `ENTRYPOINT ["${started.replaceAll(' ', '", "')}"]`;
     assert.ok(read('ops/container/Containerfile').includes(entrypoint), entrypoint);
   }

@@ -183,12 +183,15 @@ test('the page and JSON: each refusal has its status, code, words and when to co
   assert.equal(elsewhere.json().error.code, 'elsewhere');
   const foreign = await post({ chain, address: 'bob' }, { origin: 'https://evil.example' });
   assert.equal(foreign.statusCode, 403);
+  // A sandboxed frame of a stranger, where no TLS has the browser say more.
+  assert.equal((await post({ chain, address: 'bob' }, { origin: 'null' })).statusCode, 403);
   const { body, headers } = await site.inject({
     url: '/',
     headers: { 'accept-language': 'de-AT' },
   });
   assert.match(body, /<html lang="de">[\s\S]*nichts wert[\s\S]*1 COIN \(testchain\)/);
   assert.match(String(headers['content-security-policy']), /default-src 'none'/);
+  assert.equal(headers['referrer-policy'], 'same-origin', 'else its own form has no origin');
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
   const page = await site.inject({
     ...{ method: 'POST', url: '/gifts', headers: form, remoteAddress: '9.9.9.8' },

@@ -37,7 +37,8 @@ const headers = {
     "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; " +
     "frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
+  // With no-referrer browsers send `Origin: null` with our own form, as frames of strangers do.
+  'referrer-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'cache-control': 'no-store',
 };
@@ -161,10 +162,13 @@ function triesOf(now: () => number): (client: string) => void {
   };
 }
 
-/** A page of another site would have its readers' networks pay out to its own address. */
+/**
+ * A page of another site would have its readers' networks pay out to its own address. Browsers say
+ * `site` over TLS and on loopback alone, and `origin` of a form anywhere.
+ */
 function isElsewhere(site: unknown, origin: string | undefined, host: string | undefined) {
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return true;
-  return origin !== undefined && origin !== 'null' && URL.parse(origin)?.host !== host;
+  return origin !== undefined && URL.parse(origin)?.host !== host;
 }
 
 const wantsPage = ({ headers: { 'content-type': type = '' } }: FastifyRequest) =>
