@@ -174,6 +174,9 @@ test('what a proxy answers by itself has the codes of the market, or is explaine
   }
 });
 
+/** How a line that somebody types begins. */
+const typed = /^ *(?:[A-Z_]+=\S+ )?(?:sudo |apt|systemctl|psql|curl|npm |parley-|pg_\w+ )/m;
+
 test('each command of the pages by task is run by the soak, or its page says why not', () => {
   for (const page of pages) {
     const text = textOf(page);
@@ -188,8 +191,7 @@ test('each command of the pages by task is run by the soak, or its page says why
     const fences = [...text.matchAll(/^ *```(\w*)\n([\s\S]*?)\n *```$/gm)];
     for (const [, language = '', body = ''] of fences) {
       if (['sh', 'text'].includes(language)) continue;
-      const hidden =
-        /^ *(?:[A-Z_]+=\S+ )?(?:sudo |apt|systemctl|psql|curl|npm |parley-|pg_\w+ )/m.exec(body);
+      const hidden = typed.exec(body);
       assert.equal(hidden, null, `docs/${page}.md: a command stands in a block that is not sh`);
     }
     const answers = fences.filter(([, language]) => language === 'text').length;

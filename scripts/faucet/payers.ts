@@ -48,7 +48,7 @@ type Signer = Pick<Payer, 'address' | 'parse' | 'sign' | 'end'>;
 
 /**
  * Throws where a node is of another chain than configured, as the market's start does. One that is
- * silent then is asked again before anything is signed: coins of its chain may have worth.
+ * silent then is asked again before anything is signed: its chain's coins may have worth.
  */
 export async function openPayers(
   chains: readonly FaucetChain[],

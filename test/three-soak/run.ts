@@ -97,12 +97,18 @@ async function measure(market: Market): Promise<void> {
   }
 }
 
-async function play(market: Market): Promise<void> {
+/** How many faults were played, with what was looked for after them. */
+async function play(market: Market): Promise<number> {
+  let faults = 0;
   try {
     if (asked.only !== 'faults') await measure(market);
     if (['', 'faults'].includes(asked.only) && market.processes.length > 2) {
-      for await (const line of playFaults(market, asked.fault)) console.log(line);
+      for await (const line of playFaults(market, asked.fault)) {
+        console.log(line);
+        faults += 1;
+      }
     }
+    return faults;
   } finally {
     await market.close();
   }
@@ -111,9 +117,10 @@ async function play(market: Market): Promise<void> {
 let failed = false;
 try {
   const program = await obtain('nginx');
-  for (const count of asked.counts) {
-    await play(await openMarket(program, count));
-  }
+  let faults = 0;
+  for (const count of asked.counts) faults += await play(await openMarket(program, count));
+  const measured = asked.only === 'faults' ? 'nothing' : `${asked.counts.join(' and ')} processes`;
+  console.log(`three: ${measured} measured, ${faults} faults and checks of them held`);
 } catch (error) {
   failed = true;
   console.error(error);
