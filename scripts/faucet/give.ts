@@ -125,8 +125,8 @@ export function createFaucet(parts: FaucetParts) {
         throw new Refused('unavailable', `no ${symbol} of ${chain} can be given now`, {}, error);
       });
     const given = { chain, token, address, client: who.client, amount, kept, at: now() };
-    counts.delete(gift);
     book.keep(given);
+    counts.delete(gift);
     const { given: today } = book.counted(gift, { address, client: '' }, now() - daySeconds);
     const { txid } = kept;
     log.info('gave', { chain, symbol, amount, address, txid, today, dailyCap: gift.dailyCap });
