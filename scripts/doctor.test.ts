@@ -9,7 +9,7 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { esploraServer } from '../chains/bitcoin/testing/servers.ts';
 import { exchanges } from '../chains/nodes/transport-node.ts';
-import { nodeOf, lyingNode as nodeThat, within } from '../chains/testing/nodes.ts';
+import { type Lie, nodeOf, lyingNode as nodeThat, within } from '../chains/testing/nodes.ts';
 import { connect, type Database, databaseLimits } from '../server/db/database.ts';
 import { type Examined, examine } from '../server/doctor/examine.ts';
 import { exitStatus, type Finding } from '../server/doctor/findings.ts';
@@ -32,7 +32,8 @@ import {
 } from '../server/settle/testing/world.ts';
 import { devChains } from '../server/start/dev-network.ts';
 import { lyingNode } from '../test/support/lying-node.ts';
-import { lookAtNodes, lookOf } from './ops/nodes/look.ts';
+import { lookAtNodes, lookOf, urlsOf } from './ops/nodes/look.ts';
+import { meantBy } from './ops/nodes/meant.ts';
 import type { Check } from './ops/nodes/probes.ts';
 import { questionsIn } from './ops/nodes/questions.ts';
 import { lacking, prunedNode } from './ops/nodes/testing/lacking.ts';
@@ -364,11 +365,11 @@ test('the command: its lines, its counts last, and its exit status', async () =>
 });
 
 /** `ops node` on one source of a chain, without its load. */
-async function lookedAt(source: ChainSettings): Promise<readonly Check[]> {
+async function lookedAt(source: ChainSettings, isServed = true): Promise<readonly Check[]> {
   const { now } = world.deps;
   const signal = AbortSignal.timeout(120_000);
   const options = { callMs: 60_000, withLoad: false, now, signal };
-  return lookAtNodes({ sources: [source], isServed: true }, options, () => {});
+  return lookAtNodes({ sources: [source], isServed }, options, () => {});
 }
 
 const namesOf = (checks: readonly Check[], verdict: Check['verdict']) =>
@@ -405,6 +406,28 @@ test('what a node lacks is named: it will not do, or it is weak', async (t) => {
     const why = `${what}: ${JSON.stringify(checks.filter((each) => each.verdict !== 'fits'))}`;
     assert.deepEqual(namesOf(checks, 'lacks'), lacks, why);
     assert.deepEqual(namesOf(checks, 'weak'), weak, why);
+  }
+});
+
+test('of a chain that is in no settings a contract may be missing, and all else is asked', async (t) => {
+  const noCode: Lie = ({ method }, forward) =>
+    method === 'eth_getCode' ? { result: '0x' } : forward();
+  for (const of of chains) {
+    if (of.family === 'bitcoin') continue;
+    const id = of.family === 'solana' ? of.genesisHash : of.chainId;
+    const node = JSON.stringify(
+      of.family === 'tron' ? of.sources[0] : { url: of.rpcUrls[0] ?? '' },
+    );
+    const [meant] = meantBy(`${of.family}:${id}`, [node], [], 'core').sources;
+    const bare = {
+      evm: async () => ({ rpcUrls: [await within(t, nodeThat(urlsOf(of)[0] ?? '', noCode))] }),
+      tron: async () => ({}),
+      solana: async () => ({ program: 'So11111111111111111111111111111111111111112' }),
+    }[of.family];
+    const checks = await lookedAt({ ...meant, ...(await bare()) } as ChainSettings, false);
+    const odd = JSON.stringify(checks.filter(({ verdict }) => verdict !== 'fits'));
+    assert.deepEqual(namesOf(checks, 'lacks'), [], odd);
+    assert.match(odd, /"what":"(?:contract|cluster and program)"/);
   }
 });
 

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, normalize } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -82,6 +82,19 @@ test('docs/settings.md names every setting that the server reads, and no other',
 });
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+
+test('docs/decisions/README.md lists each record by its title, in order, and has no other line', () => {
+  const records = readdirSync(`${root}docs/decisions`)
+    .filter((name) => /^\d{4}-/.test(name))
+    .sort();
+  const wanted = records.map((name) => {
+    const [, title] = /^# (.+)$/m.exec(read(`docs/decisions/${name}`)) ?? [];
+    return `- [${name.slice(0, 4)}](${name}): ${title}`;
+  });
+  const lines = read('docs/decisions/README.md').trimEnd().split('\n');
+  assert.deepEqual(lines.slice(lines.findIndex((line) => line.startsWith('- '))), wanted);
+});
+
 const pages = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.md'], { cwd: root })
   .toString()
   .split('\n')

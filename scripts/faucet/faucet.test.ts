@@ -10,6 +10,7 @@ import { ParleyError } from '../../core/errors.ts';
 import type { Kept } from '../../sdk/stores/store.ts';
 import { daySeconds, type End, openBook } from './book.ts';
 import { type Asked, createFaucet, mostOpen, type Payer, Refused } from './give.ts';
+import { longestAddress } from './page.ts';
 import type { Gift } from './settings.ts';
 import { createSite, mostTries } from './site.ts';
 
@@ -149,6 +150,26 @@ test('nothing is counted that was not signed, and no more is signed than may wai
   await other.close();
 });
 
+test('what is left is counted once a second, and anew after a gift', async (t) => {
+  const { file, clock } = stage(t);
+  const book = openBook(file);
+  const state = { counted: 0 };
+  const counted: typeof book.counted = (...asked) => {
+    state.counted += 1;
+    return book.counted(...asked);
+  };
+  const payers = [stubPayer().payer];
+  const parts = { gifts: [gift], payers, perClient: 2, log: quiet, now: () => clock.now };
+  const faucet = createFaucet({ ...parts, book: { ...book, counted } });
+  const lefts = () => [faucet.left(gift), faucet.left(gift)];
+  assert.deepEqual([lefts(), state.counted], [[400n, 400n], 1]);
+  await faucet.give(asked('alice'));
+  assert.deepEqual(lefts(), [300n, 300n]);
+  clock.now += daySeconds;
+  assert.deepEqual(lefts(), [400n, 400n]);
+  await faucet.close();
+});
+
 test('the page and JSON: each refusal has its status, code, words and when to come again', async (t) => {
   const { open, clock } = stage(t);
   const faucet = open(stubPayer());
@@ -175,17 +196,22 @@ test('the page and JSON: each refusal has its status, code, words and when to co
   assert.equal((await post({ chain, address: 'own' })).json().error.code, 'own_address');
   assert.equal((await post({ chain: 'other', address: 'bob' })).statusCode, 404);
   assert.equal((await post({ chain, address: 1 })).statusCode, 400);
+  const long = await post({ chain, address: 'a'.repeat(longestAddress + 1) });
+  assert.equal(long.json().error.code, 'bad_request');
   assert.equal((await post({ address: 'x'.repeat(3_000) })).statusCode, 413);
   const elsewhere = await post({ chain, address: 'bob' }, { 'sec-fetch-site': 'cross-site' });
   assert.equal(elsewhere.json().error.code, 'elsewhere');
   const foreign = await post({ chain, address: 'bob' }, { origin: 'https://evil.example' });
   assert.equal(foreign.statusCode, 403);
+  // A sandboxed frame of a stranger, where no TLS has the browser say more.
+  assert.equal((await post({ chain, address: 'bob' }, { origin: 'null' })).statusCode, 403);
   const { body, headers } = await site.inject({
     url: '/',
     headers: { 'accept-language': 'de-AT' },
   });
   assert.match(body, /<html lang="de">[\s\S]*nichts wert[\s\S]*1 COIN \(testchain\)/);
   assert.match(String(headers['content-security-policy']), /default-src 'none'/);
+  assert.equal(headers['referrer-policy'], 'same-origin', 'else its own form has no origin');
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
   const page = await site.inject({
     ...{ method: 'POST', url: '/gifts', headers: form, remoteAddress: '9.9.9.8' },

@@ -5,6 +5,9 @@ import type { Answer } from './give.ts';
 import type { Gift } from './settings.ts';
 import type { Language, Words } from './texts.ts';
 
+/** An address of no chain is longer. */
+export const longestAddress = 128;
+
 export const style = `
   :root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif }
   body { max-width: 36rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere }
@@ -66,7 +69,7 @@ ${lines === '' ? '' : `<div class="said" role="status">${lines}</div>`}
 <label for="asset">${escaped(words('what'))}</label>
 <select id="asset" name="asset">${options.join('')}</select>
 <label for="address">${escaped(words('address'))}</label>
-<input id="address" name="address" required maxlength="128" autocomplete="off"
+<input id="address" name="address" required maxlength="${longestAddress}" autocomplete="off"
  spellcheck="false" value="${escaped(address)}">
 <button>${escaped(words('give'))}</button>
 </form>

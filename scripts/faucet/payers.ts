@@ -3,8 +3,15 @@
 
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { Transaction } from '@scure/btc-signer';
-import { bytesToHex, encodeFunctionData, erc20Abi, type Hex, parseTransaction } from 'viem';
-import type { ChainAdapter } from '../../chains/adapter.ts';
+import {
+  BaseError,
+  bytesToHex,
+  ExecutionRevertedError,
+  encodeFunctionData,
+  erc20Abi,
+  type Hex,
+  parseTransaction,
+} from 'viem';
 import { bitcoinNetworks, parseBitcoinAddress } from '../../chains/bitcoin/networks.ts';
 import { parseEvmAddress } from '../../chains/evm/address.ts';
 import { parseTronAddress } from '../../chains/tron/address.ts';
@@ -13,12 +20,12 @@ import { readKey } from '../../maker/keys.ts';
 import type { Log } from '../../maker/log.ts';
 import type { Kept } from '../../sdk/stores/store.ts';
 import { bitcoinWallet } from '../../sdk/wallets/bitcoin.ts';
-import { coreCoins, esploraCoins } from '../../sdk/wallets/coins.ts';
-import { evmWallet } from '../../sdk/wallets/evm.ts';
+import { type CoinSource, coreCoins, esploraCoins } from '../../sdk/wallets/coins.ts';
+import { evmWallet, mostFeePerGasOf } from '../../sdk/wallets/evm.ts';
 import { solanaWallet } from '../../sdk/wallets/solana.ts';
 import { tronWallet } from '../../sdk/wallets/tron.ts';
 import type { TxOutcome } from '../../sdk/wallets/wallet.ts';
-import { openAdapters } from '../../server/ports/chains.ts';
+import { type Opened, openOne } from '../../server/ports/chains.ts';
 import type { Of } from '../../server/settings/chains.ts';
 import type { Settings } from '../../server/settings/config.ts';
 import type { End } from './book.ts';
@@ -33,10 +40,16 @@ import { tronPayment } from './tron.ts';
  */
 const mostEvmGas = 300_000n;
 
+/** A gift takes 141 bytes of one coin. Strangers bid as they like with coins without worth. */
+const mostSatPerVbyte = 200;
+
 /** What a family adds to a payer. */
 type Signer = Pick<Payer, 'address' | 'parse' | 'sign' | 'end'>;
 
-/** Throws where a node is of another chain than configured, as the market's start does. */
+/**
+ * Throws where a node is of another chain than configured, as the market's start does. One that is
+ * silent then is asked again before anything is signed: its chain's coins may have worth.
+ */
 export async function openPayers(
   chains: readonly FaucetChain[],
   settings: Pick<Settings, 'chainTimeoutMs'>,
@@ -45,33 +58,55 @@ export async function openPayers(
   const said = (level: 'info' | 'warn') => (facts: object, message: string) =>
     log[level](message, facts as Readonly<Record<string, string>>);
   const parts = { now, log: { info: said('info'), warn: said('warn') } };
-  const served = chains.map(({ of }) => of);
-  const adapters = await openAdapters(settings, served, parts);
-  const payers: Payer[] = [];
-  for (const { of, keyFile } of chains) {
-    const key = await readKey(keyFile, of.family);
-    payers.push(payerOf(of, adapters.get(of.chain) as ChainAdapter, key));
-  }
-  return payers;
+  return Promise.all(
+    chains.map(async (each) => {
+      const { adapter, identify } = openOne(each.of, settings, parts);
+      const mustBeKnown = knownBy(identify, (source, why) =>
+        log.warn('a node does not answer; it is asked again', {
+          chain: each.of.chain,
+          source,
+          why,
+        }),
+      );
+      await mustBeKnown();
+      const { sign, ...signer } = signerOf(each, await readKey(each.keyFile, each.of.family));
+      return {
+        ...{ chain: each.of.chain, ...signer },
+        sign: async (...asked) => {
+          await mustBeKnown();
+          return sign(...asked);
+        },
+        send: async ({ txid, raw }, signal) => {
+          await adapter.broadcast({ txid, raw, touches: [] }, signal);
+        },
+        close: () => adapter.close(),
+      } satisfies Payer;
+    }),
+  );
 }
 
-function payerOf(of: FaucetChain['of'], adapter: ChainAdapter, key: string | Uint8Array): Payer {
-  return {
-    chain: of.chain,
-    ...signerOf(of, key),
-    send: async ({ txid, raw }, signal) => {
-      await adapter.broadcast({ txid, raw, touches: [] }, signal);
-    },
-    close: () => adapter.close(),
+/** Asks until each node has answered once. Throws WrongNodeError. */
+function knownBy(identify: Opened['identify'], tell: (source: number, why: string) => void) {
+  let isKnown = false;
+  return async () => {
+    if (isKnown) return;
+    let silent = 0;
+    await identify((source, why) => {
+      silent += 1;
+      tell(source, why);
+    });
+    isKnown = silent === 0;
   };
 }
 
-function signerOf(of: FaucetChain['of'], key: string | Uint8Array): Signer {
+function signerOf({ of, gifts }: FaucetChain, key: string | Uint8Array): Signer {
   switch (of.family) {
     case 'bitcoin':
       return bitcoinSigner(of, String(key));
-    case 'evm':
-      return evmSigner(of, `0x${String(key)}`);
+    case 'evm': {
+      const coins = gifts.find(({ token }) => token === null);
+      return evmSigner(of, `0x${String(key)}`, coins?.amount ?? null);
+    }
     case 'tron': {
       const { chain, sources } = of;
       const wallet = tronWallet({ chain, sources, privateKey: String(key) });
@@ -105,7 +140,12 @@ function endOf({ state }: TxOutcome): End | null {
   return state === 'lost' ? 'lost' : 'landed';
 }
 
-function evmSigner({ chainId, rpcUrls }: Of<'evm'>, privateKey: Hex): Signer {
+/** `mostFee`, wei: what a gift's own fee may come to. */
+function evmSigner(
+  { chain, chainId, rpcUrls }: Of<'evm'>,
+  privateKey: Hex,
+  mostFee: bigint | null,
+): Signer {
   const wallet = evmWallet({ rpcUrl: rpcUrls[0] ?? '', chainId, privateKey });
   const nonceOf = ({ raw }: Kept) => parseTransaction(raw as Hex).nonce ?? 0;
   return {
@@ -116,17 +156,31 @@ function evmSigner({ chainId, rpcUrls }: Of<'evm'>, privateKey: Hex): Signer {
       try {
         const kept = await wallet.sign(chainId, evmCall(pay), signal, taken);
         const { gas = 0n } = parseTransaction(kept.raw as Hex);
-        if (gas <= mostEvmGas) return kept;
-        const sentence = `a payment to ${pay.to} takes ${gas} gas, above ${mostEvmGas}`;
-        throw new ParleyError('bad_address', sentence, { gas, most: mostEvmGas });
+        if (gas > mostEvmGas) {
+          const sentence = `a payment to ${pay.to} takes ${gas} gas, above ${mostEvmGas}`;
+          throw new ParleyError('bad_address', sentence, { gas, most: mostEvmGas });
+        }
+        const fee = gas * mostFeePerGasOf(kept);
+        if (mostFee === null || fee <= mostFee) return kept;
+        throw tooDear(chain, `up to ${fee} wei for a gift, above the gift of coins, ${mostFee}`);
       } catch (error) {
         // A nonce that nothing is sent with would hold up all that come after it.
         wallet.forget();
-        throw error;
+        if (pay.token !== null || !isReverted(error)) throw error;
+        throw new ParleyError('bad_address', `${pay.to} is a contract that takes no coins`, {});
       }
     },
     end: async (kept, signal) => endOf(await wallet.outcome(kept, signal)),
   };
+}
+
+/** Of a token it may be the faucet that has none left. */
+const isReverted = (error: unknown) =>
+  error instanceof BaseError &&
+  error.walk((each) => each instanceof ExecutionRevertedError) instanceof ExecutionRevertedError;
+
+function tooDear(chain: string, how: string): ParleyError {
+  return new ParleyError('chain_unavailable', `fees of ${chain} are too high: ${how}`, { chain });
 }
 
 function evmCall({ to, token, amount }: Payment) {
@@ -136,8 +190,19 @@ function evmCall({ to, token, amount }: Payment) {
   return { to: token, data, value: '0x0' } as const;
 }
 
-function bitcoinSigner({ rpcUrl, esploraUrl = '' }: Of<'bitcoin'>, privateKey: string): Signer {
-  const source = rpcUrl === undefined ? esploraCoins(esploraUrl) : coreCoins(rpcUrl);
+function bitcoinSigner(
+  { chain, rpcUrl, esploraUrl = '' }: Of<'bitcoin'>,
+  privateKey: string,
+): Signer {
+  const node = rpcUrl === undefined ? esploraCoins(esploraUrl) : coreCoins(rpcUrl);
+  const source: CoinSource = {
+    ...node,
+    feeRateSatPerVbyte: async (signal) => {
+      const rate = await node.feeRateSatPerVbyte(signal);
+      if (rate <= mostSatPerVbyte) return rate;
+      throw tooDear(chain, `${rate} sat/vB, above ${mostSatPerVbyte}`);
+    },
+  };
   const wallet = bitcoinWallet({ privateKey, network: 'testnet', source });
   return {
     address: wallet.address,

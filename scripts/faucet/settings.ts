@@ -11,6 +11,8 @@ import { readFile } from '../../server/settings/secret-file.ts';
 /** Of one asset in a day: each is a row that is counted before the next is given. */
 const mostGiftsADay = 10_000n;
 const mostPerClient = 1_000;
+/** Of the file; gifts of a chain. */
+const [mostChains, mostGifts] = [100, 20];
 
 const amount = Type.String({ pattern: '^[1-9][0-9]{0,77}$' });
 const gift = Type.Object(
@@ -36,11 +38,11 @@ const schema = Type.Object(
         {
           chain: Type.String(),
           keyFile: path,
-          gifts: Type.Array(gift, { minItems: 1, maxItems: 20 }),
+          gifts: Type.Array(gift, { minItems: 1, maxItems: mostGifts }),
         },
         closed,
       ),
-      { minItems: 1, maxItems: 100 },
+      { minItems: 1, maxItems: mostChains },
     ),
   },
   closed,
@@ -102,6 +104,12 @@ function settingsOf(file: string, given: Static<typeof schema>, market: Market):
     if (of === undefined) throw new Error(`${file}: PARLEY_CHAINS has no chain "${chain}"`);
     if (seen.has(chain)) throw new Error(`${file}: "${chain}" is there twice`);
     seen.add(chain);
+    // Of two entries of one asset the first would count alone, its cap too.
+    const tokens = gifts.map(({ token }) => token);
+    const twice = tokens.find((token, at) => tokens.indexOf(token) !== at);
+    if (twice !== undefined) {
+      throw new Error(`${file}: ${twice ?? 'the coin'} of "${chain}" is there twice`);
+    }
     return { of, keyFile, gifts: gifts.map((each) => giftOf(file, chain, each, assets ?? [])) };
   });
   const { host = '127.0.0.1', port, perClient } = given;

@@ -7,7 +7,7 @@ import { clientNetwork } from '../../server/edge/budgets.ts';
 import { createMemoryBuckets } from '../../server/edge/memory-buckets.ts';
 import type { Settings } from '../../server/settings/config.ts';
 import { type Faucet, Refused } from './give.ts';
-import { nameOf, pageOf, saidOf, style } from './page.ts';
+import { longestAddress, nameOf, pageOf, saidOf, style } from './page.ts';
 import type { Gift } from './settings.ts';
 import { languageOf, type TextKey, type Words, wordsOf } from './texts.ts';
 
@@ -37,7 +37,8 @@ const headers = {
     "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; " +
     "frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
+  // With no-referrer browsers send `Origin: null` with our own form, as frames of strangers do.
+  'referrer-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'cache-control': 'no-store',
 };
@@ -161,10 +162,13 @@ function triesOf(now: () => number): (client: string) => void {
   };
 }
 
-/** A page of another site would have its readers' networks pay out to its own address. */
+/**
+ * A page of another site would have its readers' networks pay out to its own address. Browsers say
+ * `site` over TLS and on loopback alone, and `origin` of a form anywhere.
+ */
 function isElsewhere(site: unknown, origin: string | undefined, host: string | undefined) {
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return true;
-  return origin !== undefined && origin !== 'null' && URL.parse(origin)?.host !== host;
+  return origin !== undefined && URL.parse(origin)?.host !== host;
 }
 
 const wantsPage = ({ headers: { 'content-type': type = '' } }: FastifyRequest) =>
@@ -176,8 +180,9 @@ const wordsFor = ({ headers: of }: FastifyRequest) =>
 /** JSON names `chain`, `token` and `address`; the form `asset` and `address`. */
 function readAsked(body: unknown) {
   const { chain, token = null, asset, address } = (body ?? {}) as Record<string, unknown>;
-  if (typeof address !== 'string' || address.length > 128) {
-    throw new Wrong('bad_request', '"address" must be a text of at most 128 characters');
+  if (typeof address !== 'string' || address.length > longestAddress) {
+    const sentence = `"address" must be a text of at most ${longestAddress} characters`;
+    throw new Wrong('bad_request', sentence);
   }
   if (typeof asset === 'string') {
     const [of = '', ...rest] = asset.split('/');

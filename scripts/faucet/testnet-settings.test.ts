@@ -78,5 +78,7 @@ test('its faucet gives every asset, and nothing where coins have worth', (t) => 
   assert.throws(wrong('"5000000"', '"1000000001"'), /got 1000000001/);
   assert.throws(wrong('"signet"', '"ethereum"'), /no chain "ethereum"/);
   assert.throws(wrong('"token": null', '"token": "x"'), /x of "signet" is not in PARLEY_ASSETS/);
+  const again = `"gifts": [{ "token": null, "amount": "1", "dailyCap": "1" }, `;
+  assert.throws(wrong('"gifts": [', again), /the coin of "signet" is there twice/);
   assert.throws(wrong('"host"', '"hosts"'), /"hosts" is not known/);
 });

@@ -4,10 +4,11 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { TronTransaction } from '../../chains/interface/material.ts';
 import { tronHex } from '../../chains/tron/address.ts';
-import { httpClient, type TronSource } from '../../chains/tron/http.ts';
-import { headBlock } from '../../chains/tron/node.ts';
+import { type Http, httpClient, type TronSource } from '../../chains/tron/http.ts';
+import { codeAt, headBlock } from '../../chains/tron/node.ts';
 import { type Envelope, referenceTo, tronTransaction } from '../../chains/tron/plan.ts';
 import { encodeFields } from '../../contracts/tron/protobuf.ts';
+import { ParleyError } from '../../core/errors.ts';
 import type { Payment } from './give.ts';
 
 /** Sent again until then: a node that is away for a minute loses nothing. */
@@ -26,6 +27,7 @@ export async function tronPayment(
   signal: AbortSignal,
 ): Promise<TronTransaction> {
   const http = httpClient(nodes);
+  if (pay.token === null) await mustBeWallet(http, pay.to, signal);
   const solid = await headBlock(http, 'solid', signal);
   const { timestampMs: timestamp } = await headBlock(http, 'head', signal);
   const envelope = { ...referenceTo(solid), timestamp, expiration: timestamp + lifeMs };
@@ -34,6 +36,12 @@ export async function tronPayment(
   const words = [tronHex(to).slice(2), amount.toString(16)].map((each) => each.padStart(64, '0'));
   const call = { from, to: token, data: `a9059cbb${words.join('')}`, value: 0n };
   return tronTransaction(call, { ...envelope, feeLimitSun });
+}
+
+/** Nodes refuse coins for a contract: such a gift would wait for its end, and hold up others. */
+async function mustBeWallet(http: Http, to: string, signal: AbortSignal): Promise<void> {
+  if ((await codeAt(http, to, signal)) === null) return;
+  throw new ParleyError('bad_address', `${to} is a contract: it takes no TRX of a transfer`, {});
 }
 
 function coins(from: string, to: string, amount: bigint, envelope: Envelope): TronTransaction {

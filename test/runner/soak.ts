@@ -249,7 +249,7 @@ const said = [
   /^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm,
   /^(?:forge|model|sim|planted|crashes|nodes|package|web|maker): (.*)|(\d+) generated,/gm,
   /^(?:generators|schemathesis|python|mcp|alerts|release|proxy): (.*)/gm,
-  /^(?:upgrade|failover|postgres|rows|testnet): (.*)/gm,
+  /^(?:upgrade|failover|postgres|rows|testnet|tasks|three): (.*)/gm,
 ];
 
 async function outcomeOf(name: string, { minutes, commands }: Part): Promise<[string, boolean]> {

@@ -105,14 +105,18 @@ try {
     console.log(`traded behind nginx with TLS after ${what}: ${seconds} s`);
   };
   let dumped = '';
+  let answered = '';
   const afterwards: Partial<Record<Page, () => Promise<void>>> = {
     install: () => tradesAfter('the install'),
-    upgrade: () => tradesAfter('an upgrade and back'),
+    upgrade: async () => {
+      await tradesAfter('an upgrade and back');
+      answered = await settled();
+    },
     backup: async () => {
       dumped = await settled();
     },
     database: async () => {
-      assert.equal(await settled(), dumped, 'the standby has every swap');
+      assert.equal(await settled(), answered, 'the standby has every swap');
       await tradesAfter('the takeover of a standby');
     },
     restore: async () => {

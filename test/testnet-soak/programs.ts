@@ -30,6 +30,8 @@ export type Program = {
   readonly child: ChildProcess;
   /** Lines of JSON with this event. */
   events(event: string): Record<string, string>[];
+  /** Lines of this level: what somebody has to look at. */
+  errors(): Record<string, string>[];
   until(event: string): Promise<Record<string, string>>;
   kill(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 };
@@ -50,15 +52,16 @@ export function started(entry: string, args: readonly string[], env: Env = {}): 
   });
   const exited = once(child, 'exit');
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
-  const events = (event: string) =>
+  const lines = () =>
     out
       .split('\n')
       .filter((line) => line.startsWith('{') && line.endsWith('}'))
-      .map((line) => JSON.parse(line) as Record<string, string>)
-      .filter((line) => line.event === event);
+      .map((line) => JSON.parse(line) as Record<string, string>);
+  const events = (event: string) => lines().filter((line) => line.event === event);
   return {
     child,
     events,
+    errors: () => lines().filter(({ level }) => level === 'error'),
     until: async (event) => {
       await waitUntil(() => hasEnded() || events(event).length > 0);
       const found = events(event).at(-1);

@@ -46,7 +46,7 @@ export async function startSignet(work: string, say: (line: string) => void): Pr
       ...{ name: 'bitcoind', file: bitcoind.file, folder },
       args: [
         ...[...bitcoind.leadingArgs, data, '-signet', '-signetchallenge=51', '-server=1'],
-        ...['-listen=0', '-connect=0', '-dnsseed=0', '-discover=0', '-txindex=1', '-prune=0'],
+        ...['-listen=0', '-connect=0', '-dnsseed=0', '-discover=0', '-prune=0'],
         ...[`-rpcport=${port}`, '-rpcbind=127.0.0.1', '-rpcallowip=127.0.0.1', '-rpcworkqueue=256'],
         ...[`-rpcuser=${user}`, `-rpcpassword=${password}`, '-fallbackfee=0.00002', '-dbcache=16'],
       ],

@@ -81,6 +81,15 @@ export function createClient(url: string): Client {
   };
 }
 
+type Outcomes = { readonly outcomes: readonly { threadId?: string; error?: string }[] };
+
+/** A batch is a 200 whatever becomes of its quotes. Throws where one was refused. */
+export function mustAllBeQuoted(answer: Record<string, unknown>): void {
+  const { outcomes } = answer as Outcomes;
+  const [refused] = outcomes.filter(({ threadId }) => threadId === undefined);
+  if (refused !== undefined) throw new Error(`a quote of a batch: ${refused.error}`);
+}
+
 export type Sockets = {
   /** RFQs that each socket was told of, together. */
   told(): number;

@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Customer, newCustomer } from '../support/customers.ts';
 import { amounts } from '../support/deals.ts';
-import { openSockets, type Sent } from './clients.ts';
+import { mustAllBeQuoted, openSockets, type Sent } from './clients.ts';
 import { between, type Used, usedBy } from './meters.ts';
 import { rfqOf, type Scene, sockets } from './operations.ts';
 
@@ -51,7 +51,7 @@ export async function holdLoad({ market, client, people }: Scene): Promise<Held>
     prices += 1;
     const quoteAmount = String(amounts.ETH + BigInt(prices));
     const body = { quotes: last.map((rfqId) => ({ rfqId, quoteAmount, validForSeconds: 60 })) };
-    await client.ask(who, { path: '/v1/quotes', body, isUnnamed: true });
+    mustAllBeQuoted(await client.ask(who, { path: '/v1/quotes', body, isUnnamed: true }));
     quotes += last.length;
   };
   const read = (who: Customer, sent: Sent) => () => client.ask(who, sent);
@@ -113,7 +113,7 @@ export async function contend({ market, client, people }: Scene): Promise<Conten
           price += 1n;
           const quoteAmount = String(price);
           const body = { quotes: idsOf(at).map((rfqId) => ({ rfqId, quoteAmount })) };
-          await client.ask(who, { path: '/v1/quotes', body, isUnnamed: true });
+          mustAllBeQuoted(await client.ask(who, { path: '/v1/quotes', body, isUnnamed: true }));
           quotes += batch;
         }
       }),

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inParallel } from '../../host/in-parallel.ts';
 import { type Customer, newCustomer } from '../support/customers.ts';
 import { agreed, amounts, finish, type Pair, shows, until } from '../support/deals.ts';
-import { type Client, openSockets, type Sent } from './clients.ts';
+import { type Client, mustAllBeQuoted, openSockets, type Sent } from './clients.ts';
 import type { Market } from './market.ts';
 import { between, each, type Used, usedBy, without } from './meters.ts';
 
@@ -111,7 +111,8 @@ export async function costsOf(scene: Scene, tell: (cost: Cost) => void): Promise
     }
     return all;
   };
-  const sent = (all: readonly Sent[]) => inParallel(all, 2, (asked) => client.ask(other, asked));
+  const sent = (all: readonly Sent[]) =>
+    inParallel(all, 2, async (asked) => mustAllBeQuoted(await client.ask(other, asked)));
   await measured('quote in a batch of 50: a new thread', rfqs, () => sent(batches(price)));
   await measured('quote in a batch of 50: another price', rfqs * rounds, async () => {
     for (let at = 1; at <= rounds; at += 1) await sent(batches(price + BigInt(at)));

@@ -4,7 +4,7 @@
 // under load. Nothing that was answered may be lost, and no request fails that was not told to
 // come again.
 
-import { parsed, understood, wholeNumber } from '../../scripts/command.ts';
+import { Misused, parsed, understood, wholeNumber } from '../../scripts/command.ts';
 import { obtain } from '../proxy-soak/programs.ts';
 import { createClient } from './clients.ts';
 import { playFaults } from './faults.ts';
@@ -21,6 +21,8 @@ const usage = `usage: npm run node -- test/three-soak/run.ts [--only PART] [--pr
   --fault      the faults whose names fit this regular expression
 Exit status: 0 all held, 1 something did not, 2 not understood.`;
 
+const parts: readonly string[] = ['costs', 'load', 'faults'];
+
 const asked = understood({
   usage,
   understand: (args) => {
@@ -29,11 +31,17 @@ const asked = understood({
     const options = { only: text, processes: text, fault: text, help } as const;
     const { values } = parsed({ args, options });
     if (values.help) return null;
-    const counts = values.only === 'faults' ? [3] : [1, 3];
+    const { only } = values;
+    if (!['', ...parts].includes(only)) {
+      throw new Misused(`--only is ${parts.join(', ')}, not "${only}"`);
+    }
+    const counts = only === 'faults' ? [3] : [1, 3];
     const fault = new RegExp(values.fault);
-    if (values.processes === '') return { only: values.only, counts, fault };
-    const own = wholeNumber('--processes', values.processes, { least: 1, most: 9 });
-    return { only: values.only, counts: [own], fault };
+    if (values.processes === '') return { only, counts, fault };
+    // Faults are of the first three processes.
+    const least = only === 'faults' ? 3 : 1;
+    const own = wholeNumber('--processes', values.processes, { least, most: 9 });
+    return { only, counts: [own], fault };
   },
 });
 
@@ -89,12 +97,18 @@ async function measure(market: Market): Promise<void> {
   }
 }
 
-async function play(market: Market): Promise<void> {
+/** How many faults were played, with what was looked for after them. */
+async function play(market: Market): Promise<number> {
+  let faults = 0;
   try {
     if (asked.only !== 'faults') await measure(market);
-    if (['', 'faults'].includes(asked.only) && market.processes.length > 1) {
-      for await (const line of playFaults(market, asked.fault)) console.log(line);
+    if (['', 'faults'].includes(asked.only) && market.processes.length > 2) {
+      for await (const line of playFaults(market, asked.fault)) {
+        console.log(line);
+        faults += 1;
+      }
     }
+    return faults;
   } finally {
     await market.close();
   }
@@ -103,9 +117,10 @@ async function play(market: Market): Promise<void> {
 let failed = false;
 try {
   const program = await obtain('nginx');
-  for (const count of asked.counts) {
-    await play(await openMarket(program, count));
-  }
+  let faults = 0;
+  for (const count of asked.counts) faults += await play(await openMarket(program, count));
+  const measured = asked.only === 'faults' ? 'nothing' : `${asked.counts.join(' and ')} processes`;
+  console.log(`three: ${measured} measured, ${faults} faults and checks of them held`);
 } catch (error) {
   failed = true;
   console.error(error);

@@ -61,6 +61,7 @@ export function lookAtCore(node: Node): Look {
   return {
     methods: methodsOf(eyes),
     properties: propertiesOf(eyes),
+    heads: null,
     load: {
       neededPerSecond: 5,
       asks: [

@@ -40,6 +40,7 @@ export function lookAtEsplora(node: Node): Look {
   return {
     methods: pathsOf(eyes),
     properties: propertiesOf(eyes),
+    heads: null,
     load: {
       // Escrows are asked one after the other, 20 a pass.
       neededPerSecond: 5,

@@ -33,6 +33,7 @@ import { escrowsAbi } from '../../../contracts/escrows/artifacts/abi.ts';
 import type { Of } from '../../../server/settings/chains.ts';
 import { policyOf } from '../../../server/settings/policies.ts';
 import {
+  batchesOf,
   days,
   historySeconds,
   type Look,
@@ -75,6 +76,10 @@ export function lookAtEvm(node: Node): Look {
   return {
     methods: methodsOf(eyes),
     properties: propertiesOf(eyes),
+    heads: async (signal) => {
+      const { number, hash, timestamp } = await headBlock(rpc, signal);
+      return { height: number, hash, clock: timestamp };
+    },
     load: {
       neededPerSecond: 10,
       asks: [
@@ -358,21 +363,7 @@ function abilitiesOf(eyes: Eyes): Probes {
         };
       },
     },
-    batches: {
-      without: 'each question is an exchange of its own',
-      isSpare: true,
-      ask: async (signal) => {
-        const question = { method: 'eth_chainId', params: [], own: {} } as const;
-        const answers = await rpc.batch([question, question, question], signal);
-        const answered = answers.filter((each) => each !== null).length;
-        if (answered === 3) return 'three questions in one exchange';
-        return {
-          says: `${answered} of 3 questions of a batch were answered`,
-          verdict: 'weak',
-          todo: 'each question is an exchange of its own: five times as many',
-        };
-      },
-    },
+    batches: batchesOf(rpc, 'eth_chainId'),
     'logs: blocks in one question': {
       without: 'a look back over a swap’s days takes too many questions',
       mostMs: 6 * node.callMs,

@@ -3,12 +3,15 @@
 
 import { sleep } from '../../../chains/nodes/turn.ts';
 import { inTime } from '../../../server/doctor/parts.ts';
+import { onOneLine } from '../../command.ts';
 import type { Check, Load, Node } from './probes.ts';
 
 /** Calls a second, one step after the other. */
 export const steps = [5, 10, 20, 40] as const;
 /** Of a step. */
-export const usualStepMs = 3_000;
+const usualStepMs = 3_000;
+/** Of a node's own words. */
+const mostWords = 120;
 /** What one answer may take in a burst: a builder of a customer waits for several in a row. */
 const lateMs = 5_000;
 
@@ -36,6 +39,8 @@ export async function loadOf(
   const clean = done.filter(({ failed }) => failed === 0).at(-1);
   const first = done.find(({ failed }) => failed > 0);
   const best = clean?.rate ?? 0;
+  // Hidden before it is cut: half a key is not found.
+  const words = onOneLine(hide(first?.words ?? '')).slice(0, mostWords);
   const numbers =
     clean === undefined
       ? ''
@@ -43,11 +48,9 @@ export async function loadOf(
   const met =
     first === undefined
       ? `no limit was met`
-      : `at ${first.rate} a second it failed ${first.failed} of ${first.asked} (${first.words})`;
+      : `at ${first.rate} a second it failed ${first.failed} of ${first.asked} (${words})`;
   const verdict = best >= neededPerSecond ? 'fits' : 'lacks';
-  const says = hide(
-    `${best} calls a second for ${stepMs / 1_000} s${numbers}; ${met}; ${neededPerSecond} are needed`,
-  );
+  const says = `${best} calls a second for ${stepMs / 1_000} s${numbers}; ${met}; ${neededPerSecond} are needed`;
   const todo =
     verdict === 'fits' ? null : 'take a plan with more calls a second, or a node of your own';
   const ms = Math.round(performance.now() - began);
@@ -79,7 +82,7 @@ async function stepOf(
       () => void ms.push(performance.now() - began),
       (error: unknown) => {
         failed += 1;
-        words = error instanceof Error ? error.message.slice(0, 120) : '';
+        words = error instanceof Error ? error.message : '';
       },
     );
     begun.push(one);

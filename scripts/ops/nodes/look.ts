@@ -57,9 +57,9 @@ async function lookAtNode(
   { withLoad, now, signal }: Omit<LookOptions, 'callMs'>,
   note: (check: Check) => void,
 ): Promise<Heads | null> {
-  const heads = await headsOf(node, now, note, signal);
+  const { methods, properties, load, heads: bare } = lookOf(node);
+  const heads = await headsOf(node, node.isServed ? null : bare, { now, signal }, note);
   if (heads === null) return null;
-  const { methods, properties, load } = lookOf(node);
   for (const [what, each] of Object.entries({ ...methods, ...properties })) {
     note(await probe(node, what, each, signal));
   }
@@ -81,12 +81,15 @@ export function lookOf(node: Node): Look {
   }
 }
 
-/** What is asked first: of a node that is silent nothing else is. */
+/**
+ * What is asked first: of a node that is silent nothing else is. An adapter refuses a node without
+ * its contract, so where there may be none yet, the head is read by `bare`.
+ */
 async function headsOf(
   node: Node,
-  now: () => number,
+  bare: Look['heads'],
+  { now, signal }: Pick<LookOptions, 'now' | 'signal'>,
   note: (check: Check) => void,
-  signal: AbortSignal,
 ): Promise<Heads | null> {
   const { source, callMs, where } = node;
   const { adapter } = openOne(source, { chainTimeoutMs: callMs }, { now, log: silentLog });
@@ -96,7 +99,7 @@ async function headsOf(
     // An adapter asks twice.
     mostMs: 3 * callMs,
     ask: async (until) => {
-      heads = await adapter.heads(until);
+      heads = await (bare ?? adapter.heads)(until);
       const found: Finding[] = [];
       compareClock(heads, source.family, { now, where, add: (each) => void found.push(each) });
       const [wrong] = found;

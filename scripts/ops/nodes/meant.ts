@@ -99,6 +99,9 @@ function nodeOf(text: string): string | Readonly<Record<string, unknown>> {
   if (text.startsWith('@')) {
     const read = readSecretFile(text.slice(1), false);
     if ('wrong' in read) throw new Misused(read.wrong);
+    // It may name itself.
+    if (read.text.startsWith('@'))
+      throw new Misused(`${text.slice(1)} holds no node: it names a file`);
     return nodeOf(read.text);
   }
   if (!text.startsWith('{')) return text;

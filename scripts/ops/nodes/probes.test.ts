@@ -1,11 +1,16 @@
 // What needs no node: the limit of calls, which words are secret, what is a refusal of bytes.
 
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { RpcError } from '../../../chains/nodes/rpc.ts';
 import { ParleyError } from '../../../core/errors.ts';
+import { Misused } from '../../command.ts';
 import { loadOf } from './load.ts';
 import { hiding } from './look.ts';
+import { meantBy } from './meant.ts';
 import { refusesNonsense } from './probes.ts';
 
 test('the limit of calls that a node takes is found, with what the market needs', async () => {
@@ -24,6 +29,18 @@ test('the limit of calls that a node takes is found, with what the market needs'
   assert.deepEqual([verdict, facts], ['fits', { best: 10, needed: 10 }], says);
   assert.match(says, /at 20 a second it failed \d+ of \d+ \(HTTP 429\)/);
   assert.equal((await loadWith(11)).verdict, 'lacks');
+});
+
+test('of the words of a node in a burst neither a control character nor a part of a key is told', async () => {
+  const key = 'k'.repeat(32);
+  const words = `\u001b[2J\u202e${'x'.repeat(100)} ${key}`;
+  const ask = () => Promise.reject(new Error(words));
+  const hide = hiding([`http://host/v3/${key}`]);
+  const never = new AbortController().signal;
+  const load = { neededPerSecond: 1, asks: [ask] };
+  const { says } = await loadOf({ where: 'a node', hide }, load, never, 200);
+  assert.match(says, /\(\\u001b\[2J\\u202ex+ …\)/);
+  assert.doesNotMatch(says, /[\p{Cc}\p{Cf}]|kk/u);
 });
 
 test('users, passwords, keys in paths and in queries are taken out of what a node says', () => {
@@ -49,4 +66,12 @@ test('what sends is served where it refuses the bytes, and not where it is refus
     new ParleyError('chain_timeout', 'late', {}),
   ];
   for (const each of refusals) await assert.rejects(refusesNonsense(Promise.reject(each)), each);
+});
+
+test('a file of a node that names a file, itself too, is refused', (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'parley-node-'));
+  t.after(() => rmSync(dir, { recursive: true }));
+  const file = join(dir, 'node');
+  writeFileSync(file, `@${file}`, { mode: 0o600 });
+  assert.throws(() => meantBy('evm:sepolia', [`@${file}`], [], 'core'), Misused);
 });

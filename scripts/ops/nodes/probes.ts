@@ -1,8 +1,9 @@
 // What a look at a node is made of: probes, each with a time limit, a verdict and the numbers. None
 // sends a transaction, and no word of a node leaves with a secret of its address in it.
 
+import type { Heads } from '../../../chains/interface/reading.ts';
 import { turnsAway } from '../../../chains/nodes/exchange.ts';
-import { RpcError } from '../../../chains/nodes/rpc.ts';
+import { type NodeMethod, type Rpc, RpcError } from '../../../chains/nodes/rpc.ts';
 import { ParleyError } from '../../../core/errors.ts';
 import { inTime } from '../../../server/doctor/parts.ts';
 import type { ChainSettings } from '../../../server/settings/chains.ts';
@@ -64,6 +65,8 @@ export type Look = {
   /** What the node is and keeps. */
   readonly properties: Probes;
   readonly load: Load;
+  /** Without a look at contracts, which an adapter takes first. None on Bitcoin. */
+  readonly heads: ((signal: AbortSignal) => Promise<Heads>) | null;
 };
 
 export type Check = Required<Omit<Said, 'todo'>> & {
@@ -146,5 +149,22 @@ function isOfTheBytes(error: unknown): error is Error {
   if (error instanceof ParleyError) return error.code === 'refused_by_node';
   return !(error instanceof RpcError && (error.code === methodNotFound || turnsAway(error.status)));
 }
+
+/** Whether several questions may leave in one exchange, tried with one that costs nothing. */
+export const batchesOf = (rpc: Pick<Rpc, 'batch'>, method: NodeMethod): Probe => ({
+  without: 'each question is an exchange of its own',
+  isSpare: true,
+  ask: async (signal) => {
+    const question = { method, params: [], own: {} } as const;
+    const answers = await rpc.batch([question, question, question], signal);
+    const answered = answers.filter((each) => each !== null).length;
+    if (answered === 3) return 'three questions in one exchange';
+    return {
+      says: `${answered} of 3 questions of a batch were answered`,
+      verdict: 'weak',
+      todo: 'each question is an exchange of its own: five times as many',
+    };
+  },
+});
 
 export const days = (seconds: number) => Math.round((seconds / 86_400) * 10) / 10;

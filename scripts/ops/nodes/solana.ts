@@ -11,6 +11,7 @@ import {
   blockHeight,
   blockhashAt,
   chainClock,
+  clockIn,
   firstBlock,
   genesisHash,
   isBlockhashValid,
@@ -28,6 +29,7 @@ import { clockSysvar, tokenProgram } from '../../../chains/solana/programs.ts';
 import type { Of } from '../../../server/settings/chains.ts';
 import { policyOf } from '../../../server/settings/policies.ts';
 import {
+  batchesOf,
   days,
   historySeconds,
   type Look,
@@ -81,6 +83,10 @@ export function lookAtSolana(node: Node): Look {
   return {
     methods: methodsOf(eyes),
     properties: propertiesOf(eyes),
+    heads: async (signal) => {
+      const { slot, accounts } = await accountsAt(rpc, [clockSysvar], 'confirmed', signal);
+      return { height: slot, hash: '', clock: clockIn(accounts[0] ?? null, source.chain) };
+    },
     load: {
       neededPerSecond: 10,
       asks: [
@@ -293,21 +299,7 @@ function propertiesOf({ node, source, rpc }: Eyes): Probes {
         return { says, verdict: 'lacks', todo: 'nobody funds or reveals until it is back' };
       },
     },
-    batches: {
-      without: 'each question is an exchange of its own',
-      isSpare: true,
-      ask: async (signal) => {
-        const question = { method: 'getSlot', params: [], own: {} } as const;
-        const answers = await rpc.batch([question, question, question], signal);
-        const answered = answers.filter((each) => each !== null).length;
-        if (answered === 3) return 'three questions in one exchange';
-        return {
-          says: `${answered} of 3 questions of a batch were answered`,
-          verdict: 'weak',
-          todo: 'each question is an exchange of its own: five times as many',
-        };
-      },
-    },
+    batches: batchesOf(rpc, 'getSlot'),
     'history of transactions': {
       without: 'an outcome that only old transactions tell stays unknown',
       ask: (signal) => history(node, rpc, signal),

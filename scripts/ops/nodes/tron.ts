@@ -23,6 +23,7 @@ import {
   pricesOf,
   rawDataOf,
   resourcesOf,
+  secondOf,
   sendHex,
   storageAt,
   tryCall,
@@ -73,6 +74,10 @@ export function lookAtTron(node: Node): Look {
   return {
     methods: { ...pathsOf(eyes), ...rpcMethodsOf(eyes) },
     properties: propertiesOf(eyes),
+    heads: async (signal) => {
+      const block = await headBlock(http, 'head', signal);
+      return { height: block.number, hash: block.hash, clock: secondOf(block) };
+    },
     load: {
       neededPerSecond: 10,
       asks: [

@@ -1,0 +1,117 @@
+// What a faucet signs, and what not: nothing on a network that nobody has seen to be its own, and
+// nothing whose fee is a gift of its own.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { nodeOf, within } from '../../chains/testing/nodes.ts';
+import type { ChainSettings } from '../../server/settings/chains.ts';
+import { openPayers } from './payers.ts';
+import { tronPayment } from './tron.ts';
+
+const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+const said = (result: unknown) =>
+  result instanceof Error
+    ? { error: { code: 3, message: result.message } }
+    : { result, error: null };
+
+/** A node of answers by method, and what it was asked. */
+async function stage(t: TestContext, answers: Record<string, unknown>) {
+  const asked: string[] = [];
+  const url = await within(
+    t,
+    nodeOf(async (body, { url = '' }) => {
+      const { id, method = url } = JSON.parse(body);
+      asked.push(method);
+      const result = answers[method];
+      if (result === undefined) return { status: 503, text: '' };
+      const answer = method === url ? result : { jsonrpc: '2.0', id, ...said(result) };
+      return { text: JSON.stringify(answer) };
+    }),
+  );
+  const dir = mkdtempSync(join(tmpdir(), 'parley-payers-'));
+  t.after(() => rmSync(dir, { recursive: true }));
+  const keyFile = join(dir, 'key');
+  writeFileSync(keyFile, '11'.repeat(32), { mode: 0o600 });
+  const open = async (of: object, amount: bigint) => {
+    const gift = { token: null, symbol: 'COIN', decimals: 8, amount, dailyCap: amount };
+    const chain = of as ChainSettings;
+    const chains = [{ of: chain, keyFile, gifts: [{ ...gift, chain: chain.chain }] }];
+    const [payer] = await openPayers(
+      chains,
+      { chainTimeoutMs: 5_000 },
+      { now: Date.now, log: quiet },
+    );
+    assert.ok(payer);
+    t.after(() => payer.close());
+    const pay = { to: '', token: null, decimals: 8, amount };
+    return (to: string) => payer.sign({ ...pay, to }, [], AbortSignal.timeout(10_000));
+  };
+  return { url, asked, answers, open };
+}
+
+const signet = (rpcUrl: string) => ({
+  family: 'bitcoin',
+  chain: 'signet',
+  network: 'signet',
+  rpcUrl,
+});
+const somebody = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
+
+test('a node that was silent at the start is asked again what it is before anything is signed', async (t) => {
+  const { url, asked, answers, open } = await stage(t, {});
+  const sign = await open(signet(url), 100_000n);
+  answers.getblockchaininfo = { chain: 'main' };
+  await assert.rejects(sign(somebody), { name: 'WrongNodeError' });
+  assert.ok(!asked.includes('scantxoutset'), 'no coin of that network was looked for');
+});
+
+test('no gift is signed whose fee nobody meant to give', async (t) => {
+  const txid = 'ab'.repeat(32);
+  const { url, answers, open } = await stage(t, {
+    getblockchaininfo: { chain: 'signet' },
+    estimatesmartfee: { feerate: 0.002_000_01 },
+    scantxoutset: { unspents: [{ txid, vout: 0, amount: 1 }] },
+  });
+  const sign = await open(signet(url), 100_000n);
+  await assert.rejects(sign(somebody), /fees of signet are too high: 200.001 sat\/vB, above 200/);
+  answers.estimatesmartfee = { feerate: 0.002 };
+  assert.match((await sign(somebody)).raw, /^02/);
+  const gwei = 10n ** 9n;
+  const {
+    url: evm,
+    answers: says,
+    open: openEvm,
+  } = await stage(t, {
+    eth_chainId: '0xaa36a7',
+    eth_getTransactionCount: '0x0',
+    eth_estimateGas: '0x5208',
+    eth_maxPriorityFeePerGas: '0x0',
+    eth_getBlockByNumber: { baseFeePerGas: `0x${(400n * gwei).toString(16)}`, transactions: [] },
+  });
+  const sepolia = { family: 'evm', chain: 'sepolia', chainId: 11_155_111, rpcUrls: [evm] };
+  const signs = await openEvm(sepolia, 10n ** 16n);
+  const other = '0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238';
+  await assert.rejects(signs(other), /up to 12600000000000000 wei for a gift, above .* 10{16}$/);
+  says.eth_getBlockByNumber = { baseFeePerGas: `0x${gwei.toString(16)}`, transactions: [] };
+  assert.match((await signs(other)).raw, /^0x02/);
+  says.eth_estimateGas = new Error('execution reverted');
+  await assert.rejects(signs(other), { code: 'bad_address', message: /takes no coins/ });
+});
+
+test('no TRX are signed for a contract, which nodes refuse, and tokens are', async (t) => {
+  const { url, asked } = await stage(t, { '/wallet/getcontractinfo': { runtimecode: '60' } });
+  const [from, to] = ['TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'];
+  const nile = { chain: 'nile', sources: [{ url }] };
+  const sign = (token: string | null) => {
+    const pay = { to, token, decimals: 6, amount: 1n };
+    return tronPayment(nile, from, pay, AbortSignal.timeout(10_000));
+  };
+  await assert.rejects(sign(null), { code: 'bad_address', message: /is a contract/ });
+  assert.deepEqual(asked, ['/wallet/getcontractinfo']);
+  // This node has no blocks.
+  await assert.rejects(sign(from), { code: 'chain_unavailable' });
+});
