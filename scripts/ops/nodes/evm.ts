@@ -420,5 +420,8 @@ async function logHistory({ rpc, deployment, head }: Eyes, signal: AbortSignal):
   if (old === null) return { says: `it has no block ${wanted}, of 31 days ago`, verdict: 'lacks' };
   const age = timestamp - old.timestamp;
   const all = wanted === 0 ? ', the chain’s first' : '';
-  return { says: `block ${wanted}, of ${days(age)} days ago${all}, and its logs`, facts: { age } };
+  const says = `block ${wanted}, of ${days(age)} days ago${all}, and its logs`;
+  // The pace of the last blocks was not that of those before.
+  const isYoung = wanted > 0 && age < historySeconds / 2;
+  return { says, facts: { age }, ...(isYoung && { verdict: 'unseen' }) };
 }
