@@ -7,7 +7,7 @@ import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import { type Escrow, escrowId, legOf, type Terms } from '../../contracts/escrows/ids.ts';
 import { groupBy } from '../../core/engines.ts';
 import { type Hashlock, hashlockOf, type Secret } from '../../core/hashlock.ts';
-import type { EscrowTerms } from '../../core/terms.ts';
+import type { EscrowTerms, Lane } from '../../core/terms.ts';
 import type { Batch } from '../interface/batches.ts';
 
 export type Place = { readonly chainId: number; readonly contract: Hex };
@@ -267,6 +267,18 @@ const topicOf = (name: 'Funded' | 'Claimed' | 'Refunded') =>
 export const fundedTopic = topicOf('Funded');
 export const claimedTopic = topicOf('Claimed');
 export const refundedTopic = topicOf('Refunded');
+
+/**
+ * The lane that `Funded` names in its data (hex without 0x), and its funder, 40 hex digits; null
+ * where the data is none of that.
+ */
+export function usedLaneIn(data: string): (Lane & { readonly refund: string }) | null {
+  const words = wordsFrom(data, 0);
+  const [refund, lane, counter] = [words(2), words(7), words(8)];
+  if (!isNarrow(refund, 40) || !isNarrow(lane, 24) || !isNarrow(counter, 8)) return null;
+  const uses = Number.parseInt(counter, 16);
+  return { refund: refund.slice(-40), number: lane.slice(-24), counter: uses };
+}
 
 export const topicOfVerb: Readonly<Record<DecodedCall['verb'], Hex>> = {
   fund: fundedTopic,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { numberToHex } from 'viem/utils';
+import type { UsedLane } from '../interface/history.ts';
 import { answerOf } from '../testing/nodes.ts';
 import { fund, type Leg, later, newLeg } from './testing/swap.ts';
 import { evmWorld } from './testing/world.ts';
@@ -59,11 +60,13 @@ type Reader = ReturnType<typeof readerOver>;
 async function readAll(reader: Reader) {
   let cursor = await reader.begin(Number(blocks.old.timestamp) - 60, signal());
   const hashlocks = new Set<string>();
+  const lanes: UsedLane[] = [];
   for (let pages = 0; pages < mostPages; pages += 1) {
     const page = await reader.next(cursor, signal());
     for (const each of page.hashlocks) hashlocks.add(each);
+    lanes.push(...(page.lanes ?? []));
     cursor = page.cursor;
-    if (page.isWhole) return { hashlocks, cursor, shownUntil: page.shownUntil };
+    if (page.isWhole) return { hashlocks, lanes, cursor, shownUntil: page.shownUntil };
   }
   throw new Error(`${mostPages} pages are not enough`);
 }
@@ -81,9 +84,12 @@ test('what one node finds too large is asked of it in parts, not of another that
 test('a page has shown what the node that gave its logs has, whatever another one says', async () => {
   const none = await limited(0);
   const reader = readerOver(none.url, await behind());
-  const { hashlocks, shownUntil, cursor } = await readAll(reader);
+  const { hashlocks, lanes, shownUntil, cursor } = await readAll(reader);
   assert.equal(shownUntil, Number(blocks.old.timestamp));
   assert.deepEqual([...hashlocks], [hashlockOf(legs.old)]);
+  const { lane, refund } = legs.old.escrow.terms;
+  const [contract] = adapterOf({}).lanes?.contracts ?? [];
+  assert.deepEqual(lanes, [{ contract, ...lane, funder: refund.address }]);
   const { asked } = none.told;
   await reader.next(cursor, signal());
   assert.equal(none.told.asked, asked + 1, 'what it refuses is not tried in parts again');

@@ -2,12 +2,13 @@
 
 import { getAddress } from 'viem/utils';
 import { ParleyError } from '../../core/errors.ts';
-import { claimedTopic, fundedTopic, refundedTopic } from '../escrows/calls.ts';
+import { claimedTopic, fundedTopic, refundedTopic, usedLaneIn } from '../escrows/calls.ts';
 import {
   type HashlockPage,
   type HashlockReader,
   heightOf,
   pageUpTo,
+  type UsedLane,
 } from '../interface/history.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import { firstHeight } from '../kit/follow.ts';
@@ -18,6 +19,7 @@ import type { Opened } from '../nodes/opened.ts';
 import { RpcError } from '../nodes/rpc.ts';
 import { fromOneSource, oneSource } from '../nodes/sources.ts';
 import type { LaunchReader } from '../tokens/launches.ts';
+import { parseEvmAddress } from './address.ts';
 import {
   blockAt,
   codeAt,
@@ -240,6 +242,7 @@ async function readBy(node: Node, after: number, signal: AbortSignal): Promise<H
   const from = after === 0 ? 0 : after + 1;
   const to = Math.min(head, after + pageBlocks);
   const found = new Set<string>();
+  const lanes: UsedLane[] = [];
   // A head that went back is another machine of the provider's, or another node.
   let end = Math.min(after, head);
   try {
@@ -249,6 +252,10 @@ async function readBy(node: Node, after: number, signal: AbortSignal): Promise<H
         const hashlock = /^0x([0-9a-f]{64})/i.exec(data)?.[1];
         if (!contracts.includes(address) || hashlock === undefined) continue;
         found.add(hashlock.toLowerCase());
+        const used = usedLaneIn(data.slice(2).toLowerCase());
+        if (used === null) continue;
+        const { refund, ...lane } = used;
+        lanes.push({ contract: address, funder: parseEvmAddress(`0x${refund}`), ...lane });
       }
       end = rangeEnd;
     });
@@ -256,7 +263,7 @@ async function readBy(node: Node, after: number, signal: AbortSignal): Promise<H
     // What was read counts: some providers give little at a time.
     if (end <= after) throw error;
   }
-  return { hashlocks: [...found], shownUntil, ...pageUpTo(end, head, marginBlocks) };
+  return { hashlocks: [...found], lanes, shownUntil, ...pageUpTo(end, head, marginBlocks) };
 }
 
 /** `depth`: blocks that hold a launch, its own included, before it counts. */

@@ -2,9 +2,15 @@
 
 import type { Hashlock } from '../../core/hashlock.ts';
 import type { UnixSeconds } from '../../core/nominal.ts';
+import type { Lane } from '../../core/terms.ts';
+
+/** That an escrow was funded in a lane, with this counter. */
+export type UsedLane = Lane & { readonly contract: string; readonly funder: string };
 
 export type HashlockPage = {
   readonly hashlocks: readonly Hashlock[];
+  /** Absent: the chain has no lanes. */
+  readonly lanes?: readonly UsedLane[];
   /** Where the next page begins. Only the adapter that made it knows what it says. */
   readonly cursor: string;
   /** Up to the head of now. A later page looks at the newest blocks again: they may be others. */

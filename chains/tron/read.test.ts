@@ -203,6 +203,8 @@ test('of several contracts each escrow is followed and settled in its own', asyn
   const page = await adapter.hashlocks?.next(after, signal());
   const hashlocks = [one, other].map(({ terms }) => terms.hashlock);
   assert.deepEqual(new Set(page?.hashlocks), new Set(hashlocks));
+  const lanes = [other, one].map(({ terms }) => ({ ...terms.lane, funder: terms.refund.address }));
+  assert.deepEqual(page?.lanes, lanes);
   await claim(two, other);
   const { touched } = await adapter.changes(signal());
   assert.deepEqual(new Set(touched), new Set([one.escrow.address, other.escrow.address]));

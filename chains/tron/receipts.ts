@@ -2,11 +2,13 @@
 
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { ParleyError } from '../../core/errors.ts';
+import { usedLaneIn } from '../escrows/calls.ts';
 import {
   type HashlockPage,
   type HashlockReader,
   heightOf,
   pageUpTo,
+  type UsedLane,
 } from '../interface/history.ts';
 import { firstHeight } from '../kit/follow.ts';
 import { launchReader, type Steps } from '../kit/launches.ts';
@@ -249,14 +251,21 @@ async function read(watch: Watch, after: number, signal: AbortSignal): Promise<H
   const { number: head } = newest;
   const end = Math.min(head, after + pageBlocks);
   const found = new Set<string>();
+  const lanes: UsedLane[] = [];
   await eachBlock(watch, { number: after, hash: null }, end, signal, (logs) => {
     for (const { address, topics, data } of logs) {
-      if (!watch.contracts.has(address) || topics[0] !== fundedTopic || data.length < 64) continue;
+      const contract = watch.contracts.get(address);
+      if (contract === undefined || topics[0] !== fundedTopic || data.length < 64) continue;
       found.add(data.slice(0, 64));
+      const used = usedLaneIn(data);
+      if (used === null) continue;
+      const { refund, ...lane } = used;
+      lanes.push({ contract, funder: tronAddressOf(hexToBytes(refund)), ...lane });
     }
   });
   return {
     hashlocks: [...found],
+    lanes,
     shownUntil: secondOf(newest),
     ...pageUpTo(end, head, marginBlocks),
   };

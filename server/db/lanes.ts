@@ -2,9 +2,10 @@
 // or was never funded and can no longer be: then the next one takes it. Nothing is written when a
 // lane becomes free: whoever looks for one sees it by the escrow's facts.
 
+import type { UsedLane } from '../../chains/interface/history.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { Lane } from '../../core/terms.ts';
-import { count, many, none } from '../../host/postgres/statements.ts';
+import { count, many, none, unlessEmpty } from '../../host/postgres/statements.ts';
 
 /** The lanes that one account uses of one funder: their numbers begin with `tag`. */
 export type LaneRange = {
@@ -14,6 +15,12 @@ export type LaneRange = {
   /** 16 hex digits. */
   readonly tag: string;
 };
+
+/** Which lane of its range: the last four bytes of its number. */
+const laneIndex = "('x' || right(number, 8))::bit(32)::bigint";
+
+/** A funder may use any lane without this market: what it uses beyond is not noted. */
+const mostLanes = 2 ** 16;
 
 /** As many times a lane is used. Source: the width of the counter in the contract's word. */
 const mostUses = 2 ** 30 - 1;
@@ -47,9 +54,9 @@ export const freeLanes = many<[range: LaneRange, margin: Margin], Lane>('lanes_f
       and l.counter < ${String(mostUses)}
     order by l.number limit :limit`;
 
-/** How many lanes the range has, free or not. */
+/** How many lanes the range has, free or not: up to the highest that was ever used. */
 export const countLanes = count<[of: LaneRange]>('lanes_count')`
-  select count(*)::integer as count from lanes
+  select coalesce(max(${laneIndex}) + 1, 0)::integer as count from lanes
     where chain = :chain and contract = :contract and funder = :funder and left(number, 16) = :tag`;
 
 /** Gives the lane to an escrow. */
@@ -68,3 +75,23 @@ export const holdLane = none<
     values (:chain, :contract, :funder, :lane.number, :lane.counter, :escrow)
     on conflict (chain, contract, funder, number) do update set counter = :lane.counter,
       escrow = :escrow`;
+
+/**
+ * Chains show these lanes used, when a market has lost some hours: their next escrow comes after
+ * that. Who has such a lane by what is stored has lost it: the chain calls his escrow `ended`.
+ */
+export const raiseLanes = unlessEmpty(
+  none<[lanes: readonly UsedLane[], chain: ChainKey]>('lanes_raise')`
+  insert into lanes (chain, contract, funder, number, counter, escrow)
+    select $2, contract, funder, number, max(counter) + 1, ''
+      from unnest($1.contract::text[], $1.funder::text[], $1.number::text[], $1.counter::bigint[])
+        used (contract, funder, number, counter)
+      where ${laneIndex} < ${String(mostLanes)} and counter < ${String(mostUses)}
+      group by contract, funder, number
+      order by contract, funder, number
+    on conflict (chain, contract, funder, number) do update
+      set counter = excluded.counter, escrow = excluded.escrow
+      where lanes.counter < excluded.counter - 1
+        or lanes.counter = excluded.counter - 1 and lanes.escrow = ''`,
+  undefined,
+);

@@ -51,7 +51,8 @@ function chainOf(name: string, fails: { at: number } = { at: Number.NaN }, kind:
         hashlockAt(name, from + at),
       );
       const done = { cursor: String(to), isWhole: to === 10, left: 10 - to };
-      return { hashlocks, shownUntil: shownUntil(), ...done };
+      const used = { contract: 'C', funder: 'F', number: '00', counter: to };
+      return { hashlocks, lanes: [used], shownUntil: shownUntil(), ...done };
     },
   };
   const adapter: ChainAdapter = { ...stubAdapter(name, family), hashlocks: reader };
@@ -81,6 +82,11 @@ test('each page is stored, and what failed goes on where it was', async () => {
   assert.deepEqual(one.asked, [1, 4, 7, 7, 10]);
   const [count] = await sql('select count(*) as hashlocks from hashlocks');
   assert.equal(count?.hashlocks, 20);
+  const next = await sql('select chain, counter from lanes order by chain');
+  assert.deepEqual(next, [
+    { chain: 'one', counter: 11 },
+    { chain: 'other', counter: 11 },
+  ]);
 });
 
 test('of two that read at once one does, and both know when it is done', async () => {

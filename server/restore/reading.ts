@@ -1,5 +1,6 @@
-// Reads back from the chains what is missing: every hashlock that appears is used for ever. By one
-// process at a time, page by page, each stored with how far it came, so that a crash goes on.
+// Reads back from the chains what is missing: every hashlock that appears is used for ever, and a
+// lane that was used takes its next escrow after that. By one process at a time, page by page, each
+// stored with how far it came, so that a crash goes on.
 
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { HashlockPage } from '../../chains/interface/history.ts';
@@ -15,6 +16,7 @@ import {
   unlockReading,
   useHashlocks,
 } from '../db/gaps.ts';
+import { raiseLanes } from '../db/lanes.ts';
 import type { Deps } from '../ports/deps.ts';
 
 /** One page: some hundred requests. */
@@ -119,6 +121,7 @@ async function readOne(deps: Parts, begun: Reading, signal: AbortSignal): Promis
     const next = { cursor: page.cursor, blocksLeft: page.left, isWhole };
     const stored = await deps.db.transaction(async (tx) => {
       const found = await useHashlocks(tx, page.hashlocks, chain, now);
+      await raiseLanes(tx, page.lanes ?? [], chain);
       return (await storeProgress(tx, reading, { ...next, found }, now)) ? found : null;
     });
     // Somebody else goes on with it.
