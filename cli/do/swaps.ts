@@ -13,7 +13,7 @@ import { coinsAt } from '../chains.ts';
 import type { Run } from '../command.ts';
 import { chainsIn } from '../deal.ts';
 import { alone, chainsOf, driveAll, type Swap, wordsOf } from '../drive.ts';
-import { needsYou, statuses } from '../failures.ts';
+import { Failure, needsYou, statuses } from '../failures.ts';
 import { answer, type Cli, mustConfirm, note } from '../io.ts';
 import { readUpTo, writePrivate } from '../places.ts';
 import {
@@ -74,7 +74,7 @@ type DueSwaps = {
   readonly unread: number;
 };
 
-/** Those that are open, or those `wanted`. Throws Failure `unknown_swap`. */
+/** Those that are open, or those `wanted`. Throws Failure `unknown_swap` or `not_listed`. */
 export async function dueSwaps(
   cli: Cli,
   session: Session,
@@ -100,7 +100,8 @@ export async function dueSwaps(
     const record = await readable(id, () => store.getSwap(id));
     if (record !== null) known.set(id, record.trade);
   }
-  for (const { id, threadId, status } of await marketSwaps(cli, client)) {
+  const { swaps, isWhole } = await marketSwaps(cli, client);
+  for (const { id, threadId, status } of swaps) {
     if (known.has(id) || ended.has(id) || unread.has(id)) continue;
     const trade = await readable(id, () => store.getTrade(threadId));
     if (trade !== null) known.set(id, trade);
@@ -109,6 +110,12 @@ export async function dueSwaps(
     }
   }
   const strange = wanted.find((id) => !known.has(id) && !unread.has(id));
+  // A market that is silent says of no swap that it is none, nor that none is open.
+  if (!isWhole && (strange !== undefined || known.size + unread.size === 0)) {
+    const what = strange === undefined ? 'no swap' : `swap ${strange}`;
+    const sentence = `${what} is kept here, and the market lists none now: try again`;
+    throw new Failure('market_unavailable', 'not_listed', sentence);
+  }
   if (strange !== undefined) {
     throw needsYou('unknown_swap', `swap ${strange} is none of this profile: "parley swaps"`);
   }
@@ -120,8 +127,11 @@ export async function dueSwaps(
 }
 
 /** Whatever it answers, or does not: what is kept here is claimed and refunded all the same. */
-async function marketSwaps(cli: Cli, client: ParleyClient | null): Promise<MarketSwap[]> {
-  if (client === null) return [];
+async function marketSwaps(
+  cli: Cli,
+  client: ParleyClient | null,
+): Promise<{ readonly swaps: readonly MarketSwap[]; readonly isWhole: boolean }> {
+  if (client === null) return { swaps: [], isWhole: true };
   const all: MarketSwap[] = [];
   let cursor: string | null = null;
   const signal = AbortSignal.any([cli.signal, AbortSignal.timeout(listMs)]);
@@ -136,8 +146,9 @@ async function marketSwaps(cli: Cli, client: ParleyClient | null): Promise<Marke
   } catch (error) {
     cli.signal.throwIfAborted();
     note(cli, `the market does not list its swaps: ${messageOf(error)}. Those kept here go on`);
+    return { swaps: all, isWhole: false };
   }
-  return all;
+  return { swaps: all, isWhole: true };
 }
 
 const isNamed = (id: unknown) => typeof id === 'string' && idShape.test(id);
@@ -295,7 +306,8 @@ async function notBegun(cli: Cli, session: Session, store: Kept): Promise<Listed
   const left = new Set([...(await store.swapIds()), ...(await endedIds(session))]);
   const nothing = { role: null, legs: null, deadlines: null, ended: null };
   const all: Listed[] = [];
-  for (const { id: swapId, threadId, status, createdAt: at } of await marketSwaps(cli, client)) {
+  for (const { id: swapId, threadId, status, createdAt: at } of (await marketSwaps(cli, client))
+    .swaps) {
     if (status !== 'agreed' || left.has(swapId)) continue;
     const trade = await store.getTrade(threadId);
     if (trade === null) continue;
