@@ -74,7 +74,7 @@ type DueSwaps = {
   readonly unread: number;
 };
 
-/** Those that are open, or those `wanted`. Throws Failure `unknown_swap` or `not_listed`. */
+/** Those that are open, or those `wanted`. Throws Failure `unknown_swap` or `swaps_not_listed`. */
 export async function dueSwaps(
   cli: Cli,
   session: Session,
@@ -114,7 +114,7 @@ export async function dueSwaps(
   if (!isWhole && (strange !== undefined || known.size + unread.size === 0)) {
     const what = strange === undefined ? 'no swap' : `swap ${strange}`;
     const sentence = `${what} is kept here, and the market lists none now: try again`;
-    throw new Failure('market_unavailable', 'not_listed', sentence);
+    throw new Failure('market_unavailable', 'swaps_not_listed', sentence);
   }
   if (strange !== undefined) {
     throw needsYou('unknown_swap', `swap ${strange} is none of this profile: "parley swaps"`);
