@@ -13,6 +13,7 @@ import { type Lie, nodeOf, lyingNode as nodeThat, within } from '../chains/testi
 import { connect, type Database, databaseLimits } from '../server/db/database.ts';
 import { type Examined, examine } from '../server/doctor/examine.ts';
 import { exitStatus, type Finding } from '../server/doctor/findings.ts';
+import { urlsOf } from '../server/doctor/nodes.ts';
 import type { ChainSettings } from '../server/settings/chains.ts';
 import {
   agree,
@@ -32,7 +33,7 @@ import {
 } from '../server/settle/testing/world.ts';
 import { devChains } from '../server/start/dev-network.ts';
 import { lyingNode } from '../test/support/lying-node.ts';
-import { lookAtNodes, lookOf, urlsOf } from './ops/nodes/look.ts';
+import { lookAtNodes, lookOf } from './ops/nodes/look.ts';
 import { meantBy } from './ops/nodes/meant.ts';
 import type { Check } from './ops/nodes/probes.ts';
 import { questionsIn } from './ops/nodes/questions.ts';

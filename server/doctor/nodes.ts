@@ -218,3 +218,18 @@ async function blockIdAt(
       return null;
   }
 }
+
+/** Of one source. */
+export function urlsOf(source: ChainSettings): string[] {
+  switch (source.family) {
+    case 'bitcoin':
+      return [source.rpcUrl, source.esploraUrl].flatMap((each) => each ?? []);
+    case 'evm':
+    case 'solana':
+      return [...source.rpcUrls];
+    case 'tron':
+      return source.sources.flatMap(({ url, solidityUrl, jsonRpcUrl }) =>
+        [url, solidityUrl, jsonRpcUrl].flatMap((each) => each ?? []),
+      );
+  }
+}

@@ -4,7 +4,7 @@
 import { type Ended, exchanges } from '../../chains/nodes/transport-node.ts';
 import type { DatabaseUsage } from '../db/usage.ts';
 import { version } from '../db/version.ts';
-import { sourcesOf } from '../doctor/nodes.ts';
+import { sourcesOf, urlsOf } from '../doctor/nodes.ts';
 import type { CallOutcome, Metrics } from '../ports/metrics.ts';
 import { readAtScrape, type Sample } from '../ports/recorded.ts';
 import type { ChainSettings } from '../settings/chains.ts';
@@ -80,21 +80,6 @@ export function meterNodes(metrics: Metrics, chains: readonly ChainSettings[]): 
   };
   exchanges.subscribe(hear);
   return () => void exchanges.unsubscribe(hear);
-}
-
-/** Of a chain with one source. */
-function urlsOf(source: ChainSettings): string[] {
-  switch (source.family) {
-    case 'bitcoin':
-      return [source.rpcUrl ?? source.esploraUrl ?? ''].filter(Boolean);
-    case 'evm':
-    case 'solana':
-      return [...source.rpcUrls];
-    case 'tron':
-      return source.sources.flatMap(({ url, solidityUrl, jsonRpcUrl }) =>
-        [url, solidityUrl, jsonRpcUrl].flatMap((each) => each ?? []),
-      );
-  }
 }
 
 function outcomeOf({ status, failure }: Pick<Ended, 'status' | 'failure'>): CallOutcome {

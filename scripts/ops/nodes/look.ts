@@ -2,7 +2,13 @@
 
 import type { Heads } from '../../../chains/interface/reading.ts';
 import type { Finding } from '../../../server/doctor/findings.ts';
-import { compareClock, compareNodes, placeOf, silentLog } from '../../../server/doctor/nodes.ts';
+import {
+  compareClock,
+  compareNodes,
+  placeOf,
+  silentLog,
+  urlsOf,
+} from '../../../server/doctor/nodes.ts';
 import { openOne } from '../../../server/ports/chains.ts';
 import type { ChainSettings } from '../../../server/settings/chains.ts';
 import { lookAtCore } from './core.ts';
@@ -142,20 +148,6 @@ async function agree(
   if (found.length > 0) return;
   const says = `${nodes.length} nodes show the same block`;
   note({ node, what: 'agreement', verdict: 'fits', says, todo: null, ms, facts: {} });
-}
-
-export function urlsOf(source: ChainSettings): string[] {
-  switch (source.family) {
-    case 'bitcoin':
-      return [source.rpcUrl, source.esploraUrl].flatMap((each) => each ?? []);
-    case 'evm':
-    case 'solana':
-      return [...source.rpcUrls];
-    case 'tron':
-      return source.sources.flatMap(({ url, solidityUrl, jsonRpcUrl }) =>
-        [url, solidityUrl, jsonRpcUrl].flatMap((each) => each ?? []),
-      );
-  }
 }
 
 const hostsOf = (source: ChainSettings) =>
