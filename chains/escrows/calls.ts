@@ -7,8 +7,9 @@ import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import { type Escrow, escrowId, legOf, type Terms } from '../../contracts/escrows/ids.ts';
 import { groupBy } from '../../core/engines.ts';
 import { type Hashlock, hashlockOf, type Secret } from '../../core/hashlock.ts';
-import type { EscrowTerms, Lane } from '../../core/terms.ts';
+import type { EscrowTerms } from '../../core/terms.ts';
 import type { Batch } from '../interface/batches.ts';
+import type { UsedLane } from '../interface/history.ts';
 
 export type Place = { readonly chainId: number; readonly contract: Hex };
 
@@ -269,15 +270,20 @@ export const claimedTopic = topicOf('Claimed');
 export const refundedTopic = topicOf('Refunded');
 
 /**
- * The lane that `Funded` names in its data (hex without 0x), and its funder, 40 hex digits; null
- * where the data is none of that.
+ * The lane that `Funded` of a contract names in its data, hex without 0x; null where the data is
+ * none of that. `spelled`: of an address of 40 hex digits.
  */
-export function usedLaneIn(data: string): (Lane & { readonly refund: string }) | null {
+export function usedLaneIn(
+  contract: string,
+  data: string,
+  spelled: (bare: string) => string,
+): UsedLane | null {
   const words = wordsFrom(data, 0);
   const [refund, lane, counter] = [words(2), words(7), words(8)];
   if (!isNarrow(refund, 40) || !isNarrow(lane, 24) || !isNarrow(counter, 8)) return null;
   const uses = Number.parseInt(counter, 16);
-  return { refund: refund.slice(-40), number: lane.slice(-24), counter: uses };
+  const funder = spelled(refund.slice(-40));
+  return { contract, funder, number: lane.slice(-24), counter: uses };
 }
 
 export const topicOfVerb: Readonly<Record<DecodedCall['verb'], Hex>> = {

@@ -252,10 +252,9 @@ async function readBy(node: Node, after: number, signal: AbortSignal): Promise<H
         const hashlock = /^0x([0-9a-f]{64})/i.exec(data)?.[1];
         if (!contracts.includes(address) || hashlock === undefined) continue;
         found.add(hashlock.toLowerCase());
-        const used = usedLaneIn(data.slice(2).toLowerCase());
-        if (used === null) continue;
-        const { refund, ...lane } = used;
-        lanes.push({ contract: address, funder: parseEvmAddress(`0x${refund}`), ...lane });
+        const spelled = (bare: string) => parseEvmAddress(`0x${bare}`);
+        const used = usedLaneIn(address, data.slice(2).toLowerCase(), spelled);
+        if (used !== null) lanes.push(used);
       }
       end = rangeEnd;
     });

@@ -257,10 +257,8 @@ async function read(watch: Watch, after: number, signal: AbortSignal): Promise<H
       const contract = watch.contracts.get(address);
       if (contract === undefined || topics[0] !== fundedTopic || data.length < 64) continue;
       found.add(data.slice(0, 64));
-      const used = usedLaneIn(data);
-      if (used === null) continue;
-      const { refund, ...lane } = used;
-      lanes.push({ contract, funder: tronAddressOf(hexToBytes(refund)), ...lane });
+      const used = usedLaneIn(contract, data, (bare) => tronAddressOf(hexToBytes(bare)));
+      if (used !== null) lanes.push(used);
     }
   });
   return {

@@ -41,6 +41,8 @@ import {
   type Said,
 } from './probes.ts';
 
+/** The newest ones of an address. */
+const range = { until: null, before: null, limit: 10 };
 /** A slot may have no block: so many are tried. */
 const slotsTried = 8;
 /** Wrapped SOL: every cluster has it. */
@@ -69,7 +71,6 @@ function eyesOn(node: Node) {
   const slot = once((signal) => slotAt(rpc, 'finalized', signal));
   const latest = once((signal) => latestBlockhash(rpc, 'confirmed', signal));
   const listed = once(async (signal) => {
-    const range = { until: null, before: null, limit: 10 };
     const own = await signaturesOf(rpc, program, range, signal);
     return own.length > 0 ? own : signaturesOf(rpc, tokenProgram, range, signal);
   });
@@ -79,7 +80,6 @@ function eyesOn(node: Node) {
 export function lookAtSolana(node: Node): Look {
   const eyes = eyesOn(node);
   const { rpc, source } = eyes;
-  const range = { until: null, before: null, limit: 10 };
   return {
     methods: methodsOf(eyes),
     properties: propertiesOf(eyes),
