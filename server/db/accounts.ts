@@ -61,6 +61,19 @@ export const blockedAmong = unlessEmpty(
   [],
 );
 
+/** Blocked accounts that still offer something: their block was cut short. */
+export const blockedThatOffer = list<[now: Date, limit: number], string>(
+  'accounts_blocked_that_offer',
+)`
+  select id from accounts a where blocked_at is not null and (
+      exists (select from levels where account_id = a.id and expires_at > $1)
+      or exists (select from rfqs where creator_id = a.id and status in ('open', 'negotiating')
+        and expires_at > $1)
+      or exists (select from threads t join rfqs r on r.id = t.rfq_id
+        where t.maker_id = a.id and t.status = 'open' and r.expires_at > $1
+          and r.status in ('open', 'negotiating')))
+    order by id limit $2`;
+
 type Block = { readonly id: string; readonly reason: string; readonly at: Date };
 
 /** Another reason does not make it a later one. All processes forget what they know of it. */

@@ -11,6 +11,7 @@ import type { Tx } from '../db/database.ts';
 import { accept } from '../market/agreement.ts';
 import { sweepBlocked, withdrawBlocked } from '../market/blocking.ts';
 import { createKey } from '../market/keys.ts';
+import { prune } from '../market/prune.ts';
 import { quote } from '../market/quotes.ts';
 import { addProof } from '../market/wallets.ts';
 import { registerWebhook } from '../webhooks/register.ts';
@@ -138,6 +139,18 @@ test('a block takes all that is offered off the market, ends the feed, and leave
   await waitUntil(async () => {
     return (await maker.post(`/v1/rfqs/${asked.id}/quotes`, price)).status === 200;
   });
+});
+
+test('what a killed command left on the market goes with the next pass of any process, once', async () => {
+  const { taker, maker, own, quoted, levels } = await busyMaker();
+  await block(maker);
+  assert.equal((await prune(market.deps)).blocked, 1);
+  assert.equal((await taker.get(`/v1/rfqs/${own.id}`)).body.status, 'cancelled');
+  assert.equal((await taker.get(`/v1/threads/${quoted.id}`)).body.status, 'closed');
+  const ofMaker = `makerId=${maker.accountId}&direction=sell_base`;
+  const pair = `&baseAssetId=${levels.baseAssetId}&quoteAssetId=${levels.quoteAssetId}`;
+  assert.deepEqual((await taker.get(`/v1/levels?${ofMaker}${pair}`)).body.levels, []);
+  assert.equal((await prune(market.deps)).blocked, 0);
 });
 
 test('what was answered before a block is answered again under its key, and nothing else is', async () => {
