@@ -113,7 +113,9 @@ class Link:
         self._heard = heard
         self._changed = changed
         # Plain `ws` takes none.
-        self._tls: dict[str, Any] = {} if tls is None or not url.startswith("wss:") else {"ssl": tls}
+        self._tls: dict[str, Any] = {}
+        if tls is not None and url.startswith("wss:"):
+            self._tls["ssl"] = tls
         self._random = random
         self._unsent: asyncio.Queue[str] = asyncio.Queue(MOST_UNSENT)
         self._repeats = _Repeats()
