@@ -40,19 +40,17 @@ const lockTrading = one<[id: string], { kind: AccountKind; blocked: boolean }>(
   select kind, blocked_at is not null as blocked from accounts
     where id = $1 and deleted_at is null for no key update`;
 
-/** For new business. Throws `account_blocked` too. */
-export async function lockTrader(tx: Tx, id: string): Promise<AccountKind> {
+/** For new business. Throws `account_blocked` too, with a sentence of one's own. */
+export async function lockTrader(tx: Tx, id: string, sentence?: string): Promise<AccountKind> {
   const found = await lockTrading(tx, id);
-  if (found?.blocked) throw blocked();
+  if (found?.blocked) throw blocked(sentence);
   return found?.kind ?? lockAccount(tx, id);
 }
 
 /** Nothing of why: the law may forbid that they are told. */
-export const blocked = () =>
-  new ParleyError(
-    'account_blocked',
-    'this account is blocked: it begins nothing new, and its open swaps go on in every part',
-  );
+export const blocked = (
+  sentence = 'this account is blocked: it begins nothing new, and its open swaps go on in every part',
+) => new ParleyError('account_blocked', sentence);
 
 /** Those of these that are blocked. */
 export const blockedAmong = unlessEmpty(

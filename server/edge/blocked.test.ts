@@ -239,7 +239,7 @@ test('a wallet is not freed of a block: neither by deleting the account nor by r
     { code: 'account_blocked' },
   );
   const end = () => db.transaction((tx) => deleteAccount(tx, deps, person.stored));
-  await assert.rejects(end(), { code: 'account_blocked' });
+  await assert.rejects(end(), { code: 'account_blocked', message: /ask the operator/ });
   await setUnblocked(db, person.accountId);
   await end();
 });
