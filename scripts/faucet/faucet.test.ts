@@ -9,7 +9,7 @@ import { type TestContext, test } from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
 import type { Kept } from '../../sdk/stores/store.ts';
 import { daySeconds, type End, openBook } from './book.ts';
-import { type Asked, createFaucet, mostOpen, type Payer, Refused } from './give.ts';
+import { type Asked, createFaucet, mostOpen, type Payer, type Push, Refused } from './give.ts';
 import { longestAddress } from './page.ts';
 import type { Gift } from './settings.ts';
 import { createSite, mostTries } from './site.ts';
@@ -148,6 +148,55 @@ test('nothing is counted that was not signed, and no more is signed than may wai
   for (let n = 0; n < mostOpen; n += 1) await other.give(asked(`a${n}`));
   await assert.rejects(other.give(asked('late')), refused('busy'));
   await other.close();
+});
+
+test('what no block takes is raised after its time, and what must come before it is sent', async (t) => {
+  const { open, clock } = stage(t);
+  const stub = stubPayer();
+  const push: Push = {
+    afterSeconds: 100,
+    by: async ({ kept: { txid, raw } }) => ({
+      before: [{ txid: 'filler', raw: 'filler' }],
+      instead: { txid: `${txid}+`, raw: `${raw}+`, former: [txid] },
+    }),
+  };
+  const pushed = { ...stub, payer: { ...stub.payer, push } };
+  const first = open(pushed);
+  await first.give(asked('alice'));
+  const sentBy = async (faucet: ReturnType<typeof open>, seconds: number) => {
+    clock.now += seconds;
+    await faucet.look();
+    return stub.sent.splice(0);
+  };
+  const [bytes, raised] = ['bytes-alice-1', 'bytes-alice-1+'];
+  assert.deepEqual(await sentBy(first, 99), [bytes, bytes]);
+  assert.deepEqual(await sentBy(first, 1), [bytes, 'filler', raised]);
+  await first.close();
+  // What was raised is what is kept, and its wait begins anew.
+  const second = open(pushed);
+  assert.deepEqual(await sentBy(second, 99), [raised]);
+  const again = await second.give(asked('alice')).catch((error) => error);
+  assert.equal(again.facts.txid, 'tx-alice-1+');
+  assert.deepEqual(await sentBy(second, 1), [raised, 'filler', `${raised}+`]);
+  stub.ends.set('tx-alice-1++', 'landed');
+  assert.deepEqual(await sentBy(second, 100), []);
+  await second.close();
+});
+
+test('a gift that could not be kept is not sent, and its nonce or coins are free again', async (t) => {
+  const { file, clock } = stage(t);
+  const { payer, sent } = stubPayer();
+  const freed: string[] = [];
+  const forget = ({ txid }: Kept) => void freed.push(txid);
+  const book = openBook(file);
+  const keep = () => {
+    throw new Error('database or disk is full');
+  };
+  const parts = { gifts: [gift], payers: [{ ...payer, forget }], perClient: 2, log: quiet };
+  const faucet = createFaucet({ ...parts, book: { ...book, keep }, now: () => clock.now });
+  await assert.rejects(faucet.give(asked('alice')), /disk is full/);
+  assert.deepEqual([sent, freed], [[], ['tx-alice-1']]);
+  await faucet.close();
 });
 
 test('what is left is counted once a second, and anew after a gift', async (t) => {

@@ -3,8 +3,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { foundryBinary } from '../../contracts/evm/anvil.ts';
-import { freePort } from '../../devnet/processes.ts';
 import { rpcTo } from '../../devnet/rpc.ts';
+import { freePort } from '../../host/free-port.ts';
 import { bitcoinRpc, invalidate, otherBlocks } from '../faults/chains.ts';
 import { agreed, fund, probe, runUntil, shows, until } from '../support/deals.ts';
 import { portOf, type Stage } from '../support/stage.ts';

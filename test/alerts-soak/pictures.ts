@@ -44,7 +44,7 @@ export async function takePictures(url: string): Promise<Pictures> {
       await page.goto(`${url}/classic/alerts`);
       await page.locator('#alertsTable').waitFor();
       await page.addStyleTag({ content: onlyFiring });
-      await page.locator('.show-annotations').click();
+      await page.locator('div.show-annotations').first().click();
       for (const each of await page.locator('tr.alert_header.alert-danger').all()) {
         await each.click();
       }

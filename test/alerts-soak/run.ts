@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { privateKeyToAddress } from 'viem/accounts';
 import { startInbox } from '../../devnet/people/inbox.ts';
-import { freePort } from '../../devnet/processes.ts';
+import { freePort } from '../../host/free-port.ts';
 import { parsed, understood } from '../../scripts/command.ts';
 import { newCustomer } from '../support/customers.ts';
 import { agreed, endSides, type Pair } from '../support/deals.ts';
