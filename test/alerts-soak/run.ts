@@ -150,7 +150,9 @@ async function open(dir: string, undo: Undo): Promise<Hall> {
   undo.add(() => prometheus.stop());
   const gas = { address: privateKeyToAddress(key) };
   const log = () => stage.servers.map(({ market }) => market.log()).join('\n');
-  const looker = { prometheus, admin, env: stage.env, log };
+  const swapId = () => /"swapId":"([^"]+)","msg":"a swap is half settled"/.exec(log())?.[1] ?? '';
+  const databaseUrl = stage.postgres?.url ?? '';
+  const looker = { prometheus, databaseUrl, env: stage.env, log, swapId };
   const scene = { stage, prometheus, deal, pair, admin, gas, keeper, inbox, mail };
   return { ...scene, looker, whileFiring: async () => {} };
 }
