@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { esploraServer } from '../chains/bitcoin/testing/servers.ts';
 import { exchanges } from '../chains/nodes/transport-node.ts';
 import { type Lie, nodeOf, lyingNode as nodeThat, within } from '../chains/testing/nodes.ts';
+import { lyingNode as lyingTron } from '../chains/tron/testing/nodes.ts';
 import { connect, type Database, databaseLimits } from '../server/db/database.ts';
 import { type Examined, examine } from '../server/doctor/examine.ts';
 import { exitStatus, type Finding } from '../server/doctor/findings.ts';
@@ -37,7 +38,7 @@ import { lookAtNodes, lookOf } from './ops/nodes/look.ts';
 import { meantBy } from './ops/nodes/meant.ts';
 import type { Check } from './ops/nodes/probes.ts';
 import { questionsIn } from './ops/nodes/questions.ts';
-import { lacking, prunedNode } from './ops/nodes/testing/lacking.ts';
+import { lacking, lackingTron, prunedNode } from './ops/nodes/testing/lacking.ts';
 
 const run = promisify(execFile);
 let world: World;
@@ -407,6 +408,21 @@ test('what a node lacks is named: it will not do, or it is weak', async (t) => {
     const why = `${what}: ${JSON.stringify(checks.filter((each) => each.verdict !== 'fits'))}`;
     assert.deepEqual(namesOf(checks, 'lacks'), lacks, why);
     assert.deepEqual(namesOf(checks, 'weak'), weak, why);
+  }
+});
+
+test('what a java-tron lacks is named, and what no node has is not called lacking', async (t) => {
+  const served = chains.find((each) => each.family === 'tron') as ChainSettings & {
+    family: 'tron';
+  };
+  for (const [what, isServed, lie, ...verdicts] of lackingTron) {
+    const url = await within(t, lyingTron(served.sources[0]?.url ?? '', lie));
+    const [unserved] = meantBy(`tron:${served.chainId}`, [url], [], 'core').sources;
+    const source = isServed ? { ...served, sources: [{ url }] } : unserved;
+    const checks = await lookedAt(source as ChainSettings, isServed);
+    const why = `${what}: ${JSON.stringify(checks.filter((each) => each.verdict !== 'fits'))}`;
+    const names = (['lacks', 'weak', 'unseen'] as const).map((each) => namesOf(checks, each));
+    assert.deepEqual(names, verdicts, why);
   }
 });
 

@@ -148,6 +148,8 @@ function isEscaped(text: string, quote: number): boolean {
 }
 
 const notServed: ReadonlySet<number> = new Set([404, 405]);
+/** A java-tron without a past says so of its blocks with 200, and not as JSON. */
+const liteNode = /^this API is closed because this node is a lite fullnode/;
 
 function readAnswer(reply: NodeReply): unknown {
   const { status } = reply;
@@ -157,6 +159,8 @@ function readAnswer(reply: NodeReply): unknown {
     body = parseAnswer(textOf(reply));
   } catch (cause) {
     if (turnsAway(status)) throw new TurnedAway(status, '');
+    const lite = liteNode.exec(textOf(reply).slice(0, longestWords));
+    if (lite !== null) throw new TronRefusal('', lite[0]);
     throw new Error(`HTTP ${status} and no JSON`, { cause });
   }
   if (turnsAway(status)) throw new TurnedAway(status, wordsIn(body));

@@ -328,6 +328,12 @@ for (const [what, body, status, words] of [
   ['of a gateway', {}, 503, /HTTP 503/],
   ['too many', { Error: 'request rate exceeded' }, 429, /HTTP 429/],
   ['a Java error', { Error: 'class java.lang.NullPointerException : null' }, 200, /refused.*NullP/],
+  [
+    'of a java-tron without a past',
+    'this API is closed because this node is a lite fullnode',
+    200,
+    /refused.*: this API is closed because this node is a lite fullnode$/,
+  ],
   ['empty', {}, 200, /cannot be read/],
   ['a list', [], 200, /cannot be read: not an object/],
   ['no id', { blockID: 'xx' }, 200, /cannot be read/],

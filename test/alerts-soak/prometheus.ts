@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cacheFolder, obtainDebianProgram } from '../../devnet/debian-package.ts';
-import { freePort } from '../../devnet/processes.ts';
+import { freePort } from '../../host/free-port.ts';
 import { prometheusProgram } from '../support/prometheus.ts';
 
 /** What the soak waits for instead of the rules' own. Bounds of seconds have marks of their own. */

@@ -3,15 +3,19 @@
 
 import { encodeFunctionData } from 'viem/utils';
 import type { TronPath, TronRpcMethod } from '../../../chains/nodes/methods.ts';
+import { tronHex } from '../../../chains/tron/address.ts';
 import {
   type Body,
+  type Http,
   httpClient,
   jsonRpcBody,
   jsonRpcPath,
+  plainWords,
   TronRefusal,
 } from '../../../chains/tron/http.ts';
 import {
   accountOf,
+  type Block,
   blockAt,
   blocksOf,
   chainIdOf,
@@ -23,6 +27,7 @@ import {
   pricesOf,
   rawDataOf,
   resourcesOf,
+  room,
   secondOf,
   sendHex,
   storageAt,
@@ -46,8 +51,11 @@ import {
   type Said,
 } from './probes.ts';
 
-const mostEmpty = 30;
+/** Of a busy chain a few blocks do: thirty would be megabytes. java-tron gives 100 at once. */
+const looksBack = [4, 30, 100] as const;
 const blockSeconds = 3;
+/** Code that ends at once: it makes a contract of none. */
+const nothing = '60006000f3';
 const domain = encodeFunctionData({ abi: escrowsAbi, functionName: 'domain' }).slice(2);
 const noTxid = '0'.repeat(64);
 
@@ -58,14 +66,39 @@ function eyesOn(node: Node) {
   const { chain, sources, contract } = source;
   const http = httpClient({ chain, sources, attemptTimeoutMs: node.callMs, rounds: 1 });
   const head = once((signal) => headBlock(http, 'head', signal));
-  const sample = once(async (signal) => {
-    const { number } = await head(signal);
-    const recent = await blocksOf(http, Math.max(0, number - mostEmpty), number, signal);
-    const block = recent.findLast(({ txs }) => txs.length > 0);
+  const solid = once((signal) => headBlock(http, 'solid', signal));
+  const newest = (of: typeof head) =>
+    once(async (signal) => {
+      const { number } = await of(signal);
+      return sampleOf(http, 'newest', [number - looksBack[2] + 1, number], signal);
+    });
+  const samples = { head: newest(head), solid: newest(solid) };
+  return { node, source, http, head, solid, samples, contract };
+}
+
+/**
+ * A transaction of the newest or oldest of some blocks that have any. Never of block 0: no node
+ * knows those by their ids, nor has receipts of them.
+ */
+async function sampleOf(
+  http: Http,
+  which: 'newest' | 'oldest',
+  [first, last]: readonly [number, number],
+  signal: AbortSignal,
+) {
+  const from = Math.max(1, first);
+  for (const blocks of looksBack) {
+    const range =
+      which === 'newest'
+        ? ([Math.max(from, last - blocks + 1), last] as const)
+        : ([from, Math.min(last, from + blocks - 1)] as const);
+    if (range[0] > range[1]) return null;
+    const all = (await blocksOf(http, ...range, signal)).filter(({ txs }) => txs.length > 0);
+    const block = which === 'newest' ? all.at(-1) : all[0];
     const [tx] = block?.txs ?? [];
-    return block && tx ? { block, tx } : null;
-  });
-  return { node, source, http, head, sample, contract };
+    if (block && tx) return { block, tx };
+  }
+  return null;
 }
 
 export function lookAtTron(node: Node): Look {
@@ -91,21 +124,23 @@ export function lookAtTron(node: Node): Look {
 }
 
 function pathsOf(eyes: Eyes): Record<Exclude<TronPath, 'jsonrpc'>, Probe> {
-  const { http, head, sample, contract } = eyes;
-  const notThere = `no transaction in the last ${mostEmpty} blocks to read`;
+  const { http, head, solid, samples, contract } = eyes;
+  const notThere = `no transaction in the last ${looksBack[2]} blocks to read`;
   const ofSample = (
     without: string,
     ask: (txid: string, signal: AbortSignal) => Promise<unknown>,
+    view: View = 'head',
   ): Probe => ({
     without,
     ask: async (signal) => {
-      const found = await sample(signal);
+      const found = await samples[view](signal);
       const answer = await ask(found?.tx.txid ?? noTxid, signal);
       if (found === null) return { says: notThere, verdict: 'unseen' };
       if (answer !== null) return `of ${found.tx.txid} in block ${found.block.number}`;
       return {
         says: `it does not give that of ${found.tx.txid}, of its own block`,
         verdict: 'lacks',
+        todo: keepReceipts,
       };
     },
   });
@@ -117,10 +152,10 @@ function pathsOf(eyes: Eyes): Record<Exclude<TronPath, 'jsonrpc'>, Probe> {
         const { energy } = await tryCall(http, view, call, signal);
         return `a constant call of ${energy} energy`;
       } catch (error) {
-        // Of a contract that is not there yet. vm.supportConstant off is another sentence.
+        // java-tron looks for the contract first, and only then whether it may run one.
         if (!(error instanceof TronRefusal) || !/not exist|No contract/i.test(error.message))
           throw error;
-        return 'served; there is no contract to call yet';
+        return constantOfNone(http, view, contract, signal);
       }
     },
   });
@@ -135,7 +170,7 @@ function pathsOf(eyes: Eyes): Record<Exclude<TronPath, 'jsonrpc'>, Probe> {
     'walletsolidity/getnowblock': {
       without: 'nothing comes to its depth: give its port as solidityUrl (java-tron: 8091)',
       ask: async (signal) => {
-        const { number } = await headBlock(http, 'solid', signal);
+        const { number } = await solid(signal);
         return `solid block ${number}, ${(await head(signal)).number - number} behind the head`;
       },
     },
@@ -153,25 +188,21 @@ function pathsOf(eyes: Eyes): Record<Exclude<TronPath, 'jsonrpc'>, Probe> {
     'wallet/gettransactioninfobyblocknum': {
       without: 'no transaction that failed is seen, nor its secret',
       ask: async (signal) => {
-        const number = (await sample(signal))?.block.number ?? (await head(signal)).number;
-        return `${(await infosAt(http, number, signal)).length} receipts of block ${number}`;
+        const found = await samples.head(signal);
+        const number = found?.block.number ?? (await head(signal)).number;
+        const receipts = await infosAt(http, number, signal);
+        if (found === null) return { says: notThere, verdict: 'unseen' };
+        return receiptsOf(found.block, receipts.length);
       },
     },
     'wallet/gettransactioninfobyid': ofSample('no end of a transaction is known', (txid, signal) =>
       infoOf(http, txid, 'head', signal),
     ),
-    'walletsolidity/gettransactioninfobyid': {
-      ...ofSample('the depth of a transaction is not known', (txid, signal) =>
-        infoOf(http, txid, 'solid', signal),
-      ),
-      ask: async (signal) => {
-        const found = await sample(signal);
-        const info = await infoOf(http, found?.tx.txid ?? noTxid, 'solid', signal);
-        return info === null
-          ? 'served; the newest transaction is not solid yet'
-          : 'of a solid transaction';
-      },
-    },
+    'walletsolidity/gettransactioninfobyid': ofSample(
+      'the depth of a transaction is not known',
+      (txid, signal) => infoOf(http, txid, 'solid', signal),
+      'solid',
+    ),
     'wallet/gettransactionbyid': ofSample('the contract’s creation is not proven', (txid, signal) =>
       rawDataOf(http, txid, signal),
     ),
@@ -310,6 +341,7 @@ function propertiesOf(eyes: Eyes): Probes {
     },
     'history of receipts': {
       without: 'an escrow of a swap that lasts its longest is not found again after a restart',
+      mostMs: 3 * node.callMs,
       ask: (signal) => history({ http, head }, signal),
     },
   };
@@ -329,9 +361,37 @@ async function history(
       todo: 'take a full node',
     };
   }
-  const receipts = await infosAt(http, old.number, signal);
-  const age = (timestampMs - old.timestampMs) / 1_000;
-  const says = `block ${old.number}, ${days(age)} days old, ${old.txs.length} transactions and ${receipts.length} receipts`;
-  if (receipts.length >= old.txs.length) return { says, facts: { age } };
-  return { says, verdict: 'lacks', todo: 'keep receipts (storage.transHistory.switch = on)' };
+  const found = await sampleOf(http, 'oldest', [old.number, number], signal);
+  if (found === null) {
+    const to = Math.min(old.number + looksBack[2] - 1, number);
+    return { says: `no transaction in blocks ${old.number} to ${to} to read`, verdict: 'unseen' };
+  }
+  const { block } = found;
+  const age = (timestampMs - block.timestampMs) / 1_000;
+  const of = receiptsOf(block, (await infosAt(http, block.number, signal)).length);
+  return { ...of, says: `${of.says}, ${days(age)} days old`, facts: { age } };
+}
+
+const keepReceipts = 'keep receipts (storage.transHistory.switch = on)';
+
+/** One for each transaction, of a node that hides none. */
+function receiptsOf({ number, txs }: Block, receipts: number): Said {
+  const says = `${receipts} receipts of the ${txs.length} transactions of block ${number}`;
+  return receipts >= txs.length ? { says } : { says, verdict: 'lacks', todo: keepReceipts };
+}
+
+/** A constant call that needs no contract, where there is none yet. */
+async function constantOfNone(
+  http: Http,
+  view: View,
+  from: string,
+  signal: AbortSignal,
+): Promise<Said | string> {
+  const body = { owner_address: tronHex(from), data: nothing, call_value: 0 };
+  const answer = await http.call(`${room(view)}/triggerconstantcontract`, body, signal);
+  const { result } = answer as { readonly result?: { result?: unknown; message?: unknown } };
+  if (result?.result === true) return 'served; there is no contract to call yet';
+  const words = plainWords(result?.message);
+  if (/constant/i.test(words)) throw new TronRefusal('', words);
+  return { says: `there is no contract to call yet (${words})`, verdict: 'unseen' };
 }

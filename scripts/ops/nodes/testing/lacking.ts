@@ -1,6 +1,7 @@
 // Nodes before real ones, each of which lacks something, and what a look at it is to say.
 
 import { type Lie, nodeOf, type TestNode } from '../../../../chains/testing/nodes.ts';
+import type { Lie as TronLie } from '../../../../chains/tron/testing/nodes.ts';
 import type { Rpc } from '../../../../devnet/rpc.ts';
 
 const refused = (message: string) => ({ error: { code: -32_601, message } });
@@ -44,6 +45,67 @@ export const lacking: readonly [string, Lie, lacks: readonly string[], weak: rea
       ['state at depth', 'code and balances lent to a call'],
     ],
   ];
+
+const receipts = [
+  'wallet/gettransactioninfobyblocknum',
+  'wallet/gettransactioninfobyid',
+  'walletsolidity/gettransactioninfobyid',
+];
+type TronBlock = { readonly block_header: { readonly raw_data: { readonly number?: number } } };
+
+/** What a java-tron does that was built or set up otherwise (tried on a 4.8.1). */
+export const lackingTron: readonly (readonly [
+  what: string,
+  isServed: boolean,
+  lie: TronLie,
+  lacks: readonly string[],
+  weak: readonly string[],
+  unseen: readonly string[],
+])[] = [
+  [
+    'keeps no receipts',
+    true,
+    ({ path }, forward) =>
+      receipts.includes(path) ? { body: path.endsWith('num') ? [] : {} } : forward(),
+    [...receipts, 'history of receipts'],
+    [],
+    [],
+  ],
+  [
+    'runs no constant calls, which it says after it looked for the contract',
+    false,
+    async ({ path, body }, forward) => {
+      const isCall = path.endsWith('/triggerconstantcontract');
+      if (!isCall || body.contract_address !== undefined) return forward();
+      return { body: saysNo('this node does not support constant') };
+    },
+    ['wallet/triggerconstantcontract', 'walletsolidity/triggerconstantcontract'],
+    ['views in one call'],
+    ['contract'],
+  ],
+  [
+    'has transactions in its first block alone, which no node knows by their ids',
+    true,
+    async ({ path }, forward) => {
+      const said = await forward();
+      if (path !== 'wallet/getblockbylimitnext') return said;
+      const { block = [] } = said.body as { block?: readonly TronBlock[] };
+      const first = { txID: 'ab'.repeat(32), raw_data_hex: '00' };
+      const emptied = block.map((each) => {
+        const isFirst = each.block_header.raw_data.number === undefined;
+        return { ...each, transactions: isFirst ? [first] : [] };
+      });
+      return { body: { block: emptied } };
+    },
+    [],
+    [],
+    [...receipts, 'wallet/gettransactionbyid', 'history of receipts'],
+  ],
+];
+
+const saysNo = (words: string) => ({
+  result: { code: 'CONTRACT_VALIDATE_ERROR', message: Buffer.from(words).toString('hex') },
+});
 
 type Call = { readonly id: number; readonly method: string; readonly params: unknown[] };
 
