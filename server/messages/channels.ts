@@ -14,7 +14,11 @@ export type ChannelStates = {
   isDown(channel: Channel): boolean;
 };
 
-export function createChannelStates({ now, log, metrics }: Pick<Deps, 'now' | 'log' | 'metrics'>): ChannelStates {
+export function createChannelStates({
+  now,
+  log,
+  metrics,
+}: Pick<Deps, 'now' | 'log' | 'metrics'>): ChannelStates {
   const down = new Map<Channel, Down>();
   const restUntil = new Map<Channel, number>();
   const fell = (channel: Channel, error: string, isOurs: boolean) => {
