@@ -269,7 +269,7 @@ async function newestWithBlock({ rpc, slot }: Pick<Eyes, 'rpc' | 'slot'>, signal
   return newest;
 }
 
-function propertiesOf({ node, source, rpc }: Eyes): Probes {
+function propertiesOf({ node, source, rpc, listed }: Eyes): Probes {
   const { genesisHash: wanted, program } = source;
   const { policy } = policyOf(source);
   return {
@@ -302,7 +302,11 @@ function propertiesOf({ node, source, rpc }: Eyes): Probes {
     batches: batchesOf(rpc, 'getSlot'),
     'history of transactions': {
       without: 'an outcome that only old transactions tell stays unknown',
-      ask: (signal) => history(node, rpc, signal),
+      ask: async (signal) => {
+        // A validator without them knows a first block all the same.
+        await listed(signal);
+        return history(node, rpc, signal);
+      },
     },
   };
 }
