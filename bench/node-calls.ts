@@ -1,6 +1,9 @@
 // What a market asks of nodes: of each family for a leg of a swap, from the request for prices to
 // the end, and for a day on which nothing is traded. Questions, as providers count them: a batch is
-// as many as are in it. Whoever pays for calls multiplies (docs/nodes.md).
+// as many as are in it. Whoever pays for calls multiplies (docs/nodes.md). TRON and Solana are
+// simulators, or real nodes where PARLEY_JAVA_TRON and PARLEY_SOLANA_VALIDATOR name them: their
+// blocks come by themselves, so that a count differs from run to run. Then their rows are all: the
+// other chains stay at the time of real ones, and read back to before their start.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Ended, exchanges } from '../chains/nodes/transport-node.ts';
@@ -10,6 +13,8 @@ import { createParts } from '../server/doctor/parts.ts';
 import type { ChainSettings } from '../server/settings/chains.ts';
 import { devChains } from '../server/start/dev-network.ts';
 import { lookEveryMs } from '../server/start/node-watch.ts';
+import { startDriver } from '../test/adapters/drivers.ts';
+import { startRealDrivers } from '../test/adapters/real-drivers.ts';
 import { atMost, type Row } from './report.ts';
 import {
   type Around,
@@ -110,14 +115,22 @@ type Idle = {
 export async function benchNodeCalls(): Promise<Row[]> {
   let origins: ReadonlyMap<string, Place> = new Map();
   const counting = startCounting(() => origins);
-  const families = await startFamilies(pairs, counting.around);
+  const real = await startRealDrivers((text) => process.stderr.write(`${text}\n`));
+  const given = real.all.map(({ info, driver }) => [info.family, async () => driver] as const);
+  const start = { ...startDriver, ...Object.fromEntries(given) };
+  const families = await startFamilies(pairs, counting.around, start).catch(async (error) => {
+    await real.stop();
+    throw error;
+  });
   const { market } = families;
   try {
     origins = new Map(places.map((place) => [new URL(driverOf(market, place).url).origin, place]));
     await market.look();
     // Of a market that has run for hours: it reads no block of before its start.
-    for (const place of places) await driverOf(market, place).pass(runsSeconds);
-    market.deps.advance(runsSeconds * 1_000);
+    if (real.all.length === 0) {
+      for (const place of places) await driverOf(market, place).pass(runsSeconds);
+      market.deps.advance(runsSeconds * 1_000);
+    }
     await market.look();
     const shallow = new Map<Place, number>();
     const legs = new Map(places.map((place) => [place, nothing()]));
@@ -134,16 +147,21 @@ export async function benchNodeCalls(): Promise<Row[]> {
       for (const place of pair) add(legs.get(place), asked.get(place));
     }
     const rows: Row[] = [];
-    for (const place of places) {
+    const own: readonly Place[] = real.all.map(({ info }) => info.family);
+    for (const place of own.length === 0 ? places : own) {
       const leg = legs.get(place) ?? nothing();
       rows.push(
-        ...rowsOf(place, leg, shallow.get(place) ?? 0, await idleOf(market, place, counting)),
+        ...rowsOf(nodeOf(market, place), leg, {
+          ...(await idleOf(market, place, counting)),
+          shallow: shallow.get(place) ?? 0,
+        }),
       );
     }
     return rows;
   } finally {
     counting.stop();
     await families.stop();
+    await real.stop();
   }
 }
 
@@ -201,10 +219,19 @@ function settingsOf(market: Market, place: Place): ChainSettings {
   return chain;
 }
 
-function rowsOf(place: Place, leg: Asked, shallow: number, idle: Idle): Row[] {
+type Node = { readonly place: Place; readonly where: string };
+
+function nodeOf(market: Market, place: Place): Node {
+  const { hasOwnClock = false, node } = driverOf(market, place).dev.info;
+  return { place, where: hasOwnClock ? `${node.name} ${node.version}` : 'dev chains' };
+}
+
+type Polls = Idle & { readonly shallow: number };
+
+function rowsOf({ place, where }: Node, leg: Asked, polled: Polls): Row[] {
   const all = Object.entries(outside) as [Name, Outside][];
   const own = all.filter(([, each]) => each.place === place);
-  const { still, first, more, look } = idle;
+  const { still, first, more, look, shallow } = polled;
   // Each family has a leg in so many swaps.
   const swaps = places.length - 1;
   const by = [...leg.by].sort(([, one], [, other]) => other - one);
@@ -216,7 +243,7 @@ function rowsOf(place: Place, leg: Asked, shallow: number, idle: Idle): Row[] {
     const news = Math.min(perDay, blocks);
     const following = perDay * still + news * (first - still) + (blocks - news) * more;
     const value = following + blocks * receipts + (daySeconds / lookSeconds) * look;
-    const exchanged = `on dev chains in ${rounded(leg.exchanges / swaps)} exchanges: ${methods}`;
+    const exchanged = `on ${where} in ${rounded(leg.exchanges / swaps)} exchanges: ${methods}`;
     const about = `a poll asks ${still}, with a block ${first}, while something comes to its depth ${shallow}; a look ${look}`;
     const { leg: mostLeg, day } = limits[name];
     const unit = 'questions';

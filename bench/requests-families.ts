@@ -1,5 +1,5 @@
 // Swaps between families through the market, for what their fundings and claims ask of nodes. TRON
-// and Solana are the simulators of the dev network, in this process.
+// and Solana are the simulators of the dev network, in this process, or what `start` brings.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -58,11 +58,12 @@ export type Market = {
 export async function startFamilies(
   pairs: readonly Pair[] = usualPairs,
   around: Around = (work) => work(),
+  start: Readonly<Record<Place, () => Promise<Driver>>> = startDriver,
 ): Promise<Families> {
   const places = [...new Set(pairs.flat())];
   const [database, ...started] = await Promise.all([
     testDatabase({ connections: 10 }),
-    ...places.map(async (place) => [place, await startDriver[place]()] as const),
+    ...places.map(async (place) => [place, await start[place]()] as const),
   ]);
   const drivers = Object.fromEntries(started) as Partial<Record<Place, Driver>>;
   const adapters = Object.values(drivers).map((driver) => driver.adapter());
@@ -207,6 +208,7 @@ type Doing = {
 /** Approvals first, each with its block. */
 async function fund(market: Market, trader: Trader, { swap, on, measure }: Doing): Promise<void> {
   const driver = driverOf(market, on);
+  const { chain } = assetOf(market, on);
   const path = `/v1/swaps/${swap.id}/legs/${legOf(swap, on)}/fund`;
   const other = named[otherOf(swap.pair, on)];
   let when = '';
@@ -215,7 +217,7 @@ async function fund(market: Market, trader: Trader, { swap, on, measure }: Doing
     const material: Material = must(await measure(name, () => trader.post(path)));
     isLast = transactionsIn(material) === 1;
     const signed = await driver.sign('funder', material);
-    must(await trader.post('/v1/tx/broadcast', { chain: on, signed }));
+    must(await trader.post('/v1/tx/broadcast', { chain, signed }));
     await driver.show();
   }
   await driver.deepen();
@@ -230,10 +232,11 @@ function transactionsIn(material: Material): number {
 async function claim(market: Market, trader: Trader, { swap, on, measure }: Doing) {
   const driver = driverOf(market, on);
   const { id, secret, pair } = swap;
+  const { chain } = assetOf(market, on);
   const path = `/v1/swaps/${id}/legs/${legOf(swap, on)}/claim`;
   const name = `broadcast: a claim on ${named[on]}, with ${named[otherOf(pair, on)]}`;
   const signed = await driver.sign('receiver', must(await trader.post(path, { secret })), secret);
-  const sent = await measure(name, () => trader.post('/v1/tx/broadcast', { chain: on, signed }));
+  const sent = await measure(name, () => trader.post('/v1/tx/broadcast', { chain, signed }));
   assert.equal(sent.status, 200, JSON.stringify(sent.body));
   await driver.show();
   await driver.deepen();

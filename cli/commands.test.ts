@@ -121,8 +121,7 @@ test('arguments that are not understood are named, with what is', () => {
   const pairOn = (base: string, quote: string) =>
     ownPair({ chain: () => evm as never }, base, quote).map(({ name }) => name);
   assert.deepEqual(pairOn('a', 'b:USD'), ['a', 'b:USD']);
-  const same = /^a:USD and a are both on a: a swap is between two chains$/;
-  assert.throws(() => pairOn('a:USD', 'a'), failing('usage', same));
+  assert.throws(() => pairOn('a:USD', 'a'), failing('usage', /a:USD and a are both on a:/));
   assert.throws(() => splitName('a:b:c'), failing('usage', /"a:b:c" is no asset/));
 });
 

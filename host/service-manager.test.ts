@@ -10,7 +10,7 @@ const log = {
   warn: (facts: object, message: string) => assert.fail(JSON.stringify([facts, message])),
 };
 
-/** By systemd's own rule it waits at least so long: 600 s of drain, 20 of the stop, 5 of its end. */
+/** It waits at least so long: 600 s of drain, 20 of the stop, 5 of its end. */
 const stop = 'STOPPING=1 EXTEND_TIMEOUT_USEC=625000000';
 
 async function listening(t: TestContext) {

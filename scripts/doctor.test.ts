@@ -38,7 +38,7 @@ import { lookAtNodes, lookOf } from './ops/nodes/look.ts';
 import { meantBy } from './ops/nodes/meant.ts';
 import type { Check } from './ops/nodes/probes.ts';
 import { questionsIn } from './ops/nodes/questions.ts';
-import { lacking, lackingTron, prunedNode } from './ops/nodes/testing/lacking.ts';
+import { lacking, lackingTron, prunedNode, withoutHistory } from './ops/nodes/testing/lacking.ts';
 
 const run = promisify(execFile);
 let world: World;
@@ -424,6 +424,15 @@ test('what a java-tron lacks is named, and what no node has is not called lackin
     const names = (['lacks', 'weak', 'unseen'] as const).map((each) => namesOf(checks, each));
     assert.deepEqual(names, verdicts, why);
   }
+});
+
+test('a validator without its history is told by all that it lacks', async (t) => {
+  const source = chains.find((each) => each.family === 'solana') as ChainSettings & {
+    family: 'solana';
+  };
+  const url = await within(t, nodeThat(source.rpcUrls[0] ?? '', withoutHistory.lie));
+  const checks = await lookedAt({ ...source, rpcUrls: [url] });
+  assert.deepEqual(namesOf(checks, 'lacks').sort(), withoutHistory.lacks.toSorted());
 });
 
 test('of a chain that is in no settings a contract may be missing, and all else is asked', async (t) => {

@@ -183,6 +183,35 @@ test('what no block takes is raised after its time, and what must come before it
   await second.close();
 });
 
+test('nothing is raised or filled while a gift of its chain is being signed', async (t) => {
+  const { open, clock } = stage(t);
+  const { payer, ...stub } = stubPayer();
+  const known: string[][] = [];
+  const by: Push['by'] = async (_, open) => {
+    known.push(open.map(({ txid }) => txid));
+    return { before: [], instead: null };
+  };
+  const [begun, signed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const sign: Payer['sign'] = async (pay, ...more) => {
+    if (pay.to === 'bob') begun.resolve();
+    if (pay.to === 'bob') await signed.promise;
+    return payer.sign(pay, ...more);
+  };
+  const faucet = open({ ...stub, payer: { ...payer, sign, push: { afterSeconds: 100, by } } });
+  await faucet.give(asked('alice'));
+  clock.now += 100;
+  const gift = faucet.give(asked('bob'));
+  await begun.promise;
+  const looked = faucet.look();
+  // As far as the look comes meanwhile.
+  await new Promise(setImmediate);
+  assert.deepEqual(known, []);
+  signed.resolve();
+  await Promise.all([gift, looked]);
+  assert.deepEqual(known, [['tx-alice-1', 'tx-bob-2']]);
+  await faucet.close();
+});
+
 test('a gift that could not be kept is not sent, and its nonce or coins are free again', async (t) => {
   const { file, clock } = stage(t);
   const { payer, sent } = stubPayer();

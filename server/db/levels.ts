@@ -56,7 +56,8 @@ export const insertLevels = none<
 >('levels_insert')`
   insert into levels (id, account_id, key_id, session_id, low_asset_id, high_asset_id, base_is_low,
       gives_low, given_family, low_amount, high_amount, least_amount, published_at, expires_at)
-    select n.id, :accountId::uuid, :keyId::uuid, :sessionId::uuid, :low::uuid, :high::uuid, :baseIsLow::boolean,
+    select n.id, :accountId::uuid, :keyId::uuid, :sessionId::uuid,
+      :low::uuid, :high::uuid, :baseIsLow::boolean,
       n.gives, n.family, n.low, n.high, n.least, $4::timestamptz, n.ends
     from unnest($3.id::uuid[], $3.givesLow::boolean[], $3.givenFamily::text[],
         $3.lowAmount::numeric[], $3.highAmount::numeric[], $3.leastAmount::numeric[],
@@ -93,7 +94,8 @@ const other = 'case when :baseIsLow::boolean then l.high_amount else l.low_amoun
 
 /**
  * Levels that have not ended, of assets that are open and of makers that still have the key or the
- * session that published them and a wallet that gives; the best for the taker first, those of one price by id.
+ * session that published them and a wallet that gives; the best for the taker first, those of one
+ * price by id.
  */
 export const listLevels = many<
   [pair: StoredPair, filters: LevelFilters & { givesLow: boolean }, from: From, limit: number],

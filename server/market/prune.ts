@@ -99,9 +99,13 @@ export async function prune(
     pruned[kind] = await inBatches(db, pruner, new Date(at - ageMs), clock);
   }
   pruned.webhooks = await switchOffFailing(db, new Date(at), mostSwitchedOff);
-  const blocked = await blockedThatOffer(db, new Date(at), mostBlocked);
-  for (const accountId of blocked) await withdrawBlocked(db, accountId, new Date(at));
-  pruned.blocked = blocked.length;
+  pruned.blocked = 0;
+  const ends = clock() + mostKindMs;
+  for (const accountId of await blockedThatOffer(db, new Date(at), mostBlocked)) {
+    if (clock() >= ends) break;
+    await withdrawBlocked(db, accountId, new Date(at));
+    pruned.blocked += 1;
+  }
   return pruned as Pruned;
 }
 

@@ -103,6 +103,19 @@ export const lackingTron: readonly (readonly [
   ],
 ];
 
+const ofHistory = ['getBlock', 'getBlockTime', 'getSignaturesForAddress'];
+const ofListed = ['getTransaction', 'getSignatureStatuses', 'history of transactions'];
+
+/** A validator without --enable-rpc-transaction-history (tried on a 4.1.2). */
+export const withoutHistory: { readonly lie: Lie; readonly lacks: readonly string[] } = {
+  lie: ({ method }, forward) => {
+    if (!ofHistory.includes(method)) return forward();
+    const message = 'Transaction history is not available from this node';
+    return { error: { code: -32_011, message } };
+  },
+  lacks: [...ofHistory, ...ofListed],
+};
+
 const saysNo = (words: string) => ({
   result: { code: 'CONTRACT_VALIDATE_ERROR', message: Buffer.from(words).toString('hex') },
 });
