@@ -6,7 +6,7 @@ import { VerificationError } from '../sdk/errors.ts';
 import { formatAmount, parseAmount } from '../sdk/people.ts';
 import type { PinnedAsset } from '../sdk/trade.ts';
 import type { Asset } from '../sdk/types.ts';
-import { misused, needsYou } from './failures.ts';
+import { Failure, misused, needsYou } from './failures.ts';
 import type { Family } from './keys/words.ts';
 import type { ProfileChain } from './profile.ts';
 import type { Session } from './session.ts';
@@ -53,6 +53,19 @@ export function ownAsset(session: Pick<Session, 'chain'>, name: string): OwnAsse
   const how = `compare its contract with "parley pin ${name}"`;
   const sentence = `"${name}" is not in the profile: ${how}`;
   throw needsYou('not_pinned', sentence);
+}
+
+/** Of a request that is to be made: nobody is asked about a pair that no market takes. */
+export function ownPair(
+  session: Pick<Session, 'chain'>,
+  base: string,
+  quote: string,
+): readonly [OwnAsset, OwnAsset] {
+  const pair = [ownAsset(session, base), ownAsset(session, quote)] as const;
+  const [{ name, chain }, other] = pair;
+  if (chain !== other.chain) return pair;
+  const sentence = `${name} and ${other.name} are both on ${chain}: a swap is between two chains`;
+  throw new Failure('usage', 'same_chain', sentence);
 }
 
 /** With the id that the market has for it. Throws where it lists another one, or none. */

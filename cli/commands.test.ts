@@ -21,7 +21,7 @@ import { swapId } from '../sdk/testing/honest.ts';
 import { signatureOf } from '../server/webhooks/sign.ts';
 import { waitUntil } from '../test/support/waiting.ts';
 import { understood } from './arguments.ts';
-import { splitName } from './assets.ts';
+import { ownPair, splitName } from './assets.ts';
 import { shells } from './completion.ts';
 import { Failure, statuses, toldOf } from './failures.ts';
 import { helpOf } from './help.ts';
@@ -117,6 +117,11 @@ test('arguments that are not understood are named, with what is', () => {
     assert.equal(help.of?.name, name);
   }
   assert.throws(() => understood(['help', 'setle']), failing('usage', /did you mean settle/));
+  const evm = { family: 'evm', tokens: { USD: { address: '0x1', decimals: 6 } } };
+  const pairOn = (base: string, quote: string) =>
+    ownPair({ chain: () => evm as never }, base, quote).map(({ name }) => name);
+  assert.deepEqual(pairOn('a', 'b:USD'), ['a', 'b:USD']);
+  assert.throws(() => pairOn('a:USD', 'a'), failing('usage', /a:USD and a are both on a:/));
   assert.throws(() => splitName('a:b:c'), failing('usage', /"a:b:c" is no asset/));
 });
 
@@ -231,6 +236,8 @@ test('an error has the class that says what to do, and --json says it on standar
   });
   assert.equal(named(500, 'logged as request a1b2').sentence, 'logged as request a1b2');
   assert.equal(named(409, 'moved').sentence, 'moved');
+  const revoked = { status: 401, code: 'key_invalid', message: 'revoked', requestId: 'a1b2' };
+  assert.equal(toldOf(new ParleyApiError(revoked)).sentence, 'revoked: run "parley login"');
   const { io, said } = ioOf();
   assert.equal(await runParley(['book', '--json'], io), 7);
   assert.equal(said.out, '');

@@ -58,11 +58,15 @@ export function toldOf(error: unknown): Told {
   const sentence = messageOf(error);
   const code = codeOf(error);
   const told = { class: classOf(error), code: code ?? classOf(error) };
-  if (!(error instanceof ParleyApiError) || error.requestId === null) return { ...told, sentence };
+  // Such as one that was revoked after this program kept it.
+  const way = code === 'key_invalid' ? ': run "parley login"' : '';
+  if (!(error instanceof ParleyApiError) || error.requestId === null) {
+    return { ...told, sentence: sentence + way };
+  }
   const { requestId, status } = error;
   // Of a fault of the market: what to tell its operator. Its own sentence may name it already.
   const isNamed = status < 500 || sentence.includes(requestId);
-  const whole = isNamed ? sentence : `${sentence} (request ${requestId})`;
+  const whole = isNamed ? sentence + way : `${sentence} (request ${requestId})`;
   return { ...told, sentence: whole, requestId };
 }
 

@@ -3,9 +3,10 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DevnetError } from '../host/failure.ts';
+import { freePort } from '../host/free-port.ts';
 import type { NodeInfo } from './dev-chain.ts';
 import type { Bitcoind } from './find-bitcoind.ts';
-import { endOrphans, freePort, loopback, type Running, startProgram } from './processes.ts';
+import { endOrphans, loopback, type Running, startProgram } from './processes.ts';
 import { type Rpc, rpcTo } from './rpc.ts';
 
 const readyLimitMs = 60_000;

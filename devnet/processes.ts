@@ -2,11 +2,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { basename, delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endBySteps, type Step } from '../host/end-process.ts';
 import { DevnetError } from '../host/failure.ts';
+import { freePort } from '../host/free-port.ts';
 
 export const loopback = '127.0.0.1';
 
@@ -179,11 +179,6 @@ async function rotateLog(file: string): Promise<void> {
   if (found !== null && found.size > logLimitBytes) await rename(file, `${file}.old`);
 }
 
-/** `wanted`, where it is free. */
-export async function freePort(wanted = 0): Promise<number> {
-  return bind(wanted).catch(() => bind(0));
-}
-
 /** The port of the last run from this folder, where it is free. */
 export async function keptPort(folder: string): Promise<number> {
   const file = join(folder, 'port');
@@ -191,18 +186,4 @@ export async function keptPort(folder: string): Promise<number> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await writeFile(file, String(port));
   return port;
-}
-
-function bind(port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(port, loopback, () => {
-      const address = server.address();
-      server.close(() => {
-        if (address !== null && typeof address === 'object') resolve(address.port);
-        else reject(new DevnetError('the system gave no port'));
-      });
-    });
-  });
 }

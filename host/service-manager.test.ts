@@ -10,6 +10,9 @@ const log = {
   warn: (facts: object, message: string) => assert.fail(JSON.stringify([facts, message])),
 };
 
+/** It waits at least so long: 600 s of drain, 20 of the stop, 5 of its end. */
+const stop = 'STOPPING=1 EXTEND_TIMEOUT_USEC=625000000';
+
 async function listening(t: TestContext) {
   const manager = await notifySocket();
   t.after(() => manager.close());
@@ -40,8 +43,8 @@ test('a manager hears of ready, of each beat while nothing is late, and of the s
   assert.equal(await next(), 'READY=1 STATUS=serving http://h');
   assert.deepEqual([await next(), await next()], ['WATCHDOG=1', 'WATCHDOG=1']);
   await promise;
-  await manager.stopping();
-  assert.equal(await next(), 'STOPPING=1');
+  await manager.stopping(620_000);
+  assert.equal(await next(), stop);
   const message = 'the watchdog is not told that this process works';
   assert.deepEqual(warned, [[{ services: ['follow'] }, message]]);
 });
@@ -52,9 +55,9 @@ test('no beat is sent where the watchdog is another process’s, or is off', asy
     const manager = serviceManager(envOf(socket, more), log);
     // The second takes a process of its own, in which many beats would be.
     for (let time = 0; time < 2; time += 1) await manager.ready('x', () => []);
-    await manager.stopping();
+    await manager.stopping(620_000);
     const heard = [await next(), await next(), await next()];
-    assert.deepEqual(heard, ['READY=1 STATUS=x', 'READY=1 STATUS=x', 'STOPPING=1']);
+    assert.deepEqual(heard, ['READY=1 STATUS=x', 'READY=1 STATUS=x', stop]);
   }
 });
 
@@ -72,8 +75,8 @@ test('what ended the process that speaks is not heard of: another one speaks', a
     // Those of the tests before have not ended.
     process.kill(speakers.at(-1) ?? assert.fail('nobody speaks'), 'SIGKILL');
   }
-  await manager.stopping();
-  assert.equal(await next(), 'STOPPING=1');
+  await manager.stopping(620_000);
+  assert.equal(await next(), stop);
 });
 
 test('without a manager nothing is run, and one that cannot be told is warned of once', async () => {
@@ -82,7 +85,7 @@ test('without a manager nothing is run, and one that cannot be told is warned of
   const noting = { warn: (facts: object) => void warned.push(facts) };
   const manager = serviceManager({ PATH: '/nonexistent', NOTIFY_SOCKET: '/x' }, noting);
   await manager.ready('x', () => []);
-  await manager.stopping();
+  await manager.stopping(620_000);
   assert.equal(warned.length, 1);
   assert.match(JSON.stringify(warned), /status 127: .*systemd-notify: not found/);
 });

@@ -13,6 +13,8 @@ import { within } from './within.ts';
 /** `systemd-notify` waits until the manager has read what it said. */
 const sayMs = 10_000;
 const unheard = `no answer within ${sayMs} ms`;
+/** From the end of a stop to that of the process, on a busy machine. */
+const endingMs = 5_000;
 /** Half of what the watchdog waits, as sd_watchdog_enabled(3) advises. */
 const shareOfWatchdog = 0.5;
 
@@ -33,7 +35,8 @@ export type ServiceManager = {
    * long as the event loop turns and `late` names nothing.
    */
   ready(status: string, late: () => readonly Late[]): Promise<void>;
-  stopping(): Promise<void>;
+  /** `withinMs`: it ends by itself by then. The manager waits longer, whatever its unit says. */
+  stopping(withinMs: number): Promise<void>;
 };
 
 /** Does nothing where no manager waits for words. */
@@ -89,9 +92,10 @@ export function serviceManager(env: Environment, log: Log): ServiceManager {
       }, watchdogMs * shareOfWatchdog);
       beating.unref();
     },
-    async stopping() {
+    async stopping(withinMs) {
       if (beating !== null) clearInterval(beating);
-      await say('STOPPING=1');
+      // A longer TimeoutStopSec stands.
+      await say('STOPPING=1', `EXTEND_TIMEOUT_USEC=${(withinMs + endingMs) * 1_000}`);
     },
   };
 }

@@ -26,6 +26,7 @@ import { type Hashlocks, openHashlocks } from './hashlocks.ts';
 import { type Ledger, openLedger } from './ledger.ts';
 import { type Limits, readLimits } from './limits.ts';
 import { openPlans, type Plans } from './plans.ts';
+import { howToSignIn } from './refusal.ts';
 import { createTurns, type InTurn } from './turns.ts';
 
 export type Named = {
@@ -136,8 +137,7 @@ async function signedBy(session: Session, apiKeyFile: string | null): Promise<Si
     const account = await accountOf(session);
     if (account !== null) return { account, client: await marketOf(session, account.key) };
     const { market } = session.profile;
-    const how = 'run "parley-mcp login", or give --api-key-file';
-    throw needsYou('not_signed_in', `nobody is signed in at ${market}: ${how}`);
+    throw needsYou('not_signed_in', `nobody is signed in at ${market}: ${howToSignIn}`);
   }
   const text = await readUpTo(apiKeyFile, mostKeyBytes);
   if (text === null) throw new Failure('local', 'no_key', `there is no file ${apiKeyFile}`);

@@ -33,6 +33,8 @@ type ToldError = {
   readonly said?: Foreign;
 };
 
+export const howToSignIn = 'run "parley-mcp login", or give --api-key-file';
+
 /** Holds no secret: errors of the SDK hold none. */
 export function errorOf(error: unknown): ToldError {
   const { code, class: of, sentence: whole } = toldOf(error);
@@ -42,7 +44,8 @@ export function errorOf(error: unknown): ToldError {
   if (error instanceof ParleyApiError) {
     const { status, retryAfterSeconds } = error;
     const facts = { status, retryAfterSeconds };
-    const own = status === 0 ? 'the market did not answer' : `the market answered ${status}`;
+    const answered = code === 'key_invalid' ? `401: ${howToSignIn}` : `${status}`;
+    const own = status === 0 ? 'the market did not answer' : `the market answered ${answered}`;
     return {
       code: foreign(code, 60).untrusted,
       class: of,

@@ -8,6 +8,7 @@ import { type Desk, isAway } from './desk.ts';
 import { type Making, mustBeFor, mustStillBe, type Plan, withMargin } from './plans.ts';
 import { errorOf, Refusal } from './refusal.ts';
 import type { outcome, planOut } from './schemas.ts';
+import { argumentsOf, unlooked } from './understood.ts';
 
 export type Tool = {
   readonly name: string;
@@ -139,16 +140,18 @@ const mostCalls = 16;
 export type Gate = { running: number };
 
 export function register(server: McpServer, desk: Desk, tool: Tool, gate: Gate): void {
-  const { name, title, about, annotations, input: inputSchema, output: outputSchema, run } = tool;
+  const { name, title, about, annotations, input, output: outputSchema, run } = tool;
+  const inputSchema = unlooked(input);
   const config = { title, description: about, inputSchema, outputSchema, annotations };
-  server.registerTool(name, config, async (args: unknown) => {
+  server.registerTool(name, config, async (given: unknown) => {
     if (gate.running >= mostCalls) {
       const sentence = `${mostCalls} calls run, as many as may: ask again when one has ended`;
       return failed(new Refusal('needs_you', 'busy', sentence, { mostCalls }));
     }
     gate.running += 1;
     try {
-      const answer = JSON.parse(jsonOf(await run(desk, args as never))) as Record<string, unknown>;
+      const args = argumentsOf(name, input, given) as never;
+      const answer = JSON.parse(jsonOf(await run(desk, args))) as Record<string, unknown>;
       return {
         content: [{ type: 'text' as const, text: jsonOf(answer) }],
         structuredContent: answer,

@@ -108,8 +108,59 @@ test('a token that calls itself an instruction is data: marked, in one line, and
   assert.equal(contract, '(malformed)');
   const [{ text }] = content as unknown as [{ text: string }];
   assert.deepEqual(JSON.parse(text), structuredContent);
-  const { isError } = await client.callTool({ name: 'assets', arguments: { limit: 101 } });
-  assert.equal(isError, true);
+  await client.close();
+});
+
+test('an argument that a tool does not take is told in one sentence, with what it takes', async () => {
+  const client = await clientOf(desk({}));
+  for (const [name, args, sentence] of [
+    ['assets', { limit: 101 }, 'assets: limit must be at most 100, not 101'],
+    ['threads', { role: 'boss' }, 'threads: role must be maker or taker, not "boss"'],
+    ['thread', {}, 'thread: threadId is missing'],
+    [
+      'quote',
+      { rfqId: 1, price: 'x'.repeat(99) },
+      /^quote: rfqId must be of the type string, not 1; /,
+    ],
+  ] as const) {
+    const { isError, structuredContent } = await client.callTool({ name, arguments: args });
+    const { error } = structuredContent as { error: Record<string, unknown> };
+    assert.deepEqual([isError, error.code, error.class], [true, 'usage', 'usage']);
+    if (typeof sentence === 'string') assert.equal(error.sentence, sentence);
+    else assert.match(String(error.sentence), sentence);
+  }
+  await client.close();
+});
+
+test('your threads are those of both roles, in pages that go on from one to the other', async () => {
+  const asked: object[] = [];
+  const pages: Record<string, object> = {
+    maker: { threads: [], nextCursor: 'm2' },
+    m2: { threads: [], nextCursor: null },
+    taker: { threads: [], nextCursor: 't2' },
+    t2: { threads: [], nextCursor: null },
+  };
+  const quotes = async (query: { role: string; cursor?: string }) => {
+    asked.push(query);
+    return pages[query.cursor ?? query.role];
+  };
+  const client = await clientOf({ ...desk(null), client: { quotes } } as never, true);
+  let cursor: unknown;
+  const seen: unknown[] = [];
+  do {
+    const args = { status: 'open', limit: 2, ...(cursor === undefined ? {} : { cursor }) };
+    const said = await client.callTool({ name: 'threads', arguments: args });
+    cursor = (said.structuredContent as { nextCursor: unknown }).nextCursor;
+    seen.push(cursor);
+  } while (cursor !== null);
+  assert.deepEqual(seen, ['m2', 'taker_t2', null]);
+  const of = { status: 'open', limit: 2 };
+  assert.deepEqual(asked, [
+    { ...of, role: 'maker' },
+    { ...of, role: 'maker', cursor: 'm2' },
+    { ...of, role: 'taker' },
+    { ...of, role: 'taker', cursor: 't2' },
+  ]);
   await client.close();
 });
 

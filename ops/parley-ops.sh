@@ -11,4 +11,5 @@ while IFS= read -r line || [ -n "$line" ]; do
 done < /etc/parley/parley.env
 export PARLEY_HOME="${PARLEY_HOME:-/var/lib/parley}"
 export CREDENTIALS_DIRECTORY="${CREDENTIALS_DIRECTORY:-/etc/parley/credentials}"
+export PARLEY_CALLED_AS=parley-ops
 exec /opt/parley/bin/parley-server ops "$@"

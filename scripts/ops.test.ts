@@ -216,6 +216,9 @@ test('help names every command, and says of each how it is used', async () => {
   const nothing = await ops([]);
   assert.deepEqual([nothing.code, nothing.out], [2, '']);
   assert.match(nothing.err, /^usage: npm run ops /);
+  const released = await ops(['halt'], { PARLEY_CALLED_AS: 'parley-ops' });
+  assert.match(released.err, /usage: parley-ops halt --chain/);
+  assert.doesNotMatch(released.err, /npm run/);
 });
 
 test('webhooks: those that fail are listed, what was given up is sent again, and off is off', async () => {

@@ -40,6 +40,16 @@ already, 1 refused or found something, 2 not understood.`;
 
 const [name = '', ...args] = process.argv.slice(2);
 
+// The launchers of a release set it: whoever has one has no npm. JSON is for programs.
+const called = process.env.PARLEY_CALLED_AS ?? '';
+if (called !== '' && !args.includes('--json')) {
+  for (const stream of [process.stdout, process.stderr]) {
+    const write = stream.write.bind(stream) as (text: unknown, ...more: unknown[]) => boolean;
+    stream.write = (text: unknown, ...more: unknown[]) =>
+      write(typeof text === 'string' ? text.replaceAll('npm run ops --', called) : text, ...more);
+  }
+}
+
 /** Of `ops` itself: everything else has a usage of its own. */
 const itself = {
   usage,

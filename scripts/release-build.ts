@@ -140,6 +140,7 @@ function launcher(programs: readonly Program[]): string {
   );
   return `#!/bin/sh
 # Starts a program of this release. Without a name: the market.
+export PARLEY_CALLED_AS="\${PARLEY_CALLED_AS:-parley-server ops}"
 root=$(CDPATH= cd -- "$(dirname -- "$(readlink -f -- "$0")")/.." && pwd) || exit 1
 command=start
 case "\${1:-}" in

@@ -42,7 +42,7 @@ async function main(args: readonly string[]): Promise<void> {
     log.info({ signal }, 'stopping');
     const limitMs = settings.drainSeconds * 1_000 + stopLimitMs;
     setTimeout(() => process.exit(1), limitMs).unref();
-    void manager.stopping();
+    void manager.stopping(limitMs);
     const market = await starting.catch(() => null);
     await market?.stop();
     process.exit(0);

@@ -4,10 +4,10 @@
 
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { freePort } from '../host/free-port.ts';
 import { parseConfig } from '../maker/config/config.ts';
 import { turn } from '../maker/control.ts';
 import { runMaker, StoreTaken } from '../maker/run.ts';
@@ -56,16 +56,6 @@ after(async () => {
   await way.close();
   await rm(folder, { recursive: true, force: true });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  const { promise, resolve } = Promise.withResolvers<void>();
-  server.once('listening', resolve);
-  await promise;
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
 
 const devUrl = () => web.market.ready.dev ?? '';
 

@@ -16,7 +16,7 @@ import { build } from 'vite';
 import { listed, states } from '../web/screens/settlement/testing/views.ts';
 import { walletScript } from '../web/wallets/testing/script.ts';
 import type { Told } from '../web/wallets/testing/settings.ts';
-import { sharedBrowser } from './support/chromium.ts';
+import { pageLimitMs, sharedBrowser } from './support/chromium.ts';
 
 declare const walletDoubles: Record<string, Told>;
 
@@ -83,7 +83,7 @@ async function opened(look: Look = {}): Promise<Page> {
     timezoneId: 'Europe/Zurich',
     reducedMotion: 'reduce',
   });
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(pageLimitMs);
   page.on('pageerror', (error) => assert.fail(error));
   return page;
 }
@@ -304,7 +304,7 @@ test('a page tells by a click alone, once for all tabs, and only while no tab is
     page.evaluate((it) => tell({ key: it, title: it, body: '', path: '/swaps' }), key);
   const toldIn = (page: Page) => page.evaluate(() => told.splice(0));
   for (const page of [one, other]) {
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(pageLimitMs);
     await show(page, 'pay');
     await page.evaluate(() => showSeen());
   }

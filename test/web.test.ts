@@ -180,6 +180,7 @@ test('kept once, the app opens with the market gone, at any of its addresses', a
 test('what is no screen says so, with a way back', async (t) => {
   const page = await web.open(t, '/nowhere');
   await page.getByRole('heading', { name: 'There is nothing at this address' }).waitFor();
+  assert.equal(await page.locator('.test-network').count(), 0, 'of a dev network');
   await page.getByRole('link', { name: 'To the first screen' }).click();
   await page.waitForURL((url) => url.pathname !== '/nowhere');
 });
@@ -212,6 +213,8 @@ test('the same sources give the same bytes, and a newer build waits until it is 
   const page = await context.newPage();
   await page.goto(`${market.url}/help`);
   await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+  // Here, where the only market is that says so: who takes it for the real one waits for money.
+  await page.getByText('This is a test network: its coins are worth nothing').waitFor();
   const update = () =>
     page.evaluate(async () => {
       const registration = await (await navigator.serviceWorker.ready).update();
@@ -302,7 +305,7 @@ function fileOf({ files }: WebBuild, path: string): WebBuild['files'][number] {
 async function servingOf(t: TestContext, first: WebBuild) {
   const appOf = async (build: WebBuild) => {
     const app = Fastify();
-    registerWeb(app, { build, config: () => ({}) });
+    registerWeb(app, { build, config: () => ({ network: 'testnet' }) });
     await app.ready();
     return app;
   };

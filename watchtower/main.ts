@@ -29,7 +29,7 @@ async function main(args: readonly string[]): Promise<void> {
   const stop = async (signal: string) => {
     log.info({ signal }, 'stopping');
     setTimeout(() => process.exit(1), stopLimitMs).unref();
-    void manager.stopping();
+    void manager.stopping(stopLimitMs);
     await (await starting.catch(() => null))?.stop();
     process.exit(0);
   };

@@ -10,6 +10,7 @@ import {
   catalogueOf,
   type OwnAsset,
   ownAsset,
+  ownPair,
   pinnedAsset,
   shownAmount,
   typedAmount,
@@ -34,7 +35,7 @@ type Party = OwnTrade['party'];
 export const ask: Run = (cli, { args, text }) =>
   inSession(cli, async (session) => {
     const [side = '', amount = '', base = '', quote = ''] = args;
-    const [ownBase, ownQuote] = [ownAsset(session, base), ownAsset(session, quote)];
+    const [ownBase, ownQuote] = ownPair(session, base, quote);
     const asked = text('price');
     const ttlSeconds = wholeNumber('--for', text('for') ?? usualSeconds, {
       least: 1,

@@ -12,6 +12,7 @@ import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { initCode } from '../../contracts/escrows/artifacts/abi.ts';
 import devDollar from '../../contracts/evm/artifacts/DevDollar.json' with { type: 'json' };
 import { DevnetError, RefusedRequest } from '../../host/failure.ts';
+import { freePort } from '../../host/free-port.ts';
 import type { Log } from '../../host/log.ts';
 import type { Block } from '../../simulators/tron/blocks.ts';
 import {
@@ -24,7 +25,7 @@ import { addressOfKey, faucetAddress, faucetKey, signed } from '../../simulators
 import type { DevChain, DevToken, Gift } from '../dev-chain.ts';
 import { mintCall } from '../faucet.ts';
 import { closeServer, listen } from '../listening.ts';
-import { freePort, loopback, programOnPath, startProgram } from '../processes.ts';
+import { loopback, programOnPath, startProgram } from '../processes.ts';
 import { javaTronConf } from './java-tron.conf.ts';
 
 export type JavaTronOptions = {

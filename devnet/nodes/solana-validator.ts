@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, getAddressEncoder, getProgramDerivedAddress } from '@solana/kit';
 import deployment from '../../contracts/solana/deployment.json' with { type: 'json' };
 import { DevnetError, RefusedRequest } from '../../host/failure.ts';
+import { freePort } from '../../host/free-port.ts';
 import type { Log } from '../../host/log.ts';
 import { type Account, SYSTEM } from '../../simulators/solana/accounts.ts';
 import {
@@ -17,7 +18,7 @@ import {
   faucetLamports,
 } from '../../simulators/solana/faucet.ts';
 import type { DevChain, Gift } from '../dev-chain.ts';
-import { freePort, loopback, startProgram } from '../processes.ts';
+import { loopback, startProgram } from '../processes.ts';
 import { type Rpc, rpcTo } from '../rpc.ts';
 import { devDollar, giftOn } from '../solana-chain.ts';
 

@@ -3,10 +3,10 @@
 // run - Ctrl-C, kill -9 of us or of the database, a power cut - the next start recovers.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmod, chown, mkdir, open, realpath, rename, stat } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { dirname, join, resolve as resolvePath } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lockFolder } from '../folder-lock.ts';
+import { freePort } from '../free-port.ts';
 import type { Log } from '../log.ts';
 import { type Binaries, findBinaries } from './binaries.ts';
 import { withClient } from './client.ts';
@@ -333,18 +333,4 @@ function connection(port: number, password: string, database: string): string {
 async function rotateLog(file: string): Promise<void> {
   const found = await stat(file).catch(() => null);
   if (found !== null && found.size > logLimitBytes) await rename(file, `${file}.old`);
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, host, () => {
-      const address = server.address();
-      server.close(() => {
-        if (address !== null && typeof address === 'object') resolve(address.port);
-        else reject(new Error('no port was given'));
-      });
-    });
-  });
 }

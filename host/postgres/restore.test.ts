@@ -25,7 +25,7 @@ import { findBinaries } from './binaries.ts';
 import { databaseEnvironment, dataOwner, isAlive, placesUnder, readIfThere } from './cluster.ts';
 import { chooseIdentity } from './identity.ts';
 import { startPostgres } from './postgres.ts';
-import { restoreInto } from './restore.ts';
+import { mustBeKnown, restoreInto } from './restore.ts';
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} };
 let dir: string;
@@ -106,6 +106,15 @@ async function leaveOrphan(t: TestContext, into: string): Promise<number> {
   }
   return pid;
 }
+
+test('a backup of a later version is refused with both numbers, and by which version it is restored', async () => {
+  const of = (name: string) =>
+    mustBeKnown({ migrations: [{ name, sha256: '' }] } as unknown as Manifest);
+  const words =
+    /up to 999, and of 999_later\.sql .* up to \d{3}, has nothing: .* made it, or a later/;
+  await assert.rejects(of('999_later.sql'), words);
+  await assert.rejects(of('001_market.sql'), /up to 001, .* has another text: /);
+});
 
 test('what a killed restore leaves is started by nobody; the next one ends it and begins anew', async (t) => {
   // By way of a link, too.

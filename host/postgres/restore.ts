@@ -29,13 +29,17 @@ const migrations = new URL('../../server/db/migrations/', import.meta.url);
 
 export async function mustBeKnown(manifest: Manifest): Promise<void> {
   const names = new Set(await readdir(migrations));
+  const numberOf = (all: readonly string[]) => (all.toSorted().at(-1) ?? '000').slice(0, 3);
+  const own = numberOf([...names].filter((name) => name.endsWith('.sql')));
+  const theirs = numberOf(manifest.migrations.map(({ name }) => name));
   for (const { name, sha256 } of manifest.migrations) {
     const text = names.has(name) ? await readFile(new URL(name, migrations), 'utf8') : '';
     if (createHash('sha256').update(text).digest('hex') === sha256) continue;
     throw new BackupError(
       'newer',
-      `the backup has the migration ${name}, which this program has not, or has otherwise: ` +
-        'restore it with the version that made it, or a later one',
+      `the backup has migrations up to ${theirs}, and of ${name} this program, which knows those ` +
+        `up to ${own}, has ${text === '' ? 'nothing' : 'another text'}: restore it with the ` +
+        'version that made it, or a later one (docs/restore.md)',
     );
   }
 }

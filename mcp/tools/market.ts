@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { coinDecimals } from '../../cli/assets.ts';
+import type { ParleyClient } from '../../sdk/client.ts';
 import { isoTime } from '../../sdk/people.ts';
 import type { Pair } from '../../sdk/types.ts';
 import { type Amount, amountOf, type Desk } from '../desk.ts';
@@ -243,12 +244,38 @@ const levels = readTool({
   },
 });
 
+/** Where the maker's are all read: a cursor of the taker's follows, or nothing. */
+const asTaker = 'taker_';
+const usualThreads = 20;
+
+type Which = Omit<NonNullable<Parameters<ParleyClient['quotes']>[0]>, 'role'>;
+
+/** The maker's threads, and then the taker's. */
+async function ofBothRoles({ quotes }: ParleyClient, which: Which) {
+  const { limit = usualThreads, cursor, ...of } = which;
+  const isTaker = cursor?.startsWith(asTaker) === true;
+  const made = isTaker
+    ? { threads: [], nextCursor: null }
+    : await quotes({ ...of, role: 'maker', limit, ...(cursor === undefined ? {} : { cursor }) });
+  const left = limit - made.threads.length;
+  if (made.nextCursor !== null) return made;
+  if (left === 0) return { ...made, nextCursor: asTaker };
+  const from = isTaker ? cursor.slice(asTaker.length) : '';
+  const asked = { ...of, role: 'taker' as const, limit: left };
+  const taken = await quotes(from === '' ? asked : { ...asked, cursor: from });
+  const { nextCursor } = taken;
+  return {
+    threads: [...made.threads, ...taken.threads],
+    nextCursor: nextCursor == null ? null : asTaker + nextCursor,
+  };
+}
+
 const threads = readTool({
   name: 'threads',
   title: 'Your negotiations',
   about:
-    'Quotes on a request of yours, or your threads by role and status, newest first. ' +
-    'With none of these only your own open quotes: for those on your requests say role taker.',
+    'Quotes on a request of yours, or your threads by role and status, newest first: those of a ' +
+    'maker, then those of a taker. Without a status the open ones.',
   input: z.object({
     rfqId: shape.id.optional(),
     role: z.enum(['maker', 'taker']).optional(),
@@ -258,10 +285,12 @@ const threads = readTool({
   output: z.object({ threads: z.array(shape.threadOut), nextCursor: shape.nextCursor }),
   run: async (desk, { rfqId, role, status: state, ...paged }) => {
     const names = await desk.names();
-    const which = { ...(role && { role }), ...(state && { status: state }) };
-    const found = await (rfqId === undefined || (role ?? state) !== undefined
-      ? desk.client.quotes({ ...which, ...(rfqId && { rfqId }), ...pageOf(paged) })
-      : desk.client.threadsOfRfq(rfqId, pageOf(paged)));
+    const which = { ...(state && { status: state }), ...(rfqId && { rfqId }), ...pageOf(paged) };
+    const found = await (role !== undefined
+      ? desk.client.quotes({ ...which, role })
+      : rfqId === undefined || state !== undefined
+        ? ofBothRoles(desk.client, which)
+        : desk.client.threadsOfRfq(rfqId, pageOf(paged)));
     const all = found.threads.map((each) => threadView(each, names, desk.userId));
     return { threads: all, nextCursor: orNull(cursorIn, found.nextCursor) };
   },

@@ -2,7 +2,7 @@
 // until both sides accept.
 
 import { z } from 'zod';
-import { ownAsset, pinnedAsset, typedAmount } from '../../cli/assets.ts';
+import { ownPair, pinnedAsset, typedAmount } from '../../cli/assets.ts';
 import { ownAssets, unitsIn } from '../../cli/deal.ts';
 import { compareTerms, keepTerms } from '../../cli/terms.ts';
 import { parseIsoTime } from '../../sdk/people.ts';
@@ -81,7 +81,7 @@ const postRfq = tradeTool({
   prepare: async (desk, { side, amount, base, quote, asks, forSeconds = 600, to, minSettled }) => {
     await mustHaveScope(desk, 'taker');
     const { session, client } = desk;
-    const [ownBase, ownQuote] = [ownAsset(session, base), ownAsset(session, quote)];
+    const [ownBase, ownQuote] = ownPair(session, base, quote);
     const baseAmount = typedAmount(amount, ownBase);
     const askAmount = asks === undefined ? null : typedAmount(asks, ownQuote);
     const pinned = [

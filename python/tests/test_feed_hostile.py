@@ -2,8 +2,11 @@
 
 import asyncio
 import json
+import ssl
+import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -96,6 +99,34 @@ async def test_what_is_no_frame_is_passed_over_and_what_is_too_large_ends_the_co
         assert feed.book.keys() == {ID}
         await again.wait()
         await until_state(feed, "live")
+
+
+async def test_a_certificate_authority_of_ones_own_is_taken(tmp_path: Path) -> None:
+    key, certificate = str(tmp_path / "key"), str(tmp_path / "certificate")
+    await asyncio.to_thread(
+        subprocess.run,
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
+        + ["-nodes", "-subj", "/CN=own", "-addext", "subjectAltName=IP:127.0.0.1"]
+        + ["-keyout", key, "-out", certificate],
+        check=True,
+        capture_output=True,
+    )
+    served = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    served.load_cert_chain(certificate, key)
+
+    async def serving(socket: ServerConnection) -> None:
+        await send(socket, SNAPSHOT, READY)
+        await socket.wait_closed()
+
+    own = ssl.create_default_context(cafile=certificate)
+    async with serve(serving, "127.0.0.1", 0, ssl=served) as server:
+        port = next(iter(server.sockets)).getsockname()[1]
+        async with (
+            ParleyClient(f"https://127.0.0.1:{port}", key="k") as market,
+            MakerFeed(market, tls=own) as feed,
+            asyncio.timeout(LIMIT),
+        ):
+            await feed.ready()
 
 
 async def test_a_redirect_is_not_followed_with_the_key() -> None:

@@ -74,6 +74,7 @@ export function openBook(file: string) {
      where chain = ? and token = ? and at > ? order by at`,
   );
   const open = db.prepare(`select * from gifts where ended is null order by at`);
+  const setKept = db.prepare(`update gifts set txid = ?, kept = ? where txid = ?`);
   const setEnd = db.prepare(`update gifts set ended = ? where txid = ?`);
   const forget = db.prepare(`delete from gifts where ended is not null and at < ?`);
   return {
@@ -103,6 +104,9 @@ export function openBook(file: string) {
         amount: BigInt(row.amount),
         kept: JSON.parse(row.kept) as Kept,
       })),
+    /** Another version of a payment: whichever is mined, it is one gift. */
+    replace: (txid: string, kept: Kept): void =>
+      void setKept.run(kept.txid, JSON.stringify(kept), txid),
     end: (txid: string, end: End): void => void setEnd.run(end, txid),
     forget: (now: number): void => void forget.run(now - keptSeconds),
     close: (): void => db.close(),

@@ -9,7 +9,7 @@ import { type TestContext, test } from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
 import type { Kept } from '../../sdk/stores/store.ts';
 import { daySeconds, type End, openBook } from './book.ts';
-import { type Asked, createFaucet, mostOpen, type Payer, Refused } from './give.ts';
+import { type Asked, createFaucet, mostOpen, type Payer, type Push, Refused } from './give.ts';
 import { longestAddress } from './page.ts';
 import type { Gift } from './settings.ts';
 import { createSite, mostTries } from './site.ts';
@@ -148,6 +148,84 @@ test('nothing is counted that was not signed, and no more is signed than may wai
   for (let n = 0; n < mostOpen; n += 1) await other.give(asked(`a${n}`));
   await assert.rejects(other.give(asked('late')), refused('busy'));
   await other.close();
+});
+
+test('what no block takes is raised after its time, and what must come before it is sent', async (t) => {
+  const { open, clock } = stage(t);
+  const stub = stubPayer();
+  const push: Push = {
+    afterSeconds: 100,
+    by: async ({ kept: { txid, raw } }) => ({
+      before: [{ txid: 'filler', raw: 'filler' }],
+      instead: { txid: `${txid}+`, raw: `${raw}+`, former: [txid] },
+    }),
+  };
+  const pushed = { ...stub, payer: { ...stub.payer, push } };
+  const first = open(pushed);
+  await first.give(asked('alice'));
+  const sentBy = async (faucet: ReturnType<typeof open>, seconds: number) => {
+    clock.now += seconds;
+    await faucet.look();
+    return stub.sent.splice(0);
+  };
+  const [bytes, raised] = ['bytes-alice-1', 'bytes-alice-1+'];
+  assert.deepEqual(await sentBy(first, 99), [bytes, bytes]);
+  assert.deepEqual(await sentBy(first, 1), [bytes, 'filler', raised]);
+  await first.close();
+  // What was raised is what is kept, and its wait begins anew.
+  const second = open(pushed);
+  assert.deepEqual(await sentBy(second, 99), [raised]);
+  const again = await second.give(asked('alice')).catch((error) => error);
+  assert.equal(again.facts.txid, 'tx-alice-1+');
+  assert.deepEqual(await sentBy(second, 1), [raised, 'filler', `${raised}+`]);
+  stub.ends.set('tx-alice-1++', 'landed');
+  assert.deepEqual(await sentBy(second, 100), []);
+  await second.close();
+});
+
+test('nothing is raised or filled while a gift of its chain is being signed', async (t) => {
+  const { open, clock } = stage(t);
+  const { payer, ...stub } = stubPayer();
+  const known: string[][] = [];
+  const by: Push['by'] = async (_, open) => {
+    known.push(open.map(({ txid }) => txid));
+    return { before: [], instead: null };
+  };
+  const [begun, signed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const sign: Payer['sign'] = async (pay, ...more) => {
+    if (pay.to === 'bob') begun.resolve();
+    if (pay.to === 'bob') await signed.promise;
+    return payer.sign(pay, ...more);
+  };
+  const faucet = open({ ...stub, payer: { ...payer, sign, push: { afterSeconds: 100, by } } });
+  await faucet.give(asked('alice'));
+  clock.now += 100;
+  const gift = faucet.give(asked('bob'));
+  await begun.promise;
+  const looked = faucet.look();
+  // As far as the look comes meanwhile.
+  await new Promise(setImmediate);
+  assert.deepEqual(known, []);
+  signed.resolve();
+  await Promise.all([gift, looked]);
+  assert.deepEqual(known, [['tx-alice-1', 'tx-bob-2']]);
+  await faucet.close();
+});
+
+test('a gift that could not be kept is not sent, and its nonce or coins are free again', async (t) => {
+  const { file, clock } = stage(t);
+  const { payer, sent } = stubPayer();
+  const freed: string[] = [];
+  const forget = ({ txid }: Kept) => void freed.push(txid);
+  const book = openBook(file);
+  const keep = () => {
+    throw new Error('database or disk is full');
+  };
+  const parts = { gifts: [gift], payers: [{ ...payer, forget }], perClient: 2, log: quiet };
+  const faucet = createFaucet({ ...parts, book: { ...book, keep }, now: () => clock.now });
+  await assert.rejects(faucet.give(asked('alice')), /disk is full/);
+  assert.deepEqual([sent, freed], [[], ['tx-alice-1']]);
+  await faucet.close();
 });
 
 test('what is left is counted once a second, and anew after a gift', async (t) => {

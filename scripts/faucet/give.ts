@@ -15,11 +15,29 @@ export type Payer = {
   parse(address: string): string;
   /** Signs, and sends nothing. `open`: bytes that may still be mined. */
   sign(pay: Payment, open: readonly Kept[], signal: AbortSignal): Promise<Kept>;
+  /** What was signed is not kept and never sent: its nonce or coins are free again. */
+  forget?(signed: Kept): void;
   /** To all nodes; again changes nothing. Throws ParleyError `refused_by_node`. */
   send(kept: Kept, signal: AbortSignal): Promise<void>;
   /** null: it may still come into a block. */
   end(kept: Kept, signal: AbortSignal): Promise<End | null>;
+  /** What is done about payments that no block takes; absent where they die by themselves. */
+  readonly push?: Push;
   close(): Promise<void>;
+};
+
+export type Push = {
+  /** Since it was signed, and between two raises. */
+  readonly afterSeconds: number;
+  /** Signs, and sends nothing. `open`: as in `sign`. */
+  by(given: Given, open: readonly Kept[], signal: AbortSignal): Promise<Pushed>;
+};
+
+export type Pushed = {
+  /** What must come into a block before it, and what nobody else sends. */
+  readonly before: readonly Kept[];
+  /** The same payment at a higher fee; null: nothing is to be raised, or a bound leaves no room. */
+  readonly instead: Kept | null;
 };
 
 export type Payment = {
@@ -103,19 +121,34 @@ export function createFaucet(parts: FaucetParts) {
       return false;
     }
   };
+  const bytesOpen = (chain: string): Kept[] =>
+    book.open().flatMap((each) => (each.chain === chain ? [each.kept] : []));
+  /** In its chain's turn: a gift that is being signed must not be taken for a gap. */
+  const push = async (payer: Payer, given: Given, { by }: Push): Promise<void> => {
+    const { chain, kept } = given;
+    const { before, instead } = await by(given, bytesOpen(chain), AbortSignal.timeout(nodeMs));
+    for (const each of before) {
+      await payer.send(each, AbortSignal.timeout(nodeMs));
+      log.warn('gap_filled', { chain, txid: each.txid });
+    }
+    if (instead === null) return;
+    const raised = { ...instead, keptAtMs: now() * 1_000 };
+    book.replace(kept.txid, raised);
+    log.info('raised', { chain, txid: raised.txid, former: kept.txid });
+    await send(payer, { ...given, kept: raised });
+  };
   const give = async (gift: Gift, payer: Payer, who: Asked, address: string): Promise<Answer> => {
     mustBeAllowed(parts, gift, { address, client: who.client });
     const { chain, token, symbol, decimals, amount } = gift;
-    const open = book.open().filter((each) => each.chain === chain);
+    const open = bytesOpen(chain);
     if (open.length >= mostOpen) {
       throw new Refused('busy', `${open.length} gifts wait for a block of ${chain}`, {
         waiting: open.length,
       });
     }
     const payment = { to: address, token, decimals, amount };
-    const bytes = open.map((each) => each.kept);
     const kept = await payer
-      .sign(payment, bytes, AbortSignal.timeout(nodeMs))
+      .sign(payment, open, AbortSignal.timeout(nodeMs))
       .catch((error: unknown) => {
         const why = sentenceOf(error);
         if (error instanceof ParleyError && error.code === 'bad_address') {
@@ -125,7 +158,12 @@ export function createFaucet(parts: FaucetParts) {
         throw new Refused('unavailable', `no ${symbol} of ${chain} can be given now`, {}, error);
       });
     const given = { chain, token, address, client: who.client, amount, kept, at: now() };
-    book.keep(given);
+    try {
+      book.keep(given);
+    } catch (error) {
+      payer.forget?.(kept);
+      throw error;
+    }
     counts.delete(gift);
     const { given: today } = book.counted(gift, { address, client: '' }, now() - daySeconds);
     const { txid } = kept;
@@ -156,18 +194,24 @@ export function createFaucet(parts: FaucetParts) {
       const queue = queues.get(gift.chain) as Turns;
       return queue(() => give(gift, payer, asked, address));
     },
-    /** Sends again what no block has, and notes what has ended. Never throws. */
+    /** Sends again what no block has, raises what waits, notes what has ended. Never throws. */
     look: async (): Promise<void> => {
       book.forget(now());
       for (const each of book.open()) {
         const payer = payerOf(each.chain);
-        if (payer === undefined) continue;
+        const queue = queues.get(each.chain);
+        if (payer === undefined || queue === undefined) continue;
+        const { push: own } = payer;
         const { txid } = each.kept;
         try {
           const end = await payer.end(each.kept, AbortSignal.timeout(nodeMs));
-          if (end === null) await send(payer, each);
-          else book.end(txid, end);
-          if (end !== null) log.info(end, { chain: each.chain, txid });
+          if (end === null) {
+            await send(payer, each);
+            if (own && hasWaited(each, own, now())) await queue(() => push(payer, each, own));
+          } else {
+            book.end(txid, end);
+            log.info(end, { chain: each.chain, txid });
+          }
         } catch (error) {
           log.warn('not_looked', { chain: each.chain, txid, why: sentenceOf(error) });
         }
@@ -183,6 +227,12 @@ export function createFaucet(parts: FaucetParts) {
 export type Faucet = ReturnType<typeof createFaucet>;
 
 const nobody = { address: '', client: '' };
+
+/** Only such is raised: a node that is slow to show it must not make it dearer. */
+function hasWaited({ kept, at }: Given, { afterSeconds }: Push, now: number): boolean {
+  const since = kept.keptAtMs === undefined ? at : kept.keptAtMs / 1_000;
+  return now - since >= afterSeconds;
+}
 
 function addressOf(payer: Payer, given: string): string {
   let address: string;

@@ -6,7 +6,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { type Hex, parseTransaction } from 'viem';
 import { nodeOf, within } from '../../chains/testing/nodes.ts';
+import type { Kept } from '../../sdk/stores/store.ts';
 import type { ChainSettings } from '../../server/settings/chains.ts';
 import { openPayers } from './payers.ts';
 import { tronPayment } from './tron.ts';
@@ -24,9 +26,10 @@ async function stage(t: TestContext, answers: Record<string, unknown>) {
   const url = await within(
     t,
     nodeOf(async (body, { url = '' }) => {
-      const { id, method = url } = JSON.parse(body);
+      const { id, method = url, params } = JSON.parse(body);
       asked.push(method);
-      const result = answers[method];
+      const held = answers[method];
+      const result = typeof held === 'function' ? held(params) : held;
       if (result === undefined) return { status: 503, text: '' };
       const answer = method === url ? result : { jsonrpc: '2.0', id, ...said(result) };
       return { text: JSON.stringify(answer) };
@@ -36,8 +39,8 @@ async function stage(t: TestContext, answers: Record<string, unknown>) {
   t.after(() => rmSync(dir, { recursive: true }));
   const keyFile = join(dir, 'key');
   writeFileSync(keyFile, '11'.repeat(32), { mode: 0o600 });
-  const open = async (of: object, amount: bigint) => {
-    const gift = { token: null, symbol: 'COIN', decimals: 8, amount, dailyCap: amount };
+  const open = async (of: object, amount: bigint, token: string | null = null) => {
+    const gift = { token, symbol: 'COIN', decimals: 8, amount, dailyCap: amount };
     const chain = of as ChainSettings;
     const chains = [{ of: chain, keyFile, gifts: [{ ...gift, chain: chain.chain }] }];
     const [payer] = await openPayers(
@@ -47,8 +50,10 @@ async function stage(t: TestContext, answers: Record<string, unknown>) {
     );
     assert.ok(payer);
     t.after(() => payer.close());
-    const pay = { to: '', token: null, decimals: 8, amount };
-    return (to: string) => payer.sign({ ...pay, to }, [], AbortSignal.timeout(10_000));
+    const pay = { token, decimals: 8, amount };
+    const sign = (to: string, open: readonly Kept[] = []) =>
+      payer.sign({ ...pay, to }, open, AbortSignal.timeout(10_000));
+    return { payer, sign };
   };
   return { url, asked, answers, open };
 }
@@ -59,11 +64,15 @@ const signet = (rpcUrl: string) => ({
   network: 'signet',
   rpcUrl,
 });
+const sepolia = (rpcUrl: string) => {
+  return { family: 'evm', chain: 'sepolia', chainId: 11_155_111, rpcUrls: [rpcUrl] };
+};
+const other = '0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238';
 const somebody = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 
 test('a node that was silent at the start is asked again what it is before anything is signed', async (t) => {
   const { url, asked, answers, open } = await stage(t, {});
-  const sign = await open(signet(url), 100_000n);
+  const { sign } = await open(signet(url), 100_000n);
   answers.getblockchaininfo = { chain: 'main' };
   await assert.rejects(sign(somebody), { name: 'WrongNodeError' });
   assert.ok(!asked.includes('scantxoutset'), 'no coin of that network was looked for');
@@ -76,7 +85,7 @@ test('no gift is signed whose fee nobody meant to give', async (t) => {
     estimatesmartfee: { feerate: 0.002_000_01 },
     scantxoutset: { unspents: [{ txid, vout: 0, amount: 1 }] },
   });
-  const sign = await open(signet(url), 100_000n);
+  const { sign } = await open(signet(url), 100_000n);
   await assert.rejects(sign(somebody), /fees of signet are too high: 200.001 sat\/vB, above 200/);
   answers.estimatesmartfee = { feerate: 0.002 };
   assert.match((await sign(somebody)).raw, /^02/);
@@ -92,14 +101,52 @@ test('no gift is signed whose fee nobody meant to give', async (t) => {
     eth_maxPriorityFeePerGas: '0x0',
     eth_getBlockByNumber: { baseFeePerGas: `0x${(400n * gwei).toString(16)}`, transactions: [] },
   });
-  const sepolia = { family: 'evm', chain: 'sepolia', chainId: 11_155_111, rpcUrls: [evm] };
-  const signs = await openEvm(sepolia, 10n ** 16n);
-  const other = '0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238';
-  await assert.rejects(signs(other), /up to 12600000000000000 wei for a gift, above .* 10{16}$/);
+  const { sign: signs } = await openEvm(sepolia(evm), 10n ** 16n);
+  const tokens = await openEvm(sepolia(evm), 1n, other);
+  const tooDear = /up to 12600000000000000 wei for a gift, above 10{16}$/;
+  await assert.rejects(signs(other), tooDear);
+  await assert.rejects(tokens.sign(other), tooDear, 'a token has no coins to be measured by');
   says.eth_getBlockByNumber = { baseFeePerGas: `0x${gwei.toString(16)}`, transactions: [] };
   assert.match((await signs(other)).raw, /^0x02/);
   says.eth_estimateGas = new Error('execution reverted');
   await assert.rejects(signs(other), { code: 'bad_address', message: /takes no coins/ });
+});
+
+test('a gift at the next nonce is raised, a later one waits, and nonces that no gift has are filled', async (t) => {
+  const counts = { latest: 0, pending: 0 };
+  const gwei = 10n ** 9n;
+  const { url, open } = await stage(t, {
+    eth_chainId: '0xaa36a7',
+    eth_getTransactionCount: ([, tag]: [string, keyof typeof counts]) => counts[tag],
+    eth_estimateGas: '0x5208',
+    eth_maxPriorityFeePerGas: '0x1',
+    eth_getBlockByNumber: { baseFeePerGas: `0x${gwei.toString(16)}`, transactions: [] },
+  });
+  const amount = 10n ** 16n;
+  const { payer, sign } = await open(sepolia(url), amount);
+  const first = await sign(other);
+  const second = await sign(other, [first]);
+  const third = await sign(other, [first, second]);
+  const read = ({ raw }: Kept) => parseTransaction(raw as Hex);
+  const pushed = async (kept: Kept, open: Kept[]) => {
+    const given = { chain: 'sepolia', token: null, address: other, client: '', amount, at: 0 };
+    return payer.push!.by({ ...given, kept }, open, AbortSignal.timeout(10_000));
+  };
+  // The first one was mined and taken back by a reorganisation, and no node has it any more.
+  const { before, instead } = await pushed(third, [second, third]);
+  assert.deepEqual([before.map((each) => read(each).nonce), instead], [[0], null]);
+  assert.equal(read(before[0]!).value ?? 0n, 0n);
+  const waits = await pushed(second, [first, second, third]);
+  assert.deepEqual(waits, { before: [], instead: null }, 'a gift is never filled over');
+  counts.pending = 3;
+  assert.deepEqual(await pushed(third, [first, second, third]), waits);
+  const raised = (await pushed(first, [first, second, third])).instead;
+  assert.deepEqual([raised?.former, read(raised!).nonce], [[first.txid], 0]);
+  assert.ok((read(raised!).maxFeePerGas ?? 0n) > (read(first).maxFeePerGas ?? 0n));
+  // A nonce that was signed and not kept is given out again.
+  payer.forget?.(third);
+  counts.pending = 2;
+  assert.equal(read(await sign(other, [first, second])).nonce, 2);
 });
 
 test('no TRX are signed for a contract, which nodes refuse, and tokens are', async (t) => {

@@ -21,7 +21,7 @@ import type { Log } from '../../maker/log.ts';
 import type { Kept } from '../../sdk/stores/store.ts';
 import { bitcoinWallet } from '../../sdk/wallets/bitcoin.ts';
 import { type CoinSource, coreCoins, esploraCoins } from '../../sdk/wallets/coins.ts';
-import { evmWallet, mostFeePerGasOf } from '../../sdk/wallets/evm.ts';
+import { evmWallet, mostFeePerGasOf, nonceOf } from '../../sdk/wallets/evm.ts';
 import { solanaWallet } from '../../sdk/wallets/solana.ts';
 import { tronWallet } from '../../sdk/wallets/tron.ts';
 import type { TxOutcome } from '../../sdk/wallets/wallet.ts';
@@ -43,8 +43,14 @@ const mostEvmGas = 300_000n;
 /** A gift takes 141 bytes of one coin. Strangers bid as they like with coins without worth. */
 const mostSatPerVbyte = 200;
 
+/** Wei, of a gift of a token where no coins are given: a hundredth of the coin. */
+const mostTokenFee = 10n ** 16n;
+
+/** Ten blocks of Ethereum; three of Bitcoin, which may be an hour apart. */
+const pushSeconds = { evm: 120, bitcoin: 1_800 };
+
 /** What a family adds to a payer. */
-type Signer = Pick<Payer, 'address' | 'parse' | 'sign' | 'end'>;
+type Signer = Pick<Payer, 'address' | 'parse' | 'sign' | 'forget' | 'end' | 'push'>;
 
 /**
  * Throws where a node is of another chain than configured, as the market's start does. One that is
@@ -105,7 +111,7 @@ function signerOf({ of, gifts }: FaucetChain, key: string | Uint8Array): Signer 
       return bitcoinSigner(of, String(key));
     case 'evm': {
       const coins = gifts.find(({ token }) => token === null);
-      return evmSigner(of, `0x${String(key)}`, coins?.amount ?? null);
+      return evmSigner(of, `0x${String(key)}`, coins?.amount ?? mostTokenFee);
     }
     case 'tron': {
       const { chain, sources } = of;
@@ -144,10 +150,19 @@ function endOf({ state }: TxOutcome): End | null {
 function evmSigner(
   { chain, chainId, rpcUrls }: Of<'evm'>,
   privateKey: Hex,
-  mostFee: bigint | null,
+  mostFee: bigint,
 ): Signer {
   const wallet = evmWallet({ rpcUrl: rpcUrls[0] ?? '', chainId, privateKey });
-  const nonceOf = ({ raw }: Kept) => parseTransaction(raw as Hex).nonce ?? 0;
+  // A reorganisation may leave nonces that no gift uses any more; those of gifts are sent again.
+  const fillers = async (kept: Kept, open: readonly Kept[], signal: AbortSignal) => {
+    const gap = await wallet.gapBefore(kept, signal);
+    const own = new Set(open.map(nonceOf));
+    const signed: Kept[] = [];
+    for (const nonce of gap?.nonces ?? []) {
+      if (!own.has(nonce)) signed.push(await gap!.fill(nonce, signal));
+    }
+    return signed.filter((each) => feeOf(each) <= mostFee);
+  };
   return {
     address: wallet.address,
     parse: parseEvmAddress,
@@ -160,9 +175,9 @@ function evmSigner(
           const sentence = `a payment to ${pay.to} takes ${gas} gas, above ${mostEvmGas}`;
           throw new ParleyError('bad_address', sentence, { gas, most: mostEvmGas });
         }
-        const fee = gas * mostFeePerGasOf(kept);
-        if (mostFee === null || fee <= mostFee) return kept;
-        throw tooDear(chain, `up to ${fee} wei for a gift, above the gift of coins, ${mostFee}`);
+        const fee = feeOf(kept);
+        if (fee <= mostFee) return kept;
+        throw tooDear(chain, `up to ${fee} wei for a gift, above ${mostFee}`);
       } catch (error) {
         // A nonce that nothing is sent with would hold up all that come after it.
         wallet.forget();
@@ -170,14 +185,31 @@ function evmSigner(
         throw new ParleyError('bad_address', `${pay.to} is a contract that takes no coins`, {});
       }
     },
+    forget: wallet.forget,
     end: async (kept, signal) => endOf(await wallet.outcome(kept, signal)),
+    push: {
+      afterSeconds: pushSeconds.evm,
+      by: async ({ kept }, open, signal) => {
+        const outcome = await wallet.outcome(kept, signal);
+        if (outcome.state !== 'waiting') return nothing;
+        if (outcome.next) {
+          return { before: [], instead: await wallet.raise(kept, { mostFeeWei: mostFee }, signal) };
+        }
+        return outcome.gap ? { before: await fillers(kept, open, signal), instead: null } : nothing;
+      },
+    },
   };
 }
+
+const nothing = { before: [], instead: null };
 
 /** Of a token it may be the faucet that has none left. */
 const isReverted = (error: unknown) =>
   error instanceof BaseError &&
   error.walk((each) => each instanceof ExecutionRevertedError) instanceof ExecutionRevertedError;
+
+/** At most, wei. */
+const feeOf = (kept: Kept) => (parseTransaction(kept.raw as Hex).gas ?? 0n) * mostFeePerGasOf(kept);
 
 function tooDear(chain: string, how: string): ParleyError {
   return new ParleyError('chain_unavailable', `fees of ${chain} are too high: ${how}`, { chain });
@@ -211,12 +243,20 @@ function bitcoinSigner(
       for (const { raw } of open) wallet.reserve(raw);
       return wallet.signPayment(to, amount, signal);
     },
+    forget: (signed) => wallet.release(signed.raw, signed),
     // Nobody else spends its coins: one that a block has spent was spent by this.
     end: async ({ raw }, signal) => {
       const { txid, index = 0 } = Transaction.fromRaw(hexToBytes(raw)).getInput(0);
       if (txid === undefined) throw new Error('a payment names its coin');
       const coin = { txid: bytesToHex(txid).slice(2), vout: index };
       return (await source.output(coin, signal)) === null ? 'landed' : null;
+    },
+    push: {
+      afterSeconds: pushSeconds.bitcoin,
+      by: async ({ kept, address: payTo, amount: amountSats }, _, signal) => {
+        const raised = await wallet.signRaise(kept, { payTo, amountSats }, signal);
+        return typeof raised === 'string' ? nothing : { before: [], instead: raised };
+      },
     },
   };
 }

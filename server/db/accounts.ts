@@ -40,19 +40,17 @@ const lockTrading = one<[id: string], { kind: AccountKind; blocked: boolean }>(
   select kind, blocked_at is not null as blocked from accounts
     where id = $1 and deleted_at is null for no key update`;
 
-/** For new business. Throws `account_blocked` too. */
-export async function lockTrader(tx: Tx, id: string): Promise<AccountKind> {
+/** For new business. Throws `account_blocked` too, with a sentence of one's own. */
+export async function lockTrader(tx: Tx, id: string, sentence?: string): Promise<AccountKind> {
   const found = await lockTrading(tx, id);
-  if (found?.blocked) throw blocked();
+  if (found?.blocked) throw blocked(sentence);
   return found?.kind ?? lockAccount(tx, id);
 }
 
 /** Nothing of why: the law may forbid that they are told. */
-export const blocked = () =>
-  new ParleyError(
-    'account_blocked',
-    'this account is blocked: it begins nothing new, and its open swaps go on in every part',
-  );
+export const blocked = (
+  sentence = 'this account is blocked: it begins nothing new, and its open swaps go on in every part',
+) => new ParleyError('account_blocked', sentence);
 
 /** Those of these that are blocked. */
 export const blockedAmong = unlessEmpty(
@@ -60,6 +58,19 @@ export const blockedAmong = unlessEmpty(
   select id from accounts where id = any($1::uuid[]) and blocked_at is not null`,
   [],
 );
+
+/** Blocked accounts that still offer something: their block was cut short. */
+export const blockedThatOffer = list<[now: Date, limit: number], string>(
+  'accounts_blocked_that_offer',
+)`
+  select id from accounts a where blocked_at is not null and (
+      exists (select from levels where account_id = a.id and expires_at > $1)
+      or exists (select from rfqs where creator_id = a.id and status in ('open', 'negotiating')
+        and expires_at > $1)
+      or exists (select from threads t join rfqs r on r.id = t.rfq_id
+        where t.maker_id = a.id and t.status = 'open' and r.expires_at > $1
+          and r.status in ('open', 'negotiating')))
+    order by id limit $2`;
 
 type Block = { readonly id: string; readonly reason: string; readonly at: Date };
 

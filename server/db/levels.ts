@@ -44,15 +44,20 @@ export const countOtherPairs = count<[accountId: string, pair: StoredPair, now: 
     where account_id = $1 and expires_at > $3
       and (low_asset_id, high_asset_id) <> (:low::uuid, :high::uuid)) pairs`;
 
-/** Who publishes: `keyId` null where no key does. */
-export type Publisher = { readonly accountId: string; readonly keyId: string | null };
+/** Who publishes: by a key or by a session, the other one is null. */
+export type Publisher = {
+  readonly accountId: string;
+  readonly keyId: string | null;
+  readonly sessionId: string | null;
+};
 
 export const insertLevels = none<
   [by: Publisher, pair: StoredPair, levels: readonly NewLevel[], at: Date]
 >('levels_insert')`
-  insert into levels (id, account_id, key_id, low_asset_id, high_asset_id, base_is_low, gives_low,
-      given_family, low_amount, high_amount, least_amount, published_at, expires_at)
-    select n.id, :accountId::uuid, :keyId::uuid, :low::uuid, :high::uuid, :baseIsLow::boolean,
+  insert into levels (id, account_id, key_id, session_id, low_asset_id, high_asset_id, base_is_low,
+      gives_low, given_family, low_amount, high_amount, least_amount, published_at, expires_at)
+    select n.id, :accountId::uuid, :keyId::uuid, :sessionId::uuid,
+      :low::uuid, :high::uuid, :baseIsLow::boolean,
       n.gives, n.family, n.low, n.high, n.least, $4::timestamptz, n.ends
     from unnest($3.id::uuid[], $3.givesLow::boolean[], $3.givenFamily::text[],
         $3.lowAmount::numeric[], $3.highAmount::numeric[], $3.leastAmount::numeric[],
@@ -88,8 +93,9 @@ const base = 'case when :baseIsLow::boolean then l.low_amount else l.high_amount
 const other = 'case when :baseIsLow::boolean then l.high_amount else l.low_amount end';
 
 /**
- * Levels that have not ended, of assets that are open and of makers that still have the key that
- * published them and a wallet that gives; the best for the taker first, those of one price by id.
+ * Levels that have not ended, of assets that are open and of makers that still have the key or the
+ * session that published them and a wallet that gives; the best for the taker first, those of one
+ * price by id.
  */
 export const listLevels = many<
   [pair: StoredPair, filters: LevelFilters & { givesLow: boolean }, from: From, limit: number],
@@ -106,6 +112,8 @@ export const listLevels = many<
       and l.expires_at > :now
       and not exists (select from api_keys key
         where key.id = l.key_id and (key.revoked_at is not null or key.expires_at <= :now))
+      and not exists (select from sessions s
+        where s.id = l.session_id and (s.revoked_at is not null or s.expires_at <= :now))
       and (l.given_family is null or exists (select from wallets w
         where w.account_id = l.account_id and w.family = l.given_family))
       and ($3.rank::numeric is null or (l.rank, l.id) > ($3.rank::numeric, $3.id::uuid))

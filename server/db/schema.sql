@@ -511,6 +511,7 @@ CASE
 END) stored not null,
   key_id uuid,
   given_family text,
+  session_id uuid,
   constraint levels_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint levels_check CHECK ((low_asset_id < high_asset_id)),
   constraint levels_high_amount_check CHECK ((high_amount > (0)::numeric)),

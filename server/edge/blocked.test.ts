@@ -11,6 +11,7 @@ import type { Tx } from '../db/database.ts';
 import { accept } from '../market/agreement.ts';
 import { sweepBlocked, withdrawBlocked } from '../market/blocking.ts';
 import { createKey } from '../market/keys.ts';
+import { prune } from '../market/prune.ts';
 import { quote } from '../market/quotes.ts';
 import { addProof } from '../market/wallets.ts';
 import { registerWebhook } from '../webhooks/register.ts';
@@ -140,6 +141,18 @@ test('a block takes all that is offered off the market, ends the feed, and leave
   });
 });
 
+test('what a killed command left on the market goes with the next pass of any process, once', async () => {
+  const { taker, maker, own, quoted, levels } = await busyMaker();
+  await block(maker);
+  assert.equal((await prune(market.deps)).blocked, 1);
+  assert.equal((await taker.get(`/v1/rfqs/${own.id}`)).body.status, 'cancelled');
+  assert.equal((await taker.get(`/v1/threads/${quoted.id}`)).body.status, 'closed');
+  const ofMaker = `makerId=${maker.accountId}&direction=sell_base`;
+  const pair = `&baseAssetId=${levels.baseAssetId}&quoteAssetId=${levels.quoteAssetId}`;
+  assert.deepEqual((await taker.get(`/v1/levels?${ofMaker}${pair}`)).body.levels, []);
+  assert.equal((await prune(market.deps)).blocked, 0);
+});
+
 test('what was answered before a block is answered again under its key, and nothing else is', async () => {
   const { taker, maker, asked } = await busyMaker();
   const own = (key: string) => ({ 'idempotency-key': key });
@@ -226,7 +239,7 @@ test('a wallet is not freed of a block: neither by deleting the account nor by r
     { code: 'account_blocked' },
   );
   const end = () => db.transaction((tx) => deleteAccount(tx, deps, person.stored));
-  await assert.rejects(end(), { code: 'account_blocked' });
+  await assert.rejects(end(), { code: 'account_blocked', message: /ask the operator/ });
   await setUnblocked(db, person.accountId);
   await end();
 });

@@ -2,8 +2,9 @@
 // logs after a day. What ended with nothing at stake, and messages that were sent or dropped, go
 // after 30 days. Nonces, levels and stored replies go once they have ended. Of people also sign-ins
 // that were begun, tickets, sessions that ended and browsers not seen. Webhooks that fail for a day
-// are switched off.
+// are switched off, and what a block left on the market goes: its command may have been killed.
 
+import { blockedThatOffer } from '../db/accounts.ts';
 import { pruneCeremonies, pruneCodes } from '../db/ceremonies.ts';
 import type { Tx } from '../db/database.ts';
 import { pruneDeliveries, switchOffFailing } from '../db/deliveries.ts';
@@ -21,6 +22,7 @@ import { pruneDevices, pruneSessions } from '../db/sessions.ts';
 import { pruneHosts } from '../db/webhook-hosts.ts';
 import type { Deps } from '../ports/deps.ts';
 import { type Service, service } from '../ports/service.ts';
+import { withdrawBlocked } from './blocking.ts';
 import {
   codeDays,
   deviceDays,
@@ -41,6 +43,8 @@ const mostBatches = 20;
 const mostKindMs = 10_000;
 /** Webhooks a pass: up to 10 000 deliveries wait for each. */
 const mostSwitchedOff = 20;
+/** Blocked accounts a pass, of those that still offer something. */
+const mostBlocked = 20;
 const pauseMs = 60_000;
 /** After a pass that left work behind: some 5 000 rows a second are kept up with. */
 const shortPauseMs = 1_000;
@@ -81,8 +85,8 @@ const pruners = {
   devices: [pruneDevices, deviceDays * dayMs],
 } as const satisfies Record<string, readonly [Pruner, number]>;
 
-/** How many of each; `webhooks` were switched off. */
-export type Pruned = Readonly<Record<keyof typeof pruners | 'webhooks', number>>;
+/** How many of each; `webhooks` were switched off, `blocked` are accounts. */
+export type Pruned = Readonly<Record<keyof typeof pruners | 'webhooks' | 'blocked', number>>;
 
 /** One pass. `clock`: milliseconds, monotonic. */
 export async function prune(
@@ -95,6 +99,13 @@ export async function prune(
     pruned[kind] = await inBatches(db, pruner, new Date(at - ageMs), clock);
   }
   pruned.webhooks = await switchOffFailing(db, new Date(at), mostSwitchedOff);
+  pruned.blocked = 0;
+  const ends = clock() + mostKindMs;
+  for (const accountId of await blockedThatOffer(db, new Date(at), mostBlocked)) {
+    if (clock() >= ends) break;
+    await withdrawBlocked(db, accountId, new Date(at));
+    pruned.blocked += 1;
+  }
   return pruned as Pruned;
 }
 

@@ -14,11 +14,16 @@ export type ChannelStates = {
   isDown(channel: Channel): boolean;
 };
 
-export function createChannelStates({ now, log }: Pick<Deps, 'now' | 'log'>): ChannelStates {
+export function createChannelStates({
+  now,
+  log,
+  metrics,
+}: Pick<Deps, 'now' | 'log' | 'metrics'>): ChannelStates {
   const down = new Map<Channel, Down>();
   const restUntil = new Map<Channel, number>();
   const fell = (channel: Channel, error: string, isOurs: boolean) => {
     const before = down.get(channel);
+    metrics.messagesDown.set({ channel }, now() / 1_000);
     down.set(channel, { error, at: now() });
     if (before?.error === error) return;
     const level = isOurs ? 'error' : 'warn';
@@ -35,6 +40,7 @@ export function createChannelStates({ now, log }: Pick<Deps, 'now' | 'log'>): Ch
         }
         return;
       }
+      metrics.messagesTaken.set({ channel }, now() / 1_000);
       if (down.delete(channel)) log.info({ channel }, 'messages are sent again');
     },
     rests: (channel) => (restUntil.get(channel) ?? 0) > now(),

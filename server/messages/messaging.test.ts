@@ -27,6 +27,13 @@ async function news(topic = 'key.created'): Promise<string> {
   return address;
 }
 
+/** When mail was last taken, and when none could be sent, as Prometheus reads it. */
+async function toldOfMail({ metrics }: Stage['deps']): Promise<{ taken: number; down: number }> {
+  const of = async (gauge: typeof metrics.messagesDown) =>
+    (await gauge.get()).values.find(({ labels }) => labels.channel === 'email')?.value ?? -1;
+  return { taken: await of(metrics.messagesTaken), down: await of(metrics.messagesDown) };
+}
+
 test('an event reaches every address and every open chat of its account once, and no other', async () => {
   const { database, deps, messaging, mailsTo, chatted, stored, counted } = stage;
   const [one, two, chat, gone] = [someAddress(), someAddress(), someChat(), someChat()];
@@ -180,6 +187,8 @@ test('a mail server that is down is said to be, and sent to when it is up, with 
   assert.equal(sending.mailIsDown(), false);
   await sending.pass();
   assert.equal(sending.mailIsDown(), true);
+  const fellAt = down.now() / 1_000;
+  assert.deepEqual(await toldOfMail(down), { taken: 0, down: fellAt });
   const [waiting] = await stored();
   assert.deepEqual([waiting?.state, waiting?.error], ['waiting', 'ECONNREFUSED']);
   down.advance(299_999);
@@ -189,6 +198,7 @@ test('a mail server that is down is said to be, and sent to when it is up, with 
   const again = await startMailServer(first.port);
   await sending.pass();
   assert.equal(sending.mailIsDown(), false);
+  assert.deepEqual(await toldOfMail(down), { taken: down.now() / 1_000, down: fellAt });
   const [arrived] = mailsTo(address, again);
   assert.equal(arrived?.headers.get('message-id'), `<${waiting?.id}@market.example>`);
   await sending.stop();
@@ -213,7 +223,9 @@ test('a message is tried at its times, and dropped with its address after the la
 });
 
 test('a mailbox that is not there gets no second attempt, and no other mail waits for it', async () => {
-  const { mail, messaging, stored } = stage;
+  const { mail, deps, messaging, stored } = stage;
+  const before = await toldOfMail(deps);
+  deps.advance(1_000);
   const address = await news();
   mail.refuse({ at: 'RCPT', answer: `550 5.1.1 <${address}>: no such user` });
   await messaging.pass();
@@ -223,6 +235,7 @@ test('a mailbox that is not there gets no second attempt, and no other mail wait
     ['dropped', 'EENVELOPE 550 5.1.1', 0],
   );
   assert.equal(messaging.mailIsDown(), false);
+  assert.deepEqual(await toldOfMail(deps), { ...before, taken: deps.now() / 1_000 });
 });
 
 test('what waits is sealed anew under a new key, and what no key opens is dropped', async () => {

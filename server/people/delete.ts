@@ -15,6 +15,9 @@ import type { Deps } from '../ports/deps.ts';
 import { formerOf } from './logins.ts';
 import { lockLive, type Session } from './sessions.ts';
 
+const askTheOperator =
+  'this account is blocked, and is not deleted by itself: ask the operator of the market to erase it';
+
 /**
  * Throws `account_in_use` while anything of its trading is open, and `account_blocked`. Ends under
  * the session's id.
@@ -26,8 +29,8 @@ export async function deleteAccount(
 ): Promise<void> {
   const { accountId } = session;
   await lockLive(tx, deps, session);
-  // The next account of the same wallet would not be blocked.
-  await lockTrader(tx, accountId);
+  // The next account of the same wallet would not be blocked (docs/decisions/0062).
+  await lockTrader(tx, accountId, askTheOperator);
   const at = new Date(deps.now());
   const { swaps, rfqs } = await openTradingOf(tx, accountId, at);
   if (swaps + rfqs > 0) {

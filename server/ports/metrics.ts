@@ -210,8 +210,23 @@ function tellingMetrics({ counter, gauge }: Makers) {
   );
   // From 0 on: a rule compares what failed with what was delivered.
   for (const outcome of ['delivered', 'failed', 'dropped']) webhookAttempts.inc({ outcome }, 0);
+  const messagesTaken = gauge(
+    'messages_taken_timestamp_seconds',
+    'When a channel last showed that it takes messages, Unix seconds; 0: not yet',
+    'channel',
+  );
+  const messagesDown = gauge(
+    'messages_down_timestamp_seconds',
+    'When nothing could be sent on a channel for the last time, Unix seconds; 0: not yet',
+    'channel',
+  );
+  for (const channel of ['email', 'telegram']) {
+    for (const each of [messagesTaken, messagesDown]) each.set({ channel }, 0);
+  }
   return {
     webhookAttempts,
+    messagesTaken,
+    messagesDown,
     messages: counter(
       'messages',
       'Messages to people: sent, failed (tried again later), dropped, or ended (chat gone)',

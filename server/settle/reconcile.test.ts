@@ -171,6 +171,17 @@ test('an outcome that nobody knows is stored, moves no status, and goes when it 
   assert.deepEqual(await told(swap), ['swap.funded', 'swap.refunded']);
 });
 
+test('the operator’s log names a swap that one side claimed and the other refunded, once', async (t) => {
+  const swap = await newSwap();
+  await show(swap, shows.funded, shows.funded);
+  const logged: unknown[] = [];
+  t.mock.method(deps.log, 'error', (facts: unknown) => void logged.push(facts));
+  await show(swap, shows.refunded, shows.claimed);
+  assert.equal(await statusOf(swap), 'half_settled');
+  await reconcile(deps, swap.id, all());
+  assert.deepEqual(logged, [{ swapId: swap.id }]);
+});
+
 test('updatedAt moves with what its parties read of it, and of a swap that has ended with its status alone', async () => {
   deps.freeze();
   const swap = await newSwap();

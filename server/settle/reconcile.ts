@@ -153,7 +153,10 @@ async function store(
       })),
     ),
   );
-  if (status !== swap.status) deps.metrics.swapChanges.inc({ status });
+  if (status !== swap.status) {
+    deps.metrics.swapChanges.inc({ status });
+    if (status === 'half_settled') deps.log.error({ swapId: swap.id }, 'a swap is half settled');
+  }
   if (events.some((each) => each.topic === 'swap.reorged')) {
     deps.metrics.reorganisations.inc();
     deps.log.warn({ swapId: swap.id, from: swap.status, status }, 'a reorganisation was followed');

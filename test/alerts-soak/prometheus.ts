@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cacheFolder, obtainDebianProgram } from '../../devnet/debian-package.ts';
-import { freePort } from '../../devnet/processes.ts';
+import { freePort } from '../../host/free-port.ts';
 import { prometheusProgram } from '../support/prometheus.ts';
 
 /** What the soak waits for instead of the rules' own. Bounds of seconds have marks of their own. */
@@ -27,23 +27,28 @@ export function quickened(rules: string): string {
 
 export type FiringAlert = Readonly<Record<string, string>> & { readonly alertname: string };
 export type RunningPrometheus = {
+  readonly url: string;
   /** Labels of those that fire now. */
   firing(): Promise<readonly FiringAlert[]>;
+  /** What an expression gives now, one value a series. Throws where it cannot be understood. */
+  query(expression: string): Promise<readonly string[]>;
   stop(): Promise<void>;
 };
 
-async function program(): Promise<readonly [string, ...string[]]> {
+type Found = { readonly file: string; readonly args: readonly string[] };
+
+const cached = async () => cacheFolder(join(tmpdir(), 'parley-cache'));
+
+async function program(): Promise<Found> {
   const found = prometheusProgram('prometheus');
-  if (found !== null) return [found];
+  if (found !== null) return { file: found, args: [] };
   const debian = { program: 'prometheus', packages: ['prometheus'], suites: ['bookworm'] };
-  const at = (file: string, args: readonly string[]) => Promise.resolve([file, ...args] as const);
-  const [file = '', ...args] = await obtainDebianProgram(
-    debian,
-    await cacheFolder(join(tmpdir(), 'parley-cache')),
-    at,
-    undefined,
-  );
-  return [file, ...args];
+  const at = (file: string, args: readonly string[]) => Promise.resolve({ file, args });
+  const cache = await cached();
+  const { file, args } = await obtainDebianProgram(debian, cache, at, undefined);
+  // Its pages are where the package would have put them.
+  const pages = join(cache, `prometheus-${process.arch}/usr/share/prometheus/web/`);
+  return { file, args: [...args, `--web.local-assets=${pages}`] };
 }
 
 /** Reads the market's metrics at `port` each second, with this token. */
@@ -67,7 +72,7 @@ export async function startPrometheus(port: number, token: string): Promise<Runn
   // JSON is YAML too.
   await writeFile(join(dir, 'prometheus.yml'), JSON.stringify(config));
   const own = await freePort();
-  const [file, ...leading] = await program();
+  const { file, args: leading } = await program();
   const child = spawn(
     file,
     [
@@ -80,12 +85,21 @@ export async function startPrometheus(port: number, token: string): Promise<Runn
     { stdio: ['ignore', 'inherit', 'inherit'] },
   );
   const url = `http://127.0.0.1:${own}`;
-  const prometheus = {
+  const asked = async <Data>(path: string): Promise<Data> => {
+    const reply = await fetch(`${url}/api/v1/${path}`, { signal: AbortSignal.timeout(10_000) });
+    const { data, error } = (await reply.json()) as { data: Data; error?: string };
+    if (!reply.ok) throw new Error(`Prometheus ${reply.status}: ${error}`);
+    return data;
+  };
+  const prometheus: RunningPrometheus = {
+    url,
+    query: async (expression) => {
+      type Data = { result: { value: [at: number, value: string] }[] };
+      const { result } = await asked<Data>(`query?query=${encodeURIComponent(expression)}`);
+      return result.map(({ value: [, value] }) => value);
+    },
     firing: async () => {
-      const reply = await fetch(`${url}/api/v1/alerts`, { signal: AbortSignal.timeout(10_000) });
-      const { data } = (await reply.json()) as {
-        data: { alerts: { state: string; labels: FiringAlert }[] };
-      };
+      const data = await asked<{ alerts: { state: string; labels: FiringAlert }[] }>('alerts');
       return data.alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels);
     },
     stop: async () => {

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { freePort } from '../../devnet/processes.ts';
+import { freePort } from '../../host/free-port.ts';
 import { chooseIdentity, type Identity } from '../../host/postgres/identity.ts';
 import type { Programs } from './programs.ts';
 

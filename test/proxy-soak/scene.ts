@@ -1,7 +1,7 @@
 // What the rows of the soak play on: markets on one database, which differ in whom they trust as a
 // proxy, and proxies of one kind that are opened before them.
 
-import { freePort } from '../../devnet/processes.ts';
+import { freePort } from '../../host/free-port.ts';
 import { type Certificate, makeCertificate, trusted } from '../support/certificate.ts';
 import { type Customer, newCustomer } from '../support/customers.ts';
 import { type Server, type Stage, startStage } from '../support/stage.ts';

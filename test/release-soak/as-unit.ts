@@ -40,7 +40,7 @@ export async function runAsUnit({ release, secrets, work }: Given): Promise<stri
     const stopped = program.stop(program.child.pid ?? 0);
     let last = await manager.next();
     while (last === 'WATCHDOG=1') last = await manager.next();
-    assert.equal(last, 'STOPPING=1');
+    assert.equal(last, 'STOPPING=1 EXTEND_TIMEOUT_USEC=25000000');
     assert.equal(await stopped, 0, program.log());
     return 'as its unit: READY=1, WATCHDOG=1, STOPPING=1';
   } finally {

@@ -13,6 +13,7 @@ import { type PeopleEdge, startPeople } from '../../server/edge/testing/people.t
 import type { TestWallet } from '../../server/edge/testing/signers.ts';
 import { readSettings } from '../../server/settings/config.ts';
 import { openWeb, webConfig } from '../../server/start/web.ts';
+import { pageLimitMs } from './chromium.ts';
 import { watch } from './web.ts';
 
 export type AccountPages = {
@@ -48,7 +49,7 @@ export async function startAccountPages(browser: Browser): Promise<AccountPages>
     open: (t, path, prepare) => open(t, { browser, origin, issuer, path, prepare }),
     beside: async (page, path) => {
       const other = await page.context().newPage();
-      other.setDefaultTimeout(15_000);
+      other.setDefaultTimeout(pageLimitMs);
       await other.goto(`${origin}${path}`);
       return other;
     },
@@ -83,7 +84,7 @@ async function open(t: TestContext, opening: Opening): Promise<Page> {
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(pageLimitMs);
   const wrong = await watch(page, new Set([origin, new URL(issuer).origin]));
   t.after(async () => {
     await context.close();

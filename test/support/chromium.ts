@@ -9,6 +9,9 @@ import { accessSync, constants } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 import { shared } from './shared.ts';
 
+/** Of what a page is to show: a machine that others use has taken over 15 s for a heading. */
+export const pageLimitMs = 60_000;
+
 const shell = 'chromium-headless-shell';
 const usual = [shell, 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const folders = ['/usr/bin', '/usr/local/bin', '/snap/bin'];

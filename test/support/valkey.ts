@@ -9,13 +9,8 @@ import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { promisify } from 'node:util';
 import { cacheFolder, obtainDebianProgram } from '../../devnet/debian-package.ts';
-import {
-  freePort,
-  loopback,
-  programOnPath,
-  type Running,
-  startProgram,
-} from '../../devnet/processes.ts';
+import { loopback, programOnPath, type Running, startProgram } from '../../devnet/processes.ts';
+import { freePort } from '../../host/free-port.ts';
 import type { Certificate } from './certificate.ts';
 
 const run = promisify(execFile);

@@ -21,6 +21,7 @@ import { evmWallet } from '../../sdk/wallets/evm.ts';
 import type { Deal, Engine } from '../../web/engine/types.ts';
 import { walletScript } from '../../web/wallets/testing/script.ts';
 import { bundle } from './bundle.ts';
+import { pageLimitMs } from './chromium.ts';
 import { type Opened, type Person, type Web, watch } from './web.ts';
 
 const folder = '/app/assets/tested/';
@@ -232,7 +233,7 @@ export type Lost = Saved & {
 export async function rescued(profile: BrowserContext, lost: Lost) {
   const { copy, file, phrase, on, alice, many } = lost;
   const page = await profile.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(pageLimitMs);
   const { chainId = 0, rpcUrl } = on.evm;
   const wallet = { family: 'evm', name: 'Drill', privateKey: alice.evmKey } as const;
   const content = await walletScript([{ ...wallet, chains: { [chainId]: rpcUrl } }]);

@@ -29,7 +29,7 @@ import { evmWallet } from '../../sdk/wallets/evm.ts';
 import { browserOn } from '../../server/edge/testing/browser.ts';
 import type { Call } from '../../server/edge/testing/edge.ts';
 import { signInBy } from '../../server/edge/testing/sign-in.ts';
-import { launch, sharedBrowser } from './chromium.ts';
+import { launch, pageLimitMs, sharedBrowser } from './chromium.ts';
 import { type Ending, type RunningMarket, startMarketProcess } from './market.ts';
 import { shared } from './shared.ts';
 
@@ -177,7 +177,7 @@ async function open(t: TestContext, { browser, url, path, own, how }: Opening): 
   }
   await prepare?.(context);
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(pageLimitMs);
   const wrong = await watch(page, own);
   t.after(async () => {
     if (how.context === undefined) await context.close();

@@ -9,8 +9,9 @@ import { promisify } from 'node:util';
 import { createWalletClient, defineChain, type Hex, http, publicActions } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { cacheFolder } from '../../devnet/debian-package.ts';
-import { freePort, programOnPath, startProgram } from '../../devnet/processes.ts';
+import { programOnPath, startProgram } from '../../devnet/processes.ts';
 import { rpcTo } from '../../devnet/rpc.ts';
+import { freePort } from '../../host/free-port.ts';
 
 const run = promisify(execFile);
 const version = 'v1.17.10';

@@ -12,7 +12,7 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { encodeFunctionData, formatUnits, type Hex, parseAbi } from 'viem';
 import { tronAddressOfKey } from '../../chains/tron/proof.ts';
 import { deployDevTokens, pinnedDevTokens } from '../../contracts/evm/dev-tokens.ts';
-import { freePort } from '../../devnet/processes.ts';
+import { freePort } from '../../host/free-port.ts';
 import { startMarketProcess } from '../support/market.ts';
 import { waitUntil } from '../support/waiting.ts';
 import { type Configured, configured } from './configured.ts';

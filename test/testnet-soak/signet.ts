@@ -8,9 +8,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { everydayMiner } from '../../devnet/bitcoin-mining.ts';
 import { cacheFolder } from '../../devnet/debian-package.ts';
 import { findBitcoind } from '../../devnet/find-bitcoind.ts';
-import { endOrphans, freePort, startProgram } from '../../devnet/processes.ts';
+import { endOrphans, startProgram } from '../../devnet/processes.ts';
 import { type Rpc, rpcTo } from '../../devnet/rpc.ts';
 import { lockFolder } from '../../host/folder-lock.ts';
+import { freePort } from '../../host/free-port.ts';
 
 const login = 'parley:signet';
 /** Of 50 coins each, spendable a hundred blocks later. */

@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { privateKeyToAddress } from 'viem/accounts';
-import { freePort } from '../../devnet/processes.ts';
+import { freePort } from '../../host/free-port.ts';
 import { type Program, type RunningProxy, startProxy } from '../proxy-soak/programs.ts';
 import { makeCertificate, trusted } from '../support/certificate.ts';
 import { until } from '../support/deals.ts';

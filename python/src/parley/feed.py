@@ -13,6 +13,7 @@ A feed is one consumer's: who iterates takes items away. Log: `parley.feed`.
 
 import asyncio
 import random as chance
+import ssl
 import uuid
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -74,6 +75,7 @@ class MakerFeed:
         events: Sequence[EventName] = (),
         since_event: int | None = None,
         cancel_on_disconnect: int | None = None,
+        tls: ssl.SSLContext | None = None,
         random: Callable[[], float] = chance.random,
     ) -> None:
         """market: a client whose key has the scope `maker`; it stays open for as long as the feed
@@ -81,6 +83,7 @@ class MakerFeed:
         since_event: of an earlier run: the last `event_seq` that you worked on
         cancel_on_disconnect: your open quotes are withdrawn when you were gone for so many
             seconds, 5 to 60
+        tls: for a certificate authority of your own, beside `http` of the client
         random: from 0 to 1: the part of its longest wait after which it connects again
         """
         key = market._key
@@ -104,6 +107,7 @@ class MakerFeed:
             greeting=lambda: self._own.greeting(),
             heard=self._heard,
             changed=self._moved,
+            tls=tls,
             random=random,
         )
         self._quotes = Quotes(self._link.send)

@@ -106,13 +106,13 @@ function methodsOf(eyes: Eyes): Record<EvmMethod, Probe> {
   return { ...ofBlocks(eyes), ...ofState(eyes), ...ofSending(eyes) };
 }
 
-/** Some of the methods, each named once. */
-const some = <Method extends EvmMethod>(of: Readonly<Record<Method, Probe>>) => of;
+/** Each is named once: `methodsOf` has all. */
+type Some = Partial<Record<EvmMethod, Probe>>;
 
 function ofBlocks({ rpc, source, deployment, head, sample }: Eyes) {
   const { contract } = deployment;
   const notThere = `no transaction in the last ${mostEmpty} blocks to read`;
-  return some({
+  return {
     eth_chainId: {
       without: 'nobody knows which chain this is',
       ask: async (signal) => {
@@ -161,12 +161,12 @@ function ofBlocks({ rpc, source, deployment, head, sample }: Eyes) {
         return `${logs.length} of the escrow contract in blocks ${from} to ${number}`;
       },
     },
-  });
+  } satisfies Some;
 }
 
 function ofState({ rpc, deployment, head }: Eyes) {
   const { contract } = deployment;
-  return some({
+  return {
     eth_call: {
       without: 'no escrow can be read: its state is asked by the hash of a block (EIP-1898)',
       ask: async (signal) => {
@@ -199,12 +199,12 @@ function ofState({ rpc, deployment, head }: Eyes) {
         return `${count} in blocks, ${all} with those that wait`;
       },
     },
-  });
+  } satisfies Some;
 }
 
 function ofSending({ rpc, deployment }: Eyes) {
   const { contract } = deployment;
-  return some({
+  return {
     eth_gasPrice: {
       without: 'no cost is known',
       ask: async (signal) => `${await gasPrice(rpc, signal)} wei`,
@@ -262,7 +262,7 @@ function ofSending({ rpc, deployment }: Eyes) {
       without: 'nothing is sent',
       ask: (signal) => refusesNonsense(rpc.call('eth_sendRawTransaction', ['0x'], signal)),
     },
-  });
+  } satisfies Some;
 }
 
 function propertiesOf(eyes: Eyes): Probes {

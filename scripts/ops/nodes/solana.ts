@@ -103,11 +103,11 @@ function methodsOf(eyes: Eyes): Record<SolanaMethod, Probe> {
   return { ...ofSlots(eyes), ...ofTransactions(eyes), ...ofSending(eyes) };
 }
 
-/** Some of the methods, each named once. */
-const some = <Method extends SolanaMethod>(of: Readonly<Record<Method, Probe>>) => of;
+/** Each is named once: `methodsOf` has all. */
+type Some = Partial<Record<SolanaMethod, Probe>>;
 
 function ofSlots({ rpc, slot, latest }: Eyes) {
-  return some({
+  return {
     getGenesisHash: {
       without: 'the market does not start',
       ask: async (signal) => `cluster ${await genesisHash(rpc, signal)}`,
@@ -163,7 +163,7 @@ function ofSlots({ rpc, slot, latest }: Eyes) {
         return `second ${String(time)}`;
       },
     },
-  });
+  } satisfies Some;
 }
 
 function ofTransactions({ rpc, source, listed }: Eyes) {
@@ -171,7 +171,7 @@ function ofTransactions({ rpc, source, listed }: Eyes) {
     says: 'no transaction of the program or of tokens to read',
     verdict: 'unseen',
   } as const;
-  return some({
+  return {
     getMultipleAccounts: {
       without: 'no escrow can be read',
       ask: async (signal) => {
@@ -216,11 +216,11 @@ function ofTransactions({ rpc, source, listed }: Eyes) {
             : 'of a listed transaction';
       },
     },
-  });
+  } satisfies Some;
 }
 
 function ofSending({ rpc, source }: Eyes) {
-  return some({
+  return {
     getRecentPrioritizationFees: {
       without: 'no price of speed is known',
       ask: async (signal) => `${(await recentPrices(rpc, [source.program], signal)).length} slots`,
@@ -252,7 +252,7 @@ function ofSending({ rpc, source }: Eyes) {
       ask: (signal) =>
         refusesNonsense(rpc.call('sendTransaction', ['AA==', { encoding: 'base64' }], signal)),
     },
-  });
+  } satisfies Some;
 }
 
 /** A refusal of what cannot be is an answer too; a missing method is none. */

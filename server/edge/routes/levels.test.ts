@@ -1,15 +1,19 @@
 // Indicative levels: published by choice, read by everybody, binding nobody.
 
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { ParleyError } from '../../../core/errors.ts';
 import { stubAdapter } from '../../../test/support/adapter.ts';
 import type { Trader } from '../../../test/support/trading.ts';
+import { revokeSessions } from '../../db/sessions.ts';
 import { mostLevelPairs } from '../../market/bounds.ts';
 import { haltChain, resumeChain } from '../../market/halts.ts';
 import { prune } from '../../market/prune.ts';
+import { openSession } from '../../people/sessions.ts';
 import { refused } from '../testing/edge.ts';
 import { negotiating } from '../testing/negotiating.ts';
+import { pageHeaders } from '../testing/session.ts';
 
 const evm = stubAdapter('evm-dev', 'evm', {
   checkAmount: async (_token, amount) => {
@@ -172,7 +176,7 @@ test('a level ends by the clock of the market to the millisecond, and is forgott
   assert.equal((await maker.post('/v1/levels/withdraw')).body.withdrawn, 1);
 });
 
-test('levels go with the key that published them, and with the last wallet that would give', async () => {
+test('levels go with the key or the session that published them, and with the last wallet that would give', async () => {
   const [by, other] = [await market.trader(), await market.trader()];
   const both = [bid('100000', '65000000'), ask('100000', '66000000')];
   for (const each of [by, other]) await published(both, each);
@@ -198,6 +202,19 @@ test('levels go with the key that published them, and with the last wallet that 
   assert.deepEqual(await shown(), ['other buy_base', 'other sell_base']);
   await expire(deps.now() + 3_600_000);
   assert.deepEqual(await shown(), whole);
+  const browser = { hash: randomBytes(32), device: '', place: '' };
+  const means = { by: 'email', wallet: null } as const;
+  const whose = { accountId: by.accountId, means, browser, isNew: true };
+  const { token } = await market.db.transaction((tx) => openSession(tx, deps, whose));
+  const page = await market.app.inject({
+    ...{ method: 'POST', url: '/v1/levels', headers: pageHeaders(token, by.accountId) },
+    payload: { baseAssetId: btc.id, quoteAssetId: usd.id, levels: both },
+  });
+  assert.equal(page.statusCode, 200, page.body);
+  assert.deepEqual(await shown(), whole);
+  await revokeSessions(market.db, by.accountId, null, 'notice', new Date(deps.now()));
+  assert.deepEqual(await shown(), ['other buy_base', 'other sell_base']);
+  await published(both, by);
   // Who buys BTC from the taker gives USD on the EVM chain; who sells it gives bitcoin.
   await sql(`delete from wallets where account_id = $1 and family = 'evm'`, by.accountId);
   assert.deepEqual(await shown(), ['by buy_base', 'other buy_base', 'other sell_base']);

@@ -58,8 +58,10 @@ export function registerLevels(app: FastifyInstance, deps: Deps): Run {
       return prepareLevels(deps, { ...body, levels }, signal);
     },
     run: async (tx, { caller, prepared }) => {
-      const { accountId } = caller;
-      const by = { accountId, keyId: caller.by === 'key' ? caller.keyId : null };
+      const { accountId, keyId: id } = caller;
+      const of =
+        caller.by === 'key' ? { keyId: id, sessionId: null } : { keyId: null, sessionId: id };
+      const by = { accountId, ...of };
       const endsAt = await publishLevels(tx, deps, by, prepared);
       const { base, quote, levels } = prepared;
       const pair = { baseAssetId: base.id, quoteAssetId: quote.id };

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import ssl
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -103,6 +104,7 @@ class Link:
         greeting: Callable[[], Mapping[str, Any]],
         heard: Callable[[Frame], None],
         changed: Callable[[LinkState], None],
+        tls: ssl.SSLContext | None,
         random: Callable[[], float],
     ) -> None:
         self._url = url
@@ -110,6 +112,10 @@ class Link:
         self._greeting = greeting
         self._heard = heard
         self._changed = changed
+        # Plain `ws` takes none.
+        self._tls: dict[str, Any] = {}
+        if tls is not None and url.startswith("wss:"):
+            self._tls["ssl"] = tls
         self._random = random
         self._unsent: asyncio.Queue[str] = asyncio.Queue(MOST_UNSENT)
         self._repeats = _Repeats()
@@ -169,6 +175,7 @@ class Link:
             close_timeout=1.0,
             ping_interval=_QUIET_SECONDS,
             ping_timeout=_ANSWER_SECONDS,
+            **self._tls,
         ) as socket:
             resume = {"resume": True} | ({} if self._since is None else {"since": self._since})
             await socket.send(json.dumps({"apiKey": self._key, **resume, **self._greeting()}))
