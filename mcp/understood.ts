@@ -26,7 +26,7 @@ function faultOf(issue: z.core.$ZodIssue, given: unknown): string {
   const value = issue.path.reduce<unknown>((of, key) => Object(of)[key], given);
   const name = issue.path.join('.') || 'the arguments';
   if (value === undefined && issue.path.length > 0) return `${name} is missing`;
-  const text = JSON.stringify(value) ?? 'nothing';
+  const text = String(JSON.stringify(value));
   const shown = text.length > mostShown ? `${text.slice(0, mostShown)}…` : text;
   return `${name} must ${ruleOf(issue)}, not ${shown}`;
 }

@@ -4,7 +4,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { launch } from '../support/chromium.ts';
-import { palettePng } from '../web-soak/palette.ts';
 
 const folder = join(import.meta.dirname, '../../docs/pictures');
 const size = { width: 1_200, height: 900 };
@@ -17,7 +16,9 @@ const hidden = [
   '#alertsTable tr.alert-success',
   '#alertsTable > tbody > tr:not(.alert, .alert_details)',
 ];
-const onlyFiring = `${hidden.join(', ')} { display: none }`;
+const onlyFiring = `${hidden.join(', ')} { display: none !important }
+  nav { position: static !important }
+  body { padding-top: 0 !important }`;
 
 export type Pictures = {
   /** Unless more fired in one before. */
@@ -33,9 +34,8 @@ export async function takePictures(url: string): Promise<Pictures> {
   let most = 0;
   const take = async (name: string) => {
     const png = await page.screenshot({ fullPage: true });
-    const made = palettePng(png, 1_400);
-    if (made.length > mostBytes) throw new Error(`${name}: ${made.length} bytes`);
-    await writeFile(join(folder, `${name}.png`), made);
+    if (png.length > mostBytes) throw new Error(`${name}.png has ${png.length} bytes`);
+    await writeFile(join(folder, `${name}.png`), png);
   };
   return {
     ofAlerts: async (firing) => {

@@ -13,7 +13,7 @@ import { startInbox } from '../../devnet/people/inbox.ts';
 import { freePort } from '../../host/free-port.ts';
 import { parsed, understood } from '../../scripts/command.ts';
 import { newCustomer } from '../support/customers.ts';
-import { agreed, endSides, type Pair } from '../support/deals.ts';
+import { endSides, type Pair } from '../support/deals.ts';
 import { faultProxy } from '../support/fault-proxy.ts';
 import { startStage } from '../support/stage.ts';
 import { chainFaults } from './faults-chains.ts';
@@ -142,7 +142,6 @@ async function open(dir: string, undo: Undo): Promise<Hall> {
   undo.add(() => stage.close());
   await stage.startServer();
   const pair: Pair = [await newCustomer(stage, 'Ann'), await newCustomer(stage, 'Ben')];
-  const deal = await agreed(stage, pair, 'SOL', 'ETH');
   const admin = new pg.Client({ connectionString: stage.postgres?.url });
   await admin.connect();
   undo.add(() => admin.end());
@@ -150,8 +149,10 @@ async function open(dir: string, undo: Undo): Promise<Hall> {
   undo.add(() => prometheus.stop());
   const gas = { address: privateKeyToAddress(key) };
   const log = () => stage.servers.map(({ market }) => market.log()).join('\n');
-  const looker = { prometheus, admin, env: stage.env, log };
-  const scene = { stage, prometheus, deal, pair, admin, gas, keeper, inbox, mail };
+  const swapId = () => /"swapId":"([^"]+)","msg":"a swap is half settled"/.exec(log())?.[1] ?? '';
+  const databaseUrl = stage.postgres?.url ?? '';
+  const looker = { prometheus, databaseUrl, env: stage.env, log, swapId };
+  const scene = { stage, prometheus, pair, admin, gas, keeper, inbox, mail };
   return { ...scene, looker, whileFiring: async () => {} };
 }
 
