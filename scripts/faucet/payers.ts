@@ -254,7 +254,8 @@ function bitcoinSigner(
     push: {
       afterSeconds: pushSeconds.bitcoin,
       by: async ({ kept, address: payTo, amount: amountSats }, _, signal) => {
-        const raised = await wallet.signRaise(kept, { payTo, amountSats }, signal);
+        const payment = { payTo, amountSats, mostSatPerVbyte };
+        const raised = await wallet.signRaise(kept, payment, signal);
         return typeof raised === 'string' ? nothing : { before: [], instead: raised };
       },
     },
