@@ -149,6 +149,49 @@ test('a gift at the next nonce is raised, a later one waits, and nonces that no 
   assert.equal(read(await sign(other, [first, second])).nonce, 2);
 });
 
+test('a gift is raised to the rate that one is signed at, and not above', async (t) => {
+  const [txid, amount] = ['ab'.repeat(32), 100_000_000n];
+  const { url, answers, open } = await stage(t, {
+    getblockchaininfo: { chain: 'signet' },
+    estimatesmartfee: { feerate: 0.0015 },
+    scantxoutset: { unspents: [{ txid, vout: 0, amount: 2 }] },
+    gettxout: { value: 2, confirmations: 1 },
+  });
+  const { payer, sign } = await open(signet(url), amount);
+  const given = { chain: 'signet', token: null, address: somebody, client: '', amount, at: 0 };
+  const raise = async (kept: Kept) =>
+    (await payer.push!.by({ ...given, kept }, [], AbortSignal.timeout(10_000))).instead;
+  const kept = await sign(somebody);
+  const first = await raise(kept);
+  assert.deepEqual(first?.former, [kept.txid]);
+  answers.estimatesmartfee = { feerate: 0.001 };
+  assert.equal(await raise(first!), null, 'an eighth more is above 200 sat/vB');
+});
+
+test('a gift is lost, and may be given again, once blocks lie on its nonce', async (t) => {
+  const gwei = 10n ** 9n;
+  const behind = { blocks: 11 };
+  const used = ([, tag]: [string, string]) => {
+    if (tag === 'pending') return 0;
+    return tag === 'latest' || 1_000 - Number(tag) < behind.blocks ? 1 : 0;
+  };
+  const { url, answers, open } = await stage(t, {
+    eth_chainId: '0xaa36a7',
+    eth_getTransactionCount: () => 0,
+    eth_estimateGas: '0x5208',
+    eth_maxPriorityFeePerGas: '0x1',
+    eth_getBlockByNumber: { number: 1_000, baseFeePerGas: `0x${gwei.toString(16)}` },
+    eth_getTransactionReceipt: () => null,
+  });
+  const { payer, sign } = await open(sepolia(url), 10n ** 16n);
+  const kept = await sign(other);
+  answers.eth_getTransactionCount = used;
+  const end = () => payer.end(kept, AbortSignal.timeout(10_000));
+  assert.equal(await end(), null, 'the node that tells of receipts may lag behind');
+  behind.blocks = 12;
+  assert.equal(await end(), 'lost');
+});
+
 test('no TRX are signed for a contract, which nodes refuse, and tokens are', async (t) => {
   const { url, asked } = await stage(t, { '/wallet/getcontractinfo': { runtimecode: '60' } });
   const [from, to] = ['TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'];

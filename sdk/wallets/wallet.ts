@@ -137,11 +137,15 @@ export type BitcoinCoins = {
   reserve(raw: string): void;
   /**
    * Again with the same coins and output, and a higher fee out of the change; not sent. `no_fee`:
-   * there is no room. `coins_gone`: a block spends one.
+   * there is no room. `coins_gone`: a block spends one. `mostSatPerVbyte`: default 500.
    */
   signRaise(
     kept: Kept,
-    payment: { readonly payTo: BitcoinAddress; readonly amountSats: BaseUnits },
+    payment: {
+      readonly payTo: BitcoinAddress;
+      readonly amountSats: BaseUnits;
+      readonly mostSatPerVbyte?: number;
+    },
     signal: AbortSignal,
   ): Promise<Kept | 'no_fee' | 'coins_gone'>;
   /**
