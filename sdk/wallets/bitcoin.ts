@@ -92,10 +92,11 @@ function coinsOfKey(own: Own, address: string, network: BitcoinNetwork): Bitcoin
     reserve: (raw) => {
       for (const each of inputsOf(raw)) spent.add(outpoint(each));
     },
-    signRaise: (kept, { payTo, amountSats, mostSatPerVbyte: capSatPerVbyte }, signal) => {
+    signRaise: (kept, { payTo, amountSats, mostSatPerVbyte }, signal) => {
       const payment = { script: parseBitcoinAddress(payTo, network).script, amount: amountSats };
-      const bounds = capSatPerVbyte === undefined ? {} : { capSatPerVbyte };
-      return signRaise(own, kept, { ...payment, ...bounds }, signal);
+      const { capSatPerVbyte } = defaultFeeBounds;
+      const bounds = { ...defaultFeeBounds, capSatPerVbyte: mostSatPerVbyte ?? capSatPerVbyte };
+      return signRaise(own, kept, { ...payment, bounds }, signal);
     },
     signCancel: (raw, former, signal) => signCancel(own, raw, former, signal),
     confirmations: async (cancel, signal) => {
@@ -205,11 +206,10 @@ const leastRaise = 1.125;
 async function signRaise(
   own: Own,
   kept: Kept,
-  { capSatPerVbyte = defaultFeeBounds.capSatPerVbyte, ...payment }: Output & Partial<FeeBounds>,
+  { bounds, ...payment }: Output & { readonly bounds: FeeBounds },
   signal: AbortSignal,
 ): Promise<Kept | 'no_fee' | 'coins_gone'> {
   const { script, source } = own;
-  const bounds = { ...defaultFeeBounds, capSatPerVbyte };
   const rate = await source.feeRateSatPerVbyte(signal);
   const coins = await coinsOf(kept.raw, source, signal);
   if (coins === null) return 'coins_gone';

@@ -137,13 +137,14 @@ export type BitcoinCoins = {
   reserve(raw: string): void;
   /**
    * Again with the same coins and output, and a higher fee out of the change; not sent. `no_fee`:
-   * there is no room. `coins_gone`: a block spends one. `mostSatPerVbyte`: default 500.
+   * there is no room. `coins_gone`: a block spends one.
    */
   signRaise(
     kept: Kept,
     payment: {
       readonly payTo: BitcoinAddress;
       readonly amountSats: BaseUnits;
+      /** Default 500, of any claim. */
       readonly mostSatPerVbyte?: number;
     },
     signal: AbortSignal,
