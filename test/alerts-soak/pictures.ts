@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { launch } from '../support/chromium.ts';
 
 const folder = join(import.meta.dirname, '../../docs/pictures');
-const size = { width: 1_200, height: 900 };
+const size = { width: 1_200, height: 400 };
 const mostBytes = 150 * 1_024;
 
 /** Its icons are of a font that Debian keeps elsewhere; the rules lie in a folder of the soak. */
