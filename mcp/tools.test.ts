@@ -117,6 +117,8 @@ test('an argument that a tool does not take is told in one sentence, with what i
     ['assets', { limit: 101 }, 'assets: limit must be at most 100, not 101'],
     ['threads', { role: 'boss' }, 'threads: role must be maker or taker, not "boss"'],
     ['thread', {}, 'thread: threadId is missing'],
+    ['cancel_rfq', { rfqId: 'r', id: 'r' }, 'cancel_rfq: id is not known; it takes rfqId, digest'],
+    ['account', { all: true }, 'account: all is not known; it takes nothing'],
     [
       'quote',
       { rfqId: 1, price: 'x'.repeat(99) },

@@ -8,11 +8,13 @@ import { Refusal } from './refusal.ts';
 const mostTold = 3;
 const mostShown = 60;
 
-/** The arguments of a tool by its own schema. Throws Refusal `usage`. */
+/** The arguments of a tool by its own schema, and no others. Throws Refusal `usage`. */
 export function argumentsOf(tool: string, input: z.ZodObject, given: unknown): object {
-  const read = input.safeParse(given ?? {});
+  // A bound under a wrong name would be no bound: `price` for `asks` sells at any price.
+  const read = input.strict().safeParse(given ?? {});
   if (read.success) return read.data;
-  const told = read.error.issues.slice(0, mostTold).map((issue) => faultOf(issue, given));
+  const takes = Object.keys(input.shape).join(', ') || 'nothing';
+  const told = read.error.issues.slice(0, mostTold).map((issue) => faultOf(issue, given, takes));
   throw new Refusal('usage', 'usage', `${tool}: ${told.join('; ')}`);
 }
 
@@ -22,14 +24,17 @@ export function unlooked<T extends z.ZodObject>(input: T): T {
   return { '~standard': standard } as unknown as T;
 }
 
-function faultOf(issue: z.core.$ZodIssue, given: unknown): string {
+function faultOf(issue: z.core.$ZodIssue, given: unknown, takes: string): string {
+  if (issue.code === 'unrecognized_keys') {
+    return `${cut(issue.keys.join(', '))} is not known; it takes ${takes}`;
+  }
   const value = issue.path.reduce<unknown>((of, key) => Object(of)[key], given);
   const name = issue.path.join('.') || 'the arguments';
   if (value === undefined && issue.path.length > 0) return `${name} is missing`;
-  const text = String(JSON.stringify(value));
-  const shown = text.length > mostShown ? `${text.slice(0, mostShown)}…` : text;
-  return `${name} must ${ruleOf(issue)}, not ${shown}`;
+  return `${name} must ${ruleOf(issue)}, not ${cut(String(JSON.stringify(value)))}`;
 }
+
+const cut = (text: string) => (text.length > mostShown ? `${text.slice(0, mostShown)}…` : text);
 
 function ruleOf(issue: z.core.$ZodIssue): string {
   switch (issue.code) {

@@ -106,10 +106,12 @@ test('a node that does not answer will not do, and no secret of its address is t
   const address = 'http://127.0.0.1:9/v2/k3y-0f-an-operator';
   const silent = await ops(['node', 'evm:1', address]);
   assert.equal(silent.code, 1, silent.err);
-  assert.match(silent.out, /^lacks .*127\.0\.0\.1:9.*\n.*\nit will not do: .* 1 are lacking\n$/);
+  assert.match(silent.out, /^lacks .*127\.0\.0\.1:9.*\n.*\nit will not do: .* lacks 1\n$/);
   const odd = await ops(['node', 'evm:1', `${address} `, '--call', '0']);
   assert.deepEqual([odd.code, /--call is a whole number from 1 to 120/.test(odd.err)], [2, true]);
-  const said = [silent, odd].map(({ out, err }) => out + err).join('');
+  const kind = await ops(['node', 'evm:1', address, '--kind', 'esplora']);
+  assert.deepEqual([kind.code, /^--kind esplora .* of Bitcoin alone\n/.test(kind.err)], [2, true]);
+  const said = [silent, odd, kind].map(({ out, err }) => out + err).join('');
   assert.ok(!said.includes('k3y-0f-an-operator'), said);
 });
 

@@ -183,6 +183,39 @@ test('what no block takes is raised after its time, and what must come before it
   await second.close();
 });
 
+test('a node that hangs keeps no other chain from being looked at', async (t) => {
+  const { file, clock } = stage(t);
+  const [slow, quick] = [stubPayer(), stubPayer()];
+  const [begun, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const end = async () => {
+    begun.resolve();
+    await released.promise;
+    return null;
+  };
+  const payers = [
+    { ...slow.payer, end },
+    { ...quick.payer, chain: 'other' },
+  ];
+  const gifts = [gift, { ...gift, chain: 'other' }];
+  const book = openBook(file);
+  const parts = { gifts, payers, book, perClient: 2, log: quiet, now: () => clock.now };
+  const faucet = createFaucet(parts);
+  await faucet.give(asked('alice'));
+  const { txid } = await faucet.give({ ...asked('bob'), chain: 'other' });
+  quick.ends.set(txid, 'landed');
+  const looked = faucet.look();
+  await begun.promise;
+  // As far as the look comes meanwhile.
+  await new Promise(setImmediate);
+  assert.deepEqual(
+    book.open().map(({ chain }) => chain),
+    [gift.chain],
+  );
+  released.resolve();
+  await looked;
+  await faucet.close();
+});
+
 test('nothing is raised or filled while a gift of its chain is being signed', async (t) => {
   const { open, clock } = stage(t);
   const { payer, ...stub } = stubPayer();

@@ -171,6 +171,25 @@ export function createFaucet(parts: FaucetParts) {
     const sent = await send(payer, given);
     return { chain, symbol, amount: `${amount}`, address, txid, sent };
   };
+  const lookAt = async (payer: Payer, open: readonly Given[]): Promise<void> => {
+    const { chain, push: own } = payer;
+    const queue = queues.get(chain) as Turns;
+    for (const each of open) {
+      const { txid } = each.kept;
+      try {
+        const end = await payer.end(each.kept, AbortSignal.timeout(nodeMs));
+        if (end === null) {
+          await send(payer, each);
+          if (own && hasWaited(each, own, now())) await queue(() => push(payer, each, own));
+        } else {
+          book.end(txid, end);
+          log.info(end, { chain, txid });
+        }
+      } catch (error) {
+        log.warn('not_looked', { chain, txid, why: sentenceOf(error) });
+      }
+    }
+  };
   return {
     gifts,
     /** Base units that may still be given of each in this day. */
@@ -194,28 +213,14 @@ export function createFaucet(parts: FaucetParts) {
       const queue = queues.get(gift.chain) as Turns;
       return queue(() => give(gift, payer, asked, address));
     },
-    /** Sends again what no block has, raises what waits, notes what has ended. Never throws. */
+    /**
+     * Sends again what no block has, raises what waits, notes what has ended. Chains side by side:
+     * a node that hangs holds up those of its own. Never throws.
+     */
     look: async (): Promise<void> => {
       book.forget(now());
-      for (const each of book.open()) {
-        const payer = payerOf(each.chain);
-        const queue = queues.get(each.chain);
-        if (payer === undefined || queue === undefined) continue;
-        const { push: own } = payer;
-        const { txid } = each.kept;
-        try {
-          const end = await payer.end(each.kept, AbortSignal.timeout(nodeMs));
-          if (end === null) {
-            await send(payer, each);
-            if (own && hasWaited(each, own, now())) await queue(() => push(payer, each, own));
-          } else {
-            book.end(txid, end);
-            log.info(end, { chain: each.chain, txid });
-          }
-        } catch (error) {
-          log.warn('not_looked', { chain: each.chain, txid, why: sentenceOf(error) });
-        }
-      }
+      const open = Map.groupBy(book.open(), ({ chain }) => chain);
+      await Promise.all(payers.map((payer) => lookAt(payer, open.get(payer.chain) ?? [])));
     },
     close: async (): Promise<void> => {
       await Promise.all(payers.map((each) => each.close()));

@@ -166,6 +166,30 @@ test('a gift at the next nonce is raised, a later one waits, and nonces that no 
   assert.equal(read(await sign(other, [first, second])).nonce, 2);
 });
 
+test('a gift is lost, and may be given again, once blocks lie on its nonce', async (t) => {
+  const gwei = 10n ** 9n;
+  const behind = { blocks: 11 };
+  const used = ([, tag]: [string, string]) => {
+    if (tag === 'pending') return 0;
+    return tag === 'latest' || 1_000 - Number(tag) < behind.blocks ? 1 : 0;
+  };
+  const { url, answers, open } = await stage(t, {
+    eth_chainId: '0xaa36a7',
+    eth_getTransactionCount: () => 0,
+    eth_estimateGas: '0x5208',
+    eth_maxPriorityFeePerGas: '0x1',
+    eth_getBlockByNumber: { number: 1_000, baseFeePerGas: `0x${gwei.toString(16)}` },
+    eth_getTransactionReceipt: () => null,
+  });
+  const { payer, sign } = await open(sepolia(url), 10n ** 16n);
+  const kept = await sign(other);
+  answers.eth_getTransactionCount = used;
+  const end = () => payer.end(kept, AbortSignal.timeout(10_000));
+  assert.equal(await end(), null, 'the node that tells of receipts may lag behind');
+  behind.blocks = 12;
+  assert.equal(await end(), 'lost');
+});
+
 test('no TRX are signed for a contract, which nodes refuse, and tokens are', async (t) => {
   const { url, asked } = await stage(t, { '/wallet/getcontractinfo': { runtimecode: '60' } });
   const [from, to] = ['TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'];

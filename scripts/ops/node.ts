@@ -88,7 +88,7 @@ function lastLine(
   { fits, weak, unseen, lacks }: Readonly<Record<Check['verdict'], number>>,
   isCut: boolean,
 ): string {
-  const counts = `${fits} fit, ${weak} are weak, ${unseen} could not be seen, ${lacks} are lacking`;
+  const counts = `fits ${fits}, weak ${weak}, unseen ${unseen}, lacks ${lacks}`;
   if (isCut) return `not known: the time was over; ${counts}`;
   return lacks === 0 ? `it will do: ${counts}` : `it will not do: ${counts}`;
 }

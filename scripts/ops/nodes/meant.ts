@@ -27,6 +27,9 @@ export function meantBy(
 ): Meant {
   const [family = '', network] = chain.split(/:(.*)/s);
   const known = served.find((each) => each.chain === chain);
+  if (kind === 'esplora' && ((known?.family ?? family) !== 'bitcoin' || given.length === 0)) {
+    throw new Misused('--kind esplora is of addresses that are named here, and of Bitcoin alone');
+  }
   if (network === undefined) {
     if (known === undefined) throw new Misused(notServed(chain, served));
     if (given.length === 0) return { sources: sourcesOf(known), isServed: true };
