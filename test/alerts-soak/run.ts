@@ -177,6 +177,7 @@ const chosen = faults.filter(({ name }) => asked.only.test(name));
 const isWhole = chosen.length === faults.length;
 const missing = await forgotten();
 let failed = 0;
+let untaken: readonly string[] = [];
 const panels = createPanels();
 try {
   const hall = await open(dir, { add: (step) => void steps.unshift(step) });
@@ -190,15 +191,19 @@ try {
   for (const fault of chosen) if (!(await play({ ...hall, whileFiring }, fault))) failed += 1;
   await panels.ask(prometheus);
   await pictures?.ofTime();
+  untaken = pictures?.wrong ?? [];
 } finally {
   for (const step of steps) await step();
 }
 for (const each of missing) console.log(`no fault is for ${each}`);
+for (const each of untaken) console.log(`no picture: ${each}`);
 const { wrong, count } = panels.told();
 if (isWhole) for (const each of wrong) console.log(each);
 const played = chosen.reduce((sum, { alerts }) => sum + alerts.length, 0);
 const said = `${played} alerts, ${failed} faults that an alert missed, ${missing.length} without one`;
 console.log(`alerts: ${said}, ${count} expressions of panels gave data`);
 // A pattern that fits nothing has shown nothing.
-const isWell = failed === 0 && missing.length === 0 && (!isWhole || wrong.length === 0);
+const isWell =
+  [failed, missing.length, untaken.length].every((count) => count === 0) &&
+  (!isWhole || wrong.length === 0);
 process.exit(isWell && played > 0 ? 0 : 1);
