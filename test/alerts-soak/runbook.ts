@@ -64,10 +64,12 @@ async function shows(looker: Looker, what: string, all: readonly string[]) {
 }
 
 /** Somebody looks more than once, and a scrape that failed leaves a gap. */
+const [mostLooks, betweenLooksMs] = [5, 1_000];
+
 async function again(is: () => Promise<boolean>): Promise<boolean> {
-  for (let times = 0; times < 5; times += 1) {
+  for (let looks = 0; looks < mostLooks; looks += 1) {
     if (await is()) return true;
-    await sleep(1_000);
+    await sleep(betweenLooksMs);
   }
   return false;
 }
