@@ -43,7 +43,7 @@ export async function looked(looker: Looker, alert: string): Promise<Looked> {
   return { shown, empty };
 }
 
-/** Null: nothing that a program can look at, or a word of a log in which it is not. */
+/** Null: nothing that a program can look at, or what the log does not say. */
 async function shows(looker: Looker, what: string, all: readonly string[]) {
   const { prometheus, databaseUrl, env, log } = looker;
   if (/^select /.test(what)) return again(async () => (await rowsOf(databaseUrl, what)) > 0);
@@ -59,14 +59,17 @@ async function shows(looker: Looker, what: string, all: readonly string[]) {
   if (/\b(?:parley|process|nodejs)_\w+/.test(what)) {
     return again(async () => (await prometheus.query(what)).length > 0);
   }
-  return log().includes(what) ? true : null;
+  // A word alone, such as the name of a field, is in the log of every market.
+  return / /.test(what) && log().includes(what) ? true : null;
 }
 
 /** Somebody looks more than once, and a scrape that failed leaves a gap. */
+const [mostLooks, betweenLooksMs] = [5, 1_000];
+
 async function again(is: () => Promise<boolean>): Promise<boolean> {
-  for (let times = 0; times < 5; times += 1) {
+  for (let looks = 0; looks < mostLooks; looks += 1) {
     if (await is()) return true;
-    await sleep(1_000);
+    await sleep(betweenLooksMs);
   }
   return false;
 }
