@@ -31,7 +31,7 @@ function faultOf(issue: z.core.$ZodIssue, given: unknown, takes: string): string
   const value = issue.path.reduce<unknown>((of, key) => Object(of)[key], given);
   const name = issue.path.join('.') || 'the arguments';
   if (value === undefined && issue.path.length > 0) return `${name} is missing`;
-  return `${name} must ${ruleOf(issue)}, not ${cut(JSON.stringify(value) ?? 'nothing')}`;
+  return `${name} must ${ruleOf(issue)}, not ${cut(String(JSON.stringify(value)))}`;
 }
 
 const cut = (text: string) => (text.length > mostShown ? `${text.slice(0, mostShown)}…` : text);

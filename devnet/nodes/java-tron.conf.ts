@@ -38,11 +38,12 @@ const rules = [
   'allowTvmBlob',
 ];
 
-/** `rich` and `witness` in base58; the key in hex. */
+/** `rich` and `witness` in base58; the key and the first block's parent in hex. */
 export function javaTronConf(
   ports: JavaTronPorts,
   rich: string,
   witness: { readonly address: string; readonly key: string },
+  parentHash = '0'.repeat(64),
 ): string {
   const { http, solidity, jsonRpc, p2p, backup } = ports;
   const asset = (name: string, address: string, balance: string) => {
@@ -99,7 +100,7 @@ genesis.block = {
     { address = "${witness.address}", url = "http://witness", voteCount = 100000000 }
   ]
   timestamp = "0"
-  parentHash = "0x${'0'.repeat(64)}"
+  parentHash = "0x${parentHash}"
 }
 localwitness = ["${witness.key}"]
 block = { needSyncCheck = false, maintenanceTimeInterval = 21600000, proposalExpireTime = 600000 }

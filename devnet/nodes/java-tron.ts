@@ -32,6 +32,8 @@ export type JavaTronOptions = {
   readonly classPath: string;
   readonly dir: string;
   readonly log: Log;
+  /** Of the first block, hex: what it hashes to ends with the chain id. Default: zeros. */
+  readonly parentHash?: string;
 };
 
 const readyLimitMs = 180_000;
@@ -94,7 +96,7 @@ export async function javaTronChain(chain: string, options: JavaTronOptions): Pr
   }
 }
 
-async function startNode({ classPath, dir }: JavaTronOptions) {
+async function startNode({ classPath, dir, parentHash }: JavaTronOptions) {
   const java = programOnPath('java');
   if (java === null) throw new DevnetError('there is no java on PATH');
   const [http, solidity, jsonRpc, p2p, backup] = (await Promise.all(
@@ -106,7 +108,8 @@ async function startNode({ classPath, dir }: JavaTronOptions) {
   };
   const ports = { http, solidity, jsonRpc, p2p, backup };
   const rich = base58Address(hexToBytes(faucetAddress));
-  await writeFile(join(dir, 'node.conf'), javaTronConf(ports, rich, witness), { mode: 0o600 });
+  const conf = javaTronConf(ports, rich, witness, parentHash);
+  await writeFile(join(dir, 'node.conf'), conf, { mode: 0o600 });
   // No name is looked up: it would ask the network for its own address.
   await writeFile(join(dir, 'hosts'), `127.0.0.1 localhost ${hostname()}\n`);
   const open = ['java.base/java.lang', 'java.base/java.nio', 'java.base/sun.nio.ch'];

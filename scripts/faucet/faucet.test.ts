@@ -183,6 +183,68 @@ test('what no block takes is raised after its time, and what must come before it
   await second.close();
 });
 
+test('a node that hangs keeps no other chain from being looked at', async (t) => {
+  const { file, clock } = stage(t);
+  const [slow, quick] = [stubPayer(), stubPayer()];
+  const [begun, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const end = async () => {
+    begun.resolve();
+    await released.promise;
+    return null;
+  };
+  const payers = [
+    { ...slow.payer, end },
+    { ...quick.payer, chain: 'other' },
+  ];
+  const gifts = [gift, { ...gift, chain: 'other' }];
+  const book = openBook(file);
+  const parts = { gifts, payers, book, perClient: 2, log: quiet, now: () => clock.now };
+  const faucet = createFaucet(parts);
+  await faucet.give(asked('alice'));
+  const { txid } = await faucet.give({ ...asked('bob'), chain: 'other' });
+  quick.ends.set(txid, 'landed');
+  const looked = faucet.look();
+  await begun.promise;
+  // As far as the look comes meanwhile.
+  await new Promise(setImmediate);
+  assert.deepEqual(
+    book.open().map(({ chain }) => chain),
+    [gift.chain],
+  );
+  released.resolve();
+  await looked;
+  await faucet.close();
+});
+
+test('nothing is raised or filled while a gift of its chain is being signed', async (t) => {
+  const { open, clock } = stage(t);
+  const { payer, ...stub } = stubPayer();
+  const known: string[][] = [];
+  const by: Push['by'] = async (_, open) => {
+    known.push(open.map(({ txid }) => txid));
+    return { before: [], instead: null };
+  };
+  const [begun, signed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const sign: Payer['sign'] = async (pay, ...more) => {
+    if (pay.to === 'bob') begun.resolve();
+    if (pay.to === 'bob') await signed.promise;
+    return payer.sign(pay, ...more);
+  };
+  const faucet = open({ ...stub, payer: { ...payer, sign, push: { afterSeconds: 100, by } } });
+  await faucet.give(asked('alice'));
+  clock.now += 100;
+  const gift = faucet.give(asked('bob'));
+  await begun.promise;
+  const looked = faucet.look();
+  // As far as the look comes meanwhile.
+  await new Promise(setImmediate);
+  assert.deepEqual(known, []);
+  signed.resolve();
+  await Promise.all([gift, looked]);
+  assert.deepEqual(known, [['tx-alice-1', 'tx-bob-2']]);
+  await faucet.close();
+});
+
 test('a gift that could not be kept is not sent, and its nonce or coins are free again', async (t) => {
   const { file, clock } = stage(t);
   const { payer, sent } = stubPayer();

@@ -121,14 +121,12 @@ export function createFaucet(parts: FaucetParts) {
       return false;
     }
   };
-  /** Only what waited long: a node that is slow to show it must not make it dearer. */
-  const push = async (payer: Payer, given: Given, open: readonly Given[]): Promise<void> => {
-    const { chain, kept, at } = given;
-    const since = kept.keptAtMs === undefined ? at : kept.keptAtMs / 1_000;
-    if (payer.push === undefined || now() - since < payer.push.afterSeconds) return;
-    const bytes = open.filter((each) => each.chain === chain).map((each) => each.kept);
-    const limit = AbortSignal.timeout(nodeMs);
-    const { before, instead } = await payer.push.by(given, bytes, limit);
+  const bytesOpen = (chain: string): Kept[] =>
+    book.open().flatMap((each) => (each.chain === chain ? [each.kept] : []));
+  /** In its chain's turn: a gift that is being signed must not be taken for a gap. */
+  const push = async (payer: Payer, given: Given, { by }: Push): Promise<void> => {
+    const { chain, kept } = given;
+    const { before, instead } = await by(given, bytesOpen(chain), AbortSignal.timeout(nodeMs));
     for (const each of before) {
       await payer.send(each, AbortSignal.timeout(nodeMs));
       log.warn('gap_filled', { chain, txid: each.txid });
@@ -142,16 +140,15 @@ export function createFaucet(parts: FaucetParts) {
   const give = async (gift: Gift, payer: Payer, who: Asked, address: string): Promise<Answer> => {
     mustBeAllowed(parts, gift, { address, client: who.client });
     const { chain, token, symbol, decimals, amount } = gift;
-    const open = book.open().filter((each) => each.chain === chain);
+    const open = bytesOpen(chain);
     if (open.length >= mostOpen) {
       throw new Refused('busy', `${open.length} gifts wait for a block of ${chain}`, {
         waiting: open.length,
       });
     }
     const payment = { to: address, token, decimals, amount };
-    const bytes = open.map((each) => each.kept);
     const kept = await payer
-      .sign(payment, bytes, AbortSignal.timeout(nodeMs))
+      .sign(payment, open, AbortSignal.timeout(nodeMs))
       .catch((error: unknown) => {
         const why = sentenceOf(error);
         if (error instanceof ParleyError && error.code === 'bad_address') {
@@ -173,6 +170,25 @@ export function createFaucet(parts: FaucetParts) {
     log.info('gave', { chain, symbol, amount, address, txid, today, dailyCap: gift.dailyCap });
     const sent = await send(payer, given);
     return { chain, symbol, amount: `${amount}`, address, txid, sent };
+  };
+  const lookAt = async (payer: Payer, open: readonly Given[]): Promise<void> => {
+    const { chain, push: own } = payer;
+    const queue = queues.get(chain) as Turns;
+    for (const each of open) {
+      const { txid } = each.kept;
+      try {
+        const end = await payer.end(each.kept, AbortSignal.timeout(nodeMs));
+        if (end === null) {
+          await send(payer, each);
+          if (own && hasWaited(each, own, now())) await queue(() => push(payer, each, own));
+        } else {
+          book.end(txid, end);
+          log.info(end, { chain, txid });
+        }
+      } catch (error) {
+        log.warn('not_looked', { chain, txid, why: sentenceOf(error) });
+      }
+    }
   };
   return {
     gifts,
@@ -197,27 +213,14 @@ export function createFaucet(parts: FaucetParts) {
       const queue = queues.get(gift.chain) as Turns;
       return queue(() => give(gift, payer, asked, address));
     },
-    /** Sends again what no block has, raises what waits, notes what has ended. Never throws. */
+    /**
+     * Sends again what no block has, raises what waits, notes what has ended. Chains side by side:
+     * a node that hangs holds up those of its own. Never throws.
+     */
     look: async (): Promise<void> => {
       book.forget(now());
-      const open = book.open();
-      for (const each of open) {
-        const payer = payerOf(each.chain);
-        if (payer === undefined) continue;
-        const { txid } = each.kept;
-        try {
-          const end = await payer.end(each.kept, AbortSignal.timeout(nodeMs));
-          if (end === null) {
-            await send(payer, each);
-            await push(payer, each, open);
-          } else {
-            book.end(txid, end);
-            log.info(end, { chain: each.chain, txid });
-          }
-        } catch (error) {
-          log.warn('not_looked', { chain: each.chain, txid, why: sentenceOf(error) });
-        }
-      }
+      const open = Map.groupBy(book.open(), ({ chain }) => chain);
+      await Promise.all(payers.map((payer) => lookAt(payer, open.get(payer.chain) ?? [])));
     },
     close: async (): Promise<void> => {
       await Promise.all(payers.map((each) => each.close()));
@@ -229,6 +232,12 @@ export function createFaucet(parts: FaucetParts) {
 export type Faucet = ReturnType<typeof createFaucet>;
 
 const nobody = { address: '', client: '' };
+
+/** Only such is raised: a node that is slow to show it must not make it dearer. */
+function hasWaited({ kept, at }: Given, { afterSeconds }: Push, now: number): boolean {
+  const since = kept.keptAtMs === undefined ? at : kept.keptAtMs / 1_000;
+  return now - since >= afterSeconds;
+}
 
 function addressOf(payer: Payer, given: string): string {
   let address: string;

@@ -53,7 +53,11 @@ async function stage(t: TestContext, answers: Record<string, unknown>) {
     const pay = { token, decimals: 8, amount };
     const sign = (to: string, open: readonly Kept[] = []) =>
       payer.sign({ ...pay, to }, open, AbortSignal.timeout(10_000));
-    return { payer, sign };
+    const push = (kept: Kept, open: readonly Kept[], to = other) => {
+      const given = { chain: chain.chain, token, address: to, client: '', amount, at: 0, kept };
+      return payer.push!.by(given, open, AbortSignal.timeout(10_000));
+    };
+    return { payer, sign, push };
   };
   return { url, asked, answers, open };
 }
@@ -84,11 +88,19 @@ test('no gift is signed whose fee nobody meant to give', async (t) => {
     getblockchaininfo: { chain: 'signet' },
     estimatesmartfee: { feerate: 0.002_000_01 },
     scantxoutset: { unspents: [{ txid, vout: 0, amount: 1 }] },
+    gettxout: { value: 1, confirmations: 1 },
   });
-  const { sign } = await open(signet(url), 100_000n);
+  const { payer, sign, push } = await open(signet(url), 1_000_000n);
   await assert.rejects(sign(somebody), /fees of signet are too high: 200.001 sat\/vB, above 200/);
   answers.estimatesmartfee = { feerate: 0.002 };
-  assert.match((await sign(somebody)).raw, /^02/);
+  const dear = await sign(somebody);
+  assert.match(dear.raw, /^02/);
+  const { instead } = await push(dear, [dear], somebody);
+  assert.equal(instead, null, 'an eighth more would be above 200');
+  payer.forget?.(dear);
+  answers.estimatesmartfee = { feerate: 0.001 };
+  const cheap = await sign(somebody);
+  assert.deepEqual((await push(cheap, [cheap], somebody)).instead?.former, [cheap.txid]);
   const gwei = 10n ** 9n;
   const {
     url: evm,
@@ -115,7 +127,7 @@ test('no gift is signed whose fee nobody meant to give', async (t) => {
 test('a gift at the next nonce is raised, a later one waits, and nonces that no gift has are filled', async (t) => {
   const counts = { latest: 0, pending: 0 };
   const gwei = 10n ** 9n;
-  const { url, open } = await stage(t, {
+  const { url, answers, open } = await stage(t, {
     eth_chainId: '0xaa36a7',
     eth_getTransactionCount: ([, tag]: [string, keyof typeof counts]) => counts[tag],
     eth_estimateGas: '0x5208',
@@ -123,30 +135,59 @@ test('a gift at the next nonce is raised, a later one waits, and nonces that no 
     eth_getBlockByNumber: { baseFeePerGas: `0x${gwei.toString(16)}`, transactions: [] },
   });
   const amount = 10n ** 16n;
-  const { payer, sign } = await open(sepolia(url), amount);
+  const { payer, sign, push } = await open(sepolia(url), amount);
   const first = await sign(other);
   const second = await sign(other, [first]);
   const third = await sign(other, [first, second]);
   const read = ({ raw }: Kept) => parseTransaction(raw as Hex);
-  const pushed = async (kept: Kept, open: Kept[]) => {
-    const given = { chain: 'sepolia', token: null, address: other, client: '', amount, at: 0 };
-    return payer.push!.by({ ...given, kept }, open, AbortSignal.timeout(10_000));
-  };
   // The first one was mined and taken back by a reorganisation, and no node has it any more.
-  const { before, instead } = await pushed(third, [second, third]);
+  const { before, instead } = await push(third, [second, third]);
   assert.deepEqual([before.map((each) => read(each).nonce), instead], [[0], null]);
   assert.equal(read(before[0]!).value ?? 0n, 0n);
-  const waits = await pushed(second, [first, second, third]);
+  const waits = await push(second, [first, second, third]);
   assert.deepEqual(waits, { before: [], instead: null }, 'a gift is never filled over');
   counts.pending = 3;
-  assert.deepEqual(await pushed(third, [first, second, third]), waits);
-  const raised = (await pushed(first, [first, second, third])).instead;
+  assert.deepEqual(await push(third, [first, second, third]), waits);
+  const raised = (await push(first, [first, second, third])).instead;
   assert.deepEqual([raised?.former, read(raised!).nonce], [[first.txid], 0]);
   assert.ok((read(raised!).maxFeePerGas ?? 0n) > (read(first).maxFeePerGas ?? 0n));
+  const cheap = answers.eth_getBlockByNumber;
+  const baseFeePerGas = `0x${(400n * gwei).toString(16)}`;
+  answers.eth_getBlockByNumber = { baseFeePerGas, transactions: [] };
+  const dear = read((await push(first, [first, second, third])).instead!);
+  const fee = (dear.gas ?? 0n) * (dear.maxFeePerGas ?? 0n);
+  assert.ok(fee <= amount && fee > amount - (dear.gas ?? 0n), `${fee}: all that a gift may cost`);
+  counts.pending = 0;
+  assert.deepEqual(await push(third, [second, third]), waits, 'a filler may cost no more');
   // A nonce that was signed and not kept is given out again.
+  answers.eth_getBlockByNumber = cheap;
   payer.forget?.(third);
   counts.pending = 2;
   assert.equal(read(await sign(other, [first, second])).nonce, 2);
+});
+
+test('a gift is lost, and may be given again, once blocks lie on its nonce', async (t) => {
+  const gwei = 10n ** 9n;
+  const behind = { blocks: 11 };
+  const used = ([, tag]: [string, string]) => {
+    if (tag === 'pending') return 0;
+    return tag === 'latest' || 1_000 - Number(tag) < behind.blocks ? 1 : 0;
+  };
+  const { url, answers, open } = await stage(t, {
+    eth_chainId: '0xaa36a7',
+    eth_getTransactionCount: () => 0,
+    eth_estimateGas: '0x5208',
+    eth_maxPriorityFeePerGas: '0x1',
+    eth_getBlockByNumber: { number: 1_000, baseFeePerGas: `0x${gwei.toString(16)}` },
+    eth_getTransactionReceipt: () => null,
+  });
+  const { payer, sign } = await open(sepolia(url), 10n ** 16n);
+  const kept = await sign(other);
+  answers.eth_getTransactionCount = used;
+  const end = () => payer.end(kept, AbortSignal.timeout(10_000));
+  assert.equal(await end(), null, 'the node that tells of receipts may lag behind');
+  behind.blocks = 12;
+  assert.equal(await end(), 'lost');
 });
 
 test('no TRX are signed for a contract, which nodes refuse, and tokens are', async (t) => {

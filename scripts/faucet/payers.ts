@@ -46,6 +46,12 @@ const mostSatPerVbyte = 200;
 /** Wei, of a gift of a token where no coins are given: a hundredth of the coin. */
 const mostTokenFee = 10n ** 16n;
 
+/**
+ * Blocks on the nonce of a gift that none has: nodes behind one address may lag a block behind each
+ * other, and what is lost is given again.
+ */
+const lostDepth = 12;
+
 /** Ten blocks of Ethereum; three of Bitcoin, which may be an hour apart. */
 const pushSeconds = { evm: 120, bitcoin: 1_800 };
 
@@ -186,7 +192,11 @@ function evmSigner(
       }
     },
     forget: wallet.forget,
-    end: async (kept, signal) => endOf(await wallet.outcome(kept, signal)),
+    end: async (kept, signal) => {
+      const end = endOf(await wallet.outcome(kept, signal));
+      if (end !== 'lost') return end;
+      return (await wallet.isNonceDeep(kept, lostDepth, signal)) ? end : null;
+    },
     push: {
       afterSeconds: pushSeconds.evm,
       by: async ({ kept }, open, signal) => {
@@ -254,7 +264,8 @@ function bitcoinSigner(
     push: {
       afterSeconds: pushSeconds.bitcoin,
       by: async ({ kept, address: payTo, amount: amountSats }, _, signal) => {
-        const raised = await wallet.signRaise(kept, { payTo, amountSats }, signal);
+        const payment = { payTo, amountSats, mostSatPerVbyte };
+        const raised = await wallet.signRaise(kept, payment, signal);
         return typeof raised === 'string' ? nothing : { before: [], instead: raised };
       },
     },

@@ -4,7 +4,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { p2wpkh, Transaction } from '@scure/btc-signer';
-import { defaultFeeBounds, feeAt, mostFee } from '../../chains/bitcoin/fees.ts';
+import { defaultFeeBounds, type FeeBounds, feeAt, mostFee } from '../../chains/bitcoin/fees.ts';
 import { signSighashes } from '../../chains/bitcoin/keys.ts';
 import {
   type BitcoinNetwork,
@@ -92,9 +92,11 @@ function coinsOfKey(own: Own, address: string, network: BitcoinNetwork): Bitcoin
     reserve: (raw) => {
       for (const each of inputsOf(raw)) spent.add(outpoint(each));
     },
-    signRaise: (kept, { payTo, amountSats }, signal) => {
+    signRaise: (kept, { payTo, amountSats, mostSatPerVbyte }, signal) => {
       const payment = { script: parseBitcoinAddress(payTo, network).script, amount: amountSats };
-      return signRaise(own, kept, payment, signal);
+      const { capSatPerVbyte } = defaultFeeBounds;
+      const bounds = { ...defaultFeeBounds, capSatPerVbyte: mostSatPerVbyte ?? capSatPerVbyte };
+      return signRaise(own, kept, { ...payment, bounds }, signal);
     },
     signCancel: (raw, former, signal) => signCancel(own, raw, former, signal),
     confirmations: async (cancel, signal) => {
@@ -204,7 +206,7 @@ const leastRaise = 1.125;
 async function signRaise(
   own: Own,
   kept: Kept,
-  payment: Output,
+  { bounds, ...payment }: Output & { readonly bounds: FeeBounds },
   signal: AbortSignal,
 ): Promise<Kept | 'no_fee' | 'coins_gone'> {
   const { script, source } = own;
@@ -220,7 +222,7 @@ async function signRaise(
     // Without change all that is left is the fee.
     const fee = outputs === 2 ? least : value - payment.amount;
     const change = value - payment.amount - fee;
-    if (fee < least || fee > mostFee(defaultFeeBounds, vsize, payment.amount)) continue;
+    if (fee < least || fee > mostFee(bounds, vsize, payment.amount)) continue;
     if (outputs === 2 && change < dustSats.p2wpkh) continue;
     const changed = outputs === 2 ? [payment, { script, amount: change }] : [payment];
     return inPlaceOf(kept, signed(own, coins, changed));

@@ -141,7 +141,12 @@ export type BitcoinCoins = {
    */
   signRaise(
     kept: Kept,
-    payment: { readonly payTo: BitcoinAddress; readonly amountSats: BaseUnits },
+    payment: {
+      readonly payTo: BitcoinAddress;
+      readonly amountSats: BaseUnits;
+      /** Default 500, of any claim. */
+      readonly mostSatPerVbyte?: number;
+    },
     signal: AbortSignal,
   ): Promise<Kept | 'no_fee' | 'coins_gone'>;
   /**

@@ -142,14 +142,29 @@ test('a block takes all that is offered off the market, ends the feed, and leave
 });
 
 test('what a killed command left on the market goes with the next pass of any process, once', async () => {
-  const { taker, maker, own, quoted, levels } = await busyMaker();
-  await block(maker);
-  assert.equal((await prune(market.deps)).blocked, 1);
+  const [taker, asker, quoter] = [
+    await market.trader(),
+    await market.trader(),
+    await market.trader(),
+  ];
+  const own = await market.rfq(asker);
+  const asked = await market.rfq(taker);
+  const quoted = (await quoter.post(`/v1/rfqs/${asked.id}/quotes`, price)).body.thread;
+  const { maker, levels } = await busyMaker();
+  const pair = `&baseAssetId=${levels.baseAssetId}&quoteAssetId=${levels.quoteAssetId}`;
+  const shown = async () => {
+    const ofMaker = `makerId=${maker.accountId}&direction=sell_base`;
+    return (await taker.get(`/v1/levels?${ofMaker}${pair}`)).body.levels.length;
+  };
+  // One with an RFQ alone, one with a quote, one with levels.
+  await withdrawBlocked(market.db, maker.accountId, new Date());
+  assert.equal((await maker.post('/v1/levels', levels)).status, 200);
+  assert.equal(await shown(), 1);
+  for (const each of [asker, quoter, maker]) await block(each);
+  assert.equal((await prune(market.deps)).blocked, 3);
   assert.equal((await taker.get(`/v1/rfqs/${own.id}`)).body.status, 'cancelled');
   assert.equal((await taker.get(`/v1/threads/${quoted.id}`)).body.status, 'closed');
-  const ofMaker = `makerId=${maker.accountId}&direction=sell_base`;
-  const pair = `&baseAssetId=${levels.baseAssetId}&quoteAssetId=${levels.quoteAssetId}`;
-  assert.deepEqual((await taker.get(`/v1/levels?${ofMaker}${pair}`)).body.levels, []);
+  assert.equal(await shown(), 0);
   assert.equal((await prune(market.deps)).blocked, 0);
 });
 

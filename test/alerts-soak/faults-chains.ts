@@ -92,7 +92,7 @@ async function secondNode(stage: Stage, { own, others }: Blocks): Promise<() => 
 /** Of each piece, both ways: a call takes twice as long, and far less than it may. */
 const slowMs = 700;
 
-/** Somebody asks for a funding on that chain again and again; the mending is what the runbook says. */
+/** Somebody asks for a funding there again and again; the mending is what the runbook says. */
 async function slowNode({ stage, pair }: Scene): Promise<() => Promise<unknown>> {
   const deal = await agreed(stage, pair, 'ETH', 'SOL');
   const sides = (['maker', 'taker'] as const).map((side) =>

@@ -1,7 +1,17 @@
 // Faults of swaps and gas keys. Most of them move every clock, and so they come last.
 
 import type { SolanaMaterial } from '../../chains/interface/material.ts';
-import { agreed, type Deal, fund, runUntil, seen, shows, until } from '../support/deals.ts';
+import {
+  agreed,
+  type Deal,
+  fund,
+  offer,
+  probe,
+  runUntil,
+  seen,
+  shows,
+  until,
+} from '../support/deals.ts';
 import type { Stage } from '../support/stage.ts';
 import type { Fault, Keeper, Scene } from './scene.ts';
 
@@ -30,7 +40,8 @@ export const moneyFaults: readonly Fault[] = [
   {
     name: 'a swap is held, and its time goes by',
     alerts: [{ alertname: 'ParleyStepsOverdue', step: 'reconcile' }],
-    breaks: async ({ stage, deal, admin }) => {
+    breaks: async ({ stage, pair, admin }) => {
+      const deal = await agreed(stage, pair, 'SOL', 'ETH');
       await admin.query('begin');
       await admin.query('select 1 from swaps where id = $1 for update', [deal.id]);
       const { rows } = await admin.query('select due_at::int as at from swaps where id = $1', [
@@ -43,11 +54,17 @@ export const moneyFaults: readonly Fault[] = [
   {
     name: 'nobody ran for ten minutes, and Bitcoin cannot be read back',
     alerts: [{ alertname: 'ParleyNotAgreeing' }],
-    breaks: async ({ stage }) => {
+    breaks: async ({ stage, pair }) => {
+      const { threadId, price } = await offer(stage, pair, 'SOL', 'ETH');
       await stage.servers[0]?.kill();
       await stage.move(600);
       for (const way of stage.nodes.bitcoin) way.fail({ kind: 'cut' });
       await stage.startServer();
+      const accepted = { quoteAmount: `${price}`, hashlock: 'ab'.repeat(32) };
+      const path = `/v1/threads/${threadId}/accept`;
+      await until('acceptances are refused', async () => {
+        return (await probe(stage, pair[0], path, accepted)).code === 'restoring';
+      });
       return async () => {
         for (const way of stage.nodes.bitcoin) way.heal();
       };

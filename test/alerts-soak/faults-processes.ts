@@ -54,6 +54,7 @@ export const processFaults: readonly Fault[] = [
   {
     name: 'the process is killed',
     alerts: [{ alertname: 'ParleyProcessDown' }],
+    blind: 'nobody is there to be asked; what the service manager says is not of this soak',
     breaks: async ({ stage }) => {
       await stage.servers[0]?.kill();
       return () => stage.startServer();

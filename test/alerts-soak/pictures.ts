@@ -7,8 +7,9 @@ import { launch } from '../support/chromium.ts';
 import { palettePng } from '../web-soak/palette.ts';
 
 const folder = join(import.meta.dirname, '../../docs/pictures');
-const size = { width: 1_200, height: 900 };
+const size = { width: 1_200, height: 400 };
 const mostBytes = 150 * 1_024;
+const mostRows = 4_000;
 
 /** Its icons are of a font that Debian keeps elsewhere; the rules lie in a folder of the soak. */
 const hidden = [
@@ -17,12 +18,16 @@ const hidden = [
   '#alertsTable tr.alert-success',
   '#alertsTable > tbody > tr:not(.alert, .alert_details)',
 ];
-const onlyFiring = `${hidden.join(', ')} { display: none }`;
+const onlyFiring = `${hidden.join(', ')} { display: none !important }
+  nav { position: static !important }
+  body { padding-top: 0 !important }`;
 
 export type Pictures = {
   /** Unless more fired in one before. */
   ofAlerts(firing: number): Promise<void>;
   ofTime(): Promise<void>;
+  /** Of those that could not be taken: the former ones stay. */
+  readonly wrong: readonly string[];
   close(): Promise<void>;
 };
 
@@ -32,13 +37,16 @@ export async function takePictures(url: string): Promise<Pictures> {
   const began = Date.now();
   let most = 0;
   const take = async (name: string) => {
-    const png = await page.screenshot({ fullPage: true });
-    const made = palettePng(png, 1_400);
-    if (made.length > mostBytes) throw new Error(`${name}: ${made.length} bytes`);
-    await writeFile(join(folder, `${name}.png`), made);
+    const png = palettePng(await page.screenshot({ fullPage: true }), mostRows);
+    if (png.length > mostBytes) throw new Error(`${name}.png would have ${png.length} bytes`);
+    await writeFile(join(folder, `${name}.png`), png);
   };
-  return {
-    ofAlerts: async (firing) => {
+  const wrong: string[] = [];
+  // A picture must not end the soak.
+  const tried = (picture: Promise<void>) =>
+    picture.catch((error: unknown) => void wrong.push(String(error)));
+  const pictures = {
+    ofAlerts: async (firing: number) => {
       if (firing <= most) return;
       most = firing;
       await page.goto(`${url}/classic/alerts`);
@@ -59,6 +67,11 @@ export async function takePictures(url: string): Promise<Pictures> {
       await page.locator('.legend .line').first().waitFor();
       await take('alerts-fired');
     },
+  };
+  return {
+    ofAlerts: (firing) => tried(pictures.ofAlerts(firing)),
+    ofTime: () => tried(pictures.ofTime()),
+    wrong,
     close: () => browser.close(),
   };
 }

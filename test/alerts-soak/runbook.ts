@@ -3,8 +3,9 @@
 
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type pg from 'pg';
+import pg from 'pg';
 import type { Env } from '../support/stage.ts';
 import type { RunningPrometheus } from './prometheus.ts';
 
@@ -14,7 +15,9 @@ const commandMs = 120_000;
 
 export type Looker = {
   readonly prometheus: RunningPrometheus;
-  readonly admin: pg.Client;
+  readonly databaseUrl: string;
+  /** The swap that the log names as half settled: `ID` in a runbook. */
+  readonly swapId: () => string;
   /** Of the market. */
   readonly env: Env;
   readonly log: () => string;
@@ -40,28 +43,46 @@ export async function looked(looker: Looker, alert: string): Promise<Looked> {
   return { shown, empty };
 }
 
-/** Null: nothing that a program can look at, or a word of a log in which it is not. */
+/** Null: nothing that a program can look at, or what the log does not say. */
 async function shows(looker: Looker, what: string, all: readonly string[]) {
-  const { prometheus, admin, env, log } = looker;
-  if (/^select /.test(what)) return ((await admin.query(what)).rowCount ?? 0) > 0;
+  const { prometheus, databaseUrl, env, log } = looker;
+  if (/^select /.test(what)) return again(async () => (await rowsOf(databaseUrl, what)) > 0);
   const [, command] = /^npm run ops -- (.*)$/.exec(what) ?? [];
   if (command !== undefined) {
-    const [name = '', ...args] = command.replace('ID', await newest(admin)).split(' ');
+    const [name = '', ...args] = command.replace('ID', looker.swapId()).split(' ');
     const said = await run([name, ...args], env);
     // A finding of the doctor is one that the runbook names.
     const named = all.filter((each) => /^[a-z]+_[a-z_]+$/.test(each));
     if (name !== 'doctor') return said.code === 0 && said.out.trim() !== '';
     return named.length === 0 ? said.out !== '' : named.some((each) => said.out.includes(each));
   }
-  if (/\b(?:parley|process|nodejs)_\w+/.test(what))
-    return (await prometheus.query(what)).length > 0;
-  return log().includes(what) ? true : null;
+  if (/\b(?:parley|process|nodejs)_\w+/.test(what)) {
+    return again(async () => (await prometheus.query(what)).length > 0);
+  }
+  // A word alone, such as the name of a field, is in the log of every market.
+  return / /.test(what) && log().includes(what) ? true : null;
 }
 
-/** The swap that changed last: where a runbook speaks of one, that is it. */
-async function newest(admin: pg.Client): Promise<string> {
-  const { rows } = await admin.query('select id from swaps order by updated_at desc limit 1');
-  return (rows[0] as { id: string } | undefined)?.id ?? '';
+/** Somebody looks more than once, and a scrape that failed leaves a gap. */
+const [mostLooks, betweenLooksMs] = [5, 1_000];
+
+async function again(is: () => Promise<boolean>): Promise<boolean> {
+  for (let looks = 0; looks < mostLooks; looks += 1) {
+    if (await is()) return true;
+    await sleep(betweenLooksMs);
+  }
+  return false;
+}
+
+/** By a session of its own: those of a fault have a transaction open. */
+async function rowsOf(connectionString: string, statement: string): Promise<number> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    return (await client.query(statement)).rowCount ?? 0;
+  } finally {
+    await client.end();
+  }
 }
 
 function run(args: readonly string[], env: Env): Promise<{ code: number | null; out: string }> {

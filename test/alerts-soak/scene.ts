@@ -3,7 +3,7 @@
 import type pg from 'pg';
 import type { Inbox } from '../../devnet/people/inbox.ts';
 import { type Customer, newCustomer } from '../support/customers.ts';
-import type { Deal, Pair } from '../support/deals.ts';
+import type { Pair } from '../support/deals.ts';
 import type { FaultProxy } from '../support/fault-proxy.ts';
 import type { Stage } from '../support/stage.ts';
 import type { FiringAlert, RunningPrometheus } from './prometheus.ts';
@@ -14,7 +14,6 @@ export type Keeper = { readonly chain: string; readonly keyFile: string; dailyCa
 export type Scene = {
   readonly stage: Stage;
   readonly prometheus: RunningPrometheus;
-  readonly deal: Deal;
   readonly pair: Pair;
   /** To the database, past the way that faults break. */
   readonly admin: pg.Client;

@@ -83,7 +83,7 @@ const parts: Readonly<Record<string, Part>> = {
   },
   testnet: {
     minutes: 60,
-    what: 'a test market by its configuration on a signet, geth and simulators: faucet, maker, swaps',
+    what: 'a test market by its configuration on stand-ins of four networks: faucet, maker, swaps',
     commands: () => [['test/testnet-soak/run.ts']],
   },
   web: {
@@ -178,7 +178,7 @@ const usage = `usage: npm run soak -- [PART]... [--requests N] [--times N] [--ma
                               [--bug PATTERN] [--by KIND]
        npm run soak -- --list
   PART        ${names.join(', ')}; without one all of them
-              (nodes: with PARLEY_JAVA_TRON or PARLEY_SOLANA_VALIDATOR, docs/settings.md)
+              (nodes, testnet: with PARLEY_JAVA_TRON, PARLEY_SOLANA_VALIDATOR, docs/settings.md)
   --requests  of the fuzz, default 10000
   --times     as many runs of a property test as usual, default 20
   --markets   simulated, default 10000

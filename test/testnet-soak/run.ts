@@ -1,5 +1,6 @@
 // `npm run soak -- testnet`: a test market out of ops/testnet and docs/testnet.md, on stand-ins of
-// its networks. bitcoind on a signet of its own and geth are real; TRON and Solana are simulators.
+// its networks. bitcoind on a signet of its own and geth are real; TRON and Solana are simulators,
+// or real too where PARLEY_JAVA_TRON and PARLEY_SOLANA_VALIDATOR say so (docs/settings.md).
 // A faucet fills two customers and is killed, the house maker quotes, swaps of every family settle.
 
 import assert from 'node:assert/strict';
@@ -16,9 +17,9 @@ import { startMarketProcess } from '../support/market.ts';
 import { waitUntil } from '../support/waiting.ts';
 import { type Configured, configured } from './configured.ts';
 import { startGeth } from './geth.ts';
+import { startSolana, startTron } from './others.ts';
 import { npm, ownNodes, type Person, person, started } from './programs.ts';
 import { startSignet } from './signet.ts';
-import { startSimulated } from './simulated.ts';
 
 const say = (line: string) => console.log(line);
 const tronDeployer = '11'.repeat(32);
@@ -92,42 +93,42 @@ async function startNodes() {
   undo.push(signet.stop);
   const geth = await startGeth(work, say);
   undo.push(geth.stop);
-  const simulated = await startSimulated(work);
-  undo.push(simulated.stop);
-  const { tron, solana } = simulated;
+  const tron = await startTron(work);
+  undo.push(tron.stop);
+  const solana = await startSolana(work);
+  undo.push(solana.stop);
   say(`signet: ${signet.title}\nsepolia: ${geth.title}`);
-  say(`nile: SIMULATOR, chain id ${tron.info.chainId}`);
-  say(`solana-devnet: SIMULATOR, genesis ${solana.info.genesisHash}`);
+  say(`nile: ${tron.title}\nsolana-devnet: ${solana.title}`);
   return { signet, geth, tron, solana };
 }
 
 type Nodes = Awaited<ReturnType<typeof startNodes>>;
 
-/** Contracts by the commands of docs/testnet.md. Solana's program is in the simulator. */
+/** Contracts by the commands of docs/testnet.md. Solana's program is there from the start. */
 async function deployed({ signet, geth, tron, solana }: Nodes): Promise<Configured> {
   const records = ['--records', join(work, 'records')];
   const evm = ['--rpc', geth.rpcUrl, '--network', 'sepolia', ...records];
   await npm('deploy', evm, { PARLEY_DEPLOYER_KEY: geth.key });
   await npm('deploy', [...evm, '--verify']);
   await deployDevTokens({ rpcUrl: geth.rpcUrl, privateKey: geth.key }, ['DevDollar']);
-  await tron.give({
+  await tron.chain.give({
     address: tronAddressOfKey(hexToBytes(tronDeployer)),
     token: null,
     amount: 5_000_000_000n,
   });
-  const onTron = ['--url', tron.info.rpcUrl, '--network', 'nile', ...records];
+  const onTron = ['--url', tron.rpcUrl, '--network', 'nile', ...records];
   const deployer = { PARLEY_DEPLOYER_KEY: tronDeployer, PARLEY_HOME: join(work, 'deployer') };
   await npm('deploy:tron', onTron, deployer);
   const record = JSON.parse(await readFile(join(work, 'records/nile.json'), 'utf8'));
   say(`contracts: sepolia as pinned, nile ${record.contract}`);
   return configured(work, {
-    ...{ signet: signet.rpcUrl, sepolia: geth.rpcUrl, nile: tron.info.rpcUrl },
-    solana: solana.info.rpcUrl,
+    ...{ signet: signet.rpcUrl, sepolia: geth.rpcUrl, nile: tron.rpcUrl },
+    solana: solana.rpcUrl,
     tron: { contract: record.contract, creation: record.creation ?? record.transaction },
     tokens: {
       sepolia: pinnedDevTokens().DevDollar.address,
-      nile: tron.info.tokens?.[0]?.address ?? '',
-      solana: solana.info.tokens?.[0]?.address ?? '',
+      nile: tron.token,
+      solana: solana.token,
     },
     port: await freePort(),
   });
@@ -143,18 +144,17 @@ async function fill({ signet, geth, tron, solana }: Nodes, at: Addressed, coins:
   const data = encodeFunctionData({ abi: mint, functionName: 'mint', args });
   await geth.send(at.sepolia as Hex, 10n ** 18n);
   await geth.send(pinnedDevTokens().DevDollar.address, 0n, data);
-  const [usdt, usdc] = [tron.info.tokens?.[0]?.address, solana.info.tokens?.[0]?.address];
   for (const [token, amount] of [
     [null, 20_000_000_000n],
-    [usdt ?? '', 10_000_000_000n],
+    [tron.token, 10_000_000_000n],
   ] as const) {
-    await tron.give({ address: at.nile, token, amount });
+    await tron.chain.give({ address: at.nile, token, amount });
   }
   for (const [token, amount] of [
     [null, 20_000_000_000n],
-    [usdc ?? '', 10_000_000_000n],
+    [solana.token, 10_000_000_000n],
   ] as const) {
-    await solana.give({ address: at['solana-devnet'], token, amount });
+    await solana.chain.give({ address: at['solana-devnet'], token, amount });
   }
 }
 
@@ -193,8 +193,8 @@ async function joined(name: string, market: string, nodes: Nodes): Promise<Perso
   await ownNodes(home, {
     signet: nodes.signet.rpcUrl,
     sepolia: nodes.geth.rpcUrl,
-    nile: nodes.tron.info.rpcUrl,
-    'solana-devnet': nodes.solana.info.rpcUrl,
+    nile: nodes.tron.rpcUrl,
+    'solana-devnet': nodes.solana.rpcUrl,
   });
   await each('login', '--key-file', 'words', '--new');
   const { tokens } = await marketTokens(market);

@@ -294,8 +294,8 @@ function propertiesOf({ node, source, rpc, listed }: Eyes): Probes {
       ask: async (signal) => {
         const ahead = (await chainClock(rpc, signal)) - node.now();
         const most = source.mostDriftSeconds ?? policy.driftSeconds;
-        const side = ahead < 0 ? 'behind' : 'ahead of';
-        const says = `${Math.abs(ahead)} s ${side} ours, at most ${most} s either way`;
+        const how = ahead > 0 ? 'ahead of' : 'behind';
+        const says = `${Math.abs(ahead)} s ${how} ours, at most ${most} s either way`;
         if (Math.abs(ahead) <= most) return says;
         return { says, verdict: 'lacks', todo: 'nobody funds or reveals until it is back' };
       },
