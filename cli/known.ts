@@ -109,6 +109,8 @@ export function faultOf(name: string, chain: ProfileChain, network: Network): st
   return `"${name}" is ${title}, and the market says that it trades on ${network}`;
 }
 
+const families = { bitcoin: 'Bitcoin', evm: 'EVM', tron: 'TRON', solana: 'Solana' };
+
 export function titleOf(chain: ProfileChain): string {
-  return knownAs(chain)?.title ?? `${chain.family} dev chain`;
+  return knownAs(chain)?.title ?? `${families[chain.family]} dev chain`;
 }

@@ -92,6 +92,16 @@ test('every command that changes something writes one row, with who, what and wh
   assert.equal((await rowsOf()).length, Object.keys(samples).length);
 });
 
+test('how an account kept its agreements is told with the day before which it was counted', async () => {
+  const { accountId } = await market.trader();
+  const shown = async () => (await ops(['accounts', 'show', accountId])).out.split('\n')[0];
+  assert.match((await shown()) ?? '', / {2}not counted yet$/);
+  const counts = { settled: 4, abandoned: 1, refunded: 2, until: Date.UTC(2026, 10, 28) / 1_000 };
+  await run(`insert into standings (account_id, counted_until, counts)
+    values ('${accountId}', ${counts.until}, '${JSON.stringify(counts)}')`);
+  assert.match((await shown()) ?? '', /settled 4, abandoned 1, refunded 2 before 2026-11-28$/);
+});
+
 test('the effect and its row are one transaction: without the row nothing is done', async (t) => {
   t.after(() => run('alter table operator_actions drop constraint no_halt'));
   await run(

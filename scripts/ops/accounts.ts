@@ -17,6 +17,7 @@ import {
   walletsShown,
   waysShown,
 } from '../../server/db/accounts-shown.ts';
+import type { Standing } from '../../server/db/agreements.ts';
 import type { Database, Tx } from '../../server/db/database.ts';
 import { liveKeysOf, revokeKeys } from '../../server/db/keys.ts';
 import { revokeSessions } from '../../server/db/sessions.ts';
@@ -101,12 +102,17 @@ async function theAccount(tx: Tx, given: string): Promise<ShownAccount> {
 }
 
 function line({ id, kind, createdAt, deletedAt, blockedAt, blockedFor, standing }: ShownAccount) {
-  const { settled = 0, abandoned = 0, refunded = 0 } = standing ?? {};
-  const kept = `settled ${settled}, abandoned ${abandoned}, refunded ${refunded}`;
+  const kept = standing === null ? 'not counted yet' : keptUntil(standing);
   const block =
     blockedAt === null ? '' : `  BLOCKED since ${blockedAt.toISOString()}: ${blockedFor}`;
   const end = deletedAt === null ? '' : `  deleted ${deletedAt.toISOString()}`;
   return `${id}  ${kind.padEnd(7)}  since ${createdAt.toISOString()}  ${kept}${block}${end}`;
+}
+
+/** Swaps of today are in no count: without its day a zero reads as never. */
+function keptUntil({ settled, abandoned, refunded, until }: Standing): string {
+  const day = new Date(until * 1_000).toISOString().slice(0, 10);
+  return `settled ${settled}, abandoned ${abandoned}, refunded ${refunded} before ${day}`;
 }
 
 async function everythingOf(tx: Tx, account: ShownAccount) {
