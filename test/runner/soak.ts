@@ -152,7 +152,7 @@ const parts: Readonly<Record<string, Part>> = {
     commands: () => [['test/postgres-soak/rows.ts']],
   },
   alerts: {
-    minutes: 30,
+    minutes: 60,
     what: 'each thing that an alert names broken, until a real Prometheus fires it, and mended',
     commands: () => [['test/alerts-soak/run.ts']],
   },
