@@ -1,6 +1,7 @@
 // Rows about clients: who counts as whom, what a proxy limits, and who is slow.
 
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { clientNetwork } from '../../server/edge/budgets.ts';
 import { waitUntil } from '../support/waiting.ts';
 import type { Change, Kind, RunningProxy } from './programs.ts';
@@ -132,11 +133,18 @@ async function manyAtOnce({ proxy, program }: Scene): Promise<string> {
   assert.equal(program.kind, 'nginx');
   const [busy, other] = [fresh(), fresh()];
   const sessions = await Promise.all([openSession(proxy, busy), openSession(proxy, busy)]);
-  try {
-    // Requests whose end never comes are under way.
+  let isHeld = true;
+  // A request whose end never comes. The proxy ends it after 30 s: on a busy machine those begun
+  // first had ended before the last ones were under way.
+  const hold = async (session: (typeof sessions)[0]) => {
     const open = { method: 'POST', headers: json, isOpen: true };
-    for (const session of sessions)
-      for (let count = 0; count < 100; count += 1) session.ask('/v1/keys', open).catch(() => {});
+    while (isHeld) {
+      await session.ask('/v1/keys', open).catch(() => {});
+      await sleep(100);
+    }
+  };
+  try {
+    for (const session of sessions) for (let count = 0; count < 100; count += 1) void hold(session);
     const over = await waitUntil(async () => {
       const answer = await ask(proxy, '/v1/keys/nonce', { from: busy });
       return answer.status === 429 && answer;
@@ -145,6 +153,7 @@ async function manyAtOnce({ proxy, program }: Scene): Promise<string> {
     assert.equal(over.headers['retry-after'], '1');
     assert.equal((await ask(proxy, '/v1/keys/nonce', { from: other })).status, 200);
   } finally {
+    isHeld = false;
     for (const session of sessions) session.close();
   }
   const flood = await openSession(proxy, fresh());
