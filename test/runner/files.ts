@@ -19,8 +19,8 @@ import { processorSeconds, sumsOf } from './usage.ts';
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 /** What is compiled: of use as long as the sources stay. */
 const cacheFolder = join(root, 'node_modules/.cache/parley');
-/** Two more than cores: most files wait for chains and clocks half of the time. */
-const concurrency = Math.max(2, availableParallelism()) + 2;
+/** Four more than cores: most files wait for chains and clocks half of the time and more. */
+const concurrency = Math.max(2, availableParallelism()) + 4;
 /** Of one test, or what is before it: the longest took two minutes on a shared machine. */
 const limitMs = 300_000;
 const mostNamed = 10;

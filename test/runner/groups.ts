@@ -96,7 +96,10 @@ export function groupsOf(root: string, files: readonly string[]): string[][] {
     if (weight < mostTogether) open.set(room, { group, weight });
     groups.push(group);
   }
-  return groups;
+  const first = groups.slice(0, begun.length);
+  // What is alone is short: begun last, it fills what others leave of a core at the end.
+  const rest = groups.slice(begun.length).toSorted((one, two) => two.length - one.length);
+  return [...first, ...rest];
 }
 
 /** A file with a suite of each file of a group, with hooks of its own, that notes its time. */
