@@ -178,10 +178,12 @@ function stateOf(record: SwapRecord, seen: Seen): SettleState {
   if (own.facts.refunded !== null || has('refund', gives)) return 'refunding';
   if (otherStatus === 'claimed') return 'received';
   if (isLate(record, seen)) return 'cancelling';
-  if (has('claim', gets) && !isPublic) return 'revealing';
+  const isSure = seen.doubt === undefined;
+  if (isSure && has('claim', gets) && !isPublic) return 'revealing';
   if (ownStatus === 'funded') return 'funded';
   const isBegun = mayBeFunded(record) || Boolean(record.approval) || ownStatus === 'seen';
-  return isBegun || (has('fund', gives) && !record.restored) ? 'funding' : 'waiting_to_fund';
+  const mayBegin = isSure && has('fund', gives) && !record.restored;
+  return isBegun || mayBegin ? 'funding' : 'waiting_to_fund';
 }
 
 /** Of the nodes of the own leg's chain: what the one that is furthest behind knows of. */
