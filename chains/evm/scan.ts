@@ -71,10 +71,10 @@ export async function eachRange(
       const last = first + count - 1;
       return Promise.all(filters.map((filter) => logsOf(rpc, filter, first, last, signal)));
     };
-    const { count, answer } = await inPart(logRange, to - first + 1, logsOfFirst, kindOf, signal)
-      .catch((error: unknown) => {
-        throw error instanceof RpcError ? refused(rpc, 'eth_getLogs', error) : error;
-      });
+    const part = inPart(logRange, to - first + 1, logsOfFirst, kindOf, signal);
+    const { count, answer } = await part.catch((error: unknown) => {
+      throw error instanceof RpcError ? refused(rpc, 'eth_getLogs', error) : error;
+    });
     start = first + count;
     take(answer.flat(), start - 1);
   }
