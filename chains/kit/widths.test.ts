@@ -47,7 +47,10 @@ test('a silence is one of the width where one alone is answered: then much less 
   told.asked.splice(0);
   // 200 and then 400 are tried, and 200 is what worked.
   await askAll(width, 56 * 100 + 16 * 200 + 1 + 400, ask);
-  const grown = [...Array.from({ length: 56 }, () => 100), ...Array.from({ length: 16 }, () => 200)];
+  const grown = [
+    ...Array.from({ length: 56 }, () => 100),
+    ...Array.from({ length: 16 }, () => 200),
+  ];
   assert.deepEqual(told.asked, [...grown, 400, 1, 200, 200]);
 });
 
