@@ -22,7 +22,7 @@ COMPUTE_BUDGET_PROGRAM = "ComputeBudget111111111111111111111111111111"
 #: The program in dev networks; a cluster's own is configured.
 DEV_DEPLOYMENT = SolanaDeployment(
     "7nSKHwmJDqGUTjSWQLrgD2hfvnBoSQfpZoKNdvbJsTCk",
-    "66c03903d0ff5e86241e9de343091f540e95b45eb0b5af9038ca6b7c2d7891fa",
+    "fc1c6b6e1e995983edc61c34e53df5dbc44ea00548aac1f4594fbb393cbbccd2",
 )
 
 _MOST_LAMPORTS = 2**64 - 1
