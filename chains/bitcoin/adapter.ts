@@ -15,7 +15,7 @@ import { isRefusal, type Offers, offersTo } from '../nodes/offers.ts';
 import type { BitcoinBackend } from './backend.ts';
 import { bitcoinContract } from './contract.ts';
 import { coreBackend } from './core-backend.ts';
-import { costsAt, leastSats } from './costs.ts';
+import { costsAt, leastRefundOf, leastSats } from './costs.ts';
 import { paymentsOf } from './escrow-facts.ts';
 import {
   applyTransaction,
@@ -52,7 +52,15 @@ import {
   parseBitcoinAddress,
   witnessScriptHashAddress,
 } from './networks.ts';
-import { bitcoinEscrow, escrowBytes, maxSats, paymentUri, type Verb, vsizeOf } from './plan.ts';
+import {
+  bitcoinEscrow,
+  destination,
+  escrowBytes,
+  maxSats,
+  paymentUri,
+  type Verb,
+  vsizeOf,
+} from './plan.ts';
 import { bitcoinBlockSeconds, bitcoinPolicies, fallbackRates } from './policy.ts';
 import { parseTx, type Tx } from './raw-transaction.ts';
 import { look, mustAgreeOnFunding, mustAgreeOnHeads } from './read.ts';
@@ -120,7 +128,7 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
   const offers = offersTo({ chain, sources: followers.length, rounds: 1 });
   const { methods, keeping } = watching(
     {
-      keep: (escrow) => keep(followers, network, escrow),
+      keep: (escrow) => keep(followers, network, bounds, escrow),
       drop: (address) => {
         for (const each of followers) unfollow(each, address);
       },
@@ -182,7 +190,12 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
 }
 
 /** The escrow's address must be that of its terms: an index of another address would never fill. */
-function keep(followers: readonly Follower[], network: BitcoinNetwork, escrow: WatchedEscrow) {
+function keep(
+  followers: readonly Follower[],
+  network: BitcoinNetwork,
+  bounds: FeeBounds,
+  escrow: WatchedEscrow,
+) {
   const bytes = escrowBytes(escrow.terms, network);
   if (bytes.address !== escrow.address) {
     throw new ParleyError(
@@ -191,7 +204,9 @@ function keep(followers: readonly Follower[], network: BitcoinNetwork, escrow: W
       { escrow: escrow.address, derived: bytes.address },
     );
   }
-  for (const each of followers) follow(each, escrow, bytes);
+  const to = destination(escrow.terms, network, 'refund');
+  const leastRefund = leastRefundOf(bytes.witnessScript, to, bounds);
+  for (const each of followers) follow(each, escrow, { ...bytes, leastRefund });
 }
 
 async function mustAgree(

@@ -176,6 +176,7 @@ test('one that has ended asks for nothing and has no problems', () => {
       a: { fund: null, claim: null, refund: null },
       b: { fund: null, claim: null, refund: null },
     },
+    remains: null,
   };
   const more = { lacks: 'phrase', problems: [problem], end } as const;
   const open = viewOf(toldOf('taker', more), now);
