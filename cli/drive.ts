@@ -13,7 +13,7 @@ import { nameOfPinned, shownAmount } from './assets.ts';
 import { escrowIndexOf } from './chains.ts';
 import { sidesOf } from './deal.ts';
 import { Failure, statuses, type Told, toldOf } from './failures.ts';
-import { type Cli, jsonOf, failed, note, tell } from './io.ts';
+import { type Cli, failed, jsonOf, note, tell } from './io.ts';
 import { painter } from './painter.ts';
 import { writePrivate } from './places.ts';
 import { lineOf, type Now } from './progress.ts';

@@ -44,9 +44,17 @@ test('an escrow is followed without end for a payment in a block, and not for wh
     [false, 'less, in no block', { ...nothingSeen, empty: false }],
     [true, 'a claim in no block', facts({ funded: deep(), claimed: seen(), empty: false })],
     [false, 'a claim that is final', facts({ funded: deep(), claimed: deep() })],
-    [true, 'one that a reorganisation may take back', facts({ funded: deep(), claimed: settled(143), ...beside })],
+    [
+      true,
+      'one that a reorganisation may take back',
+      facts({ funded: deep(), claimed: settled(143), ...beside }),
+    ],
     [false, 'the same a day later', facts({ funded: deep(), claimed: settled(144), ...beside })],
-    [true, 'a second payment', facts({ funded: deep(), refunded: settled(144), ...beside, balance: amount })],
+    [
+      true,
+      'a second payment',
+      facts({ funded: deep(), refunded: settled(144), ...beside, balance: amount }),
+    ],
   ] as const) {
     assert.equal(isHeld(shown, amount), isSo, what);
   }

@@ -24,7 +24,10 @@ async function settledBeside(...amounts: bigint[]) {
   const taker = running(input);
   await taker.next('funded');
   for (const amount of amounts) await pay(scene, amount);
-  const [outcome, { end }] = await Promise.all([taker.end, running(await sideOf(scene, 'maker')).end]);
+  const [outcome, { end }] = await Promise.all([
+    taker.end,
+    running(await sideOf(scene, 'maker')).end,
+  ]);
   assert.deepEqual([outcome.end, end], ['received', 'received']);
   return { scene, input, outcome };
 }
@@ -34,25 +37,28 @@ timed('dust that pays no refund at any fee keeps no run open, and is nothing to 
   assert.equal(outcome.remains, null);
 });
 
-timed('what is worth its fee ends the run too, is told, and comes back in a later one', async () => {
-  const { scene, input, outcome } = await settledBeside(330n, 5_000n);
-  const { timelock, refund } = scene.market.watched('b').terms;
-  assert.deepEqual(outcome.remains, { amount: 5_330n, refundableAt: timelock });
-  assert.deepEqual((await settle(input)).remains, outcome.remains, 'before the timelock');
-  await pastTimelock(scene);
-  const later = running(input);
-  const { txid } = await later.next('refunded');
-  assert.equal((await later.end).remains, null);
-  const raw = await on.core<string>('getrawtransaction', [txid]);
-  const { vout } = await on.core<{ vout: { scriptPubKey: { address: string } }[] }>(
-    'decoderawtransaction',
-    [raw],
-  );
-  assert.equal(vout[0]?.scriptPubKey.address, refund.address);
-  // Once more, for what came after it.
-  await pay(scene, 1_000n);
-  await on.chains.dev.mine('bitcoin-regtest', 1);
-  const last = running(input);
-  assert.notEqual((await last.next('refunded')).txid, txid);
-  assert.equal((await last.end).remains, null);
-});
+timed(
+  'what is worth its fee ends the run too, is told, and comes back in a later one',
+  async () => {
+    const { scene, input, outcome } = await settledBeside(330n, 5_000n);
+    const { timelock, refund } = scene.market.watched('b').terms;
+    assert.deepEqual(outcome.remains, { amount: 5_330n, refundableAt: timelock });
+    assert.deepEqual((await settle(input)).remains, outcome.remains, 'before the timelock');
+    await pastTimelock(scene);
+    const later = running(input);
+    const { txid } = await later.next('refunded');
+    assert.equal((await later.end).remains, null);
+    const raw = await on.core<string>('getrawtransaction', [txid]);
+    const { vout } = await on.core<{ vout: { scriptPubKey: { address: string } }[] }>(
+      'decoderawtransaction',
+      [raw],
+    );
+    assert.equal(vout[0]?.scriptPubKey.address, refund.address);
+    // Once more, for what came after it.
+    await pay(scene, 1_000n);
+    await on.chains.dev.mine('bitcoin-regtest', 1);
+    const last = running(input);
+    assert.notEqual((await last.next('refunded')).txid, txid);
+    assert.equal((await last.end).remains, null);
+  },
+);

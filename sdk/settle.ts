@@ -52,7 +52,7 @@ export type Outcome = {
   readonly txids: Readonly<
     Record<LegName, { fund: string | null; claim: string | null; refund: string | null }>
   >;
-  /** Left in the own escrow and worth a refund's fee: a run from then on takes it. null: nothing. */
+  /** Left in the own escrow, and worth a refund's fee: a run from then on takes it. */
   readonly remains: { readonly amount: BaseUnits; readonly refundableAt: UnixSeconds } | null;
 };
 

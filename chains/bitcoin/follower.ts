@@ -60,11 +60,7 @@ export function createFollower(
   };
 }
 
-export function follow(
-  follower: Follower,
-  escrow: WatchedEscrow,
-  bytes: EscrowBytes,
-): void {
+export function follow(follower: Follower, escrow: WatchedEscrow, bytes: EscrowBytes): void {
   if (!watchEscrow(follower.index, escrow, bytes)) return;
   follower.isNewInterest = true;
   follower.pastOf.set(escrow.address, escrow.since);

@@ -5,7 +5,6 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
 import type { Family } from '../../core/families.ts';
-import { lateWatchSeconds } from '../../core/remains.ts';
 import type { LegName, Party } from '../../core/trade.ts';
 import type { SwapRecord } from '../stores/store.ts';
 import { keptRecord, now, secret } from '../testing/honest.ts';
@@ -32,17 +31,13 @@ const shows = {
   /** By a node that cannot read the claim yet. */
   claimedUnread: { ...held, claimed: sighting(10), balance: 0n },
   claimedTwice: { ...held, claimed: sighting(10), balance: 1n, secret },
-  claimedMuch: { ...held, claimed: sighting(10), balance: 10n ** 18n, secret },
   refundPooled: { ...held, refunded: sighting(0), balance: 0n },
   refundMined: { ...held, refunded: sighting(1), balance: 0n },
   refunded: { ...held, refunded: sighting(10), balance: 0n },
-  refundedTwice: { ...held, refunded: sighting(10) },
   unknown: { ...nothingSeen, outcome: 'unknown' },
   /** Less than the amount. */
   short: { ...nothingSeen, balance: 1n, empty: false },
   shortPooled: { ...nothingSeen, empty: false },
-  /** The whole amount, in no block yet. */
-  wholePooled: { ...nothingSeen, funded: sighting(0, 'other'), empty: false },
 } as const satisfies Record<string, EscrowFacts>;
 
 type Given = {
@@ -56,7 +51,6 @@ type Given = {
   readonly kept?: Partial<SwapRecord>;
   readonly state?: SettleState;
   readonly isMarketDue?: boolean;
-  readonly isRefundTried?: boolean;
   readonly leaving?: Leaving;
   /** In the place of leg a's. */
   readonly family?: Family;
@@ -82,10 +76,10 @@ function factsFor(party: Party, given: Given) {
     const isFresh = shown !== 'stale';
     legs[name] = { ...legWith(record, name, isFresh ? shows[shown] : held), isFresh };
   }
-  const { isMarketDue = false, isRefundTried = false } = given;
+  const { isMarketDue = false } = given;
   const left = leaving === undefined ? {} : { leaving: { a: leaving, b: leaving } };
   const clocks = { wall, a: clockA, b: clockB };
-  return { facts: { record, legs, isMarketDue, isRefundTried, ...left }, clocks };
+  return { facts: { record, legs, isMarketDue, ...left }, clocks };
 }
 
 function answer(party: Party, given: Given) {
@@ -193,25 +187,6 @@ const tables = {
     final, and the secret public | maker refunded final known | claiming: claim b
     paid twice | taker claimed claimedTwice revealed @ clockB=lockB+1 | refunding: refund b
   `,
-  'what strangers pay beside the funding, without end, is tried once a run and ends it': `
-    beside a claim, before the timelock | taker claimed claimedTwice revealed @ clockB=lockB | settled:
-    past it, in a later run | taker claimed claimedTwice revealed refund @ clockB=lockB+1 | refunding: refund b
-    once tried | taker claimed claimedTwice revealed refund @ clockB=lockB+1 tried | settled:
-    what a person paid twice by hand | taker claimed claimedMuch told revealed | received: wait b
-    past the timelock | taker claimed claimedMuch told revealed @ clockB=lockB+1 | refunding: refund b
-    once tried | taker claimed claimedMuch told revealed @ clockB=lockB+1 tried | settled:
-    beside a refund | taker none refundedTwice sent refund @ clockB=lockB+1 tried | settled:
-    the funding itself goes on | taker none final sent refund @ clockB=lockB+1 tried | refunding: refund b
-    in an escrow never funded | taker none short @ clockB=lockB+1 | refunding: refund b
-    once tried | taker none short @ clockB=lockB+1 tried | settled:
-    the whole amount, in no block | taker none wholePooled @ wall=fundBy | funding: wait b
-    once nothing may be funded | taker none wholePooled @ wall=fundBy+1 | settled:
-    which a person may have paid | taker none wholePooled told @ wall=week clock=week | funding: wait b
-    a week past the timelock | taker none wholePooled told @ wall=week+1 | settled:
-    too little by hand, in no block | taker none shortPooled told @ wall=week | funding:
-    the same a week past | taker none shortPooled told @ wall=week+1 | settled:
-    by hand, and renewed | taker none short told @ wall=week+1 tried | settled:
-  `,
   'a funding that no block took is cancelled once the own clock and its chain are past its time': `
     both | maker none none sent @ wall=fundBy+1 | cancelling: cancel_funding a
     the own clock alone | maker none none sent @ wall=fundBy+1 clockA=fundBy | funding:
@@ -294,8 +269,7 @@ const tables = {
 function instant(text: string, party: Party): number {
   const [, name = '', more = 0] = /^(\w+?)([+-]\d+)?$/.exec(text) ?? [];
   const fundBy = party === 'taker' ? initiatorFundBy : counterpartyFundBy;
-  const week = refundAt.b + lateWatchSeconds;
-  const named = { now, fundBy, revealBy, lockA: refundAt.a, lockB: refundAt.b, week };
+  const named = { now, fundBy, revealBy, lockA: refundAt.a, lockB: refundAt.b };
   return named[name as keyof typeof named] + Number(more);
 }
 
@@ -308,7 +282,6 @@ function rowOf(line: string) {
   for (const each of times.split(' ').filter(Boolean)) {
     const [name = '', value = ''] = each.split('=');
     if (name === 'due') known.isMarketDue = true;
-    else if (name === 'tried') known.isRefundTried = true;
     else if (name === 'family' || name === 'state') known[name] = value;
     else known[name] = instant(value, by);
   }
@@ -494,7 +467,7 @@ function mustBeSafe(
   const urgent = effects.filter((each) => ['fund', 'reveal', 'cancel_funding'].includes(each.do));
   assert.ok(urgent.length <= 1, what());
   if (state !== 'settled') return;
-  // Of what this side funded nothing is left, and what it may take now it has tried to take.
+  // What may be refunded now is tried before; what a party funded is claimed or refunded.
   const isPast = gives === 'a' ? clock >= refundAt.a : clock > refundAt.b;
   assert.ok(own.balance === 0n || !isPast, what());
   const isOthers = record.byHand === true || record.restored === true;

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type EscrowFacts, legStatus, nothingSeen } from '../../core/facts.ts';
+import { lateWatchSeconds } from '../../core/remains.ts';
 import { runs } from '../../test/support/runs.ts';
 import { changeBetween, nothingTold } from './events.ts';
-import { lateWatchSeconds } from '../../core/remains.ts';
 import { type Look, outcome, unknownRetrySeconds } from './outcome.ts';
 import { escrowsOf, type Show, secret, shows, stateOf } from './testing/states.ts';
 
