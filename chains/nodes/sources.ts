@@ -9,7 +9,16 @@ export type Client = {
   readonly sources: number;
   call(...args: never[]): Promise<unknown>;
   ask(at: number, ...args: never[]): Promise<unknown>;
+  /** The places as it asks them now; without, as they are configured. */
+  order?(signal: AbortSignal): Promise<readonly number[]>;
 };
+
+function placesOf(
+  { sources, order }: Pick<Client, 'sources' | 'order'>,
+  signal: AbortSignal,
+): readonly number[] | Promise<readonly number[]> {
+  return order?.(signal) ?? Array.from({ length: sources }, (_, at) => at);
+}
 
 export type Said = {
   readonly chain: string;
@@ -102,16 +111,18 @@ export async function saidInTime<T>(
 
 /** All of it from the first node that gives it: another's may be of other blocks. */
 export async function fromOneSource<T>(
-  { chain, sources }: { readonly chain: string; readonly sources: number },
+  client: Pick<Client, 'sources' | 'order'> & { readonly chain: string },
   read: (at: number) => Promise<T>,
   sentence: (cause: unknown) => string,
   signal: AbortSignal,
 ): Promise<T> {
-  for (let at = 0; ; at += 1) {
+  const { chain, sources } = client;
+  const places = await placesOf(client, signal);
+  for (let tries = 1; ; tries += 1) {
     try {
-      return await read(at);
+      return await read(places[tries - 1] ?? 0);
     } catch (cause) {
-      if (!signal.aborted && at + 1 < sources) continue;
+      if (!signal.aborted && tries < sources) continue;
       if (cause instanceof ParleyError) throw cause;
       throw new ParleyError('chain_unavailable', sentence(cause), { chain }, { cause });
     }
@@ -125,7 +136,7 @@ export async function foundBySome<C extends Client, T>(
   signal: AbortSignal,
   failed: () => void = () => {},
 ): Promise<T | null> {
-  for (let at = 0; at < client.sources; at += 1) {
+  for (const at of await placesOf(client, signal)) {
     const found = await find(oneSource(client, at)).catch((error: unknown) => {
       if (signal.aborted || client.sources === 1) throw error;
       failed();

@@ -1,0 +1,121 @@
+// In which order the nodes of one chain are asked: as they are configured, and last those that are
+// silent or stand still. It is an order only, since a node may lie about its head: a head says
+// nothing against a node whose own block is of this moment, and each of them may still be asked.
+
+import { type Client, oneSource, unlessAborted } from './sources.ts';
+import { sleep } from './turn.ts';
+
+/** `time`: Unix seconds. */
+export type Head = { readonly height: number; readonly time: number };
+
+export type HeadRules = {
+  /** By which a node may be behind the best head. */
+  readonly blocks: number;
+  /** By which the time of its head may differ from ours while the chain goes on. */
+  readonly seconds: number;
+  /** By one question, of the node at this place. */
+  readonly read: (at: number, signal: AbortSignal) => Promise<Head>;
+};
+
+/** How the head of one of its nodes is read, and by how much it may be behind. */
+export type HeadsBy<C> = Omit<HeadRules, 'read'> & {
+  readonly read: (one: C, signal: AbortSignal) => Promise<Head>;
+};
+
+export function headRules<C extends Client>(
+  by: HeadsBy<C> | undefined,
+  client: () => C,
+): HeadRules | undefined {
+  return by && { ...by, read: (at, signal) => by.read(oneSource(client(), at), signal) };
+}
+
+/** `last`: to be asked when none of `first` has answered in any round. */
+export type Order = { readonly first: readonly number[]; readonly last: readonly number[] };
+
+/** All nodes are asked for their heads this often at most, and only when one is needed. */
+export const headsEveryMs = 10_000;
+/** For this long a call waits for heads. Those that come later count from the next call on. */
+const waitMs = 1_000;
+const headMs = 4_000;
+
+type Known = { readonly height: number; readonly isOfNow: boolean; readonly isSilent: boolean };
+
+export function nodeOrder(
+  count: number,
+  rules: HeadRules | undefined,
+  elapsedMs = () => performance.now(),
+  now = () => Date.now() / 1_000,
+) {
+  const known: (Known | undefined)[] = [];
+  /** Since the last look at heads, the latest one last. Without heads: until they answer. */
+  let failed: number[] = [];
+  let readAt = Number.NEGATIVE_INFINITY;
+  let reading = Promise.resolve();
+
+  const answered = (at: number) => {
+    failed = failed.filter((each) => each !== at);
+  };
+  const hear = async (at: number, { read, seconds }: HeadRules, signal: AbortSignal) => {
+    try {
+      const { height, time } = await read(at, signal);
+      known[at] = { height, isOfNow: Math.abs(now() - time) <= seconds, isSilent: false };
+      answered(at);
+    } catch {
+      known[at] = { height: -1, ...known[at], isOfNow: false, isSilent: true };
+    }
+  };
+  const readAll = async (by: HeadRules) => {
+    const until = AbortSignal.timeout(headMs);
+    const over = new AbortController();
+    const places = Array.from({ length: count }, (_, at) => at);
+    const asking = places.map((at) => ({
+      wasSilent: known[at]?.isSilent ?? false,
+      heard: hear(at, by, until),
+    }));
+    const awaited = asking.filter(({ wasSilent }) => !wasSilent).map(({ heard }) => heard);
+    await Promise.race([Promise.all(awaited), sleep(waitMs, over.signal).catch(() => {})]);
+    over.abort();
+  };
+  const isWell = (at: number, best: number, { blocks }: HeadRules) => {
+    const head = known[at];
+    if (head === undefined || head.isSilent) return false;
+    return head.isOfNow || head.height >= best - blocks;
+  };
+
+  return {
+    now: async (signal: AbortSignal): Promise<Order> => {
+      if (rules !== undefined && count > 1) {
+        if (elapsedMs() - readAt >= headsEveryMs) {
+          readAt = elapsedMs();
+          reading = readAll(rules);
+        }
+        await unlessAborted(reading, signal).catch(() => {});
+      }
+      const places = Array.from({ length: count }, (_, at) => at);
+      const inTurn = [...places.filter((at) => !failed.includes(at)), ...failed];
+      if (rules === undefined) return { first: inTurn, last: [] };
+      const best = bestOf(known, rules);
+      const first = inTurn.filter((at) => isWell(at, best, rules));
+      const last = places.filter((at) => !first.includes(at));
+      return first.length === 0 ? { first: last, last: [] } : { first, last };
+    },
+    answered,
+    failed: (at: number) => {
+      answered(at);
+      failed.push(at);
+    },
+  };
+}
+
+/** One of this moment, or one that another comes near; else the highest that any has named. */
+function bestOf(known: readonly (Known | undefined)[], { blocks }: HeadRules): number {
+  const heads = known
+    .filter((each) => each !== undefined)
+    .toSorted((one, other) => other.height - one.height);
+  const isNear = (one: Known, other: Known) => Math.abs(one.height - other.height) <= blocks;
+  const best =
+    heads.find(({ isOfNow }) => isOfNow) ??
+    heads.find((one) => heads.some((other) => other !== one && isNear(one, other))) ??
+    heads[0];
+  return best?.height ?? 0;
+}
