@@ -40,7 +40,6 @@ import {
   type Follower,
   follow,
   followOnce,
-  followToEnd,
   type Log,
   unfollow,
 } from './follower.ts';
@@ -55,7 +54,7 @@ import {
 import { bitcoinEscrow, escrowBytes, maxSats, paymentUri, type Verb, vsizeOf } from './plan.ts';
 import { bitcoinBlockSeconds, bitcoinPolicies, fallbackRates } from './policy.ts';
 import { parseTx, type Tx } from './raw-transaction.ts';
-import { look, mustAgreeOnFunding, mustAgreeOnHeads } from './read.ts';
+import { type Both, followBoth, look, mustAgreeOnFunding, mustAgreeOnHeads } from './read.ts';
 import { scheduledRefunds } from './scheduled.ts';
 import { assembledWith } from './signed-psbt.ts';
 import { claimable, refundable, rivals, spend } from './spending.ts';
@@ -131,7 +130,7 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
         const { heads } = await followOnce(follower, null, signal);
         return { touched: takeTouched(follower.index), heads };
       },
-      look: (escrows, signal) => look(follower, escrows, signal),
+      look: (escrows, signal) => look({ follower, second }, escrows, signal),
     },
   );
   const context = { chain, network, bounds, now, follower, second, estimate, offers, keeping };
@@ -206,10 +205,10 @@ async function mustAgree(
   });
 }
 
-function historyBy({ follower, keeping }: Pick<Context, 'follower' | 'keeping'>) {
+function historyBy({ follower, second, keeping }: Pick<Context, keyof Both | 'keeping'>) {
   return (escrow: WatchedEscrow, signal: AbortSignal) =>
     keeping([escrow], async () => {
-      const { clock } = await followToEnd(follower, escrow.address, signal);
+      const { clock } = await followBoth({ follower, second }, escrow.address, signal);
       return { history: historyOf(follower.index, escrow.address), clock };
     });
 }

@@ -118,7 +118,8 @@ test('silence is a timeout, and who waits no longer gets the same at once', asyn
   const nodes = inTurn({ chain: 'evm-dev', urls, rounds: 2 });
   const silent = asking(fails(new DOMException('no answer in 8000 ms', 'TimeoutError')));
   const sentence = 'the evm-dev node did not answer the height in time; nothing changed';
-  await assert.rejects(nodes.ask(silent.question, never), { code: 'chain_timeout', message: sentence });
+  const late = { code: 'chain_timeout', message: sentence };
+  await assert.rejects(nodes.ask(silent.question, never), late);
   assert.equal(silent.asked.length, 6);
 
   const left = new AbortController();
