@@ -1,5 +1,5 @@
 // A public Esplora is several machines, any of which may be behind, and a node that is restarted
-// may have lost its blocks: an answer of theirs hides nothing for good, and takes nothing back. On a
+// may have lost its blocks: an answer of theirs hides nothing for good and takes nothing back. On a
 // real node with a server of Esplora's shape before it, some of whose answers the tests replace.
 
 import assert from 'node:assert/strict';
@@ -147,7 +147,7 @@ describe('the past of an escrow that a restarted adapter asks for', () => {
     const adapter = await adapterBut(async (path) => {
       if (!isMined(path) || !isForked) return null;
       const page = Buffer.from((await forward(path)).text).toString();
-      const other = '"block_hash":"' + '0'.repeat(64) + '"';
+      const other = `"block_hash":"${'0'.repeat(64)}"`;
       return { text: page.replaceAll(/"block_hash":"[^"]*"/g, other) };
     });
     const reading = adapter.readEscrow(swap.escrow, signal(1_500));
