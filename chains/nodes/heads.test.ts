@@ -7,7 +7,7 @@ import { evmNodes } from '../evm/node.ts';
 import { solanaNodes } from '../solana/node.ts';
 import { nodeOf, within } from '../testing/nodes.ts';
 import { tronNodes } from '../tron/node.ts';
-import { type Head, headsEveryMs } from './heads.ts';
+import { type Head, headsEveryMs, silentMs } from './heads.ts';
 import { inTurn, type Question } from './in-turn.ts';
 import { type Client, foundBySome, fromOneSource } from './sources.ts';
 
@@ -117,6 +117,17 @@ test('no head of another takes the place from a node whose own block is of this 
   assert.deepEqual(await world(old(100), fresh(500), old(101)).places(), [1]);
 });
 
+test('a chain whose clock is ahead of ours hides no node that stands still, now or later', async () => {
+  const ahead = (height: number, seconds: number) => ({ height, time: nowSeconds + seconds });
+  const { says, later } = world(ahead(100, 20), ahead(113, 33));
+  assert.deepEqual(await later(), [1]);
+  says[0] = ahead(100, 0);
+  says[1] = ahead(133, 20);
+  assert.deepEqual(await later(), [1], 'our clock has come to its head, which stood');
+  says[0] = ahead(101, 1);
+  assert.deepEqual(await later(), [0], 'it goes on');
+});
+
 test('heads are asked of all at once, by calls that come then, and of a lone node never', async () => {
   const { says, lookedAt, places, later, clock } = world(old(1), old(1));
   assert.deepEqual(lookedAt, []);
@@ -129,6 +140,26 @@ test('heads are asked of all at once, by calls that come then, and of a lone nod
   assert.deepEqual(lookedAt, [0, 1, 0, 1]);
   const alone = world(old(1));
   assert.deepEqual([await alone.places(), alone.lookedAt], [[0], []]);
+});
+
+test('a node that names no head is asked again soon, and ever less often', async () => {
+  const { says, lookedAt, places, clock } = world('no', old(100));
+  await places();
+  const asked: number[] = [];
+  for (let second = 1; second <= 26; second += 1) {
+    clock.ms += silentMs;
+    lookedAt.length = 0;
+    await places();
+    if (lookedAt.length > 0) asked.push(second);
+  }
+  assert.deepEqual(asked, [1, 3, 6, 10, 15, 21]);
+  says[0] = old(100);
+  clock.ms += headsEveryMs;
+  assert.deepEqual(await places(), [0]);
+  lookedAt.length = 0;
+  clock.ms += headsEveryMs - 1;
+  await places();
+  assert.deepEqual(lookedAt, []);
 });
 
 test('a node that never names a head is not waited for, and is heard once it does', async () => {

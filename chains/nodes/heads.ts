@@ -11,7 +11,7 @@ export type Head = { readonly height: number; readonly time: number };
 export type HeadRules = {
   /** By which a node may be behind the best head. */
   readonly blocks: number;
-  /** By which the time of its head may differ from ours while the chain goes on. */
+  /** How old its head may be while the chain goes on. */
   readonly seconds: number;
   /** By one question, of the node at this place. */
   readonly read: (at: number, signal: AbortSignal) => Promise<Head>;
@@ -34,9 +34,13 @@ export type Order = { readonly first: readonly number[]; readonly last: readonly
 
 /** All nodes are asked for their heads this often at most, and only when one is needed. */
 export const headsEveryMs = 10_000;
+/** Where one named none, all are asked again after this, then after twice as long, and so on. */
+export const silentMs = 1_000;
 /** For this long a call waits for heads. Those that come later count from the next call on. */
 const waitMs = 1_000;
 const headMs = 4_000;
+/** No block is of a time to come, but for this much. */
+const aheadSeconds = 2;
 
 type Known = { readonly height: number; readonly isOfNow: boolean; readonly isSilent: boolean };
 
@@ -49,6 +53,10 @@ export function nodeOrder(
   const known: (Known | undefined)[] = [];
   /** Since the last look at heads, the latest one last. Without heads: until they answer. */
   let failed: number[] = [];
+  /** The heads of those that were behind: they stay so until another one is heard. */
+  const stood = new Map<number, number>();
+  /** Looks in a row in which a node was silent. */
+  let silentLooks = 0;
   let readAt = Number.NEGATIVE_INFINITY;
   let reading = Promise.resolve();
 
@@ -58,13 +66,20 @@ export function nodeOrder(
   const hear = async (at: number, { read, seconds }: HeadRules, signal: AbortSignal) => {
     try {
       const { height, time } = await read(at, signal);
-      known[at] = { height, isOfNow: Math.abs(now() - time) <= seconds, isSilent: false };
+      const age = now() - time;
+      const isInTime = age >= -aheadSeconds && age <= seconds;
+      const isOfNow = isInTime && stood.get(at) !== height;
+      known[at] = { height, isOfNow, isSilent: false };
       answered(at);
     } catch {
       known[at] = { height: -1, ...known[at], isOfNow: false, isSilent: true };
     }
   };
+  const isOneSilent = () => known.some((head) => head?.isSilent);
+  const pauseMs = () =>
+    isOneSilent() ? Math.min(headsEveryMs, (silentLooks + 1) * silentMs) : headsEveryMs;
   const readAll = async (by: HeadRules) => {
+    silentLooks = isOneSilent() ? silentLooks + 1 : 0;
     const until = AbortSignal.timeout(headMs);
     const over = new AbortController();
     const places = Array.from({ length: count }, (_, at) => at);
@@ -79,13 +94,15 @@ export function nodeOrder(
   const isWell = (at: number, best: number, { blocks }: HeadRules) => {
     const head = known[at];
     if (head === undefined || head.isSilent) return false;
-    return head.isOfNow || head.height >= best - blocks;
+    if (head.isOfNow || head.height >= best - blocks) return true;
+    stood.set(at, head.height);
+    return false;
   };
 
   return {
     now: async (signal: AbortSignal): Promise<Order> => {
       if (rules !== undefined && count > 1) {
-        if (elapsedMs() - readAt >= headsEveryMs) {
+        if (elapsedMs() - readAt >= pauseMs()) {
           readAt = elapsedMs();
           reading = readAll(rules);
         }
