@@ -9,7 +9,7 @@ import { nodeOf, within } from '../testing/nodes.ts';
 import { tronNodes } from '../tron/node.ts';
 import { type Head, headsEveryMs, silentMs } from './heads.ts';
 import { inTurn, type Question } from './in-turn.ts';
-import { type Client, foundBySome, fromOneSource } from './sources.ts';
+import { type Client, foundBySome, fromOneSource, wellSources } from './sources.ts';
 
 const never = new AbortController().signal;
 const nowSeconds = 1_000_000;
@@ -71,7 +71,7 @@ test('a node that stands still is asked last, and in its place again once it is 
   says[1] = old(113);
   assert.deepEqual(await places(), [0], 'not yet looked at again');
   assert.deepEqual(await later(), [1]);
-  assert.deepEqual(await nodes.order(never), [1, 0]);
+  assert.deepEqual(await nodes.order(never), { first: [1], last: [0] });
   says[0] = old(113);
   clock.ms += headsEveryMs - 1;
   assert.deepEqual(await places(), [1]);
@@ -107,7 +107,8 @@ test('a backup that is behind is asked when no other answers in any round, and n
 test('no head of another takes the place from a node whose own block is of this moment', async () => {
   const absurd = { height: 10 ** 9, time: nowSeconds };
   assert.deepEqual(await world(fresh(100), absurd).places(), [0]);
-  assert.deepEqual(await world(absurd, fresh(100)).nodes.order(never), [0, 1]);
+  const { nodes } = world(absurd, fresh(100));
+  assert.deepEqual(await nodes.order(never), { first: [0, 1], last: [] });
   const stopped = world(old(100), absurd);
   assert.deepEqual(await stopped.places(), [1]);
   stopped.says[1] = old(100);
@@ -191,6 +192,22 @@ test('what goes from place to place begins with a node that is well too', async 
     return at;
   };
   assert.equal(await fromOneSource(client, read, String, never), 2);
+});
+
+test('two that are well are compared without a third that is not; of two none is left out', async () => {
+  const comparedOf = async (...says: Says[]) => {
+    const { nodes } = world(...says);
+    const ask = async (at: number) => at;
+    const call = async () => null;
+    const client: Client = { sources: says.length, call, ask, order: nodes.order };
+    const compared = await wellSources(client, never);
+    return Promise.all(compared.map((one) => one.call()));
+  };
+  assert.deepEqual(await comparedOf(old(100), old(200), old(201)), [1, 2]);
+  assert.deepEqual(await comparedOf(old(200), 'no', old(201)), [0, 2]);
+  assert.deepEqual(await comparedOf(old(100), old(200)), [0, 1]);
+  assert.deepEqual(await comparedOf(old(100), old(200), old(300)), [0, 1, 2]);
+  assert.deepEqual(await comparedOf(fresh(100), old(200), old(201)), [0, 1, 2]);
 });
 
 type Height = { readonly of: number };

@@ -2,7 +2,7 @@
 // silent or stand still. It is an order only, since a node may lie about its head: a head says
 // nothing against a node whose own block is of this moment, and each of them may still be asked.
 
-import { type Client, oneSource, unlessAborted } from './sources.ts';
+import { type Client, type Order, oneSource, unlessAborted } from './sources.ts';
 import { sleep } from './turn.ts';
 
 /** `time`: Unix seconds. */
@@ -28,9 +28,6 @@ export function headRules<C extends Client>(
 ): HeadRules | undefined {
   return by && { ...by, read: (at, signal) => by.read(oneSource(client(), at), signal) };
 }
-
-/** `last`: to be asked when none of `first` has answered in any round. */
-export type Order = { readonly first: readonly number[]; readonly last: readonly number[] };
 
 /** All nodes are asked for their heads this often at most, and only when one is needed. */
 export const headsEveryMs = 10_000;
@@ -117,7 +114,9 @@ export function nodeOrder(
       return first.length === 0 ? { first: last, last: [] } : { first, last };
     },
     answered,
-    failed: (at: number) => {
+    /** Not where the caller has ended it. */
+    failed: (at: number, { aborted }: AbortSignal) => {
+      if (aborted) return;
       answered(at);
       failed.push(at);
     },

@@ -4,7 +4,8 @@
 // its key or quota says nothing of the question.
 
 import { ParleyError } from '../../core/errors.ts';
-import { type HeadRules, nodeOrder, type Order } from './heads.ts';
+import { type HeadRules, nodeOrder } from './heads.ts';
+import type { Order } from './sources.ts';
 import { sleep } from './turn.ts';
 
 export type Nodes = {
@@ -35,7 +36,7 @@ export type Worth = 'nothing' | 'another node' | 'another round';
 export type InTurn = {
   ask<Answer>(asked: Question<Answer>, signal: AbortSignal): Promise<Answer>;
   /** In which they would be asked now. */
-  order(signal: AbortSignal): Promise<readonly number[]>;
+  order(signal: AbortSignal): Promise<Order>;
 };
 
 const pauseMs = 200;
@@ -61,7 +62,7 @@ export function inTurn({ chain, urls, rounds, heads, elapsedMs, now }: Nodes): I
         } catch (error) {
           const worthOf = worth(error);
           if (worthOf === 'nothing') throw error;
-          if (!signal.aborted) nodes.failed(at);
+          nodes.failed(at, signal);
           if (worthOf === 'another node') no ??= { said: error };
           failure = error;
         }
@@ -77,11 +78,7 @@ export function inTurn({ chain, urls, rounds, heads, elapsedMs, now }: Nodes): I
     const hosts = urls.map(hostOf).join(', ');
     throw new ParleyError(code, sentence, { chain, ...facts, nodes: hosts }, { cause: failure });
   };
-  const order: InTurn['order'] = async (signal) => {
-    const { first, last } = await nodes.now(signal);
-    return [...first, ...last];
-  };
-  return { ask, order };
+  return { ask, order: nodes.now };
 }
 
 /** `isOver`: not begun once a node has said no, as each of these has been asked. */

@@ -6,6 +6,7 @@ import { AnswerTooLong, type NodeReply, TurnedAway, textOf, turnsAway } from './
 import { type HeadsBy, headRules } from './heads.ts';
 import { inTurn, type Worth } from './in-turn.ts';
 import type { EvmMethod, SolanaMethod } from './methods.ts';
+import type { Order } from './sources.ts';
 
 /** The node understood and said no. `data` is the revert data of a call, when there is any. */
 export class RpcError extends Error {
@@ -65,8 +66,8 @@ export type Rpc = {
   ): Promise<unknown>;
   /** In one exchange with one node; null: to be asked alone. Never throws. */
   batch(asked: readonly Asked[], signal: AbortSignal): Promise<readonly (Answered | null)[]>;
-  /** The places in the order in which `call` would ask them now. */
-  order?(signal: AbortSignal): Promise<readonly number[]>;
+  /** In which `call` would ask them now. */
+  order?(signal: AbortSignal): Promise<Order>;
 };
 
 export type Asked = {

@@ -10,14 +10,22 @@ export type Client = {
   call(...args: never[]): Promise<unknown>;
   ask(at: number, ...args: never[]): Promise<unknown>;
   /** The places as it asks them now; without, as they are configured. */
-  order?(signal: AbortSignal): Promise<readonly number[]>;
+  order?(signal: AbortSignal): Promise<Order>;
 };
 
-function placesOf(
+/** `last`: to be asked when none of `first` has answered in any round. */
+export type Order = { readonly first: readonly number[]; readonly last: readonly number[] };
+
+function configured(sources: number): Order {
+  return { first: Array.from({ length: sources }, (_, at) => at), last: [] };
+}
+
+async function placesOf(
   { sources, order }: Pick<Client, 'sources' | 'order'>,
   signal: AbortSignal,
-): readonly number[] | Promise<readonly number[]> {
-  return order?.(signal) ?? Array.from({ length: sources }, (_, at) => at);
+): Promise<readonly number[]> {
+  const { first, last } = (await order?.(signal)) ?? configured(sources);
+  return [...first, ...last];
 }
 
 export type Said = {
@@ -68,6 +76,18 @@ function whyOf(error: unknown): string {
 /** The same client with one of its nodes alone, which is asked once. */
 export function oneSource<C extends Client>(client: C, at: number): C {
   return { ...client, call: (...args: never[]) => client.ask(at, ...args) };
+}
+
+/** Those that are well, where they are two or more; else all, as none is left out on its word. */
+export async function wellSources<C extends Client>(
+  client: C,
+  signal: AbortSignal,
+): Promise<readonly C[]> {
+  const all = configured(client.sources).first;
+  const { first } = (await client.order?.(signal)) ?? configured(client.sources);
+  return (first.length > 1 ? first.toSorted((a, b) => a - b) : all).map((at) =>
+    oneSource(client, at),
+  );
 }
 
 /** Asks every source by itself. Throws as a plain call does when none answers. */

@@ -6,6 +6,7 @@ import { type NodeReply, TurnedAway, textOf, turnsAway } from '../nodes/exchange
 import { type HeadsBy, headRules } from '../nodes/heads.ts';
 import { inTurn, type Worth } from '../nodes/in-turn.ts';
 import type { TronPath, TronRpcMethod } from '../nodes/methods.ts';
+import type { Order } from '../nodes/sources.ts';
 
 export class TronRefusal extends Error {
   readonly code: string;
@@ -52,8 +53,8 @@ export type Http = {
   readonly sources: number;
   call(path: TronPath, body: Body, signal: AbortSignal): Promise<unknown>;
   ask(at: number, path: TronPath, body: Body, signal: AbortSignal): Promise<unknown>;
-  /** The places in the order in which `call` would ask them now. */
-  order?(signal: AbortSignal): Promise<readonly number[]>;
+  /** In which `call` would ask them now. */
+  order?(signal: AbortSignal): Promise<Order>;
 };
 
 /** java-tron's JSON-RPC, which is another API than the rest. */
