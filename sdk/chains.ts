@@ -8,7 +8,17 @@ import { type ChainView, notAmong } from './trade.ts';
 import type { Wallet } from './wallets/wallet.ts';
 
 /** A chain as the customer sees it, through nodes of its own choice. */
-export type ChainSource = { readonly view: ChainView; readonly adapter: ChainAdapter };
+export type ChainSource = {
+  readonly view: ChainView;
+  /** Over all nodes, in turn: builds and sends. */
+  readonly adapter: ChainAdapter;
+  /** Of several nodes: one by each alone, held against each other (sdk/evidence/). */
+  readonly nodes?: readonly ChainAdapter[];
+};
+
+export function nodesOf({ adapter, nodes }: ChainSource): readonly ChainAdapter[] {
+  return nodes === undefined || nodes.length === 0 ? [adapter] : nodes;
+}
 
 /** Without `wallet` the chain is read, and nothing is signed there. */
 export type PartyChain = { readonly source: ChainSource; readonly wallet?: Wallet };

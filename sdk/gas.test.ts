@@ -22,6 +22,7 @@ function on({ isBitcoin = false, deposit = null as bigint | null, authorization 
         if (token === 'bad') throw new Error('it lends no state');
         return { permit: null, authorization: authorization ? {} : null };
       },
+      signsByKey: async (account: string) => account !== 'with code',
     },
   } as unknown as ChainAdapter;
   return { adapter };
@@ -44,6 +45,8 @@ test('who gives needs fees, the amount where it is the coin itself, and a deposi
   );
   const untried = await gasOf(on({ authorization: true }), side('gives', 'bad'), never);
   assert.equal(untried?.isSignable, false);
+  const lent = { ...side('gives', 'usd'), address: 'with code' };
+  assert.equal((await gasOf(on({ authorization: true }), lent, never))?.isSignable, false);
 });
 
 test('who gets needs what a claim takes, and nothing where the amount pays it', async () => {

@@ -48,7 +48,7 @@ export async function gasOf(
     ...{ has, claim: 0n, refund: costs.refund.most },
     fund: costs.fund.most + (costs.deposit?.locked ?? 0n) + given,
     holds: token === null ? null : ((await adapter.held?.({ token, refund }, signal)) ?? null),
-    isSignable: token !== null && (await isSignable({ adapter }, token, signal)),
+    isSignable: token !== null && (await isSignable({ adapter }, token, address, signal)),
   };
 }
 
@@ -56,10 +56,13 @@ export async function gasOf(
 async function isSignable(
   { adapter }: Pick<ChainSource, 'adapter'>,
   token: string,
+  address: string,
   signal: AbortSignal,
 ): Promise<boolean> {
+  const { ways } = adapter;
   try {
-    return ((await adapter.ways?.abilities(token, signal))?.authorization ?? null) !== null;
+    const authorization = (await ways?.abilities(token, signal))?.authorization ?? null;
+    return authorization !== null && (await ways?.signsByKey(address, signal)) === true;
   } catch {
     signal.throwIfAborted();
     return false;

@@ -8,7 +8,7 @@ import { legStatus } from '../core/facts.ts';
 import { type SwapStatus, swapStatus } from '../core/status.ts';
 import type { LegName } from '../core/trade.ts';
 import { codeOf, messageOf, SettleError } from './errors.ts';
-import { type Poll, poll, stopWatching } from './settle/chains.ts';
+import { type Poll, poll, readLeg, stopWatching } from './settle/chains.ts';
 import { claim, refund, replaceStuck, reveal, takeRent, withdrawClaim } from './settle/claims.ts';
 import {
   type Context,
@@ -25,7 +25,7 @@ import { type Effect, type Facts, isAlone, next, type Owes } from './settle/mach
 import { heardSecret } from './settle/market.ts';
 import { keepOwed } from './settle/owed.ts';
 import { prepare, takeMoves } from './settle/prepare.ts';
-import { legOf, ownSides, type Seen, seenOf } from './settle/record.ts';
+import { doubtsOf, type LegSeen, legOf, ownSides, type Seen, seenOf } from './settle/record.ts';
 import { leaveRefunds } from './settle/scheduled.ts';
 import { takeTurn } from './settle/turn.ts';
 import { endUnsent } from './settle/ways.ts';
@@ -125,7 +125,8 @@ async function pass(context: Context): Promise<Outcome | null> {
   const polled = await trying(null, async () => {
     const found = await poll(context);
     await remember(context, found);
-    return found;
+    // Its facts are read from the next pass on.
+    return (await takeStrayed(context, found)) ? poll(context) : found;
   });
   if (polled === null) {
     context.shows(new Map(), failures.map(failureOf));
@@ -144,7 +145,7 @@ async function pass(context: Context): Promise<Outcome | null> {
   const outcome = await trying(null, async () => {
     if (seen === null) return null;
     await runTogether(context, seen, together, owes);
-    return state === 'settled' ? outcomeOf(context, seen) : null;
+    return state === 'settled' ? endOf(context) : null;
   });
   context.shows(polled.legs, failures.map(failureOf));
   if (outcome !== null) return outcome;
@@ -200,8 +201,9 @@ function factsOf(context: Context, { fresh, legs }: Poll): Facts {
   const { record, asking, marketPollMs } = context;
   const seen: Facts['legs'] = {};
   const leaving: NonNullable<Facts['leaving']> = {};
-  for (const [name, { leg }] of legs) {
-    seen[name] = { ...leg, isFresh: fresh.has(name) };
+  for (const [name, { leg, evidence }] of legs) {
+    const isFresh = fresh.has(name);
+    seen[name] = evidence === undefined ? { ...leg, isFresh } : { ...leg, isFresh, evidence };
     const left = leavingOf(context, name);
     if (left !== null) leaving[name] = left;
   }
@@ -287,13 +289,30 @@ async function runOne(context: Context, seen: Seen, effect: Effect): Promise<voi
   }
 }
 
+/** Once, until it changes: what is wrong with the answers about a leg, and that it is over. */
+function tellDoubts({ emit, doubted }: Context, name: LegName, seen: LegSeen): void {
+  const { doubts = [] } = seen.evidence ?? {};
+  const [first] = doubts;
+  if (first === undefined) {
+    if (doubted.delete(name)) emit('evidence', name, `the nodes of leg ${name} are well again`);
+    return;
+  }
+  doubted.add(name);
+  const stops = doubtsOf(seen).length > 0 ? '; nothing is begun or ended by it' : '';
+  const text = doubts.map(({ sentence }) => sentence).join('; ');
+  emit('evidence', name, `${text}${stops}`, null, first.code);
+}
+
 /** A chain may take back or forget what it showed: secret and facts are kept. */
 async function remember(context: Context, { fresh }: Poll): Promise<void> {
   const legs = [...fresh.values()].map(({ leg }) => leg);
-  const seen = newsOf(context.record, legs);
-  if (seen !== null) {
+  for (const [name, each] of fresh) tellDoubts(context, name, each);
+  // What one node alone shows, or an answer that was refused, is no memory.
+  const sure = [...fresh.values()].filter(({ evidence }) => evidence?.agreed !== false);
+  const news = newsOf(context.record, sure);
+  if (news !== null) {
     // A store that fails here stops nothing: the next pass sees it again, and tries again.
-    await context.keep({ seen }).catch((error: unknown) => {
+    await context.keep(news).catch((error: unknown) => {
       context.signal?.throwIfAborted();
       context.emit('store', null, `what the chains show is not kept: ${messageOf(error)}`);
     });
@@ -309,6 +328,39 @@ async function remember(context: Context, { fresh }: Poll): Promise<void> {
   const shown = legs.map(({ facts }) => facts.secret).find((each) => each !== null);
   const publicSecret = shown ?? heardSecret(context);
   if (publicSecret !== null) await context.store.putSeen({ ...context.record, publicSecret });
+}
+
+/** With the secret public a payment in an escrow that the leg moved off is claimed there. */
+async function takeStrayed(context: Context, { fresh }: Poll): Promise<boolean> {
+  const { record } = context;
+  const name = ownSides(record).gets;
+  const { leg, evidence } = fresh.get(name) ?? {};
+  const strayed = evidence?.strayed ?? null;
+  if (record.publicSecret === null || strayed === null || leg?.facts.funded !== null) return false;
+  const { [name]: before = [] } = record.former ?? {};
+  const { escrow } = legOf(record, name);
+  const { address, terms } = strayed;
+  const others = before.filter((each) => each.address !== address);
+  const legs = { ...record.swap.legs };
+  legs[name] = { ...legs[name], escrow: { ...escrow, address, terms } };
+  const former = { ...record.former, [name]: [escrow, ...others] };
+  await context.keep({ swap: { ...record.swap, legs }, former });
+  context.emit('evidence', name, `the payment of leg ${name} is in its former escrow ${address}`);
+  return true;
+}
+
+/** The end, once each node has had its whole time to speak against it. null: one did. */
+async function endOf(context: Context): Promise<Outcome | null> {
+  const [a, b] = await Promise.all([readLeg(context, 'a', null), readLeg(context, 'b', null)]);
+  const legs = new Map<LegName, LegSeen>([
+    ['a', a],
+    ['b', b],
+  ]);
+  const polled = { wall: await context.now(), fresh: legs, legs, errors: new Map() };
+  await remember(context, polled);
+  const { state } = next(context.state, factsOf(context, polled), clocksOf(polled));
+  const seen = wholeOf(context, polled);
+  return state === 'settled' && seen !== null ? outcomeOf(context, seen) : null;
 }
 
 function outcomeOf(context: Context, { state, clocks }: Seen): Outcome {

@@ -10,7 +10,7 @@ import type { BtcSighash, Signed } from '../interface/material.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import type { ReadTransaction, Touch } from '../interface/sending.ts';
 import type { Care } from '../interface/turns.ts';
-import { type Watching, watching } from '../kit/watching.ts';
+import { type Memory, type Watching, watching } from '../kit/watching.ts';
 import { isRefusal, type Offers, offersTo } from '../nodes/offers.ts';
 import type { BitcoinBackend } from './backend.ts';
 import { bitcoinContract } from './contract.ts';
@@ -99,16 +99,45 @@ function backendOf(source: BitcoinSource, network: BitcoinNetwork, now: () => nu
   return coreBackend({ url: source.coreUrl, network, now, limits });
 }
 
-export type BitcoinAdapter = ChainAdapter & Required<Pick<ChainAdapter, 'mustAgree'>>;
+export type BitcoinAdapter = ChainAdapter &
+  Required<Pick<ChainAdapter, 'mustAgree'>> & {
+    /** One by each source alone, to hold one against the other; what they read is shared. */
+    readonly nodes: readonly ChainAdapter[];
+  };
 
 export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
-  const { chain, now, log, feeBounds: bounds = defaultFeeBounds } = options;
+  const { now, log } = options;
   const network = bitcoinNetworks[options.network];
   const backend = backendOf(options.source, network, now);
-  const second = options.second
-    ? createFollower(backendOf(options.second, network, now), now, log)
-    : null;
-  const follower = createFollower(backend, now, log, second?.backend ?? null);
+  const other = options.second ? backendOf(options.second, network, now) : null;
+  const first = shared(createFollower(backend, now, log, other));
+  if (other === null) {
+    const adapter = adapterOn(options, [first]);
+    return { ...adapter, nodes: [adapter] };
+  }
+  const second = shared(createFollower(other, now, log, backend));
+  const nodes = [first, second].map((each) => adapterOn(options, [each]));
+  return { ...adapterOn(options, [first, second]), nodes };
+}
+
+/** A follower, and by how many adapters each of its escrows is kept. */
+type Shared = { readonly follower: Follower; readonly keptBy: Map<string, number> };
+
+function shared(follower: Follower): Shared {
+  return { follower, keptBy: new Map() };
+}
+
+type Followed = readonly [Shared, Shared?];
+
+function adapterOn(
+  options: BitcoinAdapterOptions,
+  followed: Followed,
+): Omit<BitcoinAdapter, 'nodes'> {
+  const { chain, now, feeBounds: bounds = defaultFeeBounds } = options;
+  const network = bitcoinNetworks[options.network];
+  const { follower } = followed[0];
+  const { backend } = follower;
+  const second = followed[1]?.follower ?? null;
   const followers = second === null ? [follower] : [follower, second];
   const fallbackRate = fallbackRates[network.name];
   const estimate = estimating((at, signal) => backend.feeEstimate(at, signal), {
@@ -119,10 +148,7 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
   const offers = offersTo({ chain, sources: followers.length, rounds: 1 });
   const { methods, keeping } = watching(
     {
-      keep: (escrow) => keep(followers, network, escrow),
-      drop: (address) => {
-        for (const each of followers) unfollow(each, address);
-      },
+      ...keepingOn(followed, network),
       owe: (address) => follower.index.touched.add(address),
     },
     {
@@ -143,6 +169,7 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
     parseAddress: (text) => parseBitcoinAddress(text, network).address,
     plan: (terms) => bitcoinEscrow(terms, network),
     ...methods,
+    blockHash: (height, signal) => backend.blockHash(height, signal),
     payments: async (escrow, signal) => {
       const { history } = await reading.history(escrow, signal);
       return paymentsOf(history, escrow.terms.amount);
@@ -180,8 +207,37 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
   };
 }
 
+/** One adapter's keeping of escrows: a follower forgets one that no adapter keeps any more. */
+function keepingOn(followed: Followed, network: BitcoinNetwork): Pick<Memory, 'keep' | 'drop'> {
+  const own = new Set<string>();
+  const all = followed.filter((each) => each !== undefined);
+  return {
+    keep: (escrow) => {
+      const { address } = escrow;
+      const bytes = bytesOf(escrow, network);
+      for (const { follower, keptBy } of all) {
+        follow(follower, escrow, bytes);
+        if (!own.has(address)) keptBy.set(address, (keptBy.get(address) ?? 0) + 1);
+      }
+      own.add(address);
+    },
+    drop: (address) => {
+      if (!own.delete(address)) return;
+      for (const { follower, keptBy } of all) {
+        const left = (keptBy.get(address) ?? 1) - 1;
+        if (left > 0) {
+          keptBy.set(address, left);
+          continue;
+        }
+        keptBy.delete(address);
+        unfollow(follower, address);
+      }
+    },
+  };
+}
+
 /** The escrow's address must be that of its terms: an index of another address would never fill. */
-function keep(followers: readonly Follower[], network: BitcoinNetwork, escrow: WatchedEscrow) {
+function bytesOf(escrow: WatchedEscrow, network: BitcoinNetwork) {
   const bytes = escrowBytes(escrow.terms, network);
   if (bytes.address !== escrow.address) {
     throw new ParleyError(
@@ -190,7 +246,7 @@ function keep(followers: readonly Follower[], network: BitcoinNetwork, escrow: W
       { escrow: escrow.address, derived: bytes.address },
     );
   }
-  for (const each of followers) follow(each, escrow, bytes);
+  return bytes;
 }
 
 async function mustAgree(

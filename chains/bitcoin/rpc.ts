@@ -1,6 +1,7 @@
 // JSON-RPC to a Core node: a call or a batch, limits on time and size, the node's own words kept.
 
 import { ParleyError } from '../../core/errors.ts';
+import { inPart } from '../kit/widths.ts';
 import { type NodeLimits, type NodeReply, textOf } from '../nodes/exchange.ts';
 import type { CoreMethod, CoreWalletMethod } from '../nodes/methods.ts';
 import { exchange, unavailable } from './http.ts';
@@ -47,6 +48,7 @@ type Answer = { id?: number; result?: unknown; error?: { code: number; message: 
 
 export function coreRpc(options: CoreOptions): CoreRpc {
   const limits = { ...defaultLimits, ...options.limits };
+  const width = { now: maxBatch, taken: 0, most: maxBatch };
   const post = async (body: unknown, signal: AbortSignal): Promise<unknown> => {
     const headers = { 'content-type': 'application/json' };
     const { url } = options;
@@ -67,13 +69,17 @@ export function coreRpc(options: CoreOptions): CoreRpc {
     },
     batch: async <T>(calls: readonly RpcCall[], signal: AbortSignal) => {
       const results: (T | RpcRefusal)[] = [];
-      for (let at = 0; at < calls.length; at += maxBatch) {
-        const part = calls.slice(at, at + maxBatch);
+      const askFirst = async (count: number) => {
+        const part = calls.slice(results.length, results.length + count);
         const body = part.map((call, id) => ({ jsonrpc: '1.0', id, ...call }));
         const answers = (await post(body, signal)) as Answer[];
         if (!Array.isArray(answers)) throw unavailable(coreName, 'it does not answer batches');
         const byId = new Map(answers.map((answer) => [answer.id, answer]));
-        results.push(...part.map(({ method }, id) => resultOf<T>(method, byId.get(id))));
+        return part.map(({ method }, id) => resultOf<T>(method, byId.get(id)));
+      };
+      while (results.length < calls.length) {
+        const left = calls.length - results.length;
+        results.push(...(await inPart(width, left, askFirst, () => 'silence', signal)).answer);
       }
       return results;
     },

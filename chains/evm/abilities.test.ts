@@ -9,7 +9,7 @@ import type { Lie } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
 import { findAbilities } from './abilities.ts';
 import { evmDeployment } from './plan.ts';
-import { deploy, send } from './testing/anvil.ts';
+import { accounts, deploy, send } from './testing/anvil.ts';
 import { deployDevCoin } from './testing/authorization.ts';
 import { compileTestContracts } from './testing/compile.ts';
 import {
@@ -86,6 +86,16 @@ test('a token that takes no signature, or anybody’s, or hashes another domain,
   }
 });
 
+test('an authorization that others may bring to the token is none: they would burn the money', async () => {
+  const lendless = await lying(lendsNothing);
+  for (const name of ['Unguarded', 'ForContracts', 'ForPeople']) {
+    const token = await put(name);
+    const permitOnly = { permit: domainOf(token, 'Signed', '7'), authorization: null };
+    assert.deepEqual(await abilities(token), permitOnly, name);
+    assert.deepEqual(await abilities(token, lendless), permitOnly, name);
+  }
+});
+
 test('a permit that sets no allowance is none; a name of a megabyte ends the look and no more', async () => {
   for (const name of ['Ignoring', 'Megabyte', 'LongNamed']) {
     assert.deepEqual(await abilities(await put(name)), nothing, name);
@@ -122,6 +132,38 @@ async function waysOf(each: Leg, found: TokenAbilities, over = {}, adapter = ada
   };
   return adapter.ways!.alternatives(input, signal());
 }
+
+test('a token that lets others bring an authorization since is to be tried anew', async () => {
+  const token = await put('Guarded');
+  const found = await abilities(token);
+  const each = await leg(token);
+  assert.equal((await waysOf(each, found))?.length, 2);
+  const { abi } = tokens.get('Guarded')!;
+  const data = encodeFunctionData({ abi, functionName: 'open', args: [] });
+  await send(chain, anyone, { to: token, data });
+  assert.equal(await waysOf(each, found), null);
+});
+
+test('an account with code, its own or a lent one, is offered nothing to sign', async () => {
+  const found = await abilities(devCoin);
+  const { address } = accounts[8]!;
+  const each = await leg(devCoin, { refund: { address, pubkey: null } });
+  const signs = () => adapterOf().ways!.signsByKey(address, signal());
+  assert.equal((await waysOf(each, found))?.length, 2);
+  assert.equal(await signs(), true);
+  for (const bytecode of ['0x60006000fd', `0xef0100${devCoin.slice(2)}`] as const) {
+    await chain.client.setCode({ address, bytecode });
+    assert.deepEqual(await waysOf(each, found), []);
+    assert.deepEqual(await waysOf(each, found, { isFresh: true }), []);
+    assert.equal(await signs(), false);
+  }
+  const silent = await lying(({ method, params }, forward) =>
+    method === 'eth_getCode' && params[0] === address
+      ? { error: { code: -32000, message: 'not now' } }
+      : forward(),
+  );
+  await assert.rejects(waysOf(each, found, {}, silent), refuses('chain_unavailable'));
+});
 
 async function viewOf(token: string) {
   const { abi } = tokens.get('Permitting')!;

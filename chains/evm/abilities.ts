@@ -18,7 +18,7 @@ import { type Rpc, RpcError } from '../nodes/rpc.ts';
 import { mostNameLength } from '../tokens/inspection.ts';
 import { trialAbi, trialCode } from './artifacts/trial.ts';
 import { ask, askWord, callData, isCallFailure, questionGas } from './checks/ask.ts';
-import { refused } from './node.ts';
+import { codeAt, refused } from './node.ts';
 import type { EvmDeployment } from './plan.ts';
 import { lendBalance, lends, type Overrides, stranger } from './simulate.ts';
 import {
@@ -196,7 +196,8 @@ async function authorizationCall(
 const noncesCall = (owner: string) => callData('nonces(address)', owner);
 
 async function takesPermits(trying: Trying, domain: TokenDomain, signal: AbortSignal) {
-  const { rpc, token } = trying;
+  const { rpc, token, deployment } = trying;
+  const { contract } = deployment;
   const [account, other] = [newKey(trying), newKey(trying)];
   const owner = account.address;
   const [nonce, canLend] = await Promise.all([
@@ -210,7 +211,7 @@ async function takesPermits(trying: Trying, domain: TokenDomain, signal: AbortSi
   );
   const works = canLend
     ? (call: Hex) => allowsAfter(trying, call, permit, signal)
-    : (call: Hex) => succeeds(trying, call, null, signal);
+    : (call: Hex) => succeeds(trying, { data: call, from: contract }, null, signal);
   const [byOwner, byOther] = await Promise.all([works(right ?? '0x'), works(wrong ?? '0x')]);
   return byOwner && !byOther;
 }
@@ -221,7 +222,7 @@ async function allowsAfter(
   { owner, value }: Pick<Permit, 'owner' | 'value'>,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const steps = [permit, allowanceCall(trying, owner)];
+  const steps = [permit, allowanceCall(trying, owner)].map(byContract);
   const answers = await inOneCall(trying, steps, signal).catch((error: unknown) => {
     throw error instanceof RpcError ? refused(trying.rpc, 'eth_call', error) : error;
   });
@@ -235,16 +236,23 @@ function allowanceCall({ deployment }: Trying, owner: Hex): Hex {
 
 async function takesAuthorizations(trying: Trying, domain: TokenDomain, signal: AbortSignal) {
   const { rpc, token } = trying;
+  const { contract } = trying.deployment;
   const [account, other] = [newKey(trying), newKey(trying)];
   const from = account.address;
   const triedWith = async (value: bigint, lent: Overrides | null) => {
-    const calls = [account, other].map((by) =>
-      authorizationCall(trying, domain, { from, by, value }),
-    );
-    const [right, wrong] = await Promise.all(
-      calls.map(async (call) => succeeds(trying, await call, lent, signal)),
-    );
-    return right === true && wrong === false;
+    const works = async (by: PrivateKeyAccount, sender: string) => {
+      const data = await authorizationCall(trying, domain, { from, by, value });
+      return succeeds(trying, { data, from: sender }, lent, signal);
+    };
+    // Brought by others it would take the funder's money here, and open no escrow. Such a token may
+    // want a contract, or none: one of these has code.
+    const [right, ...rest] = await Promise.all([
+      works(account, contract),
+      works(other, contract),
+      works(account, stranger),
+      works(account, token),
+    ]);
+    return right && !rest.includes(true);
   };
   if (await triedWith(0n, null)) return true;
   // Some tokens move no nothing.
@@ -253,12 +261,12 @@ async function takesAuthorizations(trying: Trying, domain: TokenDomain, signal: 
 }
 
 async function succeeds(
-  { rpc, deployment, token }: Trying,
-  data: Hex,
+  { rpc, token }: Trying,
+  { data, from }: { readonly data: Hex; readonly from: string },
   lent: Overrides | null,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const call = { from: deployment.contract, to: token, data, gas: questionGas };
+  const call = { from, to: token, data, gas: questionGas };
   const params = lent === null ? [call, 'latest'] : [call, 'latest', lent];
   try {
     await rpc.call('eth_call', params, signal);
@@ -269,22 +277,27 @@ async function succeeds(
   }
 }
 
+type Step = { readonly data: Hex; readonly isByOther: boolean };
+
+const byContract = (data: Hex): Step => ({ data, isByOther: false });
+
 // Ends with the first that fails, which has no answer here. Throws RpcError on a node's refusal.
 async function inOneCall(
   { rpc, deployment, token }: Trying,
-  steps: readonly Hex[],
+  steps: readonly Step[],
   signal: AbortSignal,
 ): Promise<Hex[]> {
   const contract = deployment.contract as Hex;
   const none = { payer: zero, payee: zero } as const;
-  const told = steps.map((data) => {
-    return { actor: contract, to: token as Hex, data, gasMost: stepGas, ...none };
+  const told = steps.map(({ data, isByOther }) => {
+    const actor = isByOther ? (stranger as Hex) : contract;
+    return { actor, to: token as Hex, data, gasMost: stepGas, ...none };
   });
   const args = [token as Hex, 0n, stepGas, told] as const;
   const data = encodeFunctionData({ abi: trialAbi, functionName: 'run', args });
   const gas = (stepGas + 100_000n) * BigInt(steps.length + 1);
   const call = { from: stranger, to: contract, data, gas: numberToHex(gas) };
-  const lent: Overrides = { [contract]: { code: trialCode } };
+  const lent: Overrides = { [contract]: { code: trialCode }, [stranger]: { code: trialCode } };
   try {
     const answer = await rpc.call('eth_call', [call, 'latest', lent], signal);
     const results = decodeFunctionResult({
@@ -313,6 +326,14 @@ export async function nonceOf(
   return (await askWord(rpc, token, noncesCall(funder), signal)) ?? 0n;
 }
 
+/**
+ * Whether nothing but a key signs for an account. Of one with code, which its holder may have lent
+ * it (EIP-7702), some tokens ask the code (USDC 2.2, by EIP-1271), and the escrows ask the key.
+ */
+export async function signsByKey(rpc: Rpc, account: string, signal: AbortSignal): Promise<boolean> {
+  return (await codeAt(rpc, account, 'latest', signal)) === '0x';
+}
+
 /** The funder's nonce; null: the token may have changed, or the node lends no code. */
 export async function stillAble(
   trying: Trying,
@@ -323,20 +344,26 @@ export async function stillAble(
   const account = newKey(trying);
   const owner = account.address;
   const value = newValue(trying);
-  const steps: Hex[] = [callData('DOMAIN_SEPARATOR()')];
+  const steps = [callData('DOMAIN_SEPARATOR()')].map(byContract);
   if (permit !== null) {
     const call = await permitCall(trying, permit, { owner, by: account, value, nonce: 0n });
-    steps.push(noncesCall(funder), call, allowanceCall(trying, owner));
+    steps.push(...[noncesCall(funder), call, allowanceCall(trying, owner)].map(byContract));
   }
+  let works = steps.length;
   if (authorization !== null) {
     const moved = { from: owner, by: account, value: 0n };
-    steps.push(await authorizationCall(trying, authorization, moved));
+    const [own, others] = await Promise.all(
+      [0, 1].map(() => authorizationCall(trying, authorization, moved)),
+    );
+    steps.push(byContract(own ?? '0x'), { data: others ?? '0x', isByOther: true });
+    // The last of them must fail.
+    works += 1;
   }
   const answers = await inOneCall(trying, steps, signal).catch((error: unknown) => {
     if (error instanceof RpcError) return [];
     throw error;
   });
-  if (answers.length < steps.length) return null;
+  if (answers.length !== works) return null;
   const domain = permit ?? authorization;
   if (domain === null || answers[0] !== separatorOf(domain)) return null;
   if (permit === null) return 0n;

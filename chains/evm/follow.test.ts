@@ -230,14 +230,20 @@ test('a flood of claims that are bound to fail is tried a few at a time, each on
   assert.equal((await facts(adapter, leg)).claimed, null);
 });
 
+type Range = { readonly fromBlock: string; readonly toBlock: string };
+
+function widthOf(params: readonly unknown[]): number {
+  const { fromBlock, toBlock } = params[0] as Range;
+  return Number(toBlock) - Number(fromBlock) + 1;
+}
+
 test('far behind, events are found by logs in ranges as small as the provider allows', async () => {
   const [leg, failed] = [await newLeg(chain), await newLeg(chain)];
   const asked: number[] = [];
   const strict = await adapterOver(
     ({ method, params }, forward) => {
       if (method !== 'eth_getLogs') return forward();
-      const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string };
-      const blocks = Number(toBlock) - Number(fromBlock) + 1;
+      const blocks = widthOf(params);
       asked.push(blocks);
       const message = 'query exceeds max block range 50';
       return blocks > 50 ? { error: { code: -32_602, message } } : forward();
@@ -250,6 +256,54 @@ test('far behind, events are found by logs in ranges as small as the provider al
   assert.deepEqual(await touched(adapter), [address(leg)]);
   assert.equal(legStatus(await facts(adapter, leg)), 'funded');
   assert.ok(asked.filter((blocks) => blocks > 50).length < 20, 'it learns the limit');
+});
+
+for (const how of ['413', '502', '504', 'never']) {
+  test(`far behind, a gateway that answers a wide question for logs with ${how} blinds nobody`, async () => {
+    const leg = await newLeg(chain);
+    const asked: number[] = [];
+    const gateway = await adapterOver(
+      ({ method, params }, forward) => {
+        if (method !== 'eth_getLogs') return forward();
+        asked.push(widthOf(params));
+        if (widthOf(params) <= 50) return forward();
+        return how === 'never' ? undefined : { status: Number(how) };
+      },
+      { rpc: { attemptTimeoutMs: 300, rounds: 1 } },
+    );
+    const adapter = await following([leg], gateway);
+    await fund(chain, leg);
+    await mine(400);
+    assert.deepEqual(await touched(adapter), [address(leg)]);
+    assert.equal(legStatus(await facts(adapter, leg)), 'funded');
+    assert.equal(asked.filter((blocks) => blocks > 50).length, 1, 'it learns the limit');
+  });
+}
+
+test('far behind, what was read before a failure is not read again', async () => {
+  const leg = await newLeg(chain);
+  const begun = Number(await chain.client.getBlockNumber());
+  const asked: number[] = [];
+  let isBroken = true;
+  const node = await adapterOver(
+    ({ method, params }, forward) => {
+      if (method !== 'eth_getLogs') return forward();
+      const from = Number((params[0] as Range).fromBlock);
+      asked.push(from - begun);
+      return isBroken && from > begun + 250 ? { status: 502 } : forward();
+    },
+    { maxLogRange: 100, rpc: { rounds: 1 } },
+  );
+  const adapter = await following([leg], node);
+  await fund(chain, leg);
+  await mine(500);
+  asked.splice(0);
+  await assert.rejects(adapter.changes(signal()), { code: 'chain_unavailable' });
+  assert.deepEqual(asked, [1, 101, 201, 301, 301]);
+  isBroken = false;
+  asked.splice(0);
+  assert.deepEqual(await touched(adapter), [address(leg)]);
+  assert.equal(asked[0], 237, 'as far back as blocks may be taken back');
 });
 
 test('a failure in the middle loses nothing: the next call reports it', async () => {

@@ -11,7 +11,7 @@ import { sameAddress } from './address.ts';
 import { type Block, blockAt, headBlock, type Log, type Tx } from './node.ts';
 import { decodeCall } from './plan.ts';
 import { deepestBlock, finalBlock } from './read.ts';
-import { eachRange, ours } from './scan.ts';
+import { eachRange, ours, reorgMargin } from './scan.ts';
 import { noteLog, type Seen, touchesOf, type Verb, type Waiting, type Watch } from './watch.ts';
 
 const fullBlocks = 128;
@@ -39,8 +39,11 @@ const steps: Steps<Watch, Block, Seen> = {
     watch.followedFrom = from;
     // Another chain may have come in this one's place.
     watch.hours.clear();
+    watch.skippedTo = 0;
   },
-  takenBack: ({ owed, known }, { number, touched }) => {
+  takenBack: (watch, { number, touched }) => {
+    const { owed, known } = watch;
+    watch.skippedTo = 0;
     for (const address of touched) {
       owed.add(address);
       const each = known.get(address);
@@ -55,9 +58,12 @@ async function skip(watch: Watch, head: Block, signal: AbortSignal): Promise<voi
   const tip = watch.blocks.at(-1)?.number ?? 0;
   const to = head.number - fullBlocks;
   watch.log('far_behind', { chain: watch.chain, blocks: to - tip });
-  await eachRange(watch, filtersOf(watch), tip + 1, to, signal, (logs) => {
+  const from = Math.max(tip, watch.skippedTo - reorgMargin) + 1;
+  await eachRange(watch, filtersOf(watch), from, to, signal, (logs, end) => {
     for (const log of logs) note(watch, log);
+    watch.skippedTo = end;
   });
+  watch.skippedTo = 0;
   const base = await blockAt(watch.rpc, to, false, signal);
   if (base !== null) watch.blocks.splice(0, watch.blocks.length, steps.past(base));
 }

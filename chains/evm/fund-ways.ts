@@ -9,7 +9,7 @@ import { gathering } from '../nodes/gathering.ts';
 import type { Opened } from '../nodes/opened.ts';
 import { fewMiB, type Rpc, RpcError } from '../nodes/rpc.ts';
 import { askEach } from '../nodes/sources.ts';
-import { findAbilities, nonceOf, stillAble } from './abilities.ts';
+import { findAbilities, nonceOf, signsByKey, stillAble } from './abilities.ts';
 import { isCallFailure } from './checks/ask.ts';
 import { blockAt, headBlock, refused, text, wordOf } from './node.ts';
 import { deploymentOf, standingAllowance } from './plan.ts';
@@ -23,6 +23,7 @@ export function fundWaysOf(watch: Watch, opened: Opened): FundWays {
   const { rpc, deployment } = watch;
   return {
     abilities: opened((token: string, signal) => findAbilities({ rpc, deployment, token }, signal)),
+    signsByKey: opened((account: string, signal) => signsByKey(rpc, account, signal)),
     authorization: (terms, abilities) =>
       authorizationAlternative(terms, deployment, abilities)?.typedData ?? null,
     alternatives: opened((input: WaysInput, signal) => alternatives(watch, input, signal)),
@@ -40,9 +41,13 @@ async function alternatives(watch: Watch, input: WaysInput, signal: AbortSignal)
   const offered = { permit, authorization };
   if (permit === null && authorization === null) return [];
   const trying = { rpc: gathering(watch.rpc, signal), deployment, token };
-  const nonce = input.isFresh
-    ? await nonceOf(trying, refund.address, signal)
-    : await stillAble(trying, offered, refund.address, signal);
+  const [isByKey, nonce] = await Promise.all([
+    signsByKey(trying.rpc, refund.address, signal),
+    input.isFresh
+      ? nonceOf(trying, refund.address, signal)
+      : stillAble(trying, offered, refund.address, signal),
+  ]);
+  if (!isByKey) return [];
   if (nonce === null) return null;
   const value = input.allowance === 'exact' ? amount : standingAllowance;
   const values = { nonce, value, deadline: input.deadline };

@@ -24,7 +24,7 @@ import { type GasRules, rulesUntil } from './gas-policy.ts';
 import { atLook, balanceAt, decimalsOf } from './node.ts';
 import { contractFor, type EvmDeployment, evmContract, evmEscrow } from './plan.ts';
 import { evmBlockSeconds } from './policy.ts';
-import { look, mustAgree } from './read.ts';
+import { hashAt, look, mustAgree } from './read.ts';
 import { hashlocksOf } from './scan.ts';
 import { checkNodes, lanesOf } from './state.ts';
 import { type EvmAdapterOptions, forget, newWatch, remember, type Watch } from './watch.ts';
@@ -77,6 +77,7 @@ export function evmParty(options: EvmAdapterOptions) {
     ...asksOf(watch),
     ...kit.asked({
       mustAgree,
+      blockHash: ({ rpc }, height: number, signal) => hashAt(rpc, height, signal),
       held: ({ rpc }, { token, refund }: EscrowTerms, signal) =>
         balanceAt(rpc, token, refund.address, 'latest', signal),
       decimals: ({ rpc }, token: string, signal) => decimalsOf(rpc, token, signal),

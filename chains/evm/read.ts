@@ -346,11 +346,15 @@ function noteDepth(watch: Watch, { address }: WatchedEscrow, facts: EscrowFacts,
 /** Blocks below the lowest head at which sources are compared: the last ones may still change. */
 const agreementDepth = 6;
 
+export async function hashAt(one: Rpc, height: number, signal: AbortSignal) {
+  return (await blockAt(one, height, false, signal))?.hash ?? null;
+}
+
 const compared: kit.Compared<Watch, Rpc> = {
   nodesOf: ({ rpc }) => rpc,
   headOf: async (one, signal) => (await headBlock(one, signal)).number,
   heights: (lowest) => [Math.max(0, lowest - agreementDepth)],
-  hashAt: async (one, height, signal) => (await blockAt(one, height, false, signal))?.hash ?? null,
+  hashAt,
   mustMeet: false,
   unit: 'height',
   fundingBy,

@@ -1,4 +1,4 @@
-// Logs in ranges that suit the provider: one that it refuses is halved, and grows again slowly.
+// Logs in ranges that suit the provider (kit/widths.ts).
 
 import { getAddress } from 'viem/utils';
 import { ParleyError } from '../../core/errors.ts';
@@ -14,6 +14,7 @@ import type { WatchedEscrow } from '../interface/reading.ts';
 import { firstHeight } from '../kit/follow.ts';
 import { type Factory, launchReader, type Steps } from '../kit/launches.ts';
 import { learn } from '../kit/watch.ts';
+import { inPart } from '../kit/widths.ts';
 import { wordsOf } from '../nodes/in-turn.ts';
 import type { Opened } from '../nodes/opened.ts';
 import { RpcError } from '../nodes/rpc.ts';
@@ -34,12 +35,10 @@ import {
 import { calledBy, callsIn, decodeCall, deploymentOf, idOfEscrow } from './plan.ts';
 import { type Known, type Mark, noteLog, type Verb, type Watch } from './watch.ts';
 
-/** Requests for logs in one call: at 10 000 blocks each, a month of half-second blocks. */
+/** Ranges read in one call: at 10 000 blocks each, a month of half-second blocks. */
 export const mostRequests = 600;
-/** Ranges taken before a larger one is tried: refusals depend on what is in the blocks, too. */
-const growAfter = 16;
 /** Blocks looked at again behind what was scanned: reorganisations that nobody followed. */
-const reorgMargin = 64;
+export const reorgMargin = 64;
 /** A chain's clock may be behind ours when a swap is agreed. */
 const mostHours = 1_000;
 const clockSlackSeconds = 3_600;
@@ -63,27 +62,25 @@ export async function eachRange(
   signal: AbortSignal,
   take: (logs: readonly Log[], end: number) => void,
 ): Promise<void> {
-  const range = watch.logRange;
+  const { rpc, logRange } = watch;
   let start = from;
   for (let requests = 0; start <= to; requests += 1) {
     if (requests === mostRequests) throw tooLong(watch, from, to);
-    const end = Math.min(to, start + range.now - 1);
-    try {
-      const found = await Promise.all(
-        filters.map((filter) => logsOf(watch.rpc, filter, start, end, signal)),
-      );
-      take(found.flat(), end);
-      start = end + 1;
-      range.taken += 1;
-      if (range.taken % growAfter === 0) range.now = Math.min(range.most, range.now * 2);
-    } catch (error) {
-      if (!(error instanceof RpcError)) throw error;
-      if (end === start) throw refused(watch.rpc, 'eth_getLogs', error);
-      range.now = Math.max(1, Math.floor((end - start + 1) / 2));
-      range.taken = 0;
-    }
+    const first = start;
+    const logsOfFirst = (count: number) => {
+      const last = first + count - 1;
+      return Promise.all(filters.map((filter) => logsOf(rpc, filter, first, last, signal)));
+    };
+    const part = inPart(logRange, to - first + 1, logsOfFirst, kindOf, signal);
+    const { count, answer } = await part.catch((error: unknown) => {
+      throw error instanceof RpcError ? refused(rpc, 'eth_getLogs', error) : error;
+    });
+    start = first + count;
+    take(answer.flat(), start - 1);
   }
 }
+
+const kindOf = (error: unknown) => (error instanceof RpcError ? 'refusal' : 'silence');
 
 function tooLong(watch: Scanned, from: number, to: number): ParleyError {
   return new ParleyError(

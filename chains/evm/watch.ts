@@ -8,6 +8,7 @@ import { touchesIn, type Verb } from '../escrows/touches.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import * as kit from '../kit/watch.ts';
 import { addName, type Names, newNames } from '../kit/watch.ts';
+import type { Width } from '../kit/widths.ts';
 import type { Rpc, RpcOptions } from '../nodes/rpc.ts';
 import { type Forks, newForks } from './gas-policy.ts';
 import { type Block, evmNodes, type Log, type Tx } from './node.ts';
@@ -61,7 +62,7 @@ export type Watch = kit.Watching<Known> & {
   /** Escrows that want at least so many confirmations wait for the tag too. */
   readonly tagFrom: number;
   readonly forks: Forks;
-  readonly logRange: { now: number; taken: number; readonly most: number };
+  readonly logRange: Width;
   /** The contracts too: whoever names one may have called it. */
   readonly names: Names;
   /** Those at their depth and above the last final block; told again once they are not. */
@@ -74,6 +75,8 @@ export type Watch = kit.Watching<Known> & {
   readonly blocks: Seen[];
   /** Logs of all blocks from here to the tip were matched with `known`. */
   followedFrom: number;
+  /** How far above the tip the logs were read before a skip ended early; 0: none has. */
+  skippedTo: number;
   readonly hours: Map<number, number>;
 };
 
@@ -103,6 +106,7 @@ export function newWatch(options: EvmAdapterOptions): Watch {
     slots: new Map(),
     blocks: [],
     followedFrom: 0,
+    skippedTo: 0,
     hours: new Map(),
   };
 }

@@ -69,6 +69,12 @@ export type Reading = {
   /** A look at one escrow, where no clock matters. */
   readEscrow(escrow: WatchedEscrow, signal: AbortSignal): Promise<EscrowFacts>;
 
+  /**
+   * The hash of this chain's block at this height; null above the best one. Absent where nothing
+   * that is deep can be taken back (Solana's finalized slots).
+   */
+  blockHash?(height: number, signal: AbortSignal): Promise<string | null>;
+
   /** Bitcoin, where anybody may pay an escrow more than once: all payments, the oldest first. */
   payments?(escrow: WatchedEscrow, signal: AbortSignal): Promise<readonly EscrowPayment[]>;
 

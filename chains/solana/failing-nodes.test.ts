@@ -87,6 +87,33 @@ test('a node that keeps history back hides no status: the account says it', asyn
   assert.equal(facts.empty, true);
 });
 
+for (const how of ['504', 'never']) {
+  test(`a node that answers a long list of signatures with ${how} is asked for short ones`, async (context) => {
+    const { world, escrow } = await sceneOf(context);
+    const asked: number[] = [];
+    const url = await lyingNode(context, world.chain.info.rpcUrl, ({ method, params }, forward) => {
+      if (method !== 'getSignaturesForAddress') return forward();
+      const { limit } = params[1] as { limit: number };
+      asked.push(limit);
+      if (limit <= 3) return forward();
+      return how === 'never' ? new Promise<object>(() => {}) : { status: 504 };
+    });
+    const rpc = { attemptTimeoutMs: 300, rounds: 1 };
+    const adapter = adapterOf(world, [], { rpcUrls: [url], rpc });
+    adapter.watch([escrow]);
+    const funded = await fund(world, escrow);
+    for (let others = 1; others < 8; others += 1) {
+      await fund(world, escrowIn(world, { timelock: escrow.terms.timelock + others }));
+    }
+    const claimed = await claim(world, escrow);
+    await finalize(world);
+    assert.deepEqual((await adapter.changes(soon())).touched, [escrow.address]);
+    const facts = await adapter.readEscrow(escrow, soon());
+    assert.deepEqual([facts.funded?.txid, facts.claimed?.txid], [funded, claimed]);
+    assert.deepEqual(asked.slice(0, 7), [1_000, 1, 125, 1, 15, 1, 1]);
+  });
+}
+
 test('a node that no longer knows what was read last is followed on, and its gap is said', async (context) => {
   const { world, escrow } = await sceneOf(context);
   const funded = await fund(world, escrow);

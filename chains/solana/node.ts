@@ -2,6 +2,7 @@
 
 import { base58, base64 } from '@scure/base';
 import { ParleyError } from '../../core/errors.ts';
+import { type Failure, inPart, type Width } from '../kit/widths.ts';
 import type { SolanaMethod } from '../nodes/methods.ts';
 import {
   fewMiB,
@@ -242,14 +243,44 @@ export function isForgotten(error: unknown): boolean {
   return cause instanceof RpcError && cause.code === unknownSignature;
 }
 
+type SignatureRange = { readonly until: string | null; readonly before: string | null };
+
+/** Of each client, and of the same one that asks one node alone: signatures listed at once. */
+const widths = new WeakMap<Rpc['ask'], Width>();
+
 /** Newest first, failed ones too, bounds excluded. `isForgotten`: the node does not know one. */
-export function signaturesOf(
+export async function signaturesOf(
   rpc: Rpc,
   address: string,
-  range: { readonly until: string | null; readonly before: string | null; readonly limit?: number },
+  range: SignatureRange & { readonly limit?: number },
   signal: AbortSignal,
 ): Promise<Signature[]> {
-  const { until, before, limit = signaturesPage } = range;
+  const { until, before: newest, limit = signaturesPage } = range;
+  const width = widths.get(rpc.ask) ?? { now: signaturesPage, taken: 0, most: signaturesPage };
+  widths.set(rpc.ask, width);
+  const all: Signature[] = [];
+  for (;;) {
+    const before = all.at(-1)?.txid ?? newest;
+    const list = (count: number) => signaturesPart(rpc, address, { until, before }, count, signal);
+    const { count, answer } = await inPart(width, limit - all.length, list, kindOf, signal);
+    // A machine of the provider that has not got the last one yet lists nothing below it.
+    if (before !== null && before !== newest && answer.length < count) {
+      if (!(await isOnChain(rpc, before, signal))) throw forgotten(rpc, before);
+    }
+    all.push(...answer);
+    if (answer.length < count || all.length >= limit) return all;
+  }
+}
+
+const kindOf = (error: unknown): Failure => (isForgotten(error) ? 'other' : 'silence');
+
+function signaturesPart(
+  rpc: Rpc,
+  address: string,
+  { until, before }: SignatureRange,
+  limit: number,
+  signal: AbortSignal,
+): Promise<Signature[]> {
   const config = {
     commitment: 'confirmed',
     limit,

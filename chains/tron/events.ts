@@ -1,9 +1,11 @@
 // What a node's event index tells (java-tron's eth_getLogs). It only says where to look.
 
+import { ParleyError } from '../../core/errors.ts';
 import { jsonOf } from '../../core/unchecked.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
+import { type Failure, inPart } from '../kit/widths.ts';
 import { once, unlessAborted } from '../nodes/sources.ts';
-import { type Http, jsonRpcBody, jsonRpcPath } from './http.ts';
+import { type Http, jsonRpcBody, jsonRpcPath, NotServed, TronRefusal } from './http.ts';
 import type { Block } from './node.ts';
 import { bareAddress, deploymentOf } from './plan.ts';
 import { firstFrom } from './receipts.ts';
@@ -19,10 +21,8 @@ import {
   type Watch,
 } from './watch.ts';
 
-/** node.jsonrpc.maxBlockRange of java-tron, unless its operator says otherwise. */
-const blocksAsked = 5_000;
-/** Of one search: ten days of blocks. */
-const mostRequests = 60;
+/** Answers of one search: more than a month of blocks, or a week where only 500 are given. */
+const mostRequests = 400;
 const searchMs = 30_000;
 /** A node may be given the setting, or be replaced. */
 const againMs = 600_000;
@@ -110,37 +110,44 @@ async function search(
   const isSeen = (wanted: Sought) =>
     has(watch, watched, wanted) ||
     found.some((each) => (verbOf(each) === 'fund') === (wanted === 'fund'));
-  const ranges = await rangesOf(watch, watched, head, signal);
-  for (const range of ranges.all.slice(0, mostRequests)) {
-    const fresh = (await eventsIn(watch, watched, range, signal)).slice(0, mostFound);
+  const { first, lastFunding } = await boundsOf(watch, watched, head, signal);
+  let next = first;
+  for (let requests = 0; next <= head.number && requests < mostRequests; requests += 1) {
+    const from = next;
+    const eventsOfFirst = (count: number) =>
+      eventsIn(watch, watched, { from, to: from + count - 1 }, signal);
+    const left = head.number - from + 1;
+    const { count, answer } = await inPart(watch.eventRange, left, eventsOfFirst, kindOf, signal);
+    next += count;
+    const fresh = answer.slice(0, mostFound);
     found.push(...fresh);
     take(watch, watched, fresh);
     if (fresh.length > 0 && watch.known.has(escrow)) watch.owed.add(escrow);
     if (isSeen(sought)) return;
     // Nothing ends that was not funded in time.
-    if (range.to >= ranges.lastFunding && !isSeen('fund')) return;
+    if (next > lastFunding && !isSeen('fund')) return;
   }
+}
+
+/** A node without an index has nothing at that path, however little it is asked. */
+function kindOf(error: unknown): Failure {
+  if (error instanceof TronRefusal) return 'refusal';
+  return error instanceof ParleyError && error.cause instanceof NotServed ? 'other' : 'silence';
 }
 
 type Range = { readonly from: number; readonly to: number };
 
-/** All blocks since its swap was agreed, and the last of them that may fund it. */
-async function rangesOf(
+/** The first block since its swap was agreed, and the last that may fund it. */
+async function boundsOf(
   watch: Watch,
   { since, terms }: WatchedEscrow,
   head: Block,
   signal: AbortSignal,
-): Promise<{ readonly all: readonly Range[]; readonly lastFunding: number }> {
-  const first = await firstFrom(watch, since - slackSeconds, head, signal);
+): Promise<{ readonly first: number; readonly lastFunding: number }> {
+  const begin = await firstFrom(watch, since - slackSeconds, head, signal);
   const fundBefore = terms.fundBefore ?? Number.POSITIVE_INFINITY;
   const lastFunding = (await firstFrom(watch, fundBefore, head, signal))?.number ?? head.number;
-  const start = first?.number ?? head.number;
-  const count = Math.ceil((head.number - start + 1) / blocksAsked);
-  const all = Array.from({ length: count }, (_, at): Range => {
-    const from = start + at * blocksAsked;
-    return { from, to: Math.min(head.number, from + blocksAsked - 1) };
-  });
-  return { all, lastFunding };
+  return { first: begin?.number ?? head.number, lastFunding };
 }
 
 async function eventsIn(
@@ -170,7 +177,9 @@ async function eventsOf(http: Http, filter: Filter, signal: AbortSignal): Promis
   const params = [{ address, topics, ...range }];
   const body = jsonRpcBody('eth_getLogs', params);
   const { result, error } = (await http.call(jsonRpcPath, body, signal)) as Json;
-  if (!Array.isArray(result)) throw new Error(`no logs: ${jsonOf(error)?.slice(0, 200)}`);
+  if (!Array.isArray(result)) {
+    throw new TronRefusal('', `no logs: ${jsonOf(error)?.slice(0, 200)}`);
+  }
   return result.map(readEvent);
 }
 

@@ -19,7 +19,7 @@ import { tronNodes } from './node.ts';
 import { contractFor, type TronDeployment, tronContract, tronEscrow } from './plan.ts';
 import { tronBlockSeconds } from './policy.ts';
 import { preflight } from './preflight.ts';
-import { look, mustAgree } from './read.ts';
+import { hashAt, look, mustAgree } from './read.ts';
 import { hashlocksOf } from './receipts.ts';
 import { decimalsOf, lanesOf, momentAt, sunOf } from './views.ts';
 import { newWatch, remember, type TronAdapterOptions, type Watch } from './watch.ts';
@@ -70,6 +70,7 @@ export function tronParty(options: TronAdapterOptions) {
     ...asksOf(watch),
     ...kit.asked({
       mustAgree,
+      blockHash: ({ http }, height: number, signal) => hashAt(http, height, signal),
       held: (of, terms: EscrowTerms, signal) => heldBy(of, terms, terms.refund.address, signal),
       decimals: ({ http }, token: string, signal) => decimalsOf(http, token, signal),
       buildClaim,

@@ -127,6 +127,34 @@ test('what an index of events tells after a look is told by the next one, and as
   assert.deepEqual([told.claimed?.deep, told.secret, asked], [true, first.secret, 1]);
 });
 
+for (const how of ['504', 'a refusal', 'never']) {
+  test(`an index of events that answers a wide question with ${how} is asked about fewer blocks`, async () => {
+    const [first, second] = legsInLane();
+    await chain.dev.mine(20);
+    await fund(chain, first);
+    await claim(chain, first);
+    await fund(chain, second);
+    await chain.solidify();
+    const asked: number[] = [];
+    const refusal = { error: { code: -32_602, message: 'exceed max block range: 10' } };
+    const adapter = await adapterOver(
+      ({ body }, forward) => {
+        if (body.method !== 'eth_getLogs') return forward();
+        const [{ fromBlock, toBlock }] = body.params as [{ fromBlock: string; toBlock: string }];
+        const blocks = Number(toBlock) - Number(fromBlock) + 1;
+        asked.push(blocks);
+        if (blocks <= 10) return forward();
+        if (how === 'never') return undefined;
+        return how === '504' ? { status: 504, body: {} } : { body: refusal };
+      },
+      { http: { attemptTimeoutMs: 300, rounds: 1 } },
+    );
+    const told = await read(adapter, first);
+    assert.deepEqual([told.claimed?.deep, told.secret], [true, first.secret], `${asked}`);
+    assert.ok(asked.filter((blocks) => blocks > 10).length < 8, `it learns the limit: ${asked}`);
+  });
+}
+
 test('a funding whose block was taken back proves nothing once the lane has a later escrow', async () => {
   const [first, second] = legsInLane();
   const adapter = adapterOf();

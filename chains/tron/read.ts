@@ -376,11 +376,15 @@ function noteDepth(
   watch.shallow.set(address, Math.max(block, watch.shallow.get(address) ?? 0));
 }
 
+export async function hashAt(one: Http, height: number, signal: AbortSignal) {
+  return (await blockAt(one, height, signal))?.hash ?? null;
+}
+
 const compared: kit.Compared<Watch, Http> = {
   nodesOf: ({ http }) => http,
   headOf: async (one, signal) => (await headBlock(one, 'solid', signal)).number,
   heights: (lowest) => [lowest],
-  hashAt: async (one, height, signal) => (await blockAt(one, height, signal))?.hash ?? null,
+  hashAt,
   mustMeet: false,
   unit: 'height',
   fundingBy: async (watch, http, escrow, signal) => {

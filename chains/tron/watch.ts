@@ -8,6 +8,7 @@ import { touchesIn, type Verb } from '../escrows/touches.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import * as kit from '../kit/watch.ts';
 import { addName, type Names, newNames } from '../kit/watch.ts';
+import type { Width } from '../kit/widths.ts';
 import type { Http, HttpOptions, TronSource } from './http.ts';
 import type { Block, Log } from './node.ts';
 import { bareAddress, callsIn, type TronDeployment, type TronOrigin } from './plan.ts';
@@ -55,8 +56,13 @@ export type Watch = kit.Watching<Known> & {
   readonly searches: Map<string, Promise<Found | null>>;
   /** The last searches in the index of events, of escrows that are only looked at too. */
   readonly searched: Map<string, Searched>;
+  /** Blocks that the index is asked about at once. */
+  readonly eventRange: Width;
   readonly clock: () => number;
 };
+
+/** node.jsonrpc.maxBlockRange of java-tron, unless its operator says otherwise. */
+const mostEventBlocks = 5_000;
 
 type Of = Pick<TronAdapterOptions, 'chain' | 'policy' | 'log'> & {
   readonly http: Http;
@@ -71,7 +77,8 @@ export function newWatch({ chain, policy: { signSeconds }, log, http, deployment
   for (const bytes of contracts.keys()) addName(names, bytes);
   const own = { http, deployment, contracts, signSeconds, names, blocks: [] };
   const clock = () => performance.now();
-  const searches = { searches: new Map(), searched: new Map(), clock };
+  const eventRange = { now: mostEventBlocks, taken: 0, most: mostEventBlocks };
+  const searches = { searches: new Map(), searched: new Map(), eventRange, clock };
   return { ...kit.newWatching<Known>(chain, log), ...own, ...searches };
 }
 

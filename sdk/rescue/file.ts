@@ -9,13 +9,7 @@ import type { UnixSeconds } from '../../core/nominal.ts';
 import { RescueError } from '../errors.ts';
 import { ownSides } from '../settle/record.ts';
 import { readKept, type SwapRecord, writeKept } from '../stores/store.ts';
-import {
-  type ChainView,
-  type OwnTrade,
-  type PinnedChains,
-  sourceIn,
-  type VerifiedSwap,
-} from '../trade.ts';
+import { type ChainView, type PinnedChains, sourceIn } from '../trade.ts';
 import type { PhraseStore } from './store.ts';
 
 const format = 'parley-rescue';
@@ -32,7 +26,7 @@ export type RescueChain =
 
 type Unpoliced<View> = View extends ChainView ? Omit<View, 'policy'> : never;
 
-export type RescueSwap = { readonly trade: OwnTrade; readonly swap: VerifiedSwap };
+export type RescueSwap = Pick<SwapRecord, 'trade' | 'swap' | 'former'>;
 
 export type RescueFile = {
   readonly network: Network;
@@ -56,7 +50,8 @@ export async function writeRescue(store: PhraseStore, chains: PinnedChains): Pro
   for (const swapId of await store.swapIds()) {
     const record = await store.getSwap(swapId);
     if (record === null || isOver(record, writtenAt)) continue;
-    swaps.push({ trade: record.trade, swap: record.swap });
+    const { trade, swap, former } = record;
+    swaps.push(former === undefined ? { trade, swap } : { trade, swap, former });
   }
   const named = new Set(swaps.flatMap(({ swap }) => [swap.legs.a.chain, swap.legs.b.chain]));
   const known = [...named].map((chain) => chainOf(sourceIn(chains, chain).view));

@@ -65,12 +65,14 @@ export async function restoreFromFile(
 ): Promise<Restored[]> {
   mustBeOfNetwork(store, how);
   const { swaps } = readOwnRescue(store, text);
-  return keepAll(store, swaps, how, async ({ swap }) => {
+  return keepAll(store, swaps, how, async ({ swap, former = {} }) => {
     for (const { leg, chain, escrow } of [swap.legs.a, swap.legs.b]) {
       const { view } = sourceIn(how.chains, chain);
-      if (escrow === null) continue;
       const field = `legs.${leg}.escrow`;
-      mustEqual(field, escrowOf(field, escrow.terms, view).address, escrow.address);
+      for (const each of [escrow, ...(former[leg] ?? [])]) {
+        if (each === null) continue;
+        mustEqual(field, escrowOf(field, each.terms, view).address, each.address);
+      }
     }
     return true;
   });
@@ -171,9 +173,10 @@ async function keepSecrets(
   return wanted.flatMap(({ hashlock }) => (secrets.has(hashlock) ? [] : [hashlock]));
 }
 
-async function keep(store: PhraseStore, { trade, swap }: RescueSwap): Promise<void> {
+async function keep(store: PhraseStore, found: RescueSwap): Promise<void> {
+  const { trade } = found;
   const unsent = { funding: null, claim: null, refund: null, publicSecret: null };
-  const record: SwapRecord = { trade, swap, ...unsent, restored: true };
+  const record: SwapRecord = { ...found, ...unsent, restored: true };
   await mustBeOnly(store, record);
   await store.putTrade(trade);
   await store.putSwap(record);

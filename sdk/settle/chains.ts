@@ -3,11 +3,22 @@
 
 import { sleep } from '../../chains/nodes/turn.ts';
 import { ParleyError } from '../../core/errors.ts';
-import type { EscrowFacts } from '../../core/facts.ts';
 import type { LegName } from '../../core/trade.ts';
-import { inTime } from '../waiting.ts';
+import { nodesOf } from '../chains.ts';
+import { observe, othersMs } from '../evidence/observe.ts';
 import { type Context, type LegRead, sourceOf } from './context.ts';
-import { type LegSeen, legOf, legWith, type Seen, seenOf, watchedOf } from './record.ts';
+import {
+  doubtsOf,
+  formerOf,
+  type LegSeen,
+  legOf,
+  legWith,
+  memoryOf,
+  ownSides,
+  type Seen,
+  seenOf,
+  watchedOf,
+} from './record.ts';
 
 export type Poll = {
   readonly wall: number;
@@ -55,9 +66,20 @@ function readOf(context: Context, name: LegName): LegRead {
   return read;
 }
 
+/** For the other nodes before something is begun: as long as to name their heads. */
+const gateMs = 4_000;
+
+/** What both chains show now. Throws `sources_disagree` where nothing may begin by it. */
 export async function snapshot(context: Context): Promise<Seen> {
-  const [a, b] = await Promise.all([readLeg(context, 'a'), readLeg(context, 'b')]);
-  return seenOf(context.record, { a, b }, await context.now());
+  const look = (name: LegName) => readLeg(context, name, gateMs);
+  const [a, b] = await Promise.all([look('a'), look('b')]);
+  return sure(context, seenOf(context.record, { a, b }, await context.now()));
+}
+
+/** With a public secret nothing waits for nodes to agree. */
+function sure({ record }: Context, seen: Seen): Seen {
+  if (seen.doubt === undefined || record.publicSecret !== null) return seen;
+  throw new ParleyError('sources_disagree', `nothing is begun now: ${seen.doubt}`, {});
 }
 
 export async function refreshed(
@@ -65,34 +87,50 @@ export async function refreshed(
   { state, clocks }: Seen,
   name: LegName,
 ): Promise<Seen> {
-  const { leg, clock } = await readLeg(context, name);
-  const legs = { ...state.legs, [name]: leg };
-  const secret = state.secret ?? leg.facts.secret;
-  return {
+  const seen = await readLeg(context, name, gateMs);
+  const legs = { ...state.legs, [name]: seen.leg };
+  const secret = state.secret ?? seen.leg.facts.secret;
+  const [doubt] = doubtsOf(seen);
+  return sure(context, {
     state: { ...state, secret, legs },
-    clocks: { ...clocks, wall: await context.now(), [name]: clock },
-  };
+    clocks: { ...clocks, wall: await context.now(), [name]: seen.clock },
+    ...(doubt === undefined ? {} : { doubt }),
+  });
 }
 
-export async function readLeg(context: Context, name: LegName): Promise<LegSeen> {
-  const { record, watching } = context;
+/** `waitsMs`: for other nodes once one has answered; null: for each as long as for one. */
+export async function readLeg(
+  context: Context,
+  name: LegName,
+  waitsMs: number | null = othersMs,
+): Promise<LegSeen> {
+  const { record, watching, differing, pending } = context;
   const { chain } = legOf(record, name);
-  const { adapter } = sourceOf(context, chain);
-  const limit = context.limit();
+  const source = sourceOf(context, chain);
   const watched = watchedOf(record, name);
-  // Read again and again: what is learnt of it is kept.
-  adapter.watch([watched]);
-  watching.set(watched.address, adapter);
-  const read = () => adapter.look([watched], limit);
-  // A source of the customer's own may not heed its signal.
-  const { heads, facts } = await inTime(read, limit).catch((error: unknown) => {
-    if (error !== limit.reason || context.signal?.aborted) throw error;
-    throw new ParleyError('chain_timeout', `the source of "${chain}" did not answer in time`, {});
+  const former = formerOf(record, name);
+  for (const { address } of [watched, ...former]) watching.set(address, nodesOf(source));
+  const observed = await observe({
+    source,
+    watched,
+    former,
+    memory: memoryOf(record, watched.address),
+    differing,
+    pending,
+    wall: context.lastWall() ?? (await context.now()),
+    limit: context.limit(),
+    othersMs: waitsMs,
   });
-  return { leg: legWith(record, name, facts[0] as EscrowFacts), clock: heads.clock };
+  const { facts, latest, ...evidence } = observed;
+  // Of several nodes' clocks each leg has the one that ends nothing too early.
+  const clock = name === ownSides(record).gives ? latest : evidence.earliest;
+  const leg = legWith(record, name, facts, evidence.strayed !== null);
+  return { leg, clock, evidence };
 }
 
 /** Whichever way the settlement ends; one that goes on later watches again. */
 export function stopWatching({ watching }: Context): void {
-  for (const [address, adapter] of watching) adapter.unwatch([address]);
+  for (const [address, adapters] of watching) {
+    for (const each of adapters) each.unwatch([address]);
+  }
 }

@@ -1,6 +1,6 @@
 // Claiming and refunding: gate, build, verify, sign, gate again, keep, send.
 
-import type { Offered } from '../../chains/interface/gas.ts';
+import type { Offered, Shortage } from '../../chains/interface/gas.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { claimGate, mustOpen, refundGate } from '../../core/gates.ts';
 import type { Secret } from '../../core/hashlock.ts';
@@ -66,16 +66,27 @@ export async function reveal(context: Context, seen: Seen): Promise<void> {
 export async function claim(context: Context, { leg: { facts } }: LegSeen): Promise<void> {
   const { publicSecret: secret, claim: kept } = context.record;
   if (secret === null) return;
-  if (kept !== null) return resend(context, 'claim', kept);
+  if (kept !== null) await resend(context, 'claim', kept);
   const byMarket = () => relayClaim(context, facts, secret);
-  // While the market's claim is waited for, nobody asks what the wallet lacks.
   const isAsked = asksMarket(context, null);
+  if (kept !== null && !isAsked) return;
+  // While the market's claim is waited for, nobody asks what the wallet lacks.
   if (isAsked && (await byMarket())) return;
   const short = await shortage(context);
   if (!isAsked && asksMarket(context, short) && (await byMarket())) return;
-  // Less than is wanted before a funding may still be enough.
-  if (short === null || short.has > 0n) await claimNow(context, secret);
-  if (short !== null && context.record.claim === null) throw unpayable(context, short);
+  // A node may be wrong about what the wallet has: a failed try costs less than a missed claim.
+  if (kept === null) await claimAnyway(context, secret, short);
+  if (short !== null && facts.claimed === null) throw unpayable(context, short);
+}
+
+async function claimAnyway(context: Context, secret: Secret, short: Shortage | null) {
+  try {
+    await claimNow(context, secret);
+  } catch (error) {
+    context.signal?.throwIfAborted();
+    // What is missing says more than what the node makes of it.
+    if (short === null) throw error;
+  }
 }
 
 function claimNow(context: Context, secret: Secret): Promise<void> {

@@ -10,6 +10,7 @@ import type { LegName } from '../../core/trade.ts';
 import { type ChainSource, type Chains, walletIn } from '../chains.ts';
 import type { ParleyClient } from '../client.ts';
 import { SettleError, WalletError } from '../errors.ts';
+import type { Looked } from '../evidence/observe.ts';
 import type { Store, SwapRecord } from '../stores/store.ts';
 import { type OwnTrade, sourceIn } from '../trade.ts';
 import type { Asked } from '../verify-material.ts';
@@ -39,6 +40,8 @@ export type ProgressStep =
   | 'funded'
   | 'scheduled'
   | 'seen'
+  /** What its nodes show of a chain is not enough to begin or end anything by, or is so again. */
+  | 'evidence'
   | 'claimed'
   | 'refunded'
   | 'replaced'
@@ -172,6 +175,7 @@ export function contextOf(input: SettleInput) {
   const emitted = new Map<string, string>();
   const onlyOnce = new Set<string>();
   let state: SettleState = 'preparing';
+  let wall: UnixSeconds | null = null;
   const emit = (
     step: ProgressStep,
     leg: LegName | null,
@@ -212,7 +216,12 @@ export function contextOf(input: SettleInput) {
       state = next;
       emit('state', null, text);
     },
-    now: async (): Promise<UnixSeconds> => now(),
+    now: async (): Promise<UnixSeconds> => {
+      wall = await now();
+      return wall;
+    },
+    /** As the clock was read last; null: not yet. */
+    lastWall: (): UnixSeconds | null => wall,
     pollMs: input.pollMs ?? 1_000,
     marketPollMs: input.marketPollMs ?? 2_000,
     replaceAfterMs: (family: Family) =>
@@ -254,7 +263,13 @@ export function contextOf(input: SettleInput) {
     /** Since when a claim or refund is open that is left to a batch. */
     openSince: new Map<LegName, UnixSeconds>(),
     /** Whom each escrow is watched by. */
-    watching: new Map<string, ChainAdapter>(),
+    watching: new Map<string, readonly ChainAdapter[]>(),
+    /** Legs of which it was told that their nodes are not well. */
+    doubted: new Set<LegName>(),
+    /** Since when the nodes differ about an escrow. */
+    differing: new Map<string, UnixSeconds>(),
+    /** Looks of slow nodes that go on beside the passes. */
+    pending: new Map<string, Promise<Looked>>(),
     /** Reads of legs whose chains have not answered yet. */
     reads: new Map<LegName, LegRead>(),
     /** Unless a later read has failed. */

@@ -390,7 +390,18 @@ test('a leg moves while nobody has funded it, nor signed to', () => {
   assert.equal(moves('maker', 'a', { kept: { asked: {} as never } }), false);
   assert.equal(moves('taker', 'b', {}), true);
   assert.equal(moves('taker', 'b', { kept: { byHand: true } }), false);
-  assert.equal(moves('maker', 'b', { kept: funded }), true);
+  assert.equal(moves('maker', 'b', {}), true);
+  assert.equal(moves('maker', 'b', { kept: funded }), false);
+  assert.equal(moves('maker', 'b', { kept: { restored: true } }), false);
+  const { address } = recordOf('taker', {}).swap.legs.a.escrow!;
+  assert.equal(moves('taker', 'a', { kept: funded }), true);
+  for (const [confirmations, may] of [
+    [0, true],
+    [1, false],
+  ] as const) {
+    const seen = { [address]: { ...held, funded: sighting(confirmations) } };
+    assert.equal(moves('taker', 'a', { kept: { ...funded, seen } }), may);
+  }
   assert.equal(moves('maker', 'b', { kept: known }), false);
 });
 

@@ -5,10 +5,11 @@ import { ParleyError } from '../../core/errors.ts';
 import { legStatus, nothingSeen, type Sighting } from '../../core/facts.ts';
 import { fundBy, fundGate } from '../../core/gates.ts';
 import { nextSteps, type Step } from '../../core/next.ts';
+import type { UnixSeconds } from '../../core/nominal.ts';
 import { type Clocks, pessimistic } from '../../core/swap.ts';
 import type { LegName } from '../../core/trade.ts';
 import { isFundingSigned, mayBeFunded, type SwapRecord, versionsOf } from '../stores/store.ts';
-import { aloneOf, type LegSeen, ownSides, type Seen, seenOf } from './record.ts';
+import { aloneOf, type LegSeen, legOf, ownSides, type Seen, seenOf } from './record.ts';
 
 export type SettleState =
   | 'preparing'
@@ -56,10 +57,15 @@ export type Leaving = {
   readonly since: number | null;
 };
 
+type LegShown = LegSeen['leg'] &
+  Pick<LegSeen, 'evidence'> & {
+    readonly isFresh: boolean;
+  };
+
 export type Facts = {
   readonly record: SwapRecord;
   /** As its own chain showed it last; `isFresh`: just now. */
-  readonly legs: Partial<Record<LegName, LegSeen['leg'] & { readonly isFresh: boolean }>>;
+  readonly legs: Partial<Record<LegName, LegShown>>;
   /** Whether it is time to ask the market where the legs are. */
   readonly isMarketDue: boolean;
   /** Absent: nothing is left. */
@@ -89,7 +95,8 @@ export function next(state: SettleState, facts: Facts, clocks: OwnClocks): Next 
   const legs = legsSeen(facts, clocks);
   const { a, b } = legs;
   const seen = a && b ? seenOf(record, { a, b }, clocks.wall) : null;
-  if (seen !== null && hasEnded(record, seen)) {
+  const earliest = ownEarliest(record, legs);
+  if (seen !== null && seen.doubt === undefined && hasEnded(record, seen, earliest)) {
     const { gives } = ownSides(record);
     const { family, facts: own } = seen.state.legs[gives];
     // A claim without the funder's account leaves rent behind.
@@ -130,9 +137,9 @@ function halfSeen(
   return isPast && isRefunding ? 'refunding' : 'claiming';
 }
 
-/** Only Bitcoin takes a claim past its timelock. */
-function takesNoClaim({ leg, clock }: LegSeen): boolean {
-  return leg.family !== 'bitcoin' && clock >= leg.timelock;
+/** Only Bitcoin takes a claim past its timelock. In doubt a claim is tried. */
+function takesNoClaim({ leg, clock, evidence }: LegSeen): boolean {
+  return leg.family !== 'bitcoin' && clock >= leg.timelock && evidence?.agreed !== false;
 }
 
 function effect(what: Effect['do'], leg: LegName | null, before: number | null = null): Effect {
@@ -142,8 +149,11 @@ function effect(what: Effect['do'], leg: LegName | null, before: number | null =
 function legsSeen({ legs }: Facts, clocks: OwnClocks): Partial<Record<LegName, LegSeen>> {
   const seen: Partial<Record<LegName, LegSeen>> = {};
   for (const name of ['a', 'b'] as const) {
-    const [leg, clock] = [legs[name], clocks[name]];
-    if (leg !== undefined && clock !== undefined) seen[name] = { leg, clock };
+    const leg = legs[name];
+    const clock = clocks[name];
+    if (leg === undefined || clock === undefined) continue;
+    const { evidence } = leg;
+    seen[name] = evidence === undefined ? { leg, clock } : { leg, clock, evidence };
   }
   return seen;
 }
@@ -168,19 +178,27 @@ function stateOf(record: SwapRecord, seen: Seen): SettleState {
   if (own.facts.refunded !== null || has('refund', gives)) return 'refunding';
   if (otherStatus === 'claimed') return 'received';
   if (isLate(record, seen)) return 'cancelling';
-  if (has('claim', gets) && !isPublic) return 'revealing';
+  const isSure = seen.doubt === undefined;
+  if (isSure && has('claim', gets) && !isPublic) return 'revealing';
   if (ownStatus === 'funded') return 'funded';
   const isBegun = mayBeFunded(record) || Boolean(record.approval) || ownStatus === 'seen';
-  return isBegun || (has('fund', gives) && !record.restored) ? 'funding' : 'waiting_to_fund';
+  const mayBegin = isSure && has('fund', gives) && !record.restored;
+  return isBegun || mayBegin ? 'funding' : 'waiting_to_fund';
+}
+
+/** Of the nodes of the own leg's chain: what the one that is furthest behind knows of. */
+function ownEarliest(record: SwapRecord, legs: Partial<Record<LegName, LegSeen>>): UnixSeconds {
+  const own = legs[ownSides(record).gives];
+  return own?.evidence?.earliest ?? own?.clock ?? 0;
 }
 
 /** Whether nothing can be gained or lost by this side any more. */
-function hasEnded(record: SwapRecord, { state, clocks }: Seen): boolean {
+function hasEnded(record: SwapRecord, { state, clocks }: Seen, ownClock: UnixSeconds): boolean {
   const { gives, gets } = ownSides(record);
   const [own, other] = [state.legs[gives], state.legs[gets]];
   const ownStatus = legStatus(own.facts);
   const otherStatus = legStatus(other.facts);
-  const now = Math.max(pessimistic(clocks, state.legs.a), pessimistic(clocks, state.legs.b));
+  const latest = Math.max(pessimistic(clocks, state.legs.a), pessimistic(clocks, state.legs.b));
   // Too little, paid by hand, is refunded. What comes after the end is left to another run. What is
   // restored does not know who paid.
   const isComing = own.facts.funded === null && !own.facts.empty;
@@ -190,7 +208,9 @@ function hasEnded(record: SwapRecord, { state, clocks }: Seen): boolean {
   const untouched = ownStatus === 'unfunded' && !isBegun;
   // What a lost device signed may still come: on Bitcoin no time ends it.
   const last = record.restored ? own.timelock : fundBy(state, own);
-  const neverFunds = untouched && (now > last || state.secret !== null);
+  // A payment of others is not known to this device: its chain has to be past the time.
+  const isOver = isByOthers ? ownClock > last : latest > last || state.secret !== null;
+  const neverFunds = untouched && isOver;
   const ownDone =
     ((ownStatus === 'claimed' || ownStatus === 'refunded') && own.facts.balance === 0n) ||
     neverFunds;
@@ -252,14 +272,27 @@ function togetherEffects(facts: Facts, seen: Seen, before: readonly Effect[]): E
   const isFresh = facts.legs[gives]?.isFresh ?? false;
   if (isFresh && maySchedule(record, seen)) effects.push(effect('schedule_refunds', gives));
   const isActing = before.some((each) => each.do !== 'replace');
-  return isActing ? effects : [...effects, ...mostUrgent(record, seen)];
+  if (isActing) return effects;
+  if (seen.doubt === undefined) return [...effects, ...mostUrgent(record, seen)];
+  const why = `nothing is begun or ended: ${seen.doubt}`;
+  return [...effects, { ...effect('wait', null), why }];
 }
 
-/** Whether a leg may still move to another escrow: with the secret public none may be funded. */
-export function mayMove(record: SwapRecord, { state }: Seen, name: LegName): boolean {
+/**
+ * Whether a leg may still move to another escrow: with the secret public none may be funded. No leg
+ * moves once it may hold money, however one look shows it: else a market could replace the escrow
+ * that pays this side by an empty one. So a counterparty that may have funded moves nothing; an
+ * initiator follows the other side's lane until its escrow was once in a block.
+ */
+export function mayMove(record: SwapRecord, { state, doubt }: Seen, name: LegName): boolean {
   const isOpen = legStatus(state.legs[name].facts) === 'unfunded';
-  const isSent = name === ownSides(record).gives && (mayBeFunded(record) || record.restored);
-  return record.publicSecret === null && isOpen && !isSent;
+  const { address } = legOf(record, name).escrow;
+  const wasFunded = (record.seen?.[address]?.funded?.confirmations ?? 0) > 0;
+  const isOwn = name === ownSides(record).gives;
+  const fixes = isOwn || record.swap.role === 'counterparty';
+  const isFixed = record.restored === true || (fixes && mayBeFunded(record));
+  const isSure = doubt === undefined;
+  return record.publicSecret === null && isOpen && isSure && !wasFunded && !isFixed;
 }
 
 /** Whether signed refunds of the own leg may be left with the market: of what is final there. */

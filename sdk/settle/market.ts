@@ -73,7 +73,8 @@ export function heardSecret(context: Context): Secret | null {
   const { client, heard, swapId, record } = context;
   const now = performance.now();
   const isDue = now - heard.askedAtMs > context.marketPollMs * pausesBetween;
-  if (client === null || !mayBeFunded(record) || heard.secret !== null || !isDue) {
+  const mayHoldMoney = mayBeFunded(record) || record.restored === true;
+  if (client === null || !mayHoldMoney || heard.secret !== null || !isDue) {
     return heard.secret;
   }
   // Not again before it has answered, or the limit has passed.

@@ -123,6 +123,9 @@ async function keyProof(
   return { keySignature: await wallet.signKey(text) };
 }
 
+/** As many as the market lets a leg move off. */
+const mostFormer = 19;
+
 /**
  * The other side may correct its key until a leg is funded, and an own lane may be taken. Both legs
  * keep one hashlock and one set of deadlines. Resolves to whether a leg has moved.
@@ -146,8 +149,16 @@ export async function takeMoves(context: Context, seen: Seen): Promise<boolean> 
   });
   if (moved.length === 0) return false;
   const legs = { ...record.swap.legs };
-  for (const name of moved) legs[name] = verified.legs[name];
-  await context.keep({ swap: { ...record.swap, legs } });
+  const former = { ...record.former };
+  for (const name of moved) {
+    const next = verified.legs[name];
+    const left = [legs[name].escrow, ...(former[name] ?? [])].filter((each) => each !== null);
+    // It may come back to one that it was in.
+    const others = left.filter(({ address }) => address !== next.escrow?.address);
+    former[name] = others.slice(0, mostFormer);
+    legs[name] = next;
+  }
+  await context.keep({ swap: { ...record.swap, legs }, former });
   context.emit('verified', null, 'a leg moved to another escrow: checked again');
   return true;
 }

@@ -6,6 +6,8 @@ import type { Family } from '../../core/families.ts';
 import type { Clocks, Leg, SwapState } from '../../core/swap.ts';
 import { type LegName, otherLeg } from '../../core/trade.ts';
 import { SettleError } from '../errors.ts';
+import type { Evidence } from '../evidence/judge.ts';
+import type { Memory } from '../evidence/memory.ts';
 import type { SwapRecord } from '../stores/store.ts';
 import { givenLeg, type VerifiedLeg } from '../trade.ts';
 
@@ -31,19 +33,45 @@ export function watchedOf(record: SwapRecord, name: LegName): WatchedEscrow {
   return stored === undefined ? watched : { ...watched, stored };
 }
 
+/** Escrows that the leg moved off before anything was funded, the newest first. */
+export function formerOf(record: SwapRecord, name: LegName): WatchedEscrow[] {
+  const { requiredConfirmations } = legOf(record, name);
+  const former = record.former?.[name] ?? [];
+  const since = record.swap.agreedAt;
+  return former.map((escrow) => ({ ...escrow, requiredConfirmations, since }));
+}
+
+export function memoryOf({ seen = {}, marks = {} }: SwapRecord, address: string): Memory {
+  return { facts: seen[address] ?? null, marks: marks[address] ?? {} };
+}
+
 /** One leg as its own chain shows it, and that chain's clock. */
-export type LegSeen = { readonly leg: Leg; readonly clock: number };
+export type LegSeen = {
+  readonly leg: Leg;
+  readonly clock: number;
+  /** How sure that is; absent: as sure as one look. */
+  readonly evidence?: Evidence;
+};
 
-export type Seen = { readonly state: SwapState; readonly clocks: Clocks };
+export type Seen = {
+  readonly state: SwapState;
+  readonly clocks: Clocks;
+  /** Why nothing may begin or end by it; absent: nothing speaks against it. */
+  readonly doubt?: string;
+};
 
-export function legWith(record: SwapRecord, name: LegName, facts: EscrowFacts): Leg {
+export function legWith(
+  record: SwapRecord,
+  name: LegName,
+  facts: EscrowFacts,
+  strayed = false,
+): Leg {
   const { escrow, ...leg } = legOf(record, name);
   const { payout, refund } = escrow.terms;
   return {
     ...leg,
     facts,
-    // This driver funds one escrow a leg, and follows that one wherever the leg moves.
-    strayed: false,
+    strayed,
     escrow: escrow.address,
     payoutAddress: payout.address,
     payoutPubkey: payout.pubkey,
@@ -60,10 +88,19 @@ export function seenOf(
   const secret = record.publicSecret ?? a.leg.facts.secret ?? b.leg.facts.secret;
   const { hashlock, deadlines } = record.swap;
   const legs = { a: a.leg, b: b.leg };
-  return {
+  const seen = {
     state: { hashlock, deadlines, secret, lapsed: false, legs },
     clocks: { wall, a: a.clock, b: b.clock },
   };
+  const doubts = [a, b].flatMap(doubtsOf);
+  return doubts.length === 0 ? seen : { ...seen, doubt: doubts.join('; ') };
+}
+
+/** Why nothing may begin or end by this leg. */
+export function doubtsOf({ leg, evidence }: LegSeen): string[] {
+  if (evidence === undefined || evidence.agreed) return [];
+  const sentences = evidence.doubts.map(({ sentence }) => sentence);
+  return sentences.length > 0 ? sentences : [`leg ${leg.leg} is not sure`];
 }
 
 /**

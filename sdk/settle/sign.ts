@@ -1,6 +1,7 @@
 // What stands between building and sending. Claims and refunds are built by the customer alone: a
 // market could lie, be slow, or learn too much.
 
+import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { Offered } from '../../chains/interface/gas.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { fundGate } from '../../core/gates.ts';
@@ -163,10 +164,13 @@ export async function builtSpend(
   const isPublic = record.publicSecret !== null;
   const escrow = paidBy(context, leg, asked.verb);
   const input = { escrow, feeRateSatPerVbyte: null, isPublic };
-  const built =
+  const build = (adapter: ChainAdapter) =>
     asked.verb === 'claim'
-      ? await adapter.buildClaim(input, asked.secret, context.limit())
-      : await adapter.buildRefund(input, context.limit());
+      ? adapter.buildClaim(input, asked.secret, context.limit())
+      : adapter.buildRefund(input, context.limit());
+  const isReveal = asked.verb === 'claim' && !isPublic;
+  // Before a reveal no node may refuse.
+  const built = isReveal ? await build(adapter) : await byAnyNode(context, leg, build);
   const outputs = built.sign === 'btc-sighash' ? outputsOf(built.psbtBase64) : null;
   const limits = { validUntil: null, outputs, now: await context.now() };
   verifyMaterial(built, asked, escrow.terms, view, limits);
@@ -174,6 +178,32 @@ export async function builtSpend(
   const how = { isPublic, hasFailed: record.claimFailed ?? false };
   const { sign, gas } = await handOf(context, leg).signSpend(built, asked, how);
   return { sign: isPublic || asked.verb === 'refund' ? sign : () => unquoted(sign), gas };
+}
+
+/**
+ * By all nodes in turn; where they refuse, by each alone, the one that shows the most to do first:
+ * one that says "already claimed" stops no claim. Throws what the first one said.
+ */
+async function byAnyNode<T>(
+  context: Context,
+  leg: SetLeg,
+  build: (adapter: ChainAdapter) => Promise<T>,
+): Promise<T> {
+  const source = sourceOf(context, leg.chain);
+  const { evidence } = context.lastSeen.get(leg.leg) ?? {};
+  const all = source.nodes ?? [];
+  const open = evidence?.agreed === false ? all[evidence.node] : undefined;
+  const adapters = new Set([...(open === undefined ? [] : [open]), source.adapter, ...all]);
+  const refusals: unknown[] = [];
+  for (const adapter of adapters) {
+    try {
+      return await build(adapter);
+    } catch (error) {
+      context.signal?.throwIfAborted();
+      refusals.push(error);
+    }
+  }
+  throw refusals[0];
 }
 
 /** Signing a funding may have taken long: all is read once more, right before sending. */

@@ -36,7 +36,7 @@ import type { Signing } from './hands/hand.ts';
 import { handOf } from './hands/of.ts';
 import { asked } from './market.ts';
 import { claimPayerOf, owing, payerOf } from './owed.ts';
-import { type SetLeg, watchedOf } from './record.ts';
+import { doubtsOf, type SetLeg, watchedOf } from './record.ts';
 import { overdue, send } from './send.ts';
 import { fundingGate, mustAgree, signAndKeep } from './sign.ts';
 
@@ -344,8 +344,8 @@ export async function endUnsent(context: Context): Promise<void> {
     const until = `until its chain is past ${timeOf(fundBy(context.record.swap, leg))} at depth`;
     return context.waits(leg, `the signed funding of leg ${gives} may land ${until}`);
   }
-  const { leg: shown } = await readLeg(context, gives);
-  if (legStatus(shown.facts) !== 'unfunded') return;
+  const shown = await readLeg(context, gives, null);
+  if (doubtsOf(shown).length > 0 || legStatus(shown.leg.facts) !== 'unfunded') return;
   await context.keep({ authorization: null, asked: null, funding: null });
   context.emit('cancelled', gives, 'the signed funding can never be mined: nothing has moved');
 }

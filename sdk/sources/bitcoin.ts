@@ -28,6 +28,15 @@ export function bitcoinSource(options: BitcoinSourceOptions): ChainSource {
   const known = { policy: tables[network] };
   const policy = policyOf(chain, options.policy, known, { id: network, tables, dev: 'none' });
   const capSatPerVbyte = options.mostFeeRateSatPerVbyte ?? defaultFeeBounds.capSatPerVbyte;
+  const adapter = bitcoinAdapter({
+    chain,
+    network,
+    source,
+    ...(second === undefined ? {} : { second }),
+    policy,
+    now: options.now ?? machineClock,
+    feeBounds: { ...defaultFeeBounds, capSatPerVbyte },
+  });
   return {
     view: {
       family: 'bitcoin',
@@ -36,14 +45,7 @@ export function bitcoinSource(options: BitcoinSourceOptions): ChainSource {
       policy,
       mostFeeRateSatPerVbyte: capSatPerVbyte,
     },
-    adapter: bitcoinAdapter({
-      chain,
-      network,
-      source,
-      ...(second === undefined ? {} : { second }),
-      policy,
-      now: options.now ?? machineClock,
-      feeBounds: { ...defaultFeeBounds, capSatPerVbyte },
-    }),
+    adapter,
+    ...(second === undefined ? {} : { nodes: adapter.nodes }),
   };
 }

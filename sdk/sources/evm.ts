@@ -5,7 +5,7 @@ import { type EvmContracts, evmDeployment } from '../../chains/evm/plan.ts';
 import { type DepthTag, evmChains } from '../../chains/evm/policy.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { ChainSource } from '../chains.ts';
-import { mustBeFew, policyOf } from './policy.ts';
+import { eachNode, mustBeFew, policyOf } from './policy.ts';
 
 /** Contracts other than the one that this package pins, or beside it: those of the market. */
 export type EvmSourceOptions = EvmContracts & {
@@ -30,8 +30,10 @@ export function evmSource(options: EvmSourceOptions): ChainSource {
   });
   const depthTag = options.depthTag ?? known?.depthTag ?? null;
   const nextForkAt = options.nextForkAt ?? null;
+  const by = (rpcUrls: readonly string[]) =>
+    evmParty({ ...options, rpcUrls, policy, depthTag, nextForkAt }).adapter;
   return {
     view: { family: 'evm', chain, chainId, deployment, policy },
-    adapter: evmParty({ ...options, policy, depthTag, nextForkAt }).adapter,
+    ...eachNode(options.rpcUrls, by),
   };
 }

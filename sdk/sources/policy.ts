@@ -1,8 +1,10 @@
 // What sources of all families ask of a policy, of contracts and of a clock.
 
+import type { ChainAdapter } from '../../chains/adapter.ts';
 import { contractsFault, type Deployment } from '../../chains/escrows/plan.ts';
 import { brokenPolicy } from '../../core/deadlines.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
+import type { ChainSource } from '../chains.ts';
 
 /**
  * Which depth is enough is the customer's to say. Throws where no table has one, or it is unsound.
@@ -24,6 +26,15 @@ export function policyOf(
   const [sentence] = brokenPolicy(policy);
   if (sentence !== undefined) throw new Error(`policy of chain "${chain}" refused: ${sentence}`);
   return policy;
+}
+
+/** The adapter over all nodes of a chain, and one by each node alone. */
+export function eachNode<Node>(
+  all: readonly Node[],
+  by: (nodes: readonly Node[]) => ChainAdapter,
+): Pick<ChainSource, 'adapter' | 'nodes'> {
+  const adapter = by(all);
+  return all.length < 2 ? { adapter } : { adapter, nodes: all.map((each) => by([each])) };
 }
 
 /** Throws where a contract is named twice, or too many are. */

@@ -9,7 +9,7 @@ import {
 } from '../../chains/solana/policy.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { ChainSource } from '../chains.ts';
-import { machineClock, policyOf } from './policy.ts';
+import { eachNode, machineClock, policyOf } from './policy.ts';
 
 /** Of dev networks, as `policy`: a dev chain has no lasting id. Never with money on it. */
 export const devPolicy: ChainPolicy = solanaDevPolicy;
@@ -37,16 +37,15 @@ export function solanaSource(options: SolanaSourceOptions): ChainSource {
     ...solanaDeployment,
     ...(options.program === undefined ? {} : { program: options.program }),
   };
-  return {
-    view: { family: 'solana', chain, deployment, policy },
-    adapter: solanaParty({
+  const by = (urls: readonly string[]) =>
+    solanaParty({
       chain,
-      rpcUrls,
+      rpcUrls: urls,
       policy,
       deployment,
       genesisHash,
       mostDriftSeconds: policy.driftSeconds,
       now: options.now ?? machineClock,
-    }).adapter,
-  };
+    }).adapter;
+  return { view: { family: 'solana', chain, deployment, policy }, ...eachNode(rpcUrls, by) };
 }

@@ -6,7 +6,7 @@ import type { TronOrigin } from '../../chains/tron/plan.ts';
 import { type TronChainSettings, tronChains, tronDevPolicy } from '../../chains/tron/policy.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { ChainSource } from '../chains.ts';
-import { mustBeFew, policyOf } from './policy.ts';
+import { eachNode, mustBeFew, policyOf } from './policy.ts';
 
 /** Of dev networks, as `policy`: a dev chain has no lasting id. Never with money on it. */
 export const devPolicy: ChainPolicy = tronDevPolicy;
@@ -31,8 +31,10 @@ export function tronSource(options: TronSourceOptions): ChainSource {
   });
   mustBeFew(chain, deployment);
   const most = mostFeeLimitSun === undefined ? {} : { mostFeeLimitSun };
+  const by = (nodes: readonly TronSource[]) =>
+    tronParty({ chain, deployment, sources: nodes, policy }).adapter;
   return {
     view: { family: 'tron', chain, deployment, policy, ...most },
-    adapter: tronParty({ chain, deployment, sources, policy }).adapter,
+    ...eachNode(sources, by),
   };
 }

@@ -7,7 +7,10 @@ import { type EscrowFacts, isUnknown, nothingSeen, type Sighting } from '../../c
 import { type Hashlock, hashlockOf, type Secret } from '../../core/hashlock.ts';
 import type { BaseUnits, Millis, UnixSeconds } from '../../core/nominal.ts';
 import type { Leg } from '../../core/swap.ts';
+import type { LegName } from '../../core/trade.ts';
 import { SettleError } from '../errors.ts';
+import type { Evidence } from '../evidence/judge.ts';
+import type { Marks } from '../evidence/memory.ts';
 import type { OwnTrade, VerifiedLeg, VerifiedSwap } from '../trade.ts';
 
 export type SecretStore = {
@@ -81,6 +84,8 @@ export type Relay = {
   readonly refused?: string;
 };
 
+type EscrowOf = NonNullable<VerifiedLeg['escrow']>;
+
 export type SwapRecord = {
   readonly trade: OwnTrade;
   readonly swap: VerifiedSwap;
@@ -108,8 +113,12 @@ export type SwapRecord = {
   readonly scheduledUpTo?: number;
   /** Whether an own claim was mined and has failed: the next one gets more gas, on EVM. */
   readonly claimFailed?: boolean;
-  /** What its escrows showed last, as far as anything was seen. */
+  /** What its escrows showed last when all nodes agreed, as far as anything was seen. */
   readonly seen?: SeenFacts;
+  /** The blocks of what was seen at depth, by escrow: only others there take it back. */
+  readonly marks?: Readonly<Record<string, Marks>>;
+  /** Escrows that a leg moved off, the newest first: still watched, and claimed with the secret. */
+  readonly former?: Partial<Record<LegName, readonly EscrowOf[]>>;
   /** Who still has to pay for the own claim; null: nobody, it is final or will never be sent. */
   readonly owedBy?: string | null;
   /** Seen in public, or sent by this side; never forgotten. */
@@ -253,20 +262,30 @@ export function readKept<T extends object>(text: string): T {
 export type SeenFacts = Readonly<Record<string, EscrowFacts>>;
 
 /** null: no news. What nobody can tell any more leaves the last that was known. */
-export function newsOf(record: SwapRecord, legs: readonly Leg[]): SeenFacts | null {
+export function newsOf(
+  record: SwapRecord,
+  legs: readonly { readonly leg: Leg; readonly evidence?: Pick<Evidence, 'marks'> }[],
+): Pick<SwapRecord, 'seen' | 'marks'> | null {
   const { a, b } = record.swap.legs;
   const own = [a, b].flatMap(({ escrow }) => (escrow === null ? [] : [escrow.address]));
-  const { seen: before = {} } = record;
-  const seen = Object.fromEntries(
-    own.flatMap((address) => {
-      const shown = legs.find(({ escrow }) => escrow === address)?.facts;
-      const kept = before[address];
-      if (shown === undefined || isUnknown(shown)) return kept ? [[address, kept]] : [];
-      if (kept === undefined && shownBy(shown) === shownBy(nothingSeen)) return [];
-      return [[address, shown]];
-    }),
+  const seen: Record<string, EscrowFacts> = {};
+  const marks: Record<string, Marks> = {};
+  for (const address of own) {
+    const found = legs.find(({ leg }) => leg.escrow === address);
+    const shown = found?.leg.facts;
+    const before = record.seen?.[address];
+    const isNew = before === undefined && shownBy(shown) === shownBy(nothingSeen);
+    const facts = shown === undefined || isUnknown(shown) || isNew ? before : shown;
+    if (facts !== undefined) seen[address] = facts;
+    const blocks = found?.evidence?.marks ?? record.marks?.[address];
+    if (blocks !== undefined && Object.keys(blocks).length > 0) marks[address] = blocks;
+  }
+  const isNews = own.some(
+    (each) =>
+      shownBy(seen[each]) !== shownBy(record.seen?.[each]) ||
+      JSON.stringify(marks[each]) !== JSON.stringify(record.marks?.[each]),
   );
-  return own.some((each) => shownBy(seen[each]) !== shownBy(before[each])) ? seen : null;
+  return isNews ? { seen, marks } : null;
 }
 
 /** More confirmations of what is final are no news. */

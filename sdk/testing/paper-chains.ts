@@ -147,6 +147,8 @@ function adapterOf(chain: Chain, policy: ChainPolicy, asked: Asked): ChainAdapte
         facts: escrows.map((each) => factsOf(chain, each)),
       })),
     heads: (signal) => asked(signal, () => headsOf(chain)),
+    blockHash: (height, signal) =>
+      asked(signal, () => (height > chain.height ? null : hashAt(chain, height))),
     readEscrow: (escrow, signal) => asked(signal, () => factsOf(chain, escrow)),
     preflight: (_, about, signal) =>
       asked(signal, () => {
@@ -180,7 +182,16 @@ function adapterOf(chain: Chain, policy: ChainPolicy, asked: Asked): ChainAdapte
   return adapter as ChainAdapter;
 }
 
-const headsOf = ({ height, clock }: Chain) => ({ height, hash: `0x${height}`, clock });
+const headsOf = (chain: Chain) => {
+  const { height, clock } = chain;
+  return { height, hash: hashAt(chain, height), clock };
+};
+
+/** Other transactions up to there are another block. */
+function hashAt({ mined }: Chain, height: number): string {
+  const before = mined.filter((each) => each.height <= height);
+  return `${height} ${before.map(({ txid }) => txid).join()}`;
+}
 
 /** What no fee floor of a test reaches. */
 const rich = 10n ** 15n;

@@ -75,10 +75,14 @@ contract Permitting {
         address from, address to, uint256 value, uint256 validBefore, bytes32 nonce, uint8 v,
         bytes32 r, bytes32 s
     ) internal {
-        require(!off && msg.sender == to, "off");
+        require(!off && _mayBring(to), "off");
         _check(from, keccak256(abi.encode(RECEIVE, from, to, value, 0, validBefore, nonce)), v, r, s);
         balanceOf[from] -= value;
         balanceOf[to] += value;
+    }
+
+    function _mayBring(address to) internal view virtual returns (bool) {
+        return msg.sender == to;
     }
 
     function _check(address expected, bytes32 message, uint8 v, bytes32 r, bytes32 s)
@@ -95,6 +99,46 @@ contract NoNothing is Permitting {
     ) external {
         require(value > 0, "nothing");
         _receive(from, to, value, validBefore, nonce, v, r, s);
+    }
+}
+
+/// Its authorizations may be brought by its payee, and by anybody once it is opened.
+contract Guarded is Permitting {
+    bool internal _open;
+
+    function open() external {
+        _open = true;
+    }
+
+    function receiveWithAuthorization(
+        address from, address to, uint256 value, uint256, uint256 validBefore, bytes32 nonce,
+        uint8 v, bytes32 r, bytes32 s
+    ) external {
+        _receive(from, to, value, validBefore, nonce, v, r, s);
+    }
+
+    function _mayBring(address to) internal view virtual override returns (bool) {
+        return _open || msg.sender == to;
+    }
+}
+
+contract Unguarded is Guarded {
+    constructor() {
+        _open = true;
+    }
+}
+
+/// Any contract may bring them.
+contract ForContracts is Guarded {
+    function _mayBring(address) internal view override returns (bool) {
+        return msg.sender.code.length > 0;
+    }
+}
+
+/// So may everybody without code.
+contract ForPeople is Guarded {
+    function _mayBring(address to) internal view override returns (bool) {
+        return msg.sender == to || msg.sender.code.length == 0;
     }
 }
 

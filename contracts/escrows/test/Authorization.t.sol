@@ -85,6 +85,15 @@ contract AuthorizationTest is Base {
         submit(e1(), p);
     }
 
+    function test_the_error_names_the_signer_and_then_the_refund_address() public {
+        Signature memory p = signedFor(e1(), coin.DOMAIN_SEPARATOR(), OTHER_KEY);
+        address other = vm.addr(OTHER_KEY);
+        expectError(
+            abi.encodeWithSelector(ParleyEscrows.SignerIsNotRefund.selector, other, funder)
+        );
+        submit(e1(), p);
+    }
+
     function test_no_signature_is_nobodys() public {
         Escrow memory e = e1();
         AcceptsAnything token = new AcceptsAnything(coin.DOMAIN_SEPARATOR());

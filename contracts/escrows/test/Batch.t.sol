@@ -7,6 +7,7 @@ import {ParleyEscrows} from "../src/ParleyEscrows.sol";
 import {Leg} from "../src/Terms.sol";
 import {Token} from "../src/Token.sol";
 import {Moody} from "./zoo/Moody.sol";
+import {Paradox} from "./zoo/Odd.sol";
 import {Blacklisting, ChargesTheSender} from "./zoo/Tokens.sol";
 
 contract BatchTest is Base {
@@ -257,6 +258,27 @@ contract BatchTest is Base {
         refundMany(refunds(all));
         greedy.set(0);
         vm.assertEq(refundMany(refunds(all)), 2, "when it is honest again");
+    }
+
+    /// Two halves of all numbers would wrap to nothing: settled, and unpaid.
+    function test_a_sum_that_no_number_holds_takes_all_back() public {
+        Paradox token = new Paradox();
+        Escrow[] memory all = new Escrow[](2);
+        for (uint256 i = 0; i < 2; i++) {
+            all[i] = mixed(i);
+            all[i].terms.token = address(token);
+            all[i].terms.amount = 1 << 255;
+            token.set(0);
+            fund(all[i]);
+        }
+        bytes memory overflow = abi.encodeWithSignature("Panic(uint256)", 0x11);
+        expectError(overflow);
+        claimMany(claims(all));
+        vm.warp(TIMELOCK);
+        expectError(overflow);
+        refundMany(refunds(all));
+        expectState(all[0], OPEN, NOW);
+        expectState(all[1], OPEN, NOW);
     }
 
     function testFuzz_a_leg_names_the_escrow_that_its_terms_name(

@@ -36,6 +36,30 @@ contract FundTest is Base {
         }
     }
 
+    /// A contract that the funder calls is not the funder, and a funder need not begin the call.
+    function test_who_began_the_transaction_does_not_count() public {
+        Escrow memory e = escrowIn(address(coin));
+        bytes[2] memory calls = [
+            abi.encodeCall(ParleyEscrows.fund, (e.terms, LANE, 1)),
+            abi.encodeCall(
+                ParleyEscrows.fundWithPermit, (e.terms, LANE, 1, AMOUNT, NOW, 27, 0, 0)
+            )
+        ];
+        for (uint256 i = 0; i < 2; i++) {
+            vm.prank(STRANGER, funder);
+            (bool ok, bytes memory answer) = address(escrows).call(calls[i]);
+            vm.assertFalse(ok, "for the funder");
+            vm.assertEq(
+                answer,
+                abi.encodeWithSelector(ParleyEscrows.SenderIsNotRefund.selector, STRANGER, funder),
+                "by whom"
+            );
+        }
+        vm.prank(funder, STRANGER);
+        escrows.fund(e.terms, LANE, 1);
+        expectState(e, OPEN, NOW);
+    }
+
     function test_zero_hashlock_and_amount_are_refused() public {
         Escrow memory e = native();
         e.terms.hashlock = 0;
@@ -90,6 +114,19 @@ contract FundTest is Base {
             fund(kinds[i]);
             vm.warp(FUND_BEFORE - 1);
             fund(kinds[i]);
+        }
+    }
+
+    function test_a_fund_before_of_long_ago_or_of_never_has_passed() public {
+        for (uint256 i = 0; i < 2; i++) {
+            Escrow memory e = native();
+            e.terms.fundBefore = [0, NOW - 1][i];
+            expectError(
+                abi.encodeWithSelector(
+                    ParleyEscrows.FundTooLate.selector, e.terms.fundBefore, NOW
+                )
+            );
+            fund(e);
         }
     }
 

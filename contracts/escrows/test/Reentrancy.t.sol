@@ -99,6 +99,22 @@ contract ReentrancyTest is Base {
         }
     }
 
+    /// An account can lend itself code (EIP-7702): then it calls again as the transaction's origin.
+    function test_the_origin_itself_runs_no_verb_within_a_token_call() public {
+        vm.etch(funder, address(attacker).code);
+        attacker = Attacker(payable(funder));
+        crooked.employ(attacker);
+        for (uint256 verb = 0; verb < 9; verb++) {
+            uint256 before = vm.snapshotState();
+            arm(verb);
+            vm.prank(funder, funder);
+            escrows.fund(e1().terms, LANE, 1);
+            expectRefused(1);
+            expectState(e1(), OPEN, NOW);
+            vm.revertToState(before);
+        }
+    }
+
     function fundBy(uint256 way, Escrow memory e) internal {
         if (way == 0) return fund(e);
         (uint8 v, bytes32 r, bytes32 s) =
@@ -256,6 +272,37 @@ contract ReentrancyTest is Base {
         expectState(e, ENDED, 0);
         expectState(next, OPEN, NOW);
         vm.assertEq(here(address(0)), AMOUNT, "what is open");
+    }
+
+    /// A leg is settled before the one ahead of it is paid, whose receiver can settle it as well.
+    function test_a_receiver_that_settles_the_leg_under_way_is_too_late() public {
+        Escrow memory first = native();
+        first.terms.payout = address(attacker);
+        first.terms.refund = address(attacker);
+        Escrow memory next = beside(native());
+        fund(first);
+        fund(next);
+        fund(beside(next)); // money for a second payment is here
+        Leg[] memory legs = new Leg[](2);
+        for (uint256 verb = CLAIMED; verb <= REFUNDED; verb++) {
+            uint256 before = vm.snapshotState();
+            if (verb == CLAIMED) {
+                (legs[0], legs[1]) = (claimLeg(first, SECRET), claimLeg(next, SECRET));
+                attacker.arm(
+                    abi.encodeCall(ParleyEscrows.claim, (next.terms, next.lane, 1, SECRET))
+                );
+                vm.assertEq(escrows.claimMany(legs), 2, "claimed");
+            } else {
+                (legs[0], legs[1]) = (refundLeg(first), refundLeg(next));
+                attacker.arm(abi.encodeCall(ParleyEscrows.refund, (next.terms, next.lane, 1)));
+                vm.warp(TIMELOCK);
+                vm.assertEq(escrows.refundMany(legs), 2, "refunded");
+            }
+            vm.assertEq(attacker.tried(), 1, "tried");
+            vm.assertEq(attacker.succeeded(), 0, "and failed");
+            vm.assertEq(here(address(0)), AMOUNT, "the other's");
+            vm.revertToState(before);
+        }
     }
 
     /// In the middle of a batch, a receiver settles what the batch would settle next.

@@ -32,9 +32,13 @@ contract SettleTest is Base {
     }
 
     function expectWrongTime(uint256 verb) internal {
+        vm.warp(verb == CLAIMED ? TIMELOCK : TIMELOCK - 1);
+        expectTimeError(verb);
+    }
+
+    function expectTimeError(uint256 verb) internal {
         bytes4 late = ParleyEscrows.ClaimTooLate.selector;
         bytes4 early = ParleyEscrows.RefundTooEarly.selector;
-        vm.warp(verb == CLAIMED ? TIMELOCK : TIMELOCK - 1);
         expectError(
             abi.encodeWithSelector(verb == CLAIMED ? late : early, TIMELOCK, block.timestamp)
         );
@@ -59,6 +63,15 @@ contract SettleTest is Base {
             vm.assertEq(here(token), 0, "left");
             expectState(e, verb, block.timestamp);
             vm.assertEq(wordIn(e), wordOf(e, verb, block.timestamp), "word");
+        }
+    }
+
+    function test_far_from_the_timelock_the_error_says_which_time_is_which() public {
+        for (uint256 row = 0; row < 4; row++) {
+            (Escrow memory e, uint256 verb) = opened(row);
+            vm.warp(verb == CLAIMED ? TIMELOCK + 7 : NOW);
+            expectTimeError(verb);
+            settle(e, verb);
         }
     }
 
@@ -178,7 +191,7 @@ contract SettleTest is Base {
         expectError(
             abi.encodeWithSelector(ParleyEscrows.SenderIsNotRefund.selector, STRANGER, funder)
         );
-        vm.prank(STRANGER);
+        vm.prank(STRANGER, funder);
         escrows.refundPart(e.terms, e.lane, e.counter, 1);
     }
 

@@ -19,6 +19,7 @@ interface Vm {
     function mockCallRevert(address callee, bytes calldata data, bytes calldata answer) external;
     function clearMockedCalls() external;
     function prank(address sender) external;
+    function prank(address sender, address origin) external;
     function addr(uint256 key) external pure returns (address);
     function sign(uint256 key, bytes32 digest)
         external

@@ -10,7 +10,7 @@ import { inCoins } from './warnings.ts';
 
 /** What nobody can say before it happens. */
 const saidBySomebody: readonly Happened['step'][] = [
-  ...(['wallet_refused', 'waiting', 'market_refused', 'market_lied', 'store'] as const),
+  ...(['wallet_refused', 'waiting', 'market_refused', 'market_lied', 'store', 'evidence'] as const),
 ];
 
 export type ToldHappened = { readonly said: string; readonly detail: string | null };

@@ -34,6 +34,8 @@ export const settled: Words<typeof english> = {
   'settlement.happened.cancelled': 'Deine späte Zahlung wurde zurückgezogen.',
   'settlement.happened.waiting': 'Es wartet.',
   'settlement.happened.market_refused': 'Der Markt hat abgelehnt oder nicht geantwortet.',
+  'settlement.happened.evidence':
+    'Deine Knoten sagten nicht alle dasselbe, oder einer stand still.',
   'settlement.happened.market_lied': 'Der Markt sagte etwas anderes, als du vereinbart hast.',
   'settlement.happened.store': 'Dieser Browser hatte Mühe, den Swap zu behalten.',
   'settlement.happened.ended': 'Der Swap ist beendet.',

@@ -83,6 +83,7 @@ export const settled = {
   'settlement.happened.cancelled': 'Your late payment was called off.',
   'settlement.happened.waiting': 'It waits.',
   'settlement.happened.market_refused': 'The market refused, or did not answer.',
+  'settlement.happened.evidence': 'Your nodes did not all say the same, or one stood still.',
   'settlement.happened.market_lied': 'The market said something else than you agreed.',
   'settlement.happened.store': 'This browser had trouble keeping the swap.',
   'settlement.happened.ended': 'The swap ended.',

@@ -1,0 +1,144 @@
+// Which answers count, and what follows of them, as a table: both sides of each boundary.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
+import type { Family } from '../../core/families.ts';
+import { policies } from '../../core/testing.ts';
+import { type Answer, type Bounds, judge, mostBehindWall } from './judge.ts';
+
+const wall = 1_800_000_000;
+const { ethereum: policy } = policies;
+const bounds: Bounds = {
+  chain: 'evm-dev',
+  family: 'evm',
+  policy,
+  requiredConfirmations: 10,
+  blockSeconds: 12,
+};
+
+const sighting = (confirmations: number): Sighting => {
+  return { txid: 'one', confirmations, deep: confirmations >= 10 };
+};
+const funded = { ...nothingSeen, funded: sighting(10), balance: 1n, empty: false };
+const shows = {
+  none: nothingSeen,
+  pooled: { ...nothingSeen, funded: sighting(0) },
+  mined: { ...nothingSeen, funded: sighting(9), balance: 1n, empty: false },
+  funded,
+  claimMined: { ...funded, claimed: sighting(1), balance: 0n },
+  claimed: { ...funded, claimed: sighting(10), balance: 0n },
+  refunded: { ...funded, refunded: sighting(10), balance: 0n },
+} as const satisfies Record<string, EscrowFacts>;
+
+type Given = {
+  readonly shown?: keyof typeof shows;
+  readonly height?: number;
+  readonly clock?: number;
+  readonly isRefused?: boolean;
+};
+
+const asked = (
+  given: readonly Given[],
+  how: { isPatient?: boolean; of?: Partial<Bounds> } = {},
+) => {
+  const answers = given.map(({ shown = 'funded', height = 100, clock = wall, ...more }, node) => {
+    const heads = { height, hash: `${height}`, clock };
+    const answer: Answer = { node, heads, facts: shows[shown], isRefused: false };
+    return { ...answer, ...more };
+  }) as [Answer, ...Answer[]];
+  const { isPatient = false, of = {} } = how;
+  return judge(answers, { ...bounds, ...of }, { wall, isPatient });
+};
+
+const told = (given: readonly Given[], how = {}) => {
+  const { node, agreed, doubts } = asked(given, how);
+  return [node, agreed, doubts.map(({ code }) => code).join()];
+};
+
+test('an answer is silence once its head is behind another one by more than the depth', () => {
+  const stuck = (behind: number, seconds: number) => {
+    return { shown: 'none', height: 100 - behind, clock: wall - seconds } as const;
+  };
+  assert.deepEqual(told([stuck(11, 61), {}]), [1, true, 'node_behind']);
+  assert.deepEqual(told([stuck(10, 61), {}]), [1, false, 'nodes_disagree']);
+  assert.deepEqual(told([stuck(11, 60), {}]), [1, false, 'nodes_disagree']);
+});
+
+test('an invented height makes nobody else old: its time is that of now for both', () => {
+  const liar = { shown: 'claimed', height: 1_000_000 } as const;
+  assert.deepEqual(told([liar, {}]), [1, false, 'nodes_disagree']);
+  assert.deepEqual(told([liar, { clock: wall - 12 }, {}]), [1, false, 'nodes_disagree']);
+});
+
+test('an answer is silence once its head is older than now by more than an outage', () => {
+  const most = mostBehindWall(bounds);
+  assert.equal(most, policy.normal.outageSeconds + policy.driftSeconds);
+  assert.deepEqual(told([{ clock: wall - most }]), [0, true, '']);
+  assert.deepEqual(told([{ clock: wall - most - 1 }]), [0, false, 'chain_stands']);
+  // Of a value that waits for more the outage is the longer one.
+  const high = { requiredConfirmations: policy.high.confirmations };
+  const longer = policy.high.outageSeconds + policy.driftSeconds;
+  assert.equal(mostBehindWall({ ...bounds, ...high }), longer);
+  // Bitcoin's clock trails by hours where nothing is wrong.
+  const bitcoin: Family = 'bitcoin';
+  const trailing = policies.bitcoin.normal.outageSeconds + policies.bitcoin.lateClaimSeconds;
+  assert.equal(mostBehindWall({ ...bounds, family: bitcoin, policy: policies.bitcoin }), trailing);
+});
+
+test('where no answer counts the least old one says what may be tried, and nothing ends', () => {
+  const old = mostBehindWall(bounds) + 1;
+  const { node, agreed, earliest } = asked([{ clock: wall - old - 9 }, { clock: wall - old }]);
+  assert.deepEqual([node, agreed, earliest], [1, false, wall - old]);
+});
+
+test('a refused answer counts for nothing beside another, and ends nothing alone', () => {
+  assert.deepEqual(told([{ isRefused: true }, { shown: 'claimed' }]), [1, true, 'answer_refused']);
+  assert.deepEqual(told([{ isRefused: true }]), [0, false, 'answer_refused']);
+});
+
+test('of nodes that differ the one that leaves the most to do is taken, and nothing ends', () => {
+  const order = ['none', 'claimed', 'claimMined', 'mined', 'funded'] as const;
+  for (const [at, less] of order.entries()) {
+    for (const more of order.slice(at + 1)) {
+      assert.deepEqual(told([{ shown: less }, { shown: more }]), [1, false, 'nodes_disagree']);
+      assert.deepEqual(told([{ shown: more }, { shown: less }]), [0, false, 'nodes_disagree']);
+    }
+  }
+  assert.deepEqual(told([{ shown: 'claimed' }, { shown: 'claimed' }]), [0, true, '']);
+  assert.deepEqual(told([{ shown: 'claimed' }, { shown: 'refunded' }])[1], false);
+  // What waits for a block may be known to one of them alone.
+  assert.deepEqual(told([{ shown: 'pooled' }, { shown: 'none' }])[1], true);
+});
+
+test('a node that has not reached the block of a claim is waited for, and not for ever', () => {
+  const given = [{ shown: 'claimMined' }, { height: 99 }] as const;
+  assert.equal(asked(given, { isPatient: true }).node, 0);
+  assert.equal(asked(given, { isPatient: false }).node, 1);
+  // It has that block, and shows no claim in it.
+  assert.equal(asked([{ shown: 'claimMined' }, {}], { isPatient: true }).node, 1);
+});
+
+test('a secret of any answer is known, of one that does not count too', () => {
+  const secret = '77'.repeat(32);
+  const heads = { height: 1, hash: '', clock: 0 };
+  const old: Answer = { node: 0, heads, facts: { ...nothingSeen, secret }, isRefused: false };
+  const well = { node: 1, heads: { ...heads, height: 100, clock: wall }, facts: funded };
+  const judged = judge([old, { ...well, isRefused: false }], bounds, { wall, isPatient: false });
+  assert.deepEqual([judged.facts.secret, judged.node, judged.agreed], [secret, 1, true]);
+});
+
+test('of several clocks both ends are known', () => {
+  const { earliest, latest } = asked([{ clock: wall - 24 }, { clock: wall - 12 }]);
+  assert.deepEqual([earliest, latest], [wall - 24, wall - 12]);
+});
+
+test('a doubt names a node by its place, and no address', () => {
+  const { doubts } = asked([{}, { shown: 'none', height: 50, clock: wall - 600 }]);
+  assert.deepEqual(doubts, [
+    {
+      code: 'node_behind',
+      sentence: 'node 2 of evm-dev stands at block 50, 50 behind another one',
+    },
+  ]);
+});

@@ -1,0 +1,186 @@
+// Which answers of a chain's nodes count, and what follows of them. Pure: no node is asked here.
+
+import type { Heads, WatchedEscrow } from '../../chains/interface/reading.ts';
+import { type EscrowFacts, legStatus, type Sighting } from '../../core/facts.ts';
+import type { Family } from '../../core/families.ts';
+import type { UnixSeconds } from '../../core/nominal.ts';
+import type { ChainPolicy } from '../../core/policy.ts';
+import type { Marks } from './memory.ts';
+
+/** What one node showed of an escrow, at its own best block. */
+export type Answer = {
+  /** Its place among the chain's nodes, from 0. */
+  readonly node: number;
+  readonly heads: Heads;
+  readonly facts: EscrowFacts;
+  /** Whether it denies what was seen at depth, and proves no reorganisation. */
+  readonly isRefused: boolean;
+};
+
+export type DoubtCode = 'node_behind' | 'chain_stands' | 'answer_refused' | 'nodes_disagree';
+
+/** Why an answer does not count, or why nothing may end by these. Names no URL. */
+export type Doubt = { readonly code: DoubtCode; readonly sentence: string };
+
+export type Bounds = {
+  readonly chain: string;
+  readonly family: Family;
+  readonly policy: ChainPolicy;
+  readonly requiredConfirmations: number;
+  /** Usual time between blocks. */
+  readonly blockSeconds: number;
+};
+
+export type Judged = {
+  readonly facts: EscrowFacts;
+  /** The node whose facts these are. */
+  readonly node: number;
+  /** Of the nodes that count: the earliest best block's time, and the latest one's. */
+  readonly earliest: UnixSeconds;
+  readonly latest: UnixSeconds;
+  /** Whether all nodes that count show the same. Only then something is ended or begun by it. */
+  readonly agreed: boolean;
+  readonly doubts: readonly Doubt[];
+};
+
+/** How sure it is what a leg shows. */
+export type Evidence = Omit<Judged, 'facts' | 'latest'> & {
+  /** The blocks of all that is at depth, once the nodes agree on it. */
+  readonly marks: Marks;
+  /** The former escrow that holds a payment, if any. */
+  readonly strayed: WatchedEscrow | null;
+};
+
+/** Below it a pause between two blocks is no reason to doubt a node. */
+const leastBehindSeconds = 30;
+
+/** By how much a head's time may be behind the wall's: an outage, and how the clock trails. */
+export function mostBehindWall({ family, policy, requiredConfirmations }: Bounds): number {
+  const { normal, high } = policy;
+  const { outageSeconds } = requiredConfirmations >= high.confirmations ? high : normal;
+  // Bitcoin's clock is the median of eleven blocks.
+  const trails = family === 'bitcoin' ? policy.lateClaimSeconds : policy.driftSeconds;
+  return outageSeconds + trails;
+}
+
+/**
+ * By height and by time: an invented height alone, with the time of now, makes nobody else old.
+ */
+function isBehind(one: Heads, other: Heads, bounds: Bounds): boolean {
+  const { requiredConfirmations, blockSeconds } = bounds;
+  const mostSeconds = Math.max(leastBehindSeconds, (requiredConfirmations * blockSeconds) / 2);
+  const isLow = other.height - one.height > requiredConfirmations;
+  return isLow && other.clock - one.clock > mostSeconds;
+}
+
+/**
+ * `isPatient`: a node that has not reached the block of what another one shows is waited for.
+ * Throws nothing; there is at least one answer.
+ */
+export function judge(
+  answers: readonly [Answer, ...Answer[]],
+  bounds: Bounds,
+  { wall, isPatient }: { readonly wall: UnixSeconds; readonly isPatient: boolean },
+): Judged {
+  const doubts: Doubt[] = [];
+  const counting = answers.filter((each) => {
+    const doubt = doubtOf(each, answers, bounds, wall);
+    if (doubt !== null) doubts.push(doubt);
+    return doubt === null;
+  });
+  const [first, ...others] = counting.length > 0 ? counting : newest(answers);
+  const all: readonly [Answer, ...Answer[]] = [first as Answer, ...others];
+  const isSame = all.every((each) => shapeOf(each.facts) === shapeOf(all[0].facts));
+  if (!isSame) doubts.push(disagreement(all, bounds));
+  const picked = mostOpen(isPatient ? reached(all) : all);
+  const secrets = answers.map(({ facts }) => facts.secret);
+  const clocks = all.map(({ heads }) => heads.clock);
+  return {
+    facts: { ...picked.facts, secret: secrets.find((each) => each !== null) ?? null },
+    node: picked.node,
+    earliest: Math.min(...clocks),
+    latest: Math.max(...clocks),
+    agreed: counting.length > 0 && isSame,
+    doubts,
+  };
+}
+
+/** Where no answer counts the least old one says what may be tried. */
+function newest(answers: readonly Answer[]): Answer[] {
+  return answers.toSorted((one, other) => other.heads.clock - one.heads.clock).slice(0, 1);
+}
+
+function doubtOf(
+  { node, heads, isRefused }: Answer,
+  answers: readonly Answer[],
+  bounds: Bounds,
+  wall: UnixSeconds,
+): Doubt | null {
+  const { chain } = bounds;
+  const name = answers.length > 1 ? `node ${node + 1} of ${chain}` : `the node of ${chain}`;
+  const other = answers.find((each) => isBehind(heads, each.heads, bounds));
+  if (other !== undefined) {
+    const behind = other.heads.height - heads.height;
+    const sentence = `${name} stands at block ${heads.height}, ${behind} behind another one`;
+    return { code: 'node_behind', sentence };
+  }
+  const old = wall - heads.clock;
+  const most = mostBehindWall(bounds);
+  if (old > most) {
+    const limit = `more than ${most} s: the chain, its node or this clock stands still`;
+    const sentence = `the newest block of ${name} is ${old} s older than now, ${limit}`;
+    return { code: 'chain_stands', sentence };
+  }
+  if (!isRefused) return null;
+  const sentence = `${name} denies what was seen at depth, and proves no reorganisation`;
+  return { code: 'answer_refused', sentence };
+}
+
+function disagreement(answers: readonly Answer[], { chain }: Bounds): Doubt {
+  const shown = answers.map(({ node, facts }) => `node ${node + 1}: ${statusOf(facts)}`);
+  const sentence = `the nodes of ${chain} show an escrow differently (${shown.join(', ')})`;
+  return { code: 'nodes_disagree', sentence };
+}
+
+const isMined = (found: Sighting | null) => found !== null && found.confirmations > 0;
+
+/** As far as two nodes may not differ. What waits for a block may be with one of them alone. */
+function shapeOf(facts: EscrowFacts): string {
+  const { funded, claimed, refunded } = facts;
+  const isThere = [funded, claimed, refunded].map(isMined).join();
+  return `${statusOf(facts)} ${isThere} ${facts.outcome ?? ''}`;
+}
+
+function statusOf(facts: EscrowFacts): string {
+  const { claimed, refunded, funded } = facts;
+  const isSeen = [claimed, refunded, funded].some(isMined);
+  const status = legStatus(facts);
+  return status === 'seen' && !isSeen ? 'unfunded' : status;
+}
+
+/** How much an escrow leaves to be done: an open one is claimed or refunded in doubt. */
+function opennessOf(facts: EscrowFacts): number {
+  const { funded, claimed, refunded } = facts;
+  if (claimed?.deep || refunded?.deep) return 1;
+  if (isMined(claimed) || isMined(refunded)) return 2;
+  if (funded?.deep) return 4;
+  return funded === null ? 0 : 3;
+}
+
+function mostOpen(answers: readonly [Answer, ...Answer[]]): Answer {
+  return answers.reduce((most, each) =>
+    opennessOf(each.facts) > opennessOf(most.facts) ? each : most,
+  );
+}
+
+/** Those that have the blocks of all that any of them shows. */
+function reached(answers: readonly [Answer, ...Answer[]]): readonly [Answer, ...Answer[]] {
+  const heights = answers.flatMap(({ heads, facts }) =>
+    [facts.funded, facts.claimed, facts.refunded].map((found) =>
+      found !== null && isMined(found) ? heads.height - found.confirmations + 1 : 0,
+    ),
+  );
+  const wanted = Math.max(...heights);
+  const [first, ...others] = answers.filter(({ heads }) => heads.height >= wanted);
+  return first === undefined ? answers : [first, ...others];
+}

@@ -1,0 +1,44 @@
+// What was seen of an escrow at depth, with the block that held it. Only the node that shows
+// something else can take it back, by another block at that height.
+
+import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
+
+export const kinds = ['funded', 'claimed', 'refunded'] as const;
+export type Kind = (typeof kinds)[number];
+
+/** The block that held a transaction when it was seen at depth. */
+export type Mark = { readonly height: number; readonly hash: string };
+export type Marks = Readonly<Partial<Record<Kind, Mark>>>;
+
+/** `facts` as the nodes agreed on them last; null: nothing was seen yet. */
+export type Memory = { readonly facts: EscrowFacts | null; readonly marks: Marks };
+
+export const noMemory: Memory = { facts: null, marks: {} };
+
+/** What was at depth and is not any more in this answer. */
+export function withdrawnBy(facts: EscrowFacts, { facts: kept }: Memory): Kind[] {
+  return kinds.filter((kind) => kept?.[kind]?.deep === true && facts[kind]?.deep !== true);
+}
+
+/**
+ * The answer, with the depth that is known of what it still shows in a block. null: it denies what
+ * was at depth.
+ */
+export function heldAgainst(
+  facts: EscrowFacts,
+  { facts: kept }: Memory,
+  withdrawn: readonly Kind[],
+): EscrowFacts | null {
+  let held = facts;
+  for (const kind of withdrawn) {
+    const shown = facts[kind];
+    if (shown === null || shown.confirmations === 0) return null;
+    held = { ...held, [kind]: { ...shown, deep: true } satisfies Sighting };
+  }
+  return kept === null ? facts : held;
+}
+
+/** What is believed where no answer can be: all that was at depth, and nothing that was not. */
+export function remembered({ facts }: Memory): EscrowFacts {
+  return facts ?? nothingSeen;
+}

@@ -1,0 +1,138 @@
+// What was seen at depth against what a node shows later, by nodes in this process.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import type { WatchedEscrow } from '../../chains/interface/reading.ts';
+import { type EscrowFacts, nothingSeen } from '../../core/facts.ts';
+import { pinned, termsOf, now as wall } from '../testing/honest.ts';
+import { type Memory, noMemory } from './memory.ts';
+import { type Asking, observe, othersMs } from './observe.ts';
+
+type Node = {
+  facts: EscrowFacts;
+  height: number;
+  /** Of the block that held the funding; null: the node does not say. */
+  hash?: string | null;
+  former?: EscrowFacts;
+  hangs?: boolean;
+};
+
+const terms = termsOf('a', wall + 20_000, wall + 1_000);
+const watched: WatchedEscrow = { address: 'own', terms, requiredConfirmations: 10, since: wall };
+const deep = { txid: 'one', confirmations: 12, deep: true };
+const funded = { ...nothingSeen, funded: deep, balance: terms.amount, empty: false };
+const mark = { height: 89, hash: 'first' };
+const memory: Memory = { facts: funded, marks: { funded: mark } };
+
+function adapterOf(node: Node): ChainAdapter {
+  return {
+    chain: 'evm-dev',
+    watch: () => {},
+    look: async (escrows: readonly WatchedEscrow[]) => {
+      if (node.hangs) await new Promise(() => {});
+      const { height, facts, former = nothingSeen } = node;
+      return {
+        heads: { height, hash: '', clock: wall },
+        facts: escrows.map(({ address }) => (address === 'own' ? facts : former)),
+      };
+    },
+    blockHash: async (height: number) => (height === mark.height ? (node.hash ?? null) : 'other'),
+  } as unknown as ChainAdapter;
+}
+
+async function seen(nodes: readonly Node[], more: Partial<Asking> = {}) {
+  const adapters = nodes.map(adapterOf);
+  const [adapter] = adapters as [ChainAdapter];
+  const { source } = pinned['evm-dev']!;
+  return observe({
+    source: { ...source, adapter, nodes: adapters },
+    watched,
+    former: [],
+    memory: noMemory,
+    differing: new Map(),
+    pending: new Map(),
+    wall,
+    limit: AbortSignal.timeout(5_000),
+    othersMs,
+    ...more,
+  });
+}
+
+test('what is at depth is remembered with its block, once all nodes show it', async () => {
+  const well = { facts: funded, height: 100, hash: 'first' };
+  assert.deepEqual((await seen([well])).marks, { funded: mark });
+  const other = { facts: nothingSeen, height: 100 };
+  assert.deepEqual((await seen([well, other])).marks, {}, 'one of two');
+});
+
+test('unfunded after funded and deep is refused, unless the node shows another block there', async () => {
+  const denies = (hash: string | null, height = 100) =>
+    seen([{ facts: nothingSeen, height, hash }], { memory });
+  for (const faulty of [await denies('first'), await denies(null), await denies('second', 88)]) {
+    assert.deepEqual(faulty.facts.funded, deep);
+    assert.equal(faulty.agreed, false);
+    assert.deepEqual(faulty.marks, { funded: mark });
+    assert.deepEqual(
+      faulty.doubts.map(({ code }) => code),
+      ['answer_refused'],
+    );
+  }
+  const proven = await denies('second');
+  assert.deepEqual([proven.facts.funded, proven.agreed, proven.doubts], [null, true, []]);
+  assert.deepEqual(proven.marks, {});
+});
+
+test('a node that names no block at all takes nothing back', async () => {
+  const node = { facts: nothingSeen, height: 100, hash: 'second' };
+  const silent = { ...adapterOf(node), blockHash: undefined } as unknown as ChainAdapter;
+  const { source } = pinned['evm-dev']!;
+  const shown = await seen([node], { memory, source: { ...source, adapter: silent } });
+  assert.deepEqual([shown.facts.funded, shown.agreed], [deep, false]);
+});
+
+test('a node a few blocks behind takes no depth back; a funding that is in no block does', async () => {
+  const lags = { ...funded, funded: { ...deep, confirmations: 9, deep: false } };
+  const lagging = await seen([{ facts: lags, height: 97, hash: 'first' }], { memory });
+  assert.deepEqual([lagging.facts.funded?.deep, lagging.agreed], [true, true]);
+  const again = await seen([{ facts: lags, height: 100, hash: 'second' }], { memory });
+  assert.deepEqual([again.facts.funded?.deep, again.agreed], [false, true]);
+  const pooled = { ...nothingSeen, funded: { ...deep, confirmations: 0, deep: false } };
+  const unmined = await seen([{ facts: pooled, height: 100, hash: 'first' }], { memory });
+  assert.deepEqual([unmined.facts.funded, unmined.agreed], [deep, false]);
+});
+
+test('a node that hangs is waited for when something ends, and beside that only once', async () => {
+  const pending: Asking['pending'] = new Map();
+  const nodes = [
+    { facts: funded, height: 100, hash: 'first' },
+    { facts: funded, height: 100, hangs: true },
+  ];
+  const limit = AbortSignal.timeout(200);
+  const first = await seen(nodes, { pending, limit });
+  assert.deepEqual([first.agreed, limit.aborted], [true, true], 'it had its time');
+  const second = AbortSignal.timeout(60_000);
+  pending.set('1 own', new Promise(() => {}));
+  await seen(nodes, { pending, limit: second });
+  assert.equal(second.aborted, false);
+  const third = AbortSignal.timeout(200);
+  await seen(nodes, { pending, limit: third, othersMs: null });
+  assert.equal(third.aborted, true);
+});
+
+test('a payment and a secret in a former escrow are seen', async () => {
+  const secret = '77'.repeat(32);
+  const former: WatchedEscrow = { ...watched, address: 'former' };
+  const node = { facts: nothingSeen, height: 100, former: { ...funded, secret } };
+  const shown = await seen([node], { former: [former] });
+  assert.deepEqual([shown.strayed, shown.facts.secret], [former, secret]);
+  const empty = await seen([{ ...node, former: nothingSeen }], { former: [former] });
+  assert.deepEqual([empty.strayed, empty.facts.secret], [null, null]);
+});
+
+test('where no node answers the reason of the first is given', async () => {
+  const limit = AbortSignal.timeout(50);
+  await assert.rejects(seen([{ facts: funded, height: 1, hangs: true }], { limit }), {
+    code: 'chain_timeout',
+  });
+});
