@@ -5,7 +5,7 @@ import type { Chains, PartyChain } from '../sdk/chains.ts';
 import type { MessageSigner } from '../sdk/keys.ts';
 import { bitcoinSource, devPolicies, evmSource, solanaSource, tronSource } from '../sdk/sources.ts';
 import { bitcoinWallet } from '../sdk/wallets/bitcoin.ts';
-import { coreCoins, esploraCoins } from '../sdk/wallets/coins.ts';
+import { coinsByAll, coreCoins, esploraCoins } from '../sdk/wallets/coins.ts';
 import { evmWallet } from '../sdk/wallets/evm.ts';
 import { solanaWallet } from '../sdk/wallets/solana.ts';
 import { tronWallet } from '../sdk/wallets/tron.ts';
@@ -44,21 +44,23 @@ function openChain(
   const { chain } = config;
   switch (config.family) {
     case 'bitcoin': {
-      const { network, source } = config;
-      const coins =
-        'coreUrl' in source ? coreCoins(source.coreUrl) : esploraCoins(source.esploraUrl);
+      const { network, source, second } = config;
+      const nodes = second === null ? [source] : [source, second];
+      const coins = nodes.map((node) =>
+        'coreUrl' in node ? coreCoins(node.coreUrl) : esploraCoins(node.esploraUrl),
+      );
+      const beside = second === null ? {} : { second };
       return {
-        source: bitcoinSource({ chain, network, source, now }),
-        wallet: bitcoinWallet({ privateKey, network, source: coins }),
+        source: bitcoinSource({ chain, network, source, ...beside, now }),
+        wallet: bitcoinWallet({ privateKey, network, source: coinsByAll(coins) }),
       };
     }
     case 'evm': {
       const { chainId, rpcUrls, contract, shards, formerContracts } = config;
       const own = contract === null ? {} : { contract };
-      const [rpcUrl = ''] = rpcUrls;
       return {
         source: evmSource({ chain, chainId, rpcUrls, shards, formerContracts, ...own }),
-        wallet: evmWallet({ privateKey: `0x${privateKey}`, chainId, rpcUrl }),
+        wallet: evmWallet({ privateKey: `0x${privateKey}`, chainId, rpcUrl: rpcUrls }),
       };
     }
     case 'tron': {
