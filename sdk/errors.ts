@@ -1,10 +1,14 @@
 // What goes wrong on the customer's side. Each is a code and its facts.
 
+import { withoutAddresses } from '../chains/nodes/exchange.ts';
 import { ParleyError } from '../core/errors.ts';
 import type { RulesDifference } from '../core/rules.ts';
 
+/** Libraries quote the address of a node, and with it its key: theirs is told without. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  const isOwn = error instanceof ParleyError || error instanceof ParleyApiError;
+  const words = error instanceof Error ? error.message : String(error);
+  return isOwn ? words : withoutAddresses(words);
 }
 
 /** Of an error of this package, of a chain's adapter or of the market; null: it has none. */

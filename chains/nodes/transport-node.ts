@@ -13,6 +13,7 @@ import {
   type NodeLimits,
   type NodeReply,
   type NodeRequest,
+  unconnected,
 } from './exchange.ts';
 
 /** Whoever is there takes a connection in much less: one that does not is left for another node. */
@@ -43,7 +44,7 @@ export const exchanges: Channel = channel('parley:node-exchange');
 
 /**
  * Throws AnswerTooLong, a `TimeoutError`, the signal's reason, or what the connection failed with,
- * whose message may hold the address. A redirection is a failure. User and password in the URL are
+ * as a code: no failure holds the address. A redirection is a failure. User and password in the URL are
  * sent as Basic auth.
  */
 export async function exchangeWith(
@@ -72,7 +73,12 @@ async function exchange(
   limits: NodeLimits,
   signal: AbortSignal,
 ): Promise<NodeReply> {
-  const address = new URL(url);
+  const address = URL.parse(url);
+  const isHttp = address !== null && /^https?:$/.test(address.protocol);
+  if (!isHttp) {
+    const code = address === null ? 'ERR_INVALID_URL' : 'ERR_INVALID_PROTOCOL';
+    throw Object.assign(new Error('the address of the node is none of http or https'), { code });
+  }
   const { send, agent } = address.protocol === 'https:' ? secure : plain;
   const all: Record<string, string> = { ...usual, ...headers };
   if (body !== undefined) all['content-length'] = String(Buffer.byteLength(body));
@@ -117,8 +123,9 @@ async function exchange(
       else reached();
     });
     asked.on('error', (error) => {
-      if (!isReached) markUnreached(error);
-      fail(error);
+      const bare = unconnected(error);
+      if (!isReached) markUnreached(bare);
+      fail(bare);
     });
     asked.on('response', (answer) => {
       // Else one that was answered too early, or is not read to its end, keeps its connection.
@@ -153,7 +160,7 @@ function readWhole(
     return null;
   }
   const body = bodyOf(mostBytes);
-  stream.on('error', fail);
+  stream.on('error', (error) => fail(unconnected(error)));
   stream.on('data', (part: Buffer) => {
     try {
       body.take(part);
@@ -177,6 +184,6 @@ function unpacked(answer: IncomingMessage, fail: (reason: unknown) => void): Rea
   const unpacker = unpackers.get(packed.toLowerCase())?.();
   if (unpacker === undefined) return null;
   return pipeline(answer, unpacker, (error) => {
-    if (error) fail(error);
+    if (error) fail(unconnected(error));
   });
 }
