@@ -168,7 +168,7 @@ export async function builtSpend(
       ? await adapter.buildClaim(input, asked.secret, context.limit())
       : await adapter.buildRefund(input, context.limit());
   const outputs = built.sign === 'btc-sighash' ? outputsOf(built.psbtBase64) : null;
-  const limits = { validUntil: null, outputs, now: await context.now() };
+  const limits = { validUntil: null, outputs, isPublic, now: await context.now() };
   verifyMaterial(built, asked, escrow.terms, view, limits);
   shows(context, leg, asked, built);
   const how = { isPublic, hasFailed: record.claimFailed ?? false };

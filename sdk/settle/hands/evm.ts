@@ -45,6 +45,8 @@ import {
 
 /** A replacement may offer this part of a native amount, as on Bitcoin, whatever is estimated. */
 const mostShareBps = 2_500n;
+/** And a claim whose secret is public, which takes all or nothing, this part. */
+const publicClaimShareBps = 9_500n;
 const gasSharePercent = 125n;
 
 type OnEvm = On<EvmWallet>;
@@ -153,7 +155,8 @@ async function push(on: OnEvm, pushed: Push, outcome: Waiting): Promise<void> {
   if (reach !== 'open') return leaveNonce(on, pushed, reach);
   const isThrough = !outcome.gap || (await fillGap(on, kept, isSpend(pushed)));
   if (isThrough) waitAnew(context, kept);
-  const how = { ...raiseOf(leg), cancel };
+  const isPublicClaim = slot === 'claim' && !cancel && context.record.publicSecret !== null;
+  const how = { ...raiseOf(leg, isPublicClaim ? publicClaimShareBps : mostShareBps), cancel };
   const raised = outcome.next ? await wallet.raise(kept, how, context.limit()) : null;
   if (raised === null) {
     if (outcome.next) context.waits(leg, tooCheap(wallet, slot));
@@ -227,9 +230,9 @@ async function giveWay({ context, leg, wallet }: OnEvm, pushed: Push): Promise<v
   await context.keep({ [slot]: null });
 }
 
-function raiseOf(leg: SetLeg): { mostFeeWei: bigint | null } {
+function raiseOf(leg: SetLeg, shareBps = mostShareBps): { mostFeeWei: bigint | null } {
   if (leg.escrow.terms.token !== null) return { mostFeeWei: null };
-  return { mostFeeWei: (leg.amount * mostShareBps) / 10_000n };
+  return { mostFeeWei: (leg.amount * shareBps) / 10_000n };
 }
 
 /** A useless claim in somebody's pool would hold up every later transaction of the account. */
