@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { serializeTransaction } from 'viem';
 import { fixedNode, nodeOf, within } from '../chains/testing/nodes.ts';
-import { closeChains, openChains } from './chains.ts';
+import { closeChains, mustHaveChains, openChains } from './chains.ts';
 import { parseConfig } from './config/config.ts';
 
 const soon = () => AbortSignal.timeout(20_000);
@@ -66,4 +66,24 @@ price = "btc-eth"
   const bitcoin = chains.bitcoin?.wallet;
   assert.ok(bitcoin?.family === 'bitcoin');
   assert.equal(await bitcoin.spendable?.(soon()), 0n);
+});
+
+test('a maker does not start without a chain that something open needs, and says for what', async () => {
+  const trade = { base: { chain: 'bitcoin' }, quote: { chain: 'base' } };
+  const store = {
+    getSwap: async (id: string) => (id === 'kept' ? { trade } : null),
+    getTrade: async (id: string) => (id === 'thread 2' ? trade : null),
+  } as never;
+  const named = [{ chain: 'bitcoin' }];
+  const deal = (threadId: string, swapId: string | null, end: string | null = null) =>
+    ({ threadId, swapId, end }) as never;
+  const start = (...deals: never[]) => mustHaveChains(named, store, deals);
+  await start(deal('thread 1', 'kept', 'received'), deal('thread 3', null));
+  const missing = {
+    name: 'ChainMissing',
+    message: /no chain "base" for swap kept, thread thread 2/,
+  };
+  const accepted = deal('thread 2', null);
+  await assert.rejects(start(deal('thread 1', 'kept'), accepted), missing);
+  await mustHaveChains([...named, { chain: 'base' }], store, [accepted]);
 });

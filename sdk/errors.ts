@@ -79,6 +79,20 @@ export class VerificationError extends Error {
   }
 }
 
+/** A swap whose times are right, and that was agreed when by one's own clock it could not be. */
+export class ClockError extends VerificationError {
+  /** At least so many seconds one's own clock is ahead of the market's; below 0 behind. */
+  readonly aheadSeconds: number;
+
+  constructor(field: string, expected: string, got: string, aheadSeconds: number) {
+    super(field, expected, got);
+    this.aheadSeconds = aheadSeconds;
+    const way = aheadSeconds > 0 ? 'ahead of' : 'behind';
+    const off = `${Math.abs(aheadSeconds)} s or more ${way} the market's`;
+    this.message = `by ${field} this machine's clock is ${off}: one of the two is wrong`;
+  }
+}
+
 export class RulesError extends VerificationError {
   readonly differences: readonly RulesDifference[];
 
@@ -114,6 +128,7 @@ export type SettleCode =
   | 'acceptance_lapsed'
   | 'in_use'
   | 'terms_outdated'
+  | 'clock_wrong'
   | 'no_wallet'
   | 'no_source'
   | 'unknown_record'

@@ -166,31 +166,34 @@ timed(
   },
 );
 
-timed('a claim is raised up to nearly all its leg once the secret is public, and no refund is', async () => {
-  const raised = async (slots: Partial<SwapRecord>, slot: 'claim' | 'refund') => {
-    const own = await account({ replaceAfterMs: 0 });
-    await own.keepOwn({ party: 'taker', [slot]: await own.signed(0), ...slots });
-    const most: unknown[] = [];
-    const { escrow } = own.leg;
-    const terms = { ...escrow.terms, token: null };
-    const native = { ...own.leg, amount: ether, escrow: { ...escrow, terms } };
-    const hand = evmHand(own.context, native, {
-      ...own.wallet,
-      outcome: async () => ({ state: 'waiting', next: true, gap: false }),
-      raise: async (_, { mostFeeWei }) => {
-        most.push(mostFeeWei);
-        return null;
-      },
-    });
-    await hand.tendSpend(slot);
-    return most;
-  };
-  const publicSecret = 'ab'.repeat(32);
-  const [quarter, nearlyAll] = [ether / 4n, (ether * 95n) / 100n];
-  assert.deepEqual(await raised({ publicSecret }, 'claim'), [nearlyAll]);
-  assert.deepEqual(await raised({}, 'claim'), [quarter]);
-  assert.deepEqual(await raised({ publicSecret }, 'refund'), [quarter]);
-});
+timed(
+  'a claim is raised up to nearly all its leg once the secret is public, and no refund is',
+  async () => {
+    const raised = async (slots: Partial<SwapRecord>, slot: 'claim' | 'refund') => {
+      const own = await account({ replaceAfterMs: 0 });
+      await own.keepOwn({ party: 'taker', [slot]: await own.signed(0), ...slots });
+      const most: unknown[] = [];
+      const { escrow } = own.leg;
+      const terms = { ...escrow.terms, token: null };
+      const native = { ...own.leg, amount: ether, escrow: { ...escrow, terms } };
+      const hand = evmHand(own.context, native, {
+        ...own.wallet,
+        outcome: async () => ({ state: 'waiting', next: true, gap: false }),
+        raise: async (_, { mostFeeWei }) => {
+          most.push(mostFeeWei);
+          return null;
+        },
+      });
+      await hand.tendSpend(slot);
+      return most;
+    };
+    const publicSecret = 'ab'.repeat(32);
+    const [quarter, nearlyAll] = [ether / 4n, (ether * 95n) / 100n];
+    assert.deepEqual(await raised({ publicSecret }, 'claim'), [nearlyAll]);
+    assert.deepEqual(await raised({}, 'claim'), [quarter]);
+    assert.deepEqual(await raised({ publicSecret }, 'refund'), [quarter]);
+  },
+);
 
 timed(
   'a claim that one node calls mined is sent again while another says that it waits',

@@ -369,8 +369,15 @@ it('a claim may cost nearly all it takes once its secret is public, and nothing 
   await node.pay(swap.escrow.address, swap.terms.amount);
   await node.mine(2);
   const claim = (isPublic: boolean) =>
-    by.buildClaim({ escrow: swap.escrow, feeRateSatPerVbyte: 200, isPublic }, swap.secret, signal());
-  await assert.rejects(claim(false), { code: 'bad_fee_rate', message: /may pay 10000 sats of 40000/ });
+    by.buildClaim(
+      { escrow: swap.escrow, feeRateSatPerVbyte: 200, isPublic },
+      swap.secret,
+      signal(),
+    );
+  await assert.rejects(claim(false), {
+    code: 'bad_fee_rate',
+    message: /may pay 10000 sats of 40000/,
+  });
   const built = (await claim(true)) as BtcSighash;
   assert.ok(BigInt(built.feeSats) > 25_000n, built.feeSats);
   await node.moveMedianTo(swap.terms.timelock + 1);
