@@ -44,8 +44,8 @@ export const exchanges: Channel = channel('parley:node-exchange');
 
 /**
  * Throws AnswerTooLong, a `TimeoutError`, the signal's reason, or what the connection failed with,
- * as a code: no failure holds the address. A redirection is a failure. User and password in the URL are
- * sent as Basic auth.
+ * as a code: no failure holds the address. A redirection is a failure. User and password in the URL
+ * are sent as Basic auth.
  */
 export async function exchangeWith(
   asked: NodeRequest,
@@ -68,17 +68,20 @@ export async function exchangeWith(
   }
 }
 
+/** An address that is none is not repeated: it may hold a key all the same. */
+function addressOf(url: string): URL {
+  const address = URL.canParse(url) ? new URL(url) : null;
+  if (address !== null && /^https?:$/.test(address.protocol)) return address;
+  const code = address === null ? 'ERR_INVALID_URL' : 'ERR_INVALID_PROTOCOL';
+  throw Object.assign(new Error('the address of the node is none of http or https'), { code });
+}
+
 async function exchange(
   { url, method, headers, body }: NodeRequest,
   limits: NodeLimits,
   signal: AbortSignal,
 ): Promise<NodeReply> {
-  const address = URL.parse(url);
-  const isHttp = address !== null && /^https?:$/.test(address.protocol);
-  if (!isHttp) {
-    const code = address === null ? 'ERR_INVALID_URL' : 'ERR_INVALID_PROTOCOL';
-    throw Object.assign(new Error('the address of the node is none of http or https'), { code });
-  }
+  const address = addressOf(url);
   const { send, agent } = address.protocol === 'https:' ? secure : plain;
   const all: Record<string, string> = { ...usual, ...headers };
   if (body !== undefined) all['content-length'] = String(Buffer.byteLength(body));

@@ -67,7 +67,7 @@ export async function looksOf(nodes: EvmNodes, signal: AbortSignal): Promise<rea
   return ofAll(nodes, ask, signal);
 }
 
-/** How far a base fee may rise before the block: six full blocks in a row. What is over is not paid. */
+/** How far a base fee may rise before the block: by six full ones. What is over is not paid. */
 const risen = (base: bigint) => 2n * base;
 
 type Priced = { readonly gas: bigint; readonly value: bigint; readonly most: bigint };
