@@ -18,7 +18,7 @@ import {
 import type { Unchecked } from '../core/unchecked.ts';
 import { type ChainSource, type ChainWallets, destinationIn } from './chains.ts';
 import type { CallOptions, ParleyClient } from './client.ts';
-import { clockFault, lookAtBlocks } from './clock.ts';
+import { aheadOfMarket, clockFault, lookAtBlocks } from './clock.ts';
 import { SettleError, VerificationError } from './errors.ts';
 import { mustHaveRules } from './rules.ts';
 import {
@@ -161,7 +161,7 @@ async function mustBeOnTime(
   { client, chains, now }: Pick<Agreeing, 'client' | 'chains' | 'now'>,
   { signal }: CallOptions,
 ): Promise<void> {
-  const market = client.clock?.aheadSeconds ?? null;
+  const market = aheadOfMarket(client);
   if (clockFault({ market, chains: {} }) === null) return;
   const limit = AbortSignal.timeout(blocksMs);
   const until = signal === undefined ? limit : AbortSignal.any([limit, signal]);

@@ -14,6 +14,13 @@ export type ClockLook = {
   readonly chains: Readonly<Record<ChainKey, number>>;
 };
 
+type Dated = { readonly clock?: Readonly<{ aheadSeconds: number | null }> };
+
+/** By the date of its last answer; null: unknown, or no market is asked. */
+export function aheadOfMarket(client: Dated | null): ClockLook['market'] {
+  return client?.clock?.aheadSeconds ?? null;
+}
+
 /** Of the chains whose nodes answer in time. */
 export async function lookAtBlocks(
   sources: readonly ChainSource[],

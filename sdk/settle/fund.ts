@@ -5,7 +5,7 @@ import { sleep } from '../../chains/nodes/turn.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { fundBy } from '../../core/gates.ts';
 import { opens } from '../../core/hashlock.ts';
-import { clockFault, lookAtBlocks } from '../clock.ts';
+import { aheadOfMarket, clockFault, lookAtBlocks } from '../clock.ts';
 import { SettleError, VerificationError } from '../errors.ts';
 import { isoTime } from '../people.ts';
 import { type Kept, keptNow, mayBeFunded, mustBeOnly } from '../stores/store.ts';
@@ -168,7 +168,7 @@ async function withClocks({ client, chains, now, limit }: Context, error: unknow
   if (!(error instanceof SettleError) || error.code !== 'clock_wrong') return error;
   const sources = Object.values(chains).map(({ source }) => source);
   const blocks = await lookAtBlocks(sources, now, limit(1 / 2));
-  const fault = clockFault({ market: client?.clock?.aheadSeconds ?? null, chains: blocks });
+  const fault = clockFault({ market: aheadOfMarket(client), chains: blocks });
   if (fault === null) return error;
   return new SettleError('clock_wrong', `${error.message}. Now ${fault}`, { cause: error });
 }
