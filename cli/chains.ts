@@ -82,7 +82,7 @@ export async function walletOf(
       return bitcoinWalletOf(await coinSourceOf(chain, of), of.bitcoin, wallets.bitcoin, escrow);
     case 'evm': {
       const { evmWallet } = await import('../sdk/wallets/evm.ts');
-      const [rpcUrl] = urlsOf(chain, of.nodes);
+      const rpcUrl = urlsOf(chain, of.nodes);
       return evmWallet({ rpcUrl, chainId: of.chainId, privateKey: `0x${wallets.evm}` });
     }
     case 'tron': {
@@ -101,9 +101,9 @@ export async function coinSourceOf(
   chain: string,
   { nodes }: Pick<ProfileChain, 'nodes'>,
 ): Promise<CoinSource> {
-  const { coreCoins, esploraCoins } = await import('../sdk/wallets/coins.ts');
-  const [url] = urlsOf(chain, nodes);
-  return new URL(url).username === '' ? esploraCoins(url) : coreCoins(url);
+  const { coinsByAll, coreCoins, esploraCoins } = await import('../sdk/wallets/coins.ts');
+  const at = (url: string) => (new URL(url).username === '' ? esploraCoins(url) : coreCoins(url));
+  return coinsByAll(urlsOf(chain, nodes).map(at));
 }
 
 /** `payout`: default the wallet's own address. */

@@ -205,7 +205,8 @@ export function createAccepting(input: AcceptingInput) {
     // What a price that is on its way makes of the thread is decided on, and not what it was.
     if (turns.isTaken(thread.rfqId)) return turns.after(thread.rfqId, () => again(thread.id));
     // One that an earlier process has quoted, too.
-    if (mode() === 'killed' && begun === undefined && !thread.makerAccepted) {
+    const isShut = mode() === 'killed' || mode() === 'clock';
+    if (isShut && begun === undefined && !thread.makerAccepted) {
       return withdraw(thread.id, thread.rfqId);
     }
     // Also where a crash came between: the same words are said again.

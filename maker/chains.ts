@@ -1,16 +1,19 @@
 // The maker's own side of each chain: its nodes, its wallet by a key file, and what that holds.
 
+import type { ChainKey } from '../core/families.ts';
 import type { UnixSeconds } from '../core/nominal.ts';
 import type { Chains, PartyChain } from '../sdk/chains.ts';
 import type { MessageSigner } from '../sdk/keys.ts';
 import { bitcoinSource, devPolicies, evmSource, solanaSource, tronSource } from '../sdk/sources.ts';
+import type { Store } from '../sdk/stores/store.ts';
 import { bitcoinWallet } from '../sdk/wallets/bitcoin.ts';
-import { coreCoins, esploraCoins } from '../sdk/wallets/coins.ts';
+import { coinsByAll, coreCoins, esploraCoins } from '../sdk/wallets/coins.ts';
 import { evmWallet } from '../sdk/wallets/evm.ts';
 import { solanaWallet } from '../sdk/wallets/solana.ts';
 import { tronWallet } from '../sdk/wallets/tron.ts';
 import type { Wallet } from '../sdk/wallets/wallet.ts';
 import type { ChainConfig } from './config/chains.ts';
+import type { Deal } from './journal.ts';
 import { readKey } from './keys.ts';
 
 /** It signs swaps, and the texts by which it signs in. */
@@ -35,6 +38,39 @@ export async function closeChains(chains: OwnChains): Promise<void> {
   await Promise.all(Object.values(chains).map(({ source }) => source.adapter.close()));
 }
 
+/** Something open needs a chain that the settings do not name. */
+export class ChainMissing extends Error {
+  override name = 'ChainMissing';
+}
+
+/**
+ * What was agreed on a chain that is gone from the settings would be lost. Throws ChainMissing, so
+ * that a person who took it out is told at once.
+ */
+export async function mustHaveChains(
+  chains: readonly Pick<ChainConfig, 'chain'>[],
+  store: Pick<Store, 'getSwap' | 'getTrade'>,
+  deals: readonly Deal[],
+): Promise<void> {
+  const named = new Set(chains.map(({ chain }) => chain));
+  const missing = new Map<ChainKey, string[]>();
+  for (const { threadId, swapId, end } of deals) {
+    if (end !== null) continue;
+    const record = swapId === null ? null : await store.getSwap(swapId);
+    const trade = record?.trade ?? (await store.getTrade(threadId));
+    for (const { chain } of trade === null ? [] : [trade.base, trade.quote]) {
+      const what = swapId === null ? `thread ${threadId}` : `swap ${swapId}`;
+      if (!named.has(chain)) missing.set(chain, [...(missing.get(chain) ?? []), what]);
+    }
+  }
+  if (missing.size === 0) return;
+  const each = [...missing].map(([chain, of]) => `"${chain}" for ${of.join(', ')}`);
+  throw new ChainMissing(
+    `the settings name no chain ${each.join(' and ')}, which is open: ` +
+      'nothing was begun. Add [chains.NAME] again, at least until that has ended',
+  );
+}
+
 function openChain(
   config: ChainConfig,
   key: string | Uint8Array,
@@ -44,21 +80,23 @@ function openChain(
   const { chain } = config;
   switch (config.family) {
     case 'bitcoin': {
-      const { network, source } = config;
-      const coins =
-        'coreUrl' in source ? coreCoins(source.coreUrl) : esploraCoins(source.esploraUrl);
+      const { network, source, second } = config;
+      const nodes = second === null ? [source] : [source, second];
+      const coins = nodes.map((node) =>
+        'coreUrl' in node ? coreCoins(node.coreUrl) : esploraCoins(node.esploraUrl),
+      );
+      const beside = second === null ? {} : { second };
       return {
-        source: bitcoinSource({ chain, network, source, now }),
-        wallet: bitcoinWallet({ privateKey, network, source: coins }),
+        source: bitcoinSource({ chain, network, source, ...beside, now }),
+        wallet: bitcoinWallet({ privateKey, network, source: coinsByAll(coins) }),
       };
     }
     case 'evm': {
       const { chainId, rpcUrls, contract, shards, formerContracts } = config;
       const own = contract === null ? {} : { contract };
-      const [rpcUrl = ''] = rpcUrls;
       return {
         source: evmSource({ chain, chainId, rpcUrls, shards, formerContracts, ...own }),
-        wallet: evmWallet({ privateKey: `0x${privateKey}`, chainId, rpcUrl }),
+        wallet: evmWallet({ privateKey: `0x${privateKey}`, chainId, rpcUrl: rpcUrls }),
       };
     }
     case 'tron': {

@@ -28,8 +28,8 @@ const checkMs = 30_000;
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-/** `now`: the maker's clock, of a dev network whose clock was moved. */
-export async function main(args: readonly string[], now?: () => Millis): Promise<number> {
+/** `movedMs`: of a dev network, by how much its clocks were moved. */
+export async function main(args: readonly string[], movedMs?: () => Millis): Promise<number> {
   const [file, asked = 'run', ...more] = args;
   const command = commands.find((each) => each === asked);
   if (file === '--help' || file === '-h') {
@@ -42,7 +42,7 @@ export async function main(args: readonly string[], now?: () => Millis): Promise
   }
   try {
     const config = parseConfig(await textOf(file), file);
-    return await done(command, config, now);
+    return await done(command, config, movedMs);
   } catch (error) {
     process.stderr.write(`${messageOf(error)}\n`);
     return error instanceof ConfigError ? 2 : 1;
@@ -57,10 +57,10 @@ async function textOf(file: string): Promise<string> {
   }
 }
 
-async function done(command: Command, config: Config, now?: () => Millis): Promise<number> {
+async function done(command: Command, config: Config, movedMs?: () => Millis): Promise<number> {
   switch (command) {
     case 'run':
-      return run(config, now);
+      return run(config, movedMs);
     case 'check':
       return check(config);
     case 'status':
@@ -70,14 +70,14 @@ async function done(command: Command, config: Config, now?: () => Millis): Promi
   }
 }
 
-async function run(config: Config, now?: () => Millis): Promise<number> {
+async function run(config: Config, movedMs?: () => Millis): Promise<number> {
   const stopped = new Promise<void>((resolve) => {
     const end = () => resolve();
     process.once('SIGTERM', end).once('SIGINT', end);
   });
   const maker = await runMaker(config, {
     out: process.stdout,
-    ...(now === undefined ? {} : { now }),
+    ...(movedMs === undefined ? {} : { movedMs }),
   });
   try {
     await Promise.race([stopped, maker.failed]);

@@ -29,7 +29,8 @@ export function createMetrics() {
     openSwaps: gauge('open_swaps', 'Swaps that are not settled'),
     needsPerson: gauge('needs_person', 'Swaps that wait for a person: see the log'),
     feedLive: gauge('feed_live', '1 while the book is whole'),
-    mode: gauge('mode', '0 open, 1 paused, 2 killed'),
+    mode: gauge('mode', '0 open, 1 paused, 2 killed, 3 the clock is wrong'),
+    clockAhead: gauge('clock_ahead_seconds', 'By how much the own clock is ahead', 'of'),
   };
 }
 

@@ -9,7 +9,8 @@ import { codeOf, messageOf, ParleyApiError } from '../sdk/errors.ts';
 import { type BookChange, type FeedEvent, type MakerFeed, makerFeed } from '../sdk/feed.ts';
 import { fileStore } from '../sdk/stores/file.ts';
 import { createAccepting } from './accepting.ts';
-import { closeChains, openChains } from './chains.ts';
+import { closeChains, mustHaveChains, openChains } from './chains.ts';
+import { createClock } from './clock.ts';
 import type { Config } from './config/config.ts';
 import { watchSwitch } from './control.ts';
 import { openJournal } from './journal.ts';
@@ -19,6 +20,7 @@ import { createMetrics, type Metrics, serveMetrics } from './metrics.ts';
 import { openPrices } from './prices/sources.ts';
 import { createPromises } from './promises.ts';
 import { createQuoting } from './quoting.ts';
+import type { Mode } from './rules/decide.ts';
 import { holdingOf, takenOf } from './rules/inventory.ts';
 import { approximate } from './rules/price.ts';
 import { openSession, pinAssets } from './session.ts';
@@ -37,12 +39,16 @@ export type How = {
   readonly out: Writable;
   /** The maker's clock; default the machine's. */
   readonly now?: () => Millis;
+  /** By how much a dev network has moved its clocks: dates of its market are of the machine. */
+  readonly movedMs?: () => Millis;
 };
 
 const bookMs = 1_000;
 /** Between two looks at the chains of a swap. */
 const settlePollMs = 1_000;
 const gaugesMs = 5_000;
+/** Between two looks at the clocks of chains. */
+const clockMs = 15_000;
 const renewMs = 3_600_000;
 /** Between two tries to take what remains in escrows of swaps that have ended. */
 const remainsMs = 3_600_000;
@@ -64,15 +70,16 @@ type Undo = (() => unknown)[];
 
 /**
  * Resolves once what was agreed before is being settled; it trades as soon as the market answers.
- * Throws StoreTaken, KeyFileError, and where a chain's pinned facts are unsound.
+ * Throws StoreTaken, ChainMissing, KeyFileError, and where a chain's pinned facts are unsound.
  */
-export async function runMaker(config: Config, { out, now = Date.now }: How): Promise<Running> {
+export async function runMaker(config: Config, how: How): Promise<Running> {
+  const { out, movedMs = () => 0, now = () => Date.now() + movedMs() } = how;
   const undo: Undo = [];
   const unwind = async () => {
     for (const step of undo.splice(0).toReversed()) await step();
   };
   try {
-    const desk = await openDesk(config, { log: openLog(out, now), now, undo });
+    const desk = await openDesk(config, { log: openLog(out, now), now, movedMs, undo });
     const failed = trade(desk);
     failed.catch(() => undefined);
     return { failed, stop: unwind };
@@ -82,11 +89,16 @@ export async function runMaker(config: Config, { out, now = Date.now }: How): Pr
   }
 }
 
-type Opening = { readonly log: Log; readonly now: () => Millis; readonly undo: Undo };
+type Opening = {
+  readonly log: Log;
+  readonly now: () => Millis;
+  readonly movedMs: () => Millis;
+  readonly undo: Undo;
+};
 type Desk = Awaited<ReturnType<typeof openDesk>>;
 
 /** All that needs no market, and the settlement of what was agreed before. */
-async function openDesk(config: Config, { log, now, undo }: Opening) {
+async function openDesk(config: Config, { log, now, movedMs, undo }: Opening) {
   const seconds = () => Math.floor(now() / 1_000);
   const { limits } = config;
   const store = await fileStore(config.store);
@@ -95,24 +107,27 @@ async function openDesk(config: Config, { log, now, undo }: Opening) {
   undo.push(() => lock.release());
   const journal = await openJournal(config.store, seconds);
   undo.push(() => journal.close());
+  await mustHaveChains(config.chains, store, [...journal.deals.values()]);
   const chains = await openChains(config.chains, seconds);
   undo.push(() => closeChains(chains));
   const metrics = createMetrics();
   if (config.metricsPort !== null) undo.push(await serveMetrics(metrics, config.metricsPort));
-  const session = await openSession(config, chains, log);
   const stop = new AbortController();
   const { signal } = stop;
+  const clock = createClock({ chains, log, metrics, now, movedMs, signal });
+  const session = await openSession(config, chains, log, clock.heard);
   const warnBelow = new Map(config.chains.map((each) => [each.chain, each.warnBelowSwaps]));
   const stock = createStock({ chains, assets: config.assets, log, now, signal, warnBelow });
   const moved = { look: () => {} };
   const soon = debounced(priceMs, () => moved.look(), undo);
   const prices = openPrices(config.prices, { now, changed: soon, said: saidBy(log) });
   undo.push(prices.close);
-  const { mode, stop: unwatch } = await watchSwitch(config.store, (turned) => {
+  const { mode: switched, stop: unwatch } = await watchSwitch(config.store, (turned) => {
     log.warn('switched', { mode: turned });
     soon();
   });
   undo.push(unwatch);
+  const mode = (): Mode => (clock.isWrong() ? 'clock' : switched());
   const { deals } = journal;
   const promises = createPromises({
     ...{ assets: config.assets, limits, prices, stock, mode, now, deals },
@@ -132,7 +147,7 @@ async function openDesk(config: Config, { log, now, undo }: Opening) {
   log.info('settling', { openSwaps: promises.open.size, mode: mode() });
   return {
     ...{ config, log, now, undo, store, journal, chains, metrics, session, signal, stock },
-    ...{ prices, mode, promises, settling, moved },
+    ...{ prices, mode, promises, settling, moved, clock },
   };
 }
 
@@ -140,13 +155,16 @@ type FeedDesk = Pick<Desk, 'config' | 'session' | 'metrics' | 'log' | 'signal'>;
 
 /** Signs in, however long that takes, and trades. */
 async function trade(desk: Desk): Promise<never> {
-  const { config, log, metrics, now, undo, signal, stock, promises, settling, session } = desk;
+  const { config, log, metrics, now, undo, signal, stock, promises, settling, session, clock } =
+    desk;
   const every = repeating({ log, metrics, signal });
   for (const chain of batchingOf(config)) {
     every(`batch on ${chain}`, config.limits.batchSeconds * 500, () => settling.batch(chain));
   }
   every('gauges', gaugesMs, async () => show(desk));
   every('remains', remainsMs, () => settling.takeRemains());
+  await clock.look();
+  every('clock', clockMs, clock.look);
   await stock.read();
   const { userId, assets } = await signedIn(desk);
   const { limits, pairs } = config;
@@ -319,5 +337,5 @@ function show({ config, stock, promises, prices, metrics, mode }: Desk): void {
     else metrics.price.set({ source }, approximate(price));
   }
   metrics.openSwaps.set(promises.open.size);
-  metrics.mode.set(['open', 'paused', 'killed'].indexOf(mode()));
+  metrics.mode.set(['open', 'paused', 'killed', 'clock'].indexOf(mode()));
 }

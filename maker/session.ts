@@ -41,10 +41,12 @@ export async function openSession(
   { market, store }: Pick<Config, 'market' | 'store'>,
   chains: OwnChains,
   log: Log,
+  heardClock: (aheadSeconds: number) => void = () => {},
 ): Promise<Session> {
   const login = walletOf(chains, market.login);
   const options = {
     baseUrl: market.url,
+    heardClock,
     ...(market.productName === null ? {} : { productName: market.productName }),
     ...(market.shortName === null ? {} : { shortName: market.shortName }),
   };

@@ -18,7 +18,8 @@ export type DevMaker = {
   /** Its settings. */
   readonly file: string;
   /** Follows the dev network's clock. */
-  readonly now: () => number;
+  /** By how much the dev network has moved its clock. */
+  readonly movedMs: () => number;
 };
 
 /** Whole dollars; what is not here is a dollar. */
@@ -78,10 +79,10 @@ export async function prepareDevMaker(
   const text = settings(url, await brandOf(url), chains, assets, metricsPort);
   await writeFile(file, text, { mode: 0o600 });
   await fill(file, assets, dev, gifts);
-  return { file, now: devClock(client, clockOffsetSeconds) };
+  return { file, movedMs: devClock(client, clockOffsetSeconds) };
 }
 
-/** Milliseconds; follows the dev network's clock, which may be moved. */
+/** By how many milliseconds the dev network's clock was moved by now. */
 export function devClock(client: DevnetClient, clockOffsetSeconds: number): () => number {
   let offsetMs = clockOffsetSeconds * 1_000;
   const follow = async () => {
@@ -89,7 +90,7 @@ export function devClock(client: DevnetClient, clockOffsetSeconds: number): () =
     if (now !== null) offsetMs = now.clockOffsetSeconds * 1_000;
   };
   setInterval(() => void follow(), clockMs).unref();
-  return () => Date.now() + offsetMs;
+  return () => offsetMs;
 }
 
 function ifThere(error: NodeJS.ErrnoException): void {

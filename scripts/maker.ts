@@ -42,8 +42,8 @@ else {
   const { url, dev, folder, metrics } = asked.dev;
   try {
     const stage = await runningMarket(url, dev);
-    const { file, now } = await prepareDevMaker(stage, resolve(folder), metrics);
-    process.exitCode = await main([file], now);
+    const { file, movedMs } = await prepareDevMaker(stage, resolve(folder), metrics);
+    process.exitCode = await main([file], movedMs);
   } catch (error) {
     process.stderr.write(`${messageOf(error)}\n`);
     process.exitCode = 1;

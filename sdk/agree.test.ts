@@ -103,6 +103,29 @@ test('the initiator keeps a secret before its hashlock is said, and says it afte
   assert.deepEqual(first.trade, { ...stands, hashlock: one.hashlock });
 });
 
+test('by a clock that is off the market’s nothing is accepted, and it is said by how much', async () => {
+  const off = async (aheadSeconds: number, blockAt: number) => {
+    const said: Words[] = [];
+    const input = agreeing('taker', { said });
+    const heads = async () => ({ clock: blockAt });
+    const chains = Object.entries(pinned).map(([name, { source }]) => {
+      return [name, { source: { ...source, adapter: { heads } } }];
+    });
+    const client = { ...input.client, clock: { aheadSeconds } };
+    const accepting = accept({ ...input, client, chains: Object.fromEntries(chains) });
+    return { accepting, said };
+  };
+  const wrong = await off(-7_200, now - 5 + 7_190);
+  await assert.rejects(wrong.accepting, {
+    code: 'clock_wrong',
+    message: /7200 s behind the market's and 7190 s behind the last block of/,
+  });
+  assert.deepEqual(wrong.said, []);
+  const theirs = { code: 'clock_wrong', message: /the market's clock is 7200 s ahead/ };
+  await assert.rejects((await off(-7_200, now - 5)).accepting, theirs);
+  await (await off(-120, now - 5)).accepting;
+});
+
 test('the other side says no hashlock, and its trade is the mirror of the first', async () => {
   const said: Words[] = [];
   const { trade: own } = await accept(agreeing('maker', { said }));

@@ -16,8 +16,9 @@ import {
   roleOf,
 } from '../core/trade.ts';
 import type { Unchecked } from '../core/unchecked.ts';
-import { type ChainWallets, destinationIn } from './chains.ts';
+import { type ChainSource, type ChainWallets, destinationIn } from './chains.ts';
 import type { CallOptions, ParleyClient } from './client.ts';
+import { aheadOfMarket, clockFault, lookAtBlocks } from './clock.ts';
 import { SettleError, VerificationError } from './errors.ts';
 import { mustHaveRules } from './rules.ts';
 import {
@@ -120,6 +121,7 @@ export function comesTo(trade: OwnTrade, chains: PinnedChains, at: UnixSeconds):
 export async function accept(input: Agreeing, how: CallOptions = {}): Promise<Agreed> {
   const { client, threadId, quoteAmount, store } = input;
   const thread = await client.thread(threadId, how);
+  await mustBeOnTime(input, how);
   const { trade: fresh, own } = await tradeOf(input, thread);
   const kept = await store.getTrade(threadId);
   const since = kept !== null && isSame(kept, fresh, thread) ? kept : fresh;
@@ -149,6 +151,26 @@ export async function accept(input: Agreeing, how: CallOptions = {}): Promise<Ag
   if (swap === undefined) return { trade, swapId };
   const at = { swapId: swap.id, now: Math.floor(await input.now()) };
   return { trade: await sighted(store, trade, swap, input.chains, at), swapId };
+}
+
+/** For one look at last blocks. */
+const blocksMs = 4_000;
+
+/** By a wrong clock a swap would be agreed that nobody funds. Throws SettleError `clock_wrong`. */
+async function mustBeOnTime(
+  { client, chains, now }: Pick<Agreeing, 'client' | 'chains' | 'now'>,
+  { signal }: CallOptions,
+): Promise<void> {
+  const market = aheadOfMarket(client);
+  if (clockFault({ market, chains: {} }) === null) return;
+  const limit = AbortSignal.timeout(blocksMs);
+  const until = signal === undefined ? limit : AbortSignal.any([limit, signal]);
+  const sources = Object.values(chains).flatMap(({ source }) =>
+    'adapter' in source ? source : [],
+  );
+  const blocks = await lookAtBlocks(sources as readonly ChainSource[], now, until);
+  const sentence = `${clockFault({ market, chains: blocks })}: nothing was accepted`;
+  throw new SettleError('clock_wrong', sentence);
 }
 
 /** Whether what the customer says now is what it said before, and the market holds it to that. */

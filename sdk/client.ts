@@ -80,8 +80,15 @@ export type ParleyClient = ReturnType<typeof parleyClient>;
 
 /** A client of the market at `baseUrl`, such as `http://127.0.0.1:8080`. */
 export function parleyClient(options: HttpOptions) {
-  const ask = asking(options);
+  const clock: { aheadSeconds: number | null } = { aheadSeconds: null };
+  const heardClock = (aheadSeconds: number) => {
+    clock.aheadSeconds = aheadSeconds;
+    options.heardClock?.(aheadSeconds);
+  };
+  const ask = asking({ ...options, heardClock });
   return {
+    /** Of this machine against the market's, by its last answer; null: it has said no date. */
+    clock: clock as Readonly<typeof clock>,
     baseUrl: options.baseUrl,
     productName: options.productName ?? defaultProductName,
     ...identity(ask),

@@ -1,10 +1,14 @@
 // What goes wrong on the customer's side. Each is a code and its facts.
 
+import { withoutAddresses } from '../chains/nodes/exchange.ts';
 import { ParleyError } from '../core/errors.ts';
 import type { RulesDifference } from '../core/rules.ts';
 
+/** Libraries quote the address of a node, and with it its key: theirs is told without. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  const isOwn = error instanceof ParleyError || error instanceof ParleyApiError;
+  const words = error instanceof Error ? error.message : String(error);
+  return isOwn ? words : withoutAddresses(words);
 }
 
 /** Of an error of this package, of a chain's adapter or of the market; null: it has none. */
@@ -75,6 +79,20 @@ export class VerificationError extends Error {
   }
 }
 
+/** A swap whose times are right, and that was agreed when by one's own clock it could not be. */
+export class ClockError extends VerificationError {
+  /** At least so many seconds one's own clock is ahead of the market's; below 0 behind. */
+  readonly aheadSeconds: number;
+
+  constructor(field: string, expected: string, got: string, aheadSeconds: number) {
+    super(field, expected, got);
+    this.aheadSeconds = aheadSeconds;
+    const way = aheadSeconds > 0 ? 'ahead of' : 'behind';
+    const off = `${Math.abs(aheadSeconds)} s or more ${way} the market's`;
+    this.message = `by ${field} this machine's clock is ${off}: one of the two is wrong`;
+  }
+}
+
 export class RulesError extends VerificationError {
   readonly differences: readonly RulesDifference[];
 
@@ -110,6 +128,7 @@ export type SettleCode =
   | 'acceptance_lapsed'
   | 'in_use'
   | 'terms_outdated'
+  | 'clock_wrong'
   | 'no_wallet'
   | 'no_source'
   | 'unknown_record'

@@ -9,7 +9,7 @@ import { evmHand } from './settle/hands/evm.ts';
 import { withNonceLock } from './settle/hands/nonces.ts';
 import { signAndKeep } from './settle/sign.ts';
 import { memoryStore } from './stores/memory.ts';
-import { type Kept, keptNow, type Store } from './stores/store.ts';
+import { type Kept, keptNow, type Store, type SwapRecord } from './stores/store.ts';
 import {
   type Account,
   accounts,
@@ -20,7 +20,7 @@ import {
 } from './testing/evm-account.ts';
 import { evmKey, gwei, withAdapter } from './testing/sides.ts';
 import { timed } from './testing/timed.ts';
-import type { EvmWallet } from './wallets/wallet.ts';
+import type { EvmWallet, TxOutcome } from './wallets/wallet.ts';
 
 const { on, pattern, account, keep } = accounts();
 const isMined = async ({ txid }: Kept) => (await on.anvil.receipt(txid)) !== null;
@@ -130,13 +130,101 @@ timed('of all history only what has a missing nonce is asked whose it is', async
   assert.doesNotMatch(own.texts(), /of swap 01 is left out/);
 });
 
+const disputed = { state: 'waiting', next: false, gap: false, isDisputed: true } as const;
+const beyond = { state: 'waiting', next: false, gap: true } as const;
+
+/** By nodes that say so of what it has sent. */
+async function tended(outcome: TxOutcome, slot: 'claim' | 'funding') {
+  const own = await account({ replaceAfterMs: 0 });
+  const kept = await own.signed(1_000_000);
+  await own.keepOwn({ party: slot === 'claim' ? 'taker' : 'maker', [slot]: kept });
+  const forgotten: unknown[] = [];
+  const hand = evmHand(own.context, own.leg, {
+    ...own.wallet,
+    outcome: async () => outcome,
+    gapBefore: async () => 'too_wide',
+    forget: (isDisputed) => void forgotten.push(isDisputed),
+  });
+  await (slot === 'claim' ? hand.tendSpend('claim') : hand.tendFunding());
+  const isKept = ((await own.store.getSwap('00'))?.[slot] ?? null) !== null;
+  return { isKept, forgotten, texts: own.texts() };
+}
+
+timed('a claim whose nonce some node made up is made anew', async () => {
+  for (const outcome of [disputed, beyond]) {
+    const { isKept, forgotten, texts } = await tended(outcome, 'claim');
+    assert.deepEqual([isKept, forgotten], [false, [true]]);
+    assert.match(texts, /nonce of the claim, and no block takes it: it is made anew/);
+  }
+});
+
+timed(
+  'a funding is made anew where no block will reach its nonce, and kept where one may',
+  async () => {
+    assert.equal((await tended(disputed, 'funding')).isKept, true);
+    assert.equal((await tended(beyond, 'funding')).isKept, false);
+  },
+);
+
+timed(
+  'a claim is raised up to nearly all its leg once the secret is public, and no refund is',
+  async () => {
+    const raised = async (slots: Partial<SwapRecord>, slot: 'claim' | 'refund') => {
+      const own = await account({ replaceAfterMs: 0 });
+      await own.keepOwn({ party: 'taker', [slot]: await own.signed(0), ...slots });
+      const most: unknown[] = [];
+      const { escrow } = own.leg;
+      const terms = { ...escrow.terms, token: null };
+      const native = { ...own.leg, amount: ether, escrow: { ...escrow, terms } };
+      const hand = evmHand(own.context, native, {
+        ...own.wallet,
+        outcome: async () => ({ state: 'waiting', next: true, gap: false }),
+        raise: async (_, { mostFeeWei }) => {
+          most.push(mostFeeWei);
+          return null;
+        },
+      });
+      await hand.tendSpend(slot);
+      return most;
+    };
+    const publicSecret = 'ab'.repeat(32);
+    const [quarter, nearlyAll] = [ether / 4n, (ether * 95n) / 100n];
+    assert.deepEqual(await raised({ publicSecret }, 'claim'), [nearlyAll]);
+    assert.deepEqual(await raised({}, 'claim'), [quarter]);
+    assert.deepEqual(await raised({ publicSecret }, 'refund'), [quarter]);
+  },
+);
+
+timed(
+  'a claim that one node calls mined is sent again while another says that it waits',
+  async () => {
+    const own = await account({ replaceAfterMs: 60_000 });
+    const claim = { ...(await own.signed(0)), keptAtMs: Date.now() };
+    await own.keepOwn({ party: 'taker', claim });
+    const doubt = { state: 'waiting', next: true, gap: false } as const;
+    for (const [outcome, isSent] of [
+      [{ state: 'succeeded' }, false],
+      [{ state: 'succeeded', doubt }, true],
+    ] as const) {
+      const hand = evmHand(own.context, own.leg, { ...own.wallet, outcome: async () => outcome });
+      await on.anvil.hold();
+      try {
+        await hand.tendSpend('claim');
+        assert.equal(await on.anvil.isKnown(claim.txid), isSent);
+      } finally {
+        await on.anvil.go();
+      }
+    }
+  },
+);
+
 timed('what is kept for a nonce while it is filled is displaced by nothing', async () => {
   const own = await account();
   const [urgent, claim] = [await own.signed(0), await own.signed(1)];
   await own.keepOwn({ party: 'taker', claim });
   const gapBefore: EvmWallet['gapBefore'] = async (...about) => {
     const gap = await own.wallet.gapBefore(...about);
-    if (gap === null) return gap;
+    if (gap === null || gap === 'too_wide') return gap;
     const fill: typeof gap.fill = async (...how) => {
       await keep(own.store, '01', { party: 'taker', claim: keptNow(urgent) });
       return gap.fill(...how);

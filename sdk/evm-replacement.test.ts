@@ -11,6 +11,7 @@ import { type Kept, keptNow } from './stores/store.ts';
 import { nonceIn, onChains } from './testing/evm-account.ts';
 import type { Scene } from './testing/four-chains.ts';
 import {
+  cheapest,
   evmKey,
   gwei,
   hastySide,
@@ -271,7 +272,7 @@ held('an approval that was taken back never displaces the claim of another swap'
     assert.ok(!side.emitted.some(({ step }) => step === 'replaced'), 'displaced');
     await sleep(20);
   }
-  await on.anvil.block(gwei);
+  await on.anvil.block(cheapest);
   await on.anvil.mined(other.txid);
   assert.equal(await on.anvil.receipt(approved.txid), null);
   await on.anvil.go();

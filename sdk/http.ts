@@ -15,6 +15,8 @@ export type HttpOptions = {
   readonly fetch?: Fetch;
   /** Names the machine code's header: `x-<shortName>-error`; default `parley`. */
   readonly shortName?: string;
+  /** Hears by how many seconds this machine's clock is ahead of the date of each answer. */
+  readonly heardClock?: (aheadSeconds: number) => void;
   /** What the market calls itself in the texts that wallets sign; default `Parley`. */
   readonly productName?: string;
 };
@@ -93,8 +95,11 @@ async function once<T>(
   const both = signal === undefined ? limit : AbortSignal.any([limit, signal]);
   let response: Response;
   let text: string;
+  const askedAtMs = Date.now();
   try {
     response = await (options.fetch ?? fetch)(url, { ...init, signal: both });
+    const ahead = aheadOf(response, askedAtMs, Date.now());
+    if (ahead !== null) options.heardClock?.(ahead);
     text = await bounded(response);
   } catch (cause) {
     signal?.throwIfAborted();
@@ -108,6 +113,14 @@ async function once<T>(
     const message = `${init.method} ${url} answered ${response.status} without JSON`;
     throw new ParleyApiError({ status: response.status, code: 'bad_answer', message }, { cause });
   }
+}
+
+/** A date has whole seconds, and is of some moment between question and answer. */
+function aheadOf({ headers }: Response, askedAtMs: number, heardAtMs: number): number | null {
+  const dateMs = Date.parse(headers.get('date') ?? '');
+  if (!Number.isFinite(dateMs)) return null;
+  if (dateMs + 1_000 < askedAtMs) return Math.round((askedAtMs - dateMs) / 1_000);
+  return dateMs > heardAtMs ? Math.round((heardAtMs - dateMs) / 1_000) : 0;
 }
 
 async function bounded(response: Response): Promise<string> {

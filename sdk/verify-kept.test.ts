@@ -93,6 +93,17 @@ for (const party of ['maker', 'taker'] as const) {
     mustFollowToday(today, pinned, now);
     const refused = (record: SwapRecord, known = pinned) =>
       assert.throws(() => mustFollowToday(record, known, now), { code: 'terms_outdated' });
+    // Only the moment does not fit: its times are right.
+    const behind = swap.agreedAt - 7_200;
+    assert.throws(() => mustFollowToday(today, pinned, behind), {
+      code: 'clock_wrong',
+      message: /clock is 7200 s or more behind the market's/,
+    });
+    const late = { ...trade, acceptedAt: swap.agreedAt + 3_600 };
+    assert.throws(() => mustFollowToday({ ...today, trade: late }, pinned, now + 7_200), {
+      code: 'clock_wrong',
+      message: /clock is 3600 s or more ahead of the market's/,
+    });
     refused(formerRecord(party));
     const { legs, deadlines } = swap;
     for (const each of ['initiatorFundBy', 'counterpartyFundBy', 'revealBy'] as const) {

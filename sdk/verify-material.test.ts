@@ -183,6 +183,12 @@ test('fees beyond the customer’s bound are refused, of each family that offers
   const btc = caseOf('bitcoin', false, claim);
   const fee = (sats: bigint) => built('bitcoin', btc.terms, claim, { fee: sats });
   assert.throws(() => check(btc, fee(300_000n)), /fee is 300000 sats/);
+  const dear = { ...bitcoinView, mostFeeRateSatPerVbyte: 10_000 };
+  check({ ...btc, view: dear }, fee(900_000n), { isPublic: true });
+  assert.throws(() => check({ ...btc, view: dear }, fee(300_000n)), /outside \d+ to 250000/);
+  const late = { ...caseOf('bitcoin', false, refund), view: dear };
+  const refunded = built('bitcoin', late.terms, refund, { fee: 300_000n });
+  assert.throws(() => check(late, refunded, { isPublic: true }), /outside \d+ to 250000/);
   const cheap = { ...bitcoinView, mostFeeRateSatPerVbyte: 1 };
   assert.throws(() => check({ ...btc, view: cheap }, fee(400n)), VerificationError);
   const trx = caseOf('tron', false, refund);

@@ -1,7 +1,12 @@
 // Are the unsigned bytes exactly what the verified terms demand, and nothing more?
 
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { defaultFeeBounds, type FeeBounds, rateOf } from '../chains/bitcoin/fees.ts';
+import {
+  defaultFeeBounds,
+  type FeeBounds,
+  publicClaimBounds,
+  rateOf,
+} from '../chains/bitcoin/fees.ts';
 import { type EscrowOutput, paidTo, paymentUri } from '../chains/bitcoin/plan.ts';
 import { checkSpend, readPsbt } from '../chains/bitcoin/signed-psbt.ts';
 import { fundingOfLength } from '../chains/escrows/plan.ts';
@@ -33,6 +38,8 @@ export type Limits = {
    * not exist.
    */
   readonly outputs: readonly EscrowOutput[] | null;
+  /** Whether the secret is: a claim on Bitcoin may then cost nearly all that it takes. */
+  readonly isPublic?: boolean;
   /** Unix seconds; default the machine's clock. A TRON transaction may live for an hour. */
   readonly now?: number;
 };
@@ -103,7 +110,7 @@ function verifyAll(
       break;
     case 'bitcoin':
       if (asked.verb === 'fund') verifyPayment(material, escrow.address, terms);
-      else verifySpend(material, asked.verb, terms, view, limits.outputs);
+      else verifySpend(material, asked.verb, terms, view, limits);
       break;
     default:
       // A family that nobody checks is no family that is right.
@@ -243,7 +250,7 @@ function verifySpend(
   verb: 'claim' | 'refund',
   terms: EscrowTerms,
   view: ChainView & { family: 'bitcoin' },
-  outputs: readonly EscrowOutput[] | null,
+  { outputs, isPublic = false }: Limits,
 ): void {
   if (material.sign !== 'btc-sighash') {
     throw new VerificationError('sign', 'btc-sighash', material.sign);
@@ -256,7 +263,8 @@ function verifySpend(
   mustBe('a list', 'sighashHexes', sighashHexes);
   const { network } = view;
   const cap = view.mostFeeRateSatPerVbyte ?? defaultFeeBounds.capSatPerVbyte;
-  const bounds: FeeBounds = { ...defaultFeeBounds, capSatPerVbyte: cap };
+  const usual: FeeBounds = { ...defaultFeeBounds, capSatPerVbyte: cap };
+  const bounds = verb === 'claim' && isPublic ? publicClaimBounds(usual) : usual;
   try {
     const psbt = readPsbt(psbtBase64);
     const expected = psbt.inputs.map(({ sighash }) => bytesToHex(sighash));

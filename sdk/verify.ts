@@ -16,7 +16,7 @@ import { type Depth, depthFor } from '../core/policy.ts';
 import type { Destination, Escrow, EscrowTerms } from '../core/terms.ts';
 import { funderOf, initiatorOf, type LegName, roleOf } from '../core/trade.ts';
 import { jsonOf } from '../core/unchecked.ts';
-import { SettleError, VerificationError } from './errors.ts';
+import { ClockError, SettleError, VerificationError } from './errors.ts';
 import { mayBeFunded, type SwapRecord } from './stores/store.ts';
 import {
   type ChainView,
@@ -159,13 +159,28 @@ export function verifyDeadlines(
   const agreedAt = said.refundAt[short] - plan.shortTimelock;
   const from = trade.acceptedAt - clockToleranceSeconds;
   const to = Math.min(now, standsUntil(trade)) + clockToleranceSeconds;
-  if (!Number.isInteger(agreedAt) || !(agreedAt >= from && agreedAt <= to)) {
-    const range = `from ${from + plan.shortTimelock} to ${to + plan.shortTimelock}`;
-    throw new VerificationError(`deadlines.refundAt.${short}`, range, shown(said.refundAt[short]));
-  }
+  const field = `deadlines.refundAt.${short}`;
+  const range = `from ${from + plan.shortTimelock} to ${to + plan.shortTimelock}`;
+  const got = shown(said.refundAt[short]);
+  if (!Number.isSafeInteger(agreedAt)) throw new VerificationError(field, range, got);
   const times = deadlines(agreedAt, timings, own.long);
+  if (agreedAt < from || agreedAt > to) {
+    const ahead = agreedAt < from ? trade.acceptedAt - agreedAt : now - agreedAt;
+    const isOfClock = Math.abs(ahead) > clockToleranceSeconds && ahead > 0 === agreedAt < from;
+    if (isOfClock && hasTimes(times, said)) throw new ClockError(field, range, got, ahead);
+    throw new VerificationError(field, range, got);
+  }
   mustHaveTimes(times, said);
   return { agreedAt, times };
+}
+
+function hasTimes(times: Deadlines, said: Deadlines): boolean {
+  try {
+    mustHaveTimes(times, said);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 export function mustHaveTimes(times: Deadlines, said: Deadlines): void {
@@ -359,7 +374,10 @@ export function verifyAgain(
   return { ...kept, legs };
 }
 
-/** SettleError `terms_outdated` unless the kept swap is what would be verified today. */
+/**
+ * SettleError `terms_outdated` unless the kept swap is what would be verified today; `clock_wrong`
+ * where only the moment at which it was agreed does not fit.
+ */
 export function mustFollowToday(record: SwapRecord, chains: PinnedChains, now: number): void {
   const { trade, swap: kept } = record;
   // Until something of it may be funded the own leg can leave such a contract, when it is built.
@@ -373,6 +391,10 @@ export function mustFollowToday(record: SwapRecord, chains: PinnedChains, now: n
       if (name !== leaves) mustTakeNew(legs[name], own[name].view);
     }
   } catch (error) {
+    if (error instanceof ClockError) {
+      const sentence = `swap ${kept.id} is not funded: ${error.message}`;
+      throw new SettleError('clock_wrong', sentence, { cause: error });
+    }
     const why =
       error instanceof VerificationError
         ? `${error.field} is ${error.got}, and would be ${error.expected}`

@@ -371,6 +371,28 @@ it('what the mempool takes at least is the floor of what is built, and named in 
   await assert.rejects(low, /from 7.5 to \d+(\.\d+)? sat per vbyte; got 7: mempools take no less/);
 });
 
+it('a claim may cost nearly all it takes once its secret is public, and nothing else may', async () => {
+  const by = adapterOn(node);
+  const swap = swapOn(node, 90_000, 40_000n);
+  await node.pay(swap.escrow.address, swap.terms.amount);
+  await node.mine(2);
+  const claim = (isPublic: boolean) =>
+    by.buildClaim(
+      { escrow: swap.escrow, feeRateSatPerVbyte: 200, isPublic },
+      swap.secret,
+      signal(),
+    );
+  await assert.rejects(claim(false), {
+    code: 'bad_fee_rate',
+    message: /may pay 10000 sats of 40000/,
+  });
+  const built = (await claim(true)) as BtcSighash;
+  assert.ok(BigInt(built.feeSats) > 25_000n, built.feeSats);
+  await node.moveMedianTo(swap.terms.timelock + 1);
+  const refund = { escrow: swap.escrow, feeRateSatPerVbyte: 200, isPublic: true };
+  await assert.rejects(by.buildRefund(refund, signal()), { code: 'bad_fee_rate' });
+});
+
 it('a refund and a fee bump schedule are hurried by a secret that this chain has not shown', async () => {
   const core = coreOf(node);
   const feeEstimate = async () => ({ fast: 20, medium: 5, slow: 2, least: 1, at: node.now() });

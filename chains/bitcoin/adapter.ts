@@ -34,6 +34,7 @@ import {
   type FeeBounds,
   type FeeEstimate,
   ladderRate,
+  publicClaimBounds,
   rateOf,
 } from './fees.ts';
 import {
@@ -301,7 +302,7 @@ async function build(
   verb: Verb,
   signal: AbortSignal,
 ): Promise<BtcSighash> {
-  const { chain, network, bounds, follower, estimate } = context;
+  const { chain, network, follower, estimate } = context;
   const { terms, address } = escrow;
   const { history, clock } = await historyBy(context)(escrow, signal);
   const payments =
@@ -314,6 +315,8 @@ async function build(
     const entry = await follower.backend.mempoolEntry(txid, signal);
     if (entry !== null) conflicts.push(entry);
   }
+  const isPublicClaim = verb === 'claim' && isKnown;
+  const bounds = isPublicClaim ? publicClaimBounds(context.bounds) : context.bounds;
   const now = context.now();
   // Whoever holds a public secret may claim until the refund is mined.
   const refundBy = isKnown ? now : refundDeadline(terms.timelock, now);

@@ -5,7 +5,7 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { ParleyError } from '../../core/errors.ts';
 import type { Heads } from '../interface/reading.ts';
-import type { NodeLimits } from '../nodes/exchange.ts';
+import { type NodeLimits, withoutKeys } from '../nodes/exchange.ts';
 import { pause } from '../nodes/in-turn.ts';
 import { onceHeard } from '../nodes/offers.ts';
 import type { AddressPast, BitcoinBackend, MempoolChange, MempoolInterest } from './backend.ts';
@@ -288,7 +288,7 @@ async function send(
   }
   // The txid leaves the witness out: other bytes of the same id are not the ones it has.
   if ((await onceHeard(rawOf(server.get, txid, signal))) === raw) return;
-  const words = text(body).slice(0, 300);
+  const words = withoutKeys(text(body), server.base).slice(0, 300);
   const sentence = `the ${esploraName} refused the transaction: ${words}`;
   throw new ParleyError('refused_by_node', sentence, { status });
 }

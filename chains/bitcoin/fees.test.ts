@@ -9,6 +9,7 @@ import {
   isStale,
   ladderRate,
   mostFee,
+  publicClaimBounds,
   replacementFee,
 } from './fees.ts';
 
@@ -73,6 +74,14 @@ describe('the bounds of a fee', () => {
     assert.equal(boundedFee(bounds, 150, 1_000_000n, 9_999), 75_000n);
     assert.equal(boundedFee(bounds, 150, 10_000n, 100), 2_500n);
     assert.equal(boundedFee(bounds, 150, 400n, 100), 150n);
+  });
+
+  it('leave a claim whose secret is public nearly all, down to what an output needs', () => {
+    const open = publicClaimBounds(bounds);
+    assert.equal(boundedFee(open, 150, 40_000n, 9_999), 38_000n);
+    assert.equal(boundedFee(open, 150, 2_000n, 9_999), 1_454n, 'and 546 for the output');
+    assert.equal(boundedFee(open, 150, 10n ** 9n, 9_999), 75_000n, 'the rate has its own cap');
+    assert.equal(boundedFee(bounds, 150, 40_000n, 9_999), 10_000n);
   });
 
   it('hold for every size, value and rate', () => {

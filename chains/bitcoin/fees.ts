@@ -1,6 +1,7 @@
 // Fee bounds, rates and replacements: sat per virtual byte, and whole satoshis rounded up.
 
 import { larger, smaller } from '../../core/amounts.ts';
+import { dustSats } from './networks.ts';
 
 export type FeeBounds = {
   /** Nothing below this is relayed (Core's minrelaytxfee). */
@@ -19,6 +20,14 @@ export const defaultFeeBounds: FeeBounds = {
   capShareBps: 2_500n,
   staleSeconds: 1_800,
 };
+
+/** A claim that is not mined in time loses the whole leg, once its secret is public. */
+const publicClaimShareBps = 9_500n;
+
+/** Of a claim whose secret is public. Before, and of a refund, nothing is worth that much. */
+export function publicClaimBounds(bounds: FeeBounds): FeeBounds {
+  return { ...bounds, capShareBps: larger(bounds.capShareBps, publicClaimShareBps) };
+}
 
 export type FeeEstimate = {
   /** Next block or two; about half an hour; about an hour. */
@@ -56,7 +65,8 @@ export function leastRateFor(feeSats: bigint, vsize: number): number {
 }
 
 export function mostFee(bounds: FeeBounds, vsize: number, value: bigint): bigint {
-  const share = (value * bounds.capShareBps) / 10_000n;
+  // What is left has to be worth an output.
+  const share = smaller((value * bounds.capShareBps) / 10_000n, value - dustSats.p2pkh);
   const cap = feeAt(vsize, bounds.capSatPerVbyte);
   return larger(smaller(share, cap), leastFee(bounds, vsize));
 }

@@ -2,7 +2,7 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import { inPart } from '../kit/widths.ts';
-import { type NodeLimits, type NodeReply, textOf } from '../nodes/exchange.ts';
+import { type NodeLimits, type NodeReply, textOf, withoutKeys } from '../nodes/exchange.ts';
 import type { CoreMethod, CoreWalletMethod } from '../nodes/methods.ts';
 import { exchange, unavailable } from './http.ts';
 
@@ -63,7 +63,7 @@ export function coreRpc(options: CoreOptions): CoreRpc {
       signal: AbortSignal,
     ) => {
       const answer = (await post({ jsonrpc: '1.0', id: 0, method, params }, signal)) as Answer;
-      const result = resultOf<T>(method, answer);
+      const result = resultOf<T>(options, method, answer);
       if (result instanceof RpcRefusal) throw result;
       return result;
     },
@@ -75,7 +75,7 @@ export function coreRpc(options: CoreOptions): CoreRpc {
         const answers = (await post(body, signal)) as Answer[];
         if (!Array.isArray(answers)) throw unavailable(coreName, 'it does not answer batches');
         const byId = new Map(answers.map((answer) => [answer.id, answer]));
-        return part.map(({ method }, id) => resultOf<T>(method, byId.get(id)));
+        return part.map(({ method }, id) => resultOf<T>(options, method, byId.get(id)));
       };
       while (results.length < calls.length) {
         const left = calls.length - results.length;
@@ -100,15 +100,20 @@ function parseReply(reply: NodeReply): unknown {
 /** RPC_IN_WARMUP: the node is starting; every call is refused so until it is ready. */
 const warmingUp = -28;
 
-function resultOf<T>(method: string, answer: Answer | null | undefined): T | RpcRefusal {
+function resultOf<T>(
+  { url }: CoreOptions,
+  method: string,
+  answer: Answer | null | undefined,
+): T | RpcRefusal {
   const said = typeof answer === 'object' && answer !== null;
   const error = (said && answer.error) || null;
   if (!said || (error === null && !('result' in answer))) {
     throw unavailable(coreName, `it did not answer ${method}`);
   }
   if (error === null) return answer.result as T;
-  if (error.code === warmingUp) throw unavailable(coreName, `it is starting: ${error.message}`);
-  return new RpcRefusal(method, error.code, error.message);
+  const words = withoutKeys(String(error.message), url);
+  if (error.code === warmingUp) throw unavailable(coreName, `it is starting: ${words}`);
+  return new RpcRefusal(method, error.code, words);
 }
 
 /** A refusal where none is expected is the node's fault, not the caller's. */

@@ -157,14 +157,16 @@ export function feesBy(said: readonly Said[]): Fees {
   return { presents, height: isSure ? height : null };
 }
 
-async function byEach<T>(
+/** What those say that answer in time; without any, what the plain call says or throws. */
+export async function byEach<T>(
   rpc: Rpc,
   ask: (one: Rpc, signal: AbortSignal) => Promise<T>,
   signal: AbortSignal,
+  waitMs = othersMs,
 ): Promise<readonly T[]> {
   if (rpc.sources < 2) return [await ask(rpc, signal)];
   const askOne = (at: number, until: AbortSignal) => ask(oneSource(rpc, at), until);
-  const said = await saidInTime(rpc.sources, askOne, othersMs, signal);
+  const said = await saidInTime(rpc.sources, askOne, waitMs, signal);
   return said.length > 0 ? said : [await ask(rpc, signal)];
 }
 
@@ -174,7 +176,7 @@ const percentile = 50;
 /** All of one price is paid: a node is believed up to twice the fee of 99.9 % of times. */
 const believedPrices = 2n;
 
-async function feesOf(
+export async function feesOf(
   rpc: Rpc,
   { leastTip, mostTip, hasBaseFee, reserveFeePerGas }: EvmGasPolicy,
   signal: AbortSignal,

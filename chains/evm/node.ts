@@ -308,9 +308,10 @@ export function transactionCount(
   rpc: Rpc,
   address: string,
   signal: AbortSignal,
-  at: 'latest' | 'pending' = 'latest',
+  at: number | 'latest' | 'pending' = 'latest',
 ): Promise<number> {
-  return asked(rpc, 'eth_getTransactionCount', [address, at], signal, quantity, fewWords);
+  const params = [address, atBlock(at)];
+  return asked(rpc, 'eth_getTransactionCount', params, signal, quantity, fewWords);
 }
 
 export function chainIdOf(rpc: Rpc, signal: AbortSignal): Promise<number> {

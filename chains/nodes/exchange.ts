@@ -27,6 +27,45 @@ export class AnswerTooLong extends Error {
 /** Objects and lists of one answer, some 60 bytes each: three times the fullest Bitcoin block. */
 export const mostParts = 1_000_000;
 
+const anyAddress = /\b[a-z][a-z\d+.-]*:\/\/[^\s"'<>`\\)]*/gi;
+/** A part of a path or a query that is shorter is a word, such as `rpc` or `mainnet`. */
+const leastKey = 8;
+const leastLogin = 4;
+
+/** Without addresses: whoever is told what a node says is not told its key. */
+export function withoutAddresses(words: string): string {
+  return words.replace(anyAddress, 'an address');
+}
+
+/** Nor what in the node's own address may be its key, by itself. */
+export function withoutKeys(words: string, url: string): string {
+  const keys = URL.canParse(url) ? keysIn(new URL(url)) : [];
+  return keys.reduce((text, key) => text.replaceAll(key, '…'), withoutAddresses(words));
+}
+
+function keysIn({ username, password, pathname, search }: URL): string[] {
+  const parts = [...pathname.split('/'), ...search.slice(1).split(/[&=]/)];
+  const long = parts.filter((part) => part.length >= leastKey);
+  const logins = [username, password].filter((part) => part.length >= leastLogin);
+  return [...logins, ...long].flatMap((part) => [part, plainOf(part)]);
+}
+
+function plainOf(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** A failed connection by its code alone: the words of the runtime quote addresses. */
+export function unconnected(error: unknown): Error {
+  const { code, syscall } = error as { readonly code?: unknown; readonly syscall?: unknown };
+  if (typeof code !== 'string') return new Error('the connection failed');
+  const bare = new Error(`the connection failed (${code})`);
+  return Object.assign(bare, { code, ...(syscall === undefined ? {} : { syscall }) });
+}
+
 /** A gateway's no, before any node: of our key, our account or our haste, not of the question. */
 export class TurnedAway extends Error {
   constructor(status: number, words: string) {
@@ -43,9 +82,9 @@ export function turnsAway(status: number): boolean {
 
 /** A browser's failure, which says no more than that there is nothing that the page may read. */
 export class NothingReadable extends Error {
-  constructor(options: ErrorOptions) {
+  constructor() {
     const why = 'the node is gone, redirects, or does not answer pages of this origin (CORS)';
-    super(`nothing that this page may read: ${why}`, options);
+    super(`nothing that this page may read: ${why}`);
     this.name = 'NothingReadable';
   }
 }

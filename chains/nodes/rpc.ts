@@ -2,7 +2,14 @@
 // it hangs. `chain_unavailable`: it is gone. RpcError: what a node answers.
 
 import { exchangeWith } from '#transport';
-import { AnswerTooLong, type NodeReply, TurnedAway, textOf, turnsAway } from './exchange.ts';
+import {
+  AnswerTooLong,
+  type NodeReply,
+  TurnedAway,
+  textOf,
+  turnsAway,
+  withoutKeys,
+} from './exchange.ts';
 import { type HeadsBy, headRules } from './heads.ts';
 import { inTurn, type Worth } from './in-turn.ts';
 import type { EvmMethod, SolanaMethod } from './methods.ts';
@@ -105,8 +112,10 @@ export function rpcClient(options: RpcOptions): Rpc {
     return { jsonrpc: '2.0', id: nextId, method, params };
   };
 
-  const ask: Rpc['ask'] = async (at, method, params, signal, own = {}) =>
-    readAnswer(await exchange(at, numbered({ method, params }), signal, own));
+  const ask: Rpc['ask'] = async (at, method, params, signal, own = {}) => {
+    const reply = await exchange(at, numbered({ method, params }), signal, own);
+    return answerOf({ ...reply, url: urls[at] ?? '' }, jsonOf(reply));
+  };
 
   const call: Rpc['call'] = (method, params, signal, own = {}) => {
     const question = {
@@ -131,10 +140,8 @@ export function rpcClient(options: RpcOptions): Rpc {
       facts: { method: 'a batch' },
       ask: async (at: number, until: AbortSignal) => {
         const all = asked.map(numbered);
-        return readAnswers(
-          await exchange(at, all, until, own),
-          all.map(({ id }) => id),
-        );
+        const ids = all.map(({ id }) => id);
+        return readAnswers(await exchange(at, all, until, own), urls[at] ?? '', ids);
       },
       // Whatever becomes of it, each is asked alone next, by rounds of its own.
       worth: () => 'another node' as const,
@@ -195,10 +202,6 @@ function jsonOf(reply: NodeReply): unknown {
   }
 }
 
-function readAnswer(reply: NodeReply): unknown {
-  return answerOf(reply.status, jsonOf(reply));
-}
-
 class NoBatch extends Error {}
 
 /** Neither for now nor for what it was asked. */
@@ -208,16 +211,20 @@ function isNoBatch(error: unknown): boolean {
   return error instanceof RpcError && !isTooLong && worth(error) === 'another node';
 }
 
-function readAnswers(reply: NodeReply, ids: readonly number[]): (Answered | null)[] {
+/** What it answers, and who: its words are told without its address. */
+type Spoken = Pick<NodeReply, 'status'> & { readonly url: string };
+
+function readAnswers(reply: NodeReply, url: string, ids: readonly number[]): (Answered | null)[] {
+  const by = { ...reply, url };
   const body = jsonOf(reply);
   if (!Array.isArray(body)) {
-    answerOf(reply.status, body);
+    answerOf(by, body);
     throw new NoBatch('one answer to several questions');
   }
   const byId = new Map(body.map((each) => [(each as { id?: unknown } | null)?.id, each]));
   return ids.map((id) => {
     try {
-      return { result: answerOf(reply.status, byId.get(id)) };
+      return { result: answerOf(by, byId.get(id)) };
     } catch (failure) {
       const isOfAll = failure instanceof RpcError && worth(failure) === 'nothing';
       return isOfAll ? { failure } : null;
@@ -225,9 +232,9 @@ function readAnswers(reply: NodeReply, ids: readonly number[]): (Answered | null
   });
 }
 
-function answerOf(status: number, body: unknown): unknown {
+function answerOf({ status, url }: Spoken, body: unknown): unknown {
   if (typeof body === 'object' && body !== null && 'error' in body && body.error) {
-    throw noOf(status, body.error as Json);
+    throw noOf({ status, url }, body.error as Json);
   }
   if (turnsAway(status)) throw new TurnedAway(status, '');
   if (!isOk(status) || typeof body !== 'object' || body === null || !('result' in body)) {
@@ -241,8 +248,8 @@ type Json = { readonly code?: unknown; readonly message?: unknown; readonly data
 const tooManyRequests = 429;
 
 /** Of one method, too, which a gateway keeps from us: callers go on without its answer. */
-function noOf(status: number, error: Json): RpcError {
-  const words = String(error.message ?? 'no reason given').slice(0, 500);
+function noOf({ status, url }: Spoken, error: Json): RpcError {
+  const words = withoutKeys(String(error.message ?? 'no reason given'), url).slice(0, 500);
   const told = typeof error.code === 'number' ? error.code : 0;
   const code = status === tooManyRequests ? status : told;
   return new RpcError(code, words, revertData(error.data), { status });

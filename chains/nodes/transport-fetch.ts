@@ -49,7 +49,7 @@ export async function exchangeWith(
   } catch (error) {
     // The reason of an abort, whatever the runtime says instead of it.
     if (over.signal.aborted) throw over.signal.reason;
-    throw error instanceof TypeError ? new NothingReadable({ cause: error }) : error;
+    throw error instanceof TypeError ? new NothingReadable() : error;
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', cancelled);

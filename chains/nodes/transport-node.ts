@@ -13,6 +13,7 @@ import {
   type NodeLimits,
   type NodeReply,
   type NodeRequest,
+  unconnected,
 } from './exchange.ts';
 
 /** Whoever is there takes a connection in much less: one that does not is left for another node. */
@@ -43,8 +44,8 @@ export const exchanges: Channel = channel('parley:node-exchange');
 
 /**
  * Throws AnswerTooLong, a `TimeoutError`, the signal's reason, or what the connection failed with,
- * whose message may hold the address. A redirection is a failure. User and password in the URL are
- * sent as Basic auth.
+ * as a code: no failure holds the address. A redirection is a failure. User and password in the URL
+ * are sent as Basic auth.
  */
 export async function exchangeWith(
   asked: NodeRequest,
@@ -67,12 +68,20 @@ export async function exchangeWith(
   }
 }
 
+/** An address that is none is not repeated: it may hold a key all the same. */
+function addressOf(url: string): URL {
+  const address = URL.canParse(url) ? new URL(url) : null;
+  if (address !== null && /^https?:$/.test(address.protocol)) return address;
+  const code = address === null ? 'ERR_INVALID_URL' : 'ERR_INVALID_PROTOCOL';
+  throw Object.assign(new Error('the address of the node is none of http or https'), { code });
+}
+
 async function exchange(
   { url, method, headers, body }: NodeRequest,
   limits: NodeLimits,
   signal: AbortSignal,
 ): Promise<NodeReply> {
-  const address = new URL(url);
+  const address = addressOf(url);
   const { send, agent } = address.protocol === 'https:' ? secure : plain;
   const all: Record<string, string> = { ...usual, ...headers };
   if (body !== undefined) all['content-length'] = String(Buffer.byteLength(body));
@@ -117,8 +126,9 @@ async function exchange(
       else reached();
     });
     asked.on('error', (error) => {
-      if (!isReached) markUnreached(error);
-      fail(error);
+      const bare = unconnected(error);
+      if (!isReached) markUnreached(bare);
+      fail(bare);
     });
     asked.on('response', (answer) => {
       // Else one that was answered too early, or is not read to its end, keeps its connection.
@@ -153,7 +163,7 @@ function readWhole(
     return null;
   }
   const body = bodyOf(mostBytes);
-  stream.on('error', fail);
+  stream.on('error', (error) => fail(unconnected(error)));
   stream.on('data', (part: Buffer) => {
     try {
       body.take(part);
@@ -177,6 +187,6 @@ function unpacked(answer: IncomingMessage, fail: (reason: unknown) => void): Rea
   const unpacker = unpackers.get(packed.toLowerCase())?.();
   if (unpacker === undefined) return null;
   return pipeline(answer, unpacker, (error) => {
-    if (error) fail(error);
+    if (error) fail(unconnected(error));
   });
 }

@@ -2,7 +2,14 @@
 
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { exchangeWith } from '#transport';
-import { type NodeReply, TurnedAway, textOf, turnsAway } from '../nodes/exchange.ts';
+import {
+  type NodeReply,
+  TurnedAway,
+  textOf,
+  turnsAway,
+  withoutAddresses,
+  withoutKeys,
+} from '../nodes/exchange.ts';
 import { type HeadsBy, headRules } from '../nodes/heads.ts';
 import { inTurn, type Worth } from '../nodes/in-turn.ts';
 import type { TronPath, TronRpcMethod } from '../nodes/methods.ts';
@@ -104,7 +111,9 @@ export function httpClient(options: HttpOptions): Http {
     } as const;
     const bytes = Math.min(mostBytes, mostBytesOf.get(path.split('/').at(-1) ?? '') ?? mostBytes);
     const limits = { timeMs: attemptTimeoutMs, bytes };
-    return readAnswer(await exchangeWith(request, limits, signal));
+    const reply = await exchangeWith(request, limits, signal);
+    const { solidityUrl = '', jsonRpcUrl = '', url } = sources[at] as TronSource;
+    return withKeysHidden([url, solidityUrl, jsonRpcUrl], () => readAnswer(reply));
   };
 
   const call: Http['call'] = (path, body, signal) => {
@@ -155,6 +164,16 @@ function isEscaped(text: string, quote: number): boolean {
   return (quote - before) % 2 === 1;
 }
 
+/** Words in an answer that is no failure are made plain by `plainWords`. */
+function withKeysHidden<T>(urls: readonly string[], read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Error) error.message = urls.reduce(withoutKeys, error.message);
+    throw error;
+  }
+}
+
 const notServed: ReadonlySet<number> = new Set([404, 405]);
 /** A java-tron without a past says so of its blocks with 200, and not as JSON. */
 const liteNode = /^this API is closed because this node is a lite fullnode/;
@@ -190,6 +209,8 @@ export function plainWords(said: unknown): string {
   const text = typeof said === 'string' ? said : '';
   const isHex = text.length > 0 && /^([0-9a-fA-F]{2})+$/.test(text);
   const words = isHex ? new TextDecoder().decode(hexToBytes(text)) : text;
-  const printable = words.replace(/[^\p{L}\p{N}\p{P}\p{S} ]/gu, '').slice(0, longestWords);
+  const printable = withoutAddresses(words)
+    .replace(/[^\p{L}\p{N}\p{P}\p{S} ]/gu, '')
+    .slice(0, longestWords);
   return printable === '' ? 'no reason given' : printable;
 }

@@ -32,8 +32,12 @@ type EvmPart = {
 
 type BitcoinPart = {
   readonly network: (typeof networks)[number];
-  readonly source: { readonly coreUrl: string } | { readonly esploraUrl: string };
+  readonly source: BitcoinNode;
+  /** Where the two differ, nothing is funded or revealed; either of them may be gone. */
+  readonly second: BitcoinNode | null;
 };
+
+type BitcoinNode = { readonly coreUrl: string } | { readonly esploraUrl: string };
 
 type TronPart = Instance & {
   readonly chainId: number;
@@ -89,13 +93,21 @@ function mustBeUrl(fields: Fields, name: string, url: string): void {
 
 function bitcoinPart(fields: Fields): BitcoinPart {
   const network = fields.oneOf('network', networks, 'mainnet');
-  const [coreUrl, esploraUrl] = [fields.optional('core_url'), fields.optional('esplora_url')];
-  if ((coreUrl === null) === (esploraUrl === null)) {
-    fields.fault('core_url', 'or esplora_url must be given, one of both');
+  const source = bitcoinNode(fields, 'core_url', 'esplora_url');
+  const second = bitcoinNode(fields, 'second_core_url', 'second_esplora_url');
+  if (source === null) fields.fault('core_url', 'or esplora_url must be given, one of both');
+  return { network, source: source ?? { esploraUrl: '' }, second };
+}
+
+function bitcoinNode(fields: Fields, core: string, esplora: string): BitcoinNode | null {
+  const [coreUrl, esploraUrl] = [fields.optional(core), fields.optional(esplora)];
+  if (coreUrl !== null && esploraUrl !== null) {
+    fields.fault(core, `or ${esplora} must be given, one of both`);
   }
-  if (coreUrl !== null) mustBeUrl(fields, 'core_url', coreUrl);
-  if (esploraUrl !== null) mustBeUrl(fields, 'esplora_url', esploraUrl);
-  return { network, source: coreUrl === null ? { esploraUrl: esploraUrl ?? '' } : { coreUrl } };
+  if (coreUrl !== null) mustBeUrl(fields, core, coreUrl);
+  if (esploraUrl !== null) mustBeUrl(fields, esplora, esploraUrl);
+  if (coreUrl !== null) return { coreUrl };
+  return esploraUrl === null ? null : { esploraUrl };
 }
 
 function evmPart(fields: Fields): EvmPart {

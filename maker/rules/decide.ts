@@ -40,13 +40,17 @@ export type PairRule = {
   readonly gives: readonly Terms['gives'][];
 };
 
-/** `open`; `paused`: nothing is quoted; `killed`: nothing is quoted or accepted. */
-export type Mode = 'open' | 'paused' | 'killed';
+/**
+ * `open`; `paused`: nothing is quoted; `killed`: nothing is quoted or accepted; `clock`: as killed,
+ * while the machine's clock is wrong.
+ */
+export type Mode = 'open' | 'paused' | 'killed' | 'clock';
 export type Step = 'quote' | 'proposal' | 'acceptance';
 
 export type RefusalCode =
   | 'paused'
   | 'killed'
+  | 'clock'
   | 'side'
   | 'size'
   | 'no_price'
@@ -69,6 +73,11 @@ const shown = (units: BaseUnits, { decimals, name }: AssetRule) =>
 
 export function modeRefusal(mode: Mode, step: Step): Refusal | null {
   if (mode === 'killed') return refusal('killed', 'the kill switch is on: nothing new is agreed');
+  if (mode === 'clock') {
+    const sentence =
+      'the clock of this machine or of the market is wrong: what is agreed by it is not funded';
+    return refusal('clock', sentence);
+  }
   if (mode === 'open' || step === 'acceptance') return null;
   return refusal('paused', 'quoting is paused');
 }

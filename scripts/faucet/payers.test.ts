@@ -74,6 +74,20 @@ const sepolia = (rpcUrl: string) => {
 const other = '0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238';
 const somebody = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 
+/** What a node says of a base fee; tips are none. */
+const feesAt = (base: bigint, number = 1_000) => {
+  const baseFeePerGas = `0x${base.toString(16)}`;
+  return {
+    eth_getBlockByNumber: { ...block(number), baseFeePerGas },
+    eth_feeHistory: { baseFeePerGas: [baseFeePerGas], reward: [] },
+    eth_getBalance: `0x${(10n ** 18n).toString(16)}`,
+  };
+};
+const block = (number: number) => {
+  const at = { number: `0x${number.toString(16)}`, timestamp: '0x1' };
+  return { ...at, hash: '0x', parentHash: '0x', transactions: [] };
+};
+
 test('a node that was silent at the start is asked again what it is before anything is signed', async (t) => {
   const { url, asked, answers, open } = await stage(t, {});
   const { sign } = await open(signet(url), 100_000n);
@@ -110,15 +124,14 @@ test('no gift is signed whose fee nobody meant to give', async (t) => {
     eth_chainId: '0xaa36a7',
     eth_getTransactionCount: '0x0',
     eth_estimateGas: '0x5208',
-    eth_maxPriorityFeePerGas: '0x0',
-    eth_getBlockByNumber: { baseFeePerGas: `0x${(400n * gwei).toString(16)}`, transactions: [] },
+    ...feesAt(400n * gwei),
   });
   const { sign: signs } = await openEvm(sepolia(evm), 10n ** 16n);
   const tokens = await openEvm(sepolia(evm), 1n, other);
-  const tooDear = /up to 12600000000000000 wei for a gift, above 10{16}$/;
+  const tooDear = /up to 13125000000000000 wei for a gift, above 10{16}$/;
   await assert.rejects(signs(other), tooDear);
   await assert.rejects(tokens.sign(other), tooDear, 'a token has no coins to be measured by');
-  says.eth_getBlockByNumber = { baseFeePerGas: `0x${gwei.toString(16)}`, transactions: [] };
+  Object.assign(says, feesAt(gwei));
   assert.match((await signs(other)).raw, /^0x02/);
   says.eth_estimateGas = new Error('execution reverted');
   await assert.rejects(signs(other), { code: 'bad_address', message: /takes no coins/ });
@@ -129,10 +142,9 @@ test('a gift at the next nonce is raised, a later one waits, and nonces that no 
   const gwei = 10n ** 9n;
   const { url, answers, open } = await stage(t, {
     eth_chainId: '0xaa36a7',
-    eth_getTransactionCount: ([, tag]: [string, keyof typeof counts]) => counts[tag],
+    eth_getTransactionCount: ([, tag]: [string, keyof typeof counts]) => `0x${counts[tag]}`,
     eth_estimateGas: '0x5208',
-    eth_maxPriorityFeePerGas: '0x1',
-    eth_getBlockByNumber: { baseFeePerGas: `0x${gwei.toString(16)}`, transactions: [] },
+    ...feesAt(gwei),
   });
   const amount = 10n ** 16n;
   const { payer, sign, push } = await open(sepolia(url), amount);
@@ -151,16 +163,14 @@ test('a gift at the next nonce is raised, a later one waits, and nonces that no 
   const raised = (await push(first, [first, second, third])).instead;
   assert.deepEqual([raised?.former, read(raised!).nonce], [[first.txid], 0]);
   assert.ok((read(raised!).maxFeePerGas ?? 0n) > (read(first).maxFeePerGas ?? 0n));
-  const cheap = answers.eth_getBlockByNumber;
-  const baseFeePerGas = `0x${(400n * gwei).toString(16)}`;
-  answers.eth_getBlockByNumber = { baseFeePerGas, transactions: [] };
+  Object.assign(answers, feesAt(400n * gwei));
   const dear = read((await push(first, [first, second, third])).instead!);
   const fee = (dear.gas ?? 0n) * (dear.maxFeePerGas ?? 0n);
   assert.ok(fee <= amount && fee > amount - (dear.gas ?? 0n), `${fee}: all that a gift may cost`);
   counts.pending = 0;
   assert.deepEqual(await push(third, [second, third]), waits, 'a filler may cost no more');
   // A nonce that was signed and not kept is given out again.
-  answers.eth_getBlockByNumber = cheap;
+  Object.assign(answers, feesAt(gwei));
   payer.forget?.(third);
   counts.pending = 2;
   assert.equal(read(await sign(other, [first, second])).nonce, 2);
@@ -170,15 +180,14 @@ test('a gift is lost, and may be given again, once blocks lie on its nonce', asy
   const gwei = 10n ** 9n;
   const behind = { blocks: 11 };
   const used = ([, tag]: [string, string]) => {
-    if (tag === 'pending') return 0;
-    return tag === 'latest' || 1_000 - Number(tag) < behind.blocks ? 1 : 0;
+    if (tag === 'pending') return '0x0';
+    return tag === 'latest' || 1_000 - Number(tag) < behind.blocks ? '0x1' : '0x0';
   };
   const { url, answers, open } = await stage(t, {
     eth_chainId: '0xaa36a7',
-    eth_getTransactionCount: () => 0,
+    eth_getTransactionCount: '0x0',
     eth_estimateGas: '0x5208',
-    eth_maxPriorityFeePerGas: '0x1',
-    eth_getBlockByNumber: { number: 1_000, baseFeePerGas: `0x${gwei.toString(16)}` },
+    ...feesAt(gwei),
     eth_getTransactionReceipt: () => null,
   });
   const { payer, sign } = await open(sepolia(url), 10n ** 16n);

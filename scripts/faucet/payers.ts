@@ -3,17 +3,10 @@
 
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { Transaction } from '@scure/btc-signer';
-import {
-  BaseError,
-  bytesToHex,
-  ExecutionRevertedError,
-  encodeFunctionData,
-  erc20Abi,
-  type Hex,
-  parseTransaction,
-} from 'viem';
+import { bytesToHex, encodeFunctionData, erc20Abi, type Hex, parseTransaction } from 'viem';
 import { bitcoinNetworks, parseBitcoinAddress } from '../../chains/bitcoin/networks.ts';
 import { parseEvmAddress } from '../../chains/evm/address.ts';
+import { RpcError } from '../../chains/nodes/rpc.ts';
 import { parseTronAddress } from '../../chains/tron/address.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { readKey } from '../../maker/keys.ts';
@@ -158,14 +151,15 @@ function evmSigner(
   privateKey: Hex,
   mostFee: bigint,
 ): Signer {
-  const wallet = evmWallet({ rpcUrl: rpcUrls[0] ?? '', chainId, privateKey });
+  const wallet = evmWallet({ rpcUrl: rpcUrls, chainId, privateKey });
   // A reorganisation may leave nonces that no gift uses any more; those of gifts are sent again.
   const fillers = async (kept: Kept, open: readonly Kept[], signal: AbortSignal) => {
     const gap = await wallet.gapBefore(kept, signal);
+    if (gap === null || gap === 'too_wide') return [];
     const own = new Set(open.map(nonceOf));
     const signed: Kept[] = [];
-    for (const nonce of gap?.nonces ?? []) {
-      if (!own.has(nonce)) signed.push(await gap!.fill(nonce, signal));
+    for (const nonce of gap.nonces) {
+      if (!own.has(nonce)) signed.push(await gap.fill(nonce, signal));
     }
     return signed.filter((each) => feeOf(each) <= mostFee);
   };
@@ -191,7 +185,7 @@ function evmSigner(
         throw new ParleyError('bad_address', `${pay.to} is a contract that takes no coins`, {});
       }
     },
-    forget: wallet.forget,
+    forget: () => wallet.forget(),
     end: async (kept, signal) => {
       const end = endOf(await wallet.outcome(kept, signal));
       if (end !== 'lost') return end;
@@ -215,8 +209,7 @@ const nothing = { before: [], instead: null };
 
 /** Of a token it may be the faucet that has none left. */
 const isReverted = (error: unknown) =>
-  error instanceof BaseError &&
-  error.walk((each) => each instanceof ExecutionRevertedError) instanceof ExecutionRevertedError;
+  error instanceof Error && error.cause instanceof RpcError && /revert/i.test(error.message);
 
 /** At most, wei. */
 const feeOf = (kept: Kept) => (parseTransaction(kept.raw as Hex).gas ?? 0n) * mostFeePerGasOf(kept);

@@ -5,6 +5,7 @@ import { sleep } from '../../chains/nodes/turn.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { fundBy } from '../../core/gates.ts';
 import { opens } from '../../core/hashlock.ts';
+import { aheadOfMarket, clockFault, lookAtBlocks } from '../clock.ts';
 import { SettleError, VerificationError } from '../errors.ts';
 import { isoTime } from '../people.ts';
 import { type Kept, keptNow, mayBeFunded, mustBeOnly } from '../stores/store.ts';
@@ -155,10 +156,21 @@ async function followsToday(context: Context): Promise<boolean> {
     mustFollowToday(record, context.chains, await context.now());
     return true;
   } catch (error) {
-    if (!mayBeFunded(record) || !(error instanceof SettleError)) throw error;
-    context.waits(ownLeg(context), error.message);
+    const told = await withClocks(context, error);
+    if (!mayBeFunded(record) || !(told instanceof SettleError)) throw told;
+    context.waits(ownLeg(context), told.message);
     return false;
   }
+}
+
+/** Which clock is the wrong one, as far as last blocks and the market tell. */
+async function withClocks({ client, chains, now, limit }: Context, error: unknown) {
+  if (!(error instanceof SettleError) || error.code !== 'clock_wrong') return error;
+  const sources = Object.values(chains).map(({ source }) => source);
+  const blocks = await lookAtBlocks(sources, now, limit(1 / 2));
+  const fault = clockFault({ market: aheadOfMarket(client), chains: blocks });
+  if (fault === null) return error;
+  return new SettleError('clock_wrong', `${error.message}. Now ${fault}`, { cause: error });
 }
 
 /** Nobody but the initiator can begin: the other leg pays for a secret that it alone has. */

@@ -172,7 +172,7 @@ export async function builtSpend(
   // Before a reveal no node may refuse.
   const built = isReveal ? await build(adapter) : await byAnyNode(context, leg, build);
   const outputs = built.sign === 'btc-sighash' ? outputsOf(built.psbtBase64) : null;
-  const limits = { validUntil: null, outputs, now: await context.now() };
+  const limits = { validUntil: null, outputs, isPublic, now: await context.now() };
   verifyMaterial(built, asked, escrow.terms, view, limits);
   shows(context, leg, asked, built);
   const how = { isPublic, hasFailed: record.claimFailed ?? false };

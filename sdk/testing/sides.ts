@@ -17,6 +17,8 @@ import { withChain } from './honest.ts';
 
 export const evmKey = 'evm-dev';
 export const gwei = 1_000_000_000n;
+/** A base fee below what any wallet of the tests offers. */
+export const cheapest = 1_000_000n;
 
 export type Anvil = {
   call<T>(method: string, params?: readonly unknown[]): Promise<T>;
@@ -57,7 +59,7 @@ export function anvilOf({ dev, place }: FourChains): Anvil {
     ...{ call, block, receipt },
     hold: () => dev.mining(evmKey, false),
     go: async () => {
-      await block(gwei);
+      await block(cheapest);
       await dev.mining(evmKey, true);
     },
     isKnown: async (txid) => (await call('eth_getTransactionByHash', [txid])) !== null,

@@ -62,8 +62,18 @@ export function bitcoinWallet(options: BitcoinWalletOptions): KeyWallet & (Bitco
     signSighashes: async (hashes) => signSighashes(privateKey, hashes),
   };
   if (source === undefined) return key;
-  const own = { privateKey, script, source, spent: new Set<string>() };
+  const own = { privateKey, script, source: bounded(source), spent: new Set<string>() };
   return { ...key, ...coinsOfKey(own, address, network) };
+}
+
+/** A rate above the cap is a mistake, whichever node names it. */
+function bounded(source: CoinSource): CoinSource {
+  const { capSatPerVbyte } = defaultFeeBounds;
+  return {
+    ...source,
+    feeRateSatPerVbyte: async (signal) =>
+      Math.min(await source.feeRateSatPerVbyte(signal), capSatPerVbyte),
+  };
 }
 
 function coinsOfKey(own: Own, address: string, network: BitcoinNetwork): BitcoinCoins {

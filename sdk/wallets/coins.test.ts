@@ -2,11 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { Transaction } from '@scure/btc-signer';
 import { type Regtest, startRegtest } from '../../chains/bitcoin/testing/regtest.ts';
 import { esploraServer, type TestServer } from '../../chains/bitcoin/testing/servers.ts';
 import { limits, timed } from '../testing/timed.ts';
 import { bitcoinWallet } from './bitcoin.ts';
-import { type CoinSource, coreCoins, esploraCoins } from './coins.ts';
+import { type CoinSource, coinsByAll, coreCoins, esploraCoins } from './coins.ts';
 
 const signal = () => AbortSignal.timeout(60_000);
 let node: Regtest;
@@ -68,4 +70,56 @@ timed('an output that never was is null, and a server that fails is no answer', 
 timed('a fee rate is that for about half an hour, and never below the least relayed', async () => {
   assert.equal(await sources[esplora]?.feeRateSatPerVbyte(signal()), 8);
   assert.equal(await sources[core]?.feeRateSatPerVbyte(signal()), 2, 'a node without estimates');
+});
+
+type Told = Parameters<typeof sourceThat>[0];
+const coin = { txid: 'ab'.repeat(32), vout: 0, amountSats: 5n };
+const sourceThat = ({
+  coins = [coin],
+  depth = 6,
+  rate = 10,
+}: {
+  readonly coins?: readonly (typeof coin)[];
+  readonly depth?: number | null;
+  readonly rate?: number;
+}): CoinSource => ({
+  coins: async () => [...coins],
+  output: async () => (depth === null ? null : { amountSats: 5n, confirmations: depth }),
+  feeRateSatPerVbyte: async () => rate,
+});
+const gone: CoinSource = {
+  coins: async () => assert.fail('gone'),
+  output: async () => assert.fail('gone'),
+  feeRateSatPerVbyte: async () => assert.fail('gone'),
+};
+const byAll = (...told: readonly Told[]) => coinsByAll([gone, ...told.map(sourceThat)]);
+
+timed(
+  'of several nodes one may be gone, and none alone decides about a coin, its depth or a fee',
+  async () => {
+    const spent = { ...coin, vout: 1 };
+    assert.deepEqual(await byAll({}).coins('', signal()), [coin]);
+    assert.deepEqual(await byAll({}, { coins: [spent, coin] }).coins('', signal()), [coin]);
+    const depthBy = async (...depths: readonly (number | null)[]) =>
+      (await byAll(...depths.map((depth) => ({ depth }))).output(coin, signal()))?.confirmations;
+    assert.equal(await depthBy(6, 9), 6);
+    assert.equal(await depthBy(6, null), 1, 'one may be behind');
+    assert.equal(await depthBy(null, null), undefined);
+    const rateBy = (...rates: readonly number[]) =>
+      byAll(...rates.map((rate) => ({ rate }))).feeRateSatPerVbyte(signal());
+    assert.equal(await rateBy(1, 10), 10, 'one may stand still');
+    assert.equal(await rateBy(1, 10, 400), 10);
+  },
+);
+
+timed('a wallet pays no rate above the cap, whichever node names it', async () => {
+  const coins = [{ ...coin, amountSats: 10_000_000n }];
+  const source = sourceThat({ coins, rate: 100_000 });
+  const wallet = bitcoinWallet({ privateKey: '17'.repeat(32), network: 'regtest', source });
+  const { raw } = await wallet.signPayment(wallet.address, 1_000_000n, signal());
+  const tx = Transaction.fromRaw(hexToBytes(raw));
+  let paid = 0n;
+  for (let at = 0; at < tx.outputsLength; at += 1) paid += tx.getOutput(at).amount ?? 0n;
+  // The wallet counts the size before it signs, a few bytes too large.
+  assert.ok(10_000_000n - paid <= 600n * BigInt(tx.vsize), `${10_000_000n - paid}`);
 });

@@ -1,8 +1,10 @@
-// Where a Bitcoin wallet learns of its coins and of fee rates: a Core node or an Esplora server.
+// Where a Bitcoin wallet learns of its coins and of fee rates: a Core node or an Esplora server, or
+// several of them.
 
 import { exchange } from '../../chains/bitcoin/http.ts';
 import { coreRpc, RpcRefusal } from '../../chains/bitcoin/rpc.ts';
 import { textOf } from '../../chains/nodes/exchange.ts';
+import { saidInTime } from '../../chains/nodes/sources.ts';
 import { sleep } from '../../chains/nodes/turn.ts';
 import type { BaseUnits } from '../../core/nominal.ts';
 
@@ -104,6 +106,55 @@ export function esploraCoins(baseUrl: string): CoinSource {
     feeRateSatPerVbyte: async (signal) => {
       const rates = await read<Record<string, number>>('/fee-estimates', signal);
       return Math.max(1, rates['3'] ?? fallbackRate);
+    },
+  };
+}
+
+/** Once one has answered the others have so long. */
+const othersMs = 1_500;
+
+/**
+ * By several nodes, the better one first. What one that stands still or lies says is held against
+ * what the others say: a coin counts where all that answer have it, and so do its confirmations.
+ */
+export function coinsByAll(sources: readonly CoinSource[]): CoinSource {
+  const [first] = sources;
+  if (first === undefined) throw new Error('no node is named that knows of coins');
+  if (sources.length === 1) return first;
+  const ofAll = async <T>(
+    ask: (one: CoinSource, signal: AbortSignal) => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<readonly T[]> => {
+    const askOne = async (at: number, until: AbortSignal) => ({
+      said: await ask(sources[at] as CoinSource, until),
+    });
+    const answers = await saidInTime(sources.length, askOne, othersMs, signal);
+    return answers.length > 0 ? answers.map(({ said }) => said) : [await ask(first, signal)];
+  };
+  return {
+    coins: async (address, signal) => {
+      const [one = [], ...others] = await ofAll(
+        (each, until) => each.coins(address, until),
+        signal,
+      );
+      const isIn = (coins: readonly Coin[], { txid, vout }: Coin) =>
+        coins.some((each) => each.txid === txid && each.vout === vout);
+      return one.filter((coin) => others.every((coins) => isIn(coins, coin)));
+    },
+    output: async (at, signal) => {
+      const all = await ofAll((each, until) => each.output(at, until), signal);
+      const found = all.filter((each) => each !== null);
+      const [one] = found;
+      if (one === undefined) return null;
+      // One that does not have it may be behind, or ahead: then nothing is deep.
+      const depths = found.map(({ confirmations }) => confirmations);
+      return { ...one, confirmations: found.length < all.length ? 1 : Math.min(...depths) };
+    },
+    feeRateSatPerVbyte: async (signal) => {
+      const all = await ofAll((each, until) => each.feeRateSatPerVbyte(until), signal);
+      const dearest = [...all].sort((one, other) => other - one);
+      // Of three or more one alone does not decide.
+      return dearest[dearest.length > 2 ? 1 : 0] ?? fallbackRate;
     },
   };
 }

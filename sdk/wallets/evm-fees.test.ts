@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { bounded, replacementFees } from './evm.ts';
+import { replacementFees } from './evm.ts';
+import { bounded } from './evm-nodes.ts';
 
 const wei = fc.bigInt({ min: 0n, max: 10n ** 13n });
 const fees = fc.tuple(wei, wei).map(([base, priority]) => ({

@@ -1,24 +1,34 @@
 // A wallet of a person on one EVM chain that sends what it signs (`eth_sendTransaction`). What it
-// has sent is known by one's own node alone.
+// has sent is known by one's own nodes alone.
 
 import {
+  formatTransaction,
   getTypesForEIP712Domain,
   type Hex,
   keccak256,
-  type PublicClient,
+  type RpcTransaction,
   serializeTransaction,
   serializeTypedData,
   type Transaction,
-  TransactionNotFoundError,
 } from 'viem';
 import { sameAddress } from '../../chains/evm/address.ts';
+import { asked, object } from '../../chains/evm/node.ts';
 import { typedDataToSign } from '../../chains/evm/ways.ts';
+import { oneTransaction } from '../../chains/nodes/rpc.ts';
+import { foundBySome } from '../../chains/nodes/sources.ts';
 import { sleep } from '../../chains/nodes/turn.ts';
 import { WalletError } from '../errors.ts';
 import type { MessageSigner } from '../keys.ts';
 import type { Kept } from '../stores/store.ts';
-import { inTime } from '../waiting.ts';
-import { defaultMostFeePerGas, isNonceDeep, nodeAt, outcomeOf, priced } from './evm.ts';
+import { defaultMostFeePerGas, nonceOf, priced, sentAs } from './evm.ts';
+import {
+  countsOf,
+  type EvmNodes,
+  isNonceDeep,
+  nodesAt,
+  outcomeOf,
+  type RpcUrls,
+} from './evm-nodes.ts';
 import type { Asks, EvmSending, EvmWallet } from './wallet.ts';
 
 /** As `eth_sendTransaction` takes it, quantities in hex with 0x. */
@@ -45,44 +55,41 @@ export type EvmSendingAccount = {
 };
 
 export type EvmSenderOptions = {
-  readonly rpcUrl: string;
+  /** A node of the chain, or several: what the wallet sent is looked for at each. */
+  readonly rpcUrl: RpcUrls;
   readonly chainId: number;
   readonly account: EvmSendingAccount;
 };
 
-/** How long one's own node may take to hear of it. */
+/** How long one's own nodes may take to hear of it. */
 const seenWithinMs = 8_000;
 const lookEveryMs = 400;
 
 export function evmSender(options: EvmSenderOptions): EvmWallet & MessageSigner {
   const { rpcUrl, chainId, account } = options;
   const { asks, signMessage } = account;
-  const address = account.address as Hex;
-  const node = nodeAt(rpcUrl, chainId);
-  const of = { node, chainId, address };
+  const { address } = account;
+  const nodes = { rpc: nodesAt(rpcUrl, chainId), chainId, address };
   return {
     family: 'evm',
     address,
     asks,
     signMessage,
     sends: {
-      bytesOf: (txid, signal) => inTime(() => bytesOf(of, txid, null), signal),
+      bytesOf: (txid, signal) => bytesOf(nodes, txid, null, signal),
       waiting: async (signal) => {
-        const [used, next] = await inTime(
-          () => Promise.all([count(of, 'latest'), count(of, 'pending')]),
-          signal,
-        );
+        const count = async (at: 'latest' | 'pending') =>
+          Math.max(...(await countsOf(nodes, at, signal)));
+        const [used, next] = await Promise.all([count('latest'), count('pending')]);
         return Math.max(0, next - used);
       },
     },
     sign: async (wanted, call, signal) => {
       if (wanted !== chainId) throw new Error(`this wallet signs for ${chainId}, not ${wanted}`);
       await account.ready();
-      // Tried by one's own node first: nobody is asked to pay for what fails.
-      const sending = await inTime(
-        () => priced({ ...of, mostFeePerGas: defaultMostFeePerGas }, call),
-        signal,
-      );
+      // Tried by one's own nodes first: nobody is asked to pay for what fails.
+      const mostFeePerGas = defaultMostFeePerGas;
+      const sending = await priced({ nodes, mostFeePerGas }, call, signal);
       const { to, data, value, gas } = sending;
       const request = {
         from: address,
@@ -93,7 +100,7 @@ export function evmSender(options: EvmSenderOptions): EvmWallet & MessageSigner 
         chainId: hex(chainId),
       };
       const txid = mustBeId(await account.sendTransaction(request, signal));
-      return shown(of, txid, call);
+      return shown(nodes, txid, call);
     },
     signTypedData: async (data, signal) => {
       await account.ready();
@@ -103,20 +110,15 @@ export function evmSender(options: EvmSenderOptions): EvmWallet & MessageSigner 
       return String(await account.signTypedData(json, signal));
     },
     raise: async () => null,
-    outcome: (kept, signal) => outcomeOf(node, address, kept, signal),
+    outcome: (kept, signal) => outcomeOf(nodes, sentAs(kept), signal),
     isNonceDeep: (kept, confirmations, signal) =>
-      isNonceDeep(node, address, { kept, confirmations }, signal),
+      isNonceDeep(nodes, nonceOf(kept), confirmations, signal),
     gapBefore: async () => null,
     forget: () => {},
   };
 }
 
-type Of = { readonly node: PublicClient; readonly chainId: number; readonly address: Hex };
-
 const hex = (value: bigint | number) => `0x${value.toString(16)}`;
-
-const count = ({ node, address }: Of, blockTag: 'latest' | 'pending') =>
-  node.getTransactionCount({ address, blockTag });
 
 function mustBeId(said: unknown): Hex {
   if (typeof said === 'string' && /^0x[0-9a-fA-F]{64}$/.test(said))
@@ -125,11 +127,12 @@ function mustBeId(said: unknown): Hex {
   throw new WalletError('unseen', `${sentence}: the chain will show whether it has`);
 }
 
-/** Its bytes, once one's own node has them. Throws `unseen`, `lied`. */
-async function shown(of: Of, txid: Hex, call: EvmSending): Promise<Kept> {
+/** Its bytes, once one of one's own nodes has them. Throws `unseen`, `lied`. */
+async function shown(nodes: EvmNodes, txid: Hex, call: EvmSending): Promise<Kept> {
   const until = performance.now() + seenWithinMs;
   do {
-    const kept = await bytesOf(of, txid, call).catch(onlyRefusals);
+    const limit = AbortSignal.timeout(seenWithinMs);
+    const kept = await bytesOf(nodes, txid, call, limit).catch(onlyRefusals);
     if (kept !== null) return kept;
     await sleep(lookEveryMs);
   } while (performance.now() < until);
@@ -144,11 +147,16 @@ function onlyRefusals(error: unknown): null {
 }
 
 /** `call`: what it has to be; null: it was checked before. Throws `lied`. */
-async function bytesOf(of: Of, txid: string, call: EvmSending | null): Promise<Kept | null> {
-  const found = await transactionOf(of.node, txid as Hex);
+async function bytesOf(
+  nodes: EvmNodes,
+  txid: string,
+  call: EvmSending | null,
+  signal: AbortSignal,
+): Promise<Kept | null> {
+  const found = await transactionOf(nodes, txid, signal);
   if (found === null) return null;
-  const { to, input, value, from, chainId } = found;
-  const isOwn = sameAddress(from, of.address) && (chainId ?? of.chainId) === of.chainId;
+  const { to, input, value, from, chainId = nodes.chainId } = found;
+  const isOwn = sameAddress(from, nodes.address) && chainId === nodes.chainId;
   const isAsked =
     call === null ||
     (sameAddress(to ?? '', call.to) && input === call.data && value === BigInt(call.value));
@@ -164,13 +172,16 @@ async function bytesOf(of: Of, txid: string, call: EvmSending | null): Promise<K
   return raw !== null && keccak256(raw) === found.hash ? { txid: found.hash, raw } : null;
 }
 
-async function transactionOf(node: PublicClient, hash: Hex): Promise<Transaction | null> {
-  try {
-    return await node.getTransaction({ hash });
-  } catch (error) {
-    if (error instanceof TransactionNotFoundError) return null;
-    throw error;
-  }
+function transactionOf(
+  { rpc }: EvmNodes,
+  txid: string,
+  signal: AbortSignal,
+): Promise<Transaction | null> {
+  const read = (answer: unknown) =>
+    answer === null ? null : formatTransaction(object(answer) as Partial<RpcTransaction>);
+  const find = (one: typeof rpc) =>
+    asked(one, 'eth_getTransactionByHash', [txid], signal, read, oneTransaction);
+  return foundBySome(rpc, find, signal) as Promise<Transaction | null>;
 }
 
 /** null: of a kind that has no such bytes, as those of a rollup's own. */

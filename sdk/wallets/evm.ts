@@ -1,18 +1,6 @@
-// A wallet on one EVM chain, by the customer's own node. It signs and reads; settle sends.
+// A wallet on one EVM chain, by the customer's own nodes. It signs and reads; settle sends.
 
-import {
-  type Account,
-  createPublicClient,
-  defineChain,
-  type EstimateGasParameters,
-  type Hex,
-  http,
-  keccak256,
-  type LocalAccount,
-  type PublicClient,
-  parseTransaction,
-  TransactionReceiptNotFoundError,
-} from 'viem';
+import { type Account, type Hex, keccak256, type LocalAccount, parseTransaction } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { evmTransactionGas, untriedGas } from '../../chains/evm/gas-policy.ts';
 import { callsIn, evmDeployment } from '../../chains/evm/plan.ts';
@@ -22,19 +10,32 @@ import { larger, smaller } from '../../core/amounts.ts';
 import type { MessageSigner } from '../keys.ts';
 import { inPlaceOf, type Kept, versionsOf } from '../stores/store.ts';
 import { inTime, oneByOne } from '../waiting.ts';
-import type { EvmSending, EvmWallet, Gap, Raise, TxOutcome } from './wallet.ts';
+import {
+  baseFeeBy,
+  bounded,
+  countsOf,
+  type EvmFees,
+  type EvmNodes,
+  estimatedGas,
+  feesBy,
+  isNonceDeep,
+  looksOf,
+  nodesAt,
+  outcomeOf,
+  type RpcUrls,
+} from './evm-nodes.ts';
+import type { EvmSending, EvmWallet, Gap, Raise } from './wallet.ts';
 
 export type EvmWalletOptions = {
-  readonly rpcUrl: string;
+  /** A node of the chain, or several: each is asked for nonces, fees and outcomes. */
+  readonly rpcUrl: RpcUrls;
   readonly chainId: number;
   /** Most that a transaction may ever offer, wei a unit of gas; default 500 gwei. */
   readonly mostFeePerGas?: bigint;
 } & ({ readonly privateKey: string } | { readonly account: Account });
 
 export const defaultMostFeePerGas = 500_000_000_000n;
-/** Gas beyond the estimate: the state may change between the two. */
-const gasSharePercent = 125n;
-/** More nonces than this are not lost by a crash. */
+/** More nonces than this are not lost by a crash: such a count was made up by a node. */
 const mostMissing = 64;
 
 type Sending = EvmFees & {
@@ -53,9 +54,7 @@ type Signs = {
 };
 
 type Signing = {
-  readonly node: PublicClient;
-  readonly chainId: number;
-  readonly address: Hex;
+  readonly nodes: EvmNodes;
   readonly mostFeePerGas: bigint;
   /** Within the signal's limit; a signature that comes later is nobody's. */
   readonly sign: (sending: Sending, signal: AbortSignal) => Promise<Kept>;
@@ -70,15 +69,15 @@ export function evmWallet(options: EvmWalletOptions): EvmWallet & MessageSigner 
     throw new Error(`the account ${account.address} cannot sign by itself`);
   }
   const { chainId, rpcUrl, mostFeePerGas = defaultMostFeePerGas } = options;
-  const node = nodeAt(rpcUrl, chainId);
   const { address } = account;
+  const nodes = { rpc: nodesAt(rpcUrl, chainId), chainId, address };
   const sign = async (sending: Sending, signal: AbortSignal): Promise<Kept> => {
     const signed = () => signTransaction({ type: 'eip1559', chainId, ...sending });
     const raw = await inTime(signed, signal);
     return { raw, txid: keccak256(raw) };
   };
-  const signing = { node, chainId, address, mostFeePerGas, sign };
-  const nonces = nonceSource(node, address);
+  const signing = { nodes, mostFeePerGas, sign };
+  const nonces = nonceSource(nodes);
   return {
     family: 'evm',
     address,
@@ -86,7 +85,7 @@ export function evmWallet(options: EvmWalletOptions): EvmWallet & MessageSigner 
     sign: async (wanted, call, signal, taken = new Set()) => {
       if (wanted !== chainId) throw new Error(`this wallet signs for ${chainId}, not ${wanted}`);
       // Before it has a nonce: a call that fails gets none.
-      const sending = await inTime(() => priced(signing, call), signal);
+      const sending = await priced(signing, call, signal);
       return nonces.next(taken, signal, (nonce) => sign({ ...sending, nonce }, signal));
     },
     ...(signTypedData === undefined
@@ -96,39 +95,28 @@ export function evmWallet(options: EvmWalletOptions): EvmWallet & MessageSigner 
             inTime(() => signTypedData(typedDataToSign(data)), signal),
         }),
     raise: (kept, how, signal) => raise(signing, kept, how, signal),
-    outcome: (kept, signal) => outcomeOf(node, address, kept, signal),
+    outcome: (kept, signal) => outcomeOf(nodes, sentAs(kept), signal),
     isNonceDeep: (kept, confirmations, signal) =>
-      isNonceDeep(node, address, { kept, confirmations }, signal),
+      isNonceDeep(nodes, nonceOf(kept), confirmations, signal),
     gapBefore: (kept, signal) => gapBefore(signing, nonceOf(kept), signal),
     forget: nonces.forget,
   };
 }
 
-export function nodeAt(rpcUrl: string, chainId: number): PublicClient {
-  return createPublicClient({
-    chain: defineChain({
-      id: chainId,
-      name: `chain ${chainId}`,
-      nativeCurrency: { name: 'native', symbol: 'NATIVE', decimals: 18 },
-      rpcUrls: { default: { http: [rpcUrl] } },
-    }),
-    transport: http(rpcUrl, { timeout: 10_000, retryCount: 2 }),
-  });
-}
-
 export async function priced(
-  { node, chainId, address, mostFeePerGas }: Omit<Signing, 'sign'>,
+  { nodes, mostFeePerGas: most }: Omit<Signing, 'sign'>,
   { gas: limit, ...call }: EvmSending,
+  signal: AbortSignal,
 ) {
   const to = call.to as Hex;
   const data = call.data as Hex;
   const value = BigInt(call.value);
-  const known = limit ?? claimGasOf(data, chainId);
-  const [gas, fees] = await Promise.all([
-    known ?? estimated(node, { account: address, to, data, value }),
-    node.estimateFeesPerGas(),
+  const known = limit ?? claimGasOf(data, nodes.chainId);
+  const [gas, looks] = await Promise.all([
+    known ?? estimatedGas(nodes, { to, data, value }, signal),
+    looksOf(nodes, signal),
   ]);
-  return { to, data, value, gas, ...bounded(fees, mostFeePerGas) };
+  return { to, data, value, gas, ...feesBy(looks, { gas, value, most }) };
 }
 
 /** No node hears a secret before it is sent, whoever asks for a signature. */
@@ -141,22 +129,18 @@ function claimGasOf(data: Hex, chainId: number): bigint | null {
   return smaller(gas, evmTransactionGas);
 }
 
-async function estimated(node: PublicClient, call: EstimateGasParameters): Promise<bigint> {
-  return ((await node.estimateGas(call)) * gasSharePercent) / 100n;
-}
-
 /**
  * On some chains it is not 21 000. A node that tells nothing must not stop what stands before a
  * claim.
  */
-async function nothingTo(node: PublicClient, address: Hex, chainId: number) {
-  const call = { account: address, to: address, value: 0n };
-  const gas = await estimated(node, call).catch(() => untriedGas(chainId, 'nothing', 'either'));
-  return { to: address, value: 0n, gas };
+async function nothingTo(nodes: EvmNodes, signal: AbortSignal) {
+  const call = { to: nodes.address as Hex, value: 0n };
+  const untried = () => untriedGas(nodes.chainId, 'nothing', 'either');
+  return { ...call, gas: await estimatedGas(nodes, call, signal).catch(untried) };
 }
 
 async function raise(
-  { node, chainId, address, mostFeePerGas, sign }: Signing,
+  { nodes, mostFeePerGas, sign }: Signing,
   kept: Kept,
   { cancel = false, mostFeeWei }: Raise,
   signal: AbortSignal,
@@ -165,134 +149,78 @@ async function raise(
   const { maxFeePerGas = 0n, maxPriorityFeePerGas = 0n, nonce = 0, to, value = 0n } = former;
   if (!to) throw new Error(`the transaction ${kept.txid} calls nothing`);
   const call = cancel
-    ? await nothingTo(node, address, chainId)
+    ? await nothingTo(nodes, signal)
     : { to, value, gas: former.gas ?? 0n, ...(former.data ? { data: former.data } : {}) };
-  const estimate = await node.estimateFeesPerGas();
+  const looks = await looksOf(nodes, signal);
   signal.throwIfAborted();
-  const affordable = mostFeeWei === null ? mostFeePerGas : mostFeeWei / call.gas;
-  const most = affordable < mostFeePerGas ? affordable : mostFeePerGas;
+  const most = mostFeeWei === null ? mostFeePerGas : smaller(mostFeeWei / call.gas, mostFeePerGas);
+  const estimate = feesBy(looks, { gas: call.gas, value: call.value, most });
   const fees = replacementFees({ maxFeePerGas, maxPriorityFeePerGas }, estimate, most);
   if (fees === null) return null;
   return inPlaceOf(kept, await sign({ ...call, ...fees, nonce }, signal));
 }
 
-export async function isNonceDeep(
-  node: PublicClient,
-  address: Hex,
-  { kept, confirmations }: { readonly kept: Kept; readonly confirmations: number },
-  signal: AbortSignal,
-): Promise<boolean> {
-  const { number } = await node.getBlock({ blockTag: 'latest' });
-  signal.throwIfAborted();
-  const blockNumber = number - BigInt(confirmations) + 1n;
-  if (blockNumber < 0n) return false;
-  return (await node.getTransactionCount({ address, blockNumber })) > nonceOf(kept);
-}
-
-export async function outcomeOf(
-  node: PublicClient,
-  address: Hex,
-  kept: Kept,
-  signal: AbortSignal,
-): Promise<TxOutcome> {
-  const nonce = nonceOf(kept);
-  // Asked first: a version that is mined between the two questions only looks as if it waited.
-  const used = await node.getTransactionCount({ address, blockTag: 'latest' });
-  signal.throwIfAborted();
-  if (used <= nonce) {
-    const pending = await node.getTransactionCount({ address, blockTag: 'pending' });
-    return { state: 'waiting', next: used === nonce, gap: pending <= used && used < nonce };
-  }
-  for (const txid of versionsOf(kept)) {
-    signal.throwIfAborted();
-    const mined = await receiptOf(node, txid as Hex);
-    if (mined !== null) return { state: mined };
-  }
-  return { state: 'lost' };
-}
-
-async function receiptOf(node: PublicClient, hash: Hex): Promise<'succeeded' | 'reverted' | null> {
-  try {
-    const { status } = await node.getTransactionReceipt({ hash });
-    return status === 'success' ? 'succeeded' : 'reverted';
-  } catch (error) {
-    if (error instanceof TransactionReceiptNotFoundError) return null;
-    throw error;
-  }
-}
-
 async function gapBefore(
-  { node, chainId, address, mostFeePerGas, sign }: Signing,
+  { nodes, mostFeePerGas: most, sign }: Signing,
   until: number,
   signal: AbortSignal,
-): Promise<Gap | null> {
-  const count = (blockTag: 'latest' | 'pending') => node.getTransactionCount({ address, blockTag });
+): Promise<Gap | 'too_wide' | null> {
+  const count = async (at: 'latest' | 'pending') =>
+    Math.max(...(await countsOf(nodes, at, signal)));
   const [used, pending] = await Promise.all([count('latest'), count('pending')]);
   signal.throwIfAborted();
   if (pending > used || used >= until) return null;
-  if (until - used > mostMissing) {
-    throw new Error(`nonce ${until} was kept, and the account ${address} is at ${used}`);
-  }
+  if (until - used > mostMissing) return 'too_wide';
   const nonces = Array.from({ length: until - used }, (_, at) => used + at);
-  const [estimate, block, nothing] = await Promise.all([
-    node.estimateFeesPerGas(),
-    node.getBlock({ blockTag: 'latest' }),
-    nothingTo(node, address, chainId),
-  ]);
+  const [looks, nothing] = await Promise.all([looksOf(nodes, signal), nothingTo(nodes, signal)]);
   signal.throwIfAborted();
+  const estimate = feesBy(looks, { ...nothing, most });
   // Nobody raises a filler later.
   const fees = bounded(
     {
       maxFeePerGas: estimate.maxFeePerGas * 4n,
       maxPriorityFeePerGas: estimate.maxPriorityFeePerGas * 2n,
     },
-    mostFeePerGas,
+    most,
   );
-  const baseFeePerGas = block.baseFeePerGas ?? 0n;
   const fill = (nonce: number, limit: AbortSignal) => sign({ ...nothing, ...fees, nonce }, limit);
-  return { nonces, baseFeePerGas, fill };
+  return { nonces, baseFeePerGas: baseFeeBy(looks), fill };
 }
 
-/** Nonces in order, one signature at a time; a failed or late one gives its nonce back. */
-function nonceSource(node: PublicClient, address: Hex) {
+/**
+ * Nonces in order, one signature at a time; a failed or late one gives its nonce back. The highest
+ * count of those that answer goes, since a node may lag; where it led nowhere, the next lower one.
+ */
+function nonceSource(nodes: EvmNodes) {
   let last = -1;
+  let passedOver = 0;
   const queued = oneByOne();
   type Use<T> = (nonce: number) => Promise<T>;
   return {
     next: <T>(taken: ReadonlySet<number>, signal: AbortSignal, use: Use<T>): Promise<T> =>
       queued(async () => {
+        const counts = new Set(await countsOf(nodes, 'pending', signal));
         signal.throwIfAborted();
-        const pending = await node.getTransactionCount({ address, blockTag: 'pending' });
-        signal.throwIfAborted();
-        let nonce = Math.max(pending, last + 1);
+        const highestFirst = [...counts].sort((one, other) => other - one);
+        const pending = highestFirst[passedOver % highestFirst.length] ?? 0;
+        const isMadeUp = last - pending > mostMissing;
+        let nonce = isMadeUp ? pending : Math.max(pending, last + 1);
         while (taken.has(nonce)) nonce += 1;
         const result = await use(nonce);
         signal.throwIfAborted();
         last = nonce;
         return result;
       }, signal),
-    forget: () => {
+    forget: (isDisputed = false) => {
       last = -1;
+      passedOver = isDisputed ? passedOver + 1 : 0;
     },
   };
 }
 
-export type EvmFees = {
-  readonly maxFeePerGas: bigint;
-  readonly maxPriorityFeePerGas: bigint;
-};
-
 /** Nodes want an eighth more at most (geth and Nethermind a tenth), on both fees. Rounds up. */
 function raised(fee: bigint): bigint {
   return fee + fee / 8n + 1n;
-}
-
-export function bounded(fees: EvmFees, mostFeePerGas: bigint): EvmFees {
-  const maxFeePerGas = smaller(fees.maxFeePerGas, mostFeePerGas);
-  return {
-    maxFeePerGas,
-    maxPriorityFeePerGas: smaller(fees.maxPriorityFeePerGas, maxFeePerGas),
-  };
 }
 
 /**
@@ -312,6 +240,10 @@ export function replacementFees(
   const priority = larger(least.maxPriorityFeePerGas, estimate.maxPriorityFeePerGas);
   const most = larger(larger(least.maxFeePerGas, estimate.maxFeePerGas), priority);
   return bounded({ maxFeePerGas: most, maxPriorityFeePerGas: priority }, mostFeePerGas);
+}
+
+export function sentAs(kept: Kept) {
+  return { nonce: nonceOf(kept), versions: versionsOf(kept) };
 }
 
 export function nonceOf({ raw }: Pick<Kept, 'raw'>): number {

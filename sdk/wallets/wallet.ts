@@ -19,12 +19,20 @@ import type { Kept } from '../stores/store.ts';
 import type { Signing } from '../words.ts';
 
 /**
- * `waiting`: its nonce is free; `next`: it is the account's next; `gap`: nothing waits for nonces
- * before it. `lost`: another transaction used its nonce.
+ * Its nonce is free; `next`: it is the account's next; `gap`: nothing waits for nonces before it.
+ * `isDisputed`: of several nodes some say that it can be mined and some that it cannot.
  */
+export type Waiting = {
+  readonly state: 'waiting';
+  readonly next: boolean;
+  readonly gap: boolean;
+  readonly isDisputed?: boolean;
+};
+
+/** `lost`: another transaction used its nonce. `doubt`: another node says that it waits. */
 export type TxOutcome =
-  | { readonly state: 'waiting'; readonly next: boolean; readonly gap: boolean }
-  | { readonly state: 'succeeded' | 'reverted' | 'lost' };
+  | Waiting
+  | { readonly state: 'succeeded' | 'reverted' | 'lost'; readonly doubt?: Waiting };
 
 export type Raise = {
   /** Nothing but the nonce stays: zero to oneself, which takes the place of the former one. */
@@ -96,10 +104,16 @@ export type EvmWallet = {
   outcome(kept: Kept, signal: AbortSignal): Promise<TxOutcome>;
   /** Whether the nonce of `kept` was used, by whatever transaction, so many blocks ago. */
   isNonceDeep(kept: Kept, confirmations: number, signal: AbortSignal): Promise<boolean>;
-  /** By a node that has nothing of ours in its pool; null when nothing is missing. */
-  gapBefore(kept: Kept, signal: AbortSignal): Promise<Gap | null>;
-  /** Forgets nonces given out for transactions that no node took. */
-  forget(): void;
+  /**
+   * By nodes that have nothing of ours in their pools; null when nothing is missing. `too_wide`: no
+   * block will ever reach its nonce, which some node made up.
+   */
+  gapBefore(kept: Kept, signal: AbortSignal): Promise<Gap | 'too_wide' | null>;
+  /**
+   * Forgets nonces given out for transactions that no node took. `isDisputed`: nodes name several
+   * next ones, and the one gone by led nowhere, so that another of theirs is tried.
+   */
+  forget(isDisputed?: boolean): void;
 };
 
 export type BitcoinWallet = BitcoinKey & (BitcoinCoins | NoCoins);

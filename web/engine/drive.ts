@@ -4,6 +4,7 @@
 import { ParleyError } from '../../core/errors.ts';
 import type { Millis, UnixSeconds } from '../../core/nominal.ts';
 import {
+  ClockError,
   codeOf,
   messageOf,
   ParleyApiError,
@@ -226,6 +227,7 @@ const kinds: Readonly<Record<string, ProblemKind>> = {
   funding_would_fail: 'gas',
   no_answer: 'market',
   terms_outdated: 'terms',
+  clock_wrong: 'clock',
   acceptance_lapsed: 'terms',
   price_ended: 'terms',
   hashlock_used: 'terms',
@@ -233,6 +235,7 @@ const kinds: Readonly<Record<string, ProblemKind>> = {
 
 function kindOf(code: string | null, error: unknown): ProblemKind {
   if (error instanceof ParleyApiError) return 'market';
+  if (error instanceof ClockError) return 'clock';
   if (error instanceof VerificationError) return 'market_lied';
   if (error instanceof StoreError) return 'store';
   return kinds[code ?? ''] ?? 'settle';

@@ -39,3 +39,16 @@ test('a wallet that is connected or gone concerns the legs of its account alone'
     assert.ok(!isOf({ family: 'tron', ownAddress: '0xABcd' }));
   }
 });
+
+test('a person’s wallet of an EVM chain is told all nodes of the chain', () => {
+  const hands = handsOf({ onLink: () => {} });
+  const places: unknown[] = [];
+  const on = (place: unknown) => void places.push(place);
+  const signer = { address: '0xABcd' };
+  hands.use({ family: 'evm', signer, onGone: () => {}, on } as unknown as AccountLink);
+  const chain = { family: 'evm', chain: 'base', chainId: 8_453, nodes: [] } as never;
+  const nodes = ['https://one.example', 'https://two.example'];
+  hands.wallet(chain, nodes, '0xabcd');
+  const told = { family: 'evm', chain: 'base', chainId: 8_453, name: 'Base', coin: 'ETH' };
+  assert.deepEqual(places, [{ ...told, rpcUrls: nodes }]);
+});

@@ -96,7 +96,6 @@ export function handsOf({ onLink }: HandsParts): Hands {
 
 function placeOf(of: AppChain, nodes: readonly string[]): Place | null {
   const { chain } = of;
-  const [rpcUrl = ''] = nodes;
   switch (of.family) {
     case 'bitcoin':
       return null;
@@ -105,7 +104,7 @@ function placeOf(of: AppChain, nodes: readonly string[]): Place | null {
         family: 'evm',
         chain,
         chainId: of.chainId,
-        rpcUrl,
+        rpcUrls: nodes,
         name: evmTitle(of.chainId),
         coin: 'ETH',
       };

@@ -1,6 +1,6 @@
 // One question to a wallet: with a limit, and with an answer or a WalletError.
 
-import { WalletError, type WalletFault } from '../../sdk/errors.ts';
+import { messageOf, WalletError, type WalletFault } from '../../sdk/errors.ts';
 import { wordsOf } from './plain.ts';
 
 /** A person unlocks a wallet, chooses an account, or reads what is to be signed. */
@@ -42,7 +42,7 @@ export function refusalOf(name: string, said: unknown): WalletError {
   }
   const number =
     typeof code === 'number' || typeof code === 'string' ? ` (${wordsOf(`${code}`)})` : '';
-  return failed('failed', `${name} could not do it${number}: ${words}`);
+  return failed('failed', `${name} could not do it${number}: ${messageOf(words)}`);
 }
 
 export function failed(code: WalletFault, sentence: string): WalletError {

@@ -75,7 +75,7 @@ function placesHere() {
   const { evm, tron, solana } = chains.place;
   const { chainId, escrows: contract, creation } = tron;
   return [
-    { family: 'evm', ...evm, name: 'Dev chain', coin: 'ETH' },
+    { family: 'evm', ...evm, rpcUrls: [evm.rpcUrl], name: 'Dev chain', coin: 'ETH' },
     {
       ...{ family: 'tron', chain: tron.chain, chainId, sources: [{ url: tron.rpcUrl }] },
       deployment: { chainId, contract, creation },

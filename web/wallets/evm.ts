@@ -52,7 +52,7 @@ export async function linkEvm(
     onGone: left.onGone,
     on: <P extends Place>(at: P, asks: Parameters<AccountLink['on']>[1]) => {
       if (at.family !== 'evm') throw new Error(`${name} has accounts of evm, not ${at.family}`);
-      const { chainId, rpcUrl } = at;
+      const { chainId, rpcUrls } = at;
       const { withinMs } = asks;
       const ready = async () => {
         await mustBeHere(link);
@@ -72,7 +72,7 @@ export async function linkEvm(
           return asked(name, () => request(link, sign), withinMs, signal);
         },
       };
-      return evmSender({ chainId, rpcUrl, account }) as unknown as SdkWallet<P>;
+      return evmSender({ chainId, rpcUrl: rpcUrls, account }) as unknown as SdkWallet<P>;
     },
   };
 }
@@ -131,9 +131,9 @@ async function mustBeOn(link: Linked, place: EvmPlace, withinMs: number): Promis
   throw failed('wrong_network', `${sentence} ${place.chainId} (${place.name}): switch it there`);
 }
 
-function added({ chainId, name, coin, rpcUrl }: EvmPlace): object {
+function added({ chainId, name, coin, rpcUrls }: EvmPlace): object {
   const nativeCurrency = { name: coin, symbol: coin, decimals: 18 };
-  return { chainId: hexOf(chainId), chainName: name, nativeCurrency, rpcUrls: [rpcUrl] };
+  return { chainId: hexOf(chainId), chainName: name, nativeCurrency, rpcUrls };
 }
 
 async function chainIdOf(link: Linked): Promise<number | null> {

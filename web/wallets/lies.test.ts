@@ -287,12 +287,12 @@ const onChain = {
   family: 'evm',
   chain: 'evm-dev',
   chainId: 31_337,
-  rpcUrl: '',
+  rpcUrls: [''],
   name: 'Dev',
   coin: 'ETH',
 } as const;
 const sending = async (given: Parameters<typeof evm>[0]) => {
-  const wallet = (await links.evm(given)).on({ ...onChain, rpcUrl: node } satisfies Place, asks);
+  const wallet = (await links.evm(given)).on({ ...onChain, rpcUrls: [node] } satisfies Place, asks);
   return wallet.sign(31_337, { to: other.address, data: '0x', value: '0x1', gas: 21_000n }, soon());
 };
 

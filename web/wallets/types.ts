@@ -24,8 +24,8 @@ export type EvmPlace = {
   readonly family: 'evm';
   readonly chain: string;
   readonly chainId: number;
-  readonly rpcUrl: string;
-  /** For wallets that do not know it: they are told its name, coin and node. */
+  readonly rpcUrls: readonly string[];
+  /** For wallets that do not know it: they are told its name, coin and nodes. */
   readonly name: string;
   readonly coin: string;
 };

@@ -7,7 +7,7 @@ import { ParleyError } from '../../../core/errors.ts';
 import { VerificationError } from '../../errors.ts';
 import type { Kept } from '../../stores/store.ts';
 import { locked } from '../../waiting.ts';
-import type { AccountWallet, ExpiringWallet, TxOutcome } from '../../wallets/wallet.ts';
+import type { AccountWallet, ExpiringWallet, Waiting } from '../../wallets/wallet.ts';
 import type { Context } from '../context.ts';
 import { accountKey, type SetLeg } from '../record.ts';
 import { due, lookedAfter, send, sendToAll, sendWaiting, waitAnew } from '../send.ts';
@@ -22,8 +22,6 @@ import {
 import type { Slot } from './nonces.ts';
 
 export const approvalLimitMs = 120_000;
-
-export type Waiting = TxOutcome & { readonly state: 'waiting' };
 
 /** Its gas limit, where that is known, and whether it waits for nothing. */
 type Spent = { readonly gas: bigint | undefined; readonly isUrgent: boolean };
@@ -130,7 +128,9 @@ export function accountHand(
       const kept = context.record[verb];
       if (kept === null) return;
       const outcome = await outcomeOf(kept);
-      if (outcome.state === 'waiting') return push(verb, kept, outcome);
+      // What one node calls mined goes on while another says that it waits.
+      const waits = outcome.state === 'waiting' ? outcome : outcome.doubt;
+      if (waits !== undefined) return push(verb, kept, waits);
       lookedAfter(context, kept);
       if (outcome.state === 'succeeded') return;
       // Made anew while its step is open: a second claim or refund finds the escrow empty.

@@ -6,9 +6,9 @@ import type { Spend } from '../../../chains/interface/gas.ts';
 import { larger, smaller } from '../../../core/amounts.ts';
 import { ParleyError } from '../../../core/errors.ts';
 import { isRefusedByNode, messageOf, VerificationError } from '../../errors.ts';
-import { type Kept, keptNow } from '../../stores/store.ts';
+import { type Kept, keptNow, versionsOf } from '../../stores/store.ts';
 import { mostFeePerGasOf, nonceOf } from '../../wallets/evm.ts';
-import type { EvmWallet, Gap } from '../../wallets/wallet.ts';
+import type { EvmWallet, Gap, Waiting } from '../../wallets/wallet.ts';
 import { type Context, type On, sourceOf } from '../context.ts';
 import { ownSides, type SetLeg } from '../record.ts';
 import {
@@ -21,7 +21,7 @@ import {
   sendWaiting,
   waitAnew,
 } from '../send.ts';
-import { accountHand, notFor, type Waiting } from './account.ts';
+import { accountHand, notFor } from './account.ts';
 import {
   forgetFunding,
   type Hand,
@@ -45,6 +45,8 @@ import {
 
 /** A replacement may offer this part of a native amount, as on Bitcoin, whatever is estimated. */
 const mostShareBps = 2_500n;
+/** And a claim whose secret is public, which takes all or nothing, this part. */
+const publicClaimShareBps = 9_500n;
 const gasSharePercent = 125n;
 
 type OnEvm = On<EvmWallet>;
@@ -149,9 +151,12 @@ async function push(on: OnEvm, pushed: Push, outcome: Waiting): Promise<void> {
   const { slot, kept, by, cancel } = pushed;
   if (await isGivenAway(context, leg, pushed)) return giveWay(on, pushed);
   if (!overdue(context, leg, kept)) return sendWaiting(context, leg, kept, by);
+  const reach = await reachOf(on, kept, outcome);
+  if (reach !== 'open') return leaveNonce(on, pushed, reach);
   const isThrough = !outcome.gap || (await fillGap(on, kept, isSpend(pushed)));
   if (isThrough) waitAnew(context, kept);
-  const how = { ...raiseOf(leg), cancel };
+  const isPublicClaim = slot === 'claim' && !cancel && context.record.publicSecret !== null;
+  const how = { ...raiseOf(leg, isPublicClaim ? publicClaimShareBps : mostShareBps), cancel };
   const raised = outcome.next ? await wallet.raise(kept, how, context.limit()) : null;
   if (raised === null) {
     if (outcome.next) context.waits(leg, tooCheap(wallet, slot));
@@ -172,6 +177,45 @@ function tooCheap({ sends }: EvmWallet, slot: Slot): string {
   return `no block has taken the ${slot} yet: raise its fee in your wallet`;
 }
 
+/** Versions that one whose nonce is disputed has, the first included, before another is tried. */
+const disputedVersions = 2;
+
+type Reach = 'open' | 'disputed' | 'never';
+
+/** Whether a block can take its nonce, which a node may have made up. */
+async function reachOf(
+  { context, wallet }: OnEvm,
+  kept: Kept,
+  { next, gap, isDisputed = false }: Waiting,
+): Promise<Reach> {
+  if (gap) {
+    const found = await wallet.gapBefore(kept, context.limit());
+    return found === 'too_wide' ? 'never' : 'open';
+  }
+  const isTried = !next || versionsOf(kept).length >= disputedVersions;
+  return isDisputed && isTried ? 'disputed' : 'open';
+}
+
+/**
+ * With a nonce that another node names: an escrow takes one claim and pays one refund, whichever is
+ * mined. A funding that may still be mined is kept, and only its own nonce cancels anything.
+ */
+async function leaveNonce(
+  { context, leg, wallet }: OnEvm,
+  { slot, kept, cancel }: Push,
+  reach: Reach,
+): Promise<void> {
+  const { txid } = kept;
+  lookedAfter(context, kept);
+  waitAnew(context, kept);
+  wallet.forget(true);
+  const isKept = cancel || slot === 'cancel' || (slot === 'funding' && reach === 'disputed');
+  const then = isKept ? '' : ': it is made anew with another one';
+  const text = `nodes disagree about the nonce of the ${slot}, and no block takes it${then}`;
+  context.waits(leg, text, { txid });
+  if (!isKept) await context.keep({ [slot]: null });
+}
+
 /** Sent again it could displace what has the nonce now, maybe a claim whose secret was shown. */
 async function giveWay({ context, leg, wallet }: OnEvm, pushed: Push): Promise<void> {
   const { slot, kept } = pushed;
@@ -186,9 +230,9 @@ async function giveWay({ context, leg, wallet }: OnEvm, pushed: Push): Promise<v
   await context.keep({ [slot]: null });
 }
 
-function raiseOf(leg: SetLeg): { mostFeeWei: bigint | null } {
+function raiseOf(leg: SetLeg, shareBps = mostShareBps): { mostFeeWei: bigint | null } {
   if (leg.escrow.terms.token !== null) return { mostFeeWei: null };
-  return { mostFeeWei: (leg.amount * mostShareBps) / 10_000n };
+  return { mostFeeWei: (leg.amount * shareBps) / 10_000n };
 }
 
 /** A useless claim in somebody's pool would hold up every later transaction of the account. */
@@ -215,6 +259,8 @@ async function cancelFunding(on: OnEvm): Promise<void> {
     const isOver = await wallet.isNonceDeep(funding, requiredConfirmations, context.limit());
     return isOver ? forgetFunding(context, leg) : notYetDeep(context, leg);
   }
+  // By now the contract refuses it, should so many others ever be mined before it.
+  if ((await reachOf(on, funding, outcome)) === 'never') return forgetFunding(context, leg);
   if (cancel) return push(on, { slot: 'cancel', kept: cancel, by: send, cancel: false }, outcome);
   if (!overdue(context, leg, funding)) return;
   const late: Push = { slot: 'funding', kept: funding, by: send, cancel: true };
@@ -243,7 +289,7 @@ type Filling = {
 export async function fillGap(on: On<EvmWallet>, kept: Kept, isUrgent: boolean): Promise<boolean> {
   const { context, leg, wallet } = on;
   const gap = await wallet.gapBefore(kept, context.limit());
-  if (gap === null) return true;
+  if (gap === null || gap === 'too_wide') return true;
   const { clock } = await sourceOf(context, leg.chain).adapter.heads(context.limit());
   const at = { clock, wall: await context.now() };
   const fill = async (isAlone: boolean) => {

@@ -39,7 +39,7 @@ function sourceOf(place: TraderSettings['places'][number]): ChainSource {
   const { chain } = place;
   switch (place.family) {
     case 'evm':
-      return evmSource({ chain, chainId: place.chainId, rpcUrls: [place.rpcUrl] });
+      return evmSource({ chain, chainId: place.chainId, rpcUrls: place.rpcUrls });
     case 'tron': {
       const { sources, deployment } = place;
       return tronSource({ chain, sources, deployment: deployment as never, policy: tronDevPolicy });

@@ -35,6 +35,10 @@ REPLACEABLE_SEQUENCE = 0xFFFF_FFFD
 _FLOOR_SAT_PER_VBYTE = 1
 #: The fee's share of the value spent, in basis points; the floor wins where they conflict.
 _CAP_SHARE_BPS = 2_500
+#: Of a claim whose secret is public: one that is not mined in time loses the whole leg.
+_PUBLIC_CLAIM_SHARE_BPS = 9_500
+#: What is left has to be worth an output.
+_DUST_SATS = 546
 
 
 def spend_vsize(verb: SpendVerb, inputs: int, script_length: int, to_length: int) -> int:
@@ -61,8 +65,11 @@ def least_fee(vsize: int) -> int:
     return math.ceil(vsize * _FLOOR_SAT_PER_VBYTE)
 
 
-def most_fee(vsize: int, value: int, cap_sat_per_vbyte: float) -> int:
-    share = value * _CAP_SHARE_BPS // 10_000
+def most_fee(
+    vsize: int, value: int, cap_sat_per_vbyte: float, *, is_public_claim: bool = False
+) -> int:
+    share_bps = _PUBLIC_CLAIM_SHARE_BPS if is_public_claim else _CAP_SHARE_BPS
+    share = min(value * share_bps // 10_000, value - _DUST_SATS)
     return max(min(share, math.ceil(vsize * cap_sat_per_vbyte)), least_fee(vsize))
 
 
@@ -177,6 +184,8 @@ def check_spend(
     network: NetworkName,
     outputs: tuple[EscrowOutput, ...],
     cap_sat_per_vbyte: float,
+    *,
+    is_public: bool = False,
 ) -> int:
     """Its virtual size. ``bad_transaction`` names what differs from the terms.
 
@@ -209,7 +218,9 @@ def check_spend(
         less = f"it claims {value} sats, less than the agreed {terms.amount}"
         must(value >= terms.amount, less)
     vsize = vsize_of(terms, network, verb, len(psbt.inputs))
-    least, most = least_fee(vsize), most_fee(vsize, value, cap_sat_per_vbyte)
+    is_public_claim = verb == "claim" and is_public
+    least = least_fee(vsize)
+    most = most_fee(vsize, value, cap_sat_per_vbyte, is_public_claim=is_public_claim)
     fee = psbt.fee_sats
     must(least <= fee <= most, f"its fee is {fee} sats, outside {least} to {most}")
     return vsize

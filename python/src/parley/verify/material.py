@@ -61,12 +61,14 @@ class Limits:
     """``valid_until``: the latest that one's own deadlines let it be sent; None: no limit.
 
     ``outputs``: the escrow's payments on Bitcoin from one's own node; inputs could be coins that
-    do not exist. ``now``: Unix seconds, the machine's clock unless told.
+    do not exist. ``now``: Unix seconds, the machine's clock unless told. ``is_public``: whether
+    the secret is, so that a claim on Bitcoin may cost nearly all that it takes.
     """
 
     valid_until: int | None = None
     outputs: tuple[EscrowOutput, ...] | None = None
     now: int | None = None
+    is_public: bool = False
 
 
 #: A funding on TRON that no block takes must die soon.
@@ -143,7 +145,7 @@ def _verify_all(
                 _verify_payment(material, escrow.address, terms)
             else:
                 verb: SpendVerb = "claim" if isinstance(asked, Claim) else "refund"
-                _verify_spend(material, verb, terms, view, limits.outputs)
+                _verify_spend(material, verb, terms, view, limits)
     _verify_aliases(material)
 
 
@@ -286,9 +288,10 @@ def _verify_spend(
     verb: SpendVerb,
     terms: EscrowTerms,
     view: BitcoinView,
-    outputs: tuple[EscrowOutput, ...] | None,
+    limits: Limits,
 ) -> None:
     _must_sign(material, "btc-sighash")
+    outputs = limits.outputs
     if outputs is None:
         raise VerificationError("outputs", "the escrow's payments, from your own source", "none")
     text, said = get(material, "psbtBase64"), get(material, "sighashHexes")
@@ -300,7 +303,9 @@ def _verify_spend(
         for at, each in enumerate(psbt.inputs):
             must_equal(f"sighashHexes[{at}]", each.sighash.hex(), said[at])
         cap = view.most_fee_rate_sat_per_vbyte
-        vsize = bitcoin_spend.check_spend(psbt, verb, terms, view.network, outputs, cap)
+        vsize = bitcoin_spend.check_spend(
+            psbt, verb, terms, view.network, outputs, cap, is_public=limits.is_public
+        )
     except ChainError as error:
         expected = f"the {verb} of these terms"
         raise VerificationError("psbtBase64", expected, str(error)) from error
