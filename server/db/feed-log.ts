@@ -89,11 +89,17 @@ export const appendExpired = changed<[now: Date, limit: number]>('feed_expire')`
     ), ${tellingClosed('closed', `'expired'`, '$1::timestamptz')}
     select id, (select count(*) from woken) from ended`;
 
-/** After `seq`, in order. */
-export const readFeedLog = many<[seq: number, limit: number], FeedRow>('feed_read')`
+/** After `seq`, in order: what is public, and what is for these addresses; null = everything. */
+export const readFeedLog = many<
+  [seq: number, limit: number, addresses: readonly string[] | null],
+  FeedRow
+>('feed_read')`
   select seq, number, kind, rfq_id as "rfqId", creator_id as "creatorId",
       target_address as "targetAddress", body
-    from feed_log where seq > $1 order by seq limit $2`;
+    from feed_log
+    where seq > $1
+      and ($3::text[] is null or target_address is null or target_address = any($3))
+    order by seq limit $2`;
 
 const ends = many<[], Place>('feed_ends')`
   (select seq, number from feed_log order by seq limit 1)

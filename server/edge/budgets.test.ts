@@ -21,6 +21,7 @@ const settings = {
   signInLimit: 120,
   listingLimit: 2,
   feedSocketsPerIp: 1,
+  feedSocketsPerNetwork: 10,
   clientPrefixes: { ipv4: 32, ipv6: 56 },
 };
 
@@ -32,6 +33,7 @@ type World = {
   pass(ms: number): Promise<void>;
   close(): void;
 };
+type Work = (world: World) => Promise<void>;
 
 let valkey: TestValkey;
 let admin: Valkey;
@@ -102,9 +104,9 @@ for (const [where, open] of [
 ] as const) {
   describe(`in ${where}`, () => {
     /** A test in a world of its own. */
-    const promise = (name: string, work: (world: World) => Promise<void>): void => {
+    const promise = (name: string, work: Work, limits = settings): void => {
       test(name, async () => {
-        const world = await open();
+        const world = await open(limits);
         try {
           await work(world);
         } finally {
@@ -217,19 +219,57 @@ for (const [where, open] of [
       }
     });
 
-    promise('what one of a network is refused is taken from nobody else in it', async () => {
-      const small = await open({ ...settings, rateLimitPerNetwork: 5 });
-      const spend = (ip: string) => small.budgets.spendCaller(caller('k'), ip);
-      try {
-        for (let count = 0; count < 20; count += 1) await small.budgets.spendClient('192.0.2.1');
+    promise(
+      'a call that costs more is paid whole or not at all, by its network too',
+      async ({ budgets }) => {
+        const spend = async (account: string, count: number, ip = '192.0.2.1') => {
+          const spent = await budgets.spendCaller(caller(`key of ${account}`, account), ip, count);
+          return [spent.allowed ? 'passes' : spent.whose, spent.remaining];
+        };
+        assert.deepEqual(await spend('a', 3), ['passes', 2]);
+        assert.deepEqual(await spend('a', 3), ['account', 2]);
+        assert.deepEqual(await spend('b', 4), ['network', 3]);
+        assert.deepEqual(await spend('b', 3), ['passes', 2]);
+        assert.deepEqual(await spend('a', 2, '192.0.2.2'), ['passes', 0]);
+      },
+      { ...settings, rateLimit: 5, rateLimitPerNetwork: 6 },
+    );
+
+    promise(
+      'sockets are opened so often by an address, and by the network around it',
+      async ({ budgets }) => {
+        const opens = async (ip: string, times: number) => {
+          const spend = () => budgets.spend('sockets', ip);
+          const spent = await Promise.all(Array.from({ length: times }, spend));
+          const refused = spent.find(({ allowed }) => !allowed);
+          return [spent.filter(({ allowed }) => allowed).length, refused?.whose];
+        };
+        for (const [one, two, three, elsewhere] of [
+          ['192.0.2.1', '192.0.2.2', '192.0.2.255', '192.0.3.1'],
+          ['2001:db8::1', '2001:db8:0:1::1', '2001:db8:0:ffff::1', '2001:db8:1::1'],
+        ] as const) {
+          // What it is refused itself takes nothing of its network's.
+          assert.deepEqual(await opens(one, 30), [10, 'address']);
+          assert.deepEqual(await opens(two, 5), [5, undefined]);
+          assert.deepEqual(await opens(three, 9), [5, 'network']);
+          assert.deepEqual(await opens(elsewhere, 9), [9, undefined]);
+        }
+      },
+      { ...settings, feedSocketsPerNetwork: 2 },
+    );
+
+    promise(
+      'what one of a network is refused is taken from nobody else in it',
+      async ({ budgets }) => {
+        const spend = (ip: string) => budgets.spendCaller(caller('k'), ip);
+        for (let count = 0; count < 20; count += 1) await budgets.spendClient('192.0.2.1');
         for (const left of [2, 1]) assert.equal((await spend('192.0.2.1')).remaining, left);
         for (const _ of [1, 2]) assert.equal((await spend('192.0.2.1')).whose, 'network');
         // Nor from itself elsewhere.
         assert.equal((await spend('192.0.2.2')).allowed, true);
-      } finally {
-        small.close();
-      }
-    });
+      },
+      { ...settings, rateLimitPerNetwork: 5 },
+    );
 
     promise('a party has 60 on each part of the API, and 300 on all together', async (world) => {
       const taken = async (part: string, times: number, account = 'a') => {

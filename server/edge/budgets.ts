@@ -56,7 +56,15 @@ export type Spent = {
 
 /** How much in how long. Buckets of one name are kept together. */
 export type Rule = {
-  readonly name: Kind | 'calls' | 'clients' | 'networks' | 'parties' | 'quotes' | 'reserves';
+  readonly name:
+    | Kind
+    | 'calls'
+    | 'clients'
+    | 'networks'
+    | 'parties'
+    | 'quotes'
+    | 'reserves'
+    | 'socket-networks';
   readonly limit: number;
   readonly windowMs: number;
 };
@@ -68,8 +76,8 @@ export type Tally = { readonly allowed: boolean; readonly buckets: readonly Buck
 export type Buckets = {
   /** `count` (1) from each bucket, one or two; where one of them has not as many, from none. */
   spend(rule: Rule, names: readonly string[], count?: number): Soon<Tally>;
-  /** One to each of the buckets of a decision whose window is still open and that has given one. */
-  giveBack(rule: Rule, names: readonly string[]): Soon<void>;
+  /** `count` (1) to each of a decision's buckets whose window is still open and that gave it. */
+  giveBack(rule: Rule, names: readonly string[], count?: number): Soon<void>;
 };
 
 export type BudgetSettings = Pick<
@@ -80,6 +88,7 @@ export type BudgetSettings = Pick<
   | 'signInLimit'
   | 'listingLimit'
   | 'feedSocketsPerIp'
+  | 'feedSocketsPerNetwork'
   | 'clientPrefixes'
 >;
 
@@ -88,7 +97,12 @@ type Kind = Charged | 'sockets' | 'strangers';
 type Charged = 'changes' | 'levels' | 'listings' | 'mints' | 'relays' | 'schedules' | 'sign-ins';
 
 export type Budgets = {
-  spendCaller(caller: { keyId: string; accountId: string }, ip: string): Soon<Spent>;
+  /** `count`: what it costs in requests (1). */
+  spendCaller(
+    caller: { keyId: string; accountId: string },
+    ip: string,
+    count?: number,
+  ): Soon<Spent>;
   spendClient(ip: string): Soon<Spent>;
   /** One request of a party beyond its budget, on this part of the API, and of all parts. */
   spendReserve(accountId: string, part: string): Soon<Spent>;
@@ -119,6 +133,7 @@ export function createBudgets(
   const networks = ruleOf('networks', settings.rateLimitPerNetwork);
   const reserves = ruleOf('reserves', swapLimit);
   const parties = ruleOf('parties', partyLimit);
+  const socketNetworks = ruleOf('socket-networks', settings.feedSocketsPerNetwork * openingsOfEach);
   const kinds: Readonly<Record<Kind, Rule>> = {
     changes: ruleOf('changes', changeLimit, hourSeconds),
     levels: ruleOf('levels', levelLimit),
@@ -131,12 +146,17 @@ export function createBudgets(
     sockets: ruleOf('sockets', settings.feedSocketsPerIp * openingsOfEach),
     strangers: ruleOf('strangers', strangerLimit),
   };
-  const spendOne = (rule: Rule, name: string, whose: Whose): Soon<Spent> =>
-    whenKnown(buckets.spend(rule, [name]), ({ allowed, buckets: [bucket] }) =>
+  const spendOne = (rule: Rule, name: string, whose: Whose, count = 1): Soon<Spent> =>
+    whenKnown(buckets.spend(rule, [name], count), ({ allowed, buckets: [bucket] }) =>
       spentOf(rule, allowed, whose, bucket!),
     );
+  const spendSocket = (ip: string): Soon<Spent> => {
+    const name = clientNetwork(ip);
+    const all = () => spendOne(socketNetworks, clientNetwork(ip, socketNetwork), 'network');
+    return spendBoth(kinds.sockets, [name], spendOne(kinds.sockets, name, 'address'), all);
+  };
   const spend = (kind: Kind, who: string): Soon<Spent> => {
-    if (kind === 'sockets') return spendOne(kinds[kind], clientNetwork(who), 'address');
+    if (kind === 'sockets') return spendSocket(who);
     const byAddress = kind === 'mints' || kind === 'sign-ins';
     if (!byAddress) return spendOne(kinds[kind], who, 'account');
     return spendOne(kinds[kind], clientNetwork(who, clientPrefixes), 'address');
@@ -147,22 +167,26 @@ export function createBudgets(
     names: readonly string[],
     own: Soon<Spent>,
     wider: () => Soon<Spent>,
+    count = 1,
   ): Soon<Spent> =>
     whenKnown(own, (spent) => {
       if (!spent.allowed) return spent;
       return whenKnown(wider(), (shared) => {
         if (shared.allowed) return spent;
-        return whenKnown(buckets.giveBack(rule, names), () => shared);
+        return whenKnown(buckets.giveBack(rule, names, count), () => shared);
       });
     });
   const networkOf = networksOf(clientPrefixes);
-  const spendNetwork = (ip: string) => () => spendOne(networks, networkOf(ip), 'network');
+  const spendNetwork = (ip: string, count?: number) => () =>
+    spendOne(networks, networkOf(ip), 'network', count);
   return {
-    spendCaller: ({ accountId, keyId }, ip) => {
+    spendCaller: ({ accountId, keyId }, ip, count = 1) => {
       const names = [accountId, keyId];
       return whenKnown(callsOf(accountId), (calls) => {
-        const own = whenKnown(buckets.spend(calls, names), (tally) => ofCaller(calls, tally));
-        return spendBoth(calls, names, own, spendNetwork(ip));
+        const own = whenKnown(buckets.spend(calls, names, count), (tally) =>
+          ofCaller(calls, tally, count),
+        );
+        return spendBoth(calls, names, own, spendNetwork(ip, count), count);
       });
     },
     spendClient: (ip) => {
@@ -259,11 +283,11 @@ export function limited(code: HttpCode, sentence: string, seconds: number): Http
 }
 
 /** Account and key: equally large, but a key replaced opens a window of its own later. */
-function ofCaller(rule: Rule, { allowed, buckets }: Tally): Spent {
+function ofCaller(rule: Rule, { allowed, buckets }: Tally, count: number): Spent {
   const [account, key] = buckets as [Bucket, Bucket];
   const keyIsTighter =
     key.used > account.used || (key.used === account.used && key.leftMs > account.leftMs);
-  const whose = account.used >= rule.limit ? 'account' : 'key';
+  const whose = account.used + count > rule.limit ? 'account' : 'key';
   return spentOf(rule, allowed, whose, keyIsTighter ? key : account);
 }
 
@@ -302,6 +326,9 @@ export type Prefixes = { readonly ipv4: number; readonly ipv6: number };
 
 /** What one client is counted by: its IPv4 address, or the /64 that one IPv6 customer gets. */
 const ofOneClient: Prefixes = { ipv4: 32, ipv6: 64 };
+
+/** What sockets of the feed are counted by beside it: what one customer may have for little. */
+export const socketNetwork: Prefixes = { ipv4: 24, ipv6: 48 };
 
 /** The network of an address. */
 export function clientNetwork(given: string, { ipv4, ipv6 }: Prefixes = ofOneClient): string {

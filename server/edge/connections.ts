@@ -7,6 +7,7 @@ import type { Metrics } from '../ports/metrics.ts';
 import type { Settings } from '../settings/config.ts';
 import { listOf } from '../settings/networks.ts';
 import { clientNetwork, type Prefixes } from './budgets.ts';
+import { createShares, type Share } from './shares.ts';
 
 /** Descriptors that are left for nodes, the database, deliveries of webhooks, and files. */
 const reservedDescriptors = 2_000;
@@ -73,17 +74,11 @@ export function limitConnections(
   server.maxConnections = connections ?? mostConnections;
   server.on('drop', () => dropped('process'));
   const proxies = listOf(trustedProxies);
-  const counts = new Map<string, number>();
-  const change = (name: string, by: number): number => {
-    const count = (counts.get(name) ?? 0) + by;
-    if (count === 0) counts.delete(name);
-    else counts.set(name, count);
-    return count;
-  };
-  const sharesOf = (address: string): [name: string, most: number][] => {
-    const [client, site] = [clientNetwork(address), clientNetwork(address, sites)];
-    const own: [string, number] = [client, connectionsPerNetwork];
-    return client === site ? [own] : [own, [site, mostOfSite(settings)]];
+  const counts = createShares();
+  const sharesOf = (address: string): Share[] => {
+    const site = clientNetwork(address, sites);
+    const own = { name: clientNetwork(address), most: connectionsPerNetwork };
+    return own.name === site ? [own] : [own, { name: site, most: mostOfSite(settings) }];
   };
   const reading = new Map<Socket, Reading>();
 
@@ -93,17 +88,12 @@ export function limitConnections(
     // A trusted proxy speaks for many.
     const family = remoteFamily === 'IPv6' ? 'ipv6' : 'ipv4';
     const shares = proxies.check(remoteAddress, family) ? [] : sharesOf(remoteAddress);
-    const taken: string[] = [];
-    // What its own limit refuses takes nothing of its site's.
-    const isOver = shares.some(([name, most]) => {
-      taken.push(name);
-      return change(name, 1) > most;
-    });
+    const { over, release } = counts.take(shares);
     socket.once('close', () => {
       reading.delete(socket);
-      for (const name of taken) change(name, -1);
+      release();
     });
-    if (!isOver) return;
+    if (over === null) return;
     dropped('network');
     socket.destroy();
   });

@@ -9,7 +9,7 @@ type Entry = { endsAt: number; used: number };
 
 export type MemoryBuckets = {
   spend(rule: Rule, names: readonly string[], count?: number): Tally;
-  giveBack(rule: Rule, names: readonly string[]): void;
+  giveBack(rule: Rule, names: readonly string[], count?: number): void;
 };
 
 export function createMemoryBuckets(now: () => number, most: number = capacity): MemoryBuckets {
@@ -38,10 +38,10 @@ export function createMemoryBuckets(now: () => number, most: number = capacity):
       });
       return { allowed, buckets };
     },
-    giveBack: (rule, names) => {
+    giveBack: (rule, names, count = 1) => {
       for (const name of names) {
         const entry = openEntry(entriesOf(rule), name, now(), rule.windowMs);
-        if (entry !== null && entry.used > 0) entry.used -= 1;
+        if (entry !== null && entry.used >= count) entry.used -= count;
       }
     },
   };

@@ -44,8 +44,9 @@ end
 return answer`;
 const backScript = `
 for _, key in ipairs(KEYS) do
-  if tonumber(redis.call('get', key) or 0) > 0 and redis.call('pttl', key) > 0 then
-    redis.call('decr', key)
+  local given = tonumber(ARGV[1])
+  if tonumber(redis.call('get', key) or 0) >= given and redis.call('pttl', key) > 0 then
+    redis.call('decrby', key, given)
   end
 end
 return 0`;
@@ -93,9 +94,10 @@ export function createValkeyBuckets(needs: Needs): ValkeyBuckets {
         return decideAlone(rule, names, count);
       });
     },
-    giveBack: (rule, names) => {
-      if (!link.isUp()) return alone.giveBack(rule, names);
-      const giving = client.eval(backScript, names.length, ...keysOf(rule, names)).then(() => {});
+    giveBack: (rule, names, count = 1) => {
+      if (!link.isUp()) return alone.giveBack(rule, names, count);
+      const keys = keysOf(rule, names);
+      const giving = client.eval(backScript, keys.length, ...keys, count).then(() => {});
       // Not had back is no more than asked once more.
       return inTime(answerLimitMs, giving).catch((error: unknown) => link.lose(error));
     },

@@ -86,7 +86,7 @@ export const feedLogDays = 1;
 export const feedLogEntries = 20_000;
 
 /** What a maker who comes back may have missed: more of it is told by a fresh snapshot. */
-export const mostReplayed = 10_000;
+export const mostReplayed = 2_000;
 
 /** Sessions in the browser: one that nobody uses ends; what has ended is known for so long. */
 export const idleDays = 30;

@@ -57,7 +57,7 @@ test('what is not for the feed stays where it is', async () => {
 
 test('only entries for everybody have a number of their own, in the order of the log', async () => {
   const { db } = database;
-  const start = (await readFeedLog(db, 0, 1_000)).at(-1)?.number ?? 0;
+  const start = (await readFeedLog(db, 0, 1_000, null)).at(-1)?.number ?? 0;
   const isPrivate = (index: number) => index % 3 !== 1;
   const mixed = Array.from({ length: 300 }, (_, index) => {
     const targetAddress = isPrivate(index) ? 'somebody' : null;
@@ -66,7 +66,7 @@ test('only entries for everybody have a number of their own, in the order of the
   await insertOutbox(db, mixed);
   await sequenceFeed(deps);
   let number = start;
-  const rows = (await readFeedLog(db, 0, 1_000)).slice(-mixed.length);
+  const rows = (await readFeedLog(db, 0, 1_000, null)).slice(-mixed.length);
   for (const [index, row] of rows.entries()) {
     if (!isPrivate(index)) number += 1;
     assert.deepEqual([row.targetAddress === null, row.number], [!isPrivate(index), number]);
@@ -83,8 +83,8 @@ test('the log is pruned from its beginning, whatever the clocks said, and never 
     [old, old, now, old, now].map((at) => event('feed.created', at)),
   );
   await sequenceFeed(deps);
-  const first = (await readFeedLog(db, 0, 1))[0]?.seq ?? 0;
-  const left = async () => (await readFeedLog(db, 0, 100)).map(({ seq }) => seq - first);
+  const first = (await readFeedLog(db, 0, 1, null))[0]?.seq ?? 0;
+  const left = async () => (await readFeedLog(db, 0, 100, null)).map(({ seq }) => seq - first);
   const before = new Date(now.getTime() - 1_000);
   assert.equal(await pruneFeedLog(db, before, 1_000, 1), 1);
   assert.equal(await pruneFeedLog(db, before, 1_000, 100), 1);

@@ -40,9 +40,7 @@ function settingsOf(read: Reader) {
   const dev = network === 'dev' && served.chains === null;
   const people = readPeople(read);
   const rateLimit = whole('PARLEY_RATE_LIMIT', 300, 1, 10_000_000);
-  const feedSocketsPerIp = whole('PARLEY_FEED_SOCKETS_PER_IP', dev ? 20_000 : 20, 1, 1_000_000);
   const networkLimit = (dev ? 1_000 : 10) * rateLimit;
-  const networkConnections = 10 * feedSocketsPerIp;
   const networks = (name: string, of: typeof networkOf): readonly string[] =>
     list(name, of, 'address nor network');
   return {
@@ -75,12 +73,7 @@ function settingsOf(read: Reader) {
     signInLimit: whole('PARLEY_SIGN_IN_LIMIT', dev ? 10_000 : 120, 1, 1_000_000),
     /** Tokens that an account may ask to have listed in an hour. */
     listingLimit: whole('PARLEY_LISTING_LIMIT', dev ? 1_000 : 20, 1, 1_000_000),
-    /** Sockets of the maker feed that a client IP may have open. */
-    feedSocketsPerIp,
-    /** Connections of the process; null = as many as its descriptors are enough for. */
-    connections: whole('PARLEY_CONNECTIONS', 0, 0, 1_000_000) || null,
-    /** Connections of an IPv4 address or an IPv6 /64. */
-    connectionsPerNetwork: whole('PARLEY_CONNECTIONS_PER_NETWORK', networkConnections, 1, 1e7),
+    ...connectionsOf(read, dev),
     clientPrefixes: prefixesOf(read),
     ...agreeingOf(read, network),
     /** Whether API keys stay good where the database is found to be an older one. */
@@ -99,6 +92,22 @@ function settingsOf(read: Reader) {
     /** What people are offered in the browser. Holds secrets. */
     people,
     logLevel: text('PARLEY_LOG_LEVEL') ?? (dev ? 'warn' : 'info'),
+  };
+}
+
+function connectionsOf({ whole }: Reader, dev: boolean) {
+  const feedSocketsPerIp = whole('PARLEY_FEED_SOCKETS_PER_IP', dev ? 20_000 : 20, 1, 1_000_000);
+  const networkConnections = 10 * feedSocketsPerIp;
+  const networkSockets = 10 * feedSocketsPerIp;
+  return {
+    /** Sockets of the maker feed that a client IP may have open. */
+    feedSocketsPerIp,
+    /** The same of an IPv4 /24 or an IPv6 /48. */
+    feedSocketsPerNetwork: whole('PARLEY_FEED_SOCKETS_PER_NETWORK', networkSockets, 1, 1e7),
+    /** Connections of the process; null = as many as its descriptors are enough for. */
+    connections: whole('PARLEY_CONNECTIONS', 0, 0, 1_000_000) || null,
+    /** Connections of an IPv4 address or an IPv6 /64. */
+    connectionsPerNetwork: whole('PARLEY_CONNECTIONS_PER_NETWORK', networkConnections, 1, 1e7),
   };
 }
 

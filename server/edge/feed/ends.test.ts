@@ -74,6 +74,23 @@ test('a frame of 16 384 bytes is read, a larger one ends the socket with 1009', 
   }
 });
 
+test('a message in pieces is read; in too many, or never whole, it ends the socket', async (t) => {
+  const own = await feedMarket({}, { feed: { lookMs: 20 } });
+  t.after(() => own.close());
+  const maker = await own.trader();
+  const client = await own.maker(maker);
+  for (const letter of 'ping') client.ws.send(letter, { fin: false });
+  client.ws.send('"', { fin: true });
+  assert.match((await client.of('error')).error, /not valid JSON/);
+  for (let piece = 0; piece < 65; piece += 1) client.ws.send('x', { fin: false });
+  assert.equal((await client.closed).code, 1009);
+  assert.match(client.frames.at(-1).error, /too many pieces/);
+  const slow = await own.maker(maker);
+  slow.ws.send('x', { fin: false });
+  assert.equal((await slow.closed).code, 4408);
+  assert.match(slow.frames.at(-1).error, /not complete/);
+});
+
 /** A socket by hand: the handshake is done, what comes is left unread unless `read`. */
 async function byHand(key: string, at = market.at): Promise<Socket> {
   const { hostname, port } = new URL(at);

@@ -153,6 +153,31 @@ test('what is not in the log any more is not resumed: behind its beginning, or m
   assert.equal(await resumed(end), false);
 });
 
+test('a hundred events are sent again for a request of the budget, and without it none', async (t) => {
+  const own = await feedMarket({ rateLimit: 6 });
+  t.after(() => own.close());
+  const maker = await own.trader();
+  const first = await own.maker(maker, { events: all });
+  const { eventSeq: sinceEvent } = await first.of('subscribed');
+  const at = new Date(own.deps.now());
+  const event = {
+    ...{ id: 1, accountId: maker.accountId, topic: 'thread.closed', subject: null },
+    ...{ payload: {}, onFeed: true, at },
+  };
+  await appendFeedEvents(own.db, Array(201).fill(event), feedEventsKept);
+  // Three first frames, and three requests for 201 events.
+  for (const [resumed, sent] of [
+    [true, 201],
+    [false, 0],
+  ] as const) {
+    const client = await own.maker(maker, { events: all, sinceEvent });
+    assert.equal((await client.of('subscribed')).resumed, resumed);
+    assert.equal(eventsOf(client).length, sent);
+    client.close();
+  }
+  first.close();
+});
+
 test('what comes while a socket reads its log is sent once, after what was read', async () => {
   const { accountId } = await market.trader();
   const { db } = market;
@@ -182,7 +207,8 @@ test('what comes while a socket reads its log is sent once, after what was read'
   events.start();
   const said: Frame[] = [];
   const peer = { isOpen: () => true, drained: async () => {} } as Peer;
-  const listener = { accountId, peer, say: (frame: object) => void said.push(frame) };
+  const say = (frame: object) => void said.push(frame);
+  const listener = { accountId, peer, affords: async () => true, say };
   await events.begin(listener, { names: ['thread.closed'], since });
   await append(3);
   await reached(() => said.length >= 4);

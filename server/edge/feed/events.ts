@@ -26,6 +26,8 @@ const askAgainMs = 3_600_000;
 type Listener = {
   readonly accountId: string;
   readonly peer: Peer;
+  /** Spends what it costs to send so many again; false where the budget has not as much. */
+  affords(events: number): Promise<boolean>;
   say(frame: object): void;
 };
 
@@ -119,7 +121,8 @@ async function open({ db, now }: Parts, listener: Listener, own: Subscription): 
   const { names, since } = own;
   const newest = (await subscribe(db, listener.accountId, names, new Date(now()))) as number;
   const reach = since === null ? null : await reachOf(db, listener.accountId);
-  const resumed = since !== null && reach !== null && isReached(since, reach);
+  const isKept = since !== null && reach !== null && isReached(since, reach);
+  const resumed = isKept && (await listener.affords(reach.newest - since));
   own.at = resumed ? since : newest;
   listener.say({ type: 'subscribed', events: names, resumed, eventSeq: own.at });
 }

@@ -6,7 +6,8 @@ import { blockedAmong } from '../../db/accounts.ts';
 import { revokedAmong } from '../../db/keys.ts';
 import { endedAmong } from '../../db/sessions.ts';
 import type { Deps } from '../../ports/deps.ts';
-import { clientNetwork } from '../budgets.ts';
+import { clientNetwork, socketNetwork } from '../budgets.ts';
+import { createShares } from '../shares.ts';
 import { createFeedEvents } from './events.ts';
 import { type Following, followFeed } from './follow.ts';
 import { createHub } from './hub.ts';
@@ -15,6 +16,7 @@ import { type Commands, endBlocked, endKey, type Feed, type Maker } from './make
 import { closeCodes, closeInWaves, createPeer, type Peer } from './peer.ts';
 import { createSnapshots } from './snapshot.ts';
 import { createSwitches, type Switches } from './switches.ts';
+import { limitUnfinished, type Unfinished } from './unfinished.ts';
 import { acceptSockets } from './upgrade.ts';
 
 /** Of a process, some 20 KB each. */
@@ -30,6 +32,7 @@ type Open = {
   readonly ws: WebSocket;
   readonly peer: Peer;
   readonly inbox: Inbox;
+  readonly unfinished: Unfinished;
   /** Something came since the last ping. */
   alive: boolean;
   nextPingAt: number;
@@ -47,6 +50,8 @@ export type FeedLimits = {
   readonly sockets?: number;
   /** Instead of 10 s between checks whether keys and sessions still stand. */
   readonly recheckMs?: number;
+  /** Instead of 1 s between looks at all sockets. */
+  readonly lookMs?: number;
 };
 
 export function registerFeed(
@@ -56,7 +61,7 @@ export function registerFeed(
   limits: FeedLimits = {},
 ): void {
   const { pingMs = pingEveryMs, sockets: mostOpen = mostSockets } = limits;
-  const { recheckMs = recheckEveryMs } = limits;
+  const { recheckMs = recheckEveryMs, lookMs = tickMs } = limits;
   const hub = createHub();
   const { keys, budgets, uses } = app.edge;
   const open = new Set<Open>();
@@ -71,29 +76,31 @@ export function registerFeed(
   const forgetKeys = keys.onForgotten((accountId) => {
     for (const each of hub.of(accountId)) each.check();
   });
-  /** Sockets by client network. */
-  const counts = new Map<string, number>();
-  const limit = deps.settings.feedSocketsPerIp;
+  const counts = createShares();
+  const { feedSocketsPerIp, feedSocketsPerNetwork } = deps.settings;
+  const sharesOf = (client: string) => {
+    const network = clientNetwork(client, socketNetwork);
+    return [
+      { name: clientNetwork(client), most: feedSocketsPerIp, what: 'address' },
+      { name: `in ${network}`, most: feedSocketsPerNetwork, what: `network (${network})` },
+    ];
+  };
 
   acceptSockets(app, deps.settings, (ws, socket, from) => {
-    const network = clientNetwork(from.client);
-    const there = (counts.get(network) ?? 0) + 1;
-    counts.set(network, there);
+    const { over, release } = counts.take(sharesOf(from.client));
     ws.on('error', () => {}); // Said by the close that comes with it.
-    ws.on('close', () => {
-      const left = (counts.get(network) ?? 0) - 1;
-      if (left > 0) counts.set(network, left);
-      else counts.delete(network);
-    });
+    ws.on('close', release);
     const peer = createPeer(ws, socket, (code) => deps.metrics.feedEnded.inc({ code }));
-    if (there > limit) {
-      peer.end(closeCodes.tooMany, `${limit} sockets of this address are open, the most there may`);
+    const unfinished = limitUnfinished(ws, socket, peer);
+    if (over !== null) {
+      const { most, what } = over;
+      peer.end(closeCodes.tooMany, `${most} sockets of this ${what} are open, the most there may`);
     } else if (open.size >= mostOpen) {
       peer.end(closeCodes.tooMany, `${mostOpen} sockets are open, the most that are served`);
     } else if (closing) {
       peer.end(closeCodes.restart, 'the server is shutting down');
     } else {
-      serve(feed, open, { ws, peer, from }, pingMs);
+      serve(feed, open, { ws, peer, unfinished, from }, pingMs);
     }
   });
 
@@ -104,7 +111,7 @@ export function registerFeed(
     void following.started.then(start);
     events.start();
     switches.start();
-    ticking = setInterval(tick, tickMs);
+    ticking = setInterval(tick, lookMs);
     ticking.unref();
   });
   app.addHook('preClose', async () => {
@@ -123,15 +130,16 @@ export function registerFeed(
 function serve(
   feed: Feed,
   open: Set<Open>,
-  { ws, peer, from }: { ws: WebSocket; peer: Peer; from: From },
+  { from, ...socket }: Pick<Open, 'ws' | 'peer' | 'unfinished'> & { readonly from: From },
   pingMs: number,
 ): void {
   const { feedMakers } = feed.deps.metrics;
+  const { ws, peer } = socket;
   const inbox = openInbox(feed, ws, peer, from);
   const nextPingAt = performance.now() + pingMs * (0.5 + Math.random() / 2);
   const now = performance.now();
   const heard = { alive: true, pingedAt: now, heardAt: now, silentMs: 0 };
-  const each: Open = { ws, peer, inbox, nextPingAt, ...heard };
+  const each: Open = { ...socket, inbox, nextPingAt, ...heard };
   open.add(each);
   const isAlive = () => {
     each.alive = true;
@@ -182,7 +190,8 @@ function createTick(
     const at = performance.now();
     const nowMs = deps.now();
     for (const each of open) {
-      const { ws, peer, inbox } = each;
+      const { ws, peer, inbox, unfinished } = each;
+      unfinished.look();
       const maker = inbox.maker();
       if (maker !== null && maker.expiresAtMs <= nowMs) endKey(maker);
       // Of one whose quotes hang on it silence is noticed within its grace.

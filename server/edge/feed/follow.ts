@@ -61,7 +61,7 @@ export function followFeed(deps: Parts, hub: Hub, reset: () => void): Following 
 
 /** Hands a batch to the hub; true when there may be more. */
 async function pull(deps: Parts, hub: Hub, reset: () => void): Promise<boolean> {
-  const read = await readFeedLog(deps.db, hub.position().seq, batch);
+  const read = await readFeedLog(deps.db, hub.position().seq, batch, null);
   const anew = read.findLastIndex(({ kind }) => kind === 'reset');
   const mark = read[anew];
   if (mark !== undefined) {

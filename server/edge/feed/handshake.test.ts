@@ -143,6 +143,27 @@ test('an address has so many sockets at once, and opens so many in a minute', as
   assert.ok(Number(headers['retry-after']) >= 1);
 });
 
+test('so has its network, of which an address that is refused takes nothing', async (t) => {
+  const small = await feedMarket({ feedSocketsPerIp: 2, feedSocketsPerNetwork: 3 });
+  t.after(() => small.close());
+  const from = (localAddress: string) => openFeed(small.at, { localAddress });
+  const first = await from('127.0.0.1');
+  await from('127.0.0.1');
+  assert.match((await (await from('127.0.0.1')).frame(isError)).error, /of this address/);
+  await from('127.0.0.2');
+  const fourth = await from('127.0.0.3');
+  assert.equal((await fourth.closed).code, 4429);
+  assert.match(fourth.frames[0].error, /^3 sockets of this network \(127\.0\.0\.0\/24\) are open/);
+  const elsewhere = await from('127.0.1.1');
+  first.close();
+  await first.closed;
+  const again = await from('127.0.0.3');
+  for (const each of [elsewhere, again]) {
+    each.send({ apiKey: 'wrong' });
+    assert.match((await each.frame(isError)).error, /invalid/);
+  }
+});
+
 test('a process serves so many sockets, and each that leaves makes room', async (t) => {
   const small = await feedMarket({}, { feed: { sockets: 2 } });
   t.after(() => small.close());
@@ -169,4 +190,31 @@ test('wrong keys spend what requests without a key spend, until the socket is en
   client.send({ apiKey: 'wrong' });
   assert.equal((await client.closed).code, 4429);
   assert.match(client.frames[0].error, /too many requests for this address \(4 in 60 s\)/);
+});
+
+test('the first frame is a request of the key, whether it is let in or not', async (t) => {
+  const small = await feedMarket({ rateLimit: 4 });
+  t.after(() => small.close());
+  const trader = await small.trader({ scopes: ['read', 'maker'] });
+  const other = await small.trader({ scopes: ['read'] });
+  const remaining = async ({ key }: typeof trader) => {
+    const { headers } = await fetch(`${small.at}/v1/me`, { headers: { 'x-api-key': key } });
+    return Number(headers.get('ratelimit-remaining'));
+  };
+  const before = await remaining(trader);
+  (await small.maker(trader)).close();
+  assert.equal(await remaining(trader), before - 2);
+  const refused = await openFeed(small.at);
+  refused.send({ apiKey: other.key });
+  assert.equal((await refused.closed).code, 4403);
+  assert.equal(await remaining(other), before - 1);
+  while ((await remaining(trader)) > 0);
+  for (const more of [{}, { resume: true }]) {
+    const client = await openFeed(small.at);
+    client.send({ apiKey: trader.key, ...more });
+    assert.equal((await client.closed).code, 4429);
+    const { error, code } = client.frames[0];
+    assert.match(error, /too many requests for this account \(4 in 60 s\)/);
+    assert.equal(code, 'resume' in more ? 'account_rate_limited' : undefined);
+  }
 });

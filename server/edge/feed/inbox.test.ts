@@ -69,6 +69,29 @@ async function connected(feed: Feed, first: object = {}): Promise<WebSocket> {
   return client;
 }
 
+test('a first frame that is looked up as the time for it ends is no way around it', async (t) => {
+  const { feed } = held();
+  const [asked, found] = [Promise.withResolvers<void>(), Promise.withResolvers<null>()];
+  const find = () => {
+    asked.resolve();
+    return found.promise;
+  };
+  Object.assign(feed, { keys: { known: () => undefined, find } });
+  Object.assign(feed, { budgets: { spendClient: () => ({ allowed: true }) } });
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { client, ours } = await connect((ws, socket) => {
+    openInbox(feed, ws, createPeer(ws, socket), from);
+    return ws;
+  });
+  client.send(JSON.stringify({ apiKey: key }));
+  await asked.promise;
+  t.mock.timers.tick(10_000);
+  assert.equal(ours.readyState, ours.OPEN);
+  found.resolve(null);
+  await new Promise((resolve) => client.once('message', resolve));
+  assert.notEqual(ours.readyState, ours.OPEN);
+});
+
 test('64 frames of a socket are answered at a time, however many come at once', async () => {
   const { feed, count, causes, release } = held();
   const client = await connected(feed);

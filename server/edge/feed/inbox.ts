@@ -76,7 +76,9 @@ export function openInbox(feed: Feed, ws: WebSocket, peer: Peer, { client, cause
     }, heldMs).unref();
   };
   const hears = createHearing(feed, client, hold);
+  let isLate = false;
   const timer = setTimeout(() => {
+    isLate = true;
     const sentence = `no valid first frame within ${greetingMs / 1_000} s`;
     // A look-up that takes as long says by itself how it ended.
     if (maker === null && !isFinding) peer.end(closeCodes.noKey, sentence);
@@ -95,7 +97,7 @@ export function openInbox(feed: Feed, ws: WebSocket, peer: Peer, { client, cause
     isFinding = false;
     if (!peer.isOpen()) return;
     if ('caller' in answer) {
-      maker = createMaker(feed, peer, answer);
+      maker = createMaker(feed, peer, answer, client);
       feed.uses.note(answer.caller, client);
       clearTimeout(timer);
       feed.hub.join(maker);
@@ -104,7 +106,7 @@ export function openInbox(feed: Feed, ws: WebSocket, peer: Peer, { client, cause
       return;
     }
     greetings += 1;
-    const last = greetings >= mostGreetings ? closeCodes.noKey : undefined;
+    const last = isLate || greetings >= mostGreetings ? closeCodes.noKey : undefined;
     const { sentence, close = last, ...more } = answer;
     if (close !== undefined) peer.end(close, sentence, more);
     else peer.say({ type: 'error', error: sentence, ...more });
@@ -191,6 +193,12 @@ async function readGreeting(
     // As a request with such a key would.
     const spent = await budgets.spendClient(client);
     if (spent.allowed) return { sentence: notTaken(shown), ...coded('key_invalid') };
+    const { message: sentence, code } = overBudget(spent);
+    return { sentence, close: closeCodes.tooMany, ...coded(code) };
+  }
+  // Whatever becomes of it: it is one request, and so is the book that answers it.
+  const spent = await budgets.spendCaller(caller, client);
+  if (!spent.allowed) {
     const { message: sentence, code } = overBudget(spent);
     return { sentence, close: closeCodes.tooMany, ...coded(code) };
   }

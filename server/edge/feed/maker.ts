@@ -5,7 +5,7 @@ import { blocked } from '../../db/accounts.ts';
 import { type FeedRow, feedLogEnds, type Place, placeOf, readFeedLog } from '../../db/feed-log.ts';
 import { findHoldings } from '../../db/holdings.ts';
 import { holds } from '../../market/addresses.ts';
-import { feedLogDays, mostReplayed } from '../../market/bounds.ts';
+import { feedLogDays, feedLogEntries, mostReplayed } from '../../market/bounds.ts';
 import type { Deps } from '../../ports/deps.ts';
 import type { Caller, Credential, Keys } from '../auth.ts';
 import type { Budgets } from '../budgets.ts';
@@ -21,6 +21,8 @@ import type { Switches } from './switches.ts';
 
 /** Entries written at once to one that catches up. */
 const chunk = 200;
+/** Entries or events that are sent again for one request of the budget: a page of a list. */
+const entriesOfRequest = 100;
 /** How far this process may be behind another, and how often that is checked. */
 const lagMs = 2_000;
 const shortMs = 10;
@@ -65,14 +67,22 @@ export type Maker = Listener &
   Pick<Caller, 'by' | 'keyId' | 'expiresAtMs'> & {
     readonly shown: Credential;
     readonly peer: Peer;
+    /** Spends what it costs to send so many again; false where the budget has not as much. */
+    affords(entries: number): Promise<boolean>;
     /** `more`: what else is known, for those who asked for it. */
     say(frame: object, more?: object): void;
   };
 
 /** One who is not sent anything yet. */
-export function createMaker(feed: Feed, peer: Peer, { shown, caller, manner }: Greeting): Maker {
+export function createMaker(
+  feed: Feed,
+  peer: Peer,
+  { shown, caller, manner }: Greeting,
+  client: string,
+): Maker {
   const { by, keyId, accountId, expiresAtMs } = caller;
   const asked = manner === 'resume';
+  let sentAgain = 0;
   const maker: Maker = {
     ...{ shown, by, keyId, accountId, expiresAtMs, manner, peer },
     at: feed.hub.position(),
@@ -84,6 +94,13 @@ export function createMaker(feed: Feed, peer: Peer, { shown, caller, manner }: G
     // Checked again before it quotes, and every few seconds (feed.ts).
     check: () => {
       if (peer.isOpen()) checkKey(feed, maker).catch(() => {});
+    },
+    affords: async (entries) => {
+      // Of all together: how they are cut would tell of what lies between them.
+      const paid = Math.ceil(sentAgain / entriesOfRequest);
+      sentAgain += entries;
+      const requests = Math.ceil(sentAgain / entriesOfRequest) - paid;
+      return requests === 0 || (await feed.budgets.spendCaller(caller, client, requests)).allowed;
     },
     say: (frame, more) => peer.say({ ...frame, ...(asked ? more : {}) }),
   };
@@ -179,7 +196,7 @@ async function tell(feed: Feed, maker: Maker, start: Start): Promise<void> {
         start.resumed = true;
         maker.say({ type: 'resumed' });
       }
-      if (await catchUp(feed, maker, () => maker.say({ type: 'ready' }))) return;
+      if (await catchUp(feed, maker, () => maker.say({ type: 'ready' }), maker.affords)) return;
     }
     start.since = null;
     maker.at = hub.position();
@@ -210,11 +227,18 @@ async function placeAfter({ hub, deps }: Feed, since: number): Promise<Place | n
   return hub.position().number - since > mostReplayed ? null : place;
 }
 
+const isFree: Maker['affords'] = async () => true;
+
 /**
  * Writes what it has not seen until there is nothing more; `ready` just before it is live. False
- * where some of it has left the log meanwhile.
+ * where some of it has left the log meanwhile, or is more than `affords` allows.
  */
-async function catchUp(feed: Feed, maker: Maker, ready = () => {}): Promise<boolean> {
+async function catchUp(
+  feed: Feed,
+  maker: Maker,
+  ready = () => {},
+  affords = isFree,
+): Promise<boolean> {
   const { accountId, manner, peer } = maker;
   while (peer.isOpen()) {
     const newest = feed.hub.position();
@@ -224,17 +248,20 @@ async function catchUp(feed: Feed, maker: Maker, ready = () => {}): Promise<bool
       return true;
     }
     const behind = newest.number - maker.at.number;
-    if (behind > 2 * mostReplayed) {
+    if (behind > feedLogEntries) {
       peer.end(closeCodes.tooSlow, `${behind} frames behind: connect again`);
       return true;
     }
     const seen = await unseen(feed, maker);
-    const last = seen?.at(-1);
-    if (seen === null || last === undefined) return false;
+    if (seen === null) return false;
     const own = seen.filter((each) => isFor(each, accountId));
+    // Those for it alone count too: another account of its own may have posted them.
+    if (!(await affords(own.length))) return false;
     const bytes = entriesBytes(own, manner);
     if (bytes.length > 0) peer.write(bytes);
-    maker.at = { seq: last.seq, number: last.number };
+    // None: of what there was before it was read nothing is for it.
+    const { seq, number } = seen.at(-1) ?? newest;
+    maker.at = { seq, number };
     await peer.drained();
   }
   return true;
@@ -242,10 +269,11 @@ async function catchUp(feed: Feed, maker: Maker, ready = () => {}): Promise<bool
 
 /** What it has not seen, as it may see it now. Null where the log begins later. */
 async function unseen({ deps, hub }: Feed, { at, accountId }: Maker): Promise<Entry[] | null> {
-  const rows: readonly FeedRow[] | null = hub.after(at.seq, chunk) ?? (await readLog(deps, at.seq));
-  if (rows === null) return null;
-  const isPublic = rows.every(({ targetAddress }) => targetAddress === null);
+  const kept = hub.after(at.seq, chunk);
+  const isPublic = kept?.every(({ targetAddress }) => targetAddress === null) ?? false;
   const { addresses } = isPublic ? { addresses: [] } : await findHoldings(deps.db, accountId);
+  const rows = kept ?? (await readLog(deps, at.seq, addresses));
+  if (rows === null) return null;
   return rows.map((row) => {
     const { targetAddress: target } = row;
     if (target === null) return { ...row, holders: null };
@@ -253,8 +281,13 @@ async function unseen({ deps, hub }: Feed, { at, accountId }: Maker): Promise<En
   });
 }
 
-async function readLog({ db }: Feed['deps'], at: number): Promise<FeedRow[] | null> {
-  const rows = await readFeedLog(db, at, chunk);
+/** Without what strangers posted for others: it may be nearly all of the log. */
+async function readLog(
+  { db }: Feed['deps'],
+  at: number,
+  addresses: readonly string[],
+): Promise<readonly FeedRow[] | null> {
+  const rows = await readFeedLog(db, at, chunk, addresses);
   // Read after the rows: what was pruned before them is seen to be gone.
   const ends = await feedLogEnds(db);
   return ends === null || ends.oldest.seq > at ? null : rows;

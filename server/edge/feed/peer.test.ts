@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import type { WebSocket } from 'ws';
+import { waitUntil } from '../../../test/support/waiting.ts';
 import { socketServer } from '../testing/sockets.ts';
 import { encodeFrame } from './frames.ts';
 import { closeInWaves, createPeer, type Peer, partingMs } from './peer.ts';
@@ -106,6 +107,20 @@ test('a ping is answered, but not one of who has much unread', async () => {
   await each.peer.drained();
   each.peer.pong(Buffer.from('heard'));
   assert.equal(await heard, 'heard');
+});
+
+test('of pings that come before an answer is sent the newest is answered, and no other', async () => {
+  const each = await pair();
+  writeWhile(each, () => each.socket.writableLength === 0);
+  const unread = each.socket.writableLength;
+  assert.ok(!each.peer.isFull());
+  for (let ping = 1; ping <= 1_000; ping += 1) each.peer.pong(Buffer.from(`ping ${ping}`));
+  assert.ok(each.socket.writableLength < unread + 20);
+  const heard: string[] = [];
+  each.client.on('pong', (data) => heard.push(String(data)));
+  each.client.resume();
+  await waitUntil(() => heard.length === 2);
+  assert.deepEqual(heard, ['ping 1', 'ping 1000']);
 });
 
 test('after its end nothing is written to a socket', async () => {

@@ -16,8 +16,14 @@ export const closeCodes = {
   tooMany: 4429,
 } as const;
 
-/** A frame of a client. */
+/** A message of a client. */
 export const mostFrameBytes = 16_384;
+/** A little more than is allowed, so that most of what is too large is refused in our own words. */
+export const mostPayloadBytes = 4 * mostFrameBytes;
+/** Of a message that are not empty. Proxies and libraries that cut one make a few. */
+const mostPieces = 64;
+/** Reads of the network that one frame may take: each costs some 400 bytes until it is whole. */
+const mostReads = 256;
 /** A reader further behind is dropped. */
 const mostUnreadBytes = 1_048_576;
 /** A reader this far behind is waited for, where we set the pace. */
@@ -26,6 +32,17 @@ const paceBytes = 262_144;
 const paceMs = 20_000;
 /** For the other side to answer our close. */
 const answerMs = 5_000;
+
+/** What the library sees to by itself. */
+export const socketLimits = {
+  perMessageDeflate: false,
+  // Answered below: not what nobody reads.
+  autoPong: false,
+  maxPayload: mostPayloadBytes,
+  maxFragments: mostPieces,
+  maxBufferedChunks: mostReads,
+  closeTimeout: answerMs,
+} as const;
 
 export type Peer = {
   say(frame: object): void;
@@ -38,7 +55,7 @@ export type Peer = {
   isOpen(): boolean;
   /** So much is unread that it would be waited for. */
   isFull(): boolean;
-  /** Answers a ping of the protocol; ends a reader that does not read the answers. */
+  /** Answers a ping of the protocol; of many at once the newest. */
   pong(data: Buffer): void;
   /** From now on every frame carries what this gives. */
   adorn(more: () => object): void;
@@ -57,7 +74,6 @@ export function createPeer(
   const bytesOf = (frame: object) => encodeFrame(JSON.stringify({ ...frame, ...adorned() }));
   const end: Peer['end'] = (code, sentence, more = {}) => {
     if (!isOpen()) return;
-    setTimeout(() => ws.terminate(), answerMs).unref();
     ended(code);
     socket.write(bytesOf({ type: 'error', error: sentence, ...more }));
     // At most 123 bytes (RFC 6455, 5.5): half a character at the end becomes three bytes.
@@ -86,6 +102,23 @@ export function createPeer(
       socket.off('close', resolve);
     });
   };
+  let isAnswering = false;
+  let unanswered: Buffer | null = null;
+  // RFC 6455, 5.5.3. An answer has 2 bytes and costs 300 until it is sent.
+  const pong = (data: Buffer) => {
+    if (!isOpen() || isFull()) return;
+    if (isAnswering) {
+      unanswered = data;
+      return;
+    }
+    isAnswering = true;
+    ws.pong(data, false, () => {
+      isAnswering = false;
+      const next = unanswered;
+      unanswered = null;
+      if (next !== null) pong(next);
+    });
+  };
   return {
     say: (frame) => write(bytesOf(frame)),
     write,
@@ -93,9 +126,7 @@ export function createPeer(
     drop: () => ws.terminate(),
     isOpen,
     isFull,
-    pong: (data) => {
-      if (isOpen() && !isFull()) ws.pong(data);
-    },
+    pong,
     adorn: (more) => {
       adorned = more;
     },
@@ -106,21 +137,24 @@ export function createPeer(
 /** Says why before the library closes for what the protocol forbids. */
 export class FeedSocket extends WebSocket {
   override close(code?: number, reason?: string | Buffer): void {
-    const sentence = faults.get(code ?? 0);
-    if (sentence !== undefined && this.readyState === WebSocket.OPEN && reason === undefined) {
+    const fault = faults.get(code ?? 0);
+    if (fault !== undefined && this.readyState === WebSocket.OPEN && reason === undefined) {
+      const { as = code, sentence } = fault;
       this.send(JSON.stringify({ type: 'error', error: sentence }));
-      super.close(code, sentence);
+      super.close(as, sentence);
       return;
     }
     super.close(code, reason);
   }
 }
 
-const faults = new Map([
-  [1002, 'this breaks the WebSocket protocol'],
-  [1007, 'a text frame must be valid UTF-8'],
-  [1008, 'a frame is in too many pieces'],
-  [closeCodes.tooLarge, `a frame is larger than ${mostFrameBytes} bytes`],
+type Fault = { readonly sentence: string; readonly as?: number };
+
+const faults = new Map<number, Fault>([
+  [1002, { sentence: 'this breaks the WebSocket protocol' }],
+  [1007, { sentence: 'a text frame must be valid UTF-8' }],
+  [1008, { sentence: 'a message came in too many pieces', as: closeCodes.tooLarge }],
+  [closeCodes.tooLarge, { sentence: `a frame is larger than ${mostFrameBytes} bytes` }],
 ]);
 
 const waves = 20;

@@ -168,7 +168,8 @@ test('an idempotencyKey is one space with the header of REST: replayed, refusals
 });
 
 test('quotes and malformed frames spend the budget of the key, and REST the same', async (t) => {
-  const small = await feedMarket({ rateLimit: 5 });
+  // Of which the first frame spends one.
+  const small = await feedMarket({ rateLimit: 6 });
   t.after(() => small.close());
   const [asks, quotes] = [await small.trader(), await small.trader()];
   const { id } = await small.rfq(asks);
@@ -180,7 +181,7 @@ test('quotes and malformed frames spend the budget of the key, and REST the same
   assert.equal(rest.status, 200);
   for (let more = 0; more < 4; more += 1) feed.send(quote(id, '64000000'));
   const over = await feed.frame(({ error }) => /too many requests/.test(error ?? ''));
-  assert.match(over.error, /too many requests for this account \(5 in 60 s\); try again in \d+ s/);
+  assert.match(over.error, /too many requests for this account \(6 in 60 s\); try again in \d+ s/);
   await feed.frame(() => feed.frames.filter(isAnswer).length >= 6);
   assert.equal(feed.frames.filter(({ type }) => type === 'quoted').length, 3);
   assert.equal((await quotes.get('/v1/me')).status, 429);

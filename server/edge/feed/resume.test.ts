@@ -7,8 +7,8 @@ import { someAddress, type Trader } from '../../../test/support/trading.ts';
 import { parseAddress } from '../../market/addresses.ts';
 import { mostReplayed } from '../../market/bounds.ts';
 import { prune } from '../../market/prune.ts';
-import { about, type FeedClient, type Frame, openMaker } from '../testing/feed-client.ts';
-import { agreeOn, anotherProcess, feedMarket } from '../testing/feed-market.ts';
+import { about, type FeedClient, type Frame, openFeed, openMaker } from '../testing/feed-client.ts';
+import { agreeOn, anotherProcess, type FeedMarket, feedMarket } from '../testing/feed-market.ts';
 
 const market = await feedMarket();
 after(() => market.close());
@@ -22,6 +22,15 @@ const holding = (address: string) => market.trader({ wallets: [{ family: 'evm', 
 /** Comes back with what it has seen, and waits until it is ready. */
 const back = ({ key }: Trader, since: number, at = market.at) =>
   openMaker(at, { apiKey: key, ...resume, since });
+
+/** So many entries of strangers, for this address or for everybody. */
+const append = (own: FeedMarket, count: number, address: string | null = null) =>
+  own.sql(
+    `insert into feed_log (kind, rfq_id, creator_id, target_address, body, at)
+      select 'gone', gen_random_uuid(), gen_random_uuid(), $2, 'expired', now()
+      from generate_series(1, $1)`,
+    ...[count, address],
+  );
 
 /** A maker that was there, up to this number. */
 async function left(trader: Trader): Promise<number> {
@@ -135,12 +144,7 @@ test('what cannot be replayed is said to be so, and the book comes anew', async 
   const again = await back(maker, seq + 1_000_000);
   assert.deepEqual(typesOf(again).slice(0, 3), ['reset', 'snapshot', 'ready']);
   assert.ok(again.frames[1].seq >= seq);
-  await market.sql(
-    `insert into feed_log (kind, rfq_id, creator_id, body, at)
-      select 'gone', gen_random_uuid(), gen_random_uuid(), 'expired', now()
-      from generate_series(1, $1)`,
-    mostReplayed + 1,
-  );
+  await append(market, mostReplayed + 1);
   const { id } = await market.rfq(taker);
   await again.frame(about(id));
   const long = await back(maker, seq);
@@ -150,6 +154,65 @@ test('what cannot be replayed is said to be so, and the book comes anew', async 
   assert.equal(most.frames[0].type, 'resumed');
   assert.ok(most.frames.length >= mostReplayed);
   for (const each of [again, long, most]) each.close();
+});
+
+test('what is sent again costs a request for each hundred; without them the book comes anew', async (t) => {
+  const own = await feedMarket({ rateLimit: 8 });
+  t.after(() => own.close());
+  const address = newAddress();
+  const maker = await own.trader();
+  const holder = await own.trader({ wallets: [{ family: 'evm', address }] });
+  const [asks, listens] = [await own.trader(), await own.trader()];
+  const listener = await own.maker(listens, resume);
+  const { seq } = await listener.frame(about((await own.rfq(asks)).id));
+  await append(own, 249);
+  await append(own, 250, address);
+  await listener.frame(about((await own.rfq(asks)).id));
+  const missed = async (by: Trader, expected: readonly string[]): Promise<number> => {
+    const client = await back(by, seq, own.at);
+    client.close();
+    const news = (type: string) => type === 'gone' || type === 'rfq';
+    const types = typesOf(client);
+    assert.deepEqual(
+      types.filter((type) => !news(type)),
+      expected,
+    );
+    return types.filter(news).length;
+  };
+  // The first frame, and three for 250 that are for everybody; so all is spent.
+  for (const _ of [1, 2]) assert.equal(await missed(maker, ['resumed', 'ready']), 250);
+  const third = await openFeed(own.at);
+  third.send({ apiKey: maker.key, ...resume, since: seq });
+  assert.equal((await third.frame(() => true)).type, 'error');
+  assert.equal((await third.closed).code, 4429);
+  // Those for one account alone are no cheaper: after six requests 200 more are too many.
+  assert.equal(await missed(holder, ['resumed', 'ready']), 500);
+  assert.equal(await missed(holder, ['resumed', 'reset', 'snapshot', 'ready']), 0);
+  listener.close();
+});
+
+test('what strangers posted for strangers is not read for who comes back', async () => {
+  const seq = await left(await market.trader());
+  await append(market, 3_000, newAddress());
+  const { id } = await market.rfq(taker);
+  let read = 0;
+  const counting: typeof market.db = {
+    ...market.db,
+    rows: async (statement) => {
+      const found = await market.db.rows(statement);
+      if (statement.name === 'feed_read') read += found.length;
+      return found as never;
+    },
+  };
+  const app = await anotherProcess(market, counting);
+  const again = await back(await market.trader(), seq, app.at);
+  assert.deepEqual(typesOf(again), ['resumed', 'rfq', 'ready']);
+  assert.equal(again.frames[1].rfq.id, id);
+  assert.equal(read, 1);
+  const next = await market.rfq(taker);
+  await again.frame(about(next.id));
+  again.close();
+  await app.close();
 });
 
 test('the log is kept for a day, and what is older is a reset', async () => {

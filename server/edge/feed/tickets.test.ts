@@ -19,7 +19,7 @@ const market = await feedMarket({
   rateLimit: 40,
 });
 /** Of the dev network: it has no name. */
-const loopback = await feedMarket({ rateLimit: 6 }, { feed: { recheckMs: 0 } });
+const loopback = await feedMarket({ rateLimit: 7 }, { feed: { recheckMs: 0 } });
 after(async () => {
   await market.close();
   await loopback.close();

@@ -10,11 +10,9 @@ import type { Settings } from '../../settings/config.ts';
 import { type Access, causeOf, clientOf } from '../access.ts';
 import { HttpError } from '../errors.ts';
 import type { From } from './inbox.ts';
-import { FeedSocket, mostFrameBytes } from './peer.ts';
+import { FeedSocket, socketLimits } from './peer.ts';
 
 export const feedPath = '/v1/ws';
-/** A little more than is allowed, so that most of what is too large is refused in our own words. */
-const mostPayloadBytes = 4 * mostFrameBytes;
 
 /** A socket that is open, the address it comes from, and the request that opened it. */
 export type Opened = (ws: WebSocket, socket: Socket, from: From) => void;
@@ -29,12 +27,9 @@ export function wantsSocket({ url = '', headers }: IncomingMessage): boolean {
 /** Declares the path, and calls `opened` for every socket that passes the gate. */
 export function acceptSockets(app: FastifyInstance, settings: Sites, opened: Opened): void {
   const sockets = new WebSocketServer({
+    ...socketLimits,
     noServer: true,
     clientTracking: false,
-    perMessageDeflate: false,
-    // Answered by peer.ts: not what nobody reads.
-    autoPong: false,
-    maxPayload: mostPayloadBytes,
     WebSocket: FeedSocket,
   });
   const heads = new WeakMap<IncomingMessage, Buffer>();

@@ -3,10 +3,12 @@
 import type { Socket } from 'node:net';
 import { after } from 'node:test';
 import { WebSocket, WebSocketServer } from 'ws';
+import { FeedSocket, socketLimits } from '../feed/peer.ts';
 
 /** Connects a client; what `accepted` makes of the server's side of it. Closed after the file. */
 export async function socketServer() {
-  const server = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDeflate: false });
+  const where = { port: 0, host: '127.0.0.1' };
+  const server = new WebSocketServer({ ...socketLimits, ...where, WebSocket: FeedSocket });
   await new Promise((resolve) => server.once('listening', resolve));
   after(() => {
     for (const each of server.clients) each.terminate();
