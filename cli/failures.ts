@@ -55,7 +55,7 @@ export type Told = {
 };
 
 export function toldOf(error: unknown): Told {
-  const sentence = messageOf(error);
+  const sentence = error instanceof Failure ? error.message : messageOf(error);
   const code = codeOf(error);
   const told = { class: classOf(error), code: code ?? classOf(error) };
   // Such as one that was revoked after this program kept it.
