@@ -1,20 +1,19 @@
 // Tools that read swaps: what each side can do now, and whether escrows are what was agreed.
 
 import { z } from 'zod';
-import { Failure } from '../../cli/failures.ts';
-import { sighted } from '../../sdk/agree.ts';
+import { nextSteps } from '../../core/next.ts';
 import { messageOf } from '../../sdk/errors.ts';
 import { isoTime } from '../../sdk/people.ts';
-import type { OwnTrade, VerifiedLeg, VerifiedSwap } from '../../sdk/trade.ts';
+import type { Poll } from '../../sdk/settle/chains.ts';
+import { doubtsOf, seenOf } from '../../sdk/settle/record.ts';
+import type { VerifiedLeg } from '../../sdk/trade.ts';
 import type { Swap } from '../../sdk/types.ts';
-import { verifyAgain, verifySwap } from '../../sdk/verify.ts';
-import { amountOf, type Desk } from '../desk.ts';
+import { amountOf } from '../desk.ts';
 import { cursorIn, foreign, orNull, word } from '../foreign.ts';
 import * as shape from '../schemas.ts';
 import { readTool } from '../tool.ts';
+import { type Opened, withSwap } from './opened.ts';
 import { stepsView, swapMade, swapView } from './views.ts';
-
-const nodeMs = 15_000;
 
 const swaps = readTool({
   name: 'swaps',
@@ -59,46 +58,6 @@ const swap = readTool({
   },
 });
 
-export type Known = { readonly trade: OwnTrade; readonly swap: Swap };
-
-/** The own trade of a swap, kept when it was accepted. Throws Failure `unknown_trade`. */
-export async function knownTrade(desk: Desk, swapId: string): Promise<Known> {
-  const found = await desk.client.swap(swapId);
-  const record = await desk.held?.own.store.getSwap(swapId);
-  const trade =
-    record?.trade ??
-    (await desk.held?.own.store.getTrade(found.threadId)) ??
-    (await desk.watched.getTrade(found.threadId));
-  if (trade != null) return { trade, swap: found };
-  const sentence =
-    `swap ${swapId} was not accepted here, so there is nothing of one's own to verify it by` +
-    (desk.held === null ? ': a server with --keys knows what the profile accepted' : '');
-  throw new Failure('needs_you', 'unknown_trade', sentence);
-}
-
-export async function chainsOf({ session }: Desk, { base, quote }: OwnTrade) {
-  const chains: Record<string, { source: Awaited<ReturnType<Desk['session']['source']>> }> = {};
-  for (const { chain } of [base, quote]) chains[chain] = { source: await session.source(chain) };
-  return chains;
-}
-
-/**
- * Without keys: before anything of a swap goes on, it was first seen while the acceptance stood. A
- * market could keep it back to see where the price goes. Throws SettleError `acceptance_lapsed`.
- */
-export async function mustBeInTime(desk: Desk, { trade, swap: found }: Known): Promise<void> {
-  const at = { swapId: found.id, now: desk.session.now() };
-  await sighted(desk.watched, trade, found, await chainsOf(desk, trade), at);
-}
-
-/** By the own trade, pins and policies alone. Throws VerificationError. */
-export async function verifiedBy(desk: Desk, { trade, swap: found }: Known): Promise<VerifiedSwap> {
-  const chains = await chainsOf(desk, trade);
-  const record = await desk.held?.own.store.getSwap(found.id);
-  if (record != null) return verifyAgain(found, record, chains);
-  return verifySwap(found, trade, chains, { swapId: found.id, now: desk.session.now() });
-}
-
 const seenOut = z.object({
   leg: z.string(),
   chain: z.string(),
@@ -108,11 +67,14 @@ const seenOut = z.object({
   funded: z
     .boolean()
     .nullable()
-    .describe('by your own nodes; null: no escrow yet, or they are silent'),
+    .describe('by your own nodes; null: an escrow is not set yet, or they are silent'),
   deep: z.boolean().nullable().describe('the funding is as deep as your own policy wants'),
   claimed: z.boolean().nullable(),
   refunded: z.boolean().nullable(),
   balance: shape.amountOut.nullable(),
+  doubts: z
+    .array(z.string())
+    .describe('why nothing may begin or end by it: your nodes differ, stand still, or deny it'),
   silent: shape.foreignOut.nullable().describe('why a node did not answer'),
 });
 
@@ -129,50 +91,58 @@ const verify = readTool({
     role: z.enum(['initiator', 'counterparty']),
     agreedAt: z.string(),
     legs: z.array(seenOut),
-    next: z.array(shape.stepOut),
+    next: z
+      .array(shape.stepOut)
+      .describe('by your own nodes; none while an escrow is missing, or nodes are silent or differ'),
   }),
-  run: async (desk, { swapId }) => {
-    const known = await knownTrade(desk, swapId);
-    const verified = await verifiedBy(desk, known);
-    const legs = await Promise.all(
-      (['a', 'b'] as const).map((name) => seen(desk, known, verified, verified.legs[name])),
-    );
-    const { role, agreedAt } = verified;
-    const next = stepsView(known.swap);
-    return { swapId, verified: true as const, role, agreedAt: isoTime(agreedAt), legs, next };
-  },
+  run: (desk, { swapId }) =>
+    withSwap(desk, swapId, { isUrgent: false }, async ({ trade, swap: verified, seen }) => {
+      const names = await desk.names();
+      const legs = (['a', 'b'] as const).map((name) => {
+        const leg = verified.legs[name];
+        const asset = leg.assetId === trade.base.id ? trade.base : trade.quote;
+        const own = { name: names.of(asset.id).name, decimals: asset.decimals };
+        return legView(leg, own, seen?.polled ?? null);
+      });
+      const { role, agreedAt } = verified;
+      const next = seen === null ? [] : nextBy(seen);
+      return { swapId, verified: true as const, role, agreedAt: isoTime(agreedAt), legs, next };
+    }),
 });
 
-async function seen(
-  desk: Desk,
-  { trade }: Known,
-  { agreedAt: since }: VerifiedSwap,
-  leg: VerifiedLeg,
-): Promise<z.infer<typeof seenOut>> {
-  const names = await desk.names();
-  const asset = leg.assetId === trade.base.id ? trade.base : trade.quote;
-  const own = { name: names.of(asset.id).name, decimals: asset.decimals };
-  const { escrow, chain, timelock, requiredConfirmations } = leg;
+function legView(
+  { leg: name, chain, amount, escrow, timelock }: VerifiedLeg,
+  own: Parameters<typeof amountOf>[1],
+  polled: Poll | null,
+): z.infer<typeof seenOut> {
   const about = {
-    ...{ leg: leg.leg, chain: word(chain), amount: amountOf(leg.amount, own) },
+    ...{ leg: name, chain: word(chain), amount: amountOf(amount, own) },
     ...{ escrow: escrow?.address ?? null, refundFrom: isoTime(timelock) },
   };
-  const nothing = { funded: null, deep: null, claimed: null, refunded: null, balance: null };
-  if (escrow === null) return { ...about, ...nothing, silent: null };
-  try {
-    const { adapter } = await desk.session.source(chain);
-    const { address, terms } = escrow;
-    const watched = { address, terms, requiredConfirmations, since };
-    const facts = await adapter.readEscrow(watched, AbortSignal.timeout(nodeMs));
-    return {
-      ...about,
-      ...{ funded: facts.funded !== null, deep: facts.funded?.deep ?? false },
-      ...{ claimed: facts.claimed !== null, refunded: facts.refunded !== null },
-      ...{ balance: amountOf(facts.balance, own), silent: null },
-    };
-  } catch (error) {
-    return { ...about, ...nothing, silent: foreign(messageOf(error)) };
+  const shown = polled?.legs.get(name);
+  if (shown === undefined) {
+    const error = polled?.errors.get(name);
+    const nothing = { funded: null, deep: null, claimed: null, refunded: null, balance: null };
+    const silent = error === undefined ? null : foreign(messageOf(error));
+    return { ...about, ...nothing, doubts: [], silent };
   }
+  const { funded, claimed, refunded, balance } = shown.leg.facts;
+  return {
+    ...about,
+    ...{ funded: funded !== null, deep: funded?.deep ?? false },
+    ...{ claimed: claimed !== null, refunded: refunded !== null },
+    ...{ balance: amountOf(balance, own), doubts: doubtsOf(shown), silent: null },
+  };
+}
+
+/** By the rules and the own nodes: a market could name a step that gives the secret away. */
+function nextBy({ context, polled }: NonNullable<Opened['seen']>): z.infer<typeof shape.stepOut>[] {
+  const { record } = context;
+  const [a, b] = [polled.legs.get('a'), polled.legs.get('b')];
+  if (a === undefined || b === undefined) return [];
+  const { state, clocks, doubt } = seenOf(record, { a, b }, polled.wall);
+  if (doubt !== undefined && state.secret === null) return [];
+  return stepsView({ next: nextSteps(state, clocks), role: record.swap.role });
 }
 
 export const swapTools = [swaps, swap, verify];
