@@ -121,8 +121,7 @@ async function tradeOf(
   said: Swap | null,
 ): Promise<OwnTrade> {
   const { threadId = '' } = said ?? {};
-  const trade =
-    (await held?.own.store.getTrade(threadId)) ?? (await watched.getTrade(threadId));
+  const trade = (await held?.own.store.getTrade(threadId)) ?? (await watched.getTrade(threadId));
   if (trade !== null) return trade;
   const sentence =
     `swap ${swapId} was not accepted here, so there is nothing of one's own to verify it by` +

@@ -93,7 +93,9 @@ const verify = readTool({
     legs: z.array(seenOut),
     next: z
       .array(shape.stepOut)
-      .describe('by your own nodes; none while an escrow is missing, or nodes are silent or differ'),
+      .describe(
+        'by your own nodes; none while an escrow is missing, or nodes are silent or differ',
+      ),
   }),
   run: (desk, { swapId }) =>
     withSwap(desk, swapId, { isUrgent: false }, async ({ trade, swap: verified, seen }) => {

@@ -188,7 +188,8 @@ async function mustBeUnpaid(context: Context): Promise<void> {
     throw new Refusal('needs_you', 'already_funded', `${sentence}: pay nothing more`, facts);
   }
   if (context.record.byHand !== true) return;
-  const sentence = 'the payment was given before, and may be on its way: a person looks for it first';
+  const sentence =
+    'the payment was given before, and may be on its way: a person looks for it first';
   throw new Refusal('needs_you', 'handed_out', sentence, facts);
 }
 
