@@ -11,6 +11,7 @@ import {
   connectBlock,
   createIndex,
   dropTransaction,
+  type EscrowBytes,
   type EscrowIndex,
   rollBackTo,
   showsSecret,
@@ -59,11 +60,7 @@ export function createFollower(
   };
 }
 
-export function follow(
-  follower: Follower,
-  escrow: WatchedEscrow,
-  bytes: { readonly script: Uint8Array; readonly witnessScript: Uint8Array },
-): void {
+export function follow(follower: Follower, escrow: WatchedEscrow, bytes: EscrowBytes): void {
   if (!watchEscrow(follower.index, escrow, bytes)) return;
   follower.isNewInterest = true;
   follower.pastOf.set(escrow.address, escrow.since);
