@@ -64,17 +64,12 @@ const seenOut = z.object({
   amount: shape.amountOut,
   escrow: z.string().nullable(),
   refundFrom: z.string(),
-  funded: z
-    .boolean()
-    .nullable()
-    .describe('by your own nodes; null: an escrow is not set yet, or they are silent'),
-  deep: z.boolean().nullable().describe('the funding is as deep as your own policy wants'),
+  funded: z.boolean().nullable().describe('null: an escrow is missing, or your nodes are silent'),
+  deep: z.boolean().nullable().describe('as deep as your own policy wants'),
   claimed: z.boolean().nullable(),
   refunded: z.boolean().nullable(),
   balance: shape.amountOut.nullable(),
-  doubts: z
-    .array(z.string())
-    .describe('why nothing may begin or end by it: your nodes differ, stand still, or deny it'),
+  doubts: z.array(z.string()).describe('why nothing begins or ends by it'),
   silent: shape.foreignOut.nullable().describe('why a node did not answer'),
 });
 
@@ -82,8 +77,8 @@ const verify = readTool({
   name: 'verify',
   title: 'Verify a swap by your own nodes',
   about:
-    'Computes both escrows and all times from the own trade, compares them with what the market ' +
-    'says, and reads the escrows at the nodes of the profile. What differs ends it with an error.',
+    'Computes escrows and times from the own trade, compares them with what the market says and ' +
+    'has said, and asks all own nodes. What differs is an error.',
   input: z.object({ swapId: shape.id }),
   output: z.object({
     swapId: z.string(),
@@ -91,11 +86,7 @@ const verify = readTool({
     role: z.enum(['initiator', 'counterparty']),
     agreedAt: z.string(),
     legs: z.array(seenOut),
-    next: z
-      .array(shape.stepOut)
-      .describe(
-        'by your own nodes; none while an escrow is missing, or nodes are silent or differ',
-      ),
+    next: z.array(shape.stepOut).describe('by own nodes'),
   }),
   run: (desk, { swapId }) =>
     withSwap(desk, swapId, { isUrgent: false }, async ({ trade, swap: verified, seen }) => {

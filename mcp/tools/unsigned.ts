@@ -69,9 +69,9 @@ const builder = readTool({
   name: 'unsigned_transaction',
   title: 'What your wallet has to sign',
   about:
-    'The unsigned funding, claim or refund of your side of a swap, verified by the own trade: to ' +
-    'be signed and sent by your own wallet. A claim is given only once the secret is public: the ' +
-    'first one, which reveals it, is made where the secret is.',
+    'The unsigned funding, claim or refund of your side, by the rules and all own nodes: your ' +
+    'wallet signs and sends it. A claim is given once the secret is public. Before that, its ' +
+    'refusal says whether the secret may be shown now, by a claim made where it is kept.',
   input: z.object({ swapId: shape.id, verb: z.enum(['fund', 'claim', 'refund']) }),
   output: z.object({
     verb: z.string(),
