@@ -67,7 +67,11 @@ type World = {
 };
 
 const evmBuilt = (escrow: WatchedEscrow, call: EvmCall) => ({
-  ...{ chain: 'evm-dev', family: 'evm', sign: 'evm-tx', chainId: 31_337, txs: [call] },
+  chain: 'evm-dev',
+  family: 'evm',
+  sign: 'evm-tx',
+  chainId: 31_337,
+  txs: [call],
   escrow: escrow.address,
 });
 
@@ -138,7 +142,9 @@ async function deskOf(party: Party, given: Partial<World>) {
     return tool.run(desk, args as never) as Promise<Answer>;
   };
   return {
-    ...{ world, watched, trade },
+    world,
+    watched,
+    trade,
     fund: (of = swapId) => call('unsigned_transaction', { swapId: of, verb: 'fund' }),
     claim: () => call('unsigned_transaction', { swapId, verb: 'claim' }),
     refund: () => call('unsigned_transaction', { swapId, verb: 'refund' }),

@@ -70,7 +70,9 @@ async function worked<T>(
   const said = await saidOf(desk, swapId, { isNeeded: kept === null || !how.isUrgent });
   const trade = kept?.trade ?? (await tradeOf(desk, swapId, said));
   const context = contextOf({
-    ...{ swapId, client: null, now: desk.session.now },
+    swapId,
+    client: null,
+    now: desk.session.now,
     chains: await chainsOf(desk, trade),
     store: desk.held === null ? desk.watched : await copyOf(trade, kept),
   });

@@ -70,7 +70,8 @@ const seenOut = z.object({
   refunded: z.boolean().nullable(),
   balance: shape.amountOut.nullable(),
   doubts: z.array(z.string()).describe('why nothing begins or ends by it'),
-  silent: shape.foreignOut.nullable().describe('why a node did not answer'),
+  /** Why no node answered. */
+  silent: shape.foreignOut.nullable(),
 });
 
 const verify = readTool({
@@ -109,8 +110,11 @@ function legView(
   polled: Poll | null,
 ): z.infer<typeof seenOut> {
   const about = {
-    ...{ leg: name, chain: word(chain), amount: amountOf(amount, own) },
-    ...{ escrow: escrow?.address ?? null, refundFrom: isoTime(timelock) },
+    leg: name,
+    chain: word(chain),
+    amount: amountOf(amount, own),
+    escrow: escrow?.address ?? null,
+    refundFrom: isoTime(timelock),
   };
   const shown = polled?.legs.get(name);
   if (shown === undefined) {
@@ -122,9 +126,13 @@ function legView(
   const { funded, claimed, refunded, balance } = shown.leg.facts;
   return {
     ...about,
-    ...{ funded: funded !== null, deep: funded?.deep ?? false },
-    ...{ claimed: claimed !== null, refunded: refunded !== null },
-    ...{ balance: amountOf(balance, own), doubts: doubtsOf(shown), silent: null },
+    funded: funded !== null,
+    deep: funded?.deep ?? false,
+    claimed: claimed !== null,
+    refunded: refunded !== null,
+    balance: amountOf(balance, own),
+    doubts: doubtsOf(shown),
+    silent: null,
   };
 }
 

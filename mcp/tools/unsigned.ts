@@ -100,7 +100,10 @@ const builder = readTool({
       const amount = amountOf(leg.amount, own);
       const sendBefore = built.validUntil ?? untilOf(context, verb);
       return {
-        ...{ verb, leg: leg.leg, chain: leg.chain, amount },
+        verb,
+        leg: leg.leg,
+        chain: leg.chain,
+        amount,
         words: [`${verb} ${inWords(amount)}: escrow ${leg.escrow.address}`, ...lacking],
         sendBefore: sendBefore === null ? null : isoTime(sendBefore),
         material: verifiedOf(built),
