@@ -41,7 +41,6 @@ import {
   type Follower,
   follow,
   followOnce,
-  followToEnd,
   type Log,
   unfollow,
 } from './follower.ts';
@@ -64,7 +63,7 @@ import {
 } from './plan.ts';
 import { bitcoinBlockSeconds, bitcoinPolicies, fallbackRates } from './policy.ts';
 import { parseTx, type Tx } from './raw-transaction.ts';
-import { look, mustAgreeOnFunding, mustAgreeOnHeads } from './read.ts';
+import { type Both, followBoth, look, mustAgreeOnFunding, mustAgreeOnHeads } from './read.ts';
 import { scheduledRefunds } from './scheduled.ts';
 import { assembledWith } from './signed-psbt.ts';
 import { claimable, refundable, rivals, spend } from './spending.ts';
@@ -166,7 +165,7 @@ function adapterOn(
         const { heads } = await followOnce(follower, null, signal);
         return { touched: takeTouched(follower.index), heads };
       },
-      look: (escrows, signal) => look(follower, escrows, signal),
+      look: (escrows, signal) => look({ follower, second }, escrows, signal),
     },
   );
   const context = { chain, network, bounds, now, follower, second, estimate, offers, keeping };
@@ -276,10 +275,10 @@ async function mustAgree(
   });
 }
 
-function historyBy({ follower, keeping }: Pick<Context, 'follower' | 'keeping'>) {
+function historyBy({ follower, second, keeping }: Pick<Context, keyof Both | 'keeping'>) {
   return (escrow: WatchedEscrow, signal: AbortSignal) =>
     keeping([escrow], async () => {
-      const { clock } = await followToEnd(follower, escrow.address, signal);
+      const { clock } = await followBoth({ follower, second }, escrow.address, signal);
       return { history: historyOf(follower.index, escrow.address), clock };
     });
 }

@@ -238,6 +238,15 @@ export function rollBackTo(index: EscrowIndex, height: number): void {
   }
 }
 
+/** Of one escrow. */
+export function minedTransactions(
+  { byAddress, records }: EscrowIndex,
+  address: string,
+): ReadonlySet<string> {
+  const txids = [...(byAddress.get(address) ?? [])];
+  return new Set(txids.filter((txid) => records.get(txid)?.height != null));
+}
+
 export function unminedTransactions(index: EscrowIndex): string[] {
   const unmined: string[] = [];
   for (const address of index.maturing) {
