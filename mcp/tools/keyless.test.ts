@@ -255,6 +255,33 @@ test('what is late, or being refunded, is given to nobody', async () => {
   await assert.rejects(unseen.fund(), { code: 'acceptance_lapsed' });
 });
 
+test('nothing is given out that became late while it was built, or under other policies', async () => {
+  const late = await counterparty();
+  const { counterpartyFundBy } = honestSwap('maker').deadlines;
+  const built = late.world.fund;
+  Object.defineProperty(late.world, 'fund', {
+    get: () => {
+      late.world.clock = counterpartyFundBy + 1;
+      return built;
+    },
+  });
+  await assert.rejects(late.fund(), { code: 'too_late_to_fund' });
+  const { world, fund, verify } = await counterparty();
+  await verify();
+  const { policy } = evmView;
+  const reactSeconds = policy.reactSeconds + 60;
+  world.view = { ...evmView, policy: { ...policy, reactSeconds } };
+  await assert.rejects(fund(), { code: 'terms_outdated' });
+});
+
+test('what the market builds must be the funding of the own terms', async () => {
+  const { world, fund, watched } = await counterparty();
+  const [first] = (world.fund as { txs: EvmCall[] }).txs;
+  world.fund = { ...(world.fund as object), txs: [{ ...first, value: '1' }] };
+  await assert.rejects(fund(), { name: 'VerificationError' });
+  assert.equal((await watched.getSwap(swapId))?.byHand, undefined);
+});
+
 /** The same with another hashlock or other terms of a leg. */
 function altered(swap: Swap, of: { hashlock?: string; lane?: object }, names: LegName[]): Swap {
   const legs = { ...swap.legs };

@@ -1,5 +1,5 @@
-// One swap, opened as the SDK's driver has it, without wallets: its rules decide about what is given
-// out to be signed elsewhere. Everything that the own nodes show is read here.
+// One swap, opened as the SDK's driver has it, without wallets: its rules decide about what is
+// given out to be signed elsewhere. Everything that the own nodes show is read here.
 
 import { Failure } from '../../cli/failures.ts';
 import { opens } from '../../core/hashlock.ts';
