@@ -57,6 +57,8 @@ type World = {
   clock: number;
   evm: EscrowFacts[];
   bitcoin: EscrowFacts[];
+  /** Of escrows that a leg moved off. */
+  former: EscrowFacts;
   payments: Partial<EscrowPayment>[];
   disagree: boolean;
   /** What trying a payout throws, but of a claim that shows a secret: `claim`. */
@@ -84,6 +86,7 @@ async function deskOf(party: Party, given: Partial<World>) {
     clock: now,
     evm: [nothingSeen],
     bitcoin: [nothingSeen],
+    former: nothingSeen,
     payments: [],
     disagree: false,
     refuses: null,
@@ -97,9 +100,10 @@ async function deskOf(party: Party, given: Partial<World>) {
       chain,
       watch: () => {},
       unwatch: () => {},
-      look: async () => {
+      look: async (escrows: readonly WatchedEscrow[]) => {
         await world.onLook();
-        return { heads: { height: 100, hash: '', clock: world.clock }, facts: [facts] };
+        const shown = escrows.map((_, at) => (at === 0 ? facts : world.former));
+        return { heads: { height: 100, hash: '', clock: world.clock }, facts: shown };
       },
       ...(isEvm ? {} : { payments: async () => world.payments }),
       preflight: async (_: unknown, about: string) => {
@@ -323,6 +327,19 @@ test('the own escrow moves until it was given out, and what was given is taken b
   world.evm = [paid(9, 2)];
   world.clock = honest.legs.a.timelock;
   assert.equal((await refund()).material.escrow, first.escrow);
+});
+
+test('money in an escrow that the other leg moved off stops a funding, and is claimed', async () => {
+  const { world, fund, claim, verify } = await initiator();
+  const [first] = (await verify()).legs;
+  const honest = honestSwap('taker');
+  world.swap = altered(honest, { lane }, ['a']);
+  const [moved] = (await verify()).legs;
+  assert.notEqual(moved.escrow, first.escrow);
+  world.former = paid(2, 2);
+  await assert.rejects(fund(), { code: 'former_escrow_funded' });
+  world.swap = { ...world.swap, secret };
+  assert.equal((await claim()).material.escrow, first.escrow);
 });
 
 test('one swap of a request is given out, under whatever id', async () => {
