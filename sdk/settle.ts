@@ -309,7 +309,7 @@ function tellDoubts({ emit, doubted }: Context, name: LegName, seen: LegSeen): v
 }
 
 /** A chain may take back or forget what it showed: secret and facts are kept. */
-async function remember(context: Context, { fresh }: Poll): Promise<void> {
+export async function remember(context: Context, { fresh }: Poll): Promise<void> {
   const legs = [...fresh.values()].map(({ leg }) => leg);
   for (const [name, each] of fresh) tellDoubts(context, name, each);
   // What one node alone shows, or an answer that was refused, is no memory.
@@ -336,7 +336,7 @@ async function remember(context: Context, { fresh }: Poll): Promise<void> {
 }
 
 /** With the secret public a payment in an escrow that the leg moved off is claimed there. */
-async function takeStrayed(context: Context, { fresh }: Poll): Promise<boolean> {
+export async function takeStrayed(context: Context, { fresh }: Poll): Promise<boolean> {
   const { record } = context;
   const name = ownSides(record).gets;
   const { leg, evidence } = fresh.get(name) ?? {};

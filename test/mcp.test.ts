@@ -183,6 +183,8 @@ test('without keys it agrees by addresses and a hashlock, gives what is to be si
   const parley = (...args: string[]) => runMcp([...args, '--yes'], quietIo(folder, signal));
   assert.equal(await parley('init', '--dev', ...at), 0);
   assert.equal(await parley('login', '--key-file', join(folder, 'carol.words'), '--new'), 0);
+  // A leg that its funder cannot pay is given to nobody.
+  assert.equal(await parley('faucet'), 0);
   const account = join(folder, 'data/parley/dev/account.json');
   const { key, addresses } = JSON.parse(await readFile(account, 'utf8')) as Answer;
   const carol = await nearby(folder, []);
@@ -209,10 +211,11 @@ test('without keys it agrees by addresses and a hashlock, gives what is to be si
   const other = await bob.trade('quote', { rfqId: second.rfqId, amount: '20' });
   const twice = await carol.refused('accept', { ...args, threadId: other.threadId });
   assert.deepEqual([twice.code, twice.facts], ['hashlock_used', { threadId }]);
-  const early = await carol.refused('unsigned_transaction', { swapId, verb: 'claim' });
-  assert.match(early.sentence, /the secret is not public yet/);
   // The other side names its addresses when it begins to settle.
   await bob.trade('settle', { swapId });
+  const early = await carol.refused('unsigned_transaction', { swapId, verb: 'claim' });
+  assert.match(early.sentence, /the secret is not public yet/);
+  assert.deepEqual(early.facts, { leg: 'a', mayReveal: false, code: 'not_both_funded' });
   const { material, amount } = await carol.call('unsigned_transaction', { swapId, verb: 'fund' });
   assert.deepEqual([material.sign, amount.units], ['evm-tx', '5000000']);
   // From now on no other swap of this request is funded.

@@ -29,7 +29,7 @@ import * as shape from '../schemas.ts';
 import { type Prepared, tradeTool } from '../tool.ts';
 import { type Addresses, destinationsOf } from './destinations.ts';
 import { feesOf, feesWords } from './fees.ts';
-import { chainsOf } from './swaps.ts';
+import { chainsOf } from './opened.ts';
 import { mustBeTerms, named } from './terms.ts';
 
 const acceptDone = z.object({

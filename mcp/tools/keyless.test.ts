@@ -1,15 +1,25 @@
-// Without keys: what an agent is given to sign is held to all that the driver asks before it funds.
+// Without keys: what an agent is given to sign is held to all that the driver asks before it funds,
+// shows a secret, claims or refunds.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import { paymentUri } from '../../chains/bitcoin/plan.ts';
-import { evmDeployment, evmEscrow, fundCalls } from '../../chains/evm/plan.ts';
+import {
+  claimCall,
+  evmDeployment,
+  evmEscrow,
+  fundCalls,
+  refundCall,
+} from '../../chains/evm/plan.ts';
+import type { EvmCall } from '../../chains/interface/material.ts';
+import type { EscrowPayment, WatchedEscrow } from '../../chains/interface/reading.ts';
 import { shardOf } from '../../contracts/escrows/ids.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen } from '../../core/facts.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { LegName, Party } from '../../core/trade.ts';
+import { ParleyApiError } from '../../sdk/errors.ts';
 import { memoryStore } from '../../sdk/stores/memory.ts';
 import {
   bitcoinView,
@@ -18,6 +28,7 @@ import {
   lastOf,
   now,
   pinned,
+  secret,
   shownLeg,
   swapId,
   termsOf,
@@ -29,10 +40,8 @@ import type { Desk } from '../desk.ts';
 import { swapTools } from './swaps.ts';
 import { keylessTools } from './unsigned.ts';
 
-type Answer = Readonly<Record<string, never>> & {
-  readonly words: readonly string[];
-  readonly legs: readonly { readonly deep: boolean; readonly doubts: readonly string[] }[];
-};
+// biome-ignore lint/suspicious/noExplicitAny: a test names the fields that it asks for
+type Answer = any;
 
 const paid = (confirmations: number, depth: number): EscrowFacts => ({
   ...nothingSeen,
@@ -42,14 +51,31 @@ const paid = (confirmations: number, depth: number): EscrowFacts => ({
 });
 
 type World = {
-  swap: Swap;
+  /** null: the market is away. */
+  swap: Swap | null;
   fund: unknown;
   clock: number;
   evm: EscrowFacts[];
   bitcoin: EscrowFacts[];
+  /** Of escrows that a leg moved off. */
+  former: EscrowFacts;
+  payments: Partial<EscrowPayment>[];
   disagree: boolean;
+  /** What trying a payout throws, but of a claim that shows a secret: `claim`. */
+  refuses: 'payout' | 'claim' | null;
   view: typeof evmView;
+  /** Before each look. */
+  onLook: () => Promise<void>;
 };
+
+const evmBuilt = (escrow: WatchedEscrow, call: EvmCall) => ({
+  chain: 'evm-dev',
+  family: 'evm',
+  sign: 'evm-tx',
+  chainId: 31_337,
+  txs: [call],
+  escrow: escrow.address,
+});
 
 /** A desk of this party, with one node a chain for each list of facts. */
 async function deskOf(party: Party, given: Partial<World>) {
@@ -60,8 +86,12 @@ async function deskOf(party: Party, given: Partial<World>) {
     clock: now,
     evm: [nothingSeen],
     bitcoin: [nothingSeen],
+    former: nothingSeen,
+    payments: [],
     disagree: false,
+    refuses: null,
     view: evmView,
+    onLook: async () => {},
     ...given,
   };
   const sourceOf = (chain: string) => {
@@ -70,7 +100,21 @@ async function deskOf(party: Party, given: Partial<World>) {
       chain,
       watch: () => {},
       unwatch: () => {},
-      look: async () => ({ heads: { height: 100, hash: '', clock: world.clock }, facts: [facts] }),
+      look: async (escrows: readonly WatchedEscrow[]) => {
+        await world.onLook();
+        const shown = escrows.map((_, at) => (at === 0 ? facts : world.former));
+        return { heads: { height: 100, hash: '', clock: world.clock }, facts: shown };
+      },
+      ...(isEvm ? {} : { payments: async () => world.payments }),
+      preflight: async (_: unknown, about: string) => {
+        if (world.refuses === about)
+          throw new ParleyError('payout_would_fail', 'it is refused', {});
+      },
+      claimShortage: async () => ({ sentence: 'the address has no gas' }),
+      buildClaim: async ({ escrow }: { escrow: WatchedEscrow }, shown: string) =>
+        evmBuilt(escrow, claimCall(escrow.terms, evmView.deployment, shown)),
+      buildRefund: async ({ escrow }: { escrow: WatchedEscrow }) =>
+        evmBuilt(escrow, refundCall(escrow.terms, evmView.deployment)),
       blockHash: async () => 'first',
       mustAgree: async () => {
         if (world.disagree) throw new ParleyError('sources_disagree', 'they differ', {});
@@ -85,7 +129,13 @@ async function deskOf(party: Party, given: Partial<World>) {
     held: null,
     userId: party === 'maker' ? trade.makerId : trade.takerId,
     watched,
-    client: { swap: async () => world.swap, fund: async () => world.fund },
+    client: {
+      swap: async () => {
+        if (world.swap !== null) return world.swap;
+        throw new ParleyApiError({ status: 0, code: 'no_answer', message: 'the market is gone' });
+      },
+      fund: async () => world.fund,
+    },
     session: { source: async (chain: string) => sourceOf(chain), now: () => world.clock },
     names: async () => ({ of: () => ({ name: 'asset', decimals: 8, pinned: true }) }),
   } as unknown as Desk;
@@ -98,7 +148,10 @@ async function deskOf(party: Party, given: Partial<World>) {
   return {
     world,
     watched,
-    fund: () => call('unsigned_transaction', { swapId, verb: 'fund' }),
+    trade,
+    fund: (of = swapId) => call('unsigned_transaction', { swapId: of, verb: 'fund' }),
+    claim: () => call('unsigned_transaction', { swapId, verb: 'claim' }),
+    refund: () => call('unsigned_transaction', { swapId, verb: 'refund' }),
     verify: () => call('verify', { swapId }),
   };
 }
@@ -144,11 +197,15 @@ const counterparty = (given: Partial<World> = {}) => {
   return deskOf('maker', { swap, fund: calls(swap), bitcoin: [paid(9, 3)], ...given });
 };
 
-test('a Bitcoin payment is given out until the own node shows one, in a block or not', async () => {
+test('a Bitcoin payment is given out once, and not where anything was paid', async () => {
   const { world, fund, watched } = await initiator();
-  assert.deepEqual((await fund()).words.length, 1);
+  const some = { amount: 5n, confirmations: 0, is: 'too_little' } as const;
+  world.payments = [some];
+  await assert.rejects(fund(), { code: 'already_funded', message: /1 payments of 5 sats/ });
+  world.payments = [];
+  assert.deepEqual((await fund()).words.slice(1), ['lacking   the address has no gas']);
   assert.equal((await watched.getSwap(swapId))?.byHand, true);
-  assert.deepEqual((await fund()).words.at(-1), 'it was given out before: sign and send it once');
+  await assert.rejects(fund(), { code: 'handed_out' });
   for (const confirmations of [0, 1, 9]) {
     world.bitcoin = [paid(confirmations, 3)];
     await assert.rejects(fund(), { code: 'already_funded' });
@@ -156,6 +213,13 @@ test('a Bitcoin payment is given out until the own node shows one, in a block or
   // One stale answer later it is known all the same.
   world.bitcoin = [nothingSeen];
   await assert.rejects(fund(), { code: 'sources_disagree', message: /denies what was seen/ });
+});
+
+test('the calls of a contract are given again, as it takes one funding of these terms', async () => {
+  const { world, fund } = await counterparty();
+  assert.deepEqual((await fund()).material, (await fund()).material);
+  world.evm = [paid(1, 2)];
+  await assert.rejects(fund(), { code: 'already_funded' });
 });
 
 test('the second one funds once the other leg is deep, and not before', async () => {
@@ -166,7 +230,7 @@ test('the second one funds once the other leg is deep, and not before', async ()
     });
   }
   const { fund } = await counterparty({ bitcoin: [paid(required, required)] });
-  assert.equal((await fund()).words.length, 1);
+  assert.equal((await fund()).verb, 'fund');
 });
 
 test('one of two nodes gives nothing out, nor a look by which sources differ', async () => {
@@ -175,7 +239,7 @@ test('one of two nodes gives nothing out, nor a look by which sources differ', a
   assert.match((await one.verify()).legs[1]?.doubts.join() ?? '', /show an escrow differently/);
   const other = await counterparty({ disagree: true });
   await assert.rejects(other.fund(), { code: 'sources_disagree' });
-  assert.equal(await one.watched.getSwap(swapId), null, 'nothing is kept as given out');
+  assert.equal((await one.watched.getSwap(swapId))?.byHand, undefined, 'it was not given out');
 });
 
 test('what is late, or being refunded, is given to nobody', async () => {
@@ -195,25 +259,194 @@ test('what is late, or being refunded, is given to nobody', async () => {
   await assert.rejects(unseen.fund(), { code: 'acceptance_lapsed' });
 });
 
-test('after it was given out another hashlock or escrow is not verified', async () => {
+test('nothing is given out that became late while it was built, or under other policies', async () => {
+  const late = await counterparty();
+  const { counterpartyFundBy } = honestSwap('maker').deadlines;
+  const built = late.world.fund;
+  Object.defineProperty(late.world, 'fund', {
+    get: () => {
+      late.world.clock = counterpartyFundBy + 1;
+      return built;
+    },
+  });
+  await assert.rejects(late.fund(), { code: 'too_late_to_fund' });
   const { world, fund, verify } = await counterparty();
+  await verify();
+  const { policy } = evmView;
+  const reactSeconds = policy.reactSeconds + 60;
+  world.view = { ...evmView, policy: { ...policy, reactSeconds } };
+  await assert.rejects(fund(), { code: 'terms_outdated' });
+});
+
+test('what the market builds must be the funding of the own terms', async () => {
+  const { world, fund, watched } = await counterparty();
+  const [first] = (world.fund as { txs: EvmCall[] }).txs;
+  world.fund = { ...(world.fund as object), txs: [{ ...first, value: '1' }] };
+  await assert.rejects(fund(), { name: 'VerificationError' });
+  assert.equal((await watched.getSwap(swapId))?.byHand, undefined);
+});
+
+/** The same with another hashlock or other terms of a leg. */
+function altered(swap: Swap, of: { hashlock?: string; lane?: object }, names: LegName[]): Swap {
+  const legs = { ...swap.legs };
+  for (const name of names) {
+    const { timelock, requiredConfirmations } = swap.legs[name];
+    const terms = { ...termsOf(name, timelock, lastOf(swap.deadlines, name)), ...of };
+    legs[name] = { ...shownLeg(name, terms as never), requiredConfirmations };
+  }
+  return { ...swap, legs };
+}
+const lane = { number: '5a'.repeat(12), counter: 1 };
+
+test('another hashlock is not verified once the swap was seen, given out or not', async () => {
+  for (const isGiven of [true, false]) {
+    const { world, fund, verify } = await counterparty();
+    await (isGiven ? fund() : verify());
+    assert.equal((await verify()).legs[1]?.deep, true);
+    const other = 'ab'.repeat(32);
+    const hashlock = hashlockOf(other);
+    const lie = altered(honestSwap('maker'), { hashlock }, ['a', 'b']);
+    world.swap = { ...lie, hashlock, secret: other };
+    await assert.rejects(verify(), { name: 'VerificationError', field: 'hashlock' });
+    await assert.rejects(fund(), { name: 'VerificationError', field: 'hashlock' });
+  }
+});
+
+test('the own escrow moves until it was given out, and what was given is taken back', async () => {
+  const { world, fund, verify, refund } = await counterparty();
+  const [first] = (await verify()).legs;
+  const honest = honestSwap('maker');
+  world.swap = altered(honest, { lane }, ['a']);
+  const [moved] = (await verify()).legs;
+  assert.notEqual(moved.escrow, first.escrow);
+  world.swap = honest;
   await fund();
-  assert.equal((await verify()).legs[1]?.deep, true);
-  const honest = world.swap;
-  const leg = (name: LegName, alter: object) => {
-    const was = honest.legs[name];
-    const terms = { ...termsOf(name, was.timelock, lastOf(honest.deadlines, name)), ...alter };
-    return { ...shownLeg(name, terms), requiredConfirmations: was.requiredConfirmations };
-  };
-  const secret = 'ab'.repeat(32);
-  const hashlock = hashlockOf(secret);
-  const legs = { a: leg('a', { hashlock }), b: leg('b', { hashlock }) };
-  world.swap = { ...honest, hashlock, secret, legs };
-  await assert.rejects(verify(), { name: 'VerificationError', field: 'hashlock' });
-  await assert.rejects(fund(), { name: 'VerificationError', field: 'hashlock' });
-  const lane = { number: '5a'.repeat(12), counter: 1 };
-  world.swap = { ...honest, legs: { ...honest.legs, a: leg('a', { lane }) } };
+  world.swap = altered(honest, { lane }, ['a']);
   await assert.rejects(verify(), { name: 'VerificationError', field: 'legs.a.escrow' });
+  await assert.rejects(fund(), { name: 'VerificationError', field: 'legs.a.escrow' });
+  world.evm = [paid(9, 2)];
+  world.clock = honest.legs.a.timelock;
+  assert.equal((await refund()).material.escrow, first.escrow);
+});
+
+test('money in an escrow that the other leg moved off stops a funding, and is claimed', async () => {
+  const { world, fund, claim, verify } = await initiator();
+  const [first] = (await verify()).legs;
+  const honest = honestSwap('taker');
+  world.swap = altered(honest, { lane }, ['a']);
+  const [moved] = (await verify()).legs;
+  assert.notEqual(moved.escrow, first.escrow);
+  world.former = paid(2, 2);
+  await assert.rejects(fund(), { code: 'former_escrow_funded' });
+  world.swap = { ...world.swap, secret };
+  assert.equal((await claim()).material.escrow, first.escrow);
+});
+
+test('one swap of a request is given out, under whatever id', async () => {
+  const { world, fund, watched, trade } = await counterparty();
+  await fund();
+  const id = swapId.replace(/1$/, '2');
+  const threadId = `${trade.threadId.slice(0, -1)}2`;
+  world.swap = { ...honestSwap('maker'), id };
+  await assert.rejects(fund(id), { code: 'hashlock_used' });
+  await watched.putTrade({ ...trade, threadId });
+  world.swap = { ...honestSwap('maker'), id, threadId };
+  await assert.rejects(fund(id), { code: 'hashlock_used' });
+});
+
+test('two calls at once lose nothing of what was given out', async () => {
+  const { world, fund, verify, watched } = await counterparty();
+  let looks = 0;
+  world.onLook = async () => {
+    looks += 1;
+    // The first call is the slow one.
+    const turns = looks <= 2 ? 200 : 0;
+    for (let at = 0; at < turns; at += 1) await new Promise(setImmediate);
+  };
+  await Promise.all([verify(), fund()]);
+  assert.equal((await watched.getSwap(swapId))?.byHand, true);
+});
+
+test('a leg that could not be paid out is not funded', async () => {
+  const { fund, watched } = await counterparty({ refuses: 'payout' });
+  await assert.rejects(fund(), { code: 'payout_would_fail' });
+  assert.equal((await watched.getSwap(swapId))?.byHand, undefined);
+});
+
+test('what to do next is by the rules and the own nodes, whatever the market says', async () => {
+  const swap = honestSwap('taker');
+  const lie = { by: 'initiator', action: 'claim', leg: 'a', before: null, why: 'now' } as const;
+  const { world, verify } = await initiator({ swap: { ...swap, next: [lie] } });
+  const own = async () =>
+    (await verify()).next
+      .filter(({ by }: Answer) => by === 'you')
+      .map(({ action }: Answer) => action);
+  assert.deepEqual(await own(), ['fund']);
+  world.bitcoin = [paid(3, 3)];
+  assert.deepEqual(await own(), ['wait']);
+  world.evm = [paid(2, 2), nothingSeen];
+  assert.deepEqual(await own(), []);
+  world.evm = [paid(2, 2)];
+  assert.deepEqual(await own(), ['claim']);
+});
+
+test('a secret is to be shown in time, with both legs deep by nodes that agree', async () => {
+  const both = { evm: [paid(2, 2)], bitcoin: [paid(3, 3)] };
+  const { revealBy } = honestSwap('taker').deadlines;
+  const said = async (change: Partial<World>) => {
+    const { claim, watched, trade } = await initiator({ ...both, ...change });
+    await watched.putTrade({ ...trade, swapSeenAt: now });
+    const error = await claim().catch((caught: unknown) => caught);
+    assert.equal(error.code, 'secret_not_public');
+    return error.facts.code ?? error.facts.mayReveal;
+  };
+  assert.equal(await said({}), true);
+  assert.equal(await said({ clock: revealBy }), true);
+  assert.equal(await said({ clock: revealBy + 1 }), 'too_late_to_reveal');
+  assert.equal(await said({ bitcoin: [paid(3, 3), nothingSeen] }), 'sources_disagree');
+  assert.equal(await said({ disagree: true }), 'sources_disagree');
+  assert.equal(await said({ refuses: 'claim' }), 'payout_would_fail');
+  const shallow = await initiator({ ...both, evm: [paid(1, 2)] });
+  await assert.rejects(shallow.claim(), {
+    facts: { leg: 'a', mayReveal: false, code: 'not_both_funded' },
+  });
+});
+
+test('a public secret is claimed with, by own nodes and with the market away', async () => {
+  const shown = { ...paid(3, 3), secret };
+  const { world, verify, claim, watched } = await initiator({
+    evm: [paid(2, 2)],
+    bitcoin: [shown],
+  });
+  await verify();
+  assert.equal((await watched.getSwap(swapId))?.publicSecret, secret);
+  world.swap = null;
+  // It was seen once, and is known whatever a node shows now.
+  world.bitcoin = [nothingSeen];
+  const { material, sendBefore } = await claim();
+  const { a } = honestSwap('taker').legs;
+  assert.deepEqual([material.escrow, Date.parse(sendBefore) / 1_000], [a.escrow, a.timelock]);
+  const terms = termsOf('a', a.timelock, lastOf(honestSwap('taker').deadlines, 'a'));
+  assert.deepEqual(material.txs, [claimCall(terms, evmView.deployment, secret)]);
+});
+
+test('a secret that the market alone shows is claimed with, and one that opens nothing is not', async () => {
+  const { world, verify, claim } = await initiator({ evm: [paid(2, 2)], bitcoin: [paid(3, 3)] });
+  await verify();
+  world.swap = { ...honestSwap('taker'), secret: 'ab'.repeat(32) };
+  await assert.rejects(claim(), { code: 'secret_not_public' });
+  world.swap = { ...honestSwap('taker'), secret };
+  assert.equal((await claim()).verb, 'claim');
+});
+
+test('a refund is given from the timelock on by the clock of its chain, with the market away', async () => {
+  const { world, fund, refund } = await counterparty();
+  await fund();
+  const { timelock } = honestSwap('maker').legs.a;
+  Object.assign(world, { swap: null, evm: [paid(9, 2)], clock: timelock - 1 });
+  await assert.rejects(refund(), { code: 'too_early_to_refund' });
+  world.clock = timelock;
+  assert.equal((await refund()).sendBefore, null);
 });
 
 test('nothing is given out for a contract that takes no new money', async () => {
@@ -228,6 +461,11 @@ test('nothing is given out for a contract that takes no new money', async () => 
   const { fund } = await counterparty({
     swap: { ...swap, legs: { ...swap.legs, a } },
     view: { ...evmView, deployment },
+    fund: {
+      ...(calls(swap) as object),
+      txs: fundCalls(terms, deployment, terms.amount),
+      escrow: address,
+    },
   });
-  await assert.rejects(fund(), /contract/);
+  await assert.rejects(fund(), { name: 'VerificationError', field: 'legs.a.lane.contract' });
 });

@@ -9,13 +9,13 @@ import { endUnfunded, fundingWords, giveUp, refundWords } from '../../cli/do/swa
 import { Failure } from '../../cli/failures.ts';
 import { isoTime } from '../../sdk/people.ts';
 import { mayBeFunded } from '../../sdk/stores/store.ts';
-import { givenLeg } from '../../sdk/trade.ts';
+import { givenLeg, type OwnTrade } from '../../sdk/trade.ts';
 import { amountOf, type Desk, type Held } from '../desk.ts';
 import type { Spend } from '../ledger.ts';
 import * as shape from '../schemas.ts';
 import { tradeTool } from '../tool.ts';
 import { feesOf, feesWords } from './fees.ts';
-import { type Known, knownTrade, verifiedBy } from './swaps.ts';
+import { type Opened, withSwap } from './opened.ts';
 import { drivenView, stepsView, swapMade } from './views.ts';
 
 const settleDone = shape.swapMade;
@@ -38,10 +38,13 @@ function heldBy({ held }: Desk): Held {
   throw new Failure('needs_you', 'no_keys', 'this server was started without --keys');
 }
 
-function sidesIn(desk: Desk, { trade }: Known) {
+function sidesIn(desk: Desk, trade: OwnTrade) {
   const named = (side: 'base' | 'quote') => nameOfPinned(desk.session, trade[side]);
   return sidesOf(trade, { base: named('base'), quote: named('quote') });
 }
+
+const viewed = (desk: Desk, swapId: string) =>
+  withSwap<Opened>(desk, swapId, { isUrgent: false }, async (opened) => opened);
 
 export const settle = tradeTool({
   name: 'settle',
@@ -56,10 +59,10 @@ export const settle = tradeTool({
   destructive: true,
   prepare: async (desk, { swapId }) => {
     const { own, ledger, driver } = heldBy(desk);
-    const known = await knownTrade(desk, swapId);
-    const verified = await verifiedBy(desk, known);
-    const { trade } = known;
-    const sides = sidesIn(desk, known);
+    const record = await own.store.getSwap(swapId);
+    // What is kept is settled, whatever the market says of it now.
+    const { trade, swap: verified } = record ?? (await viewed(desk, swapId));
+    const sides = sidesIn(desk, trade);
     const { gives, gets } = sides;
     const spend: Spend = {
       ...{
@@ -69,7 +72,6 @@ export const settle = tradeTool({
         units: gives.amount,
       },
     };
-    const record = await own.store.getSwap(swapId);
     // What an escrow may hold is claimed and refunded, whatever the limits say.
     const mayFund = record === null || !mayBeFunded(record);
     if (mayFund) await ledger.check(spend);
@@ -114,7 +116,7 @@ export const refund = tradeTool({
     const { own, driver } = heldBy(desk);
     const record = await own.store.getSwap(swapId);
     // Nothing of the market is needed where the swap is kept.
-    const trade = record?.trade ?? (await knownTrade(desk, swapId)).trade;
+    const trade = record?.trade ?? (await viewed(desk, swapId)).trade;
     const { gives } = chainsIn(trade);
     return {
       words: [

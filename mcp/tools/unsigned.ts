@@ -3,34 +3,31 @@
 // public on a chain.
 
 import { z } from 'zod';
-import { Failure, misused } from '../../cli/failures.ts';
-import { ParleyError } from '../../core/errors.ts';
-import { fundGate } from '../../core/gates.ts';
-import type { LegName } from '../../core/trade.ts';
+import { Failure } from '../../cli/failures.ts';
+import { fundBy, refundGate } from '../../core/gates.ts';
 import { keepToFund } from '../../sdk/agree.ts';
+import { codeOf } from '../../sdk/errors.ts';
 import { isoTime } from '../../sdk/people.ts';
-import { seenOf, watchedOf } from '../../sdk/settle/record.ts';
-import type { SwapRecord } from '../../sdk/stores/store.ts';
-import { givenLeg, type VerifiedLeg, type VerifiedSwap } from '../../sdk/trade.ts';
+import { snapshot } from '../../sdk/settle/chains.ts';
+import { mayReveal } from '../../sdk/settle/claims.ts';
+import { type Context, ownLeg, payingLeg, sourceOf } from '../../sdk/settle/context.ts';
+import { preflight } from '../../sdk/settle/fund.ts';
+import { aloneOf, legOf, ownSides, watchedOf } from '../../sdk/settle/record.ts';
+import { fundingGate, mustAgree, unsignedSpend } from '../../sdk/settle/sign.ts';
+import { givenLeg } from '../../sdk/trade.ts';
 import type { Built } from '../../sdk/types.ts';
 import { mustFollowToday, mustTakeNew } from '../../sdk/verify.ts';
-import { type Asked, verifyMaterial } from '../../sdk/verify-material.ts';
+import { verifyMaterial } from '../../sdk/verify-material.ts';
 import { amountOf, type Desk, inWords } from '../desk.ts';
+import { word } from '../foreign.ts';
+import { type Facts, Refusal } from '../refusal.ts';
 import * as shape from '../schemas.ts';
 import { readTool, type Tool, tradeTool } from '../tool.ts';
-import {
-  chainsOf,
-  type Known,
-  knownTrade,
-  legNow,
-  mustBeInTime,
-  unsent,
-  verifiedBy,
-} from './swaps.ts';
+import { type Opened, withSwap } from './opened.ts';
 import { swapMade } from './views.ts';
 
 const addressDone = shape.swapMade;
-const nodeMs = 15_000;
+const forNow = { isUrgent: false } as const;
 
 const setAddress = tradeTool({
   name: 'set_address',
@@ -52,12 +49,10 @@ const setAddress = tradeTool({
   output: shape.outcome(addressDone),
   destructive: false,
   prepare: async (desk, { swapId, which, keySignature }) => {
-    const known = await knownTrade(desk, swapId);
-    await mustBeInTime(desk, known);
-    const { trade, swap: found } = known;
+    const { trade, swap } = await withSwap<Opened>(desk, swapId, forNow, async (opened) => opened);
     const gives = givenLeg(trade.party);
     const leg = which === 'refundTo' ? gives : gives === 'a' ? 'b' : 'a';
-    const { chain } = found.legs[leg];
+    const { chain } = swap.legs[leg];
     const { address, pubkey } = trade[which];
     const body = { chain, address: pubkey ?? address, ...(keySignature && { keySignature }) };
     const what = which === 'payTo' ? 'you are paid' : 'you fund from, and a refund goes';
@@ -74,9 +69,9 @@ const builder = readTool({
   name: 'unsigned_transaction',
   title: 'What your wallet has to sign',
   about:
-    'The unsigned funding, claim or refund of your side of a swap, verified by the own trade: to ' +
-    'be signed and sent by your own wallet. A claim is given only once the secret is public: the ' +
-    'first one, which reveals it, is made where the secret is.',
+    'The unsigned funding, claim or refund of your side, by the rules and all own nodes: your ' +
+    'wallet signs and sends it. A claim is given once the secret is public. Before that, its ' +
+    'refusal says whether the secret may be shown now, by a claim made where it is kept.',
   input: z.object({ swapId: shape.id, verb: z.enum(['fund', 'claim', 'refund']) }),
   output: z.object({
     verb: z.string(),
@@ -89,53 +84,31 @@ const builder = readTool({
       .record(z.string(), z.unknown())
       .describe('of docs/signing.md, what was verified: no alternatives'),
   }),
-  run: async (desk, { swapId, verb }) => {
-    const known = await knownTrade(desk, swapId);
-    const verified = await verifiedBy(desk, known);
-    const gives = givenLeg(known.trade.party);
-    const name = verb === 'claim' ? (gives === 'a' ? 'b' : 'a') : gives;
-    const leg = verified.legs[name];
-    const asked = askedOf(known, verb);
-    if (verb === 'fund') {
-      await mustBeInTime(desk, known);
-      await mustBeTurn(desk, known, verified);
-    }
-    const built = await builtBy(desk, swapId, name, asked);
-    const { escrow } = leg;
-    if (escrow === null) {
-      throw new Failure(
-        'needs_you',
-        'no_escrow',
-        `leg ${name} has no escrow yet: both sides name addresses first`,
-      );
-    }
-    const { view } = await desk.session.source(leg.chain);
-    const { deadlines, role } = verified;
-    const fundBy = role === 'initiator' ? deadlines.initiatorFundBy : deadlines.counterpartyFundBy;
-    const validUntil = verb === 'fund' ? fundBy : verb === 'claim' ? leg.timelock : null;
-    const outputs = await outputsOf(desk, leg, verb);
-    verifyMaterial(built, asked, escrow.terms, view, {
-      validUntil,
-      outputs,
-      now: desk.session.now(),
-    });
-    const before = await desk.watched.getSwap(swapId);
-    if (verb === 'fund') await keepToFund(desk.watched, known.trade, verified);
-    const isAgain = verb === 'fund' && before?.byHand === true;
-    const asset = leg.assetId === known.trade.base.id ? known.trade.base : known.trade.quote;
-    const own = { name: (await desk.names()).of(asset.id).name, decimals: asset.decimals };
-    const amount = amountOf(leg.amount, own);
-    const sendBefore = built.validUntil ?? validUntil;
-    return {
-      ...{ verb, leg: name, chain: leg.chain, amount },
-      words: [
-        `${verb} ${inWords(amount)}: escrow ${escrow.address}`,
-        ...(isAgain ? ['it was given out before: sign and send it once'] : []),
-      ],
-      sendBefore: sendBefore === null ? null : isoTime(sendBefore),
-      material: verifiedOf(built),
-    };
-  },
+  run: (desk, { swapId, verb }) =>
+    withSwap(desk, swapId, { isUrgent: verb !== 'fund' }, async (opened) => {
+      const { trade, seen } = opened;
+      if (seen === null) {
+        const sentence = 'an escrow is not set yet: both sides name their addresses first';
+        throw new Failure('needs_you', 'no_escrow', sentence);
+      }
+      const { context } = seen;
+      const lacking = verb === 'fund' ? await lackingOf(context) : [];
+      const built = await builtBy(desk, verb, seen);
+      const leg = verb === 'claim' ? payingLeg(context) : ownLeg(context);
+      const asset = leg.assetId === trade.base.id ? trade.base : trade.quote;
+      const own = { name: (await desk.names()).of(asset.id).name, decimals: asset.decimals };
+      const amount = amountOf(leg.amount, own);
+      const sendBefore = built.validUntil ?? untilOf(context, verb);
+      return {
+        verb,
+        leg: leg.leg,
+        chain: leg.chain,
+        amount,
+        words: [`${verb} ${inWords(amount)}: escrow ${leg.escrow.address}`, ...lacking],
+        sendBefore: sendBefore === null ? null : isoTime(sendBefore),
+        material: verifiedOf(built),
+      };
+    }),
 });
 
 const everywhere = ['chain', 'family', 'sign', 'escrow', 'validUntil'];
@@ -162,66 +135,107 @@ const unsigned: Tool = {
   annotations: { ...builder.annotations, readOnlyHint: false },
 };
 
-/**
- * What the driver asks before it funds, by all own nodes: depth of the other leg, time, and that
- * nothing is in the escrow yet. Throws Failure with the code of the gate, `sources_disagree`,
- * `outdated`.
- */
-async function mustBeTurn(desk: Desk, known: Known, verified: VerifiedSwap): Promise<void> {
-  const { trade } = known;
-  const name = givenLeg(trade.party);
-  const leg = verified.legs[name];
-  if (verified.legs.a.escrow === null || verified.legs.b.escrow === null) {
-    const sentence = 'both sides name their addresses first: an escrow is missing';
-    throw new Failure('needs_you', 'no_escrow', sentence);
-  }
-  const kept = await desk.watched.getSwap(verified.id);
-  const record: SwapRecord = { ...unsent, ...kept, trade, swap: verified };
-  const { view } = await desk.session.source(leg.chain);
-  mustTakeNew(leg, view);
-  mustFollowToday(record, await chainsOf(desk, trade), desk.session.now());
-  const look = (each: LegName) => legNow(desk, known, verified, each);
-  const [a, b] = await Promise.all([look('a'), look('b')]);
-  const { state, clocks, doubt } = seenOf(record, { a, b }, desk.session.now());
-  if (doubt !== undefined) throw new Failure('needs_you', 'sources_disagree', doubt);
-  try {
-    fundGate(state, name, clocks);
-  } catch (error) {
-    if (!(error instanceof ParleyError)) throw error;
-    throw new Failure('needs_you', error.code, `nothing is given: ${error.message}`);
-  }
-  for (const each of ['a', 'b'] as const) {
-    const { adapter } = await desk.session.source(verified.legs[each].chain);
-    await adapter.mustAgree?.(watchedOf(record, each), AbortSignal.timeout(nodeMs));
-  }
+type Verb = 'fund' | 'claim' | 'refund';
+type Seen = NonNullable<Opened['seen']>;
+
+function untilOf({ record }: Context, verb: Verb): number | null {
+  const { gives, gets } = ownSides(record);
+  if (verb === 'fund') return fundBy(record.swap, legOf(record, gives));
+  return verb === 'claim' ? legOf(record, gets).timelock : null;
 }
 
-function askedOf({ swap }: Known, verb: 'fund' | 'claim' | 'refund'): Asked {
-  if (verb !== 'claim') return { verb };
-  if (swap.secret !== null) return { verb, secret: swap.secret };
-  throw misused('the secret is not public yet: whoever holds it claims first, where it is kept');
-}
-
-async function builtBy(desk: Desk, swapId: string, name: 'a' | 'b', asked: Asked): Promise<Built> {
-  switch (asked.verb) {
+async function builtBy(desk: Desk, verb: Verb, seen: Seen): Promise<Built> {
+  switch (verb) {
     case 'fund':
-      return desk.client.fund(swapId, name);
+      return funding(desk, seen.context);
     case 'claim':
-      return desk.client.claim(swapId, name, asked.secret);
+      return claim(seen.context);
     case 'refund':
-      return desk.client.refund(swapId, name);
+      return refund(seen);
   }
 }
 
-/** Bitcoin claims and refunds spend coins that the own node shows. */
-async function outputsOf(desk: Desk, leg: VerifiedLeg, verb: string) {
-  if (leg.family !== 'bitcoin' || verb === 'fund' || leg.escrow === null) return null;
-  const { adapter } = await desk.session.source(leg.chain);
-  const { address, terms } = leg.escrow;
-  const { requiredConfirmations } = leg;
-  const watched = { address, terms, requiredConfirmations, since: 0 };
-  const found = (await adapter.payments?.(watched, AbortSignal.timeout(nodeMs))) ?? [];
-  return found.map(({ txid, vout, amount }) => ({ txid, vout, amount }));
+/** Passes what the driver passes, in its words, and is kept before it is given. */
+async function funding(desk: Desk, context: Context): Promise<Built> {
+  const { record, chains, swapId } = context;
+  const leg = ownLeg(context);
+  const { view } = sourceOf(context, leg.chain);
+  mustFollowToday(record, chains, await context.now());
+  const still = await fundingGate(context);
+  await mustBeUnpaid(context);
+  await mustAgree(context);
+  // On EVM and TRON a token is approved first, so its funding cannot be tried yet.
+  await preflight(context, leg.family !== 'solana');
+  const built = await desk.client.fund(swapId, leg.leg);
+  const limits = { validUntil: untilOf(context, 'fund'), outputs: null, now: await context.now() };
+  verifyMaterial(built, { verb: 'fund' }, leg.escrow.terms, view, limits);
+  mustTakeNew(leg, view);
+  await keepToFund(desk.watched, record.trade, record.swap);
+  await still();
+  return built;
+}
+
+/**
+ * A Bitcoin escrow takes every payment, so what was given once may be on its way. Elsewhere the
+ * contract takes one. Throws Refusal `already_funded`, `handed_out`.
+ */
+async function mustBeUnpaid(context: Context): Promise<void> {
+  const { leg, chain, escrow } = ownLeg(context);
+  const { adapter } = sourceOf(context, chain);
+  if (adapter.payments === undefined) return;
+  const payments = await adapter.payments(watchedOf(context.record, leg), context.limit());
+  const facts = { leg, escrow: escrow.address, payments: payments.length };
+  if (payments.length > 0) {
+    const sum = payments.reduce((all, { amount }) => all + amount, 0n);
+    const sentence = `${payments.length} payments of ${sum} sats are in the escrow or on their way to it`;
+    throw new Refusal('needs_you', 'already_funded', `${sentence}: pay nothing more`, facts);
+  }
+  if (context.record.byHand !== true) return;
+  const sentence =
+    'the payment was given before, and may be on its way: a person looks for it first';
+  throw new Refusal('needs_you', 'handed_out', sentence, facts);
+}
+
+/** Who sends the claim is not known here: its gas is told, and refuses nothing. */
+async function lackingOf(context: Context): Promise<string[]> {
+  const { chain, escrow } = payingLeg(context);
+  const { adapter } = sourceOf(context, chain);
+  const { payout } = escrow.terms;
+  const shortage = await adapter.claimShortage?.(escrow.terms, payout.address, context.limit());
+  return shortage ? [`lacking   ${shortage.sentence}`] : [];
+}
+
+async function claim(context: Context): Promise<Built> {
+  const { publicSecret: secret } = context.record;
+  if (secret === null) throw await unrevealed(context);
+  return unsignedSpend(context, payingLeg(context), { verb: 'claim', secret });
+}
+
+/** Whether it may be shown now is asked as before the driver shows it. */
+async function unrevealed(context: Context): Promise<Refusal> {
+  const { role, deadlines } = context.record.swap;
+  const { leg } = payingLeg(context);
+  const why = 'the secret is not public yet: whoever holds it claims first, where it is kept';
+  const refusal = (then: string, facts: Facts) =>
+    new Refusal('needs_you', 'secret_not_public', `${why}${then}`, { leg, ...facts });
+  if (role === 'counterparty') return refusal('', { mayReveal: false });
+  try {
+    await mayReveal(context, await snapshot(context), 'market');
+  } catch (error) {
+    const code = codeOf(error) ?? 'fault';
+    return refusal(`. Do not claim with it now (${word(code)})`, { mayReveal: false, code });
+  }
+  const until = isoTime(deadlines.revealBy);
+  return refusal(`: by your nodes you may, until ${until}`, { mayReveal: true, until });
+}
+
+async function refund({ context, polled }: Seen): Promise<Built> {
+  const leg = ownLeg(context);
+  const seen = polled.legs.get(leg.leg);
+  if (seen === undefined) throw polled.errors.get(leg.leg);
+  const { state, clocks } = aloneOf(context.record, seen, polled.wall);
+  refundGate(state.legs[leg.leg], leg.timelock, clocks);
+  return unsignedSpend(context, leg, { verb: 'refund' });
 }
 
 export const keylessTools: readonly Tool[] = [setAddress, unsigned];

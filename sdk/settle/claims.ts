@@ -158,7 +158,7 @@ async function inTime(context: Context, { state, clocks }: Seen) {
 }
 
 /** A token that was paused, or refuses the payout, must not cost the secret. */
-async function mayReveal(
+export async function mayReveal(
   context: Context,
   seen: Seen,
   by: By,

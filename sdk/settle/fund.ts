@@ -106,7 +106,7 @@ async function fundOnce(context: Context): Promise<void> {
   const way = await wayOf(context, built);
   const isSent = way.way !== 'authorization';
   await owing(context, { isSent }, async () => {
-    await preflight(context);
+    await preflight(context, handOf(context, ownLeg(context)).approvesTokens);
     if (handOf(context, ownLeg(context)).paysByHand) return askForPayment(context);
     if (!isSent) return authorize(context);
     await signAndSend(context, await carried(context, built, way));
@@ -182,8 +182,8 @@ async function mustHoldSecret({ store, record: { swap } }: Context): Promise<voi
   throw new SettleError('secret_lost', sentence);
 }
 
-/** Both legs must be payable before either is worth funding. */
-async function preflight(context: Context): Promise<void> {
+/** Both legs must be payable before either is worth funding. `approvesTokens`: see `Hand`. */
+export async function preflight(context: Context, approvesTokens: boolean): Promise<void> {
   const [own, paying] = [ownLeg(context), payingLeg(context)];
   for (const leg of [paying, own]) {
     const { adapter } = sourceOf(context, leg.chain);
@@ -193,7 +193,7 @@ async function preflight(context: Context): Promise<void> {
   await mustHold(context);
   // Whether the token lets the contract take it is tried when the funding itself is signed.
   const { terms } = own.escrow;
-  if (terms.token !== null && handOf(context, own).approvesTokens) return;
+  if (terms.token !== null && approvesTokens) return;
   const { adapter } = sourceOf(context, own.chain);
   await adapter.preflight(terms, 'funding', context.limit());
 }

@@ -142,6 +142,16 @@ export async function takeMoves(context: Context, seen: Seen): Promise<boolean> 
     mustPass(context, error);
     return false;
   }
+  return follow(context, seen, verified);
+}
+
+/** Keeps the escrows of legs that moved, where they may. Resolves to whether one has. */
+export async function follow(
+  context: Context,
+  seen: Seen,
+  verified: VerifiedSwap,
+): Promise<boolean> {
+  const { record } = context;
   const moved = (['a', 'b'] as const).filter((name) => {
     const { escrow } = verified.legs[name];
     const isOther = escrow !== null && escrow.address !== record.swap.legs[name].escrow?.address;

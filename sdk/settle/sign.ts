@@ -3,6 +3,7 @@
 
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { Offered } from '../../chains/interface/gas.ts';
+import type { Material } from '../../chains/interface/material.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { fundGate } from '../../core/gates.ts';
 import type { LegName } from '../../core/trade.ts';
@@ -159,6 +160,20 @@ export async function builtSpend(
   leg: SetLeg,
   asked: Spending,
 ): Promise<SpendSigning> {
+  const built = await unsignedSpend(context, leg, asked);
+  shows(context, leg, asked, built);
+  const isPublic = context.record.publicSecret !== null;
+  const how = { isPublic, hasFailed: context.record.claimFailed ?? false };
+  const { sign, gas } = await handOf(context, leg).signSpend(built, asked, how);
+  return { sign: isPublic || asked.verb === 'refund' ? sign : () => unquoted(sign), gas };
+}
+
+/** The same for whoever signs elsewhere. */
+export async function unsignedSpend(
+  context: Context,
+  leg: SetLeg,
+  asked: Spending,
+): Promise<Material> {
   const { record } = context;
   const { adapter, view } = sourceOf(context, leg.chain);
   const isPublic = record.publicSecret !== null;
@@ -174,10 +189,7 @@ export async function builtSpend(
   const outputs = built.sign === 'btc-sighash' ? outputsOf(built.psbtBase64) : null;
   const limits = { validUntil: null, outputs, isPublic, now: await context.now() };
   verifyMaterial(built, asked, escrow.terms, view, limits);
-  shows(context, leg, asked, built);
-  const how = { isPublic, hasFailed: record.claimFailed ?? false };
-  const { sign, gas } = await handOf(context, leg).signSpend(built, asked, how);
-  return { sign: isPublic || asked.verb === 'refund' ? sign : () => unquoted(sign), gas };
+  return built;
 }
 
 /**
