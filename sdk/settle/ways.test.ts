@@ -1,12 +1,18 @@
-// A signed authorization may be sent by anybody who has it: it is forgotten when no block can take
-// it by what all nodes say, and the leg holds nothing. On paper chains.
+// What a market offers to be signed is signed by an account without code. A signed authorization may
+// be sent by anybody who has it: it is forgotten when no block can take it by what all nodes say, and
+// the leg holds nothing. On paper chains.
 
 import assert from 'node:assert/strict';
 import { ParleyError } from '../../core/errors.ts';
+import { stubAdapter } from '../../test/support/adapter.ts';
+import { memoryStore } from '../stores/memory.ts';
+import { evmOf, evmView, keptRecord } from '../testing/honest.ts';
 import { alter, type PaperScene, paperScene, recordOf, run, says } from '../testing/paper-scene.ts';
 import { timed } from '../testing/timed.ts';
-import { contextOf } from './context.ts';
-import { endUnsent } from './ways.ts';
+import type { Built } from '../types.ts';
+import type { Wallet } from '../wallets/wallet.ts';
+import { contextOf, type FundingWay } from './context.ts';
+import { endUnsent, wayOf } from './ways.ts';
 
 /** The taker has signed for its leg, nobody has sent it, and its time is over. */
 async function signedInVain(): Promise<PaperScene> {
@@ -73,4 +79,36 @@ timed('one that no block can take, for a leg that nobody funded, ends with nothi
   const scene = await signedInVain();
   assert.equal((await run(scene, { client: null }))?.end, 'nothing');
   assert.equal(await isKept(scene), false);
+});
+
+/** How the maker funds its dollars where the market offers both signatures. */
+async function wayWhere(signsByKey: () => Promise<boolean>, fundingWays?: readonly FundingWay[]) {
+  const { swap } = keptRecord('maker');
+  const fundsShortage = async () => ({ code: 'fee_poor' }) as never;
+  const ways = { signsByKey } as never;
+  const adapter = stubAdapter(evmView.chain, 'evm', { ways, fundsShortage });
+  const signTypedData = async () => assert.fail('nothing is signed');
+  const wallet = { family: 'evm', ...evmOf('maker'), signTypedData } as unknown as Wallet;
+  const context = contextOf({
+    ...{ swapId: swap.id, client: null, store: memoryStore(), ...(fundingWays && { fundingWays }) },
+    chains: { [evmView.chain]: { source: { view: evmView, adapter }, wallet } },
+  });
+  await context.store.putSwap(keptRecord('maker'));
+  const alternatives = [{ way: 'permit' }, { way: 'authorization', relay: true }];
+  return wayOf(context, { sign: 'evm-tx', txs: [{}, {}], alternatives } as unknown as Built);
+}
+
+timed('an account with code signs nothing that a market offers', async () => {
+  const byKey = async () => true;
+  assert.equal((await wayWhere(byKey)).way, 'authorization');
+  assert.equal((await wayWhere(byKey, ['permit', 'approval'])).way, 'permit');
+  const byCode = async () => false;
+  for (const ways of [undefined, ['permit', 'approval']] as const) {
+    assert.equal((await wayWhere(byCode, ways)).way, 'transactions');
+  }
+  for (const way of ['permit', 'authorization'] as const) {
+    await assert.rejects(wayWhere(byCode, [way]), { code: 'funding_would_fail' });
+  }
+  const silent = async () => Promise.reject(new ParleyError('chain_unavailable', 'not now', {}));
+  await assert.rejects(wayWhere(silent), { code: 'chain_unavailable' });
 });
