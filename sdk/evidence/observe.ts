@@ -111,7 +111,7 @@ async function lookAtAll(
   await Promise.race(answered);
   const others = othersMs === null ? all : Promise.all(prompt);
   await Promise.race([others, sleep(othersMs ?? mostMs, limit).catch(() => {})]);
-  const [first, ...rest] = [...found];
+  const [first, ...rest] = found.toSorted((one, other) => one.node - other.node);
   if (first !== undefined) return [first, ...rest];
   throw failures[0];
 }

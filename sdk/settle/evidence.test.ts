@@ -25,7 +25,7 @@ import { timed } from '../testing/timed.ts';
 
 type Looking = (found: Look) => Look;
 
-/** The customer's chains, with several nodes of one: each shows what the first one has otherwise. */
+/** The customer's chains, with several nodes of one, each of which shows it its own way. */
 function withNodes({ chains, input }: PaperScene, leg: LegName, nodes: readonly Looking[]): Chains {
   const { key, source } = chains[leg];
   const each = nodes.map((shows): ChainAdapter => {
