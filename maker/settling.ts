@@ -15,6 +15,7 @@ import {
 import { settleMany } from '../sdk/settle-many.ts';
 import { mayBeFunded, type Store } from '../sdk/stores/store.ts';
 import type { OwnChains } from './chains.ts';
+import { createDoubts } from './doubts.ts';
 import type { Deal, End, Journal } from './journal.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -51,6 +52,8 @@ export function createSettling(input: SettlingInput) {
   const { journal, promises, log, metrics, now, signal } = input;
   const running = new Map<string, Promise<void>>();
   const people = new Set<string>();
+  const doubts = createDoubts(input);
+  const inputFor = (deal: Deal, swapId: string) => inputOf({ ...input, doubts }, deal, swapId);
 
   const seconds = () => Math.floor(now() / 1_000);
   /** Of what remains a later run takes what it can: it holds no place. */
@@ -58,6 +61,7 @@ export function createSettling(input: SettlingInput) {
     const left = remains === null ? {} : { remainsFrom: remains.refundableAt };
     await journal.keep({ ...deal, end: how, endedAt: seconds(), ...left });
     promises.ended(deal.threadId);
+    if (deal.swapId !== null) doubts.ended(deal.swapId);
     metrics.ended.inc({ end: how });
     const told = { threadId: deal.threadId, swapId: deal.swapId, end: how };
     log.info('ended', { ...told, ...leftIn(remains) });
@@ -65,8 +69,8 @@ export function createSettling(input: SettlingInput) {
 
   const takeRemains = async (deal: Deal, swapId: string) => {
     const within = AbortSignal.any([signal, AbortSignal.timeout(remainsLimitMs)]);
-    const run = { ...(await inputOf(input, deal, swapId)), signal: within };
-    const { remains } = await settle(run);
+    const run = { ...(await inputFor(deal, swapId)), signal: within };
+    const { remains } = await settle(run).finally(() => doubts.ended(swapId));
     log.info('remains', { swapId, ...leftIn(remains) });
     if (remains !== null) return;
     const { remainsFrom: _, ...rest } = deal;
@@ -81,7 +85,7 @@ export function createSettling(input: SettlingInput) {
   const drive = async (deal: Deal, swapId: string) => {
     for (let failures = 0; ; failures += 1) {
       try {
-        const outcome = await settle(await inputOf(input, deal, swapId));
+        const outcome = await settle(await inputFor(deal, swapId));
         waits(swapId, false);
         return await end(deal, outcome.end, outcome.remains);
       } catch (error) {
@@ -156,10 +160,11 @@ function leftIn(remains: Outcome['remains']) {
 }
 
 async function inputOf(
-  { chains, store, session, promises, log, now, signal, pollMs, batchMs }: SettlingInput,
+  given: SettlingInput & { readonly doubts: ReturnType<typeof createDoubts> },
   { threadId }: Deal,
   swapId: string,
 ): Promise<SettleInput> {
+  const { chains, store, session, promises, log, now, signal, pollMs, batchMs, doubts } = given;
   const trade = await store.getTrade(threadId);
   return {
     ...{ swapId, client: session.client, chains, store, signal, pollMs },
@@ -170,7 +175,9 @@ async function inputOf(
     leaveToBatchMs: batchMs,
     onProgress: ({ step, state, leg, text, txid, code }: Progress) =>
       log.info('swap', { swapId, step, state, leg, text, txid, code }),
-    onShown: ({ swap, legs }: Shown) => {
+    onShown: (shown: Shown) => {
+      const { swap, legs } = shown;
+      doubts.shown(swapId, shown);
       const own = legs.get(swap.party === 'maker' ? 'a' : 'b');
       const { funded = null } = own?.leg.facts ?? {};
       if (funded !== null && (funded.confirmations > 0 || funded.deep)) promises.funded(threadId);

@@ -294,7 +294,7 @@ async function runOne(context: Context, seen: Seen, effect: Effect): Promise<voi
   }
 }
 
-/** Once, until it changes: what is wrong with the answers about a leg, and that it is over. */
+/** Once, until it is another thing: what is wrong with the answers about a leg, and that it is over. */
 function tellDoubts({ emit, doubted }: Context, name: LegName, seen: LegSeen): void {
   const { doubts = [] } = seen.evidence ?? {};
   const [first] = doubts;
@@ -302,8 +302,11 @@ function tellDoubts({ emit, doubted }: Context, name: LegName, seen: LegSeen): v
     if (doubted.delete(name)) emit('evidence', name, `the nodes of leg ${name} are well again`);
     return;
   }
-  doubted.add(name);
   const stops = doubtsOf(seen).length > 0 ? '; nothing is begun or ended by it' : '';
+  // Heights and ages in the sentences are others at each look.
+  const what = `${doubts.map(({ code }) => code).join()}${stops}`;
+  if (doubted.get(name) === what) return;
+  doubted.set(name, what);
   const text = doubts.map(({ sentence }) => sentence).join('; ');
   emit('evidence', name, `${text}${stops}`, null, first.code);
 }

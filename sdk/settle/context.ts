@@ -266,8 +266,8 @@ export function contextOf(input: SettleInput) {
     refunding: { isTried: false },
     /** Whom each escrow is watched by. */
     watching: new Map<string, readonly ChainAdapter[]>(),
-    /** Legs of which it was told that their nodes are not well. */
-    doubted: new Set<LegName>(),
+    /** What was told last of the nodes of a leg that are not well. */
+    doubted: new Map<LegName, string>(),
     /** Since when the nodes differ about an escrow. */
     differing: new Map<string, UnixSeconds>(),
     /** Looks of slow nodes that go on beside the passes. */

@@ -177,6 +177,14 @@ timed('a chain that stands still begins and ends nothing, and is told', async ()
   }));
   await run(scene, {}, () => isOver(scene));
   assert.ok(says(scene, 'older than now, more than'));
+  // Its age is another one at each look, and is told once.
+  const told = scene.emitted.filter(({ step, leg }) => step === 'evidence' && leg === 'b');
+  assert.deepEqual(
+    told.map(({ code }) => code),
+    ['chain_stands'],
+  );
+  const waits = scene.emitted.filter(({ step, leg }) => step === 'waiting' && leg === null);
+  assert.ok(waits.length <= 1, `${waits.length} times`);
   assert.equal(scene.chains.a.pool.size + scene.chains.a.mined.length, 0);
   assert.ok(!scene.emitted.some(({ step }) => step === 'ended'));
 });

@@ -287,7 +287,9 @@ function togetherEffects(facts: Facts, seen: Seen, before: readonly Effect[]): E
   const isActing = before.some((each) => each.do !== 'replace');
   if (isActing) return effects;
   if (seen.doubt === undefined) return [...effects, ...mostUrgent(record, seen)];
-  const why = `nothing is begun or ended: ${seen.doubt}`;
+  // In the same words at each look: what is wrong is told beside it, with its numbers.
+  const unsure = (['a', 'b'] as const).filter((leg) => facts.legs[leg]?.evidence?.agreed === false);
+  const why = `nothing is begun or ended while the nodes of leg ${unsure.join(' and ')} are not sure`;
   return [...effects, { ...effect('wait', null), why }];
 }
 

@@ -136,7 +136,7 @@ export async function wayOf(context: Context, built: Built): Promise<Way> {
   if (built.sign !== 'evm-tx' || wallet.family !== 'evm' || token === null) return transactions;
   const ways = context.fundingWays ?? allWays;
   const isOwn = sameAddress(wallet.address, refund.address);
-  const offered = isOwn ? offeredBy(built, wallet) : {};
+  const offered = isOwn ? await offeredBy(context, leg, built, wallet) : {};
   const permit = ways.includes('permit') ? offered.permit : undefined;
   const authorization = ways.includes('authorization') ? offered.authorization : undefined;
   const paysGas = ways.some((each) => each !== 'authorization');
@@ -167,11 +167,20 @@ type Offered = {
   readonly authorization?: AuthorizationAlternative;
 };
 
-function offeredBy(built: EvmMaterial, wallet: EvmWallet): Offered {
-  if (wallet.signTypedData === undefined) return {};
+/** None to an account with code, by the own nodes: its token may not take what its key signs. */
+async function offeredBy(
+  context: Context,
+  { chain }: SetLeg,
+  built: EvmMaterial,
+  { address, signTypedData }: EvmWallet,
+): Promise<Offered> {
+  if (signTypedData === undefined) return {};
   const all = alternativesOf(built);
   const permit = all.find((each) => each.way === 'permit');
   const authorization = all.find((each) => each.way === 'authorization');
+  if (permit === undefined && authorization === undefined) return {};
+  const { ways } = sourceOf(context, chain).adapter;
+  if (!(await ways?.signsByKey(address, context.limit()))) return {};
   return { ...(permit && { permit }), ...(authorization && { authorization }) };
 }
 

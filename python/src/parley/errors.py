@@ -51,6 +51,19 @@ class VerificationError(ParleyError):
         self.got = got
 
 
+class ClockError(VerificationError):
+    """A swap whose times are right, and that was agreed when by one's own clock it could not be."""
+
+    def __init__(self, field: str, expected: str, got: str, ahead_seconds: int) -> None:
+        super().__init__(field, expected, got)
+        self.ahead_seconds = ahead_seconds
+        """One's own clock is ahead of the market's by so much or more; below 0 it is behind."""
+        off = f"{abs(ahead_seconds)} s or more {'ahead of' if ahead_seconds > 0 else 'behind'}"
+        self.args = (
+            f"by {field} this machine's clock is {off} the market's: one of the two is wrong",
+        )
+
+
 class AcceptanceLapsed(ParleyError):
     """The swap was first seen after one's acceptance had lapsed: a market could have kept it back to
     see where the price goes. Never fund it.

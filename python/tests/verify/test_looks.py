@@ -6,26 +6,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from parley.chains import tron
-from parley.chains.terms import ChainView, EvmView, TronView
-from parley.errors import AcceptanceLapsed
+from parley.chains.terms import ChainView, Destination, EvmView, SolanaView, TronView
+from parley.errors import AcceptanceLapsed, ClockError
+from parley.signers import solana_signer
 from parley.verify import (
     OwnTrade,
     VerificationError,
     VerifiedSwap,
+    escrow_of,
     sighted,
     verify_again,
     verify_swap,
     verify_to_fund,
 )
+from parley.verify.deadlines import LegName
 from parley.verify.swap import CLOCK_TOLERANCE_SECONDS
+from parley.verify.trade import given_leg, other_leg
 
 from .test_swaps import SWAPS, trade_of
 from .vectors import Json, changed, view_of
 
+#: Of the swaps in docs/vectors.
+SECRET = "5e" * 32
 Known = tuple[Json, OwnTrade, Mapping[str, ChainView], VerifiedSwap]
 
 
@@ -118,3 +125,94 @@ def test_no_escrow_in_a_contract_that_one_has_left_is_funded(case: Json) -> None
     with pytest.raises(VerificationError) as refused:
         verify_to_fund(swap, trade, kept, views, now=now)
     assert refused.value.field.endswith(".lane.contract")
+
+
+def moved(known: Known, name: LegName) -> Json:
+    """The other side is paid elsewhere: the leg has another escrow, and all of it fits."""
+    swap, trade, views, kept = known
+    leg = kept.leg(name)
+    assert leg.terms is not None
+    ours, theirs = ("refund", "payout") if name == given_leg(trade.party) else ("payout", "refund")
+    at, view = getattr(leg.terms, ours), views[leg.chain]
+    if isinstance(view, SolanaView):  # where nobody pays itself
+        at = Destination(solana_signer(b"elsewhere".ljust(32)).address)
+    elsewhere: dict[str, Any] = {theirs: at}
+    escrow = escrow_of(name, replace(leg.terms, **elsewhere), view)
+    shown = {
+        **swap["legs"][name],
+        f"{theirs}Address": at.address,
+        f"{theirs}Pubkey": at.pubkey,
+        "escrow": escrow.address,
+        "redeemScript": escrow.redeem_script,
+    }
+    return {**swap, "legs": {**swap["legs"], name: shown}}
+
+
+@pytest.mark.parametrize("case", SWAPS, ids=lambda case: case["name"])
+def test_no_leg_moves_that_may_hold_money(case: Json) -> None:
+    swap, trade, views, kept = known(case)
+    own = given_leg(trade.party)
+    other = other_leg(own)
+    is_initiator = kept.role == "initiator"
+    nothing: list[LegName] = []
+
+    def moves(shown: Json, name: LegName, **how: Any) -> bool:
+        shown = moved((shown, trade, views, kept), name)
+        try:
+            found = verify_again(shown, trade, kept, views, **how)
+        except VerificationError as error:
+            assert error.field == f"legs.{name}.escrow"
+            return False
+        escrow, before = found.leg(name).escrow, kept.leg(name).escrow
+        assert escrow is not None and escrow != before
+        return True
+
+    for name, funded, seen, may in [
+        (own, False, nothing, True),
+        (other, False, nothing, True),
+        (own, True, nothing, False),
+        (other, True, nothing, is_initiator),
+        (own, False, [own], False),
+        (other, False, [other], False),
+        (other, True, [other], False),
+        (other, True, [own], is_initiator),
+    ]:
+        assert moves(swap, name, funded=funded, seen=seen) == may, (name, funded, seen)
+        # With the secret public none may be funded anew.
+        public = {**swap, "secret": SECRET}
+        assert not moves(public, name, funded=funded, seen=seen)
+    assert not moves(swap, own, seen=nothing), "it may be funded unless that is denied"
+    for name in (own, other):
+        assert not moves(swap, name), "who says nothing follows nothing"
+        with pytest.raises(VerificationError):
+            shown = moved((swap, trade, views, kept), name)
+            verify_to_fund(shown, trade, kept, views, now=case["at"]["now"])
+    # What has no escrow yet gets one.
+    bare = replace(kept, a=replace(kept.a, escrow=None, terms=None))
+    assert verify_again(swap, trade, bare, views) == kept
+
+
+@pytest.mark.parametrize("case", SWAPS, ids=lambda case: case["name"])
+def test_a_clock_that_is_off_is_named_and_no_lie_is_taken_for_one(case: Json) -> None:
+    swap, trade, views, kept = known(case)
+
+    def refused(shown: Json, now: int, accepted_at: int = trade.accepted_at) -> VerificationError:
+        own = replace(trade, accepted_at=accepted_at)
+        with pytest.raises(VerificationError) as refusal:
+            verify_to_fund(shown, own, kept, views, now=now)
+        return refusal.value
+
+    at, far = kept.agreed_at, CLOCK_TOLERANCE_SECONDS + 1
+    behind = refused(swap, at - far)
+    assert isinstance(behind, ClockError) and behind.ahead_seconds == -far
+    assert f"clock is {far} s or more behind the market's" in str(behind)
+    ahead = refused(swap, at + 2 * far, at + far)
+    assert isinstance(ahead, ClockError) and ahead.ahead_seconds == far
+    assert behind.field == ahead.field and behind.field.startswith("deadlines.refundAt.")
+    # Times of another formula are none of a clock; nor is what was agreed after it had lapsed.
+    reveal = {**swap["deadlines"], "revealBy": swap["deadlines"]["revealBy"] + 1}
+    assert not isinstance(refused({**swap, "deadlines": reveal}, at - far), ClockError)
+    lapsed = replace(trade, accept_ttl_seconds=0, accepted_at=at - far)
+    with pytest.raises(VerificationError) as late:
+        verify_swap(swap, lapsed, views, swap_id=kept.id, now=at + 9_000)
+    assert not isinstance(late.value, ClockError)

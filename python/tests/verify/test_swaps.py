@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from parley.chains.terms import ChainPolicy, Destination
-from parley.verify import OwnTrade, PinnedAsset, VerificationError, VerifiedSwap, verify_swap
+from parley.verify import (
+    OwnTrade,
+    PinnedAsset,
+    VerificationError,
+    VerifiedSwap,
+    own_legs,
+    verify_swap,
+)
 from parley.verify.deadlines import LegTiming, broken_inequalities, deadlines, long_leg
 
 from .test_material import MOST_REASON
@@ -93,3 +102,33 @@ def test_deadlines_of_every_pair_of_chains_are_computed_alike() -> None:
         assert times.reveal_by == said["revealBy"]
         short, longer = (legs[1], legs[0]) if long == "a" else (legs[0], legs[1])
         assert broken_inequalities(short, longer) == pair["broken"]
+
+
+def test_an_acceptance_stands_until_its_end_or_that_of_its_price() -> None:
+    trade = trade_of(SWAPS[0]["trade"])
+    own = trade.accepted_at + trade.accept_ttl_seconds
+    for price, end in [(None, own), (own - 1, own - 1), (own, own), (own + 1, own)]:
+        assert replace(trade, price_ends_at=price).stands_until == end
+
+
+def test_high_value_begins_at_its_amount() -> None:
+    case = SWAPS[0]
+    views = {each["chain"]: view_of(each) for each in case["views"]}
+    trade = trade_of(case["trade"])
+    for high, is_high in [(trade.base_amount + 1, False), (trade.base_amount, True), (None, False)]:
+        legs = own_legs(replace(trade, base=replace(trade.base, high_value_from=high)), views)
+        leg = next(each for each in (legs.a, legs.b) if each.asset.id == trade.base.id)
+        assert leg.depth == (leg.policy.high if is_high else leg.policy.normal), high
+
+
+def test_no_timelock_is_more_than_thirty_days_ahead() -> None:
+    policies = {name: ChainPolicy.of(each) for name, each in DEADLINES["policies"].items()}
+    short, long = (policies[name] for name in ("evm-dev", "bitcoin"))
+    most = 30 * 86_400 - long.drift_seconds
+    for floor, broken in [
+        (most, []),
+        (most + 1, ["the long timelock 2592001 s is more than 2592000 s ahead"]),
+    ]:
+        far = replace(long, floor_seconds=floor)
+        legs = LegTiming(short, short.normal), LegTiming(far, far.normal)
+        assert broken_inequalities(*legs) == broken

@@ -47,8 +47,12 @@ def test_a_price_that_ended_is_not_accepted_and_the_earlier_end_counts() -> None
     assert check(shown, end + 119) == end
     assert check(shown, end, ends=end + 60) == end
     assert check(shown, end, ends=end - 60) == end - 60
+    for own in (None, end + 60, end):
+        with pytest.raises(VerificationError, match="quoteExpiresAt"):
+            check(shown, end + 120, ends=own)
+    assert check(shown, end + 59, ends=end - 60) == end - 60
     with pytest.raises(VerificationError, match="quoteExpiresAt"):
-        check(shown, end + 120)
+        check(shown, end + 60, ends=end - 60)
     with pytest.raises(VerificationError, match="a time"):
         check(ending("soon"))
 

@@ -56,6 +56,9 @@ const spl: PinnedAsset = {
   token: solanaAt(3).address,
 };
 
+/** The last use of a lane: one more is refused. */
+const mostUses = 2 ** 30 - 1;
+
 /** The maker gives a token on TRON for one on Solana, whose leg is long. */
 function onTronAndSolana(party: Party): Kind {
   const amounts = { a: 600_000_000n, b: 500_000_000n };
@@ -67,7 +70,7 @@ function onTronAndSolana(party: Party): Kind {
     a: {
       ...{ chain: 'tron-dev', hashlock, payout: tronAt(2), refund: tronAt(1), token: trc.token },
       ...{ amount: amounts.a, timelock: times.refundAt.a, fundBefore: lastOf('a') },
-      lane: { number: '7'.padStart(24, '0'), counter: 1 },
+      lane: { number: '7'.padStart(24, '0'), counter: mostUses },
     },
     b: {
       ...{ chain: 'solana-dev', hashlock, payout: solanaAt(1), refund: solanaAt(2) },

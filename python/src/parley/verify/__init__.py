@@ -7,7 +7,7 @@
 ``verify_material`` compares what is to be signed with these terms.
 """
 
-from ..errors import AcceptanceLapsed, VerificationError
+from ..errors import AcceptanceLapsed, ClockError, VerificationError
 from .material import Asked, Claim, Fund, Limits, Refund, escrow_of, verify_material
 from .rules import own_rules
 from .swap import sighted, verify_again, verify_asset, verify_swap, verify_to_fund
@@ -19,6 +19,7 @@ __all__ = [
     "AcceptanceLapsed",
     "Asked",
     "Claim",
+    "ClockError",
     "Fund",
     "Limits",
     "OwnTrade",

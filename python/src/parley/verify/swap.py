@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -21,7 +21,7 @@ from ..chains.terms import (
     Lane,
     TronView,
 )
-from ..errors import AcceptanceLapsed, VerificationError
+from ..errors import AcceptanceLapsed, ClockError, VerificationError
 from ..hashlock import hashlock_of
 from .checks import as_json, must_be, must_equal, must_match
 from .deadlines import Deadlines, LegName, deadlines, schedule
@@ -108,9 +108,18 @@ def verify_again(
     trade: OwnTrade,
     kept: VerifiedSwap,
     views: Mapping[str, ChainView],
+    *,
+    funded: bool = True,
+    seen: Collection[LegName] = ("a", "b"),
 ) -> VerifiedSwap:
-    """A swap that was verified before. Throws VerificationError unless all is as kept but the other
-    side's destinations, and their escrows.
+    """A swap that was verified before: keep what it returns in place of ``kept``. Throws
+    VerificationError unless all is as kept but the escrows of legs that may still move.
+
+    ``funded``: one's own leg may be funded, since its funding was signed, sent or asked for.
+    ``seen``: legs whose escrow one's own node once showed in a block, whatever it shows now. No leg
+    moves that may hold money: else a market could replace the escrow that pays this side by an
+    empty one. A counterparty that may have funded follows no move. An initiator follows the other
+    side's lane until it has seen that escrow. By default nothing moves.
 
     One hashlock and one set of times: under another a market could have one leg funded that the
     other leg does not pay for. Holds for claims and refunds under former policies too.
@@ -128,7 +137,13 @@ def verify_again(
             raise ValueError(f'no view of "{leg.chain}" among your chains')
         asset = trade.base if leg.asset_id == trade.base.id else trade.quote
         place = _Place(asset, view, kept.deadlines.fund_by(leg.long))
-        legs[name] = _as_expected(swap["legs"][name], leg, place, trade, kept.hashlock)
+        found = _as_expected(swap["legs"][name], leg, place, trade, kept.hashlock)
+        fixes = funded and (kept.role == "counterparty" or name == given_leg(kept.party))
+        is_fixed = fixes or name in seen or get(swap, "secret") is not None
+        if is_fixed and leg.escrow is not None:
+            got = None if found.escrow is None else found.escrow.address
+            must_equal(f"legs.{name}.escrow", leg.escrow.address, got)
+        legs[name] = found
     return replace(kept, a=legs["a"], b=legs["b"])
 
 
@@ -142,7 +157,7 @@ def verify_to_fund(
 ) -> VerifiedSwap:
     """Right before one's leg is funded: it was seen in time (`sighted`), is as kept, would be
     verified today, and no escrow is in a contract that one has left. Throws AcceptanceLapsed,
-    VerificationError.
+    VerificationError. Where a leg has moved, look again (`verify_again`) before you fund.
     """
     trade = replace(trade, hashlock=kept.hashlock)
     trade = sighted(swap, trade, views, swap_id=kept.id, now=now)
@@ -232,14 +247,29 @@ def _verify_deadlines(
     refund_at = get(said["refundAt"], short)
     first = trade.accepted_at - CLOCK_TOLERANCE_SECONDS
     last = min(now, trade.stands_until) + CLOCK_TOLERANCE_SECONDS
-    is_whole = is_number(refund_at) and refund_at == int(refund_at)
-    if not (is_whole and first <= refund_at - plan.short_timelock <= last):
-        within = f"from {first + plan.short_timelock} to {last + plan.short_timelock}"
-        raise VerificationError(f"deadlines.refundAt.{short}", within, shown(refund_at))
+    field = f"deadlines.refundAt.{short}"
+    within = f"from {first + plan.short_timelock} to {last + plan.short_timelock}"
+    if not (is_number(refund_at) and refund_at == int(refund_at)):
+        raise VerificationError(field, within, shown(refund_at))
     agreed_at = int(refund_at) - plan.short_timelock
     times = deadlines(agreed_at, own.a.timing, own.b.timing, own.long)
-    _must_have_times(times, said)
-    return agreed_at, times
+    if first <= agreed_at <= last:
+        _must_have_times(times, said)
+        return agreed_at, times
+    is_early = agreed_at < first
+    ahead = (trade.accepted_at if is_early else now) - agreed_at
+    is_off = abs(ahead) > CLOCK_TOLERANCE_SECONDS and (ahead > 0) == is_early
+    if is_off and _has_times(times, said):
+        raise ClockError(field, within, shown(refund_at), ahead)
+    raise VerificationError(field, within, shown(refund_at))
+
+
+def _has_times(times: Deadlines, said: Mapping[str, Json]) -> bool:
+    try:
+        _must_have_times(times, said)
+    except VerificationError:
+        return False
+    return True
 
 
 def _must_have_times(times: Deadlines, said: Mapping[str, Json]) -> None:

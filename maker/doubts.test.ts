@@ -1,0 +1,103 @@
+// A chain that stands still while a swap of the maker waits: its metrics and its log say so until it
+// goes on, and no address of a node is in them. On paper chains.
+
+import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import type { ChainAdapter } from '../chains/adapter.ts';
+import type { Look } from '../chains/interface/reading.ts';
+import { withChain } from '../sdk/testing/honest.ts';
+import { paperScene } from '../sdk/testing/paper-scene.ts';
+import { timed } from '../sdk/testing/timed.ts';
+import { waitUntil } from '../test/support/waiting.ts';
+import type { Deal } from './journal.ts';
+import { openLog } from './log.ts';
+import { createSettling, type SettlingInput } from './settling.ts';
+import { partsOf } from './testing/stage.ts';
+
+/** The maker settles a swap. A node of the long leg's chain stands still as long as it is told to. */
+async function settling(others: 'alone' | 'beside one that is well') {
+  const scene = await paperScene('maker', { stepSeconds: 120 });
+  const { swapId, trade, store, client } = scene.input;
+  assert.ok(trade);
+  const { threadId } = trade;
+  await store.putTrade(trade);
+  const of = { stands: false };
+  let last: Look | null = null;
+  const { key, source } = scene.chains.b;
+  const { adapter } = source;
+  const look: ChainAdapter['look'] = async (...about) => {
+    if (!of.stands || last === null) last = await adapter.look(...about);
+    return last;
+  };
+  const nodes = [{ ...adapter, look }, ...(others === 'alone' ? [] : [adapter])];
+  const chains = withChain(scene.input.chains, key, { source: { ...source, nodes } });
+  const deal: Deal = {
+    ...{ threadId, rfqId: 'r', takerId: 'u', pair: 'btc/sol', gives: 'base', base: 1n, quote: 1n },
+    ...{ acceptedAt: scene.wall, swapId, end: null, endedAt: null },
+  };
+  const { deals, promises, metrics } = partsOf({ at: { ms: 0, price: null, mode: 'open' } });
+  deals.set(threadId, deal);
+  promises.dealt(deal, null);
+  const out = new PassThrough();
+  const lines: string[] = [];
+  out.on('data', (line: Buffer) => lines.push(`${line}`));
+  const stop = new AbortController();
+  const keep = async (each: Deal) => void deals.set(threadId, each);
+  const { begin, stopped } = createSettling({
+    ...{ store, promises, metrics, signal: stop.signal, pollMs: 0, batchMs: 0 },
+    log: openLog(out, () => 0),
+    chains: chains as SettlingInput['chains'],
+    session: { client } as unknown as SettlingInput['session'],
+    journal: { deals, keep, close: async () => {} },
+    now: () => scene.wall * 1_000,
+  });
+  begin(deal);
+  const until = <T>(is: () => T | Promise<T>) =>
+    waitUntil(async () => {
+      await scene.input.now?.();
+      return is();
+    });
+  return {
+    ...{ of, key, until },
+    /** How many swaps met it last; null: none ever did. */
+    metric: async (code: string) => {
+      const of = `parley_maker_doubted{chain="${key}",code="${code}"} `;
+      const lines = (await metrics.registry.metrics()).split('\n');
+      return lines.find((line) => line.startsWith(of))?.slice(of.length) ?? null;
+    },
+    said: (event: string) => lines.filter((line) => line.includes(`"event":"${event}"`)),
+    isOver: () => promises.open.size === 0,
+    end: async () => {
+      stop.abort();
+      await stopped();
+    },
+  };
+}
+
+timed('a chain that stands still is told until it goes on', async () => {
+  const { of, key, until, metric, said, isOver, end } = await settling('alone');
+  await until(() => said('swap').some((line) => line.includes('follow from your own trade')));
+  assert.equal(await metric('chain_stands'), null);
+  of.stands = true;
+  await until(async () => (await metric('chain_stands')) === '1');
+  of.stands = false;
+  await until(async () => (await metric('chain_stands')) === '0');
+  const [began, over] = [said('doubted'), said('doubt_over')];
+  assert.deepEqual([began.length, over.length], [1, 1]);
+  const { level, chain, code, why } = JSON.parse(began[0] ?? '');
+  assert.deepEqual([level, chain, code], ['warn', key, 'chain_stands']);
+  assert.match(why, /^the newest block of the node of evm-dev-2 is \d+ s older than now, more than/);
+  assert.doesNotMatch(began.join() + over.join(), /:\/\//);
+  await until(isOver);
+  await end();
+});
+
+timed('what a swap met is no news once it has ended', async () => {
+  const { of, until, metric, said, isOver, end } = await settling('beside one that is well');
+  of.stands = true;
+  await until(async () => (await metric('node_behind')) === '1');
+  await until(isOver);
+  assert.equal(await metric('node_behind'), '0');
+  assert.match(said('doubt_over').at(-1) ?? '', /"code":"node_behind"/);
+  await end();
+});
