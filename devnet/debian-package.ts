@@ -60,7 +60,7 @@ export async function obtainDebianProgram<Identity>(
     const machine = `${process.platform}-${process.arch}`;
     throw new DevnetError(`Debian has no ${wanted.program} for ${machine}`);
   }
-  const unpacked = join(cache, `${wanted.packages[0]}-${process.arch}`);
+  const unpacked = placeIn(cache, wanted);
   const { triplet, loader } = architecture;
   // Until bookworm the C library was below /lib.
   const folders = ['usr/lib', 'lib'].map((each) => join(unpacked, each, triplet));
@@ -77,6 +77,14 @@ export async function obtainDebianProgram<Identity>(
   }
   await fetchPackages(wanted, cache, unpacked, signal);
   return identified();
+}
+
+const placeIn = (cache: string, { packages: [name] }: DebianProgram) =>
+  join(cache, `${name}-${process.arch}`);
+
+/** Whether an earlier call unpacked it into `cache`. */
+export function isKept(wanted: DebianProgram, cache: string): Promise<boolean> {
+  return isThere(placeIn(cache, wanted), wanted);
 }
 
 async function fetchPackages(
@@ -108,9 +116,10 @@ async function fetchPackages(
 }
 
 /** Those that this machine's apt is configured with; other vendors' archives are left out. */
-async function debianMirrors(): Promise<string[]> {
-  const format = ['--format', '$(REPO_URI) $(RELEASE)'];
-  const { stdout } = await run('apt-get', ['indextargets', ...format, 'Component: main']);
+export async function debianMirrors(env = process.env): Promise<string[]> {
+  // An image has no lists of packages yet, and without this only sources that have one are told.
+  const format = ['--no-release-info', '--format', '$(REPO_URI) $(RELEASE)'];
+  const { stdout } = await run('apt-get', ['indextargets', ...format, 'Component: main'], { env });
   const mirrors = stdout.split('\n').flatMap((line) => {
     const [uri = '', suite = ''] = line.split(' ');
     return debianSuites.test(suite) && !uri.startsWith('cdrom:') ? [uri] : [];

@@ -9,7 +9,7 @@ import { isExecutable, programOnPath } from './processes.ts';
 
 const run = promisify(execFile);
 const answerLimitMs = 20_000;
-const fromDebian = {
+export const bitcoindPackage = {
   program: 'bitcoind',
   packages: ['bitcoin-knots'],
   suites: ['trixie', 'trixie-backports'],
@@ -45,7 +45,7 @@ export async function findBitcoind(
   const installed = programOnPath('bitcoind');
   if (installed !== null) return identify(installed);
   const cache = await cacheFolder(spareFolder);
-  return obtainDebianProgram(fromDebian, cache, identify, signal).catch((cause: unknown) => {
+  return obtainDebianProgram(bitcoindPackage, cache, identify, signal).catch((cause: unknown) => {
     throw new DevnetError(
       'no bitcoind is on the PATH, and none could be fetched from Debian. Install Bitcoin Core or ' +
         'Knots, or set PARLEY_BITCOIND to its bitcoind, and start again',

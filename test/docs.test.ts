@@ -12,6 +12,7 @@ import { swapStatuses } from '../core/status.ts';
 import { httpCodes } from '../server/edge/errors.ts';
 import { webhookEvents } from '../server/edge/schemas/webhook.ts';
 import { secretSettings } from '../server/settings/secrets.ts';
+import { filesOf } from './support/sources.ts';
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 
@@ -95,10 +96,7 @@ test('docs/decisions/README.md lists each record by its title, in order, and has
   assert.deepEqual(lines.slice(lines.findIndex((line) => line.startsWith('- '))), wanted);
 });
 
-const pages = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.md'], { cwd: root })
-  .toString()
-  .split('\n')
-  .filter((path) => path !== '' && existsSync(root + path));
+const pages = filesOf('**/*.md');
 
 /** The anchors of a page as GitHub makes them of its headings. */
 const anchors = (path: string): string[] =>

@@ -2,11 +2,11 @@
 // no other. The fields are read from the calls in the sources.
 
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parseAst } from 'vite';
+import { filesOf } from './support/sources.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** What runs in the process of a market or of its watchtower. */
@@ -116,12 +116,9 @@ const besides: Readonly<Record<string, readonly string[]>> = {
 };
 
 test('the dictionary of the log has every field that a line may have, and no other', () => {
-  const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', ...rooms], {
-    cwd: root,
-  })
-    .toString()
-    .split('\n')
-    .filter((path) => /\.ts$/.test(path) && !/\.test\.ts$|\/testing\/|\/testing\.ts$/.test(path));
+  const files = filesOf(...rooms.map((room) => `${room}/**/*.ts`)).filter(
+    (path) => !/\.test\.ts$|\/testing\/|\/testing\.ts$/.test(path),
+  );
   const names = new Set(everywhere);
   const unread = new Set<string>();
   for (const file of files) {

@@ -2,11 +2,11 @@
 // sizes. The rules are tried on snippets first, so that a rule which cannot fail is noticed.
 
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, normalize } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { filesOf } from './support/sources.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const limits = { fileLines: 500, functionLines: 70, columns: 100 } as const;
@@ -245,19 +245,9 @@ function waits(file: string, text: string): string[] {
   return found.map(([line]) => `${file}: waitUntil of test/support has a limit, not: ${line}`);
 }
 
-const sources = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.ts', '*.tsx'], {
-  cwd: root,
-  encoding: 'utf8',
-})
-  .split('\n')
-  .filter((file) => file !== '' && !file.includes('/artifacts/') && !file.includes('/vendor/'))
-  .flatMap((file) => {
-    try {
-      return [{ file, text: readFileSync(`${root}${file}`, 'utf8') }];
-    } catch {
-      return []; // deleted in the work tree, not yet in the index
-    }
-  });
+const sources = filesOf('**/*.{ts,tsx}')
+  .filter((file) => !file.includes('/artifacts/') && !file.includes('/vendor/'))
+  .map((file) => ({ file, text: readFileSync(`${root}${file}`, 'utf8') }));
 
 test('the rules catch what they are for', () => {
   const long = (head: string, lines: number, end = '}') =>

@@ -7,9 +7,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cacheFolder, obtainDebianProgram } from '../../devnet/debian-package.ts';
 import { freePort } from '../../host/free-port.ts';
-import { prometheusProgram } from '../support/prometheus.ts';
+import { findPrometheus } from '../support/prometheus.ts';
 
 /** What the soak waits for instead of the rules' own. Bounds of seconds have marks of their own. */
 const waits: Readonly<Record<string, string>> = {
@@ -35,22 +34,6 @@ export type RunningPrometheus = {
   stop(): Promise<void>;
 };
 
-type Found = { readonly file: string; readonly args: readonly string[] };
-
-const cached = async () => cacheFolder(join(tmpdir(), 'parley-cache'));
-
-async function program(): Promise<Found> {
-  const found = prometheusProgram('prometheus');
-  if (found !== null) return { file: found, args: [] };
-  const debian = { program: 'prometheus', packages: ['prometheus'], suites: ['bookworm'] };
-  const at = (file: string, args: readonly string[]) => Promise.resolve({ file, args });
-  const cache = await cached();
-  const { file, args } = await obtainDebianProgram(debian, cache, at, undefined);
-  // Its pages are where the package would have put them.
-  const pages = join(cache, `prometheus-${process.arch}/usr/share/prometheus/web/`);
-  return { file, args: [...args, `--web.local-assets=${pages}`] };
-}
-
 /** Reads the market's metrics at `port` each second, with this token. */
 export async function startPrometheus(port: number, token: string): Promise<RunningPrometheus> {
   const dir = await mkdtemp(join(tmpdir(), 'parley-prometheus-'));
@@ -72,11 +55,12 @@ export async function startPrometheus(port: number, token: string): Promise<Runn
   // JSON is YAML too.
   await writeFile(join(dir, 'prometheus.yml'), JSON.stringify(config));
   const own = await freePort();
-  const { file, args: leading } = await program();
+  const { file, args: leading, pages } = await findPrometheus('prometheus');
   const child = spawn(
     file,
     [
       ...leading,
+      ...(pages === undefined ? [] : [`--web.local-assets=${pages}`]),
       `--config.file=${join(dir, 'prometheus.yml')}`,
       `--storage.tsdb.path=${join(dir, 'data')}`,
       `--web.listen-address=127.0.0.1:${own}`,

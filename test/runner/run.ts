@@ -10,6 +10,8 @@ import { dirname } from 'node:path';
 import { type Check, checks, typeEnvironment } from '../../scripts/check.ts';
 import { Misused, parsed, understood } from '../../scripts/command.ts';
 import { root, runFiles } from './files.ts';
+import { needsOf } from './needs.ts';
+import { provide } from './provide.ts';
 
 /** With `npm ci` before it the whole stays below 20 minutes. */
 const limitMs = 19.3 * 60_000;
@@ -50,6 +52,8 @@ const isWhole = prefixes.length === 0 && name === undefined;
 const files = all.filter(
   (file) => prefixes.length === 0 || prefixes.some((each) => file.startsWith(each)),
 );
+
+if (!(await provide(needsOf(root, files)))) process.exit(1);
 
 const stopping = new AbortController();
 const children = new Set<ChildProcess>();

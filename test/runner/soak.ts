@@ -7,6 +7,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Misused, parsed, understood, wholeNumber } from '../../scripts/command.ts';
+import { needsOf } from './needs.ts';
+import { provide } from './provide.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -105,6 +107,11 @@ const parts: Readonly<Record<string, Part>> = {
     minutes: 45,
     what: 'the pages for operators, command by command, in a bare Debian root: install to restore',
     commands: () => [['test/tasks-soak/run.ts']],
+  },
+  fresh: {
+    minutes: 60,
+    what: 'the README’s two commands in a bare Debian root with Node and npm, every test',
+    commands: () => [['test/fresh-soak/run.ts', '--whole']],
   },
   maker: {
     minutes: 45,
@@ -248,7 +255,7 @@ function run(args: readonly string[], minutes: number): Promise<Outcome> {
 const said = [
   /^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm,
   /^(?:forge|model|sim|planted|crashes|nodes|package|web|maker): (.*)|(\d+) generated,/gm,
-  /^(?:generators|schemathesis|python|mcp|alerts|release|proxy): (.*)/gm,
+  /^(?:generators|schemathesis|python|mcp|alerts|release|proxy|fresh): (.*)/gm,
   /^(?:upgrade|failover|postgres|rows|testnet|tasks|three): (.*)/gm,
 ];
 
@@ -275,11 +282,16 @@ if (values.list) {
   console.log(JSON.stringify({ parts: listed, properties: propertyFiles() }));
   process.exit(0);
 }
+const chosen = Object.entries(parts).filter(
+  ([name]) => positionals.length === 0 || positionals.includes(name),
+);
+const programs = chosen.flatMap(([, { commands }]) => commands().flat());
+// Bugs are looked for by any of the tests.
+if (chosen.some(([name]) => name === 'planted')) programs.push(...testFiles('**/*.test.ts'));
+const needed = programs.filter((each) => each.endsWith('.ts'));
+if (!(await provide(needsOf(root, needed)))) process.exit(1);
 const outcomes: [string, boolean][] = [];
-for (const [name, part] of Object.entries(parts)) {
-  if (positionals.length > 0 && !positionals.includes(name)) continue;
-  outcomes.push(await outcomeOf(name, part));
-}
+for (const [name, part] of chosen) outcomes.push(await outcomeOf(name, part));
 const passed = outcomes.filter(([, isWell]) => isWell).length;
 console.log(`\n${outcomes.map(([line]) => line).join('\n')}`);
 console.log(`soak: ${passed} of ${outcomes.length} parts passed`);

@@ -14,23 +14,34 @@ const installMs = 180_000;
 const probe =
   'import sys, venv, ensurepip; print(sys.version.split()[0]); sys.exit(sys.version_info < (3, 11))';
 
-/** Of 3.11 or later, which makes environments; each version once. */
-export function findPythons(): { readonly path: string; readonly version: string }[] {
+function candidates(): readonly string[] {
   const named = (process.env.PARLEY_PYTHON ?? '').split(delimiter).filter(Boolean);
+  return named.length > 0 ? named : usual;
+}
+
+/** Null where it is missing, older than 3.11, or makes no environments. */
+function versionOf(path: string): string | null {
+  try {
+    const stdio = ['ignore', 'pipe', 'ignore'] as const;
+    return execFileSync(path, ['-c', probe], { stdio: [...stdio], encoding: 'utf8' }).trim();
+  } catch {
+    return null;
+  }
+}
+
+/** Each version once. */
+export function findPythons(): { readonly path: string; readonly version: string }[] {
   const found = new Map<string, string>();
-  for (const path of named.length > 0 ? named : usual) {
-    try {
-      const stdio = ['ignore', 'pipe', 'ignore'] as const;
-      const said = execFileSync(path, ['-c', probe], { stdio: [...stdio], encoding: 'utf8' });
-      if (!found.has(said.trim())) found.set(said.trim(), path);
-    } catch {} // Missing, older, or without venv.
+  for (const path of candidates()) {
+    const version = versionOf(path);
+    if (version !== null && !found.has(version)) found.set(version, path);
   }
   return [...found].map(([version, path]) => ({ path, version }));
 }
 
 /** Null: there is none. */
 export function findPython(): string | null {
-  return findPythons()[0]?.path ?? null;
+  return candidates().find((path) => versionOf(path) !== null) ?? null;
 }
 
 type PythonPlace = {

@@ -36,7 +36,7 @@ export async function startValkey(
   options: Readonly<Record<string, string>> = {},
   certificate?: Certificate,
 ): Promise<TestValkey> {
-  const { file, leadingArgs } = await findProgram();
+  const { file, leadingArgs } = await findValkey();
   const folder = await mkdtemp(join(tmpdir(), 'parley-valkey-'));
   const port = await freePort();
   const ports =
@@ -76,21 +76,22 @@ export async function startValkey(
   };
 }
 
-async function findProgram(): Promise<Program> {
+export const valkeyPackage = {
+  program: 'valkey-server',
+  packages: ['valkey-server', 'valkey-tools'],
+  suites: ['trixie'],
+};
+
+export async function findValkey(): Promise<Program> {
   const installed = programOnPath('valkey-server') ?? programOnPath('redis-server');
   if (installed !== null) return { file: installed, leadingArgs: [] };
-  const wanted = {
-    program: 'valkey-server',
-    packages: ['valkey-server', 'valkey-tools'],
-    suites: ['trixie'],
-  };
   const identify = async (file: string, leadingArgs: readonly string[]) => {
     await run(file, [...leadingArgs, '--version'], { timeout: answerLimitMs });
     return { file, leadingArgs };
   };
   try {
     const cache = await cacheFolder(join(tmpdir(), `parley-programs-${process.getuid?.() ?? 0}`));
-    return await obtainDebianProgram(wanted, cache, identify, undefined);
+    return await obtainDebianProgram(valkeyPackage, cache, identify, undefined);
   } catch (cause) {
     throw new Error(
       'these tests need a real Valkey or Redis server: none is on the PATH, and none could be ' +

@@ -13,12 +13,7 @@ test('the events that can be chosen are those that are sent', () => {
   assert.deepEqual([...webhookEvents], Object.keys(events));
 });
 
-test('the Python snippet takes a delivery of ours, and none that is altered or old', (t) => {
-  try {
-    execFileSync('python3', ['--version'], { stdio: 'ignore' });
-  } catch {
-    return t.skip('no python3 here');
-  }
+test('the Python snippet takes a delivery of ours, and none that is altered or old', () => {
   const [secret, body] = ['whsec_abc', '{"type":"ping"}'];
   const now = Math.floor(Date.now() / 1_000);
   const verify = (timestamp: number, given: string) => {

@@ -1,0 +1,138 @@
+// The README's two commands on a machine that has Debian, Node and npm and nothing else: a root
+// that debootstrap made, with the sources in it. `npm ci && npm start` gets ready with its four
+// chains and ends by Ctrl-C. `npm ci && npm test` installs all that tests need and runs a few,
+// so that .ci/run has time for it; `npm run soak -- fresh` runs every file (`--whole`). Needs root,
+// for mounts, and shares the machine's network, which packages come by.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { few } from './files.ts';
+import { bareRoot, environment } from './root.ts';
+
+const readyMs = 300_000;
+const stopMs = 60_000;
+const chains = ['bitcoin-regtest', 'evm-dev', 'tron-dev', 'solana-dev'];
+const isWhole = process.argv.includes('--whole');
+const testMs = isWhole ? 1_800_000 : 600_000;
+
+/** `$1` is the root, `$2` a script; all of it is gone with the process. */
+const inside = `
+set -e
+mount --make-rprivate /
+mount -t proc proc "$1/proc"
+mount --rbind /sys "$1/sys"
+mount --rbind /dev "$1/dev"
+mount -t tmpfs -o mode=1777 tmpfs "$1/dev/shm"
+mount -t tmpfs -o mode=755 tmpfs "$1/run"
+exec chroot "$1" /bin/bash -c "cd /root/parley; $2; exit \\$?"
+`;
+
+/** As the first process there bash takes up the ends of servers. */
+function started(root: string, env: Readonly<Record<string, string>>, script: string) {
+  const spaces = ['--mount', '--pid', '--fork', '--kill-child'];
+  const child = spawn('unshare', [...spaces, 'sh', '-c', inside, 'sh', root, script], {
+    env,
+    // A group of its own, as a terminal gives it, for Ctrl-C.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const group = child.pid ?? assert.fail('unshare does not start');
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  }
+  const ended = once(child, 'close') as Promise<[number | null]>;
+  const end = () => {
+    if (child.exitCode === null && child.signalCode === null) process.kill(-group, 'SIGKILL');
+  };
+  process.on('exit', end);
+  return {
+    output: () => output,
+    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
+    interrupt: () => process.kill(-group, 'SIGINT'),
+    /** Its exit code; ended by force after the limit. */
+    code: async (limitMs: number) => {
+      const timer = setTimeout(end, limitMs);
+      const [code] = await ended;
+      clearTimeout(timer);
+      process.off('exit', end);
+      return code;
+    },
+    /** By force, where it has not. */
+    close: () => {
+      end();
+      return ended;
+    },
+  };
+}
+
+const tail = (output: string) => output.trimEnd().split('\n').slice(-300).join('\n');
+const secondsSince = (began: number) => Math.round((performance.now() - began) / 1_000);
+
+type Started = ReturnType<typeof started>;
+
+/** Until it serves, and to its end. */
+async function serves(market: Started): Promise<void> {
+  const began = performance.now();
+  const ready = () => /^Ready: (\S+)$/m.exec(market.output())?.[1];
+  for (const until = began + readyMs; ready() === undefined; await sleep(250)) {
+    if (market.hasEnded() || performance.now() > until) assert.fail(tail(market.output()));
+  }
+  const url = ready() ?? '';
+  const served = chains.filter((chain) => market.output().includes(`\n  ${chain} `));
+  assert.deepEqual(served, chains, tail(market.output()));
+  assert.equal((await fetch(`${url}/readyz`)).status, 200);
+  const page = await fetch(url, { headers: { accept: 'text/html' } });
+  assert.match(await page.text(), /<!doctype html>/i, 'the app is served');
+  const seconds = secondsSince(began);
+  market.interrupt();
+  assert.equal(await market.code(stopMs), 0, tail(market.output()));
+  console.log(`fresh: npm ci && npm start: ${chains.length} chains and the app in ${seconds} s`);
+}
+
+async function start(root: string, env: Readonly<Record<string, string>>): Promise<void> {
+  const market = started(root, { ...env, PORT: '0' }, 'npm ci && npm start');
+  try {
+    await serves(market);
+  } finally {
+    await market.close();
+  }
+}
+
+async function test(root: string, env: Readonly<Record<string, string>>): Promise<void> {
+  const began = performance.now();
+  const files = isWhole ? '' : ` -- ${few.join(' ')}`;
+  const tests = started(root, env, `npm ci && npm test${files}`);
+  const code = await tests.code(testMs);
+  const output = tests.output();
+  const said = output.match(/^(?:Debian is asked|.* cannot be had|NOT TESTED).*/gm) ?? [];
+  for (const line of said) console.log(`fresh: ${line}`);
+  assert.equal(code, 0, tail(output));
+  // What Debian no longer has cannot be tested.
+  const isLacking = said.some((line) => line.includes('cannot be had of this Debian'));
+  assert.ok(isLacking || !output.includes('NOT TESTED'), tail(output));
+  const [count] = /^\d+ passed, 0 failed, 0 skipped$/m.exec(output) ?? assert.fail(tail(output));
+  console.log(`fresh: npm ci && npm test${files}: ${count}, in ${secondsSince(began)} s`);
+}
+
+assert.equal(process.getuid?.(), 0, 'a root of its own is mounted: run this as root');
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+const work = await mkdtemp(join(tmpdir(), 'parley-fresh-'));
+try {
+  const began = performance.now();
+  const root = join(work, 'root');
+  await bareRoot(root);
+  const env = await environment(root);
+  console.log(`fresh: a bare Debian root in ${secondsSince(began)} s`);
+  await start(root, env);
+  await test(root, env);
+} finally {
+  await rm(work, { recursive: true, force: true, maxRetries: 5, retryDelay: 500 });
+}
