@@ -71,6 +71,15 @@ test('an invented height makes nobody else old: its time is that of now for both
   assert.deepEqual(told([liar, { clock: wall - 12 }, {}]), [1, false, 'nodes_disagree']);
 });
 
+test('no head is newer than now, and Bitcoin’s clock trails where nothing is wrong', () => {
+  const future = { shown: 'claimed', height: 1_000_000, clock: wall + 86_400 } as const;
+  assert.deepEqual(told([future, { clock: wall - 60 }]), [1, false, 'nodes_disagree']);
+  assert.deepEqual(told([future, { clock: wall - 61 }]), [0, true, 'node_behind']);
+  const of = { family: 'bitcoin', policy: policies.bitcoin, blockSeconds: 600 } as const;
+  assert.deepEqual(told([future, { clock: wall - 7_200 }], { of }), [1, false, 'nodes_disagree']);
+  assert.deepEqual(told([future, { clock: wall - 7_201 }], { of }), [0, true, 'node_behind']);
+});
+
 test('an answer is silence once its head is older than now by more than an outage', () => {
   const most = mostBehindWall(bounds);
   assert.equal(most, policy.normal.outageSeconds + policy.driftSeconds);

@@ -53,6 +53,8 @@ export type Evidence = Omit<Judged, 'facts' | 'latest'> & {
 
 /** Below it a pause between two blocks is no reason to doubt a node. */
 const leastBehindSeconds = 30;
+/** Of Bitcoin, whose clock is the median of eleven blocks: so far behind now where all is well. */
+const medianSeconds = 7_200;
 
 /** By how much a head's time may be behind the wall's: an outage, and how the clock trails. */
 export function mostBehindWall({ family, policy, requiredConfirmations }: Bounds): number {
@@ -64,13 +66,15 @@ export function mostBehindWall({ family, policy, requiredConfirmations }: Bounds
 }
 
 /**
- * By height and by time: an invented height alone, with the time of now, makes nobody else old.
+ * By height and by time: an invented head makes nobody else old that has the time of now. No head
+ * is newer than now.
  */
-function isBehind(one: Heads, other: Heads, bounds: Bounds): boolean {
-  const { requiredConfirmations, blockSeconds } = bounds;
-  const mostSeconds = Math.max(leastBehindSeconds, (requiredConfirmations * blockSeconds) / 2);
+function isBehind(one: Heads, other: Heads, bounds: Bounds, wall: UnixSeconds): boolean {
+  const { family, requiredConfirmations, blockSeconds } = bounds;
+  const usual = family === 'bitcoin' ? medianSeconds : leastBehindSeconds;
+  const mostSeconds = Math.max(usual, (requiredConfirmations * blockSeconds) / 2);
   const isLow = other.height - one.height > requiredConfirmations;
-  return isLow && other.clock - one.clock > mostSeconds;
+  return isLow && Math.min(other.clock, wall) - one.clock > mostSeconds;
 }
 
 /**
@@ -118,7 +122,7 @@ function doubtOf(
 ): Doubt | null {
   const { chain } = bounds;
   const name = answers.length > 1 ? `node ${node + 1} of ${chain}` : `the node of ${chain}`;
-  const other = answers.find((each) => isBehind(heads, each.heads, bounds));
+  const other = answers.find((each) => isBehind(heads, each.heads, bounds, wall));
   if (other !== undefined) {
     const behind = other.heads.height - heads.height;
     const sentence = `${name} stands at block ${heads.height}, ${behind} behind another one`;

@@ -97,19 +97,17 @@ function momentOf(world: World): number {
 /** One of them is well all the time; its neighbours are not. */
 function planSeveral(world: World, person: Person, leg: LegName): void {
   const { chance } = world;
-  const nodes = person.nodes[leg];
-  const steady = chance.pick(nodes);
-  // Silence is no word against a lie.
-  steady.fails = 0;
-  for (const node of nodes) {
-    if (node === steady) continue;
+  for (const node of person.nodes[leg]) {
+    if (node.isSteady) {
+      if (chance.hits(0.2)) node.mode = { is: 'slow', ms: chance.int(100, 1_900) };
+      continue;
+    }
     for (let each = chance.int(0, 3); each > 0; each -= 1) {
       const ms = chance.hits(0.2) ? Number.POSITIVE_INFINITY : chance.int(60_000, 10 * hourMs);
       const spell = chance.pick(ofSeveral);
       later(momentOf(world), () => begin(world, node, { spell, ms, isAlone: false }));
     }
   }
-  if (chance.hits(0.2)) steady.mode = { is: 'slow', ms: chance.int(100, 3_000) };
 }
 
 /** Set wrong for a while, and set right again. */
@@ -172,6 +170,9 @@ function modeOf(world: World, node: SimNode, { spell, ms, isAlone }: Given): Mod
       return { is: spell, from, sinceMs: nowMs(), perMs: span / (height - from + 1) };
     }
     case 'split': {
+      // Where blocks are final a node on a fork shows none of its own.
+      const isFinal = chain.family === 'solana' || chain.family === 'tron';
+      if (isFinal) return { is: 'stuck', height };
       const most = chain.policy.normal.confirmations - 1;
       const depth = isAlone ? Math.min(1, most) : chance.int(0, most + 3);
       return { is: spell, fork: forkOf(chain, depth, chance.int(1, 9_999)) };
@@ -187,7 +188,8 @@ function followFork(world: World, node: SimNode, fork: SimChain): void {
   const seconds = fork.family === 'bitcoin' ? [600, 2_400] : [60, 240];
   const next = () => {
     if (node.mode.is !== 'split' || node.mode.fork !== fork) return;
-    mineFork(world, fork);
+    // Fewer build on it.
+    if (tipOf(fork).height < tipOf(node.chain).height) mineFork(world, fork);
     world.news += 1;
     later(world.chance.int(seconds[0] ?? 0, seconds[1] ?? 0) * 1_000, next);
   };

@@ -26,11 +26,14 @@ async function answers({ market, chance }: World, { signal }: How): Promise<void
   throw refusal(503, 'unavailable', 'not now');
 }
 
+/** The client's own. */
+const clientLimitMs = 30_000;
+
 function hang(signal: AbortSignal | undefined): Promise<void> {
   return new Promise((_, reject) => {
     const end = () => reject(signal?.reason);
-    if (signal === undefined) later(60_000, () => reject(new Error('no answer')));
-    else signal.addEventListener('abort', end, { once: true });
+    later(clientLimitMs, () => reject(refusal(0, 'no_answer', 'the market does not answer')));
+    signal?.addEventListener('abort', end, { once: true });
   });
 }
 

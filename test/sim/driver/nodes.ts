@@ -37,7 +37,15 @@ export type SimNode = {
   /** Chance of a failure, and of an older machine, at each look. */
   fails: number;
   lags: number;
+  /** All of its owner for this chain, itself too. */
+  beside: readonly SimNode[];
+  /** Well all the time: what it shows stands against the others' lies, and so it answers then. */
+  isSteady: boolean;
 };
+
+/** A lie that nobody speaks against is outside of what the rules promise. */
+const isWitness = ({ isSteady, beside }: SimNode) =>
+  isSteady && beside.some(({ mode }) => mode.is === 'lying');
 
 type View = { readonly chain: SimChain; readonly height: number; readonly mempool: boolean };
 
@@ -46,7 +54,9 @@ export type Alive = <R>(work: () => Promise<R>) => Promise<R>;
 
 export type NodeParts = { readonly world: World; readonly alive: Alive };
 
-function viewOf({ chain, mode, lags }: SimNode, world: World): View {
+function viewOf(node: SimNode, world: World): View {
+  const { chain, mode } = node;
+  const lags = isWitness(node) ? 0 : node.lags;
   const { height: top } = tipOf(chain);
   const at = (height: number): View => {
     return { chain, height: Math.max(0, Math.min(top, height)), mempool: height >= top };
@@ -77,7 +87,7 @@ async function answers(node: SimNode, { world }: NodeParts, signal: AbortSignal)
   if (mode.is === 'gone') throw unanswered('chain_unavailable', chain);
   if (mode.is === 'hangs') await pause(forEverMs, chain, signal);
   if (mode.is === 'slow') await pause(mode.ms, chain, signal);
-  if (world.chance.hits(node.fails)) {
+  if (world.chance.hits(isWitness(node) ? 0 : node.fails)) {
     count(world, 'node fails once');
     throw unanswered('chain_unavailable', chain);
   }

@@ -52,10 +52,16 @@ function chainsFor(chance: Chance): Legs<SimChain> {
 }
 
 function nodesFor(chance: Chance, chain: SimChain, party: Party): SimNode[] {
-  return Array.from({ length: chance.int(1, 3) }, (_, at) => ({
-    ...{ name: `node ${at + 1} of the ${party} for ${chain.chain}`, chain },
-    ...{ mode: { is: 'well' } as const, fails: 0, lags: 0 },
+  const nodes = Array.from({ length: chance.int(1, 3) }, (_, at): SimNode => ({
+    ...{ name: `node ${at + 1} of the ${party} for ${chain.chain}`, chain, mode: { is: 'well' } },
+    ...{ fails: 0, lags: 0, beside: [], isSteady: false },
   }));
+  const steady = chance.pick(nodes);
+  for (const each of nodes) {
+    each.beside = nodes;
+    each.isSteady = each === steady;
+  }
+  return nodes;
 }
 
 function kindsFor(chance: Chance, calm: boolean): Record<Party, Kind> {

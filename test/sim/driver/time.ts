@@ -70,9 +70,9 @@ export async function runUntil(isOver: () => boolean, untilMs: number): Promise<
     await settled();
     if (isOver()) return true;
     for (;;) {
+      if ((time.heap[0]?.atMs ?? Number.POSITIVE_INFINITY) > untilMs) return false;
       const timer = takeFirst();
-      if (timer === undefined || timer.atMs > untilMs) return false;
-      if (timer.work === null) continue;
+      if (timer === undefined || timer.work === null) continue;
       time.nowMs = timer.atMs;
       timer.work();
       if (!timer.isQuiet) break;
