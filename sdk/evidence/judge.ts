@@ -51,8 +51,11 @@ export type Evidence = Omit<Judged, 'facts' | 'latest'> & {
   readonly strayed: WatchedEscrow | null;
 };
 
-/** Below it a pause between two blocks is no reason to doubt a node. */
-const leastBehindSeconds = 30;
+/**
+ * Below it a pause between two blocks is no reason to doubt a node: else one that invents a newer
+ * head would be heard alone.
+ */
+const leastBehindSeconds = 600;
 /** Of Bitcoin, whose clock is the median of eleven blocks: so far behind now where all is well. */
 const medianSeconds = 7_200;
 

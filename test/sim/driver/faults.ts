@@ -45,6 +45,8 @@ function planChain(world: World, leg: LegName): void {
   if (!chance.hits(0.3)) return;
   const ms = chance.int(60, Math.floor(outageSeconds * chainShare)) * 1_000;
   later(chance.int(0, span), () => {
+    // Then nobody could tell an invented head from the next block.
+    if (isLiedAbout(world, leg)) return;
     world.standing.add(chain);
     count(world, 'chain stands still');
     tell(world, `${chain.chain} stands still`);
@@ -54,6 +56,9 @@ function planChain(world: World, leg: LegName): void {
     });
   });
 }
+
+const isLiedAbout = ({ people }: World, leg: LegName) =>
+  people.some(({ nodes }) => nodes[leg].some(({ mode }) => mode.is === 'lying'));
 
 function planPerson(world: World, person: Person): void {
   const { chance } = world;
@@ -111,7 +116,8 @@ function planSeveral(world: World, person: Person, leg: LegName): void {
 }
 
 /** Set wrong for a while, and set right again. */
-function planClock({ chance, ...world }: World, person: Person): void {
+function planClock(world: World, person: Person): void {
+  const { chance } = world;
   if (!chance.hits(0.15)) return;
   const seconds = chance.pick([-4 * 3_600, -1_800, -600, 600, 3_600, 5 * 3_600]);
   const isBehind = seconds < 0;
@@ -119,11 +125,12 @@ function planClock({ chance, ...world }: World, person: Person): void {
   const isAlone = legNames.some((each) => person.nodes[each].length === 1);
   if (isBehind && isAlone) return;
   const begins = chance.int(60_000, 8 * hourMs);
-  const whole = { chance, ...world };
   later(begins, () => {
+    const isHeard = legNames.some((leg) => isLiedAbout(world, leg));
+    if (!isBehind && isHeard) return;
     person.ahead = seconds;
-    count(whole, isBehind ? 'device clock behind' : 'device clock ahead');
-    tell(whole, `the clock of the ${person.role} is off by ${seconds} s`);
+    count(world, isBehind ? 'device clock behind' : 'device clock ahead');
+    tell(world, `the clock of the ${person.role} is off by ${seconds} s`);
   });
   later(begins + chance.int(60_000, 10 * hourMs), () => {
     person.ahead = 0;
@@ -134,6 +141,9 @@ type Given = { readonly spell: Spell; readonly ms: number; readonly isAlone: boo
 
 function begin(world: World, node: SimNode, { spell, ms, isAlone }: Given): void {
   if (node.mode.is !== 'well' || world.isHealed) return;
+  // Neither of a chain that stands still, nor of one whose blocks a wrong clock takes for old.
+  const isHelped = world.standing.has(node.chain) || node.owner().ahead > 0;
+  if (spell === 'lying' && isHelped) return;
   node.mode = modeOf(world, node, { spell, ms, isAlone });
   world.news += 1;
   const { mode } = node;

@@ -14,7 +14,7 @@ import { txidOf } from '../chain.ts';
 import { materialOf } from '../material.ts';
 import { escrowOf } from './plans.ts';
 import { later, nowMs, nowSeconds } from './time.ts';
-import { count, tell, type World } from './world.ts';
+import { count, type Person, tell, type World } from './world.ts';
 
 export const lies = [
   ...['claimed', 'refunded', 'funded', 'unfunded', 'fork'],
@@ -41,6 +41,7 @@ export type SimNode = {
   beside: readonly SimNode[];
   /** Well all the time: what it shows stands against the others' lies, and so it answers then. */
   isSteady: boolean;
+  owner: () => Person;
 };
 
 /** A lie that nobody speaks against is outside of what the rules promise. */

@@ -51,10 +51,12 @@ function chainsFor(chance: Chance): Legs<SimChain> {
   return { a: of('a'), b: of('b') };
 }
 
-function nodesFor(chance: Chance, chain: SimChain, party: Party): SimNode[] {
+function nodesFor(world: World, chain: SimChain, party: Party): SimNode[] {
+  const { chance } = world;
   const nodes = Array.from({ length: chance.int(1, 3) }, (_, at): SimNode => ({
     ...{ name: `node ${at + 1} of the ${party} for ${chain.chain}`, chain, mode: { is: 'well' } },
     ...{ fails: 0, lags: 0, beside: [], isSteady: false },
+    owner: () => world.people.find((each) => each.party === party) as Person,
   }));
   const steady = chance.pick(nodes);
   for (const each of nodes) {
@@ -72,7 +74,7 @@ function kindsFor(chance: Chance, calm: boolean): Record<Party, Kind> {
   return chance.hits(0.5) ? { maker: 'driver', taker: other } : { maker: other, taker: 'driver' };
 }
 
-function personFor(world: Omit<World, 'people'>, party: Party, kind: Kind): Person {
+function personFor(world: World, party: Party, kind: Kind): Person {
   const { chance, chains, secret, hashlock, agreedAt, swapId } = world;
   const [gives, gets] = [givesOf(party), getsOf(party)];
   const asset = (leg: LegName) => ({
@@ -89,7 +91,7 @@ function personFor(world: Omit<World, 'people'>, party: Party, kind: Kind): Pers
       ...{ quote: asset('a'), quoteAmount: amountOf('a'), acceptedAt: agreedAt - 5 },
       ...{ hashlock: isInitiator ? hashlock : null, refundTo: home(gives), payTo: home(gets) },
     },
-    nodes: { a: nodesFor(chance, chains.a, party), b: nodesFor(chance, chains.b, party) },
+    nodes: { a: nodesFor(world, chains.a, party), b: nodesFor(world, chains.b, party) },
     byHand: chains[gives].family === 'bitcoin' && !world.calm && chance.hits(0.3),
     kept: {
       secrets: new Map(isInitiator ? [[hashlock, secret]] : []),
@@ -128,8 +130,11 @@ function openWorld(seed: number): World {
     ...{ counts: new Map(), story: [], violations: [], news: 0 },
     ...{ isTold: false, excuse: null, isHealed: false },
   };
-  const people = (['maker', 'taker'] as const).map((each) => personFor(about, each, kinds[each]));
-  const world: World = { ...about, people };
+  const world: World = { ...about, people: [] };
+  for (const each of ['maker', 'taker'] as const) {
+    world.people.push(personFor(world, each, kinds[each]));
+  }
+  const { people } = world;
   for (const { party, gives } of people) {
     const { family } = chains[gives];
     for (let at = 0; at < mostRivalMoves; at += 1) {
