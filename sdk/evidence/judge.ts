@@ -73,9 +73,10 @@ export function mostBehindWall({ family, policy, requiredConfirmations }: Bounds
  * is newer than now.
  */
 function isBehind(one: Heads, other: Heads, bounds: Bounds, wall: UnixSeconds): boolean {
-  const { family, requiredConfirmations, blockSeconds } = bounds;
-  const usual = family === 'bitcoin' ? medianSeconds : leastBehindSeconds;
-  const mostSeconds = Math.max(usual, (requiredConfirmations * blockSeconds) / 2);
+  const { family, policy, requiredConfirmations, blockSeconds } = bounds;
+  const trails = family === 'bitcoin' ? medianSeconds : policy.lateClaimSeconds;
+  const half = (requiredConfirmations * blockSeconds) / 2;
+  const mostSeconds = Math.max(leastBehindSeconds, trails, half);
   const isLow = other.height - one.height > requiredConfirmations;
   return isLow && Math.min(other.clock, wall) - one.clock > mostSeconds;
 }

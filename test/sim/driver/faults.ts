@@ -142,7 +142,8 @@ type Given = { readonly spell: Spell; readonly ms: number; readonly isAlone: boo
 function begin(world: World, node: SimNode, { spell, ms, isAlone }: Given): void {
   if (node.mode.is !== 'well' || world.isHealed) return;
   // Neither of a chain that stands still, nor of one whose blocks a wrong clock takes for old.
-  const isHelped = world.standing.has(node.chain) || node.owner().ahead > 0;
+  const { chain } = node;
+  const isHelped = world.standing.has(chain) || chain.worksThrough || node.owner().ahead > 0;
   if (spell === 'lying' && isHelped) return;
   node.mode = modeOf(world, node, { spell, ms, isAlone });
   world.news += 1;

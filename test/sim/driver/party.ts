@@ -3,7 +3,6 @@
 // its phrase alone.
 
 import { bitcoinNetworks } from '../../../chains/bitcoin/networks.ts';
-import { evmDeployment } from '../../../chains/evm/plan.ts';
 import { solanaDeployment } from '../../../chains/solana/plan.ts';
 import type { LegName } from '../../../core/trade.ts';
 import type { ChainSource, Chains } from '../../../sdk/chains.ts';
@@ -23,6 +22,7 @@ import { unsignedFunding } from '../node.ts';
 import { marketFor } from './market.ts';
 import { type Alive, inTurn, nodeAdapter, offer } from './nodes.ts';
 import { checkEnd, checkSent, isAtRisk } from './oracle.ts';
+import { simEvm, simTron } from './plans.ts';
 import { later, nowMs, nowSeconds, wait } from './time.ts';
 import { count, destinationOf, legNames, type Person, tell, type World } from './world.ts';
 
@@ -90,11 +90,11 @@ export function recordOf({ kept }: Person, swapId: string): SwapRecord | null {
 export function viewOf({ chain, family, policy }: SimChain): ChainView {
   switch (family) {
     case 'evm':
-      return { family, chain, policy, chainId: 31_337, deployment: evmDeployment(31_337) };
+      return { family, chain, policy, chainId: 31_337, deployment: simEvm };
     case 'bitcoin':
       return { family, chain, policy, network: bitcoinNetworks.regtest };
     case 'tron':
-      return { family, chain, policy, deployment: { chainId: 7, contract: 'T-simulated' } };
+      return { family, chain, policy, deployment: simTron };
     case 'solana':
       return { family, chain, policy, deployment: solanaDeployment };
   }

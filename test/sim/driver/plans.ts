@@ -2,6 +2,8 @@
 // of all its terms, without curves. The chains of the seed that is run learn of each.
 
 import { hash } from 'node:crypto';
+import { evmDeployment } from '../../../chains/evm/plan.ts';
+import type { Family } from '../../../core/families.ts';
 import type { Escrow, EscrowTerms } from '../../../core/terms.ts';
 import type { SimChain } from '../chain.ts';
 
@@ -12,12 +14,19 @@ export function plansAreOf(all: readonly SimChain[]): void {
   for (const each of all) chains.set(each.chain, each);
 }
 
+export const simTron = { chainId: 7, contract: 'T-simulated' } as const;
+export const simEvm = evmDeployment(31_337);
+const contractOf = (family: Family | undefined) =>
+  family === 'tron' ? simTron.contract : simEvm.contract;
+
 export function escrowOf(terms: EscrowTerms): Escrow {
   const { lane, amount, ...rest } = terms;
   const bound = [rest.hashlock, rest.payout, rest.refund, rest.timelock, rest.fundBefore];
   const place = [lane?.number, lane?.counter, amount.toString()];
-  const address = `${terms.chain}-${hash('sha256', JSON.stringify([bound, place])).slice(0, 24)}`;
+  const name = `${terms.chain}-${hash('sha256', JSON.stringify([bound, place])).slice(0, 12)}`;
   const chain = chains.get(terms.chain);
+  // An escrow of a contract is named after it.
+  const address = lane === undefined ? name : `${contractOf(chain?.family)}:${name}`;
   chain?.plans.set(address, terms);
   return { address, redeemScript: chain?.family === 'bitcoin' ? `script of ${address}` : null };
 }
