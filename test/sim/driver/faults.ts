@@ -104,7 +104,7 @@ function planSeveral(world: World, person: Person, leg: LegName): void {
   const { chance } = world;
   for (const node of person.nodes[leg]) {
     if (node.isSteady) {
-      if (chance.hits(0.2)) node.mode = { is: 'slow', ms: chance.int(100, 1_900) };
+      if (chance.hits(0.3)) node.mode = { is: 'slow', ms: chance.int(100, 3_500) };
       continue;
     }
     for (let each = chance.int(0, 3); each > 0; each -= 1) {

@@ -84,6 +84,7 @@ function unanswered(code: 'chain_unavailable' | 'chain_timeout', { chain }: SimC
 
 async function answers(node: SimNode, { world }: NodeParts, signal: AbortSignal): Promise<void> {
   const { mode, chain } = node;
+  if (isLate(signal)) throw unanswered('chain_timeout', chain);
   signal.throwIfAborted();
   if (mode.is === 'gone') throw unanswered('chain_unavailable', chain);
   if (mode.is === 'hangs') await pause(forEverMs, chain, signal);
