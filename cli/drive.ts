@@ -6,14 +6,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { PartyChain } from '../sdk/chains.ts';
 import type { ParleyClient } from '../sdk/client.ts';
 import { ParleyApiError, SettleError, StoreError, VerificationError } from '../sdk/errors.ts';
-import { type Outcome, type Progress, type Shown, settle } from '../sdk/settle.ts';
+import { type Outcome, type Progress, remainsWords, type Shown, settle } from '../sdk/settle.ts';
 import type { StoreLock } from '../sdk/stores/store.ts';
 import type { OwnTrade } from '../sdk/trade.ts';
 import { nameOfPinned, shownAmount } from './assets.ts';
 import { escrowIndexOf } from './chains.ts';
 import { sidesOf } from './deal.ts';
 import { Failure, statuses, type Told, toldOf } from './failures.ts';
-import { type Cli, failed, note, tell } from './io.ts';
+import { type Cli, failed, jsonOf, note, tell } from './io.ts';
 import { painter } from './painter.ts';
 import { writePrivate } from './places.ts';
 import { lineOf, type Now } from './progress.ts';
@@ -206,10 +206,12 @@ function teller(cli: Cli, session: Session, swap: Swap, drawing: Drawing): Telle
     },
     end: async (outcome) => {
       const file = join(session.places.ended, `${swapId}.json`);
-      await writePrivate(file, `${JSON.stringify({ ...outcome, at: session.now(), what })}\n`);
+      await writePrivate(file, `${jsonOf({ ...outcome, at: session.now(), what })}\n`);
       rescue.due();
       paint.clear();
-      tell(cli, outcome, `${swapId}  ${endWords[outcome.end]}: ${what}`);
+      const { end, remains } = outcome;
+      const left = remains === null ? '' : `; ${remainsWords(remains)}`;
+      tell(cli, outcome, `${swapId}  ${endWords[end]}: ${what}${left}`);
     },
   };
 }

@@ -21,11 +21,14 @@ export type EscrowFacts = {
   readonly refunded: Sighting | null;
   /** The preimage, if any transaction ever showed it: mempool and failed claims included. */
   readonly secret: Secret | null;
-  /** What it holds now and that the funder can take back after the timelock. */
+  /**
+   * What it holds now and that the funder can take back after the timelock: without dust that no
+   * allowed fee can bring back (remains.ts).
+   */
   readonly balance: BaseUnits;
   /**
-   * Nothing in it or on its way, and what emptied it is final. Until then a reorganisation is
-   * looked for.
+   * Nothing but such dust in it or on its way, and what emptied it is final. Until then a
+   * reorganisation is looked for.
    */
   readonly empty: boolean;
   /**
@@ -102,13 +105,16 @@ export function unknownOutcome({ chain, family, leg }: UnknownOf): string {
 
 type UnknownOf = { readonly chain: string; readonly family: Family; readonly leg: string };
 
-/**
- * A whole payment, or a hundredth of `amount`: less is dust that anyone could send to stop a swap.
- */
+/** A hundredth of `amount` at least: less is dust that anyone could send to stop a swap. */
+export function isMuch(units: BaseUnits, amount: BaseUnits): boolean {
+  return units > 0n && units * 100n >= amount;
+}
+
+/** A whole payment, or much of it. */
 export function holdsPayment(facts: EscrowFacts, amount: BaseUnits): boolean {
   const { funded, claimed, refunded, balance } = facts;
   const left = (claimed?.deep ?? false) || (refunded?.deep ?? false);
-  return (funded !== null && !left) || balance * 100n >= amount || isUnknown(facts);
+  return (funded !== null && !left) || isMuch(balance, amount) || isUnknown(facts);
 }
 
 /** Funded at depth, or already past it: what a gate means by "funded". */

@@ -4,7 +4,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Address, getBase58Decoder, isAddress } from '@solana/kit';
-import { LiteSVM } from 'litesvm';
+import { LiteSVM, Rent } from 'litesvm';
 import litesvm from 'litesvm/package.json' with { type: 'json' };
 import deployment from '../contracts/solana/deployment.json' with { type: 'json' };
 import { DevnetError, RefusedRequest } from '../host/failure.ts';
@@ -58,6 +58,8 @@ export type SolanaDevChain = DevChain & {
   put(address: string, account: Account | null): void;
   /** Seconds that the chain's own clock runs ahead of the dev network's; negative: behind. */
   drift(seconds: number): void;
+  /** What an account costs from now on, in lamports for each of its bytes and of 128 more. */
+  setRent(lamportsPerByte: bigint): void;
 };
 
 /** A cluster's confirmed and finalized are about 2 and 32 slots behind; here tests wait less. */
@@ -126,6 +128,8 @@ export async function solanaChain(options: SolanaOptions): Promise<SolanaDevChai
     takeBack: (blocks) => takeBack(ledger, blocks),
     put: (of, account) => putAccount(ledger, of as Address, account),
     drift: (seconds) => setAhead(ledger, seconds),
+    // No threshold beside the price (SIMD-0194), and no part of it burnt.
+    setRent: (lamportsPerByte) => svm.setRent(new Rent(lamportsPerByte, 1, 0)),
     stop: () => server.close(),
   };
 }

@@ -74,7 +74,11 @@ test('the journal has the last line of each deal, and no half one', async () => 
   await kept.close();
   const later = await openJournal(dir, () => 301 + week);
   assert.deepEqual([...later.deals.keys()], ['t2'], 'one that is open is never forgotten');
+  await later.keep({ ...deal, end: 'received', endedAt: 300, remainsFrom: 400 });
   await later.close();
+  const still = await openJournal(dir, () => 400 + week);
+  assert.equal(still.deals.size, 2, 'nor one before a week after what is left may be refunded');
+  await still.close();
   await writeFile(file, 'nonsense\n{}\n');
   await assert.rejects(
     openJournal(dir, () => 0),

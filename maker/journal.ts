@@ -22,6 +22,8 @@ export type Deal = {
   readonly swapId: string | null;
   readonly end: End | null;
   readonly endedAt: UnixSeconds | null;
+  /** From when what is left in the own escrow can be refunded. Absent: nothing is. */
+  readonly remainsFrom?: UnixSeconds;
 };
 
 export type Journal = {
@@ -112,8 +114,9 @@ export async function openJournal(dir: string, now: () => UnixSeconds): Promise<
 
 /** Whole or not at all; open for more. Forgets deals that ended long ago. */
 async function anew(file: string, deals: Map<string, Deal>, now: UnixSeconds): Promise<FileHandle> {
-  for (const { threadId, endedAt } of deals.values()) {
-    if (endedAt !== null && now - endedAt > forgottenSeconds) deals.delete(threadId);
+  for (const { threadId, endedAt, remainsFrom = 0 } of deals.values()) {
+    if (endedAt === null) continue;
+    if (now - Math.max(endedAt, remainsFrom) > forgottenSeconds) deals.delete(threadId);
   }
   const beside = `${file}.new`;
   await rm(beside, { force: true });

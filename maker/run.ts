@@ -44,6 +44,8 @@ const bookMs = 1_000;
 const settlePollMs = 1_000;
 const gaugesMs = 5_000;
 const renewMs = 3_600_000;
+/** Between two tries to take what remains in escrows of swaps that have ended. */
+const remainsMs = 3_600_000;
 const adoptMs = 300_000;
 /** Between two tries to sign in, or to connect to the feed with a new key. */
 const againMs = 5_000;
@@ -144,6 +146,7 @@ async function trade(desk: Desk): Promise<never> {
     every(`batch on ${chain}`, config.limits.batchSeconds * 500, () => settling.batch(chain));
   }
   every('gauges', gaugesMs, async () => show(desk));
+  every('remains', remainsMs, () => settling.takeRemains());
   await stock.read();
   const { userId, assets } = await signedIn(desk);
   const { limits, pairs } = config;

@@ -5,7 +5,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { ChainKey } from '../core/families.ts';
 import type { Millis } from '../core/nominal.ts';
 import { codeOf, messageOf, SettleError, VerificationError } from '../sdk/errors.ts';
-import { type Progress, type SettleInput, type Shown, settle } from '../sdk/settle.ts';
+import {
+  type Outcome,
+  type Progress,
+  type SettleInput,
+  type Shown,
+  settle,
+} from '../sdk/settle.ts';
 import { settleMany } from '../sdk/settle-many.ts';
 import { mayBeFunded, type Store } from '../sdk/stores/store.ts';
 import type { OwnChains } from './chains.ts';
@@ -22,6 +28,8 @@ const leastPauseMs = 1_000;
 const mostPauseMs = 60_000;
 /** What only a person can end is tried again this seldom. */
 const personPauseMs = 300_000;
+/** For one run that takes what remains: others wait behind it. */
+const remainsLimitMs = 600_000;
 
 export type SettlingInput = {
   readonly chains: OwnChains;
@@ -44,11 +52,25 @@ export function createSettling(input: SettlingInput) {
   const running = new Map<string, Promise<void>>();
   const people = new Set<string>();
 
-  const end = async (deal: Deal, how: End) => {
-    await journal.keep({ ...deal, end: how, endedAt: Math.floor(now() / 1_000) });
+  const seconds = () => Math.floor(now() / 1_000);
+  /** Of what remains a later run takes what it can: it holds no place. */
+  const end = async (deal: Deal, how: End, remains: Outcome['remains'] = null) => {
+    const left = remains === null ? {} : { remainsFrom: remains.refundableAt };
+    await journal.keep({ ...deal, end: how, endedAt: seconds(), ...left });
     promises.ended(deal.threadId);
     metrics.ended.inc({ end: how });
-    log.info('ended', { threadId: deal.threadId, swapId: deal.swapId, end: how });
+    const told = { threadId: deal.threadId, swapId: deal.swapId, end: how };
+    log.info('ended', { ...told, ...leftIn(remains) });
+  };
+
+  const takeRemains = async (deal: Deal, swapId: string) => {
+    const within = AbortSignal.any([signal, AbortSignal.timeout(remainsLimitMs)]);
+    const run = { ...(await inputOf(input, deal, swapId)), signal: within };
+    const { remains } = await settle(run);
+    log.info('remains', { swapId, ...leftIn(remains) });
+    if (remains !== null) return;
+    const { remainsFrom: _, ...rest } = deal;
+    await journal.keep(rest);
   };
 
   const waits = (swapId: string, isSo: boolean) => {
@@ -61,7 +83,7 @@ export function createSettling(input: SettlingInput) {
       try {
         const outcome = await settle(await inputOf(input, deal, swapId));
         waits(swapId, false);
-        return await end(deal, outcome.end);
+        return await end(deal, outcome.end, outcome.remains);
       } catch (error) {
         signal.throwIfAborted();
         const code = codeOf(error);
@@ -97,6 +119,20 @@ export function createSettling(input: SettlingInput) {
     },
     /** One that never became a swap. */
     drop: (deal: Deal, how: 'lapsed' | 'refused') => end(deal, how),
+    /**
+     * What strangers paid beside settled fundings, one after the other: each pass tries once, until
+     * the journal forgets the deal.
+     */
+    takeRemains: async () => {
+      for (const deal of [...journal.deals.values()]) {
+        const { swapId, remainsFrom = Number.POSITIVE_INFINITY } = deal;
+        if (swapId === null || remainsFrom > seconds()) continue;
+        await takeRemains(deal, swapId).catch((error: unknown) => {
+          signal.throwIfAborted();
+          log.warn('remains_failed', { swapId, code: codeOf(error), error: messageOf(error) });
+        });
+      }
+    },
     /** Until all have stopped: they do where the signal has aborted. */
     stopped: async () => {
       await Promise.allSettled(running.values());
@@ -113,6 +149,10 @@ export function createSettling(input: SettlingInput) {
       for (const { swapId, why } of left) log.debug('batch_left', { chain, swapId, why });
     },
   };
+}
+
+function leftIn(remains: Outcome['remains']) {
+  return { remains: remains?.amount ?? 0n, refundableAt: remains?.refundableAt ?? null };
 }
 
 async function inputOf(

@@ -4,6 +4,7 @@
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { Failure } from '../cli/failures.ts';
 import { readUpTo, writePrivate } from '../cli/places.ts';
+import { ParleyApiError } from '../sdk/errors.ts';
 import { formatAmount } from '../sdk/people.ts';
 import type { Store } from '../sdk/stores/store.ts';
 import { type Limits, pairKey } from './limits.ts';
@@ -98,6 +99,22 @@ export function openLedger(
       });
     },
   };
+}
+
+/** Counts the act from before it. Only a market that heard it and said no has promised nothing. */
+export async function counting<T>(
+  ledger: Pick<Ledger, 'count'>,
+  spend: Spend,
+  act: () => Promise<T>,
+): Promise<T> {
+  const counted = await ledger.count(spend);
+  try {
+    return await act();
+  } catch (error) {
+    const isApi = error instanceof ParleyApiError;
+    if (isApi && !error.unreachable && error.code !== 'still_running') await counted.giveBack();
+    throw error;
+  }
 }
 
 /** A damaged file must not be a day without limits. */

@@ -7,8 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { ProfileChain } from '../cli/profile.ts';
+import { ParleyApiError } from '../sdk/errors.ts';
 import { fileStore } from '../sdk/stores/file.ts';
-import { openLedger, type Spend } from './ledger.ts';
+import { counting, openLedger, type Spend } from './ledger.ts';
 import { readLimits } from './limits.ts';
 import { Refusal } from './refusal.ts';
 
@@ -99,6 +100,12 @@ test('each limit lets through what fits, and refuses one unit more with the numb
   await ledger.count(spend('c', 400_000n));
   await refusedLater.giveBack();
   assert.equal((await ledger.left())[0]?.left, 100_000n);
+  // What the other has counted stands, without what the deal had counted before.
+  await ledger.count(spend('c', 100_000n));
+  const first = await ledger.count(spend('c', 200_000n));
+  await ledger.count(spend('c', 300_000n));
+  await first.giveBack();
+  assert.equal((await ledger.left())[0]?.left, 200_000n);
   now += 86_400;
   assert.deepEqual(await ledger.left(), [{ asset: 'btc', perSwap: most, left: day }]);
 });
@@ -114,4 +121,25 @@ test('another process counts on what was given, two at once do not both fit, and
   assert.deepEqual(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
   await writeFile(file, (await readFile(file, 'utf8')).slice(0, -4), { mode: 0o600 });
   await assert.rejects(open().check(spend('d', 1n)), /is damaged: nothing is spent/);
+});
+
+test('an act gives back what it counted where the market refused it, and after no other end', async () => {
+  const back: string[] = [];
+  const ledger = { count: async () => ({ giveBack: async () => void back.push('back') }) };
+  const ends = async (error: Error | null) => {
+    const act = async () => {
+      if (error !== null) throw error;
+      return 'done';
+    };
+    const counted = counting(ledger, spend('a', 1n), act);
+    if (error === null) assert.equal(await counted, 'done');
+    else await assert.rejects(counted, error);
+    return back.splice(0).length;
+  };
+  const said = (status: number, code: string) =>
+    new ParleyApiError({ status, code, message: 'no' });
+  assert.equal(await ends(said(409, 'terms_moved')), 1);
+  // It may have been done all the same.
+  const open = [said(0, 'no_answer'), said(503, 'overloaded'), said(409, 'still_running')];
+  for (const error of [null, ...open, new Error('a fault')]) assert.equal(await ends(error), 0);
 });

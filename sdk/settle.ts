@@ -5,7 +5,9 @@
 import { sleep } from '../chains/nodes/turn.ts';
 import { ParleyError } from '../core/errors.ts';
 import { legStatus } from '../core/facts.ts';
+import type { BaseUnits, UnixSeconds } from '../core/nominal.ts';
 import { type SwapStatus, swapStatus } from '../core/status.ts';
+import type { Leg } from '../core/swap.ts';
 import type { LegName } from '../core/trade.ts';
 import { codeOf, messageOf, SettleError } from './errors.ts';
 import { type Poll, poll, readLeg, stopWatching } from './settle/chains.ts';
@@ -50,6 +52,8 @@ export type Outcome = {
   readonly txids: Readonly<
     Record<LegName, { fund: string | null; claim: string | null; refund: string | null }>
   >;
+  /** Left in the own escrow, and worth a refund's fee: a run from then on takes it. */
+  readonly remains: { readonly amount: BaseUnits; readonly refundableAt: UnixSeconds } | null;
 };
 
 /**
@@ -208,7 +212,8 @@ function factsOf(context: Context, { fresh, legs }: Poll): Facts {
     if (left !== null) leaving[name] = left;
   }
   const isMarketDue = performance.now() - asking.lastAtMs > marketPollMs;
-  return { record, legs: seen, isMarketDue, leaving };
+  const isRefundTried = context.refunding.isTried;
+  return { record, legs: seen, isMarketDue, leaving, isRefundTried };
 }
 
 function leavingOf(context: Context, name: LegName) {
@@ -370,7 +375,9 @@ function outcomeOf(context: Context, { state, clocks }: Seen): Outcome {
   const received = legStatus(state.legs[gets].facts) === 'claimed';
   const refunded = legStatus(state.legs[gives].facts) === 'refunded';
   const end = received ? 'received' : refunded ? 'refunded' : 'nothing';
-  context.emit('ended', null, `${end}; the swap is ${status}`);
+  const remains = remainsOf(state.legs[gives]);
+  const left = remains === null ? '' : `; ${remainsWords(remains)}`;
+  context.emit('ended', null, `${end}; the swap is ${status}${left}`);
   const txids = (name: LegName) => {
     const { facts } = state.legs[name];
     return {
@@ -379,12 +386,23 @@ function outcomeOf(context: Context, { state, clocks }: Seen): Outcome {
       refund: facts.refunded?.txid ?? null,
     };
   };
-  return { swapId, end, status, txids: { a: txids('a'), b: txids('b') } };
+  return { swapId, end, status, txids: { a: txids('a'), b: txids('b') }, remains };
+}
+
+function remainsOf({ facts: { balance }, timelock }: Leg): Outcome['remains'] {
+  return balance === 0n ? null : { amount: balance, refundableAt: timelock };
+}
+
+/** For people, whoever paid it. */
+export function remainsWords({ amount, refundableAt }: NonNullable<Outcome['remains']>): string {
+  const from = new Date(refundableAt * 1_000).toISOString();
+  return `${amount} base units are left in the own escrow: run it again from ${from} to refund them`;
 }
 
 function nothing(context: Context): Outcome {
   const none = { fund: null, claim: null, refund: null };
   context.emit('ended', null, 'the addresses were not complete in time: nothing moved');
   const txids = { a: none, b: none };
-  return { swapId: context.swapId, end: 'nothing', status: 'expired', txids };
+  const swapId = context.swapId;
+  return { swapId, end: 'nothing', status: 'expired', txids, remains: null };
 }

@@ -110,7 +110,7 @@ describe('several payments', () => {
     assert.ok(back > 118_000n && back < 120_000n);
   });
 
-  it('of dust that is not worth its own input stay behind in a refund', async () => {
+  it('of dust that is not worth its own input stay behind in a refund, and count no more', async () => {
     const swap = swapOn(node, 3_000, 100_000n);
     await fund(swap, 100_000n);
     await fund(swap, 330n);
@@ -120,8 +120,16 @@ describe('several payments', () => {
     await adapter.broadcast(refund, signal());
     await node.mine(2);
     const facts = await read(adapter, swap);
-    assert.deepEqual([legStatus(facts), facts.balance, facts.empty], ['refunded', 330n, false]);
+    assert.deepEqual([legStatus(facts), facts.balance], ['refunded', 0n]);
     await assert.rejects(refundOf(swap), refuses('nothing_there'));
+    await node.mine(6);
+    assert.equal((await read(adapter, swap)).empty, true);
+    await fund(swap, 330n);
+    // Together they pay a refund at the least fee, whatever the rate of now.
+    await node.mine(1);
+    assert.equal((await read(adapter, swap)).balance, 660n);
+    await adapter.broadcast(await refundOf(swap), signal());
+    assert.equal((await read(adapter, swap)).balance, 0n);
   });
 });
 

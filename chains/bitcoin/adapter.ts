@@ -15,10 +15,11 @@ import { isRefusal, type Offers, offersTo } from '../nodes/offers.ts';
 import type { BitcoinBackend } from './backend.ts';
 import { bitcoinContract } from './contract.ts';
 import { coreBackend } from './core-backend.ts';
-import { costsAt, leastSats } from './costs.ts';
+import { costsAt, leastRefundOf, leastSats } from './costs.ts';
 import { paymentsOf } from './escrow-facts.ts';
 import {
   applyTransaction,
+  type EscrowBytes,
   historyOf,
   involvement,
   isWitnessScriptHash,
@@ -40,7 +41,6 @@ import {
   type Follower,
   follow,
   followOnce,
-  followToEnd,
   type Log,
   unfollow,
 } from './follower.ts';
@@ -52,10 +52,18 @@ import {
   parseBitcoinAddress,
   witnessScriptHashAddress,
 } from './networks.ts';
-import { bitcoinEscrow, escrowBytes, maxSats, paymentUri, type Verb, vsizeOf } from './plan.ts';
+import {
+  bitcoinEscrow,
+  destination,
+  escrowBytes,
+  maxSats,
+  paymentUri,
+  type Verb,
+  vsizeOf,
+} from './plan.ts';
 import { bitcoinBlockSeconds, bitcoinPolicies, fallbackRates } from './policy.ts';
 import { parseTx, type Tx } from './raw-transaction.ts';
-import { look, mustAgreeOnFunding, mustAgreeOnHeads } from './read.ts';
+import { type Both, followBoth, look, mustAgreeOnFunding, mustAgreeOnHeads } from './read.ts';
 import { scheduledRefunds } from './scheduled.ts';
 import { assembledWith } from './signed-psbt.ts';
 import { claimable, refundable, rivals, spend } from './spending.ts';
@@ -149,7 +157,7 @@ function adapterOn(
   const offers = offersTo({ chain, sources: followers.length, rounds: 1 });
   const { methods, keeping } = watching(
     {
-      ...keepingOn(followed, network),
+      ...keepingOn(followed, network, bounds),
       owe: (address) => follower.index.touched.add(address),
     },
     {
@@ -157,7 +165,7 @@ function adapterOn(
         const { heads } = await followOnce(follower, null, signal);
         return { touched: takeTouched(follower.index), heads };
       },
-      look: (escrows, signal) => look(follower, escrows, signal),
+      look: (escrows, signal) => look({ follower, second }, escrows, signal),
     },
   );
   const context = { chain, network, bounds, now, follower, second, estimate, offers, keeping };
@@ -209,13 +217,17 @@ function adapterOn(
 }
 
 /** One adapter's keeping of escrows: a follower forgets one that no adapter keeps any more. */
-function keepingOn(followed: Followed, network: BitcoinNetwork): Pick<Memory, 'keep' | 'drop'> {
+function keepingOn(
+  followed: Followed,
+  network: BitcoinNetwork,
+  bounds: FeeBounds,
+): Pick<Memory, 'keep' | 'drop'> {
   const own = new Set<string>();
   const all = followed.filter((each) => each !== undefined);
   return {
     keep: (escrow) => {
       const { address } = escrow;
-      const bytes = bytesOf(escrow, network);
+      const bytes = bytesOf(escrow, network, bounds);
       for (const { follower, keptBy } of all) {
         follow(follower, escrow, bytes);
         if (!own.has(address)) keptBy.set(address, (keptBy.get(address) ?? 0) + 1);
@@ -238,7 +250,7 @@ function keepingOn(followed: Followed, network: BitcoinNetwork): Pick<Memory, 'k
 }
 
 /** The escrow's address must be that of its terms: an index of another address would never fill. */
-function bytesOf(escrow: WatchedEscrow, network: BitcoinNetwork) {
+function bytesOf(escrow: WatchedEscrow, network: BitcoinNetwork, bounds: FeeBounds): EscrowBytes {
   const bytes = escrowBytes(escrow.terms, network);
   if (bytes.address !== escrow.address) {
     throw new ParleyError(
@@ -247,7 +259,8 @@ function bytesOf(escrow: WatchedEscrow, network: BitcoinNetwork) {
       { escrow: escrow.address, derived: bytes.address },
     );
   }
-  return bytes;
+  const to = destination(escrow.terms, network, 'refund');
+  return { ...bytes, leastRefund: leastRefundOf(bytes.witnessScript, to, bounds) };
 }
 
 async function mustAgree(
@@ -262,10 +275,10 @@ async function mustAgree(
   });
 }
 
-function historyBy({ follower, keeping }: Pick<Context, 'follower' | 'keeping'>) {
+function historyBy({ follower, second, keeping }: Pick<Context, keyof Both | 'keeping'>) {
   return (escrow: WatchedEscrow, signal: AbortSignal) =>
     keeping([escrow], async () => {
-      const { clock } = await followToEnd(follower, escrow.address, signal);
+      const { clock } = await followBoth({ follower, second }, escrow.address, signal);
       return { history: historyOf(follower.index, escrow.address), clock };
     });
 }

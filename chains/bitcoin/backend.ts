@@ -4,7 +4,8 @@ import type { Heads } from '../interface/reading.ts';
 import type { Ancestors, Conflict, FeeEstimate, NoEstimate } from './fees.ts';
 import type { Tx } from './raw-transaction.ts';
 
-export type PlacedTx = { readonly tx: Tx; readonly height: number | null };
+/** `block`: its hash, where the source names it. */
+export type MinedTx = { readonly tx: Tx; readonly height: number; readonly block: string | null };
 
 export type MempoolInterest = {
   /** Unspent payments, as `txid:vout`: asked for only where the mempool cannot all be read. */
@@ -34,9 +35,22 @@ export type PastByBlock = {
   blockHashes(heights: readonly number[], signal: AbortSignal): Promise<(string | null)[]>;
 };
 
-export type Past =
-  | { readonly kind: 'by_address'; read(address: string, signal: AbortSignal): Promise<PlacedTx[]> }
-  | PastByBlock;
+/** One answer may come from a machine that is behind: a later one has more. */
+export type PastByAddress = {
+  readonly kind: 'by_address';
+  read(address: string, signal: AbortSignal): Promise<AddressPast>;
+  /** How many are mined. */
+  count(address: string, signal: AbortSignal): Promise<number>;
+};
+
+export type AddressPast = {
+  readonly mined: readonly MinedTx[];
+  readonly count: number;
+  /** As many as were counted, or as are read of one address. */
+  readonly isWhole: boolean;
+};
+
+export type Past = PastByAddress | PastByBlock;
 
 export type BitcoinBackend = {
   /** For people: which kind of source. Never its address, which may hold credentials. */
@@ -46,6 +60,8 @@ export type BitcoinBackend = {
   /** Null above the best block. */
   blockHash(height: number, signal: AbortSignal): Promise<string | null>;
   block(hash: string, signal: AbortSignal): Promise<Uint8Array>;
+  /** Whether it has the block and took it back. One that never had it cannot say so. */
+  tookBack?(hash: string, signal: AbortSignal): Promise<boolean>;
   mempool(interest: MempoolInterest, signal: AbortSignal): Promise<MempoolChange>;
   /** Null when the source has too little to go by. */
   feeEstimate(now: number, signal: AbortSignal): Promise<FeeEstimate | NoEstimate | null>;

@@ -66,6 +66,7 @@ export function coreBackend(options: CoreBackendOptions): BitcoinBackend {
       const hex = await rpc.call<string>('getblock', [hash, 0], signal).catch(unexpected);
       return bytesOfHex(hex);
     },
+    tookBack: (hash, signal) => tookBack(rpc, hash, signal),
     mempool: (interest, signal) => mempool(state, interest, signal),
     feeEstimate: (at, signal) => feeEstimate(rpc, at, signal),
     mempoolEntry: (txid, signal) => mempoolEntry(rpc, txid, signal),
@@ -95,6 +96,18 @@ async function blockHash(rpc: CoreRpc, height: number, signal: AbortSignal) {
   } catch (error) {
     if (error instanceof RpcRefusal && error.code === outOfRange) return null;
     return unexpected(error);
+  }
+}
+
+/** Of a block that it does not know it says nothing. */
+async function tookBack(rpc: CoreRpc, hash: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    type Header = { confirmations: number };
+    const { confirmations } = await rpc.call<Header>('getblockheader', [hash], signal);
+    return confirmations < 0;
+  } catch (error) {
+    if (error instanceof RpcRefusal) return false;
+    throw error;
   }
 }
 

@@ -2,10 +2,12 @@
 // longest that they can be.
 
 import { larger } from '../../core/amounts.ts';
+import type { LeastRefund } from '../../core/remains.ts';
 import type { Cost, Costs } from '../interface/gas.ts';
-import { type FeeBounds, type FeeEstimate, feeAt, ladderRate } from './fees.ts';
-import { dustSats } from './networks.ts';
+import { type FeeBounds, type FeeEstimate, feeAt, ladderRate, leastFee } from './fees.ts';
+import { type BitcoinAddress, dustSats } from './networks.ts';
 import { spendVsize } from './plan.ts';
+import { mostInputs } from './spending.ts';
 
 // The longest script has a 4-byte timelock; the longest destination is P2WSH or P2TR.
 const [scriptBytes, destinationBytes] = [119, 34];
@@ -25,6 +27,18 @@ export function leastSats(rateSatPerVbyte: number, bounds: FeeBounds): bigint {
   const fee = feeAt(claimVsize, Math.min(rateSatPerVbyte, bounds.capSatPerVbyte));
   const byShare = (fee * 10_000n + bounds.capShareBps - 1n) / bounds.capShareBps;
   return larger(byShare, fee + dustSats.p2pkh);
+}
+
+/** What a refund of this script to its address takes at the least. */
+export function leastRefundOf(
+  witnessScript: Uint8Array,
+  to: BitcoinAddress,
+  bounds: FeeBounds,
+): LeastRefund {
+  const [scriptLength, paidLength] = [witnessScript.length, to.script.length];
+  const feeOf = (inputs: number) =>
+    leastFee(bounds, spendVsize('refund', inputs, scriptLength, paidLength));
+  return { feeOf, leastPaid: dustSats[to.kind], most: mostInputs };
 }
 
 export function costsAt(estimate: FeeEstimate, bounds: FeeBounds): Costs {

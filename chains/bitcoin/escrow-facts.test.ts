@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { legStatus } from '../../core/facts.ts';
+import { freeRefund } from '../../core/remains.ts';
+import { leastRefundOf } from './costs.ts';
 import {
   type EscrowSpend,
   escrowFacts,
@@ -9,6 +11,10 @@ import {
   type Payment,
   paymentsOf,
 } from './escrow-facts.ts';
+import { defaultFeeBounds } from './fees.ts';
+import { bitcoinNetworks } from './networks.ts';
+import { destination, escrowBytes } from './plan.ts';
+import { testSwap } from './testing/swaps.ts';
 
 const tip = 100;
 const wanted = 1_000n;
@@ -25,7 +31,9 @@ function pay(
 const refund = (height: number | null): EscrowSpend => ({ txid: 'refund', height, secret: null });
 const claim = (height: number | null): EscrowSpend => ({ txid: 'claim', height, secret });
 
-const facts = (...payments: Payment[]) => escrowFacts({ payments, secret: null, tip }, wanted, 3);
+const leastRefund = freeRefund;
+const facts = (...payments: Payment[]) =>
+  escrowFacts({ payments, secret: null, tip, leastRefund }, wanted, 3);
 
 describe('escrow facts', () => {
   it('count confirmations from the block that holds the payment', () => {
@@ -48,6 +56,37 @@ describe('escrow facts', () => {
     assert.equal(facts(pay('a', 1_001n, 50)).funded?.txid, 'a', 'overpaid is funded');
   });
 
+  it('count no dust that a refund cannot bring back at the least fee, in a block or not', () => {
+    const { terms } = testSwap({ timelock: 1_800_000_000, since: 0 });
+    const { witnessScript } = escrowBytes(terms, bitcoinNetworks.regtest);
+    const to = destination(terms, bitcoinNetworks.regtest, 'refund');
+    const dear = leastRefundOf(witnessScript, to, defaultFeeBounds);
+    const of = (...payments: Payment[]) => {
+      const seen = escrowFacts({ payments, secret, tip, leastRefund: dear }, 1_000_000n, 3);
+      return [seen.balance, seen.empty];
+    };
+    const gone = pay('main', 1_000_000n, 50, claim(60));
+    const dust = (height: number | null, sats = 330n, spend: EscrowSpend | null = null) =>
+      pay(`dust ${height}`, sats, height, spend);
+    // 131 vbytes, and 294 sats for an output.
+    const least = dear.feeOf(1) + 294n;
+    for (const [payments, balance, empty] of [
+      [[dust(70)], 0n, true],
+      [[dust(null)], 0n, true],
+      [[dust(70, least - 1n)], 0n, true],
+      [[dust(70, least)], least, false],
+      [[dust(null, least)], 0n, false],
+      [[dust(70), dust(71)], 660n, false],
+      [[dust(70), dust(null)], 0n, false],
+      [[dust(70, 330n, refund(71))], 0n, true],
+    ] as const) {
+      assert.deepEqual(of(gone, ...payments), [balance, empty]);
+      assert.deepEqual(of(...payments), [balance, empty]);
+    }
+    const open = pay('main', 1_000_000n, 50);
+    assert.deepEqual(of(open, dust(70), dust(71, 50n)), [1_000_330n, false]);
+  });
+
   it('take the payment that came to depth first, whatever is paid later', () => {
     const first = pay('z', wanted, 90);
     for (const others of [[pay('a', 9_999n, 91)], [pay('a', wanted, null)], [pay('b', 5n, 10)]]) {
@@ -63,7 +102,7 @@ describe('escrow facts', () => {
       pay('main', wanted + 7n, 90, claim(97)),
       pay('little', 999n, 89, refund(98)),
     ];
-    const seen = paymentsOf({ payments, secret, tip }, wanted);
+    const seen = paymentsOf({ payments, tip }, wanted);
     assert.deepEqual(
       seen.map((each) => [each.txid, each.is, each.confirmations, each.spent?.by ?? null]),
       [
@@ -123,7 +162,7 @@ describe('escrow facts', () => {
   });
 
   it('keep the secret though the transaction that showed it is gone', () => {
-    const history = { payments: [pay('a', wanted, 80)], secret, tip };
+    const history = { payments: [pay('a', wanted, 80)], secret, tip, leastRefund };
     const seen = escrowFacts(history, wanted, 3);
     assert.deepEqual([seen.secret, seen.claimed, legStatus(seen)], [secret, null, 'funded']);
   });
@@ -151,7 +190,7 @@ describe('escrow facts', () => {
     );
     fc.assert(
       fc.property(payments, fc.integer({ min: 1, max: 6 }), (paid, required) => {
-        const history = { payments: paid, secret: null, tip };
+        const history = { payments: paid, secret: null, tip, leastRefund };
         const seen = escrowFacts(history, wanted, required);
         assert.ok(seen.claimed === null || seen.refunded === null);
         if (seen.claimed !== null || seen.refunded !== null) assert.ok(seen.funded !== null);

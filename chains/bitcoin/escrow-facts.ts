@@ -10,10 +10,13 @@
 //   make a leg funded, claimed or refunded; while they lie there they are `balance`, which the
 //   funder takes back after the timelock. Refunding dust does not make a funded leg refunded, and
 //   a second full payment left behind does not undo a refund.
+// - Dust that no refund can bring back at any allowed fee (core/remains.ts) counts for nothing:
+//   anyone may send it, again and again, and it must keep no swap open.
 // - A spend by a transaction without the secret is a refund: the script has no third way.
 
 import type { EscrowFacts, Sighting } from '../../core/facts.ts';
 import type { Secret } from '../../core/hashlock.ts';
+import { type LeastRefund, refundableOf } from '../../core/remains.ts';
 import type { EscrowPayment } from '../interface/reading.ts';
 
 export type EscrowSpend = {
@@ -37,6 +40,7 @@ export type EscrowHistory = {
   /** The secret, if any transaction ever showed it, however it ended. */
   readonly secret: Secret | null;
   readonly tip: number;
+  readonly leastRefund: LeastRefund;
 };
 
 /** Blocks beyond its depth that a spend is looked after: by then nothing takes it back. */
@@ -73,7 +77,10 @@ function earlier(a: Payment, b: Payment): number {
   return a.txid === b.txid ? a.vout - b.vout : a.txid < b.txid ? -1 : 1;
 }
 
-export function fundingPayment(history: EscrowHistory, amount: bigint): Payment | null {
+export function fundingPayment(
+  history: Pick<EscrowHistory, 'payments'>,
+  amount: bigint,
+): Payment | null {
   const enough = history.payments.filter((each) => each.amount >= amount).sort(earlier);
   const claimed = enough.filter(({ spend }) => spend !== null && spend.secret !== null);
   // A mined claim before one that may still be replaced.
@@ -82,7 +89,10 @@ export function fundingPayment(history: EscrowHistory, amount: bigint): Payment 
 }
 
 /** In the order in which the chain took them, the mempool last. */
-export function paymentsOf(history: EscrowHistory, amount: bigint): EscrowPayment[] {
+export function paymentsOf(
+  history: Pick<EscrowHistory, 'payments' | 'tip'>,
+  amount: bigint,
+): EscrowPayment[] {
   const funding = fundingPayment(history, amount);
   return [...history.payments].sort(earlier).map((each) => {
     const { txid, vout, spend } = each;
@@ -97,30 +107,27 @@ export function paymentsOf(history: EscrowHistory, amount: bigint): EscrowPaymen
   });
 }
 
-/** What the funder can take back: mined, and spent by nothing that was seen. */
-function unspentPayments(history: EscrowHistory): Payment[] {
-  return history.payments.filter(({ height, spend }) => height !== null && spend === null);
-}
-
 export function escrowFacts(
   history: EscrowHistory,
   amount: bigint,
   requiredConfirmations: number,
 ): EscrowFacts {
-  const { payments, tip, secret } = history;
+  const { payments, tip, secret, leastRefund } = history;
   const funding = fundingPayment(history, amount);
   const spend = funding?.spend ?? null;
   const spent = spend === null ? null : sighting(spend, tip, requiredConfirmations);
-  const settled = (payment: Payment) =>
-    payment.spend !== null &&
+  const isGone = (payment: Payment) =>
+    payment.spend === null ||
     confirmations(payment.spend.height, tip) >= requiredConfirmations + furtherBlocks;
+  const unspent = payments.filter((payment) => payment.spend === null);
+  const mined = unspent.filter(({ height }) => height !== null);
   return {
     funded:
       funding === null ? null : sighting(funding, tip, requiredFor(funding, requiredConfirmations)),
     claimed: spend !== null && spend.secret !== null ? spent : null,
     refunded: spend !== null && spend.secret === null ? spent : null,
     secret,
-    balance: unspentPayments(history).reduce((sum, each) => sum + each.amount, 0n),
-    empty: payments.every(settled),
+    balance: refundableOf(mined, leastRefund).reduce((sum, each) => sum + each.amount, 0n),
+    empty: payments.every(isGone) && refundableOf(unspent, leastRefund).length === 0,
   };
 }

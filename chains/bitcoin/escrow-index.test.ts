@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import fc from 'fast-check';
+import { freeRefund } from '../../core/remains.ts';
 import { escrowFacts } from './escrow-facts.ts';
 import {
   applyTransaction,
@@ -28,9 +29,14 @@ const network = bitcoinNetworks.regtest;
 const swap = testSwap({ timelock: 1_800_000_000, since: 0, amount: 1_000n });
 const { address } = swap.escrow;
 
+const bytesOf = ({ terms }: TestSwap) => ({
+  ...escrowBytes(terms, network),
+  leastRefund: freeRefund,
+});
+
 function watching(...swaps: TestSwap[]) {
   const index = createIndex();
-  for (const each of swaps) watchEscrow(index, each.escrow, escrowBytes(each.terms, network));
+  for (const each of swaps) watchEscrow(index, each.escrow, bytesOf(each));
   takeTouched(index);
   return index;
 }
@@ -130,7 +136,7 @@ describe('the index', () => {
       outputs: [...payment('', 1_000n).outputs, ...payment('', 1_000n, late).outputs],
     };
     connectBlock(index, mark(1), [both]);
-    watchEscrow(index, late.escrow, escrowBytes(late.terms, network));
+    watchEscrow(index, late.escrow, bytesOf(late));
     assert.equal(facts(index, late).funded, null);
     applyTransaction(index, both, 1);
     assert.equal(facts(index, late).funded?.confirmations, 1);

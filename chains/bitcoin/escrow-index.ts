@@ -4,6 +4,7 @@
 
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Secret } from '../../core/hashlock.ts';
+import { freeRefund, type LeastRefund } from '../../core/remains.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import type { EscrowHistory, EscrowSpend } from './escrow-facts.ts';
 import { coinbaseMaturity, furtherBlocks } from './escrow-facts.ts';
@@ -26,7 +27,19 @@ export type BlockMark = {
   readonly readAt: number;
 };
 
-type Watched = { escrow: WatchedEscrow; script: string; witnessScript: string };
+/** What the index has to know of an escrow beside its terms. */
+export type EscrowBytes = {
+  readonly script: Uint8Array;
+  readonly witnessScript: Uint8Array;
+  readonly leastRefund: LeastRefund;
+};
+
+type Watched = {
+  escrow: WatchedEscrow;
+  script: string;
+  witnessScript: string;
+  leastRefund: LeastRefund;
+};
 
 export type EscrowIndex = ReturnType<typeof createIndex>;
 
@@ -52,12 +65,13 @@ export function createIndex() {
 export function watchEscrow(
   index: EscrowIndex,
   escrow: WatchedEscrow,
-  bytes: { readonly script: Uint8Array; readonly witnessScript: Uint8Array },
+  bytes: EscrowBytes,
 ): boolean {
   if (index.escrows.has(escrow.address)) return false;
   const script = bytesToHex(bytes.script);
   const witnessScript = bytesToHex(bytes.witnessScript);
-  index.escrows.set(escrow.address, { escrow, script, witnessScript });
+  const { leastRefund } = bytes;
+  index.escrows.set(escrow.address, { escrow, script, witnessScript, leastRefund });
   index.byScript.set(script, escrow.address);
   index.byWitnessScript.set(witnessScript, escrow.address);
   index.touched.add(escrow.address);
@@ -224,6 +238,15 @@ export function rollBackTo(index: EscrowIndex, height: number): void {
   }
 }
 
+/** Of one escrow. */
+export function minedTransactions(
+  { byAddress, records }: EscrowIndex,
+  address: string,
+): ReadonlySet<string> {
+  const txids = [...(byAddress.get(address) ?? [])];
+  return new Set(txids.filter((txid) => records.get(txid)?.height != null));
+}
+
 export function unminedTransactions(index: EscrowIndex): string[] {
   const unmined: string[] = [];
   for (const address of index.maturing) {
@@ -272,6 +295,8 @@ export function historyOf(index: EscrowIndex, address: string): EscrowHistory {
   );
   return {
     payments,
+    // Of an escrow that is followed no more nothing is read.
+    leastRefund: index.escrows.get(address)?.leastRefund ?? freeRefund,
     secret: index.secrets.get(address) ?? null,
     tip: index.blocks.at(-1)?.height ?? 0,
   };

@@ -6,8 +6,9 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { ParleyError } from '../../core/errors.ts';
 import type { Heads } from '../interface/reading.ts';
 import type { NodeLimits } from '../nodes/exchange.ts';
+import { pause } from '../nodes/in-turn.ts';
 import { onceHeard } from '../nodes/offers.ts';
-import type { BitcoinBackend, MempoolChange, MempoolInterest, PlacedTx } from './backend.ts';
+import type { AddressPast, BitcoinBackend, MempoolChange, MempoolInterest } from './backend.ts';
 import { type EsploraArguments, type EsploraQuestion, esploraPath } from './esplora-paths.ts';
 import type { Ancestors, Conflict, FeeEstimate } from './fees.ts';
 import { exchange, unavailable } from './http.ts';
@@ -19,7 +20,8 @@ const esploraName = 'Esplora server';
 /** Escrows whose mempool is read in one pass: public servers allow some requests a second. */
 const addressesPerPass = 20;
 const maxPages = 40;
-const pageLength = 25;
+/** Of several machines one may not have yet what another has just named. */
+const mostTries = 3;
 
 const defaultLimits: NodeLimits = { timeMs: 15_000, bytes: 16_000_000 };
 
@@ -62,13 +64,17 @@ export function esploraBackend(options: EsploraOptions): BitcoinBackend {
   };
   return {
     name: esploraName,
-    past: { kind: 'by_address', read: (address, signal) => past(state, address, signal) },
+    past: {
+      kind: 'by_address',
+      read: (address, signal) => past(get, address, signal),
+      count: (address, signal) => minedCount(get, address, signal),
+    },
     tip: (signal) => tip(state, signal),
     blockHash: async (height, signal) => {
       const hash = await get('blockHash', [height], signal);
       return hash === null ? null : text(hash);
     },
-    block: async (hash, signal) => mustHave(await get('rawBlock', [hash], signal), 'a block'),
+    block: (hash, signal) => named('a block', () => get('rawBlock', [hash], signal), signal),
     mempool: (interest, signal) => mempool(state, interest, signal),
     feeEstimate: (at, signal) => feeEstimate(get, at, signal),
     mempoolEntry: (txid, signal) => waitingEntry(read, seen, txid, signal),
@@ -99,6 +105,26 @@ function mustHave(body: Uint8Array | null, what: string): Uint8Array {
   return body;
 }
 
+/** Asks again for what the server has named itself. */
+async function named(
+  what: string,
+  ask: () => Promise<Uint8Array | null>,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  for (let tries = 1; tries < mostTries; tries += 1) {
+    const body = await ask();
+    if (body !== null) return body;
+    await pause(signal);
+  }
+  return mustHave(await ask(), what);
+}
+
+function list<T>(body: Uint8Array): T[] {
+  const value = json<T[]>(body);
+  if (Array.isArray(value)) return value;
+  throw unavailable(esploraName, 'its answer is no list');
+}
+
 // The first block says which chain it is. Signet and the testnets each have one of their own, so
 // only mainnet can be told apart from the rest.
 const mainnetGenesis = '000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f';
@@ -118,7 +144,7 @@ async function tip(state: State, signal: AbortSignal): Promise<Heads> {
     state.checked = true;
   }
   const hash = text(mustHave(await get('tipHash', [], signal), 'its best block'));
-  const body = mustHave(await get('block', [hash], signal), 'its best block');
+  const body = await named('its best block', () => get('block', [hash], signal), signal);
   const { height, mediantime } = json<{ height: number; mediantime: number }>(body);
   if (!Number.isInteger(height) || !Number.isInteger(mediantime)) {
     throw unavailable(esploraName, 'it describes its best block without height or median time');
@@ -138,7 +164,7 @@ type EsploraTx = {
     witness?: string[];
   }[];
   vout: { scriptpubkey: string; value: number }[];
-  status: { confirmed: boolean; block_height?: number };
+  status: { confirmed: boolean; block_height?: number; block_hash?: string };
 };
 
 function toTx(tx: EsploraTx): Tx {
@@ -157,21 +183,33 @@ function toTx(tx: EsploraTx): Tx {
   };
 }
 
-async function past(state: State, address: string, signal: AbortSignal): Promise<PlacedTx[]> {
-  const { get } = state;
-  const found: EsploraTx[] = await inMempool(state, address, signal);
+async function minedCount(get: Get, address: string, signal: AbortSignal): Promise<number> {
+  const body = mustHave(await get('address', [address], signal), 'an address');
+  const count = json<{ chain_stats?: { tx_count?: unknown } }>(body).chain_stats?.tx_count;
+  if (typeof count === 'number') return count;
+  throw unavailable(esploraName, 'it does not count the transactions of an address');
+}
+
+/** Page by page, however long they are, until as many are found as the server counts. */
+async function past(get: Get, address: string, signal: AbortSignal): Promise<AddressPast> {
+  const count = await minedCount(get, address, signal);
+  const found = new Map<string, EsploraTx>();
+  let pages = 0;
   let last: string | null = null;
-  for (let page = 0; page < maxPages; page += 1) {
+  // The first page is asked for also where there is none: two answers err less than one.
+  for (; pages < maxPages && (pages === 0 || found.size < count); pages += 1) {
     const body = await get('minedOf', [address, last], signal);
-    const transactions: EsploraTx[] = body === null ? [] : json<EsploraTx[]>(body);
-    found.push(...transactions);
-    if (transactions.length < pageLength) break;
-    last = transactions.at(-1)?.txid ?? '';
+    const page: EsploraTx[] = list(mustHave(body, 'an address'));
+    const before = found.size;
+    for (const tx of page) found.set(tx.txid, tx);
+    if (found.size === before) break;
+    last = page.at(-1)?.txid ?? null;
   }
-  return found.map((tx) => ({
-    tx: toTx(tx),
-    height: tx.status.confirmed ? (tx.status.block_height ?? null) : null,
-  }));
+  const mined = [...found.values()].flatMap((tx) => {
+    const { block_height: height, block_hash: block = null } = tx.status;
+    return height === undefined ? [] : [{ tx: toTx(tx), height, block }];
+  });
+  return { mined, count, isWhole: mined.length >= count || pages === maxPages };
 }
 
 async function inMempool(
@@ -179,8 +217,8 @@ async function inMempool(
   address: string,
   signal: AbortSignal,
 ): Promise<EsploraTx[]> {
-  const body = await get('waitingOf', [address], signal);
-  const found = body === null ? [] : json<EsploraTx[]>(body);
+  const body = mustHave(await get('waitingOf', [address], signal), 'an address');
+  const found = list<EsploraTx>(body);
   for (const { txid } of found) seen.of(txid);
   return found;
 }

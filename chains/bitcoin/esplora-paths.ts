@@ -6,7 +6,9 @@ export const esploraPaths = {
   blockHash: (height: number) => `/block-height/${height}`,
   block: (hash: string) => `/block/${hash}`,
   rawBlock: (hash: string) => `/block/${hash}/raw`,
-  /** 25 of them, the newest first, those below `last` where it is given. */
+  /** How many of its transactions are mined and wait. */
+  address: (address: string) => `/address/${address}`,
+  /** A page of them, the newest first, those below `last` where it is given. */
   minedOf: (address: string, last: string | null) =>
     `/address/${address}/txs/chain${last === null ? '' : `/${last}`}`,
   waitingOf: (address: string) => `/address/${address}/txs/mempool`,

@@ -100,6 +100,27 @@ describe('a restart', () => {
   });
 });
 
+describe('the past that is read block by block', () => {
+  it('is not over where the node has lost blocks between two questions', async () => {
+    let isBehind = true;
+    const adapter = interrupted(({ past }) => {
+      assert.ok(past.kind === 'by_block');
+      const blockHashes: typeof past.blockHashes = async (heights, within) => {
+        const hashes = await past.blockHashes(heights, within);
+        if (!isBehind) return hashes;
+        isBehind = false;
+        return hashes.map(() => null);
+      };
+      return { past: { ...past, blockHashes } };
+    });
+    const swap = newSwap();
+    await node.pay(swap.escrow.address, swap.terms.amount);
+    await node.mine(3);
+    assert.equal((await read(adapter, swap)).funded?.confirmations, 3);
+    assert.equal(isBehind, false);
+  });
+});
+
 describe('an escrow watched late', () => {
   it('shows a payment that was in the mempool before', async () => {
     const adapter = newAdapter();

@@ -1,16 +1,22 @@
 // Keeps an escrow index in step with its source: blocks, blocks taken back, the past of escrows
-// watched late, the mempool. One bounded, resumable pass at a time.
+// watched late, the mempool. One bounded, resumable pass at a time. No single answer decides: a
+// source is several machines, any of which may be behind (address-past.ts), and a shorter chain is
+// silence until the source shows that it took blocks back.
 
 import { withResolvers } from '../../core/engines.ts';
 import type { Heads, WatchedEscrow } from '../interface/reading.ts';
 import { readAhead } from '../nodes/ahead.ts';
+import { pause } from '../nodes/in-turn.ts';
 import { nextTurn } from '../nodes/turn.ts';
+import { type Asked, readAddresses } from './address-past.ts';
 import type { BitcoinBackend, PastByBlock } from './backend.ts';
 import {
   applyTransaction,
+  type BlockMark,
   connectBlock,
   createIndex,
   dropTransaction,
+  type EscrowBytes,
   type EscrowIndex,
   rollBackTo,
   showsSecret,
@@ -19,7 +25,7 @@ import {
   unwatchEscrow,
   watchEscrow,
 } from './escrow-index.ts';
-import { timedOut } from './http.ts';
+import { timedOut, unavailable } from './http.ts';
 import { parseBlock } from './raw-transaction.ts';
 
 const maxBlocksPerPass = 40;
@@ -32,12 +38,14 @@ const marksKept = 2_000;
 /** For what another source is asked in one pass. */
 const otherMs = 1_000;
 const atOnce = 16;
+/** How often the best block is asked for in one pass while another machine is behind. */
+const mostTipTries = 4;
 /** How far the clock that set `since` may be ahead of ours. */
 const sinceMarginSeconds = 120;
 
 export type Log = (sentence: string, facts: Readonly<Record<string, string | number>>) => void;
 
-type PastJob = { next: number; readonly to: number; readonly addresses: Set<string> };
+type PastJob = { next: number; to: number; readonly addresses: Set<string> };
 
 export type Follower = ReturnType<typeof createFollower>;
 
@@ -53,17 +61,19 @@ export function createFollower(
     index: createIndex(),
     /** Watched escrows whose past was not read yet, with their `since`. */
     pastOf: new Map<string, number>(),
+    /** By address, where the past is asked for so. */
+    asked: new Map<string, Asked>(),
+    /** The best block when the second source was asked about an escrow (read.ts). */
+    heardAt: new Map<string, string>(),
+    /** Transactions that the mempool had no more when it was read last. */
+    missed: new Set<string>(),
     job: null as PastJob | null,
     isNewInterest: false,
     lock: Promise.resolve(),
   };
 }
 
-export function follow(
-  follower: Follower,
-  escrow: WatchedEscrow,
-  bytes: { readonly script: Uint8Array; readonly witnessScript: Uint8Array },
-): void {
+export function follow(follower: Follower, escrow: WatchedEscrow, bytes: EscrowBytes): void {
   if (!watchEscrow(follower.index, escrow, bytes)) return;
   follower.isNewInterest = true;
   follower.pastOf.set(escrow.address, escrow.since);
@@ -72,6 +82,8 @@ export function follow(
 export function unfollow(follower: Follower, address: string): void {
   unwatchEscrow(follower.index, address);
   follower.pastOf.delete(address);
+  follower.asked.delete(address);
+  follower.heardAt.delete(address);
   follower.job?.addresses.delete(address);
 }
 
@@ -82,7 +94,7 @@ export async function followOnce(
   signal: AbortSignal,
 ): Promise<{ readonly heads: Heads; readonly complete: boolean }> {
   return exclusively(follower, signal, async () => {
-    const heads = await follower.backend.tip(signal);
+    const heads = await bestBlock(follower, signal);
     const budget = { blocks: maxBlocksPerPass };
     const atTip = await followBlocks(follower, heads, budget, signal);
     let isStill = false;
@@ -102,9 +114,16 @@ export async function followToEnd(
   signal: AbortSignal,
 ): Promise<Heads> {
   for (;;) {
+    const before = progressOf(follower);
     const { heads, complete } = await followOnce(follower, about, signal);
     if (complete) return heads;
+    // Another machine, or the same a moment later, may have what this one lacks.
+    if (progressOf(follower) === before) await pause(signal);
   }
+}
+
+function progressOf({ index, pastOf, job }: Follower): string {
+  return `${index.blocks.at(-1)?.hash} ${pastOf.size} ${job?.next}`;
 }
 
 /** Runs `work` when the pass under way has ended, or gives up with the caller's signal. */
@@ -124,6 +143,19 @@ async function exclusively<T>(follower: Follower, signal: AbortSignal, work: () 
 
 const noop = () => {};
 
+/** Throws `chain_unavailable` where it is below the one that was read last, which still stands. */
+async function bestBlock({ backend, index }: Follower, signal: AbortSignal): Promise<Heads> {
+  const last = index.blocks.at(-1);
+  for (let tries = 1; ; tries += 1) {
+    const heads = await backend.tip(signal);
+    if (last === undefined || heads.height >= last.height) return heads;
+    if (await backend.tookBack?.(last.hash, signal)) return heads;
+    if (tries < mostTipTries) continue;
+    const why = `its best block is ${heads.height}, and it has shown block ${last.height}`;
+    throw unavailable(backend.name, why);
+  }
+}
+
 /** Walks back to the last block that still stands, then forward. True when at `heads`. */
 async function followBlocks(
   follower: Follower,
@@ -132,7 +164,7 @@ async function followBlocks(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { index, backend, now } = follower;
-  await walkBack(follower, heads, signal);
+  if (!(await walkBack(follower, heads, signal))) return false;
   const last = index.blocks.at(-1);
   if (last === undefined) {
     // The start: from here on every block is read; what came before is read for each escrow.
@@ -165,22 +197,25 @@ async function placedBlock(backend: BitcoinBackend, height: number, signal: Abor
   return hash === null ? null : { height, hash, bytes: await backend.block(hash, signal) };
 }
 
-async function walkBack(follower: Follower, heads: Heads, signal: AbortSignal): Promise<void> {
+/** False where a machine was asked that has not got these blocks, which proves nothing. */
+async function walkBack(follower: Follower, heads: Heads, signal: AbortSignal): Promise<boolean> {
   const { index, backend, pastOf } = follower;
   const last = index.blocks.at(-1);
-  if (last === undefined || last.hash === heads.hash) return;
+  if (last === undefined || last.hash === heads.hash) return true;
   let standing: number | null = null;
   for (const mark of index.blocks.slice(-reorgDepth).toReversed()) {
     if (mark.height > heads.height) continue;
-    if ((await backend.blockHash(mark.height, signal)) !== mark.hash) continue;
+    const hash = await backend.blockHash(mark.height, signal);
+    if (hash === null) return false;
+    if (hash !== mark.hash) continue;
     standing = mark.height;
     break;
   }
-  if (standing === last.height) return;
+  if (standing === last.height) return true;
   if (standing !== null) {
     follower.log('blocks were taken back', { from: last.height, to: standing });
     rollBackTo(index, standing);
-    return;
+    return true;
   }
   follower.log('a reorganisation deeper than is walked: every escrow is read again', {
     from: last.height,
@@ -190,6 +225,7 @@ async function walkBack(follower: Follower, heads: Heads, signal: AbortSignal): 
   rollBackTo(index, -1);
   follower.job = null;
   for (const [address, { escrow }] of index.escrows) pastOf.set(address, escrow.since);
+  return true;
 }
 
 /** Reads what happened before escrows were watched, as far as the budget goes. */
@@ -203,19 +239,8 @@ async function readPast(
   for (const [address, since] of pastOf) {
     if (!follower.job?.addresses.has(address) && !hasPast(index, since)) pastOf.delete(address);
   }
-  if (backend.past.kind === 'by_address') {
-    const asked = about !== null && pastOf.has(about) ? [about] : [];
-    for (const address of new Set([...asked, ...pastOf.keys()])) {
-      if (budget.blocks <= 0) return;
-      for (const { tx, height } of await backend.past.read(address, signal)) {
-        applyTransaction(index, tx, height);
-      }
-      pastOf.delete(address);
-      budget.blocks -= 1;
-    }
-    return;
-  }
   const { past } = backend;
+  if (past.kind === 'by_address') return readAddresses(follower, past, about, budget, signal);
   while (pastOf.size > 0 && budget.blocks > 0) {
     follower.job ??= await startJob(follower, past, signal);
     if (!(await continueJob(follower, past, budget, signal))) return;
@@ -260,14 +285,17 @@ async function continueJob(
 ): Promise<boolean> {
   const { backend, index, pastOf, job } = follower;
   if (job === null) return true;
+  // Blocks may have been taken back since it began.
+  job.to = Math.min(job.to, index.blocks.at(-1)?.height ?? 0);
   const { to, addresses } = job;
   const hashes = await past.blockHashes(heightsFrom(job.next, to, budget), signal);
   const read = async (hash: string | null, within: AbortSignal) =>
     hash === null ? null : backend.block(hash, within);
   for await (const bytes of readAhead(hashes, blocksAhead, read, signal)) {
-    // Of a block that is taken back meanwhile the next pass hears. What nobody watches any more is
-    // read for nobody.
-    if (bytes === null || addresses.size === 0) {
+    // Taken back meanwhile, or the node is behind: the next pass hears which.
+    if (bytes === null) return false;
+    // What nobody watches any more is read for nobody.
+    if (addresses.size === 0) {
       job.next = to + 1;
       break;
     }
@@ -301,9 +329,18 @@ async function followMempool(follower: Follower, about: string | null, signal: A
   for (const tx of change.transactions) applyTransaction(index, tx, null);
   // With another best block by now, what is gone may have been mined: the next pass sees.
   if (change.tipHash !== index.blocks.at(-1)?.hash) return false;
-  const held = await claimsElsewhere(follower, change.gone, signal);
-  for (const txid of change.gone) if (!held.has(txid)) dropTransaction(index, txid);
+  const gone = goneFor(follower, change.gone);
+  const held = await claimsElsewhere(follower, gone, signal);
+  for (const txid of gone) if (!held.has(txid)) dropTransaction(index, txid);
   return true;
+}
+
+/** Of several machines one may lack what others have: then two passes have to miss it. */
+function goneFor(follower: Follower, missed: readonly string[]): string[] {
+  if (follower.backend.past.kind === 'by_block') return [...missed];
+  const gone = missed.filter((txid) => follower.missed.has(txid));
+  follower.missed = new Set(missed);
+  return gone;
 }
 
 /** Claims that the other source still has: they may yet be mined. Silence is no word of one. */
@@ -324,4 +361,27 @@ async function claimsElsewhere(
     await Promise.all(asking);
   }
   return held;
+}
+
+/** Takes in what these blocks hold of watched escrows, as another source says that they do. */
+export async function takeBlocks(
+  follower: Follower,
+  heights: ReadonlySet<number>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { backend, index } = follower;
+  await exclusively(follower, signal, async () => {
+    for (const height of heights) {
+      const found = await placedBlock(backend, height, signal);
+      if (found === null || !isOurs(index.blocks, found)) continue;
+      const { transactions } = await parsedBlock(found.bytes);
+      for (const tx of transactions) applyTransaction(index, tx, height);
+    }
+  });
+}
+
+function isOurs(marks: readonly BlockMark[], block: Pick<BlockMark, 'height' | 'hash'>): boolean {
+  const mark = marks.find(({ height }) => height === block.height);
+  const tip = marks.at(-1)?.height ?? 0;
+  return mark === undefined ? block.height <= tip : mark.hash === block.hash;
 }

@@ -1,15 +1,41 @@
 // What escrows show at one tip of the chain, and whether two sources of it agree. Where they differ
 // nobody funds or reveals by them. Refunds and public claims go on: waiting only loses money there.
+// What one source has missed it reads once the other says in which block it is.
 
 import { type Fact, ParleyError } from '../../core/errors.ts';
-import type { Look, WatchedEscrow } from '../interface/reading.ts';
+import type { Heads, Look, WatchedEscrow } from '../interface/reading.ts';
 import { escrowFacts } from './escrow-facts.ts';
-import { historyOf } from './escrow-index.ts';
-import { type Follower, followToEnd } from './follower.ts';
+import { historyOf, minedTransactions } from './escrow-index.ts';
+import { type Follower, followToEnd, takeBlocks } from './follower.ts';
 import { timedOut } from './http.ts';
 
 /** Reads at tips that somebody else follows on from meanwhile. */
 const mostTries = 20;
+
+/** For what the second source is asked about one escrow. */
+const secondMs = 3_000;
+
+export type Both = { readonly follower: Follower; readonly second: Follower | null };
+
+/** Until everything about this escrow is known, by the second source too if it answers in time. */
+export async function followBoth(
+  { follower, second }: Both,
+  address: string,
+  signal: AbortSignal,
+): Promise<Heads> {
+  const heads = await followToEnd(follower, address, signal);
+  // Once at each best block.
+  if (second === null || follower.heardAt.get(address) === heads.hash) return heads;
+  follower.heardAt.set(address, heads.hash);
+  const until = AbortSignal.any([signal, AbortSignal.timeout(secondMs)]);
+  const heard = await followToEnd(second, address, until).catch(() => null);
+  const known = minedTransactions(follower.index, address);
+  const heights = [...(heard === null ? [] : minedTransactions(second.index, address))].flatMap(
+    (txid) => (known.has(txid) ? [] : (second.index.records.get(txid)?.height ?? [])),
+  );
+  if (heights.length > 0) await takeBlocks(follower, new Set(heights), signal);
+  return heads;
+}
 
 function factsOf({ index }: Follower, { address, terms, requiredConfirmations }: WatchedEscrow) {
   return escrowFacts(historyOf(index, address), terms.amount, requiredConfirmations);
@@ -17,16 +43,17 @@ function factsOf({ index }: Follower, { address, terms, requiredConfirmations }:
 
 /** They are followed for at least as long as this takes. */
 export async function look(
-  follower: Follower,
+  both: Both,
   escrows: readonly WatchedEscrow[],
   signal: AbortSignal,
 ): Promise<Look> {
+  const { follower } = both;
   const { index, backend } = follower;
   const [first, ...others] = escrows;
   if (first === undefined) return { heads: await backend.tip(signal), facts: [] };
   for (let tries = 0; tries < mostTries; tries += 1) {
-    let heads = await followToEnd(follower, first.address, signal);
-    for (const { address } of others) heads = await followToEnd(follower, address, signal);
+    let heads = await followBoth(both, first.address, signal);
+    for (const { address } of others) heads = await followBoth(both, address, signal);
     // Somebody else may have followed on meanwhile.
     if (heads.hash !== index.blocks.at(-1)?.hash) continue;
     return { heads, facts: escrows.map((each) => factsOf(follower, each)) };

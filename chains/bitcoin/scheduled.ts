@@ -2,6 +2,7 @@
 // second source, which gets them too, is asked as well: the first may have thrown a claim away.
 
 import { ParleyError } from '../../core/errors.ts';
+import { refundableOf } from '../../core/remains.ts';
 import type { Bump, ScheduledRefunds } from '../interface/scheduled.ts';
 import type { BitcoinBackend } from './backend.ts';
 import { isDeep } from './escrow-facts.ts';
@@ -32,9 +33,11 @@ export function scheduledRefunds(context: ScheduledContext): ScheduledRefunds {
     },
     payments: async (escrow, signal) => {
       const { history } = await context.history(escrow, signal);
-      return untaken(history).filter((each) =>
-        isDeep(each, history.tip, escrow.requiredConfirmations),
+      const { tip, leastRefund } = history;
+      const deep = untaken(history).filter((each) =>
+        isDeep(each, tip, escrow.requiredConfirmations),
       );
+      return refundableOf(deep, leastRefund);
     },
     next: async (escrow, ladder, signal) => {
       const { history, clock } = await context.history(escrow, signal);

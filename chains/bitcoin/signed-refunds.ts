@@ -255,7 +255,7 @@ function checkTop(read: readonly Read[], { bounds, estimate }: About): void {
 }
 
 export type Shown = {
-  readonly history: EscrowHistory;
+  readonly history: Omit<EscrowHistory, 'leastRefund'>;
   readonly clock: number;
   readonly requiredConfirmations: number;
   readonly estimate: FeeEstimate;
@@ -266,7 +266,7 @@ export type Shown = {
 };
 
 /** The unconfirmed refunds in the way of a schedule: the mempool is asked about them. */
-export function pendingOf(bumps: readonly Bump[], history: EscrowHistory): string | null {
+export function pendingOf(bumps: readonly Bump[], history: Shown['history']): string | null {
   const spends = spentBy(bumps, history).flatMap(({ spend }) => (spend === null ? [] : [spend]));
   const waiting = spends.find(({ height, secret }) => height === null && secret === null);
   return waiting?.txid ?? null;
@@ -281,7 +281,7 @@ function inputsOf({ raw }: Bump): { readonly txid: string; readonly vout: number
   return inputs.map(({ txid, index }) => ({ txid: bytesToHex(txid), vout: index }));
 }
 
-function spentBy(bumps: readonly Bump[], { payments }: EscrowHistory): Payment[] {
+function spentBy(bumps: readonly Bump[], { payments }: Shown['history']): Payment[] {
   const [first] = bumps;
   if (first === undefined) return [];
   return inputsOf(first).map((outpoint) => {

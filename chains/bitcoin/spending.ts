@@ -1,6 +1,6 @@
 // Which payments a claim or refund takes, at what fee. Pure: mempool conflicts are given to it.
 
-import { larger } from '../../core/amounts.ts';
+import { larger, smaller } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { type EscrowHistory, fundingPayment, type Payment } from './escrow-facts.ts';
@@ -14,13 +14,22 @@ import {
   feeAt,
   incrementOf,
   ladderRate,
+  leastFee,
   leastRateFor,
   mostFee,
   rateOf,
   replacementFee,
 } from './fees.ts';
-import type { BitcoinNetwork } from './networks.ts';
-import { buildSpend, type Spend, type Verb, vsizeOf } from './plan.ts';
+import { type BitcoinNetwork, dustSats } from './networks.ts';
+import {
+  buildSpend,
+  destination,
+  escrowBytes,
+  type Spend,
+  spendVsize,
+  type Verb,
+  vsizeOf,
+} from './plan.ts';
 
 /** Of one refund: a third of a request's body, verified in 50 ms. The rest waits for a second. */
 export const mostInputs = 50;
@@ -93,6 +102,8 @@ export function spend(request: SpendRequest): Spend & { readonly ladder: readonl
   const vsize = vsizeOf(terms, network, verb, payments.length);
   const most = mostFee(bounds, vsize, value);
   const outbids = replacementFee(vsize, conflicts, incrementOf(estimate));
+  // What the least fee can bring back pays no fee that leaves less than an output needs.
+  const spare = value - dustSats[destination(terms, network, verb).kind];
   if (outbids > most) {
     throw new ParleyError(
       'payout_would_fail',
@@ -102,7 +113,11 @@ export function spend(request: SpendRequest): Spend & { readonly ladder: readonl
     );
   }
   if (asked !== null) checkRate(asked, request, { vsize, value, most, outbids });
-  const feeSats = larger(boundedFee(bounds, vsize, value, rate), outbids);
+  const fee = smaller(
+    boundedFee(bounds, vsize, value, rate),
+    larger(spare, leastFee(bounds, vsize)),
+  );
+  const feeSats = larger(fee, outbids);
   const built = buildSpend(terms, network, verb, payments, feeSats);
   const ladder = feeLadder({ estimate, bounds, vsize, value, now, deadline, feeSats });
   return { ...built, ladder };
@@ -144,10 +159,21 @@ function checkRate(
   );
 }
 
-/** Payments that bring more than their input costs; the largest always. */
+/**
+ * Payments that bring more than their input costs; the largest always. Dust that pays a refund only
+ * together and at the least fee is taken so.
+ */
 function worthSpending(request: SpendRequest, rate: number): Payment[] {
-  const { terms, network, verb, payments } = request;
-  const each = vsizeOf(terms, network, verb, 2) - vsizeOf(terms, network, verb, 1);
-  const cost = feeAt(each, rate);
-  return payments.filter(({ amount }, at) => at === 0 || amount > cost);
+  const { terms, network, verb, payments, bounds } = request;
+  const { script, kind } = destination(terms, network, verb);
+  const { witnessScript } = escrowBytes(terms, network);
+  const vsize = (inputs: number) => spendVsize(verb, inputs, witnessScript.length, script.length);
+  const worthAt = (satPerVbyte: number) => {
+    const cost = feeAt(vsize(2) - vsize(1), satPerVbyte);
+    return payments.filter(({ amount }, at) => at === 0 || amount > cost);
+  };
+  const worth = worthAt(rate);
+  const value = worth.reduce((sum, { amount }) => sum + amount, 0n);
+  const pays = value - leastFee(bounds, vsize(worth.length)) >= dustSats[kind];
+  return pays ? worth : worthAt(bounds.floorSatPerVbyte);
 }

@@ -17,7 +17,10 @@ import {
   quantity,
   type Rpc,
   RpcError,
+  type RpcOptions,
+  rpcClient,
 } from '../nodes/rpc.ts';
+import { evmBlockSeconds } from './policy.ts';
 
 export type Tx = {
   readonly hash: string;
@@ -161,6 +164,16 @@ export async function headBlock(rpc: Rpc, signal: AbortSignal): Promise<Block> {
   throw new ParleyError('chain_unavailable', `the ${rpc.chain} node has no block yet`, {
     chain: rpc.chain,
   });
+}
+
+/** The nodes of a chain, of which one that is behind by `blocks` is asked last. */
+export function evmNodes(options: RpcOptions, chainId: number, blocks: number): Rpc {
+  const read = async (one: Rpc, signal: AbortSignal) => {
+    const { number: height, timestamp: time } = await headBlock(one, signal);
+    return { height, time };
+  };
+  const seconds = blocks * evmBlockSeconds(chainId);
+  return rpcClient({ ...options, heads: { blocks, seconds, read } });
 }
 
 function readLog(value: unknown): Log {

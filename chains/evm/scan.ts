@@ -225,7 +225,7 @@ function readPage(
   signal: AbortSignal,
 ): Promise<HashlockPage> {
   return fromOneSource(
-    { chain, sources: rpc.sources },
+    rpc,
     (at) => readBy(nodes[at] as Node, after, signal),
     (cause) => `the ${chain} node does not give what is to be read: ${wordsOf(cause)}`,
     signal,

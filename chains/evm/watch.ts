@@ -9,9 +9,9 @@ import type { WatchedEscrow } from '../interface/reading.ts';
 import * as kit from '../kit/watch.ts';
 import { addName, type Names, newNames } from '../kit/watch.ts';
 import type { Width } from '../kit/widths.ts';
-import { type Rpc, type RpcOptions, rpcClient } from '../nodes/rpc.ts';
+import type { Rpc, RpcOptions } from '../nodes/rpc.ts';
 import { type Forks, newForks } from './gas-policy.ts';
-import type { Block, Log, Tx } from './node.ts';
+import { type Block, evmNodes, type Log, type Tx } from './node.ts';
 import { calledBy, callsIn, type EvmContracts, type EvmDeployment, evmDeployment } from './plan.ts';
 import type { DepthTag } from './policy.ts';
 import type { Slot } from './simulate.ts';
@@ -92,7 +92,7 @@ export function newWatch(options: EvmAdapterOptions): Watch {
   return {
     ...kit.newWatching<Known>(chain, options.log),
     chainId,
-    rpc: rpcClient({ chain, urls: options.rpcUrls, ...options.rpc }),
+    rpc: evmNodes({ chain, urls: options.rpcUrls, ...options.rpc }, chainId, normal.confirmations),
     deployment,
     contracts,
     depthTag: options.depthTag ?? null,

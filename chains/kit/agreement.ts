@@ -1,8 +1,9 @@
-// Where nodes disagree nobody funds or reveals. Claims with a public secret and refunds go on.
+// Where nodes disagree nobody funds or reveals. Claims with a public secret and refunds go on. Of
+// three nodes or more one that stands still is left out, as it would be if it were silent.
 
 import type { Fact } from '../../core/errors.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
-import { askEach, type Client, disagree, eachSource, type Said } from '../nodes/sources.ts';
+import { askEach, type Client, disagree, type Said, wellSources } from '../nodes/sources.ts';
 
 export type Compared<Watch, Node> = {
   nodesOf(watch: Watch): Node;
@@ -28,7 +29,8 @@ export async function mustAgreeOnHeads<Node extends Client, Watch extends Said>(
   const nodes = by.nodesOf(watch);
   if (nodes.sources < 2) return [];
   const soon = AbortSignal.any([signal, AbortSignal.timeout(mostHeadMs)]);
-  const heads = await eachSource(watch, nodes, (one) =>
+  const asked = await wellSources(nodes, signal);
+  const heads = await askEach(watch, nodes, asked, (one) =>
     by.headOf(one, one === nodes ? signal : soon),
   );
   const sources = heads.map(({ one }) => one);

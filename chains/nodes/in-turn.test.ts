@@ -35,10 +35,10 @@ const fails = (failure: unknown) => () => {
 test('the node that answered last is asked first', async () => {
   const nodes = inTurn({ chain: 'evm-dev', urls, rounds: 2 });
   const first = asking((at) => (at === 1 ? 'yes' : fails(new Error('busy'))()));
-  assert.equal(await nodes(first.question, never), 'yes');
+  assert.equal(await nodes.ask(first.question, never), 'yes');
   assert.deepEqual(first.asked, [0, 1]);
   const second = asking((at) => (at === 0 ? 'now' : fails(new Error('busy'))()));
-  assert.equal(await nodes(second.question, never), 'now');
+  assert.equal(await nodes.ask(second.question, never), 'now');
   assert.deepEqual(second.asked, [1, 2, 0]);
 });
 
@@ -46,7 +46,7 @@ test('rounds end, with the names of the hosts and nothing else of the addresses'
   const nodes = inTurn({ chain: 'evm-dev', urls, rounds: 2 });
   const refused = Object.assign(new Error(`connect to ${urls[0]}`), { code: 'ECONNREFUSED' });
   const { asked, question } = asking(fails(refused));
-  await assert.rejects(nodes(question, never), (error: ParleyError) => {
+  await assert.rejects(nodes.ask(question, never), (error: ParleyError) => {
     assert.equal(error.code, 'chain_unavailable');
     assert.equal(error.message, 'the evm-dev node does not serve the height now: ECONNREFUSED');
     const all = 'one.example:8545, two.example, an unreadable address';
@@ -60,7 +60,7 @@ test('rounds end, with the names of the hosts and nothing else of the addresses'
 test('what no other node would say otherwise is not asked again', async () => {
   const nodes = inTurn({ chain: 'evm-dev', urls, rounds: 2 });
   const { asked, question } = asking(fails(new Own('no')));
-  await assert.rejects(nodes(question, never), new Own('no'));
+  await assert.rejects(nodes.ask(question, never), new Own('no'));
   assert.deepEqual(asked, [0]);
 });
 
@@ -69,9 +69,9 @@ test('where a node says no of its own the others are asked once, and then asked 
   const { asked, question } = asking((at) =>
     at === 2 ? 'yes' : fails(new Own(at === 0 ? 'no such key' : 'busy'))(),
   );
-  assert.equal(await nodes(question, never), 'yes');
+  assert.equal(await nodes.ask(question, never), 'yes');
   assert.deepEqual(asked, [0, 1, 2]);
-  assert.equal(await nodes(question, never), 'yes');
+  assert.equal(await nodes.ask(question, never), 'yes');
   assert.deepEqual(asked, [0, 1, 2, 2]);
 });
 
@@ -80,13 +80,13 @@ test('what a node said of its own is thrown where no other answers, however thos
     for (const own of [0, 1, 2]) {
       const nodes = inTurn({ chain: 'evm-dev', urls, rounds: 2 });
       const { asked, question } = asking((at) => fails(at === own ? new Own('mine') : failure)());
-      await assert.rejects(nodes(question, never), new Own('mine'));
+      await assert.rejects(nodes.ask(question, never), new Own('mine'));
       assert.deepEqual(asked, [0, 1, 2]);
     }
   }
   const nodes = inTurn({ chain: 'evm-dev', urls, rounds: 2 });
   const { asked, question } = asking((at) => fails(new Own(`no ${at}`))());
-  await assert.rejects(nodes(question, never), new Own('no 0'), 'the first of them');
+  await assert.rejects(nodes.ask(question, never), new Own('no 0'), 'the first of them');
   assert.deepEqual(asked, [0, 1, 2]);
 });
 
@@ -101,7 +101,7 @@ test('one that hangs holds up the words of another for two seconds, not for its 
         });
   const asked = performance.now();
   const until = AbortSignal.timeout(60_000);
-  await assert.rejects(nodes({ ...question, ask }, until), new Own('mine'));
+  await assert.rejects(nodes.ask({ ...question, ask }, until), new Own('mine'));
   assert.ok(performance.now() - asked < 10_000);
 });
 
@@ -109,16 +109,17 @@ test('the last failure is thrown as it is only where that is wanted', async () =
   const nodes = inTurn({ chain: 'evm-dev', urls, rounds: 1 });
   const { asked, question } = asking(fails(new Own('busy')));
   const isToldAsIs = (failure: unknown) => failure instanceof Own;
-  await assert.rejects(nodes({ ...question, isToldAsIs }, never), new Own('busy'));
+  await assert.rejects(nodes.ask({ ...question, isToldAsIs }, never), new Own('busy'));
   assert.deepEqual(asked, [0, 1, 2]);
-  await assert.rejects(nodes(question, never), { code: 'chain_unavailable' });
+  await assert.rejects(nodes.ask(question, never), { code: 'chain_unavailable' });
 });
 
 test('silence is a timeout, and who waits no longer gets the same at once', async () => {
   const nodes = inTurn({ chain: 'evm-dev', urls, rounds: 2 });
   const silent = asking(fails(new DOMException('no answer in 8000 ms', 'TimeoutError')));
   const sentence = 'the evm-dev node did not answer the height in time; nothing changed';
-  await assert.rejects(nodes(silent.question, never), { code: 'chain_timeout', message: sentence });
+  const late = { code: 'chain_timeout', message: sentence };
+  await assert.rejects(nodes.ask(silent.question, never), late);
   assert.equal(silent.asked.length, 6);
 
   const left = new AbortController();
@@ -127,7 +128,7 @@ test('silence is a timeout, and who waits no longer gets the same at once', asyn
     return fails(new Own('busy'))();
   });
   const isToldAsIs = () => true;
-  const gone = nodes({ ...cut.question, isToldAsIs }, left.signal);
+  const gone = nodes.ask({ ...cut.question, isToldAsIs }, left.signal);
   await assert.rejects(gone, { code: 'chain_timeout' });
   assert.equal(cut.asked.length, urls.length);
 });

@@ -1,14 +1,22 @@
-// Several nodes of one chain, asked in turn until one answers, the last that did first. Silence
-// ends in `chain_timeout`, the rest in `chain_unavailable`, naming hosts only. A node's own no is
-// told where no other answers: its key or quota says nothing of the question.
+// Several nodes of one chain, asked in turn until one answers: those that failed of late after the
+// others, and those that are behind when nobody else answers. Silence ends in `chain_timeout`, the
+// rest in `chain_unavailable`, naming hosts only. A node's own no is told where no other answers:
+// its key or quota says nothing of the question.
 
 import { ParleyError } from '../../core/errors.ts';
+import { type HeadRules, nodeOrder } from './heads.ts';
+import type { Order } from './sources.ts';
 import { sleep } from './turn.ts';
 
 export type Nodes = {
   readonly chain: string;
   readonly urls: readonly string[];
   readonly rounds: number;
+  /** Without, what answered last is asked first, and stays there. */
+  readonly heads?: HeadRules | undefined;
+  /** Clocks of a test: milliseconds that pass, and Unix seconds. */
+  readonly elapsedMs?: (() => number) | undefined;
+  readonly now?: (() => number) | undefined;
 };
 
 export type Question<Answer> = {
@@ -25,34 +33,39 @@ export type Question<Answer> = {
 /** What to try after a failure: nothing, each other node of this round, or further rounds. */
 export type Worth = 'nothing' | 'another node' | 'another round';
 
-export type InTurn = <Answer>(asked: Question<Answer>, signal: AbortSignal) => Promise<Answer>;
+export type InTurn = {
+  ask<Answer>(asked: Question<Answer>, signal: AbortSignal): Promise<Answer>;
+  /** In which they would be asked now. */
+  order(signal: AbortSignal): Promise<Order>;
+};
 
 const pauseMs = 200;
 /** Once one has said no the others have so long: one that hangs must not hold up its words. */
 const othersMs = 2_000;
 
-export function inTurn({ chain, urls, rounds }: Nodes): InTurn {
+export function inTurn({ chain, urls, rounds, heads, elapsedMs, now }: Nodes): InTurn {
   if (urls.length === 0) throw new Error(`chain ${chain} has no node address`);
-  let preferred = 0;
-  return async ({ name, facts, ask, worth, isToldAsIs }, signal) => {
-    const first = preferred;
+  const nodes = nodeOrder(urls.length, heads, elapsedMs, now);
+  const ask: InTurn['ask'] = async (question, signal) => {
+    const { name, facts, worth, isToldAsIs } = question;
     let failure: unknown = null;
     let no: { readonly said: unknown } | null = null;
-    for (let attempt = 0; attempt < rounds * urls.length; attempt += 1) {
-      const isNewRound = attempt > 0 && attempt % urls.length === 0;
-      if (isNewRound && no !== null) break;
-      if (isNewRound) await pause(signal);
-      if (signal.aborted) break;
-      const at = (first + attempt) % urls.length;
-      try {
-        const answer = await ask(at, no === null ? signal : shortly(signal));
-        preferred = at;
-        return answer;
-      } catch (error) {
-        const worthOf = worth(error);
-        if (worthOf === 'nothing') throw error;
-        if (worthOf === 'another node') no ??= { said: error };
-        failure = error;
+    for (const [round, { places, isOver }] of roundsOf(await nodes.now(signal), rounds).entries()) {
+      if (no !== null && isOver) break;
+      if (round > 0) await pause(signal);
+      for (const at of places) {
+        if (signal.aborted) break;
+        try {
+          const answer = await question.ask(at, no === null ? signal : shortly(signal));
+          nodes.answered(at);
+          return answer;
+        } catch (error) {
+          const worthOf = worth(error);
+          if (worthOf === 'nothing') throw error;
+          nodes.failed(at, signal);
+          if (worthOf === 'another node') no ??= { said: error };
+          failure = error;
+        }
       }
     }
     if (no !== null) throw no.said;
@@ -62,9 +75,18 @@ export function inTurn({ chain, urls, rounds }: Nodes): InTurn {
       ? `the ${chain} node did not answer ${name} in time; nothing changed`
       : `the ${chain} node does not serve ${name} now: ${wordsOf(failure)}`;
     const code = late ? 'chain_timeout' : 'chain_unavailable';
-    const nodes = urls.map(hostOf).join(', ');
-    throw new ParleyError(code, sentence, { chain, ...facts, nodes }, { cause: failure });
+    const hosts = urls.map(hostOf).join(', ');
+    throw new ParleyError(code, sentence, { chain, ...facts, nodes: hosts }, { cause: failure });
   };
+  return { ask, order: nodes.now };
+}
+
+/** `isOver`: not begun once a node has said no, as each of these has been asked. */
+function roundsOf({ first, last }: Order, rounds: number) {
+  const roundsOver = (places: readonly number[], isEnd: boolean) =>
+    Array.from({ length: rounds }, (_, round) => ({ places, isOver: isEnd && round > 0 }));
+  if (last.length === 0) return roundsOver(first, true);
+  return [...roundsOver(first, false), ...roundsOver(last, true)];
 }
 
 function shortly(signal: AbortSignal): AbortSignal {

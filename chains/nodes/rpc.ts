@@ -3,8 +3,10 @@
 
 import { exchangeWith } from '#transport';
 import { AnswerTooLong, type NodeReply, TurnedAway, textOf, turnsAway } from './exchange.ts';
+import { type HeadsBy, headRules } from './heads.ts';
 import { inTurn, type Worth } from './in-turn.ts';
 import type { EvmMethod, SolanaMethod } from './methods.ts';
+import type { Order } from './sources.ts';
 
 /** The node understood and said no. `data` is the revert data of a call, when there is any. */
 export class RpcError extends Error {
@@ -35,6 +37,8 @@ export type RpcOptions = {
   readonly rounds?: number;
   /** Largest answer read. Default 64 MiB: a full block of a busy chain is a few. */
   readonly mostBytes?: number;
+  /** So that of several nodes one that stands still is asked last. */
+  readonly heads?: HeadsBy<Rpc>;
 };
 
 /** Of the families that are asked this way. */
@@ -62,6 +66,8 @@ export type Rpc = {
   ): Promise<unknown>;
   /** In one exchange with one node; null: to be asked alone. Never throws. */
   batch(asked: readonly Asked[], signal: AbortSignal): Promise<readonly (Answered | null)[]>;
+  /** In which `call` would ask them now. */
+  order?(signal: AbortSignal): Promise<Order>;
 };
 
 export type Asked = {
@@ -77,7 +83,8 @@ const notYet = /header not found|unknown block|block not found/i;
 
 export function rpcClient(options: RpcOptions): Rpc {
   const { chain, urls, attemptTimeoutMs = 8_000, rounds = 2, mostBytes = 64 * 2 ** 20 } = options;
-  const nodes = inTurn({ chain, urls, rounds });
+  const heads = headRules(options.heads, () => rpc);
+  const nodes = inTurn({ chain, urls, rounds, heads });
   let nextId = 0;
 
   const exchange = async (at: number, asked: object, signal: AbortSignal, own: OwnLimits) => {
@@ -110,7 +117,7 @@ export function rpcClient(options: RpcOptions): Rpc {
       // Some providers answer "too many results" with the code of a rate limit.
       isToldAsIs: (error: unknown) => error instanceof RpcError,
     };
-    return nodes(question, signal);
+    return nodes.ask(question, signal);
   };
 
   /** False once each of the nodes has refused one. */
@@ -133,14 +140,15 @@ export function rpcClient(options: RpcOptions): Rpc {
       worth: () => 'another node' as const,
     };
     try {
-      return await nodes(question, signal);
+      return await nodes.ask(question, signal);
     } catch (error) {
       if (isNoBatch(error)) takesBatches = false;
       return asked.map(() => null);
     }
   };
 
-  return { chain, sources: urls.length, call, ask, batch };
+  const rpc: Rpc = { chain, sources: urls.length, call, ask, batch, order: nodes.order };
+  return rpc;
 }
 
 /** How nodes say that a contract failed, whichever of them is asked. */

@@ -9,7 +9,24 @@ export type Client = {
   readonly sources: number;
   call(...args: never[]): Promise<unknown>;
   ask(at: number, ...args: never[]): Promise<unknown>;
+  /** The places as it asks them now; without, as they are configured. */
+  order?(signal: AbortSignal): Promise<Order>;
 };
+
+/** `last`: to be asked when none of `first` has answered in any round. */
+export type Order = { readonly first: readonly number[]; readonly last: readonly number[] };
+
+function configured(sources: number): Order {
+  return { first: Array.from({ length: sources }, (_, at) => at), last: [] };
+}
+
+async function placesOf(
+  { sources, order }: Pick<Client, 'sources' | 'order'>,
+  signal: AbortSignal,
+): Promise<readonly number[]> {
+  const { first, last } = (await order?.(signal)) ?? configured(sources);
+  return [...first, ...last];
+}
 
 export type Said = {
   readonly chain: string;
@@ -61,6 +78,18 @@ export function oneSource<C extends Client>(client: C, at: number): C {
   return { ...client, call: (...args: never[]) => client.ask(at, ...args) };
 }
 
+/** Those that are well, where they are two or more; else all, as none is left out on its word. */
+export async function wellSources<C extends Client>(
+  client: C,
+  signal: AbortSignal,
+): Promise<readonly C[]> {
+  const all = configured(client.sources).first;
+  const { first } = (await client.order?.(signal)) ?? configured(client.sources);
+  return (first.length > 1 ? first.toSorted((a, b) => a - b) : all).map((at) =>
+    oneSource(client, at),
+  );
+}
+
 /** Asks every source by itself. Throws as a plain call does when none answers. */
 export function eachSource<C extends Client, T>(
   watch: Said,
@@ -102,16 +131,18 @@ export async function saidInTime<T>(
 
 /** All of it from the first node that gives it: another's may be of other blocks. */
 export async function fromOneSource<T>(
-  { chain, sources }: { readonly chain: string; readonly sources: number },
+  client: Pick<Client, 'sources' | 'order'> & { readonly chain: string },
   read: (at: number) => Promise<T>,
   sentence: (cause: unknown) => string,
   signal: AbortSignal,
 ): Promise<T> {
-  for (let at = 0; ; at += 1) {
+  const { chain, sources } = client;
+  const places = await placesOf(client, signal);
+  for (let tries = 1; ; tries += 1) {
     try {
-      return await read(at);
+      return await read(places[tries - 1] ?? 0);
     } catch (cause) {
-      if (!signal.aborted && at + 1 < sources) continue;
+      if (!signal.aborted && tries < sources) continue;
       if (cause instanceof ParleyError) throw cause;
       throw new ParleyError('chain_unavailable', sentence(cause), { chain }, { cause });
     }
@@ -125,7 +156,7 @@ export async function foundBySome<C extends Client, T>(
   signal: AbortSignal,
   failed: () => void = () => {},
 ): Promise<T | null> {
-  for (let at = 0; at < client.sources; at += 1) {
+  for (const at of await placesOf(client, signal)) {
     const found = await find(oneSource(client, at)).catch((error: unknown) => {
       if (signal.aborted || client.sources === 1) throw error;
       failed();

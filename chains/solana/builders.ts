@@ -9,7 +9,7 @@ import type { SolanaMaterial } from '../interface/material.ts';
 import { alreadyFunded, holdsNothing, mayReveal } from '../kit/builders.ts';
 import { begun, gathering } from '../nodes/gathering.ts';
 import { mustAgree } from './agreement.ts';
-import { depositOf, fundCosts, settleNeeds } from './fees.ts';
+import { depositOf, fundCosts, missingRent, settleNeeds } from './fees.ts';
 import { accountsAt, latestBlockhash, recentPrices, simulate } from './node.ts';
 import { payerOf, solanaEscrow, solanaTransaction, unitLimits, type Wanted } from './plan.ts';
 import { tokenProgramOf } from './preflight.ts';
@@ -64,10 +64,11 @@ export async function buildClaim(
   // A secret that is not public is shown to no node before its claim, so nothing is simulated.
   const withoutRefund = !isPublic && !(await isPlain(watch, terms.refund.address, signal));
   const first: Wanted = { verb: 'claim', secret, withoutRefund };
-  const whole = await material(watch, terms, first, signal);
+  const { lamports } = shown;
+  const whole = await material(watch, terms, first, signal, lamports);
   if (!isPublic || (await simulate(watch.rpc, whole.transaction, signal)) === null) return whole;
   const wanted: Wanted = { verb: 'claim', secret, withoutRefund: true };
-  const short = await material(watch, terms, wanted, signal);
+  const short = await material(watch, terms, wanted, signal, lamports);
   return (await simulate(watch.rpc, short.transaction, signal)) === null ? short : whole;
 }
 
@@ -104,20 +105,33 @@ export async function isPlain(
   return account === null || (account.owner === systemProgram && !account.executable);
 }
 
-async function material(asked: Watch, terms: EscrowTerms, wanted: Wanted, signal: AbortSignal) {
+/** `lamports`: what the escrow that is claimed has. */
+async function material(
+  asked: Watch,
+  terms: EscrowTerms,
+  wanted: Wanted,
+  signal: AbortSignal,
+  lamports = 0n,
+) {
   const watch = { ...asked, rpc: gathering(asked.rpc, signal) };
   const { rpc, chain, deployment } = watch;
   const { address: escrow } = solanaEscrow(terms, deployment);
-  const [tokenProgram, prices, latest, deposit] = await Promise.all([
+  const missing = async () => {
+    if (wanted.verb !== 'claim') return 0n;
+    const { withoutRefund = false } = wanted;
+    return missingRent(watch, terms, { lamports, withoutRefund }, signal);
+  };
+  const [tokenProgram, prices, latest, deposit, added] = await Promise.all([
     tokenProgramOf(watch, terms, signal),
     recentPrices(rpc, [deployment.program, escrow], signal),
     latestBlockhash(rpc, 'confirmed', signal),
     depositOf(watch, terms, signal),
+    missing(),
   ]);
   const { blockhash, lastValidBlockHeight } = latest;
   const usual = usualPrice(terms, prices);
-  const unitPrice = await affordable(watch, terms, wanted, usual, signal);
-  const circumstances = { tokenProgram, blockhash, unitPrice };
+  const unitPrice = await affordable(watch, terms, { wanted, usual, added }, signal);
+  const circumstances = { tokenProgram, blockhash, unitPrice, missingRent: added };
   const transaction = solanaTransaction(terms, deployment, wanted, circumstances);
   const sign = { chain, family: 'solana', sign: 'solana-tx' } as const;
   const made = { ...sign, transaction, lastValidBlockHeight, escrow };
@@ -129,13 +143,15 @@ async function material(asked: Watch, terms: EscrowTerms, wanted: Wanted, signal
 async function affordable(
   watch: Watch,
   terms: EscrowTerms,
-  wanted: Wanted,
-  usual: bigint,
+  offer: { readonly wanted: Wanted; readonly usual: bigint; readonly added: bigint },
   signal: AbortSignal,
 ): Promise<bigint> {
+  const { wanted, usual, added } = offer;
   if (wanted.verb === 'fund' || usual === 0n) return usual;
   const payer = payerOf(terms, wanted);
-  const { need, has } = await settleNeeds(watch, terms, payer, payer, signal);
+  const needs = await settleNeeds(watch, terms, payer, payer, signal);
+  const need = needs.need + added;
+  const { has } = needs;
   const limit = BigInt(terms.token === null ? unitLimits.sol : unitLimits.token);
   const most = has > need ? ((has - need) * 1_000_000n) / limit : 0n;
   return usual < most ? usual : most;

@@ -5,7 +5,7 @@ import type { Costs } from '../interface/gas.ts';
 import { gathering } from '../nodes/gathering.ts';
 import { depositOf, sparedLamports } from './fees.ts';
 import { recentPrices, rentFor } from './node.ts';
-import { feeOf, leastLamports, usualPrice } from './prices.ts';
+import { feeOf, lastingRent, leastLamports, usualPrice } from './prices.ts';
 import type { Watch } from './watch.ts';
 
 export async function costs(
@@ -14,9 +14,10 @@ export async function costs(
   signal: AbortSignal,
 ): Promise<Costs> {
   const rpc = gathering(watch.rpc, signal);
-  const [prices, own, account, { deposit, kept }] = await Promise.all([
+  const [prices, own, lasting, account, { deposit, kept }] = await Promise.all([
     recentPrices(rpc, [], signal),
     rentFor(rpc, 0, signal),
+    lastingRent(rpc, 0, signal),
     rentFor(rpc, layout.constants.vaultBytes, signal),
     depositOf({ rpc }, { token }, signal),
   ]);
@@ -30,6 +31,6 @@ export async function costs(
     refund: settle,
     settlesFromAmount: false,
     deposit: { locked: deposit, keptByClaim: kept },
-    leastAmount: token === null ? leastLamports(own, prices).least : 1n,
+    leastAmount: token === null ? leastLamports(lasting, prices).least : 1n,
   };
 }

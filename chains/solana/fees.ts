@@ -1,22 +1,26 @@
 // What a transaction costs its payer: fee, rents of accounts that it makes, and the payer's own.
 
 import layout from '../../contracts/solana/layout.json' with { type: 'json' };
+import { larger } from '../../core/amounts.ts';
 import { groupBy } from '../../core/engines.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { Warning } from '../interface/gas.ts';
 import type { FundCosts } from '../interface/material.ts';
 import { owedWords, shortages } from '../kit/shortage.ts';
+import { wouldFail } from '../kit/would-fail.ts';
 import { gathering } from '../nodes/gathering.ts';
 import { accountsAt, rentFor } from './node.ts';
-import { underMint } from './preflight.ts';
-import { feeOf, signatureLamports } from './prices.ts';
+import { mostRentLamports, solanaEscrow } from './plan.ts';
+import { native, underMint } from './preflight.ts';
+import { feeOf, lastingRent, signatureLamports } from './prices.ts';
 import { associatedTokenAccount, type TokenProgram } from './programs.ts';
+import { stateOf } from './read.ts';
 import type { Watch } from './watch.ts';
 
 /** For speed, and for what changes until it is sent: only warnings count it. */
 export const sparedLamports = 100_000n;
 const parts = ' for the fee and the rent of accounts';
-const { stateBytes, tombstoneBytes, vaultBytes } = layout.constants;
+const { leastDepositLamports, stateBytes, tombstoneBytes, vaultBytes } = layout.constants;
 
 export type Needs = { readonly need: bigint; readonly has: bigint };
 
@@ -44,6 +48,48 @@ export async function settleNeeds(
   return { need, has: BigInt(Math.floor(accounts[0]?.lamports ?? 0)) };
 }
 
+/**
+ * What an open escrow lacks for what a claim leaves at its address, where the rent has risen: a
+ * transfer of so much goes before the claim. What a vault's rent adds then is to spare. Throws
+ * `payout_would_fail` where a node says that it is beyond any need.
+ */
+export async function missingRent(
+  { rpc }: Pick<Watch, 'rpc'>,
+  terms: EscrowTerms,
+  { lamports, withoutRefund }: { readonly lamports: bigint; readonly withoutRefund: boolean },
+  signal: AbortSignal,
+): Promise<bigint> {
+  const least = await rentFor(rpc, withoutRefund ? stateBytes : tombstoneBytes, signal);
+  const shown = lamports - (terms.token === null ? terms.amount : 0n);
+  // No escrow is funded with less, whatever a node shows.
+  const left = larger(shown, BigInt(leastDepositLamports));
+  const missing = larger(least - left, 0n);
+  if (missing <= mostRentLamports) return missing;
+  const why = `the rent of ${least} lamports is ${missing} more than the escrow has`;
+  throw wouldFail(
+    terms,
+    native,
+    'payout',
+    null,
+    `${why}, and no claim adds over ${mostRentLamports}`,
+  );
+}
+
+/** Of several escrows; an address without one lacks nothing yet. */
+async function missingRents(
+  watch: Pick<Watch, 'rpc' | 'chain' | 'deployment'>,
+  claims: readonly EscrowTerms[],
+  signal: AbortSignal,
+): Promise<bigint> {
+  const each = claims.map(async (terms) => {
+    const { address } = solanaEscrow(terms, watch.deployment);
+    const { state, lamports } = await stateOf(watch, { address, terms }, 'confirmed', signal);
+    if (state?.status !== 'open') return 0n;
+    return missingRent(watch, terms, { lamports, withoutRefund: false }, signal);
+  });
+  return (await Promise.all(each)).reduce((sum, one) => sum + one, 0n);
+}
+
 type Deposit = { readonly deposit: bigint; readonly kept: bigint };
 
 /** Rents that a funding pays, and what of them stays from a claim until the timelock. */
@@ -53,10 +99,10 @@ export async function depositOf(
   signal: AbortSignal,
 ): Promise<Deposit> {
   const rpc = gathering(watch.rpc, signal);
-  const sizes = token === null ? [stateBytes] : [stateBytes, vaultBytes];
   const [kept, ...rents] = await Promise.all([
     rentFor(rpc, tombstoneBytes, signal),
-    ...sizes.map((bytes) => rentFor(rpc, bytes, signal)),
+    lastingRent(rpc, stateBytes, signal),
+    ...(token === null ? [] : [rentFor(rpc, vaultBytes, signal)]),
   ]);
   return { deposit: rents.reduce((sum, each) => sum + each, 0n), kept };
 }
@@ -106,8 +152,9 @@ const counted = shortages<Watch>({
     const rpc = gathering(watch.rpc, signal);
     // The first claim of a token makes the account that the next ones pay into.
     const alike = groupBy(owed.claims, ({ token, payout }) => `${token} ${payout.address}`);
-    const [own, { accounts }, ...all] = await Promise.all([
+    const [own, missing, { accounts }, ...all] = await Promise.all([
       rentFor(rpc, 0, signal),
+      missingRents({ ...watch, rpc }, owed.claims, signal),
       accountsAt(rpc, [payer], 'confirmed', signal),
       ...[...alike.values()].map(async ([first, ...more]) => ({
         needs: first && (await settleNeeds(watch, first, first.payout.address, payer, signal)),
@@ -115,7 +162,7 @@ const counted = shortages<Watch>({
       })),
     ]);
     const has = BigInt(Math.floor(accounts[0]?.lamports ?? 0));
-    let need = own;
+    let need = own + missing;
     for (const { needs, more } of all) {
       // The payer's own rent is in each of the parts, and is needed once.
       need += (needs?.need ?? own) - own + more * signatureLamports;

@@ -32,6 +32,7 @@ import type { Rpc } from '../nodes/rpc.ts';
 import { foundBySome, oneSource } from '../nodes/sources.ts';
 import type { SolanaAdapter } from './adapter.ts';
 import { isPlain, whatIs } from './builders.ts';
+import { missingRent } from './fees.ts';
 import type { SolanaGasPolicy } from './gas-policy.ts';
 import { readTransaction } from './message.ts';
 import {
@@ -46,6 +47,7 @@ import {
   transactionOf,
 } from './node.ts';
 import {
+  addedRent,
   bringsAsset,
   decodeInstruction,
   type SolanaDeployment,
@@ -61,6 +63,7 @@ import {
   associatedTokenAccount,
   associatedTokenProgram,
   computeBudgetProgram,
+  systemProgram,
   type TokenProgram,
   token2022Program,
 } from './programs.ts';
@@ -125,12 +128,12 @@ async function quote(account: Account, work: Settling, signal: AbortSignal): Pro
     return { mostCost: cost.mostCost, makesAccount: rent > 0n };
   }
   // All that could be tried is the payment, which tells nothing of the price.
-  const [, program] = await Promise.all([
+  const [{ missing }, program] = await Promise.all([
     wantedOf(account, work, mostCost, signal),
     programOf(account, work, signal),
   ]);
   const rent = await holdingRent(account, work, program, signal);
-  const cost = await costOf(account, work, rent, { mostCost }, signal);
+  const cost = await costOf(account, work, rent + missing.bare, { mostCost }, signal);
   return { mostCost: cost.mostCost, makesAccount: rent > 0n };
 }
 
@@ -159,7 +162,7 @@ async function weighed(
   const { rpc, deployment, address } = account;
   const { terms } = work;
   mustOpenAll(work);
-  const { wanted, most } = await wantedOf(account, work, slot.mostCost, signal);
+  const { wanted, most, missing } = await wantedOf(account, work, slot.mostCost, signal);
   const tokenProgram = await programOf(account, work, signal);
   const rent = bringsAsset(wanted) ? await holdingRent(account, work, tokenProgram, signal) : 0n;
   const { withoutAccount: withoutHolding = false } = slot;
@@ -168,21 +171,29 @@ async function weighed(
     throw wouldFail(terms, native, 'payout', payeeOf(work), reason);
   }
   // Before it is tried: a key that cannot pay makes every trial fail.
-  const cost = await costOf(account, work, rent, { mostCost: most }, signal);
+  const cost = await costOf(account, work, rent + missing.bare, { mostCost: most }, signal);
   const { blockhash } = await latestBlockhash(rpc, 'confirmed', signal);
   const diesAt = (await chainClock(rpc, signal)) + lifeSeconds;
   const circumstances = { tokenProgram, blockhash, unitPrice: cost.unitPrice, withoutHolding };
-  const make = (what: Moving) => solanaTransaction(terms, deployment, what, circumstances, address);
+  const make = (what: Moving) => {
+    const isBare = what.verb === 'claim' && what.withoutRefund === true;
+    const added = { ...circumstances, missingRent: isBare ? missing.bare : missing.whole };
+    return solanaTransaction(terms, deployment, what, added, address);
+  };
   const unsigned =
     work.verb === 'claim' && !work.isPublic
       ? make(await unseen(account, work, signal))
       : await tried(account, work, wanted, make, signal);
-  mustBeOwn(account, work, unsigned, tokenProgram);
+  mustBeOwn(account, work, unsigned, { program: tokenProgram, mostAdded: missing.bare });
   return { unsigned, cost, rent, diesAt };
 }
 
 /** Of what a claim left, bringing it back costs no more than one part of so many. */
 const restShare = 4n;
+
+/** What each form of a claim adds for a rent that has risen. The bare one needs the most. */
+type Missing = { readonly whole: bigint; readonly bare: bigint };
+const nothingMissing: Missing = { whole: 0n, bare: 0n };
 
 /** The verb, as the escrow's state has it, and what it may cost. Throws `nothing_there`. */
 async function wantedOf(
@@ -190,17 +201,22 @@ async function wantedOf(
   work: Settling,
   most: bigint,
   signal: AbortSignal,
-): Promise<{ readonly wanted: Moving; readonly most: bigint }> {
+): Promise<{ readonly wanted: Moving; readonly most: bigint; readonly missing: Missing }> {
   const { terms } = work;
   const { address } = solanaEscrow(terms, account.deployment);
   const shown = await stateOf(account, { address, terms }, 'confirmed', signal);
   if (work.verb === 'claim' && shown.state?.status === 'open') {
-    return { wanted: { verb: 'claim', secret: work.secret }, most };
+    const { lamports } = shown;
+    const lacks = (withoutRefund: boolean) =>
+      missingRent(account, terms, { lamports, withoutRefund }, signal);
+    const [whole, bare] = await Promise.all([lacks(false), lacks(true)]);
+    return { wanted: { verb: 'claim', secret: work.secret }, most, missing: { whole, bare } };
   }
   const wanted = work.verb === 'refund' ? returning(shown, terms.timelock) : null;
   if (wanted !== null) {
     const isRest = shown.state?.status !== 'open';
-    return { wanted, most: isRest ? smaller(most, shown.lamports / restShare) : most };
+    const own = isRest ? smaller(most, shown.lamports / restShare) : most;
+    return { wanted, most: own, missing: nothingMissing };
   }
   const sentence = `the escrow ${address} on ${account.chain} ${whatIs(shown, terms)}`;
   throw new ParleyError('nothing_there', sentence, { escrow: address });
@@ -314,15 +330,17 @@ async function reserve(account: Account, work: Settling, signal: AbortSignal): P
   return rents.reduce((sum, each) => sum + each, fee);
 }
 
-/** By the bytes: signed by the key, this verb of this escrow, budget, token account, no more. */
+/** By the bytes: signed by the key, this verb of this escrow, its rent, budget, token account. */
 function mustBeOwn(
   { address, deployment }: Account,
   work: Settling,
   unsigned: string,
-  program: TokenProgram | null,
+  { program, mostAdded }: { readonly program: TokenProgram | null; readonly mostAdded: bigint },
 ): void {
   const { terms, verb } = work;
-  const { signers, keys, lookups, instructions } = readTransaction(unsigned);
+  const shown = readTransaction(unsigned);
+  const { signers, keys, lookups, instructions } = shown;
+  const { address: escrow } = solanaEscrow(terms, deployment);
   let own = 0;
   const isOurs = instructions.every((each) => {
     const accounts = each.accounts.map((at) => keys[at] ?? null);
@@ -334,11 +352,16 @@ function mustBeOwn(
         const holding = associatedTokenAccount(payeeOf(work), terms.token, program);
         return each.data.length === 1 && each.data[0] === 1 && accounts[1] === holding;
       }
+      case systemProgram: {
+        const added = addedRent(shown);
+        const isFirst = each === instructions.find(({ program: of }) => of === systemProgram);
+        return isFirst && added > 0n && added <= mostAdded && accounts[1] === escrow;
+      }
       case deployment.program: {
         own += 1;
         const decoded = decodeInstruction(each.data, accounts);
         const done = decoded?.verb === 'close' ? 'refund' : decoded?.verb;
-        return done === verb && decoded?.escrow === solanaEscrow(terms, deployment).address;
+        return done === verb && decoded?.escrow === escrow;
       }
       default:
         return false;

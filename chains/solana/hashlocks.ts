@@ -100,7 +100,7 @@ type Listed = {
 function listOf(watch: Watch, place: Place, signal: AbortSignal): Promise<Listed> {
   const { rpc, chain } = watch;
   return fromOneSource(
-    { chain, sources: rpc.sources },
+    rpc,
     (at) => listBy({ ...watch, rpc: oneSource(rpc, at) }, place, signal),
     () => `the ${chain} node does not list what is to be read`,
     signal,

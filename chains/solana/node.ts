@@ -4,8 +4,17 @@ import { base58, base64 } from '@scure/base';
 import { ParleyError } from '../../core/errors.ts';
 import { type Failure, inPart, type Width } from '../kit/widths.ts';
 import type { SolanaMethod } from '../nodes/methods.ts';
-import { fewMiB, fewWords, type OwnLimits, type Rpc, RpcError } from '../nodes/rpc.ts';
+import {
+  fewMiB,
+  fewWords,
+  type OwnLimits,
+  type Rpc,
+  RpcError,
+  type RpcOptions,
+  rpcClient,
+} from '../nodes/rpc.ts';
 import { type ReadMessage, readBytes } from './message.ts';
+import { solanaSlotSeconds } from './policy.ts';
 import { clockSysvar } from './programs.ts';
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized';
@@ -187,6 +196,17 @@ export async function chainClock(
 ): Promise<number> {
   const { accounts } = await accountsAt(rpc, [clockSysvar], commitment, signal);
   return clockIn(accounts[0] ?? null, rpc.chain);
+}
+
+/** The nodes of a cluster, of which one that is behind by `blocks` is asked last. */
+export function solanaNodes(options: RpcOptions, blocks: number): Rpc {
+  const read = async (one: Rpc, signal: AbortSignal) => {
+    const { slot, accounts } = await accountsAt(one, [clockSysvar], 'finalized', signal);
+    return { height: slot, time: clockIn(accounts[0] ?? null, one.chain) };
+  };
+  // A finalized slot is as many slots old by itself.
+  const seconds = 2 * blocks * solanaSlotSeconds;
+  return rpcClient({ ...options, heads: { blocks, seconds, read } });
 }
 
 /** The same of an account that was read with others. */

@@ -30,6 +30,7 @@ import {
   escrowAddress,
   materialProblems,
   mostPriorityLamports,
+  mostRentLamports,
   solanaDeployment,
   solanaEscrow,
   solanaTransaction,
@@ -214,7 +215,12 @@ test('an amount is 1 to 2^64-1', () => {
   solanaEscrow({ ...goodTerms, amount: 2n ** 64n - 1n }, deployment);
 });
 
-function material(terms: EscrowTerms, wanted: Wanted, unitPrice = 0n): SolanaMaterial {
+function material(
+  terms: EscrowTerms,
+  wanted: Wanted,
+  unitPrice = 0n,
+  missingRent = 0n,
+): SolanaMaterial {
   const owner = terms.token === null ? null : tokenProgram;
   return {
     chain: terms.chain,
@@ -224,6 +230,7 @@ function material(terms: EscrowTerms, wanted: Wanted, unitPrice = 0n): SolanaMat
       tokenProgram: owner,
       blockhash,
       unitPrice,
+      missingRent,
     }),
     lastValidBlockHeight: 1_000,
     escrow: solanaEscrow(terms, deployment).address,
@@ -242,17 +249,48 @@ test('honest material has no problem, in each of its forms', () => {
         );
       }
     }
-    const short = material(terms, { ...claim, withoutRefund: true });
-    assert.deepEqual(materialProblems(short, claim, terms, deployment), []);
+    for (const added of [0n, 1n, mostRentLamports]) {
+      const whole = material(terms, claim, 7n, added);
+      assert.deepEqual(materialProblems(whole, claim, terms, deployment), []);
+      const short = material(terms, { ...claim, withoutRefund: true }, 0n, added);
+      assert.deepEqual(materialProblems(short, claim, terms, deployment), []);
+    }
   }
 });
 
-test('any byte of a transaction that differs is noticed, but for the blockhash', () => {
-  for (const wanted of [{ verb: 'fund' }, claim] as Wanted[]) {
-    const honest = material(dollarTerms, wanted);
+test('rent is added to the escrow alone, by its claimer, once, and no more than any need', () => {
+  const problems = (of: SolanaMaterial, wanted: Wanted = claim) =>
+    materialProblems(of, wanted, goodTerms, deployment);
+  const most = material(goodTerms, claim, 0n, mostRentLamports);
+  const beyond = material(goodTerms, claim, 0n, mostRentLamports + 1n);
+  assert.match(problems(beyond).join(), /adds 20000001 lamports of rent, beyond any need/);
+  // No other verb adds any.
+  assert.equal(
+    material(goodTerms, { verb: 'refund' }, 0n, 5n).transaction,
+    material(goodTerms, { verb: 'refund' }).transaction,
+  );
+  const { keys, instructions } = readTransaction(most.transaction);
+  const transfer = instructions.find((each) => each.program === systemProgram) ?? assert.fail();
+  const { address: escrow } = solanaEscrow(goodTerms, deployment);
+  assert.deepEqual(
+    transfer.accounts.map((at) => keys[at]),
+    [goodTerms.payout.address, escrow],
+  );
+  assert.equal(bytesToHex(transfer.data), '02000000002d310100000000');
+});
+
+test('any byte of a transaction that differs is noticed, but for the blockhash and less rent', () => {
+  for (const [wanted, added] of [
+    [{ verb: 'fund' }, 0n],
+    [claim, 0n],
+    [claim, mostRentLamports],
+  ] as const) {
+    const honest = material(dollarTerms, wanted, 0n, added);
     const bytes = Buffer.from(honest.transaction, 'base64');
     const hash = Buffer.from(solanaAddressBytes(blockhash));
     const from = bytes.indexOf(hash);
+    const transfer = Buffer.from('0200000000', 'hex').fill(Number(added & 0xffn), 4);
+    const lamports = added === 0n ? bytes.length : bytes.indexOf(transfer) + 4;
     for (let at = 0; at < bytes.length; at++) {
       const changed = Buffer.from(bytes);
       changed[at]! ^= 1;
@@ -264,7 +302,9 @@ test('any byte of a transaction that differs is noticed, but for the blockhash',
         deployment,
       );
       const isHash = at >= from && at < from + 32;
-      assert.equal(problems.length === 0, isHash, `byte ${at}: ${problems.join()}`);
+      // Any sum up to the most may be added.
+      const isLess = at >= lamports && changed.readBigUInt64LE(lamports) < added;
+      assert.equal(problems.length === 0, isHash || isLess, `byte ${at}: ${problems.join()}`);
     }
   }
 });

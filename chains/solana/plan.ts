@@ -51,6 +51,8 @@ const termsBytes = 152;
 const claimBytes = 40;
 const refundBytes = 8;
 const dataHead = 8;
+/** Of the system program, before the lamports. */
+const transferHead = Uint8Array.of(2, 0, 0, 0);
 
 function word(value: bigint): Uint8Array {
   const bytes = new Uint8Array(8);
@@ -121,6 +123,8 @@ export type Circumstances = {
   readonly blockhash: string;
   /** Offered for each compute unit, in millionths of a lamport. */
   readonly unitPrice: bigint;
+  /** What the payer of a claim adds to the escrow's account, where the rent has risen. */
+  readonly missingRent?: bigint;
   /** The receiver's token account is there, and is not made again should it be closed. */
   readonly withoutHolding?: boolean;
 };
@@ -146,6 +150,9 @@ export type Wanted =
 export const unitLimits = { sol: 30_000, token: 120_000 } as const;
 /** The most that a customer is asked to offer for speed: 0.01 SOL. */
 export const mostPriorityLamports = 10_000_000n;
+
+/** The most that a claim is asked to add, 0.02 SOL: for ten times the rent of 2026. */
+export const mostRentLamports = 20_000_000n;
 
 /** Our own instruction. */
 function ownInstruction(
@@ -238,6 +245,13 @@ function makeHolding(
   return [{ program: associatedTokenProgram, accounts, data: Uint8Array.of(1) }];
 }
 
+/** Of what a claim leaves at the escrow's address: the funder's, once the timelock has passed. */
+function addRent(payer: string, escrow: string, lamports: bigint): Instruction[] {
+  if (lamports === 0n) return [];
+  const data = concatBytes(transferHead, word(lamports));
+  return [{ program: systemProgram, accounts: [pays(payer), writes(escrow)], data }];
+}
+
 /** Base64. Whoever pays: the escrow's rent is the funder's, a token account's its owner's. */
 export function solanaTransaction(
   terms: EscrowTerms,
@@ -247,6 +261,7 @@ export function solanaTransaction(
   payer: string = payerOf(terms, wanted),
 ): string {
   const { blockhash, tokenProgram: owner, unitPrice, withoutHolding = false } = circumstances;
+  const missing = wanted.verb === 'claim' ? (circumstances.missingRent ?? 0n) : 0n;
   if ((terms.token === null) !== (owner === null)) {
     throw new Error('a token has a token program, and SOL has none');
   }
@@ -255,6 +270,7 @@ export function solanaTransaction(
   const instructions: Instruction[] = [
     ...budget(owner, unitPrice),
     ...(needsHolding ? makeHolding(payer, wallet, terms.token, owner) : []),
+    ...addRent(payer, escrowAddress(encodeTerms(terms), deployment).address, missing),
     ownInstruction(terms, deployment, wanted, owner),
   ];
   return base64.encode(unsignedTransaction(payer, instructions, blockhash));
@@ -319,7 +335,8 @@ export function hashlockOfFunding(data: Uint8Array): Hashlock {
 
 /**
  * What differs from the terms, a sentence each. Open are blockhash, token program, price up to
- * `mostPriorityLamports`, and the forms of a verb: each pays nobody else.
+ * `mostPriorityLamports`, rent up to `mostRentLamports`, and the forms of a verb: each pays nobody
+ * else.
  */
 export function materialProblems(
   material: SolanaMaterial,
@@ -345,11 +362,16 @@ export function materialProblems(
       `transaction offers ${unitPrice} millionths of a lamport a unit, beyond any need`,
     );
   }
+  const missingRent = addedRent(shown);
+  if (missingRent > mostRentLamports) {
+    problems.push(`transaction adds ${missingRent} lamports of rent, beyond any need`);
+  }
   const owners = terms.token === null ? [null] : [tokenProgram, token2022Program];
   const forms = owners.flatMap((owner) =>
     formsOf(wanted).map((form) => {
       const { blockhash } = shown;
-      const circumstances = { blockhash, unitPrice, tokenProgram: owner as TokenProgram | null };
+      const tokenProgram = owner as TokenProgram | null;
+      const circumstances = { blockhash, unitPrice, tokenProgram, missingRent };
       return solanaTransaction(terms, deployment, form, circumstances);
     }),
   );
@@ -377,14 +399,24 @@ function formsOf(wanted: Wanted): Wanted[] {
   }
 }
 
-function offeredPrice({ instructions }: ReadMessage): bigint {
+/** The number at the end of the first instruction of this form; 0 where there is none. */
+function numberIn({ instructions }: ReadMessage, wanted: string, first: Uint8Array): bigint {
   const found = instructions.find(
-    ({ program, data }) => program === computeBudgetProgram && data[0] === 3 && data.length === 9,
+    ({ program, data }) =>
+      program === wanted &&
+      data.length === first.length + 8 &&
+      first.every((byte, at) => data[at] === byte),
   );
   if (found === undefined) return 0n;
   const { buffer, byteOffset } = found.data;
-  return new DataView(buffer, byteOffset + 1, 8).getBigUint64(0, true);
+  return new DataView(buffer, byteOffset + first.length, 8).getBigUint64(0, true);
 }
+
+const offeredPrice = (shown: ReadMessage) =>
+  numberIn(shown, computeBudgetProgram, Uint8Array.of(3));
+
+/** What its payer adds to an escrow before a claim, whichever escrow that is. */
+export const addedRent = (shown: ReadMessage) => numberIn(shown, systemProgram, transferHead);
 
 /** One sentence a difference, beginning with its place; at least one, as their bytes differ. */
 function differences(shown: ReadMessage, wanted: ReadMessage): string[] {

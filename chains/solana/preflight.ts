@@ -27,12 +27,13 @@ import {
   trialTransaction,
   vaultAddress,
 } from './plan.ts';
-import { leastAmount } from './prices.ts';
+import { lastingRent, leastAmount } from './prices.ts';
 import {
   associatedTokenAccount,
   systemProgram,
   type TokenProgram,
   tokenPrograms,
+  wrappedSol,
 } from './programs.ts';
 import { isGuarded, readHolding, readMint } from './tokens.ts';
 import type { Watch } from './watch.ts';
@@ -178,6 +179,10 @@ async function checkClaim(watch: Watch, terms: EscrowTerms, signal: AbortSignal)
     const why = `its token account ${holding}: ${taking}`;
     throw wouldFail(terms, native, 'payout', payout.address, why);
   }
+  if (token === wrappedSol && taking !== null) {
+    const least = await rentFor(watch.rpc, vaultBytes, signal);
+    checkWallet(terms, payout.address, accounts[0] ?? null, least);
+  }
   const giving = readHolding(accounts[1] ?? null, { ...expected, owner: escrow });
   if (typeof giving !== 'string') return;
   throw wouldFail(terms, native, 'payout', null, `the vault ${vault}: ${giving}`);
@@ -185,8 +190,10 @@ async function checkClaim(watch: Watch, terms: EscrowTerms, signal: AbortSignal)
 
 function checkWallet(terms: EscrowTerms, to: string, account: Account | null, least: bigint): void {
   if (account?.executable) throw wouldFail(terms, native, 'payout', to, 'it is a program');
-  if (account !== null || terms.amount >= least) return;
-  const why = `an account that holds nothing yet takes at least ${least} lamports`;
+  const has = BigInt(Math.floor(account?.lamports ?? 0));
+  if (has + terms.amount >= least) return;
+  const what = has === 0n ? 'holds nothing yet' : `holds ${has} lamports`;
+  const why = `an account that ${what} takes at least ${least - has} lamports`;
   throw wouldFail(terms, native, 'payout', to, why);
 }
 
@@ -202,8 +209,8 @@ async function checkWallets(
   const addresses = [payout.address, refund.address];
   const [{ accounts }, least, rent] = await Promise.all([
     accountsAt(watch.rpc, addresses, 'confirmed', signal),
-    rentFor(watch.rpc, 0, signal),
-    rentFor(watch.rpc, stateBytes, signal),
+    lastingRent(watch.rpc, 0, signal),
+    lastingRent(watch.rpc, stateBytes, signal),
   ]);
   for (const [at, to] of addresses.entries()) {
     checkWallet(terms, to, accounts[at] ?? null, least);
@@ -250,7 +257,7 @@ async function checkHoldings(
   return { program, hasFunds: held >= amount && has >= (await lamports) };
 }
 
-const native = 'SOL, in lamports';
+export const native = 'SOL, in lamports';
 
 const trialSecret = '00'.repeat(31).concat('01');
 const trialTimelockSeconds = 7_200;
@@ -265,7 +272,7 @@ export function simulated(tokenProgram: TokenProgram | null): Circumstances {
 /** What a funder of tokens must have: for the escrow, its vault, a token account, and itself. */
 export async function trialLamports({ rpc }: Pick<Watch, 'rpc'>, signal: AbortSignal) {
   const sizes = [stateBytes, vaultBytes, vaultBytes, 0];
-  const rents = await Promise.all(sizes.map((bytes) => rentFor(rpc, bytes, signal)));
+  const rents = await Promise.all(sizes.map((bytes) => lastingRent(rpc, bytes, signal)));
   return rents.reduce((sum, each) => sum + each, feeLamports);
 }
 

@@ -1,5 +1,6 @@
 // What a transaction costs, its offer for speed included, and which amount is worth its claim.
 
+import layout from '../../contracts/solana/layout.json' with { type: 'json' };
 import { larger } from '../../core/amounts.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { recentPrices, rentFor } from './node.ts';
@@ -25,9 +26,23 @@ export function usualPrice(terms: Token, prices: readonly bigint[]): bigint {
   return usual < most ? usual : most;
 }
 
+const { leastDepositLamports, stateBytes } = layout.constants;
+const accountOverhead = 128;
+
+/** Of a rent that has fallen (SIMD-0437), what it was: it may be so again (SIMD-0438). */
+export async function lastingRent(
+  rpc: Watch['rpc'],
+  bytes: number,
+  signal: AbortSignal,
+): Promise<bigint> {
+  const perByte = leastDepositLamports / (accountOverhead + stateBytes);
+  const lasting = BigInt((accountOverhead + bytes) * perByte);
+  return larger(await rentFor(rpc, bytes, signal), lasting);
+}
+
 /** Least lamports that an empty wallet can receive and whose claim costs no more than its share. */
 export async function leastAmount({ rpc }: Pick<Watch, 'rpc'>, signal: AbortSignal) {
-  const rent = await rentFor(rpc, 0, signal);
+  const rent = await lastingRent(rpc, 0, signal);
   // By the cheapest in each block: no stranger makes that dear.
   return leastLamports(rent, await recentPrices(rpc, [], signal));
 }

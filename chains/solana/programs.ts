@@ -12,6 +12,8 @@ export const associatedTokenProgram = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8
 export const computeBudgetProgram = 'ComputeBudget111111111111111111111111111111';
 /** Metaplex's: where classic tokens keep their names. */
 export const metadataProgram = 'metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s';
+/** Its tokens are the lamports of the accounts that hold them. */
+export const wrappedSol = 'So11111111111111111111111111111111111111112';
 export const clockSysvar = 'SysvarC1ock11111111111111111111111111111111';
 
 export const tokenPrograms = [tokenProgram, token2022Program] as const;

@@ -6,10 +6,10 @@ import { sha256Hex } from '#bytes';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import * as kit from '../kit/watch.ts';
-import { type RpcOptions, rpcClient } from '../nodes/rpc.ts';
+import type { RpcOptions } from '../nodes/rpc.ts';
 import { once } from '../nodes/sources.ts';
 import type { ReadMessage } from './message.ts';
-import type { Signature, Transaction, Unreadable } from './node.ts';
+import { type Signature, solanaNodes, type Transaction, type Unreadable } from './node.ts';
 import { decodeInstruction, type SolanaDeployment, solanaDeployment, type Wanted } from './plan.ts';
 
 export type SolanaAdapterOptions = {
@@ -111,11 +111,11 @@ const [mostLate, mostHunts] = [32, 8];
 
 /** `shallow` is by slot: reported at each new head until it is finalized. */
 export function newWatch(options: SolanaAdapterOptions) {
-  const { chain, rpcUrls, deployment = solanaDeployment } = options;
+  const { chain, rpcUrls, policy, deployment = solanaDeployment } = options;
   const { genesisHash, mostDriftSeconds, now, historyWaitMs = usualHistoryWaitMs } = options;
   return {
     ...kit.newWatching<Known>(chain, options.log),
-    rpc: rpcClient({ chain, urls: rpcUrls, ...options.rpc }),
+    rpc: solanaNodes({ chain, urls: rpcUrls, ...options.rpc }, policy.normal.confirmations),
     ...{ deployment, genesisHash, mostDriftSeconds, now, historyWaitMs },
     /** Of the program: all finalized ones up to here were read. */
     cursor: null as Pick<Signature, 'txid' | 'slot'> | null,

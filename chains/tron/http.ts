@@ -3,8 +3,10 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { exchangeWith } from '#transport';
 import { type NodeReply, TurnedAway, textOf, turnsAway } from '../nodes/exchange.ts';
+import { type HeadsBy, headRules } from '../nodes/heads.ts';
 import { inTurn, type Worth } from '../nodes/in-turn.ts';
 import type { TronPath, TronRpcMethod } from '../nodes/methods.ts';
+import type { Order } from '../nodes/sources.ts';
 
 export class TronRefusal extends Error {
   readonly code: string;
@@ -38,6 +40,8 @@ export type HttpOptions = {
   readonly rounds?: number;
   /** Largest answer read. Default 64 MiB: all that a full block's contracts may log. */
   readonly mostBytes?: number;
+  /** So that of several nodes one that stands still is asked last. */
+  readonly heads?: HeadsBy<Http>;
 };
 
 export type Body = Readonly<
@@ -49,6 +53,8 @@ export type Http = {
   readonly sources: number;
   call(path: TronPath, body: Body, signal: AbortSignal): Promise<unknown>;
   ask(at: number, path: TronPath, body: Body, signal: AbortSignal): Promise<unknown>;
+  /** In which `call` would ask them now. */
+  order?(signal: AbortSignal): Promise<Order>;
 };
 
 /** java-tron's JSON-RPC, which is another API than the rest. */
@@ -86,7 +92,8 @@ function urlOf({ url, solidityUrl = url, jsonRpcUrl }: TronSource, path: string)
 
 export function httpClient(options: HttpOptions): Http {
   const { chain, sources, attemptTimeoutMs = 8_000, rounds = 2, mostBytes = 2 ** 26 } = options;
-  const nodes = inTurn({ chain, urls: sources.map(({ url }) => url), rounds });
+  const heads = headRules(options.heads, () => http);
+  const nodes = inTurn({ chain, urls: sources.map(({ url }) => url), rounds, heads });
 
   const ask: Http['ask'] = async (at, path, body, signal) => {
     const request = {
@@ -109,10 +116,11 @@ export function httpClient(options: HttpOptions): Http {
       worth: (error: unknown): Worth =>
         error instanceof TronRefusal ? 'another node' : 'another round',
     };
-    return nodes(question, signal);
+    return nodes.ask(question, signal);
   };
 
-  return { chain, sources: sources.length, call, ask };
+  const http: Http = { chain, sources: sources.length, call, ask, order: nodes.order };
+  return http;
 }
 
 /** Where a number stands that JSON.parse may round: an int64, and more digits than any has. */

@@ -6,8 +6,18 @@ import { ParleyError } from '../../core/errors.ts';
 import { isTimeout } from '../nodes/in-turn.ts';
 import type { TronPath } from '../nodes/methods.ts';
 import { tronHex } from './address.ts';
-import { type Body, type Http, jsonRpcBody, jsonRpcPath, plainWords, TronRefusal } from './http.ts';
+import {
+  type Body,
+  type Http,
+  type HttpOptions,
+  httpClient,
+  jsonRpcBody,
+  jsonRpcPath,
+  plainWords,
+  TronRefusal,
+} from './http.ts';
 import type { TronCall } from './plan.ts';
+import { tronBlockSeconds } from './policy.ts';
 
 /** The newest block, or the newest that 19 of 27 witnesses have built on, which never goes away. */
 export type View = 'head' | 'solid';
@@ -166,6 +176,17 @@ function readBlock(value: unknown): Block {
 
 export function headBlock(http: Http, view: View, signal: AbortSignal): Promise<Block> {
   return asked(http, `${room(view)}/getnowblock`, {}, signal, readBlock);
+}
+
+/** The nodes of a network, of which one that is behind by `blocks` is asked last. */
+export function tronNodes(options: HttpOptions, blocks: number): Http {
+  const read = async (one: Http, signal: AbortSignal) => {
+    const solid = await headBlock(one, 'solid', signal);
+    return { height: solid.number, time: secondOf(solid) };
+  };
+  // The newest solid block is as many blocks old by itself.
+  const seconds = 2 * blocks * tronBlockSeconds;
+  return httpClient({ ...options, heads: { blocks, seconds, read } });
 }
 
 export function blockAt(http: Http, number: number, signal: AbortSignal): Promise<Block | null> {

@@ -13,8 +13,9 @@ import { buildBatch, buildClaim, buildFund, buildRefund, checkAmount } from './b
 import { costs } from './costs.ts';
 import { heldBy, shortage } from './energy.ts';
 import { changes } from './follow.ts';
-import { type Http, httpClient } from './http.ts';
+import type { Http } from './http.ts';
 import { checkNodes } from './identity.ts';
+import { tronNodes } from './node.ts';
 import { contractFor, type TronDeployment, tronContract, tronEscrow } from './plan.ts';
 import { tronBlockSeconds } from './policy.ts';
 import { preflight } from './preflight.ts';
@@ -36,7 +37,7 @@ export type TronAdapter = Omit<ChainAdapter, 'warnings'> & {
 /** The adapter, and its parts: the market's adds what it alone reads. */
 export function tronParty(options: TronAdapterOptions) {
   const { chain, deployment, policy, sources, http: limits } = options;
-  const node = httpClient({ chain, sources, ...limits });
+  const node = tronNodes({ chain, sources, ...limits }, policy.normal.confirmations);
   const watch = newWatch({ ...options, http: node });
   const kit = kitOf({
     watch,

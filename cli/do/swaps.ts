@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { ParleyClient } from '../../sdk/client.ts';
 import { messageOf } from '../../sdk/errors.ts';
 import { isoTime } from '../../sdk/people.ts';
+import type { Outcome } from '../../sdk/settle.ts';
 import { idShape } from '../../sdk/stores/entries.ts';
 import { mayBeFunded, type SwapRecord } from '../../sdk/stores/store.ts';
 import { givenLeg, type OwnTrade } from '../../sdk/trade.ts';
@@ -82,7 +83,7 @@ export async function dueSwaps(
   client: ParleyClient | null,
   wanted: readonly string[],
 ): Promise<DueSwaps> {
-  const ended = new Set(await endedIds(session));
+  const ended = await overIds(session);
   const isWanted = (id: string) => wanted.length === 0 || wanted.includes(id);
   const unread = new Set<string>();
   const readable = async <T>(id: string, read: () => Promise<T>): Promise<T | null> => {
@@ -325,8 +326,7 @@ function unreadable(cli: Cli, swapId: string, error: unknown): Listed {
 
 async function listed(session: Session, store: Kept, swapId: string): Promise<Listed> {
   const record = await store.getSwap(swapId);
-  const text = await readUpTo(join(session.places.ended, `${swapId}.json`), mostEndedBytes);
-  const ended = text === null ? null : (JSON.parse(text) as Listed['ended']);
+  const ended = await endedOf(session, swapId);
   if (record === null && ended === null) {
     const sentence = `nothing is kept of swap ${swapId}: "parley settle" begins what is agreed`;
     throw needsYou('unknown_swap', sentence);
@@ -377,3 +377,18 @@ async function namesIn(folder: string): Promise<string[]> {
 }
 
 const endedIds = ({ places }: Session) => namesIn(places.ended);
+
+async function endedOf(session: Session, swapId: string): Promise<Listed['ended']> {
+  const text = await readUpTo(join(session.places.ended, `${swapId}.json`), mostEndedBytes);
+  return text === null ? null : (JSON.parse(text) as Listed['ended']);
+}
+
+/** Those that have ended, but for what is left in an escrow and may be refunded now. */
+async function overIds(session: Session): Promise<Set<string>> {
+  const over = new Set<string>();
+  for (const swapId of await endedIds(session)) {
+    const { remains = null } = ((await endedOf(session, swapId)) ?? {}) as Partial<Outcome>;
+    if (remains === null || remains.refundableAt > session.now()) over.add(swapId);
+  }
+  return over;
+}

@@ -114,6 +114,7 @@ const forms: readonly (readonly [row: string, sol: string, token: string])[] = [
   ['claimWithoutRefund', 'claim', 'claimTokens'],
   ['claimSigned', '', 'claimTokens'],
   ['refund', 'refund', 'refundTokens'],
+  ['refundSigned', '', 'refundTokens'],
   ['refundAfterClaim', 'refund', 'refund'],
   ['close', 'close', 'close'],
 ];

@@ -11,13 +11,15 @@ import { balanceOf, NOW } from './testing/vm.ts';
 const hours = [1n, 2n, 3n];
 const lastTimelock = hours.at(-1)! * HOUR;
 
+/** Down in steps by SIMD-0437, and back at once by SIMD-0438. */
+const rents = ['rent=6960', 'rent=2575', 'rent=696'];
 const waits = [1n, 1_799n, 1_800n, 3_599n, 3_600n];
 const steps = fc.array(
   fc.oneof(
     {
       weight: 8,
       arbitrary: fc.record({
-        text: fc.constantFrom<string>(...verbs, 'escrow+1000000', 'dust+10'),
+        text: fc.constantFrom<string>(...verbs, 'escrow+1000000', 'dust+10', ...rents),
         which: fc.nat(hours.length - 1),
       }),
     },
@@ -27,7 +29,7 @@ const steps = fc.array(
 );
 
 for (const asset of assets) {
-  test(`${asset}: in any order of deeds everyone has what the rules say, and it all comes out`, async () => {
+  test(`${asset}: in any order of deeds and rents everyone has what the rules say, and it all comes out`, async () => {
     const property = fc.asyncProperty(steps, async (list) => {
       const scene = await createScene(
         asset,

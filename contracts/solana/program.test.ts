@@ -124,6 +124,7 @@ type Vector = {
   readonly tokenProgram?: string;
   /** Of tokens only. */
   readonly claimSigned?: Row;
+  readonly refundSigned?: Row;
 } & Readonly<Record<(typeof vectorVerbs)[number], Row>>;
 const vectorVerbs = [
   'fund',
@@ -146,6 +147,7 @@ async function worldOf({ name, terms, tokenProgram, ...verbs }: Vector): Promise
   const rows: readonly (readonly [Row, number, string, bigint])[] = [
     [verbs.fund, 4, terms.refund, BigInt(terms.amount)],
     [verbs.claim, 1, terms.payout, 0n],
+    [verbs.refund, 2, terms.refund, 0n],
     ...(verbs.claimSigned ? [[verbs.claimSigned, 1, terms.payout, 0n] as const] : []),
   ];
   for (const [{ accounts }, index, owner, amount] of rows) {
@@ -167,18 +169,20 @@ test('the program does what vectors.json says', async () => {
       ['claimWithoutRefund', 'close'],
       ['refund'],
       ...(vector.claimSigned ? [['claimSigned', 'close'] as const] : []),
+      ...(vector.refundSigned ? [['refundSigned'] as const] : []),
     ] as const;
     for (const order of orders) {
       const world = await worldOf(vector);
       const funding = await send(world, [instructionOf(vector.fund)], [funder]);
       assert.equal(funding.error, undefined, vector.name);
       for (const verb of order) {
-        const isLate = verb === 'refund' || verb === 'close';
+        const isLate = !verb.startsWith('claim') && verb !== 'refundAfterClaim';
         if (isLate) setNow(world, BigInt(vector.terms.timelock));
         const row = vector[verb];
         assert.ok(row);
-        const signers = verb === 'claimSigned' ? [payee] : [];
-        const { error } = await send(world, [instructionOf(row)], signers);
+        const signers = { claimSigned: [payee], refundSigned: [funder] } as const;
+        const by = verb === 'claimSigned' || verb === 'refundSigned' ? signers[verb] : [];
+        const { error } = await send(world, [instructionOf(row)], by);
         assert.equal(error, undefined, `${vector.name}: ${verb}`);
       }
     }

@@ -4,7 +4,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Rent } from 'litesvm';
+import * as instructions from './testing/instructions.ts';
+import { SYSTEM } from './testing/instructions.ts';
 import {
+  AMOUNT,
+  type Asset,
+  accepted,
   assets,
   claim,
   close,
@@ -12,9 +17,15 @@ import {
   expire,
   fund,
   moneyOf,
+  pay,
   refund,
+  refused,
+  type Swap,
+  secret,
   stateOf,
+  swapIn,
 } from './testing/swaps.ts';
+import { balanceOf, createWorld, type Runtime, rentOf, send, setAccount } from './testing/vm.ts';
 
 const TODAY = { price: 3_480n, threshold: 2 };
 
@@ -59,3 +70,116 @@ for (const { name, price, threshold, minimum } of prices) {
     }
   });
 }
+
+const rentIs = ({ world }: Pick<Swap, 'world'>, price: bigint): void => {
+  world.svm.setRent(new Rent(price, 1, 50));
+};
+const forms = ['whole', 'bare'] as const;
+const claimAs = ({ escrow }: Swap, form: (typeof forms)[number]) =>
+  instructions.claim(escrow, secret, { refund: form === 'whole' });
+
+async function fundedAt(price: bigint, asset: Asset, runtime: Runtime = 'usual'): Promise<Swap> {
+  const swap = await swapIn(await createWorld(runtime), asset);
+  rentIs(swap, price);
+  await accepted(fund(swap));
+  return swap;
+}
+
+const paidTo = (swap: Swap) =>
+  swap.asset === 'SOL' ? moneyOf(swap).payee : (moneyOf(swap).destination ?? 0n);
+
+for (const asset of assets) {
+  test(`${asset}: whoever funds while the rent is low, the claim pays once it is back`, async () => {
+    for (const runtime of ['usual', 'every feature'] as const) {
+      for (const low of [5_080n, 2_575n, 1_322n, 696n, 0n]) {
+        for (const form of forms) {
+          const swap = await fundedAt(low, asset, runtime);
+          const had = paidTo(swap);
+          rentIs(swap, 6_960n);
+          await accepted(send(swap.world, [claimAs(swap, form)]));
+          assert.equal(paidTo(swap) - had, AMOUNT);
+          // Whole accounts, whatever rule of the runtime lets smaller ones be.
+          const length = BigInt(stateOf(swap)?.length ?? 0);
+          assert.ok(moneyOf(swap).escrow >= rentOf(swap.world, length), `${low} ${form}`);
+          await refused(fund(swap), 'AlreadyFunded');
+        }
+      }
+    }
+  });
+
+  test(`${asset}: the deposit is what it was at the highest rent so far, and all of it comes back`, async () => {
+    for (const [price, deposit] of [
+      [696n, 2_171_520n],
+      [6_960n, 2_171_520n],
+      [6_961n, 312n * 6_961n],
+    ] as const) {
+      const swap = await createSwap(asset);
+      rentIs(swap, price);
+      const before = moneyOf(swap).funder;
+      await accepted(fund(swap));
+      assert.equal(moneyOf(swap).escrow, deposit + (asset === 'SOL' ? AMOUNT : 0n));
+      expire(swap);
+      await accepted(refund(swap));
+      assert.equal(moneyOf(swap).funder, before);
+    }
+  });
+
+  test(`${asset}: through two rises a claim, a refund of its rent and a closing work`, async () => {
+    for (const form of forms) {
+      const swap = await fundedAt(696n, asset);
+      const before = moneyOf(swap).funder;
+      rentIs(swap, 6_960n);
+      await accepted(send(swap.world, [claimAs(swap, form)]));
+      rentIs(swap, 16_000n);
+      if (form === 'bare') {
+        await accepted(send(swap.world, [instructions.refund(swap.escrow)]));
+        assert.equal(stateOf(swap)?.length, 1);
+        await refused(fund(swap), 'AlreadyFunded');
+      }
+      rentIs(swap, 1_000_000n);
+      expire(swap);
+      await accepted(close(swap));
+      assert.equal(moneyOf(swap).escrow, 0n);
+      const vault = asset === 'SOL' ? 0n : 293n * 696n;
+      assert.equal(moneyOf(swap).funder - before, 2_171_520n + vault);
+    }
+  });
+}
+
+test('beyond any rent so far a claim pays with a transfer of what is missing, to the lamport', async () => {
+  for (const [form, length] of [
+    ['whole', 1n],
+    ['bare', 184n],
+  ] as const) {
+    const swap = await fundedAt(696n, 'SOL');
+    rentIs(swap, 69_600n);
+    const missing = rentOf(swap.world, length) - 2_171_520n;
+    const { escrow } = swap.escrow;
+    const own = claimAs(swap, form);
+    const { error } = await send(swap.world, [pay(swap, escrow, missing - 1n), own]);
+    assert.match(error ?? '', /InsufficientFundsForRent/);
+    await accepted(send(swap.world, [pay(swap, escrow, missing), own]));
+    assert.equal(moneyOf(swap).escrow, rentOf(swap.world, length));
+    await refused(fund(swap), 'AlreadyFunded');
+    const before = moneyOf(swap).funder;
+    expire(swap);
+    await accepted(close(swap));
+    assert.equal(moneyOf(swap).funder - before, rentOf(swap.world, length));
+  }
+});
+
+test('a funder whose account is below its own rent stops no claim, and gets all by a closing', async () => {
+  for (const has of [0n, 1n, 100_000n]) {
+    const swap = await fundedAt(696n, 'SOL');
+    const { world, terms } = swap;
+    rentIs(swap, 10_000n);
+    setAccount(world, terms.refund, SYSTEM, new Uint8Array(), has);
+    await accepted(claim(swap));
+    assert.equal(balanceOf(world, terms.refund), has);
+    assert.deepEqual(stateOf(swap), { status: 2, length: 1 });
+    assert.equal(moneyOf(swap).escrow, 2_171_520n);
+    expire(swap);
+    await accepted(close(swap));
+    assert.equal(balanceOf(world, terms.refund), has + 2_171_520n);
+  }
+});

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AccountRole, type Address, type Instruction } from '@solana/kit';
+import type { Address, Instruction } from '@solana/kit';
 import * as instructions from './testing/instructions.ts';
 import {
   addressOf,
@@ -30,6 +30,7 @@ import {
   funded,
   HOUR,
   moneyOf,
+  pay,
   refund,
   refused,
   type Swap,
@@ -347,18 +348,6 @@ for (const asset of assets) {
 }
 
 const headOf = ({ data }: Instruction): Uint8Array => data!.subarray(0, 8);
-
-/** Lamports of the sender, by the system program. */
-function pay({ world }: Swap, to: Address, lamports: bigint): Instruction {
-  return {
-    programAddress: SYSTEM,
-    accounts: [
-      { address: world.sender.address, role: AccountRole.WRITABLE_SIGNER },
-      { address: to, role: AccountRole.WRITABLE },
-    ],
-    data: Buffer.concat([Buffer.from([2, 0, 0, 0]), word(lamports)]),
-  };
-}
 
 const addressWith = ({ terms }: Swap, bump: number): Address => {
   const marker = Buffer.from('ProgramDerivedAddress');

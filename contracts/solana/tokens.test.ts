@@ -225,14 +225,52 @@ for (const asset of tokenAssets) {
     await accepted(claim(swap));
   });
 
-  test(`${asset}: any token account of the funder will do, where one is closed`, async () => {
+  test(`${asset}: a refund pays the associated account, and another of the funder’s by its signature`, async () => {
     const swap = await funded(asset);
+    const { world, escrow, funder, payee, source } = swap;
+    const { mint, refund: owner } = swap.terms;
     expire(swap);
-    empty(swap.world, swap.source);
+    const another = holdingOf(swap, owner, 'another');
+    await refused(send(world, [instructions.refund(escrow, another)]), 'WrongRefund');
+    // Nor does the signature of anybody but the funder.
+    const signed = instructions.refund(escrow, another, { signs: true });
+    const byPayee = withRole(withAccount(signed, 1, payee.address), 1, 'writeSign');
+    await refused(send(world, [byPayee], [payee]), 'WrongRefund');
+    const other = asset === 'SPL Token' ? TOKEN_2022 : TOKEN;
+    // Each holds the right tokens for the right owner, at an address that is another's.
+    for (const [ofMint, whose, by] of [
+      [mint, payee.address, escrow.tokenProgram],
+      [makeMint(world, 'another mint', escrow.tokenProgram), owner, escrow.tokenProgram],
+      [mint, owner, other],
+    ] as const) {
+      const { address: at } = await instructions.associatedOf(whose, ofMint, by);
+      makeHolding(world, { mint, owner, program: escrow.tokenProgram, at });
+      await refused(send(world, [instructions.refund(escrow, at)]), 'WrongRefund');
+    }
+    // Given away, it is the funder's no more.
+    patch(world, source, 32, bytesOf(payee.address));
     await refused(refund(swap), 'WrongRefund');
-    const another = holdingOf(swap, swap.terms.refund, 'another');
-    await accepted(send(swap.world, [instructions.refund(swap.escrow, another)]));
-    assert.equal(tokensOf(swap.world, another), AMOUNT);
+    empty(world, source);
+    await refused(refund(swap), 'WrongRefund');
+    await accepted(send(world, [signed], [funder]));
+    assert.equal(tokensOf(world, another), AMOUNT);
+  });
+
+  test(`${asset}: the funder’s associated account is found under whichever bump it has`, async () => {
+    const bumps = new Set<number>();
+    for (let at = 0; bumps.size < 4; at += 1) {
+      const world = await createWorld();
+      const mint = makeMint(world, `a mint ${at}`, asset === 'SPL Token' ? TOKEN : TOKEN_2022);
+      const swap = await swapIn(world, asset, { mint });
+      const { tokenProgram } = swap.escrow;
+      const own = await instructions.associatedOf(swap.terms.refund, mint, tokenProgram);
+      if (bumps.has(own.bump)) continue;
+      bumps.add(own.bump);
+      await accepted(fund(swap));
+      expire(swap);
+      await accepted(refund(swap));
+      assert.equal(stateOf(swap), undefined);
+    }
   });
 
   test(`${asset}: a funder who owns too little, or another's tokens, funds nothing`, async () => {

@@ -17,13 +17,12 @@ import {
 } from '../../cli/deal.ts';
 import { misused, needsYou } from '../../cli/failures.ts';
 import { accept as acceptThread, comesTo, type Examined, sighted } from '../../sdk/agree.ts';
-import { ParleyApiError } from '../../sdk/errors.ts';
 import { isoTime, parseIsoTime } from '../../sdk/people.ts';
 import { type OwnTrade, standsUntil } from '../../sdk/trade.ts';
 import type { Thread } from '../../sdk/types.ts';
 import { verifyAgreement } from '../../sdk/verify.ts';
 import { amountOf, type Desk, type Held, inWords } from '../desk.ts';
-import type { Spend } from '../ledger.ts';
+import { counting, type Spend } from '../ledger.ts';
 import type { Plan } from '../plans.ts';
 import { Refusal } from '../refusal.ts';
 import * as shape from '../schemas.ts';
@@ -164,22 +163,13 @@ async function withKeys(
     order: orderOf(found, looked, { from: coinsAt(wallets.gives), to: coinsAt(wallets.gets) }),
     most,
     until: endsAt(looked.thread),
-    act: async (idempotencyKey) => {
-      const counted = await ledger.count(spend);
-      try {
+    act: (idempotencyKey) =>
+      counting(ledger, spend, async () => {
         const done = await acceptThread({ ...found.dealing, store: own.store }, { idempotencyKey });
         return doneOf(found, args.threadId, done.swapId, lacking);
-      } catch (error) {
-        if (isRefusal(error)) await counted.giveBack();
-        throw error;
-      }
-    },
+      }),
   };
 }
-
-/** The market heard it and said no, so nothing of it is promised. */
-const isRefusal = (error: unknown) =>
-  error instanceof ParleyApiError && !error.unreachable && error.code !== 'still_running';
 
 async function withoutKeys(desk: Desk, args: Args, looked: Looked): Promise<Prepared> {
   const { threadId, payTo, refundTo, hashlock } = args;

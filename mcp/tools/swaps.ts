@@ -2,10 +2,14 @@
 
 import { z } from 'zod';
 import { Failure } from '../../cli/failures.ts';
+import type { LegName } from '../../core/trade.ts';
 import { sighted } from '../../sdk/agree.ts';
-import { messageOf } from '../../sdk/errors.ts';
+import { messageOf, VerificationError } from '../../sdk/errors.ts';
 import { isoTime } from '../../sdk/people.ts';
-import type { OwnTrade, VerifiedLeg, VerifiedSwap } from '../../sdk/trade.ts';
+import { lookAtLeg } from '../../sdk/settle/look.ts';
+import { doubtsOf, type LegSeen } from '../../sdk/settle/record.ts';
+import { mayBeFunded, newsOf, type SwapRecord } from '../../sdk/stores/store.ts';
+import { givenLeg, type OwnTrade, type VerifiedLeg, type VerifiedSwap } from '../../sdk/trade.ts';
 import type { Swap } from '../../sdk/types.ts';
 import { verifyAgain, verifySwap } from '../../sdk/verify.ts';
 import { amountOf, type Desk } from '../desk.ts';
@@ -13,8 +17,6 @@ import { cursorIn, foreign, orNull, word } from '../foreign.ts';
 import * as shape from '../schemas.ts';
 import { readTool } from '../tool.ts';
 import { stepsView, swapMade, swapView } from './views.ts';
-
-const nodeMs = 15_000;
 
 const swaps = readTool({
   name: 'swaps',
@@ -91,12 +93,58 @@ export async function mustBeInTime(desk: Desk, { trade, swap: found }: Known): P
   await sighted(desk.watched, trade, found, await chainsOf(desk, trade), at);
 }
 
-/** By the own trade, pins and policies alone. Throws VerificationError. */
+/** What is kept of a swap here: with keys by the driver, without by what was handed out. */
+async function recordOf({ held, watched }: Desk, swapId: string): Promise<SwapRecord | null> {
+  return (await held?.own.store.getSwap(swapId)) ?? (await watched.getSwap(swapId));
+}
+
+/**
+ * By the own trade, pins and policies, and by what was verified of it before. Throws
+ * VerificationError, also where an escrow is another one once money may be in it.
+ */
 export async function verifiedBy(desk: Desk, { trade, swap: found }: Known): Promise<VerifiedSwap> {
   const chains = await chainsOf(desk, trade);
-  const record = await desk.held?.own.store.getSwap(found.id);
-  if (record != null) return verifyAgain(found, record, chains);
-  return verifySwap(found, trade, chains, { swapId: found.id, now: desk.session.now() });
+  const record = await recordOf(desk, found.id);
+  if (record === null) {
+    return verifySwap(found, trade, chains, { swapId: found.id, now: desk.session.now() });
+  }
+  const verified = verifyAgain(found, record, chains);
+  for (const name of ['a', 'b'] as const) {
+    const kept = record.swap.legs[name].escrow?.address ?? null;
+    const said = verified.legs[name].escrow?.address ?? null;
+    if (kept === said || kept === null || !isFixed(record, name)) continue;
+    throw new VerificationError(`legs.${name}.escrow`, kept, said ?? 'none');
+  }
+  return verified;
+}
+
+/** As `mayMove` of the driver: an initiator follows the other side's lane until it was funded. */
+function isFixed(record: SwapRecord, name: LegName): boolean {
+  const { address = '' } = record.swap.legs[name].escrow ?? {};
+  const wasFunded = (record.seen?.[address]?.funded?.confirmations ?? 0) > 0;
+  const isOther = name !== givenLeg(record.trade.party);
+  const follows = isOther && record.swap.role === 'initiator';
+  return wasFunded || (mayBeFunded(record) && !follows);
+}
+
+/** Of a swap that nothing was signed of here. */
+export const unsent = { funding: null, claim: null, refund: null, publicSecret: null };
+
+/** One leg by all own nodes, held against what was seen before, and kept. */
+export async function legNow(
+  desk: Desk,
+  { trade }: Known,
+  swap: VerifiedSwap,
+  name: LegName,
+): Promise<LegSeen> {
+  const kept = await recordOf(desk, swap.id);
+  const record: SwapRecord = { ...unsent, ...kept, trade, swap };
+  const how = { chains: await chainsOf(desk, trade), now: () => desk.session.now() };
+  const seen = await lookAtLeg(record, name, how);
+  const news = seen.evidence?.agreed === false ? null : newsOf(record, [seen]);
+  const isOwn = desk.held === null && kept !== null;
+  if (news !== null && isOwn) await desk.watched.putSwap({ ...kept, ...news });
+  return seen;
 }
 
 const seenOut = z.object({
@@ -114,6 +162,9 @@ const seenOut = z.object({
   refunded: z.boolean().nullable(),
   balance: shape.amountOut.nullable(),
   silent: shape.foreignOut.nullable().describe('why a node did not answer'),
+  doubts: z
+    .array(z.string())
+    .describe('why nothing may begin or end by it: your nodes differ, stand still, or deny it'),
 });
 
 const verify = readTool({
@@ -145,33 +196,33 @@ const verify = readTool({
 
 async function seen(
   desk: Desk,
-  { trade }: Known,
-  { agreedAt: since }: VerifiedSwap,
+  known: Known,
+  verified: VerifiedSwap,
   leg: VerifiedLeg,
 ): Promise<z.infer<typeof seenOut>> {
+  const { trade } = known;
   const names = await desk.names();
   const asset = leg.assetId === trade.base.id ? trade.base : trade.quote;
   const own = { name: names.of(asset.id).name, decimals: asset.decimals };
-  const { escrow, chain, timelock, requiredConfirmations } = leg;
+  const { escrow, chain, timelock } = leg;
   const about = {
     ...{ leg: leg.leg, chain: word(chain), amount: amountOf(leg.amount, own) },
     ...{ escrow: escrow?.address ?? null, refundFrom: isoTime(timelock) },
   };
   const nothing = { funded: null, deep: null, claimed: null, refunded: null, balance: null };
-  if (escrow === null) return { ...about, ...nothing, silent: null };
+  const silence = { ...nothing, doubts: [] };
+  if (escrow === null) return { ...about, ...silence, silent: null };
   try {
-    const { adapter } = await desk.session.source(chain);
-    const { address, terms } = escrow;
-    const watched = { address, terms, requiredConfirmations, since };
-    const facts = await adapter.readEscrow(watched, AbortSignal.timeout(nodeMs));
+    const shown = await legNow(desk, known, verified, leg.leg);
+    const { facts } = shown.leg;
     return {
       ...about,
       ...{ funded: facts.funded !== null, deep: facts.funded?.deep ?? false },
       ...{ claimed: facts.claimed !== null, refunded: facts.refunded !== null },
-      ...{ balance: amountOf(facts.balance, own), silent: null },
+      ...{ balance: amountOf(facts.balance, own), silent: null, doubts: doubtsOf(shown) },
     };
   } catch (error) {
-    return { ...about, ...nothing, silent: foreign(messageOf(error)) };
+    return { ...about, ...silence, silent: foreign(messageOf(error)) };
   }
 }
 

@@ -4,15 +4,29 @@
 
 import { z } from 'zod';
 import { Failure, misused } from '../../cli/failures.ts';
+import { ParleyError } from '../../core/errors.ts';
+import { fundGate } from '../../core/gates.ts';
+import type { LegName } from '../../core/trade.ts';
 import { keepToFund } from '../../sdk/agree.ts';
 import { isoTime } from '../../sdk/people.ts';
+import { seenOf, watchedOf } from '../../sdk/settle/record.ts';
+import type { SwapRecord } from '../../sdk/stores/store.ts';
 import { givenLeg, type VerifiedLeg, type VerifiedSwap } from '../../sdk/trade.ts';
 import type { Built } from '../../sdk/types.ts';
+import { mustFollowToday, mustTakeNew } from '../../sdk/verify.ts';
 import { type Asked, verifyMaterial } from '../../sdk/verify-material.ts';
 import { amountOf, type Desk, inWords } from '../desk.ts';
 import * as shape from '../schemas.ts';
 import { readTool, type Tool, tradeTool } from '../tool.ts';
-import { type Known, knownTrade, mustBeInTime, verifiedBy } from './swaps.ts';
+import {
+  chainsOf,
+  type Known,
+  knownTrade,
+  legNow,
+  mustBeInTime,
+  unsent,
+  verifiedBy,
+} from './swaps.ts';
 import { swapMade } from './views.ts';
 
 const addressDone = shape.swapMade;
@@ -84,7 +98,7 @@ const builder = readTool({
     const asked = askedOf(known, verb);
     if (verb === 'fund') {
       await mustBeInTime(desk, known);
-      await mustBeTurn(desk, verified);
+      await mustBeTurn(desk, known, verified);
     }
     const built = await builtBy(desk, swapId, name, asked);
     const { escrow } = leg;
@@ -105,14 +119,19 @@ const builder = readTool({
       outputs,
       now: desk.session.now(),
     });
+    const before = await desk.watched.getSwap(swapId);
     if (verb === 'fund') await keepToFund(desk.watched, known.trade, verified);
+    const isAgain = verb === 'fund' && before?.byHand === true;
     const asset = leg.assetId === known.trade.base.id ? known.trade.base : known.trade.quote;
     const own = { name: (await desk.names()).of(asset.id).name, decimals: asset.decimals };
     const amount = amountOf(leg.amount, own);
     const sendBefore = built.validUntil ?? validUntil;
     return {
       ...{ verb, leg: name, chain: leg.chain, amount },
-      words: [`${verb} ${inWords(amount)}: escrow ${escrow.address}`],
+      words: [
+        `${verb} ${inWords(amount)}: escrow ${escrow.address}`,
+        ...(isAgain ? ['it was given out before: sign and send it once'] : []),
+      ],
       sendBefore: sendBefore === null ? null : isoTime(sendBefore),
       material: verifiedOf(built),
     };
@@ -144,33 +163,37 @@ const unsigned: Tool = {
 };
 
 /**
- * Whoever funds second does so once the other leg is deep, by the own nodes and not by the market's
- * word. Throws Failure `too_late`, `not_deep`.
+ * What the driver asks before it funds, by all own nodes: depth of the other leg, time, and that
+ * nothing is in the escrow yet. Throws Failure with the code of the gate, `sources_disagree`,
+ * `outdated`.
  */
-async function mustBeTurn(desk: Desk, { role, deadlines, legs, agreedAt: since }: VerifiedSwap) {
-  const isFirst = role === 'initiator';
-  const by = isFirst ? deadlines.initiatorFundBy : deadlines.counterpartyFundBy;
-  if (desk.session.now() > by) {
-    throw new Failure(
-      'needs_you',
-      'too_late',
-      `it was to be funded by ${isoTime(by)}: nothing is given`,
-    );
+async function mustBeTurn(desk: Desk, known: Known, verified: VerifiedSwap): Promise<void> {
+  const { trade } = known;
+  const name = givenLeg(trade.party);
+  const leg = verified.legs[name];
+  if (verified.legs.a.escrow === null || verified.legs.b.escrow === null) {
+    const sentence = 'both sides name their addresses first: an escrow is missing';
+    throw new Failure('needs_you', 'no_escrow', sentence);
   }
-  if (isFirst) return;
-  const long = legs.a.long ? legs.a : legs.b;
-  const { chain, escrow, requiredConfirmations } = long;
-  const { adapter } = await desk.session.source(chain);
-  const watched = escrow && {
-    address: escrow.address,
-    terms: escrow.terms,
-    requiredConfirmations,
-    since,
-  };
-  const facts = watched && (await adapter.readEscrow(watched, AbortSignal.timeout(nodeMs)));
-  if (facts?.funded?.deep === true && facts.claimed === null && facts.refunded === null) return;
-  const sentence = `leg ${long.leg} on ${chain} is not funded ${requiredConfirmations} deep by your nodes: you fund after it`;
-  throw new Failure('needs_you', 'not_deep', sentence);
+  const kept = await desk.watched.getSwap(verified.id);
+  const record: SwapRecord = { ...unsent, ...kept, trade, swap: verified };
+  const { view } = await desk.session.source(leg.chain);
+  mustTakeNew(leg, view);
+  mustFollowToday(record, await chainsOf(desk, trade), desk.session.now());
+  const look = (each: LegName) => legNow(desk, known, verified, each);
+  const [a, b] = await Promise.all([look('a'), look('b')]);
+  const { state, clocks, doubt } = seenOf(record, { a, b }, desk.session.now());
+  if (doubt !== undefined) throw new Failure('needs_you', 'sources_disagree', doubt);
+  try {
+    fundGate(state, name, clocks);
+  } catch (error) {
+    if (!(error instanceof ParleyError)) throw error;
+    throw new Failure('needs_you', error.code, `nothing is given: ${error.message}`);
+  }
+  for (const each of ['a', 'b'] as const) {
+    const { adapter } = await desk.session.source(verified.legs[each].chain);
+    await adapter.mustAgree?.(watchedOf(record, each), AbortSignal.timeout(nodeMs));
+  }
 }
 
 function askedOf({ swap }: Known, verb: 'fund' | 'claim' | 'refund'): Asked {

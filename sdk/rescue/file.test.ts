@@ -122,17 +122,22 @@ test('a swap is in the file until nothing of it can be taken or come back', asyn
   const shallow = { ...claimed, claimed: { ...seen, deep: false } };
   const last = Math.max(...Object.values(record.swap.deadlines.refundAt));
   const month = 30 * 86_400;
+  const much = record.swap.legs.b.amount / 100n;
   // The taker gives b.
   for (const [a, b, at, isIn] of [
     [nothingSeen, nothingSeen, last + month, true],
     [nothingSeen, nothingSeen, last + month + 1, false],
     [nothingSeen, funded, last + month + 1, true],
     [funded, nothingSeen, last + month + 1, true],
-    [nothingSeen, { ...nothingSeen, balance: 1n }, last + month + 1, true],
+    [nothingSeen, { ...nothingSeen, balance: 1n }, last + month, true],
+    [nothingSeen, { ...nothingSeen, balance: much - 1n }, last + month + 1, false],
+    [nothingSeen, { ...nothingSeen, balance: much }, last + month + 1, true],
     [funded, claimed, now, true],
     [claimed, claimed, now, false],
     [claimed, shallow, now, true],
-    [claimed, { ...claimed, balance: 1n }, now, true],
+    [claimed, { ...claimed, balance: 1n }, last + month, true],
+    [claimed, { ...claimed, balance: much - 1n }, last + month + 1, false],
+    [claimed, { ...claimed, balance: much }, last + month + 1, true],
     [funded, refunded, now, false],
   ] as const) {
     const facts = { a, b };

@@ -3,7 +3,7 @@
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import { type EscrowFacts, nothingSeen } from '../../core/facts.ts';
+import { type EscrowFacts, isMuch, nothingSeen } from '../../core/facts.ts';
 import type { Network } from '../../core/families.ts';
 import type { UnixSeconds } from '../../core/nominal.ts';
 import { RescueError } from '../errors.ts';
@@ -90,10 +90,12 @@ function isOver({ trade, swap, seen = {} }: SwapRecord, now: UnixSeconds): boole
     seen[swap.legs[leg].escrow?.address ?? ''] ?? nothingSeen;
   const [own, other] = [factsOf(gives), factsOf(gets)];
   const isTaken = (facts: EscrowFacts) => facts.claimed?.deep || facts.refunded?.deep;
-  if (isTaken(own) && own.balance === 0n) return Boolean(own.refunded?.deep || isTaken(other));
   const { a, b } = swap.deadlines.refundAt;
-  const isUnseen = own.funded === null && own.balance === 0n && other.funded === null;
-  return isUnseen && now > Math.max(a, b) + unseenSeconds;
+  const isLate = now > Math.max(a, b) + unseenSeconds;
+  // Less than a hundredth may be a stranger's, who could fill the file with it.
+  const isLeft = isLate ? isMuch(own.balance, swap.legs[gives].amount) : own.balance > 0n;
+  if (isTaken(own) && !isLeft) return Boolean(own.refunded?.deep || isTaken(other));
+  return isLate && own.funded === null && !isLeft && other.funded === null;
 }
 
 /**

@@ -1,6 +1,7 @@
 // Claiming and refunding: gate, build, verify, sign, gate again, keep, send.
 
 import type { Offered, Shortage } from '../../chains/interface/gas.ts';
+import type { Signed } from '../../chains/interface/material.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { claimGate, mustOpen, refundGate } from '../../core/gates.ts';
 import type { Secret } from '../../core/hashlock.ts';
@@ -183,8 +184,27 @@ export async function refund(context: Context, own: LegSeen, wall: number): Prom
   const { record } = context;
   const { state, clocks } = aloneOf(record, own, wall);
   refundGate(state.legs[leg.leg], leg.timelock, clocks);
-  if (record.refund !== null) return resend(context, 'refund', record.refund);
-  await asPersonWants(context, leg, 'refund', () => refundNow(context));
+  const { refund: kept } = record;
+  if (kept !== null && !(await takesLess(context, own, kept))) {
+    return resend(context, 'refund', kept);
+  }
+  try {
+    await asPersonWants(context, leg, 'refund', () => refundNow(context));
+  } catch (error) {
+    if (!(error instanceof ParleyError) || error.code !== 'nothing_there') throw error;
+    context.refunding.isTried = true;
+    context.waits(leg, error.message);
+  }
+}
+
+/** Bitcoin: whether a former run's refund is out, and more lies in the escrow than that takes. */
+async function takesLess(context: Context, { leg }: LegSeen, kept: Kept): Promise<boolean> {
+  const { adapter } = sourceOf(context, leg.chain);
+  const { refunded } = leg.facts;
+  const isWaiting = refunded !== null && !refunded.deep;
+  if (adapter.payments === undefined || isWaiting || context.refunding.isTried) return false;
+  const read = await adapter.readSigned(kept.raw as Signed, context.limit());
+  return adapter.isKnown(read, context.limit());
 }
 
 async function refundNow(context: Context): Promise<void> {
@@ -198,12 +218,15 @@ async function refundNow(context: Context): Promise<void> {
   });
   context.emit('refunded', leg.leg, `sends the refund of leg ${leg.leg}`, txid);
   await handOf(context, leg).sendSpend('refund');
+  context.refunding.isTried = true;
 }
 
 /** Sends a kept claim or refund again; one that no node takes any more is made anew. */
 async function resend(context: Context, verb: Spending['verb'], kept: Kept): Promise<void> {
   const leg = verb === 'claim' ? payingLeg(context) : ownLeg(context);
-  if (due(context, leg, kept)) await handOf(context, leg).tendSpend(verb);
+  if (!due(context, leg, kept)) return;
+  await handOf(context, leg).tendSpend(verb);
+  if (verb === 'refund') context.refunding.isTried = true;
 }
 
 /** A claim that the chain refuses since the timelock is of no use any more. */

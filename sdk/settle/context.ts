@@ -262,6 +262,8 @@ export function contextOf(input: SettleInput) {
     waitsSinceMs: new Map<string, number>(),
     /** Since when a claim or refund is open that is left to a batch. */
     openSince: new Map<LegName, UnixSeconds>(),
+    /** Whether this run has sent a refund, or found that none can be paid. */
+    refunding: { isTried: false },
     /** Whom each escrow is watched by. */
     watching: new Map<string, readonly ChainAdapter[]>(),
     /** Legs of which it was told that their nodes are not well. */

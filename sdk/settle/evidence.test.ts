@@ -25,7 +25,7 @@ import { timed } from '../testing/timed.ts';
 
 type Looking = (found: Look) => Look;
 
-/** The customer's chains, with several nodes of one: each shows what the first one has otherwise. */
+/** The customer's chains, with several nodes of one, each of which shows it its own way. */
 function withNodes({ chains, input }: PaperScene, leg: LegName, nodes: readonly Looking[]): Chains {
   const { key, source } = chains[leg];
   const each = nodes.map((shows): ChainAdapter => {
@@ -100,6 +100,13 @@ timed('an initiator follows a lane that moves before its escrow was in a block',
     former?.a?.map((each) => each.address),
     [before],
   );
+  // An escrow that the leg comes back to is no former one any more.
+  scene.market.lie((said) => said);
+  scene.theirsAt = 0;
+  assert.equal((await run(scene, { marketPollMs: 0 }))?.end, 'received');
+  const after = await recordOf(scene);
+  assert.equal(after.swap.legs.a.escrow?.address, before);
+  assert.equal(after.former?.a?.[0]?.address, address);
 });
 
 timed('one node that says "claimed" ends nothing, and stops no claim', async () => {

@@ -3,10 +3,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { EscrowPayment } from '../../chains/interface/reading.ts';
+import { isMuch } from '../../core/facts.ts';
 import type { SwapRecord } from '../stores/store.ts';
 import { bitcoinView, keptRecord } from '../testing/honest.ts';
 import type { Context } from './context.ts';
-import { extraOf, isMuch, mustHoldNoMore } from './extra.ts';
+import { extraOf, mustHoldNoMore } from './extra.ts';
 
 const paid = (amount: bigint, spent: EscrowPayment['spent'] = null): EscrowPayment => ({
   ...{ txid: 't', vout: 0, amount, confirmations: 0, is: 'further', spent },

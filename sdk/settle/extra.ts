@@ -3,23 +3,16 @@
 
 import type { EscrowPayment } from '../../chains/interface/reading.ts';
 import { ParleyError } from '../../core/errors.ts';
+import { isMuch } from '../../core/facts.ts';
 import type { BaseUnits } from '../../core/nominal.ts';
 import { type Context, ownLeg, sourceOf } from './context.ts';
 import { watchedOf } from './record.ts';
-
-/** Less is dust, which anyone could send to stop a swap: a hundredth, as in core/facts.ts. */
-const shareOfAmount = 100n;
 
 /** Base units beyond the amount that nothing has spent, those in the mempool too. */
 export function extraOf(payments: readonly EscrowPayment[], amount: BaseUnits): BaseUnits {
   const open = payments.filter(({ spent }) => spent === null);
   const held = open.reduce((sum, each) => sum + each.amount, 0n);
   return held > amount ? held - amount : 0n;
-}
-
-/** Whether so much stops a reveal until a person has said what becomes of it. */
-export function isMuch(extra: BaseUnits, amount: BaseUnits): boolean {
-  return extra > 0n && extra * shareOfAmount >= amount;
 }
 
 /** Throws `paid_too_much`: with the secret the other side could take what was not agreed. */

@@ -478,9 +478,10 @@ function mustBeSafe(
   const urgent = effects.filter((each) => ['fund', 'reveal', 'cancel_funding'].includes(each.do));
   assert.ok(urgent.length <= 1, what());
   if (state !== 'settled') return;
-  const isOthers = record.byHand === true || record.restored === true;
-  const isOfStranger = given[gives] === 'short' && !isOthers;
-  assert.ok(own.balance === 0n || isOfStranger, what());
+  const isPast = gives === 'a' ? clock >= refundAt.a : clock > refundAt.b;
+  const isOwn = record.byHand || record.restored || !/^(short|pooled)/.test(given[gives]);
+  const isSpent = own.claimed?.deep || own.refunded?.deep;
+  assert.ok(own.balance === 0n || (!isPast && (isSpent || !isOwn)), what());
   const isOpen = other.balance > 0n && other.funded !== null && !other.refunded?.deep;
   assert.ok(!isPublic || !isOpen || other.claimed?.deep, what());
 }

@@ -2,11 +2,12 @@
 // before anything is sent.
 
 import { ParleyError } from '../../core/errors.ts';
-import { legStatus, nothingSeen, type Sighting } from '../../core/facts.ts';
+import { isMuch, legStatus, nothingSeen, type Sighting } from '../../core/facts.ts';
 import { fundBy, fundGate } from '../../core/gates.ts';
 import { nextSteps, type Step } from '../../core/next.ts';
 import type { UnixSeconds } from '../../core/nominal.ts';
-import { type Clocks, pessimistic } from '../../core/swap.ts';
+import { lateWatchSeconds } from '../../core/remains.ts';
+import { type Clocks, hasPassed, pessimistic } from '../../core/swap.ts';
 import type { LegName } from '../../core/trade.ts';
 import { isFundingSigned, mayBeFunded, type SwapRecord, versionsOf } from '../stores/store.ts';
 import { aloneOf, type LegSeen, legOf, ownSides, type Seen, seenOf } from './record.ts';
@@ -70,6 +71,8 @@ export type Facts = {
   readonly isMarketDue: boolean;
   /** Absent: nothing is left. */
   readonly leaving?: Partial<Record<LegName, Leaving>>;
+  /** Whether this run has sent a refund, or found that none can be paid. Absent: it has not. */
+  readonly isRefundTried?: boolean;
 };
 
 /** What the wallets of this side have to be good for, beside other swaps. */
@@ -96,7 +99,7 @@ export function next(state: SettleState, facts: Facts, clocks: OwnClocks): Next 
   const { a, b } = legs;
   const seen = a && b ? seenOf(record, { a, b }, clocks.wall) : null;
   const earliest = ownEarliest(record, legs);
-  if (seen !== null && seen.doubt === undefined && hasEnded(record, seen, earliest)) {
+  if (seen !== null && seen.doubt === undefined && hasEnded(facts, seen, earliest)) {
     const { gives } = ownSides(record);
     const { family, facts: own } = seen.state.legs[gives];
     // A claim without the funder's account leaves rent behind.
@@ -193,28 +196,38 @@ function ownEarliest(record: SwapRecord, legs: Partial<Record<LegName, LegSeen>>
 }
 
 /** Whether nothing can be gained or lost by this side any more. */
-function hasEnded(record: SwapRecord, { state, clocks }: Seen, ownClock: UnixSeconds): boolean {
+function hasEnded(
+  { record, isRefundTried = false }: Facts,
+  { state, clocks }: Seen,
+  ownClock: UnixSeconds,
+): boolean {
   const { gives, gets } = ownSides(record);
   const [own, other] = [state.legs[gives], state.legs[gets]];
   const ownStatus = legStatus(own.facts);
   const otherStatus = legStatus(other.facts);
   const latest = Math.max(pessimistic(clocks, state.legs.a), pessimistic(clocks, state.legs.b));
+  const { funded, claimed, refunded, balance, empty } = own.facts;
+  // What lies beside the funding is tried once a run: strangers could renew it without end.
+  const isDue = balance > 0n && hasPassed(own, own.timelock, clocks) && !isRefundTried;
   // Too little, paid by hand, is refunded. What comes after the end is left to another run. What is
   // restored does not know who paid.
-  const isComing = own.facts.funded === null && !own.facts.empty;
+  const isUnmined = (claimed ?? refunded) === null && (funded?.confirmations ?? 0) === 0;
   const isByOthers = record.byHand === true || record.restored === true;
-  const isLeft = isByOthers && (own.facts.balance > 0n || isComing);
+  const isWatched = ownClock <= own.timelock + lateWatchSeconds;
+  const isLeft = isByOthers && isWatched && (balance > 0n || (isUnmined && !empty));
   const isBegun = isFundingSigned(record) || Boolean(record.approval) || isLeft;
-  const untouched = ownStatus === 'unfunded' && !isBegun;
+  // A payment that this side never signed, and that no block takes, is a stranger's.
+  const isOfNobody = funded !== null && isUnmined;
+  const untouched = (ownStatus === 'unfunded' || isOfNobody) && !isBegun;
   // What a lost device signed may still come: on Bitcoin no time ends it.
   const last = record.restored ? own.timelock : fundBy(state, own);
   // A payment of others is not known to this device: its chain has to be past the time.
   const isOver = isByOthers ? ownClock > last : latest > last || state.secret !== null;
   const neverFunds = untouched && isOver;
-  const ownDone =
-    ((ownStatus === 'claimed' || ownStatus === 'refunded') && own.facts.balance === 0n) ||
-    neverFunds;
-  if (!ownDone) return false;
+  // A person who paid twice by hand gets it back in the same run.
+  const isTwice = isByOthers && isWatched && !isRefundTried && isMuch(balance, own.amount);
+  const isSpent = (ownStatus === 'claimed' || ownStatus === 'refunded') && !isTwice;
+  if (isDue || !(isSpent || neverFunds)) return false;
   // A reorganisation took its funding back: it may come again.
   const isTakenBack = otherStatus === 'unfunded' && clocks[gets] < other.timelock;
   const otherOpen =

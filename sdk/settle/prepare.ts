@@ -151,10 +151,12 @@ export async function takeMoves(context: Context, seen: Seen): Promise<boolean> 
   const legs = { ...record.swap.legs };
   const former = { ...record.former };
   for (const name of moved) {
-    const { escrow } = legs[name];
-    const before = former[name] ?? [];
-    if (escrow !== null) former[name] = [escrow, ...before].slice(0, mostFormer);
-    legs[name] = verified.legs[name];
+    const next = verified.legs[name];
+    const left = [legs[name].escrow, ...(former[name] ?? [])].filter((each) => each !== null);
+    // It may come back to one that it was in.
+    const others = left.filter(({ address }) => address !== next.escrow?.address);
+    former[name] = others.slice(0, mostFormer);
+    legs[name] = next;
   }
   await context.keep({ swap: { ...record.swap, legs }, former });
   context.emit('verified', null, 'a leg moved to another escrow: checked again');

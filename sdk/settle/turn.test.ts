@@ -94,12 +94,35 @@ timed('a run that is stopped while it waits does nothing', () =>
   }),
 );
 
+const heldByOther: NonNullable<Store['lock']> = (_, until) =>
+  new Promise((resolve) => {
+    if (until.aborted) resolve(null);
+    else until.addEventListener('abort', () => resolve(null), { once: true });
+  });
+
+timed('a run takes over once something was open for five minutes, and not before', async () => {
+  for (const { opens, looks } of [
+    { opens: () => true, looks: 6 },
+    // It was done meanwhile, or its chain was silent: what is open then is open anew, or still.
+    { opens: (look: number) => look !== 3, looks: 9 },
+    { opens: (look: number) => (look === 3 ? null : true), looks: 6 },
+  ]) {
+    let look = 0;
+    const now = async () => 1_000 + 60 * look;
+    const isOpen = async () => {
+      look += 1;
+      const is = opens(look);
+      if (is === null) throw new Error('silent');
+      return is;
+    };
+    const parts = { store: { lock: heldByOther }, swapId: 'swap', pollMs: 0, emit: () => {}, now };
+    const limit = AbortSignal.timeout(3_000);
+    assert.equal(await takeTurn(parts as unknown as Context, limit, isOpen), null);
+    assert.equal(look, looks);
+  }
+});
+
 timed('a clock that is set back while it waits keeps no open claim from being made', async () => {
-  const heldByOther: NonNullable<Store['lock']> = (_, until) =>
-    new Promise((resolve) => {
-      if (until.aborted) resolve(null);
-      else until.addEventListener('abort', () => resolve(null), { once: true });
-    });
   let wall = 20_000;
   const now = async () => {
     wall -= 10_000;

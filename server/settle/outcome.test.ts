@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type EscrowFacts, legStatus, nothingSeen } from '../../core/facts.ts';
+import { lateWatchSeconds } from '../../core/remains.ts';
 import { runs } from '../../test/support/runs.ts';
 import { changeBetween, nothingTold } from './events.ts';
-import { type Look, lateWatchSeconds, outcome, unknownRetrySeconds } from './outcome.ts';
+import { type Look, outcome, unknownRetrySeconds } from './outcome.ts';
 import { escrowsOf, type Show, secret, shows, stateOf } from './testing/states.ts';
 
 const fresh = stateOf('nothing', 'nothing');
@@ -81,6 +82,26 @@ test('what was never funded is watched a while after its last timelock, and not 
   assert.deepEqual([over.done, over.dueAt, over.status], [true, null, 'expired']);
   const half = look('refunded nothing', 2_500, { before });
   assert.deepEqual([half.done, half.dueAt, half.status], [false, until, 'refunded']);
+});
+
+test('what strangers pay is followed until a week after the last timelock, and no longer', () => {
+  const legs = { a: { ...fresh.legs.a, amount: 1_000n }, b: { ...fresh.legs.b, amount: 1_000n } };
+  const at = (pair: [Show, Show], paid: Partial<EscrowFacts>, wall: number, more: More = {}) => {
+    const former = { leg: 'b', address: 'old', facts: { ...nothingSeen, empty: false, ...paid } };
+    const escrows = [former as Look['escrows'][number], ...escrowsOf(...pair)];
+    const { done, dueAt } = look(none, wall, { escrows, before: { ...fresh, legs }, ...more });
+    return [done, dueAt];
+  };
+  const settled: [Show, Show] = ['claimed', 'claimed'];
+  const pooled = { funded: { txid: 'p', confirmations: 0, deep: false } };
+  for (const paid of [{ balance: 9n }, {}, pooled]) {
+    assert.deepEqual(at(settled, paid, until - 1), [false, until], 'its refund is still offered');
+    assert.deepEqual(at(settled, paid, until, { full: false }), [false, until], 'asks both chains');
+    assert.deepEqual(at(settled, paid, until), [true, null]);
+    assert.deepEqual(at(['nothing', 'nothing'], paid, until), [true, null]);
+  }
+  assert.deepEqual(at(settled, { balance: 10n }, until), [false, null], 'a hundredth is money');
+  assert.deepEqual(at(['funded', 'claimed'], { balance: 9n }, until), [false, null]);
 });
 
 test('a swap of which nothing was ever seen expires a week after its last timelock, unknown or not', () => {

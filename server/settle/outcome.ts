@@ -8,15 +8,10 @@ import {
   nothingSeen,
 } from '../../core/facts.ts';
 import { opens } from '../../core/hashlock.ts';
+import { isHeld, lateWatchSeconds } from '../../core/remains.ts';
 import { isUntouched, type SwapStatus, swapStatus } from '../../core/status.ts';
 import type { Leg, SwapState } from '../../core/swap.ts';
 import type { LegName } from '../../core/trade.ts';
-
-/**
- * How long an escrow that was never funded is followed after its swap's last timelock: a payment
- * sent late is still seen, and its refund offered, without anybody asking for it.
- */
-export const lateWatchSeconds = 7 * 86_400;
 
 /** How often a leg is read whose outcome is unknown: the node may tell it later, or another one. */
 export const unknownRetrySeconds = 600;
@@ -65,7 +60,9 @@ export function outcome(before: SwapState, look: Look): Outcome {
   const statuses = [legStatus(legs.a.facts), legStatus(legs.b.facts)];
   const ended = statuses.every((each) => each === 'claimed' || each === 'refunded');
   const empty = escrows.every(({ facts }) => facts.empty && facts.balance === 0n);
-  const over = empty && (ended || wall >= quietAt);
+  const held = escrows.some((each) => isHeld(each.facts, legs[each.leg].amount));
+  // What a stranger can renew without end is followed so long: its refund stays open.
+  const over = wall >= quietAt ? !held : empty && ended;
   const isDone = over && (full || wasDone);
   const untouched = statuses.every((each) => each === 'unfunded');
   const waits = untouched && !lapsed && status === 'agreed';
@@ -74,7 +71,7 @@ export function outcome(before: SwapState, look: Look): Outcome {
     if (over) return wall;
     if (waits) return expiresAt + 1;
     if (isUnknown(legs.a.facts) || isUnknown(legs.b.facts)) return wall + unknownRetrySeconds;
-    return empty ? quietAt : null;
+    return held ? null : quietAt;
   };
   return { state: { ...state, lapsed }, status, done: isDone, dueAt: dueAt() };
 }

@@ -106,7 +106,7 @@ export const byForge: Look = async (_, bug) => {
 };
 
 /** The quick and telling ones first: the first that fails ends the search. */
-const suites = ['rules', 'accounts', 'tokens', 'rent', 'money'] as const;
+const suites = ['rules', 'accounts', 'tokens', 'rent', 'late-words', 'money'] as const;
 
 let prepared: Prepared | null = null;
 

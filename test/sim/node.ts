@@ -12,6 +12,7 @@ import type { Heads, WatchedEscrow } from '../../chains/interface/reading.ts';
 import type { ReadTransaction } from '../../chains/interface/sending.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
+import { freeRefund } from '../../core/remains.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import {
   allMined,
@@ -110,7 +111,8 @@ function bitcoinFacts(
       return { txid, vout: 0, amount, height, coinbase: false, spend: spendOf(txid) };
     });
   const amount = chain.plans.get(escrow)?.amount ?? 0n;
-  return escrowFacts({ payments, secret, tip: view.height }, amount, required);
+  const history = { payments, secret, tip: view.height, leastRefund: freeRefund };
+  return escrowFacts(history, amount, required);
 }
 
 const isSpend = ({ verb }: SimTransaction) => verb === 'claim' || verb === 'refund';

@@ -23,7 +23,7 @@ import type { OwnTrade, VerifiedSwap } from '../../sdk/trade.ts';
 import { plainText, withNews } from './history.ts';
 import { sleep } from './sleep.ts';
 import type { Happened, Problem, ProblemKind, Relayed, SwapView, Verb } from './types.ts';
-import { mayStillCome, type Prompt, type Told, viewOf } from './view.ts';
+import { isLookedAtAgain, type Prompt, type Told, viewOf } from './view.ts';
 
 export type Begun = {
   readonly swapId: string;
@@ -133,7 +133,7 @@ export function drive(parts: DriveParts): Drive {
         if (outcome !== null) {
           set({ phase: 'ended', end: outcome, state: 'settled', problems: [], waits: null });
           await parts.onEnd(outcome, told);
-          if (!mayStillCome(told, outcome)) return;
+          if (!isLookedAtAgain(told, outcome, parts.now())) return;
           await Promise.race([woken.promise, sleep(lateLookMs, over.signal)]);
           continue;
         }

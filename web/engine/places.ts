@@ -5,7 +5,7 @@ import type { Begun } from './drive.ts';
 
 export type Open = {
   readonly begun: Begun;
-  /** It has ended, and `mayStillCome`. */
+  /** It has ended, and `isLookedAtAgain`. */
   readonly hasEnded: boolean;
 };
 

@@ -31,7 +31,7 @@ import {
   type SwapView,
 } from './types.ts';
 import type { OpenVault } from './vault.ts';
-import { inOrder, mayStillCome, type Told, viewOf } from './view.ts';
+import { inOrder, isLookedAtAgain, type Told, viewOf } from './view.ts';
 import { absent, type Hands, keyWallet, payoutWallet } from './wallets.ts';
 
 export type OpenSwaps = Swaps & {
@@ -160,7 +160,7 @@ async function lookOnce(of: All, signal: AbortSignal): Promise<void> {
     const ended = await kept.get(endedKey(swapId));
     if (record === null) continue;
     const isOver = (text: string) =>
-      !mayStillCome(begunOf(record, []), readKept<Ended>(text).outcome);
+      !isLookedAtAgain(begunOf(record, []), readKept<Ended>(text).outcome, of.parts.now());
     if (ended !== null && isOver(ended)) continue;
     const begun = begunOf(record, await of.histories.of(swapId));
     open.push({ begun, hasEnded: ended !== null });

@@ -3,12 +3,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type EscrowFacts, nothingSeen } from '../../core/facts.ts';
+import { lateWatchSeconds } from '../../core/remains.ts';
 import type { LegName, Party } from '../../core/trade.ts';
 import { legOf, legWith } from '../../sdk/settle/record.ts';
 import type { Outcome } from '../../sdk/settle.ts';
 import { keptRecord, now } from '../../sdk/testing/honest.ts';
 import type { Ask } from './types.ts';
-import { inOrder, mayStillCome, type Told, viewOf } from './view.ts';
+import { inOrder, isLookedAtAgain, mayStillCome, type Told, viewOf } from './view.ts';
 
 const seen = { txid: 'aa'.repeat(32), confirmations: 1, deep: false };
 const funded: EscrowFacts = { ...nothingSeen, funded: seen, balance: 1_000_000n, empty: false };
@@ -176,6 +177,7 @@ test('one that has ended asks for nothing and has no problems', () => {
       a: { fund: null, claim: null, refund: null },
       b: { fund: null, claim: null, refund: null },
     },
+    remains: null,
   };
   const more = { lacks: 'phrase', problems: [problem], end } as const;
   const open = viewOf(toldOf('taker', more), now);
@@ -217,6 +219,16 @@ test('a payment on Bitcoin may come after the end, by hand or of a device that i
       `${party} ${JSON.stringify(how)}`,
     );
   }
+});
+
+test('what is left of a swap that has ended is looked at until a week after its timelock', () => {
+  const lookedAt = (remains: Outcome['remains'], now: number) =>
+    isLookedAtAgain(toldOf('taker', {}), { end: 'received', remains } as Outcome, now);
+  const left = { amount: 5_000n, refundableAt: 1_000 };
+  assert.equal(lookedAt(null, 1_000), false);
+  assert.equal(lookedAt(left, 900), true);
+  assert.equal(lookedAt(left, 1_000 + lateWatchSeconds), true);
+  assert.equal(lookedAt(left, 1_001 + lateWatchSeconds), false);
 });
 
 test('a claim that is too late is asked for no more, and one in the wallet is still shown', () => {

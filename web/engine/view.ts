@@ -3,6 +3,7 @@
 import type { EscrowFacts } from '../../core/facts.ts';
 import { fundBy } from '../../core/gates.ts';
 import type { UnixSeconds } from '../../core/nominal.ts';
+import { lateWatchSeconds } from '../../core/remains.ts';
 import { type LegName, otherLeg } from '../../core/trade.ts';
 import type { Outcome, SettleState } from '../../sdk/settle.ts';
 import { givenLeg, type OwnTrade, type VerifiedSwap } from '../../sdk/trade.ts';
@@ -217,6 +218,14 @@ export function mayStillCome(
 ): boolean {
   const { family } = swap.legs[givenLeg(trade.party)];
   return end === 'nothing' && (isByHand || (isRestored && family === 'bitcoin'));
+}
+
+/** Whether an ended one is looked at again: for that, or for what a refund can still bring back. */
+export function isLookedAtAgain(told: Paying, outcome: Outcome, now: UnixSeconds): boolean {
+  // Absent in what a former build has kept. Strangers could renew it without end.
+  const { remains = null } = outcome as Partial<Outcome>;
+  const isLeft = remains !== null && now <= remains.refundableAt + lateWatchSeconds;
+  return isLeft || mayStillCome(told, outcome);
 }
 
 /** Open ones by the next deadline, then ended ones, the newest first. */

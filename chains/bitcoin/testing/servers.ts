@@ -52,8 +52,8 @@ type CoreTx = {
   fee?: number;
 };
 
-/** Where `transactions` of one address are: everything in the chain and the mempool is searched. */
-type Found = { tx: CoreTx; height: number | null };
+/** Where transactions are: everything in the chain and the mempool is searched. */
+type Found = { tx: CoreTx; place: { hash: string; height: number } | null };
 
 const pageLength = 25;
 
@@ -110,7 +110,8 @@ async function answer(
   if (first === 'address') {
     const found = await ofAddress(rpc, second);
     const mempool = fourth === 'mempool';
-    const chosen = found.filter(({ height }) => (height === null) === mempool);
+    const chosen = found.filter(({ place }) => (place === null) === mempool);
+    if (third === undefined) return json({ chain_stats: { tx_count: chosen.length } });
     const start = fifth === undefined ? 0 : chosen.findIndex(({ tx }) => tx.txid === fifth) + 1;
     return json(chosen.slice(start, start + pageLength).map(esploraTx));
   }
@@ -129,8 +130,8 @@ async function transaction(rpc: Rpc, txid: string): Promise<Found> {
   type Verbose = CoreTx & { blockhash?: string };
   const tx = await rpc<Verbose>('getrawtransaction', [txid, 2]);
   if (tx.blockhash !== undefined) {
-    const { height } = await rpc<{ height: number }>('getblockheader', [tx.blockhash]);
-    return { tx, height };
+    const place = await rpc<{ hash: string; height: number }>('getblockheader', [tx.blockhash]);
+    return { tx, place };
   }
   // Core leaves fee and spent outputs out of unconfirmed ones.
   const { fees } = await rpc<{ fees: { base: number } }>('getmempoolentry', [txid]);
@@ -140,15 +141,19 @@ async function transaction(rpc: Rpc, txid: string): Promise<Found> {
     const prevout = spent.vout[input.vout ?? 0];
     vin.push(prevout === undefined ? input : { ...input, prevout });
   }
-  return { tx: { ...tx, vin, fee: fees.base }, height: null };
+  return { tx: { ...tx, vin, fee: fees.base }, place: null };
 }
 
-type Cache = Map<string, CoreTx[]>;
-const blocks: Cache = new Map();
+type CoreBlock = {
+  readonly hash: string;
+  readonly height: number;
+  readonly previousblockhash?: string;
+  readonly tx: readonly CoreTx[];
+};
+const blocks = new Map<string, CoreBlock>();
 
-async function blockOf(rpc: Rpc, height: number): Promise<CoreTx[]> {
-  const hash = await rpc<string>('getblockhash', [height]);
-  const known = blocks.get(hash) ?? (await rpc<{ tx: CoreTx[] }>('getblock', [hash, 3])).tx;
+async function blockOf(rpc: Rpc, hash: string): Promise<CoreBlock> {
+  const known = blocks.get(hash) ?? (await rpc<CoreBlock>('getblock', [hash, 3]));
   blocks.set(hash, known);
   return known;
 }
@@ -163,10 +168,13 @@ async function ofAddress(rpc: Rpc, address: string): Promise<Found[]> {
     const each = await transaction(rpc, txid);
     if (involved(each.tx)) found.push(each);
   }
-  const top = await rpc<number>('getblockcount');
-  for (let height = top; height > Math.max(0, top - 30); height -= 1) {
-    const transactions = await blockOf(rpc, height);
-    found.push(...transactions.filter(involved).map((tx) => ({ tx, height })));
+  let next: string | undefined = await rpc<string>('getbestblockhash');
+  while (next !== undefined) {
+    const block: CoreBlock = await blockOf(rpc, next);
+    const { hash, height } = block;
+    const mined = block.tx.filter(involved);
+    found.push(...mined.map((tx) => ({ tx, place: { hash, height } })));
+    next = block.previousblockhash;
   }
   return found;
 }
@@ -207,8 +215,7 @@ async function unspent(rpc: Rpc, address: string) {
   return [...confirmed, ...unconfirmed];
 }
 
-function esploraTx({ tx, height }: Found) {
-  const confirmed = height !== null;
+function esploraTx({ tx, place }: Found) {
   return {
     txid: tx.txid,
     weight: tx.weight,
@@ -224,6 +231,9 @@ function esploraTx({ tx, height }: Found) {
       scriptpubkey: scriptPubKey.hex,
       value: Math.round(value * 1e8),
     })),
-    status: confirmed ? { confirmed, block_height: height } : { confirmed },
+    status:
+      place === null
+        ? { confirmed: false }
+        : { confirmed: true, block_height: place.height, block_hash: place.hash },
   };
 }

@@ -12,6 +12,10 @@ use crate::Call;
 const SOL_ACCOUNTS: u64 = 3;
 const TOKEN_ACCOUNTS: u64 = 7;
 
+/// What the escrow's account is given at whatever rent: what its 184 bytes cost in 2026. SIMD-0437
+/// lowers the rent to a tenth and SIMD-0438 puts it back: a claim has to leave its tombstone then.
+const LEAST_DEPOSIT: u64 = (128 + STATE_LEN) * 6_960;
+
 #[inline(always)]
 pub fn fund(call: &Call, bump: u8, terms: &Terms) -> Result<(), Error> {
     let [funder, escrow, program, vault, source, mint, token] = call.accounts;
@@ -43,16 +47,16 @@ pub fn fund(call: &Call, bump: u8, terms: &Terms) -> Result<(), Error> {
     let seeds = Seeds { at: seeds.as_ptr(), count: 2 };
     let system = System { program, funder, escrow, seeds: &seeds };
     let rent = rent_rule();
+    let deposit = rent.minimum(STATE_LEN).max(LEAST_DEPOSIT);
     if is_sol {
         // A sum that overflows is more than anyone can pay.
-        let lamports = rent.minimum(STATE_LEN).saturating_add(terms.amount);
-        system.open(lamports, STATE_LEN, owner);
+        system.open(deposit.saturating_add(terms.amount), STATE_LEN, owner);
         keep(&escrow, bump, terms, &Key::ZERO);
         return Ok(());
     }
     check_mint(&mint, &terms.mint, &token)?;
     let vault_rent = rent.minimum(ACCOUNT_LEN);
-    system.open(rent.minimum(STATE_LEN) + vault_rent, STATE_LEN, owner);
+    system.open(deposit + vault_rent, STATE_LEN, owner);
     system.open_vault(&vault, vault_rent, ACCOUNT_LEN, token.key());
     keep(&escrow, bump, terms, vault.key());
     let vault = Vault { account: vault, mint, program: token, escrow, seeds: &seeds };

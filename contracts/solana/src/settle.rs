@@ -67,11 +67,17 @@ pub fn claim(call: &Call, bump: u8, secret: &Key) -> Result<(), Error> {
     if call.count == without_refund {
         return Ok(());
     }
-    bury(&escrow, state, if is_sol { &third } else { &seventh })
+    let refund = if is_sol { third } else { seventh };
+    if !refund.key().is(&state.terms.refund) {
+        return Err(Error::WrongRefund);
+    }
+    bury(&escrow, &refund);
+    Ok(())
 }
 
-/// From the timelock on, whoever sends it, all that is there to the funder, and the account is gone.
-/// After a claim that left the funder's account out, also before, but for a tombstone.
+/// From the timelock on, whoever sends it, all that is there to the funder, and the account is gone:
+/// tokens to its associated account, or to any of its accounts where it signs itself. After a claim
+/// that left the funder's account out, also before, but for a tombstone.
 #[inline(always)]
 pub fn refund(call: &Call) -> Result<(), Error> {
     let [escrow, refund, destination, vault, mint, token, _] = call.accounts;
@@ -88,18 +94,28 @@ pub fn refund(call: &Call) -> Result<(), Error> {
     if call.count != if has_tokens { 6 } else { 2 } {
         return Err(Error::BadAccounts);
     }
+    if !refund.key().is(&state.terms.refund) {
+        return Err(Error::WrongRefund);
+    }
     if has_tokens {
-        if !keeps(&destination, &token, &state.terms.mint, &state.terms.refund) {
+        let (mint_key, owner) = (&state.terms.mint, &state.terms.refund);
+        if !keeps(&destination, &token, mint_key, owner) {
             return Err(Error::WrongRefund);
+        }
+        // A refund names no bump. Half of all addresses have the first one.
+        let mut bump = u8::MAX;
+        while !refund.is_signer() && !is_associated(&destination, &token, mint_key, owner, bump) {
+            if bump == 0 {
+                return Err(Error::WrongRefund);
+            }
+            bump -= 1;
         }
         // What arrives is not checked, so that nothing can keep the funder from what is left.
         empty_vault(state, escrow, vault, mint, token, &destination)?;
     }
     if is_early {
-        return bury(&escrow, state, &refund);
-    }
-    if !refund.key().is(&state.terms.refund) {
-        return Err(Error::WrongRefund);
+        bury(&escrow, &refund);
+        return Ok(());
     }
     // `fund` takes no timelock that is near, so none that has passed: nothing need remain.
     escrow.close(&refund);
@@ -132,15 +148,15 @@ fn empty_vault(
 }
 
 /// Leaves the least account that can stay, one byte saying that it was claimed, and gives the funder
-/// the rest. What stays keeps the same terms from being funded again, and goes with `close`.
+/// the rest. What stays keeps the same terms from being funded again, and goes with `close`. So does
+/// the rest where the runtime would refuse it to the funder's account, for want of that one's rent.
 #[inline(always)]
-fn bury(escrow: &Account, state: &State, refund: &Account) -> Result<(), Error> {
-    if !refund.key().is(&state.terms.refund) {
-        return Err(Error::WrongRefund);
+fn bury(escrow: &Account, refund: &Account) {
+    let rent = rent_rule();
+    let spare = escrow.lamports().saturating_sub(rent.minimum(TOMBSTONE_LEN));
+    if refund.lamports() + spare >= rent.minimum(refund.data_len()) {
+        escrow.set_lamports(escrow.lamports() - spare);
+        refund.set_lamports(refund.lamports() + spare);
     }
-    let spare = escrow.lamports().saturating_sub(rent_rule().minimum(TOMBSTONE_LEN));
-    escrow.set_lamports(escrow.lamports() - spare);
-    refund.set_lamports(refund.lamports() + spare);
     escrow.shrink(TOMBSTONE_LEN);
-    Ok(())
 }

@@ -163,14 +163,15 @@ export function close({ terms, escrow, bump }: Escrow): Instruction {
   );
 }
 
-/** Without a destination: of SOL, or of what a claim left. */
+/** Without a destination: of SOL, or of what a claim left. `signs`: whether the funder does. */
 export function refund(
   { terms, escrow, vault, tokenProgram }: Escrow,
   destination?: Address,
+  { signs = false }: Pick<ClaimOptions, 'signs'> = {},
 ): Instruction {
   const rows: Row[] = [
     [escrow, 'write'],
-    [terms.refund, 'write'],
+    [terms.refund, signs ? 'writeSign' : 'write'],
   ];
   if (destination !== undefined) {
     rows.push(

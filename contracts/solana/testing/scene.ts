@@ -3,6 +3,7 @@
 // says.
 
 import assert from 'node:assert/strict';
+import { Rent } from 'litesvm';
 import * as instructions from './instructions.ts';
 import { bytesOf, encodeTerms, PROGRAM, SYSTEM } from './instructions.ts';
 import { AMOUNT, type Asset, type Changes, type Swap, secret, swapIn } from './swaps.ts';
@@ -24,6 +25,8 @@ import {
 const START = 100n * SOL;
 const STATE_BYTES = 184n;
 const VAULT_BYTES = 165n;
+/** See LEAST_DEPOSIT in fund.rs. */
+const LEAST_DEPOSIT = 2_171_520n;
 const STATUS = { open: 1, claimed: 2 } as const;
 const wrongSecret = Buffer.alloc(32, 1);
 
@@ -36,6 +39,10 @@ type Model = {
   lamports: bigint;
   vault: bigint;
   tokens: bigint;
+  /** By the rent of the funding, and of what left a tombstone. */
+  deposit: bigint;
+  vaultRent: bigint;
+  tombstone: bigint;
 };
 type Gain = { lamports: bigint; tokens: bigint };
 export type Scene = {
@@ -54,7 +61,8 @@ export async function createScene(
   const models: Model[] = [];
   for (const each of changes) {
     const swap = await swapIn(world, asset, each);
-    models.push({ swap, status: 'new', lamports: 0n, vault: 0n, tokens: 0n });
+    const strays = { lamports: 0n, vault: 0n, tokens: 0n };
+    models.push({ swap, status: 'new', ...strays, deposit: 0n, vaultRent: 0n, tombstone: 0n });
   }
   const { source, funder } = models[0]!.swap;
   if (asset !== 'SOL') patch(world, source, 64, instructions.word(START));
@@ -66,11 +74,10 @@ export async function createScene(
 const isSol = ({ asset }: Swap): boolean => asset === 'SOL';
 
 /** The lamports of the account besides strays, by its status. */
-function ownLamports({ swap, status }: Model): bigint {
-  const state = rentOf(swap.world, STATE_BYTES);
-  if (status === 'open') return state + (isSol(swap) ? AMOUNT : 0n);
-  if (status === 'left') return state + (isSol(swap) ? 0n : rentOf(swap.world, VAULT_BYTES));
-  return status === 'claimed' ? rentOf(swap.world, 1n) : 0n;
+function ownLamports({ swap, status, deposit, vaultRent, tombstone }: Model): bigint {
+  if (status === 'open') return deposit + (isSol(swap) ? AMOUNT : 0n);
+  if (status === 'left') return deposit + vaultRent;
+  return status === 'claimed' ? tombstone : 0n;
 }
 
 export const verbs = ['fund', 'claim', 'bare', 'false', 'refund', 'close'] as const;
@@ -82,10 +89,17 @@ function predict(scene: Scene, model: Model, verb: Verb): boolean {
   const { timelock } = swap.terms;
   const isOver = scene.now >= timelock;
   const [sol, tokens] = isSol(swap) ? [AMOUNT, 0n] : [0n, AMOUNT];
-  const vault = isSol(swap) ? 0n : rentOf(swap.world, VAULT_BYTES);
+  if (verb === 'fund') {
+    if (status !== 'new' || timelock < scene.now + 1_800n) return false;
+    const state = rentOf(swap.world, STATE_BYTES);
+    model.deposit = state > LEAST_DEPOSIT ? state : LEAST_DEPOSIT;
+    model.vaultRent = isSol(swap) ? 0n : rentOf(swap.world, VAULT_BYTES);
+  }
+  const vault = model.vaultRent;
   /** All lamports but what stays go to the funder. */
   const end = (next: Status, out: bigint) => {
     model.status = next;
+    if (next === 'claimed') model.tombstone = rentOf(swap.world, 1n);
     scene.funder.lamports += out - ownLamports(model);
     if (next === 'open' || next === 'left') return;
     scene.funder.lamports += model.lamports;
@@ -99,7 +113,6 @@ function predict(scene: Scene, model: Model, verb: Verb): boolean {
   };
   if (verb === 'false') return false;
   if (verb === 'fund') {
-    if (status !== 'new' || timelock < scene.now + 1_800n) return false;
     scene.funder.tokens -= tokens;
     end('open', 0n);
     scene.funder.lamports -= vault;
@@ -148,16 +161,20 @@ function stray(model: Model, place: string, amount: bigint): void {
 }
 
 /**
- * One step with one of the swaps: a verb, or `verb:Error`; `@seconds` from the timelock; and
- * `escrow+lamports`, `vault+lamports` or `dust+tokens` out of nothing.
+ * One step with one of the swaps: a verb, or `verb:Error`; `@seconds` from the timelock;
+ * `rent=lamports` for each byte; and `escrow+lamports`, `vault+lamports` or `dust+tokens` out of
+ * nothing.
  */
 export async function step(scene: Scene, text: string, which = 0): Promise<void> {
   const model = scene.models[which]!;
   const { world, terms, funder } = model.swap;
   const [place, amount] = text.split('+');
+  const [, price] = text.split('rent=');
   if (text.startsWith('@')) {
     scene.now = terms.timelock + BigInt(text.slice(1));
     setNow(world, scene.now);
+  } else if (price !== undefined) {
+    world.svm.setRent(new Rent(BigInt(price), 1, 50));
   } else if (amount !== undefined) {
     stray(model, place!, BigInt(amount));
   } else {
@@ -178,7 +195,7 @@ function compareEscrow(model: Model): void {
   const has = balanceOf(world, escrow.escrow);
   assert.equal(has, ownLamports(model) + model.lamports, 'lamports of the escrow');
   const isOpen = status === 'open' && !isSol(swap);
-  const rent = isOpen ? rentOf(world, VAULT_BYTES) : 0n;
+  const rent = isOpen ? model.vaultRent : 0n;
   assert.equal(balanceOf(world, escrow.vault), rent + model.vault, 'lamports of the vault');
   if (isOpen) assert.equal(tokensOf(world, escrow.vault), AMOUNT + model.tokens, 'held');
   const data = dataOf(world, escrow.escrow);

@@ -2,9 +2,10 @@
 // and the three instructions as honest people send them.
 
 import assert from 'node:assert/strict';
-import type { Address, Instruction } from '@solana/kit';
+import { AccountRole, type Address, type Instruction } from '@solana/kit';
 import * as instructions from './instructions.ts';
 import {
+  associatedOf,
   type Escrow,
   escrowOf,
   SYSTEM,
@@ -12,6 +13,7 @@ import {
   type Terms,
   TOKEN,
   TOKEN_2022,
+  word,
 } from './instructions.ts';
 import { makeHolding, makeMint, tokensOf } from './tokens.ts';
 import {
@@ -42,7 +44,7 @@ export type Swap = {
   readonly terms: Terms;
   readonly funder: Person;
   readonly payee: Person;
-  /** The funder's token account: money comes from there, and goes back there. */
+  /** The funder's associated token account: money comes from there, and goes back there. */
   readonly source: Address;
   /** The payout's associated token account. */
   readonly destination: Address;
@@ -72,11 +74,12 @@ export async function swapIn(world: World, asset: Asset, changes: Changes = {}):
     if (balanceOf(world, address) === 0n) give(world, address, 10n * SOL);
   }
   const escrow = await escrowOf(terms, tokenProgram);
-  const hold = (owner: Address, amount: bigint, at?: Address) =>
+  const hold = (owner: Address, amount: bigint, at: Address) =>
     asset === 'SOL'
       ? SYSTEM
-      : makeHolding(world, { mint, owner, amount, program: tokenProgram, ...(at && { at }) });
-  const source = hold(funder.address, 10n * SOL);
+      : makeHolding(world, { mint, owner, amount, program: tokenProgram, at });
+  const own = await associatedOf(funder.address, mint, tokenProgram);
+  const source = hold(funder.address, 10n * SOL, own.address);
   const destination = hold(terms.payout, 0n, escrow.associated.address);
   return {
     world,
@@ -98,6 +101,18 @@ export function verbs(escrow: Escrow, source: Address) {
     claim: instructions.claim(escrow, secret),
     refund: instructions.refund(escrow, isSol ? undefined : source),
     close: instructions.close(escrow),
+  };
+}
+
+/** Lamports of the sender, by the system program. */
+export function pay({ world }: Swap, to: Address, lamports: bigint): Instruction {
+  return {
+    programAddress: SYSTEM,
+    accounts: [
+      { address: world.sender.address, role: AccountRole.WRITABLE_SIGNER },
+      { address: to, role: AccountRole.WRITABLE },
+    ],
+    data: Buffer.concat([Buffer.from([2, 0, 0, 0]), word(lamports)]),
   };
 }
 

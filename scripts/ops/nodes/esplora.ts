@@ -56,20 +56,27 @@ export function lookAtEsplora(node: Node): Look {
 function pathsOf({ backend, tip, paid }: Eyes): Record<EsploraQuestion, Probe> {
   const past = once(async (signal) => {
     const { address } = await paid(signal);
-    const payments =
-      backend.past.kind === 'by_address' ? await backend.past.read(address, signal) : [];
-    return `${payments.length} payments of ${address}`;
+    if (backend.past.kind !== 'by_address') throw new Error('no past by address');
+    const { mined } = await backend.past.read(address, signal);
+    return `${mined.length} payments of ${address}`;
   });
   const payments: Probe = { without: 'no payment of an escrow is seen', ask: past };
+  const interest = { outpoints: () => [], isNewInterest: false, about: null };
+  const waiting: Probe = {
+    without: payments.without,
+    ask: async (signal) => {
+      const { address } = await paid(signal);
+      const asked = { ...interest, unmined: [], addresses: () => [address] };
+      const { transactions } = await backend.mempool(asked, signal);
+      return `${transactions.length} of ${address} wait`;
+    },
+  };
   const status: Probe = {
     without: 'what a transaction is worth and whether it waits is not seen',
     ask: async (signal) => {
       const { txid } = await paid(signal);
-      const interest = { outpoints: () => [], unmined: [txid], addresses: () => [] };
-      const { gone } = await backend.mempool(
-        { ...interest, isNewInterest: false, about: null },
-        signal,
-      );
+      const asked = { ...interest, unmined: [txid], addresses: () => [] };
+      const { gone } = await backend.mempool(asked, signal);
       if (gone.length === 0) return 'of a transaction of its best block';
       return { says: `it does not know ${txid} of its best block`, verdict: 'lacks' };
     },
@@ -91,8 +98,9 @@ function pathsOf({ backend, tip, paid }: Eyes): Record<EsploraQuestion, Probe> {
       without: 'nothing is followed',
       ask: async (signal) => `the best block, with ${(await paid(signal)).txid}`,
     },
+    address: payments,
     minedOf: payments,
-    waitingOf: payments,
+    waitingOf: waiting,
     tx: {
       without: 'no replacement is priced',
       ask: async (signal) => {

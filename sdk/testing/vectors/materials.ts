@@ -67,6 +67,8 @@ function given(): Given[] {
   ];
 }
 
+type Apart = { readonly owner: typeof tokenProgram; readonly missingRent: bigint };
+
 /** The forms of a Solana spend that pay nobody else. */
 function solanaForms(limits: Limits): Given[] {
   const [sol, spl] = [termsOn('solana', false), termsOn('solana', true)];
@@ -75,11 +77,12 @@ function solanaForms(limits: Limits): Given[] {
     asked: Asked,
     terms: EscrowTerms,
     wanted: solana.Wanted,
-    owner = tokenProgram,
+    { owner = tokenProgram, missingRent = 0n }: Partial<Apart> = {},
   ) => {
     const circumstances = {
       blockhash,
       unitPrice: 0n,
+      missingRent,
       tokenProgram: terms.token === null ? null : owner,
     };
     const transaction = solana.solanaTransaction(
@@ -97,9 +100,22 @@ function solanaForms(limits: Limits): Given[] {
       secret,
       withoutRefund: true,
     }),
+    ...(['whole', 'bare'] as const).map((what) => {
+      const wanted = { verb: 'claim', secret, withoutRefund: what === 'bare' } as const;
+      const added = { missingRent: solana.mostRentLamports };
+      return form(`${what} claim after the rent has risen`, claim, spl, wanted, added);
+    }),
     form('refund of what a claim left', refund, spl, { verb: 'refund', afterClaim: true }),
     form('close in place of a refund', refund, sol, { verb: 'close' }),
-    form('fund of a Token-2022 mint', fund, spl, { verb: 'fund' }, token2022Program as never),
+    form(
+      'fund of a Token-2022 mint',
+      fund,
+      spl,
+      { verb: 'fund' },
+      {
+        owner: token2022Program as never,
+      },
+    ),
   ];
 }
 

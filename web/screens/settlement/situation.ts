@@ -1,9 +1,9 @@
 // Which screen a swap has: by what its own chains show, what is asked of the person, and the clock.
 // Pure. Each situation has its words in texts/en/settlement.ts.
 
-import { type EscrowFacts, legStatus, nothingSeen } from '../../../core/facts.ts';
+import { type EscrowFacts, isMuch, legStatus, nothingSeen } from '../../../core/facts.ts';
 import type { BaseUnits, UnixSeconds } from '../../../core/nominal.ts';
-import { extraOf, isMuch } from '../../../sdk/settle/extra.ts';
+import { extraOf } from '../../../sdk/settle/extra.ts';
 import type { EscrowPayment } from '../../../sdk/settle.ts';
 import type { Ask, LegView, SwapView, WalletPayment } from '../../engine/types.ts';
 

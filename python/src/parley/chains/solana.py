@@ -22,7 +22,7 @@ COMPUTE_BUDGET_PROGRAM = "ComputeBudget111111111111111111111111111111"
 #: The program in dev networks; a cluster's own is configured.
 DEV_DEPLOYMENT = SolanaDeployment(
     "7nSKHwmJDqGUTjSWQLrgD2hfvnBoSQfpZoKNdvbJsTCk",
-    "66c03903d0ff5e86241e9de343091f540e95b45eb0b5af9038ca6b7c2d7891fa",
+    "fc1c6b6e1e995983edc61c34e53df5dbc44ea00548aac1f4594fbb393cbbccd2",
 )
 
 _MOST_LAMPORTS = 2**64 - 1
@@ -31,6 +31,10 @@ _VERB_BYTES = {"fund": 0, "claim": 1, "refund": 2, "close": 3}
 UNIT_LIMIT_SOL, UNIT_LIMIT_TOKEN = 30_000, 120_000
 #: The most that a customer is asked to offer for speed: 0.01 SOL.
 MOST_PRIORITY_LAMPORTS = 10_000_000
+#: The most that a claim is asked to add for a rent that has risen: 0.02 SOL.
+MOST_RENT_LAMPORTS = 20_000_000
+#: Of the system program, before the lamports.
+TRANSFER_HEAD = b"\x02\x00\x00\x00"
 
 
 def parse_address(text: str) -> str:
@@ -141,11 +145,15 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """``token_program``: owner of the mint, None for SOL. ``unit_price``: micro-lamports."""
+    """``token_program``: owner of the mint, None for SOL. ``unit_price``: micro-lamports.
+
+    ``missing_rent``: what the payer of a claim adds to the escrow, where the rent has risen.
+    """
 
     blockhash: str
     unit_price: int = 0
     token_program: str | None = None
+    missing_rent: int = 0
 
 
 def payer_of(terms: EscrowTerms, verb: str) -> str:
@@ -219,6 +227,14 @@ def _make_holding(
     return [Instruction(ASSOCIATED_TOKEN_PROGRAM, accounts, b"\x01")]
 
 
+def _add_rent(payer: str, escrow: str, lamports: int) -> list[Instruction]:
+    """Of what a claim leaves at the escrow's address: the funder's, once the timelock has passed."""
+    if lamports == 0:
+        return []
+    data = TRANSFER_HEAD + lamports.to_bytes(8, "little")
+    return [Instruction(SYSTEM_PROGRAM, (_pays(payer), _writes(escrow)), data)]
+
+
 def _budget(owner: str | None, unit_price: int) -> list[Instruction]:
     limit = UNIT_LIMIT_SOL if owner is None else UNIT_LIMIT_TOKEN
     data = [b"\x02" + limit.to_bytes(4, "little")]
@@ -241,6 +257,9 @@ def solana_transaction(
     instructions = _budget(owner, circumstances.unit_price)
     if wanted.brings_asset:
         instructions += _make_holding(payer, payer, terms.token, owner)
+    if wanted.verb == "claim":
+        escrow, _ = escrow_address(terms, deployment)
+        instructions += _add_rent(payer, escrow, circumstances.missing_rent)
     instructions.append(_own_instruction(terms, deployment, wanted, owner))
     data = unsigned_transaction(payer, instructions, circumstances.blockhash)
     return base64.b64encode(data).decode()
