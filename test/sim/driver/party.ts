@@ -140,7 +140,7 @@ function inputFor(world: World, person: Person, life: Life): SettleInput {
 }
 
 /** Looks often while something happens, and seldom otherwise; never later than it has to react. */
-const [soonMs, mostMs] = [[15_000, 40_000, 90_000, 200_000], 600_000] as const;
+const [soonMs, mostMs] = [[15_000, 40_000, 90_000, 200_000], 400_000] as const;
 
 function rest(world: World, person: Person, life: Life, signal?: AbortSignal): Promise<void> {
   const isNew = life.news !== world.news;
