@@ -75,9 +75,10 @@ test('no head is newer than now, and Bitcoin’s clock trails where nothing is w
   const future = { shown: 'claimed', height: 1_000_000, clock: wall + 86_400 } as const;
   assert.deepEqual(told([future, { clock: wall - 600 }]), [1, false, 'nodes_disagree']);
   assert.deepEqual(told([future, { clock: wall - 601 }]), [0, true, 'node_behind']);
+  const { lateClaimSeconds: trails } = policies.bitcoin;
   const of = { family: 'bitcoin', policy: policies.bitcoin, blockSeconds: 600 } as const;
-  assert.deepEqual(told([future, { clock: wall - 7_200 }], { of }), [1, false, 'nodes_disagree']);
-  assert.deepEqual(told([future, { clock: wall - 7_201 }], { of }), [0, true, 'node_behind']);
+  assert.deepEqual(told([future, { clock: wall - trails }], { of }), [1, false, 'nodes_disagree']);
+  assert.deepEqual(told([future, { clock: wall - trails - 1 }], { of }), [0, true, 'node_behind']);
 });
 
 test('an answer is silence once its head is older than now by more than an outage', () => {

@@ -56,8 +56,6 @@ export type Evidence = Omit<Judged, 'facts' | 'latest'> & {
  * head would be heard alone.
  */
 const leastBehindSeconds = 600;
-/** Of Bitcoin, whose clock is the median of eleven blocks: so far behind now where all is well. */
-const medianSeconds = 7_200;
 
 /** By how much a head's time may be behind the wall's: an outage, and how the clock trails. */
 export function mostBehindWall({ family, policy, requiredConfirmations }: Bounds): number {
@@ -73,10 +71,10 @@ export function mostBehindWall({ family, policy, requiredConfirmations }: Bounds
  * is newer than now.
  */
 function isBehind(one: Heads, other: Heads, bounds: Bounds, wall: UnixSeconds): boolean {
-  const { family, policy, requiredConfirmations, blockSeconds } = bounds;
-  const trails = family === 'bitcoin' ? medianSeconds : policy.lateClaimSeconds;
+  const { policy, requiredConfirmations, blockSeconds } = bounds;
   const half = (requiredConfirmations * blockSeconds) / 2;
-  const mostSeconds = Math.max(leastBehindSeconds, trails, half);
+  // By so much a clock trails where nothing is wrong: Bitcoin's is the median of eleven blocks.
+  const mostSeconds = Math.max(leastBehindSeconds, policy.lateClaimSeconds, half);
   const isLow = other.height - one.height > requiredConfirmations;
   return isLow && Math.min(other.clock, wall) - one.clock > mostSeconds;
 }

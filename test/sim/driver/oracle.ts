@@ -117,7 +117,9 @@ export function checkWorld(world: World): void {
     const isTaken = spentBy(world, person.gives, 'claim').length > 0;
     const isPaid = spentBy(world, person.gets, 'claim').length > 0;
     if (isTaken && !isPaid) violate(world, rules.neither, `the ${person.role} has neither`);
-    if (person.end === null) {
+    // Without a record, and without the market, there is nothing to go on with.
+    const isBegun = person.kept.swaps.size > 0 || isAtRisk(world, person);
+    if (person.end === null && isBegun) {
       const height = tipOf(world.chains[person.gives]).height;
       violate(world, rules.ends, `the ${person.role} still waits at block ${height}`);
     }

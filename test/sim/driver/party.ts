@@ -211,7 +211,9 @@ function comeBack(world: World, person: Person): void {
   const { chance } = world;
   const how = chance.int(1, 10);
   count(world, 'process died');
-  if (how === 1 && person.former.length > 0) {
+  // A market that lies could move what an older copy does not know to be funded.
+  const isSafe = world.market.kind !== 'lying';
+  if (how === 1 && isSafe && person.former.length > 0) {
     const at = chance.int(Math.max(0, person.former.length - 4), person.former.length - 1);
     person.kept = { ...person.kept, swaps: new Map(person.former[at]) };
     count(world, 'store rolled back');
