@@ -4,12 +4,12 @@
 import type { Material } from '../../../chains/interface/material.ts';
 import type { EscrowTerms } from '../../../core/terms.ts';
 import { mustEqual } from '../../../sdk/verify.ts';
-import type { Asked } from '../../../sdk/verify-material.ts';
+import * as real from '../../../sdk/verify-material.ts';
 import { escrowOf } from './plans.ts';
 
-export { paidWhere } from '../../../sdk/verify-material.ts';
+export const { paidWhere } = real;
 
-export function verifyMaterial(material: Material, _: Asked, terms: EscrowTerms): void {
+export function verifyMaterial(material: Material, _: real.Asked, terms: EscrowTerms): void {
   mustEqual('escrow', escrowOf(terms).address, material.escrow);
 }
 

@@ -41,7 +41,8 @@ function planChain(world: World, leg: LegName): void {
     later(chance.int(0, span), () => reorganise(world, chain, false));
   }
   const isFinal = chain.family === 'solana' || chain.family === 'tron';
-  if (!isFinal && chance.hits(0.03)) later(chance.int(0, span), () => reorganise(world, chain, true));
+  if (!isFinal && chance.hits(0.03))
+    later(chance.int(0, span), () => reorganise(world, chain, true));
   if (!chance.hits(0.3)) return;
   const ms = chance.int(60, Math.floor(outageSeconds * chainShare)) * 1_000;
   later(chance.int(0, span), () => {

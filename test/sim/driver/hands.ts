@@ -13,13 +13,7 @@ import {
   unshared,
 } from '../../../sdk/settle/hands/hand.ts';
 import type { SetLeg } from '../../../sdk/settle/record.ts';
-import {
-  due,
-  lookedAfter,
-  sendAlone,
-  sendToAll,
-  sendWaiting,
-} from '../../../sdk/settle/send.ts';
+import { due, lookedAfter, sendAlone, sendToAll, sendWaiting } from '../../../sdk/settle/send.ts';
 import type { Kept } from '../../../sdk/stores/store.ts';
 import {
   minedAbout,

@@ -8,7 +8,11 @@ const root = new URL('../../../', import.meta.url);
 const here = (name: string) => new URL(name, import.meta.url).href;
 const at = (path: string) => new URL(path, root).href;
 
-type Instead = { readonly of: string; readonly by: string; readonly asked: (from: string) => boolean };
+type Instead = {
+  readonly of: string;
+  readonly by: string;
+  readonly asked: (from: string) => boolean;
+};
 
 const isVerifier = (from: string) => from === at('sdk/verify.ts');
 const families = ['bitcoin', 'evm', 'solana', 'tron'];

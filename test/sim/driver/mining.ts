@@ -1,10 +1,10 @@
 // Blocks of the true chains, when they come, and which are taken back.
 
+import type { LegName } from '../../../core/trade.ts';
 import { choosing, clockAt, cutOff, mine, type SimChain, tipOf } from '../chain.ts';
 import type { Chance } from '../chance.ts';
 import { noteDepths } from './oracle.ts';
 import { later, nowSeconds } from './time.ts';
-import type { LegName } from '../../../core/trade.ts';
 import { count, tell, type World } from './world.ts';
 
 function secondsTo({ chance, calm }: World, chain: SimChain): number {

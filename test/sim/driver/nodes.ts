@@ -8,10 +8,18 @@ import type { Heads, WatchedEscrow } from '../../../chains/interface/reading.ts'
 import type { ReadTransaction } from '../../../chains/interface/sending.ts';
 import { ParleyError } from '../../../core/errors.ts';
 import { type EscrowFacts, nothingSeen } from '../../../core/facts.ts';
-import { clockAt, heldIn, refusal, type SimChain, submit, tipOf, transactionOf } from '../chain.ts';
-import { factsOf, feeToReplace, secretsIn, takenBy, unsignedFunding } from '../node.ts';
-import { txidOf } from '../chain.ts';
+import {
+  clockAt,
+  heldIn,
+  refusal,
+  type SimChain,
+  submit,
+  tipOf,
+  transactionOf,
+  txidOf,
+} from '../chain.ts';
 import { materialOf } from '../material.ts';
+import { factsOf, feeToReplace, secretsIn, takenBy, unsignedFunding } from '../node.ts';
 import { escrowOf } from './plans.ts';
 import { later, nowMs, nowSeconds } from './time.ts';
 import { count, type Person, tell, type World } from './world.ts';
@@ -26,7 +34,12 @@ export type Mode =
   | { readonly is: 'well' | 'gone' | 'hangs' }
   | { readonly is: 'slow'; readonly ms: number }
   | { readonly is: 'stuck'; readonly height: number }
-  | { readonly is: 'syncing'; readonly from: number; readonly sinceMs: number; readonly perMs: number }
+  | {
+      readonly is: 'syncing';
+      readonly from: number;
+      readonly sinceMs: number;
+      readonly perMs: number;
+    }
   | { readonly is: 'split'; readonly fork: SimChain }
   | { readonly is: 'lying'; readonly lie: Lie };
 
@@ -140,7 +153,14 @@ function lieAbout(lie: Lie, facts: EscrowFacts, watched: WatchedEscrow): EscrowF
     case 'funded': {
       const { amount } = watched.terms;
       const deep = made(watched, 'fund');
-      return { ...facts, funded: deep, claimed: null, refunded: null, balance: amount, empty: false };
+      return {
+        ...facts,
+        funded: deep,
+        claimed: null,
+        refunded: null,
+        balance: amount,
+        empty: false,
+      };
     }
     case 'unfunded':
     case 'fork':

@@ -1,6 +1,5 @@
 // What must hold of everybody who runs the driver, by the true chains alone.
 
-import { opens } from '../../../core/hashlock.ts';
 import type { LegName } from '../../../core/trade.ts';
 import type { Outcome } from '../../../sdk/settle.ts';
 import { heldIn, holdsAny, type SimChain, tipOf, transactionOf } from '../chain.ts';
@@ -85,7 +84,8 @@ export function noteDepths(world: World): void {
   for (const leg of legNames) {
     const chain = world.chains[leg];
     const { confirmations } = chain.policy.normal;
-    if (escrowsOf(world, leg).some(([each]) => depthIn(chain, each) >= confirmations)) known.add(leg);
+    if (escrowsOf(world, leg).some(([each]) => depthIn(chain, each) >= confirmations))
+      known.add(leg);
   }
 }
 
@@ -128,5 +128,3 @@ export function checkWorld(world: World): void {
     }
   }
 }
-
-export const isSecret = (secret: string, hashlock: string) => opens(secret, hashlock);

@@ -4,15 +4,16 @@
 
 import { bitcoinNetworks } from '../../../chains/bitcoin/networks.ts';
 import { solanaDeployment } from '../../../chains/solana/plan.ts';
+import { fundBy } from '../../../core/gates.ts';
 import type { LegName } from '../../../core/trade.ts';
 import type { ChainSource, Chains } from '../../../sdk/chains.ts';
 import { codeOf, messageOf } from '../../../sdk/errors.ts';
 import { type Progress, type SettleInput, settle } from '../../../sdk/settle.ts';
 import {
+  mayBeFunded,
   readKept,
   type Store,
   type SwapRecord,
-  mayBeFunded,
   writeKept,
 } from '../../../sdk/stores/store.ts';
 import type { ChainView, OwnTrade } from '../../../sdk/trade.ts';
@@ -59,8 +60,7 @@ function aliveIn(world: World, person: Person, life: Life): Alive {
 function storeFor(person: Person, alive: Alive): Store {
   const { kept } = person;
   return {
-    putSecret: (hashlock, secret) =>
-      alive(async () => void kept.secrets.set(hashlock, secret)),
+    putSecret: (hashlock, secret) => alive(async () => void kept.secrets.set(hashlock, secret)),
     getSecret: (hashlock) => alive(async () => kept.secrets.get(hashlock) ?? null),
     putTrade: (trade) => alive(async () => void kept.trades.set(trade.threadId, writeKept(trade))),
     getTrade: (id) =>
@@ -73,19 +73,17 @@ function storeFor(person: Person, alive: Alive): Store {
         person.former.push(new Map(kept.swaps));
         kept.swaps.set(record.swap.id, writeKept(record));
       }),
-    getSwap: (id) =>
-      alive(async () => {
-        const text = kept.swaps.get(id);
-        return text === undefined ? null : readKept<SwapRecord>(text);
-      }),
+    getSwap: (id) => alive(async () => recordIn(kept.swaps, id)),
     swapIds: () => alive(async () => [...kept.swaps.keys()]),
   };
 }
 
-export function recordOf({ kept }: Person, swapId: string): SwapRecord | null {
-  const text = kept.swaps.get(swapId);
+function recordIn(swaps: ReadonlyMap<string, string>, swapId: string): SwapRecord | null {
+  const text = swaps.get(swapId);
   return text === undefined ? null : readKept<SwapRecord>(text);
 }
+
+const recordOf = ({ kept }: Person, swapId: string) => recordIn(kept.swaps, swapId);
 
 export function viewOf({ chain, family, policy }: SimChain): ChainView {
   switch (family) {
@@ -181,13 +179,15 @@ const doubts = [
 /** By another wallet, some minutes later; or never. */
 function payByHand(world: World, person: Person): void {
   person.hasPaid = true;
-  if (world.chance.hits(0.1)) return count(world, 'never paid by hand');
+  if (world.chance.hits(0.1)) {
+    count(world, 'never paid by hand');
+    return;
+  }
   later(world.chance.int(10, 900) * 1_000, () => {
     const record = recordOf(person, world.swapId);
     const escrow = record?.swap.legs[person.gives].escrow;
-    const { deadlines } = world.times === undefined ? { deadlines: null } : { deadlines: world.times };
-    const by = person.gives === 'b' ? deadlines?.initiatorFundBy : deadlines?.counterpartyFundBy;
-    if (!escrow || by === undefined || nowSeconds() > by) return;
+    const by = fundBy({ deadlines: world.times }, { long: person.gives === 'b' });
+    if (!escrow || nowSeconds() > by) return;
     const chain = world.chains[person.gives];
     const tx = unsignedFunding(chain, escrow.address, escrow.terms, world.chance.hex(6));
     checkSent(world, person, rawOf(tx));
@@ -195,6 +195,9 @@ function payByHand(world: World, person: Person): void {
     count(world, 'paid by hand');
   });
 }
+
+/** Copies that a store may be rolled back to. */
+const mostOlder = 6;
 
 /** As a phrase gives it back to another device. */
 function restored(person: Person, { swapId }: World): Person['kept'] {
@@ -211,11 +214,14 @@ function comeBack(world: World, person: Person): void {
   const { chance } = world;
   const how = chance.int(1, 10);
   count(world, 'process died');
-  // A market that lies could move what an older copy does not know to be funded.
-  const isSafe = world.market.kind !== 'lying';
-  if (how === 1 && isSafe && person.former.length > 0) {
-    const at = chance.int(Math.max(0, person.former.length - 4), person.former.length - 1);
-    person.kept = { ...person.kept, swaps: new Map(person.former[at]) };
+  // One that does not know of the own funding any more would have to be restored.
+  const last = recordOf(person, world.swapId);
+  const older = person.former.slice(-mostOlder).filter((swaps) => {
+    const record = recordIn(swaps, world.swapId);
+    return record !== null && last !== null && mayBeFunded(record) === mayBeFunded(last);
+  });
+  if (how === 1 && older.length > 0) {
+    person.kept = { ...person.kept, swaps: new Map(chance.pick(older)) };
     count(world, 'store rolled back');
     tell(world, `${person.role} comes back with an older copy of its store`);
   } else if (how === 2) {
@@ -240,7 +246,10 @@ export async function live(world: World, person: Person, deaths: number[]): Prom
         const code = codeOf(error) ?? 'an error';
         count(world, `a person is called: ${code}`);
         tell(world, `${person.role} is called: ${code}: ${messageOf(error)}`);
-        if (mayGiveUp(world, person)) return void (person.end = 'gave up');
+        if (mayGiveUp(world, person)) {
+          person.end = 'gave up';
+          return;
+        }
       } else {
         tell(world, `${person.role}'s process dies`);
         if (person.kind === 'absent' && deaths.length === 0) return;

@@ -87,7 +87,10 @@ function fundOwn(world: World, rival: Person, plan: Plan): void {
   const { chance, times } = world;
   const { gives, gets, role } = rival;
   const chain = world.chains[gives];
-  if (plan.funding !== null) return takeBack(world, rival, plan, plan.funding);
+  if (plan.funding !== null) {
+    takeBack(world, rival, plan, plan.funding);
+    return;
+  }
   if (nowSeconds() < plan.fundsAt || nowSeconds() > times.revealBy) return;
   const other = otherOf(world, rival);
   const isPaid = escrowsOf(world, gets).some(([each]) => depthIn(world.chains[gets], each) > 2);

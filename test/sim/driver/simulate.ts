@@ -1,14 +1,13 @@
 // One seed: two chains of any family, two people with one to three nodes each, a market, and what
 // goes wrong, until everybody who runs the driver has ended.
 
-import { deadlines } from '../../../core/deadlines.ts';
+import { deadlines, longLeg } from '../../../core/deadlines.ts';
 import { families } from '../../../core/families.ts';
 import { hashlockOf } from '../../../core/hashlock.ts';
 import type { LegName, Party } from '../../../core/trade.ts';
-import { longLeg } from '../../../core/deadlines.ts';
 import { crashed } from '../../planted/bugs.ts';
-import { type Chance, chanceOf } from '../chance.ts';
 import { issue, newChain, policies, type SimChain } from '../chain.ts';
+import { type Chance, chanceOf } from '../chance.ts';
 import type { Done } from '../crew.ts';
 import { healAll, planFaults } from './faults.ts';
 import { startMining } from './mining.ts';
@@ -53,11 +52,14 @@ function chainsFor(chance: Chance): Legs<SimChain> {
 
 function nodesFor(world: World, chain: SimChain, party: Party): SimNode[] {
   const { chance } = world;
-  const nodes = Array.from({ length: chance.int(1, 3) }, (_, at): SimNode => ({
-    ...{ name: `node ${at + 1} of the ${party} for ${chain.chain}`, chain, mode: { is: 'well' } },
-    ...{ fails: 0, lags: 0, beside: [], isSteady: false },
-    owner: () => world.people.find((each) => each.party === party) as Person,
-  }));
+  const nodes = Array.from(
+    { length: chance.int(1, 3) },
+    (_, at): SimNode => ({
+      ...{ name: `node ${at + 1} of the ${party} for ${chain.chain}`, chain, mode: { is: 'well' } },
+      ...{ fails: 0, lags: 0, beside: [], isSteady: false },
+      owner: () => world.people.find((each) => each.party === party) as Person,
+    }),
+  );
   const steady = chance.pick(nodes);
   for (const each of nodes) {
     each.beside = nodes;

@@ -6,7 +6,7 @@ import type { Destination, EscrowTerms } from '../../../core/terms.ts';
 import { funderOf, type LegName, otherLeg, type Party, type Role } from '../../../core/trade.ts';
 import type { Outcome } from '../../../sdk/settle.ts';
 import type { OwnTrade, VerifiedSwap } from '../../../sdk/trade.ts';
-import { minedAbout, type SimChain, type SimTransaction, tipOf } from '../chain.ts';
+import { minedAbout, type SimChain, tipOf } from '../chain.ts';
 import type { Chance } from '../chance.ts';
 import type { SimNode } from './nodes.ts';
 import { escrowOf } from './plans.ts';
@@ -131,7 +131,7 @@ export function termsOf(
   const fundBefore = leg === 'b' ? times.initiatorFundBy : times.counterpartyFundBy;
   const number = leg.repeat(24);
   // Only the side that is not cheated has other addresses: whose they are, `moved` says by its sign.
-  const of = (party: Party) => (moved !== 0 && (moved > 0) === (party === funder) ? moved : 0);
+  const of = (party: Party) => (moved !== 0 && moved > 0 === (party === funder) ? moved : 0);
   return {
     ...{ chain, hashlock, token: null, amount: amounts[leg], timelock: times.refundAt[leg] },
     payout: destinationOf(payee, leg, family, Math.abs(of(payee))),
@@ -166,4 +166,3 @@ export const otherOf = (world: World, person: Person) =>
 
 export const givesOf = (party: Party): LegName => (party === 'maker' ? 'a' : 'b');
 export const getsOf = (party: Party): LegName => otherLeg(givesOf(party));
-export type { SimTransaction };
