@@ -60,15 +60,25 @@ test('an answer is silence once its head is behind another one by more than the 
   const stuck = (behind: number, seconds: number) => {
     return { shown: 'none', height: 100 - behind, clock: wall - seconds } as const;
   };
-  assert.deepEqual(told([stuck(11, 61), {}]), [1, true, 'node_behind']);
-  assert.deepEqual(told([stuck(10, 61), {}]), [1, false, 'nodes_disagree']);
-  assert.deepEqual(told([stuck(11, 60), {}]), [1, false, 'nodes_disagree']);
+  assert.deepEqual(told([stuck(11, 601), {}]), [1, true, 'node_behind']);
+  assert.deepEqual(told([stuck(10, 601), {}]), [1, false, 'nodes_disagree']);
+  assert.deepEqual(told([stuck(11, 600), {}]), [1, false, 'nodes_disagree']);
 });
 
 test('an invented height makes nobody else old: its time is that of now for both', () => {
   const liar = { shown: 'claimed', height: 1_000_000 } as const;
   assert.deepEqual(told([liar, {}]), [1, false, 'nodes_disagree']);
   assert.deepEqual(told([liar, { clock: wall - 12 }, {}]), [1, false, 'nodes_disagree']);
+});
+
+test('no head is newer than now, and Bitcoin’s clock trails where nothing is wrong', () => {
+  const future = { shown: 'claimed', height: 1_000_000, clock: wall + 86_400 } as const;
+  assert.deepEqual(told([future, { clock: wall - 600 }]), [1, false, 'nodes_disagree']);
+  assert.deepEqual(told([future, { clock: wall - 601 }]), [0, true, 'node_behind']);
+  const { lateClaimSeconds: trails } = policies.bitcoin;
+  const of = { family: 'bitcoin', policy: policies.bitcoin, blockSeconds: 600 } as const;
+  assert.deepEqual(told([future, { clock: wall - trails }], { of }), [1, false, 'nodes_disagree']);
+  assert.deepEqual(told([future, { clock: wall - trails - 1 }], { of }), [0, true, 'node_behind']);
 });
 
 test('an answer is silence once its head is older than now by more than an outage', () => {
@@ -134,7 +144,7 @@ test('of several clocks both ends are known', () => {
 });
 
 test('a doubt names a node by its place, and no address', () => {
-  const { doubts } = asked([{}, { shown: 'none', height: 50, clock: wall - 600 }]);
+  const { doubts } = asked([{}, { shown: 'none', height: 50, clock: wall - 601 }]);
   assert.deepEqual(doubts, [
     {
       code: 'node_behind',

@@ -51,26 +51,35 @@ export type Evidence = Omit<Judged, 'facts' | 'latest'> & {
   readonly strayed: WatchedEscrow | null;
 };
 
-/** Below it a pause between two blocks is no reason to doubt a node. */
-const leastBehindSeconds = 30;
+/**
+ * Below it a pause between two blocks is no reason to doubt a node: else one that invents a newer
+ * head would be heard alone.
+ */
+const leastBehindSeconds = 600;
 
 /** By how much a head's time may be behind the wall's: an outage, and how the clock trails. */
-export function mostBehindWall({ family, policy, requiredConfirmations }: Bounds): number {
+export function mostBehindWall(bounds: Bounds): number {
+  const { policy, requiredConfirmations } = bounds;
   const { normal, high } = policy;
   const { outageSeconds } = requiredConfirmations >= high.confirmations ? high : normal;
-  // Bitcoin's clock is the median of eleven blocks.
-  const trails = family === 'bitcoin' ? policy.lateClaimSeconds : policy.driftSeconds;
-  return outageSeconds + trails;
+  return outageSeconds + trailsBy(bounds);
+}
+
+/** By so much a chain's clock trails where nothing is wrong: Bitcoin's is a median of blocks. */
+function trailsBy({ family, policy }: Bounds): number {
+  return family === 'bitcoin' ? policy.lateClaimSeconds : policy.driftSeconds;
 }
 
 /**
- * By height and by time: an invented height alone, with the time of now, makes nobody else old.
+ * By height and by time: an invented head makes nobody else old that has the time of now. No head
+ * is newer than now.
  */
-function isBehind(one: Heads, other: Heads, bounds: Bounds): boolean {
+function isBehind(one: Heads, other: Heads, bounds: Bounds, wall: UnixSeconds): boolean {
   const { requiredConfirmations, blockSeconds } = bounds;
-  const mostSeconds = Math.max(leastBehindSeconds, (requiredConfirmations * blockSeconds) / 2);
+  const half = (requiredConfirmations * blockSeconds) / 2;
+  const mostSeconds = Math.max(leastBehindSeconds, trailsBy(bounds), half);
   const isLow = other.height - one.height > requiredConfirmations;
-  return isLow && other.clock - one.clock > mostSeconds;
+  return isLow && Math.min(other.clock, wall) - one.clock > mostSeconds;
 }
 
 /**
@@ -118,7 +127,7 @@ function doubtOf(
 ): Doubt | null {
   const { chain } = bounds;
   const name = answers.length > 1 ? `node ${node + 1} of ${chain}` : `the node of ${chain}`;
-  const other = answers.find((each) => isBehind(heads, each.heads, bounds));
+  const other = answers.find((each) => isBehind(heads, each.heads, bounds, wall));
   if (other !== undefined) {
     const behind = other.heads.height - heads.height;
     const sentence = `${name} stands at block ${heads.height}, ${behind} behind another one`;

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { WatchedEscrow } from '../../chains/interface/reading.ts';
+import { withResolvers } from '../../core/engines.ts';
 import { type EscrowFacts, nothingSeen } from '../../core/facts.ts';
 import { pinned, termsOf, now as wall } from '../testing/honest.ts';
 import { type Memory, noMemory } from './memory.ts';
@@ -16,6 +17,8 @@ type Node = {
   hash?: string | null;
   former?: EscrowFacts;
   hangs?: boolean;
+  /** What it answers then. */
+  waits?: { readonly promise: Promise<void> };
 };
 
 const terms = termsOf('a', wall + 20_000, wall + 1_000);
@@ -31,6 +34,7 @@ function adapterOf(node: Node): ChainAdapter {
     watch: () => {},
     look: async (escrows: readonly WatchedEscrow[]) => {
       if (node.hangs) await new Promise(() => {});
+      await node.waits?.promise;
       const { height, facts, former = nothingSeen } = node;
       return {
         heads: { height, hash: '', clock: wall },
@@ -51,7 +55,7 @@ async function seen(nodes: readonly Node[], more: Partial<Asking> = {}) {
     former: [],
     memory: noMemory,
     differing: new Map(),
-    pending: new Map(),
+    late: new Map(),
     wall,
     limit: AbortSignal.timeout(5_000),
     othersMs,
@@ -103,21 +107,41 @@ test('a node a few blocks behind takes no depth back; a funding that is in no bl
 });
 
 test('a node that hangs is waited for when something ends, and beside that only once', async () => {
-  const pending: Asking['pending'] = new Map();
+  const late: Asking['late'] = new Map();
   const nodes = [
     { facts: funded, height: 100, hash: 'first' },
     { facts: funded, height: 100, hangs: true },
   ];
   const limit = AbortSignal.timeout(200);
-  const first = await seen(nodes, { pending, limit });
+  const first = await seen(nodes, { late, limit });
   assert.deepEqual([first.agreed, limit.aborted], [true, true], 'it had its time');
   const second = AbortSignal.timeout(60_000);
-  pending.set('1 own', new Promise(() => {}));
-  await seen(nodes, { pending, limit: second });
+  late.set('1 own', { look: new Promise(() => {}), isGoing: true, last: null });
+  await seen(nodes, { late, limit: second });
   assert.equal(second.aborted, false);
   const third = AbortSignal.timeout(200);
-  await seen(nodes, { pending, limit: third, othersMs: null });
+  await seen(nodes, { late, limit: third, othersMs: null });
   assert.equal(third.aborted, true);
+});
+
+test('a slow node’s last word stands, and before its first one nothing begins or ends', async () => {
+  const late: Asking['late'] = new Map();
+  const slow = { facts: nothingSeen, height: 100, waits: withResolvers<void>() };
+  const nodes = [{ facts: funded, height: 100, hash: 'first' }, slow];
+  const look = async (ms: number) => {
+    const { agreed, doubts, marks } = await seen(nodes, { late, othersMs: ms });
+    return [agreed, doubts.length, Object.keys(marks).length];
+  };
+  assert.deepEqual(await look(5), [false, 0, 0], 'it has not spoken');
+  slow.waits.resolve();
+  await late.get('1 own')?.look;
+  slow.waits = withResolvers();
+  assert.deepEqual(await look(5), [false, 1, 0], 'it speaks against it');
+  assert.deepEqual(await look(5), [false, 1, 0], 'until it says something else');
+  slow.facts = funded;
+  slow.waits.resolve();
+  await late.get('1 own')?.look;
+  assert.deepEqual(await look(5_000), [true, 0, 1]);
 });
 
 test('a payment and a secret in a former escrow are seen', async () => {

@@ -38,8 +38,8 @@ export type Asking = {
   readonly wall: UnixSeconds;
   /** Of one look of one node. */
   readonly limit: AbortSignal;
-  /** Looks that go on, by node and escrow. Lives as long as its settlement. */
-  readonly pending: Map<string, Promise<Looked>>;
+  /** What slow nodes are asked, by node and escrow. Lives as long as its settlement. */
+  readonly late: Map<string, Late>;
   /** For the others once one has answered; null: for each the whole limit, and a look of now. */
   readonly othersMs: Millis | null;
 };
@@ -48,11 +48,17 @@ export type Observed = Judged & Evidence;
 
 export type Looked = Answer & { readonly formerFacts: readonly EscrowFacts[] };
 
+/** What a node said, or failed with. */
+export type Word = { readonly answer: Looked | null; readonly failure: unknown };
+
+/** A look that goes on beside the passes; `last`: what came of the one before it. */
+export type Late = { readonly look: Promise<Word>; isGoing: boolean; last: Word | null };
+
 /** Throws what the first node fails with where none answers. */
 export async function observe(asking: Asking): Promise<Observed> {
   const { source, watched, former, memory, differing, wall } = asking;
   const nodes = nodesOf(source);
-  const looked = await lookAtAll(nodes, asking);
+  const { looked, isWhole } = await lookAtAll(nodes, asking);
   const [first] = looked;
   const since = differing.get(watched.address);
   const isPatient = since === undefined || Math.abs(wall - since) < patienceSeconds;
@@ -69,8 +75,11 @@ export async function observe(asking: Asking): Promise<Observed> {
     }),
   );
   const node = nodes[judged.node] ?? source.adapter;
-  const marks = judged.agreed ? await marksOf(node, picked, memory, asking.limit) : memory.marks;
-  return { ...judged, facts: { ...judged.facts, secret }, marks, strayed: former[at] ?? null };
+  // One that is yet to speak may speak against it.
+  const agreed = judged.agreed && isWhole;
+  const marks = agreed ? await marksOf(node, picked, memory, asking.limit) : memory.marks;
+  const facts = { ...judged.facts, secret };
+  return { ...judged, agreed, facts, marks, strayed: former[at] ?? null };
 }
 
 function boundsOf({ view, adapter }: ChainSource, watched: WatchedEscrow): Bounds {
@@ -79,41 +88,55 @@ function boundsOf({ view, adapter }: ChainSource, watched: WatchedEscrow): Bound
   return { chain, family, policy, requiredConfirmations, blockSeconds: adapter.blockSeconds ?? 0 };
 }
 
-/** A node that was slow the last time is asked on, and waited for no more. */
-async function lookAtAll(
-  nodes: readonly ChainAdapter[],
-  asking: Asking,
-): Promise<readonly [Looked, ...Looked[]]> {
-  const { watched, pending, othersMs, limit } = asking;
-  const found: Looked[] = [];
-  const failures: unknown[] = [];
-  const prompt: Promise<unknown>[] = [];
+type Words = { readonly looked: readonly [Looked, ...Looked[]]; readonly isWhole: boolean };
+
+/**
+ * A node that was slow the last time is asked on, and waited for no more: what it said then counts
+ * until it says something else. `isWhole`: each node has said something, or failed.
+ */
+async function lookAtAll(nodes: readonly ChainAdapter[], asking: Asking): Promise<Words> {
+  const { watched, late, othersMs, limit } = asking;
+  const words = new Map<number, Word>();
+  const prompt: Promise<void>[] = [];
+  let isHeard = false;
   const asked = nodes.map((node, place) => {
     const key = `${place} ${watched.address}`;
-    const late = othersMs === null ? undefined : pending.get(key);
-    const look = late ?? lookAt(node, place, asking);
-    const ended = look.then(
-      (answer) => void found.push(answer),
-      (error: unknown) => void failures.push(error),
-    );
-    const over = ended.finally(() => pending.delete(key));
-    if (late === undefined) {
-      pending.set(key, look);
-      prompt.push(over);
-    }
-    return over;
+    const before = othersMs === null ? undefined : late.get(key);
+    const now = before?.isGoing ? before : begun(lookAt(node, place, asking), before?.last);
+    late.set(key, now);
+    const ended = now.look.then((word) => {
+      words.set(place, word);
+      if (!isHeard) late.delete(key);
+    });
+    if (before === undefined) prompt.push(ended);
+    return { now, ended };
   });
-  const all = Promise.all(asked);
-  const answered = asked.map(async (each) => {
-    await each;
-    if (found.length === 0) await all;
+  const all = Promise.all(asked.map(({ ended }) => ended));
+  const isAnswered = () => [...words.values()].some(({ answer }) => answer !== null);
+  const first = asked.map(async ({ ended }) => {
+    await ended;
+    if (!isAnswered()) await all;
   });
-  await Promise.race(answered);
+  await Promise.race(first);
   const others = othersMs === null ? all : Promise.all(prompt);
   await Promise.race([others, sleep(othersMs ?? mostMs, limit).catch(() => {})]);
-  const [first, ...rest] = found.toSorted((one, other) => one.node - other.node);
-  if (first !== undefined) return [first, ...rest];
-  throw failures[0];
+  isHeard = true;
+  if (!isAnswered()) throw words.get(0)?.failure;
+  const said = asked.map(({ now }, place) => words.get(place) ?? now.last);
+  const [answer, ...rest] = said.flatMap((word) => word?.answer ?? []);
+  const looked: Words['looked'] = [answer as Looked, ...rest];
+  // One that has not answered within the whole limit has failed.
+  return { looked, isWhole: limit.aborted || said.every((word) => word !== null) };
+}
+
+function begun(look: Promise<Looked>, last: Word | null = null): Late {
+  const word = look.then(
+    (answer): Word => ({ answer, failure: null }),
+    (failure: unknown): Word => ({ answer: null, failure }),
+  );
+  const now: Late = { look: word, isGoing: true, last };
+  void word.then((said) => Object.assign(now, { isGoing: false, last: said }));
+  return now;
 }
 
 /** One node's look, held against memory by what the same node shows of the blocks. */

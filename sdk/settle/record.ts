@@ -100,7 +100,7 @@ export function seenOf(
 export function doubtsOf({ leg, evidence }: LegSeen): string[] {
   if (evidence === undefined || evidence.agreed) return [];
   const sentences = evidence.doubts.map(({ sentence }) => sentence);
-  return sentences.length > 0 ? sentences : [`leg ${leg.leg} is not sure`];
+  return sentences.length > 0 ? sentences : [`a node of leg ${leg.leg} has yet to answer`];
 }
 
 /**

@@ -75,6 +75,7 @@ const looks: Readonly<Record<Kind, Look>> = {
   crashes: (what, bug, env) =>
     program('test/crash-matrix/run.ts', '--first', ...(bug ? [] : few), '--row')(what, bug, env),
   sim: program('test/sim/run.ts', '--workers', '1', '--seed'),
+  driver: program('test/sim/run.ts', '--driver', '--workers', '1', '--seed'),
   forge: byForge,
   solana: byPrograms,
 };

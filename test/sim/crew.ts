@@ -1,5 +1,5 @@
-// Seeds spread over processes, one a core, each with a database of its own in one cluster that
-// need not survive anything. Which process runs a seed makes no difference to it.
+// Seeds spread over processes, one a core. Those of markets have a database each, in one cluster
+// that need not survive anything. Which process runs a seed makes no difference to it.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,7 +14,12 @@ export type Done = {
   readonly counts: readonly (readonly [string, number])[];
 };
 
-const program = fileURLToPath(new URL('worker.ts', import.meta.url));
+/** Markets have a database each; the driver of one side has none. */
+export type World = 'markets' | 'driver';
+const programs: Readonly<Record<World, string>> = {
+  markets: fileURLToPath(new URL('worker.ts', import.meta.url)),
+  driver: fileURLToPath(new URL('driver/worker.ts', import.meta.url)),
+};
 
 /** A seed that takes longer hangs: it takes one second or two. */
 const seedLimitMs = 5 * 60_000;
@@ -39,8 +44,8 @@ async function openPlace() {
 }
 
 /** Before that no seed is to blame for the end of its process. */
-async function begin(url: string) {
-  const child = fork(program, [url], { execArgv: process.execArgv });
+async function begin(world: World, url: string) {
+  const child = fork(programs[world], [url], { execArgv: process.execArgv });
   const ended = once(child, 'exit').then(([code, signal]) => {
     return `its process ended with ${code ?? signal}`;
   });
@@ -62,10 +67,14 @@ async function simulated({ child, ended }: Begun, seed: number): Promise<Done> {
 }
 
 /** One process after the other where one dies, until there is no seed left. */
-async function work(url: string, seeds: Iterable<number>, onDone: (done: Done) => void) {
+async function work(
+  { world, url }: { readonly world: World; readonly url: string },
+  seeds: Iterable<number>,
+  onDone: (done: Done) => void,
+) {
   let begun: Begun | null = null;
   for (const seed of seeds) {
-    begun ??= await begin(url);
+    begun ??= await begin(world, url);
     onDone(await simulated(begun, seed));
     if (begun.child.exitCode !== null || begun.child.signalCode !== null) begun = null;
   }
@@ -74,13 +83,14 @@ async function work(url: string, seeds: Iterable<number>, onDone: (done: Done) =
 
 export async function runCrew(
   seeds: readonly number[],
-  workers: number,
+  { world, workers }: { readonly world: World; readonly workers: number },
   onDone: (done: Done) => void,
 ): Promise<void> {
   const waiting = seeds.values();
   const running = Array.from({ length: Math.min(workers, seeds.length) }, async () => {
+    if (world === 'driver') return work({ world, url: '' }, waiting, onDone);
     const place = await openPlace();
-    await work(place.url, waiting, onDone).finally(place.drop);
+    await work({ world, url: place.url }, waiting, onDone).finally(place.drop);
   });
   await Promise.all(running);
 }

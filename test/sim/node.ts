@@ -364,7 +364,7 @@ function unsignedSpend(
 }
 
 /** On Bitcoin a claim takes the payment that funds, and a refund leaves what is being claimed. */
-function takenBy(
+export function takenBy(
   chain: SimChain,
   verb: 'claim' | 'refund',
   unspent: readonly Holding[],

@@ -1,20 +1,23 @@
-// `npm run sim`: markets simulated from seeds, every fault in them. Prints the story of each seed
-// in which something broke, then one line of counts by kind; ends with 1 if any broke, or if a kind
-// is missing that so many seeds meet: then that nobody lost says less than it seems to.
+// `npm run sim`: markets simulated from seeds, every fault in them; or the SDK's driver of one
+// swap, on nodes that fail, stand still and lie. Prints the story of each seed in which something
+// broke, then one line of counts by kind; ends with 1 if any broke, or if a kind is missing that so
+// many seeds meet: then that nobody lost says less than it seems to.
 
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { parsed, runCommand, wholeNumber } from '../../scripts/command.ts';
+import { Misused, parsed, runCommand, wholeNumber } from '../../scripts/command.ts';
 import { type Done, runCrew } from './crew.ts';
 import { allDrills, notComeOf } from './drills.ts';
+import { missedByDriver } from './driver/kinds.ts';
 
 const usage = `usage: npm run sim -- [--seeds N] [--from N] [--seed N] [--known] [--workers N]
-                     [--story] [--json]
+                     [--driver] [--story] [--json]
   --seeds    so many, default 100
   --from     the first of them, default 1
   --seed     that one alone, or several: 7,8,31
   --known    the seeds that once found something first
   --workers  so many processes, default one a core
+  --driver   no markets: two people of one swap, who run the SDK's driver
   --story    the story of every seed that is run is told, whatever came of it
   --json     one line of JSON
 Every 500 seeds it says how far it is.
@@ -41,11 +44,12 @@ function understand(args: string[]) {
       from: { type: 'string', default: '1' },
       seed: { type: 'string', default: '' },
       workers: { type: 'string', default: String(availableParallelism()) },
-      ...{ story: flag, known: flag, json: flag, help: flag },
+      ...{ story: flag, known: flag, driver: flag, json: flag, help: flag },
     },
   });
   if (values.help) return null;
-  const { story, known, json } = values;
+  const { story, known, driver, json } = values;
+  if (known && driver) throw new Misused('--known are seeds of markets, and not of --driver');
   const seed = (option: string, given: string) =>
     wholeNumber(option, given, { least: 0, most: mostSeed });
   const only = values.seed.split(',').filter(Boolean);
@@ -56,6 +60,7 @@ function understand(args: string[]) {
   return {
     seeds: only.length > 0 ? only.map((each) => seed('--seed', each)) : wanted,
     workers: wholeNumber('--workers', values.workers, { most: mostProcesses }),
+    world: driver ? ('driver' as const) : ('markets' as const),
     ...{ story, json },
   };
 }
@@ -113,7 +118,8 @@ async function run(asked: NonNullable<ReturnType<typeof understand>>): Promise<n
   const broken: Done[] = [];
   const began = performance.now();
   let done = 0;
-  await runCrew(asked.seeds, asked.workers, (result) => {
+  const { world } = asked;
+  await runCrew(asked.seeds, asked, (result) => {
     done += 1;
     for (const [kind, times] of result.counts) total.set(kind, (total.get(kind) ?? 0) + times);
     const isBroken = result.violations.length > 0;
@@ -122,7 +128,7 @@ async function run(asked: NonNullable<ReturnType<typeof understand>>): Promise<n
     if (done % toldEach === 0) console.error(`${done} of ${asked.seeds.length} seeds are done`);
   });
   const seconds = Math.round((performance.now() - began) / 1_000);
-  const missed = missedIn(total, done);
+  const missed = world === 'driver' ? missedByDriver(total, done) : missedIn(total, done);
   const counts = [...total].sort(([one], [other]) => (one < other ? -1 : 1));
   broken.sort((one, other) => one.seed - other.seed);
   if (asked.json) {
@@ -137,7 +143,8 @@ async function run(asked: NonNullable<ReturnType<typeof understand>>): Promise<n
     const lost = broken.length === 0 ? 'nobody lost' : `BROKEN in ${seeds}`;
     const lacks = missed.length === 0 ? '' : `NOT MET: ${missed.join(', ')}; `;
     const met = counts.map(([kind, times]) => `${times} ${kind}`).join(', ');
-    console.log(`sim: ${done} seeds in ${seconds} s, ${lost}; ${lacks}${met}`);
+    const what = world === 'driver' ? 'seeds of the driver' : 'seeds';
+    console.log(`sim: ${done} ${what} in ${seconds} s, ${lost}; ${lacks}${met}`);
   }
   return broken.length === 0 && missed.length === 0 && done > 0 ? 0 : 1;
 }
