@@ -86,7 +86,10 @@ timed('a chain that stands still is told until it goes on', async () => {
   assert.deepEqual([began.length, over.length], [1, 1]);
   const { level, chain, code, why } = JSON.parse(began[0] ?? '');
   assert.deepEqual([level, chain, code], ['warn', key, 'chain_stands']);
-  assert.match(why, /^the newest block of the node of evm-dev-2 is \d+ s older than now, more than/);
+  assert.match(
+    why,
+    /^the newest block of the node of evm-dev-2 is \d+ s older than now, more than/,
+  );
   assert.doesNotMatch(began.join() + over.join(), /:\/\//);
   await until(isOver);
   await end();
