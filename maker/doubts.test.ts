@@ -1,5 +1,5 @@
-// A chain that stands still while a swap of the maker waits: its metrics and its log say so until it
-// goes on, and no address of a node is in them. On paper chains.
+// A chain that stands still while a swap of the maker waits: metrics and log say so until it goes
+// on, and no address of a node is in them. On paper chains.
 
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
@@ -14,7 +14,7 @@ import { openLog } from './log.ts';
 import { createSettling, type SettlingInput } from './settling.ts';
 import { partsOf } from './testing/stage.ts';
 
-/** The maker settles a swap. A node of the long leg's chain stands still as long as it is told to. */
+/** The maker settles a swap. A node of the long leg's chain stands still while it is told to. */
 async function settling(others: 'alone' | 'beside one that is well') {
   const scene = await paperScene('maker', { stepSeconds: 120 });
   const { swapId, trade, store, client } = scene.input;

@@ -289,7 +289,8 @@ function togetherEffects(facts: Facts, seen: Seen, before: readonly Effect[]): E
   if (seen.doubt === undefined) return [...effects, ...mostUrgent(record, seen)];
   // In the same words at each look: what is wrong is told beside it, with its numbers.
   const unsure = (['a', 'b'] as const).filter((leg) => facts.legs[leg]?.evidence?.agreed === false);
-  const why = `nothing is begun or ended while the nodes of leg ${unsure.join(' and ')} are not sure`;
+  const legs = unsure.join(' and ');
+  const why = `nothing is begun or ended while the nodes of leg ${legs} are not sure`;
   return [...effects, { ...effect('wait', null), why }];
 }
 
