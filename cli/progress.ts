@@ -12,13 +12,13 @@ export type Now = {
   readonly state: SettleState;
   /** What it waits for, or did last. */
   readonly text: string;
-  readonly shown: Pick<Shown, 'swap' | 'trade'> | null;
+  readonly shown: Pick<Shown, 'swap' | 'trade' | 'legs'> | null;
 };
 
 export type Due = { readonly what: string; readonly at: number };
 
 /** What is due next, by own deadlines; null: there is none, or nothing is known yet. */
-export function dueOf(state: SettleState, shown: Now['shown']): Due | null {
+export function dueOf(state: SettleState, shown: Pick<Shown, 'swap' | 'trade'> | null): Due | null {
   if (shown === null) return null;
   const { deadlines, role } = shown.swap;
   const own = givenLeg(shown.trade.party);
@@ -47,6 +47,14 @@ export function dueOf(state: SettleState, shown: Now['shown']): Due | null {
   }
 }
 
+/** What is wrong with the answers of nodes, by the last look. Stays as long as it is so. */
+export function doubtsIn(shown: Now['shown']): string {
+  const doubts = [...(shown?.legs.values() ?? [])].flatMap(
+    ({ evidence }) => evidence?.doubts ?? [],
+  );
+  return doubts.map(({ sentence }) => sentence).join('; ');
+}
+
 const shortId = 8;
 
 /** At most `columns` wide. */
@@ -54,6 +62,7 @@ export function lineOf({ swapId, what, state, text, shown }: Now, now: number, c
   const due = dueOf(state, shown);
   const left = due === null ? '' : due.at > now ? `${due.what} ${countdownOf(due.at - now)}` : '';
   // The last letters differ: ids begin with their time.
-  const parts = [`…${swapId.slice(-shortId)}`, what, state.replaceAll('_', ' '), left, text];
-  return fitted(parts.filter(Boolean).join('  '), columns);
+  const parts = [`…${swapId.slice(-shortId)}`, what, state.replaceAll('_', ' '), left];
+  const said = doubtsIn(shown) || text;
+  return fitted([...parts, said].filter(Boolean).join('  '), columns);
 }

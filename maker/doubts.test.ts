@@ -1,5 +1,5 @@
-// A chain that stands still while a swap of the maker waits: its metrics and its log say so until
-// it goes on, and no address of a node is in them. On paper chains.
+// A chain that stands still while a swap of the maker waits: metrics and log say so until it goes
+// on, and no address of a node is in them. On paper chains.
 
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';

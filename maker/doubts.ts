@@ -1,5 +1,6 @@
-// The faults of a chain's nodes, as the looks of open swaps meet them: a gauge for each chain and
-// code, and a line of the log when one begins and when it is over. No text names an address.
+// What is wrong with the nodes of a chain, as the looks of open swaps meet it: a gauge for each
+// chain and code, and a line of the log when it begins and when it is over. No text names an
+// address.
 
 import type { ChainKey } from '../core/families.ts';
 import type { DoubtCode } from '../sdk/evidence/judge.ts';

@@ -12,7 +12,7 @@ import type { ParleyClient } from '../sdk/client.ts';
 import { codeOf } from '../sdk/errors.ts';
 import { fileStore } from '../sdk/stores/file.ts';
 import type { Store } from '../sdk/stores/store.ts';
-import { createDriver } from './driver.ts';
+import { afterLine, createDriver } from './driver.ts';
 
 const swapId = 's-1';
 const asset = (chain: string) => ({ id: chain, chain, token: null, decimals: 8 });
@@ -80,4 +80,33 @@ test('of two servers of a profile one drives; the other says so, and drives once
   await first.close();
   await second.drive(swapId);
   assert.equal(second.of(swapId)?.state, 'running');
+});
+
+test('what is wrong with nodes stays beside what comes after it, until they are well', () => {
+  const said = 'node 2 of evm-dev stands at block 7, 9 behind another one';
+  const told = (line: object, doubts: Parameters<typeof afterLine>[1] = []) =>
+    afterLine(JSON.stringify(line), doubts).doubts;
+  const about = { step: 'evidence', leg: 'a' } as const;
+  const first = told({ ...about, code: 'node_behind', text: said });
+  assert.deepEqual(first, [{ leg: 'a', code: 'node_behind', said: { untrusted: said } }]);
+  assert.equal(
+    told({ step: 'waiting', leg: 'a', code: null, text: 'for a block' }, first),
+    undefined,
+  );
+  const both = told({ ...about, leg: 'b', code: 'nodes_disagree', text: 'they differ' }, first);
+  assert.deepEqual(
+    both?.map(({ leg, code }) => [leg, code]),
+    [
+      ['a', 'node_behind'],
+      ['b', 'nodes_disagree'],
+    ],
+  );
+  const other = told({ ...about, code: 'chain_stands', text: 'too old' }, both);
+  assert.deepEqual(other?.map(({ code }) => code).toSorted(), ['chain_stands', 'nodes_disagree']);
+  const well = told({ ...about, code: null, text: 'well again' }, both);
+  assert.deepEqual(
+    well?.map(({ leg }) => leg),
+    ['b'],
+  );
+  assert.deepEqual(told({ end: 'received' }, both), []);
 });

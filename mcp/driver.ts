@@ -11,6 +11,7 @@ import type { Cli } from '../cli/io.ts';
 import { writePrivate } from '../cli/places.ts';
 import type { Session, Unlocked } from '../cli/session.ts';
 import { withResolvers } from '../core/engines.ts';
+import type { LegName } from '../core/trade.ts';
 import type { ParleyClient } from '../sdk/client.ts';
 import { codeOf, messageOf } from '../sdk/errors.ts';
 import { idShape } from '../sdk/stores/entries.ts';
@@ -23,6 +24,12 @@ export type Driven = {
   readonly step: string;
   readonly txid: string | null;
   readonly said: Foreign;
+  /** What is wrong with the answers of nodes, by leg. */
+  readonly doubts: readonly {
+    readonly leg: LegName;
+    readonly code: string;
+    readonly said: Foreign;
+  }[];
   /** Unix seconds. */
   readonly at: number;
 };
@@ -76,7 +83,7 @@ export function createDriver({ cli, session, own, client, note }: Made): Driver 
   };
   const run = async (swap: Swap, signal: AbortSignal) => {
     const { swapId } = swap;
-    const out = (text: string) => noted(swapId, lineOf(text));
+    const out = (text: string) => noted(swapId, afterLine(text, last.get(swapId)?.doubts ?? []));
     const quiet = { ...cli, json: true, yes: true, columns: null, out, err: () => {}, signal };
     try {
       const status = await driveAll(quiet, session, own, [swap], {
@@ -182,22 +189,31 @@ const unknownSwap = (swapId: string) =>
   new Failure('needs_you', 'unknown_swap', `swap ${swapId} is none of this profile`);
 
 const started = (at: number): Driven => ({
-  ...{ state: 'running', step: 'preparing', txid: null, said: foreign(''), at },
+  ...{ state: 'running', step: 'preparing', txid: null, said: foreign(''), doubts: [], at },
 });
 
 type Line = {
   readonly step?: string;
   readonly end?: string;
+  readonly leg?: LegName | null;
+  readonly code?: string | null;
   readonly txid?: string | null;
   readonly text?: string;
 };
 
 /** What `driveAll` tells as JSON. */
-function lineOf(text: string): Partial<Driven> {
-  const { step, end, txid, text: said = '' } = JSON.parse(text) as Line;
-  if (end !== undefined) return { state: 'ended', step: word(end), said: foreign(end) };
+export function afterLine(text: string, doubts: Driven['doubts']): Partial<Driven> {
+  const { step, end, leg, code, txid, text: said = '' } = JSON.parse(text) as Line;
+  if (end !== undefined) {
+    return { state: 'ended', step: word(end), said: foreign(end), doubts: [] };
+  }
   const sent = txid == null ? {} : { txid: placeIn(txid) };
-  return { step: word(step ?? ''), said: foreign(said), ...sent };
+  const change = { step: word(step ?? ''), said: foreign(said), ...sent };
+  if (step !== 'evidence' || leg == null) return change;
+  const others = doubts.filter((each) => each.leg !== leg);
+  // Without a code the nodes of that leg are well again.
+  const own = code == null ? [] : [{ leg, code: word(code), said: foreign(said) }];
+  return { ...change, doubts: [...others, ...own] };
 }
 
 /** One process a profile settles: it has the turn while anything runs, or is about to. */

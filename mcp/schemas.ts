@@ -118,6 +118,11 @@ export const drivenOut = z
     step: z.string(),
     txid: z.string().nullable(),
     said: foreignOut,
+    doubts: z
+      .array(z.object({ leg: z.enum(['a', 'b']), code: word, said: foreignOut }))
+      .describe(
+        'what is wrong with the answers of your nodes, which have numbers and no addresses',
+      ),
     at: instant,
   })
   .nullable()

@@ -294,7 +294,7 @@ async function runOne(context: Context, seen: Seen, effect: Effect): Promise<voi
   }
 }
 
-/** Once, until it changes: what is wrong with the answers about a leg, and that it is over. */
+/** Once, until it is something else: what is wrong with the answers about a leg, and its end. */
 function tellDoubts({ emit, doubted }: Context, name: LegName, seen: LegSeen): void {
   const { doubts = [] } = seen.evidence ?? {};
   const [first] = doubts;

@@ -80,7 +80,7 @@ export function stepsView({ next, role }: Pick<Swap, 'next' | 'role'>): z.infer<
 }
 
 export function drivenView(driven: Driven | null): z.infer<typeof drivenOut> {
-  return driven === null ? null : { ...driven, at: isoTime(driven.at) };
+  return driven === null ? null : { ...driven, doubts: [...driven.doubts], at: isoTime(driven.at) };
 }
 
 export async function swapMade(desk: Desk, swap: Swap): Promise<z.infer<typeof swapMadeOut>> {

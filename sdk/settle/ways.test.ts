@@ -1,6 +1,6 @@
-// An account without code signs what a market offers. A signed authorization may be sent by anybody
-// that has it: it is forgotten when no block can take it by what all nodes say, and the leg holds
-// nothing. On paper chains.
+// What a market offers to be signed is signed by an account without code. A signed authorization
+// may be sent by anybody who has it: it is forgotten when no block can take it by what all nodes
+// say, and the leg holds nothing. On paper chains.
 
 import assert from 'node:assert/strict';
 import { ParleyError } from '../../core/errors.ts';

@@ -62,9 +62,7 @@ test('with coins the own wallet sends the claim, and the market is told no secre
 
 test('without coins the market is asked to send it', async (t) => {
   const { scene, swaps, asked, until, id } = await settling(t, { isPoor: true });
-  const relay = await until(async () => {
-    const isSent = Boolean((await recordOf(scene)).relay?.txid);
-    return isSent ? swaps.one(id)?.relay : null;
-  });
+  await until(async () => (await recordOf(scene)).relay?.txid);
+  const relay = await until(async () => swaps.one(id)?.relay);
   assert.deepEqual([asked, relay.refused], [[id], null]);
 });

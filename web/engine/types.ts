@@ -8,6 +8,7 @@ import type { ChainKey, Family, Network } from '../../core/families.ts';
 import type { BaseUnits, Millis, UnixSeconds } from '../../core/nominal.ts';
 import type { LegName, Party, Role } from '../../core/trade.ts';
 import { CodedError } from '../../sdk/errors.ts';
+import type { Doubt } from '../../sdk/evidence/judge.ts';
 import type { GasLook, GasSide } from '../../sdk/gas.ts';
 import type { MessageSigner } from '../../sdk/keys.ts';
 import type { RescueFile, RescueSwap } from '../../sdk/rescue/file.ts';
@@ -265,6 +266,8 @@ export type LegView = {
   readonly escrow: string | null;
   /** As the person's own nodes show it; null before the first answer. */
   readonly facts: EscrowFacts | null;
+  /** What is wrong with the answers of its nodes, by the last look. Absent: of a former build. */
+  readonly doubts?: readonly Doubt[];
   /** The chain's own clock when it was read, Unix seconds (Bitcoin: median time past). */
   readonly clock: UnixSeconds | null;
   /** Where it is paid to, or refunded to, for this side. */

@@ -169,6 +169,15 @@ test('legs show what the own nodes showed, and where this side is paid', () => {
   assert.equal(before.legs.b.ownAddress, trade.refundTo.address);
 });
 
+test('a leg shows what is wrong with the answers of its nodes, and nothing where all is well', () => {
+  const shown = shownAs({ a: nothingSeen, b: funded });
+  const doubts = [{ code: 'node_behind', sentence: 'node 2 stands at block 7' }] as const;
+  const b = { ...(shown?.legs.get('b') ?? assert.fail()), evidence: { doubts } };
+  const of = new Map([...(shown?.legs ?? []), ['b', b] as const]);
+  const { legs } = viewOf(toldOf('taker', { shown: { legs: of } }), now);
+  assert.deepEqual([legs.a.doubts, legs.b.doubts], [[], doubts]);
+});
+
 test('one that has ended asks for nothing and has no problems', () => {
   const problem = { kind: 'node', leg: null, code: null, sentence: 'gone' } as const;
   const end: Outcome = {

@@ -5,6 +5,7 @@ import { fundBy } from '../../core/gates.ts';
 import type { UnixSeconds } from '../../core/nominal.ts';
 import { lateWatchSeconds } from '../../core/remains.ts';
 import { type LegName, otherLeg } from '../../core/trade.ts';
+import type { Evidence } from '../../sdk/evidence/judge.ts';
 import type { Outcome, SettleState } from '../../sdk/settle.ts';
 import { givenLeg, type OwnTrade, type VerifiedSwap } from '../../sdk/trade.ts';
 import type {
@@ -31,6 +32,8 @@ export type LegsShown = { readonly legs: ReadonlyMap<LegName, LegShown> };
 export type LegShown = {
   readonly leg: { readonly facts: EscrowFacts };
   readonly clock: UnixSeconds;
+  /** Absent once it has ended. */
+  readonly evidence?: Pick<Evidence, 'doubts'>;
 };
 
 export type Told = {
@@ -98,6 +101,7 @@ function legView(told: Told, name: LegName, gives: LegName): LegView {
     isLong: long,
     escrow: escrow?.address ?? null,
     facts: seen?.leg.facts ?? null,
+    doubts: seen?.evidence?.doubts ?? [],
     clock: seen?.clock ?? null,
     ownAddress: family === 'bitcoin' ? (payout ?? own.address) : own.address,
   };

@@ -254,7 +254,7 @@ void speak(language, { isWhole: true }).then(() =>
 );
 handOver(({ signer }) => document.body.setAttribute('data-uses', signer.address));
 const root = createRootRoute({ component: Shown });
-const paths = ['/swaps', '/swaps/$id', '/phrase', '/rescue', '/wallets', '/'] as const;
+const paths = ['/swaps', '/swaps/$id', '/phrase', '/rescue', '/wallets', '/settings', '/'] as const;
 const routes = paths.map((path) => createRoute({ getParentRoute: () => root, path }));
 const router = createRouter({
   routeTree: root.addChildren(routes),

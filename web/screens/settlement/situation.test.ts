@@ -11,6 +11,7 @@ import { fatesOf, mustStay, situationOf, situations } from './situation.ts';
 import {
   agreedAt,
   deadlines,
+  everyDoubt,
   happened,
   healthy,
   listed,
@@ -185,6 +186,29 @@ test('what may cost is warned of before, the worst first, and nothing once a swa
     'wrong_network',
   ]);
   assert.deepEqual(kinds({ phase: 'ended', state: 'settled' }, { isOtherTab: true }), []);
+});
+
+test('what is wrong with the nodes of a chain is warned of with its numbers, each once', () => {
+  const said = (given: Parameters<typeof about>[0]) =>
+    warningsOf(about({ state: 'funded', btc: 'final', ...given })).map(
+      ({ kind, weight, sentence }) => [kind, weight, sentence] as const,
+    );
+  const [stands, disagree, refused, behind] = everyDoubt;
+  assert.deepEqual(said({ doubts: everyDoubt.toReversed() }), [
+    ['chain_stands', 'warn', stands?.sentence],
+    ['nodes_disagree', 'warn', disagree?.sentence],
+    ['answer_refused', 'warn', refused?.sentence],
+    ['node_behind', 'info', behind?.sentence],
+  ]);
+  const other = { code: 'chain_stands', sentence: 'so does another' } as const;
+  const both = [stands, other].filter((each) => each !== undefined);
+  assert.deepEqual(said({ doubts: both }), [
+    ['chain_stands', 'warn', `${stands?.sentence}; so does another`],
+  ]);
+  // A gate that they keep shut is no node that is silent.
+  const gate = { kind: 'node', leg: null, code: 'sources_disagree', sentence: 'not now' } as const;
+  assert.deepEqual(said({ problems: [gate] }), [['nodes_disagree', 'warn', 'not now']]);
+  assert.deepEqual(said({ phase: 'ended', state: 'settled', doubts: everyDoubt }), []);
 });
 
 test('what is missing for fees is told in coins, and other numbers stay', () => {

@@ -1,5 +1,6 @@
 // What a person is warned of before it costs, the worst first. Pure.
 
+import type { Doubt, DoubtCode } from '../../../sdk/evidence/judge.ts';
 import type { Health, Problem, RescueFileState, VaultState } from '../../engine/types.ts';
 import { mostClockOffSeconds } from '../../market/clock.ts';
 import { formatAmount } from '../../texts/people.ts';
@@ -16,6 +17,10 @@ const warningKinds = [
   'near',
   'gas',
   'phrase',
+  'chain_stands',
+  'nodes_disagree',
+  'answer_refused',
+  'node_behind',
   'node',
   'market_lied',
   'market',
@@ -46,6 +51,7 @@ const nearSeconds = 15 * 60;
 const weights: Readonly<Record<WarningKind, Warning['weight']>> = {
   ...{ terms: 'bad', wrong_network: 'bad', store: 'bad', private: 'bad' },
   ...{ other_tab: 'warn', clock: 'warn', near: 'warn', gas: 'warn', phrase: 'warn', node: 'warn' },
+  ...{ chain_stands: 'warn', nodes_disagree: 'warn', answer_refused: 'warn', node_behind: 'info' },
   ...{ market_lied: 'warn', market: 'info', settle: 'warn', rescue: 'info', unpromised: 'info' },
 };
 
@@ -69,6 +75,7 @@ export function warningsOf(about: About): Warning[] {
   if (swap.phase === 'ended') return [];
   const found = new Map<WarningKind, string | null>();
   for (const problem of swap.problems) found.set(kindOf(problem), problem.sentence);
+  for (const [code, sentence] of doubtsOf(about)) found.set(code, sentence);
   if (about.isOtherTab) found.set('other_tab', null);
   const stored = storeWarning(health);
   // Who has saved the newest file, or is asked to, need not be asked once more.
@@ -92,7 +99,17 @@ export function warningsOf(about: About): Warning[] {
 }
 
 function kindOf({ kind, code }: Problem): WarningKind {
+  // Nodes that differ have answered.
+  if (code === 'sources_disagree') return 'nodes_disagree';
   return code === 'wrong_network' ? 'wrong_network' : kind;
+}
+
+/** What is wrong with the nodes of both chains, by its code. */
+function doubtsOf({ swap: { legs } }: Seen): Map<DoubtCode, string> {
+  const doubts = [legs.a, legs.b].flatMap((leg) => leg.doubts ?? []);
+  const all = Map.groupBy(doubts, ({ code }) => code);
+  const said = (of: readonly Doubt[]) => of.map(({ sentence }) => sentence).join('; ');
+  return new Map([...all].map(([code, of]) => [code, said(of)]));
 }
 
 function storeWarning({ store }: Health): WarningKind | null {

@@ -100,6 +100,16 @@ function What({ kind, engine }: { readonly kind: WarningKind; readonly engine: E
           {text('settlement.warn.phrase.go')}
         </Link>
       );
+    case 'node':
+    case 'chain_stands':
+    case 'nodes_disagree':
+    case 'answer_refused':
+    case 'node_behind':
+      return (
+        <Link className="button" to="/settings">
+          {text('settlement.warn.node.go')}
+        </Link>
+      );
     case 'rescue':
     case 'private':
     case 'unpromised':

@@ -15,6 +15,17 @@ export const warnings: Words<typeof english> = {
   'settlement.warn.node.why':
     'Was diese Seite zeigt, kann alt sein. Was sie nicht lesen kann, sperrt sie nicht und holt sie nicht ab.',
   'settlement.warn.node.go': 'Andere Nodes wählen',
+  'settlement.warn.chain_stands': 'Eine Chain steht still',
+  'settlement.warn.chain_stands.why':
+    'Ihr neuester Block ist zu alt, oder deine Uhr geht falsch. Inzwischen wird nichts gesperrt oder beendet. Was abzuholen oder zurückzuholen ist, wird trotzdem versucht.',
+  'settlement.warn.nodes_disagree': 'Deine Nodes sind sich nicht einig',
+  'settlement.warn.nodes_disagree.why':
+    'Bis dahin wird nichts gesperrt oder beendet. Was abzuholen oder zurückzuholen ist, wird trotzdem versucht.',
+  'settlement.warn.answer_refused': 'Ein Node bestreitet, was endgültig war',
+  'settlement.warn.answer_refused.why':
+    'Er belegt es nicht. Diese Seite geht nach den anderen Nodes oder nach dem, was sie selbst gesehen hat.',
+  'settlement.warn.node_behind': 'Ein Node hinkt hinterher',
+  'settlement.warn.node_behind.why': 'Diese Seite geht nach den anderen und fragt ihn wieder.',
   'settlement.warn.market': 'Der Markt antwortet nicht',
   'settlement.warn.market.why':
     'Was gesperrt ist, wird ohne ihn abgeholt oder zurückgeholt. Neues wird nicht gesperrt.',

@@ -12,6 +12,17 @@ export const warnings = {
   'settlement.warn.node.why':
     'What this page shows may be old. Nothing is locked or collected on what it cannot read.',
   'settlement.warn.node.go': 'Choose other nodes',
+  'settlement.warn.chain_stands': 'A chain stands still',
+  'settlement.warn.chain_stands.why':
+    'Its newest block is too old, or your clock is wrong. Nothing is locked or ended meanwhile. What is open to collect or take back is tried all the same.',
+  'settlement.warn.nodes_disagree': 'Your nodes do not agree',
+  'settlement.warn.nodes_disagree.why':
+    'Nothing is locked or ended until they do. What is open to collect or take back is tried all the same.',
+  'settlement.warn.answer_refused': 'A node denies what was final',
+  'settlement.warn.answer_refused.why':
+    'It proves nothing, so this page goes by the other nodes, or by what it has seen itself.',
+  'settlement.warn.node_behind': 'A node is behind',
+  'settlement.warn.node_behind.why': 'This page goes by the others, and asks it again.',
   'settlement.warn.market': 'The market does not answer',
   'settlement.warn.market.why':
     'What is locked is collected or taken back without it. Nothing new is locked.',

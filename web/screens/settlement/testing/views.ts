@@ -2,6 +2,7 @@
 
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../../../core/facts.ts';
 import type { LegName } from '../../../../core/trade.ts';
+import type { Doubt } from '../../../../sdk/evidence/judge.ts';
 import type { EscrowPayment } from '../../../../sdk/settle.ts';
 import type { OwnTrade } from '../../../../sdk/trade.ts';
 import type {
@@ -86,6 +87,30 @@ export const payAsk: Ask = {
   notAfter: deadlines.initiatorFundBy,
 };
 
+/** As judged of two nodes, one after the other. */
+export const everyDoubt: readonly Doubt[] = [
+  {
+    code: 'chain_stands',
+    sentence:
+      'the newest block of node 1 of bitcoin-regtest is 10923 s older than now, more than 10800 s: ' +
+      'the chain, its node or this clock stands still',
+  },
+  {
+    code: 'nodes_disagree',
+    sentence:
+      'the nodes of bitcoin-regtest show an escrow differently (node 1: funded, node 2: unfunded)',
+  },
+  {
+    code: 'answer_refused',
+    sentence:
+      'node 2 of bitcoin-regtest denies what was seen at depth, and proves no reorganisation',
+  },
+  {
+    code: 'node_behind',
+    sentence: 'node 2 of bitcoin-regtest stands at block 812, 9 behind another one',
+  },
+];
+
 const claimAsk: Ask = { kind: 'sign', leg: 'a', chain: usd.chain, family: 'evm', verb: 'claim' };
 const tooMuch: Problem = { kind: 'settle', leg: 'a', code: 'paid_too_much', sentence: 'decide' };
 
@@ -96,6 +121,8 @@ export type Given = Partial<Omit<SwapView, 'legs' | 'gives'>> & {
   readonly usd?: Word;
   readonly at?: number;
   readonly payments?: readonly EscrowPayment[];
+  /** Of the nodes of Bitcoin. */
+  readonly doubts?: readonly Doubt[];
   /** What a wallet was asked, and how long ago. */
   readonly wallet?: Partial<WalletPayment> & { readonly ago: number };
 };
@@ -116,7 +143,7 @@ function legOf(leg: LegName, word: Word): LegView {
 /** Bitcoin is leg b, given by its initiator; leg a is a dollar on EVM. */
 export function seen(given: Given = {}): Seen {
   const { gives: what = 'BTC', btc: onB = 'none', usd: onA = 'none', payments = [] } = given;
-  const { at: now = agreedAt + 60, ...rest } = given;
+  const { at: now = agreedAt + 60, doubts: ofBitcoin = [], ...rest } = given;
   const gives: LegName = what === 'BTC' ? 'b' : 'a';
   const party = what === 'BTC' ? 'taker' : 'maker';
   const trade: OwnTrade = {
@@ -129,7 +156,7 @@ export function seen(given: Given = {}): Seen {
   const swap: SwapView = {
     ...{ id: '0199aa00-0000-7000-8000-000000000001', phase: 'running', state: 'funding', trade },
     ...{ party, role: what === 'BTC' ? 'initiator' : 'counterparty', gives },
-    legs: { a: legOf('a', onA), b: legOf('b', onB) },
+    legs: { a: legOf('a', onA), b: { ...legOf('b', onB), doubts: ofBitcoin } },
     ...{ agreedAt, deadlines, asks: [], checks: [], problems: [], history: [], end: null },
     ...{ isRestored: false, isByHand: false, isRefundLeft: false, relay: null },
     ...only(rest),
@@ -140,7 +167,7 @@ export function seen(given: Given = {}): Seen {
   return { swap, now, payments, wallet };
 }
 
-function only(rest: Given): Partial<SwapView> {
+function only(rest: Omit<Given, 'doubts'>): Partial<SwapView> {
   const { btc: _, usd: __, gives: ___, payments: ____, wallet: _____, ...more } = rest;
   return more;
 }
@@ -259,6 +286,11 @@ export const states: readonly (readonly [name: string, is: Situation, seen: Seen
     seen({ gives: 'USDX', state: 'cancelling', btc: 'final', at: counterpartyFundBy + 1 }),
   ],
   ['waits for the other', 'other_funds', seen({ state: 'funded', btc: 'final' })],
+  [
+    'nodes that nobody can rely on',
+    'other_funds',
+    seen({ state: 'funded', btc: 'final', doubts: everyDoubt }),
+  ],
   [
     'other one funds at the end',
     'other_funds',
