@@ -26,7 +26,7 @@ import { count, type Lie, type SimNode, tell, type World } from './world.ts';
 
 /** A lie that nobody speaks against is outside of what the rules promise. */
 const isWitness = ({ isSteady, beside }: SimNode) =>
-  isSteady && beside.some(({ mode }) => mode.is === 'lying');
+  isSteady && beside.some(({ mode }) => mode.is === 'lying' || mode.is === 'split');
 
 type View = { readonly chain: SimChain; readonly height: number; readonly mempool: boolean };
 
