@@ -414,7 +414,7 @@ test('a line counts down to what is due, and fits the terminal', () => {
     refundAt: { a: 400, b: 500 },
   };
   const shown = (party: 'maker' | 'taker', role: 'initiator' | 'counterparty') =>
-    ({ swap: { deadlines, role }, trade: { party } }) as never;
+    ({ swap: { deadlines, role }, trade: { party }, legs: new Map() }) as never;
   for (const [state, of, due] of [
     ['funding', shown('taker', 'initiator'), ['fund by', 100]],
     ['waiting_to_fund', shown('maker', 'counterparty'), ['fund by', 200]],

@@ -83,30 +83,23 @@ test('of two servers of a profile one drives; the other says so, and drives once
 });
 
 test('what is wrong with nodes stays beside what comes after it, until they are well', () => {
-  const said = 'node 2 of evm-dev stands at block 7, 9 behind another one';
   const told = (line: object, doubts: Parameters<typeof afterLine>[1] = []) =>
     afterLine(JSON.stringify(line), doubts).doubts;
+  const words = (doubts: ReturnType<typeof told>) => doubts?.map(({ said }) => said.untrusted);
   const about = { step: 'evidence', leg: 'a' } as const;
-  const first = told({ ...about, code: 'node_behind', text: said });
-  assert.deepEqual(first, [{ leg: 'a', code: 'node_behind', said: { untrusted: said } }]);
-  assert.equal(
-    told({ step: 'waiting', leg: 'a', code: null, text: 'for a block' }, first),
-    undefined,
-  );
+  const first = told({ ...about, code: 'node_behind', text: 'node 2 stands at block 7' });
+  assert.deepEqual(words(first), ['leg a: node_behind: node 2 stands at block 7']);
+  const waits = { step: 'waiting', leg: 'a', code: null, text: 'for a block' };
+  assert.equal(told(waits, first), undefined);
   const both = told({ ...about, leg: 'b', code: 'nodes_disagree', text: 'they differ' }, first);
-  assert.deepEqual(
-    both?.map(({ leg, code }) => [leg, code]),
-    [
-      ['a', 'node_behind'],
-      ['b', 'nodes_disagree'],
-    ],
-  );
+  assert.deepEqual(words(both), [...(words(first) ?? []), 'leg b: nodes_disagree: they differ']);
   const other = told({ ...about, code: 'chain_stands', text: 'too old' }, both);
-  assert.deepEqual(other?.map(({ code }) => code).toSorted(), ['chain_stands', 'nodes_disagree']);
-  const well = told({ ...about, code: null, text: 'well again' }, both);
-  assert.deepEqual(
-    well?.map(({ leg }) => leg),
-    ['b'],
-  );
+  assert.deepEqual(words(other), [
+    'leg b: nodes_disagree: they differ',
+    'leg a: chain_stands: too old',
+  ]);
+  assert.deepEqual(words(told({ ...about, code: null, text: 'well again' }, both)), [
+    'leg b: nodes_disagree: they differ',
+  ]);
   assert.deepEqual(told({ end: 'received' }, both), []);
 });

@@ -25,11 +25,7 @@ export type Driven = {
   readonly txid: string | null;
   readonly said: Foreign;
   /** What is wrong with the answers of nodes, by leg. */
-  readonly doubts: readonly {
-    readonly leg: LegName;
-    readonly code: string;
-    readonly said: Foreign;
-  }[];
+  readonly doubts: readonly { readonly leg: LegName; readonly said: Foreign }[];
   /** Unix seconds. */
   readonly at: number;
 };
@@ -212,7 +208,7 @@ export function afterLine(text: string, doubts: Driven['doubts']): Partial<Drive
   if (step !== 'evidence' || leg == null) return change;
   const others = doubts.filter((each) => each.leg !== leg);
   // Without a code the nodes of that leg are well again.
-  const own = code == null ? [] : [{ leg, code: word(code), said: foreign(said) }];
+  const own = code == null ? [] : [{ leg, said: foreign(`leg ${leg}: ${code}: ${said}`) }];
   return { ...change, doubts: [...others, ...own] };
 }
 

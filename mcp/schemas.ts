@@ -118,11 +118,6 @@ export const drivenOut = z
     step: z.string(),
     txid: z.string().nullable(),
     said: foreignOut,
-    doubts: z
-      .array(z.object({ leg: z.enum(['a', 'b']), code: word, said: foreignOut }))
-      .describe(
-        'what is wrong with the answers of your nodes, which have numbers and no addresses',
-      ),
     at: instant,
   })
   .nullable()
@@ -136,6 +131,7 @@ export const swapOut = z.object({
   deadlines: z.object({ initiatorFundBy: instant, counterpartyFundBy: instant, revealBy: instant }),
   next: z.array(stepOut).describe('what each side can do now, by the market'),
   driven: drivenOut,
+  doubts: z.array(foreignOut).describe('what is wrong with the nodes of a leg'),
   verified: z
     .boolean()
     .describe('escrows and times follow from the own trade; see the tool verify'),
@@ -152,9 +148,9 @@ export const swapMade = z.object({
 });
 
 export const planOut = z.object({
-  words: z.array(z.string()).describe('what would be done; show it to the person'),
-  sends: z.record(z.string(), z.unknown()).describe('exactly what would be sent or done'),
-  most: z.record(z.string(), z.string()).describe('base units that fees may come to, by chain'),
+  words: z.array(z.string()).describe('what would be done, for the person'),
+  sends: z.record(z.string(), z.unknown()).describe('exactly what would be sent'),
+  most: z.record(z.string(), z.string()).describe('fees in base units, by chain'),
   digest: z.string(),
   validUntil: instant,
 });
@@ -165,6 +161,6 @@ export function outcome<T extends z.ZodType>(done: T) {
     is: z.enum(['plan', 'done']),
     plan: planOut.nullable(),
     done: done.nullable(),
-    again: z.boolean().describe('it was done by an earlier call: nothing was done now'),
+    again: z.boolean().describe('an earlier call did it, and this one nothing'),
   });
 }

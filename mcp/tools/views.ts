@@ -80,7 +80,9 @@ export function stepsView({ next, role }: Pick<Swap, 'next' | 'role'>): z.infer<
 }
 
 export function drivenView(driven: Driven | null): z.infer<typeof drivenOut> {
-  return driven === null ? null : { ...driven, doubts: [...driven.doubts], at: isoTime(driven.at) };
+  if (driven === null) return null;
+  const { doubts: _, ...rest } = driven;
+  return { ...rest, at: isoTime(driven.at) };
 }
 
 export async function swapMade(desk: Desk, swap: Swap): Promise<z.infer<typeof swapMadeOut>> {
@@ -116,6 +118,7 @@ export async function swapView(desk: Desk, swap: Swap): Promise<z.infer<typeof s
     };
   });
   const record = await desk.held?.own.store.getSwap(swap.id);
+  const driven = desk.held?.driver.of(swap.id) ?? null;
   return {
     ...{
       swapId: idIn(swap.id),
@@ -130,7 +133,8 @@ export async function swapView(desk: Desk, swap: Swap): Promise<z.infer<typeof s
       revealBy: isoTime(revealBy),
     },
     next: stepsView(swap),
-    driven: drivenView(desk.held?.driver.of(swap.id) ?? null),
+    driven: drivenView(driven),
+    doubts: (driven?.doubts ?? []).map(({ said }) => said),
     verified: record != null,
   };
 }
