@@ -102,9 +102,13 @@ test('where no answer counts the least old one says what may be tried, and nothi
   assert.deepEqual([node, agreed, earliest], [1, false, wall - old]);
 });
 
-test('a refused answer counts for nothing beside another, and ends nothing alone', () => {
-  assert.deepEqual(told([{ isRefused: true }, { shown: 'claimed' }]), [1, true, 'answer_refused']);
+test('while a node that is not old denies what is remembered nothing ends, alone or beside another', () => {
+  const both = 'answer_refused,nodes_disagree';
+  assert.deepEqual(told([{ isRefused: true }, { shown: 'claimed' }]), [0, false, both]);
+  assert.deepEqual(told([{ isRefused: true }, {}]), [0, false, 'answer_refused']);
   assert.deepEqual(told([{ isRefused: true }]), [0, false, 'answer_refused']);
+  const old = { isRefused: true, height: 50, clock: wall - 601 };
+  assert.deepEqual(told([old, { shown: 'claimed' }]), [1, true, 'node_behind']);
 });
 
 test('of nodes that differ the one that leaves the most to do is taken, and nothing ends', () => {

@@ -90,10 +90,13 @@ export function judge(
 ): Judged {
   const doubts: Doubt[] = [];
   const counting = answers.filter((each) => {
-    const doubt = doubtOf(each, answers, bounds, wall);
+    const doubt = ageDoubtOf(each, answers, bounds, wall);
     if (doubt !== null) doubts.push(doubt);
     return doubt === null;
   });
+  // What is remembered may be one node's lie: another one that denies it is no silence.
+  const refused = counting.filter(({ isRefused }) => isRefused);
+  for (const each of refused) doubts.push(refusal(each, answers, bounds));
   const [first, ...others] = counting.length > 0 ? counting : newest(answers);
   const all: readonly [Answer, ...Answer[]] = [first as Answer, ...others];
   const isSame = all.every((each) => shapeOf(each.facts) === shapeOf(all[0].facts));
@@ -106,7 +109,7 @@ export function judge(
     node: picked.node,
     earliest: Math.min(...clocks),
     latest: Math.max(...clocks),
-    agreed: counting.length > 0 && isSame,
+    agreed: counting.length > 0 && isSame && refused.length === 0,
     doubts,
   };
 }
@@ -116,14 +119,18 @@ function newest(answers: readonly Answer[]): Answer[] {
   return answers.toSorted((one, other) => other.heads.clock - one.heads.clock).slice(0, 1);
 }
 
-function doubtOf(
-  { node, heads, isRefused }: Answer,
+function nameOf({ node }: Answer, answers: readonly Answer[], { chain }: Bounds): string {
+  return answers.length > 1 ? `node ${node + 1} of ${chain}` : `the node of ${chain}`;
+}
+
+function ageDoubtOf(
+  answer: Answer,
   answers: readonly Answer[],
   bounds: Bounds,
   wall: UnixSeconds,
 ): Doubt | null {
-  const { chain } = bounds;
-  const name = answers.length > 1 ? `node ${node + 1} of ${chain}` : `the node of ${chain}`;
+  const { heads } = answer;
+  const name = nameOf(answer, answers, bounds);
   const other = answers.find((each) => isBehind(heads, each.heads, bounds, wall));
   if (other !== undefined) {
     const behind = other.heads.height - heads.height;
@@ -132,12 +139,14 @@ function doubtOf(
   }
   const old = wall - heads.clock;
   const most = mostBehindWall(bounds);
-  if (old > most) {
-    const limit = `more than ${most} s: the chain, its node or this clock stands still`;
-    const sentence = `the newest block of ${name} is ${old} s older than now, ${limit}`;
-    return { code: 'chain_stands', sentence };
-  }
-  if (!isRefused) return null;
+  if (old <= most) return null;
+  const limit = `more than ${most} s: the chain, its node or this clock stands still`;
+  const sentence = `the newest block of ${name} is ${old} s older than now, ${limit}`;
+  return { code: 'chain_stands', sentence };
+}
+
+function refusal(answer: Answer, answers: readonly Answer[], bounds: Bounds): Doubt {
+  const name = nameOf(answer, answers, bounds);
   const sentence = `${name} denies what was seen at depth, and proves no reorganisation`;
   return { code: 'answer_refused', sentence };
 }

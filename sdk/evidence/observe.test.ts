@@ -87,6 +87,14 @@ test('unfunded after funded and deep is refused, unless the node shows another b
   assert.deepEqual(proven.marks, {});
 });
 
+test('an end that was one node’s lie stops no claim: another node shows the escrow open', async () => {
+  const claimed = { ...funded, claimed: deep, balance: 0n };
+  const lied: Memory = { facts: claimed, marks: { funded: mark, claimed: mark } };
+  const well = { facts: funded, height: 100, hash: 'first' };
+  const { facts, agreed } = await seen([well, { ...well, facts: claimed }], { memory: lied });
+  assert.deepEqual([facts.funded?.deep, facts.claimed, agreed], [true, null, false]);
+});
+
 test('a node that names no block at all takes nothing back', async () => {
   const node = { facts: nothingSeen, height: 100, hash: 'second' };
   const silent = { ...adapterOf(node), blockHash: undefined } as unknown as ChainAdapter;

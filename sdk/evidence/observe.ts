@@ -159,7 +159,9 @@ async function lookAt(node: ChainAdapter, place: number, asking: Asking): Promis
     return { node: place, heads, facts: shown, isRefused: false, formerFacts };
   }
   const held = heldAgainst(shown, memory, withdrawn);
-  const believed = held ?? { ...remembered(memory), secret: shown.secret };
+  // Of an escrow that it shows to be open more is left to be done: a try too many costs a fee.
+  const isOpen = !withdrawn.includes('funded');
+  const believed = held ?? (isOpen ? shown : { ...remembered(memory), secret: shown.secret });
   return { node: place, heads, facts: believed, isRefused: held === null, formerFacts };
 }
 

@@ -59,7 +59,7 @@ export type SimNode = {
 
 /** A lie that nobody speaks against is outside of what the rules promise. */
 const isWitness = ({ isSteady, beside }: SimNode) =>
-  isSteady && beside.some(({ mode }) => mode.is === 'lying');
+  isSteady && beside.some(({ mode }) => mode.is === 'lying' || mode.is === 'split');
 
 type View = { readonly chain: SimChain; readonly height: number; readonly mempool: boolean };
 

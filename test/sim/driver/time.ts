@@ -96,7 +96,7 @@ export function takeOverTime(): void {
   put(Date, 'now', nowMs);
   put(AbortSignal, 'timeout', (ms: number) => {
     const limit = new AbortController();
-    later(ms, () => limit.abort(new DOMException('it took too long', 'TimeoutError')), true);
+    later(ms, () => limit.abort(new DOMException('it took too long', 'TimeoutError')));
     return limit.signal;
   });
   put(AbortSignal, 'any', (signals: readonly AbortSignal[]) => {
