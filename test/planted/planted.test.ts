@@ -35,6 +35,7 @@ test('every planted bug is looked for by what there is', () => {
     model: (what) => worlds.includes(what),
     crashes: (what) => what !== '' && rowNames.some((name) => name.includes(what)),
     sim: (what) => /^[1-9]\d*$/.test(what),
+    driver: (what) => /^[1-9]\d*$/.test(what),
     forge: (what) => what === '',
     solana: (what) => what === '',
   };

@@ -10,7 +10,7 @@ const common: readonly string[] = [
   ...families.flatMap((family) => [`leg a on ${family}`, `leg b on ${family}`]),
   ...['chain with 1 nodes', 'chain with 2 nodes', 'chain with 3 nodes'],
   ...['initiator driver', 'counterparty driver', 'initiator rival', 'counterparty rival'],
-  ...['stale look', 'node fails once', 'node gone', 'node hangs', 'node slow', 'node stuck'],
+  ...['stale look', 'node forgets', 'node fails once', 'node gone', 'node hangs', 'node slow', 'node stuck'],
   ...['node syncing', 'node split', 'node ill for ever', 'sent to a node that tells nobody'],
   ...['node lies: claimed', 'node lies: refunded', 'node lies: funded', 'node lies: unfunded'],
   ...['node lies: height', 'node lies: future', 'node lies: fork'],
