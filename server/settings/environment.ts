@@ -72,8 +72,9 @@ function textOf(file: string): string {
 const prefix = 'PARLEY_';
 /** What tools, tests and the dev network read beside the settings. */
 const tools = (
-  'BITCOIND CALLED_AS CHROMIUM DEPLOYER_KEY ESCROW_SO FAULTS FROM_SOURCE JAVA_TRON NODES' +
-  ' OPERATOR PAYER_KEY PICTURES POSTGRES PROMETHEUS PYTHON REBUILD SMALL_DISK SOLANA_VALIDATOR'
+  'BITCOIND CALLED_AS CHROMIUM DEPLOYER_KEY ESCROW_SO FAULTS FRESH_ROOT FROM_SOURCE JAVA_TRON' +
+  ' NODES OPERATOR PAYER_KEY PICTURES POSTGRES PROMETHEUS PYTHON REBUILD SMALL_DISK' +
+  ' SOLANA_VALIDATOR'
 ).split(' ');
 const ofTools = new RegExp(`^${prefix}(${tools.join('|')}|(CRASH|DRIVER|FUZZ|TEST)_\\w+)$`);
 /** What Kubernetes sets for a service called parley, or parley-postgres. */

@@ -47,8 +47,9 @@ function understand(args: string[]) {
 
 /** The first seed that finds it. */
 async function searched(bug: Bug, seeds: number, env: NodeJS.ProcessEnv): Promise<Looked> {
+  const kind = bug.by.some((each) => each.kind === 'driver') ? 'driver' : 'sim';
   for (let seed = 1; seed <= seeds; seed += 1) {
-    const looked = await lookFor(bug, { kind: 'sim', what: `${seed}` }, env);
+    const looked = await lookFor(bug, { kind, what: `${seed}` }, env);
     if (typeof looked === 'object' && 'rule' in looked) return looked;
   }
   return 'well';

@@ -56,10 +56,14 @@ const parts: Readonly<Record<string, Part>> = {
   },
   sim: {
     minutes: 600,
-    what: 'ten thousand simulated markets',
+    what: 'ten thousand simulated markets, and the driver of a swap on nodes that fail and lie',
     commands: () => {
       const from = values.seed === undefined ? [] : ['--from', values.seed];
-      return [['test/sim/run.ts', '--known', '--seeds', values.markets, ...from]];
+      const seeds = ['--seeds', values.markets, ...from];
+      return [
+        ['test/sim/run.ts', '--driver', ...seeds],
+        ['test/sim/run.ts', '--known', ...seeds],
+      ];
     },
   },
   planted: {

@@ -48,6 +48,17 @@ test('a seed in which somebody loses is told; one whose process dies too, and th
   assert.deepEqual(ended, { where: 'seed 1000008', rules: [crashed.ended] });
 });
 
+test('the driver loses nothing by nodes that stand still and lie, and a seed tells its story', async () => {
+  const { code, broken, errors, met } = await run(['--driver', '--seeds', '60', '--story']);
+  assert.deepEqual([code, broken], [0, []], errors);
+  for (const kind of ['doubt: nodes disagree', 'node stuck', 'process died']) {
+    assert.ok((met[kind] ?? 0) > 0, kind);
+  }
+  const alone = storyOf(23, (await run(['--driver', '--seed', '23', '--story'])).errors);
+  assert.ok(alone.length > 500);
+  assert.equal(storyOf(23, errors), alone, 'whatever runs before and beside it');
+});
+
 test('every statement at which a market is struck is one that the server makes', () => {
   const root = new URL('../../', import.meta.url);
   const read = (file: string) => readFileSync(new URL(file, root), 'utf8');

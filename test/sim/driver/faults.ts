@@ -28,7 +28,7 @@ type Spell = 'gone' | 'hangs' | 'slow' | 'stuck' | 'syncing' | 'split' | 'lying'
 
 const ofSeveral: readonly Spell[] = [
   ...(['gone', 'hangs', 'slow', 'stuck', 'stuck', 'syncing'] as const),
-  ...(['split', 'lying', 'lying', 'lying'] as const),
+  ...(['split', 'lying', 'lying', 'lying', 'lying', 'lying'] as const),
 ];
 const ofOne: readonly Spell[] = ['gone', 'hangs', 'slow', 'stuck', 'stuck', 'syncing', 'split'];
 
@@ -79,11 +79,28 @@ function planPerson(world: World, person: Person): void {
       if (!chance.hits(0.7)) continue;
       each.fails = chance.pick([0, 0.02, 0.1]);
       each.lags = chance.pick([0, 0.05, 0.3]);
+      each.forgets = chance.pick([0, 0, 0.05, 0.5]);
     }
     if (nodes.length === 1) leftMs = planOnly(world, person, leg, leftMs);
     else planSeveral(world, person, leg);
   }
   planClock(world, person);
+  planLoss(world, person, leftMs);
+}
+
+/** Its device is lost near a timelock, and the node of the new one is yet to catch up. */
+function planLoss(world: World, person: Person, leftMs: number): void {
+  const { chance, times, agreedAt } = world;
+  if (!chance.hits(0.3)) return;
+  const nodes = person.nodes[person.gives];
+  const ms = Math.min(leftMs, 1_800_000);
+  later((times.refundAt[person.gives] - agreedAt + chance.int(-900, 3_600)) * 1_000, () => {
+    person.isLost = true;
+    person.callsLeft = 1;
+    const isAlone = nodes.length === 1;
+    const ill = nodes.find(({ isSteady }) => isAlone || !isSteady);
+    if (ill !== undefined && ms > 60_000) begin(world, ill, { spell: 'syncing', ms, isAlone });
+  });
 }
 
 function planOnly(world: World, person: Person, leg: LegName, mostMs: number): number {
@@ -104,7 +121,7 @@ function momentOf(world: World): number {
   const { chance, times, agreedAt } = world;
   const all = [agreedAt, times.counterpartyFundBy, times.revealBy, times.refundAt.a];
   const near = chance.pick([...all, times.refundAt.b]) - agreedAt + chance.int(-3_600, 3_600);
-  const at = chance.hits(0.5) ? near * 1_000 : chance.int(0, spanMs(world));
+  const at = chance.hits(0.7) ? near * 1_000 : chance.int(0, spanMs(world));
   return Math.max(0, at);
 }
 
@@ -113,14 +130,23 @@ function planSeveral(world: World, person: Person, leg: LegName): void {
   const { chance } = world;
   for (const node of person.nodes[leg]) {
     if (node.isSteady) {
-      if (chance.hits(0.3)) node.mode = { is: 'slow', ms: chance.int(100, 3_500) };
+      if (chance.hits(0.3)) node.mode = { is: 'slow', ms: chance.int(100, 12_000) };
       continue;
     }
     for (let each = chance.int(0, 3); each > 0; each -= 1) {
-      const ms = chance.hits(0.2) ? Number.POSITIVE_INFINITY : chance.int(60_000, 10 * hourMs);
+      const ms = chance.hits(0.3) ? Number.POSITIVE_INFINITY : chance.int(60_000, 10 * hourMs);
       const spell = chance.pick(ofSeveral);
       later(momentOf(world), () => begin(world, node, { spell, ms, isAlone: false }));
     }
+    if (!chance.hits(0.3)) continue;
+    // When most is to be had by it.
+    const moment = chance.pick(['a', 'b', 'told'] as const);
+    const ms = chance.pick([3_600_000, Number.POSITIVE_INFINITY]);
+    const spell = chance.pick(['lying', 'lying', 'stuck', 'gone'] as const);
+    world.after[moment].push(() => {
+      const wait = chance.int(0, 900_000);
+      later(wait, () => begin(world, node, { spell, ms, isAlone: false }));
+    });
   }
 }
 
@@ -250,6 +276,7 @@ export function healAll(world: World): void {
     for (const node of legNames.flatMap((leg) => person.nodes[leg])) {
       node.fails = 0;
       node.lags = 0;
+      node.forgets = 0;
       const isIll = ['lying', 'split', 'syncing'].includes(node.mode.is);
       if (isIll) heal(world, node);
     }

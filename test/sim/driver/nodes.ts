@@ -22,7 +22,7 @@ import { materialOf } from '../material.ts';
 import { factsOf, feeToReplace, secretsIn, takenBy, unsignedFunding } from '../node.ts';
 import { escrowOf } from './plans.ts';
 import { later, nowMs, nowSeconds } from './time.ts';
-import { count, type Lie, type SimNode, tell, type World } from './world.ts';
+import { count, type Lie, recordOf, type SimNode, tell, type World } from './world.ts';
 
 /** A lie that nobody speaks against is outside of what the rules promise. */
 const isWitness = ({ isSteady, beside }: SimNode) =>
@@ -137,10 +137,24 @@ function lieAbout(lie: Lie, facts: EscrowFacts, watched: WatchedEscrow): EscrowF
   }
 }
 
-function shownBy(node: SimNode, view: View, watched: WatchedEscrow): EscrowFacts {
+/** Before anything is remembered of it nobody could tell. */
+function forgetsNow(node: SimNode, world: World, escrow: string): boolean {
+  if (isWitness(node) || node.mode.is !== 'well' || !world.chance.hits(node.forgets)) return false;
+  const isRemembered = recordOf(node.owner(), world.swapId)?.seen?.[escrow]?.funded?.deep === true;
+  if (isRemembered) count(world, 'node forgets');
+  return isRemembered;
+}
+
+function shownBy(
+  { world }: NodeParts,
+  node: SimNode,
+  view: View,
+  watched: WatchedEscrow,
+): EscrowFacts {
   const { address: escrow, terms, requiredConfirmations: required } = watched;
   const shown = secretsIn(view.chain, escrow, view);
   const secret = shown.find((each) => opensLock(each, terms.hashlock)) ?? null;
+  if (forgetsNow(node, world, escrow)) return nothingSeen;
   const facts = factsOf(view.chain, view, { escrow, required, secret });
   return node.mode.is === 'lying' ? lieAbout(node.mode.lie, facts, watched) : facts;
 }
@@ -173,10 +187,10 @@ export function nodeAdapter(node: SimNode, parts: NodeParts): ChainAdapter {
     heads: (signal) => asked(signal, (view) => headsOf(node, view)),
     look: (escrows, signal) =>
       asked(signal, (view) => {
-        const facts = escrows.map((each) => shownBy(node, view, each));
+        const facts = escrows.map((each) => shownBy(parts, node, view, each));
         return { heads: headsOf(node, view), facts };
       }),
-    readEscrow: (watched, signal) => asked(signal, (view) => shownBy(node, view, watched)),
+    readEscrow: (watched, signal) => asked(signal, (view) => shownBy(parts, node, view, watched)),
     preflight: (_, __, signal) => asked(signal, () => {}),
     buildFund: ({ escrow: { address, terms } }, signal) =>
       asked(signal, () =>
@@ -252,6 +266,9 @@ export function offer(world: World, chain: SimChain, raw: string): string {
   if (why !== null) throw new ParleyError('refused_by_node', `the node says: ${why}`, { why });
   submit(chain, tx);
   world.news += 1;
+  const funded = chain === world.chains.a ? 'a' : 'b';
+  const moment = tx.verb === 'fund' ? funded : tx.secret === null ? null : 'told';
+  if (moment !== null) for (const each of world.after[moment].splice(0)) each();
   tell(world, `${chain.chain}: ${tx.by} sends ${tx.verb} at ${tx.escrow}`);
   return txid;
 }

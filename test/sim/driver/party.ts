@@ -25,7 +25,16 @@ import { type Alive, inTurn, nodeAdapter, offer } from './nodes.ts';
 import { checkEnd, checkSent, isAtRisk } from './oracle.ts';
 import { simEvm, simTron } from './plans.ts';
 import { later, nowMs, nowSeconds, wait } from './time.ts';
-import { count, destinationOf, legNames, type Person, tell, type World } from './world.ts';
+import {
+  count,
+  destinationOf,
+  legNames,
+  type Person,
+  recordIn,
+  recordOf,
+  tell,
+  type World,
+} from './world.ts';
 
 type Life = {
   readonly over: AbortController;
@@ -77,13 +86,6 @@ function storeFor(person: Person, alive: Alive): Store {
     swapIds: () => alive(async () => [...kept.swaps.keys()]),
   };
 }
-
-function recordIn(swaps: ReadonlyMap<string, string>, swapId: string): SwapRecord | null {
-  const text = swaps.get(swapId);
-  return text === undefined ? null : readKept<SwapRecord>(text);
-}
-
-const recordOf = ({ kept }: Person, swapId: string) => recordIn(kept.swaps, swapId);
 
 export function viewOf({ chain, family, policy }: SimChain): ChainView {
   switch (family) {
@@ -183,7 +185,10 @@ function payByHand(world: World, person: Person): void {
     count(world, 'never paid by hand');
     return;
   }
-  later(world.chance.int(10, 900) * 1_000, () => {
+  const last = fundBy({ deadlines: world.times }, { long: person.gives === 'b' }) - nowSeconds();
+  const isLate = world.chance.hits(0.4) && last > 900;
+  const seconds = isLate ? last - world.chance.int(5, 300) : world.chance.int(10, 900);
+  later(seconds * 1_000, () => {
     const record = recordOf(person, world.swapId);
     const escrow = record?.swap.legs[person.gives].escrow;
     const by = fundBy({ deadlines: world.times }, { long: person.gives === 'b' });
@@ -220,11 +225,12 @@ function comeBack(world: World, person: Person): void {
     const record = recordIn(swaps, world.swapId);
     return record !== null && last !== null && mayBeFunded(record) === mayBeFunded(last);
   });
-  if (how === 1 && older.length > 0) {
+  if (how === 1 && !person.isLost && older.length > 0) {
     person.kept = { ...person.kept, swaps: new Map(chance.pick(older)) };
     count(world, 'store rolled back');
     tell(world, `${person.role} comes back with an older copy of its store`);
-  } else if (how === 2) {
+  } else if (how === 2 || person.isLost) {
+    person.isLost = false;
     person.kept = restored(person, world);
     count(world, 'restored from the phrase');
     tell(world, `${person.role} comes back by its phrase`);

@@ -56,7 +56,7 @@ function nodesFor(world: World, chain: SimChain, party: Party): SimNode[] {
     { length: chance.int(1, 3) },
     (_, at): SimNode => ({
       ...{ name: `node ${at + 1} of the ${party} for ${chain.chain}`, chain, mode: { is: 'well' } },
-      ...{ fails: 0, lags: 0, beside: [], isSteady: false },
+      ...{ fails: 0, lags: 0, forgets: 0, beside: [], isSteady: false },
       owner: () => world.people.find((each) => each.party === party) as Person,
     }),
   );
@@ -99,7 +99,14 @@ function personFor(world: World, party: Party, kind: Kind): Person {
       secrets: new Map(isInitiator ? [[hashlock, secret]] : []),
       ...{ swaps: new Map(), trades: new Map() },
     },
-    ...{ former: [], ahead: 0, callsLeft: Number.POSITIVE_INFINITY, hasPaid: false, end: null },
+    ...{
+      former: [],
+      ahead: 0,
+      callsLeft: Number.POSITIVE_INFINITY,
+      hasPaid: false,
+      isLost: false,
+      end: null,
+    },
   } as Person;
 }
 
@@ -130,7 +137,7 @@ function openWorld(seed: number): World {
     ...{ agreedAt: epoch, times: deadlines(epoch, { a: timing('a'), b: timing('b') }, 'b') },
     ...{ market: marketFor(chance, calm, hasRival), standing: new Set<SimChain>() },
     ...{ counts: new Map(), story: [], violations: [], news: 0 },
-    ...{ isTold: false, excuse: null, isHealed: false },
+    ...{ isTold: false, excuse: null, isHealed: false, after: { a: [], b: [], told: [] } },
   };
   const world: World = { ...about, people: [] };
   for (const each of ['maker', 'taker'] as const) {

@@ -5,6 +5,7 @@ import type { Family } from '../../../core/families.ts';
 import type { Destination, EscrowTerms } from '../../../core/terms.ts';
 import { funderOf, type LegName, otherLeg, type Party, type Role } from '../../../core/trade.ts';
 import type { Outcome } from '../../../sdk/settle.ts';
+import { readKept, type SwapRecord } from '../../../sdk/stores/store.ts';
 import type { OwnTrade, VerifiedSwap } from '../../../sdk/trade.ts';
 import { minedAbout, type SimChain, tipOf } from '../chain.ts';
 import type { Chance } from '../chance.ts';
@@ -37,6 +38,8 @@ export type SimNode = {
   /** Chance of a failure, and of an older machine, at each look. */
   fails: number;
   lags: number;
+  /** Chance of one that has the newest block and knows nothing of the past. */
+  forgets: number;
   /** All of its owner for this chain, itself too. */
   beside: readonly SimNode[];
   /** Well all the time: what it shows stands against the others' lies, and so it answers then. */
@@ -77,6 +80,8 @@ export type Person = {
   /** Calls of store, nodes and market until its process dies; Infinity: it lives. */
   callsLeft: number;
   hasPaid: boolean;
+  /** Its device: it comes back by its phrase. */
+  isLost: boolean;
   end: End | null;
 };
 
@@ -114,6 +119,8 @@ export type World = {
   news: number;
   /** Whether somebody was given the secret by its holder. */
   isTold: boolean;
+  /** Done once when a leg is first funded, and when a secret is first sent anywhere. */
+  readonly after: Record<'a' | 'b' | 'told', (() => void)[]>;
   /** Beyond what the rules promise: a block at depth was taken back. */
   excuse: string | null;
   isHealed: boolean;
@@ -198,3 +205,10 @@ export const otherOf = (world: World, person: Person) =>
 
 export const givesOf = (party: Party): LegName => (party === 'maker' ? 'a' : 'b');
 export const getsOf = (party: Party): LegName => otherLeg(givesOf(party));
+
+export function recordIn(swaps: ReadonlyMap<string, string>, swapId: string): SwapRecord | null {
+  const text = swaps.get(swapId);
+  return text === undefined ? null : readKept<SwapRecord>(text);
+}
+
+export const recordOf = ({ kept }: Person, swapId: string) => recordIn(kept.swaps, swapId);
