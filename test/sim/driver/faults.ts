@@ -130,7 +130,11 @@ function planSeveral(world: World, person: Person, leg: LegName): void {
   const { chance } = world;
   for (const node of person.nodes[leg]) {
     if (node.isSteady) {
-      if (chance.hits(0.3)) node.mode = { is: 'slow', ms: chance.int(100, 12_000) };
+      if (chance.hits(0.3)) {
+        node.mode = { is: 'slow', ms: chance.int(100, 12_000) };
+        // What it failed with before a lie would be its word of that moment.
+        node.fails = 0;
+      }
       continue;
     }
     for (let each = chance.int(0, 3); each > 0; each -= 1) {

@@ -201,6 +201,13 @@ function payByHand(world: World, person: Person): void {
   });
 }
 
+/** It knows of the own funding, and where the legs are. */
+const isSameButSeen = (one: SwapRecord, other: SwapRecord) =>
+  mayBeFunded(one) === mayBeFunded(other) &&
+  legNames.every((leg) => {
+    return one.swap.legs[leg].escrow?.address === other.swap.legs[leg].escrow?.address;
+  });
+
 /** Copies that a store may be rolled back to. */
 const mostOlder = 6;
 
@@ -223,7 +230,7 @@ function comeBack(world: World, person: Person): void {
   const last = recordOf(person, world.swapId);
   const older = person.former.slice(-mostOlder).filter((swaps) => {
     const record = recordIn(swaps, world.swapId);
-    return record !== null && last !== null && mayBeFunded(record) === mayBeFunded(last);
+    return record !== null && last !== null && isSameButSeen(record, last);
   });
   if (how === 1 && !person.isLost && older.length > 0) {
     person.kept = { ...person.kept, swaps: new Map(chance.pick(older)) };
