@@ -93,7 +93,9 @@ async function serves(market: Started): Promise<void> {
   assert.match(await page.text(), /<!doctype html>/i, 'the app is served');
   const seconds = secondsSince(began);
   market.interrupt();
-  assert.equal(await market.code(stopMs), 0, 'it ends by Ctrl-C');
+  // 130 is the word of a shell or of npm that Ctrl-C met beside the market.
+  const code = await market.code(stopMs);
+  assert.ok(code === 0 || code === 130, `it ends by Ctrl-C, and not with ${code}`);
   console.log(`fresh: npm ci && npm start: ${chains.length} chains and the app in ${seconds} s`);
 }
 
