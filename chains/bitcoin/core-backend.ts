@@ -5,6 +5,7 @@ import type { Heads } from '../interface/reading.ts';
 import type { CoreMethod } from '../nodes/methods.ts';
 import { onceHeard } from '../nodes/offers.ts';
 import type { BitcoinBackend, MempoolInterest } from './backend.ts';
+import { askedTargets, pacesOf } from './fees.ts';
 import { unavailable } from './http.ts';
 import type { BitcoinNetwork } from './networks.ts';
 import { parseTx } from './raw-transaction.ts';
@@ -14,7 +15,7 @@ import {
   coreName,
   coreRpc,
   RpcRefusal,
-  refused,
+  refusedBytes,
   unexpected,
 } from './rpc.ts';
 
@@ -213,30 +214,26 @@ async function fetchNew(state: State, txids: readonly string[], signal: AbortSig
   return raws.flatMap((raw) => (raw instanceof RpcRefusal ? [] : [parseTx(raw)]));
 }
 
-const targets = { fast: 2, medium: 3, slow: 6 } as const;
 type Smart = { feerate?: number };
 type PoolInfo = { mempoolminfee: number; incrementalrelayfee?: number };
 
 async function feeEstimate(rpc: CoreRpc, at: number, signal: AbortSignal) {
   const calls = [
-    ...Object.values(targets).map(
-      (blocks) => ({ method: 'estimatesmartfee', params: [blocks] }) as const,
-    ),
+    ...askedTargets.map((blocks) => ({ method: 'estimatesmartfee', params: [blocks] }) as const),
     { method: 'getmempoolinfo', params: [] } as const,
   ];
   const answers = await rpc.batch<Smart | PoolInfo>(calls, signal);
-  const [fast, medium, slow] = answers.slice(0, 3).map((answer) => {
-    if (answer instanceof RpcRefusal || !('feerate' in answer)) return null;
-    return satPerVbyte(answer.feerate);
+  const info = answers.at(-1);
+  const rates = answers.slice(0, -1).map((answer, at) => {
+    const rate = answer instanceof RpcRefusal || !('feerate' in answer) ? null : answer.feerate;
+    return [askedTargets[at] ?? 0, rate && satPerVbyte(rate)] as const;
   });
-  const info = answers[3];
   const known = info !== undefined && !(info instanceof RpcRefusal) && 'mempoolminfee' in info;
   const least = known ? satPerVbyte(info.mempoolminfee) : 1;
   const increment = known ? satPerVbyte(info.incrementalrelayfee ?? 0) : 1;
-  if (fast == null || medium == null || slow == null) {
-    return known ? { fast: null, least, increment, at } : null;
-  }
-  return { fast, medium, slow, least, increment, at };
+  const paces = pacesOf(rates);
+  if (paces === null) return known ? { fast: null, least, increment, at } : null;
+  return { ...paces, least, increment, at };
 }
 
 function satPerVbyte(coinsPerKvB: number): number {
@@ -310,6 +307,7 @@ async function send(rpc: CoreRpc, rawHex: string, txid: string, signal: AbortSig
     // The txid leaves the witness out: other bytes of the same id are not the ones it has.
     const there = await onceHeard(rawOf(rpc, txid, null, signal));
     if (there === rawHex || (there === null && error.code === alreadyMined)) return;
-    throw refused(error);
+    const { code, message: words } = error;
+    throw refusedBytes(coreName, { words, code }, { code });
   }
 }

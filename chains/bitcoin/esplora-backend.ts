@@ -3,17 +3,17 @@
 // https://github.com/Blockstream/esplora/blob/master/API.md
 
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { ParleyError } from '../../core/errors.ts';
 import type { Heads } from '../interface/reading.ts';
-import { type NodeLimits, withoutKeys } from '../nodes/exchange.ts';
+import { type NodeLimits, NotNow, TurnedAway, turnsAway, withoutKeys } from '../nodes/exchange.ts';
 import { pause } from '../nodes/in-turn.ts';
 import { onceHeard } from '../nodes/offers.ts';
 import type { AddressPast, BitcoinBackend, MempoolChange, MempoolInterest } from './backend.ts';
 import { type EsploraArguments, type EsploraQuestion, esploraPath } from './esplora-paths.ts';
-import type { Ancestors, Conflict, FeeEstimate } from './fees.ts';
+import { type Ancestors, type Conflict, type FeeEstimate, pacesOf } from './fees.ts';
 import { exchange, unavailable } from './http.ts';
 import type { BitcoinNetwork } from './networks.ts';
 import type { Tx } from './raw-transaction.ts';
+import { refusedBytes } from './rpc.ts';
 
 const esploraName = 'Esplora server';
 
@@ -248,10 +248,9 @@ async function mempool(
 
 async function feeEstimate(get: Get, at: number, signal: AbortSignal): Promise<FeeEstimate | null> {
   const body = await get('feeEstimates', [], signal);
-  const rates = body === null ? {} : json<Record<string, number>>(body);
-  const { 2: fast, 3: medium, 6: slow } = rates;
-  if (fast === undefined || medium === undefined || slow === undefined) return null;
-  return { fast, medium, slow, least: 1, at };
+  const rates = body === null ? {} : json<Record<string, unknown>>(body);
+  const paces = pacesOf(Object.entries(rates).map(([blocks, rate]) => [Number(blocks), rate]));
+  return paces && { ...paces, least: 1, at };
 }
 
 type Outspend = { spent: boolean; txid?: string; status?: { confirmed: boolean } };
@@ -283,14 +282,16 @@ async function send(
   const request = { url, method: 'POST' as const, headers, body: raw };
   const { status, body } = await exchange(esploraName, request, server.limits, signal);
   if (status === 200 && text(body) === txid) return;
-  if (status === 200 || status >= 500 || status === 401) {
-    throw unavailable(esploraName, `it answered HTTP ${status} without the txid`);
+  const words = withoutKeys(text(body), server.base).slice(0, 300);
+  // It hands on what its node says with 400 alone. A page is of something before it.
+  if (status !== 400 || words.startsWith('<')) {
+    const why = `it answered HTTP ${status} without the txid`;
+    const cause = turnsAway(status) ? new TurnedAway(status, '') : new NotNow(why);
+    throw unavailable(esploraName, why, cause);
   }
   // The txid leaves the witness out: other bytes of the same id are not the ones it has.
   if ((await onceHeard(rawOf(server.get, txid, signal))) === raw) return;
-  const words = withoutKeys(text(body), server.base).slice(0, 300);
-  const sentence = `the ${esploraName} refused the transaction: ${words}`;
-  throw new ParleyError('refused_by_node', sentence, { status });
+  throw refusedBytes(esploraName, { words }, { status });
 }
 
 /** Far more than wait at once; some 2 MB. */

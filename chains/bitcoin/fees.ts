@@ -41,6 +41,35 @@ export type FeeEstimate = {
   readonly at: number;
 };
 
+/** Blocks until it is mined. */
+export const paceTargets = { fast: 2, medium: 3, slow: 6 } as const;
+/** Half a day and a day are for a node that knows no nearer target. */
+export const askedTargets: readonly number[] = [...Object.values(paceTargets), 72, 144];
+type Paces = Pick<FeeEstimate, keyof typeof paceTargets>;
+
+/**
+ * Of estimates by blocks, which may have holes: each pace is no lower than any later target, and
+ * as high as the last earlier one where no later one is known. Null: none is.
+ */
+export function pacesOf(estimates: readonly (readonly [number, unknown])[]): Paces | null {
+  const known = estimates
+    .flatMap(([blocks, rate]) => (isRate(rate) && blocks > 0 ? [{ blocks, rate }] : []))
+    .toSorted((one, other) => one.blocks - other.blocks);
+  const last = known.at(-1);
+  if (last === undefined) return null;
+  const rateOf = (target: number) => {
+    const later = known.filter(({ blocks }) => blocks >= target);
+    return later.reduce((most, { rate }) => Math.max(most, rate), later.length > 0 ? 0 : last.rate);
+  };
+  const { fast, medium, slow } = paceTargets;
+  return { fast: rateOf(fast), medium: rateOf(medium), slow: rateOf(slow) };
+}
+
+/** Some servers give -1 for a rate that they do not know. */
+function isRate(rate: unknown): rate is number {
+  return typeof rate === 'number' && Number.isFinite(rate) && rate > 0;
+}
+
 /** What a node says that has too little to estimate by: the bounds of its mempool alone. */
 export type NoEstimate = { readonly fast: null } & Pick<FeeEstimate, 'least' | 'increment' | 'at'>;
 

@@ -2,7 +2,16 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import { inPart } from '../kit/widths.ts';
-import { type NodeLimits, type NodeReply, textOf, withoutKeys } from '../nodes/exchange.ts';
+import { meaningOf, type Said } from '../nodes/answers.ts';
+import {
+  type NodeLimits,
+  type NodeReply,
+  NotNow,
+  TurnedAway,
+  textOf,
+  turnsAway,
+  withoutKeys,
+} from '../nodes/exchange.ts';
 import type { CoreMethod, CoreWalletMethod } from '../nodes/methods.ts';
 import { exchange, unavailable } from './http.ts';
 
@@ -88,7 +97,11 @@ export function coreRpc(options: CoreOptions): CoreRpc {
 
 function parseReply(reply: NodeReply): unknown {
   const { status } = reply;
-  if (status === 401 || status === 403) throw unavailable(coreName, 'it refuses our credentials');
+  if (turnsAway(status)) {
+    const ofHaste = `it answered HTTP ${status}`;
+    const why = status === 401 || status === 403 ? 'it refuses our credentials' : ofHaste;
+    throw unavailable(coreName, why, new TurnedAway(status, ''));
+  }
   try {
     return JSON.parse(textOf(reply));
   } catch (cause) {
@@ -122,8 +135,16 @@ export function unexpected(error: unknown): never {
   throw unavailable(coreName, `it refused ${String(error.cause)}: ${error.message}`, error);
 }
 
-/** The same refusal for bytes that a caller sent. */
-export function refused(error: RpcRefusal): ParleyError {
-  const sentence = `the ${coreName} refused the transaction: ${error.message}`;
-  return new ParleyError('refused_by_node', sentence, { code: error.code }, { cause: error });
+/** What a source said to bytes: `refused_by_node`, or `chain_unavailable` where it is busy. */
+export function refusedBytes(
+  source: string,
+  said: Said,
+  facts: Readonly<Record<string, number>>,
+): ParleyError {
+  const { words } = said;
+  const meaning = meaningOf(said);
+  if (meaning === 'turned away') return unavailable(source, words, new TurnedAway(200, words));
+  if (meaning === 'busy') return unavailable(source, words, new NotNow(words));
+  const sentence = `the ${source} refused the transaction: ${words}`;
+  return new ParleyError('refused_by_node', sentence, facts);
 }

@@ -8,13 +8,12 @@ import type { Signed } from '../interface/material.ts';
 import type { ReadTransaction, Touch } from '../interface/sending.ts';
 import type { Sending } from '../kit/adapter.ts';
 import { onceHeard, refusedByNode } from '../nodes/offers.ts';
-import { fewMiB, type Rpc, refusalIn } from '../nodes/rpc.ts';
+import { fewMiB, meaningIn, type Rpc, refusalIn } from '../nodes/rpc.ts';
 import { txOf } from './node.ts';
 import { calledBy, callsIn, fundedIn } from './plan.ts';
 import { touchesOf, type Watch } from './watch.ts';
 
 const method = 'eth_sendRawTransaction';
-const alreadyKnown = /already (known|imported|exists)|known transaction/i;
 
 export const sending: Sending<Rpc, Watch> = {
   name: method,
@@ -25,7 +24,7 @@ export const sending: Sending<Rpc, Watch> = {
       throw new Error('an answer that is not its txid');
     } catch (failure) {
       const error = refusalIn(failure);
-      if (alreadyKnown.test(error.message)) return;
+      if (meaningIn(error) === 'known') return;
       // A nonce that is too low is also what a node says of the very transaction it has mined.
       if ((await onceHeard(txOf(node, txid, signal))) !== null) return;
       const about = { chain: node.chain, txid, words: error.message };

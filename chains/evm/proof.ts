@@ -12,8 +12,10 @@ import {
 } from 'viem/utils';
 import { ParleyError } from '../../core/errors.ts';
 import { recoverKeyHash } from '../kit/recoverable.ts';
+import { AnswerTooLong } from '../nodes/exchange.ts';
 import { type Rpc, RpcError } from '../nodes/rpc.ts';
 import { parseEvmAddress } from './address.ts';
+import { isCallFailure } from './checks/ask.ts';
 
 export type EvmProof = {
   readonly address: string;
@@ -64,8 +66,6 @@ const mostGas = `0x${(3_000_000).toString(16)}`;
 const nobody = `0x${'5afe'.repeat(10)}`;
 /** What a wallet's answer may have; one word is meant. A node's client for proofs reads no more. */
 export const mostProofBytes = 65_536;
-/** What providers answer over their rate limit. */
-const busy = new Set([-32005, -32016, 429]);
 const suffix6492 = '6492'.repeat(16);
 
 type Verdict = 'accepts' | 'refuses' | 'not there';
@@ -77,7 +77,7 @@ async function contractSays(
   signature: Hex,
   signal: AbortSignal,
 ): Promise<Verdict> {
-  const code = await node.call('eth_getCode', [address, 'latest'], signal);
+  const code = await asked(node, 'eth_getCode', address, signal);
   const isThere = code !== '0x' && code !== null;
   const accepts = await contractAccepts(node, address, isThere, message, signature, signal);
   if (accepts) return 'accepts';
@@ -94,16 +94,8 @@ async function contractAccepts(
 ): Promise<boolean> {
   const hash = hashMessage(message);
   const call = async (transaction: Record<string, string>) => {
-    try {
-      const limited = { ...transaction, from: nobody, gas: mostGas };
-      return String(await node.call('eth_call', [limited, 'latest'], signal));
-    } catch (error) {
-      if (!(error instanceof RpcError)) throw error;
-      // A node too busy to ask has not said no.
-      if (!busy.has(error.code)) return '0x';
-      const sentence = `the ${node.chain} node is too busy to say whether this wallet signed`;
-      throw new ParleyError('chain_unavailable', sentence, { chain: node.chain }, { cause: error });
-    }
+    const limited = { ...transaction, from: nobody, gas: mostGas };
+    return String(await asked(node, 'eth_call', limited, signal));
   };
   if (signature.toLowerCase().endsWith(suffix6492)) {
     // Deploys inside the call where needed, then asks by EIP-1271; never falls back to a key.
@@ -121,4 +113,24 @@ async function contractAccepts(
   });
   const answer = await call({ to: address, data });
   return answer.toLowerCase().startsWith(magic1271);
+}
+
+/** `0x` where the wallet's code fails. A node's own no says nothing of the wallet. */
+async function asked(
+  node: Rpc,
+  method: 'eth_getCode' | 'eth_call',
+  of: string | Record<string, string>,
+  signal: AbortSignal,
+): Promise<unknown> {
+  try {
+    return await node.call(method, [of, 'latest'], signal);
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    const { cause, message } = error;
+    const isTooLong = method === 'eth_call' && cause instanceof AnswerTooLong;
+    if (isCallFailure(error) || isTooLong) return '0x';
+    const { chain } = node;
+    const sentence = `the ${chain} node does not say whether this wallet signed: ${message}`;
+    throw new ParleyError('chain_unavailable', sentence, { chain }, { cause: error });
+  }
 }

@@ -7,6 +7,7 @@ import { mostWords, type Revert, revertIn } from '../escrows/calls.ts';
 import type { EvmCall } from '../interface/material.ts';
 import { fewMiB, fewWords, type Rpc, RpcError } from '../nodes/rpc.ts';
 import { probeAbi, probeCode } from './artifacts/probe.ts';
+import { isCallFailure } from './checks/ask.ts';
 import { balanceOfCall, refused } from './node.ts';
 import { contractEscrow, deploymentOf, type EvmDeployment, evmEscrow, idOfEscrow } from './plan.ts';
 
@@ -78,9 +79,7 @@ export async function tryCall(
     return null;
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    if (error.data === null && !/revert|invalid opcode|out of gas/i.test(error.message)) {
-      throw refused(rpc, 'eth_call', error);
-    }
+    if (!isCallFailure(error)) throw refused(rpc, 'eth_call', error);
     return failureOf(error);
   }
 }

@@ -1,6 +1,8 @@
 // What one HTTP exchange with a chain's node is, and how it fails. Who makes it: `#transport`. That
 // is transport-node.ts in Node, transport-fetch.ts in browsers (`imports` of package.json).
 
+import type { ParleyError } from '../../core/errors.ts';
+
 export type NodeRequest = {
   readonly url: string;
   readonly method: 'GET' | 'POST';
@@ -68,13 +70,34 @@ export function unconnected(error: unknown): Error {
 
 /** A gateway's no, before any node: of our key, our account or our haste, not of the question. */
 export class TurnedAway extends Error {
+  /** Not where it is of a key or an account. Shields before a node say 403 of haste, too. */
+  readonly passes: boolean;
   constructor(status: number, words: string) {
     super(words === '' ? `HTTP ${status}` : `HTTP ${status}: ${words}`);
     this.name = 'TurnedAway';
+    this.passes = !ofAnAccount.has(status);
   }
 }
 
-const turningAway: ReadonlySet<number> = new Set([401, 402, 403, 407, 429]);
+/** A node's answer, for now, that it is busy or behind. It may have heard what it was given. */
+export class NotNow extends Error {
+  /** What it is where it lasts; null: it says nothing then either. */
+  readonly refusal: ParleyError | null;
+  constructor(words: string, refusal: ParleyError | null = null) {
+    super(words);
+    this.name = 'NotNow';
+    this.refusal = refusal;
+  }
+}
+
+/** Whether the same may be answered some seconds later. */
+export function passes(error: unknown): boolean {
+  if (error instanceof TurnedAway) return error.passes;
+  return error instanceof NotNow || (error instanceof Error && passes(error.cause));
+}
+
+const ofAnAccount: ReadonlySet<number> = new Set([401, 402, 407]);
+const turningAway: ReadonlySet<number> = new Set([...ofAnAccount, 403, 429]);
 
 export function turnsAway(status: number): boolean {
   return turningAway.has(status);

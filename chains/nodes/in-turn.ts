@@ -109,7 +109,7 @@ export function wordsOf(error: unknown): string {
   return typeof code === 'string' ? code : error.message.slice(0, 200);
 }
 
-/** Ends early, and well, when nobody waits any more. */
-export function pause(signal: AbortSignal): Promise<void> {
-  return sleep(pauseMs, signal).catch(() => {});
+/** Twice as long each further time. Ends early, and well, when nobody waits any more. */
+export function pause(signal: AbortSignal, times = 1): Promise<void> {
+  return sleep(pauseMs * 2 ** (times - 1), signal).catch(() => {});
 }

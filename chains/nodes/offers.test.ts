@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ParleyError } from '../../core/errors.ts';
 import { waitUntil } from '../../test/support/waiting.ts';
-import { TurnedAway } from './exchange.ts';
+import { NotNow, TurnedAway } from './exchange.ts';
 import { offersTo, onceHeard } from './offers.ts';
 import { exchangeWith } from './transport-node.ts';
 
@@ -33,6 +33,8 @@ const isGone: Way = async (signal) => {
   await exchangeWith(nowhere, { timeMs: 8_000, bytes: 1 }, signal);
 };
 const turnsAway = fails(new TurnedAway(401, 'no such key'));
+
+const isBehind = fails(new NotNow('', new ParleyError('refused_by_node', 'no such block', {})));
 
 /** Offers it to sources that act so, and tells how often each was asked. */
 function offering(ways: readonly Way[], signal = never) {
@@ -76,6 +78,41 @@ test('what one refused is not offered anew to one that was not reached', async (
   const alone = offering([isGone, isGone]);
   await assert.rejects(alone.done, { code: 'chain_unavailable' });
   assert.deepEqual(alone.times, [2, 2]);
+});
+
+const isBusy = fails(new NotNow('txpool is full'));
+const isLimited = fails(new TurnedAway(429, 'too many requests'));
+const untilThird =
+  (first: Way): Way =>
+  (signal, times) =>
+    times < 3 ? first(signal, times) : takes(signal, times);
+
+test('one that is busy, or over a limit, is offered it again until it takes it', async () => {
+  for (const first of [isBusy, isLimited]) {
+    const { done, times } = offering([untilThird(first)]);
+    assert.equal(await done, 0);
+    assert.deepEqual(times, [3]);
+  }
+});
+
+test('one that stays busy may have it, and one that stays over a limit has not', async () => {
+  const busy = offering([isBusy]);
+  const limited = offering([isLimited]);
+  await assert.rejects(busy.done, { code: 'chain_timeout', message: /full., and one may have it/ });
+  await assert.rejects(limited.done, { code: 'chain_unavailable', message: /too many requests$/ });
+  assert.deepEqual([busy.times, limited.times], [[5], [5]]);
+  const beside = offering([isBusy, refuses('too low')]);
+  await assert.rejects(beside.done, { code: 'chain_timeout' });
+  assert.deepEqual(beside.times, [1, 1]);
+});
+
+test('what a machine that lags refuses is refused where it lasts, and not before', async () => {
+  const { done, times } = offering([untilThird(isBehind)]);
+  assert.equal(await done, 0);
+  assert.deepEqual(times, [3]);
+  const lasting = offering([isBehind]);
+  await assert.rejects(lasting.done, { code: 'refused_by_node', message: 'no such block' });
+  assert.deepEqual(lasting.times, [5]);
 });
 
 test('where one of them may have it nobody says that none has', async () => {

@@ -3,7 +3,7 @@
 
 import { withResolvers } from '../../core/engines.ts';
 import { ParleyError } from '../../core/errors.ts';
-import { isUnreached, TurnedAway } from './exchange.ts';
+import { isUnreached, NotNow, passes, TurnedAway } from './exchange.ts';
 import { isTimeout, pause, wordsOf } from './in-turn.ts';
 
 export type Sources = {
@@ -36,6 +36,9 @@ const soonMs = 300;
 /** Once one has refused it the silent have so long: then they count as ones that may have it. */
 const othersMs = 4_000;
 
+/** One that is busy or behind is offered it so often, twice as long after each: 3 s in all. */
+const busyRounds = 5;
+
 /** `mayHaveIt`: it was given it once without a word of what became of it. */
 type Outcome =
   | { readonly is: 'taken' | 'silent' }
@@ -60,7 +63,8 @@ export function offersTo({ chain, sources, rounds = 2 }: Sources): Offers {
     // By then it is told who has it: nobody is given it anew.
     const isRefused = () => outcomes.some(({ is }) => is === 'refused');
     const giving = outcomes.map(async (_, at) => {
-      const goesOn = (round: number) => round < (isRefused() ? 1 : rounds);
+      const goesOn = (round: number, failure: unknown) =>
+        round < (isRefused() ? 1 : passes(failure) ? busyRounds : rounds);
       const outcome = await giveTo(at, offer, goesOn, over.signal);
       outcomes[at] = outcome;
       const leftMs = waitMs[outcome.is];
@@ -86,13 +90,13 @@ export function offersTo({ chain, sources, rounds = 2 }: Sources): Offers {
 async function giveTo(
   at: number,
   { give }: Offer,
-  goesOn: (round: number) => boolean,
+  goesOn: (round: number, failure: unknown) => boolean,
   signal: AbortSignal,
 ): Promise<Outcome> {
   let failure: unknown = signal.reason;
   let mayHaveIt = false;
-  for (let round = 0; goesOn(round) && !signal.aborted; round += 1) {
-    if (round > 0) await pause(signal);
+  for (let round = 0; goesOn(round, failure) && !signal.aborted; round += 1) {
+    if (round > 0) await pause(signal, passes(failure) ? round : 1);
     try {
       await give(at, signal);
       return { is: 'taken' };
@@ -102,7 +106,10 @@ async function giveTo(
       mayHaveIt ||= !neverGotIt(error);
     }
   }
-  return { is: 'failed', failure, mayHaveIt };
+  const refusal = failure instanceof NotNow ? failure.refusal : null;
+  return refusal === null
+    ? { is: 'failed', failure, mayHaveIt }
+    : { is: 'refused', refusal, mayHaveIt };
 }
 
 /** A node's own no. `facts`: its code, under the name that it has there. */
@@ -138,6 +145,7 @@ export async function onceHeard<T>(asking: Promise<T>): Promise<T> {
 
 function neverGotIt(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof Heard) return false;
+  if (error instanceof NotNow) return error.refusal !== null;
   return error instanceof TurnedAway || isUnreached(error) || neverGotIt(error.cause);
 }
 

@@ -92,7 +92,7 @@ test('a node’s own words are thrown where no other answers, with their revert 
 });
 
 test('where every gateway keeps a method from us its words are thrown', async (context) => {
-  for (const status of [401, 403, 429, 503]) {
+  for (const status of [401, 403]) {
     const first = { status, body: says(-32_000, 'this key may not') };
     const { answer } = await both(context, first, first);
     await assert.rejects(answer, { name: 'RpcError', message: 'this key may not', status });
@@ -101,6 +101,22 @@ test('where every gateway keeps a method from us its words are thrown', async (c
   const { answer } = await both(context, bare, bare);
   const unavailable = { code: 'chain_unavailable', message: /eth_call now: HTTP 401$/ };
   await assert.rejects(answer, unavailable);
+});
+
+test('a node that is busy, or a gateway that limits, has said no to nothing', async (context) => {
+  const limit = { message: '50/second request limit reached' };
+  for (const says of [
+    { status: 429, body: { error: { code: -32_000, ...limit } } },
+    { status: 503, body: { error: { code: -32_000, ...limit } } },
+    { body: { error: { code: -32_007, ...limit } } },
+    // Without an envelope, or with nothing but the text.
+    { body: { code: -32_007, ...limit } },
+    { body: { error: limit.message } },
+  ]) {
+    const { answer } = await both(context, says, says);
+    const code = 'chain_unavailable';
+    await assert.rejects(answer, { code, message: /eth_call now: .*request limit reached$/ });
+  }
 });
 
 test('only a node’s own no to bytes is their refusal', () => {
@@ -117,8 +133,9 @@ test('only a node’s own no to bytes is their refusal', () => {
   for (const error of nobodyLooked) {
     assert.throws(() => refusalIn(error), { name: 'TurnedAway', message: /: no$/ });
   }
-  const unclear = [said(-32_000, 502), said(0, 200, { cause: new AnswerTooLong(5) })];
-  for (const error of [...unclear, new Error('socket hang up')]) {
+  assert.throws(() => refusalIn(said(-32_000, 502)), { name: 'NotNow', message: 'no' });
+  const unclear = [said(0, 200, { cause: new AnswerTooLong(5) }), new Error('socket hang up')];
+  for (const error of unclear) {
     assert.throws(
       () => refusalIn(error),
       (thrown: unknown) => thrown === error,

@@ -2,9 +2,11 @@
 // it hangs. `chain_unavailable`: it is gone. RpcError: what a node answers.
 
 import { exchangeWith } from '#transport';
+import { type Meaning, meaningOf } from './answers.ts';
 import {
   AnswerTooLong,
   type NodeReply,
+  NotNow,
   TurnedAway,
   textOf,
   turnsAway,
@@ -84,10 +86,6 @@ export type Asked = {
 };
 export type Answered = { readonly result: unknown } | { readonly failure: RpcError };
 
-const rateLimited = new Set([-32005, -32016, 429]);
-/** A provider's other machine may not have the block yet that this one just named. */
-const notYet = /header not found|unknown block|block not found/i;
-
 export function rpcClient(options: RpcOptions): Rpc {
   const { chain, urls, attemptTimeoutMs = 8_000, rounds = 2, mostBytes = 64 * 2 ** 20 } = options;
   const heads = headRules(options.heads, () => rpc);
@@ -123,7 +121,7 @@ export function rpcClient(options: RpcOptions): Rpc {
       facts: { method },
       ask: (at: number, until: AbortSignal) => ask(at, method, params, until, own),
       worth,
-      // Some providers answer "too many results" with the code of a rate limit.
+      // A block that no node has: callers read anew.
       isToldAsIs: (error: unknown) => error instanceof RpcError,
     };
     return nodes.ask(question, signal);
@@ -158,34 +156,32 @@ export function rpcClient(options: RpcOptions): Rpc {
   return rpc;
 }
 
-/** How nodes say that a contract failed, whichever of them is asked. */
-const contractFailed = /revert|invalid opcode|out ?of ?gas/i;
-/** Geth's code of a revert, and Nethermind's; Solana: a version that was not asked for. */
-const ofTheQuestion = new Set([3, -32015]);
-
-/** A no may be the node's own (method, state, quota); what a contract's code answers is not. */
+/** A no may be the node's own (method, state, key); what a contract's code answers is not. */
 function worth(error: unknown): Worth {
   if (!(error instanceof RpcError)) return 'another round';
-  const { code, message, data, status } = error;
-  if (isTooBusy(error) || isUpstream(status) || notYet.test(message)) return 'another round';
-  if (!isOk(status)) return 'another node';
-  const isOfAll = data !== null || ofTheQuestion.has(code) || contractFailed.test(message);
-  return isOfAll ? 'nothing' : 'another node';
+  if (!isOk(error.status)) return 'another node';
+  const meaning = meaningIn(error);
+  // A provider's other machine may not have the block yet that this one just named.
+  if (meaning === 'lagging') return 'another round';
+  return meaning === 'reverted' ? 'nothing' : 'another node';
 }
 
-function isTooBusy({ code }: RpcError): boolean {
-  return rateLimited.has(code);
+/** Of a call's revert it comes with data, whatever its words. */
+export function meaningIn({ code, message: words, data, status }: RpcError): Meaning {
+  const meaning = meaningOf({ words, code, status });
+  return meaning === 'no' && data !== null ? 'reverted' : meaning;
 }
 
-/** Said before a node or in its place, which may have heard us or not. */
-const isUpstream = (status: number) => status > 500;
-
-/** The refusal of bytes. Throws TurnedAway where no node had them, else what says nothing of it. */
+/**
+ * What a node that was sent bytes answered. Throws TurnedAway where no node had them, and NotNow
+ * or what was thrown where it says nothing of them.
+ */
 export function refusalIn(error: unknown): RpcError {
-  if (!(error instanceof RpcError)) throw error;
-  const { cause, status, message } = error;
-  if (cause instanceof AnswerTooLong || isUpstream(status)) throw error;
-  if (isTooBusy(error) || turnsAway(status)) throw new TurnedAway(status, message);
+  if (!(error instanceof RpcError) || error.cause instanceof AnswerTooLong) throw error;
+  const { status, message } = error;
+  const meaning = meaningIn(error);
+  if (meaning === 'turned away') throw new TurnedAway(status, message);
+  if (meaning === 'busy' || meaning === 'lagging') throw new NotNow(message);
   return error;
 }
 
@@ -198,7 +194,8 @@ function jsonOf(reply: NodeReply): unknown {
     return JSON.parse(textOf(reply));
   } catch (cause) {
     if (turnsAway(status) || status === notFound) throw new TurnedAway(status, '');
-    throw new Error(`HTTP ${status} and no JSON`, { cause });
+    const words = `HTTP ${status} and no JSON`;
+    throw status > 500 ? new NotNow(words) : new Error(words, { cause });
   }
 }
 
@@ -233,9 +230,8 @@ function readAnswers(reply: NodeReply, url: string, ids: readonly number[]): (An
 }
 
 function answerOf({ status, url }: Spoken, body: unknown): unknown {
-  if (typeof body === 'object' && body !== null && 'error' in body && body.error) {
-    throw noOf({ status, url }, body.error as Json);
-  }
+  const error = errorIn(body);
+  if (error !== null) throw failureOf(noOf({ status, url }, error));
   if (turnsAway(status)) throw new TurnedAway(status, '');
   if (!isOk(status) || typeof body !== 'object' || body === null || !('result' in body)) {
     throw new Error(`HTTP ${status} and no result`);
@@ -245,16 +241,34 @@ function answerOf({ status, url }: Spoken, body: unknown): unknown {
 
 type Json = { readonly code?: unknown; readonly message?: unknown; readonly data?: unknown };
 
-const tooManyRequests = 429;
+/** Some gateways answer with an error's text alone, or with an error by itself. */
+function errorIn(body: unknown): Json | null {
+  if (typeof body !== 'object' || body === null) return null;
+  if ('error' in body && body.error) {
+    return typeof body.error === 'string' ? { message: body.error } : body.error;
+  }
+  return 'message' in body && !('result' in body) ? body : null;
+}
 
-/** Of one method, too, which a gateway keeps from us: callers go on without its answer. */
 function noOf({ status, url }: Spoken, error: Json): RpcError {
   const words = withoutKeys(String(error.message ?? 'no reason given'), url).slice(0, 500);
-  const told = typeof error.code === 'number' ? error.code : 0;
-  const code = status === tooManyRequests ? status : told;
+  const code = typeof error.code === 'number' ? error.code : 0;
   return new RpcError(code, words, revertData(error.data), { status });
 }
 
+/**
+ * Of a busy node or a gateway's limit no RpcError, which callers take for a no. A gateway that
+ * keeps one method from us says no, too: they go on without its answer.
+ */
+function failureOf(no: RpcError): Error {
+  const { status, message } = no;
+  if (turnsAway(status) && status !== tooManyRequests) return no;
+  const meaning = meaningIn(no);
+  if (meaning === 'turned away') return new TurnedAway(status, message);
+  return meaning === 'busy' ? new NotNow(message) : no;
+}
+
+const tooManyRequests = 429;
 const isOk = (status: number) => status >= 200 && status < 300;
 
 /** Nodes give revert data as hex, or inside an object. */

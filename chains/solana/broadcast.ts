@@ -5,16 +5,16 @@ import { base64 } from '@scure/base';
 import type { Signed } from '../interface/material.ts';
 import type { ReadTransaction } from '../interface/sending.ts';
 import type { Sending } from '../kit/adapter.ts';
+import { NotNow } from '../nodes/exchange.ts';
 import { onceHeard, refusedByNode } from '../nodes/offers.ts';
-import { fewMiB, type Rpc, refusalIn } from '../nodes/rpc.ts';
+import { fewMiB, meaningIn, type Rpc, refusalIn } from '../nodes/rpc.ts';
 import { solanaAddressBytes, solanaAddressOf } from './address.ts';
 import { type ReadMessage, readTransaction, refuse } from './message.ts';
-import { accountsAt, isOnChain } from './node.ts';
+import { accountsAt, isBlockhashValid, isOnChain } from './node.ts';
 import { fundedIn, learnFrom, touchesIn, type Watch } from './watch.ts';
 
 const method = 'sendTransaction';
 const config = { encoding: 'base64', preflightCommitment: 'confirmed' };
-const alreadyProcessed = /already been processed|AlreadyProcessed/;
 
 export const sending: Sending<Rpc, Watch> = {
   name: method,
@@ -24,10 +24,16 @@ export const sending: Sending<Rpc, Watch> = {
       throw new Error('an answer that is not its txid');
     } catch (failure) {
       const error = refusalIn(failure);
-      if (alreadyProcessed.test(error.message)) return;
+      const meaning = meaningIn(error);
+      if (meaning === 'known') return;
       if (await onceHeard(isOnChain(node, txid, signal))) return;
       const about = { chain: node.chain, txid, words: error.message };
-      throw refusedByNode(about, { rpcCode: error.code }, error);
+      const refusal = refusedByNode(about, { rpcCode: error.code }, error);
+      if (meaning !== 'other block') throw refusal;
+      // Of several machines behind one address one may not have the block yet that another named.
+      const { blockhash } = readTransaction(raw);
+      const isValid = await onceHeard(isBlockhashValid(node, blockhash, 'confirmed', signal));
+      throw new NotNow(error.message, isValid ? null : refusal);
     }
   },
   touched: (watch, raw) => {

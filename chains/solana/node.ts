@@ -147,8 +147,6 @@ export async function lamportsOf(rpc: Rpc, address: string, signal: AbortSignal)
   return BigInt(Math.floor(accounts[0]?.lamports ?? 0));
 }
 
-/** Codes of a node that was asked too much, and may answer later. */
-const busy = new Set([-32_005, -32_016, 429]);
 /** As many as nodes give. */
 const mostHoldings = 20;
 
@@ -166,7 +164,7 @@ export async function largestHoldings(
       .slice(0, mostHoldings)
       .map((each) => text(field(each, 'address')));
   } catch (error) {
-    if (error instanceof RpcError && !busy.has(error.code)) return null;
+    if (error instanceof RpcError) return null;
     throw error instanceof ParleyError ? error : unavailable(rpc, method, error);
   }
 }

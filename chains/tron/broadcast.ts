@@ -18,20 +18,14 @@ import type { Signed } from '../interface/material.ts';
 import type { ReadTransaction, Touch } from '../interface/sending.ts';
 import type { Sending } from '../kit/adapter.ts';
 import { keyHashOf } from '../kit/recoverable.ts';
+import { meaningOf } from '../nodes/answers.ts';
+import { NotNow, TurnedAway } from '../nodes/exchange.ts';
 import { onceHeard, refusedByNode } from '../nodes/offers.ts';
 import { tronAddressOf } from './address.ts';
 import { type Http, TronRefusal } from './http.ts';
 import { broadcastPath, knows, sendHex } from './node.ts';
 import { callsIn, fundedIn } from './plan.ts';
 import { touchesOf, type Watch } from './watch.ts';
-
-/** What a node answers whatever it is given, bad or good: no peers, or too much to do. */
-const ofTheNode: ReadonlySet<string> = new Set([
-  'NO_CONNECTION',
-  'NOT_ENOUGH_EFFECTIVE_CONNECTION',
-  'BLOCK_UNSOLIDIFIED',
-  'SERVER_BUSY',
-]);
 
 export const sending: Sending<Http, Watch> = {
   name: broadcastPath,
@@ -41,14 +35,17 @@ export const sending: Sending<Http, Watch> = {
     } catch (error) {
       if (!(error instanceof TronRefusal)) throw error;
       const { code, message } = error;
-      if (code === 'DUP_TRANSACTION_ERROR') return;
+      const meaning = meaningOf({ words: message, code });
+      if (meaning === 'known') return;
+      const words = code === '' ? message : `${code}, ${message}`;
+      if (meaning === 'turned away') throw new TurnedAway(200, words);
       // One that is in a block may be refused for what it did, or for being old by now.
       if (await onceHeard(knows(node, txid, signal))) return;
       // It has heard the bytes all the same, and a secret in them.
-      if (ofTheNode.has(code)) throw new Error(`${code}, ${message}`);
-      const words = code === '' ? message : `${code}, ${message}`;
+      if (meaning === 'busy' || meaning === 'lagging') throw new NotNow(words);
       const about = { chain: node.chain, txid, words };
-      throw refusedByNode(about, { nodeCode: code }, error);
+      const refusal = refusedByNode(about, { nodeCode: code }, error);
+      throw meaning === 'other block' ? new NotNow(words, refusal) : refusal;
     }
   },
   touched: (watch, raw) => touchesOf(watch, readTronSigned(raw).rawData).keys(),

@@ -2,8 +2,10 @@
 
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { exchangeWith } from '#transport';
+import { meaningOf } from '../nodes/answers.ts';
 import {
   type NodeReply,
+  NotNow,
   TurnedAway,
   textOf,
   turnsAway,
@@ -188,15 +190,24 @@ function readAnswer(reply: NodeReply): unknown {
     if (turnsAway(status)) throw new TurnedAway(status, '');
     const lite = liteNode.exec(textOf(reply).slice(0, longestWords));
     if (lite !== null) throw new TronRefusal('', lite[0]);
-    throw new Error(`HTTP ${status} and no JSON`, { cause });
+    const words = `HTTP ${status} and no JSON`;
+    throw status > 500 ? new NotNow(words) : new Error(words, { cause });
   }
   if (turnsAway(status)) throw new TurnedAway(status, wordsIn(body));
-  if (status >= 500) throw new Error(`HTTP ${status}`);
+  if (status > 500) throw new NotNow(`HTTP ${status}`);
+  if (status === 500) throw new Error(`HTTP ${status}`);
   if (typeof body === 'object' && body !== null && 'Error' in body) {
-    throw new TronRefusal('', plainWords(body.Error));
+    throw failureIn(plainWords(body.Error));
   }
   if (status < 200 || status >= 300) throw new Error(`HTTP ${status}`);
   return body;
+}
+
+/** Of what a busy one was asked these words say nothing. */
+function failureIn(words: string): Error {
+  const meaning = meaningOf({ words });
+  if (meaning === 'turned away') return new TurnedAway(200, words);
+  return meaning === 'busy' ? new NotNow(words) : new TronRefusal('', words);
 }
 
 function wordsIn(body: unknown): string {

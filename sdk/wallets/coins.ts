@@ -1,6 +1,7 @@
 // Where a Bitcoin wallet learns of its coins and of fee rates: a Core node or an Esplora server, or
 // several of them.
 
+import { askedTargets, paceTargets, pacesOf } from '../../chains/bitcoin/fees.ts';
 import { exchange } from '../../chains/bitcoin/http.ts';
 import { coreRpc, RpcRefusal } from '../../chains/bitcoin/rpc.ts';
 import { textOf } from '../../chains/nodes/exchange.ts';
@@ -61,8 +62,12 @@ export function coreCoins(rpcUrl: string): CoinSource {
       return found && { amountSats: satsOf(found.value), confirmations: found.confirmations };
     },
     feeRateSatPerVbyte: async (signal) => {
-      const { feerate } = await rpc.call<{ feerate?: number }>('estimatesmartfee', [3], signal);
-      return feerate === undefined ? fallbackRate : Math.max(1, (feerate * 1e8) / 1000);
+      for (const blocks of askedTargets.filter((each) => each >= paceTargets.medium)) {
+        type Smart = { feerate?: number };
+        const { feerate } = await rpc.call<Smart>('estimatesmartfee', [blocks], signal);
+        if (feerate !== undefined) return Math.max(1, (feerate * 1e8) / 1000);
+      }
+      return fallbackRate;
     },
   };
 }
@@ -104,8 +109,9 @@ export function esploraCoins(baseUrl: string): CoinSource {
       return { amountSats: BigInt(value), confirmations: Math.max(1, tip - height + 1) };
     },
     feeRateSatPerVbyte: async (signal) => {
-      const rates = await read<Record<string, number>>('/fee-estimates', signal);
-      return Math.max(1, rates['3'] ?? fallbackRate);
+      const rates = await read<Record<string, unknown>>('/fee-estimates', signal);
+      const known = Object.entries(rates).map(([blocks, rate]) => [Number(blocks), rate] as const);
+      return Math.max(1, pacesOf(known)?.medium ?? fallbackRate);
     },
   };
 }

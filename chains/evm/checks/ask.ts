@@ -1,28 +1,16 @@
 // Questions to a stranger's contract. Their gas bounds the time and the size of an answer.
 
 import type { Hex } from 'viem';
-import { fewMiB, type Rpc, RpcError } from '../../nodes/rpc.ts';
+import { fewMiB, meaningIn, type Rpc, RpcError } from '../../nodes/rpc.ts';
 import { dataOf } from '../../tokens/words.ts';
 import { refused } from '../node.ts';
 
 /** Enough for a token behind several proxies; the usual answer takes less than 30 000. */
 export const questionGas = '0x7a120';
 
-/** How nodes say that the contract, and not they, failed. */
-const contractFailed = new RegExp(
-  [
-    'revert|out ?of ?gas|gas required|exceeds allowance|opcode|EVM error|VM execution|stack (under|over)flow|invalid jump',
-    'gas uint64|out of bounds|write protection',
-  ].join('|'),
-  'i',
-);
-
 /** Whether it was the call that failed; else the node did, and says nothing of the contract. */
 export function isCallFailure(error: unknown): error is RpcError {
-  return (
-    error instanceof RpcError &&
-    (error.data !== null || error.code === 3 || contractFailed.test(error.message))
-  );
+  return error instanceof RpcError && meaningIn(error) === 'reverted';
 }
 
 export function callData(signature: string, ...values: readonly (bigint | string)[]): Hex {
