@@ -4,13 +4,13 @@
 
 import { hexToBytes } from '@noble/hashes/utils.js';
 import type { Heads } from '../interface/reading.ts';
-import { type NodeLimits, NotNow, TurnedAway, turnsAway, withoutKeys } from '../nodes/exchange.ts';
+import { type NodeLimits, withoutKeys } from '../nodes/exchange.ts';
 import { pause } from '../nodes/in-turn.ts';
 import { onceHeard } from '../nodes/offers.ts';
 import type { AddressPast, BitcoinBackend, MempoolChange, MempoolInterest } from './backend.ts';
 import { type EsploraArguments, type EsploraQuestion, esploraPath } from './esplora-paths.ts';
 import { type Ancestors, type Conflict, type FeeEstimate, pacesOf } from './fees.ts';
-import { exchange, unavailable } from './http.ts';
+import { busy, exchange, unavailable } from './http.ts';
 import type { BitcoinNetwork } from './networks.ts';
 import type { Tx } from './raw-transaction.ts';
 import { refusedBytes } from './rpc.ts';
@@ -286,8 +286,7 @@ async function send(
   // It hands on what its node says with 400 alone. A page is of something before it.
   if (status !== 400 || words.startsWith('<')) {
     const why = `it answered HTTP ${status} without the txid`;
-    const cause = turnsAway(status) ? new TurnedAway(status, '') : new NotNow(why);
-    throw unavailable(esploraName, why, cause);
+    throw busy(esploraName, why);
   }
   // The txid leaves the witness out: other bytes of the same id are not the ones it has.
   if ((await onceHeard(rawOf(server.get, txid, signal))) === raw) return;

@@ -2,16 +2,19 @@
 // nodes: test/adapters/sources.ts.
 
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import type { IncomingMessage } from 'node:http';
+import { describe, it, type TestContext } from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainAdapter } from '../adapter.ts';
-import { fixedNode, hangingNode, nodeOf, within } from '../testing/nodes.ts';
+import { fixedNode, hangingNode, nodeOf, type Reply, within } from '../testing/nodes.ts';
 import { type BitcoinSource, bitcoinAdapter } from './adapter.ts';
 import { testSwap } from './testing/swaps.ts';
 
 const swap = testSwap({ timelock: 1_800_000_000, since: 1_790_000_000 });
 const input = { escrow: swap.escrow, feeRateSatPerVbyte: null, isPublic: false };
-const transaction = { txid: '11'.repeat(32), raw: '00', touches: [] };
+/** One input, one output. */
+const raw = `0200000001${'22'.repeat(36)}00ffffffff01${'00'.repeat(9)}00000000`;
+const transaction = { txid: '11'.repeat(32), raw, touches: [] };
 
 const calls: Record<string, (adapter: ChainAdapter, signal: AbortSignal) => Promise<unknown>> = {
   heads: (adapter, signal) => adapter.heads(signal),
@@ -50,6 +53,8 @@ async function everyCall(
   }
 }
 
+const warming = { code: -28, message: 'Loading block index…' };
+
 describe('every call', () => {
   it('to a server that never answers ends by its own limit, and with the signal', async (context) => {
     const url = await within(context, hangingNode());
@@ -71,22 +76,69 @@ describe('every call', () => {
 
   it('answered by 503, 401 or nonsense is chain_unavailable; it may have what it was given', async (context) => {
     const { broadcast, ...reading } = calls;
-    for (const [status, body] of [
+    const answers = [
       [503, 'Work queue depth exceeded'],
       [401, ''],
       [200, '<html>'],
       [200, 'null'],
-    ] as const) {
+    ] as const;
+    const asking = answers.map(async ([status, body]) => {
       const url = await within(context, fixedNode(body, status));
       await everyCall(esplora(url, 5_000), 'chain_unavailable', undefined, reading);
-      for (const source of [esplora(url, 5_000), { coreUrl: url }]) {
-        await everyCall(source, 'chain_timeout', undefined, { broadcast: broadcast! });
-      }
-    }
+      const sending = [esplora(url, 5_000), { coreUrl: url }].map((source) =>
+        everyCall(source, 'chain_timeout', undefined, { broadcast: broadcast! }),
+      );
+      await Promise.all(sending);
+    });
+    await Promise.all(asking);
+  });
+
+  const quota = { code: -32_007, message: '50/second request limit reached' };
+  const answeredOnce = async (context: TestContext, first: Reply, yes: string) => {
+    let posts = 0;
+    const answer = async (_: string, { method }: IncomingMessage): Promise<Reply> => {
+      if (method !== 'POST') return { status: 404, text: '' };
+      posts += 1;
+      return posts === 1 ? first : { text: yes };
+    };
+    return within(context, nodeOf(answer));
+  };
+
+  for (const [what, status, text] of [
+    ['403 and a page of a shield', 403, '<html>Just a moment...</html>'],
+    ['429', 429, 'Too Many Requests'],
+    ['400 and a page', 400, '<html>Bad Request</html>'],
+    ['a node that starts', 400, 'sendrawtransaction RPC error: {"code":-28,"message":"Loading block"}'],
+  ] as const) {
+    it(`an Esplora that answers ${what} is offered the same again`, async (context) => {
+      const url = await answeredOnce(context, { status, text }, transaction.txid);
+      const adapter = adapterOf(esplora(url, 5_000));
+      assert.equal(await adapter.broadcast(transaction, patient()), transaction.txid);
+    });
+  }
+
+  for (const [what, status, text] of [
+    ['429', 429, 'Too Many Requests'],
+    ['503', 503, 'Work queue depth exceeded'],
+    ['that it is starting', 500, JSON.stringify({ id: 0, error: warming })],
+    ['a gateway’s limit', 200, JSON.stringify({ id: 0, error: quota })],
+  ] as const) {
+    it(`a Core node that answers ${what} is offered the same again`, async (context) => {
+      const yes = JSON.stringify({ id: 0, result: transaction.txid, error: null });
+      const coreUrl = await answeredOnce(context, { status, text }, yes);
+      const adapter = adapterOf({ coreUrl });
+      assert.equal(await adapter.broadcast(transaction, patient()), transaction.txid);
+    });
+  }
+
+  it('an Esplora’s own refusal is one', async (context) => {
+    const said = 'sendrawtransaction RPC error: {"code":-26,"message":"min relay fee not met"}';
+    const url = await answeredOnce(context, { status: 400, text: said }, '');
+    const sent = adapterOf(esplora(url, 5_000)).broadcast(transaction, patient());
+    await assert.rejects(sent, { code: 'refused_by_node', message: /min relay fee not met/ });
   });
 
   const result = { chain: 'main', blocks: 1, bestblockhash: '', mediantime: 1 };
-  const warming = { code: -28, message: 'Loading block index…' };
   for (const [what, status, body, words] of [
     ['is warming up', 500, JSON.stringify({ id: 0, error: warming }), /Loading block index/],
     ['is of another chain', 200, JSON.stringify({ id: 0, result }), /runs main.*regtest/],

@@ -9,9 +9,36 @@ import {
   isStale,
   ladderRate,
   mostFee,
+  pacesOf,
   publicClaimBounds,
   replacementFee,
 } from './fees.ts';
+
+const estimatesOf = (rates: Readonly<Record<number, unknown>>) =>
+  pacesOf(Object.entries(rates).map(([blocks, rate]) => [Number(blocks), rate]));
+
+describe('estimates', () => {
+  it('with holes are no lower than any later one that is known', () => {
+    for (const [rates, fast, medium, slow] of [
+      [{ 1: 12, 2: 10, 3: 8, 6: 5, 144: 1 }, 10, 8, 5],
+      [{ 144: 5.026, 504: 5.026, 1008: 5.026 }, 5.026, 5.026, 5.026],
+      [{ 25: 80, 144: 60 }, 80, 80, 80],
+      [{ 2: null, 3: 20, 6: 20 }, 20, 20, 20],
+      [{ 2: 5, 3: -1, 6: 4, 144: 9 }, 9, 9, 9],
+      // Where no later one is known, what a nearer one costs is enough.
+      [{ 1: 30, 3: 20 }, 20, 20, 20],
+      [{ 1: 30 }, 30, 30, 30],
+    ] as const) {
+      assert.deepEqual(estimatesOf(rates), { fast, medium, slow }, JSON.stringify(rates));
+    }
+  });
+
+  it('that are none, or no rates, are not known', () => {
+    for (const rates of [{}, { 2: -1, 3: 0, 6: '5' }, { 2: Number.NaN, 3: null }]) {
+      assert.equal(estimatesOf(rates), null);
+    }
+  });
+});
 
 const estimate = { fast: 40, medium: 20, slow: 10, least: 1, at: 1_000 };
 

@@ -8,6 +8,7 @@ import {
   type NodeReply,
   type NodeRequest,
   NothingReadable,
+  NotNow,
 } from '../nodes/exchange.ts';
 
 /** Throws `chain_timeout` or `chain_unavailable`, naming `source`. */
@@ -38,6 +39,11 @@ export function timedOut(source: string, cause?: unknown): ParleyError {
 export function unavailable(source: string, reason: string, cause?: unknown): ParleyError {
   const sentence = `the ${source} is not available: ${reason}`;
   return new ParleyError('chain_unavailable', sentence, { source }, { cause });
+}
+
+/** Of bytes: it may have heard them, and is offered them again for some seconds. */
+export function busy(source: string, reason: string): ParleyError {
+  return unavailable(source, reason, new NotNow(reason));
 }
 
 /** Such as ECONNREFUSED; never a text with the address in it. */

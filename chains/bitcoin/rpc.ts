@@ -3,17 +3,9 @@
 import { ParleyError } from '../../core/errors.ts';
 import { inPart } from '../kit/widths.ts';
 import { meaningOf, type Said } from '../nodes/answers.ts';
-import {
-  type NodeLimits,
-  type NodeReply,
-  NotNow,
-  TurnedAway,
-  textOf,
-  turnsAway,
-  withoutKeys,
-} from '../nodes/exchange.ts';
+import { type NodeLimits, type NodeReply, textOf, withoutKeys } from '../nodes/exchange.ts';
 import type { CoreMethod, CoreWalletMethod } from '../nodes/methods.ts';
-import { exchange, unavailable } from './http.ts';
+import { busy, exchange, unavailable } from './http.ts';
 
 export const coreName = 'Bitcoin node';
 
@@ -97,16 +89,12 @@ export function coreRpc(options: CoreOptions): CoreRpc {
 
 function parseReply(reply: NodeReply): unknown {
   const { status } = reply;
-  if (turnsAway(status)) {
-    const ofHaste = `it answered HTTP ${status}`;
-    const why = status === 401 || status === 403 ? 'it refuses our credentials' : ofHaste;
-    throw unavailable(coreName, why, new TurnedAway(status, ''));
-  }
+  if (status === 401 || status === 403) throw unavailable(coreName, 'it refuses our credentials');
   try {
     return JSON.parse(textOf(reply));
-  } catch (cause) {
+  } catch {
     // Such as 503 "Work queue depth exceeded", which is plain text.
-    throw unavailable(coreName, `it answered HTTP ${status} without JSON`, cause);
+    throw busy(coreName, `it answered HTTP ${status} without JSON`);
   }
 }
 
@@ -125,7 +113,7 @@ function resultOf<T>(
   }
   if (error === null) return answer.result as T;
   const words = withoutKeys(String(error.message), url);
-  if (error.code === warmingUp) throw unavailable(coreName, `it is starting: ${words}`);
+  if (error.code === warmingUp) throw busy(coreName, `it is starting: ${words}`);
   return new RpcRefusal(method, error.code, words);
 }
 
@@ -143,8 +131,7 @@ export function refusedBytes(
 ): ParleyError {
   const { words } = said;
   const meaning = meaningOf(said);
-  if (meaning === 'turned away') return unavailable(source, words, new TurnedAway(200, words));
-  if (meaning === 'busy') return unavailable(source, words, new NotNow(words));
+  if (meaning === 'turned away' || meaning === 'busy') return busy(source, words);
   const sentence = `the ${source} refused the transaction: ${words}`;
   return new ParleyError('refused_by_node', sentence, facts);
 }
