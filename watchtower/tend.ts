@@ -4,7 +4,7 @@
 
 import type { ChainAdapter } from '../chains/adapter.ts';
 import type { GasWork } from '../chains/gas/account.ts';
-import { isTooCheap } from '../chains/nodes/answers.ts';
+import { saysFeeTooLow } from '../chains/nodes/answers.ts';
 import { within } from '../chains/nodes/time-limit.ts';
 import { ParleyError } from '../core/errors.ts';
 import type { EscrowFacts } from '../core/facts.ts';
@@ -260,7 +260,7 @@ function isNothingLeft({ job }: On, error: unknown): boolean {
 function isForItsFee({ nonce, verb, shownAt }: Attempt, error: unknown): boolean {
   if (nonce === null || verb === 'void' || shownAt !== null || !(error instanceof ParleyError))
     return false;
-  return error.code === 'refused_by_node' && isTooCheap(error.message);
+  return error.code === 'refused_by_node' && saysFeeTooLow(error.message);
 }
 
 function workOf({ job, escrow, about }: On, secret: Secret | null, reveals: boolean): GasWork {

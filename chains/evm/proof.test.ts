@@ -286,11 +286,37 @@ describe('a node', () => {
     }
   });
 
-  test('that is too busy is chain_unavailable, not a refusal', async () => {
+  for (const [why, code, message, status] of [
+    ['is over a limit', -32005, 'limit exceeded'],
+    ['is over a limit', 429, 'limit exceeded'],
+    ['is over a limit', -32007, '50/second request limit reached'],
+    ['is over a limit', -32000, '429 Too Many Requests: over rate limit'],
+    ['lags', -32000, 'header not found'],
+    ['fails', -32603, 'Internal error'],
+    ['is of another key', -32000, 'this key may not', 403],
+    ['says what nobody knows', -32000, 'no'],
+  ] as const) {
+    test(`that ${why} (${code}, ${message}) is chain_unavailable, not a refusal`, async () => {
+      const address = await put(yesWallet);
+      const error = { code, message };
+      for (const asked of ['eth_call', 'eth_getCode']) {
+        const node = await nodeThat(({ method }, forward) =>
+          method === asked ? { error, ...(status && { status }) } : forward(),
+        );
+        await assert.rejects(verify(address, some, [node]), refuses('chain_unavailable'));
+      }
+    });
+  }
+
+  test('whose machine says that the wallet failed is believed, in any words', async () => {
     const address = await put(yesWallet);
-    for (const code of [-32005, 429]) {
-      const busy = await onCall({ error: { code, message: 'limit exceeded' } });
-      await assert.rejects(verify(address, some, [busy]), refuses('chain_unavailable'));
+    for (const error of [
+      { code: 3, message: 'execution reverted: too many requests' },
+      { code: -32_015, message: 'VM execution error.' },
+      { code: -32_000, message: 'out of gas' },
+      { code: -32_000, message: 'invalid jump destination' },
+    ]) {
+      await isRefused(verify(address, some, [await onCall({ error })]));
     }
   });
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isTooCheap, type Meaning, meaningOf, type Said } from './answers.ts';
+import { saysFeeTooLow, type Meaning, meaningOf, type Said } from './answers.ts';
 
 type Row = readonly [who: string, said: Said | string];
 
@@ -177,8 +177,8 @@ for (const [meaning, rows] of Object.entries(table)) {
       // In the sentence of a refusal, too, which a market may have told.
       const { words } = saidIn(said);
       const sentence = `the evm-dev node refused the transaction: ${words}; and another one`;
-      if (meaning === 'too cheap') assert.equal(isTooCheap(sentence), true, shown);
-      if (meaning === 'no') assert.equal(isTooCheap(sentence), false, shown);
+      if (meaning === 'too cheap') assert.equal(saysFeeTooLow(sentence), true, shown);
+      if (meaning === 'no') assert.equal(saysFeeTooLow(sentence), false, shown);
     }
   });
 }

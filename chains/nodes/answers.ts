@@ -134,6 +134,6 @@ export function meaningOf({ words, code = 0, status = 200 }: Said): Meaning {
 }
 
 /** Whether a refusal in this sentence is for its fee: waiting at that fee is of no use. */
-export function isTooCheap(sentence: string): boolean {
+export function saysFeeTooLow(sentence: string): boolean {
   return cheap.test(sentence);
 }

@@ -2,7 +2,7 @@
 // mined.
 
 import type { Signed } from '../../chains/interface/material.ts';
-import { isTooCheap } from '../../chains/nodes/answers.ts';
+import { saysFeeTooLow } from '../../chains/nodes/answers.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ParleyClient } from '../client.ts';
 import { isRefusedByNode, messageOf, ParleyApiError } from '../errors.ts';
@@ -115,7 +115,7 @@ export async function sendWaiting(
   } catch (error) {
     if (!isRefusedByNode(error)) throw error;
     // No pool holds it: waiting longer at this fee is of no use.
-    if (isTooCheap(error.message)) context.waitsSinceMs.set(kept.txid, -Infinity);
+    if (saysFeeTooLow(error.message)) context.waitsSinceMs.set(kept.txid, -Infinity);
     context.waits(leg, error.message, { txid: kept.txid });
   }
 }
