@@ -108,7 +108,11 @@ describe('every call', () => {
     ['403 and a page of a shield', 403, '<html>Just a moment...</html>'],
     ['429', 429, 'Too Many Requests'],
     ['400 and a page', 400, '<html>Bad Request</html>'],
-    ['a node that starts', 400, 'sendrawtransaction RPC error: {"code":-28,"message":"Loading block"}'],
+    [
+      'a node that starts',
+      400,
+      'sendrawtransaction RPC error: {"code":-28,"message":"Loading block"}',
+    ],
   ] as const) {
     it(`an Esplora that answers ${what} is offered the same again`, async (context) => {
       const url = await answeredOnce(context, { status, text }, transaction.txid);

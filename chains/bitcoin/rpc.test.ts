@@ -39,7 +39,10 @@ test('a Core node that knows no near target gives the rate of a later one', asyn
     });
   const asked = async (rates: Readonly<Record<number, number>>) => {
     const url = await within(context, answered(rates));
-    return coreBackend({ url, network: bitcoinNetworks.regtest, now: () => 0 }).feeEstimate(0, soon());
+    return coreBackend({ url, network: bitcoinNetworks.regtest, now: () => 0 }).feeEstimate(
+      0,
+      soon(),
+    );
   };
   const pool = { least: 1, increment: 1, at: 0 };
   const paces = { fast: 20, medium: 20, slow: 20 };

@@ -109,7 +109,7 @@ function resultOf<T>(
   const said = typeof answer === 'object' && answer !== null;
   const error = (said && answer.error) || null;
   if (!said || (error === null && !('result' in answer))) {
-    throw unavailable(coreName, `it did not answer ${method}`);
+    throw busy(coreName, `it did not answer ${method}`);
   }
   if (error === null) return answer.result as T;
   const words = withoutKeys(String(error.message), url);

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { saysFeeTooLow, type Meaning, meaningOf, type Said } from './answers.ts';
+import { type Meaning, meaningOf, type Said, saysFeeTooLow } from './answers.ts';
 
 type Row = readonly [who: string, said: Said | string];
 
@@ -17,7 +17,7 @@ const table: Readonly<Record<Meaning, readonly Row[]>> = {
     ['Infura, HTTP 200', of(-32_005, 'project ID request rate exceeded')],
     ['Alchemy', of(429, 'Your app has exceeded its compute units per second capacity.')],
     ['Alchemy', of(429, 'Monthly capacity limit exceeded. Visit the dashboard to upgrade.')],
-    ['QuickNode', of(-32_007, '50/second request limit reached - reduce calls per second or upgrade')],
+    ['QuickNode', of(-32_007, '50/second request limit reached - reduce calls per second')],
     ['QuickNode', of(-32_003, 'daily request limit reached - upgrade your account')],
     ['Ankr', of(-32_090, 'Too many requests, reason: call rate limit exhausted, retry in 10s')],
     ['Ankr', of(-32_029, 'rate limit exceeded')],
@@ -34,7 +34,7 @@ const table: Readonly<Record<Meaning, readonly Row[]>> = {
     ['Helius', of(-32_429, 'max usage reached')],
     ['Solana', of(429, 'Too many requests for a specific RPC call')],
     ['java-tron', of('', 'class java.lang.IllegalAccessException : lack of computing resources')],
-    ['TronGrid', of('', 'The key exceeds the frequency limit(15), and the query server is suspended')],
+    ['TronGrid', of('', 'exceeds the frequency limit(15), and the server is suspended')],
   ],
   busy: [
     ['op-geth', '429 Too Many Requests: {"error":{"code":-32016,"message":"over rate limit"}}'],
@@ -64,7 +64,7 @@ const table: Readonly<Record<Meaning, readonly Row[]>> = {
     ['Besu', of(-32_008, 'Initial sync is still in progress')],
     ['Besu', of(-32_603, 'Internal error')],
     ['Besu', of(-32_603, 'Timeout expired')],
-    ['Besu', of(-32_002, 'Transaction pool not enabled. (Either disabled, or node not yet in sync).')],
+    ['Besu', of(-32_002, 'TxPool not enabled, or node not yet in sync')],
     ['Solana', of(-32_005, 'Node is behind by 3104 slots')],
     ['Solana', of(-32_005, 'Node is unhealthy')],
     ['Solana', of(-32_016, 'Minimum context slot has not been reached')],
@@ -110,7 +110,7 @@ const table: Readonly<Record<Meaning, readonly Row[]>> = {
     ['zkSync', 'known transaction. transaction with hash 0xab is already in the system'],
     ['Cosmos', 'tx already in mempool'],
     ['Cosmos', 'tx already exists in cache'],
-    ['Solana', of(-32_002, 'Transaction simulation failed: This transaction has already been processed')],
+    ['Solana', of(-32_002, 'Transaction simulation failed: already been processed')],
     ['java-tron', of('DUP_TRANSACTION_ERROR', 'Dup transaction.')],
   ],
   'too cheap': [
@@ -130,7 +130,10 @@ const table: Readonly<Record<Meaning, readonly Row[]>> = {
     ['Erigon', 'INTERNAL_ERROR: could not replace existing tx'],
     ['Nimbus', 'txErrorReplacementGasTooLow'],
     ['OpenEthereum', of(-32_010, 'Transaction gas price supplied is too low. Minimal: 1, got: 0')],
-    ['OpenEthereum', of(-32_010, 'Transaction gas price is too low. Try increasing the gas price.')],
+    [
+      'OpenEthereum',
+      of(-32_010, 'Transaction gas price is too low. Try increasing the gas price.'),
+    ],
     ['OpenEthereum', of(-32_010, 'Dropped due to limit. Try increasing the fee.')],
   ],
   no: [
@@ -156,8 +159,8 @@ const table: Readonly<Record<Meaning, readonly Row[]>> = {
     ['Besu', of(-32_005, 'Transaction gas limit exceeds block gas limit')],
     ['Besu', of(-32_007, 'Sender account not authorized to send transactions')],
     ['Besu', of(-32_003, 'Intrinsic gas exceeds gas limit')],
-    ['Infura, logs', of(-32_005, 'query returned more than 10000 results. Try with this block range')],
-    ['Alchemy, logs', of(-32_602, 'Log response size exceeded. You can make requests with up to 10 blocks')],
+    ['Infura, logs', of(-32_005, 'query returned more than 10000 results. Try with this range')],
+    ['Alchemy, logs', of(-32_602, 'Log response size exceeded: make requests of 10 blocks')],
     ['dRPC, logs', of(35, 'ranges over 10000 blocks are not supported on freetier')],
     ['java-tron', of('CONTRACT_VALIDATE_ERROR', 'account limit exceeded, try again later')],
     ['java-tron', of('CONTRACT_EXE_ERROR', 'too many requests')],

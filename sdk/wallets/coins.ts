@@ -1,7 +1,7 @@
 // Where a Bitcoin wallet learns of its coins and of fee rates: a Core node or an Esplora server, or
 // several of them.
 
-import { askedTargets, paceTargets, pacesOf } from '../../chains/bitcoin/fees.ts';
+import { askedTargets, pacesOf, paceTargets } from '../../chains/bitcoin/fees.ts';
 import { exchange } from '../../chains/bitcoin/http.ts';
 import { coreRpc, RpcRefusal } from '../../chains/bitcoin/rpc.ts';
 import { textOf } from '../../chains/nodes/exchange.ts';

@@ -74,12 +74,16 @@ export type Driver = {
   readonly otherNetwork: Alter;
   /** Whether a node is asked to send something, and how one refuses that. */
   isSending(asked: Asked): boolean;
-  readonly refusal: { readonly status?: number; readonly body: object };
+  readonly refusal: Said;
+  /** How one answers that it has too much to do for now, or lags, while another machine does not. */
+  readonly busy: readonly Said[];
   /** An address of another network or family, and one spelt in an uncommon way with its canon. */
   readonly foreign: string;
   readonly spelt: readonly [uncommon: string, canonical: string];
   stop(): Promise<void>;
 };
+
+type Said = { readonly status?: number; readonly body: object };
 
 /** One promise of every adapter. */
 export type AdapterPromise = {

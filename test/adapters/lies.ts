@@ -4,7 +4,7 @@
 import type { Family } from '../../core/families.ts';
 import type { Alter, Asked, Driver } from './driver.ts';
 
-type Lies = Pick<Driver, 'differ' | 'otherNetwork' | 'isSending' | 'refusal'>;
+type Lies = Pick<Driver, 'differ' | 'otherNetwork' | 'isSending' | 'refusal' | 'busy'>;
 type Call = {
   readonly id?: unknown;
   readonly method: string;
@@ -49,6 +49,12 @@ const evm: Lies = {
   otherNetwork: rpcLie(({ method }, result) => (method === 'eth_chainId' ? '0x1' : result)),
   isSending: sends('eth_sendRawTransaction'),
   refusal: refusing(-32_000, 'insufficient funds for gas'),
+  busy: [
+    refusing(-32_000, '429 Too Many Requests: over rate limit'),
+    refusing(-32_007, '50/second request limit reached - reduce calls per second'),
+    refusing(-32_011, 'no backend is currently healthy to serve traffic'),
+    { status: 429, body: refusing(-32_005, 'request rate limited').body },
+  ],
 };
 
 const isBlock = ({ path }: Asked) => path === '/wallet/getblockbynum';
@@ -68,6 +74,11 @@ const tron: Lies = {
     isBlock(asked) && isFirst(asked) ? { ...answer, blockID: `${'0'.repeat(63)}7` } : answer,
   isSending: ({ path }) => path === '/wallet/broadcasthex',
   refusal: { body: { result: false, code: 'SIGERROR', message: 'no such permission' } },
+  busy: [
+    { body: { result: false, code: 'SERVER_BUSY', message: 'server busy' } },
+    { body: { Error: 'class java.lang.IllegalAccessException : lack of computing resources' } },
+    { status: 403, body: { Error: 'the query server is suspended for 5 s' } },
+  ],
 };
 
 const otherHash = 'DyRkUpQxYG2VnP2SkMdQs5BTsVPeKCpSHLxzByc2Sxvj';
@@ -88,6 +99,11 @@ const solana: Lies = {
   otherNetwork: rpcLie(({ method }, result) => (method === 'getGenesisHash' ? otherHash : result)),
   isSending: sends('sendTransaction'),
   refusal: refusing(-32_002, 'Transaction simulation failed'),
+  busy: [
+    refusing(-32_002, 'Transaction simulation failed: Blockhash not found'),
+    refusing(-32_005, 'Node is behind by 42 slots'),
+    refusing(-32_429, 'max usage reached'),
+  ],
 };
 
 const bitcoin: Lies = {
@@ -99,6 +115,7 @@ const bitcoin: Lies = {
   ),
   isSending: sends('sendrawtransaction'),
   refusal: refusing(-26, 'min relay fee not met'),
+  busy: [refusing(-28, 'Loading block index…'), { status: 429, body: {} }],
 };
 
 export const lies: Readonly<Record<Family, Lies>> = { bitcoin, evm, tron, solana };

@@ -40,8 +40,8 @@ export function tells(text: string, secret: string): boolean {
   );
 }
 
-/** What a node answers in place of the real one; undefined: nothing, ever. */
-export type Instead = { readonly status?: number; readonly body: unknown } | undefined;
+/** What a node answers in place of the real one, or as that; undefined: nothing, ever. */
+export type Instead = { readonly status?: number; readonly body: unknown } | 'as it is' | undefined;
 
 /** The node, which never hears what it is asked to send and answers it so. */
 export function keepingNode(
@@ -50,7 +50,9 @@ export function keepingNode(
 ): Promise<TestNode> {
   return nodeOf(async (text, { url: path = '/' }) => {
     if (!driver.isSending({ path, text })) return forwarded(driver, path, text);
-    const { status = 200, body } = instead({ path, text }) ?? {};
+    const said = instead({ path, text });
+    if (said === 'as it is') return forwarded(driver, path, text);
+    const { status = 200, body } = said ?? {};
     return body === undefined ? undefined : { status, text: JSON.stringify(body) };
   });
 }

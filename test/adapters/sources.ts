@@ -257,6 +257,30 @@ export const sources: readonly AdapterPromise[] = [
     },
   },
   {
+    name: 'what a node is too busy for is offered it again, and refused by nobody where that lasts',
+    run: async (driver) => {
+      let isForGood = true;
+      let answers: (typeof driver.busy)[number][] = [];
+      const node = keepingNode(driver, () => {
+        const [first = 'as it is'] = isForGood ? driver.busy : answers.splice(0, 1);
+        return first;
+      });
+      await among(node, async (url) => {
+        const { leg, adapter, claiming } = await signedClaim(driver, [url]);
+        const code = await codeOf(adapter.broadcast(claiming, signal()));
+        assert.ok(['chain_timeout', 'chain_unavailable'].includes(code), code);
+        isForGood = false;
+        for (const each of driver.busy) {
+          answers = [each];
+          assert.equal(await adapter.broadcast(claiming, signal()), claiming.txid);
+          assert.deepEqual(answers, [], JSON.stringify(each));
+        }
+        await driver.show();
+        assert.equal((await facts(driver.adapter(), leg)).secret, leg.secret);
+      });
+    },
+  },
+  {
     name: 'what one node refuses and another may have is not refused; what both refuse is',
     except: { bitcoin: 'of a claim the first source decides there (two-sources.test.ts)' },
     run: async (driver) => {
