@@ -271,6 +271,9 @@ async function rawOf(get: Get, txid: string, signal: AbortSignal): Promise<strin
   return body === null ? null : text(body);
 }
 
+/** What its node says, which may be of another machine than the one that is asked for it. */
+const alreadyMined = /"code": ?-27\b/;
+
 async function send(
   server: { readonly base: string; readonly limits: NodeLimits; readonly get: Get },
   raw: string,
@@ -289,7 +292,8 @@ async function send(
     throw busy(esploraName, why);
   }
   // The txid leaves the witness out: other bytes of the same id are not the ones it has.
-  if ((await onceHeard(rawOf(server.get, txid, signal))) === raw) return;
+  const there = await onceHeard(rawOf(server.get, txid, signal));
+  if (there === raw || (there === null && alreadyMined.test(words))) return;
   throw refusedBytes(esploraName, { words }, { status });
 }
 

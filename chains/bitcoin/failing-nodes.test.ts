@@ -135,6 +135,13 @@ describe('every call', () => {
     });
   }
 
+  it('an Esplora whose node has it in a block has it, whatever it shows', async (context) => {
+    const text = 'sendrawtransaction RPC error: {"code":-27,"message":"already in utxo set"}';
+    const url = await answeredOnce(context, { status: 400, text }, '');
+    const sent = adapterOf(esplora(url, 5_000)).broadcast(transaction, patient());
+    assert.equal(await sent, transaction.txid);
+  });
+
   it('an Esplora’s own refusal is one', async (context) => {
     const said = 'sendrawtransaction RPC error: {"code":-26,"message":"min relay fee not met"}';
     const url = await answeredOnce(context, { status: 400, text: said }, '');

@@ -13,10 +13,10 @@ export type Said = {
 
 /**
  * `turned away`: no node has heard it. `busy`: one may have, and says nothing of it for now.
- * `lagging`: the same, as it lacks a block or its state. `other block`: a transaction names a block
- * that this machine lacks, or one that is too old. `reverted`: what a contract answers, the same at every
- * node. `known`: it has these bytes. `too cheap`: it takes no transaction at such a fee. `no`: any
- * other refusal of the node's own.
+ * `lagging`: the same, as it lacks a block or its state. `other block`: the transaction names a
+ * block that this machine lacks, or one that is too old. `reverted`: what a contract answers, the
+ * same at every node. `known`: it has these bytes. `too cheap`: it takes no transaction at such a
+ * fee. `no`: any other refusal of the node's own.
  */
 export type Meaning =
   | 'turned away'
@@ -67,7 +67,7 @@ const known = anyOf(
 );
 
 const cheap = anyOf(
-  'under ?priced|base ?fee|fee ?(is )?too ?low|(fee ?cap|tip( cap)?) (is )?too low',
+  'under ?priced|base ?fee(?! sub-pool)|fee ?(is )?too ?low|(fee ?cap|tip( cap)?) (is )?too low',
   'gas ?price( supplied)? (is )?(too low|below|less than|lower than)',
   'fee per gas (is )?(too low|below|less than|lower than)',
   'could not replace existing|replacement ?not ?allowed|replacement ?gas ?too ?low',
@@ -77,9 +77,9 @@ const cheap = anyOf(
 /** What providers say of how much is asked. Nodes limit transactions in other words. */
 const overLimit = anyOf(
   'too many (concurrent |open )?(request|call|connection)s?\\b|throttl|quota|ratelimit',
-  '\\b(rate|requests?|calls?|frequency|throughput|usage|capacity|credits?|rps|cups?)[ -]limit',
-  '(rate|count) exceeded|requests limited|usage reached|concurrent requests|over capacity',
-  '(compute units|credits|requests?|calls?) per (sec|min|hour|day|month)|balance exceeded',
+  '(?<!gas )\\b(rate|requests?|calls?|frequency|throughput|usage|capacity|credits?|rps)[ -]limit',
+  '(rate|request count) exceeded|requests limited|usage reached|concurrent requests|over capacity',
+  '(compute units|credits|requests?|calls?) per (sec|min|hour|day|month)|user balance exceeded',
   'upgrade your (account|plan|tier)|lack of computing resources|server is suspended',
   'api[ -]?key|project id|access key',
 );
@@ -94,7 +94,10 @@ const limitCodes: ReadonlySet<unknown> = new Set([
 const sharedCodes: ReadonlySet<unknown> = new Set([15, -32_003, -32_007, -32_012, -32_017]);
 
 /** Of what was asked, though with the code or words of a limit (Besu; providers, of logs). */
-const ofTheQuestion = anyOf('\\bgas\\b', '\\brange', 'batch', '\\bresults?\\b', '\\blogs?\\b');
+const ofTheQuestion = anyOf(
+  '\\bgas\\b|\\brange|batch|\\bresults?\\b|\\blogs?\\b|\\bsize|blob|nonce|signature|chain ?id',
+  'insufficient (funds|balance)|(account|transfer|transaction) limit|pooled',
+);
 
 const lagging = anyOf(
   '(header|block) not found|unknown block|missing trie node|state (is )?not available',
@@ -107,8 +110,8 @@ const busy = anyOf(
   'backend (is |request |returned )?(offline|failed|an invalid)|suitable (provider|upstream)',
   'prevented the request|connection (refused|reset)|ECONN|server (is )?(too )?busy|too much load',
   '^internal (json-rpc |server )?error\\.?$|loading block|verifying blocks|work queue depth',
-  'pool ?is ?full|node is (behind|unhealthy)|context slot|\\bsyncing|initial (block )?(sync|download)',
-  'not yet in sync',
+  'pool ?is ?full|node is (behind|unhealthy)|context slot|\\bsyncing|not yet in sync',
+  'initial (block )?(sync|download)',
 );
 
 export function meaningOf({ words, code = 0, status = 200 }: Said): Meaning {
@@ -120,6 +123,7 @@ export function meaningOf({ words, code = 0, status = 200 }: Said): Meaning {
   if (triedTooSoon.test(words)) return 'other block';
   if (code === revertCode || reverted.test(words)) return 'reverted';
   if (known.test(words)) return 'known';
+  if (cheap.test(words)) return 'too cheap';
   if (overLimit.test(words)) {
     const isGateways = limitCodes.has(code) || sharedCodes.has(code) || beforeTheNode.test(words);
     return isGateways && !handedOn.test(words) ? 'turned away' : 'busy';
@@ -129,7 +133,6 @@ export function meaningOf({ words, code = 0, status = 200 }: Said): Meaning {
     if (busy.test(words)) return 'busy';
     if (limitCodes.has(code)) return 'turned away';
   }
-  if (cheap.test(words)) return 'too cheap';
   return code === ofTheQuestionCode ? 'reverted' : 'no';
 }
 

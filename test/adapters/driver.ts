@@ -75,7 +75,7 @@ export type Driver = {
   /** Whether a node is asked to send something, and how one refuses that. */
   isSending(asked: Asked): boolean;
   readonly refusal: Said;
-  /** How one answers that it has too much to do for now, or lags, while another machine does not. */
+  /** How one answers that it has too much to do for now, or lags behind others. */
   readonly busy: readonly Said[];
   /** An address of another network or family, and one spelt in an uncommon way with its canon. */
   readonly foreign: string;
