@@ -2,7 +2,7 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import { inPart } from '../kit/widths.ts';
-import { meaningOf, type Said } from '../nodes/answers.ts';
+import { isNotOfBytes, meaningOf, type Said } from '../nodes/answers.ts';
 import { type NodeLimits, type NodeReply, textOf, withoutKeys } from '../nodes/exchange.ts';
 import type { CoreMethod, CoreWalletMethod } from '../nodes/methods.ts';
 import { busy, exchange, unavailable } from './http.ts';
@@ -131,7 +131,7 @@ export function refusedBytes(
 ): ParleyError {
   const { words } = said;
   const meaning = meaningOf(said);
-  if (meaning === 'turned away' || meaning === 'busy') return busy(source, words);
+  if (meaning === 'turned away' || isNotOfBytes(meaning)) return busy(source, words);
   const sentence = `the ${source} refused the transaction: ${words}`;
   return new ParleyError('refused_by_node', sentence, facts);
 }

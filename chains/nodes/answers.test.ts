@@ -41,7 +41,6 @@ const table: Readonly<Record<Meaning, readonly Row[]>> = {
     ['op-geth', of(-32_005, '429 Too Many Requests: {"error":{"code":-32005}}')],
     ['a proxy', 'rate limit exceeded'],
     ['a proxy', of(-32_603, 'connection refused')],
-    ['Infura', 'project ID is disabled'],
     ['proxyd', of(-32_011, 'no backend is currently healthy to serve traffic')],
     ['proxyd', of(-32_011, 'no backends available for method')],
     ['proxyd', of(-32_010, 'backend offline')],
@@ -75,6 +74,11 @@ const table: Readonly<Record<Meaning, readonly Row[]>> = {
     ['bitcoind', of(0, 'Work queue depth exceeded')],
     ['Esplora', of('', 'sendrawtransaction RPC error: {"code":-28,"message":"Verifying blocks…"}')],
     ['mempool.space', of('', 'connect ECONNREFUSED')],
+  ],
+  barred: [
+    ['Infura', 'project ID is disabled'],
+    ['Ankr', of(-32_053, 'API key disabled, reason: low plan balance')],
+    ['a provider', of(-32_001, 'the API key was revoked')],
   ],
   lagging: [
     ['geth', 'header not found'],

@@ -13,14 +13,15 @@ export type Said = {
 
 /**
  * `turned away`: no node has heard it. `busy`: one may have, and says nothing of it for now.
- * `lagging`: the same, as it lacks a block or its state. `other block`: the transaction names a
- * block that this machine lacks, or one that is too old. `reverted`: what a contract answers, the
- * same at every node. `known`: it has these bytes. `too cheap`: it takes no transaction at such a
- * fee. `no`: any other refusal of the node's own.
+ * `barred`: the same for long, as our key may not. `lagging`: it lacks a block or its state.
+ * `other block`: the transaction names a block that this machine lacks, or one that is too old.
+ * `reverted`: what a contract answers, the same at every node. `known`: it has these bytes.
+ * `too cheap`: it takes no transaction at such a fee. `no`: any other refusal of the node's own.
  */
 export type Meaning =
   | 'turned away'
   | 'busy'
+  | 'barred'
   | 'lagging'
   | 'other block'
   | 'reverted'
@@ -81,8 +82,8 @@ const overLimit = anyOf(
   '(rate|request count) exceeded|requests limited|usage reached|concurrent requests|over capacity',
   '(compute units|credits|requests?|calls?) per (sec|min|hour|day|month)|user balance exceeded',
   'upgrade your (account|plan|tier)|lack of computing resources|server is suspended',
-  'api[ -]?key|project id|access key',
 );
+const barred = /api[ -]?key|project id|access key/i;
 /** These of java-tron and TronGrid come without a code. */
 const beforeTheNode = /lack of computing resources|server is suspended/;
 /** An op-geth hands on what its sequencer answered: it has heard the bytes itself. */
@@ -128,12 +129,18 @@ export function meaningOf({ words, code = 0, status = 200 }: Said): Meaning {
     const isGateways = limitCodes.has(code) || sharedCodes.has(code) || beforeTheNode.test(words);
     return isGateways && !handedOn.test(words) ? 'turned away' : 'busy';
   }
+  if (barred.test(words)) return 'barred';
   if (lagging.test(words)) return 'lagging';
   if (!ofTheQuestion.test(words)) {
     if (busy.test(words)) return 'busy';
     if (limitCodes.has(code)) return 'turned away';
   }
   return code === ofTheQuestionCode ? 'reverted' : 'no';
+}
+
+/** Whether it says nothing of bytes that a node may have heard. */
+export function isNotOfBytes(meaning: Meaning): boolean {
+  return meaning === 'busy' || meaning === 'barred' || meaning === 'lagging';
 }
 
 /** Whether a refusal in this sentence is for its fee: waiting at that fee is of no use. */

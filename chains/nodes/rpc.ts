@@ -2,7 +2,7 @@
 // it hangs. `chain_unavailable`: it is gone. RpcError: what a node answers.
 
 import { exchangeWith } from '#transport';
-import { type Meaning, meaningOf } from './answers.ts';
+import { isNotOfBytes, type Meaning, meaningOf } from './answers.ts';
 import {
   AnswerTooLong,
   type NodeReply,
@@ -181,7 +181,7 @@ export function refusalIn(error: unknown): RpcError {
   const { status, message } = error;
   const meaning = meaningIn(error);
   if (meaning === 'turned away') throw new TurnedAway(status, message);
-  if (meaning === 'busy' || meaning === 'lagging') throw new NotNow(message);
+  if (isNotOfBytes(meaning)) throw new NotNow(message);
   return error;
 }
 

@@ -18,7 +18,7 @@ import type { Signed } from '../interface/material.ts';
 import type { ReadTransaction, Touch } from '../interface/sending.ts';
 import type { Sending } from '../kit/adapter.ts';
 import { keyHashOf } from '../kit/recoverable.ts';
-import { meaningOf } from '../nodes/answers.ts';
+import { isNotOfBytes, meaningOf } from '../nodes/answers.ts';
 import { NotNow, TurnedAway } from '../nodes/exchange.ts';
 import { onceHeard, refusedByNode } from '../nodes/offers.ts';
 import { tronAddressOf } from './address.ts';
@@ -42,7 +42,7 @@ export const sending: Sending<Http, Watch> = {
       // One that is in a block may be refused for what it did, or for being old by now.
       if (await onceHeard(knows(node, txid, signal))) return;
       // It has heard the bytes all the same, and a secret in them.
-      if (meaning === 'busy' || meaning === 'lagging') throw new NotNow(words);
+      if (isNotOfBytes(meaning)) throw new NotNow(words);
       const about = { chain: node.chain, txid, words };
       const refusal = refusedByNode(about, { nodeCode: code }, error);
       throw meaning === 'other block' ? new NotNow(words, refusal) : refusal;

@@ -324,8 +324,9 @@ test('a node that hangs ends in chain_timeout, one that is gone in chain_unavail
 
 const numbered = { blockID: '00'.repeat(32), block_header: { raw_data: { number: -1.5 } } };
 test('a node over its limit says nothing of a call that it was to try', async () => {
-  const Error = 'class java.lang.IllegalAccessException : lack of computing resources';
-  await assert.rejects(trial(await saying({ Error })), unavailable(/lack of computing resources/));
+  const words = 'class java.lang.IllegalAccessException : lack of computing resources';
+  const over = await saying({ Error: words });
+  await assert.rejects(trial(over), unavailable(/lack of computing resources/));
 });
 
 for (const [what, body, status, words] of [
