@@ -64,11 +64,11 @@ const ofTheQuestionCode = -32_015;
 
 const known = anyOf(
   'already ?known|already_exists|\\bknown transaction|already imported|existing tx with same hash',
-  '(transaction|tx) (is )?already (exists?|in)\\b|tx already in mempool|already in the system',
+  '(transaction|tx|hash \\S+|hash) (is )?already (exists?|in)\\b',
 );
 
 const cheap = anyOf(
-  'under ?priced|base ?fee(?! sub-pool)|fee ?(is )?too ?low|(fee ?cap|tip( cap)?) (is )?too low',
+  'under ?priced|base ?fee(?! sub-pool)|fee ?(is )?too ?low|(fee ?cap|tip( ?cap)?) (is )?too low',
   'gas ?price( supplied)? (is )?(too low|below|less than|lower than)',
   'fee per gas (is )?(too low|below|less than|lower than)',
   'could not replace existing|replacement ?not ?allowed|replacement ?gas ?too ?low',
@@ -78,12 +78,13 @@ const cheap = anyOf(
 /** What providers say of how much is asked. Nodes limit transactions in other words. */
 const overLimit = anyOf(
   'too many (concurrent |open )?(request|call|connection)s?\\b|throttl|quota|ratelimit',
-  '(?<!gas )\\b(rate|requests?|calls?|frequency|throughput|usage|capacity|credits?|rps)[ -]limit',
+  '(?<!gas )\\b(rate|requests?|calls?|frequency|throughput|usage|capacity|credits?|c?[ru]ps)[ -]limit',
+  '(daily|monthly|hourly) (limit|quota)',
   '(rate|request count) exceeded|requests limited|usage reached|concurrent requests|over capacity',
   '(compute units|credits|requests?|calls?) per (sec|min|hour|day|month)|user balance exceeded',
   'upgrade your (account|plan|tier)|lack of computing resources|server is suspended',
 );
-const barred = /api[ -]?key|project id|access key/i;
+const barred = /api[ -]?key|project id|access key|must be authenticated|^unauthori[sz]ed/i;
 /** These of java-tron and TronGrid come without a code. */
 const beforeTheNode = /lack of computing resources|server is suspended/;
 /** An op-geth hands on what its sequencer answered: it has heard the bytes itself. */
@@ -105,13 +106,14 @@ const lagging = anyOf(
 );
 
 const busy = anyOf(
-  'try again|please retry|retry (in|after|later)|timed? ?out|deadline exceeded|overload',
+  'try again|please retry|retry (in|after|later)|timed?[ -]?out|deadline exceeded|overload',
   'temporar(y|ily)|(service|resource|currently) unavailable|unable to complete|cannot fulfill',
-  'no (available )?(backend|upstream|server|provider|node)s?\\b|not healthy|bad gateway',
-  'backend (is |request |returned )?(offline|failed|an invalid)|suitable (provider|upstream)',
-  'prevented the request|connection (refused|reset)|ECONN|server (is )?(too )?busy|too much load',
+  'no (available )?(backend|server|provider|node)s?\\b|upstream|not healthy|bad gateway',
+  'backend (is |request |returned )?(offline|failed|an invalid)|suitable provider',
+  'prevented the request|connection (refused|reset)|ECONN|: EOF$|context canceled|\\bbusy\\b',
   '^internal (json-rpc |server )?error\\.?$|loading block|verifying blocks|work queue depth',
-  'pool ?is ?full|node is (behind|unhealthy)|context slot|\\bsyncing|not yet in sync',
+  'too much load|not (yet )?(in sync|synced|ready|connected)',
+  '(pool|queue) ?is ?full|node is (behind|unhealthy)|context slot|\\bsyncing',
   'initial (block )?(sync|download)',
 );
 

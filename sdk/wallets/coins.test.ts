@@ -1,11 +1,12 @@
 // What a wallet is told of its coins, by a Core node and by an Esplora-shaped server over it.
 
 import assert from 'node:assert/strict';
-import { after, before } from 'node:test';
+import { after, before, test } from 'node:test';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { Transaction } from '@scure/btc-signer';
 import { type Regtest, startRegtest } from '../../chains/bitcoin/testing/regtest.ts';
 import { esploraServer, type TestServer } from '../../chains/bitcoin/testing/servers.ts';
+import { fixedNode, nodeOf, within } from '../../chains/testing/nodes.ts';
 import { limits, timed } from '../testing/timed.ts';
 import { bitcoinWallet } from './bitcoin.ts';
 import { type CoinSource, coinsByAll, coreCoins, esploraCoins } from './coins.ts';
@@ -70,6 +71,16 @@ timed('an output that never was is null, and a server that fails is no answer', 
 timed('a fee rate is that for about half an hour, and never below the least relayed', async () => {
   assert.equal(await sources[esplora]?.feeRateSatPerVbyte(signal()), 8);
   assert.equal(await sources[core]?.feeRateSatPerVbyte(signal()), 2, 'a node without estimates');
+});
+
+test('a fee rate that a source does not know is no lower than a later one', async (context) => {
+  const esplora = await within(context, fixedNode('{"144":5,"504":4}'));
+  assert.equal(await esploraCoins(esplora).feeRateSatPerVbyte(signal()), 5);
+  const knows144 = nodeOf(async (text) => {
+    const result = JSON.parse(text).params[0] === 144 ? { feerate: 0.000_05 } : {};
+    return { text: JSON.stringify({ id: 0, result, error: null }) };
+  });
+  assert.equal(await coreCoins(await within(context, knows144)).feeRateSatPerVbyte(signal()), 5);
 });
 
 type Told = Parameters<typeof sourceThat>[0];
