@@ -11,7 +11,6 @@ import {
   baseHeaders,
   budgetHeaders,
   causeOf,
-  clientOf,
   createGate,
   createSecondCheck,
   type RouteTable,
@@ -32,7 +31,7 @@ import { createCors } from './cors.ts';
 import { fault, httpRefusal, refusalOf, sendRefusal } from './errors.ts';
 import { type FeedLimits, registerFeed } from './feed/feed.ts';
 import { wantsSocket } from './feed/upgrade.ts';
-import { createForwardedWarning } from './forwarded.ts';
+import { clientOf, createForwardedWarning, trustIn } from './forwarded.ts';
 import { createGrownLimits } from './grown-limits.ts';
 import { registerGuides } from './guides.ts';
 import { createHealth, type Health, registerHealth } from './health.ts';
@@ -151,7 +150,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   const app = Fastify({
     logger: false,
     bodyLimit: bodyLimitBytes,
-    trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
+    trustProxy: trustIn(trustedProxies),
     requestTimeout: options.requestTimeoutMs ?? requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
     // A request without Host is refused by the gate: node's own answer has no body.

@@ -7,6 +7,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Settings } from '../settings/config.ts';
 import { type HttpCode, HttpError } from './errors.ts';
+import { addressIn } from './forwarded.ts';
 
 export const windowSeconds = 60;
 const hourSeconds = 3_600;
@@ -332,7 +333,7 @@ export const socketNetwork: Prefixes = { ipv4: 24, ipv6: 48 };
 
 /** The network of an address. */
 export function clientNetwork(given: string, { ipv4, ipv6 }: Prefixes = ofOneClient): string {
-  const ip = withoutPort(given);
+  const ip = addressIn(given) ?? given;
   if (isIPv4(ip) && ipv4 === 32) return ip;
   if (isIPv4(ip)) return networkOfV4(ip.split('.').map(Number), ipv4);
   if (!isIPv6(ip)) return ip.slice(0, longestName);
@@ -357,13 +358,6 @@ function leading(parts: readonly number[], width: number, bits: number): number[
     const dropped = Math.min(width, Math.max(0, (at + 1) * width - bits));
     return (part >> dropped) << dropped;
   });
-}
-
-/** Some proxies forward the port too, which a client changes at will. */
-function withoutPort(text: string): string {
-  const [, bracketed] = /^\[([^\]]+)\](?::\d+)?$/.exec(text) ?? [];
-  const [, plain] = /^([\d.]+):\d+$/.exec(text) ?? [];
-  return bracketed ?? (plain !== undefined && isIPv4(plain) ? plain : text);
 }
 
 /** The eight groups of a valid IPv6 address. */
