@@ -365,7 +365,7 @@ function withKey(visit: Visit, access: Access, shown: Credential, caller: Caller
     // Whosever budget is out: neighbours must not stop a party's claims either.
     const part = reservedPart(request);
     if (part === null) return over();
-    state.reserve(caller.accountId, part).then((kept) => (kept ? go() : over()), done);
+    state.reserve(caller.accountId, part, client).then((kept) => (kept ? go() : over()), done);
   });
 }
 

@@ -143,7 +143,7 @@ test('a peer that forwards and is not trusted is named once, and again after an 
   assert.equal(peers()[1]?.peer, '2001:db8::1');
 });
 
-/** Two parties of an open swap and a stranger, on a market with these limits. */
+/** Two parties of an open swap that one has funded, and a stranger, on a market with these limits. */
 async function trading(settings: Parameters<typeof startExchange>[0]) {
   const exchange = await startExchange(settings);
   const { edge } = exchange;
@@ -152,6 +152,11 @@ async function trading(settings: Parameters<typeof startExchange>[0]) {
   const [giver, other] = [await account(edge, bitcoinWallet()), await account(edge, evmWallet())];
   const stranger = await account(edge, evmWallet());
   const id = await agree(exchange, giver.key, other.key);
+  // An escrow that a leg has moved off: it counts all the same.
+  await edge.sql(`insert into escrows
+      (chain, address, swap_id, leg, terms, facts, created_at, done, funding_seen_at)
+    select 'evm-dev', 'former', id, 'a', '{}', '{"balance": "0", "funded": null, "claimed": null,
+      "refunded": null, "secret": null, "empty": true}', now(), true, now() from swaps`);
   const swap = (key: string) => edge.call('GET', `/v1/swaps/${id}`, { key });
   const spendAll = async (key: string) => {
     while ((await me(edge, key)).status === 200);
