@@ -13,9 +13,9 @@ import {
   type Budgets,
   clientNetwork,
   createBudgets,
-  scheduleLimit,
   type Soon,
   type Spent,
+  scheduleLimit,
 } from './budgets.ts';
 import { createMemoryBuckets } from './memory-buckets.ts';
 import { passInValkey } from './testing/valkey-time.ts';
@@ -345,7 +345,9 @@ for (const [where, open] of [
         const all: string[] = [];
         for (const account of ['a', 'a', 'b', 'c']) all.push(await asks(account, '192.0.2.1'));
         assert.deepEqual(
-          all.map((each, at) => (at % 2 === 1 ? each.startsWith(over(at === 1 ? 'account' : 'network')) : each)),
+          all.map((each, at) =>
+            at % 2 === 1 ? each.startsWith(over(at === 1 ? 'account' : 'network')) : each,
+          ),
           ['passes', true, 'passes', true],
         );
         assert.equal(await asks('c', '192.0.2.2'), 'passes');

@@ -151,7 +151,10 @@ export function createBudgets(
   const reserves = ruleOf('reserves', swapLimit);
   const parties = ruleOf('parties', partyLimit);
   // A network has no more of what is kept than of all else.
-  const partyNetworks = ruleOf('party-networks', Math.max(partyLimit, settings.rateLimitPerNetwork));
+  const partyNetworks = ruleOf(
+    'party-networks',
+    Math.max(partyLimit, settings.rateLimitPerNetwork),
+  );
   const siteRule = (name: Rule['name'], { limit, windowMs }: Rule, times: number): Rule => ({
     name,
     limit: limit * times,
@@ -273,7 +276,9 @@ export function whenKnown<T, R>(value: Soon<T>, next: (value: T) => Soon<R>): So
 }
 
 /** What is said where a budget of a kind is out: the code, and the sentence up to when to retry. */
-const overs: Readonly<Record<Charged, readonly [HttpCode, (limit: number, whose: Whose) => string, string?]>> = {
+const overs: Readonly<
+  Record<Charged, readonly [HttpCode, (limit: number, whose: Whose) => string, string?]>
+> = {
   mints: [
     'mint_rate_limited',
     (limit) => `too many keys asked for from this client network (${limit} an hour)`,
@@ -310,7 +315,11 @@ const overs: Readonly<Record<Charged, readonly [HttpCode, (limit: number, whose:
 
 export function overOf(kind: Charged, { limit, resetSeconds, whose }: Spent): HttpError {
   const [code, said, otherwise = ''] = overs[kind];
-  return limited(code, `${said(limit, whose)}; try again in ${resetSeconds} s${otherwise}`, resetSeconds);
+  return limited(
+    code,
+    `${said(limit, whose)}; try again in ${resetSeconds} s${otherwise}`,
+    resetSeconds,
+  );
 }
 
 const overCodes = {

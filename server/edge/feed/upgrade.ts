@@ -8,8 +8,8 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { siteOf } from '../../people/site.ts';
 import type { Settings } from '../../settings/config.ts';
 import { type Access, causeOf } from '../access.ts';
-import { clientOf } from '../forwarded.ts';
 import { HttpError } from '../errors.ts';
+import { clientOf } from '../forwarded.ts';
 import type { From } from './inbox.ts';
 import { FeedSocket, socketLimits } from './peer.ts';
 
