@@ -90,7 +90,9 @@ export function connect(url: string, limits: DatabaseLimits = databaseLimits): D
     pipeline: true,
     types,
   };
-  const pool = new pg.Pool({ ...config, max: limits.connections, onConnect });
+  // It is waited for, which its type does not say.
+  const waited = onConnect as (client: pg.ClientBase) => void;
+  const pool = new pg.Pool({ ...config, max: limits.connections, onConnect: waited });
   // An idle connection that the server ended is replaced at the next use; unheard, the event
   // would end the process.
   pool.on('error', () => {});

@@ -1,7 +1,7 @@
 // The connections of a process: so many in all, fewer of one client, counted by its IPv4 address or
 // IPv6 /64 so that it shuts out no neighbour, some of all in an IPv6 /48, which one customer may
-// have, and none whose other side does not read what it is sent. Where they run short, those go that
-// have shown no key.
+// have, and none whose other side does not read what it is sent. Where they run short, those go
+// that have shown no key.
 
 import type { Server, Socket } from 'node:net';
 import type { Metrics } from '../ports/metrics.ts';

@@ -89,7 +89,7 @@ test('calls without a valid key spend the budget of their address, and only they
   }
 });
 
-test('an entry of a trusted proxy counts as its address, whatever port, quotes or brackets it has', async () => {
+test('an entry of a trusted proxy counts as its address, whatever is around it', async () => {
   const trustedProxies = ['10.0.0.0/8', '2001:db8:ffff::/48'];
   const edge = await frozen({ settings: { rateLimit: 100, trustedProxies } });
   const left = async (forwarded: string) => {
@@ -143,7 +143,7 @@ test('a peer that forwards and is not trusted is named once, and again after an 
   assert.equal(peers()[1]?.peer, '2001:db8::1');
 });
 
-/** Two parties of an open swap that one has funded, and a stranger, on a market with these limits. */
+/** Two parties of an open swap that one has funded, and a stranger, with these limits. */
 async function trading(settings: Parameters<typeof startExchange>[0]) {
   const exchange = await startExchange(settings);
   const { edge } = exchange;
