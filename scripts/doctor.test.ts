@@ -34,6 +34,7 @@ import {
 } from '../server/settle/testing/world.ts';
 import { devChains } from '../server/start/dev-network.ts';
 import { lyingNode } from '../test/support/lying-node.ts';
+import { startPgbouncer } from '../test/support/pgbouncer.ts';
 import { lookAtNodes, lookOf } from './ops/nodes/look.ts';
 import { meantBy } from './ops/nodes/meant.ts';
 import type { Check } from './ops/nodes/probes.ts';
@@ -364,6 +365,9 @@ test('the command: its lines, its counts last, and its exit status', async () =>
   assert.match(`${away.code} ${away.out}`, /^2 .*no PostgreSQL listens at 127\.0\.0\.1:1/);
   assert.match(away.out, /^not well: 0 open .* 4 nodes; .* 1 unseen/m);
   assert.ok(!`${away.out}${away.err}`.includes('secret'));
+  const pooled = await startPgbouncer(world.urls.database, 'transaction');
+  const behind = await cli([], { DATABASE_URL: pooled.url }).finally(pooled.stop);
+  assert.match(behind.out, /^differs +pooler {2}the database: .+\(transaction mode\)$/m);
 });
 
 /** `ops node` on one source of a chain, without its load. */

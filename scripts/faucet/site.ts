@@ -2,8 +2,8 @@
 // is the market's rule: PARLEY_TRUSTED_PROXIES and PARLEY_CLIENT_PREFIXES.
 
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { clientOf } from '../../server/edge/access.ts';
 import { clientNetwork } from '../../server/edge/budgets.ts';
+import { clientOf } from '../../server/edge/forwarded.ts';
 import { createMemoryBuckets } from '../../server/edge/memory-buckets.ts';
 import type { Settings } from '../../server/settings/config.ts';
 import { type Faucet, Refused } from './give.ts';

@@ -7,13 +7,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { devnetClient } from '../../devnet/client.ts';
 import { runningPostgres } from '../../host/postgres/postgres.ts';
 import { connect, type Database, databaseLimits } from '../../server/db/database.ts';
+import { mustKeepSessions } from '../../server/db/pooler.ts';
+import { PoolerError } from '../../server/db/session.ts';
 import { type Examined, examine, partMs, wholeMs } from '../../server/doctor/examine.ts';
-import { exitStatus, type Finding, linesOf, unseen } from '../../server/doctor/findings.ts';
+import {
+  differs,
+  exitStatus,
+  type Finding,
+  linesOf,
+  unseen,
+} from '../../server/doctor/findings.ts';
 import { isUuid } from '../../server/ports/ids.ts';
 import type { ChainSettings } from '../../server/settings/chains.ts';
 import { readSettings, type Settings } from '../../server/settings/config.ts';
 import { devChains } from '../../server/start/dev-network.ts';
-import { databaseFault } from '../../server/start/start-errors.ts';
+import { databaseFault, poolerTodo } from '../../server/start/start-errors.ts';
 import { Misused, parsed, usualOptions, wholeNumber } from '../command.ts';
 import { print } from './operator.ts';
 
@@ -73,6 +81,7 @@ async function openDatabase(
   const limits = { statementMs: partMs * statementShare, lockMs: partMs * lockShare };
   const db = connect(url, { ...databaseLimits, ...limits, connections, readOnly: true });
   try {
+    if (databaseUrl !== null) await mustKeepSessions(url);
     // Not the tables themselves: somebody may hold a lock of one.
     const text = `select to_regclass('gaps') is not null
       and to_regclass('swaps') is not null as ours`;
@@ -82,6 +91,9 @@ async function openDatabase(
     return missing('it is of another version than this');
   } catch (error) {
     await closed(db);
+    if (error instanceof PoolerError) {
+      return differs('pooler', 'the database', error.message, poolerTodo);
+    }
     return missing((databaseFault(url, error) as Error).message);
   }
 }

@@ -3,6 +3,7 @@
 
 import pg from 'pg';
 import type { Statement, Tx } from '../../host/postgres/statements.ts';
+import { type SessionLimits, sessionSettings, setSession } from './session.ts';
 import { createUsage, type DatabaseUsage, type Metered } from './usage.ts';
 import { sessionName } from './version.ts';
 
@@ -45,16 +46,10 @@ export type Ears = {
 
 export type Listener = Tx & { end(): void };
 
-export type DatabaseLimits = {
+export type DatabaseLimits = SessionLimits & {
   readonly connections: number;
-  /** A statement running longer is ended by the server. */
-  readonly statementMs: number;
   /** Waiting longer for a free connection is an error. */
   readonly connectMs: number;
-  /** Waiting longer for somebody's lock ends a statement; else it waits as long as it may run. */
-  readonly lockMs?: number;
-  /** Every transaction is one that may only read. */
-  readonly readOnly?: true;
 };
 
 export const databaseLimits: DatabaseLimits = {
@@ -81,28 +76,23 @@ const moneyTypes = parsing(
   ]),
 );
 
-// A prepared statement keeps the plan of its first runs: made on an empty table, where reading all
-// of it is cheapest, it would do so ever after (64 quotes took 200 ms on 30 000 threads).
-const plannerOptions = '-c enable_seqscan=off -c jit=off';
-
-const readOnly = '-c default_transaction_read_only=on';
-
 export function connect(url: string, limits: DatabaseLimits = databaseLimits): Database {
+  // Who only reads breaks by no migration: the doctor may be of any version.
+  const name = limits.readOnly ? 'parley-reading' : sessionName;
+  const settings = sessionSettings(name, limits);
+  const onConnect = (client: pg.ClientBase) => setSession(client, settings);
   const config = {
     connectionString: url,
-    statement_timeout: limits.statementMs,
-    ...(limits.lockMs === undefined ? {} : { lock_timeout: limits.lockMs }),
-    idle_in_transaction_session_timeout: limits.statementMs,
     // The server ends a statement sooner; this ends one whose connection went silent.
     query_timeout: limits.statementMs + silentMs,
     connectionTimeoutMillis: limits.connectMs,
-    // Who only reads breaks by no migration: the doctor may be of any version.
-    application_name: limits.readOnly ? 'parley-reading' : sessionName,
-    options: limits.readOnly ? `${plannerOptions} ${readOnly}` : plannerOptions,
+    application_name: name,
     pipeline: true,
     types,
   };
-  const pool = new pg.Pool({ ...config, max: limits.connections });
+  // It is waited for, which its type does not say.
+  const waited = onConnect as (client: pg.ClientBase) => void;
+  const pool = new pg.Pool({ ...config, max: limits.connections, onConnect: waited });
   // An idle connection that the server ended is replaced at the next use; unheard, the event
   // would end the process.
   pool.on('error', () => {});
@@ -121,7 +111,7 @@ export function connect(url: string, limits: DatabaseLimits = databaseLimits): D
       return session;
     },
     listen: (ears) =>
-      openListener({ ...config, query_timeout: limits.statementMs }, { ears, usage }),
+      openListener({ ...config, query_timeout: limits.statementMs }, { ears, usage, onConnect }),
     close: () => {
       for (const session of sessions) session.end();
       return pool.end();
@@ -249,11 +239,17 @@ async function onConnection<Result>(
   }
 }
 
+type Hearing = {
+  readonly ears: Ears;
+  readonly usage: Metered;
+  readonly onConnect: (client: pg.ClientBase) => Promise<void>;
+};
+
 // PostgreSQL keeps what was notified for nobody: whoever loses this connection has missed it.
 /** Statements of it have a time limit. It does not keep the process from ending. */
 async function openListener(
   config: pg.ClientConfig,
-  { ears, usage }: { readonly ears: Ears; readonly usage: Metered },
+  { ears, usage, onConnect }: Hearing,
 ): Promise<Listener> {
   const client = new pg.Client({ ...config, keepAlive: true });
   let over = false;
@@ -268,8 +264,11 @@ async function openListener(
     ears.lost();
   };
   client.on('notification', ({ channel, payload = '' }) => ears.heard(channel, payload));
+  // Until somebody listens to it, what is under way says that it is lost.
+  client.on('error', () => {});
   try {
     await client.connect();
+    await onConnect(client);
   } catch (error) {
     end();
     throw error;

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { sessionSettings, setSession } from './session.ts';
 import { isTooNew, migrationsFolder, migrationsIn, numberOf, version } from './version.ts';
 
 // Any constant will do; it only has to differ from other users of advisory locks.
@@ -45,12 +46,12 @@ export async function migrate(url: string, options: Options = {}): Promise<strin
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: connectMs,
-    application_name: 'parley-migrate',
   });
   // What is under way fails with it; unheard, the loss of the connection would end the process.
   client.on('error', () => {});
   await client.connect();
   try {
+    await setSession(client, sessionSettings('parley-migrate', { statementMs: 0 }));
     await takeTurn(client, limits.mostLockMs);
     await client.query(
       `create table if not exists migrations (

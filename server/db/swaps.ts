@@ -219,7 +219,9 @@ export function partyOf(swap: Swap, accountId: string): Party | null {
   return swap.takerId === accountId ? 'taker' : null;
 }
 
-const isOpen = `not done and status <> 'expired'`;
+/** One that is not done, and whose escrows were seen to hold something. */
+const isOpen = `not done and status <> 'expired' and exists
+    (select from escrows e where e.swap_id = swaps.id and e.funding_seen_at is not null)`;
 
 const hasOpen = did<[accountId: string]>('any_open_swap')`
   (select from swaps where maker_id = $1 and ${isOpen} limit 1)
@@ -228,7 +230,7 @@ const hasOpen = did<[accountId: string]>('any_open_swap')`
 const isOpenOf = did<[accountId: string, id: string]>('party_of_open_swap')`
   select from swaps where id = $2 and ${isOpen} and (maker_id = $1 or taker_id = $1)`;
 
-/** Whether a swap that is not done and has not expired has this party; `id` null: any. */
+/** Whether a swap that somebody funded and that is not done has this party; `id` null: any. */
 export const isPartyOfOpen = (tx: Tx, accountId: string, id: string | null): Promise<boolean> =>
   id === null ? hasOpen(tx, accountId) : isOpenOf(tx, accountId, id);
 

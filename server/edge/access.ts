@@ -14,6 +14,7 @@ import { type Caller, type Credential, type Keys, keyOf } from './auth.ts';
 import { type Budgets, overBudget, overOf, type Soon, type Spent, whenKnown } from './budgets.ts';
 import type { Cors } from './cors.ts';
 import { HttpError, httpRefusal, refusalOf, sendRefusal } from './errors.ts';
+import { clientOf } from './forwarded.ts';
 import type { LastUses } from './last-uses.ts';
 import { requestIdHeader, traceIdOf } from './request-ids.ts';
 import { type Reserve, reservedPart } from './reserve.ts';
@@ -163,16 +164,6 @@ function shownBy(
 /** Some cookie that a session of ours could have; other programs on this host have cookies too. */
 function hasSession({ shortName }: SiteSettings, { cookie = '' }: IncomingHttpHeaders): boolean {
   return cookie.includes(`${shortName}_session=`);
-}
-
-/** The client's address; `unknown` of a connection that is gone, and where there is none. */
-export function clientOf(request: { readonly ip?: string }): string {
-  try {
-    return request.ip ?? 'unknown';
-  } catch {
-    // proxy-addr, of no address.
-    return 'unknown';
-  }
 }
 
 /** What the lines of the log are about that this request causes. */
@@ -374,7 +365,7 @@ function withKey(visit: Visit, access: Access, shown: Credential, caller: Caller
     // Whosever budget is out: neighbours must not stop a party's claims either.
     const part = reservedPart(request);
     if (part === null) return over();
-    state.reserve(caller.accountId, part).then((kept) => (kept ? go() : over()), done);
+    state.reserve(caller.accountId, part, client).then((kept) => (kept ? go() : over()), done);
   });
 }
 

@@ -11,7 +11,6 @@ import {
   baseHeaders,
   budgetHeaders,
   causeOf,
-  clientOf,
   createGate,
   createSecondCheck,
   type RouteTable,
@@ -27,12 +26,12 @@ import { bodyLimitBytes, notJson, parseBody } from './body.ts';
 import { answerBrokenHttp } from './broken-http.ts';
 import { type Budgets, createBudgets, whenKnown } from './budgets.ts';
 import type { Operation } from './command.ts';
-import { type ConnectionLimits, limitConnections } from './connections.ts';
+import { type ConnectionLimits, type Connections, limitConnections } from './connections.ts';
 import { createCors } from './cors.ts';
 import { fault, httpRefusal, refusalOf, sendRefusal } from './errors.ts';
 import { type FeedLimits, registerFeed } from './feed/feed.ts';
 import { wantsSocket } from './feed/upgrade.ts';
-import { createForwardedWarning } from './forwarded.ts';
+import { clientOf, createForwardedWarning, trustIn } from './forwarded.ts';
 import { createGrownLimits } from './grown-limits.ts';
 import { registerGuides } from './guides.ts';
 import { createHealth, type Health, registerHealth } from './health.ts';
@@ -141,7 +140,15 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     answerBrokenHttp(error, socket, budgets, shortName, requestId);
   };
   const reserve = createReserve(db, budgets);
-  const uses = createLastUses(deps);
+  const lastUses = createLastUses(deps);
+  let connections: Connections | null = null;
+  const uses: LastUses = {
+    ...lastUses,
+    note: (caller, client) => {
+      connections?.showedKey(client);
+      lastUses.note(caller, client);
+    },
+  };
   const cors = createCors(shortName, settings.people.corsOrigins);
   const state = {
     ...{ shortName, settings, keys, budgets, reserve, routes, uses, cors },
@@ -151,7 +158,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   const app = Fastify({
     logger: false,
     bodyLimit: bodyLimitBytes,
-    trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
+    trustProxy: trustIn(trustedProxies),
     requestTimeout: options.requestTimeoutMs ?? requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
     // A request without Host is refused by the gate: node's own answer has no body.
@@ -181,7 +188,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     genReqId: (raw) => ids.of(raw as IncomingMessage),
     clientErrorHandler: (error, socket) => broken(error, socket),
   });
-  limitConnections(app.server, deps, options.connections);
+  connections = limitConnections(app.server, deps, options.connections);
   const underway = createUnderway(db);
   const processorTime = createProcessorTime(settings, options.processorClock);
   app.decorate('edge', {

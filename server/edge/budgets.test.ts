@@ -273,7 +273,7 @@ for (const [where, open] of [
 
     promise('a party has 60 on each part of the API, and 300 on all together', async (world) => {
       const taken = async (part: string, times: number, account = 'a') => {
-        const spend = () => world.budgets.spendReserve(account, part);
+        const spend = () => world.budgets.spendReserve(account, part, '192.0.2.1');
         const spent = await Promise.all(Array.from({ length: times }, spend));
         return spent.filter(({ allowed }) => allowed).length;
       };

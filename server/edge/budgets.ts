@@ -7,6 +7,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Settings } from '../settings/config.ts';
 import { type HttpCode, HttpError } from './errors.ts';
+import { addressIn } from './forwarded.ts';
 
 export const windowSeconds = 60;
 const hourSeconds = 3_600;
@@ -28,6 +29,14 @@ export const swapLimit = 60;
 export const partyLimit = 300;
 /** Times that an account publishes levels in a minute, each of one pair. */
 const levelLimit = 120;
+/**
+ * What an IPv6 /48 has of requests, of mints and sign-ins: so many times what one client network
+ * in it has. A customer gets one for little, with 256 networks in it; hosts of many customers are
+ * in one too.
+ */
+export const siteTimes = { requests: 4, identities: 2 } as const;
+/** Of tokens to be listed, a client network has so many times what one account in it has. */
+const listersOfNetwork = 2;
 /** In a minute, questions whether an account is a party of an open swap that found it is not. */
 export const strangerLimit = 60;
 /**
@@ -60,10 +69,15 @@ export type Rule = {
     | Kind
     | 'calls'
     | 'clients'
+    | 'listing-networks'
     | 'networks'
     | 'parties'
+    | 'party-networks'
     | 'quotes'
     | 'reserves'
+    | 'sites'
+    | 'site-mints'
+    | 'site-sign-ins'
     | 'socket-networks';
   readonly limit: number;
   readonly windowMs: number;
@@ -104,12 +118,15 @@ export type Budgets = {
     count?: number,
   ): Soon<Spent>;
   spendClient(ip: string): Soon<Spent>;
-  /** One request of a party beyond its budget, on this part of the API, and of all parts. */
-  spendReserve(accountId: string, part: string): Soon<Spent>;
+  /** One request of a party beyond its budget: on this part of the API, of all, of its network. */
+  spendReserve(accountId: string, part: string, ip: string): Soon<Spent>;
   /** One of the kind, of the account or of the client's address. */
   spend(kind: Kind, who: string): Soon<Spent>;
   /** The same; throws where none is left. */
   charge(kind: Charged, who: string): Promise<void>;
+  /** A token that the account asks to have listed, and one of the client's network. */
+  chargeListing(accountId: string, ip: string): Promise<void>;
+  giveBackListing(accountId: string, ip: string): Promise<void>;
   /** So many quotes of one request of the account; throws where it has not as many left. */
   chargeQuotes(accountId: string, count: number): Promise<void>;
   giveBack(kind: Kind, who: string): Soon<void>;
@@ -133,6 +150,16 @@ export function createBudgets(
   const networks = ruleOf('networks', settings.rateLimitPerNetwork);
   const reserves = ruleOf('reserves', swapLimit);
   const parties = ruleOf('parties', partyLimit);
+  // A network has no more of what is kept than of all else.
+  const partyNetworks = ruleOf(
+    'party-networks',
+    Math.max(partyLimit, settings.rateLimitPerNetwork),
+  );
+  const siteRule = (name: Rule['name'], { limit, windowMs }: Rule, times: number): Rule => ({
+    name,
+    limit: limit * times,
+    windowMs,
+  });
   const socketNetworks = ruleOf('socket-networks', settings.feedSocketsPerNetwork * openingsOfEach);
   const kinds: Readonly<Record<Kind, Rule>> = {
     changes: ruleOf('changes', changeLimit, hourSeconds),
@@ -146,6 +173,12 @@ export function createBudgets(
     sockets: ruleOf('sockets', settings.feedSocketsPerIp * openingsOfEach),
     strangers: ruleOf('strangers', strangerLimit),
   };
+  const sites = siteRule('sites', networks, siteTimes.requests);
+  const identitySites = {
+    mints: siteRule('site-mints', kinds.mints, siteTimes.identities),
+    'sign-ins': siteRule('site-sign-ins', kinds['sign-ins'], siteTimes.identities),
+  };
+  const listers = siteRule('listing-networks', kinds.listings, listersOfNetwork);
   const spendOne = (rule: Rule, name: string, whose: Whose, count = 1): Soon<Spent> =>
     whenKnown(buckets.spend(rule, [name], count), ({ allowed, buckets: [bucket] }) =>
       spentOf(rule, allowed, whose, bucket!),
@@ -157,9 +190,8 @@ export function createBudgets(
   };
   const spend = (kind: Kind, who: string): Soon<Spent> => {
     if (kind === 'sockets') return spendSocket(who);
-    const byAddress = kind === 'mints' || kind === 'sign-ins';
-    if (!byAddress) return spendOne(kinds[kind], who, 'account');
-    return spendOne(kinds[kind], clientNetwork(who, clientPrefixes), 'address');
+    if (kind !== 'mints' && kind !== 'sign-ins') return spendOne(kinds[kind], who, 'account');
+    return spendAround(kinds[kind], identitySites[kind], who, 'address');
   };
   /** Of its own buckets, and only where they allow it of the wider one that others share. */
   const spendBoth = (
@@ -177,8 +209,17 @@ export function createBudgets(
       });
     });
   const networkOf = networksOf(clientPrefixes);
+  const siteOf = networksOf(siteOfClient);
+  /** Of the client's network, and of the /48 around that. */
+  const spendAround = (rule: Rule, around: Rule, ip: string, whose: Whose, count = 1) => {
+    const name = networkOf(ip);
+    const own = spendOne(rule, name, whose, count);
+    if (isIPv4(name.split('/')[0] ?? '') || clientPrefixes.ipv6 <= siteOfClient.ipv6) return own;
+    const all = () => spendOne(around, siteOf(ip), 'network', count);
+    return spendBoth(rule, [name], own, all, count);
+  };
   const spendNetwork = (ip: string, count?: number) => () =>
-    spendOne(networks, networkOf(ip), 'network', count);
+    spendAround(networks, sites, ip, 'network', count);
   return {
     spendCaller: ({ accountId, keyId }, ip, count = 1) => {
       const names = [accountId, keyId];
@@ -193,15 +234,27 @@ export function createBudgets(
       const name = clientNetwork(ip);
       return spendBoth(clients, [name], spendOne(clients, name, 'address'), spendNetwork(ip));
     },
-    spendReserve: (accountId, part) => {
+    spendReserve: (accountId, part, ip) => {
       const name = `${accountId} ${part}`;
-      const all = () => spendOne(parties, accountId, 'account');
+      const network = () => spendOne(partyNetworks, networkOf(ip), 'network');
+      const all = () =>
+        spendBoth(parties, [accountId], spendOne(parties, accountId, 'account'), network);
       return spendBoth(reserves, [name], spendOne(reserves, name, 'account'), all);
     },
     spend,
     charge: async (kind, who) => {
       const spent = await spend(kind, who);
       if (!spent.allowed) throw overOf(kind, spent);
+    },
+    chargeListing: async (accountId, ip) => {
+      const own = spendOne(kinds.listings, accountId, 'account');
+      const all = () => spendOne(listers, networkOf(ip), 'network');
+      const spent = await spendBoth(kinds.listings, [accountId], own, all);
+      if (!spent.allowed) throw overOf('listings', spent);
+    },
+    giveBackListing: async (accountId, ip) => {
+      await buckets.giveBack(kinds.listings, [accountId]);
+      await buckets.giveBack(listers, [networkOf(ip)]);
     },
     chargeQuotes: async (accountId, count) => {
       const rule = ruleOf('quotes', quotesOfRequest * (await limitOf(accountId)));
@@ -223,7 +276,9 @@ export function whenKnown<T, R>(value: Soon<T>, next: (value: T) => Soon<R>): So
 }
 
 /** What is said where a budget of a kind is out: the code, and the sentence up to when to retry. */
-const overs: Readonly<Record<Charged, readonly [HttpCode, (limit: number) => string, string?]>> = {
+const overs: Readonly<
+  Record<Charged, readonly [HttpCode, (limit: number, whose: Whose) => string, string?]>
+> = {
   mints: [
     'mint_rate_limited',
     (limit) => `too many keys asked for from this client network (${limit} an hour)`,
@@ -242,7 +297,7 @@ const overs: Readonly<Record<Charged, readonly [HttpCode, (limit: number) => str
   ],
   listings: [
     'listing_rate_limited',
-    (limit) => `too many tokens asked for by this account (${limit} an hour)`,
+    (limit, whose) => `too many tokens asked for by this ${whose} (${limit} an hour)`,
   ],
   schedules: [
     'schedule_rate_limited',
@@ -258,9 +313,13 @@ const overs: Readonly<Record<Charged, readonly [HttpCode, (limit: number) => str
   ],
 };
 
-export function overOf(kind: Charged, { limit, resetSeconds }: Spent): HttpError {
+export function overOf(kind: Charged, { limit, resetSeconds, whose }: Spent): HttpError {
   const [code, said, otherwise = ''] = overs[kind];
-  return limited(code, `${said(limit)}; try again in ${resetSeconds} s${otherwise}`, resetSeconds);
+  return limited(
+    code,
+    `${said(limit, whose)}; try again in ${resetSeconds} s${otherwise}`,
+    resetSeconds,
+  );
 }
 
 const overCodes = {
@@ -330,9 +389,12 @@ const ofOneClient: Prefixes = { ipv4: 32, ipv6: 64 };
 /** What sockets of the feed are counted by beside it: what one customer may have for little. */
 export const socketNetwork: Prefixes = { ipv4: 24, ipv6: 48 };
 
+/** What one customer of IPv6 may have for little, of all kinds; an IPv4 address as it is. */
+export const siteOfClient: Prefixes = { ipv4: 32, ipv6: 48 };
+
 /** The network of an address. */
 export function clientNetwork(given: string, { ipv4, ipv6 }: Prefixes = ofOneClient): string {
-  const ip = withoutPort(given);
+  const ip = addressIn(given) ?? given;
   if (isIPv4(ip) && ipv4 === 32) return ip;
   if (isIPv4(ip)) return networkOfV4(ip.split('.').map(Number), ipv4);
   if (!isIPv6(ip)) return ip.slice(0, longestName);
@@ -357,13 +419,6 @@ function leading(parts: readonly number[], width: number, bits: number): number[
     const dropped = Math.min(width, Math.max(0, (at + 1) * width - bits));
     return (part >> dropped) << dropped;
   });
-}
-
-/** Some proxies forward the port too, which a client changes at will. */
-function withoutPort(text: string): string {
-  const [, bracketed] = /^\[([^\]]+)\](?::\d+)?$/.exec(text) ?? [];
-  const [, plain] = /^([\d.]+):\d+$/.exec(text) ?? [];
-  return bracketed ?? (plain !== undefined && isIPv4(plain) ? plain : text);
 }
 
 /** The eight groups of a valid IPv6 address. */

@@ -1,7 +1,8 @@
-// Says that a peer which no setting trusts forwards for others: behind a proxy that is not named
-// all clients count as one, and share its limits.
+// Who a request is from, by X-Forwarded-For of proxies that a setting trusts. A peer that none
+// trusts and that forwards for others is told once an hour: behind a proxy that is not named all
+// clients count as one, and share its limits.
 
-import { isIPv6 } from 'node:net';
+import { isIP, isIPv6 } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { Deps } from '../ports/deps.ts';
 import { listOf } from '../settings/networks.ts';
@@ -12,6 +13,46 @@ const quietMs = 3_600_000;
 type Needs = Pick<Deps, 'now' | 'log'> & {
   readonly settings: Pick<Deps['settings'], 'trustedProxies'>;
 };
+
+/** Of a connection that is gone, and where a proxy names no address: all of those together. */
+const unknownClient = 'unknown';
+
+/** A proxy may hand on what a client wrote, at any length. */
+const longestEntry = 100;
+
+/**
+ * The address in an entry, without what some proxies put around it: a port, which a client changes
+ * at will, brackets, quotes, a zone, and `for=` of the header Forwarded. Null: there is none.
+ */
+export function addressIn(entry: string): string | null {
+  if (isIP(entry) !== 0 && !entry.includes('%')) return entry;
+  if (entry.length > longestEntry) return null;
+  const [, bare = ''] = /^\s*(?:for=)?"?([^";]*)"?\s*(?:;.*)?$/i.exec(entry) ?? [];
+  const [, bracketed] = /^\[([^\]]+)\](?::\d+)?$/.exec(bare) ?? [];
+  const [, plain] = /^([\d.]+):\d+$/.exec(bare) ?? [];
+  const [address = ''] = (bracketed ?? plain ?? bare).split('%');
+  return isIP(address) === 0 ? null : address;
+}
+
+/** Whether an entry, or the peer itself, is a proxy of these networks. */
+export function trustIn(networks: readonly string[]): false | ((entry: string) => boolean) {
+  if (networks.length === 0) return false;
+  const proxies = listOf(networks);
+  return (entry) => {
+    const address = addressIn(entry);
+    return address !== null && proxies.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  };
+}
+
+/** The client's address; `unknown` of a connection that is gone, and where there is none. */
+export function clientOf(request: { readonly ip?: string }): string {
+  try {
+    return addressIn(request.ip ?? unknownClient) ?? unknownClient;
+  } catch {
+    // proxy-addr, of no address.
+    return unknownClient;
+  }
+}
 
 export function createForwardedWarning({ settings, now, log }: Needs) {
   const proxies = listOf(settings.trustedProxies);

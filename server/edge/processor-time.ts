@@ -7,7 +7,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { InTurns } from '../../chains/interface/turns.ts';
 import type { Settings } from '../settings/config.ts';
-import { clientNetwork, limited } from './budgets.ts';
+import { clientNetwork, limited, siteOfClient, siteTimes } from './budgets.ts';
 import type { HttpError } from './errors.ts';
 
 /** Of one request: dearest claims take a tenth of it, and 300 such requests a tenth of a minute. */
@@ -47,11 +47,11 @@ export function createProcessorTime(
 ): ProcessorTime {
   const { rateLimit, rateLimitPerNetwork, clientPrefixes } = settings;
   const times = Math.max(1, Math.floor(rateLimitPerNetwork / rateLimit / sharers));
-  const ofNetwork = (name: string, share: Share): Payer => ({
+  const ofNetwork = (name: string, share: Share, more = 1): Payer => ({
     name,
     whose: 'client network',
-    burstMs: share.burstMs * times,
-    refillShare: share.refillShare * times,
+    burstMs: share.burstMs * times * more,
+    refillShare: share.refillShare * times * more,
   });
   const levels = new Map<string, { readonly ms: number; readonly at: number }>();
   let last = Promise.resolve();
@@ -73,19 +73,24 @@ export function createProcessorTime(
   return {
     meter: ({ accountId, client, isParty }) => {
       const network = clientNetwork(client, clientPrefixes);
+      const site = clientNetwork(client, siteOfClient);
       const own = { burstMs, refillShare };
       const payers: readonly Payer[] = [
         { name: `account ${accountId}`, whose: 'account', ...own },
         ofNetwork(`network ${network}`, own),
+        ofNetwork(`site ${site}`, own, siteTimes.requests),
       ];
-      const freely = ofNetwork(`free ${network}`, free);
+      const freely = [
+        ofNetwork(`free ${network}`, free),
+        ofNetwork(`free site ${site}`, free, siteTimes.requests),
+      ];
       let used = 0;
       let party: boolean | null = null;
       return async (steps, signal) => {
         for (;;) {
           let began = clock();
           const isFree = used < freeMs;
-          const asked = isFree ? [freely] : payers;
+          const asked = isFree ? freely : payers;
           const over = asked.find((payer) => levelOf(payer, began) >= payer.burstMs);
           if (over !== undefined) {
             if (isFree) party ??= await isParty();
@@ -99,7 +104,7 @@ export function createProcessorTime(
             const at = clock();
             const ms = at - began;
             used += ms;
-            for (const payer of isFree ? [...payers, freely] : payers) charge(payer, ms, at);
+            for (const payer of isFree ? [...payers, ...freely] : payers) charge(payer, ms, at);
           }
           if (step.done) return step.value;
           await rest();

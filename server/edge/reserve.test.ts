@@ -16,6 +16,10 @@ after(() => database.drop());
 const sql = (text: string, ...values: unknown[]) =>
   database.db.rows<Record<string, string>>({ name: '', text, values });
 const [open = ''] = await agreedSwaps(database.db, 1);
+const ip = '192.0.2.1';
+const isFunded = (is: boolean) =>
+  sql(`update escrows set funding_seen_at = ${is ? 'now()' : 'null'}`);
+await isFunded(true);
 const maker = (await sql('select maker_id from swaps'))[0]?.maker_id as string;
 
 function counted() {
@@ -34,19 +38,30 @@ function counted() {
 
 test('what the reserve refuses is not looked up, and its other parts are kept all the same', async () => {
   const { reserve, questions } = counted();
-  for (let at = 0; at < swapLimit; at += 1) assert.equal(await reserve(maker, open), true);
+  for (let at = 0; at < swapLimit; at += 1) assert.equal(await reserve(maker, open, ip), true);
   for (let at = 0; at < strangerLimit + 1; at += 1) {
-    assert.equal(await reserve(maker, open), false);
+    assert.equal(await reserve(maker, open, ip), false);
   }
   assert.equal(questions(), swapLimit);
-  assert.equal(await reserve(maker, broadcasts), true);
+  assert.equal(await reserve(maker, broadcasts, ip), true);
+});
+
+test('nothing is kept for a swap that nobody has funded', async () => {
+  await isFunded(false);
+  for (const part of [open, broadcasts]) {
+    assert.equal(await counted().reserve(maker, part, ip), false);
+  }
+  await isFunded(true);
+  for (const part of [open, broadcasts]) {
+    assert.equal(await counted().reserve(maker, part, ip), true);
+  }
 });
 
 test('a stranger is looked up so often, and no more', async () => {
   const { reserve, questions } = counted();
   const stranger = '00000000-0000-4000-8000-000000000001';
   for (let at = 0; at < strangerLimit * 2; at += 1) {
-    assert.equal(await reserve(stranger, `${at}`.padStart(8, '0') + open.slice(8)), false);
+    assert.equal(await reserve(stranger, `${at}`.padStart(8, '0') + open.slice(8), ip), false);
   }
   assert.equal(questions(), strangerLimit);
 });

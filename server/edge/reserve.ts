@@ -1,6 +1,7 @@
 // What a party of an open swap keeps beyond its budget and its network's: neither its quotes nor
 // its neighbours ever starve its claims. Requests on that swap, and broadcasts, which its claims
-// need as well. A swap that expired has nothing at stake and keeps nothing.
+// need as well. It begins with the first funding that is seen, and ends with the swap: accounts
+// that cost nothing would else agree with each other for it.
 
 import type { FastifyRequest } from 'fastify';
 import type { Database } from '../db/database.ts';
@@ -9,7 +10,7 @@ import { isUuid } from '../ports/ids.ts';
 import type { Budgets } from './budgets.ts';
 
 /** Whether this request is taken although the budget is out. Fails where the database does. */
-export type Reserve = (accountId: string, part: string) => Promise<boolean>;
+export type Reserve = (accountId: string, part: string, client: string) => Promise<boolean>;
 
 export const broadcasts = 'broadcasts';
 
@@ -26,10 +27,10 @@ export function createReserve(
   db: Database,
   budgets: Pick<Budgets, 'spendReserve' | 'spend' | 'giveBack'>,
 ): Reserve {
-  return async (accountId, part) => {
+  return async (accountId, part, client) => {
     // Questions that find nothing are counted: past its budget nobody has them without end.
     if (!(await budgets.spend('strangers', accountId)).allowed) return false;
-    const { allowed } = await budgets.spendReserve(accountId, part);
+    const { allowed } = await budgets.spendReserve(accountId, part, client);
     const swapId = part === broadcasts ? null : part;
     if (allowed && !(await isPartyOfOpen(db, accountId, swapId))) return false;
     await budgets.giveBack('strangers', accountId);

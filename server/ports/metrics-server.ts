@@ -1,9 +1,10 @@
 // Where Prometheus reads: a server of its own, on loopback unless PARLEY_METRICS_HOST names another
-// address, and behind a bearer token where there is one.
+// address, and behind a bearer token where there is one. Without one it answers to names of this
+// machine alone: a page in a browser here can lead a name of its own to loopback.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import { type AddressInfo, isIP, type Server, type Socket } from 'node:net';
 import { collectDefaultMetrics } from 'prom-client';
 import type { Settings } from '../settings/config.ts';
 import type { Metrics } from './metrics.ts';
@@ -28,6 +29,7 @@ export async function serveMetrics(
   // Of the process: memory, processor time, open files, the lag of the event loop.
   collectDefaultMetrics({ register: registry });
   const mayRead = readersOf(metricsToken);
+  const isMeant = metricsToken === null ? hostsOf(metricsHost) : () => true;
   const limits = {
     headersTimeout: headersTimeoutMs,
     requestTimeout: requestTimeoutMs,
@@ -39,6 +41,10 @@ export async function serveMetrics(
       return;
     }
     known(request.socket);
+    if (!isMeant(request.headers.host)) {
+      response.writeHead(421).end();
+      return;
+    }
     if (request.method !== 'GET' || request.url !== '/metrics') {
       response.writeHead(404).end();
       return;
@@ -90,6 +96,19 @@ function oldestOfMost(strangers: ReadonlyMap<Socket, string>): Socket | undefine
   const byAddress = Map.groupBy(strangers.keys(), (socket) => strangers.get(socket));
   const [most] = [...byAddress.values()].toSorted((one, other) => other.length - one.length);
   return most?.[0];
+}
+
+/** By which Host header it is meant: an address, the machine's own name, or the one that is set. */
+function hostsOf(own: string): (host: string | undefined) => boolean {
+  return (host) => {
+    // No browser leaves it out.
+    if (host === undefined) return true;
+    const name = host
+      .toLowerCase()
+      .replace(/:\d*$/, '')
+      .replace(/^\[(.*)\]$/, '$1');
+    return isIP(name) !== 0 || name === 'localhost' || name === own.toLowerCase();
+  };
 }
 
 /** Digests are compared: they have one length, and in constant time. */

@@ -36,6 +36,34 @@ test('where there is a token, who shows no other reads metrics', async (t) => {
   }
 });
 
+test('without a token a page that leads a name of its own here reads nothing', async (t) => {
+  const statusAs = async (host: string | null, metricsToken: string | null) => {
+    const served = await serveMetrics(createMetrics('parley'), { ...place, metricsToken });
+    t.after(() => served.stop());
+    const socket = connect(Number(new URL(served.url).port), '127.0.0.1');
+    const lines =
+      host === null ? ['GET /metrics HTTP/1.0'] : ['GET /metrics HTTP/1.1', `Host: ${host}`];
+    if (metricsToken !== null) lines.push(`Authorization: Bearer ${metricsToken}`);
+    socket.write(`${lines.join('\r\n')}\r\nConnection: close\r\n\r\n`);
+    const [head] = (await once(socket, 'data')) as [Buffer];
+    socket.destroy();
+    return Number(head.toString().split(' ')[1]);
+  };
+  for (const host of [
+    'evil.example',
+    'evil.example:9464',
+    'localhost.evil.example',
+    '127.0.0.1.nip.io',
+  ]) {
+    assert.equal(await statusAs(host, null), 421, host);
+  }
+  for (const host of ['127.0.0.1', '127.0.0.1:9464', '[::1]:9464', 'LOCALHOST:9464', null]) {
+    assert.equal(await statusAs(host, null), 200, `${host}`);
+  }
+  // No page has the token, and a scraper may use any name.
+  assert.equal(await statusAs('market.example', 'a-token-of-sixteen-and-more'), 200);
+});
+
 test('idle connections shut no scraper out: whoever has most of them loses its oldest', async (t) => {
   const metricsToken = 'a-token-of-sixteen-and-more';
   const served = await serveMetrics(createMetrics('parley'), { ...place, metricsToken });

@@ -45,7 +45,7 @@ const listeners = async () => {
   const rows = await database.db.rows<{ pid: number }>({
     name: 'test_listeners',
     text: `select pid from pg_stat_activity where datname = current_database()
-      and query like 'listen%' or query = 'select 1'`,
+      and (query like 'listen%' or query = 'select 1')`,
     values: [],
   });
   return rows.map(({ pid }) => pid);

@@ -10,6 +10,7 @@ import {
   parseAssets,
   parseChains,
 } from './chains.ts';
+import { databaseForm, databaseUrlFault, percentEncoding } from './database-url.ts';
 import type { Parsed } from './entries.ts';
 import { type Environment, type Reader, readerOf } from './environment.ts';
 import { type KeeperSettings, parseKeeper } from './keeper.ts';
@@ -248,9 +249,8 @@ function databaseOf({ text, refuse }: Reader) {
     refuse('DATABASE_READ_URL names a replica of the database that DATABASE_URL names: give both');
   }
   // Not quoted: it holds a password.
-  if (databaseReadUrl !== null && !/^postgres(ql)?:\/\/./.test(databaseReadUrl)) {
-    refuse('DATABASE_READ_URL must be postgres://user:password@host:5432/name');
-  }
+  const wrong = databaseReadUrl === null ? null : databaseUrlFault(databaseReadUrl);
+  if (wrong !== null) refuse(`DATABASE_READ_URL must be ${databaseForm}: ${wrong}`);
   return { databaseUrl, databaseReadUrl };
 }
 
@@ -261,7 +261,7 @@ function valkeyUrlOf({ text, refuse }: Reader): string | null {
   if (given !== null && parseValkeyUrl(given) === null) {
     refuse(
       'VALKEY_URL must be redis://[user:password@]host[:port][/database],' +
-        ' or begin with rediss://, valkey:// or valkeys://',
+        ` or begin with rediss://, valkey:// or valkeys://; ${percentEncoding}`,
     );
   }
   return given;

@@ -48,6 +48,16 @@ export function originOf(text: string): string | null {
   return isSafeUrl(url) && text.replace(/\/$/, '').toLowerCase() === url.origin ? url.origin : null;
 }
 
+/** Each % of it begins two digits of a byte, and the bytes are text. */
+export function isUrlEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 export type ValkeyAddress = {
   readonly host: string;
   readonly port: number;

@@ -84,6 +84,12 @@ test('mail is an address of a server, or of a file with it, and who it is from',
     const said = wrong(mail(given)).join();
     assert.match(said, /PARLEY_SMTP_URL must be/, given);
   }
+  // A character of the password would end it, and the rest be read as a path.
+  for (const password of ['25#hunter2', '25?hunter2', 'hunter2%', 'hunter2%ff']) {
+    const said = wrong(mail(`smtp://user:${password}@mail.example`)).join();
+    assert.match(said, /PARLEY_SMTP_URL must be .+ # @ : are written %25 %2F/, password);
+    assert.doesNotMatch(said, /hunter2/, password);
+  }
   for (const given of ['mail.example/path', '[mail']) {
     const said = wrong(mail(`smtp://user:hunter2@${given}`)).join();
     assert.match(said, /PARLEY_SMTP_URL/);

@@ -1,9 +1,10 @@
 // What an operator offers people: the address of the site, mail, identity providers, a bot, and the
 // origins of other sites whose pages may call the API with keys.
 
+import { percentEncoding } from './database-url.ts';
 import { isObject } from './entries.ts';
 import type { Reader } from './environment.ts';
-import { isSafeUrl, originOf } from './networks.ts';
+import { isSafeUrl, isUrlEncoded, originOf } from './networks.ts';
 
 export type ProviderSettings = {
   /** In the address that it leads back to: `/account/provider/return/<id>`. */
@@ -81,8 +82,12 @@ function mailOf({ text, refuse, secret }: Reader): MailSettings | null {
   if (given === null) return null;
   const url = given.startsWith('@') ? secret('PARLEY_SMTP_URL', given.slice(1)) : given;
   // What was given is not quoted: it may hold a password.
-  if (!/^smtps?:\/\/[^\s/]+\/?$/.test(url) || !URL.canParse(url)) {
-    refuse('PARLEY_SMTP_URL must be smtp://[user:password@]host[:port], smtps://… or @file');
+  const isPlain = /^smtps?:\/\/[^\s/?#]+\/?$/.test(url) && isUrlEncoded(url);
+  if (!isPlain || !URL.canParse(url)) {
+    refuse(
+      'PARLEY_SMTP_URL must be smtp://[user:password@]host[:port], smtps://… or @file;' +
+        ` ${percentEncoding}`,
+    );
   }
   if (!/^[^\s@]+@[^\s@]+$|^[^<>\r\n]{1,100} <[^\s@]+@[^\s@<>]+>$/.test(from)) {
     refuse(

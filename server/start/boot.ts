@@ -16,6 +16,8 @@ import { startPostgres } from '../../host/postgres/postgres.ts';
 import { analyzeAssets, findCuratedAsset } from '../db/assets.ts';
 import { connect, type Database, databaseLimits } from '../db/database.ts';
 import { migrate } from '../db/migrate.ts';
+import { mustKeepSessions } from '../db/pooler.ts';
+import { PoolerError } from '../db/session.ts';
 import { buildApp } from '../edge/app.ts';
 import { connectionsWithin, openFiles } from '../edge/connections.ts';
 import { createApart } from '../listing/apart.ts';
@@ -71,6 +73,7 @@ import {
   naming,
   openHome,
   type Place,
+  poolerFault,
 } from './start-errors.ts';
 import { deskApart, resealKept, watchtowerOf } from './watchtower.ts';
 import { noWeb, type OpenedWeb, webConfig } from './web.ts';
@@ -139,7 +142,8 @@ async function start(
   await openHome(home);
   for (const place of placesOf(limited)) await mustBeFree(place);
   const { databaseUrl: own } = limited;
-  if (own !== null) await naming((error) => databaseFault(own, error), migrated(own, log));
+  if (own !== null)
+    await naming((error) => databaseFault(own, error), sessionsOf(own, limited, log));
   const clock = { offsetMs: 0 };
   const now = () => Date.now() + clock.offsetMs;
   const market: { db?: Database } = {};
@@ -280,6 +284,18 @@ async function startParts<A, B>(parts: readonly [Promise<A>, Promise<B>]): Promi
   if (a.status === 'rejected') throw a.reason;
   if (b.status === 'rejected') throw b.reason;
   return [a.value, b.value];
+}
+
+/** The database of the settings, and its replica: each connection has to be a session. */
+async function sessionsOf(url: string, { databaseReadUrl }: Settings, log: Logger): Promise<void> {
+  await mustKeepSessions(url);
+  if (databaseReadUrl !== null) {
+    // One that does not answer is none.
+    await mustKeepSessions(databaseReadUrl, true).catch((error: unknown) => {
+      if (error instanceof PoolerError) throw poolerFault('DATABASE_READ_URL', error);
+    });
+  }
+  await migrated(url, log);
 }
 
 async function migrated(url: string, log: Logger): Promise<void> {

@@ -14,6 +14,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
+import { startPgbouncer } from '../../test/support/pgbouncer.ts';
 import { migrate } from '../db/migrate.ts';
 import { readSettings } from '../settings/config.ts';
 import { startMarket } from './boot.ts';
@@ -126,6 +127,69 @@ test('DATABASE_URL: what is wrong with it, and never its password', async () => 
   const all = [unreachable, refused, missing, unknown, malformed].join('');
   assert.ok(!all.includes(password));
   assert.ok(!all.includes(new URL(database.url).password));
+});
+
+test('DATABASE_URL: a form that is not read is named, with no piece of what it holds', async () => {
+  const forms: readonly (readonly [url: string, says: RegExp])[] = [
+    ['postgres://me:12#k3ep@db/x', /percent-encoded: .+ %23/],
+    ['postgres://me:12/k3ep@db/x', /percent-encoded/],
+    ['postgres://me:12?k3ep@db/x', /percent-encoded/],
+    ['postgres://me:k3ep/12@db/x', /percent-encoded/],
+    ['postgres://me:k3ep?12@db/x', /percent-encoded/],
+    ['postgres://me:x@k3ep/y@db/x', /percent-encoded/],
+    ['postgres://me:k3ep%@db/x', /percent-encoded: .+ %25/],
+    ['postgres://me:k3ep%ff@db/x', /percent-encoded/],
+    ['postgres://me@db:k3ep/x', /the port is a number/],
+    ['postgres:me:k3ep@db/x', /form postgres:\/\/user/],
+    ['me:k3ep@db/x', /form postgres:\/\/user/],
+    ['"postgres://me:k3ep@db/x"', /in quotes/],
+    ['host=db user=me password=k3ep', /libpq's form key=value/],
+    ['jdbc:postgresql://db/x?password=k3ep', /driver/],
+    ['postgresql+asyncpg://me:k3ep@db/x', /driver/],
+    ['/var/run/postgresql k3ep', /folder: write postgres:.+host=\/var\/run\/postgresql/],
+    ['postgres://me:k3ep@one.invalid,two.invalid/x', /several hosts/],
+    ['postgres://me:k3ep@/x?host=one.invalid,two.invalid', /several hosts/],
+    ['postgres://me:k3ep@127.0.0.1:9/x?sslmode=on', /sslmode must be one of disable/],
+    ['postgres://me:k3ep@127.0.0.1:9/x?sslrootcert=/no/such', /file of sslrootcert/],
+    ['postgres://me:k3ep@/x?host=/no/such', /no PostgreSQL listens at \/no\/such;/],
+    ['postgres://me:k3ep@%2Fno%2Fsuch/x', /no PostgreSQL listens at \/no\/such;/],
+  ];
+  for (const [url, says] of forms) {
+    const said = await refusedStart({ DATABASE_URL: url });
+    assert.match(said, /^DATABASE_URL: /, url);
+    assert.match(said, says, url);
+    assert.ok(!said.includes('k3ep') && !/\b12\b/.test(said), said);
+  }
+  const readUrl = { DATABASE_URL: database.url, DATABASE_READ_URL: 'postgres://me:1#k3ep@db/x' };
+  await assert.rejects(refusedStart(readUrl), /DATABASE_READ_URL must be .+percent-encoded/);
+});
+
+test('DATABASE_URL: TLS that is wanted or not to be had says which sslmode', async () => {
+  const withTls = new URL(database.url);
+  withTls.searchParams.set('sslmode', 'verify-full');
+  assert.match(await refusedStart({ DATABASE_URL: withTls.href }), /has no TLS.+sslmode=disable/);
+  const tells = (code: string, words: string) =>
+    (databaseFault('postgres://a:b@c/d', Object.assign(new Error(words), { code })) as Error)
+      .message;
+  const wanted = 'no pg_hba.conf entry for host "1.2.3.4", user "a", database "d", no encryption';
+  assert.match(tells('28000', wanted), /c:5432 wants TLS: add \?sslmode=verify-full/);
+  assert.match(tells('SELF_SIGNED_CERT_IN_CHAIN', 'x'), /not accepted .+sslrootcert=FILE/);
+  assert.match(tells('ERR_TLS_CERT_ALTNAME_INVALID', 'x'), /not accepted/);
+});
+
+test('a pooler that hands sessions round is refused at the start by its mode', async () => {
+  const pooled = await startPgbouncer(database.url, 'transaction');
+  try {
+    const said = await refusedStart({ DATABASE_URL: pooled.url });
+    assert.match(
+      said,
+      /DATABASE_URL: .+ pooler .+\(transaction mode\); name PostgreSQL itself, or/,
+    );
+    const reading = { DATABASE_URL: database.url, DATABASE_READ_URL: pooled.url };
+    assert.match(await refusedStart(reading), /DATABASE_READ_URL: .+\(transaction mode\)/);
+  } finally {
+    await pooled.stop();
+  }
 });
 
 test('a database of another version says which migration, and what to do', async () => {

@@ -4,7 +4,14 @@
 import { constants } from 'node:fs';
 import { access, mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import pg from 'pg';
+import { PoolerError } from '../db/session.ts';
 import type { Settings } from '../settings/config.ts';
+import { databaseForm, databaseUrlFault, percentEncoding } from '../settings/database-url.ts';
+
+export const poolerTodo =
+  'name PostgreSQL itself, or a pooler in session mode (PgBouncer: pool_mode = session) ' +
+  '(docs/database.md)';
 
 class StartError extends Error {
   constructor(message: string, cause: unknown) {
@@ -138,17 +145,43 @@ export function listenFault({ setting, port, host, hostSetting }: Place, error: 
   }
 }
 
+/** How a setting says that its database is behind a pooler which hands sessions round. */
+export function poolerFault(setting: string, error: PoolerError): Error {
+  return new StartError(`${setting}: ${error.message}; ${poolerTodo}`, error);
+}
+
 /** Why the database of DATABASE_URL could not be opened; other errors come back as they are. */
 export function databaseFault(databaseUrl: string, error: unknown): unknown {
   if (error instanceof StartError) return error;
-  const { server, user, name } = targetOf(databaseUrl);
+  if (error instanceof PoolerError) return poolerFault('DATABASE_URL', error);
   const said = (error as Error).message;
+  const of = (fault: string) => new StartError(`DATABASE_URL: ${fault}`, error);
+  const malformed = databaseUrlFault(databaseUrl);
+  // Its driver may have read a piece of the password as something else, and shown that.
+  if (malformed !== null) return of(malformed);
+  const target = targetOf(databaseUrl);
+  const code = codeOf(error);
+  const tls = tlsFault(target.server, code, said);
+  if (tls !== null) return of(tls);
+  const [word = ''] = /timeout|password(?= must be a string)/i.exec(said) ?? [];
+  const faults = databaseFaults(target);
+  const fault = faults[code] ?? faults[word.toLowerCase()];
+  return fault === undefined ? error : of(fault);
+}
+
+function databaseFaults({ server, user, name }: Target): Readonly<Record<string, string>> {
   const away = 'is it running, and let through?';
   const unknown = `the host of ${server} is not known; correct it`;
   const unreachable = `PostgreSQL at ${server} cannot be reached; ${away}`;
-  const refused = `PostgreSQL at ${server} refuses user ${user}: correct user and password`;
-  const faults: Readonly<Record<string, string>> = {
-    ECONNREFUSED: `no PostgreSQL listens at ${server}; start it, or correct host and port`,
+  const silent = `no PostgreSQL listens at ${server}; start it, or correct host and port`;
+  const refused =
+    `PostgreSQL at ${server} refuses user ${user}: correct user and password` +
+    ` (${percentEncoding})`;
+  return {
+    ECONNREFUSED: silent,
+    // Of a socket's folder.
+    ENOENT: silent,
+    EACCES: `the socket at ${server} may not be used by this user`,
     ENOTFOUND: unknown,
     EAI_AGAIN: unknown,
     ETIMEDOUT: unreachable,
@@ -161,30 +194,50 @@ export function databaseFault(databaseUrl: string, error: unknown): unknown {
     '42501': `user ${user} may not make tables in database ${name}: make it the owner`,
     '53300': `PostgreSQL at ${server} has no connection left; raise max_connections`,
     '57P03': `PostgreSQL at ${server} is still starting; try again in a moment`,
-    ERR_INVALID_URL: 'it is not an address of the form postgres://user:password@host:5432/name',
+    ERR_INVALID_URL: `it is not an address of the form ${databaseForm}; ${percentEncoding}`,
     timeout: `PostgreSQL at ${server} did not answer in time; ${away}`,
     password: `PostgreSQL at ${server} wants a password for user ${user}`,
   };
-  const [word = ''] = /timeout|password(?= must be a string)/i.exec(said) ?? [];
-  const fault = faults[codeOf(error)] ?? faults[word.toLowerCase()];
-  return fault === undefined ? error : new StartError(`DATABASE_URL: ${fault}`, error);
 }
 
-/** Who and what an address names, without the password. */
-function targetOf(databaseUrl: string): { server: string; user: string; name: string } {
-  const url = URL.canParse(databaseUrl) ? new URL(databaseUrl) : null;
-  const plain = (text = '') => {
-    try {
-      return decodeURIComponent(text);
-    } catch {
-      return text;
-    }
-  };
-  const host = url === null || url.hostname === '' ? 'localhost' : plain(url.hostname);
-  const user = plain(url?.username) || 'of this system';
-  return {
-    server: `${host}:${url?.port || 5432}`,
-    user,
-    name: plain(url?.pathname.slice(1)) || user,
-  };
+/** Of what an encrypted connection needs, and of one that has to be encrypted. */
+function tlsFault(server: string, code: string, said: string): string | null {
+  if (/server does not support SSL/i.test(said)) {
+    return (
+      `PostgreSQL at ${server} has no TLS, which sslmode asks for: switch ssl on there, or write` +
+      ' sslmode=disable where nobody else is on the way'
+    );
+  }
+  if (code === '28000' && /no encryption|SSL off/.test(said)) {
+    return `PostgreSQL at ${server} wants TLS: add ?sslmode=verify-full to the URL`;
+  }
+  if (/^(CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO|ERR_TLS|HOSTNAME_MISMATCH)/.test(code)) {
+    return (
+      `the certificate of PostgreSQL at ${server} is not accepted (${code}): name its authority` +
+      ' by &sslrootcert=FILE, and the host as the certificate does; sslmode=no-verify asks for none'
+    );
+  }
+  if (/^(ENOENT|EACCES|EISDIR)$/.test(code) && said.includes(', open')) {
+    return 'a file of sslrootcert, sslcert or sslkey cannot be read';
+  }
+  return null;
+}
+
+type Target = { readonly server: string; readonly user: string; readonly name: string };
+
+/** Who and what an address names, without the password, as the driver reads it. */
+function targetOf(connectionString: string): Target {
+  const { host, port, user, database } = readBy(connectionString);
+  const who = user || 'of this system';
+  const server = host.startsWith('/') ? host : `${host || 'localhost'}:${port}`;
+  return { server, user: who, name: database || who };
+}
+
+function readBy(connectionString: string): Pick<pg.Client, 'host' | 'port' | 'user' | 'database'> {
+  try {
+    return new pg.Client({ connectionString });
+  } catch {
+    // It lacks a file that it names, and reads no further.
+    return { host: 'its host', port: 5432, user: '', database: '' };
+  }
 }

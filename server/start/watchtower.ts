@@ -10,6 +10,7 @@ import type { Desk, Gas, Parts, SigningTime } from '../../watchtower/port.ts';
 import { createWatchtower, type Watchtower } from '../../watchtower/watchtower.ts';
 import { connect, databaseLimits } from '../db/database.ts';
 import { migrate } from '../db/migrate.ts';
+import { mustKeepSessions } from '../db/pooler.ts';
 import { openAdapters } from '../ports/chains.ts';
 import type { Deps } from '../ports/deps.ts';
 import { keyringOf } from '../ports/keyring.ts';
@@ -24,7 +25,7 @@ import { marketOf } from '../settle/watched.ts';
 import { openGas } from './gas-keys.ts';
 import { createFigures } from './gauges.ts';
 import { meterDatabase, meterNodes, tellBuild } from './metered.ts';
-import { metricsPlace, mustBeFree } from './start-errors.ts';
+import { databaseFault, metricsPlace, mustBeFree, naming } from './start-errors.ts';
 
 /** Rows sealed anew by one statement. */
 const resealBatch = 200;
@@ -86,7 +87,8 @@ export async function startWatchtower(settings: Settings, log: Logger): Promise<
   const { metricsPort } = settings;
   // Of its server, on the same machine, where both have the same settings.
   if (metricsPort) await mustBeFree(metricsPlace(settings));
-  await migrate(databaseUrl);
+  const opened = mustKeepSessions(databaseUrl).then(() => migrate(databaseUrl));
+  await naming((error) => databaseFault(databaseUrl, error), opened);
   const now = () => Date.now();
   const db = connect(databaseUrl, {
     ...databaseLimits,

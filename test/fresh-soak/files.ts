@@ -5,6 +5,7 @@ export const few: readonly string[] = [
   'chains/nodes/transport-chromium.test.ts',
   'contracts/solana/program.test.ts',
   'host/service-manager.test.ts',
+  'server/db/pooler.test.ts',
   'server/ports/valkey.test.ts',
   'server/webhooks/send.test.ts',
   'test/alerts.test.ts',

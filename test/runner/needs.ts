@@ -9,6 +9,7 @@ import { cacheFolder, type DebianProgram, isKept } from '../../devnet/debian-pac
 import { bitcoindPackage, findBitcoind } from '../../devnet/find-bitcoind.ts';
 import { programOnPath } from '../../devnet/processes.ts';
 import { chromiumPackage, findChromium } from '../support/chromium.ts';
+import { findPgbouncer, pgbouncerPackage } from '../support/pgbouncer.ts';
 import { findPrometheus, prometheusPackage } from '../support/prometheus.ts';
 import { findPython } from '../support/python.ts';
 import { findValkey, valkeyPackage } from '../support/valkey.ts';
@@ -110,6 +111,13 @@ export const needs: readonly Need[] = [
     isHere: async () =>
       onPath('valkey-server')() || onPath('redis-server')() || (await isKeptHere(valkeyPackage)),
     obtain: findValkey,
+  },
+  {
+    what: 'PgBouncer',
+    why: 'the database is behind it',
+    by: ['test/support/pgbouncer.ts'],
+    isHere: async () => onPath('pgbouncer')() || (await isKeptHere(pgbouncerPackage)),
+    obtain: findPgbouncer,
   },
   {
     what: 'bitcoind',

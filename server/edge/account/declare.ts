@@ -17,10 +17,11 @@ import {
 import type { TakenUp } from '../../people/sign-in.ts';
 import type { Site } from '../../people/site.ts';
 import type { Deps } from '../../ports/deps.ts';
-import { type Access, clientOf, noSession } from '../access.ts';
+import { type Access, noSession } from '../access.ts';
 import { clientNetwork } from '../budgets.ts';
 import { type Declared, type Parsed, type Place, serve } from '../command.ts';
 import { HttpError } from '../errors.ts';
+import { clientOf } from '../forwarded.ts';
 import { cookieName, cookieOf, deviceOf, setCookie } from './cookies.ts';
 import { otherAccount, ownSite } from './same-origin.ts';
 

@@ -7,8 +7,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { siteOf } from '../../people/site.ts';
 import type { Settings } from '../../settings/config.ts';
-import { type Access, causeOf, clientOf } from '../access.ts';
+import { type Access, causeOf } from '../access.ts';
 import { HttpError } from '../errors.ts';
+import { clientOf } from '../forwarded.ts';
 import type { From } from './inbox.ts';
 import { FeedSocket, socketLimits } from './peer.ts';
 

@@ -189,7 +189,7 @@ function scheduleRefunds(app: FastifyInstance, deps: Deps): void {
         await budgets.charge('schedules', accountId);
         const { transactions, escrow = null } = body;
         const { id: swapId, leg } = params;
-        const isParty = () => reserve(accountId, swapId.toLowerCase());
+        const isParty = () => reserve(accountId, swapId.toLowerCase(), client);
         const inTurns = processorTime.meter({ accountId, client, isParty });
         const request = { accountId, swapId, leg, transactions, escrow, inTurns, signal };
         return await prepareSchedule(deps, request);

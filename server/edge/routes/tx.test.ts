@@ -166,6 +166,8 @@ test('who has used up the processor time hears so, and short work of anybody sti
 
 test('a network that has used up its free parts by raw transactions stops no party of an open swap', async () => {
   const deal = await agree(world);
+  // From the first funding on something is at stake.
+  await fundBoth(world, deal);
   const body = { chain: evm, signed: await ownTransaction(somebody) };
   let ms = 0;
   const clock = { processorClock: () => (ms += 100) };

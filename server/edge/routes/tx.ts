@@ -24,7 +24,7 @@ export function registerTx(app: FastifyInstance, deps: Deps): void {
     withoutRoom: 'anew',
     before: ({ body, caller: { accountId }, client, signal }) => {
       const { processorTime, reserve } = app.edge;
-      const isParty = () => reserve(accountId, broadcasts);
+      const isParty = () => reserve(accountId, broadcasts, client);
       const inTurns = processorTime.meter({ accountId, client, isParty });
       const { chain, signed } = body;
       return broadcast(deps, fresh, { chain, signed: signedOf(signed), inTurns, signal });

@@ -1,0 +1,62 @@
+// What clients of one network have together, and of all networks in an IPv6 /48.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readSettings } from '../settings/config.ts';
+import { type BudgetSettings, createBudgets, type Soon, type Spent } from './budgets.ts';
+import { createMemoryBuckets } from './memory-buckets.ts';
+
+function budgetsWith(some: Partial<BudgetSettings>) {
+  const settings = { ...readSettings({}), ...some };
+  const buckets = createMemoryBuckets(() => 0);
+  return createBudgets(settings, buckets);
+}
+
+async function passes(spend: (each: string) => Soon<Spent>, all: readonly string[]) {
+  let count = 0;
+  for (const each of all) count += (await spend(each)).allowed ? 1 : 0;
+  return count;
+}
+
+test('the parties of a network keep together what the network has, and 300 at least', async () => {
+  const { spendReserve } = budgetsWith({ rateLimitPerNetwork: 400 });
+  const parts = Array.from({ length: 300 }, (_, at) => `${at % 5}`);
+  const taken = (account: string, ip: string) =>
+    passes((part) => spendReserve(account, part, ip), parts);
+  assert.equal(await taken('a', '2001:db8::1'), 300);
+  assert.equal(await taken('b', '2001:db8:0:1::1'), 100);
+  assert.equal(await taken('c', '2001:db8:0:100::1'), 300);
+});
+
+test('an IPv6 /48 has four times the requests of a network, and twice its mints and sign-ins', async () => {
+  const limits = { rateLimit: 6, rateLimitPerNetwork: 5, mintLimit: 2, signInLimit: 3 };
+  const budgets = budgetsWith(limits);
+  const six = Array.from({ length: 48 }, (_, at) => `2001:db8:0:${at % 8}00::1`);
+  const elsewhere = '2001:db8:1::1';
+  assert.equal(await passes((ip) => budgets.spendClient(ip), six), 20);
+  assert.equal((await budgets.spendClient(elsewhere)).allowed, true);
+  for (const kind of ['mints', 'sign-ins'] as const) {
+    const spend = (ip: string) => budgets.spend(kind, ip);
+    assert.equal(await passes(spend, six), kind === 'mints' ? 4 : 6);
+    assert.equal((await spend(elsewhere)).allowed, true);
+    // The /24 of an IPv4 address is many customers.
+    const v4 = [1, 2, 3, 4, 5, 6, 7, 8].map((at) => `192.0.2.${at}`);
+    assert.equal(await passes(spend, v4), 8);
+  }
+});
+
+test('tokens that accounts of one network ask for are twice those of one account', async () => {
+  const { chargeListing, giveBackListing } = budgetsWith({ listingLimit: 1 });
+  const asks = (account: string, ip = '192.0.2.1') =>
+    chargeListing(account, ip).then(
+      () => 'passes',
+      ({ message }: Error) => /tokens asked for by this (\w+)/.exec(message)?.[1],
+    );
+  assert.deepEqual(
+    [await asks('a'), await asks('a'), await asks('b'), await asks('c')],
+    ['passes', 'account', 'passes', 'network'],
+  );
+  assert.equal(await asks('c', '192.0.2.2'), 'passes');
+  await giveBackListing('b', '192.0.2.1');
+  assert.equal(await asks('b'), 'passes');
+});
