@@ -7,7 +7,8 @@ import {
 } from '../../chains/bitcoin/networks.ts';
 import { verifyBitcoinProof } from '../../chains/bitcoin/proof.ts';
 import { parseEvmAddress } from '../../chains/evm/address.ts';
-import { verifyEvmProof } from '../../chains/evm/proof.ts';
+import { readEvmSignature, verifyEvmProof } from '../../chains/evm/proof.ts';
+import { bareSignature } from '../../chains/kit/signature-text.ts';
 import { parseSolanaAddress } from '../../chains/solana/address.ts';
 import { verifySolanaProof } from '../../chains/solana/proof.ts';
 import { parseTronAddress } from '../../chains/tron/address.ts';
@@ -43,25 +44,27 @@ export function accountAddress(family: Family, said: unknown, { bitcoin }: Proof
   }
 }
 
-/** EVM signatures of 65 bytes; a contract's is longer, and only a node of its chain can tell. */
-const keySignature = /^0x[0-9a-fA-F]{130}$/;
+/** Of a key; a contract's is longer, and only a node of its chain can tell. */
+const keySignatureCharacters = 132;
 
-/** Throws WalletError `lied`: signed by another key, or another text. */
+/** As markets take it. Throws WalletError `lied`: signed by another key, or another text. */
 export async function mustBeSigned(
   { family, address }: Pick<MessageSigner, 'family' | 'address'>,
   message: string,
   said: unknown,
   { bitcoin }: ProofPlace,
 ): Promise<string> {
-  const signature = typeof said === 'string' ? said : '';
+  const signature = typeof said === 'string' ? bareSignature(said) : '';
   const proof = { address, message, signature };
   try {
     switch (family) {
-      case 'evm':
-        if (keySignature.test(signature) || !/^0x([0-9a-fA-F]{2})+$/.test(signature)) {
+      case 'evm': {
+        const hex = readEvmSignature(signature);
+        if (hex.length === keySignatureCharacters) {
           await verifyEvmProof(proof, AbortSignal.timeout(1_000));
         }
-        break;
+        return hex;
+      }
       case 'tron':
         verifyTronProof(proof);
         break;

@@ -3,6 +3,8 @@
 
 import { base58 } from '@scure/base';
 import type { Wallet as StandardWallet, WalletAccount } from '@wallet-standard/base';
+import { solanaAddressBytes } from '../../chains/solana/address.ts';
+import { signatureOrEnvelope } from '../../chains/solana/envelope.ts';
 import { accountAddress, mustBeSigned, type ProofPlace } from '../../sdk/wallets/proofs.ts';
 import { solanaWallet } from '../../sdk/wallets/solana.ts';
 import { asked, failed, fieldOf, type Gone, gone, lied, machineMs, personMs } from './asked.ts';
@@ -101,9 +103,14 @@ async function signMessage(link: Linked, message: string): Promise<string> {
   const bytes = new TextEncoder().encode(message);
   const sign = featureOf(wallet, signsMessages, 'signMessage');
   const answer = await asked(found.name, () => sign({ account, message: bytes }), personMs);
-  const signature = fieldOf(fieldOf(answer, '0'), 'signature');
+  const [signature, signed = bytes] = ['signature', 'signedMessage'].map((name) =>
+    fieldOf(fieldOf(answer, '0'), name),
+  );
   if (!(signature instanceof Uint8Array)) throw lied(found.name, 'has answered no signature');
-  const text = base58.encode(signature);
+  // A hardware wallet may have put an envelope around the text, with a domain of the program's.
+  const shown = signed instanceof Uint8Array ? signed : bytes;
+  const key = solanaAddressBytes(address);
+  const text = base58.encode(signatureOrEnvelope(signature, shown, bytes, key));
   return mustBeSigned({ family: 'solana', address }, message, text, proof);
 }
 
