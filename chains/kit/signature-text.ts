@@ -17,7 +17,9 @@ export function bareSignature(text: string): string {
 export function notIn(wanted: Encoding, text: string): string {
   const is = encodingOf(text);
   if (is === 'unpadded') return `it is base64url or has no padding, and ${wanted} is wanted`;
-  return is === null || is === wanted ? `it is not ${wanted}` : `it is ${is}, and ${wanted} is wanted`;
+  return is === null || is === wanted
+    ? `it is not ${wanted}`
+    : `it is ${is}, and ${wanted} is wanted`;
 }
 
 /** No signature is shorter in any encoding: what is shorter is a word. */

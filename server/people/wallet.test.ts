@@ -76,11 +76,7 @@ const solana = (genesisHash: string): ChainSettings => {
 };
 
 test('the chain line is of the chains that are served', () => {
-  const chains = [
-    evm(8_453),
-    evm(10),
-    solana('EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG'),
-  ];
+  const chains = [evm(8_453), evm(10), solana('EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG')];
   const served = { network: 'testnet', chains, devEvmChains: 1 } as const;
   assert.equal(chainLineOf(served, 'evm', null), '8453');
   assert.equal(chainLineOf(served, 'evm', 10), '10');
