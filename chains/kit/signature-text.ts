@@ -1,16 +1,13 @@
 // Signatures as people's wallets hand them out: what copying leaves around them, and what they are
 // written in where something else is wanted. Pure.
 
+import { asTyped } from '../../core/typed.ts';
+
 type Encoding = 'hex' | 'base58' | 'base64';
 
-/** Without white space and marks that are not drawn at its ends. */
+/** Without what copying leaves around it. */
 export function bareSignature(text: string): string {
-  const drawn = /[^\s\p{Cf}]/u;
-  const first = text.search(drawn);
-  if (first === -1) return '';
-  let end = text.length;
-  while (!drawn.test(text.charAt(end - 1))) end -= 1;
-  return text.slice(first, end);
+  return asTyped(text).trim();
 }
 
 /** Why a text is not in the encoding that is wanted: by another one that it is in, if any. */

@@ -2,6 +2,7 @@
 // the page was loaded again can still be typed in.
 
 import { type FormEvent, useEffect, useState } from 'react';
+import { asTyped } from '../../../core/typed.ts';
 import { account, isRefused, type Purpose, type SignedIn } from '../../market/account.ts';
 import { now } from '../../market/clock.ts';
 import { config } from '../../market/config.ts';
@@ -57,7 +58,7 @@ export function EmailWay(props: EmailWayProps) {
   };
   const ask = (event: FormEvent) => {
     event.preventDefault();
-    run(async () => keep(await askForCode(address.trim(), purpose)));
+    run(async () => keep(await askForCode(asTyped(address).trim(), purpose)));
   };
   if (sent !== null) {
     const anew = async () => keep(await askForCode(sent.address, purpose));
@@ -95,7 +96,7 @@ function CodeForm(props: CodeFormProps) {
   const [typed, setTyped] = useState('');
   const [isShort, setShort] = useState(false);
   const { busy, error, run } = useAct();
-  const digits = typed.replace(/\D/g, '');
+  const digits = asTyped(typed).replace(/\D/g, '');
   const give = (event: FormEvent) => {
     event.preventDefault();
     if (digits.length !== 6) return setShort(true);

@@ -61,6 +61,7 @@ export const common: Words<typeof english> = {
   'amount.too_long': 'Das ist zu lang für einen Betrag',
   'amount.not_a_number': 'Nur Ziffern und höchstens ein Dezimalzeichen „{decimal}“',
   'amount.other_mark': '„{got}“ ist mehrdeutig: das Dezimalzeichen ist hier „{decimal}“',
+  'amount.other_unit': 'Das ist in „{got}“, gefragt ist ein Betrag in {symbol}',
   'amount.groups': 'Ein Leerzeichen trennt hier keine Tausender: schreib 1 500 oder 1500',
   'amount.decimals': 'Das hat {got} Nachkommastellen, möglich sind höchstens {most}',
   'amount.too_much': 'Das ist mehr, als eine Chain fassen kann',

@@ -58,6 +58,7 @@ export const common = {
   'amount.too_long': 'This is too long for an amount',
   'amount.not_a_number': 'Type digits only, with at most one decimal mark “{decimal}”',
   'amount.other_mark': '“{got}” is ambiguous: decimals are separated by “{decimal}” here',
+  'amount.other_unit': 'This is in “{got}”, and the amount is asked for in {symbol}',
   'amount.groups': 'A space does not group thousands here: write 1 500 or 1500',
   'amount.decimals': 'This has {got} decimals, and the asset has {most} at most',
   'amount.too_much': 'This is more than any chain can hold',
