@@ -1,5 +1,6 @@
 // Texts signed by a wallet of a person: each signature is checked before it is sent anywhere.
 
+import { base58 } from '@scure/base';
 import {
   type BitcoinNetworkName,
   bitcoinNetworks,
@@ -9,7 +10,8 @@ import { verifyBitcoinProof } from '../../chains/bitcoin/proof.ts';
 import { parseEvmAddress } from '../../chains/evm/address.ts';
 import { readEvmSignature, verifyEvmProof } from '../../chains/evm/proof.ts';
 import { bareSignature } from '../../chains/kit/signature-text.ts';
-import { parseSolanaAddress } from '../../chains/solana/address.ts';
+import { parseSolanaAddress, solanaAddressBytes } from '../../chains/solana/address.ts';
+import { signatureOrEnvelope } from '../../chains/solana/envelope.ts';
 import { verifySolanaProof } from '../../chains/solana/proof.ts';
 import { parseTronAddress } from '../../chains/tron/address.ts';
 import { verifyTronProof } from '../../chains/tron/proof.ts';
@@ -42,6 +44,19 @@ export function accountAddress(family: Family, said: unknown, { bitcoin }: Proof
     const sentence = `the wallet names no account that can be used here: ${messageOf(cause)}`;
     throw new WalletError(isOther ? 'wrong_network' : 'lied', sentence, { cause });
   }
+}
+
+/**
+ * What a Solana wallet answered, in base58: a hardware wallet may have put an envelope around the
+ * text, with a domain of the program's.
+ */
+export function solanaSignature(
+  address: string,
+  text: Uint8Array,
+  { signature, signed }: { readonly signature: Uint8Array; readonly signed: Uint8Array },
+): string {
+  const key = solanaAddressBytes(address);
+  return base58.encode(signatureOrEnvelope(signature, signed, text, key));
 }
 
 /** Of a key; a contract's is longer, and only a node of its chain can tell. */

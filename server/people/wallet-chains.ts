@@ -23,8 +23,8 @@ const clusters: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Nothing of TRON and Bitcoin, whose text has no such line. `chainId`: the one that an EVM wallet is
- * on. Throws `bad_field` where it is not served.
+ * Nothing of TRON and Bitcoin, whose text has no such line. `chainId`: the one that an EVM wallet
+ * is on. Throws `bad_field` where it is not served.
  */
 export function chainLineOf(
   settings: ChainsServed,

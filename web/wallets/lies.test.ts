@@ -330,7 +330,7 @@ test('a wallet on another network is not asked to sign there, and both ids are s
   assert.deepEqual(methods, []);
 });
 
-/** A wallet on chain 1 that knows no other; `how` it says so, and what it does when asked to add. */
+/** A wallet on chain 1 that knows no other; `how` it says so, and what it does as it adds one. */
 function onAnother(how: unknown, { addSwitches = false, afterMs = 0, decimal = false } = {}) {
   const asked: string[] = [];
   let chainId = 1;

@@ -1,11 +1,13 @@
 // Wallets of Solana, by wallet-standard. The cluster is named with each prompt; that a transaction
 // is of it, its blockhash says.
 
-import { base58 } from '@scure/base';
 import type { Wallet as StandardWallet, WalletAccount } from '@wallet-standard/base';
-import { solanaAddressBytes } from '../../chains/solana/address.ts';
-import { signatureOrEnvelope } from '../../chains/solana/envelope.ts';
-import { accountAddress, mustBeSigned, type ProofPlace } from '../../sdk/wallets/proofs.ts';
+import {
+  accountAddress,
+  mustBeSigned,
+  type ProofPlace,
+  solanaSignature,
+} from '../../sdk/wallets/proofs.ts';
 import { solanaWallet } from '../../sdk/wallets/solana.ts';
 import { asked, failed, fieldOf, type Gone, gone, lied, machineMs, personMs } from './asked.ts';
 import { connects, signsMessages, signsTransactions } from './solana-standard.ts';
@@ -107,10 +109,8 @@ async function signMessage(link: Linked, message: string): Promise<string> {
     fieldOf(fieldOf(answer, '0'), name),
   );
   if (!(signature instanceof Uint8Array)) throw lied(found.name, 'has answered no signature');
-  // A hardware wallet may have put an envelope around the text, with a domain of the program's.
   const shown = signed instanceof Uint8Array ? signed : bytes;
-  const key = solanaAddressBytes(address);
-  const text = base58.encode(signatureOrEnvelope(signature, shown, bytes, key));
+  const text = solanaSignature(address, bytes, { signature, signed: shown });
   return mustBeSigned({ family: 'solana', address }, message, text, proof);
 }
 

@@ -7,6 +7,7 @@ import { account, isRefused, type Purpose, type SignedIn } from '../../market/ac
 import { now } from '../../market/clock.ts';
 import { config } from '../../market/config.ts';
 import { secondsOf } from '../../texts/people.ts';
+import { recalled, remember } from '../../texts/remembered.ts';
 import { text } from '../../texts/texts.ts';
 import { Failed } from '../answer.tsx';
 import { Button } from '../button.tsx';
@@ -23,16 +24,16 @@ const remembered = 'parley.code-sent';
 function pending(purpose: Purpose): Pending | null {
   if (purpose !== 'sign-in') return null;
   try {
-    const found = JSON.parse(sessionStorage.getItem(remembered) ?? 'null') as Pending | null;
+    const found = JSON.parse(recalled('sessionStorage', remembered) ?? 'null') as Pending | null;
     return found !== null && secondsOf(found.expiresAt) > now() ? found : null;
   } catch {
     return null;
   }
 }
 
-function remember(purpose: Purpose, sent: Pending | null): void {
-  if (sent === null) sessionStorage.removeItem(remembered);
-  else if (purpose === 'sign-in') sessionStorage.setItem(remembered, JSON.stringify(sent));
+function rememberSent(purpose: Purpose, sent: Pending | null): void {
+  if (sent !== null && purpose !== 'sign-in') return;
+  remember('sessionStorage', remembered, sent === null ? null : JSON.stringify(sent));
 }
 
 export type EmailWayProps = {
@@ -53,12 +54,12 @@ export function EmailWay(props: EmailWayProps) {
   const [address, setAddress] = useState('');
   const { busy, error, run } = useAct();
   const keep = (next: Pending | null) => {
-    remember(purpose, next);
+    rememberSent(purpose, next);
     setSent(next);
   };
   const ask = (event: FormEvent) => {
     event.preventDefault();
-    run(async () => keep(await askForCode(asTyped(address).trim(), purpose)));
+    run(async () => keep(await askForCode(address.trim(), purpose)));
   };
   if (sent !== null) {
     const anew = async () => keep(await askForCode(sent.address, purpose));
@@ -103,12 +104,12 @@ function CodeForm(props: CodeFormProps) {
     run(async () => {
       try {
         const done = await account.giveCode(sent.address, digits);
-        remember(purpose, null);
+        rememberSent(purpose, null);
         await after(done);
       } catch (failure) {
         if (!isRefused(failure, 'login_taken')) throw failure;
         // It proved the address: the code is used up.
-        remember(purpose, null);
+        rememberSent(purpose, null);
         onTaken(failure);
       }
     });
