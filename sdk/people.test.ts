@@ -102,6 +102,71 @@ test('what people type is read by their locale', () => {
   }
 });
 
+test('an amount in full width, or with marks that are not drawn, is read as it is seen', () => {
+  for (const [text, tag, wanted] of [
+    ['０．０１', 'ja-JP', 1_000_000n],
+    ['１，５', 'de-DE', 150_000_000n],
+    ['1\u3000000', 'ja-JP', 100_000_000_000n],
+    ['0.01\u200b', 'en-US', 1_000_000n],
+    ['\u200f\u202a\u200e0.01\u202c', 'en-US', 1_000_000n],
+    ['\ufeff\u00a00.01\u00a0\n', 'en-US', 1_000_000n],
+  ] as const) {
+    assert.equal(parseAmount(text, 8, { locale: tag }), wanted, text);
+  }
+  const faultOf = (text: string) => {
+    try {
+      return parseAmount(text, 8, { locale: 'en-US' });
+    } catch (error) {
+      return (error as ParleyError).facts.why;
+    }
+  };
+  // Where a mark turns around what is behind it, another number is seen.
+  assert.equal(faultOf('\u202e123'), 'not_a_number');
+  assert.equal(faultOf('\u200f1 234'), 'groups');
+  assert.equal(faultOf('\u200b\u200f'), 'empty');
+});
+
+test('the unit of the asset may stand behind an amount, and no other unit', () => {
+  for (const [text, symbol, wanted] of [
+    ['0.5 BTC', 'BTC', 50_000_000n],
+    ['0.5btc', 'BTC', 50_000_000n],
+    ['０．５ＢＴＣ', 'BTC', 50_000_000n],
+    ['1 500\u00a0BTC', 'BTC', 150_000_000_000n],
+    ['٠٫٥ BTC', 'BTC', 50_000_000n],
+    ['2 USDC.e', 'USDC.e', 200_000_000n],
+    ['2 USDT0', 'USDT0', 200_000_000n],
+    ['2 1INCH', '1INCH', 200_000_000n],
+    ['2 $WIF', '$WIF', 200_000_000n],
+    // A symbol without a letter could be an amount.
+    ['1 500', '500', 150_000_000_000n],
+  ] as const) {
+    const locale = text.startsWith('٠') ? 'ar-EG' : 'en-US';
+    assert.equal(parseAmount(text, 8, { locale, symbol }), wanted, text);
+  }
+  for (const [text, symbol, why, got] of [
+    ['0.5 ETH', 'BTC', 'other_unit', 'ETH'],
+    ['0.5 mBTC', 'BTC', 'other_unit', 'mBTC'],
+    ['50000 sats', 'BTC', 'other_unit', 'sats'],
+    ['0.5 BTC ETH', 'BTC', 'other_unit', 'BTC ETH'],
+    ['0.5₿', 'BTC', 'other_unit', '₿'],
+    ['0.5 ВТС', 'BTC', 'other_unit', 'ВТС'],
+    ['1k', 'BTC', 'other_unit', 'k'],
+    ['1e3', 'E3', 'not_a_number', undefined],
+    ['0x10', 'BTC', 'not_a_number', undefined],
+    ['21INCH', '1INCH', 'other_unit', 'INCH'],
+    ['BTC', 'BTC', 'not_a_number', undefined],
+  ] as const) {
+    assert.throws(
+      () => parseAmount(text, 8, { locale: 'en-US', symbol }),
+      (error) => {
+        assert.ok(error instanceof ParleyError);
+        assert.deepEqual([error.facts.why, error.facts.got], [why, got], text);
+        return true;
+      },
+    );
+  }
+});
+
 const refused: readonly (readonly [string, string, number, string, RegExp])[] = [
   ['', 'en-US', 8, 'empty', /no amount/],
   [' \u202f ', 'en-US', 8, 'empty', /no amount/],

@@ -4,6 +4,7 @@
 import { formatUnits, maxAmount } from '../core/amounts.ts';
 import { ParleyError } from '../core/errors.ts';
 import type { BaseUnits, UnixSeconds } from '../core/nominal.ts';
+import { asTyped } from '../core/typed.ts';
 
 /** A BCP 47 tag such as `de-CH`; default the machine's. Intl throws RangeError for no tag. */
 export type Locale = { readonly locale?: string | undefined };
@@ -16,6 +17,8 @@ const groupMark = '\u202f';
 /** What people type or paste between thousands: never a decimal mark anywhere. */
 const typedGroups = "[ \u00a0\u2009\u202f'\u2019]";
 const grouped = new RegExp(`^\\d{1,3}(?:${typedGroups}\\d{3})+$`);
+/** Behind one of these, groups may be seen in another order than they stand in. */
+const turning = /[\u061c\u200f\u202b\u2067]/;
 /** 2^256-1 has 78 digits, and a token has 255 decimals at most. */
 const longestText = 400;
 const mostDecimals = 255;
@@ -53,16 +56,26 @@ export type AmountFault =
   | 'too_long'
   | 'not_a_number'
   | 'other_mark'
+  | 'other_unit'
   | 'groups'
   | 'decimals'
   | 'too_much';
+
+export type AmountTyped = Locale & {
+  /** Of the asset: it may stand behind the amount, and no other unit may. */
+  readonly symbol?: string | undefined;
+};
 
 /**
  * Base units of what a person typed in whole coins, zero included. The decimal mark is the
  * locale's; spaces and apostrophes may group thousands. Throws `bad_amount` with `facts.why`, an
  * AmountFault.
  */
-export function parseAmount(text: string, decimals: number, { locale }: Locale = {}): BaseUnits {
+export function parseAmount(
+  text: string,
+  decimals: number,
+  { locale, symbol = '' }: AmountTyped = {},
+): BaseUnits {
   mustBeDecimals(decimals);
   const shown = text.length > 40 ? `${text.slice(0, 40)}…` : text;
   const bad = (why: AmountFault, sentence: string, facts: Record<string, string | number> = {}) =>
@@ -71,7 +84,12 @@ export function parseAmount(text: string, decimals: number, { locale }: Locale =
     throw bad('too_long', `has ${text.length} characters: ${longestText} at most`);
   }
   const { decimal, own } = marksOf(locale);
-  const typed = [...text.trim()].map((letter) => own.get(letter) ?? letter).join('');
+  const { number, unit } = unitBehind(asTyped(text).trim(), symbol);
+  if (unit !== '' && unit.toLowerCase() !== symbol.toLowerCase()) {
+    const sentence = `is in "${unit}", and this amount is in ${symbol}`;
+    throw bad('other_unit', sentence, { got: unit, symbol });
+  }
+  const typed = [...number].map((letter) => own.get(letter) ?? letter).join('');
   if (typed === '') throw new ParleyError('bad_amount', 'no amount is given', { why: 'empty' });
   const [whole = '', fraction = '', ...more] = typed.split(decimal);
   const otherMark = [...'.,'].find((mark) => mark !== decimal && typed.includes(mark));
@@ -80,7 +98,7 @@ export function parseAmount(text: string, decimals: number, { locale }: Locale =
     const sentence = `has "${otherMark}", and "${decimal}" separates decimals: write ${example}`;
     throw bad('other_mark', sentence, { decimal, got: otherMark });
   }
-  const isGrouped = grouped.test(whole);
+  const isGrouped = grouped.test(whole) && !turning.test(text);
   if (more.length > 0 || !/^\d*$/.test(fraction) || `${whole}${fraction}` === '') {
     throw bad('not_a_number', `is no amount: digits, and at most one "${decimal}"`, { decimal });
   }
@@ -103,6 +121,22 @@ export function parseAmount(text: string, decimals: number, { locale }: Locale =
     throw bad('too_much', `is more than any chain can hold: ${most} at most`, { most });
   }
   return units;
+}
+
+/** An exponent or a number in hex is no unit. */
+const noUnit = /^[+-]?(?:[\d.,]+e[+-]?\d+|0x[\da-f]+)$/i;
+
+/** Whatever stands behind the digits, where the asset has a symbol. */
+function unitBehind(typed: string, symbol: string): { number: string; unit: string } {
+  const none = { number: typed, unit: '' };
+  if (!/\p{L}/u.test(symbol) || noUnit.test(typed)) return none;
+  // A symbol such as 1INCH is one behind a space alone.
+  const last = typed.slice(-symbol.length - 1);
+  if (/^\d/.test(symbol) && last.toLowerCase() === ` ${symbol.toLowerCase()}`) {
+    return { number: typed.slice(0, -last.length).trim(), unit: symbol };
+  }
+  const found = /^([^\p{L}\p{Sc}]*\p{Nd}[^\p{L}\p{Sc}]*)([\p{L}\p{Sc}].*)$/su.exec(typed);
+  return found === null ? none : { number: (found[1] ?? '').trim(), unit: found[2] ?? '' };
 }
 
 export type AmountShown = Locale & {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { base64 } from '@scure/base';
 import { p2pkh, WIF } from '@scure/btc-signer';
 import { taprootTweakPrivKey } from '@scure/btc-signer/utils.js';
@@ -78,6 +78,7 @@ describe('the vectors of BIP-322', () => {
 const privateKey = new Uint8Array(32).fill(7);
 const pubkey = bytesToHex(secp256k1.getPublicKey(privateKey, true));
 const message = 'Parley - create an API key';
+const own = { privateKey, message, network: regtest };
 
 function stack(...items: Uint8Array[]): string {
   return base64.encode(
@@ -100,11 +101,11 @@ const sighashes: readonly (readonly [number, number])[] = [
   ...[2, 3, 0x81, 0x82, 0x83].flatMap((type) => [[type, type] as const, [type, 1] as const]),
 ];
 
-function refused(kind: ProofKind, signature: string, of = message): void {
+function refused(kind: ProofKind, signature: string, why = /./): void {
   const address = addressesOfPubkey(pubkey, regtest)[kind];
   assert.throws(
-    () => verifyBitcoinProof({ address, message: of, signature, network: regtest }),
-    refuses('bad_signature'),
+    () => verifyBitcoinProof({ address, message, signature, network: regtest }),
+    refuses('bad_signature', why),
     `${kind} ${signature}`,
   );
 }
@@ -171,7 +172,6 @@ describe('a proof', () => {
     }
     refused('p2wpkh', base64.encode(Uint8Array.from([...base64.decode(signature), 0])));
     refused('p2wpkh', base64.encode(base64.decode(signature).slice(0, -1)));
-    refused('p2wpkh', ` ${signature}`);
     refused('p2wpkh', `smpsmp${signature}`);
     refused('p2wpkh', 'A'.repeat(100_000));
   });
@@ -220,6 +220,67 @@ describe('a proof', () => {
     for (const bytes of [new Uint8Array(), by(0).subarray(0, 63), [...by(0), 1, 1]]) {
       refused('p2tr', stack(Uint8Array.from(bytes)));
     }
+  });
+
+  it('holds with what copying leaves around it', () => {
+    const { address, signature } = signBip322({ ...own, kind: 'p2wpkh' });
+    for (const text of [` ${signature}`, `${signature}\r\n`, `\u200b\ufeff${signature}\u00a0\n`]) {
+      verifyBitcoinProof({ address, message, signature: text, network: regtest });
+    }
+    refused('p2wpkh', `${signature.slice(0, 64)}\n${signature.slice(64)}`);
+  });
+
+  it('in another form of a wallet is refused with the form and the way out', () => {
+    const kinds = [
+      [27, 'P2PKH, uncompressed'],
+      [31, 'P2PKH'],
+      [35, 'P2SH-P2WPKH'],
+      [39, 'P2WPKH'],
+    ] as const;
+    const wayOut = 'choose BIP-322 simple in the wallet, or trade by the app';
+    for (const [header, name] of kinds) {
+      for (const first of [header, header + 3]) {
+        const bytes = Uint8Array.of(first, ...new Uint8Array(64).fill(7));
+        const form = `signmessage \\(BIP-137\\) signature, header ${first} for ${name}: ${wayOut}`;
+        refused('p2tr', base64.encode(bytes), new RegExp(form));
+        refused('p2wpkh', bytesToHex(bytes), new RegExp(form));
+      }
+    }
+    for (const header of [26, 43]) {
+      const bytes = Uint8Array.of(header, ...new Uint8Array(64).fill(7));
+      refused('p2wpkh', base64.encode(bytes), /witness stack/);
+    }
+    const { address, signature } = signBip322({ ...own, kind: 'p2wpkh' });
+    const { script } = parseBitcoinAddress(address, regtest);
+    const full = toSignTransaction(message, script);
+    full.updateInput(0, { finalScriptWitness: itemsOf(signature) }, true);
+    const whole = base64.encode(full.extract());
+    const inFull = new RegExp(`BIP-322 in full form: ${wayOut}`);
+    for (const text of [whole, `ful${whole}`, bytesToHex(full.extract())]) {
+      refused('p2wpkh', text, inFull);
+    }
+    refused('p2wpkh', `pof${whole}`, /a BIP-322 proof of funds: choose/);
+    refused('p2wpkh', base64.encode(full.toPSBT()), /it is a PSBT: choose/);
+    const armour = '-----BEGIN BITCOIN SIGNED MESSAGE-----';
+    refused('p2wpkh', `${armour}\n${message}\n`, /with its text around it: choose/);
+    const [ecdsa = new Uint8Array()] = itemsOf(signature);
+    for (const bare of [ecdsa, new Uint8Array(64).fill(7)]) {
+      refused('p2wpkh', base64.encode(bare), /a bare signature without its witness: choose/);
+    }
+    const bytes = base64.decode(signature);
+    refused('p2wpkh', bytesToHex(bytes), /it is hex, and base64 is wanted/);
+    refused('p2wpkh', `0x${bytesToHex(bytes)}`, /it is hex, and base64 is wanted/);
+    refused('p2wpkh', signature.replace(/=*$/, '').slice(0, -1), /base64url or has no padding/);
+    refused('p2wpkh', 'not a signature', /it is not base64/);
+  });
+
+  it('of an address that cannot prove itself is refused by the kinds that can', () => {
+    const address = p2pkh(hexToBytes(pubkey), regtest).address as string;
+    const signature = base64.encode(Uint8Array.of(31, ...new Uint8Array(64)));
+    assert.throws(
+      () => verifyBitcoinProof({ address, message, signature, network: regtest }),
+      refuses('bad_signature', /a P2PKH address cannot .* P2WPKH, P2SH-P2WPKH or P2TR/),
+    );
   });
 
   it('of random bytes is never anything but bad_signature', () => {

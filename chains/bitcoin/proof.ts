@@ -1,5 +1,6 @@
 // Proof that a wallet controls an address: BIP-322 simple signatures, bare or `smp`, of P2WPKH,
-// P2SH-P2WPKH, P2TR. Strict: exact witness, SIGHASH_ALL, strict DER, low-S.
+// P2SH-P2WPKH, P2TR. Strict: exact witness, SIGHASH_ALL, strict DER, low-S. A refusal names the
+// other forms that wallets make.
 // https://github.com/bitcoin/bips/blob/master/bip-0322.mediawiki
 
 import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js';
@@ -9,6 +10,7 @@ import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/
 import { base64 } from '@scure/base';
 import { SigHash, Transaction } from '@scure/btc-signer';
 import { ParleyError } from '../../core/errors.ts';
+import { bareSignature, notIn } from '../kit/signature-text.ts';
 import { addressesOfPubkey } from './keys.ts';
 import { type BitcoinAddress, type BitcoinNetwork, parseBitcoinAddress } from './networks.ts';
 
@@ -26,22 +28,15 @@ const maxMessageBytes = 10_000;
 /** The key in the witness, null of P2TR. `bad_signature`, `bad_address`, `wrong_network`. */
 export function verifyBitcoinProof(proof: BitcoinProof): { readonly pubkey: string | null } {
   const address = parseBitcoinAddress(proof.address, proof.network);
+  if (address.kind === 'p2pkh' || address.kind === 'p2wsh') {
+    const kind = address.kind.toUpperCase();
+    throw bad(`a ${kind} address cannot prove itself here: use P2WPKH, P2SH-P2WPKH or P2TR`);
+  }
   const witness = readWitness(proof.signature);
   const toSign = toSignTransaction(proof.message, address.script);
-  switch (address.kind) {
-    case 'p2wpkh':
-    case 'p2sh':
-      return { pubkey: verifyKeyHash(address, witness, toSign) };
-    case 'p2tr':
-      verifyKeyPath(address, witness, toSign);
-      return { pubkey: null };
-    case 'p2pkh':
-    case 'p2wsh':
-      throw bad(
-        `a ${address.kind.toUpperCase()} address cannot prove itself here: use P2WPKH, ` +
-          'P2SH-P2WPKH or P2TR',
-      );
-  }
+  if (address.kind !== 'p2tr') return { pubkey: verifyKeyHash(address, witness, toSign) };
+  verifyKeyPath(address, witness, toSign);
+  return { pubkey: null };
 }
 
 function bad(reason: string, cause?: unknown): ParleyError {
@@ -51,14 +46,9 @@ function bad(reason: string, cause?: unknown): ParleyError {
 
 /** A witness stack, consensus encoded: a count, then each item with its length. */
 function readWitness(signature: string): Uint8Array[] {
-  if (signature.length > maxSignatureCharacters) throw bad(`${signature.length} characters`);
-  const text = signature.startsWith('smp') ? signature.slice(3) : signature;
-  let bytes: Uint8Array;
-  try {
-    bytes = base64.decode(text);
-  } catch (cause) {
-    throw bad('it is not base64', cause);
-  }
+  const text = bareSignature(signature);
+  const bytes = readBase64(text.startsWith('smp') ? text.slice(3) : text);
+  if (text.length > maxSignatureCharacters) throw bad(`${text.length} characters`);
   const items: Uint8Array[] = [];
   let at = 1;
   // Lengths here are below 253, so each is one byte.
@@ -70,6 +60,49 @@ function readWitness(signature: string): Uint8Array[] {
   }
   if (items.length === 0 || at !== bytes.length) throw bad('it is not one witness stack');
   return items;
+}
+
+function readBase64(text: string): Uint8Array {
+  const [prefix = ''] = /^(?:ful|pof)|^-----BEGIN/.exec(text) ?? [];
+  if (prefix !== '') throw badForm(prefixes[prefix as keyof typeof prefixes]);
+  const hex = /^(?:0[xX])?((?:[0-9a-fA-F]{2})+)$/.exec(text)?.[1];
+  let bytes: Uint8Array;
+  try {
+    bytes = hex === undefined ? base64.decode(text) : hexToBytes(hex);
+  } catch (cause) {
+    throw bad(notIn('base64', text), cause);
+  }
+  const form = formOf(bytes);
+  if (form !== null) throw badForm(form);
+  if (hex !== undefined) throw bad(notIn('base64', text));
+  return bytes;
+}
+
+const prefixes = {
+  ful: 'BIP-322 in full form',
+  pof: 'a BIP-322 proof of funds',
+  '-----BEGIN': 'a signed message with its text around it',
+} as const;
+
+/** BIP-137: four headers of each kind from 27 on. */
+const headerKinds = ['P2PKH, uncompressed', 'P2PKH', 'P2SH-P2WPKH', 'P2WPKH'] as const;
+
+/** What wallets make beside BIP-322 simple; null: it may be a witness stack. */
+function formOf(bytes: Uint8Array): string | null {
+  const [first = 0] = bytes;
+  const kind = bytes.length === 65 && headerKinds[Math.floor((first - 27) / 4)];
+  if (kind) return `a signmessage (BIP-137) signature, header ${first} for ${kind}`;
+  // The version of a transaction; a stack whose first items are empty proves nothing either.
+  const isVersion = /^0[0-2]000000/.test(bytesToHex(bytes.subarray(0, 4)));
+  if (bytes.length > 60 && isVersion) return 'BIP-322 in full form';
+  if (bytesToHex(bytes.subarray(0, 5)) === '70736274ff') return 'a PSBT';
+  if (bytes.length === 64 || first === 0x30) return 'a bare signature without its witness';
+  return null;
+}
+
+function badForm(form: string): ParleyError {
+  const simple = 'choose BIP-322 simple in the wallet';
+  return bad(`it is ${form}: ${simple}, or trade by the app's own Bitcoin key`);
 }
 
 const messageTag = sha256(utf8ToBytes('BIP0322-signed-message'));

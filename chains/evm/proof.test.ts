@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { base58 } from '@scure/base';
 import { getAddress as ethersAddress, verifyMessage, Wallet } from 'ethers';
 import fc from 'fast-check';
 import { encodeAbiParameters, encodeDeployData, getCreate2Address, type Hex } from 'viem';
@@ -99,20 +100,41 @@ test('v may be 27, 28, 0 or 1, and nothing else', async () => {
   for (const v of [0, 2, 3, 26, 27, 29, 35, 36, 37, 255]) await isRefused(proofWith(v));
 });
 
-test('high s, compact form, other lengths and what is no hex are refused', async () => {
+test('high s, other lengths and what is no hex are refused', async () => {
   const { signature: good } = first;
   const s = BigInt(`0x${good.slice(66, 130)}`);
   const high = toHex(secp256k1.Point.CURVE().n - s, { size: 32 }).slice(2);
   for (const signature of [
     `${good.slice(0, 66)}${high}1b`,
-    good.slice(0, 130),
     `${good}00`,
-    good.slice(2),
     ...['0x', '', '0xzz', `0x${'00'.repeat(65)}`, `0x${'ff'.repeat(65)}`],
     `0x${'00'.repeat(100_000)}`,
   ]) {
     await isRefused(verifyEvmProof({ ...first, signature }, soon()));
     await isRefused(verifyEvmProof({ ...first, signature, nodes: [nodeAt()] }, soon()));
+  }
+});
+
+test('a signature may lack 0x, and what copying leaves around it', async () => {
+  const { signature: good } = first;
+  const all = [good.slice(2), `0X${good.slice(2).toUpperCase()}`, `\u200b ${good}\r\n`];
+  for (const signature of all) {
+    assert.equal(await verifyEvmProof({ ...first, signature }, soon()), first.address);
+  }
+});
+
+test('compact form and other encodings are refused by their name, with a node and without', async () => {
+  const bytes = Buffer.from(first.signature.slice(2), 'hex');
+  for (const [signature, why] of [
+    [first.signature.slice(0, 130), /a compact signature \(EIP-2098\), and 65 bytes/],
+    [bytes.toString('base64'), /it is base64, and hex is wanted/],
+    [base58.encode(bytes), /it is base58, and hex is wanted/],
+    ['0xzz', /it is not hex/],
+  ] as const) {
+    for (const nodes of [[], [nodeAt()]]) {
+      const checked = verifyEvmProof({ ...first, signature, nodes }, soon());
+      await assert.rejects(checked, refuses('bad_signature', why));
+    }
   }
 });
 

@@ -13,6 +13,7 @@ import {
 import { ParleyError } from '../../core/errors.ts';
 import { recoverKeyHash } from '../kit/recoverable.ts';
 import { AnswerTooLong } from '../nodes/exchange.ts';
+import { bareSignature, notIn } from '../kit/signature-text.ts';
 import { type Rpc, RpcError } from '../nodes/rpc.ts';
 import { parseEvmAddress } from './address.ts';
 import { isCallFailure } from './checks/ask.ts';
@@ -20,7 +21,7 @@ import { isCallFailure } from './checks/ask.ts';
 export type EvmProof = {
   readonly address: string;
   readonly message: string;
-  /** Hex with 0x. By a key: 65 bytes r, s, v with low s and v 27, 28, 0 or 1 (no EIP-2098). */
+  /** Hex. By a key: 65 bytes r, s, v with low s and v 27, 28, 0 or 1 (no EIP-2098). */
   readonly signature: string;
   readonly nodes?: readonly Rpc[];
 };
@@ -32,29 +33,42 @@ function refuse(why: string): ParleyError {
   return new ParleyError('bad_signature', `the signature is not valid for this message: ${why}`);
 }
 
+/** With 0x, which some wallets leave out. Throws `bad_signature` where it is no hex. */
+export function readEvmSignature(text: string): Hex {
+  const bare = bareSignature(text);
+  const hex = /^(?:0[xX])?((?:[0-9a-fA-F]{2})+)$/.exec(bare)?.[1];
+  if (hex === undefined) throw refuse(notIn('hex', bare));
+  return `0x${hex}`;
+}
+
 /** A contract must accept on one chain and refuse on none. Throws `bad_signature`. */
 export async function verifyEvmProof(proof: EvmProof, signal: AbortSignal): Promise<string> {
-  const { message, signature, nodes = [] } = proof;
+  const { message, nodes = [] } = proof;
   const address = parseEvmAddress(proof.address);
-  if (!/^0x([0-9a-fA-F]{2})+$/.test(signature)) throw refuse('it must be hex with 0x');
+  const signature = readEvmSignature(proof.signature);
   if (signature.length > 2 + 2 * mostSignatureBytes) {
     throw refuse(`it is longer than ${mostSignatureBytes} bytes`);
   }
-  const signer = signature.length === 132 ? recoverSigner(message, signature) : 'no key signature';
+  const compact = 'it is a compact signature (EIP-2098), and 65 bytes r, s, v are wanted';
+  const isCompact = signature.length === 130;
+  const other = isCompact ? compact : 'no key signature';
+  const signer = signature.length === 132 ? recoverSigner(message, signature) : other;
   if (signer === address) return address;
   const verdicts = await Promise.all(
-    nodes.map((node) => contractSays(node, address, message, signature as Hex, signal)),
+    nodes.map((node) => contractSays(node, address, message, signature, signal)),
   );
   // The same address may be another owner's contract on another chain: all that exist must agree.
   if (verdicts.includes('accepts') && !verdicts.includes('refuses')) return address;
-  if (nodes.length > 0) throw refuse(`${address} neither signed it nor accepts it as a contract`);
+  if (nodes.length > 0 && !isCompact) {
+    throw refuse(`${address} neither signed it nor accepts it as a contract`);
+  }
   throw refuse(signer.startsWith('0x') ? `it was made by ${signer}, not ${address}` : signer);
 }
 
 /** The address whose key made a 65-byte signature, or why there is none. */
-function recoverSigner(message: string, signature: string): string {
+function recoverSigner(message: string, signature: Hex): string {
   const digest = hexToBytes(hashMessage(message));
-  const recovered = recoverKeyHash(digest, hexToBytes(signature as Hex));
+  const recovered = recoverKeyHash(digest, hexToBytes(signature));
   return 'why' in recovered ? recovered.why : getAddress(bytesToHex(recovered.keyHash));
 }
 

@@ -1,7 +1,7 @@
 // ed25519 over plain text against RFC 8032, tweetnacl and @solana/kit.
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { sha512 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
@@ -10,8 +10,12 @@ import {
   createKeyPairFromPrivateKeyBytes,
   getAddressFromPublicKey,
   getBase58Decoder,
+  getOffchainMessageV0Encoder,
+  getOffchainMessageV1Encoder,
   getProgramDerivedAddress,
   address as kitAddress,
+  type OffchainMessageSignatory,
+  offchainMessageApplicationDomain,
   signBytes,
 } from '@solana/kit';
 import fc from 'fast-check';
@@ -95,25 +99,135 @@ test('tweetnacl and kit sign what is accepted and accept what is signed here', a
   );
 });
 
-test('a signature is 64 bytes in base58 and nothing else', () => {
+test('a signature is 64 bytes in base58, and what else comes is named', () => {
   const bytes = base58.decode(good.signature);
+  for (const text of [` ${good.signature}\r\n`, `\u200b${good.signature}\u00a0`]) {
+    assert.equal(verifySolanaProof({ ...good, signature: text }), good.address);
+  }
   for (const length of [63, 65]) {
     refused({ ...good, signature: base58.encode(new Uint8Array(length).fill(9)) }, /bytes/);
   }
-  for (const signature of [
-    '',
-    bytesToHex(bytes),
-    `0x${bytesToHex(bytes)}`,
-    Buffer.from(bytes).toString('base64'),
-    ` ${good.signature}`,
-    `${good.signature.slice(0, -1)}0`,
-    '1'.repeat(63),
-    'z'.repeat(89),
-    'z'.repeat(1_000_000),
-  ]) {
+  for (const [signature, why] of [
+    ['', /it must be/],
+    [bytesToHex(bytes), /it is hex, and base58 is wanted: it must be/],
+    [`0x${bytesToHex(bytes)}`, /it is hex, and base58/],
+    [Buffer.from(bytes).toString('base64'), /it is base64, and base58/],
+    [Buffer.from(bytes).toString('base64url'), /it is base64url or has no padding, and base58/],
+    [`${good.signature.slice(0, -1)}0`, /it is (?:base64|not base58)/],
+    [`${good.signature.slice(0, 40)}\n${good.signature.slice(40)}`, /it is not base58/],
+    ['1'.repeat(63), /it must be/],
+    ['z'.repeat(1_000_000), /it must be/],
+  ] as const) {
+    refused({ ...good, signature }, why);
     refused({ ...good, signature }, /64 bytes in base58/);
   }
   refused({ ...good, signature: '1'.repeat(65) }, /holds 65 bytes/);
+});
+
+// A hardware wallet's envelope: https://docs.anza.xyz/proposals/off-chain-message-signing
+describe('an off-chain envelope', () => {
+  const seed = hexToBytes(rfc8032[1]!.seed);
+  const key = hexToBytes(rfc8032[1]!.key);
+  const { address } = good;
+  const other = hexToBytes(rfc8032[0]!.key);
+  const text = 'Parley asks you to sign to link this wallet.\n\nNonce: 1';
+  const signed = (bytes: Uint8Array) => ed25519.sign(bytes, seed);
+  const by = (bytes: Uint8Array, message = text) => {
+    return { address, message, signature: base58.encode(signed(bytes)) };
+  };
+  const whole = (bytes: Uint8Array, ...signatures: Uint8Array[]) =>
+    base58.encode(concatBytes(Uint8Array.of(signatures.length), ...signatures, bytes));
+  const domain = concatBytes(Uint8Array.of(0xff), utf8ToBytes('solana offchain'));
+  const short = (format: number, message = text) => {
+    const { length } = utf8ToBytes(message);
+    const header = Uint8Array.of(0, format, length & 0xff, length >> 8);
+    return concatBytes(domain, header, utf8ToBytes(message));
+  };
+  const [own, stranger] = [{ address }, { address: base58.encode(other) }] as unknown as [
+    OffchainMessageSignatory,
+    OffchainMessageSignatory,
+  ];
+  type How = { readonly of?: string; readonly at?: string; readonly signers?: (typeof own)[] };
+  const long = (format: 1 | 2, { of = text, at = '1'.repeat(32), signers = [own] }: How = {}) =>
+    Uint8Array.from(
+      getOffchainMessageV0Encoder().encode({
+        version: 0,
+        applicationDomain: offchainMessageApplicationDomain(at),
+        content: { format, text: of } as never,
+        requiredSignatories: signers,
+      }),
+    );
+  const second = (signers = [own], of = text) =>
+    Uint8Array.from(
+      getOffchainMessageV1Encoder().encode({
+        version: 1,
+        content: of,
+        requiredSignatories: signers,
+      }),
+    );
+  const ascii = (bytes: Uint8Array) => Uint8Array.from(bytes, (each, at) => (at === 49 ? 0 : each));
+
+  test('of the published vector is the bytes of version 0', () => {
+    // solana-sdk, offchain_message.rs: test_offchain_message_ascii.
+    const vector = 'ff736f6c616e61206f6666636861696e00000c0054657374204d657373616765';
+    assert.equal(bytesToHex(short(0, 'Test Message')), vector);
+    const proof = by(hexToBytes(vector), 'Test Message');
+    assert.equal(verifySolanaProof(proof), address);
+  });
+
+  test('of format 0 or 1, with the short or the long header, or of version 1 proves the text', () => {
+    for (const bytes of [short(0), short(1), ascii(long(1)), long(1), second()]) {
+      assert.equal(verifySolanaProof(by(bytes)), address);
+      refused(by(bytes, `${text}.`), /another message/);
+      const named = verifySolanaProof.bind(null, { ...by(bytes), address: stranger.address });
+      assert.throws(named, { code: 'bad_signature' });
+    }
+    const accented = 'Grüße 你好';
+    assert.equal(verifySolanaProof(by(long(1, { of: accented }), accented)), address);
+    for (const bytes of [short(2), long(2), concatBytes(domain, utf8ToBytes(text))]) {
+      refused(by(bytes), /another message/);
+    }
+    // Of another wallet alone.
+    refused(by(long(1, { signers: [stranger] })), /another message/);
+  });
+
+  test('with a domain or further signers is shown whole, and every byte of it counts', () => {
+    const at = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
+    const zeros = new Uint8Array(64);
+    const alone = long(1, { at });
+    const both = long(1, { at, signers: [stranger, own] });
+    const pair = second([own, stranger]);
+    refused(by(alone), /another message/);
+    for (const [signature, is] of [
+      [whole(alone, signed(alone)), true],
+      [whole(ascii(alone), signed(ascii(alone))), true],
+      [whole(both, zeros, signed(both)), true],
+      [
+        whole(
+          pair,
+          ...(pair.indexOf(key[0]!) === 18 ? [signed(pair), zeros] : [zeros, signed(pair)]),
+        ),
+        true,
+      ],
+      [whole(both, signed(both), zeros), false],
+      [whole(alone, zeros), false],
+      [whole(alone, signed(alone), zeros), false],
+      [whole(long(1, { at, signers: [stranger] }), signed(alone)), false],
+      [whole(long(1, { at, of: `${text}.` }), signed(long(1, { at, of: `${text}.` }))), false],
+      [whole(long(2, { at }), signed(long(2, { at }))), false],
+      [whole(utf8ToBytes(text), signed(utf8ToBytes(text))), false],
+    ] as const) {
+      const proof = { address, message: text, signature };
+      if (is) assert.equal(verifySolanaProof(proof), address);
+      else refused(proof, /neither a signature of 64|another key/);
+    }
+    const bytes = concatBytes(Uint8Array.of(1), signed(alone), alone);
+    for (let at = 0; at < bytes.length; at += 1) {
+      const flipped = Uint8Array.from(bytes);
+      flipped[at] = (flipped[at] as number) ^ 1;
+      refused({ address, message: text, signature: base58.encode(flipped) });
+    }
+  });
 });
 
 test('s beyond the group order is refused, though it satisfies the equation', () => {

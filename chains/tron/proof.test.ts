@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
-import { createBase58check } from '@scure/base';
+import { base58, createBase58check } from '@scure/base';
 import fc from 'fast-check';
 import { TronWeb, Trx } from 'tronweb';
 import { ParleyError } from '../../core/errors.ts';
@@ -56,7 +56,8 @@ test('published signatures are accepted and made again', () => {
 
 test('the address may be in 41-hex, the signature without 0x and in capitals', () => {
   const address = TronWeb.address.toHex(official.address).toUpperCase();
-  for (const signature of [body, `0x${body}`, `0X${body.toUpperCase()}`]) {
+  const texts = [body, `0x${body}`, `0X${body.toUpperCase()}`, `\t0x${body}\r\n`, `\u200b${body}`];
+  for (const signature of texts) {
     assert.equal(verifyTronProof({ ...official, address, signature }), official.address);
   }
 });
@@ -93,12 +94,23 @@ test('another digest over the same words proves nothing', async () => {
       '9bb6d11ec8a6a3fb686a8f55b123e7ec4e9746a26157f6f9e854dd72f5683b450397a7b0a9653865658de8f9243f877539882891bad30c7286c3bf5622b900471b',
   };
   const address = tronAddressOfKey(hexToBytes(hashed.privateKey));
-  refused({ ...hashed, address }, /made by T/);
+  const older = /by signMessage \(v1\) or trx\.sign, and signMessageV2 is wanted/;
+  refused({ ...hashed, address }, older);
   // The older trx.sign of a hex text, under TRON's prefix and under Ethereum's.
   for (const underTron of [true, false]) {
     const hex = Buffer.from(official.message).toString('hex');
     const signature = Trx.signString(hex, official.privateKey, underTron);
-    refused({ ...official, signature }, /made by T/);
+    refused({ ...official, signature }, older);
+    refused({ ...official, address, signature }, /made by T/);
+  }
+  for (const [text, why] of [
+    [Buffer.from(body, 'hex').toString('base64'), /it is base64, and hex is wanted/],
+    [base58.encode(hexToBytes(body)), /it is base58, and hex is wanted/],
+    ['signed', /it is not hex/],
+    ['', /it is not hex/],
+    [`0x${body}00`, /65 bytes in hex, and has 132 digits/],
+  ] as const) {
+    refused({ ...official, signature: text }, why);
   }
 });
 

@@ -4,6 +4,7 @@
 import { randomBytes } from '@noble/hashes/utils.js';
 import { entropyToMnemonic, validateMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
+import { asTyped } from '../../core/typed.ts';
 import { distanceOf } from './distance.ts';
 
 export const phraseWords = 12;
@@ -33,7 +34,8 @@ export function newPhrase(): string {
 
 /** Case and blanks do not count. */
 export function checkPhrase(typed: string): PhraseCheck {
-  const words = typed.slice(0, mostCharacters).normalize('NFKD').toLowerCase().match(/\S+/g) ?? [];
+  const words =
+    asTyped(typed.slice(0, mostCharacters)).normalize('NFKD').toLowerCase().match(/\S+/g) ?? [];
   if (words.length !== phraseWords) return { ok: false, fault: 'count', count: words.length };
   const wrong = words.flatMap((word, index) =>
     known.has(word) ? [] : [{ at: index + 1, word, nearest: nearestTo(word) }],

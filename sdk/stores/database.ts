@@ -99,11 +99,9 @@ export async function openDatabase(browser: Browser, layout: Layout): Promise<Da
 
 const newerOf = (name: string) => `a newer version of this app has the store ${name}`;
 
-function opened({ indexedDB }: Browser, { name, upgrades }: Layout): Promise<Db> {
+function opened(browser: Browser, { name, upgrades }: Layout): Promise<Db> {
   return new Promise((resolve, reject) => {
-    if (indexedDB === undefined) {
-      throw new StoreError('unsupported', 'this browser keeps IndexedDB from this page');
-    }
+    const indexedDB = databasesOf(browser);
     let isLate = false;
     const request = indexedDB.open(name, upgrades.length);
     const timer = setTimeout(() => {
@@ -126,6 +124,18 @@ function opened({ indexedDB }: Browser, { name, upgrades }: Layout): Promise<Db>
       reject(request.error);
     };
   });
+}
+
+/** Where a person, or a private window, keeps a page from storing, to ask already throws. */
+function databasesOf(browser: Browser): NonNullable<Browser['indexedDB']> {
+  let cause: unknown;
+  try {
+    if (browser.indexedDB !== undefined) return browser.indexedDB;
+  } catch (error) {
+    cause = error;
+  }
+  const sentence = 'this browser keeps IndexedDB from this page: nothing can be kept here';
+  throw new StoreError('unsupported', sentence, { cause });
 }
 
 function completed(transaction: DbTransaction): Promise<void> {

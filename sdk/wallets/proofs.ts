@@ -1,5 +1,6 @@
 // Texts signed by a wallet of a person: each signature is checked before it is sent anywhere.
 
+import { base58 } from '@scure/base';
 import {
   type BitcoinNetworkName,
   bitcoinNetworks,
@@ -7,8 +8,10 @@ import {
 } from '../../chains/bitcoin/networks.ts';
 import { verifyBitcoinProof } from '../../chains/bitcoin/proof.ts';
 import { parseEvmAddress } from '../../chains/evm/address.ts';
-import { verifyEvmProof } from '../../chains/evm/proof.ts';
-import { parseSolanaAddress } from '../../chains/solana/address.ts';
+import { readEvmSignature, verifyEvmProof } from '../../chains/evm/proof.ts';
+import { bareSignature } from '../../chains/kit/signature-text.ts';
+import { parseSolanaAddress, solanaAddressBytes } from '../../chains/solana/address.ts';
+import { signatureOrEnvelope } from '../../chains/solana/envelope.ts';
 import { verifySolanaProof } from '../../chains/solana/proof.ts';
 import { parseTronAddress } from '../../chains/tron/address.ts';
 import { verifyTronProof } from '../../chains/tron/proof.ts';
@@ -43,25 +46,40 @@ export function accountAddress(family: Family, said: unknown, { bitcoin }: Proof
   }
 }
 
-/** EVM signatures of 65 bytes; a contract's is longer, and only a node of its chain can tell. */
-const keySignature = /^0x[0-9a-fA-F]{130}$/;
+/**
+ * What a Solana wallet answered, in base58: a hardware wallet may have put an envelope around the
+ * text, with a domain of the program's.
+ */
+export function solanaSignature(
+  address: string,
+  text: Uint8Array,
+  { signature, signed }: { readonly signature: Uint8Array; readonly signed: Uint8Array },
+): string {
+  const key = solanaAddressBytes(address);
+  return base58.encode(signatureOrEnvelope(signature, signed, text, key));
+}
 
-/** Throws WalletError `lied`: signed by another key, or another text. */
+/** Of a key; a contract's is longer, and only a node of its chain can tell. */
+const keySignatureCharacters = 132;
+
+/** As markets take it. Throws WalletError `lied`: signed by another key, or another text. */
 export async function mustBeSigned(
   { family, address }: Pick<MessageSigner, 'family' | 'address'>,
   message: string,
   said: unknown,
   { bitcoin }: ProofPlace,
 ): Promise<string> {
-  const signature = typeof said === 'string' ? said : '';
+  const signature = typeof said === 'string' ? bareSignature(said) : '';
   const proof = { address, message, signature };
   try {
     switch (family) {
-      case 'evm':
-        if (keySignature.test(signature) || !/^0x([0-9a-fA-F]{2})+$/.test(signature)) {
+      case 'evm': {
+        const hex = readEvmSignature(signature);
+        if (hex.length === keySignatureCharacters) {
           await verifyEvmProof(proof, AbortSignal.timeout(1_000));
         }
-        break;
+        return hex;
+      }
       case 'tron':
         verifyTronProof(proof);
         break;

@@ -28,7 +28,7 @@ import { holdFrom, mustHaveRoomToWait } from './hold.ts';
 import { isCounted, shownLogins } from './logins.ts';
 import { type Browser, isWalletSession, lockLive, type Session } from './sessions.ts';
 import type { Site } from './site.ts';
-import { beginText, checkText, productIn, type TextToSign } from './wallet.ts';
+import { beginText, checkText, type TextToSign } from './wallet.ts';
 
 export type WalletName = { readonly family: Family; readonly address: string };
 
@@ -83,19 +83,17 @@ const familyNames: Readonly<Record<Family, string>> = {
 };
 
 /** What the wallet itself signs, and what the one signs that vouches for it. */
-function statementsOf(
-  product: string,
-  { family, address, paid }: Omit<Choice, 'vouchedBy' | 'pubkey'>,
-) {
-  const named = familyNames[family];
+function statementsOf({ family, address, paid }: Omit<Choice, 'vouchedBy' | 'pubkey'>) {
   return {
-    own: paid
-      ? `Have ${product} pay ${named} to this wallet from now on.`
-      : `Let ${product} pay swaps on ${named} to this wallet.`,
-    voucher: paid
-      ? `Have ${product} pay ${named} to ${address} from now on.`
-      : `Let ${product} pay swaps on ${named} to ${address}.`,
+    own: payoutStatement(family, 'this wallet', paid),
+    voucher: payoutStatement(family, address, paid),
   };
+}
+
+/** Without the product's name: with a Taproot address it fills a Ledger's 255 bytes of TRON. */
+export function payoutStatement(family: Family, wallet: string, paid: boolean): string {
+  const named = familyNames[family];
+  return paid ? `Pay ${named} to ${wallet} from now on.` : `Let swaps on ${named} pay ${wallet}.`;
 }
 
 /** The texts to sign; no voucher where the wallet's own signature is enough. */
@@ -108,8 +106,7 @@ export async function beginChoice(
   const now = deps.now();
   await mustBeWalletSession(tx, session, now);
   const address = canonicalAddress(family, asked.address, deps.settings.network);
-  const product = productIn(deps.settings, site);
-  const statements = statementsOf(product, { family, address, paid });
+  const statements = statementsOf({ family, address, paid });
   const begun = { way: 'payout', purpose: 'add', session, browser, site } as const;
   const statement = statements.own;
   const own = await beginText(tx, deps, { ...begun, family, address, statement, chainId });
@@ -135,7 +132,7 @@ export async function checkChoice(
   const { session, browser, site, family, paid, message, signature } = signed;
   await mustBeWalletSession(deps.db, session, deps.now());
   const address = canonicalAddress(family, signed.address, deps.settings.network);
-  const statements = statementsOf(productIn(deps.settings, site), { family, address, paid });
+  const statements = statementsOf({ family, address, paid });
   const place = { way: 'payout', site, browser } as const;
   const check = async (wallet: WalletName, given: typeof signed.voucher, statement: string) => {
     const text = { ...place, ...wallet, ...(given ?? { message, signature }) };

@@ -57,6 +57,24 @@ Expiration Time: 2026-03-01T10:10:00.000Z`,
   );
 });
 
+test('a text for a TRON or Bitcoin wallet has the short layout', () => {
+  const address = 'TMVQGm1qAQYVdetCeGRRkTWYYrLXuHK2HC';
+  const written = writeSignInText({ ...sample, family: 'tron', address, chain: '' });
+  assert.equal(
+    written,
+    `market.example wants you to sign in with your TRON account:
+${address}
+
+Sign in to Parley.
+
+Nonce: 5f2d0c9a7be14d63a8f01b27c4e6d590
+Expires: 2026-03-01T10:10:00Z`,
+  );
+  assert.equal(nonceIn(written), sample.nonce);
+  const bitcoin = writeSignInText({ ...sample, family: 'bitcoin', address, chain: '' });
+  assert.equal(bitcoin, written.replace('TRON', 'Bitcoin'));
+});
+
 const refused = (message: string, sentence: RegExp) =>
   assert.throws(
     () => mustBeWritten(message, sample),
@@ -85,7 +103,7 @@ test('a text with one character more, less or other is refused, with the line th
   refused('', /line 1 /);
 });
 
-test('it is found by its nonce, which stands in the ninth line alone', () => {
+test('it is found by its nonce, which stands in its line of the layout alone', () => {
   const written = writeSignInText(sample);
   assert.equal(nonceIn(written), sample.nonce);
   const noNonce = /line 9 must be "Nonce: <letters and digits>"/;

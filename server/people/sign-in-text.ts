@@ -1,6 +1,6 @@
 // The text that a wallet signs in the browser: EIP-4361 for EVM, Sign In With Solana's layout for
-// Solana, and the same layout for TRON and Bitcoin. What is signed is what was written, to the
-// character, or nothing.
+// Solana, and a short layout for TRON and Bitcoin, which have none of their own. What is signed is
+// what was written, to the character, or nothing.
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Family } from '../../core/families.ts';
@@ -33,32 +33,43 @@ export function isPlain(text: string): boolean {
   return plain.test(text);
 }
 
+/**
+ * A Ledger takes at most 255 bytes of TRON, and the longest statement names a Taproot address: the
+ * short layout says site, account, statement, nonce and end alone.
+ */
 export function writeSignInText(text: SignInText): string {
-  return [
-    `${text.domain} wants you to sign in with your ${accounts[text.family]} account:`,
-    text.address,
-    '',
-    text.statement,
-    '',
-    `URI: ${text.uri}`,
-    'Version: 1',
-    `Chain ID: ${text.chain}`,
-    `Nonce: ${text.nonce}`,
-    `Issued At: ${text.issuedAt.toISOString()}`,
-    `Expiration Time: ${text.expiresAt.toISOString()}`,
-  ].join('\n');
+  const { family, uri, chain, nonce, issuedAt, expiresAt } = text;
+  const hasOwnLayout = family === 'evm' || family === 'solana';
+  const facts = hasOwnLayout
+    ? [
+        `URI: ${uri}`,
+        'Version: 1',
+        `Chain ID: ${chain}`,
+        `Nonce: ${nonce}`,
+        `Issued At: ${issuedAt.toISOString()}`,
+        `Expiration Time: ${expiresAt.toISOString()}`,
+      ]
+    : [`Nonce: ${nonce}`, `Expires: ${expiresAt.toISOString().replace(/\.\d+/, '')}`];
+  const first = `${text.domain} wants you to sign in with your ${accounts[family]} account:`;
+  return [first, text.address, '', text.statement, '', ...facts].join('\n');
 }
 
-const nonceLine = 8;
-const lineCount = 11;
+/** Lines of a layout, and among them the place of its nonce from 0. */
+const nonceLines: ReadonlyMap<number, number> = new Map([
+  [11, 8],
+  [7, 5],
+]);
 
 /** By which the text that was written is found. Another layout uses no nonce up: `bad_message`. */
 export function nonceIn(message: string): string {
   const lines = message.split('\n');
-  if (lines.length !== lineCount) refuse(`it has ${lines.length} lines instead of ${lineCount}`);
+  const at = nonceLines.get(lines.length);
+  if (at === undefined) {
+    refuse(`it has ${lines.length} lines instead of ${[...nonceLines.keys()].join(' or ')}`);
+  }
   if (message.includes('\r')) refuse('its lines must end without CR');
-  const [, nonce] = /^Nonce: ([0-9A-Za-z]{8,128})$/.exec(lines[nonceLine] ?? '') ?? [];
-  return nonce ?? refuse(`line ${nonceLine + 1} must be "Nonce: <letters and digits>"`);
+  const [, nonce] = /^Nonce: ([0-9A-Za-z]{8,128})$/.exec(lines[at] ?? '') ?? [];
+  return nonce ?? refuse(`line ${at + 1} must be "Nonce: <letters and digits>"`);
 }
 
 /** Throws `bad_message`, with the first line that is another, where it is not what was written. */
@@ -68,7 +79,7 @@ export function mustBeWritten(message: string, wanted: SignInText): void {
   const [given, lines] = [message.split('\n'), written.split('\n')];
   const other = lines.findIndex((line, at) => line !== given[at]);
   if (other === -1) {
-    refuse(`nothing may follow its expiration time, but line ${lines.length + 1} does`);
+    refuse(`nothing may follow its last line, but line ${lines.length + 1} does`);
   }
   refuse(`line ${other + 1} must be "${lines[other]}", and is ${shown(given[other] ?? '')}`);
 }

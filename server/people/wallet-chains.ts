@@ -1,7 +1,6 @@
 // What stands on the line `Chain ID:` of a text that a wallet signs in the browser. Only EVM
 // wallets judge it: they warn where it is not the chain that they are on.
 
-import { bitcoinNetworkOf } from '../../chains/bitcoin/networks.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Family, Network } from '../../core/families.ts';
 import type { Of } from '../settings/chains.ts';
@@ -10,11 +9,10 @@ import { devEvmChain, type Settings } from '../settings/config.ts';
 type ChainsServed = Pick<Settings, 'network' | 'chains' | 'devEvmChains'>;
 
 /** Where no chain of the family is served its wallets sign in all the same. */
-const otherwise: Readonly<Record<Network, Readonly<Record<'evm' | 'tron' | 'solana', string>>>> = {
-  mainnet: { evm: '1', tron: '0x2b6653dc', solana: 'mainnet' },
-  testnet: { evm: '11155111', tron: '0xcd8690dc', solana: 'testnet' },
-  // A simulator's or a test node's own.
-  dev: { evm: '31337', tron: 'dev', solana: 'localnet' },
+const otherwise: Readonly<Record<Network, Readonly<Record<'evm' | 'solana', string>>>> = {
+  mainnet: { evm: '1', solana: 'mainnet' },
+  testnet: { evm: '11155111', solana: 'testnet' },
+  dev: { evm: '31337', solana: 'localnet' },
 };
 
 /** First blocks of Solana's clusters, as Sign In With Solana names these. */
@@ -24,7 +22,10 @@ const clusters: ReadonlyMap<string, string> = new Map([
   ['4uhcVJyU9pJkvQyS88uRDiswHScCkY3xQawwpjk2NsNY', 'testnet'],
 ]);
 
-/** `chainId`: the one that an EVM wallet is on. Throws `bad_field` where it is not served. */
+/**
+ * Nothing of TRON and Bitcoin, whose text has no such line. `chainId`: the one that an EVM wallet
+ * is on. Throws `bad_field` where it is not served.
+ */
 export function chainLineOf(
   settings: ChainsServed,
   family: Family,
@@ -36,16 +37,13 @@ export function chainLineOf(
   switch (family) {
     case 'evm':
       return evmLine(settings, chainId);
-    case 'tron': {
-      const id = servedOf(settings, 'tron')[0]?.chainId;
-      return id === undefined ? otherwise[settings.network].tron : `0x${hex32Of(id)}`;
-    }
     case 'solana': {
       const hash = servedOf(settings, 'solana')[0]?.genesisHash ?? '';
       return clusters.get(hash) ?? otherwise[settings.network].solana;
     }
+    case 'tron':
     case 'bitcoin':
-      return servedOf(settings, 'bitcoin')[0]?.network ?? bitcoinNetworkOf(settings.network).name;
+      return '';
   }
 }
 
@@ -63,9 +61,4 @@ function evmLine(settings: ChainsServed, chainId: number | null): string {
 
 function servedOf<F extends Family>({ chains }: ChainsServed, family: F): Of<F>[] {
   return (chains ?? []).filter((each): each is Of<F> => each.family === family);
-}
-
-/** CAIP-2 writes a TRON chain id in eight hex digits. */
-function hex32Of(chainId: number): string {
-  return chainId.toString(16).padStart(8, '0');
 }

@@ -3,8 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { base58 } from '@scure/base';
+import { families } from '../../core/families.ts';
 import type { ChainSettings } from '../settings/chains.ts';
-import { isPlain } from './sign-in-text.ts';
+import { payoutStatement } from './payouts.ts';
+import { isPlain, writeSignInText } from './sign-in-text.ts';
 import { productIn, signInStatement } from './wallet.ts';
 import { chainLineOf } from './wallet-chains.ts';
 
@@ -17,12 +20,43 @@ const site = {
 };
 
 test('no statement has the words of another text that wallets sign', () => {
-  for (const purpose of purposes) {
-    const statement = signInStatement(purpose, 'Parley');
+  const payouts = [true, false].map((paid) => payoutStatement('evm', 'this wallet', paid));
+  const signIns = purposes.map((each) => signInStatement(each, 'Parley'));
+  for (const statement of [...signIns, ...payouts]) {
     assert.doesNotMatch(statement, /create an api key|link this wallet|authorise this wallet/i);
     assert.ok(isPlain(statement));
   }
-  assert.equal(new Set(purposes.map((each) => signInStatement(each, 'Parley'))).size, 3);
+  assert.equal(new Set([...signIns, ...payouts]).size, 5);
+});
+
+// The app of TRON on a Ledger: a text is cut behind 255 bytes, and its signature is of the rest.
+test('what a TRON wallet is to sign has less than 255 bytes, of the longest wallet vouched for too', () => {
+  const taproot = `bc1p${'q'.repeat(58)}`;
+  const domain = 'market-place.example';
+  assert.equal(domain.length, 20);
+  const write = (statement: string) =>
+    writeSignInText({
+      family: 'tron',
+      domain,
+      address: 'TMVQGm1qAQYVdetCeGRRkTWYYrLXuHK2HC',
+      statement,
+      uri: `https://${domain}`,
+      chain: '',
+      nonce: base58.encode(new Uint8Array(16).fill(255)),
+      issuedAt: new Date(0),
+      expiresAt: new Date(600_000),
+    });
+  const statements = [
+    ...purposes.map((each) => signInStatement(each, 'Parley')),
+    ...families.flatMap((family) => {
+      const whom = family === 'bitcoin' ? [taproot] : [`0x${'ab'.repeat(20)}`, '1'.repeat(44)];
+      return [true, false].flatMap((paid) =>
+        ['this wallet', ...whom].map((wallet) => payoutStatement(family, wallet, paid)),
+      );
+    }),
+  ];
+  const lengths = statements.map((each) => Buffer.byteLength(write(each)));
+  assert.equal(Math.max(...lengths), 253);
 });
 
 test('the product is named as it is where wallets show its letters, else by its site', () => {
@@ -37,42 +71,26 @@ const rpcUrls = ['https://node.example'];
 const evm = (chainId: number): ChainSettings => {
   return { family: 'evm', chain: `evm-${chainId}`, chainId, rpcUrls };
 };
-const tron = (chainId: number): ChainSettings => {
-  const contract = 'TMVQGm1qAQYVdetCeGRRkTWYYrLXuHK2HC';
-  return { family: 'tron', chain: 'tron', chainId, contract, creation: '', sources: [] };
-};
 const solana = (genesisHash: string): ChainSettings => {
   return { family: 'solana', chain: 'solana', genesisHash, rpcUrls, program: '' };
 };
-const bitcoin: ChainSettings = { family: 'bitcoin', chain: 'bitcoin', network: 'signet' };
 
 test('the chain line is of the chains that are served', () => {
-  const chains = [
-    evm(8_453),
-    evm(10),
-    tron(0x2b6653dc),
-    solana('EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG'),
-    bitcoin,
-  ];
+  const chains = [evm(8_453), evm(10), solana('EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG')];
   const served = { network: 'testnet', chains, devEvmChains: 1 } as const;
   assert.equal(chainLineOf(served, 'evm', null), '8453');
   assert.equal(chainLineOf(served, 'evm', 10), '10');
   assert.throws(() => chainLineOf(served, 'evm', 1), /is 1; wallets sign in on 8453, 10/);
-  assert.equal(chainLineOf(served, 'tron', null), '0x2b6653dc');
-  assert.equal(chainLineOf({ ...served, chains: [tron(255)] }, 'tron', null), '0x000000ff');
   assert.equal(chainLineOf(served, 'solana', null), 'devnet');
-  assert.equal(chainLineOf(served, 'bitcoin', null), 'signet');
 });
 
 test('where a family has no chain here, it is the one of the market', () => {
   const lines = (network: 'mainnet' | 'testnet') => {
     const settings = { network, chains: [], devEvmChains: 1 };
-    return (['evm', 'tron', 'solana', 'bitcoin'] as const).map((each) =>
-      chainLineOf(settings, each, null),
-    );
+    return (['evm', 'solana'] as const).map((each) => chainLineOf(settings, each, null));
   };
-  assert.deepEqual(lines('mainnet'), ['1', '0x2b6653dc', 'mainnet', 'mainnet']);
-  assert.deepEqual(lines('testnet'), ['11155111', '0xcd8690dc', 'testnet', 'testnet']);
+  assert.deepEqual(lines('mainnet'), ['1', 'mainnet']);
+  assert.deepEqual(lines('testnet'), ['11155111', 'testnet']);
 });
 
 test('on the dev network every dev EVM chain counts', () => {

@@ -2,6 +2,7 @@
 // nonce that is good once, in the browser that asked for it. Whatever else a wallet signs in the
 // browser is asked for and checked in the same way, under another statement.
 
+import { base58 } from '@scure/base';
 import { ParleyError } from '../../core/errors.ts';
 import type { Family } from '../../core/families.ts';
 import { type Ceremony, giveBackCeremony, type Purpose } from '../db/ceremonies.ts';
@@ -41,7 +42,7 @@ export type TextToSign = {
   readonly expiresAt: Date;
 };
 
-// 128 random bits.
+// 128 random bits, at most 22 letters and digits of base58: a Ledger has no room for hex.
 const nonceBytes = 16;
 
 /** Throws `bad_address`, `wrong_network`, `bad_field`. */
@@ -51,7 +52,7 @@ export async function beginText(tx: Tx, deps: Making, request: TextRequest): Pro
   const { settings } = deps;
   const address = canonicalAddress(family, request.address, settings.network);
   const facts = { family, address, statement, chain: chainLineOf(settings, family, chainId) };
-  const subject = Buffer.from(deps.randomBytes(nonceBytes)).toString('hex');
+  const subject = base58.encode(deps.randomBytes(nonceBytes));
   const times = await begin(tx, deps, request, { way, subject, facts });
   const message = writeSignInText(textOf({ subject, facts, ...times }, site));
   return { address, message, expiresAt: times.expiresAt };

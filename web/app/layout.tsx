@@ -11,6 +11,7 @@ import { Button } from '../parts/button.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { useAct } from '../parts/ways/act.ts';
 import { text } from '../texts/texts.ts';
+import { Forgets } from './forgets.tsx';
 import { links } from './links.ts';
 import { useOverScreens } from './open-swaps.ts';
 import { Replaced } from './replaced.tsx';
@@ -30,6 +31,7 @@ export function Layout() {
       <TestNetwork />
       <Offline />
       <main id="screen" tabIndex={-1} data-path={path}>
+        <Forgets />
         <Newer />
         <Replaced />
         {over?.(path)}

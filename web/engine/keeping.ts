@@ -4,6 +4,7 @@
 import type { Network } from '../../core/families.ts';
 import { type BrowserStore, indexedDbStore } from '../../sdk/stores/indexed-db.ts';
 import { config } from '../market/config.ts';
+import { recalled, remember } from '../texts/remembered.ts';
 import { indexedDbKept, type Kept } from './kept.ts';
 import { chainsAtStake, hasOpen, networkOf } from './stake.ts';
 
@@ -32,18 +33,14 @@ async function open(name: string): Promise<Keeping> {
 /** Without its market the app is of the network that it was of. */
 export async function networkNow(): Promise<Network> {
   const told = 'marketConfig' in globalThis ? config.network : null;
-  const before = localStorage.getItem(networkKey);
+  const before = recalled('localStorage', networkKey);
   const known = (['mainnet', 'testnet', 'dev'] as const).find((each) => each === before) ?? null;
   const isAtStake = async (of: Network) => {
     const { store, kept } = await keepingOf(of);
     return (await chainsAtStake(store, kept)).size > 0;
   };
   const network = await networkOf(told ?? known ?? config.network, known, isAtStake);
-  try {
-    localStorage.setItem(networkKey, network);
-  } catch {
-    // No room: what settles does not wait for it.
-  }
+  remember('localStorage', networkKey, network);
   return network;
 }
 

@@ -17,10 +17,15 @@ const configMs = 10_000;
 const [devClockMs, clockMs] = [2_000, 600_000];
 const [devPollMs, pollMs] = [300, 5_000];
 
-/** Throws StoreError where the browser keeps nothing safely; asked again it tries again. */
+/** A screen that asks as it is drawn would begin anew with each failure, and never show it. */
+const failedForMs = 2_000;
+
+/** Throws StoreError where the browser keeps nothing safely; asked later it tries again. */
 export function pageEngine(): Promise<Engine> {
   opening ??= open().catch((error: unknown) => {
-    opening = null;
+    setTimeout(() => {
+      opening = null;
+    }, failedForMs);
     throw error;
   });
   return opening;

@@ -3,6 +3,7 @@
 
 import type { Network } from '../../core/families.ts';
 import type { UnixSeconds } from '../../core/nominal.ts';
+import { asTyped } from '../../core/typed.ts';
 import { type PhraseKeys, phraseKeys } from '../../sdk/rescue/derive.ts';
 import { checkPhrase, newPhrase, phraseWords } from '../../sdk/rescue/phrase.ts';
 import type { Kept } from './kept.ts';
@@ -131,7 +132,7 @@ function another(): EngineError {
   return new EngineError('has_phrase', 'this device has another rescue phrase already');
 }
 
-const plain = (word: string) => word.normalize('NFKD').trim().toLowerCase();
+const plain = (word: string) => asTyped(word).normalize('NFKD').trim().toLowerCase();
 
 /** Each place as likely: a byte of 252 is cut by 12 without a rest. */
 function drawnPlaces(): number[] {

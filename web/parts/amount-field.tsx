@@ -20,7 +20,7 @@ export type AmountFieldProps = {
 
 export function AmountField(props: AmountFieldProps) {
   const { label, symbol, decimals, value, onChange, hint, error = null, readOnly } = props;
-  const { fault } = typedAmount(value, decimals);
+  const { fault } = typedAmount(value, { decimals, symbol });
   return (
     <Field label={`${label} (${symbol})`} hint={hint} error={fault ?? error}>
       {(tied) => (
@@ -28,7 +28,7 @@ export function AmountField(props: AmountFieldProps) {
           {...tied}
           readOnly={readOnly}
           value={value}
-          onType={(typed) => onChange(typed, typedAmount(typed, decimals).units)}
+          onType={(typed) => onChange(typed, typedAmount(typed, { decimals, symbol }).units)}
         />
       )}
     </Field>

@@ -60,7 +60,11 @@ export function Failed({ error, again }: FailedProps) {
     );
   }
   return (
-    <Notice kind="bad" title={text('failed.other')} action={retry}>
+    <Notice
+      kind="bad"
+      title={text(answer === null ? 'failed.here' : 'failed.other')}
+      action={retry}
+    >
       <span lang="en">{messageOf(error)}</span>
     </Notice>
   );

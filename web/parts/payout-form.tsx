@@ -1,5 +1,6 @@
 // Bitcoin: an address of the person, where claims and refunds are paid. The engine checks it.
 
+import { asTyped } from '../../core/typed.ts';
 import { text } from '../texts/texts.ts';
 import { Button } from './button.tsx';
 import { TypedForm } from './typed-form.tsx';
@@ -13,7 +14,7 @@ type Props = {
 
 export function PayoutForm({ keep, leave }: Props) {
   const take = async (typed: string) => {
-    await keep(typed.trim());
+    await keep(asTyped(typed).trim());
     return null;
   };
   return (

@@ -2,6 +2,7 @@
 // none while any tab of the app is seen. They hold no amount, key or secret.
 
 import { useSyncExternalStore } from 'react';
+import { recalled, remember } from '../texts/remembered.ts';
 
 export type TellState =
   /** The browser, or this kind of page, has none. */
@@ -49,7 +50,7 @@ export function onTellState(listener: () => void): () => void {
 }
 
 export function tellState(): TellState {
-  const wanted = read(wantedKey);
+  const wanted = recalled('localStorage', wantedKey);
   if (!('Notification' in globalThis) || wanted === 'unsupported') return 'unsupported';
   if (Notification.permission === 'denied') return 'denied';
   if (Notification.permission === 'default') return 'unasked';
@@ -64,13 +65,13 @@ export function useTellState(): TellState {
 export async function startTelling(first: Omit<News, 'key'>): Promise<void> {
   if ((await Notification.requestPermission()) === 'granted') {
     // Phones have the word and refuse the thing.
-    write(wantedKey, shows(first) ? 'on' : 'unsupported');
+    remember('localStorage', wantedKey, shows(first) ? 'on' : 'unsupported');
   }
   changed();
 }
 
 export function stopTelling(): void {
-  write(wantedKey, 'off');
+  remember('localStorage', wantedKey, 'off');
   changed();
 }
 
@@ -91,7 +92,7 @@ export async function tell(news: News): Promise<void> {
   await navigator.locks.request(toldKey, async () => {
     const told = toldKeys();
     if (told.includes(news.key) || !(await isFirst(news.key))) return;
-    write(toldKey, JSON.stringify([...told, news.key].slice(-mostTold)));
+    remember('localStorage', toldKey, JSON.stringify([...told, news.key].slice(-mostTold)));
     if (!(await isSeen())) shows(news);
   });
 }
@@ -122,7 +123,7 @@ function shows({ title, body, path }: Omit<News, 'key'>): boolean {
 
 function toldKeys(): readonly string[] {
   try {
-    const told: unknown = JSON.parse(read(toldKey) ?? '[]');
+    const told: unknown = JSON.parse(recalled('localStorage', toldKey) ?? '[]');
     return Array.isArray(told) ? told.filter((each) => typeof each === 'string') : [];
   } catch {
     return [];
@@ -153,20 +154,4 @@ export function showSeen(): void {
   };
   document.addEventListener('visibilitychange', look);
   look();
-}
-
-function read(key: string): string | null {
-  try {
-    return localStorage.getItem(key);
-  } catch {
-    return null;
-  }
-}
-
-function write(key: string, value: string): void {
-  try {
-    localStorage.setItem(key, value);
-  } catch {
-    // No room: it may be told twice, which costs less than nothing told.
-  }
 }

@@ -8,14 +8,20 @@ import { text } from '../texts/texts.ts';
 
 export type TypedAmount = { readonly units: BaseUnits | null; readonly fault: string | null };
 
+/** Of the asset; with a symbol the amount may have it behind. */
+export type AmountOf = { readonly decimals: number; readonly symbol?: string };
+
 /** Nothing typed is neither an amount nor a fault. */
-export function typedAmount(typed: string, decimals: number, locale?: string): TypedAmount {
-  if (typed.trim() === '') return { units: null, fault: null };
+export function typedAmount(
+  typed: string,
+  { decimals, symbol }: AmountOf,
+  locale?: string,
+): TypedAmount {
   try {
-    return { units: parseAmount(typed, decimals, { locale }), fault: null };
+    return { units: parseAmount(typed, decimals, { locale, symbol }), fault: null };
   } catch (error) {
     if (!(error instanceof ParleyError) || error.code !== 'bad_amount') throw error;
     const { why, ...facts } = error.facts as { why: AmountFault };
-    return { units: null, fault: text(`amount.${why}`, facts) };
+    return { units: null, fault: why === 'empty' ? null : text(`amount.${why}`, facts) };
   }
 }

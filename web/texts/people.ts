@@ -11,7 +11,11 @@ const own = <How extends people.Locale>(how: How): Own<How> => ({
   locale: how.locale ?? locale(),
 });
 
-export function parseAmount(typed: string, decimals: number, how: people.Locale = {}): BaseUnits {
+export function parseAmount(
+  typed: string,
+  decimals: number,
+  how: people.AmountTyped = {},
+): BaseUnits {
   return people.parseAmount(typed, decimals, own(how));
 }
 

@@ -26,23 +26,59 @@ export function fieldOf(value: unknown, name: string): unknown {
   }
 }
 
-function isDeclined(code: unknown, words: string): boolean {
-  return declinedCodes.includes(code) || declinedWords.some((each) => each.test(words));
+/** Where wallets and the libraries between put the error of another layer. */
+const layers = ['error', 'data', 'originalError', 'cause', 'info'] as const;
+const mostLayers = 4;
+
+/** An error and those inside it, as MetaMask on phones has them in `data.originalError`. */
+function errorsIn(said: unknown, depth = 0): unknown[] {
+  const isDeep = depth >= mostLayers || typeof said !== 'object' || said === null;
+  const inside = isDeep ? [] : layers.map((name) => fieldOf(said, name)).filter(Boolean);
+  return [said, ...inside.flatMap((each) => errorsIn(each, depth + 1))];
+}
+
+function codesIn(said: unknown): unknown[] {
+  return errorsIn(said).map((each) => fieldOf(each, 'code'));
+}
+
+/** Whether a code stands somewhere in what a wallet has thrown. */
+export function hasCode(error: unknown, code: number): boolean {
+  return codesIn(error).some((each) => each === code || each === `${code}`);
 }
 
 /** What a wallet threw or answered in place of a result, as a WalletError of our own words. */
 export function refusalOf(name: string, said: unknown): WalletError {
   if (said instanceof WalletError) return said;
   const inner = fieldOf(said, 'error') ?? said;
-  const code = fieldOf(inner, 'code');
+  const codes = codesIn(said);
   const words = wordsOf(typeof inner === 'string' ? inner : fieldOf(inner, 'message'));
-  if (isDeclined(code, words)) return declined(name);
-  if (code === -32_002) {
-    return failed('failed', `${name} has a request open already: answer it there, then try again`);
+  const isDeclined =
+    codes.some((each) => declinedCodes.includes(each)) ||
+    declinedWords.some((each) => each.test(words));
+  const options = { cause: said };
+  if (isDeclined) return declined(name);
+  if (codes.includes(-32_002)) {
+    const sentence = `${name} has a request open already: answer it there, then try again`;
+    return new WalletError('failed', sentence, options);
   }
-  const number =
-    typeof code === 'number' || typeof code === 'string' ? ` (${wordsOf(`${code}`)})` : '';
-  return failed('failed', `${name} could not do it${number}: ${messageOf(words)}`);
+  const code = codes.find((each) => typeof each === 'number' || typeof each === 'string');
+  const number = code === undefined ? '' : ` (${wordsOf(`${code}`)})`;
+  const sentence = `${name} could not do it${number}: ${messageOf(words)}`;
+  return new WalletError('failed', sentence, options);
+}
+
+/** Wallets say that they have switched before they have: asked again so often, so long. */
+const switchMs = 3_000;
+const lookEveryMs = 100;
+
+/** What `look` answers, as soon as it is what is wanted or the time is over. */
+export async function settled<T>(look: () => Promise<T>, wanted: T, withinMs: number): Promise<T> {
+  const until = performance.now() + Math.min(switchMs, withinMs);
+  for (;;) {
+    const now = await look();
+    if (now === wanted || performance.now() >= until) return now;
+    await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+  }
 }
 
 export function failed(code: WalletFault, sentence: string): WalletError {

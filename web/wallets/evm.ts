@@ -2,7 +2,18 @@
 
 import { evmSender } from '../../sdk/wallets/evm-sender.ts';
 import { accountAddress, mustBeSigned, type ProofPlace } from '../../sdk/wallets/proofs.ts';
-import { asked, failed, fieldOf, type Gone, gone, lied, machineMs, personMs } from './asked.ts';
+import {
+  asked,
+  failed,
+  fieldOf,
+  type Gone,
+  gone,
+  hasCode,
+  lied,
+  machineMs,
+  personMs,
+  settled,
+} from './asked.ts';
 import type { AccountLink, EvmPlace, FoundWallet, Place, SdkWallet } from './types.ts';
 
 type Linked = {
@@ -14,8 +25,13 @@ type Linked = {
 
 type Request = { readonly method: string; readonly params?: readonly unknown[] };
 
-/** EIP-3326: the wallet does not know the chain. */
-const unknownChain = /\(4902\)/;
+/** EIP-3326: the wallet does not know the chain. Some say it in words alone. */
+const unknownChain = 4902;
+const unknownWords = /wallet_addEthereumChain|unrecogni[sz]ed chain/i;
+
+/** Hex with 0x, which some wallets leave out. */
+const hexOfWallet = (said: unknown) =>
+  typeof said === 'string' && /^[0-9a-fA-F]{2,}$/.test(said) ? `0x${said}` : said;
 
 function request({ provider, found }: Pick<Linked, 'provider' | 'found'>, input: Request) {
   const method = fieldOf(provider, 'request');
@@ -63,13 +79,13 @@ export async function linkEvm(
         asks,
         signMessage,
         ready,
-        sendTransaction: (transaction: object, signal: AbortSignal) => {
+        sendTransaction: async (transaction: object, signal: AbortSignal) => {
           const send = { method: 'eth_sendTransaction', params: [transaction] };
-          return asked(name, () => request(link, send), withinMs, signal);
+          return hexOfWallet(await asked(name, () => request(link, send), withinMs, signal));
         },
-        signTypedData: (json: string, signal: AbortSignal) => {
+        signTypedData: async (json: string, signal: AbortSignal) => {
           const sign = { method: 'eth_signTypedData_v4', params: [address, json] };
-          return asked(name, () => request(link, sign), withinMs, signal);
+          return hexOfWallet(await asked(name, () => request(link, sign), withinMs, signal));
         },
       };
       return evmSender({ chainId, rpcUrl: rpcUrls, account }) as unknown as SdkWallet<P>;
@@ -112,23 +128,28 @@ const hexOf = (chainId: number) => `0x${chainId.toString(16)}`;
 async function mustBeOn(link: Linked, place: EvmPlace, withinMs: number): Promise<void> {
   if ((await chainIdOf(link)) === place.chainId) return;
   const { name } = link.found;
-  const params = [{ chainId: hexOf(place.chainId) }];
-  const change = { method: 'wallet_switchEthereumChain', params };
+  const ask = (method: string, param: object) =>
+    asked(name, () => request(link, { method, params: [param] }), withinMs);
+  const change = () => ask('wallet_switchEthereumChain', { chainId: hexOf(place.chainId) });
+  const reached = () => settled(() => chainIdOf(link), place.chainId, withinMs);
   try {
-    await asked(name, () => request(link, change), withinMs);
+    await change();
   } catch (error) {
-    if (!(error instanceof Error) || !unknownChain.test(error.message)) throw error;
-    await asked(
-      name,
-      () => request(link, { method: 'wallet_addEthereumChain', params: [added(place)] }),
-      withinMs,
-    );
-    await asked(name, () => request(link, change), withinMs);
+    if (!isUnknownChain(error)) throw error;
+    await ask('wallet_addEthereumChain', added(place));
+    // Most wallets switch with it: a second prompt would be declined, or fail.
+    if ((await reached()) !== place.chainId) await change();
   }
-  const now = await chainIdOf(link);
+  const now = await reached();
   if (now === place.chainId) return;
   const sentence = `${name} is on chain ${now ?? 'without an id'}, and this swap is on chain`;
   throw failed('wrong_network', `${sentence} ${place.chainId} (${place.name}): switch it there`);
+}
+
+function isUnknownChain(error: unknown): boolean {
+  return (
+    hasCode(error, unknownChain) || unknownWords.test(error instanceof Error ? error.message : '')
+  );
 }
 
 function added({ chainId, name, coin, rpcUrls }: EvmPlace): object {
@@ -136,8 +157,12 @@ function added({ chainId, name, coin, rpcUrls }: EvmPlace): object {
   return { chainId: hexOf(chainId), chainName: name, nativeCurrency, rpcUrls };
 }
 
+/** Hex with 0x by EIP-695; some wallets answer a number, or its decimal digits. */
 async function chainIdOf(link: Linked): Promise<number | null> {
   const { name } = link.found;
   const said = await asked(name, () => request(link, { method: 'eth_chainId' }), machineMs);
-  return typeof said === 'string' && /^0x[0-9a-fA-F]{1,13}$/.test(said) ? Number(said) : null;
+  const isNumber = typeof said === 'number' || typeof said === 'bigint';
+  const text = isNumber ? `${said}` : said;
+  if (typeof text !== 'string' || !/^(?:0x[0-9a-fA-F]{1,13}|\d{1,15})$/.test(text)) return null;
+  return Number(text);
 }

@@ -9,8 +9,11 @@ import { after, before, test } from 'node:test';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { base58, base64 } from '@scure/base';
+import { createTestClient, createWalletClient, type Hex, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+import { foundry } from 'viem/chains';
 import { unsignedTransaction } from '../../chains/solana/message.ts';
+import { verifySolanaProof } from '../../chains/solana/proof.ts';
 import { signTronMessage, tronAddressOfKey } from '../../chains/tron/proof.ts';
 import { WalletError } from '../../sdk/errors.ts';
 import { asking } from '../../sdk/wallets/asking.ts';
@@ -316,7 +319,7 @@ test('a wallet on another network is not asked to sign there, and both ids are s
   const sent = { eth_sendTransaction: noted('eth_sendTransaction', `0x${'ab'.repeat(32)}`) };
   const both = /chain 1, and this swap is on chain 31337 \(Dev\)/;
   await assert.rejects(sending({ ...stays, ...sent }), code('wrong_network', both));
-  for (const chainId of ['0x7a69ff', 31_337, null, '0x7a69 ', '31337']) {
+  for (const chainId of ['0x7a69ff', 31_338, null, '0x7a69 ', '7a69', '1']) {
     await assert.rejects(
       sending({ ...stays, ...sent, eth_chainId: chainId }),
       code('wrong_network'),
@@ -325,6 +328,101 @@ test('a wallet on another network is not asked to sign there, and both ids are s
   const no = { wallet_switchEthereumChain: throwing({ code: 4001 }) };
   await assert.rejects(sending({ ...stays, ...sent, ...no }), code('declined'));
   assert.deepEqual(methods, []);
+});
+
+/** A wallet on chain 1 that knows no other; `how` it says so, and what it does as it adds one. */
+function onAnother(how: unknown, { addSwitches = false, afterMs = 0, decimal = false } = {}) {
+  const asked: string[] = [];
+  let chainId = 1;
+  let isKnown = how === null;
+  const switched = () => void setTimeout(() => (chainId = 31_337), afterMs);
+  return {
+    asked,
+    eth_chainId: () => (decimal ? `${chainId}` : `0x${chainId.toString(16)}`),
+    wallet_switchEthereumChain: () => {
+      asked.push('switch');
+      if (!isKnown) throw how;
+      switched();
+      return null;
+    },
+    wallet_addEthereumChain: () => {
+      asked.push('add');
+      isKnown = true;
+      if (addSwitches) switched();
+      return null;
+    },
+    eth_sendTransaction: () => {
+      asked.push('send');
+      return '42';
+    },
+  };
+}
+
+test('a chain that a wallet does not know is added, however it says so, and it is switched to', async () => {
+  const inside = { code: 4902, message: 'Unrecognized chain ID "0x7a69"' };
+  const words =
+    'Unrecognized chain ID "0x7a69". Try adding the chain using wallet_addEthereumChain';
+  const ways = ['switch', 'add', 'switch', 'send'];
+  for (const [how, given, wanted] of [
+    [{ code: 4902 }, {}, ways],
+    [{ code: '4902' }, {}, ways],
+    [{ code: -32_603, data: { originalError: inside } }, {}, ways],
+    [{ code: -32_603, message: 'Internal', cause: { info: { error: inside } } }, {}, ways],
+    [{ code: -32_603, message: words }, {}, ways],
+    [inside, { addSwitches: true }, ['switch', 'add', 'send']],
+    [inside, { addSwitches: true, afterMs: 120, decimal: true }, ['switch', 'add', 'send']],
+    [null, { afterMs: 120 }, ['switch', 'send']],
+    [null, { decimal: true }, ['switch', 'send']],
+  ] as const) {
+    const wallet = onAnother(how, given);
+    // It is asked to send, and what it answers is no id.
+    await assert.rejects(sending(wallet), code('unseen'));
+    assert.deepEqual(wallet.asked, wanted, JSON.stringify([how, given]));
+  }
+  const other = { code: -32_603, data: { originalError: { code: -32_000 } } };
+  await assert.rejects(sending(onAnother(other)), code('failed', /-32603/));
+  const no = { code: -32_603, data: { originalError: { code: 4001 } } };
+  await assert.rejects(sending(onAnother(no)), code('declined'));
+});
+
+test('what a wallet answers in hex may lack 0x', async () => {
+  const signed = async () => (await owner.signMessage({ message: text })).slice(2);
+  assert.equal(await signing(links.evm({ personal_sign: signed })), `0x${await signed()}`);
+  const anvil = createTestClient({ mode: 'anvil', transport: http(node) });
+  await anvil.setBalance({ address: owner.address, value: 10n ** 18n });
+  const chain = { ...foundry, rpcUrls: { default: { http: [node] } } };
+  const own = createWalletClient({ account: owner, chain, transport: http(node) });
+  const sent = async ([{ to, value, gas }]: [{ to: Hex; value: Hex; gas: Hex }]) => {
+    const hash = await own.sendTransaction({ to, value: BigInt(value), gas: BigInt(gas) });
+    return hash.slice(2);
+  };
+  const { txid } = await sending({ eth_sendTransaction: sent });
+  assert.match(txid, /^0x[0-9a-f]{64}$/);
+});
+
+test('a Ledger behind a wallet of Solana signs an envelope, of which the wallet shows the bytes', async () => {
+  const key = ed25519.getPublicKey(seed);
+  const bytes = new TextEncoder().encode(text);
+  const domain = [0xff, ...new TextEncoder().encode('solana offchain'), 0];
+  const headers = [
+    [1, bytes.length, 0],
+    [...new Uint8Array(32), 1, 1, ...key, bytes.length, 0],
+    // A domain of the wallet's own: the signature does not tell which.
+    [...new Uint8Array(32).fill(9), 0, 1, ...key, bytes.length, 0],
+  ];
+  for (const [at, header] of headers.entries()) {
+    const signedMessage = Uint8Array.from([...domain, ...header, ...bytes]);
+    const signature = ed25519.sign(signedMessage, seed);
+    const answer = await signing(links.solana({ signed: [{ signature, signedMessage }] }));
+    assert.equal(base58.decode(answer).length > 64, at === 2);
+    assert.equal(
+      verifySolanaProof({ ...account, message: text, signature: answer }),
+      account.address,
+    );
+    if (at < 2) await signing(links.solana({ signed: [{ signature }] }));
+    const lie = { signature: ed25519.sign(signedMessage, otherSeed), signedMessage };
+    await assert.rejects(signing(links.solana({ signed: [lie] })), code('lied'));
+  }
 });
 
 test('what a wallet says that it has sent is held against one’s own node', async () => {

@@ -1,9 +1,13 @@
 // Wallets of Solana, by wallet-standard. The cluster is named with each prompt; that a transaction
 // is of it, its blockhash says.
 
-import { base58 } from '@scure/base';
 import type { Wallet as StandardWallet, WalletAccount } from '@wallet-standard/base';
-import { accountAddress, mustBeSigned, type ProofPlace } from '../../sdk/wallets/proofs.ts';
+import {
+  accountAddress,
+  mustBeSigned,
+  type ProofPlace,
+  solanaSignature,
+} from '../../sdk/wallets/proofs.ts';
 import { solanaWallet } from '../../sdk/wallets/solana.ts';
 import { asked, failed, fieldOf, type Gone, gone, lied, machineMs, personMs } from './asked.ts';
 import { connects, signsMessages, signsTransactions } from './solana-standard.ts';
@@ -101,9 +105,12 @@ async function signMessage(link: Linked, message: string): Promise<string> {
   const bytes = new TextEncoder().encode(message);
   const sign = featureOf(wallet, signsMessages, 'signMessage');
   const answer = await asked(found.name, () => sign({ account, message: bytes }), personMs);
-  const signature = fieldOf(fieldOf(answer, '0'), 'signature');
+  const [signature, signed = bytes] = ['signature', 'signedMessage'].map((name) =>
+    fieldOf(fieldOf(answer, '0'), name),
+  );
   if (!(signature instanceof Uint8Array)) throw lied(found.name, 'has answered no signature');
-  const text = base58.encode(signature);
+  const shown = signed instanceof Uint8Array ? signed : bytes;
+  const text = solanaSignature(address, bytes, { signature, signed: shown });
   return mustBeSigned({ family: 'solana', address }, message, text, proof);
 }
 

@@ -13,6 +13,7 @@ import {
   lied,
   machineMs,
   personMs,
+  settled,
 } from './asked.ts';
 import type { AccountLink, FoundWallet, Place, SdkWallet, TronPlace } from './types.ts';
 
@@ -145,7 +146,7 @@ async function mustBeOn(link: Linked, place: TronPlace, withinMs: number): Promi
     if (fieldOf(error, 'code') === 'declined') throw error;
     // Some have no way to be switched: the person does it then.
   }
-  const now = await chainIdOf(link);
+  const now = await settled(() => chainIdOf(link), place.chainId, withinMs);
   if (now === place.chainId) return;
   const is = now === null ? 'a network that it does not name' : `network ${hexOf(now)}`;
   const sentence = `${found.name} is on ${is}, and this swap is on ${place.chain} (${chainId})`;

@@ -45,8 +45,8 @@ class Operations(Caller):
         rail: the family of its chain
         address: in any spelling; answers write the canonical one
         message: the signed text; what it must contain: docs/signing.md
-        signature: evm, tron: hex; solana: base58 of 64 bytes; bitcoin: base64 (BIP-322
-        simple); docs/signing.md
+        signature: evm, tron: hex; solana: base58 of 64 bytes, or of an off-chain envelope;
+        bitcoin: base64 (BIP-322 simple); docs/signing.md
         """
         return await self._call(
             "POST",
@@ -105,8 +105,8 @@ class Operations(Caller):
 
         address: in any spelling; answers write the canonical one
         message: the signed text; what it must contain: docs/signing.md
-        signature: evm, tron: hex; solana: base58 of 64 bytes; bitcoin: base64 (BIP-322
-        simple); docs/signing.md
+        signature: evm, tron: hex; solana: base58 of 64 bytes, or of an off-chain envelope;
+        bitcoin: base64 (BIP-322 simple); docs/signing.md
         authorization: The same of a login wallet.
         """
         return await self._call(
@@ -136,8 +136,8 @@ class Operations(Caller):
 
         address: in any spelling; answers write the canonical one
         message: the signed text; what it must contain: docs/signing.md
-        signature: evm, tron: hex; solana: base58 of 64 bytes; bitcoin: base64 (BIP-322
-        simple); docs/signing.md
+        signature: evm, tron: hex; solana: base58 of 64 bytes, or of an off-chain envelope;
+        bitcoin: base64 (BIP-322 simple); docs/signing.md
         authorization: The same of a login wallet.
         """
         return await self._call(
@@ -167,8 +167,8 @@ class Operations(Caller):
 
         address: in any spelling; answers write the canonical one
         message: the signed text; what it must contain: docs/signing.md
-        signature: evm, tron: hex; solana: base58 of 64 bytes; bitcoin: base64 (BIP-322
-        simple); docs/signing.md
+        signature: evm, tron: hex; solana: base58 of 64 bytes, or of an off-chain envelope;
+        bitcoin: base64 (BIP-322 simple); docs/signing.md
         authorization: The same of a login wallet.
         """
         return await self._call(
@@ -198,8 +198,8 @@ class Operations(Caller):
 
         address: in any spelling; answers write the canonical one
         message: the signed text; what it must contain: docs/signing.md
-        signature: evm, tron: hex; solana: base58 of 64 bytes; bitcoin: base64 (BIP-322
-        simple); docs/signing.md
+        signature: evm, tron: hex; solana: base58 of 64 bytes, or of an off-chain envelope;
+        bitcoin: base64 (BIP-322 simple); docs/signing.md
         authorization: The same of a login wallet.
         """
         return await self._call(

@@ -623,8 +623,8 @@ class Authorization(Body):
     message: str
     """the signed text; what it must contain: docs/signing.md"""
     signature: str
-    """evm, tron: hex; solana: base58 of 64 bytes; bitcoin: base64 (BIP-322 simple);
-    docs/signing.md
+    """evm, tron: hex; solana: base58 of 64 bytes, or of an off-chain envelope; bitcoin: base64
+    (BIP-322 simple); docs/signing.md
     """
 
 
@@ -1348,8 +1348,8 @@ class MintKey(Body):
     message: str
     """the signed text; what it must contain: docs/signing.md"""
     signature: str
-    """evm, tron: hex; solana: base58 of 64 bytes; bitcoin: base64 (BIP-322 simple);
-    docs/signing.md
+    """evm, tron: hex; solana: base58 of 64 bytes, or of an off-chain envelope; bitcoin: base64
+    (BIP-322 simple); docs/signing.md
     """
 
 
@@ -1517,8 +1517,8 @@ class ProveWallet(Body):
     message: str
     """the signed text; what it must contain: docs/signing.md"""
     signature: str
-    """evm, tron: hex; solana: base58 of 64 bytes; bitcoin: base64 (BIP-322 simple);
-    docs/signing.md
+    """evm, tron: hex; solana: base58 of 64 bytes, or of an off-chain envelope; bitcoin: base64
+    (BIP-322 simple); docs/signing.md
     """
     authorization: Authorization | None = None
     """The same of a login wallet."""

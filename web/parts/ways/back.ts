@@ -1,6 +1,8 @@
 // Where a person was before the sign-in, and comes back to. An address of this app and nothing
 // else: `?then=` can be written by anybody.
 
+import { recalled, remember } from '../../texts/remembered.ts';
+
 const remembered = 'parley.then';
 
 /** A path of this app with its search, or null. */
@@ -20,11 +22,11 @@ export function signInPath(then: string): string {
 
 /** For a way in that leaves the page, in this tab alone. */
 export function rememberPath(path: string): void {
-  sessionStorage.setItem(remembered, path);
+  remember('sessionStorage', remembered, path);
 }
 
 export function takeRememberedPath(): string | null {
-  const path = sessionStorage.getItem(remembered);
-  sessionStorage.removeItem(remembered);
+  const path = recalled('sessionStorage', remembered);
+  remember('sessionStorage', remembered, null);
   return ownPath(path, window.location.origin);
 }

@@ -2,10 +2,12 @@
 // the page was loaded again can still be typed in.
 
 import { type FormEvent, useEffect, useState } from 'react';
+import { asTyped } from '../../../core/typed.ts';
 import { account, isRefused, type Purpose, type SignedIn } from '../../market/account.ts';
 import { now } from '../../market/clock.ts';
 import { config } from '../../market/config.ts';
 import { secondsOf } from '../../texts/people.ts';
+import { recalled, remember } from '../../texts/remembered.ts';
 import { text } from '../../texts/texts.ts';
 import { Failed } from '../answer.tsx';
 import { Button } from '../button.tsx';
@@ -22,16 +24,16 @@ const remembered = 'parley.code-sent';
 function pending(purpose: Purpose): Pending | null {
   if (purpose !== 'sign-in') return null;
   try {
-    const found = JSON.parse(sessionStorage.getItem(remembered) ?? 'null') as Pending | null;
+    const found = JSON.parse(recalled('sessionStorage', remembered) ?? 'null') as Pending | null;
     return found !== null && secondsOf(found.expiresAt) > now() ? found : null;
   } catch {
     return null;
   }
 }
 
-function remember(purpose: Purpose, sent: Pending | null): void {
-  if (sent === null) sessionStorage.removeItem(remembered);
-  else if (purpose === 'sign-in') sessionStorage.setItem(remembered, JSON.stringify(sent));
+function rememberSent(purpose: Purpose, sent: Pending | null): void {
+  if (sent !== null && purpose !== 'sign-in') return;
+  remember('sessionStorage', remembered, sent === null ? null : JSON.stringify(sent));
 }
 
 export type EmailWayProps = {
@@ -52,7 +54,7 @@ export function EmailWay(props: EmailWayProps) {
   const [address, setAddress] = useState('');
   const { busy, error, run } = useAct();
   const keep = (next: Pending | null) => {
-    remember(purpose, next);
+    rememberSent(purpose, next);
     setSent(next);
   };
   const ask = (event: FormEvent) => {
@@ -95,19 +97,19 @@ function CodeForm(props: CodeFormProps) {
   const [typed, setTyped] = useState('');
   const [isShort, setShort] = useState(false);
   const { busy, error, run } = useAct();
-  const digits = typed.replace(/\D/g, '');
+  const digits = asTyped(typed).replace(/\D/g, '');
   const give = (event: FormEvent) => {
     event.preventDefault();
     if (digits.length !== 6) return setShort(true);
     run(async () => {
       try {
         const done = await account.giveCode(sent.address, digits);
-        remember(purpose, null);
+        rememberSent(purpose, null);
         await after(done);
       } catch (failure) {
         if (!isRefused(failure, 'login_taken')) throw failure;
         // It proved the address: the code is used up.
-        remember(purpose, null);
+        rememberSent(purpose, null);
         onTaken(failure);
       }
     });

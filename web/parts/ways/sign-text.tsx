@@ -3,6 +3,7 @@
 
 import { type FormEvent, type ReactNode, useState } from 'react';
 import type { Family } from '../../../core/families.ts';
+import { asTyped } from '../../../core/typed.ts';
 import type { SignedText, WalletName } from '../../market/account.ts';
 import { text } from '../../texts/texts.ts';
 import type { FoundWallet } from '../../wallets/types.ts';
@@ -85,7 +86,7 @@ function ByHand<B extends Begun>({ families, begin, prove }: SignTextProps<B>) {
   const { busy, error, run } = useAct();
   const show = (event: FormEvent) => {
     event.preventDefault();
-    const wallet = { family, address: address.trim() };
+    const wallet = { family, address: asTyped(address).trim() };
     run(async () => setBegun({ wallet, text: await begin(wallet) }));
   };
   const give = (signature: string) =>
@@ -147,7 +148,7 @@ export function SignedElsewhere({ family, message, busy, onSigned }: SignedElsew
   const [signature, setSignature] = useState('');
   const give = (event: FormEvent) => {
     event.preventDefault();
-    onSigned(signature.trim());
+    onSigned(signature);
   };
   return (
     <form className="way" onSubmit={give}>

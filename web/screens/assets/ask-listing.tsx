@@ -2,6 +2,7 @@
 
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
+import { asTyped } from '../../../core/typed.ts';
 import { isoTime } from '../../../sdk/people.ts';
 import { market } from '../../market/client.ts';
 import { now } from '../../market/clock.ts';
@@ -55,7 +56,7 @@ export function AskListing({ accountId, chains }: AskListingProps) {
     });
   const send = (event: FormEvent) => {
     event.preventDefault();
-    ask({ chain, address: address.trim() });
+    ask({ chain, address: asTyped(address).trim() });
   };
   return (
     <section className="panel">

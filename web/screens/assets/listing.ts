@@ -3,6 +3,7 @@
 
 import { ParleyApiError } from '../../../sdk/errors.ts';
 import type { ListingAnswer } from '../../../sdk/types.ts';
+import { recalled, remember } from '../../texts/remembered.ts';
 
 export type Asked = {
   readonly chain: string;
@@ -48,7 +49,7 @@ const isAsked = (value: unknown): value is Asked => {
 
 export function keptListings(accountId: string): readonly Asked[] {
   try {
-    const found: unknown = JSON.parse(localStorage.getItem(name(accountId)) ?? '[]');
+    const found: unknown = JSON.parse(recalled('localStorage', name(accountId)) ?? '[]');
     return Array.isArray(found) ? found.filter(isAsked).slice(0, mostKept) : [];
   } catch {
     return [];
@@ -56,11 +57,7 @@ export function keptListings(accountId: string): readonly Asked[] {
 }
 
 export function keepListings(accountId: string, all: readonly Asked[]): void {
-  try {
-    localStorage.setItem(name(accountId), JSON.stringify(all.slice(0, mostKept)));
-  } catch {
-    // A browser that keeps nothing shows it as long as the page is open.
-  }
+  remember('localStorage', name(accountId), JSON.stringify(all.slice(0, mostKept)));
 }
 
 /** The newest first, one a token. */

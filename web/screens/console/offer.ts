@@ -2,7 +2,8 @@
 // price. A spread is the maker's own gain: `+0.5%` is half a percent better for it.
 
 import type { BaseUnits } from '../../../core/nominal.ts';
-import type { Asset, Rfq } from '../../../sdk/types.ts';
+import { asTyped } from '../../../core/typed.ts';
+import type { Rfq } from '../../../sdk/types.ts';
 import {
   advantageBps,
   getsQuote,
@@ -12,7 +13,7 @@ import {
   type Side,
   sidesOf,
 } from '../../market/prices.ts';
-import { typedAmount } from '../../parts/typed-amount.ts';
+import { type AmountOf, typedAmount } from '../../parts/typed-amount.ts';
 import { text } from '../../texts/texts.ts';
 
 export type Offer = {
@@ -34,15 +35,13 @@ const wholeBps = 10_000n;
 export function drafted(
   typed: string,
   rfq: Rfq,
-  quote: Pick<Asset, 'decimals'>,
+  quote: AmountOf,
   indicative: Price | null,
   locale?: string,
 ): Drafted {
-  const found = spread.exec(typed.trim());
+  const found = spread.exec(asTyped(typed).trim());
   const read =
-    found === null
-      ? typedAmount(typed, quote.decimals, locale)
-      : bySpread(found, rfq, indicative, locale);
+    found === null ? typedAmount(typed, quote, locale) : bySpread(found, rfq, indicative, locale);
   const { units: quoteAmount, fault } = read;
   if (quoteAmount === null) return { offer: null, fault };
   if (quoteAmount <= 0n) return { offer: null, fault: text('console.quote.nothing') };
@@ -62,7 +61,7 @@ function bySpread(
   indicative: Price | null,
   locale: string | undefined,
 ): { readonly units: BaseUnits | null; readonly fault: string | null } {
-  const { units, fault } = typedAmount(digits, unit === '%' ? 2 : 0, locale);
+  const { units, fault } = typedAmount(digits, { decimals: unit === '%' ? 2 : 0 }, locale);
   if (units === null) return { units, fault: fault ?? text('console.quote.spread') };
   if (indicative === null) return { units: null, fault: text('console.quote.no_indicative') };
   const gain = sign === '' || sign === '+' ? units : -units;

@@ -1,6 +1,7 @@
 // Which addresses a deal needs of its person, and which ones there are to choose from. Pure.
 
 import type { ChainKey, Family } from '../../../core/families.ts';
+import { asTyped } from '../../../core/typed.ts';
 import type { WalletsOfFamily } from '../../../sdk/types.ts';
 import type { Payout } from '../../market/account.ts';
 import type { Terms } from './terms.ts';
@@ -67,7 +68,7 @@ export function chosenAddress(
   { chain, options }: Pick<AddressNeed, 'chain' | 'options'>,
   chosen: Readonly<Record<ChainKey, string>>,
 ): string {
-  return (chosen[chain] ?? options[0] ?? '').trim();
+  return asTyped(chosen[chain] ?? options[0] ?? '').trim();
 }
 
 export type Unsure = {

@@ -29,7 +29,7 @@ export function Counter({ thread, party, quote, standing }: DealProps & { standi
     const until = localTime(Math.floor(standing.untilMs / 1_000), now());
     return <p className="hint">{text('deal.counter.bound', { until })}</p>;
   }
-  const { units, fault } = typedAmount(typed, quote.decimals);
+  const { units, fault } = typedAmount(typed, quote);
   const wrong =
     units === 0n
       ? text('deal.counter.zero')

@@ -36,7 +36,7 @@ export function QuoteForm({ rfq, assets }: { rfq: Rfq; assets: readonly Asset[] 
       </Notice>
     );
   }
-  const { units, fault } = typedAmount(typed, quote.decimals);
+  const { units, fault } = typedAmount(typed, quote);
   const isGot = getsQuote(rfq, 'maker');
   const known = assetAmountText(BigInt(rfq.baseAmount), base);
   const [give, get] = isGot ? [known, quote.symbol] : [quote.symbol, known];

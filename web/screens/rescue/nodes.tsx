@@ -1,6 +1,7 @@
 // A node for each chain of the file: named, checked, kept.
 
 import { useState, useSyncExternalStore } from 'react';
+import { asTyped } from '../../../core/typed.ts';
 import type { RescueChain } from '../../../sdk/rescue/file.ts';
 import type { ChainFacts, Engine, NodeCheck } from '../../engine/types.ts';
 import { Button } from '../../parts/button.tsx';
@@ -45,7 +46,7 @@ function NodeOf({ engine, chain, family, facts }: NodeOfProps) {
   const nodes = facts?.nodes ?? [];
   const go = async () => {
     setBusy(true);
-    const [answer = null] = await engine.nodes.keep(chain, [typed.trim()]);
+    const [answer = null] = await engine.nodes.keep(chain, [asTyped(typed).trim()]);
     setCheck(answer);
     setBusy(false);
   };

@@ -2,6 +2,7 @@
 // first is exact; the amount of the other one is what quotes decide, and optional. Pure.
 
 import type { BaseUnits } from '../../../core/nominal.ts';
+import { asTyped } from '../../../core/typed.ts';
 import type { Asset, CreateRfq } from '../../../sdk/types.ts';
 import { type Price, quoteAt } from '../../market/prices.ts';
 import { chainName } from '../../parts/names.ts';
@@ -92,13 +93,13 @@ export function understood(draft: Draft, assets: readonly Asset[], locale?: stri
   const closed = [give, get].find(({ enabled }) => !enabled);
   if (closed !== undefined) return no(text('swap_box.closed', { symbol: closed.symbol }));
   const [base, quote] = draft.exact === 'give' ? [give, get] : [get, give];
-  const exact = typedAmount(draft[amountOf[draft.exact]], base.decimals, locale);
-  const ask = typedAmount(draft[amountOf[otherSide(draft.exact)]], quote.decimals, locale);
+  const exact = typedAmount(draft[amountOf[draft.exact]], base, locale);
+  const ask = typedAmount(draft[amountOf[otherSide(draft.exact)]], quote, locale);
   const fault = exact.fault ?? ask.fault;
   if (fault !== null) return no(fault);
   if (exact.units === null) return no(text('swap_box.type_amount'));
   if (exact.units === 0n || ask.units === 0n) return no(text('swap_box.zero'));
-  const address = draft.address.trim();
+  const address = asTyped(draft.address).trim();
   if (draft.audience === 'address') {
     if (address === '') return no(text('swap_box.type_address'));
     if (address.length > longestAddress) {

@@ -105,8 +105,8 @@ type SideProps = {
 
 function SideOfSwap({ side, draft, assets, asset, onChange }: SideProps) {
   const amount = side === 'give' ? draft.giveAmount : draft.getAmount;
-  const { symbol = '', decimals } = asset ?? {};
-  const fault = decimals === undefined ? null : typedAmount(amount, decimals).fault;
+  const { symbol = '' } = asset ?? {};
+  const fault = asset === undefined ? null : typedAmount(amount, asset).fault;
   return (
     <fieldset className="swap-side panel">
       <legend>{text(`swap_box.${side}`)}</legend>

@@ -20,6 +20,11 @@ export const common: Words<typeof english> = {
   'layout.build.why': 'Wie man diesen Build mit seinem Quelltext vergleicht',
   'layout.testnet': 'Das ist ein Testnetz: seine Coins sind nichts wert',
   'layout.offline': 'Dieses Gerät ist offline: was du siehst, kann veraltet sein',
+  'layout.forgets': 'Dieser Browser behält nichts von dieser Seite',
+  'layout.forgets.why':
+    'Du kannst dich umsehen, anfragen und anbieten. Einen Tausch kannst du hier nicht annehmen: seine Schlüssel gingen mit diesem Tab verloren. Auch Sprache, Nachrichten und ein Code, der unterwegs ist, werden vergessen.',
+  'layout.forgets.mend':
+    'Öffne die App über https in einem Fenster, das nicht privat ist, oder erlaube dieser Seite, Daten zu speichern, und lade neu.',
   'layout.newer': 'Eine neuere Version dieser App ist da',
   'layout.newer.take': 'Neu laden',
   'layout.newer.safe':
@@ -40,6 +45,7 @@ export const common: Words<typeof english> = {
   'failed.unreachable': 'Der Markt antwortet nicht',
   'failed.unreachable.safe':
     'Escrows liegen auf den Chains, nicht beim Markt. Die Fristen eines laufenden Swaps gelten weiter: lass diese Seite offen, oder beende ihn auf der Rettungsseite.',
+  'failed.here': 'Das ging nicht',
   'failed.other': 'Der Markt hat das abgelehnt',
   'failed.none': 'Hier ist nichts für dich',
   'failed.none.why':
@@ -61,6 +67,7 @@ export const common: Words<typeof english> = {
   'amount.too_long': 'Das ist zu lang für einen Betrag',
   'amount.not_a_number': 'Nur Ziffern und höchstens ein Dezimalzeichen „{decimal}“',
   'amount.other_mark': '„{got}“ ist mehrdeutig: das Dezimalzeichen ist hier „{decimal}“',
+  'amount.other_unit': 'Das ist in „{got}“, gefragt ist ein Betrag in {symbol}',
   'amount.groups': 'Ein Leerzeichen trennt hier keine Tausender: schreib 1 500 oder 1500',
   'amount.decimals': 'Das hat {got} Nachkommastellen, möglich sind höchstens {most}',
   'amount.too_much': 'Das ist mehr, als eine Chain fassen kann',

@@ -17,6 +17,11 @@ export const common = {
   'layout.build.why': 'How to compare this build with its sources',
   'layout.testnet': 'This is a test network: its coins are worth nothing',
   'layout.offline': 'This device is offline: what you see may be old',
+  'layout.forgets': 'This browser keeps nothing of this page',
+  'layout.forgets.why':
+    'You can look around, ask and quote. No swap can be accepted here: its keys would be lost with this tab. Language, messages and a code that is on its way are forgotten too.',
+  'layout.forgets.mend':
+    'Open the app by https in a window that is not private, or let this site store data, and reload.',
   'layout.newer': 'A newer version of this app is there',
   'layout.newer.take': 'Reload into it',
   'layout.newer.safe':
@@ -37,6 +42,7 @@ export const common = {
   'failed.unreachable': 'The market does not answer',
   'failed.unreachable.safe':
     'Escrows are on the chains, not with the market. A swap that runs keeps its deadlines: leave this page open, or finish it on the rescue page.',
+  'failed.here': 'This did not work',
   'failed.other': 'The market refused this',
   'failed.none': 'Nothing is here for you',
   'failed.none.why':
@@ -58,6 +64,7 @@ export const common = {
   'amount.too_long': 'This is too long for an amount',
   'amount.not_a_number': 'Type digits only, with at most one decimal mark “{decimal}”',
   'amount.other_mark': '“{got}” is ambiguous: decimals are separated by “{decimal}” here',
+  'amount.other_unit': 'This is in “{got}”, and the amount is asked for in {symbol}',
   'amount.groups': 'A space does not group thousands here: write 1 500 or 1500',
   'amount.decimals': 'This has {got} decimals, and the asset has {most} at most',
   'amount.too_much': 'This is more than any chain can hold',
