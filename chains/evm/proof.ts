@@ -12,8 +12,8 @@ import {
 } from 'viem/utils';
 import { ParleyError } from '../../core/errors.ts';
 import { recoverKeyHash } from '../kit/recoverable.ts';
-import { AnswerTooLong } from '../nodes/exchange.ts';
 import { bareSignature, notIn } from '../kit/signature-text.ts';
+import { AnswerTooLong } from '../nodes/exchange.ts';
 import { type Rpc, RpcError } from '../nodes/rpc.ts';
 import { parseEvmAddress } from './address.ts';
 import { isCallFailure } from './checks/ask.ts';
