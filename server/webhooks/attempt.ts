@@ -42,6 +42,7 @@ export async function attempt(
   const endedAt = new Date(deps.now());
   const delivered = status >= 200 && status < 300;
   if (delivered) await visit.answered();
+  else visit.failed();
   return { startedAt, endedAt, status, error, answer, delivered };
 }
 
