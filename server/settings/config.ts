@@ -17,6 +17,7 @@ import { type LaunchpadSettings, parseLaunchpads } from './launchpads.ts';
 import { readListingRules, readMarketData } from './listing.ts';
 import { namedNetworkOf, networkOf, parseValkeyUrl } from './networks.ts';
 import { readPeople } from './people.ts';
+import { everyPort, type Ports, portsOf, usualPorts } from './ports.ts';
 import { openSecrets } from './secrets.ts';
 
 export type { Environment } from './environment.ts';
@@ -85,6 +86,8 @@ function settingsOf(read: Reader) {
     trustedProxies: networks('PARLEY_TRUSTED_PROXIES', namedNetworkOf),
     /** Networks that webhooks may be delivered to although they are not public. */
     webhookNetworks: networks('PARLEY_WEBHOOK_ALLOW_CIDRS', networkOf),
+    /** Ports that webhooks may name at any other address. */
+    webhookPorts: webhookPortsOf(read, network),
     /** Who is asked about a token's market, in this order; none = nobody. Holds keys: a secret. */
     marketData: readMarketData(read),
     /** What is wanted of a token that is listed by request or from a launchpad. */
@@ -93,6 +96,12 @@ function settingsOf(read: Reader) {
     people,
     logLevel: text('PARLEY_LOG_LEVEL') ?? (dev ? 'warn' : 'info'),
   };
+}
+
+function webhookPortsOf({ list }: Reader, network: Network): readonly Ports[] {
+  const given = list('PARLEY_WEBHOOK_PORTS', portsOf, 'port nor range of ports');
+  if (given.length > 0) return given;
+  return network === 'dev' ? everyPort : usualPorts;
 }
 
 function connectionsOf({ whole }: Reader, dev: boolean) {
