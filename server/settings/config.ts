@@ -157,11 +157,14 @@ function isLoopback(host: string): boolean {
 
 function agreeingOf({ whole }: Reader, network: Network) {
   const unfunded = network === 'dev' ? 10_000 : 5;
+  const live = network === 'dev' ? 1_000 : 20;
   return {
     /** How long an unanswered acceptance binds, in seconds. */
     acceptTtlSeconds: whole('PARLEY_ACCEPT_TTL', 600, 10, 86_400),
     /** Swaps that a new account may have agreed to and not funded. */
     unfundedSwaps: whole('PARLEY_UNFUNDED_SWAPS', unfunded, 1, 10_000),
+    /** RFQs that a new account may have live. */
+    liveRfqs: whole('PARLEY_LIVE_RFQS', live, 1, 1_000),
   };
 }
 

@@ -20,7 +20,7 @@ const firstOf = (sent: readonly Sending[]) =>
   sent.map(({ body }) => (JSON.parse(body) as { quoteAmount?: string }).quoteAmount ?? 'closed');
 
 test('an event is stored once for all webhooks of its account, and each is sent it whole', async () => {
-  const { accountId } = await owner('https://one.example/');
+  const { accountId, id } = await owner('https://one.example/');
   for (const host of ['two', 'three']) await webhook(accountId, `https://${host}.example/`);
   const alone = await owner('https://alone.example/');
   await agreed(accountId, 2);
@@ -41,12 +41,8 @@ test('an event is stored once for all webhooks of its account, and each is sent 
     assert.equal(headers['x-parley-delivery'], deliveryId);
     assert.deepEqual(Object.keys(said), ['type', 'createdAt', 'swapId']);
   }
-  const page = { webhookId: alone.id, beforeAt: null, beforeId: null, limit: 9 };
-  const [{ id: first }] = await rows<{ id: string }>(
-    'select id from webhooks where account_id = $1',
-    accountId,
-  );
-  const shown = await deliveriesOf(at.deps.db, { ...page, webhookId: first! });
+  const page = { webhookId: id, beforeAt: null, beforeId: null, limit: 9 };
+  const shown = await deliveriesOf(at.deps.db, page);
   const sentBytes = new Set(sent.map(({ body }) => body));
   assert.ok(shown.length === 2 && shown.every(({ body }) => sentBytes.has(body)));
 });
