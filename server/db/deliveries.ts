@@ -4,15 +4,7 @@
 // `behind` it, and each outcome of a first attempt frees the next. Handing out and storing outcomes
 // both hold the webhook's row, so that neither misses what the other does.
 
-import {
-  changed,
-  did,
-  is,
-  list,
-  many,
-  none,
-  unlessEmpty,
-} from '../../host/postgres/statements.ts';
+import { changed, did, is, list, many, none, unlessEmpty } from '../../host/postgres/statements.ts';
 import type { Database, Tx } from './database.ts';
 
 export type Handed = {
@@ -127,8 +119,8 @@ export const wholeBody = (delivery: string) => `coalesce(${delivery}.body,
 
 /**
  * A newer price takes the place of one that waits for its first attempt, where nothing of that
- * thread waits behind it; of webhooks that are held. Answers which have found theirs, by id. What is
- * in hand is left alone: its bytes may be on their way.
+ * thread waits behind it; of webhooks that are held. Answers which have found theirs, by id. One in
+ * hand is left alone: its bytes may be on their way.
  */
 export const replaceWaiting = unlessEmpty(
   list<[deliveries: readonly NewDelivery[]], string>('deliveries_replace')`

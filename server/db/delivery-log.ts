@@ -38,7 +38,8 @@ type LogPage = {
 
 /** Of a webhook that is known to be the caller's. */
 export const deliveriesOf = many<[page: LogPage], LoggedDelivery>('deliveries_log')`
-  select d.id, d.event, d.state, ${wholeBody('d')} as body, d.created_at as "createdAt", d.next_at as "nextAt",
+  select d.id, d.event, d.state, ${wholeBody('d')} as body, d.created_at as "createdAt",
+    d.next_at as "nextAt",
     array(
       select json_build_object('at', a.at, 'milliseconds', a.milliseconds, 'status', a.status,
         'error', a.error, 'answer', a.answer)

@@ -48,7 +48,7 @@ test('agreements from the first second of the window on count, and none from its
   assert.deepEqual(await counted({ from: 20 * day + 1, until: 21 * day - 1 }), [0, 0, 0]);
 });
 
-/** The market's gas key lands the claim of that leg: alone, or in a batch that another job leads. */
+/** The market's gas key lands the claim of that leg: alone, or in a batch of another job. */
 async function relay(swapId: string, leg: 'a' | 'b', way: 'alone' | 'batch', fate = 'deep') {
   const attempt = `insert into keeper_attempts
       (chain, address, job_id, verb, txid, offer, most_cost, charged, signed_at, fate)
@@ -71,7 +71,8 @@ async function relay(swapId: string, leg: 'a' | 'b', way: 'alone' | 'batch', fat
 }
 
 test('of swaps whose claims the market paid for, the claimant counts one a week', async () => {
-  const newest = async () => (await run('select id from swaps order by agreed_at desc limit 1'))[0]!;
+  const newest = async () =>
+    (await run('select id from swaps order by agreed_at desc limit 1'))[0]!;
   const window = { from: 700 * day, until: 730 * day };
   // Day 700 begins a week. The maker claims leg b.
   for (const [at, way, leg, taker] of [

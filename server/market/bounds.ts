@@ -7,8 +7,8 @@ export const ttlSeconds = { least: 30, most: 604_800 } as const;
 export const validForSeconds = { least: 5, most: ttlSeconds.most } as const;
 
 /**
- * Live RFQs of one account: PARLEY_LIVE_RFQS, so many more for each settled swap, and the most there
- * may be. Else a few accounts of nobody would fill the book for nothing: docs/griefing.md.
+ * Live RFQs of one account: PARLEY_LIVE_RFQS, so many more for each settled swap, and the most of
+ * any. Else a few accounts of nobody would fill the book for nothing: docs/griefing.md.
  */
 export const rfqsOfSettled = 10;
 export const mostLiveRfqs = 1_000;

@@ -8,8 +8,8 @@ const mostPort = 65_535;
 const firstFree = 1_024;
 
 /**
- * Services that live above it and speak no HTTPS to strangers: databases, queues, containers, remote
- * desktops, nodes of chains, and what browsers refuse to call (WHATWG Fetch, "bad port").
+ * Services that live above it and speak no HTTPS to strangers: databases, queues, containers,
+ * remote desktops, nodes of chains, and what browsers refuse to call (WHATWG Fetch, "bad port").
  */
 const ofServices = [
   [1_433, 1_433],

@@ -54,15 +54,18 @@ test('a shared body is kept as long as any of its deliveries, however those go',
   await handsOut();
   await rows('delete from webhooks where id = $1', id);
   assert.equal(await bodies(), 3);
-  await rows(
-    'delete from deliveries where position = (select min(position) from deliveries)',
-  );
+  await rows('delete from deliveries where position = (select min(position) from deliveries)');
   assert.equal(await bodies(), 2);
   const { pass, sent } = delivering();
   await pass();
   at.deps.advance(6 * 86_400_000);
   const [last] = sent.map(({ body }) => JSON.parse(body) as { deliveryId: string });
-  const again = { deliveryId: last!.deliveryId, accountId, at: new Date(at.deps.now()), mostWaiting };
+  const again = {
+    deliveryId: last!.deliveryId,
+    accountId,
+    at: new Date(at.deps.now()),
+    mostWaiting,
+  };
   assert.ok(await at.deps.db.transaction((tx) => sendAgain(tx, again)));
   await pass();
   at.deps.advance(2 * 86_400_000);

@@ -64,7 +64,8 @@ async function deliver(tx: Tx, deps: HandingOut, events: readonly Handed[]): Pro
     wanted: newestPrices(wantedBy(subscriber, events)),
   }));
   const times = new Map<number, number>();
-  for (const { id } of plans.flatMap(({ wanted }) => wanted)) times.set(id, (times.get(id) ?? 0) + 1);
+  for (const { id } of plans.flatMap(({ wanted }) => wanted))
+    times.set(id, (times.get(id) ?? 0) + 1);
   const isAnyShared = [...times.values()].some((count) => count > 1) && !(await sharesNone(tx));
   const isShared = ({ position }: { readonly position: number }) =>
     isAnyShared && (times.get(position) ?? 0) > 1;

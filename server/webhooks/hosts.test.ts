@@ -74,7 +74,8 @@ test('a name without an address is kept nowhere, and is looked up as often as it
   deps.freeze(Date.UTC(2031, 0, 1));
   const hosts = createHosts(deps);
   const rows = async () =>
-    (await database.db.rows({ name: '', text: 'select host from webhook_hosts', values: [] })).length;
+    (await database.db.rows({ name: '', text: 'select host from webhook_hosts', values: [] }))
+      .length;
   const before = await rows();
   const lookedUp = async (name: string, begins = true) => {
     const visit = hosts.visit({ accountId: 'a', begins });

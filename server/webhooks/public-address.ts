@@ -63,8 +63,8 @@ export function reachable(networks: readonly string[]): MayReach {
 }
 
 /**
- * Ends of names that are nobody's on the public internet: RFC 6761, 6762 (and its appendix G), 7686,
- * 8375 and 9476, and what ICANN keeps for networks of one's own.
+ * Ends of names that are nobody's on the public internet: RFC 6761, 6762 (and its appendix G),
+ * 7686, 8375 and 9476, and what ICANN keeps for networks of one's own.
  */
 const insideNames = (
   'alt corp example home home.arpa internal intranet invalid lan local localdomain localhost mail ' +

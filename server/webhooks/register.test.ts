@@ -1,16 +1,16 @@
-// What may be registered as a webhook. Its secret is encrypted, and sealed anew when the server's key
-// is replaced.
+// What may be registered as a webhook. Its secret is encrypted, and sealed anew when the server's
+// key is replaced.
 
 import assert from 'node:assert/strict';
 import { createHmac, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { testDeps } from '../../test/support/deps.ts';
 import { ParleyError } from '../../core/errors.ts';
+import { testDeps } from '../../test/support/deps.ts';
 import { keyringFrom } from '../ports/keyring.ts';
-import { resealBatch, resealSecrets } from './register.ts';
 import { readSettings } from '../settings/config.ts';
 import { everyPort, usualPorts } from '../settings/ports.ts';
+import { resealBatch, resealSecrets } from './register.ts';
 import { webhookMarket } from './testing/market.ts';
 
 const { at, rows, account, webhook, owner, agreed, delivering } = webhookMarket();
@@ -132,7 +132,9 @@ test('names of networks that an operator lists, and all of a dev market’s, are
 
 test('a webhook has a port of the list, and any in a network of the operator’s own', async () => {
   const at = (port: number) => `https://hooks.example.com:${port}/`;
-  const services = [22, 25, 80, 465, 1_023, 2_375, 3_306, 5_432, 6_379, 8_332, 8_545, 27_017].map(at);
+  const services = [22, 25, 80, 465, 1_023, 2_375, 3_306, 5_432, 6_379, 8_332, 8_545, 27_017].map(
+    at,
+  );
   const { refused, why } = await refusedOf(real, [...services, at(0), 'https://8.8.8.8:22/']);
   assert.deepEqual(refused, [...services, at(0), 'https://8.8.8.8:22/']);
   assert.equal(why, 'url has port 22, to which this market sends nothing; 443 is the usual');

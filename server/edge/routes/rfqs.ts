@@ -132,7 +132,12 @@ async function load(
   };
   const { minSettled } = query;
   const now = new Date(nowMs);
-  const listing = await listingOf(deps, { ...filters, minSettled: minSettled ?? null }, listed, now);
+  const listing = await listingOf(
+    deps,
+    { ...filters, minSettled: minSettled ?? null },
+    listed,
+    now,
+  );
   let validUntilMs = Number.POSITIVE_INFINITY;
   const find = async (from: readonly string[] | null, limit: number) => {
     const found = await listing({ before: from?.[0] ?? null, limit });
