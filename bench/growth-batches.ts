@@ -108,7 +108,7 @@ type Weights = {
 function rowOf({ ofBatch, ofLogged, ofWaiting }: Weights): Row {
   const requests = (batchesADay * ofBatch) / megabyte;
   const logged = (mostWebhooks * (mostLogged + trimEvery) * ofLogged) / megabyte;
-  const waiting = (mostWebhooks * mostWaiting * ofWaiting) / megabyte;
+  const waiting = (mostWebhooks * mostWaiting.answered * ofWaiting) / megabyte;
   const each = `${Math.round(ofBatch)} bytes each, ${Math.round(ofLogged)} a delivery`;
   return atMost(
     `growth: batches of ${mostQuotesAtOnce} quotes of a key, vacuumed (${each})`,

@@ -8,6 +8,7 @@ import { solanaChains } from '../chains/solana/policy.ts';
 import { tronChains } from '../chains/tron/policy.ts';
 import { type Schedule, schedule } from '../core/deadlines.ts';
 import type { ChainPolicy } from '../core/policy.ts';
+import { rfqPlaces } from '../server/market/rfqs.ts';
 import { placesOf } from '../server/market/unfunded.ts';
 
 const yearSeconds = 365.25 * 86_400;
@@ -15,6 +16,10 @@ const yearSeconds = 365.25 * 86_400;
 const [rate, volatility] = [0.05, 0.6];
 /** PARLEY_UNFUNDED_SWAPS. */
 const freePlaces = 5;
+/** PARLEY_LIVE_RFQS. */
+const freeRfqs = 20;
+/** What a maker sees first. */
+const inSnapshot = 100;
 
 const { ethereum, base, arbitrum } = evmChains;
 const policies = {
@@ -119,12 +124,32 @@ function measures(): string {
   return table(['measure', 'option', 'carry', 'together'], rows);
 }
 
+/** Both sides of a trade with oneself count, and it takes four transactions. */
+const countDollars = (one: Chain, other: Chain) => feeDollars[one] + feeDollars[other];
+
+/** Accounts that fill a snapshot which wants so many settled swaps of each, and what they cost. */
+function crowding(): string {
+  const rows = [0, 1, 5, 20, 98].map((settled) => {
+    const orders = rfqPlaces(settled, freeRfqs);
+    const accounts = Math.ceil(inSnapshot / orders);
+    const pays = (fee: number) => dollars(accounts * settled * fee);
+    return [
+      `${settled}`,
+      `${orders}`,
+      `${accounts}`,
+      pays(countDollars('bitcoin', 'ethereum')),
+      pays(countDollars('arbitrum', 'base')),
+    ];
+  });
+  const head =
+    'settled, each|live RFQs, each|accounts for 100|bought on bitcoin, ethereum|bought on arbitrum, base';
+  return table(head.split('|'), rows);
+}
+
 /** What an account costs that an RFQ with `minSettled` takes, and what it is good for. */
 function bought(): string {
   const { counterpartyFundBy } = timesOf(policies.bitcoin, policies.ethereum);
   const gain = optionOf(counterpartyFundBy);
-  // Both sides of a trade with oneself count, and it takes four transactions.
-  const each = (one: Chain, other: Chain) => feeDollars[one] + feeDollars[other];
   const rows = [0, 4, 20, 50, 200].map((settled) => {
     const places = placesOf({ settled, abandoned: 0 }, freePlaces);
     const pays = (fee: number) => {
@@ -134,8 +159,8 @@ function bought(): string {
     return [
       `${settled}`,
       `${places}`,
-      pays(each('bitcoin', 'ethereum')),
-      pays(each('arbitrum', 'base')),
+      pays(countDollars('bitcoin', 'ethereum')),
+      pays(countDollars('arbitrum', 'base')),
     ];
   });
   const head = 'settled|places|bought on bitcoin, ethereum|bought on arbitrum, base';
@@ -170,6 +195,7 @@ export const griefingTables = () => ({
   measures: measures(),
   steps: steps(),
   bought: bought(),
+  crowding: crowding(),
 });
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

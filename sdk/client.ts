@@ -49,6 +49,8 @@ type RfqQuery = {
   direction?: Direction;
   baseAssetId?: string;
   quoteAssetId?: string;
+  /** Of accounts with at least so many settled swaps. */
+  minSettled?: number;
   /** Instead: private RFQs for an address of yours. */
   addressed?: boolean;
   /** Instead: one's own that have not ended. */

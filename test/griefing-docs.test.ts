@@ -4,7 +4,13 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { griefingTables, optionOf } from '../scripts/griefing.ts';
-import { mostUnfunded, placesOfAbandoned, settledOfPlace } from '../server/market/bounds.ts';
+import {
+  mostLiveRfqs,
+  mostUnfunded,
+  placesOfAbandoned,
+  rfqsOfSettled,
+  settledOfPlace,
+} from '../server/market/bounds.ts';
 
 const text = readFileSync(new URL('../docs/griefing.md', import.meta.url), 'utf8');
 
@@ -14,11 +20,13 @@ test('docs/griefing.md shows what `npm run -s node -- scripts/griefing.ts` print
   }
 });
 
-test('and the rule of places as it is enforced', () => {
-  const rule =
+test('and the rules of places as they are enforced', () => {
+  const rules = [
     `places = ${5} + settled / ${settledOfPlace} - ${placesOfAbandoned} × abandoned` +
-    `        at least 1, at most ${mostUnfunded}`;
-  assert.ok(text.includes(rule), rule);
+      `        at least 1, at most ${mostUnfunded}`,
+    `live RFQs = ${20} + ${rfqsOfSettled} × settled        at most ${mostLiveRfqs}`,
+  ];
+  for (const rule of rules) assert.ok(text.includes(rule), rule);
 });
 
 test('an option at the money is worth 0.4 of the deviation, and less the further it is away', () => {

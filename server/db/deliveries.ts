@@ -4,15 +4,7 @@
 // `behind` it, and each outcome of a first attempt frees the next. Handing out and storing outcomes
 // both hold the webhook's row, so that neither misses what the other does.
 
-import {
-  changed,
-  did,
-  is,
-  many,
-  none,
-  unlessEmpty,
-  value,
-} from '../../host/postgres/statements.ts';
+import { changed, did, is, list, many, none, unlessEmpty } from '../../host/postgres/statements.ts';
 import type { Database, Tx } from './database.ts';
 
 export type Handed = {
@@ -83,13 +75,15 @@ export type Subscriber = {
   readonly events: readonly string[];
   /** How many deliveries to it wait. */
   readonly waiting: number;
+  /** 2xx, at some time. */
+  readonly answered: boolean;
 };
 
 /** Webhooks of these accounts, held to the end of the transaction. */
 export const holdSubscribers = many<[accountIds: readonly string[]], Subscriber>(
   'deliveries_subscribers',
 )`
-  select id, account_id as "accountId", events, waiting from webhooks
+  select id, account_id as "accountId", events, waiting, answered from webhooks
     where enabled and account_id = any($1) order by id for no key update`;
 
 export type NewDelivery = {
@@ -98,8 +92,59 @@ export type NewDelivery = {
   readonly event: string;
   readonly subject: string | null;
   readonly position: number;
-  readonly body: string;
+  /** null: it shares the one of its event, by `position`. */
+  readonly body: string | null;
 };
+
+/** The rest of bodies that several deliveries share, behind type and id. */
+export const insertBodies = unlessEmpty(
+  none<[bodies: readonly { readonly position: number; readonly rest: string }[]]>(
+    'deliveries_bodies',
+  )`
+  insert into delivery_bodies (id, rest)
+    select * from unnest($1.position::bigint[], $1.rest::text[])`,
+  undefined,
+);
+
+/** A process beside this one is of a version that knows of no shared bodies. */
+export const sharesNone = did('deliveries_older')`
+  select 1 from pg_stat_activity
+    where datname = current_database() and application_name ~ '^parley(/\\d{3})?$'
+      and coalesce(substring(application_name from '/(\\d{3})$'), '066') < '075' limit 1`;
+
+/** One whole. */
+export const wholeBody = (delivery: string) => `coalesce(${delivery}.body,
+    (select '{"type":"' || ${delivery}.event || '","deliveryId":"' || ${delivery}.id || '",' || rest
+      from delivery_bodies where id = ${delivery}.position))`;
+
+/**
+ * A newer price takes the place of one that waits for its first attempt, where nothing of that
+ * thread waits behind it; of webhooks that are held. Answers which have found theirs, by id. One in
+ * hand is left alone: its bytes may be on their way.
+ */
+export const replaceWaiting = unlessEmpty(
+  list<[deliveries: readonly NewDelivery[]], string>('deliveries_replace')`
+  with was as (
+      select d.id, d.position as former, d.body is null as shared, n.id as by, n.position, n.body
+      from unnest($1.id::uuid[], $1.webhookId::uuid[], $1.event::text[], $1.subject::uuid[],
+          $1.position::bigint[], $1.body::text[]) n (id, webhook_id, event, subject, position, body)
+        join deliveries d on d.webhook_id = n.webhook_id and d.subject = n.subject
+      where d.state = 'waiting' and d.attempts = 0 and d.event = n.event
+        and d.next_at = d.created_at and not exists (select from deliveries e
+          where e.webhook_id = d.webhook_id and e.subject = d.subject and e.state = 'waiting'
+            and e.attempts = 0 and e.position > d.position)
+      for no key update of d
+    ), replaced as (
+      update deliveries d set position = was.position, body = was.body
+      from was where d.id = was.id returning d.id
+    ), unused as (
+      delete from delivery_bodies b
+      where b.id in (select former from was where shared) and not exists (select from deliveries d
+        where d.position = b.id and d.body is null and d.id not in (select id from was))
+    )
+    select by from was`,
+  [],
+);
 
 /** For webhooks that are held. */
 export const insertDeliveries = unlessEmpty(
@@ -213,7 +258,7 @@ const takeDue = many<[claim: Claim, held: Held], Due>('deliveries_claim')`
     where d.id = any(array(select id from mine)) and w.id = d.webhook_id
       and d.state = 'waiting' and d.next_at <= :now
     returning d.id, w.id as "webhookId", w.account_id as "accountId", d.event, d.position,
-      d.body, d.attempts, w.url, w.secret, w.secret_version as "secretVersion",
+      ${wholeBody('d')} as body, d.attempts, w.url, w.secret, w.secret_version as "secretVersion",
       case when ${isQuick} then 'quick' else 'slow' end as lane`;
 
 /**
@@ -308,6 +353,7 @@ const outcomeAtCommit = none<[outcome: Outcome, stored: Stored]>('deliveries_out
     )
     update webhooks set ${told(':milliseconds')},
       enabled = off_for is null and (enabled or :state = 'delivered'),
+      answered = answered or :state = 'delivered',
       waiting = greatest(0, waiting - (select count(*) from stored where ends)),
       failing_since = case when :state = 'delivered' then null
         else coalesce(failing_since, :endedAt) end
@@ -346,6 +392,7 @@ const putSingle = did<[single: Single & { state: string; milliseconds: number }]
   with told as (
       update webhooks set ${told(noQuicker)},
         enabled = off_for is null and (enabled or :state = 'delivered'),
+        answered = answered or :state = 'delivered',
         failing_since = case when :state = 'delivered' then null else failing_since end
       where id = :webhookId and account_id = :accountId returning id
     ), stored as (
@@ -381,12 +428,13 @@ export type Again = {
   readonly deliveryId: string;
   readonly accountId: string;
   readonly at: Date;
-  /** Deliveries that may wait for one webhook. */
-  readonly mostWaiting: number;
+  /** Deliveries that may wait for one webhook, and for one that never answered. */
+  readonly mostWaiting: { readonly answered: number; readonly never: number };
 };
 
-const holdOwn = value<[again: Again], number>('deliveries_again_hold')`
-  select waiting from webhooks where account_id = :accountId
+const holdOwn = is<[again: Again]>('deliveries_again_hold')`
+  select waiting < case when answered then :mostWaiting.answered::int
+      else :mostWaiting.never::int end from webhooks where account_id = :accountId
     and id = (select webhook_id from deliveries where id = :deliveryId) for no key update`;
 
 const putBack = did<[again: Again]>('deliveries_again')`
@@ -409,8 +457,7 @@ const putBack = did<[again: Again]>('deliveries_again')`
  * made before stay in the log, numbered from 0 down.
  */
 export async function sendAgain(tx: Tx, again: Again): Promise<boolean> {
-  const waiting = await holdOwn(tx, again);
-  return waiting !== null && waiting < again.mostWaiting && putBack(tx, again);
+  return (await holdOwn(tx, again)) && putBack(tx, again);
 }
 
 /**

@@ -12,6 +12,7 @@ import { findListedToken } from './listing.ts';
 import * as messages from './messages.ts';
 import { listOwnThreads } from './own-threads.ts';
 import * as reminders from './reminders.ts';
+import { listBook } from './rfqs.ts';
 
 let database: TestDatabase;
 before(async () => {
@@ -34,6 +35,7 @@ const id = randomUUID();
 const page = { now: 1, lead: 1, after: { swapId: id, accountId: id }, limit: 1 };
 const claim = { channel: 'email', now, until: now, room: 1 } as const;
 const own = { accountId: id, rfqId: null, before: null, now, limit: 20 };
+const book = { direction: null, baseAssetId: null, quoteAssetId: null };
 const keys = { now, until: now, lifeMs: 1, limit: 1 };
 
 const found: readonly (readonly [
@@ -55,6 +57,11 @@ const found: readonly (readonly [
     'own threads of one RFQ',
     (tx) => listOwnThreads(tx, 'taker', 'closed', { ...own, rfqId: id }),
     'threads_by_activity',
+  ],
+  [
+    'the book of accounts with settled swaps',
+    (tx) => listBook(tx, { ...book, minSettled: 3 }, { before: null, limit: 20 }, now),
+    'book_of_settled',
   ],
   [
     'unsettled swaps',

@@ -49,9 +49,21 @@ export const selectRfqs = `select ${rfqColumns()} from rfqs r ${rfqJoins}`;
 export const insertRfq = none<[rfq: Rfq]>('rfqs_insert')`
   insert into rfqs
       (id, creator_id, direction, base_asset_id, base_amount, quote_asset_id, visibility,
-       ask_amount, target_address, min_settled, status, created_at, expires_at, updated_at)
+       ask_amount, target_address, min_settled, status, created_at, expires_at, updated_at,
+       creator_settled)
     values (:id, :creatorId, :direction, :base.id, :baseAmount, :quote.id, :visibility, :askAmount,
-      :targetAddress, :minSettled, :status, :createdAt, :expiresAt, :createdAt)`;
+      :targetAddress, :minSettled, :status, :createdAt, :expiresAt, :createdAt,
+      coalesce(:creatorStanding.settled::int, 0))`;
+
+/** Follows the standings of these accounts, so that a book of settled ones is read by its index. */
+export const followSettled = none<[creatorIds: readonly string[]]>('rfqs_follow_settled')`
+  update rfqs r set creator_settled = n.settled
+    from (select r.id, (s.counts ->> 'settled')::int as settled
+        from rfqs r join standings s on s.account_id = r.creator_id
+        where r.creator_id = any($1::uuid[]) and r.status in ('open', 'negotiating')
+          and r.creator_settled <> (s.counts ->> 'settled')::int
+        order by r.id for no key update of r) n
+    where r.id = n.id`;
 
 export const countLiveRfqs = count<[creatorId: string, now: Date]>('rfqs_count_live')`
   select count(*) from rfqs
@@ -79,6 +91,8 @@ export type BookFilters = {
   readonly direction: Direction | null;
   readonly baseAssetId: string | null;
   readonly quoteAssetId: string | null;
+  /** Settled swaps of whoever posted it; null: any. */
+  readonly minSettled: number | null;
 };
 
 type Page = { readonly before: string | null; readonly limit: number };
@@ -87,6 +101,7 @@ const live = `r.status in ('open', 'negotiating') and r.expires_at > $3`;
 const filtered = `(:direction::text is null or r.direction = :direction)
     and (:baseAssetId::uuid is null or r.base_asset_id = :baseAssetId)
     and (:quoteAssetId::uuid is null or r.quote_asset_id = :quoteAssetId)
+    and (:minSettled::int is null or r.creator_settled >= :minSettled)
     and (:before::uuid is null or r.id < :before)`;
 const traded = `b.enabled and q.enabled and ${filtered}`;
 const onMarket = `${live} and ${traded}`;

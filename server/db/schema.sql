@@ -126,7 +126,7 @@ create table deliveries (
   event text not null,
   subject uuid,
   "position" bigint not null,
-  body text not null,
+  body text,
   attempts integer default 0 not null,
   state text default 'waiting'::text not null,
   next_at timestamp with time zone not null,
@@ -148,6 +148,12 @@ create table delivery_attempts (
   answer text,
   constraint delivery_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES deliveries(id) ON DELETE CASCADE,
   constraint delivery_attempts_pkey PRIMARY KEY (delivery_id, attempt)
+);
+
+create table delivery_bodies (
+  id bigint not null,
+  rest text not null,
+  constraint delivery_bodies_pkey PRIMARY KEY (id)
 );
 
 create table devices (
@@ -649,6 +655,7 @@ create table rfqs (
   updated_at timestamp with time zone not null,
   swap_pruned boolean default false not null,
   min_settled integer,
+  creator_settled integer default 0 not null,
   constraint rfqs_base_asset_id_fkey FOREIGN KEY (base_asset_id) REFERENCES assets(id),
   constraint rfqs_creator_id_fkey FOREIGN KEY (creator_id) REFERENCES accounts(id),
   constraint rfqs_direction_check CHECK ((direction = ANY (ARRAY['sell_base'::text, 'buy_base'::text]))),
@@ -823,6 +830,7 @@ create table webhooks (
   held_until timestamp with time zone,
   failing_since timestamp with time zone,
   off_for text,
+  answered boolean default false not null,
   constraint webhooks_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint webhooks_pkey PRIMARY KEY (id)
 );
@@ -844,6 +852,8 @@ CREATE INDEX accounts_blocked ON public.accounts USING btree (blocked_at) WHERE 
 CREATE INDEX assets_due ON public.assets USING btree (next_check_at) WHERE (delisted_at IS NULL);
 
 CREATE INDEX book ON public.rfqs USING btree (id DESC) WHERE ((visibility = 'public'::text) AND (status = ANY (ARRAY['open'::text, 'negotiating'::text])));
+
+CREATE INDEX book_of_settled ON public.rfqs USING btree (id DESC) WHERE ((visibility = 'public'::text) AND (status = ANY (ARRAY['open'::text, 'negotiating'::text])) AND (creator_settled > 0));
 
 CREATE INDEX candidates_by_account ON public.candidates USING btree (account_id) WHERE (status = 'pending'::text);
 
@@ -874,6 +884,8 @@ CREATE INDEX deliveries_dropped ON public.deliveries USING btree (webhook_id, do
 CREATE INDEX deliveries_log ON public.deliveries USING btree (webhook_id, created_at, id);
 
 CREATE INDEX deliveries_ready ON public.deliveries USING btree (webhook_id, next_at, "position") WHERE ((state = 'waiting'::text) AND (NOT behind));
+
+CREATE INDEX deliveries_shared ON public.deliveries USING btree ("position") WHERE (body IS NULL);
 
 CREATE INDEX deliveries_untried ON public.deliveries USING btree (webhook_id, subject, "position") WHERE ((state = 'waiting'::text) AND (attempts = 0));
 
@@ -1061,6 +1073,18 @@ exception when others then
 end $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.delivery_bodies_unused()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from delivery_bodies b
+    where b.id in (select position from gone where body is null)
+      and not exists (select from deliveries d where d.position = b.id and d.body is null);
+  return null;
+end $function$
+;
+
 CREATE OR REPLACE FUNCTION public.feed_log_number()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1081,6 +1105,8 @@ begin
   raise exception 'operator_actions is only added to: % is refused', lower(tg_op);
 end $function$
 ;
+
+CREATE TRIGGER delivery_bodies_unused AFTER DELETE ON public.deliveries REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION delivery_bodies_unused();
 
 CREATE TRIGGER feed_log_number BEFORE INSERT ON public.feed_log FOR EACH ROW EXECUTE FUNCTION feed_log_number();
 

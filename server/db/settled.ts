@@ -3,26 +3,42 @@
 //
 // A swap counts when both chains show both claims at depth (`counterparty_claimed`), so each costs
 // the fees of four transactions. A counterparty counts once a UTC day of the agreement: its
-// earliest swap of that day. One other account gives 30 of them in 30 days at most.
+// earliest swap of that day. One other account gives 30 of them in 30 days at most. A swap in which
+// the market paid for the account's own claim costs it less: of those an account counts one a week.
 
 import { many } from '../../host/postgres/statements.ts';
 
 /** Swaps that are walked of each side: who has settled more of late counts as having so many. */
 export const mostSettledWalked = 1_000;
 
+/** The market's gas key landed this claim: alone, or in a batch that another job leads. */
+const relayed = (swapId: string, leg: 'a' | 'b') => `exists (
+      select from keeper_jobs j cross join lateral (
+          select verb, fate from keeper_attempts where job_id = j.id
+          union all select a.verb, a.fate
+            from keeper_rides k join keeper_attempts a on a.id = k.attempt_id
+            where k.job_id = j.id) t
+        where j.swap_id = ${swapId} and j.leg = '${leg}' and j.verb = 'claim'
+          and t.verb = 'claim' and t.fate in ('mined', 'deep'))`;
+
 /**
  * Rows `swap_id, counterparty, day` (days since the epoch) of the swaps that count for `account`,
  * agreed from `from` on and before `until` (Unix seconds). Each argument is SQL.
  */
 export const settledThatCount = (account: string, from: string, until: string): string => {
-  const side = (own: string, other: string) => `
-    (select id as swap_id, ${other}_id as counterparty, agreed_at / 86400 as day
+  // The maker claims leg b, and the taker leg a.
+  const side = (own: string, other: string, claims: 'a' | 'b') => `
+    (select id as swap_id, ${other}_id as counterparty, agreed_at / 86400 as day,
+        ${relayed('swaps.id', claims)} as relayed
       from swaps where ${own}_id = ${account} and status = 'counterparty_claimed'
         and agreed_at >= ${from} and agreed_at < ${until}
       order by agreed_at desc limit ${mostSettledWalked})`;
-  return `(select distinct on (counterparty, day) swap_id, counterparty, day
-    from (${side('maker', 'taker')} union all ${side('taker', 'maker')}) both_sides
-    order by counterparty, day, swap_id)`;
+  const week = 'case when relayed then day / 7 end, case when relayed then null else swap_id end';
+  return `(select distinct on (${week}) swap_id, counterparty, day
+    from (select distinct on (counterparty, day) *
+        from (${side('maker', 'taker', 'b')} union all ${side('taker', 'maker', 'a')}) both_sides
+        order by counterparty, day, relayed, swap_id) once_a_day
+    order by ${week}, swap_id)`;
 };
 
 /** How many swaps count for each of these accounts, none left out; Unix seconds. */

@@ -47,7 +47,13 @@ export async function sweepBlocked(db: Database, accountId: string, at: Date): P
 }
 
 async function cancelAll(db: Database, creatorId: string, at: Date): Promise<number> {
-  const filters = { creatorId, direction: null, baseAssetId: null, quoteAssetId: null };
+  const filters = {
+    creatorId,
+    direction: null,
+    baseAssetId: null,
+    quoteAssetId: null,
+    minSettled: null,
+  };
   let count = 0;
   let before: string | null = null;
   for (;;) {

@@ -6,7 +6,11 @@ export const ttlSeconds = { least: 30, most: 604_800 } as const;
 /** Lifetime of a price in seconds: a program can accept within it, and no RFQ lives longer. */
 export const validForSeconds = { least: 5, most: ttlSeconds.most } as const;
 
-/** Live RFQs of one account: keeps one account from filling the book. */
+/**
+ * Live RFQs of one account: PARLEY_LIVE_RFQS, so many more for each settled swap, and the most of
+ * any. Else a few accounts of nobody would fill the book for nothing: docs/griefing.md.
+ */
+export const rfqsOfSettled = 10;
 export const mostLiveRfqs = 1_000;
 
 /** Makers that may quote one RFQ: an agreement closes all other threads in one transaction. */

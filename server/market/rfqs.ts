@@ -15,7 +15,7 @@ import type { Deps } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
 import { holds, parseAddress } from './addresses.ts';
 import { assertOpen, assetPair, checkAmounts, holdOpen } from './assets.ts';
-import { mostLiveRfqs } from './bounds.ts';
+import { endedDays, mostLiveRfqs, rfqsOfSettled } from './bounds.ts';
 import { tellFeed } from './feed-log.ts';
 import { assertFree, assertLive } from './negotiation.ts';
 import { type RfqView, rfqView } from './views.ts';
@@ -84,9 +84,13 @@ export async function preparePost(
   return { ...wanted, targetAddress };
 }
 
+/** `free`: of an account that has settled nothing. */
+export const rfqPlaces = (settled: number, free: number): number =>
+  Math.min(free + rfqsOfSettled * settled, Math.max(free, mostLiveRfqs));
+
 export async function postRfq(
   tx: Tx,
-  deps: Pick<Deps, 'adapters' | 'now' | 'randomBytes'>,
+  deps: Pick<Deps, 'settings' | 'adapters' | 'now' | 'randomBytes'>,
   creatorId: string,
   wanted: NewRfq,
 ): Promise<Rfq> {
@@ -96,12 +100,18 @@ export async function postRfq(
   const { base, quote } = await holdOpen(tx, wanted.baseAssetId, wanted.quoteAssetId);
   const given = wanted.direction === 'sell_base' ? base : quote;
   assertHolds(deps, await findHoldings(tx, creatorId), given);
+  const creatorStanding = await findStanding(tx, creatorId);
+  const settled = creatorStanding?.settled ?? 0;
+  const free = deps.settings.liveRfqs;
+  const most = rfqPlaces(settled, free);
   const live = await countLiveRfqs(tx, creatorId, now);
-  if (live >= mostLiveRfqs) {
+  if (live >= most) {
     throw new ParleyError(
       'too_many_open',
-      `this account has ${live} live RFQs, the most there may be; cancel one first`,
-      { live, most: mostLiveRfqs },
+      `this account has ${live} live RFQs, and may have ${most}: ${free}, and ${rfqsOfSettled} more ` +
+        `for each of its ${settled} settled swaps of the ${endedDays - 1} days before today (UTC), ` +
+        `at most ${mostLiveRfqs}; cancel one first`,
+      { live, most, settled },
     );
   }
   const { direction, baseAmount, visibility, askAmount, ttlSeconds } = wanted;
@@ -119,7 +129,7 @@ export async function postRfq(
     status: 'open',
     createdAt: now,
     expiresAt: new Date(now.getTime() + ttlSeconds * 1_000),
-    creatorStanding: await findStanding(tx, creatorId),
+    creatorStanding,
   };
   await insertRfq(tx, rfq);
   await tellFeed(tx, 'created', rfq, now);

@@ -4,7 +4,7 @@
 import { ParleyError } from '../../core/errors.ts';
 import { countStandings, findStanding, type Standing } from '../db/agreements.ts';
 import type { Database, Tx } from '../db/database.ts';
-import type { Rfq } from '../db/rfqs.ts';
+import { followSettled, type Rfq } from '../db/rfqs.ts';
 import { endedDays, leastFundings, mostRecorded, standingSeconds } from './bounds.ts';
 
 const daySeconds = 86_400;
@@ -28,6 +28,7 @@ export async function recount(
   const due = [...new Set(accountIds)].filter((id) => known.get(id) !== until);
   if (due.length === 0) return false;
   const found = await countStandings(db, due, windowTo(until));
+  await followSettled(db, due);
   if (known.size + due.length > mostRemembered) known.clear();
   for (const id of due) known.set(id, until);
   return found.length > 0;

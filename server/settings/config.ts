@@ -18,6 +18,7 @@ import { type LaunchpadSettings, parseLaunchpads } from './launchpads.ts';
 import { readListingRules, readMarketData } from './listing.ts';
 import { namedNetworkOf, networkOf, parseValkeyUrl } from './networks.ts';
 import { readPeople } from './people.ts';
+import { everyPort, type Ports, portsOf, usualPorts } from './ports.ts';
 import { openSecrets } from './secrets.ts';
 
 export type { Environment } from './environment.ts';
@@ -86,6 +87,8 @@ function settingsOf(read: Reader) {
     trustedProxies: networks('PARLEY_TRUSTED_PROXIES', namedNetworkOf),
     /** Networks that webhooks may be delivered to although they are not public. */
     webhookNetworks: networks('PARLEY_WEBHOOK_ALLOW_CIDRS', networkOf),
+    /** Ports that webhooks may name at any other address. */
+    webhookPorts: webhookPortsOf(read, network),
     /** Who is asked about a token's market, in this order; none = nobody. Holds keys: a secret. */
     marketData: readMarketData(read),
     /** What is wanted of a token that is listed by request or from a launchpad. */
@@ -94,6 +97,12 @@ function settingsOf(read: Reader) {
     people,
     logLevel: text('PARLEY_LOG_LEVEL') ?? (dev ? 'warn' : 'info'),
   };
+}
+
+function webhookPortsOf({ list }: Reader, network: Network): readonly Ports[] {
+  const given = list('PARLEY_WEBHOOK_PORTS', portsOf, 'port nor range of ports');
+  if (given.length > 0) return given;
+  return network === 'dev' ? everyPort : usualPorts;
 }
 
 function connectionsOf({ whole }: Reader, dev: boolean) {
@@ -149,11 +158,14 @@ function isLoopback(host: string): boolean {
 
 function agreeingOf({ whole }: Reader, network: Network) {
   const unfunded = network === 'dev' ? 10_000 : 5;
+  const live = network === 'dev' ? 1_000 : 20;
   return {
     /** How long an unanswered acceptance binds, in seconds. */
     acceptTtlSeconds: whole('PARLEY_ACCEPT_TTL', 600, 10, 86_400),
     /** Swaps that a new account may have agreed to and not funded. */
     unfundedSwaps: whole('PARLEY_UNFUNDED_SWAPS', unfunded, 1, 10_000),
+    /** RFQs that a new account may have live. */
+    liveRfqs: whole('PARLEY_LIVE_RFQS', live, 1, 1_000),
   };
 }
 

@@ -29,12 +29,13 @@ export function readerOf(given: Environment) {
       return otherwise;
     },
     /** What stands between commas and can be used; `parse` gives null for what cannot. */
-    list(name: string, parse: (each: string) => string | null, isNot: string): string[] {
+    list<T>(name: string, parse: (each: string) => T | null, isNot: string): T[] {
       const all = (text(name) ?? '').split(',').map((each) => each.trim());
       return all.filter(Boolean).flatMap((each) => {
         const value = parse(each);
-        if (value === null) refuse(`${name} holds "${each}", which is no ${isNot}`);
-        return value ?? [];
+        if (value !== null) return [value];
+        refuse(`${name} holds "${each}", which is no ${isNot}`);
+        return [];
       });
     },
     /** JSON, or `@file` naming a file that holds it; `null` in it is a value, not an absent one. */

@@ -42,6 +42,7 @@ export async function attempt(
   const endedAt = new Date(deps.now());
   const delivered = status >= 200 && status < 300;
   if (delivered) await visit.answered();
+  else visit.failed();
   return { startedAt, endedAt, status, error, answer, delivered };
 }
 
@@ -84,11 +85,11 @@ const tokenOf = (name: string) =>
         .replace(/../g, (byte) => `%${byte.toUpperCase()}`),
     );
 
-export function bodyOf(
-  type: string,
-  deliveryId: string,
-  at: Date,
-  payload: Readonly<Record<string, unknown>>,
-): string {
-  return JSON.stringify({ type, deliveryId, createdAt: at.toISOString(), ...payload });
+export function bodyOf(type: string, deliveryId: string, rest: string): string {
+  return `{"type":${JSON.stringify(type)},"deliveryId":"${deliveryId}",${rest}`;
+}
+
+/** What deliveries of one event have in common. */
+export function restOf(at: Date, payload: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify({ createdAt: at.toISOString(), ...payload }).slice(1);
 }

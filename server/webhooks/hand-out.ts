@@ -2,61 +2,100 @@
 // transaction that takes it out of the outbox. So does what accounts asked for on the feed become
 // entries of its log. A crash before leaves an event in the outbox, one after has it.
 
+import type { Tx } from '../db/database.ts';
 import {
   eventsWait,
   type Handed,
   holdSubscribers,
+  insertBodies,
   insertDeliveries,
   lockHandingOut,
   type NewDelivery,
   namedOnly,
+  replaceWaiting,
   type Subscriber,
+  sharesNone,
   takeFromOutbox,
 } from '../db/deliveries.ts';
 import { appendFeedEvents, feedEventsKept } from '../db/feed-events.ts';
 import type { Deps } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
-import { bodyOf } from './attempt.ts';
+import { bodyOf, restOf } from './attempt.ts';
 import { paysForLook, trimLog } from './log-length.ts';
 
 export const handOutBatch = 200;
-/** Deliveries to one webhook that wait: what comes beyond is dropped for it. */
-export const mostWaiting = 10_000;
+/**
+ * Deliveries to one webhook that wait: what comes beyond is dropped for it. One that never answered
+ * 2xx gets 20 a minute of new ones (hosts.ts), so that 200 are what it gets in ten minutes.
+ */
+export const mostWaiting = { answered: 10_000, never: 200 } as const;
+
+/** A newer one of its thread says all that an older one does. */
+const price = 'quote.created';
+
+type HandingOut = Pick<Deps, 'db' | 'now' | 'randomBytes' | 'metrics'>;
 
 /** How many events were handed out; a whole batch may not be all. null: another process does. */
-export async function handOut(
-  deps: Pick<Deps, 'db' | 'now' | 'randomBytes' | 'metrics'>,
-): Promise<number | null> {
+export async function handOut(deps: HandingOut): Promise<number | null> {
   if (!(await eventsWait(deps.db))) return 0;
   const { events, dropped } = await deps.db.transaction(async (tx) => {
     const nothing = { events: 0, dropped: 0 };
     if (!(await lockHandingOut(tx))) return { ...nothing, events: null };
     const events = await takeFromOutbox(tx, handOutBatch);
     if (events.length === 0) return nothing;
-    const now = deps.now();
-    const accountIds = [...new Set(events.map((each) => each.accountId))];
-    const wanted = (await holdSubscribers(tx, accountIds)).map((subscriber) => ({
-      wanted: wantedBy(subscriber, events),
-      room: Math.max(0, mostWaiting - subscriber.waiting),
-      subscriber,
-    }));
-    const deliveries = wanted.flatMap(({ subscriber, room, wanted }) =>
-      wanted
-        .slice(0, room)
-        .map((event) => deliveryOf(uuidv7(now, deps.randomBytes), subscriber.id, event)),
-    );
-    await insertDeliveries(tx, deliveries, new Date(now));
-    for (const { webhookId } of deliveries.filter(paysForLook)) await trimLog(tx, webhookId);
+    const dropped = await deliver(tx, deps, events);
     await appendFeedEvents(
       tx,
       events.filter((each) => each.onFeed),
       feedEventsKept,
     );
-    const asked = wanted.reduce((sum, each) => sum + each.wanted.length, 0);
-    return { events: events.length, dropped: asked - deliveries.length };
+    return { events: events.length, dropped };
   });
   if (dropped > 0) deps.metrics.webhookAttempts.inc({ outcome: 'dropped' }, dropped);
   return events;
+}
+
+/** Returns how many deliveries had no room. */
+async function deliver(tx: Tx, deps: HandingOut, events: readonly Handed[]): Promise<number> {
+  const now = deps.now();
+  const accountIds = [...new Set(events.map((each) => each.accountId))];
+  const plans = (await holdSubscribers(tx, accountIds)).map((subscriber) => ({
+    subscriber,
+    wanted: newestPrices(wantedBy(subscriber, events)),
+  }));
+  const times = new Map<number, number>();
+  for (const { id } of plans.flatMap(({ wanted }) => wanted))
+    times.set(id, (times.get(id) ?? 0) + 1);
+  const isAnyShared = [...times.values()].some((count) => count > 1) && !(await sharesNone(tx));
+  const isShared = ({ position }: { readonly position: number }) =>
+    isAnyShared && (times.get(position) ?? 0) > 1;
+  const rests = new Map(events.map((each) => [each.id, restOf(each.at, each.payload)]));
+  const deliveryOf = (webhookId: string, event: Handed): NewDelivery => {
+    const { topic, subject, id: position } = event;
+    const id = uuidv7(now, deps.randomBytes);
+    const body = isShared({ position }) ? null : bodyOf(topic, id, rests.get(position)!);
+    return { id, webhookId, event: topic, subject, position, body };
+  };
+  const asked = plans.map(({ subscriber, wanted }) => ({
+    subscriber,
+    deliveries: wanted.map((event) => deliveryOf(subscriber.id, event)),
+  }));
+  const firsts = asked.flatMap(({ deliveries }) => firstPrices(deliveries));
+  const replacing = new Set(await replaceWaiting(tx, firsts));
+  const fresh = asked.flatMap(({ subscriber, deliveries }) =>
+    deliveries.filter(({ id }) => !replacing.has(id)).slice(0, roomOf(subscriber)),
+  );
+  const stored = [...firsts.filter(({ id }) => replacing.has(id)), ...fresh];
+  const shared = new Set(stored.filter(isShared).map(({ position }) => position));
+  const bodies = [...shared].map((position) => ({ position, rest: rests.get(position)! }));
+  await insertBodies(tx, bodies);
+  await insertDeliveries(tx, fresh, new Date(now));
+  for (const { webhookId } of fresh.filter(paysForLook)) await trimLog(tx, webhookId);
+  return asked.reduce((sum, each) => sum + each.deliveries.length, 0) - stored.length;
+}
+
+function roomOf({ waiting, answered }: Subscriber): number {
+  return Math.max(0, (answered ? mostWaiting.answered : mostWaiting.never) - waiting);
 }
 
 function wantedBy({ accountId, events }: Subscriber, all: readonly Handed[]): Handed[] {
@@ -66,7 +105,25 @@ function wantedBy({ accountId, events }: Subscriber, all: readonly Handed[]): Ha
   });
 }
 
-function deliveryOf(id: string, webhookId: string, event: Handed): NewDelivery {
-  const { topic, payload, at, subject, id: position } = event;
-  return { id, webhookId, event: topic, subject, position, body: bodyOf(topic, id, at, payload) };
+/** Without prices that a price of the same thread comes right after. */
+function newestPrices(events: readonly Handed[]): Handed[] {
+  const next = new Map<string | null, string>();
+  return events
+    .toReversed()
+    .filter(({ topic, subject }) => {
+      const follows = next.get(subject);
+      next.set(subject, topic);
+      return topic !== price || subject === null || follows !== price;
+    })
+    .toReversed();
+}
+
+/** Prices before which nothing of their thread is handed out now. */
+function firstPrices(deliveries: readonly NewDelivery[]): NewDelivery[] {
+  const seen = new Set<string | null>();
+  return deliveries.filter(({ event, subject }) => {
+    const isFirst = !seen.has(subject);
+    seen.add(subject);
+    return event === price && isFirst;
+  });
 }

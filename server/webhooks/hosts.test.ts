@@ -31,7 +31,7 @@ test('a name with an address of the operator’s own is not counted, and is agai
   await many(unknown * 3, 'hooks.inside.example', '10.1.2.3');
   // The name stands for a stranger's address now: that one delivery counts for both.
   // And one of an account passes in any case.
-  await many(unknown, 'hooks.inside.example', '192.0.2.1');
+  await many(unknown + 1, 'hooks.inside.example', '192.0.2.1');
   await assert.rejects(deliver('hooks.inside.example', '192.0.2.1'), HostBusy);
 });
 
@@ -42,7 +42,8 @@ test('others who flood a host that never answers keep the first delivery of no a
   const host = 'silent.example';
   const passes = async (accountId: string) => {
     try {
-      await hosts.visit({ accountId, begins: true }).admit(host);
+      const visit = hosts.visit({ accountId, begins: true });
+      for (const told of [host, '192.0.2.9']) await visit.admit(told);
       return true;
     } catch (error) {
       assert.ok(error instanceof HostBusy);
@@ -66,4 +67,32 @@ test('others who flood a host that never answers keep the first delivery of no a
   deps.advance(60_000);
   await flood('flood');
   assert.equal(await passes('new'), true, 'an hour later');
+});
+
+test('a name without an address is kept nowhere, and is looked up as often as it could be sent to', async () => {
+  const deps = testDeps({ db: database.db });
+  deps.freeze(Date.UTC(2031, 0, 1));
+  const hosts = createHosts(deps);
+  const rows = async () =>
+    (await database.db.rows({ name: '', text: 'select host from webhook_hosts', values: [] }))
+      .length;
+  const before = await rows();
+  const lookedUp = async (name: string, begins = true) => {
+    const visit = hosts.visit({ accountId: 'a', begins });
+    await visit.admit(name);
+    visit.failed();
+  };
+  for (let n = 0; n < 100; n += 1) await lookedUp(`made-up-${n}.example`);
+  for (let n = 0; n < hostLimits.unknown; n += 1) await lookedUp('nobody.example');
+  await assert.rejects(lookedUp('nobody.example'), HostBusy);
+  await lookedUp('nobody.example', false);
+  assert.equal(await rows(), before);
+  deps.advance(60_000);
+  // It has an address now, and as many deliveries as any.
+  for (let n = 0; n < hostLimits.unknown; n += 1) {
+    const visit = hosts.visit({ accountId: 'a', begins: true });
+    for (const told of ['nobody.example', '192.0.2.77']) await visit.admit(told);
+    visit.failed();
+  }
+  assert.equal(await rows(), before + 2);
 });

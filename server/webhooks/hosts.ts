@@ -5,7 +5,11 @@
 // answered 2xx gets few, and of each account one an hour in any case: the first that it answers
 // makes it known. Of one that did, each account has as few in any case. So others who name a host
 // cannot keep it from an account.
+//
+// A name is counted once it has an address: one that nobody has takes no row. It is looked up no
+// more often than a host that never answered is sent to.
 
+import { isIP } from 'node:net';
 import { type HostSpent, hostsAnswered, spendHost } from '../db/webhook-hosts.ts';
 import type { Deps } from '../ports/deps.ts';
 import { listOf } from '../settings/networks.ts';
@@ -35,6 +39,7 @@ export type Visit = {
   admit(host: string): Promise<void>;
   /** A 2xx came from the hosts that were named to `admit`. */
   answered(): Promise<void>;
+  failed(): void;
 };
 
 export type Hosts = {
@@ -51,6 +56,8 @@ export function createHosts({ db, now, settings }: Pick<Deps, 'db' | 'now' | 'se
   const begun = counting(now, minuteMs);
   const refused = counting(now, hourMs);
   const firsts = counting(now, minuteMs);
+  /** Look-ups of names that had no address to send to. */
+  const unfound = counting(now, minuteMs);
 
   // One after the other: those that begin together are sent in the order of their events.
   let turn: Promise<unknown> = Promise.resolve();
@@ -79,19 +86,29 @@ export function createHosts({ db, now, settings }: Pick<Deps, 'db' | 'now' | 'se
         throw new HostBusy(host, spent.until);
       };
       let name: string | null = null;
+      let isFound = false;
       return {
         admit: async (host) => {
           const isFirst = name === null;
           name ??= host;
+          isFound = !isFirst || isAddress(host);
           if (isOwn(host)) {
             if (ownNames.size >= mostOwn) ownNames.clear();
             ownNames.add(name);
             return;
           }
           if (isFirst && ownNames.has(host)) return;
+          if (!isFound) {
+            const until = new Date((Math.floor(now() / minuteMs) + 1) * minuteMs);
+            if (begins && unfound(host, 0) >= hostLimits.unknown) throw new HostBusy(host, until);
+            return;
+          }
           ownNames.delete(name);
           await count(name);
           await count(host);
+        },
+        failed: () => {
+          if (name !== null && !isFound) unfound(name);
         },
         answered: async () => {
           if (hosts.length > 0) await hostsAnswered(db, hosts, new Date(now()));
@@ -101,15 +118,17 @@ export function createHosts({ db, now, settings }: Pick<Deps, 'db' | 'now' | 'se
   };
 }
 
+const isAddress = (host: string) => isIP(host.replace(/^\[|\]$/g, '')) !== 0;
+
 /** The how manieth of a name in this window. */
-function counting(now: () => number, windowMs: number): (name: string) => number {
+function counting(now: () => number, windowMs: number): (name: string, by?: number) => number {
   let window = 0;
   const counts = new Map<string, number>();
-  return (name) => {
+  return (name, by = 1) => {
     const current = Math.floor(now() / windowMs);
     if (current !== window || counts.size >= mostOwn) counts.clear();
     window = current;
-    const count = (counts.get(name) ?? 0) + 1;
+    const count = (counts.get(name) ?? 0) + by;
     counts.set(name, count);
     return count;
   };

@@ -62,6 +62,21 @@ export function reachable(networks: readonly string[]): MayReach {
   };
 }
 
+/**
+ * Ends of names that are nobody's on the public internet: RFC 6761, 6762 (and its appendix G),
+ * 7686, 8375 and 9476, and what ICANN keeps for networks of one's own.
+ */
+const insideNames = (
+  'alt corp example home home.arpa internal intranet invalid lan local localdomain localhost mail ' +
+  'onion private test'
+).split(' ');
+
+/** A name that can have no public address: reserved, or of a single label. */
+export function isInsideName(hostname: string): boolean {
+  const name = hostname.toLowerCase().replace(/\.$/, '');
+  return !name.includes('.') || insideNames.some((each) => name.endsWith(`.${each}`));
+}
+
 function groupsOf(address: string): number[] {
   const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [head = [], tail = []] = canonical

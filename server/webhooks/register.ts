@@ -16,10 +16,11 @@ import type { Deps, Making } from '../ports/deps.ts';
 import { isUuid, uuidv7 } from '../ports/ids.ts';
 import { keyringOf } from '../ports/keyring.ts';
 import { sealAnew } from '../ports/sealed-anew.ts';
-import { reachable } from './public-address.ts';
+import { isInsideName, reachable } from './public-address.ts';
 
 export const mostWebhooks = 20;
 export const longestUrl = 2_048;
+const httpsPort = 443;
 const secretBytes = 32;
 /** Secrets sealed anew in one transaction. */
 export const resealBatch = 200;
@@ -79,8 +80,19 @@ function checkedUrl(given: string, { settings }: Making): string {
   if (url.username !== '' || url.password !== '') throw refuse('must not carry a user or password');
   // Numbers in any base and length are dotted here.
   const literal = url.hostname.replace(/^\[|\]$/g, '');
-  if (isIP(literal) !== 0 && !reachable(settings.webhookNetworks)(literal)) {
+  const { webhookNetworks, webhookPorts, network } = settings;
+  if (isIP(literal) !== 0 && !reachable(webhookNetworks)(literal)) {
     throw refuse(`is at ${literal}, which is not a public address`);
+  }
+  // On a network of the operator's own they may lead to a receiver.
+  const hasOwn = network === 'dev' || webhookNetworks.length > 0;
+  if (isIP(literal) === 0 && isInsideName(literal) && !hasOwn) {
+    throw refuse(`is at ${literal.slice(0, 253)}, a name that has no public address`);
+  }
+  const port = Number(url.port || httpsPort);
+  const isOwn = isIP(literal) !== 0 && !reachable([])(literal);
+  if (!isOwn && !webhookPorts.some(([from, to]) => port >= from && port <= to)) {
+    throw refuse(`has port ${port}, to which this market sends nothing; ${httpsPort} is the usual`);
   }
   url.hash = '';
   const { length } = url.href;

@@ -91,7 +91,7 @@ async function openRfqs(admin: pg.Client, names: Names, at: Date): Promise<void>
   );
 }
 
-const all = { direction: null, baseAssetId: null, quoteAssetId: null };
+const all = { direction: null, baseAssetId: null, quoteAssetId: null, minSettled: null };
 const firstPage = { before: null, limit: 50 };
 
 /** A page is read in the order of an index. */

@@ -462,6 +462,7 @@ class Operations(Caller):
         direction: Literal["sell_base", "buy_base"] | None = None,
         base_asset_id: str | None = None,
         quote_asset_id: str | None = None,
+        min_settled: int | None = None,
         addressed: bool | None = None,
         own: bool | None = None,
         limit: int | None = None,
@@ -473,6 +474,7 @@ class Operations(Caller):
         direction: what the creator does with the base asset
         base_asset_id: UUID of the base asset
         quote_asset_id: UUID of the quote asset
+        min_settled: those of accounts with at least so many settled swaps
         addressed: instead: private RFQs for an address that you hold
         own: instead: your own that have not ended, private ones too
         limit: how many at most
@@ -486,6 +488,7 @@ class Operations(Caller):
                 "direction": direction,
                 "baseAssetId": base_asset_id,
                 "quoteAssetId": quote_asset_id,
+                "minSettled": min_settled,
                 "addressed": addressed,
                 "own": own,
                 "limit": limit,

@@ -167,6 +167,7 @@ type First = {
   readonly events?: readonly FeedTopic[];
   readonly sinceEvent?: number;
   readonly cancelOnDisconnect?: number;
+  readonly minSettled?: number;
 };
 
 /** Throws what a look-up throws. */
@@ -182,7 +183,7 @@ async function readGreeting(
   if (fault !== null) return { sentence: `${example}: ${fault}` };
   const first = withoutNulls(firstFrame, frame) as First;
   const { resume = false, since = null, events, sinceEvent = null } = first;
-  const { cancelOnDisconnect: graceSeconds = null } = first;
+  const { cancelOnDisconnect: graceSeconds = null, minSettled = null } = first;
   const coded = (code: string) => (resume ? { code } : {});
   if (since !== null && !resume) return { sentence: '"since" goes with "resume": true only' };
   if (sinceEvent !== null && events === undefined) {
@@ -212,7 +213,8 @@ async function readGreeting(
     return { sentence, close: closeCodes.noScope, ...coded(code) };
   }
   const asked = events === undefined ? null : { names: events, since: sinceEvent };
-  return { shown, caller, manner: resume ? 'resume' : 'plain', since, asked, graceSeconds };
+  const manner = resume ? 'resume' : 'plain';
+  return { shown, caller, manner, since, minSettled, asked, graceSeconds };
 }
 
 /** The key of the frame, or the session that its ticket stood for; null = one that is not good. */

@@ -57,6 +57,8 @@ export type Greeting = {
   readonly manner: Manner;
   /** What it has seen; null = it begins anew. */
   readonly since: number | null;
+  /** Settled swaps of whose RFQs are in its snapshot; null = any. */
+  readonly minSettled: number | null;
   /** Null = no events. */
   readonly asked: Asked | null;
   /** Cancel on disconnect; null = it does not ask for it. */
@@ -148,12 +150,13 @@ type Start = {
   since: number | null;
   /** It knows so: everything up to its `at` was sent. */
   resumed: boolean;
+  readonly minSettled: number | null;
 };
 
 /** From the first frame to being live. */
 export async function begin(feed: Feed, maker: Maker, greeting: Greeting): Promise<void> {
-  const { since, asked, graceSeconds } = greeting;
-  const start: Start = { since, resumed: false };
+  const { since, minSettled, asked, graceSeconds } = greeting;
+  const start: Start = { since, resumed: false, minSettled };
   if (graceSeconds !== null) {
     await untilDone(feed, maker, () => feed.switches.set(maker, graceSeconds));
   }
@@ -203,7 +206,7 @@ async function tell(feed: Feed, maker: Maker, start: Start): Promise<void> {
     maker.say({ type: 'reset' });
   }
   const { accountId, manner } = maker;
-  const { at, rfqs } = await snapshots.for(accountId);
+  const { at, rfqs } = await snapshots.for(accountId, start.minSettled);
   const addressed = manner === 'resume' ? await snapshots.addressed(accountId) : [];
   maker.at = at;
   maker.say({ type: 'snapshot', rfqs }, { addressed });

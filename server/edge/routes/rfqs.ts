@@ -87,7 +87,8 @@ function registerBook(app: FastifyInstance, deps: Deps): void {
       if (query.addressed === true) return fresh('addressed');
       const { direction = '', baseAssetId = '', quoteAssetId = '', limit, cursor = '' } = query;
       // A cursor that was never checked is not the key of any page.
-      const key = `${direction} ${baseAssetId} ${quoteAssetId} ${limit} ${cursor}`;
+      const which = `${direction} ${baseAssetId} ${quoteAssetId} ${query.minSettled}`;
+      const key = `${which} ${limit} ${cursor}`;
       return book.page(key, nowMs, () => load(deps, query, nowMs, { list: 'rfqs' }));
     },
   });
@@ -129,8 +130,14 @@ async function load(
     baseAssetId: query.baseAssetId?.toLowerCase() ?? null,
     quoteAssetId: query.quoteAssetId?.toLowerCase() ?? null,
   };
+  const { minSettled } = query;
   const now = new Date(nowMs);
-  const listing = await listingOf(deps, filters, listed, now);
+  const listing = await listingOf(
+    deps,
+    { ...filters, minSettled: minSettled ?? null },
+    listed,
+    now,
+  );
   let validUntilMs = Number.POSITIVE_INFINITY;
   const find = async (from: readonly string[] | null, limit: number) => {
     const found = await listing({ before: from?.[0] ?? null, limit });
@@ -139,7 +146,7 @@ async function load(
   };
   const { rows, nextCursor } = await withStandings(
     deps,
-    () => pageOf(deps, query, { ...listed, ...filters }, find),
+    () => pageOf(deps, query, { ...listed, ...filters, minSettled }, find),
     (page) => page.rows.map(({ creatorId }) => creatorId),
   );
   const rfqs = rows.map((each) => rfqView(each, nowMs, listed.list !== 'rfqs'));

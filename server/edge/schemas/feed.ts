@@ -3,7 +3,7 @@
 import { feedTopics } from '../../db/feed-events.ts';
 import * as s from './common.ts';
 import { published, publishedFields } from './level.ts';
-import { rfq } from './rfq.ts';
+import { minSettledBounds, rfq } from './rfq.ts';
 import { quoted, quotedMany, quoteOutcomes } from './thread.ts';
 import { titleOf, webhookEvents } from './webhook.ts';
 
@@ -29,6 +29,13 @@ export const firstFrame = s.form(
       'a key with the scope `maker`, or a ticket of POST /account/feed-ticket',
       `{short}_test_${'4kX9mQ2v'.repeat(5)}abc`,
       { maxLength: 200 },
+    ),
+    minSettled: s.optional(
+      s.int(
+        'a snapshot of RFQs of accounts with at least so many settled swaps; what comes after it is all',
+        1,
+        minSettledBounds,
+      ),
     ),
     resume: s.optional(s.flag('asks for `seq`, `gone`, `pong` and what was missed', true)),
     since: s.optional(

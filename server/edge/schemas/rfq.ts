@@ -20,7 +20,7 @@ const terms = {
 const asked = s.as(s.amount, 'the asking price, in base units of the quote asset', '250000000');
 
 const minSettledWords = 'takes quotes of accounts with at least so many settled swaps';
-const minSettledBounds = { minimum: minSettled.least, maximum: minSettled.most };
+export const minSettledBounds = { minimum: minSettled.least, maximum: minSettled.most };
 
 export const createRfq = s.form('CreateRfq', 'What quotes are asked for.', {
   ...terms,
@@ -55,6 +55,9 @@ export const bookQuery = s.pageQuery({
   direction: s.optional(direction),
   baseAssetId: s.optional(terms.baseAssetId),
   quoteAssetId: s.optional(terms.quoteAssetId),
+  minSettled: s.optional(
+    s.int('those of accounts with at least so many settled swaps', 1, minSettledBounds),
+  ),
   addressed: s.optional(s.flag('instead: private RFQs for an address that you hold', false)),
   own: s.optional(s.flag('instead: your own that have not ended, private ones too', false)),
 });

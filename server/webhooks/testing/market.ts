@@ -1,6 +1,8 @@
 // Tests only: a database of accounts with webhooks, what happens to them, and receivers that are
 // functions. The clock is moved by hand.
 
+import { createHash } from 'node:crypto';
+import { isIP } from 'node:net';
 import { after, before, beforeEach } from 'node:test';
 import { type TestDatabase, testDatabase } from '../../../test/support/database.ts';
 import { type TestDeps, testDeps } from '../../../test/support/deps.ts';
@@ -17,10 +19,18 @@ const known = ['quote.created', 'swap.agreed', 'swap.funded', 'thread.closed', '
 
 type Answer = (sending: Sending) => number | Promise<number>;
 
+/** Each name has an address of its own. */
+function addressOf(url: string): string {
+  const { hostname } = new URL(url);
+  if (isIP(hostname) !== 0) return hostname;
+  return ['203', ...createHash('sha256').update(hostname).digest().subarray(0, 3)].join('.');
+}
+
 /** Of which a test says what it answers; and all that was sent to it. */
 export function recording(answer: Answer = () => 200, at = () => 0) {
   const sent: (Sending & { at: number })[] = [];
   const send: Send = async (sending) => {
+    await sending.admit?.(addressOf(sending.url));
     sent.push({ ...sending, at: at() });
     return { status: await answer(sending), error: null };
   };

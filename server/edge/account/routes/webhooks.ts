@@ -69,7 +69,11 @@ export function registerAccountWebhooks(place: Place): void {
           return;
         }
         if (state === 'waiting') throw refused('it waits to be tried, and is sent by itself');
-        throw refused(`${mostWaiting} deliveries wait for this webhook, the most there may be`);
+        const { answered, never } = mostWaiting;
+        throw refused(
+          `as many deliveries wait for this webhook as may: ${answered}, or ${never} while it ` +
+            'never answered 2xx',
+        );
       });
       return { body: { ok: true } };
     },
