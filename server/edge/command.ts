@@ -17,6 +17,7 @@ import { HttpError } from './errors.ts';
 import { clientOf } from './forwarded.ts';
 import { type Answer, type Asked, replyOf, runOnce, type Steps } from './idempotency/once.ts';
 import { withoutNulls } from './schemas/common.ts';
+import { scopeFor } from './scopes.ts';
 import { bodyCheck, paramsCheck, queryCheck } from './validate.ts';
 
 export type Method = 'GET' | 'POST' | 'DELETE';
@@ -162,7 +163,6 @@ export type CommandSpec<
   Prepared,
 > = Declared<P, Q, B> &
   Omit<Steps<Input<P, Q, B>, Prepared>, 'parse' | 'before'> & {
-    readonly scope?: 'taker' | 'maker';
     /** A session does it only with a sign-in of the last 10 minutes; keys have no sign-in. */
     readonly fresh?: true;
     /**
@@ -189,7 +189,9 @@ export function command<
   Prepared = undefined,
 >(place: Place, at: string, operationId: string, spec: CommandSpec<P, Q, B, Prepared>): Run {
   const { app, deps } = place;
-  const access: Access = { kind: 'key', scope: spec.scope, replays: true };
+  const scope = scopeFor(operationId);
+  const needsOne = scope !== undefined && scope !== 'read';
+  const access: Access = { kind: 'key', scope: needsOne ? scope : undefined, replays: true };
   const operation = declare(place, at, operationId, spec, access);
   const parse = parserOf<P, Q, B>(operation);
   const { before } = spec;

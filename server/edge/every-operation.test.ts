@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { insertTrader, type Scope } from '../../test/support/trading.ts';
+import { scopeFor } from './scopes.ts';
 import { type Answer, codeOf, refused, testEdge } from './testing/edge.ts';
 import { account } from './testing/hands.ts';
 import { evmWallet } from './testing/signers.ts';
@@ -166,7 +167,7 @@ test('a list takes 1 to 100 of a page, and no cursor that was not given for it',
   }
 });
 
-/** The specification's table. */
+/** The specification's table, and what takes back what these offer. */
 const scopeOf: Readonly<Record<string, Scope>> = {
   'POST /v1/rfqs': 'taker',
   'POST /v1/rfqs/{id}/cancel': 'taker',
@@ -175,10 +176,21 @@ const scopeOf: Readonly<Record<string, Scope>> = {
   'POST /v1/quotes': 'maker',
   'POST /v1/levels': 'maker',
   'POST /v1/levels/withdraw': 'maker',
+  'POST /v1/quotes/withdraw': 'maker',
+  'POST /v1/threads/{id}/withdraw': 'maker',
 };
 const sets = Array.from({ length: 8 }, (_, bits) =>
   (['read', 'taker', 'maker'] as const).filter((_scope, at) => (bits >> at) % 2 === 1),
 );
+
+test('each operation that changes something says which scope it needs, and nothing else does', () => {
+  const changing = edge.app.edge.operations.filter(
+    ({ method, access }) => method !== 'GET' && access.kind === 'key',
+  );
+  const unsaid = changing.filter(({ operationId }) => scopeFor(operationId) === undefined);
+  const names = unsaid.map(({ operationId }) => operationId);
+  assert.deepEqual(names, [], 'name them in server/edge/scopes.ts');
+});
 
 test('a key gets 403 where the table asks for a scope that it has not, and nowhere else', async () => {
   for (const name of Object.keys(scopeOf)) assert.ok(keyed.some((each) => each.name === name));

@@ -6,6 +6,7 @@
 import { ParleyError } from '../../core/errors.ts';
 import type { Family } from '../../core/families.ts';
 import { type Scope, scopes } from '../../core/scopes.ts';
+import { contradictionIn } from './contradictions.ts';
 import { asDrawn } from './look-alikes.ts';
 import { hostsIn, normal } from './named-hosts.ts';
 
@@ -60,7 +61,7 @@ export function clearText(message: string): ClearText {
   return { message, drawn: asDrawn(message) };
 }
 
-/** Throws `bad_message` unless the text is for this product and purpose and names each address. */
+/** Throws `bad_message` unless product, purpose and each address are named and not denied. */
 export function checkMessage(
   text: ClearText,
   expected: {
@@ -72,19 +73,31 @@ export function checkMessage(
   },
 ): void {
   const { message } = text;
-  if (!message.includes(expected.productName)) {
-    refuse(`the message does not contain "${expected.productName}"`);
-  }
+  const { productName, purpose } = expected;
+  // A word of its own: "NotParleyAtAll" is another product.
+  const around = message.split(productName);
+  const isNamed = around.some(
+    (before, at) => at + 1 < around.length && isWhole(before, around[at + 1]!),
+  );
+  if (!isNamed) refuse(`the message does not contain "${productName}"`);
   mustBeForUs(text, expected);
   const lower = message.toLowerCase();
-  if (!lower.includes(expected.purpose.toLowerCase())) {
-    refuse(`the message does not contain the words "${expected.purpose}"`);
+  if (!lower.includes(purpose.toLowerCase())) {
+    refuse(`the message does not contain the words "${purpose}"`);
   }
   for (const address of expected.addresses) {
     if (!lower.includes(address.toLowerCase())) {
       refuse(`the message does not contain the address ${address}`);
     }
   }
+  const terms = purpose === 'create an API key' ? keyTermsOf(text) : null;
+  const meant = { productName, purpose, scopes: terms?.scopes ?? null };
+  const contradiction = contradictionIn(message, meant);
+  if (contradiction !== null) refuse(`the message contradicts itself: ${contradiction}`);
+}
+
+function isWhole(before: string, after: string): boolean {
+  return !/[\p{L}\p{N}]$/u.test(before) && !/^[\p{L}\p{N}]/u.test(after);
 }
 
 /**

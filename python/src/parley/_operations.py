@@ -717,7 +717,8 @@ class Operations(Caller):
         idempotency_key: str | None = None,
     ) -> m.ThreadReply:
         """Take your quote back. The thread is closed until you quote the RFQ again. Refused
-        once both have accepted, and while your own acceptance stands.
+        once both have accepted, and while your own acceptance stands. Needs the scope
+        `maker`.
 
         id: UUID of the thread
         """
@@ -735,7 +736,7 @@ class Operations(Caller):
         idempotency_key: str | None = None,
     ) -> m.WithdrawReply:
         """Take back all your open quotes, oldest first, up to 500 in one request. Those that
-        your own acceptance binds you to stay.
+        your own acceptance binds you to stay. Needs the scope `maker`.
 
         after: `next` of the answer before; left out: from the oldest on
         """

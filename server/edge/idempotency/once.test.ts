@@ -19,7 +19,7 @@ const steps: Steps = { plan: {}, runs: 0 };
 const register: Parameters<typeof testEdge>[1] = (app, deps) => {
   addTestCommand(app, deps, steps, '/v1/test/:id');
   addTestCommand(app, deps, steps, '/v1/sealed/:id', { secret: true });
-  addTestCommand(app, deps, steps, '/v1/scoped/:id', { scope: 'maker' });
+  addTestCommand(app, deps, steps, '/v1/scoped/:id', {}, 'quoteRfq');
 };
 const edge = await testEdge({}, register);
 const key: string = (await edge.mint(evmWallet())).body.key;

@@ -33,7 +33,6 @@ export function registerAssets(app: FastifyInstance, deps: Deps): void {
     about:
       'Ask for a token to be listed, or a closed one to be looked at again. What is checked: ' +
       'docs/listing.md.',
-    scope: 'taker',
     body: shapes.listAsset,
     replies: {
       200: shapes.listedAsset,

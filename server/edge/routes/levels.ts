@@ -26,7 +26,6 @@ export function registerLevels(app: FastifyInstance, deps: Deps): Run {
 
   command(place, 'POST /v1/levels/withdraw', 'withdrawLevels', {
     about: 'Withdraw all levels of yours, of every pair.',
-    scope: 'maker',
     replies: { 200: shapes.withdrawnLevels },
     run: async (tx, { caller }) => ({
       status: 200,
@@ -38,7 +37,6 @@ export function registerLevels(app: FastifyInstance, deps: Deps): Run {
     about:
       'Publish the prices at which you would quote a pair, in place of those before. Everybody ' +
       'reads them with your account and standing. They bind nobody.',
-    scope: 'maker',
     body: shapes.publishLevels,
     replies: { 200: shapes.publishedLevels },
     before: async ({ caller: { accountId }, body, signal }) => {

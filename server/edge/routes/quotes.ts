@@ -35,7 +35,6 @@ export function registerQuotes(app: FastifyInstance, deps: Deps): Quoting {
   const place = { app, deps: writing, tag };
   const one = command(place, 'POST /v1/rfqs/:id/quotes', 'quoteRfq', {
     about: 'Quote a price. The first one opens a thread; later ones move its price.',
-    scope: 'maker',
     params: rfqParams,
     body: shapes.quoteBody,
     replies: { 200: shapes.threadReply, 201: shapes.threadReply },
@@ -55,7 +54,6 @@ export function registerQuotes(app: FastifyInstance, deps: Deps): Quoting {
     about:
       `Quote up to ${mostQuotesAtOnce} RFQs in one request. Each quote has an outcome of its own. ` +
       'An Idempotency-Key is for all of them together.',
-    scope: 'maker',
     body: shapes.quotesBody,
     replies: { 200: shapes.quotesReply },
     before: async ({ caller, body, signal }) => {

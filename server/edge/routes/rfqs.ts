@@ -33,7 +33,6 @@ export function registerRfqs(app: FastifyInstance, deps: Deps): void {
     about:
       'Ask for quotes. Makers see a public RFQ on the feed at once; it ends by itself after its ' +
       'lifetime.',
-    scope: 'taker',
     body: createRfq,
     replies: { 201: rfqReply },
     before: async ({ caller, body, signal }) => {
@@ -57,7 +56,6 @@ export function registerRfqs(app: FastifyInstance, deps: Deps): void {
 
   command(place, 'POST /v1/rfqs/:id/cancel', 'cancelRfq', {
     about: 'Take an RFQ off the market. Its open threads close.',
-    scope: 'taker',
     params: rfqParams,
     replies: { 200: rfqReply },
     run: async (tx, { caller, params }) => {

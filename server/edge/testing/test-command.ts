@@ -20,10 +20,11 @@ export function addTestCommand(
   deps: Deps,
   steps: Steps,
   url: string,
-  more: { secret?: true; scope?: 'maker'; withoutRoom?: WithoutRoom } = {},
+  more: { secret?: true; withoutRoom?: WithoutRoom } = {},
+  operationId = 'test',
 ): void {
   for (const method of ['POST', 'DELETE'] as const) {
-    command({ app, deps, tag: 'test' }, `${method} ${url}`, 'test', {
+    command({ app, deps, tag: 'test' }, `${method} ${url}`, operationId, {
       about: 'test',
       params: Type.Object({ id: Type.String() }),
       body: input({ n: Type.Optional(Type.Number()), m: Type.Optional(Type.String()) }),
