@@ -26,6 +26,11 @@ export const othersMs = 2_000;
 const mostMs = 600_000;
 /** A node that has not reached another one's newest block is waited for so long. */
 const patienceSeconds = 60;
+/**
+ * A node that fails holds up an end for so long: a busy or restarted one answers again by then. One
+ * that is gone for good holds up no more.
+ */
+const silenceSeconds = 600;
 
 export type Asking = {
   readonly source: ChainSource;
@@ -35,6 +40,8 @@ export type Asking = {
   readonly memory: Memory;
   /** Since when its nodes differ, by escrow. Lives as long as its settlement. */
   readonly differing: Map<string, UnixSeconds>;
+  /** Since when a node has said nothing of an escrow, by both. Lives as long as its settlement. */
+  readonly silent: Map<string, UnixSeconds>;
   readonly wall: UnixSeconds;
   /** Of one look of one node. */
   readonly limit: AbortSignal;
@@ -92,15 +99,17 @@ type Words = { readonly looked: readonly [Looked, ...Looked[]]; readonly isWhole
 
 /**
  * A node that was slow the last time is asked on, and waited for no more: what it said then counts
- * until it says something else. `isWhole`: each node has said something, or failed.
+ * until it says something else. `isWhole`: each node has said something, or failed; before an end
+ * each has answered, but one that has failed for long.
  */
 async function lookAtAll(nodes: readonly ChainAdapter[], asking: Asking): Promise<Words> {
-  const { watched, late, othersMs, limit } = asking;
+  const { watched, late, silent, wall, othersMs, limit } = asking;
   const words = new Map<number, Word>();
   const prompt: Promise<void>[] = [];
   let isHeard = false;
+  const keyOf = (place: number) => `${place} ${watched.address}`;
   const asked = nodes.map((node, place) => {
-    const key = `${place} ${watched.address}`;
+    const key = keyOf(place);
     const before = othersMs === null ? undefined : late.get(key);
     const now = before?.isGoing ? before : begun(lookAt(node, place, asking), before?.last);
     late.set(key, now);
@@ -125,6 +134,17 @@ async function lookAtAll(nodes: readonly ChainAdapter[], asking: Asking): Promis
   const said = asked.map(({ now }, place) => words.get(place) ?? now.last);
   const [answer, ...rest] = said.flatMap((word) => word?.answer ?? []);
   const looked: Words['looked'] = [answer as Looked, ...rest];
+  const mayEnd = said.map((word, place) => {
+    const key = keyOf(place);
+    if (word?.answer) {
+      silent.delete(key);
+      return true;
+    }
+    const since = silent.get(key) ?? wall;
+    silent.set(key, since);
+    return wall - since > silenceSeconds;
+  });
+  if (othersMs === null) return { looked, isWhole: mayEnd.every(Boolean) };
   // One that has not answered within the whole limit has failed.
   return { looked, isWhole: limit.aborted || said.every((word) => word !== null) };
 }
@@ -158,7 +178,7 @@ async function lookAt(node: ChainAdapter, place: number, asking: Asking): Promis
   if (withdrawn.length === 0 || isProven) {
     return { node: place, heads, facts: shown, isRefused: false, formerFacts };
   }
-  const held = heldAgainst(shown, memory, withdrawn);
+  const held = heldAgainst(shown, memory, withdrawn, watched.requiredConfirmations);
   // Of an escrow that it shows to be open more is left to be done: a try too many costs a fee.
   const isOpen = !withdrawn.includes('funded');
   const believed = held ?? (isOpen ? shown : { ...remembered(memory), secret: shown.secret });

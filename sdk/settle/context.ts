@@ -270,6 +270,8 @@ export function contextOf(input: SettleInput) {
     doubted: new Map<LegName, string>(),
     /** Since when the nodes differ about an escrow. */
     differing: new Map<string, UnixSeconds>(),
+    /** Since when a node has said nothing of an escrow. */
+    silent: new Map<string, UnixSeconds>(),
     /** What slow nodes are asked beside the passes. */
     late: new Map<string, Late>(),
     /** Reads of legs whose chains have not answered yet. */
