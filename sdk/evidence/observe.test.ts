@@ -141,7 +141,7 @@ test('a leg whose tokens are gone is not deep any more, whatever was seen of it'
   assert.deepEqual([shown.facts.funded?.deep, shown.agreed, shown.doubts], [false, true, []]);
 });
 
-test('a node that fails speaks against an end for ten minutes, and against nothing else', async () => {
+test('a node that fails holds up ends for ten minutes, and beginnings once it has spoken', async () => {
   const claimed = { ...funded, claimed: deep, balance: 0n };
   const busy = { facts: funded, height: 100, fails: true };
   const nodes = [busy, { facts: claimed, height: 100, hash: 'first' }];
@@ -149,13 +149,15 @@ test('a node that fails speaks against an end for ten minutes, and against nothi
   const agrees = async (at: number, othersMs: number | null) =>
     (await seen(nodes, { silent, othersMs, wall: at })).agreed;
   assert.equal(await agrees(wall, null), false);
-  assert.equal(await agrees(wall, 5_000), true, 'what may be begun is begun');
+  assert.equal(await agrees(wall, 5_000), true, 'it has not spoken yet');
   assert.equal(await agrees(wall + 600, null), false);
   assert.equal(await agrees(wall + 601, null), true, 'it is gone for good');
   busy.fails = false;
   assert.equal(await agrees(wall + 602, null), false, 'it shows the leg open');
   busy.fails = true;
   assert.equal(await agrees(wall + 603, null), false, 'its time begins anew');
+  assert.equal(await agrees(wall + 1_202, 5_000), false, 'it spoke against it');
+  assert.equal(await agrees(wall + 1_203, 5_000), true);
 });
 
 test('a slow node’s last word stands, and before its first one nothing begins or ends', async () => {

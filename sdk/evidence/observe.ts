@@ -27,8 +27,9 @@ const mostMs = 600_000;
 /** A node that has not reached another one's newest block is waited for so long. */
 const patienceSeconds = 60;
 /**
- * A node that fails holds up an end for so long: a busy or restarted one answers again by then. One
- * that is gone for good holds up no more.
+ * A node that fails after it has spoken holds up beginnings and ends for so long, and one that has
+ * not spoken yet holds up ends: a busy or restarted one answers again by then, and may speak
+ * against it. One that is gone for good holds up no more.
  */
 const silenceSeconds = 600;
 
@@ -40,8 +41,8 @@ export type Asking = {
   readonly memory: Memory;
   /** Since when its nodes differ, by escrow. Lives as long as its settlement. */
   readonly differing: Map<string, UnixSeconds>;
-  /** Since when a node has said nothing of an escrow, by both. Lives as long as its settlement. */
-  readonly silent: Map<string, UnixSeconds>;
+  /** The nodes' words of an escrow, by both. Lives as long as its settlement. */
+  readonly silent: Map<string, Silence>;
   readonly wall: UnixSeconds;
   /** Of one look of one node. */
   readonly limit: AbortSignal;
@@ -57,6 +58,9 @@ export type Looked = Answer & { readonly formerFacts: readonly EscrowFacts[] };
 
 /** What a node said, or failed with. */
 export type Word = { readonly answer: Looked | null; readonly failure: unknown };
+
+/** Since when a node has said nothing, and whether it ever did. */
+export type Silence = { readonly since: UnixSeconds; readonly hasSpoken: boolean };
 
 /** A look that goes on beside the passes; `last`: what came of the one before it. */
 export type Late = { readonly look: Promise<Word>; isGoing: boolean; last: Word | null };
@@ -99,8 +103,8 @@ type Words = { readonly looked: readonly [Looked, ...Looked[]]; readonly isWhole
 
 /**
  * A node that was slow the last time is asked on, and waited for no more: what it said then counts
- * until it says something else. `isWhole`: each node has said something, or failed; before an end
- * each has answered, but one that has failed for long.
+ * until it says something else. `isWhole`: no node is left that may speak against what the others
+ * say.
  */
 async function lookAtAll(nodes: readonly ChainAdapter[], asking: Asking): Promise<Words> {
   const { watched, late, silent, wall, othersMs, limit } = asking;
@@ -134,19 +138,16 @@ async function lookAtAll(nodes: readonly ChainAdapter[], asking: Asking): Promis
   const said = asked.map(({ now }, place) => words.get(place) ?? now.last);
   const [answer, ...rest] = said.flatMap((word) => word?.answer ?? []);
   const looked: Words['looked'] = [answer as Looked, ...rest];
-  const mayEnd = said.map((word, place) => {
+  const isSpoken = said.map((word, place) => {
     const key = keyOf(place);
-    if (word?.answer) {
-      silent.delete(key);
-      return true;
-    }
-    const since = silent.get(key) ?? wall;
-    silent.set(key, since);
-    return wall - since > silenceSeconds;
+    const before = silent.get(key) ?? { since: wall, hasSpoken: false };
+    const isHeard = Boolean(word?.answer);
+    silent.set(key, isHeard ? { since: wall, hasSpoken: true } : before);
+    if (isHeard || wall - before.since > silenceSeconds) return true;
+    // One that spoke a moment ago may have spoken against it.
+    return othersMs !== null && !before.hasSpoken && (limit.aborted || word !== null);
   });
-  if (othersMs === null) return { looked, isWhole: mayEnd.every(Boolean) };
-  // One that has not answered within the whole limit has failed.
-  return { looked, isWhole: limit.aborted || said.every((word) => word !== null) };
+  return { looked, isWhole: isSpoken.every(Boolean) };
 }
 
 function begun(look: Promise<Looked>, last: Word | null = null): Late {
