@@ -61,7 +61,7 @@ type Chain = {
 const chainOf = (past: Mined[], tip = 102): Chain => ({ past, tip, asked: [] });
 type Instead = (path: string) => string | Reply | null;
 
-/** Of blocks that hold nothing: what they lack is seen by its count. */
+/** Its blocks hold nothing: a missing transaction is noticed by the count. */
 function answered({ past, tip }: Seen, path: string): string | null {
   const [, first, second = '', third, fourth, last] = path.split('/');
   if (first === 'blocks') return hashAt(tip);

@@ -1,8 +1,8 @@
 // The past of escrows at a source that has it by address, and is several machines, some of them
 // behind. It is read until two readings show all that is known, and counted again at each new best
 // block: what one answer lacked is found by then. A transaction counts only in our chain's blocks.
-// Anybody may pay an escrow a thousand times: what lies below the newest is read once, part by
-// part, and what was counted when all was read is not read again.
+// Anybody may pay an escrow a thousand times: the older transactions are read once, part by part,
+// and those that were counted when all was read are not read again.
 
 import type { BitcoinBackend, MinedTx, PastByAddress } from './backend.ts';
 import {
@@ -18,7 +18,7 @@ const wantedReadings = 2;
 const mostReadings = 6;
 /** Addresses that are counted again in one pass. */
 const countedAtOnce = 20;
-/** Of one address, each as long as the source reads at once: what is below is not read. */
+/** Of one address, each as long as the source reads at once: older ones are not read. */
 const mostParts = 50;
 /** Known transactions of one address that are asked for by their ids where no page shows them. */
 const mostById = 10;
@@ -33,7 +33,7 @@ export type Asked = {
   readonly rest: Rest | null;
 };
 
-/** What is below the newest that were read: `most` transactions. */
+/** The transactions below the newest that were read: `most` of them. */
 type Rest = {
   readonly below: string;
   readonly most: number;
@@ -112,7 +112,7 @@ async function readAddress(
 
 type Progress = Pick<Asked, 'count' | 'whole' | 'rest'>;
 
-/** Those since all was read: what a machine lacks is the newest it could have. */
+/** Those since all was read: a machine that is behind lacks the newest. */
 async function readNewest(
   reader: Reader,
   past: PastByAddress,

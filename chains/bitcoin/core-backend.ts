@@ -231,7 +231,7 @@ async function feeEstimate(rpc: CoreRpc, at: number, signal: AbortSignal) {
   const known = info !== undefined && !(info instanceof RpcRefusal) && 'mempoolminfee' in info;
   const least = known ? satPerVbyte(info.mempoolminfee) : 1;
   const increment = known ? satPerVbyte(info.incrementalrelayfee ?? 0) : 1;
-  const paces = pacesOf(rates);
+  const paces = pacesOf(Object.fromEntries(rates));
   if (paces === null) return known ? { fast: null, least, increment, at } : null;
   return { ...paces, least, increment, at };
 }

@@ -267,7 +267,7 @@ async function mempool(
 async function feeEstimate(get: Get, at: number, signal: AbortSignal): Promise<FeeEstimate | null> {
   const body = await get('feeEstimates', [], signal);
   const rates = body === null ? {} : json<Record<string, unknown>>(body);
-  const paces = pacesOf(Object.entries(rates).map(([blocks, rate]) => [Number(blocks), rate]));
+  const paces = pacesOf(rates);
   return paces && { ...paces, least: 1, at };
 }
 

@@ -14,9 +14,6 @@ import {
   replacementFee,
 } from './fees.ts';
 
-const estimatesOf = (rates: Readonly<Record<number, unknown>>) =>
-  pacesOf(Object.entries(rates).map(([blocks, rate]) => [Number(blocks), rate]));
-
 describe('estimates', () => {
   it('with holes are no lower than any later one that is known', () => {
     for (const [rates, fast, medium, slow] of [
@@ -29,13 +26,13 @@ describe('estimates', () => {
       [{ 1: 30, 3: 20 }, 20, 20, 20],
       [{ 1: 30 }, 30, 30, 30],
     ] as const) {
-      assert.deepEqual(estimatesOf(rates), { fast, medium, slow }, JSON.stringify(rates));
+      assert.deepEqual(pacesOf(rates), { fast, medium, slow }, JSON.stringify(rates));
     }
   });
 
   it('that are none, or no rates, are not known', () => {
     for (const rates of [{}, { 2: -1, 3: 0, 6: '5' }, { 2: Number.NaN, 3: null }]) {
-      assert.equal(estimatesOf(rates), null);
+      assert.equal(pacesOf(rates), null);
     }
   });
 });

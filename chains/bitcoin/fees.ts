@@ -48,12 +48,15 @@ export const askedTargets: readonly number[] = [...Object.values(paceTargets), 7
 type Paces = Pick<FeeEstimate, keyof typeof paceTargets>;
 
 /**
- * Of estimates by blocks, which may have holes: each pace is no lower than any later target, and
- * as high as the last earlier one where no later one is known. Null: none is.
+ * `estimates` are by blocks, and may have holes: each pace is no lower than any later target, and
+ * as high as the last earlier one where no later one is known. Null: no estimate is known.
  */
-export function pacesOf(estimates: readonly (readonly [number, unknown])[]): Paces | null {
-  const known = estimates
-    .flatMap(([blocks, rate]) => (isRate(rate) && blocks > 0 ? [{ blocks, rate }] : []))
+export function pacesOf(estimates: Readonly<Record<string, unknown>>): Paces | null {
+  const known = Object.entries(estimates)
+    .map(([blocks, rate]) => ({ blocks: Number(blocks), rate }))
+    .filter(
+      (each): each is { blocks: number; rate: number } => isRate(each.rate) && each.blocks > 0,
+    )
     .toSorted((one, other) => one.blocks - other.blocks);
   const last = known.at(-1);
   if (last === undefined) return null;

@@ -10,7 +10,7 @@ import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/
 import { base64 } from '@scure/base';
 import { SigHash, Transaction } from '@scure/btc-signer';
 import { ParleyError } from '../../core/errors.ts';
-import { bareSignature, notIn } from '../kit/signature-text.ts';
+import { bareSignature, hexIn, notIn } from '../kit/signature-text.ts';
 import { addressesOfPubkey } from './keys.ts';
 import { type BitcoinAddress, type BitcoinNetwork, parseBitcoinAddress } from './networks.ts';
 
@@ -65,16 +65,16 @@ function readWitness(signature: string): Uint8Array[] {
 function readBase64(text: string): Uint8Array {
   const [prefix = ''] = /^(?:ful|pof)|^-----BEGIN/.exec(text) ?? [];
   if (prefix !== '') throw badForm(prefixes[prefix as keyof typeof prefixes]);
-  const hex = /^(?:0[xX])?((?:[0-9a-fA-F]{2})+)$/.exec(text)?.[1];
+  const hex = hexIn(text);
   let bytes: Uint8Array;
   try {
-    bytes = hex === undefined ? base64.decode(text) : hexToBytes(hex);
+    bytes = hex === null ? base64.decode(text) : hexToBytes(hex);
   } catch (cause) {
     throw bad(notIn('base64', text), cause);
   }
   const form = formOf(bytes);
   if (form !== null) throw badForm(form);
-  if (hex !== undefined) throw bad(notIn('base64', text));
+  if (hex !== null) throw bad(notIn('base64', text));
   return bytes;
 }
 

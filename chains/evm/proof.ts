@@ -12,7 +12,7 @@ import {
 } from 'viem/utils';
 import { ParleyError } from '../../core/errors.ts';
 import { recoverKeyHash } from '../kit/recoverable.ts';
-import { bareSignature, notIn } from '../kit/signature-text.ts';
+import { bareSignature, hexIn, notIn } from '../kit/signature-text.ts';
 import { AnswerTooLong } from '../nodes/exchange.ts';
 import { type Rpc, RpcError } from '../nodes/rpc.ts';
 import { parseEvmAddress } from './address.ts';
@@ -36,8 +36,8 @@ function refuse(why: string): ParleyError {
 /** With 0x, which some wallets leave out. Throws `bad_signature` where it is no hex. */
 export function readEvmSignature(text: string): Hex {
   const bare = bareSignature(text);
-  const hex = /^(?:0[xX])?((?:[0-9a-fA-F]{2})+)$/.exec(bare)?.[1];
-  if (hex === undefined) throw refuse(notIn('hex', bare));
+  const hex = hexIn(bare);
+  if (hex === null) throw refuse(notIn('hex', bare));
   return `0x${hex}`;
 }
 

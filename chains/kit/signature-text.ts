@@ -1,13 +1,18 @@
-// Signatures as people's wallets hand them out: what copying leaves around them, and what they are
-// written in where something else is wanted. Pure.
+// Signatures as people's wallets hand them out: taken out of the marks that copying leaves around
+// them, and named by their encoding where another one is wanted. Pure.
 
 import { asTyped } from '../../core/typed.ts';
 
 type Encoding = 'hex' | 'base58' | 'base64';
 
-/** Without what copying leaves around it. */
+/** Without the marks that copying leaves around it. */
 export function bareSignature(text: string): string {
   return asTyped(text).trim();
+}
+
+/** The digits of whole bytes, without the 0x that may stand before them; null: it is no hex. */
+export function hexIn(text: string): string | null {
+  return /^(?:0[xX])?((?:[0-9a-fA-F]{2})+)$/.exec(text)?.[1] ?? null;
 }
 
 /** Why a text is not in the encoding that is wanted: by another one that it is in, if any. */
@@ -19,13 +24,13 @@ export function notIn(wanted: Encoding, text: string): string {
     : `it is ${is}, and ${wanted} is wanted`;
 }
 
-/** No signature is shorter in any encoding: what is shorter is a word. */
+/** No signature is shorter in any encoding: a shorter text is a word. */
 const leastCharacters = 64;
 
 /** Hex is base58 and base64 too, but no signature of these has its few letters alone. */
 function encodingOf(text: string): Encoding | 'unpadded' | null {
   if (text.length < leastCharacters) return null;
-  if (/^(?:0[xX])?(?:[0-9a-fA-F]{2})+$/.test(text)) return 'hex';
+  if (hexIn(text) !== null) return 'hex';
   if (/^[1-9A-HJ-NP-Za-km-z]+$/.test(text)) return 'base58';
   if (text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text)) return 'base64';
   return /^[A-Za-z0-9+/_-]+$/.test(text) ? 'unpadded' : null;

@@ -90,6 +90,12 @@ export class NotNow extends Error {
   }
 }
 
+/** No JSON came, as a gateway answers before any node. */
+export function withoutJson(status: number, cause: unknown): Error {
+  const words = `HTTP ${status} and no JSON`;
+  return status > 500 ? new NotNow(words) : new Error(words, { cause });
+}
+
 /** Whether the same may be answered some seconds later. */
 export function passes(error: unknown): boolean {
   if (error instanceof TurnedAway) return error.passes;

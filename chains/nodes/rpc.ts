@@ -10,6 +10,7 @@ import {
   TurnedAway,
   textOf,
   turnsAway,
+  withoutJson,
   withoutKeys,
 } from './exchange.ts';
 import { type HeadsBy, headRules } from './heads.ts';
@@ -194,8 +195,7 @@ function jsonOf(reply: NodeReply): unknown {
     return JSON.parse(textOf(reply));
   } catch (cause) {
     if (turnsAway(status) || status === notFound) throw new TurnedAway(status, '');
-    const words = `HTTP ${status} and no JSON`;
-    throw status > 500 ? new NotNow(words) : new Error(words, { cause });
+    throw withoutJson(status, cause);
   }
 }
 

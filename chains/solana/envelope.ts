@@ -2,7 +2,8 @@
 // 0 and 1 of version 0, its header before October 2023, and version 1. Pure.
 // https://docs.anza.xyz/proposals/off-chain-message-signing
 
-import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { equalBytes } from '@noble/curves/utils.js';
+import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 
 type Header = {
   readonly applicationDomain: Uint8Array;
@@ -48,9 +49,9 @@ export function openEnvelope(
   const start = signed[at.version] === 0 ? at.count : at.applicationDomain;
   const slice = (from: number) => signed.subarray(from, from + keyBytes);
   const signers = Array.from({ length: count }, (_, each) => slice(start + 1 + each * keyBytes));
-  const place = signers.findIndex((each) => isSame(each, key));
+  const place = signers.findIndex((each) => equalBytes(each, key));
   const header = { applicationDomain: slice(at.applicationDomain), signers };
-  const isOfText = envelopesOf(text, header).some((each) => isSame(each, signed));
+  const isOfText = envelopesOf(text, header).some((each) => equalBytes(each, signed));
   if (place === -1 || !isOfText) return null;
   const from = 1 + place * signatureBytes;
   return { signature: bytes.subarray(from, from + signatureBytes), signed };
@@ -67,10 +68,6 @@ export function signatureOrEnvelope(
   key: Uint8Array,
 ): Uint8Array {
   const envelope = concatBytes(Uint8Array.of(1), signature, signed);
-  const isTold = [text, ...envelopesOfSigner(text, key)].some((each) => isSame(each, signed));
+  const isTold = [text, ...envelopesOfSigner(text, key)].some((each) => equalBytes(each, signed));
   return isTold || openEnvelope(envelope, text, key) === null ? signature : envelope;
-}
-
-function isSame(one: Uint8Array, other: Uint8Array): boolean {
-  return bytesToHex(one) === bytesToHex(other);
 }

@@ -10,6 +10,7 @@ import {
   textOf,
   turnsAway,
   withoutAddresses,
+  withoutJson,
   withoutKeys,
 } from '../nodes/exchange.ts';
 import { type HeadsBy, headRules } from '../nodes/heads.ts';
@@ -190,8 +191,7 @@ function readAnswer(reply: NodeReply): unknown {
     if (turnsAway(status)) throw new TurnedAway(status, '');
     const lite = liteNode.exec(textOf(reply).slice(0, longestWords));
     if (lite !== null) throw new TronRefusal('', lite[0]);
-    const words = `HTTP ${status} and no JSON`;
-    throw status > 500 ? new NotNow(words) : new Error(words, { cause });
+    throw withoutJson(status, cause);
   }
   if (turnsAway(status)) throw new TurnedAway(status, wordsIn(body));
   if (status > 500) throw new NotNow(`HTTP ${status}`);

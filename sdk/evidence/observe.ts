@@ -141,9 +141,9 @@ async function lookAtAll(nodes: readonly ChainAdapter[], asking: Asking): Promis
   const isSpoken = said.map((word, place) => {
     const key = keyOf(place);
     const before = silent.get(key) ?? { since: wall, hasSpoken: false };
-    const isHeard = Boolean(word?.answer);
-    silent.set(key, isHeard ? { since: wall, hasSpoken: true } : before);
-    if (isHeard || wall - before.since > silenceSeconds) return true;
+    const isAnswer = Boolean(word?.answer);
+    silent.set(key, isAnswer ? { since: wall, hasSpoken: true } : before);
+    if (isAnswer || wall - before.since > silenceSeconds) return true;
     // One that spoke a moment ago may have spoken against it.
     return othersMs !== null && !before.hasSpoken && (limit.aborted || word !== null);
   });

@@ -110,8 +110,7 @@ export function esploraCoins(baseUrl: string): CoinSource {
     },
     feeRateSatPerVbyte: async (signal) => {
       const rates = await read<Record<string, unknown>>('/fee-estimates', signal);
-      const known = Object.entries(rates).map(([blocks, rate]) => [Number(blocks), rate] as const);
-      return Math.max(1, pacesOf(known)?.medium ?? fallbackRate);
+      return Math.max(1, pacesOf(rates)?.medium ?? fallbackRate);
     },
   };
 }

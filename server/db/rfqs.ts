@@ -95,6 +95,14 @@ export type BookFilters = {
   readonly minSettled: number | null;
 };
 
+/** All that is on it. */
+export const wholeBook: BookFilters = {
+  direction: null,
+  baseAssetId: null,
+  quoteAssetId: null,
+  minSettled: null,
+};
+
 type Page = { readonly before: string | null; readonly limit: number };
 
 const live = `r.status in ('open', 'negotiating') and r.expires_at > $3`;

@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/database.ts';
 import { deleteLevels } from '../db/levels.ts';
-import { listOwn, lockRfqs } from '../db/rfqs.ts';
+import { listOwn, lockRfqs, wholeBook } from '../db/rfqs.ts';
 import { isEverythingBefore, newestTransaction } from '../db/work.ts';
 import { isLive } from './negotiation.ts';
 import { endRfq } from './rfqs.ts';
@@ -47,13 +47,7 @@ export async function sweepBlocked(db: Database, accountId: string, at: Date): P
 }
 
 async function cancelAll(db: Database, creatorId: string, at: Date): Promise<number> {
-  const filters = {
-    creatorId,
-    direction: null,
-    baseAssetId: null,
-    quoteAssetId: null,
-    minSettled: null,
-  };
+  const filters = { ...wholeBook, creatorId };
   let count = 0;
   let before: string | null = null;
   for (;;) {

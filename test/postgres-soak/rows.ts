@@ -9,7 +9,7 @@ import { parsed, understood, wholeNumber } from '../../scripts/command.ts';
 import { analyzeAssets } from '../../server/db/assets.ts';
 import { connect, databaseLimits, type Statement } from '../../server/db/database.ts';
 import { migrate } from '../../server/db/migrate.ts';
-import { findRfq, listBook } from '../../server/db/rfqs.ts';
+import { findRfq, listBook, wholeBook } from '../../server/db/rfqs.ts';
 import { seedAssets } from '../../server/market/assets.ts';
 import { prune } from '../../server/market/prune.ts';
 import { startCluster } from '../support/cluster.ts';
@@ -91,7 +91,6 @@ async function openRfqs(admin: pg.Client, names: Names, at: Date): Promise<void>
   );
 }
 
-const all = { direction: null, baseAssetId: null, quoteAssetId: null, minSettled: null };
 const firstPage = { before: null, limit: 50 };
 
 /** A page is read in the order of an index. */
@@ -101,7 +100,7 @@ async function mustNotSort(client: pg.Client, at: Date): Promise<void> {
     asked.push(statement);
     return [];
   };
-  await listBook({ rows }, all, firstPage, at);
+  await listBook({ rows }, wholeBook, firstPage, at);
   await client.query('set enable_seqscan = off');
   const { text = '', values = [] } = asked[0] ?? {};
   const plan = await client.query(`explain (format json) ${text}`, [...values]);
@@ -141,7 +140,7 @@ try {
       const tail = Math.floor(Math.random() * asked.rows);
       const id = `019e0000-0000-7000-8000-${tail.toString(16).padStart(12, '0')}`;
       one.push((await timed(() => findRfq(db, id)))[1]);
-      page.push((await timed(() => listBook(db, all, firstPage, at)))[1]);
+      page.push((await timed(() => listBook(db, wholeBook, firstPage, at)))[1]);
     }
     return [quick(one), quick(page)];
   };

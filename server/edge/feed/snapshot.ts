@@ -3,7 +3,7 @@
 
 import type { Place } from '../../db/feed-log.ts';
 import { findHoldings } from '../../db/holdings.ts';
-import { listAddressed, listBook } from '../../db/rfqs.ts';
+import { listAddressed, listBook, wholeBook } from '../../db/rfqs.ts';
 import { withStandings } from '../../market/standing.ts';
 import { type RfqView, rfqView } from '../../market/views.ts';
 import type { Deps } from '../../ports/deps.ts';
@@ -25,7 +25,6 @@ export type Snapshots = {
 
 type Kept = Snapshot & { readonly readAt: number; readonly nowMs: number; readonly until: number };
 
-const everything = { direction: null, baseAssetId: null, quoteAssetId: null, minSettled: null };
 const newest = { before: null, limit: mostInSnapshot };
 
 export function createSnapshots(deps: Pick<Deps, 'db' | 'now'>, hub: Hub): Snapshots {
@@ -42,7 +41,7 @@ export function createSnapshots(deps: Pick<Deps, 'db' | 'now'>, hub: Hub): Snaps
     const nowMs = now();
     const found = await withStandings(
       { db, now },
-      () => listBook(db, { ...everything, minSettled }, newest, new Date(nowMs), without),
+      () => listBook(db, { ...wholeBook, minSettled }, newest, new Date(nowMs), without),
       (rfqs) => rfqs.map(({ creatorId }) => creatorId),
     );
     const until = Math.min(...found.map((each) => each.expiresAt.getTime()));
@@ -74,7 +73,7 @@ export function createSnapshots(deps: Pick<Deps, 'db' | 'now'>, hub: Hub): Snaps
     addressed: async (accountId) => {
       const { addresses } = await findHoldings(db, accountId);
       const nowMs = now();
-      const filters = { ...everything, addresses, without: accountId };
+      const filters = { ...wholeBook, addresses, without: accountId };
       const found = await listAddressed(db, filters, newest, new Date(nowMs));
       return found.map((each) => rfqView(each, nowMs, true));
     },
