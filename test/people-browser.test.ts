@@ -132,8 +132,8 @@ function swapsOf(makerId: string): object[] {
 
 /** Asked for when the field is there: the code was sent by then. */
 async function giveCode(where: Page | Locator, address: string): Promise<void> {
-  await where.getByLabel('Six digits').waitFor();
-  await where.getByLabel('Six digits').fill(pages.edge.codeOf(address));
+  await where.getByLabel('The digits of the code').waitFor();
+  await where.getByLabel('The digits of the code').fill(pages.edge.codeOf(address));
   await where.getByRole('button', { name: 'Go on' }).click();
 }
 

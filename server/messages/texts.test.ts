@@ -109,6 +109,11 @@ const says: readonly (readonly [MessageEvent, Facts, readonly RegExp[]])[] = [
     [/and stays/, /only way to sign in/],
   ],
   ['chat.ended', all['chat.ended'], [/@somebody/, /unblock the bot/]],
+  [
+    'code',
+    { ...all.code, code: '12345678901234567890' },
+    [/^Your code is 12345 67890 12345 67890$/m, /long because many were asked for/],
+  ],
   ['code', all.code, [/^Your code is 271828$/m, /until 2031-01-02 03:14 UTC/, /Nobody of us asks/]],
 ];
 

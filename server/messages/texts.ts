@@ -172,12 +172,23 @@ const words: Readonly<Record<MessageEvent, (facts: Facts, about: About) => Words
     facts.purpose === 'add'
       ? 'Somebody wants to sign in to an account with this address too, and sees what it sees.'
       : '',
-    `Your code is ${/^\d{6}$/.test(String(facts.code)) ? facts.code : ''}`,
+    `Your code is ${digitsIn(facts.code)}`,
     `It works until ${instant(facts.expiresAt)}, in the browser that asked for it.`,
+    isLong(facts.code)
+      ? 'It is long because many were asked for. No other one is sent for half an hour.'
+      : '',
     'Nobody of us asks you for it: give it to nobody, and type it nowhere else.',
     'If you did not ask for it, do nothing.',
   ],
 };
+
+const isLong = (code: unknown) => /^\d{20}$/.test(String(code));
+
+/** Twenty of them in groups, as they are typed. */
+function digitsIn(code: unknown): string {
+  if (isLong(code)) return (String(code).match(/\d{5}/g) ?? []).join(' ');
+  return /^\d{6}$/.test(String(code)) ? String(code) : '';
+}
 
 const notYou = ({ page }: About) =>
   `If that was not you: sign in ${page}, end all other sessions and revoke keys you do not know.`;

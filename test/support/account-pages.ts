@@ -56,10 +56,10 @@ export async function startAccountPages(browser: Browser): Promise<AccountPages>
     byEmail: async (page, address) => {
       await page.getByLabel('E-mail address').fill(address);
       await page.getByRole('button', { name: 'Send a code' }).click();
-      await page.getByLabel('Six digits').waitFor();
-      await page.getByLabel('Six digits').fill(edge.codeOf(address));
+      await page.getByLabel('The digits of the code').waitFor();
+      await page.getByLabel('The digits of the code').fill(edge.codeOf(address));
       await page.getByRole('button', { name: 'Go on' }).click();
-      await page.getByLabel('Six digits').waitFor({ state: 'detached' });
+      await page.getByLabel('The digits of the code').waitFor({ state: 'detached' });
     },
     close: async () => {
       await Promise.all([edge.close(), provider.stop()]);

@@ -116,7 +116,9 @@ export const codeSent = s.model('CodeSent', 'A code was sent.', {
 });
 export const giveCode = s.form('GiveCode', 'The code that was sent.', {
   address: email,
-  code: s.text('six digits', '402917', { pattern: '^[0-9]{6}$' }),
+  code: s.text('six digits; twenty where many were asked for', '402917', {
+    pattern: '^(?:[0-9]{6}|[0-9]{20})$',
+  }),
 });
 
 export const beginProvider = s.form('BeginProvider', 'Which provider.', {
