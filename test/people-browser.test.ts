@@ -162,7 +162,7 @@ test('a session that is not fresh is renewed on the spot, and what was asked for
   await heading(page, 'zoe@example.test').waitFor();
 });
 
-test('by wallet: one is paid there; another wallet waits, is stopped; then the account ends', async (t) => {
+test('by wallet: one is paid there; another wallet waits, is stopped; so does the end of the account', async (t) => {
   const [wallet, other] = [evmWallet(), bitcoinWallet()];
   const page = await pages.open(t, '/sign-in?then=%2Fwallets', (each) =>
     announceWallet(each, wallet),
@@ -183,7 +183,11 @@ test('by wallet: one is paid there; another wallet waits, is stopped; then the a
   await page.goto(`${pages.origin}/account`);
   await button(page, 'Delete the account').click();
   await sure(page, 'Delete the account');
-  await page.getByText('Nobody is signed in here').waitFor();
+  await page.getByText('This account is to be deleted').waitFor();
+  await heading(page, 'Delete the account').waitFor({ state: 'detached' });
+  await button(page, 'Stop it').click();
+  await sure(page, 'Stop it');
+  await heading(page, 'Delete the account').waitFor();
 });
 
 test('by passkey: one that was added signs in alone, and is not added twice', async (t) => {
