@@ -1,9 +1,16 @@
 // The past of escrows at a source that has it by address, and is several machines, some of them
 // behind. It is read until two readings show all that is known, and counted again at each new best
 // block: what one answer lacked is found by then. A transaction counts only in our chain's blocks.
+// Anybody may pay an escrow a thousand times: what lies below the newest is read once, part by
+// part, and what was counted when all was read is not read again.
 
 import type { BitcoinBackend, MinedTx, PastByAddress } from './backend.ts';
-import { applyTransaction, type EscrowIndex, minedTransactions } from './escrow-index.ts';
+import {
+  applyTransaction,
+  type EscrowIndex,
+  minedTransactions,
+  weightyTransactions,
+} from './escrow-index.ts';
 
 /** Readings that must show as much as is known. */
 const wantedReadings = 2;
@@ -11,15 +18,31 @@ const wantedReadings = 2;
 const mostReadings = 6;
 /** Addresses that are counted again in one pass. */
 const countedAtOnce = 20;
+/** Of one address, each as long as the source reads at once: what is below is not read. */
+const mostParts = 50;
+/** Known transactions of one address that are asked for by their ids where no page shows them. */
+const mostById = 10;
 
 export type Asked = {
   /** The best block when it was read or counted last. */
-  tip: string;
-  /** As many as the source had when it was read. */
-  count: number;
+  readonly tip: string;
+  /** As many as the source had when all of it was read. */
+  readonly count: number;
   /** Readings that showed all that is known, since it is known. */
-  whole: number;
+  readonly whole: number;
+  readonly rest: Rest | null;
 };
+
+/** What is below the newest that were read: `most` transactions. */
+type Rest = {
+  readonly below: string;
+  readonly most: number;
+  /** As many as the source had when the newest were read. */
+  readonly count: number;
+  readonly parts: number;
+};
+
+const unasked: Asked = { tip: '', count: 0, whole: 0, rest: null };
 
 type Reader = {
   readonly backend: BitcoinBackend;
@@ -59,34 +82,107 @@ async function countAgain(
   const due = [...index.escrows.keys()].filter(isDue);
   const first = about !== null && due.includes(about) ? [about] : [];
   for (const address of [...new Set([...first, ...due])].slice(0, countedAtOnce)) {
-    const before = asked.get(address)?.count ?? 0;
+    const { count: before } = asked.get(address) ?? unasked;
     const count = await past.count(address, signal);
-    asked.set(address, { tip, count: before, whole: 0 });
+    asked.set(address, { ...unasked, tip, count: before });
     const known = Math.max(before, minedTransactions(index, address).size);
     if (count > known) pastOf.set(address, 0);
   }
 }
 
 async function readAddress(
-  { backend, index, pastOf, asked }: Reader,
+  reader: Reader,
   past: PastByAddress,
   address: string,
   signal: AbortSignal,
 ): Promise<void> {
+  const { index, pastOf, asked } = reader;
   const tip = index.blocks.at(-1);
   if (tip === undefined) return;
-  const { mined, count, isWhole } = await past.read(address, signal);
+  const before = asked.get(address) ?? unasked;
+  const isNewestRead = before.rest !== null && before.whole >= wantedReadings;
+  const { count, whole, rest } = isNewestRead
+    ? await readRest(reader, past, address, before, signal)
+    : await readNewest(reader, past, address, before, signal);
+  const isRead = whole >= wantedReadings && rest === null;
+  const next = isRead ? { ...unasked, count } : { count: before.count, whole, rest };
+  asked.set(address, { ...next, tip: tip.hash });
+  if (isRead) pastOf.delete(address);
+}
+
+type Progress = Pick<Asked, 'count' | 'whole' | 'rest'>;
+
+/** Those since all was read: what a machine lacks is the newest it could have. */
+async function readNewest(
+  reader: Reader,
+  past: PastByAddress,
+  address: string,
+  asked: Asked,
+  signal: AbortSignal,
+): Promise<Progress> {
+  const { backend, index } = reader;
+  const tip = index.blocks.at(-1);
+  const count = await past.count(address, signal);
+  const most = Math.max(0, count - asked.count);
+  const { mined, cutAt } = await past.read(address, { most, below: null }, signal);
   const { ours, areAll } = await oursOf(backend, index, mined, signal);
-  const isAtTip = (await backend.blockHash(tip.height, signal)) === tip.hash;
+  const isAtTip = tip !== undefined && (await backend.blockHash(tip.height, signal)) === tip.hash;
   const before = minedTransactions(index, address).size;
   for (const { tx, height } of ours) applyTransaction(index, tx, height);
-  const known = minedTransactions(index, address);
+  const isWhole = mined.length >= most || cutAt !== null;
+  const isShown = await showsKnown(reader, past, address, { ours, count }, signal);
+  const isAll = isWhole && areAll && isAtTip && isShown;
+  const isMore = minedTransactions(index, address).size > before;
+  const whole = (isMore ? 0 : asked.whole) + (isAll ? 1 : 0);
+  if (cutAt === null) return { count, whole, rest: null };
+  return { count, whole, rest: { below: cutAt, most: most - mined.length, count, parts: 1 } };
+}
+
+/** Once, as a machine that is behind has these, too. One that lacks some has all read again. */
+async function readRest(
+  { backend, index }: Reader,
+  past: PastByAddress,
+  address: string,
+  { rest, whole }: Asked,
+  signal: AbortSignal,
+): Promise<Progress> {
+  if (rest === null) return unasked;
+  const { count, most } = rest;
+  const { mined, cutAt } = await past.read(address, rest, signal);
+  const { ours, areAll } = await oursOf(backend, index, mined, signal);
+  for (const { tx, height } of ours) applyTransaction(index, tx, height);
+  const parts = rest.parts + 1;
+  if (!areAll || (mined.length < most && cutAt === null)) return unasked;
+  if (cutAt === null || parts >= mostParts) return { count, whole, rest: null };
+  return { count, whole, rest: { below: cutAt, most: most - mined.length, count, parts } };
+}
+
+/** Whether the pages show what is known; the weightiest that is older than they are, by its id. */
+async function showsKnown(
+  { backend, index }: Reader,
+  past: PastByAddress,
+  address: string,
+  { ours, count }: { readonly ours: readonly MinedTx[]; readonly count: number },
+  signal: AbortSignal,
+): Promise<boolean> {
   const shown = new Set(ours.map(({ tx }) => tx.txid()));
-  const isAll = isWhole && areAll && isAtTip && [...known].every((txid) => shown.has(txid));
-  const whole = (known.size > before ? 0 : (asked.get(address)?.whole ?? 0)) + (isAll ? 1 : 0);
-  const isRead = whole >= wantedReadings;
-  asked.set(address, { tip: tip.hash, count, whole: isRead ? 0 : whole });
-  if (isRead) pastOf.delete(address);
+  const isPart = ours.length > 0 && ours.length < count;
+  const oldest = isPart ? Math.min(...ours.map(({ height }) => height)) : -1;
+  const known = minedTransactions(index, address);
+  const isDue = (txid: string) => (index.records.get(txid)?.height ?? 0) > oldest;
+  if ([...known].some((txid) => !shown.has(txid) && isDue(txid))) return false;
+  if (!isPart) return true;
+  const { funded, claimed } = index.escrows.get(address)?.escrow.stored ?? {};
+  const stored = [funded?.txid, claimed?.txid].filter((txid) => txid !== undefined);
+  const wanted = new Set([...stored, ...weightyTransactions(index, address)]);
+  const older = [...wanted].filter((txid) => !shown.has(txid)).slice(0, mostById);
+  for (const txid of older) {
+    const found = await past.one(txid, signal);
+    const { ours: placed } = await oursOf(backend, index, found === null ? [] : [found], signal);
+    for (const { tx, height } of placed) applyTransaction(index, tx, height);
+    if (placed.length === 0 && known.has(txid)) return false;
+  }
+  return true;
 }
 
 /** Those in blocks of the chain that is followed; what is above its end comes with its block. */

@@ -38,16 +38,20 @@ export type PastByBlock = {
 /** One answer may come from a machine that is behind: a later one has more. */
 export type PastByAddress = {
   readonly kind: 'by_address';
-  read(address: string, signal: AbortSignal): Promise<AddressPast>;
+  read(address: string, part: PartOfPast, signal: AbortSignal): Promise<AddressPast>;
   /** How many are mined. */
   count(address: string, signal: AbortSignal): Promise<number>;
+  /** By its id; null where the source has it in no block. */
+  one(txid: string, signal: AbortSignal): Promise<MinedTx | null>;
 };
+
+/** The newest `most`, or those next below the transaction `below`. */
+export type PartOfPast = { readonly most: number; readonly below: string | null };
 
 export type AddressPast = {
   readonly mined: readonly MinedTx[];
-  readonly count: number;
-  /** As many as were counted, or as are read of one address. */
-  readonly isWhole: boolean;
+  /** The oldest of them where there are more than are read at once: the next part is below. */
+  readonly cutAt: string | null;
 };
 
 export type Past = PastByAddress | PastByBlock;

@@ -7,7 +7,14 @@ import type { Heads } from '../interface/reading.ts';
 import { type NodeLimits, withoutKeys } from '../nodes/exchange.ts';
 import { pause } from '../nodes/in-turn.ts';
 import { onceHeard } from '../nodes/offers.ts';
-import type { AddressPast, BitcoinBackend, MempoolChange, MempoolInterest } from './backend.ts';
+import type {
+  AddressPast,
+  BitcoinBackend,
+  MempoolChange,
+  MempoolInterest,
+  MinedTx,
+  PartOfPast,
+} from './backend.ts';
 import { type EsploraArguments, type EsploraQuestion, esploraPath } from './esplora-paths.ts';
 import { type Ancestors, type Conflict, type FeeEstimate, pacesOf } from './fees.ts';
 import { busy, exchange, unavailable } from './http.ts';
@@ -19,6 +26,7 @@ const esploraName = 'Esplora server';
 
 /** Escrows whose mempool is read in one pass: public servers allow some requests a second. */
 const addressesPerPass = 20;
+/** Of one address in one reading: the next goes on below. */
 const maxPages = 40;
 /** Of several machines one may not have yet what another has just named. */
 const mostTries = 3;
@@ -58,7 +66,7 @@ export function esploraBackend(options: EsploraOptions): BitcoinBackend {
   };
   const seen = firstSeen(options.now ?? (() => Math.floor(Date.now() / 1_000)));
   const state: State = { get, seen, turn: 0, checked: false, network: options.network };
-  const read: ReadTx = async (txid, signal) => {
+  const read = async (txid: string, signal: AbortSignal) => {
     const body = await get('tx', [txid], signal);
     return body === null ? null : json<EsploraTx>(body);
   };
@@ -66,8 +74,12 @@ export function esploraBackend(options: EsploraOptions): BitcoinBackend {
     name: esploraName,
     past: {
       kind: 'by_address',
-      read: (address, signal) => past(get, address, signal),
+      read: (address, part, signal) => past(get, address, part, signal),
       count: (address, signal) => minedCount(get, address, signal),
+      one: async (txid, signal) => {
+        const tx = await read(txid, signal);
+        return tx === null ? null : minedTx(tx);
+      },
     },
     tip: (signal) => tip(state, signal),
     blockHash: async (height, signal) => {
@@ -190,14 +202,23 @@ async function minedCount(get: Get, address: string, signal: AbortSignal): Promi
   throw unavailable(esploraName, 'it does not count the transactions of an address');
 }
 
-/** Page by page, however long they are, until as many are found as the server counts. */
-async function past(get: Get, address: string, signal: AbortSignal): Promise<AddressPast> {
-  const count = await minedCount(get, address, signal);
+function minedTx(tx: EsploraTx): MinedTx | null {
+  const { block_height: height, block_hash: block = null } = tx.status;
+  return height === undefined ? null : { tx: toTx(tx), height, block };
+}
+
+/** Page by page, however long they are, until as many are found as are wanted. */
+async function past(
+  get: Get,
+  address: string,
+  { most, below }: PartOfPast,
+  signal: AbortSignal,
+): Promise<AddressPast> {
   const found = new Map<string, EsploraTx>();
   let pages = 0;
-  let last: string | null = null;
+  let last = below;
   // The first page is asked for also where there is none: two answers err less than one.
-  for (; pages < maxPages && (pages === 0 || found.size < count); pages += 1) {
+  for (; pages < maxPages && (pages === 0 || found.size < most); pages += 1) {
     const body = await get('minedOf', [address, last], signal);
     const page: EsploraTx[] = list(mustHave(body, 'an address'));
     const before = found.size;
@@ -205,11 +226,8 @@ async function past(get: Get, address: string, signal: AbortSignal): Promise<Add
     if (found.size === before) break;
     last = page.at(-1)?.txid ?? null;
   }
-  const mined = [...found.values()].flatMap((tx) => {
-    const { block_height: height, block_hash: block = null } = tx.status;
-    return height === undefined ? [] : [{ tx: toTx(tx), height, block }];
-  });
-  return { mined, count, isWhole: mined.length >= count || pages === maxPages };
+  const mined = [...found.values()].map(minedTx).filter((each) => each !== null);
+  return { mined, cutAt: pages === maxPages && found.size < most ? last : null };
 }
 
 async function inMempool(

@@ -224,6 +224,7 @@ async function walkBack(follower: Follower, heads: Heads, signal: AbortSignal): 
   // Deeper than we can walk: nothing that we hold is sure, so every past is read again.
   rollBackTo(index, -1);
   follower.job = null;
+  follower.asked.clear();
   for (const [address, { escrow }] of index.escrows) pastOf.set(address, escrow.since);
   return true;
 }

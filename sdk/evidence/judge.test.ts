@@ -29,6 +29,10 @@ const shows = {
   claimMined: { ...funded, claimed: sighting(1), balance: 0n },
   claimed: { ...funded, claimed: sighting(10), balance: 0n },
   refunded: { ...funded, refunded: sighting(10), balance: 0n },
+  emptied: { ...funded, balance: 0n },
+  toppedUp: { ...funded, balance: funded.balance + 1n },
+  tooLittle: { ...nothingSeen, balance: 1n, empty: false },
+  onItsWay: { ...nothingSeen, empty: false },
 } as const satisfies Record<string, EscrowFacts>;
 
 type Given = {
@@ -123,6 +127,19 @@ test('of nodes that differ the one that leaves the most to do is taken, and noth
   assert.deepEqual(told([{ shown: 'claimed' }, { shown: 'refunded' }])[1], false);
   // What waits for a block may be known to one of them alone.
   assert.deepEqual(told([{ shown: 'pooled' }, { shown: 'none' }])[1], true);
+});
+
+test('of nodes that agree the one that shows more money in the escrow is taken', () => {
+  const pairs = [
+    ['emptied', 'funded'],
+    ['funded', 'toppedUp'],
+    ['none', 'onItsWay'],
+    ['onItsWay', 'tooLittle'],
+  ] as const;
+  for (const [less, more] of pairs) {
+    assert.deepEqual(told([{ shown: less }, { shown: more }]), [1, true, '']);
+    assert.deepEqual(told([{ shown: more }, { shown: less }]), [0, true, '']);
+  }
 });
 
 test('a node that has not reached the block of a claim is waited for, and not for ever', () => {

@@ -1,4 +1,4 @@
-// Which answers of a chain's nodes count, and what follows of them. Pure: no node is asked here.
+// Decides which answers of a chain's nodes count, and what follows. Pure: no node is asked here.
 
 import type { Heads, WatchedEscrow } from '../../chains/interface/reading.ts';
 import { type EscrowFacts, legStatus, type Sighting } from '../../core/facts.ts';
@@ -97,7 +97,7 @@ export function judge(
     if (doubt !== null) doubts.push(doubt);
     return doubt === null;
   });
-  // What is remembered may be one node's lie: another one that denies it is no silence.
+  // The memory may be one node's lie: another one that denies it is no silence.
   const refused = counting.filter(({ isRefused }) => isRefused);
   for (const each of refused) doubts.push(refusal(each, answers, bounds));
   const [first, ...others] = counting.length > 0 ? counting : newest(answers);
@@ -185,10 +185,19 @@ function opennessOf(facts: EscrowFacts): number {
   return funded === null ? 0 : 3;
 }
 
+/**
+ * Among equals one that shows more in the escrow. A payment that waits for a block may be with one
+ * node alone, so no agreement is asked of it: a run ends too late by it, and never too early.
+ */
 function mostOpen(answers: readonly [Answer, ...Answer[]]): Answer {
-  return answers.reduce((most, each) =>
-    opennessOf(each.facts) > opennessOf(most.facts) ? each : most,
-  );
+  return answers.reduce((most, each) => (isMoreOpen(each.facts, most.facts) ? each : most));
+}
+
+function isMoreOpen(one: EscrowFacts, other: EscrowFacts): boolean {
+  const openness = opennessOf(one) - opennessOf(other);
+  if (openness !== 0) return openness > 0;
+  if (one.balance !== other.balance) return one.balance > other.balance;
+  return other.empty && !one.empty;
 }
 
 /** Those that have the blocks of all that any of them shows. */

@@ -1,5 +1,5 @@
-// What was seen of an escrow at depth, with the block that held it. Only the node that shows
-// something else can take it back, by another block at that height.
+// The memory of an escrow: all that was seen at depth, with the block that held it. Only the node
+// that shows something else can take it back, by another block at that height.
 
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
 
@@ -15,30 +15,33 @@ export type Memory = { readonly facts: EscrowFacts | null; readonly marks: Marks
 
 export const noMemory: Memory = { facts: null, marks: {} };
 
-/** What was at depth and is not any more in this answer. */
+/** All that was at depth and is not any more in this answer. */
 export function withdrawnBy(facts: EscrowFacts, { facts: kept }: Memory): Kind[] {
   return kinds.filter((kind) => kept?.[kind]?.deep === true && facts[kind]?.deep !== true);
 }
 
 /**
- * The answer, with the depth that is known of what it still shows in a block. null: it denies what
- * was at depth.
+ * The answer, with the depth that is known of a transaction whose block the node holds and that it
+ * counts too few blocks on. null: it denies what was at depth. A funding with all its blocks that
+ * is not deep lacks its tokens: an issuer has taken them.
  */
 export function heldAgainst(
   facts: EscrowFacts,
   { facts: kept }: Memory,
   withdrawn: readonly Kind[],
+  requiredConfirmations: number,
 ): EscrowFacts | null {
   let held = facts;
   for (const kind of withdrawn) {
     const shown = facts[kind];
     if (shown === null || shown.confirmations === 0) return null;
+    if (shown.confirmations >= requiredConfirmations) continue;
     held = { ...held, [kind]: { ...shown, deep: true } satisfies Sighting };
   }
   return kept === null ? facts : held;
 }
 
-/** What is believed where no answer can be: all that was at depth, and nothing that was not. */
+/** Believed where no answer can be: all that was at depth, and nothing that was not. */
 export function remembered({ facts }: Memory): EscrowFacts {
   return facts ?? nothingSeen;
 }

@@ -17,6 +17,7 @@ type Node = {
   hash?: string | null;
   former?: EscrowFacts;
   hangs?: boolean;
+  fails?: boolean;
   /** What it answers then. */
   waits?: { readonly promise: Promise<void> };
 };
@@ -35,6 +36,7 @@ function adapterOf(node: Node): ChainAdapter {
     look: async (escrows: readonly WatchedEscrow[]) => {
       if (node.hangs) await new Promise(() => {});
       await node.waits?.promise;
+      if (node.fails) throw new Error('HTTP 429');
       const { height, facts, former = nothingSeen } = node;
       return {
         heads: { height, hash: '', clock: wall },
@@ -55,6 +57,7 @@ async function seen(nodes: readonly Node[], more: Partial<Asking> = {}) {
     former: [],
     memory: noMemory,
     differing: new Map(),
+    silent: new Map(),
     late: new Map(),
     wall,
     limit: AbortSignal.timeout(5_000),
@@ -130,6 +133,31 @@ test('a node that hangs is waited for when something ends, and beside that only 
   const third = AbortSignal.timeout(200);
   await seen(nodes, { late, limit: third, othersMs: null });
   assert.equal(third.aborted, true);
+});
+
+test('a leg whose tokens are gone is not deep any more, whatever was seen of it', async () => {
+  const taken = { ...funded, funded: { ...deep, confirmations: 30, deep: false } };
+  const shown = await seen([{ facts: taken, height: 118, hash: 'first' }], { memory });
+  assert.deepEqual([shown.facts.funded?.deep, shown.agreed, shown.doubts], [false, true, []]);
+});
+
+test('a node that fails holds up ends for ten minutes, and beginnings once it has spoken', async () => {
+  const claimed = { ...funded, claimed: deep, balance: 0n };
+  const busy = { facts: funded, height: 100, fails: true };
+  const nodes = [busy, { facts: claimed, height: 100, hash: 'first' }];
+  const silent: Asking['silent'] = new Map();
+  const agrees = async (at: number, othersMs: number | null) =>
+    (await seen(nodes, { silent, othersMs, wall: at })).agreed;
+  assert.equal(await agrees(wall, null), false);
+  assert.equal(await agrees(wall, 5_000), true, 'it has not spoken yet');
+  assert.equal(await agrees(wall + 600, null), false);
+  assert.equal(await agrees(wall + 601, null), true, 'it is gone for good');
+  busy.fails = false;
+  assert.equal(await agrees(wall + 602, null), false, 'it shows the leg open');
+  busy.fails = true;
+  assert.equal(await agrees(wall + 603, null), false, 'its time begins anew');
+  assert.equal(await agrees(wall + 1_202, 5_000), false, 'it spoke against it');
+  assert.equal(await agrees(wall + 1_203, 5_000), true);
 });
 
 test('a slow node’s last word stands, and before its first one nothing begins or ends', async () => {

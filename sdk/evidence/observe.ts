@@ -26,6 +26,12 @@ export const othersMs = 2_000;
 const mostMs = 600_000;
 /** A node that has not reached another one's newest block is waited for so long. */
 const patienceSeconds = 60;
+/**
+ * A node that fails after it has spoken holds up beginnings and ends for so long, and one that has
+ * not spoken yet holds up ends: a busy or restarted one answers again by then, and may speak
+ * against it. One that is gone for good holds up no more.
+ */
+const silenceSeconds = 600;
 
 export type Asking = {
   readonly source: ChainSource;
@@ -35,6 +41,8 @@ export type Asking = {
   readonly memory: Memory;
   /** Since when its nodes differ, by escrow. Lives as long as its settlement. */
   readonly differing: Map<string, UnixSeconds>;
+  /** The nodes' words of an escrow, by both. Lives as long as its settlement. */
+  readonly silent: Map<string, Silence>;
   readonly wall: UnixSeconds;
   /** Of one look of one node. */
   readonly limit: AbortSignal;
@@ -50,6 +58,9 @@ export type Looked = Answer & { readonly formerFacts: readonly EscrowFacts[] };
 
 /** What a node said, or failed with. */
 export type Word = { readonly answer: Looked | null; readonly failure: unknown };
+
+/** Since when a node has said nothing, and whether it ever did. */
+export type Silence = { readonly since: UnixSeconds; readonly hasSpoken: boolean };
 
 /** A look that goes on beside the passes; `last`: what came of the one before it. */
 export type Late = { readonly look: Promise<Word>; isGoing: boolean; last: Word | null };
@@ -92,15 +103,17 @@ type Words = { readonly looked: readonly [Looked, ...Looked[]]; readonly isWhole
 
 /**
  * A node that was slow the last time is asked on, and waited for no more: what it said then counts
- * until it says something else. `isWhole`: each node has said something, or failed.
+ * until it says something else. `isWhole`: no node is left that may speak against what the others
+ * say.
  */
 async function lookAtAll(nodes: readonly ChainAdapter[], asking: Asking): Promise<Words> {
-  const { watched, late, othersMs, limit } = asking;
+  const { watched, late, silent, wall, othersMs, limit } = asking;
   const words = new Map<number, Word>();
   const prompt: Promise<void>[] = [];
   let isHeard = false;
+  const keyOf = (place: number) => `${place} ${watched.address}`;
   const asked = nodes.map((node, place) => {
-    const key = `${place} ${watched.address}`;
+    const key = keyOf(place);
     const before = othersMs === null ? undefined : late.get(key);
     const now = before?.isGoing ? before : begun(lookAt(node, place, asking), before?.last);
     late.set(key, now);
@@ -125,8 +138,16 @@ async function lookAtAll(nodes: readonly ChainAdapter[], asking: Asking): Promis
   const said = asked.map(({ now }, place) => words.get(place) ?? now.last);
   const [answer, ...rest] = said.flatMap((word) => word?.answer ?? []);
   const looked: Words['looked'] = [answer as Looked, ...rest];
-  // One that has not answered within the whole limit has failed.
-  return { looked, isWhole: limit.aborted || said.every((word) => word !== null) };
+  const isSpoken = said.map((word, place) => {
+    const key = keyOf(place);
+    const before = silent.get(key) ?? { since: wall, hasSpoken: false };
+    const isHeard = Boolean(word?.answer);
+    silent.set(key, isHeard ? { since: wall, hasSpoken: true } : before);
+    if (isHeard || wall - before.since > silenceSeconds) return true;
+    // One that spoke a moment ago may have spoken against it.
+    return othersMs !== null && !before.hasSpoken && (limit.aborted || word !== null);
+  });
+  return { looked, isWhole: isSpoken.every(Boolean) };
 }
 
 function begun(look: Promise<Looked>, last: Word | null = null): Late {
@@ -158,7 +179,7 @@ async function lookAt(node: ChainAdapter, place: number, asking: Asking): Promis
   if (withdrawn.length === 0 || isProven) {
     return { node: place, heads, facts: shown, isRefused: false, formerFacts };
   }
-  const held = heldAgainst(shown, memory, withdrawn);
+  const held = heldAgainst(shown, memory, withdrawn, watched.requiredConfirmations);
   // Of an escrow that it shows to be open more is left to be done: a try too many costs a fee.
   const isOpen = !withdrawn.includes('funded');
   const believed = held ?? (isOpen ? shown : { ...remembered(memory), secret: shown.secret });

@@ -104,7 +104,7 @@ export async function readLeg(
   name: LegName,
   waitsMs: number | null = othersMs,
 ): Promise<LegSeen> {
-  const { record, watching, differing, late } = context;
+  const { record, watching, differing, silent, late } = context;
   const { chain } = legOf(record, name);
   const source = sourceOf(context, chain);
   const watched = watchedOf(record, name);
@@ -116,6 +116,7 @@ export async function readLeg(
     former,
     memory: memoryOf(record, watched.address),
     differing,
+    silent,
     late,
     wall: context.lastWall() ?? (await context.now()),
     limit: context.limit(),

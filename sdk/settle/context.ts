@@ -10,7 +10,7 @@ import type { LegName } from '../../core/trade.ts';
 import { type ChainSource, type Chains, walletIn } from '../chains.ts';
 import type { ParleyClient } from '../client.ts';
 import { SettleError, WalletError } from '../errors.ts';
-import type { Late } from '../evidence/observe.ts';
+import type { Late, Silence } from '../evidence/observe.ts';
 import type { Store, SwapRecord } from '../stores/store.ts';
 import { type OwnTrade, sourceIn } from '../trade.ts';
 import type { Asked } from '../verify-material.ts';
@@ -270,6 +270,8 @@ export function contextOf(input: SettleInput) {
     doubted: new Map<LegName, string>(),
     /** Since when the nodes differ about an escrow. */
     differing: new Map<string, UnixSeconds>(),
+    /** Since when a node has said nothing of an escrow. */
+    silent: new Map<string, Silence>(),
     /** What slow nodes are asked beside the passes. */
     late: new Map<string, Late>(),
     /** Reads of legs whose chains have not answered yet. */

@@ -57,7 +57,8 @@ function pathsOf({ backend, tip, paid }: Eyes): Record<EsploraQuestion, Probe> {
   const past = once(async (signal) => {
     const { address } = await paid(signal);
     if (backend.past.kind !== 'by_address') throw new Error('no past by address');
-    const { mined } = await backend.past.read(address, signal);
+    const most = await backend.past.count(address, signal);
+    const { mined } = await backend.past.read(address, { most, below: null }, signal);
     return `${mined.length} payments of ${address}`;
   });
   const payments: Probe = { without: 'no payment of an escrow is seen', ask: past };
