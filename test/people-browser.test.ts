@@ -76,6 +76,14 @@ test('through an identity provider: there and back as any browser goes, and back
   assert.equal(page.url(), `${pages.origin}/account`);
 });
 
+test('through a provider that answers by a form, which comes without the cookie', async (t) => {
+  const page = await pages.open(t, '/sign-in?then=%2Fwebhooks');
+  await button(page, 'Go on with A provider of forms').click();
+  await page.getByLabel('Sign in as').fill('otto');
+  await button(page, 'Sign in').click();
+  await heading(page, 'Register a webhook').waitFor();
+});
+
 test('all of the account is one file, and its swaps another: exact, and of what is filtered', async (t) => {
   const page = await pages.open(t, '/sign-in');
   await pages.byEmail(page, 'dora@example.test');

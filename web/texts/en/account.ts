@@ -38,7 +38,8 @@ export const account = {
   'logins.remove.title': 'Remove {login}?',
   'logins.remove.what':
     'It leads into this account no more. It stays for the waiting time, with a message on every channel, and can be stopped. What was added of late, or what you signed in with beside an older login, goes at once, and every other session of this account ends.',
-  'logins.remove.wallet': 'When it has left, the family is paid nowhere until you name another wallet.',
+  'logins.remove.wallet':
+    'When it has left, the family is paid nowhere until you name another wallet.',
   'logins.removed': 'Removed.',
   'logins.leaving': 'It is removed after the waiting time.',
   'logins.keep': 'Stop it',
