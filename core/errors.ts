@@ -2,7 +2,7 @@
 // into a status.
 
 /**
- * Every code by its kind: `timeout` changed nothing, `limited` says `retryAfterSeconds`. What to do
+ * Every code by its kind: `timeout` changed nothing. What to do
  * next: docs/errors.md.
  */
 const codes = {
@@ -36,7 +36,6 @@ const codes = {
   unavailable: [
     'mail_down provider_down overloaded restoring chain_unavailable market_data_unavailable',
   ],
-  limited: ['too_many_codes'],
 } as const;
 
 export type RefusalKind = keyof typeof codes;

@@ -76,6 +76,14 @@ test('through an identity provider: there and back as any browser goes, and back
   assert.equal(page.url(), `${pages.origin}/account`);
 });
 
+test('through a provider that answers by a form, which comes without the cookie', async (t) => {
+  const page = await pages.open(t, '/sign-in?then=%2Fwebhooks');
+  await button(page, 'Go on with A provider of forms').click();
+  await page.getByLabel('Sign in as').fill('otto');
+  await button(page, 'Sign in').click();
+  await heading(page, 'Register a webhook').waitFor();
+});
+
 test('all of the account is one file, and its swaps another: exact, and of what is filtered', async (t) => {
   const page = await pages.open(t, '/sign-in');
   await pages.byEmail(page, 'dora@example.test');
@@ -132,8 +140,8 @@ function swapsOf(makerId: string): object[] {
 
 /** Asked for when the field is there: the code was sent by then. */
 async function giveCode(where: Page | Locator, address: string): Promise<void> {
-  await where.getByLabel('Six digits').waitFor();
-  await where.getByLabel('Six digits').fill(pages.edge.codeOf(address));
+  await where.getByLabel('The digits of the code').waitFor();
+  await where.getByLabel('The digits of the code').fill(pages.edge.codeOf(address));
   await where.getByRole('button', { name: 'Go on' }).click();
 }
 
@@ -162,7 +170,7 @@ test('a session that is not fresh is renewed on the spot, and what was asked for
   await heading(page, 'zoe@example.test').waitFor();
 });
 
-test('by wallet: one is paid there; another wallet waits, is stopped; then the account ends', async (t) => {
+test('by wallet: one is paid there; another wallet waits, is stopped; so does the end of the account', async (t) => {
   const [wallet, other] = [evmWallet(), bitcoinWallet()];
   const page = await pages.open(t, '/sign-in?then=%2Fwallets', (each) =>
     announceWallet(each, wallet),
@@ -183,7 +191,11 @@ test('by wallet: one is paid there; another wallet waits, is stopped; then the a
   await page.goto(`${pages.origin}/account`);
   await button(page, 'Delete the account').click();
   await sure(page, 'Delete the account');
-  await page.getByText('Nobody is signed in here').waitFor();
+  await page.getByText('This account is to be deleted').waitFor();
+  await heading(page, 'Delete the account').waitFor({ state: 'detached' });
+  await button(page, 'Stop it').click();
+  await sure(page, 'Stop it');
+  await heading(page, 'Delete the account').waitFor();
 });
 
 test('by passkey: one that was added signs in alone, and is not added twice', async (t) => {

@@ -154,8 +154,8 @@ function configuration(client: Client): Configuration {
         redirect_uris: [`http://${loopback}${marketReturnPath}dev`],
         response_types: ['code'],
         grant_types: ['authorization_code'],
-        // The other ways to answer run a script.
-        response_modes: ['query'],
+        // By a form as Apple answers, which runs a script; the others have no use here.
+        response_modes: ['query', 'form_post'],
       },
     ],
     clientAuthMethods: ['client_secret_basic', 'client_secret_post'],

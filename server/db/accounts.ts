@@ -3,6 +3,7 @@
 import { ParleyError } from '../../core/errors.ts';
 import {
   changed,
+  did,
   list,
   none,
   one,
@@ -93,10 +94,22 @@ export const waitForLock = none<[number: bigint]>('wait_for_lock')`
 export const makeBrowserAccount = none<[id: string]>('account_to_browser')`
   update accounts set kind = 'browser' where id = $1 and kind = 'wallet'`;
 
-export const findAccount = one<[id: string], { kind: AccountKind; createdAt: Date }>(
-  'account_find',
-)`
-  select kind, created_at as "createdAt" from accounts where id = $1 and deleted_at is null`;
+export const findAccount = one<
+  [id: string],
+  { kind: AccountKind; createdAt: Date; leavesAt: Date | null }
+>('account_find')`
+  select kind, created_at as "createdAt", leaves_at as "leavesAt" from accounts
+    where id = $1 and deleted_at is null`;
+
+/** It is deleted then; null = it stays. False where nothing changes. */
+export const setAccountLeaving = did<[id: string, leavesAt: Date | null]>('account_set_leaving')`
+  update accounts set leaves_at = $2
+    where id = $1 and deleted_at is null and (leaves_at is null) <> ($2::timestamptz is null)
+    returning 1`;
+
+/** Those whose time to be deleted has come, the first ones first. */
+export const leavingAccounts = list<[now: Date, limit: number], string>('accounts_leaving')`
+  select id from accounts where leaves_at <= $1 order by leaves_at limit $2`;
 
 /** What of the account's trading is not over. */
 export type OpenTrading = { readonly swaps: number; readonly rfqs: number };
@@ -122,7 +135,7 @@ export async function emptyAccount(tx: Tx, id: string, at: Date): Promise<void> 
   }
   await tx.rows({
     name: 'account_deleted',
-    text: 'update accounts set deleted_at = $2, passkey_user = null where id = $1',
+    text: 'update accounts set deleted_at = $2, passkey_user = null, leaves_at = null where id = $1',
     values: [id, at],
   });
 }
@@ -141,11 +154,14 @@ const emptying = [
         or browser in (select hash from devices where account_id = $1))`,
   ],
   ['devices', 'delete from devices where account_id = $1'],
-  ['keys', 'update api_keys set name = null, used_from = null where account_id = $1'],
+  [
+    'keys',
+    'update api_keys set name = null, used_from = null, made_by = null where account_id = $1',
+  ],
   [
     'sessions',
     `update sessions set device = '', place = '', wallet_family = null, wallet_address = null,
-      signed_in_by = 'email' where account_id = $1`,
+      login_id = null, signed_in_by = 'email' where account_id = $1`,
   ],
   ['webhooks', 'delete from webhooks where account_id = $1'],
   ['levels', 'delete from levels where account_id = $1'],

@@ -70,32 +70,38 @@ export type CodesOf = {
   readonly known: Buffer | null;
 };
 
-/** See `CodesOf`. */
-const codesOf = `coalesce((facts->>'known')::boolean, false) = (:known::bytea is not null)
-      and browser = coalesce(:known, browser)`;
-
-/** Ends the live codes, and all of `browser`: the next takes their place. */
-export const endCodes = none<[of: CodesOf, browser: Buffer, now: Date]>('ceremonies_end_codes')`
+/** Ends the codes of a browser for a mailbox: the next takes their place. */
+export const endCodes = none<[subject: string, browser: Buffer, now: Date]>('ceremonies_end_codes')`
   update ceremonies set ended_at = $3
-    where way = 'email' and subject = :subject and ended_at is null
-      and (browser = $2 or ${codesOf})`;
+    where way = 'email' and subject = $1 and browser = $2 and ended_at is null`;
 
-export type CodesSent = {
-  readonly all: number;
-  readonly network: number;
-  /** When the first of them was sent, and the first of the network's; null of none. */
-  readonly oldest: Date | null;
-  readonly oldestHere: Date | null;
-};
+export type CodesSent = { readonly all: number; readonly network: number };
 
-/** How many were sent since `since`, and how many of those to this network. */
+/** How many short ones were sent since `since`, and how many of those to this network. */
 export const countCodes = only<[of: CodesOf, network: string, since: Date], CodesSent>(
   'ceremonies_count_codes',
 )`
-  select count(*) as all, count(*) filter (where facts->>'network' = $2) as network,
-      min(made_at) as oldest, min(made_at) filter (where facts->>'network' = $2) as "oldestHere"
+  select count(*) as all, count(*) filter (where facts->>'network' = $2) as network
     from ceremonies
-    where way = 'email' and subject = :subject and made_at > $3 and ${codesOf}`;
+    where way = 'email' and subject = :subject and made_at > $3 and not facts ? 'slot'
+      and coalesce((facts->>'known')::boolean, false) = (:known::bytea is not null)
+      and browser = coalesce(:known, browser)`;
+
+/** The long code that was sent for this slot and is good until after `until`; null = none. */
+export const longCodeOf = one<
+  [of: { readonly subject: string; readonly slot: string; readonly until: Date }],
+  Pick<Ceremony, 'id' | 'facts' | 'expiresAt'>
+>('ceremonies_long_code')`
+  select ${columns('id facts expiresAt')} from ceremonies
+    where way = 'email' and subject = :subject and facts->>'slot' = :slot and expires_at > :until
+    order by made_at desc limit 1`;
+
+/** A long code was used: in no browser it is good any more, and the next may be sent at once. */
+export const endLongCode = none<
+  [of: { readonly subject: string; readonly slot: string; readonly now: Date }]
+>('ceremonies_end_long_code')`
+  update ceremonies set ended_at = coalesce(ended_at, :now), expires_at = least(expires_at, :now)
+    where way = 'email' and subject = :subject and facts->>'slot' = :slot and expires_at > :now`;
 
 const prunedWhere = (which: string) => `delete from ceremonies where id in
     (select id from ceremonies where ${which} and expires_at < $1 order by expires_at limit $2)

@@ -39,11 +39,37 @@ export type NewKey = {
   readonly scopes: readonly Scope[];
   readonly createdAt: Date;
   readonly expiresAt: Date;
+  /** The id of the session, or `family:address` of the wallet. */
+  readonly madeBy: string;
 };
 
 export const insertKey = none<[key: NewKey]>('insert_key')`
-  insert into api_keys (id, account_id, hash, prefix, name, scopes, created_at, expires_at)
-    values (:id, :accountId, :hash, :prefix, :name, :scopes, :createdAt, :expiresAt)`;
+  insert into api_keys (id, account_id, hash, prefix, name, scopes, created_at, expires_at,
+      made_by)
+    values (:id, :accountId, :hash, :prefix, :name, :scopes, :createdAt, :expiresAt, :madeBy)`;
+
+export type KeysMade = {
+  readonly accountId: string;
+  /** The one session whose keys stay. */
+  readonly session: string;
+  /** Each `family:address`. */
+  readonly wallets: readonly string[];
+  /** What sessions that have ended made since then goes too. */
+  readonly since: Date;
+  readonly now: Date;
+};
+
+/** Revokes what other sessions, and these wallets, have made. */
+export const revokeKeysMade = many<
+  [made: KeysMade],
+  { readonly keyId: string; readonly prefix: string; readonly name: string | null }
+>('revoke_keys_made')`
+  update api_keys k set revoked_at = :now
+    where account_id = :accountId and revoked_at is null and expires_at > :now
+      and (made_by = any(:wallets::text[]) or (made_by <> :session and strpos(made_by, ':') = 0
+        and (created_at > :since or exists (select from sessions s
+          where s.account_id = :accountId and s.id::text = k.made_by and s.revoked_at is null))))
+    returning id as "keyId", prefix, name`;
 
 /** Revokes every live key of the account, and tells all processes so; returns how many. */
 export const revokeKeys = changed<[accountId: string, notice: string, now: Date]>('revoke_keys')`

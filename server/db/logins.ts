@@ -1,7 +1,7 @@
 // Logins that are no wallets: e-mail addresses, people at providers, passkeys. Login wallets are
 // rows of `wallets` (wallets.ts).
 
-import { is, many, none, one } from '../../host/postgres/statements.ts';
+import { did, is, many, none, one } from '../../host/postgres/statements.ts';
 
 export type LoginWay = 'email' | 'provider' | 'passkey';
 
@@ -18,12 +18,14 @@ export type Login = {
   readonly backedUp: boolean | null;
   readonly addedAt: Date;
   readonly lastUsedAt: Date;
+  /** When it is removed; null = nobody asked for it. */
+  readonly leavesAt: Date | null;
 };
 
 const columns = `id, account_id as "accountId", way, issuer, subject, label,
   chat_id as "chatId", chat_ended_at as "chatEndedAt",
   backup_eligible as "backupEligible", backed_up as "backedUp", added_at as "addedAt",
-  last_used_at as "lastUsedAt"`;
+  last_used_at as "lastUsedAt", leaves_at as "leavesAt"`;
 
 /** Who it is at the way in. */
 export type LoginName = {
@@ -74,6 +76,22 @@ export const loginsOf = many<[accountId: string], Login>('logins_of')`
 /** The login as it was; null where the account has no such one. */
 export const deleteLogin = one<[accountId: string, id: string], Login>('logins_delete')`
   delete from logins where account_id = $1 and id = $2 returning ${columns}`;
+
+export type LoginOf = { readonly accountId: string; readonly id: string };
+
+/** It is removed then; null = it stays. False where nothing changes. */
+export const setLoginLeaving = did<[login: LoginOf & { readonly leavesAt: Date | null }]>(
+  'logins_set_leaving',
+)`
+  update logins set leaves_at = :leavesAt
+    where account_id = :accountId and id = :id
+      and (leaves_at is null) <> (:leavesAt::timestamptz is null)
+    returning 1`;
+
+/** Those whose time to leave has come, the first ones first. */
+export const leavingLogins = many<[now: Date, limit: number], LoginOf>('logins_leaving')`
+  select account_id as "accountId", id from logins
+    where leaves_at <= $1 order by leaves_at limit $2`;
 
 /** Whether somebody signed in from this browser to the account that has this e-mail address. */
 export const isKnownBrowser = is<[address: string, browser: Buffer]>('logins_known_browser')`

@@ -23,6 +23,7 @@ create table accounts (
   first_wallet_at timestamp with time zone,
   blocked_at timestamp with time zone,
   blocked_for text,
+  leaves_at timestamp with time zone,
   constraint accounts_blocked_check CHECK (((blocked_at IS NULL) = (blocked_for IS NULL))),
   constraint accounts_kind_check CHECK ((kind = ANY (ARRAY['wallet'::text, 'browser'::text]))),
   constraint accounts_pkey PRIMARY KEY (id)
@@ -41,6 +42,7 @@ create table api_keys (
   used_on date,
   used_from text,
   reminded_at timestamp with time zone,
+  made_by text,
   constraint api_keys_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint api_keys_hash_check CHECK ((octet_length(hash) = 32)),
   constraint api_keys_hash_key UNIQUE (hash),
@@ -545,6 +547,7 @@ create table logins (
   backed_up boolean,
   added_at timestamp with time zone not null,
   last_used_at timestamp with time zone not null,
+  leaves_at timestamp with time zone,
   constraint logins_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint logins_pkey PRIMARY KEY (id),
   constraint logins_way_check CHECK ((way = ANY (ARRAY['email'::text, 'provider'::text, 'passkey'::text]))),
@@ -701,6 +704,7 @@ create table sessions (
   place text not null,
   expires_at timestamp with time zone not null,
   revoked_at timestamp with time zone,
+  login_id uuid,
   constraint sessions_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint sessions_check CHECK (((signed_in_by = 'wallet'::text) = (wallet_address IS NOT NULL))),
   constraint sessions_hash_check CHECK ((octet_length(hash) = 32)),
@@ -849,6 +853,8 @@ alter table threads set (autovacuum_vacuum_scale_factor=0.03);
 
 CREATE INDEX accounts_blocked ON public.accounts USING btree (blocked_at) WHERE (blocked_at IS NOT NULL);
 
+CREATE INDEX accounts_leaving ON public.accounts USING btree (leaves_at) WHERE (leaves_at IS NOT NULL);
+
 CREATE INDEX assets_due ON public.assets USING btree (next_check_at) WHERE (delisted_at IS NULL);
 
 CREATE INDEX book ON public.rfqs USING btree (id DESC) WHERE ((visibility = 'public'::text) AND (status = ANY (ARRAY['open'::text, 'negotiating'::text])));
@@ -968,6 +974,8 @@ CREATE INDEX live_rfqs_by_target ON public.rfqs USING btree (target_address, id 
 CREATE INDEX live_sessions_by_account ON public.sessions USING btree (account_id) WHERE (revoked_at IS NULL);
 
 CREATE INDEX logins_by_account ON public.logins USING btree (account_id, added_at);
+
+CREATE INDEX logins_leaving ON public.logins USING btree (leaves_at) WHERE (leaves_at IS NOT NULL);
 
 CREATE INDEX messages_by_account ON public.messages USING btree (account_id, made_at DESC);
 

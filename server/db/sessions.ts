@@ -25,13 +25,15 @@ export type Session = {
   readonly signedInBy: SignedInBy;
   readonly walletFamily: Family | null;
   readonly walletAddress: string | null;
+  /** The login of the last sign-in; null of a wallet, and where it was not noted. */
+  readonly loginId: string | null;
   readonly device: string;
   readonly place: string;
   readonly expiresAt: Date;
 };
 
 const read = columns(`id accountId madeAt lastUsedAt signedInAt signedInBy walletFamily
-  walletAddress device place expiresAt`);
+  walletAddress loginId device place expiresAt`);
 
 const isLive = 'revoked_at is null and expires_at > :now and last_used_at > :idleSince';
 
@@ -67,9 +69,9 @@ export const liveSessionsOf = many<[accountId: string, window: Window], Session>
 
 export const insertSession = none<[session: Session & { hash: Buffer }]>('sessions_insert')`
   insert into sessions (id, account_id, hash, made_at, last_used_at, signed_in_at,
-      signed_in_by, wallet_family, wallet_address, device, place, expires_at)
+      signed_in_by, wallet_family, wallet_address, login_id, device, place, expires_at)
     values (:id, :accountId, :hash, :madeAt, :lastUsedAt, :signedInAt, :signedInBy, :walletFamily,
-      :walletAddress, :device, :place, :expiresAt)`;
+      :walletAddress, :loginId, :device, :place, :expiresAt)`;
 
 export type Renewal = {
   readonly id: string;
@@ -78,12 +80,13 @@ export type Renewal = {
   readonly by: SignedInBy;
   readonly walletFamily: Family | null;
   readonly walletAddress: string | null;
+  readonly loginId: string | null;
 };
 
 /** Its person has signed in again: under another token. False where it has ended. */
 export const renewSession = did<[renewal: Renewal]>('sessions_renew')`
   update sessions set hash = :hash, signed_in_at = :at, last_used_at = :at, signed_in_by = :by,
-      wallet_family = :walletFamily, wallet_address = :walletAddress
+      wallet_family = :walletFamily, wallet_address = :walletAddress, login_id = :loginId
     where id = :id and revoked_at is null and expires_at > :at returning 1 as one`;
 
 /** Ends one, and tells all processes so; false where the account has no such live one. */
@@ -131,6 +134,16 @@ export const revokeSessionsBy = none<
         and revoked_at is null
     )
     select pg_notify('key_revoked', :accountId || ' ' || $2)`;
+
+/** The same of a login that is no wallet. */
+export const revokeSessionsOf = none<
+  [accountId: string, loginId: string, notice: string, now: Date]
+>('sessions_revoke_of')`
+  with gone as (
+      update sessions set revoked_at = $4
+      where account_id = $1 and login_id = $2 and revoked_at is null
+    )
+    select pg_notify('key_revoked', $1 || ' ' || $3)`;
 
 /** Which of these hashes, in base64, are of no session that is live; idle ones count as such. */
 export const endedAmong = unlessEmpty(

@@ -220,7 +220,7 @@ test('in the transactions themselves: what passed the gate before the block is r
 test('a wallet-only account gets a key while it is blocked, its one way to open swaps, and begins nothing by it', async () => {
   const { taker, maker, asked } = await busyMaker();
   await block(maker);
-  const wanted = { name: null, scopes: ['maker', 'read'] as const };
+  const wanted = { name: null, scopes: ['maker', 'read'] as const, madeBy: 'evm:0x00' };
   const make = (accountId: string) =>
     market.db.transaction((tx) => createKey(tx, market.deps, { ...wanted, accountId }));
   const { key } = await make(maker.accountId);
@@ -236,7 +236,7 @@ test('a wallet-only account gets a key while it is blocked, its one way to open 
 });
 
 test('a wallet is not freed of a block: neither by deleting the account nor by removing the login', async () => {
-  const { deleteAccount } = await import('../people/delete.ts');
+  const { askDeletion } = await import('../people/delete.ts');
   const { removeLogin, shownLogins } = await import('../people/logins.ts');
   const { db, deps } = market;
   const person = await signedIn({ call: () => assert.fail('no page'), deps });
@@ -253,7 +253,7 @@ test('a wallet is not freed of a block: neither by deleting the account nor by r
     db.transaction((tx) => removeLogin(tx, deps, person.stored, wallet.id)),
     { code: 'account_blocked' },
   );
-  const end = () => db.transaction((tx) => deleteAccount(tx, deps, person.stored));
+  const end = () => db.transaction((tx) => askDeletion(tx, deps, person.stored));
   await assert.rejects(end(), { code: 'account_blocked', message: /ask the operator/ });
   await setUnblocked(db, person.accountId);
   await end();

@@ -25,8 +25,8 @@ const lists = {
   /** Takes back, or ends. */
   ends:
     'removeWallet cancelRfq withdrawQuote withdrawQuotes withdrawLevels deleteWebhook' +
-    ' endOtherSessions endSession signOut stopPayout stopAllPayouts' +
-    ' revokeKey',
+    ' endOtherSessions endSession signOut stopPayout stopAllPayouts keepLogin' +
+    ' keepAccount revokeKey',
   /** Ways in: without one nobody reaches an open swap in the browser. */
   signsIn:
     'askForCode giveCode askForText beginPasskey addPasskey askPasskey givePasskey' +

@@ -45,7 +45,6 @@ const statuses: Record<RefusalKind, number> = {
   conflict: 409,
   timeout: 504,
   unavailable: 503,
-  limited: 429,
 };
 
 /** A refusal that HTTP itself makes. */
@@ -79,7 +78,6 @@ export function refusalOf(error: unknown, shortName: string): Refusal | null {
       headers[`x-${shortName}-txid`] = txid;
     }
     if (error.kind === 'unavailable') headers['retry-after'] = '5';
-    if (error.kind === 'limited') headers['retry-after'] = String(error.facts.retryAfterSeconds);
     return { status: statuses[error.kind], code: error.code, sentence: error.message, headers };
   }
   if (error instanceof HttpError) {

@@ -28,10 +28,15 @@ async function newAccount(kind: 'wallet' | 'browser'): Promise<string> {
   return id;
 }
 
+const made = { madeBy: 'evm:0x00' };
 const mint = (accountId: string, over: Partial<TestDeps['settings']> = {}): Promise<MintedKey> => {
   const settings = { ...deps.settings, ...over };
   return database.db.transaction((tx) =>
-    createKey(tx, { ...deps, settings }, { accountId, name: 'desk', scopes: ['read', 'maker'] }),
+    createKey(
+      tx,
+      { ...deps, settings },
+      { ...made, accountId, name: 'desk', scopes: ['read', 'maker'] },
+    ),
   );
 };
 
@@ -156,7 +161,7 @@ test('a new key is announced in the transaction that makes it, and never shown',
   });
   assert.ok(!JSON.stringify(told).includes(key.slice(prefix.length)));
   const undone = database.db.transaction(async (tx) => {
-    await createKey(tx, deps, { accountId, name: null, scopes: ['read'] });
+    await createKey(tx, deps, { ...made, accountId, name: null, scopes: ['read'] });
     throw new Error('undone');
   });
   await assert.rejects(undone, /undone/);

@@ -61,7 +61,7 @@ export async function mintKey(
   });
   return deps.db.transaction(async (tx) => {
     const accountId = await signIn(tx, deps, { family: rail, address, pubkey });
-    return createKey(tx, deps, { accountId, ...terms });
+    return createKey(tx, deps, { accountId, madeBy: `${rail}:${address}`, ...terms });
   });
 }
 
@@ -105,10 +105,12 @@ export async function createKey(
     accountId: string;
     name: string | null;
     scopes: readonly Scope[];
+    /** The id of a session, or `family:address` of a wallet. */
+    madeBy: string;
     lifeDays?: number | undefined;
   },
 ): Promise<MintedKey> {
-  const { accountId, name, scopes, lifeDays = keyLifeDays } = wanted;
+  const { accountId, name, scopes, madeBy, lifeDays = keyLifeDays } = wanted;
   const kind = await lockAccount(tx, accountId);
   // Of a wallet-only account a key is the way to its open swaps, also while it is blocked.
   if (kind === 'browser') await lockTrader(tx, accountId);
@@ -126,7 +128,7 @@ export async function createKey(
   const { key, prefix } = newSecret(deps.settings, deps.randomBytes);
   const expiresAt = new Date(deps.now() + lifeDays * 86_400_000);
   const hash = createHash('sha256').update(key).digest();
-  await insertKey(tx, { id, accountId, hash, prefix, name, scopes, createdAt, expiresAt });
+  await insertKey(tx, { id, accountId, hash, prefix, name, scopes, createdAt, expiresAt, madeBy });
   // For the account's owner, never for its webhooks. The key itself is in no event.
   const payload = { keyId: id, prefix, name, scopes, expiresAt };
   await insertOutbox(tx, [{ topic: 'key.created', accountId, payload, at: createdAt }]);

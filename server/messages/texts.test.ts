@@ -101,14 +101,31 @@ const says: readonly (readonly [MessageEvent, Facts, readonly RegExp[]])[] = [
   [
     'payout.stopped',
     { ...all['payout.stopped'], change: false, stays: true },
-    [/removal of TR7NHq…Lj6t \(TRON\) was stopped/, /signs in/],
+    [/removal of the wallet TR7NHq…Lj6t \(TRON\) was stopped/, /signs in/],
   ],
   [
     'payout.stopped',
     { ...all['payout.stopped'], change: false, stays: true, isLast: true },
     [/and stays/, /only way to sign in/],
   ],
+  [
+    'payout.stopped',
+    { way: 'email', what: 'somebody@mail.example', stays: true },
+    [/e-mail address s…@mail\.example was stopped/, /signs in as before/],
+  ],
+  ['payout.stopped', { account: true }, [/deletion was stopped/]],
+  ['payout.stopped', { account: true, why: 'account_in_use' }, [/and stays: swaps/]],
+  [
+    'account.deleted',
+    { leavesAt: '2031-01-05T03:04:59.000Z' },
+    [/stays until 2031-01-05 03:04 UTC/, /and stop it/],
+  ],
   ['chat.ended', all['chat.ended'], [/@somebody/, /unblock the bot/]],
+  [
+    'code',
+    { ...all.code, code: '12345678901234567890' },
+    [/^Your code is 12345 67890 12345 67890$/m, /long because many were asked for/],
+  ],
   ['code', all.code, [/^Your code is 271828$/m, /until 2031-01-02 03:14 UTC/, /Nobody of us asks/]],
 ];
 

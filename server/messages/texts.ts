@@ -78,10 +78,11 @@ const words: Readonly<Record<MessageEvent, (facts: Facts, about: About) => Words
       ];
     }
     return [
-      `a wallet that signs in is removed at ${leaves}`,
+      `a way to sign in is removed at ${leaves}`,
       `At ${at} somebody asked to remove a way to sign in: ${loginOf(facts)}.`,
       `It stays until ${leaves}. Until then it signs in, and can stop it ${page}.`,
-      'If that was not you: sign in with it, stop all that waits, and end all other sessions.',
+      'If that was not you: sign in with it and stop all that waits.',
+      'That ends all other sessions and their keys. Then remove logins you do not know.',
     ];
   },
   'session.created': ({ device, place }, about) => {
@@ -123,19 +124,21 @@ const words: Readonly<Record<MessageEvent, (facts: Facts, about: About) => Words
     ];
   },
   'payout.stopped': (facts, about) => {
+    if (facts.account === true) return accountStays(facts, about);
     const wallet = walletOf(facts);
+    const login = facts.way === undefined ? `wallet ${wallet}` : loginOf(facts);
     if (facts.isLast === true) {
       return [
-        'a wallet that signs in was not removed',
-        `The wallet ${wallet} was to be removed at ${about.at}, and stays:`,
+        'a way to sign in was not removed',
+        `The ${login} was to be removed at ${about.at}, and stays:`,
         'it is the only way to sign in. Add another one first, and remove it again.',
         notYou(about),
       ];
     }
     if (facts.stays === true && facts.change !== true) {
       return [
-        'a wallet that signs in stays',
-        `The removal of ${wallet} was stopped at ${about.at}: it signs in as before.`,
+        'a way to sign in stays',
+        `The removal of the ${login} was stopped at ${about.at}: it signs in as before.`,
         notYou(about),
       ];
     }
@@ -146,11 +149,21 @@ const words: Readonly<Record<MessageEvent, (facts: Facts, about: About) => Words
       notYou(about),
     ];
   },
-  'account.deleted': (_, { at }) => [
-    'your account was deleted',
-    `Your account was deleted at ${at}, with its keys, sessions, logins and webhooks.`,
-    'It cannot be brought back. This is the last message about it.',
-  ],
+  'account.deleted': ({ leavesAt }, { at, page }) => {
+    if (typeof leavesAt === 'string') {
+      return [
+        `your account is deleted at ${instant(leavesAt)}`,
+        `At ${at} somebody asked to delete your account. It stays until ${instant(leavesAt)}.`,
+        `If that was not you: sign in ${page} and stop it.`,
+        'That ends all other sessions and their keys. Then remove logins you do not know.',
+      ];
+    }
+    return [
+      'your account was deleted',
+      `Your account was deleted at ${at}, with its keys, sessions, logins and webhooks.`,
+      'It cannot be brought back. This is the last message about it.',
+    ];
+  },
   'swap.reminder': (facts) => {
     const { kind, swapId, leg, chain, deadline } = facts;
     const where = `leg ${shown(leg)} on ${shown(chain)}`;
@@ -172,12 +185,36 @@ const words: Readonly<Record<MessageEvent, (facts: Facts, about: About) => Words
     facts.purpose === 'add'
       ? 'Somebody wants to sign in to an account with this address too, and sees what it sees.'
       : '',
-    `Your code is ${/^\d{6}$/.test(String(facts.code)) ? facts.code : ''}`,
+    `Your code is ${digitsIn(facts.code)}`,
     `It works until ${instant(facts.expiresAt)}, in the browser that asked for it.`,
+    isLong(facts.code)
+      ? 'It is long because many were asked for. No other one is sent for half an hour.'
+      : '',
     'Nobody of us asks you for it: give it to nobody, and type it nowhere else.',
     'If you did not ask for it, do nothing.',
   ],
 };
+
+const isLong = (code: unknown) => /^\d{20}$/.test(String(code));
+
+/** Twenty of them in groups, as they are typed. */
+function digitsIn(code: unknown): string {
+  if (isLong(code)) return (String(code).match(/\d{5}/g) ?? []).join(' ');
+  return /^\d{6}$/.test(String(code)) ? String(code) : '';
+}
+
+function accountStays({ why }: Facts, about: About): Words {
+  const subject = 'your account is not deleted';
+  if (why === undefined) {
+    return [subject, `Its deletion was stopped at ${about.at}: it stays.`, notYou(about)];
+  }
+  return [
+    subject,
+    `It was to be deleted at ${about.at}, and stays: swaps, orders or quotes of it are open,`,
+    'or the market holds it. End what is open, and delete it again.',
+    notYou(about),
+  ];
+}
 
 const notYou = ({ page }: About) =>
   `If that was not you: sign in ${page}, end all other sessions and revoke keys you do not know.`;

@@ -22,11 +22,18 @@ export const passingPauseMs = 30_000;
 export const passingPage = 100;
 /** Six digits have a million values. */
 export const codeTries = 5;
-/** 100 guesses a day for strangers, half of them to one network, which keeps nobody else out. */
+/** Short codes of a mailbox: 100 guesses a day for strangers, half of them to one network. */
 export const codeLimits = [
-  { most: 10, ofNetwork: 5, ms: 60 * minuteMs, words: 'an hour' },
-  { most: 20, ofNetwork: 10, ms: codeDays * dayMs, words: 'a day' },
+  { most: 10, ofNetwork: 5, ms: 60 * minuteMs },
+  { most: 20, ofNetwork: 10, ms: codeDays * dayMs },
 ] as const;
+/**
+ * Beyond them nobody is refused, or else a stranger who asks would keep the owner out: the code is
+ * one that no guess finds, and good in each browser that asks for it meanwhile. So long it lives,
+ * and so long no other one is sent.
+ */
+export const longCodeMs = 60 * minuteMs;
+export const longCodePauseMs = 30 * minuteMs;
 /** RFC 5321, 4.5.3.1.3: 256 with its angle brackets. */
 export const longestAddress = 254;
 export const deviceMs = deviceDays * dayMs;

@@ -42,6 +42,8 @@ type Kept = {
   readonly subject: string;
   readonly facts?: Ceremony['facts'];
   readonly id?: string;
+  /** Ten minutes from now unless given. */
+  readonly expiresAt?: Date;
 };
 
 /** From now on it waits for its proof. */
@@ -49,10 +51,11 @@ export async function begin(
   tx: Tx,
   deps: Making,
   { browser, purpose, session }: Begun,
-  { way, subject, facts = {}, id = uuidv7(deps.now(), deps.randomBytes) }: Kept,
+  { way, subject, facts = {}, ...kept }: Kept,
 ): Promise<{ readonly madeAt: Date; readonly expiresAt: Date }> {
   const madeAt = new Date(deps.now());
-  const expiresAt = new Date(madeAt.getTime() + ceremonyMs);
+  const { id = uuidv7(deps.now(), deps.randomBytes) } = kept;
+  const { expiresAt = new Date(madeAt.getTime() + ceremonyMs) } = kept;
   const sessionId = session?.id ?? null;
   const times = { madeAt, expiresAt };
   await insertCeremony(tx, {
@@ -79,7 +82,7 @@ const minutes = `${ceremonyMs / 60_000} minutes`;
 const elsewhere = `it was used, is older than ${minutes}, or was asked for in another browser`;
 const whyGone: Readonly<Record<CeremonyWay, string>> = {
   email:
-    `no code for this address waits in this browser: it was used, is older than ${minutes}, ` +
+    'no code for this address waits in this browser: it was used, its time is over, ' +
     'a newer one was sent, or its tries are used up',
   provider: `no sign-in through a provider waits: ${elsewhere}; begin again`,
   passkey: `this answer of a passkey is good for nothing here: ${elsewhere}`,

@@ -4,13 +4,28 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { ParleyError } from '../../core/errors.ts';
 import { waitForLock } from '../db/accounts.ts';
-import { type CodesOf, countCodes, endCodes, type Purpose, tryCeremony } from '../db/ceremonies.ts';
+import {
+  type CodesOf,
+  countCodes,
+  endCodes,
+  endLongCode,
+  longCodeOf,
+  type Purpose,
+  tryCeremony,
+} from '../db/ceremonies.ts';
 import type { Tx } from '../db/database.ts';
-import { isKnownBrowser } from '../db/logins.ts';
+import { findLoginOf, isKnownBrowser } from '../db/logins.ts';
 import type { Deps, Making } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
 import { keyringOf } from '../ports/keyring.ts';
-import { codeLimits, codeTries, longestAddress } from './bounds.ts';
+import {
+  ceremonyMs,
+  codeLimits,
+  codeTries,
+  longCodeMs,
+  longCodePauseMs,
+  longestAddress,
+} from './bounds.ts';
 import { type Begun, begin, gone, intentOf, take } from './ceremonies.ts';
 import type { Browser, Session } from './sessions.ts';
 import { type Proven, type TakenUp, takeUp } from './sign-in.ts';
@@ -62,56 +77,105 @@ export type SendCode = (
   },
 ) => Promise<void>;
 
-/** A browser known by this address has codes that no stranger ends. Throws `too_many_codes`. */
+/**
+ * A stranger who asks for codes keeps nobody out: each browser's code is its own, and beyond the
+ * limits of short ones a long one is sent, which all browsers share.
+ */
 export async function askForCode(
   tx: Tx,
   deps: Making,
   asked: CodeRequest,
   send: SendCode,
 ): Promise<{ expiresAt: Date }> {
-  const { address, browser, purpose } = asked;
-  const now = deps.now();
+  const { address, browser } = asked;
   const subject = subjectOf(deps, address);
-  const [network = ''] = keyringOf(deps.settings).marks(`network ${browser.place}`);
   // Of many at once, each counts those before it.
   await waitForLock(tx, lockOf(subject));
-  const isKnown = await isKnownBrowser(tx, address, browser.hash);
-  const codes = { subject, known: isKnown ? browser.hash : null };
-  await mustHaveRoom(tx, codes, network, now);
-  await endCodes(tx, codes, browser.hash, new Date(now));
-  const code = sixDigits(deps.randomBytes(8));
-  const id = uuidv7(now, deps.randomBytes);
-  const [mark] = keyringOf(deps.settings).marks(`code ${id} ${address} ${code}`);
-  const facts = { mark, network, known: isKnown };
-  const { expiresAt } = await begin(tx, deps, asked, { way: 'email', subject, facts, id });
-  await send(tx, { address, code, expiresAt, purpose });
+  await endCodes(tx, subject, browser.hash, new Date(deps.now()));
+  const [network = ''] = keyringOf(deps.settings).marks(`network ${browser.place}`);
+  const known = await isKnownBrowser(tx, address, browser.hash);
+  const codes = { subject, known: known ? browser.hash : null };
+  if (!(await hasRoom(tx, codes, network, deps.now()))) return shareLong(tx, deps, asked, send);
+  const expiresAt = new Date(deps.now() + ceremonyMs);
+  const facts = { network, known };
+  await sendNew(tx, deps, asked, { code: digitsOf(deps, 6), facts, expiresAt }, send);
   return { expiresAt };
+}
+
+type Drawn = {
+  readonly code: string;
+  readonly facts: Readonly<Record<string, unknown>>;
+  readonly expiresAt: Date;
+};
+
+async function sendNew(
+  tx: Tx,
+  deps: Making,
+  asked: CodeRequest,
+  { code, facts, expiresAt }: Drawn,
+  send: SendCode,
+): Promise<void> {
+  const { address, purpose } = asked;
+  const id = uuidv7(deps.now(), deps.randomBytes);
+  const [mark] = keyringOf(deps.settings).marks(`code ${id} ${address} ${code}`);
+  const subject = subjectOf(deps, address);
+  await begin(tx, deps, asked, {
+    way: 'email',
+    subject,
+    id,
+    facts: { ...facts, of: id, mark },
+    expiresAt,
+  });
+  await send(tx, { address, code, expiresAt, purpose });
+}
+
+/** The long code that is under way, or a new one. */
+async function shareLong(
+  tx: Tx,
+  deps: Making,
+  asked: CodeRequest,
+  send: SendCode,
+): Promise<{ expiresAt: Date }> {
+  const { address } = asked;
+  const subject = subjectOf(deps, address);
+  const slot = await slotOf(tx, address);
+  const until = new Date(deps.now() + longCodeMs - longCodePauseMs);
+  const sent = await longCodeOf(tx, { subject, slot, until });
+  if (sent !== null) {
+    const { facts, expiresAt } = sent;
+    return begin(tx, deps, asked, { way: 'email', subject, facts, expiresAt });
+  }
+  const expiresAt = new Date(deps.now() + longCodeMs);
+  await sendNew(tx, deps, asked, { code: digitsOf(deps, 20), facts: { slot }, expiresAt }, send);
+  return { expiresAt };
+}
+
+/**
+ * Who has codes of their own: the mailbox itself, and each login. All other tags behind a `+` share
+ * one, or else each would be one more mail.
+ */
+async function slotOf(tx: Tx, address: string): Promise<string> {
+  if (address === mailboxOf(address)) return 'mailbox';
+  const login = await findLoginOf(tx, { way: 'email', issuer: '', subject: address });
+  return login === null ? 'others' : login.id;
 }
 
 function lockOf(subject: string): bigint {
   return createHash('sha256').update(`codes ${subject}`).digest().readBigInt64BE(0);
 }
 
-/** Of 64 random bits: no code is likelier than another by more than 10^-13. */
-function sixDigits(bytes: Uint8Array): string {
-  return String(Buffer.from(bytes).readBigUInt64BE() % 1_000_000n).padStart(6, '0');
+/** Of 128 random bits: no code is likelier than another by more than 10^-18. */
+function digitsOf({ randomBytes }: Making, count: 6 | 20): string {
+  const drawn = BigInt(`0x${Buffer.from(randomBytes(16)).toString('hex')}`);
+  return String(drawn % 10n ** BigInt(count)).padStart(count, '0');
 }
 
-async function mustHaveRoom(tx: Tx, codes: CodesOf, network: string, now: number): Promise<void> {
-  for (const { most, ofNetwork, ms, words } of codeLimits) {
+async function hasRoom(tx: Tx, codes: CodesOf, network: string, now: number): Promise<boolean> {
+  for (const { most, ofNetwork, ms } of codeLimits) {
     const sent = await countCodes(tx, codes, network, new Date(now - ms));
-    const isFull = sent.all >= most;
-    if (!isFull && sent.network < ofNetwork) continue;
-    const [count, where] = isFull ? [most, ''] : [ofNetwork, ' from this network'];
-    const oldest = (isFull ? sent.oldest : sent.oldestHere) ?? new Date(now);
-    const retryAfterSeconds = Math.ceil((oldest.getTime() + ms - now) / 1_000);
-    throw new ParleyError(
-      'too_many_codes',
-      `${count} codes were sent to this mailbox within ${words}${where}; try again in ` +
-        `${Math.ceil(retryAfterSeconds / 60)} minutes, or sign in in another way`,
-      { retryAfterSeconds },
-    );
+    if (sent.all >= most || sent.network >= ofNetwork) return false;
   }
+  return true;
 }
 
 export type CodeGiven = {
@@ -132,7 +196,7 @@ export async function checkCode(
   const ceremony = await tryCeremony(deps.db, place, codeTries, new Date(deps.now()));
   if (ceremony === null) throw gone('email');
   const right = keyring
-    .marks(`code ${ceremony.id} ${address} ${code}`)
+    .marks(`code ${ceremony.facts.of ?? ceremony.id} ${address} ${code}`)
     .some((mark) => isSame(mark, String(ceremony.facts.mark)));
   if (right) return;
   const left = codeTries - ceremony.tries;
@@ -151,8 +215,12 @@ export async function takeCode(
   deps: Making,
   { address, browser, session }: CodeGiven,
 ): Promise<TakenUp> {
-  const place = { way: 'email', subject: subjectOf(deps, address) } as const;
-  const ceremony = await take(tx, deps, browser, place);
+  const subject = subjectOf(deps, address);
+  const ceremony = await take(tx, deps, browser, { way: 'email', subject });
+  const { slot } = ceremony.facts;
+  if (typeof slot === 'string') {
+    await endLongCode(tx, { subject, slot, now: new Date(deps.now()) });
+  }
   const proven: Proven = { way: 'email', address };
   return takeUp(tx, deps, proven, intentOf(ceremony, session), browser);
 }

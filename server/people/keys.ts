@@ -30,7 +30,8 @@ export function makeKey(deps: Deps, session: Session, wanted: KeyWanted): Promis
   const { lifeDays } = wanted;
   return deps.db.transaction(async (tx) => {
     await lockLive(tx, deps, session);
-    return createKey(tx, deps, { accountId, name, scopes: given, lifeDays });
+    const madeBy = session.id;
+    return createKey(tx, deps, { accountId, name, scopes: given, madeBy, lifeDays });
   });
 }
 

@@ -2,13 +2,13 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import { type Family, families } from '../../core/families.ts';
-import { lockTrader } from '../db/accounts.ts';
+import { lockAccount, lockTrader } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
 import { formerChannelsOf, insertFormerChannel } from '../db/former-channels.ts';
-import { deleteLogin, type Login, loginsOf } from '../db/logins.ts';
+import { deleteLogin, type Login, loginsOf, setLoginLeaving } from '../db/logins.ts';
 import { insertOutbox } from '../db/outbox.ts';
 import { insertPayout, type Payout, payoutsOf, stopPayouts } from '../db/payouts.ts';
-import { revokeSessions } from '../db/sessions.ts';
+import { revokeSessions, revokeSessionsBy, revokeSessionsOf } from '../db/sessions.ts';
 import {
   deleteLoginWallet,
   setLeaving,
@@ -46,7 +46,7 @@ export async function shownLogins(tx: Tx, accountId: string, now: number): Promi
 
 function shownLogin(login: Login): ShownLogin {
   const { id, way, label, issuer, addedAt, lastUsedAt, backupEligible, backedUp } = login;
-  const { chatId, chatEndedAt } = login;
+  const { chatId, chatEndedAt, leavesAt } = login;
   const told = chatEndedAt === null ? 'on' : 'ended';
   return {
     id,
@@ -59,7 +59,7 @@ function shownLogin(login: Login): ShownLogin {
     backedUp,
     messages: way === 'email' ? 'on' : chatId === null ? null : told,
     waitsUntil: null,
-    leavesAt: null,
+    leavesAt,
   };
 }
 
@@ -90,8 +90,8 @@ export function recoveryOf(logins: readonly ShownLogin[]): string | null {
 }
 
 /**
- * A wallet leaves after the hold: until then it stops what a thief adds. Throws `last_login`, and
- * `account_blocked` of a wallet that lets in.
+ * It leaves after the hold, and until then it stops what a thief adds: at once alone where
+ * `leavesAtOnce`. Throws `last_login`, and `account_blocked` of a wallet that lets in.
  */
 export async function removeLogin(
   tx: Tx,
@@ -109,13 +109,71 @@ export async function removeLogin(
   const wallet = walletOfId(id);
   // One that lets in would sign up anew, and its new account would not be blocked.
   if (wallet !== null && own.waitsUntil === null) await lockTrader(tx, accountId);
-  const leavesAt = wallet === null || own.waitsUntil !== null ? null : holdFrom(deps);
+  const leavesAt = leavesAtOnce(deps, session, all, own) ? null : holdFrom(deps);
   await remove(tx, deps, accountId, { id, wallet, leavesAt });
   const payload = { way: own.way, what: own.label, leavesAt: leavesAt?.toISOString() ?? null };
   const at = new Date(deps.now());
   await insertOutbox(tx, [{ topic: 'login.removed', accountId, payload, at }]);
-  await revokeSessions(tx, accountId, session.id, session.id, at);
+  if (leavesAt === null) await revokeSessions(tx, accountId, session.id, session.id, at);
   return { leavesAt };
+}
+
+/**
+ * What was signed in with, where one stays that is older or has been there for the hold. And what
+ * was added within the hold, by a login that was there before: it may be a thief's.
+ */
+function leavesAtOnce(
+  deps: Pick<Making, 'settings' | 'now'>,
+  session: Session,
+  all: readonly ShownLogin[],
+  own: ShownLogin,
+): boolean {
+  if (own.way === 'wallet') return own.waitsUntil !== null;
+  const newSince = deps.now() - deps.settings.people.payoutHoldSeconds * 1_000;
+  const isNew = ({ addedAt }: ShownLogin) => addedAt.getTime() > newSince;
+  const { walletFamily, walletAddress, loginId } = session;
+  const byId = walletFamily === null ? loginId : `${walletFamily}:${walletAddress}`;
+  const by = all.find((each) => each.id === byId);
+  if (by === undefined) return false;
+  if (by.id === own.id) {
+    return all.some(
+      (each) =>
+        each.id !== own.id &&
+        each.leavesAt === null &&
+        (!isNew(each) || each.addedAt < own.addedAt),
+    );
+  }
+  const isFirst = all.every((each) => each.addedAt >= by.addedAt);
+  return isNew(own) && by.addedAt < own.addedAt && (isFirst || !isNew(by));
+}
+
+/** What was to leave goes now, with the sessions that it signed in to; the last one stays. */
+export async function leave(tx: Tx, deps: Making, accountId: string, id: string): Promise<void> {
+  const at = new Date(deps.now());
+  await lockAccount(tx, accountId);
+  const all = await shownLogins(tx, accountId, deps.now());
+  const own = all.find((each) => each.id === id);
+  // Stopped meanwhile, or another process was faster.
+  if (own === undefined || own.leavesAt === null || own.leavesAt > at) return;
+  const wallet = walletOfId(id);
+  if (!all.some((each) => each.id !== id && each.leavesAt === null)) {
+    await (wallet === null
+      ? setLoginLeaving(tx, { accountId, id, leavesAt: null })
+      : setLeaving(tx, { accountId, ...wallet, leavesAt: null }));
+    const { way, label } = own;
+    const payload = { ...(wallet ?? { way, what: label }), stays: true, isLast: true };
+    await insertOutbox(tx, [{ topic: 'payout.stopped', accountId, payload, at }]);
+    return;
+  }
+  if (wallet === null) {
+    await removeOther(tx, deps, accountId, id);
+    await revokeSessionsOf(tx, accountId, id, accountId, at);
+  } else {
+    await removeWallet(tx, deps, { accountId, ...wallet });
+    await revokeSessionsBy(tx, { accountId, ...wallet }, accountId, at);
+  }
+  const payload = { way: own.way, what: own.label, leavesAt: null };
+  await insertOutbox(tx, [{ topic: 'login.removed', accountId, payload, at }]);
 }
 
 /** Throws `last_login` where no login would stay but this one; those that leave do not stay. */
@@ -131,24 +189,45 @@ type Removed = {
   readonly leavesAt: Date | null;
 };
 
-/** Throws `too_many_logins` where too many that were removed still hear. */
 async function remove(
   tx: Tx,
   deps: Making,
   accountId: string,
   { id, wallet, leavesAt }: Removed,
 ): Promise<void> {
-  if (wallet !== null && leavesAt === null) return removeWallet(tx, deps, { accountId, ...wallet });
-  if (wallet !== null) return setLeaving(tx, { accountId, ...wallet, leavesAt }).then(() => {});
+  if (wallet !== null && leavesAt === null) await removeWallet(tx, deps, { accountId, ...wallet });
+  else if (wallet !== null) await setLeaving(tx, { accountId, ...wallet, leavesAt });
+  else if (leavesAt !== null) await setLoginLeaving(tx, { accountId, id, leavesAt });
+  else {
+    await mustHaveRoomToHear(tx, deps, accountId);
+    await removeOther(tx, deps, accountId, id);
+  }
+}
+
+/** Throws `too_many_logins` where too many that were removed still hear. */
+async function mustHaveRoomToHear(
+  tx: Tx,
+  { now }: Pick<Making, 'now'>,
+  accountId: string,
+): Promise<void> {
+  const held = await formerChannelsOf(tx, [accountId], new Date(now()));
+  if (held.length < mostFormerChannels) return;
+  const sentence = `${held.length} removed logins are still told of changes; try again later`;
+  throw new ParleyError('too_many_logins', sentence);
+}
+
+/** Where it was told of changes, it is told of them for the hold. */
+async function removeOther(
+  tx: Tx,
+  deps: Pick<Making, 'settings' | 'now'>,
+  accountId: string,
+  id: string,
+): Promise<void> {
   const login = await deleteLogin(tx, accountId, id);
   const former = login === null ? null : formerOf(login);
-  if (former === null) return;
-  const held = await formerChannelsOf(tx, [accountId], new Date(deps.now()));
-  if (held.length >= mostFormerChannels) {
-    const sentence = `${held.length} removed logins are still told of changes; try again later`;
-    throw new ParleyError('too_many_logins', sentence);
+  if (former !== null) {
+    await insertFormerChannel(tx, { accountId, ...former, until: holdFrom(deps) });
   }
-  await insertFormerChannel(tx, { accountId, ...former, until: holdFrom(deps) });
 }
 
 /** What the family pays is remembered: its signature still vouches for the next wallet. */
@@ -179,7 +258,7 @@ export function formerOf({ way, subject, chatId, chatEndedAt }: Login): Former |
   return chatId === null || chatEndedAt !== null ? null : { channel: 'telegram', to: chatId };
 }
 
-function walletOfId(id: string): { family: Family; address: string } | null {
+export function walletOfId(id: string): { family: Family; address: string } | null {
   const at = id.indexOf(':');
   const family = families.find((each) => each === id.slice(0, at));
   return family === undefined ? null : { family, address: id.slice(at + 1) };

@@ -1,17 +1,16 @@
-// What time decides on accounts: wallets that waited count now, and login wallets that were to
-// leave go. Their person is told once: the row that waited changes in the event's transaction.
+// What time decides on accounts: wallets that waited count now, and logins and accounts that were
+// to leave go. Their person is told once: the row that waited changes in the event's transaction.
 
-import type { Family } from '../../core/families.ts';
-import { lockAccount } from '../db/accounts.ts';
-import type { Tx } from '../db/database.ts';
+import { leavingAccounts } from '../db/accounts.ts';
+import { leavingLogins } from '../db/logins.ts';
 import { insertOutbox } from '../db/outbox.ts';
 import { takeCounted } from '../db/payouts.ts';
-import { revokeSessionsBy } from '../db/sessions.ts';
-import { leavingWallets, setLeaving, takeWaited, type WalletOf } from '../db/wallets.ts';
+import { leavingWallets, takeWaited, type WalletOf } from '../db/wallets.ts';
 import type { Deps, Making } from '../ports/deps.ts';
 import { type Service, service } from '../ports/service.ts';
 import { passingPage, passingPauseMs } from './bounds.ts';
-import { removeWallet, shownLogins } from './logins.ts';
+import { endAccount } from './delete.ts';
+import { leave } from './logins.ts';
 
 export async function passHolds(deps: Making & Pick<Deps, 'db'>): Promise<number> {
   const at = new Date(deps.now());
@@ -31,9 +30,18 @@ export async function passHolds(deps: Making & Pick<Deps, 'db'>): Promise<number
     );
     return all.length;
   });
-  const leaving = await leavingWallets(deps.db, at, passingPage);
-  for (const each of leaving) await deps.db.transaction((tx) => leave(tx, deps, each));
-  return counted + leaving.length;
+  const wallets = await leavingWallets(deps.db, at, passingPage);
+  const logins = await leavingLogins(deps.db, at, passingPage);
+  const leaving = [
+    ...wallets.map(({ accountId, family, address }) => ({ accountId, id: `${family}:${address}` })),
+    ...logins,
+  ];
+  for (const { accountId, id } of leaving) {
+    await deps.db.transaction((tx) => leave(tx, deps, accountId, id));
+  }
+  const accounts = await leavingAccounts(deps.db, at, passingPage);
+  for (const id of accounts) await deps.db.transaction((tx) => endAccount(tx, deps, id));
+  return counted + leaving.length + accounts.length;
 }
 
 export function createPassing(deps: Making & Pick<Deps, 'db' | 'log' | 'metrics'>): Service {
@@ -47,30 +55,4 @@ export function createPassing(deps: Making & Pick<Deps, 'db' | 'log' | 'metrics'
 function isSame(one: WalletOf, other: WalletOf): boolean {
   const { accountId, family, address } = one;
   return accountId === other.accountId && family === other.family && address === other.address;
-}
-
-/** It goes with the sessions that it signed in to; it stays where nothing else would sign in. */
-async function leave(tx: Tx, deps: Making, wallet: WalletOf): Promise<void> {
-  const { accountId, address } = wallet;
-  const at = new Date(deps.now());
-  await lockAccount(tx, accountId);
-  const all = await shownLogins(tx, accountId, deps.now());
-  const own = all.find((each) => each.id === idOf(wallet));
-  // Stopped meanwhile, or another process was faster.
-  if (own === undefined || own.leavesAt === null || own.leavesAt > at) return;
-  if (!all.some((each) => each.id !== own.id && each.leavesAt === null)) {
-    await setLeaving(tx, { ...wallet, leavesAt: null });
-    const { family } = wallet;
-    const payload = { family, address, change: false, stays: true, isLast: true };
-    await insertOutbox(tx, [{ topic: 'payout.stopped', accountId, payload, at }]);
-    return;
-  }
-  await removeWallet(tx, deps, wallet);
-  const payload = { way: 'wallet', what: address, leavesAt: null };
-  await insertOutbox(tx, [{ topic: 'login.removed', accountId, payload, at }]);
-  await revokeSessionsBy(tx, wallet, accountId, at);
-}
-
-function idOf({ family, address }: { family: Family; address: string }): string {
-  return `${family}:${address}`;
 }

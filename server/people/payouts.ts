@@ -10,22 +10,13 @@ import type { Tx } from '../db/database.ts';
 import { type PayableWallet, walletsToPay } from '../db/legs.ts';
 import { insertOutbox } from '../db/outbox.ts';
 import { insertPayout, payoutsOf, stopPayouts } from '../db/payouts.ts';
-import { revokeSessions } from '../db/sessions.ts';
-import {
-  deleteWaiting,
-  endWait,
-  findLogin,
-  setLeaving,
-  upsertWebProof,
-  waits,
-  walletsOf,
-} from '../db/wallets.ts';
+import { endWait, findLogin, upsertWebProof, waits, walletsOf } from '../db/wallets.ts';
 import { canonicalAddress } from '../market/proofs.ts';
 import { mustHaveRoomForProofs, taken } from '../market/wallets.ts';
 import type { Deps, Making } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
 import { holdFrom, mustHaveRoomToWait } from './hold.ts';
-import { isCounted, shownLogins } from './logins.ts';
+import { isCounted } from './logins.ts';
 import { type Browser, isWalletSession, lockLive, type Session } from './sessions.ts';
 import type { Site } from './site.ts';
 import { beginText, checkText, type TextToSign } from './wallet.ts';
@@ -228,47 +219,6 @@ async function hold(
   const proof = { accountId, family, address, pubkey, at, waitsUntil };
   if ((await upsertWebProof(tx, proof)) === null) throw taken(address);
   await mustHaveRoomForProofs(tx, accountId);
-}
-
-/** `wallet` null = all that waits. Other sessions end. Throws `unknown_payout`, `last_login`. */
-export async function stopWaiting(
-  tx: Tx,
-  deps: Pick<Deps, 'now'>,
-  session: Session,
-  wallet: WalletName | null,
-): Promise<void> {
-  const { accountId } = session;
-  const at = new Date(deps.now());
-  await lockLive(tx, deps, session);
-  const held = await receivingOf(tx, accountId, deps.now());
-  const all = held.flatMap(({ family, waiting, leaving }) =>
-    [...waiting, ...leaving].map(({ address }) => ({ family, address })),
-  );
-  let stopped = 0;
-  for (const each of wallet === null ? all : [wallet]) {
-    const { family, address } = each;
-    const one = { accountId, family, address };
-    const wasLogin = (await findLogin(tx, family, address)) === accountId;
-    const changed = (await stopPayouts(tx, { ...one, at })) > 0;
-    const deleted = (await deleteWaiting(tx, { ...one, now: at })) > 0;
-    const stays = await setLeaving(tx, { ...one, leavesAt: null });
-    if (!changed && !deleted && !stays) continue;
-    stopped += 1;
-    const payload = { family, address, change: changed || deleted, stays };
-    await insertOutbox(tx, [{ topic: 'payout.stopped', accountId, payload, at }]);
-    if (!deleted || !wasLogin) continue;
-    const gone = { way: 'wallet', what: address, leavesAt: null };
-    await insertOutbox(tx, [{ topic: 'login.removed', accountId, payload: gone, at }]);
-  }
-  if (stopped === 0) {
-    const what = wallet === null ? 'nothing waits' : `nothing waits for ${wallet.address}`;
-    throw new ParleyError('unknown_payout', `${what} on this account`);
-  }
-  if ((await shownLogins(tx, accountId, deps.now())).length === 0) {
-    const sentence = 'this wallet is the only login of the account; add another one first';
-    throw new ParleyError('last_login', sentence);
-  }
-  await revokeSessions(tx, accountId, session.id, session.id, at);
 }
 
 export type Receiving = {

@@ -32,6 +32,8 @@ export type Browser = { readonly hash: Buffer; readonly device: string; readonly
 export type Means = {
   readonly by: SignedInBy;
   readonly wallet: { readonly family: Family; readonly address: string } | null;
+  /** Of what is no wallet. */
+  readonly loginId?: string | null;
 };
 
 const tokenBytes = 32;
@@ -78,6 +80,7 @@ export async function openSession(
     signedInBy: means.by,
     walletFamily: means.wallet?.family ?? null,
     walletAddress: means.wallet?.address ?? null,
+    loginId: means.loginId ?? null,
     device: browser.device,
     place: browser.place,
     expiresAt: new Date(at.getTime() + sessionMs),
@@ -103,19 +106,27 @@ export async function renew(
   tx: Tx,
   deps: Making,
   session: Session,
-  { by, wallet }: Means,
+  { by, wallet, loginId = null }: Means,
 ): Promise<Opened> {
   const at = new Date(deps.now());
   const token = newToken(deps);
   const walletFamily = wallet?.family ?? null;
   const walletAddress = wallet?.address ?? null;
-  const renewal = { id: session.id, hash: hashOf(token), at, by, walletFamily, walletAddress };
+  const renewal = {
+    id: session.id,
+    hash: hashOf(token),
+    at,
+    by,
+    walletFamily,
+    walletAddress,
+    loginId,
+  };
   if (!(await renewSession(tx, renewal))) {
     throw new ParleyError('session_ended', 'the session has ended; sign in again');
   }
   await tellReplaced(tx, session.accountId, session.id);
   const told = { lastUsedAt: at, signedInAt: at, signedInBy: by, walletFamily, walletAddress };
-  return { token, session: { ...session, ...told } };
+  return { token, session: { ...session, ...told, loginId } };
 }
 
 /** Nothing is done once its session has ended. Throws `session_ended`, `account_deleted`. */

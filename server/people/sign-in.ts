@@ -90,12 +90,12 @@ export async function takeUp(
 ): Promise<TakenUp> {
   // Two at once with one login make one account.
   await waitForLock(tx, lockOf(proven));
-  const means = meansOf(proven);
   if (intent.purpose === 'sign-in') {
     const owner = await lockedOwnerOf(tx, proven);
-    const accountId = owner?.accountId ?? (await makeAccount(tx, deps, proven));
+    const { accountId, loginId } = owner ?? (await makeAccount(tx, deps, proven));
     const isNew = owner === null;
-    if (owner !== null) await markUsed(tx, deps, proven, owner.loginId);
+    if (!isNew) await markUsed(tx, deps, proven, loginId);
+    const means = meansOf(proven, loginId);
     const opened = await openSession(tx, deps, { accountId, means, browser, isNew });
     return { ...opened, isNew, outcome: isNew ? 'made' : 'signed_in', way: proven.way };
   }
@@ -110,7 +110,7 @@ export async function takeUp(
   }
   if (owner !== null) {
     await markUsed(tx, deps, proven, owner.loginId);
-    const renewed = await renew(tx, deps, session, means);
+    const renewed = await renew(tx, deps, session, meansOf(proven, owner.loginId));
     return { ...renewed, isNew: false, outcome: 'renewed', way: proven.way };
   }
   if (intent.purpose === 'renew') {
@@ -144,10 +144,10 @@ function isMade(proven: Proven): boolean {
   return proven.way === 'passkey' && proven.made !== null;
 }
 
-function meansOf(proven: Proven): Means {
-  if (proven.way !== 'wallet') return { by: proven.way, wallet: null };
+function meansOf(proven: Proven, loginId: string | null): Means {
+  if (proven.way !== 'wallet') return { by: proven.way, wallet: null, loginId };
   const { family, address } = proven;
-  return { by: 'wallet', wallet: { family, address } };
+  return { by: 'wallet', wallet: { family, address }, loginId: null };
 }
 
 type Owner = { readonly accountId: string; readonly loginId: string | null };
@@ -190,7 +190,7 @@ function labelOf(proven: Exclude<Proven, { way: 'wallet' }>): string {
 }
 
 /** A passkey alone makes none: it is a login of an account that has another. */
-async function makeAccount(tx: Tx, deps: Making, proven: Proven): Promise<string> {
+async function makeAccount(tx: Tx, deps: Making, proven: Proven): Promise<Owner> {
   if (proven.way === 'passkey') {
     const sentence = 'no account has this passkey; sign in another way and add it there';
     throw new ParleyError('unknown_passkey', sentence);
@@ -199,8 +199,7 @@ async function makeAccount(tx: Tx, deps: Making, proven: Proven): Promise<string
   const accountId = uuidv7(deps.now(), deps.randomBytes);
   const kind: AccountKind = proven.way === 'wallet' ? 'wallet' : 'browser';
   await insertAccount(tx, { id: accountId, kind, createdAt: at });
-  await storeLogin(tx, deps, proven, accountId, null);
-  return accountId;
+  return { accountId, loginId: await storeLogin(tx, deps, proven, accountId, null) };
 }
 
 async function storeLogin(
@@ -209,22 +208,24 @@ async function storeLogin(
   proven: Proven,
   accountId: string,
   waitsUntil: Date | null,
-): Promise<void> {
+): Promise<string | null> {
   const at = new Date(deps.now());
   if (proven.way === 'wallet') {
     const { family, address, pubkey } = proven;
     await insertLogin(tx, { accountId, family, address, pubkey, at, waitsUntil });
-    return;
+    return null;
   }
+  const id = uuidv7(deps.now(), deps.randomBytes);
   await insertLoginOf(tx, {
     ...nameOf(proven),
-    id: uuidv7(deps.now(), deps.randomBytes),
+    id,
     accountId,
     label: labelOf(proven),
     chatId: proven.way === 'provider' ? proven.chatId : null,
     passkey: proven.way === 'passkey' ? proven.made : null,
     at,
   });
+  return id;
 }
 
 async function mustLackLogin(tx: Tx, accountId: string, family: Family): Promise<void> {

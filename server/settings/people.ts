@@ -1,6 +1,7 @@
 // What an operator offers people: the address of the site, mail, identity providers, a bot, and the
 // origins of other sites whose pages may call the API with keys.
 
+import { createPrivateKey } from 'node:crypto';
 import { percentEncoding } from './database-url.ts';
 import { isObject } from './entries.ts';
 import type { Reader } from './environment.ts';
@@ -18,6 +19,13 @@ export type ProviderSettings = {
   readonly messages: boolean;
   /** Its ID tokens give back the nonce of the request, as the protocol wants. */
   readonly nonce: boolean;
+  /** It answers by a POST of the browser (OAuth 2.0 Form Post Response Mode): Apple. */
+  readonly formPost?: boolean;
+  /** Whose people sign in where `issuer` has `{tenantid}` in it, such as `common`: Microsoft. */
+  readonly tenants?: string;
+  /** The secret is a key, by which each client secret is signed for these: Apple. */
+  readonly teamId?: string;
+  readonly keyId?: string;
 };
 
 export type MailSettings = {
@@ -125,8 +133,14 @@ const isScopes = (given: unknown) =>
   given.every(isScope) &&
   given.includes('openid');
 const isBoolean = (given: unknown) => typeof given === 'boolean';
+const perhaps = (isGood: (given: unknown) => boolean) => (given: unknown) =>
+  given === undefined || isGood(given);
 const shaped = (shape: RegExp) => (given: unknown) =>
   typeof given === 'string' && shape.test(given);
+
+const appleId = /^[A-Z0-9]{10}$/;
+/** In an issuer: each tenant's tokens have its own id there (learn.microsoft.com). */
+export const tenantMark = '{tenantid}';
 
 /** Of each field what it may be, in words too, and what it is where nothing is given. */
 const providerFields: Readonly<
@@ -144,6 +158,10 @@ const providerFields: Readonly<
   ],
   messages: [isBoolean, 'true or false', false],
   nonce: [isBoolean, 'true or false', true],
+  formPost: [perhaps(isBoolean), 'true or false'],
+  tenants: [perhaps(shaped(/^[a-z0-9][a-z0-9.-]{0,99}$/)), 'common, organizations or a tenant'],
+  teamId: [perhaps(shaped(appleId)), 'ten capitals and digits'],
+  keyId: [perhaps(shaped(appleId)), 'ten capitals and digits'],
 };
 
 function providersOf({ json, refuse, secret }: Reader): ProviderSettings[] {
@@ -158,13 +176,18 @@ function providersOf({ json, refuse, secret }: Reader): ProviderSettings[] {
       refuse(`${name}[${at}]: it must be an object`);
       return [];
     }
-    const defaults = Object.entries(providerFields).map(([field, [, , value]]) => [field, value]);
+    const defaults = Object.entries(providerFields)
+      .filter(([, [, , value]]) => value !== undefined)
+      .map(([field, [, , value]]) => [field, value]);
     const whole = { ...Object.fromEntries(defaults), ...each };
     const faults = faultsOf(whole);
     refuse(...faults.map((fault) => `${name}[${at}]: ${fault}`));
     const { clientSecretFile: file, ...rest } = whole as ProviderSettings & Record<string, unknown>;
     const clientSecret =
       faults.length > 0 ? '' : secret(`${name}[${at}]: clientSecretFile`, `${file}`);
+    if (clientSecret !== '' && rest.keyId !== undefined && !isP256(clientSecret)) {
+      refuse(`${name}[${at}]: clientSecretFile holds no private key of P-256 in PEM`);
+    }
     return [{ ...rest, clientSecret }];
   });
   for (const [field, words] of [
@@ -178,6 +201,14 @@ function providersOf({ json, refuse, secret }: Reader): ProviderSettings[] {
   return parsed;
 }
 
+function isP256(pem: string): boolean {
+  try {
+    return createPrivateKey(pem).asymmetricKeyDetails?.namedCurve === 'prime256v1';
+  } catch {
+    return false;
+  }
+}
+
 function faultsOf(fields: Readonly<Record<string, unknown>>): string[] {
   const unknown = Object.keys(fields).filter((field) => !Object.hasOwn(providerFields, field));
   const faults = [
@@ -187,7 +218,14 @@ function faultsOf(fields: Readonly<Record<string, unknown>>): string[] {
     ),
   ];
   if (faults.length > 0) return faults;
-  const { issuer, scopes, messages } = fields as unknown as ProviderSettings;
+  const { issuer, scopes, messages, tenants, teamId, keyId } =
+    fields as unknown as ProviderSettings;
+  if (issuer.includes(tenantMark) !== (tenants !== undefined)) {
+    faults.push(`tenants goes with an issuer that has ${tenantMark} in it, and not without`);
+  }
+  if ((teamId === undefined) !== (keyId === undefined)) {
+    faults.push('teamId and keyId go together');
+  }
   if (!URL.canParse(issuer) || !isSafeUrl(new URL(issuer))) {
     faults.push('issuer must be https (http on loopback only)');
   }

@@ -35,7 +35,8 @@ export async function startAccountPages(browser: Browser): Promise<AccountPages>
   const { issuer, label, client } = provider;
   const own = { id: 'dev', label, issuer, clientId: client.id, clientSecret: client.secret };
   const scopes = ['openid', 'email'];
-  const providers = [{ ...own, scopes, messages: false, nonce: true }];
+  const dev = { ...own, scopes, messages: false, nonce: true };
+  const providers = [dev, { ...dev, id: 'form', label: 'A provider of forms', formPost: true }];
   const people = { ...readSettings({}).people, providers, payoutHoldSeconds: 5_000 };
   const { build, said } = await openWeb();
   if (build === null) throw new Error(`no app: ${said}`);
@@ -56,10 +57,10 @@ export async function startAccountPages(browser: Browser): Promise<AccountPages>
     byEmail: async (page, address) => {
       await page.getByLabel('E-mail address').fill(address);
       await page.getByRole('button', { name: 'Send a code' }).click();
-      await page.getByLabel('Six digits').waitFor();
-      await page.getByLabel('Six digits').fill(edge.codeOf(address));
+      await page.getByLabel('The digits of the code').waitFor();
+      await page.getByLabel('The digits of the code').fill(edge.codeOf(address));
       await page.getByRole('button', { name: 'Go on' }).click();
-      await page.getByLabel('Six digits').waitFor({ state: 'detached' });
+      await page.getByLabel('The digits of the code').waitFor({ state: 'detached' });
     },
     close: async () => {
       await Promise.all([edge.close(), provider.stop()]);

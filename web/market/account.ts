@@ -40,6 +40,8 @@ export type Account = {
   readonly accountId: string;
   readonly kind: 'wallet' | 'browser';
   readonly createdAt: string;
+  /** When it is deleted; null = it stays. */
+  readonly leavesAt: string | null;
   readonly session: Session;
   readonly freshUntil: string;
   readonly walletSession: boolean;
@@ -192,7 +194,9 @@ export const account = {
   endSession: (id: string) => remove<Done>(`sessions/${segment(id)}`),
   endOtherSessions: () => remove<Done>('sessions'),
   removeLogin: (id: string) => remove<Done & { leavesAt: string | null }>(`logins/${segment(id)}`),
-  deleteAccount: () => remove<Done>('me'),
+  keepLogin: (id: string) => post<Done>(`logins/${segment(id)}/stay`),
+  deleteAccount: () => remove<Done & { leavesAt: string }>('me'),
+  keepAccount: () => post<Done>('me/stay'),
 
   makeKey: (wanted: { name: string; scopes: readonly Scope[]; lifeDays: number }) =>
     post<MintedKey>('keys', wanted),

@@ -51,13 +51,25 @@ export function browserOf(origin: string): Browser {
 
 /** Signs in under this name, or cancels for null; where the provider then leads to. */
 export async function signInAtProvider(authorization: URL, name: string | null): Promise<URL> {
+  const { left, status, text } = await signedInAt(authorization, name);
+  if (left === undefined) throw new Error(`the provider answered ${status}: ${text}`);
+  return left;
+}
+
+/** The same of one that answers by a form, which a script of its page sends. */
+export async function formAtProvider(authorization: URL, name: string | null) {
+  const { text } = await signedInAt(authorization, name);
+  const [, action = ''] = /<form method="post" action="([^"]+)"/.exec(text) ?? [];
+  const fields = [...text.matchAll(/name="(\w+)" value="([^"]*)"/g)];
+  return { url: new URL(action), form: new URLSearchParams(fields.map(([, k, v]) => [k!, v!])) };
+}
+
+async function signedInAt(authorization: URL, name: string | null) {
   const browser = browserOf(authorization.origin);
   const page = await browser.open(authorization);
   const actions = [...page.text.matchAll(/action="([^"]+)"/g)].map(([, action = '']) => action);
   const action = actions.find((each) => each.endsWith('/cancel') === (name === null));
   if (action === undefined) throw new Error(`no form to sign in with: ${page.text}`);
   const form: Record<string, string> = name === null ? {} : { name };
-  const { left, status, text } = await browser.open(new URL(action, authorization), form);
-  if (left === undefined) throw new Error(`the provider answered ${status}: ${text}`);
-  return left;
+  return browser.open(new URL(action, authorization), form);
 }

@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { lockIfLive } from '../../db/accounts.ts';
+import { lockIfLive, setAccountLeaving } from '../../db/accounts.ts';
 import type { Tx } from '../../db/database.ts';
 import { deleteLogin } from '../../db/logins.ts';
 import { insertPayout } from '../../db/payouts.ts';
 import { findLiveSession, revokeSession } from '../../db/sessions.ts';
 import { deleteLoginWallet } from '../../db/wallets.ts';
-import { deleteAccount } from '../../people/delete.ts';
+import { endAccount } from '../../people/delete.ts';
 import { removeLogin } from '../../people/logins.ts';
 import { hashOf, lockLive, windowAt } from '../../people/sessions.ts';
 import { browserOn, type TestBrowser } from '../testing/browser.ts';
@@ -50,6 +50,12 @@ async function meanwhile<T>(
   return acted;
 }
 
+/** As after its wait. */
+async function endNow(tx: Tx, accountId: string): Promise<void> {
+  await setAccountLeaving(tx, accountId, new Date(edge.deps.now()));
+  await endAccount(tx, edge.deps, accountId);
+}
+
 async function rows(accountId: string) {
   const text = `select (select count(*) from logins where account_id = $1) as logins,
       (select count(*) from wallets where account_id = $1) as wallets,
@@ -58,7 +64,8 @@ async function rows(accountId: string) {
       (select count(*) from webhooks where account_id = $1) as webhooks,
       (select count(*) from ceremonies c join sessions s on s.id = c.session_id
         where s.account_id = $1) as begun,
-      (select count(*) from accounts where id = $1 and deleted_at is not null) as deleted`;
+      (select count(*) from accounts where id = $1
+        and (deleted_at is not null or leaves_at is not null)) as deleted`;
   return (await edge.sql(text, accountId))[0];
 }
 
@@ -161,7 +168,7 @@ test('a login or wallet that is removed while it signs in or mints opens nothing
 
 test('of an account that was deleted meanwhile a key registers no webhook and proves no wallet', async () => {
   const own = await signedIn(edge);
-  const { accountId, stored } = own;
+  const { accountId } = own;
   const { key } = (await makeKey(own)).body;
   const body = await edge.proof(evmWallet(), key);
   const both = await meanwhile(
@@ -173,7 +180,7 @@ test('of an account that was deleted meanwhile a key registers no webhook and pr
       ]),
     async (tx) => {
       await untilBlocked(2);
-      await deleteAccount(tx, edge.deps, stored);
+      await endNow(tx, accountId);
     },
   );
   for (const answer of both) refused(answer, '409 account_deleted');
@@ -209,7 +216,7 @@ test('a deleted account leaves nothing personal but its last message', async () 
   for (const purpose of ['add', 'sign-in'] as const) await textFor(own, wallet, purpose);
   const id = await loginOf(own, other);
   await db.transaction((tx) => removeLogin(tx, edge.deps, stored, id));
-  await db.transaction((tx) => deleteAccount(tx, edge.deps, stored));
+  await db.transaction((tx) => endNow(tx, stored.accountId));
   const [last, ...more] = await edge.sql(
     'select topic, payload from outbox where account_id = $1 order by id',
     stored.accountId,

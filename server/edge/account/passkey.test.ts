@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { loginsOf } from '../../db/logins.ts';
 import { findPasskey } from '../../db/passkeys.ts';
 import { mostLogins } from '../../people/bounds.ts';
+import { passHolds } from '../../people/passing.ts';
 import { type Authenticator, authenticator, type How } from '../testing/authenticator.ts';
 import { browserOn, type TestBrowser } from '../testing/browser.ts';
 import { type Answer, codeOf, refused, testEdge } from '../testing/edge.ts';
@@ -126,6 +127,8 @@ test('an account has several, and of each it is known whether it is on other dev
 test('a passkey that no account has, or has any more, signs nobody in', async () => {
   const { device, browser, accountId } = await withPasskey();
   assert.equal((await browser.call('DELETE', '/account/me')).status, 200);
+  edge.deps.advance(72 * 3_600_000);
+  await passHolds(edge.deps);
   const text = 'select passkey_user as "user" from accounts where id = $1';
   assert.deepEqual(await edge.sql(text, accountId), [{ user: null }]);
   const other = await withPasskey();

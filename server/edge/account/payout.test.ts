@@ -47,6 +47,7 @@ async function bySigning(wallet: Wallet): Promise<TestBrowser> {
 async function robbed(wallet = evmWallet()) {
   const address = freshAddress();
   const own = await bySigning(wallet);
+  edge.deps.advance(1);
   assert.equal((await edge.byEmail(own, address, 'add')).status, 200);
   return { wallet, address, own, thief: await edge.person(address) };
 }

@@ -52,18 +52,24 @@ const login = s.model('Login', 'A way into the account.', {
     s.oneOf(['on', 'ended'], 'messages go there; ended: the bot was blocked or the chat is gone'),
   ),
   waitsUntil: s.nullable(s.instant('a wallet that may not receive before')),
-  leavesAt: s.nullable(s.instant('a wallet that is removed then')),
+  leavesAt: s.nullable(s.instant('it is removed then, unless stopped')),
 });
 
 export const loginRemoved = s.model('LoginRemoved', 'What became of it.', {
   ok: yes(true),
-  leavesAt: s.nullable(s.instant('a wallet leaves then, unless stopped; null = it is removed')),
+  leavesAt: s.nullable(s.instant('it leaves then, unless stopped; null = it is removed')),
+});
+
+export const accountLeaves = s.model('AccountLeaves', 'When it is deleted.', {
+  ok: yes(true),
+  leavesAt: s.instant('it is deleted then, unless stopped'),
 });
 
 export const account = s.model('Account', 'The account that is signed in.', {
   accountId: s.accountId,
   kind: s.oneOf(['wallet', 'browser'], 'wallet: one live key; browser: ten'),
   createdAt: s.instant('when it was made'),
+  leavesAt: s.nullable(s.instant('it is deleted then, unless stopped; null = it stays')),
   session,
   freshUntil: s.instant('until when the sign-in counts as fresh'),
   walletSession: s.flag('may change where the account is paid', true),
@@ -116,7 +122,9 @@ export const codeSent = s.model('CodeSent', 'A code was sent.', {
 });
 export const giveCode = s.form('GiveCode', 'The code that was sent.', {
   address: email,
-  code: s.text('six digits', '402917', { pattern: '^[0-9]{6}$' }),
+  code: s.text('six digits; twenty where many were asked for', '402917', {
+    pattern: '^(?:[0-9]{6}|[0-9]{20})$',
+  }),
 });
 
 export const beginProvider = s.form('BeginProvider', 'Which provider.', {

@@ -1,4 +1,4 @@
-// By e-mail: an address, then the six digits that were sent there. A code that was asked for before
+// By e-mail: an address, then the digits that were sent there. A code that was asked for before
 // the page was loaded again can still be typed in.
 
 import { type FormEvent, useEffect, useState } from 'react';
@@ -100,7 +100,7 @@ function CodeForm(props: CodeFormProps) {
   const digits = asTyped(typed).replace(/\D/g, '');
   const give = (event: FormEvent) => {
     event.preventDefault();
-    if (digits.length !== 6) return setShort(true);
+    if (digits.length !== 6 && digits.length !== 20) return setShort(true);
     run(async () => {
       try {
         const done = await account.giveCode(sent.address, digits);
@@ -126,7 +126,7 @@ function CodeForm(props: CodeFormProps) {
         error={isShort ? text('ways.code.six') : null}
         inputMode="numeric"
         autoComplete="one-time-code"
-        maxLength={12}
+        maxLength={30}
         required
         value={typed}
         onChange={(next) => {

@@ -4,8 +4,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useRouter } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { account } from '../../market/account.ts';
-import { type SignedInAccount, startAnew, useSession } from '../../market/session.ts';
+import { lookAgain, type SignedInAccount, startAnew, useSession } from '../../market/session.ts';
 import { AccountNav, OfAccount } from '../../parts/account-screen.tsx';
+import { announce } from '../../parts/announce.ts';
 import { Failed } from '../../parts/answer.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
@@ -62,6 +63,7 @@ function useReturn() {
 function Parts({ account: signedIn }: { account: SignedInAccount }) {
   return (
     <>
+      {signedIn.leavesAt !== null && <Leaves at={signedIn.leavesAt} />}
       <AboutYou account={signedIn} />
       <Logins account={signedIn} />
       <Sessions accountId={signedIn.id} />
@@ -118,12 +120,41 @@ function AboutYou({ account: { id, name, session, recovery } }: { account: Signe
   );
 }
 
-function End({ account: { name } }: { account: SignedInAccount }) {
+/** Whoever sees it may not have asked for it. */
+function Leaves({ at }: { readonly at: string }) {
+  const freshly = useFreshly();
+  const keep = async () => {
+    await freshly(() => account.keepAccount());
+    announce(text('delete.kept'));
+    await lookAgain();
+  };
+  return (
+    <Notice
+      kind="warn"
+      title={text('delete.waits')}
+      action={
+        <Confirm
+          title={text('delete.keep.title')}
+          what={<p>{text('delete.keep.what')}</p>}
+          onConfirm={keep}
+        >
+          {text('delete.keep')}
+        </Confirm>
+      }
+    >
+      {text('delete.waits.what')} <When at={at} />
+    </Notice>
+  );
+}
+
+function End({ account: { name, leavesAt } }: { account: SignedInAccount }) {
   const freshly = useFreshly();
   const end = async () => {
     await freshly(() => account.deleteAccount());
-    await startAnew();
+    announce(text('delete.asked'));
+    await lookAgain();
   };
+  if (leavesAt !== null) return null;
   return (
     <section className="panel">
       <h2>{text('delete.title')}</h2>

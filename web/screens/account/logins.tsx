@@ -32,7 +32,7 @@ export function Logins({ account: { logins } }: { account: SignedInAccount }) {
       {said !== null && <Notice kind="good">{said}</Notice>}
       <ul className="entries">
         {logins.map((each) => (
-          <LoginEntry key={each.id} login={each} onRemoved={setSaid} />
+          <LoginEntry key={each.id} login={each} onChanged={setSaid} />
         ))}
       </ul>
       {adding ? (
@@ -51,14 +51,16 @@ export function Logins({ account: { logins } }: { account: SignedInAccount }) {
   );
 }
 
-type LoginEntryProps = { readonly login: Login; readonly onRemoved: (sentence: string) => void };
+type LoginEntryProps = { readonly login: Login; readonly onChanged: (sentence: string) => void };
 
-function LoginEntry({ login, onRemoved }: LoginEntryProps) {
+type KeepProps = { readonly login: Login; readonly onKept: (sentence: string) => void };
+
+function LoginEntry({ login, onChanged }: LoginEntryProps) {
   const { label } = login;
   const freshly = useFreshly();
   const remove = async () => {
     const { leavesAt } = await freshly(() => account.removeLogin(login.id));
-    onRemoved(text(leavesAt === null ? 'logins.removed' : 'logins.leaving'));
+    onChanged(text(leavesAt === null ? 'logins.removed' : 'logins.leaving'));
     await lookAgain();
   };
   return (
@@ -78,6 +80,7 @@ function LoginEntry({ login, onRemoved }: LoginEntryProps) {
         </p>
         <LoginFacts login={login} />
       </div>
+      {login.leavesAt !== null && <Keep login={login} onKept={onChanged} />}
       {login.leavesAt === null && (
         <Confirm
           label={text('logins.remove.label', { login: label })}
@@ -94,6 +97,25 @@ function LoginEntry({ login, onRemoved }: LoginEntryProps) {
         </Confirm>
       )}
     </li>
+  );
+}
+
+function Keep({ login: { id, label }, onKept }: KeepProps) {
+  const freshly = useFreshly();
+  const keep = async () => {
+    await freshly(() => account.keepLogin(id));
+    onKept(text('logins.kept'));
+    await lookAgain();
+  };
+  return (
+    <Confirm
+      label={text('logins.keep.label', { login: label })}
+      title={text('logins.keep.title', { login: label })}
+      what={<p>{text('delete.keep.what')}</p>}
+      onConfirm={keep}
+    >
+      {text('logins.keep')}
+    </Confirm>
   );
 }
 

@@ -35,16 +35,20 @@ export const account: Words<typeof english> = {
   'logins.chat.on': 'Nachrichten gehen dorthin',
   'logins.chat.ended': 'Nachrichten sind beendet: der Bot wurde blockiert. Melde dich neu damit an',
   'logins.waits': 'bekommt nichts vor',
-  'logins.leaves': 'wird entfernt, wenn du es nicht unter „Wallets und Auszahlung“ stoppst:',
+  'logins.leaves': 'wird entfernt, wenn du es nicht stoppst:',
   'logins.remove': 'Entfernen',
   'logins.remove.label': '{login}: Entfernen',
   'logins.remove.title': '{login} entfernen?',
   'logins.remove.what':
-    'Er führt nicht mehr in dieses Konto. Jede andere Sitzung dieses Kontos endet.',
+    'Er führt nicht mehr in dieses Konto. Er bleibt während der Wartezeit, mit einer Nachricht auf jedem Kanal, und lässt sich stoppen. Was erst kürzlich dazukam, oder womit du neben einem älteren Login angemeldet bist, geht sofort, und jede andere Sitzung dieses Kontos endet.',
   'logins.remove.wallet':
-    'Eine Wallet bleibt während der Wartezeit, mit einer Nachricht auf jedem Kanal. Danach wird diese Familie nirgends ausgezahlt, bis du eine andere Wallet nennst.',
+    'Ist sie entfernt, wird diese Familie nirgends ausgezahlt, bis du eine andere Wallet nennst.',
   'logins.removed': 'Entfernt.',
   'logins.leaving': 'Er wird nach der Wartezeit entfernt.',
+  'logins.keep': 'Stoppen',
+  'logins.keep.label': 'Stoppen: das Entfernen von {login}',
+  'logins.keep.title': 'Das Entfernen von {login} stoppen?',
+  'logins.kept': 'Gestoppt: er gilt wie zuvor.',
   'logins.add': 'Login hinzufügen',
   'logins.add.what': 'Er führt von da an in dieses Konto und sieht alles, was du siehst.',
   'logins.add.done': 'Zurück zu den Logins',
@@ -82,7 +86,16 @@ export const account: Words<typeof english> = {
 
   'delete.title': 'Konto löschen',
   'delete.what':
-    'Schlüssel, Sitzungen, Logins, Wallets und Webhooks enden sofort. Es geht nicht, solange Swaps, Anfragen oder Angebote offen sind. Swaps bleiben ohne deinen Namen: ihre Adressen stehen auch auf den Chains. Es kann nicht rückgängig gemacht werden.',
+    'Es wird nach der Wartezeit gelöscht, mit einer Nachricht auf jedem Kanal, und lässt sich bis dahin stoppen. Dann enden Schlüssel, Sitzungen, Logins, Wallets und Webhooks. Es geht nicht, solange Swaps, Anfragen oder Angebote offen sind. Swaps bleiben ohne deinen Namen: ihre Adressen stehen auch auf den Chains. Es kann nicht rückgängig gemacht werden.',
   'delete.go': 'Konto löschen',
   'delete.sure': 'Das Konto von {name} löschen?',
+  'delete.asked': 'Das Konto wird nach der Wartezeit gelöscht.',
+  'delete.waits': 'Dieses Konto soll gelöscht werden',
+  'delete.waits.what':
+    'Wenn du das nicht warst: stoppe es jetzt und entferne Logins, die du nicht kennst. Gelöscht wird es',
+  'delete.keep': 'Stoppen',
+  'delete.keep.title': 'Das Löschen stoppen?',
+  'delete.keep.what':
+    'Alles bleibt, wie es ist. Jede andere Sitzung dieses Kontos endet, mit den API-Schlüsseln, die sie gemacht hat.',
+  'delete.kept': 'Gestoppt: das Konto bleibt.',
 };

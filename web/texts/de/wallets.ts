@@ -26,7 +26,7 @@ export const wallets: Words<typeof english> = {
   'wallets.stop.label': 'Stoppen, was für {address} wartet',
   'wallets.stop.title': 'Stoppen, was für {address} wartet?',
   'wallets.stop.what':
-    'Es wird ausgezahlt wie zuvor. Eine Login-Wallet, die wartete, wird auch aus deinen Logins entfernt. Jede andere Sitzung dieses Kontos endet.',
+    'Es wird ausgezahlt wie zuvor. Eine Login-Wallet, die wartete, wird auch aus deinen Logins entfernt. Jede andere Sitzung dieses Kontos endet, mit den API-Schlüsseln, die sie gemacht hat.',
   'wallets.stop.all': 'Alles stoppen, was wartet',
   'wallets.stop.all.title': 'Alles stoppen, was wartet?',
   'wallets.stopped': 'Gestoppt. Es wird ausgezahlt wie zuvor.',

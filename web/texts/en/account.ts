@@ -32,16 +32,20 @@ export const account = {
   'logins.chat.on': 'messages go there',
   'logins.chat.ended': 'messages have ended: the bot was blocked. Sign in with it again',
   'logins.waits': 'receives nothing before',
-  'logins.leaves': 'is removed, unless you stop it under "Wallets and payout":',
+  'logins.leaves': 'is removed, unless you stop it:',
   'logins.remove': 'Remove',
   'logins.remove.label': 'Remove {login}',
   'logins.remove.title': 'Remove {login}?',
   'logins.remove.what':
-    'It leads into this account no more. Every other session of this account ends.',
+    'It leads into this account no more. It stays for the waiting time, with a message on every channel, and can be stopped. What was added of late, or what you signed in with beside an older login, goes at once, and every other session of this account ends.',
   'logins.remove.wallet':
-    'A wallet stays for the waiting time, with a message on every channel. Then the family is paid nowhere until you name another wallet.',
+    'When it has left, the family is paid nowhere until you name another wallet.',
   'logins.removed': 'Removed.',
   'logins.leaving': 'It is removed after the waiting time.',
+  'logins.keep': 'Stop it',
+  'logins.keep.label': 'Stop the removal of {login}',
+  'logins.keep.title': 'Stop the removal of {login}?',
+  'logins.kept': 'Stopped: it signs in as before.',
   'logins.add': 'Add a login',
   'logins.add.what': 'It leads into this account from then on, and sees all that you see.',
   'logins.add.done': 'Back to the logins',
@@ -78,7 +82,16 @@ export const account = {
 
   'delete.title': 'Delete the account',
   'delete.what':
-    'Keys, sessions, logins, wallets and webhooks end at once. It is refused while swaps, orders or quotes are open. Swaps stay without your name: their addresses are on the chains too. It cannot be brought back.',
+    'It is deleted after the waiting time, with a message on every channel, and can be stopped until then. Then keys, sessions, logins, wallets and webhooks end. It is refused while swaps, orders or quotes are open. Swaps stay without your name: their addresses are on the chains too. It cannot be brought back.',
   'delete.go': 'Delete the account',
   'delete.sure': 'Delete the account of {name}?',
+  'delete.asked': 'The account is deleted after the waiting time.',
+  'delete.waits': 'This account is to be deleted',
+  'delete.waits.what':
+    'If it was not you: stop it now, and remove logins that you do not know. It is deleted',
+  'delete.keep': 'Stop it',
+  'delete.keep.title': 'Stop the deletion?',
+  'delete.keep.what':
+    'All stays as it is. Every other session of this account ends, with the API keys that it made.',
+  'delete.kept': 'Stopped: the account stays.',
 } as const;

@@ -23,7 +23,7 @@ export const wallets = {
   'wallets.stop.label': 'Stop what waits for {address}',
   'wallets.stop.title': 'Stop what waits for {address}?',
   'wallets.stop.what':
-    'You are paid as before. A login wallet that waited is removed from your logins too. Every other session of this account ends.',
+    'You are paid as before. A login wallet that waited is removed from your logins too. Every other session of this account ends, with the API keys that it made.',
   'wallets.stop.all': 'Stop all that waits',
   'wallets.stop.all.title': 'Stop all that waits?',
   'wallets.stopped': 'Stopped. You are paid as before.',

@@ -4,14 +4,23 @@ import { ParleyError } from '../../../../core/errors.ts';
 import { findAccount } from '../../../db/accounts.ts';
 import { liveSessionsOf, revokeSession, revokeSessions } from '../../../db/sessions.ts';
 import { freshMs } from '../../../people/bounds.ts';
-import { deleteAccount } from '../../../people/delete.ts';
+import { askDeletion } from '../../../people/delete.ts';
 import { recoveryOf, removeLogin, shownLogins } from '../../../people/logins.ts';
 import { isWalletSession, lockLive, type Session, windowAt } from '../../../people/sessions.ts';
+import { type Stop, stopOfLogin, stopWaiting } from '../../../people/stopping.ts';
 import { isUuid } from '../../../ports/ids.ts';
 import { noSession } from '../../access.ts';
 import type { Place } from '../../command.ts';
 import { signedIn } from '../declare.ts';
-import { account, loginParams, loginRemoved, ok, sessionParams, sessions } from '../schemas.ts';
+import {
+  account,
+  accountLeaves,
+  loginParams,
+  loginRemoved,
+  ok,
+  sessionParams,
+  sessions,
+} from '../schemas.ts';
 
 export function registerAccountItself(place: Place): void {
   const { app, deps } = place;
@@ -29,6 +38,7 @@ export function registerAccountItself(place: Place): void {
           accountId: session.accountId,
           kind: found.kind,
           createdAt: found.createdAt,
+          leavesAt: found.leavesAt,
           session: shown(session, session.id),
           freshUntil: new Date(session.signedInAt.getTime() + freshMs),
           walletSession: await isWalletSession(deps.db, session, now),
@@ -40,27 +50,50 @@ export function registerAccountItself(place: Place): void {
   });
 
   signedIn(place, 'DELETE /account/logins/:id', 'removeLogin', {
-    about: 'Remove a login, never the last. A wallet leaves after the hold; other sessions end.',
+    about:
+      'Remove a login, never the last. It leaves after the hold. At once leaves alone what was ' +
+      'signed in with, where an older login stays, or what was added within the hold.',
     fresh: true,
     params: loginParams,
     replies: { 200: loginRemoved },
     handle: async ({ session, params }) => {
       const work = deps.db.transaction((tx) => removeLogin(tx, deps, session, params.id));
       const { leavesAt } = await work;
-      await app.edge.keys.revoked(session.accountId, session.id);
+      if (leavesAt === null) await app.edge.keys.revoked(session.accountId, session.id);
       return { body: { ok: true, leavesAt } };
     },
   });
 
   signedIn(place, 'DELETE /account/me', 'deleteAccount', {
-    about: 'Delete the account. It is refused while swaps, orders or quotes are open.',
+    about:
+      'Delete the account after the hold, unless it is stopped. It is refused while swaps, orders ' +
+      'or quotes are open.',
+    fresh: true,
+    replies: { 200: accountLeaves },
+    handle: async ({ session }) => {
+      const work = deps.db.transaction((tx) => askDeletion(tx, deps, session));
+      return { body: { ok: true, leavesAt: (await work).leavesAt } };
+    },
+  });
+
+  const stop = async (session: Session, what: Stop) => {
+    await deps.db.transaction((tx) => stopWaiting(tx, deps, session, what));
+    await app.edge.keys.revoked(session.accountId, session.id);
+    return { body: { ok: true } };
+  };
+  signedIn(place, 'POST /account/logins/:id/stay', 'keepLogin', {
+    about: 'Stop the removal of a login. Every other session ends, with the keys that it made.',
+    fresh: true,
+    params: loginParams,
+    replies: { 200: ok },
+    handle: ({ session, params }) => stop(session, stopOfLogin(params.id)),
+  });
+
+  signedIn(place, 'POST /account/me/stay', 'keepAccount', {
+    about: 'Stop the deletion. Every other session ends, with the keys that it made.',
     fresh: true,
     replies: { 200: ok },
-    handle: async ({ session }) => {
-      await deps.db.transaction((tx) => deleteAccount(tx, deps, session));
-      await app.edge.keys.revoked(session.accountId, session.id);
-      return { body: { ok: true }, token: null };
-    },
+    handle: ({ session }) => stop(session, 'account'),
   });
   registerSessions(place);
 }

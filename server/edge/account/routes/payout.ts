@@ -2,6 +2,7 @@
 
 import * as people from '../../../people/payouts.ts';
 import type { Session } from '../../../people/sessions.ts';
+import { type Stop, stopWaiting } from '../../../people/stopping.ts';
 import type { Place } from '../../command.ts';
 import { signedIn } from '../declare.ts';
 import * as shapes from '../schemas.ts';
@@ -51,8 +52,8 @@ export function registerPayout(place: Place): void {
     },
   });
 
-  const stop = async (session: Session, wallet: Parameters<typeof people.stopWaiting>[3]) => {
-    await deps.db.transaction((tx) => people.stopWaiting(tx, deps, session, wallet));
+  const stop = async (session: Session, what: Stop) => {
+    await deps.db.transaction((tx) => stopWaiting(tx, deps, session, what));
     await app.edge.keys.revoked(session.accountId, session.id);
     return { body: { ok: true } };
   };
@@ -65,9 +66,9 @@ export function registerPayout(place: Place): void {
   });
 
   signedIn(place, 'POST /account/payout/stop-all', 'stopAllPayouts', {
-    about: 'Stop all that waits, of every wallet. Every other session ends.',
+    about: 'Stop all that waits, of wallets, logins and the account. Every other session ends.',
     fresh: true,
     replies: { 200: shapes.ok },
-    handle: ({ session }) => stop(session, null),
+    handle: ({ session }) => stop(session, 'all'),
   });
 }

@@ -30,7 +30,8 @@ function byEmail(place: Place): void {
   const { deps } = place;
   anyBrowser(place, 'POST /account/email', 'askForCode', {
     about:
-      'Have a code of six digits sent to an e-mail address. It is good for 10 minutes and 5 tries.',
+      'Have a code of six digits sent to an e-mail address. It is good for 10 minutes and 5 tries. ' +
+      'Where many are asked for it has 20 digits, is good for an hour, and is one for all of them.',
     signIn: true,
     body: shapes.askCode,
     replies: { 200: shapes.codeSent },
