@@ -17,7 +17,13 @@ export type Answer = {
   readonly isRefused: boolean;
 };
 
-export type DoubtCode = 'node_behind' | 'chain_stands' | 'answer_refused' | 'nodes_disagree';
+export type DoubtCode =
+  | 'node_behind'
+  | 'node_ahead'
+  | 'node_silent'
+  | 'chain_stands'
+  | 'answer_refused'
+  | 'nodes_disagree';
 
 /** Why an answer does not count, or why nothing may end by these. Names no URL. */
 export type Doubt = { readonly code: DoubtCode; readonly sentence: string };

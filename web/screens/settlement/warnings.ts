@@ -20,7 +20,9 @@ const warningKinds = [
   'chain_stands',
   'nodes_disagree',
   'answer_refused',
+  'node_ahead',
   'node_behind',
+  'node_silent',
   'node',
   'market_lied',
   'market',
@@ -51,7 +53,8 @@ const nearSeconds = 15 * 60;
 const weights: Readonly<Record<WarningKind, Warning['weight']>> = {
   ...{ terms: 'bad', wrong_network: 'bad', store: 'bad', private: 'bad' },
   ...{ other_tab: 'warn', clock: 'warn', near: 'warn', gas: 'warn', phrase: 'warn', node: 'warn' },
-  ...{ chain_stands: 'warn', nodes_disagree: 'warn', answer_refused: 'warn', node_behind: 'info' },
+  ...{ chain_stands: 'warn', nodes_disagree: 'warn', answer_refused: 'warn' },
+  ...{ node_ahead: 'warn', node_behind: 'info', node_silent: 'info' },
   ...{ market_lied: 'warn', market: 'info', settle: 'warn', rescue: 'info', unpromised: 'info' },
 };
 

@@ -104,7 +104,9 @@ function What({ kind, engine }: { readonly kind: WarningKind; readonly engine: E
     case 'chain_stands':
     case 'nodes_disagree':
     case 'answer_refused':
+    case 'node_ahead':
     case 'node_behind':
+    case 'node_silent':
       return (
         <Link className="button" to="/settings">
           {text('settlement.warn.node.go')}

@@ -24,6 +24,12 @@ export const warnings: Words<typeof english> = {
   'settlement.warn.answer_refused': 'Ein Node bestreitet, was endgültig war',
   'settlement.warn.answer_refused.why':
     'Er belegt es nicht. Diese Seite geht nach den anderen Nodes oder nach dem, was sie selbst gesehen hat.',
+  'settlement.warn.node_ahead': 'Ein Node nennt eine Zeit, die noch kommt',
+  'settlement.warn.node_ahead.why':
+    'Seine Zeit zählt nicht, oder deine Uhr geht nach. Auf sein Wort allein wird nichts gesperrt oder beendet.',
+  'settlement.warn.node_silent': 'Ein Node antwortet nicht',
+  'settlement.warn.node_silent.why':
+    'Diese Seite geht nach den anderen Nodes und fragt ihn wieder.',
   'settlement.warn.node_behind': 'Ein Node hinkt hinterher',
   'settlement.warn.node_behind.why': 'Diese Seite geht nach den anderen und fragt ihn wieder.',
   'settlement.warn.market': 'Der Markt antwortet nicht',

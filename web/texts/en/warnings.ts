@@ -21,6 +21,11 @@ export const warnings = {
   'settlement.warn.answer_refused': 'A node denies what was final',
   'settlement.warn.answer_refused.why':
     'It proves nothing, so this page goes by the other nodes, or by what it has seen itself.',
+  'settlement.warn.node_ahead': 'A node tells a time that is yet to come',
+  'settlement.warn.node_ahead.why':
+    'Its time does not count, or your clock is slow. Nothing is locked or ended by its word alone.',
+  'settlement.warn.node_silent': 'A node does not answer',
+  'settlement.warn.node_silent.why': 'This page goes by the other nodes, and asks it again.',
   'settlement.warn.node_behind': 'A node is behind',
   'settlement.warn.node_behind.why': 'This page goes by the others, and asks it again.',
   'settlement.warn.market': 'The market does not answer',
