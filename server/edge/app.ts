@@ -7,13 +7,11 @@ import type { Deps } from '../ports/deps.ts';
 import type { Send } from '../webhooks/attempt.ts';
 import {
   type Access,
-  addRoute,
   baseHeaders,
   budgetHeaders,
   causeOf,
   createGate,
   createSecondCheck,
-  type RouteTable,
 } from './access.ts';
 import { registerAccountItself } from './account/routes/account.ts';
 import { registerAccountKeys } from './account/routes/keys.ts';
@@ -22,7 +20,7 @@ import { registerProvider } from './account/routes/provider.ts';
 import { registerSignIn } from './account/routes/sign-in.ts';
 import { registerAccountWebhooks } from './account/routes/webhooks.ts';
 import { type Caller, openKeys, type SharedKeys } from './auth.ts';
-import { bodyLimitBytes, notJson, parseBody } from './body.ts';
+import { bodyLimitBytes, encoded, notJson, parseBody } from './body.ts';
 import { answerBrokenHttp } from './broken-http.ts';
 import { type Budgets, createBudgets, whenKnown } from './budgets.ts';
 import type { Operation } from './command.ts';
@@ -43,6 +41,7 @@ import { createProcessorTime, type ProcessorTime } from './processor-time.ts';
 import { createRequestIds, requestIdHeader } from './request-ids.ts';
 import { meterRequests } from './request-meter.ts';
 import { createReserve, type Reserve } from './reserve.ts';
+import { addRoute, type RouteTable } from './route-table.ts';
 import { registerAssets } from './routes/assets.ts';
 import { registerKeys, registerWallets } from './routes/identity.ts';
 import { registerLegs } from './routes/legs.ts';
@@ -294,8 +293,8 @@ async function openBudgets(deps: Deps): Promise<{ readonly budgets: Budgets; clo
 
 function readJsonOnly(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, text, done) =>
-    done(null, parseBody(text as string)),
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, ({ headers }, text, done) =>
+    done(null, encoded(headers, text as string) ?? parseBody(text as string)),
   );
   // `curl -X POST -d ''` names a form: no body is no body, whatever it is called.
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) => {

@@ -338,7 +338,7 @@ const apiErrors = {
   408: 'the request took too long to arrive',
   409: 'the state moved, or the first request with this Idempotency-Key still runs',
   413: 'the body is larger than 64 KiB',
-  415: 'the body is not JSON',
+  415: 'the body is not JSON, or is compressed',
   422: 'this Idempotency-Key was used with another body',
   429: 'over the budget; see Retry-After',
   500: 'a fault on our side, of which nothing is left; kept under an Idempotency-Key like a refusal',

@@ -19,7 +19,7 @@ const errors = {
   408: 'the request took too long to arrive',
   409: 'not in this state; the code says what has changed',
   413: 'the body is larger than 64 KiB',
-  415: 'the body is not JSON',
+  415: 'the body is not JSON, or is compressed',
   429: 'over a budget; see Retry-After',
   500: 'a fault on our side, of which nothing is left',
   503: 'shutting down, accounts are off, or something that is asked does not answer; see Retry-After',
