@@ -56,6 +56,7 @@ import { registerThreads } from './routes/threads.ts';
 import { registerTx } from './routes/tx.ts';
 import { registerWebhooks } from './routes/webhooks.ts';
 import { createServiceStatus } from './service-status.ts';
+import { registerSiteFiles } from './site-files.ts';
 import { type MissingPage, registerWeb, type Web } from './web/routes.ts';
 
 // Longest a client may take to send its headers, and the whole request. Node looks for those who
@@ -266,6 +267,7 @@ function registerRoutes(app: FastifyInstance, deps: Deps, { feed, send }: AppOpt
   registerAccountWebhooks({ app, deps, tag: 'webhooks' });
   registerPages(app, deps);
   registerGuides(app, deps);
+  registerSiteFiles(app, deps);
   registerHealth(app, app.edge.health);
   registerFeed(app, deps, { ...quoting, levels }, feed);
 }

@@ -2,10 +2,9 @@
 // which carry the cookie of a session.
 
 import { returnPath } from '../../people/providers.ts';
-import type { Settings } from '../../settings/config.ts';
 import type { Operation } from '../command.ts';
 import type { Json } from '../examples.ts';
-import { describe, everyRef, refTo, type Surface } from '../openapi.ts';
+import { describe, everyRef, type Named, refTo, type Surface } from '../openapi.ts';
 import { accountId, exampleIn } from '../schemas/common.ts';
 import { accountHeader, requestHeader } from './same-origin.ts';
 
@@ -30,10 +29,7 @@ const string = { type: 'string' };
 const cookieRef = { 'Set-Cookie': refTo('headers', 'Set-Cookie') };
 const perhapsSignedIn = [{}, { session: [] }];
 
-export function describeAccount(
-  operations: readonly Operation[],
-  settings: Pick<Settings, 'productName' | 'shortName'>,
-): Json {
+export function describeAccount(operations: readonly Operation[], settings: Named): Json {
   const { productName, shortName } = settings;
   const surface: Surface = {
     title: `${productName} accounts`,

@@ -65,6 +65,14 @@ export function as<S extends TSchema>(schema: S, description: string, example?: 
   return { ...schema, description, ...(example === undefined ? {} : { examples: [example] }) };
 }
 
+/**
+ * Published narrower than it is checked: what is outside has a refusal of its own, or comes from a
+ * market that is older.
+ */
+export function told<S extends TSchema>(schema: S, more: TSchemaOptions): S {
+  return { ...schema, 'x-published': more };
+}
+
 /** The text that is its example. */
 export function exampleIn(schema: TSchema): string {
   return (schema as { examples?: readonly string[] }).examples?.[0] ?? '';
