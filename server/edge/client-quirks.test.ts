@@ -64,8 +64,7 @@ test('a path that is nearly one is 404 and told how it is written', async () => 
   const head = `host: x\r\nauthorization: Bearer ${key}\r\nconnection: close\r\n\r\n`;
   const of = async (line: string) => {
     const answer = await rawAnswer(port, `${line} HTTP/1.1\r\n${head}`);
-    const found =
-      /^HTTP\/1\.1 (\d+) [\s\S]*\{"error":"there is nothing at this path(.*)"\}$/.exec(answer);
+    const found = /^HTTP\/1\.1 (\d+) [\s\S]*"there is nothing at this path(.*)"\}$/.exec(answer);
     const [, status = '', sentence = ''] = found ?? [];
     return `${status}${sentence}`;
   };
