@@ -1,4 +1,4 @@
-// Which market `parley init --dev` writes down: the one that the dev network is of.
+// `parley init --dev` writes down the market that the dev network is of.
 
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';

@@ -60,7 +60,7 @@ export function parseBody(raw: string, what = 'the body'): unknown {
   return value;
 }
 
-/** What a text that is no JSON is instead, by its first bytes; it was read as UTF-8. */
+/** The first bytes tell why a text is no JSON. It was read as UTF-8. */
 function beginningOf(raw: string): string {
   if (raw.startsWith('\ufeff')) {
     return 'begins with a byte order mark (U+FEFF): send the JSON without it, as UTF-8';

@@ -1,4 +1,4 @@
-// What real clients send that is nearly right: bodies that are packed or in another encoding, paths
+// Real clients send what is nearly right: bodies that are packed or in another encoding, paths
 // with a slash too many. Each refusal says what came and what is wanted. RFC 9110, 8.4 and 15.5.16;
 // RFC 8259, 8.1.
 

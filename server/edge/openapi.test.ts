@@ -127,7 +127,7 @@ test('each operation that takes an Idempotency-Key has an example of its own', (
   assert.equal(new Set(found.map(({ example }) => example)).size, found.length);
 });
 
-test('what is one of a list, or has bounds, is published so, also where it is refused by a code', () => {
+test('lists of words and bounds are published, also where a code of its own refuses the rest', () => {
   const { info, paths, components } = JSON.parse(golden.api) as typeof api;
   const { parameters } = paths['/v1/swaps/{id}/legs/{leg}/claim'].post;
   const schemaOf = (wanted: string) =>

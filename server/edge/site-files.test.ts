@@ -1,4 +1,4 @@
-// What programs look for at fixed places. RFC 9116 for security.txt, llmstxt.org for llms.txt.
+// Files at fixed places: security.txt as RFC 9116 has it, llms.txt as llmstxt.org does.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// What programs look for at places that are the same on every site: whom to tell of a security hole
+// Two files that programs look for at one place on every site: the contact for security holes
 // (RFC 9116), and an index for language models (llmstxt.org). Names come from the settings.
 
 import { readFile } from 'node:fs/promises';

@@ -50,7 +50,7 @@ function settingsOf(read: Reader) {
     ...namesOf(read),
     /** Hosts that texts to sign may name: those of this market's own pages. */
     sites: sitesOf(read, people.publicUrl),
-    /** Whom to tell of a security hole: URLs, the best first. */
+    /** A finder of a security hole writes there: URLs, the best first. */
     contacts: list('PARLEY_CONTACT', contactOf, 'https URL nor e-mail address'),
     host: text('HOST') ?? '127.0.0.1',
     port: whole('PORT', 8080, 0, 65_535),

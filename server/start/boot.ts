@@ -105,7 +105,7 @@ export type Market = {
   stop(): Promise<void>;
 };
 
-/** What the dev network, which starts first, is told of the market. */
+/** The dev network starts first, and is told this of the market later. */
 type Opened = { db?: Database; url?: string };
 
 /** Things to undo, last first. */

@@ -122,7 +122,7 @@ function originOf(url: string): string {
   return new URL(url).origin;
 }
 
-/** What the app offers on a dev network: its page of mails, and an address of Bitcoin. */
+/** The app offers a dev network's page of mails, and an address of Bitcoin. */
 export function devWeb(devnet: Devnet | null): object | null {
   if (devnet === null) return null;
   const { ownAddress = null } = devnet.chains.find(({ family }) => family === 'bitcoin') ?? {};

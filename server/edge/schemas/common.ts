@@ -66,8 +66,8 @@ export function as<S extends TSchema>(schema: S, description: string, example?: 
 }
 
 /**
- * Published narrower than it is checked: what is outside has a refusal of its own, or comes from a
- * market that is older.
+ * The description is narrower than the check: a refusal of its own meets what is outside, or a
+ * market that is older has it.
  */
 export function told<S extends TSchema>(schema: S, more: TSchemaOptions): S {
   return { ...schema, 'x-published': more };
