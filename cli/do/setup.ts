@@ -17,7 +17,6 @@ import {
 } from '../profile.ts';
 import { accountOf, announced, devStatus, inSession, marketOf } from '../session.ts';
 
-const usualMarket = 'http://127.0.0.1:8080';
 const marketMs = 15_000;
 const mostConfigBytes = 1_048_576;
 const faucetMs = 60_000;
@@ -76,6 +75,11 @@ type Served = {
   readonly tokens?: readonly { symbol: string; address: string; decimals: number }[];
 };
 
+type DevStatus = {
+  readonly chains?: readonly Served[];
+  readonly market?: (Pick<Profile, 'productName' | 'shortName'> & { readonly url: string }) | null;
+};
+
 /** What the dev network says is its own word, and it is on this machine. */
 async function devProfile(cli: Cli, given: Given): Promise<Made> {
   const ready = await announced(cli);
@@ -86,11 +90,21 @@ async function devProfile(cli: Cli, given: Given): Promise<Made> {
       'runs, or give --control URL, which it prints after "dev control"';
     throw needsYou('no_dev_network', sentence);
   }
-  const { chains } = (await devStatus(control)) as { chains?: readonly Served[] };
-  const market = given.text('market') ?? ready.url ?? usualMarket;
+  const { chains, market: own } = (await devStatus(control)) as DevStatus;
+  const market = given.text('market') ?? own?.url;
+  if (market === undefined) {
+    const sentence =
+      `the dev network at ${control} does not say which market it is of: wait until "npm start" ` +
+      'says "Ready", or give --market URL';
+    throw needsYou('no_market', sentence);
+  }
   const all = (chains ?? []).map((each) => [each.chain, devChain(each)] as const);
   const profile: Profile = {
-    ...{ market, productName: 'Parley', shortName: 'parley', network: 'dev', dev: control },
+    market,
+    productName: own?.productName ?? 'Parley',
+    shortName: own?.shortName ?? 'parley',
+    network: 'dev',
+    dev: control,
     chains: Object.fromEntries(all),
   };
   return { profile, left: [] };

@@ -105,6 +105,9 @@ export type Market = {
   stop(): Promise<void>;
 };
 
+/** The dev network starts first, and is told this of the market later. */
+type Opened = { db?: Database; url?: string };
+
 /** Things to undo, last first. */
 type Stack = (() => Promise<void>)[];
 
@@ -146,10 +149,10 @@ async function start(
     await naming((error) => databaseFault(own, error), sessionsOf(own, limited, log));
   const clock = { offsetMs: 0 };
   const now = () => Date.now() + clock.offsetMs;
-  const market: { db?: Database } = {};
+  const market: Opened = {};
   const [databaseUrl, devnet] = await startParts([
     openDatabase(limited, home, log, undo),
-    openDevnet(limited, home, log, undo, clock, () => market.db),
+    openDevnet(limited, home, log, undo, clock, market),
   ]);
   const settings = { ...limited, people: peopleWith(limited, devnet) };
   clock.offsetMs = (devnet?.clockOffsetSeconds ?? 0) * 1000;
@@ -208,6 +211,7 @@ async function start(
   const config = () => webConfig(settings, clock, known, devWeb(devnet));
   const app = await buildApp(deps, { web: build === null ? null : { build, config } });
   const url = await listen(app, settings);
+  market.url = url;
   undo.push(() => app.close());
   const metricsUrl = await openMetrics(deps, chains, undo);
   const ready: Ready = {
@@ -320,7 +324,7 @@ async function openDevnet(
   log: Logger,
   undo: Stack,
   clock: { offsetMs: number },
-  db: () => Database | undefined,
+  market: Opened,
 ): Promise<Devnet | null> {
   if (settings.chains !== null || settings.network !== 'dev') return null;
   // Brings simulators of whole chains along, which a market on chains of its own is without.
@@ -333,13 +337,18 @@ async function openDevnet(
     evmChains: Array.from({ length: settings.devEvmChains }, (_, index) => devEvmChain(index)),
     moveClock: (seconds) => {
       clock.offsetMs += seconds * 1000;
-      const open = db();
+      const open = market.db;
       const moved = ['swaps', 'feed', 'refunds', 'messages', 'webhooks'] as const;
       if (open !== undefined) for (const each of moved) workOf(open).ring(each);
     },
     resolveAsset: async (idOrSymbol) => {
-      const open = db();
+      const open = market.db;
       return open === undefined ? null : findCuratedAsset(open, idOrSymbol);
+    },
+    market: () => {
+      const { url } = market;
+      const { productName, shortName } = settings;
+      return url === undefined ? null : { url, productName, shortName };
     },
   });
   const place = loopbackPlace('PARLEY_DEV_PORT', settings.devControlPort);
