@@ -98,7 +98,11 @@ test('an Accept of one type, a wildcard or none is answered in a form that it ta
     }
   }
   const listen = { 'mcp-method': 'subscriptions/listen' };
-  for (const headers of [{ accept: 'text/html' }, { accept: '*/*;q=0' }, { accept: json, ...listen }]) {
+  for (const headers of [
+    { accept: 'text/html' },
+    { accept: '*/*;q=0' },
+    { accept: json, ...listen },
+  ]) {
     assert.equal(await status({ authorization, ...headers }), 406, headers.accept);
   }
 });

@@ -120,7 +120,9 @@ function formOf(accept: string | undefined): Form | null {
   const ranges = (accept || '*/*').toLowerCase().split(',').map(rangeOf);
   // The closest range counts (RFC 9110, 12.5.1).
   const takes = (...names: readonly string[]) =>
-    names.map((name) => ranges.find(([range]) => range === name)?.[1]).find((is) => is !== undefined);
+    names
+      .map((name) => ranges.find(([range]) => range === name)?.[1])
+      .find((is) => is !== undefined);
   const json = takes('application/json', 'application/*', '*/*') === true;
   if (takes('text/event-stream')) return json ? 'either' : 'stream';
   if (json) return 'json';
