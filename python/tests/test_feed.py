@@ -209,3 +209,18 @@ async def test_a_key_that_is_not_good_for_it_ends_the_feed_with_the_reason(
                     pass
     with pytest.raises(ValueError, match="with_key"):
         MakerFeed(market)
+
+
+def test_a_client_has_a_feed_in_each_loop_and_a_feed_that_was_closed_says_so(url: str) -> None:
+    opened = ParleyClient(url)
+    mine, _ = asyncio.run(customer(opened))
+
+    async def live() -> MakerFeed:
+        async with MakerFeed(mine) as feed:
+            await feed.ready()
+        return feed
+
+    asyncio.run(live())
+    closed = asyncio.run(live())
+    with pytest.raises(RuntimeError, match="a feed lives once"):
+        asyncio.run(closed.__aenter__())
