@@ -140,14 +140,11 @@ async def test_addresses_of_this_machine_and_those_that_are_allowed_are_taken() 
 async def test_what_no_header_carries_is_named_and_a_key_never_shown(fault: str, said: str) -> None:
     key = f"pa55{fault}w0rd"
     async with ParleyClient("https://m.example") as market:
-        for make in (
-            lambda: ParleyClient("https://m.example", key=key),
-            lambda: market.with_key(key),
-        ):
-            with pytest.raises(ValueError, match=said) as refused:
-                make()
-            assert "API key" in str(refused.value)
-            assert "pa55" not in repr(refused.value) and "w0rd" not in repr(refused.value)
+        with pytest.raises(ValueError, match=f"the API key holds {said}") as refused:
+            market.with_key(key)
+        assert "pa55" not in repr(refused.value) and "w0rd" not in repr(refused.value)
+        with pytest.raises(ValueError, match=f"the API key holds {said}"):
+            ParleyClient("https://m.example", key=key)
         with pytest.raises(ValueError, match=f"the idempotency key holds {said}"):
             await market.withdraw_quote("t", idempotency_key=key)
     with pytest.raises(ValueError, match="the API key is empty"):

@@ -249,7 +249,7 @@ class Caller:
 
 
 # As files and other programs leave them around a text: a byte order mark is one.
-_AROUND = " \t\r\n\v\f\u00a0\ufeff"
+AROUND = " \t\r\n\v\f\u00a0\ufeff"
 _NAMED = {"\r": "a line break", "\n": "a line break", "\t": "a tab", "\0": "a NUL"}
 
 
@@ -259,7 +259,7 @@ def header_text(text: str, what: str) -> str:
     """
     if not isinstance(text, str):
         raise ValueError(f"{what} must be a text, not {type(text).__name__}")
-    kept = text.strip(_AROUND)
+    kept = text.strip(AROUND)
     if kept == "":
         raise ValueError(f"{what} is empty")
     for at, each in enumerate(kept):
