@@ -231,3 +231,18 @@ async def test_a_program_that_names_an_origin_is_served_by_its_key(
         return heard
 
     assert await asyncio.to_thread(kinds) == ["snapshot", "ready"]
+
+
+def test_a_client_has_a_feed_in_each_loop_and_a_feed_that_was_closed_says_so(url: str) -> None:
+    opened = ParleyClient(url)
+    mine, _ = asyncio.run(customer(opened))
+
+    async def live() -> MakerFeed:
+        async with MakerFeed(mine) as feed:
+            await feed.ready()
+        return feed
+
+    asyncio.run(live())
+    closed = asyncio.run(live())
+    with pytest.raises(RuntimeError, match="a feed lives once"):
+        asyncio.run(closed.__aenter__())

@@ -217,6 +217,12 @@ class Thread(Answer):
     """the price, in base units of the quote asset"""
     proposed_by: Annotated[Literal["maker", "taker"], AnyWord]
     """whose price it is"""
+    current_quote_amount: Amount
+    """alias: the same as `quoteAmount`"""
+    pending_amount: Amount | None
+    """alias: `quoteAmount` while the other side may accept it and has not; null: it is not open"""
+    pending_by: Annotated[Literal["maker", "taker"], AnyWord] | None
+    """else null"""
     maker_accepted: bool
     """the maker accepts this price"""
     taker_accepted: bool
@@ -802,6 +808,8 @@ class BtcSighash(Answer):
     """one an input; sign each with SIGHASH_ALL"""
     sighash_hex: str | None = None
     """alias, where there is one input: the one of `sighashHexes`"""
+    preimage_hex: str | None = Field(default=None, repr=False)
+    """alias, of a claim: its secret"""
     fee_sats: Amount
     """satoshis: what it pays"""
     fee_rate_sat_per_vbyte: float

@@ -126,6 +126,7 @@ const btcSighash = materialOf('BtcSighash', 'bitcoin', 'btc-sighash', 'Bitcoin: 
   psbtBase64: s.text('the unsigned transaction as a PSBT, base64', 'cHNidP8BAFICAAAAAQ=='),
   sighashHexes: s.list('one an input; sign each with SIGHASH_ALL', sighash('32 bytes, hex')),
   sighashHex: s.optional(sighash('alias, where there is one input: the one of `sighashHexes`')),
+  preimageHex: s.optional(s.text('alias, of a claim: its secret', s.examples.secret)),
   feeSats: sats('what it pays'),
   feeRateSatPerVbyte: rate('feeSats as a rate'),
   ladder: s.list(
