@@ -7,6 +7,7 @@ import { withResolvers } from '../../core/engines.ts';
 import type { Heads, WatchedEscrow } from '../interface/reading.ts';
 import { readAhead } from '../nodes/ahead.ts';
 import { pause } from '../nodes/in-turn.ts';
+import type { Said } from '../nodes/sources.ts';
 import { nextTurn } from '../nodes/turn.ts';
 import { type Asked, readAddresses } from './address-past.ts';
 import type { BitcoinBackend, PastByBlock } from './backend.ts';
@@ -43,7 +44,7 @@ const mostTipTries = 4;
 /** How far the clock that set `since` may be ahead of ours. */
 const sinceMarginSeconds = 120;
 
-export type Log = (sentence: string, facts: Readonly<Record<string, string | number>>) => void;
+export type Log = Said['log'];
 
 type PastJob = { next: number; to: number; readonly addresses: Set<string> };
 
