@@ -146,11 +146,7 @@ function shared(follower: Follower): Shared {
 
 type Followed = readonly [Shared, Shared?];
 
-function adapterOn(
-  options: BitcoinAdapterOptions,
-  followed: Followed,
-  agreement: Agreement,
-): Led {
+function adapterOn(options: BitcoinAdapterOptions, followed: Followed, agreement: Agreement): Led {
   const { chain, now, feeBounds: bounds = defaultFeeBounds } = options;
   const network = bitcoinNetworks[options.network];
   const { follower } = followed[0];

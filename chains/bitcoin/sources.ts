@@ -147,10 +147,12 @@ export function inTurns(adapters: readonly [Led, ...Led[]], followers: Followers
     throw failure;
   };
   const inTurn = <T extends object>(of: (one: Led) => T, names: readonly (keyof T)[]): T => {
-    const asking = (name: keyof T) => (...args: readonly unknown[]) => {
-      const signal = args.find((each) => each instanceof AbortSignal) as AbortSignal;
-      return ask(signal, async (one) => (of(one) as Asks)[name]?.(...args));
-    };
+    const asking =
+      (name: keyof T) =>
+      (...args: readonly unknown[]) => {
+        const signal = args.find((each) => each instanceof AbortSignal) as AbortSignal;
+        return ask(signal, async (one) => (of(one) as Asks)[name]?.(...args));
+      };
     return { ...of(first), ...Object.fromEntries(names.map((name) => [name, asking(name)])) };
   };
   const leader = async (signal: AbortSignal) => adapters[(await placesOf(signal))[0] ?? 0] ?? first;

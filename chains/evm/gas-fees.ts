@@ -149,12 +149,16 @@ export function feesBy(said: readonly Said[]): Fees {
   const height = heights[skipped] as number;
   const near = heights.filter((each) => Math.abs(each - height) <= reachBlocks);
   const isSure = said.length === 1 || near.length > 1;
+  const dearest = dearestFirst(said);
+  const presents = dearest.slice(dearest.length > 2 ? 1 : 0) as unknown as Fees['presents'];
+  return { presents, height: isSure ? height : null };
+}
+
+export function dearestFirst(said: readonly Pick<Said, 'present'>[]): readonly Present[] {
   // A chain has a base fee or it has none.
   const market = said.filter(({ present }) => present.kind === 'market');
   const counted = (market.length > 0 ? market : said).map(({ present }) => present);
-  const dearest = counted.sort((a, b) => (priceOf(a) > priceOf(b) ? -1 : 1));
-  const presents = dearest.slice(dearest.length > 2 ? 1 : 0) as unknown as Fees['presents'];
-  return { presents, height: isSure ? height : null };
+  return counted.sort((a, b) => (priceOf(a) > priceOf(b) ? -1 : 1));
 }
 
 /** What those say that answer in time; without any, what the plain call says or throws. */
