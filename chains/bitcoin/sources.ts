@@ -151,7 +151,7 @@ export function inTurns(adapters: readonly [Led, ...Led[]], followers: Followers
       (name: keyof T) =>
       (...args: readonly unknown[]) => {
         const signal = args.find((each) => each instanceof AbortSignal) as AbortSignal;
-        return ask(signal, async (one) => (of(one) as Asks)[name]?.(...args));
+        return ask(signal, async (one) => (of(one) as Asks)[name](...args));
       };
     return { ...of(first), ...Object.fromEntries(names.map((name) => [name, asking(name)])) };
   };
