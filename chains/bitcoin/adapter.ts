@@ -319,7 +319,7 @@ async function build(
   const isPublicClaim = verb === 'claim' && isKnown;
   const bounds = isPublicClaim ? publicClaimBounds(context.bounds) : context.bounds;
   const now = context.now();
-  // Whoever holds a public secret may claim until the refund is mined.
+  // A holder of the public secret may claim until the refund is mined.
   const refundBy = isKnown ? now : refundDeadline(terms.timelock, now);
   // The chain's clock, where it is ahead, makes a claim's deadline nearer.
   const deadline = verb === 'claim' ? terms.timelock - Math.max(0, clock - now) : refundBy;

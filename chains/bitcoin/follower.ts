@@ -296,7 +296,7 @@ async function continueJob(
   for await (const bytes of readAhead(hashes, blocksAhead, read, signal)) {
     // Taken back meanwhile, or the node is behind: the next pass hears which.
     if (bytes === null) return false;
-    // What nobody watches any more is read for nobody.
+    // The pass ends where nobody watches any of them any more.
     if (addresses.size === 0) {
       job.next = to + 1;
       break;
@@ -337,7 +337,7 @@ async function followMempool(follower: Follower, about: string | null, signal: A
   return true;
 }
 
-/** Of several machines one may lack what others have: then two passes have to miss it. */
+/** One machine of several may lack what others have: then two passes have to miss it. */
 function goneFor(follower: Follower, missed: readonly string[]): string[] {
   if (follower.backend.past.kind === 'by_block') return [...missed];
   const gone = missed.filter((txid) => follower.missed.has(txid));

@@ -1,5 +1,5 @@
-// What escrows show at one tip of the chain. Where one source has missed something, it reads that
-// once the other says in which block it is.
+// The facts of escrows at one tip of the chain. Where one source has missed something, it reads
+// that once the other says in which block it is.
 
 import type { EscrowFacts } from '../../core/facts.ts';
 import type { Heads, Look, WatchedEscrow } from '../interface/reading.ts';

@@ -1,5 +1,5 @@
 // Two real nodes that are not connected, and what an adapter over both lets through, beside what
-// test/adapters/sources.ts has of two sources. Of refunds signed beforehand: a claim that only the
+// test/adapters/sources.ts has of two sources. For refunds signed beforehand: a claim that only the
 // second has is not replaced, and a second that is gone does not keep a refund for ever.
 
 import assert from 'node:assert/strict';
@@ -194,7 +194,7 @@ describe('a node with a long mempool', () => {
   });
 });
 
-/** Of an adapter that follows the escrows of these. */
+/** By an adapter that follows the escrows of these. */
 function refundsOver(second: BitcoinSource, ...deals: readonly Laddered[]): ScheduledRefunds {
   const adapter = adapterOver(first, second);
   adapter.watch(deals.map(({ swap }) => swap.escrow));
