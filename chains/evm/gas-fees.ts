@@ -1,4 +1,4 @@
-// What a gas key offers for a unit of gas. Without a base fee there is one price, not two fields.
+// The offer of a gas key for a unit of gas. Without a base fee there is one price, not two fields.
 
 import { encodeFunctionData, parseTransaction } from 'viem/utils';
 import { larger } from '../../core/amounts.ts';
@@ -88,7 +88,7 @@ export function offerAt(
 
 /** Signature, fees, nonce and what else there is besides the calldata, rounded up. */
 const bytesAround = 160;
-/** Nothing in a transaction bounds it, and Ethereum's fee may rise before the block. */
+/** No field of a transaction bounds it, and Ethereum's fee may rise before the block. */
 const l1Margin = 2n;
 
 const oracleAbi = [
@@ -128,7 +128,7 @@ export const reachBlocks = 64;
 export type Fees = {
   /** The one to go by first; then those to go by where it is more than may be paid. */
   readonly presents: readonly [Present, ...Present[]];
-  /** Of the best block; null where nodes are too far apart to tell. */
+  /** That of the best block; null where nodes are too far apart to tell. */
   readonly height: number | null;
 };
 
@@ -161,7 +161,7 @@ export function dearestFirst(said: readonly Pick<Said, 'present'>[]): readonly P
   return counted.sort((a, b) => (priceOf(a) > priceOf(b) ? -1 : 1));
 }
 
-/** What those say that answer in time; without any, what the plain call says or throws. */
+/** The answers of those that answer in time; without any, what the plain call says or throws. */
 export async function byEach<T>(
   rpc: Rpc,
   ask: (one: Rpc, signal: AbortSignal) => Promise<T>,
@@ -175,7 +175,7 @@ export async function byEach<T>(
 }
 
 const historyBlocks = 20;
-/** Of each block: half of its gas paid no more than this. */
+/** In each block half of its gas paid no more than this. */
 const percentile = 50;
 /** All of one price is paid: a node is believed up to twice the fee of 99.9 % of times. */
 const believedPrices = 2n;
