@@ -103,7 +103,7 @@ async function devProfile(cli: Cli, given: Given): Promise<Made> {
   const named = own?.url === market ? own : await configOf(market).catch(() => null);
   const { productName, shortName } = named ?? { productName: 'Parley', shortName: 'parley' };
   const profile: Profile = {
-market,
+    market,
     productName,
     shortName,
     network: 'dev',
