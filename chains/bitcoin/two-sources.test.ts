@@ -92,6 +92,21 @@ describe('two sources of one chain', () => {
     });
   }
 
+  it('are read on by the second in the very call in which the first is lost', async () => {
+    const swap = await fundedOn(one, 2_000);
+    const real = coreOf(one);
+    let isGone = false;
+    const tip: BitcoinBackend['tip'] = async (until) => {
+      if (isGone) throw unavailable('first source', 'the connection failed');
+      return real.tip(until);
+    };
+    const adapter = adapterOver({ backend: { ...real, tip } }, first);
+    await adapter.readEscrow(swap.escrow, signal());
+    isGone = true;
+    assert.equal((await adapter.readEscrow(swap.escrow, signal())).funded?.deep, true);
+    await adapter.buildClaim(inputOf(swap), swap.secret, signal());
+  });
+
   it('pause a reveal where one stands on another block, or some blocks before the depth', async () => {
     const swap = await fundedOn(one, 2_000);
     const blockHash = async () => 'ab'.repeat(32);
