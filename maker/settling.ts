@@ -15,7 +15,7 @@ import {
 import { settleMany } from '../sdk/settle-many.ts';
 import { mayBeFunded, type Store } from '../sdk/stores/store.ts';
 import type { OwnChains } from './chains.ts';
-import { createDoubts } from './doubts.ts';
+import type { Doubts } from './doubts.ts';
 import type { Deal, End, Journal } from './journal.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -40,6 +40,7 @@ export type SettlingInput = {
   readonly promises: Promises;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly doubts: Pick<Doubts, 'shown' | 'ended'>;
   readonly now: () => Millis;
   readonly signal: AbortSignal;
   readonly pollMs: Millis;
@@ -49,11 +50,10 @@ export type SettlingInput = {
 export type Settling = ReturnType<typeof createSettling>;
 
 export function createSettling(input: SettlingInput) {
-  const { journal, promises, log, metrics, now, signal } = input;
+  const { journal, promises, log, metrics, doubts, now, signal } = input;
   const running = new Map<string, Promise<void>>();
   const people = new Set<string>();
-  const doubts = createDoubts(input);
-  const inputFor = (deal: Deal, swapId: string) => inputOf({ ...input, doubts }, deal, swapId);
+  const inputFor = (deal: Deal, swapId: string) => inputOf(input, deal, swapId);
 
   const seconds = () => Math.floor(now() / 1_000);
   /** Of what remains a later run takes what it can: it holds no place. */
@@ -160,7 +160,7 @@ function leftIn(remains: Outcome['remains']) {
 }
 
 async function inputOf(
-  given: SettlingInput & { readonly doubts: ReturnType<typeof createDoubts> },
+  given: SettlingInput,
   { threadId }: Deal,
   swapId: string,
 ): Promise<SettleInput> {

@@ -1,0 +1,34 @@
+// What is wrong with the nodes of a swap's chains, as every face tells it: doubts about what they
+// showed, and gates that they keep shut.
+
+import type { LegName } from '../../core/trade.ts';
+import type { Doubt } from '../evidence/judge.ts';
+import type { Failure, Shown } from './context.ts';
+import type { LegSeen } from './record.ts';
+
+/** `leg`: null where a gate was about both chains. */
+export type ToldDoubt = Doubt & { readonly leg: LegName | null };
+
+/** By the last look, and what followed of it. */
+export function doubtsIn({ legs, failures }: Pick<Shown, 'legs' | 'failures'>): ToldDoubt[] {
+  const seen = [...legs].flatMap(([leg, { evidence }]) =>
+    (evidence?.doubts ?? []).map((doubt) => ({ ...doubt, leg })),
+  );
+  return [...seen, ...failures.flatMap(gateIn)];
+}
+
+/** Before it funds or reveals, the driver asks all nodes once more: those that differ then. */
+function gateIn({ leg, code, sentence }: Failure): ToldDoubt[] {
+  return code === 'sources_disagree' ? [{ code: 'nodes_disagree', sentence, leg }] : [];
+}
+
+/**
+ * Whether a node has yet to answer: a doubt about it is not over because nobody hears it. The look
+ * names a silence once it has lasted.
+ */
+export function isUnheard({ evidence }: LegSeen): boolean {
+  if (evidence === undefined) return false;
+  const { agreed, doubts } = evidence;
+  if (doubts.length === 0) return !agreed;
+  return doubts.some(({ code }) => code === 'node_silent');
+}
