@@ -66,3 +66,17 @@ export function fitted(line: string, columns: number): string {
   const letters = [...line];
   return letters.length < columns ? line : `${letters.slice(0, columns - 2).join('')}…`;
 }
+
+const indent = '  ';
+
+/** Broken between words; what `most` lines do not hold is cut. */
+export function wrapped(text: string, columns: number, most: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const longer = `${lines.at(-1)} ${word}`;
+    const isRoom = lines.length > 0 && [...longer].length < columns;
+    if (isRoom || lines.length === most) lines.splice(-1, 1, longer);
+    else lines.push(`${indent}${word}`);
+  }
+  return lines.map((line) => fitted(line, columns));
+}

@@ -134,7 +134,7 @@ export async function swapView(desk: Desk, swap: Swap): Promise<z.infer<typeof s
     },
     next: stepsView(swap),
     driven: drivenView(driven),
-    doubts: (driven?.doubts ?? []).map(({ said }) => said),
+    doubts: [...(driven?.doubts ?? [])],
     verified: record != null,
   };
 }

@@ -9,8 +9,10 @@ import type { LegSeen } from './record.ts';
 /** `leg`: null where a gate was about both chains. */
 export type ToldDoubt = Doubt & { readonly leg: LegName | null };
 
+type Told = Pick<Shown, 'legs' | 'failures'>;
+
 /** By the last look, and what followed of it. */
-export function doubtsIn({ legs, failures }: Pick<Shown, 'legs' | 'failures'>): ToldDoubt[] {
+export function doubtsIn({ legs, failures }: Told): ToldDoubt[] {
   const seen = [...legs].flatMap(([leg, { evidence }]) =>
     (evidence?.doubts ?? []).map((doubt) => ({ ...doubt, leg })),
   );
@@ -31,4 +33,14 @@ export function isUnheard({ evidence }: LegSeen): boolean {
   const { agreed, doubts } = evidence;
   if (doubts.length === 0) return !agreed;
   return doubts.some(({ code }) => code === 'node_silent');
+}
+
+/** The same, with what was told of a leg before while a node of it has yet to answer. */
+export function doubtsAfter(before: readonly ToldDoubt[], shown: Told): ToldDoubt[] {
+  const now = doubtsIn(shown);
+  const isKept = ({ leg }: ToldDoubt) => {
+    const seen = leg === null ? undefined : shown.legs.get(leg);
+    return seen !== undefined && isUnheard(seen) && !now.some((each) => each.leg === leg);
+  };
+  return [...before.filter(isKept), ...now];
 }
