@@ -9,9 +9,18 @@ import { linesOf } from './progress.ts';
 const { swap, trade } = keptRecord('taker');
 
 function known(...sentences: string[]) {
-  const doubts = sentences.map((sentence): ToldDoubt => ({ leg: 'a', code: 'chain_stands', sentence }));
+  const doubts = sentences.map(
+    (sentence): ToldDoubt => ({ leg: 'a', code: 'chain_stands', sentence }),
+  );
   const shown = { swap, trade };
-  return { swapId: swap.id, what: '1 for 2', state: 'funded', text: 'waits', shown, doubts } as const;
+  return {
+    swapId: swap.id,
+    what: '1 for 2',
+    state: 'funded',
+    text: 'waits',
+    shown,
+    doubts,
+  } as const;
 }
 
 test('a line says what is wrong with the nodes in the place of what was done last', () => {
@@ -32,6 +41,14 @@ test('a reason that is wider than the terminal goes on below, and all of it can 
   const one = known(why.repeat(100));
   assert.equal(linesOf([one], now, 80).length, 20, 'as many as fit a terminal');
   assert.equal(linesOf([one, one], now, 80).length, 20, 'of all swaps');
-  assert.equal(linesOf(Array.from({ length: 30 }, () => one), now, 80).length, 30, 'a line each');
+  assert.equal(
+    linesOf(
+      Array.from({ length: 30 }, () => one),
+      now,
+      80,
+    ).length,
+    30,
+    'a line each',
+  );
   assert.ok(linesOf([one], now, 80).every((each) => [...each].length < 80));
 });

@@ -121,7 +121,7 @@ function looks() {
   const metrics = createMetrics();
   const doubts = createDoubts({ log: openLog(out, () => 0), metrics, now: () => at.ms });
   const { swap } = keptRecord('maker');
-  const look = (seconds: number, codes: readonly DoubtCode[], more: Partial<Look> = {}) => {
+  const look = (seconds: number, codes: readonly DoubtCode[], more: Partial<More> = {}) => {
     const { agreed = true, failures = [] } = more;
     at.ms += seconds * 1_000;
     const said: readonly Doubt[] = codes.map((code) => ({ code, sentence: `it is ${code}` }));
@@ -141,7 +141,7 @@ function looks() {
   return { look, gauge };
 }
 
-type Look = { readonly agreed: boolean; readonly failures: readonly Failure[] };
+type More = { readonly agreed: boolean; readonly failures: readonly Failure[] };
 
 test('a doubt about a node that falls silent is over once that node has answered, and not before', async () => {
   const { look, gauge } = looks();

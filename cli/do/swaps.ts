@@ -54,7 +54,9 @@ export const settle: Run = (cli, { args }) =>
       const { free, fundings } = await parted(session, own, due);
       const asked = { swaps: fundings, confirm: () => mustWant(cli, session, own, fundings) };
       const driven =
-        due.length === 0 ? statuses.done : await driveAll(cli, session, own, free, { client, asked });
+        due.length === 0
+          ? statuses.done
+          : await driveAll(cli, session, own, free, { client, asked });
       if ((driven || least) !== statuses.done) return driven || least;
       const threads = new Set(due.map(({ trade }) => trade.threadId));
       return (await acceptances.areLeft(threads)) ? statuses.not_agreed : statuses.done;

@@ -188,18 +188,12 @@ const trades = readTool({
 const book = readTool({
   name: 'book',
   title: 'Open requests for quote',
-  about:
-    'Requests to quote, newest first: public ones, your own, or private ones for you.',
+  about: 'Requests to quote, newest first: public ones, your own, or private ones for you.',
   input: z.object({
     base: shape.assetName.optional(),
     quote: shape.assetName.optional(),
     which: z.enum(['public', 'own', 'addressed']).optional().describe('default public'),
-    minSettled: z
-      .int()
-      .min(1)
-      .max(1_000)
-      .optional()
-      .describe('settled swaps of its account'),
+    minSettled: z.int().min(1).max(1_000).optional().describe('settled swaps of its account'),
     ...page,
   }),
   output: z.object({ rfqs: z.array(shape.rfqOut), nextCursor: shape.nextCursor }),

@@ -11,6 +11,7 @@ import type { Logger } from 'pino';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import { mostProofBytes } from '../../chains/evm/proof.ts';
 import { type Rpc, rpcClient } from '../../chains/nodes/rpc.ts';
+import { withResolvers } from '../../core/engines.ts';
 import type { Devnet } from '../../devnet/devnet.ts';
 import { startPostgres } from '../../host/postgres/postgres.ts';
 import { analyzeAssets, findCuratedAsset } from '../db/assets.ts';
@@ -102,6 +103,8 @@ export type Market = {
   readonly agreeing: Promise<void>;
   /** What it does by itself and was not heard of in time: it hangs. */
   late(): readonly Late[];
+  /** Why it cannot go on, once a node of the dev network is gone. */
+  readonly broken: Promise<string>;
   stop(): Promise<void>;
 };
 
@@ -147,9 +150,10 @@ async function start(
   const clock = { offsetMs: 0 };
   const now = () => Date.now() + clock.offsetMs;
   const market: { db?: Database } = {};
+  const { promise: broken, resolve: ended } = withResolvers<string>();
   const [databaseUrl, devnet] = await startParts([
     openDatabase(limited, home, log, undo),
-    openDevnet(limited, home, log, undo, clock, () => market.db),
+    openDevnet({ settings: limited, home, log, undo, clock, db: () => market.db, ended }),
   ]);
   const settings = { ...limited, people: peopleWith(limited, devnet) };
   clock.offsetMs = (devnet?.clockOffsetSeconds ?? 0) * 1000;
@@ -228,6 +232,7 @@ async function start(
     held: await presence.held(),
     agreeing: presence.agreeing,
     late: () => passesOf(db).late(),
+    broken,
     stop: () => {
       stopping ??= drain(app, settings.drainSeconds).then(() => unwind(undo, log));
       return stopping;
@@ -314,14 +319,18 @@ async function openDatabase(settings: Settings, home: string, log: Logger, undo:
   return postgres.url;
 }
 
-async function openDevnet(
-  settings: Settings,
-  home: string,
-  log: Logger,
-  undo: Stack,
-  clock: { offsetMs: number },
-  db: () => Database | undefined,
-): Promise<Devnet | null> {
+type DevnetParts = {
+  readonly settings: Settings;
+  readonly home: string;
+  readonly log: Logger;
+  readonly undo: Stack;
+  readonly clock: { offsetMs: number };
+  readonly db: () => Database | undefined;
+  readonly ended: (why: string) => void;
+};
+
+async function openDevnet(parts: DevnetParts): Promise<Devnet | null> {
+  const { settings, home, log, undo, clock, db, ended } = parts;
   if (settings.chains !== null || settings.network !== 'dev') return null;
   // Brings simulators of whole chains along, which a market on chains of its own is without.
   const { startDevnet } = await naming(devNetworkFault, import('../../devnet/devnet.ts'));
@@ -331,6 +340,7 @@ async function openDevnet(
     people: true,
     controlPort: settings.devControlPort,
     evmChains: Array.from({ length: settings.devEvmChains }, (_, index) => devEvmChain(index)),
+    ended: (chain) => ended(`the node of ${chain} has ended`),
     moveClock: (seconds) => {
       clock.offsetMs += seconds * 1000;
       const open = db();
