@@ -2,10 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { nothingSeen } from '../../core/facts.ts';
 import type { LegName } from '../../core/trade.ts';
 import type { DoubtCode } from '../evidence/judge.ts';
-import type { Failure } from './context.ts';
-import type { LegSeen } from './record.ts';
+import { remember } from '../settle.ts';
+import { keptRecord } from '../testing/honest.ts';
+import type { Poll } from './chains.ts';
+import type { Context, Failure } from './context.ts';
+import { type LegSeen, legWith } from './record.ts';
 import { doubtsAfter, type ToldDoubt } from './told.ts';
 
 type Given = { readonly codes: readonly DoubtCode[]; readonly agreed?: boolean };
@@ -45,4 +49,25 @@ test('a gate that nodes keep shut is told as nodes that differ, and no other fai
   const both = after([], {}, [failure('sources_disagree', null)]);
   assert.deepEqual(words(both), ['null nodes_disagree']);
   assert.deepEqual(after(both, {}), []);
+});
+
+test('progress says that nodes are well again once all have answered, and not when one dies', async () => {
+  const record = { ...keptRecord('taker'), publicSecret: '00'.repeat(32) };
+  const said: string[] = [];
+  const context = {
+    ...{ record, doubted: new Map(), store: {}, keep: async () => {} },
+    emit: (step: string, _: LegName, text: string) => {
+      if (step === 'evidence') said.push(text);
+    },
+  } as unknown as Context;
+  const look = async (codes: readonly DoubtCode[], agreed = true) => {
+    const doubts = codes.map((code) => ({ code, sentence: `it is ${code}` }));
+    const seen = { leg: legWith(record, 'a', nothingSeen), clock: 0, evidence: { agreed, doubts } };
+    await remember(context, { fresh: new Map([['a', seen]]) } as unknown as Poll);
+    return said.splice(0);
+  };
+  assert.deepEqual(await look(['node_behind']), ['it is node_behind']);
+  assert.deepEqual(await look([], false), [], 'it has yet to answer');
+  assert.deepEqual(await look(['node_silent']), ['it is node_silent']);
+  assert.deepEqual(await look([]), ['the nodes of leg a are well again']);
 });
