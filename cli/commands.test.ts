@@ -17,6 +17,7 @@ import {
   VerificationError,
 } from '../sdk/errors.ts';
 import { parseAmount } from '../sdk/people.ts';
+import { timedText } from '../sdk/settle/told.ts';
 import { swapId } from '../sdk/testing/honest.ts';
 import { signatureOf } from '../server/webhooks/sign.ts';
 import { waitUntil } from '../test/support/waiting.ts';
@@ -42,7 +43,7 @@ import { type Profile, readProfile, writeProfile } from './profile.ts';
 import { dueOf, linesOf } from './progress.ts';
 import { runParley } from './run.ts';
 import { openSession } from './session.ts';
-import { countdownOf, tableOf, timedText } from './show.ts';
+import { countdownOf, tableOf } from './show.ts';
 import { commands } from './table.ts';
 
 let dir: string;

@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { PartyChain } from '../sdk/chains.ts';
 import type { ParleyClient } from '../sdk/client.ts';
 import { ParleyApiError, SettleError, StoreError, VerificationError } from '../sdk/errors.ts';
-import { doubtsAfter, type ToldDoubt } from '../sdk/settle/told.ts';
+import { doubtsAfter, type ToldDoubt, timedText } from '../sdk/settle/told.ts';
 import { type Outcome, type Progress, remainsWords, type Shown, settle } from '../sdk/settle.ts';
 import type { StoreLock } from '../sdk/stores/store.ts';
 import type { OwnTrade } from '../sdk/trade.ts';
@@ -20,7 +20,6 @@ import { writePrivate } from './places.ts';
 import { linesOf, type Now } from './progress.ts';
 import { keepRescue } from './rescue-file.ts';
 import type { Session, Unlocked } from './session.ts';
-import { timedText } from './show.ts';
 
 /** One that is to be driven. */
 export type Swap = {

@@ -37,11 +37,6 @@ export function deadlineOf(at: number, now: number): string {
   return `${isoTime(at)}, ${fromNow(at, now, { locale })}`;
 }
 
-/** A sentence of the SDK with its instants, which are Unix seconds, as times. */
-export function timedText(text: string): string {
-  return text.replace(/(?<=clock passes )\d{10}\b/g, (at) => isoTime(Number(at)));
-}
-
 export function ageOf(time: string, now: number): string {
   return fromNow(Math.floor(Date.parse(time) / 1_000), now, { locale });
 }

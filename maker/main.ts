@@ -11,7 +11,7 @@ import { readJournal } from './journal.ts';
 import { runMaker } from './run.ts';
 
 const usage = `usage: parley-maker CONFIG [run]    quotes, accepts and settles, until SIGTERM
-       parley-maker CONFIG check    reads settings and keys, asks nodes, price sources and clocks, prints what is there
+       parley-maker CONFIG check    asks nodes, price sources and clocks: balances, gas, faults
        parley-maker CONFIG status   the switch, and what is open, as JSON
        parley-maker CONFIG pause    nothing new is quoted; what is quoted may be accepted
        parley-maker CONFIG kill     nothing new is agreed; what is agreed is settled

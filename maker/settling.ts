@@ -5,6 +5,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { ChainKey } from '../core/families.ts';
 import type { Millis } from '../core/nominal.ts';
 import { ClockError, codeOf, messageOf, SettleError, VerificationError } from '../sdk/errors.ts';
+import { isoTime } from '../sdk/people.ts';
+import { timedText } from '../sdk/settle/told.ts';
 import {
   type Outcome,
   type Progress,
@@ -91,7 +93,7 @@ export function createSettling(input: SettlingInput) {
       } catch (error) {
         signal.throwIfAborted();
         const code = codeOf(error);
-        const facts = { swapId, code, error: messageOf(error) };
+        const facts = { swapId, code, error: timedText(messageOf(error)) };
         if (isOver(error) && (await nothingMoved(input.store, swapId))) {
           log.error('refused', facts);
           waits(swapId, false);
@@ -156,7 +158,8 @@ export function createSettling(input: SettlingInput) {
 }
 
 function leftIn(remains: Outcome['remains']) {
-  return { remains: remains?.amount ?? 0n, refundableAt: remains?.refundableAt ?? null };
+  const at = remains === null ? null : isoTime(remains.refundableAt);
+  return { remains: remains?.amount ?? 0n, refundableAt: at };
 }
 
 async function inputOf(
@@ -174,7 +177,7 @@ async function inputOf(
     now: () => Math.floor(now() / 1_000),
     leaveToBatchMs: batchMs,
     onProgress: ({ step, state, leg, text, txid, code }: Progress) =>
-      log.info('swap', { swapId, step, state, leg, text, txid, code }),
+      log.info('swap', { swapId, step, state, leg, text: timedText(text), txid, code }),
     onShown: (shown: Shown) => {
       const { swap, legs } = shown;
       doubts.shown(swapId, shown);

@@ -93,6 +93,8 @@ test('what a run did last says nothing about nodes, but for its end', () => {
     assert.deepEqual([doubts, said?.untrusted], [undefined, 'as it is'], `${step} ${code}`);
   }
   assert.deepEqual(told({ end: 'received' }).doubts, []);
+  const waits = told({ step: 'waiting', text: 'until the clock passes 1795910481' });
+  assert.match(waits.said?.untrusted ?? '', /passes 2026-11-29T00:01:21Z$/);
 });
 
 test('a gate that nodes keep shut is among the doubts, by its leg where it names one', () => {

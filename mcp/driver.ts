@@ -14,7 +14,7 @@ import type { Session, Unlocked } from '../cli/session.ts';
 import { withResolvers } from '../core/engines.ts';
 import type { ParleyClient } from '../sdk/client.ts';
 import { codeOf, messageOf } from '../sdk/errors.ts';
-import type { ToldDoubt } from '../sdk/settle/told.ts';
+import { type ToldDoubt, timedText } from '../sdk/settle/told.ts';
 import { idShape } from '../sdk/stores/entries.ts';
 import { type Foreign, foreign, placeIn, word } from './foreign.ts';
 import { createTurns } from './turns.ts';
@@ -98,7 +98,7 @@ export function createDriver({ cli, session, own, client, note }: Made): Driver 
     } catch (error) {
       if (signal.aborted) return;
       const { code, sentence } = toldOf(error);
-      noted(swapId, { state: 'stopped', step: word(code), said: foreign(sentence) });
+      noted(swapId, { state: 'stopped', step: word(code), said: foreign(timedText(sentence)) });
       note(`swap ${swapId}: ${code}`);
     }
   };
@@ -208,7 +208,7 @@ export function afterLine(text: string): Partial<Driven> {
     return { state: 'ended', step: word(end), said: foreign(end), doubts: [] };
   }
   const sent = txid == null ? {} : { txid: placeIn(txid) };
-  return { step: word(step), said: foreign(said), ...sent };
+  return { step: word(step), said: foreign(timedText(said)), ...sent };
 }
 
 /** A gate may be about both legs. */

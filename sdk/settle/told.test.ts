@@ -10,7 +10,7 @@ import { keptRecord } from '../testing/honest.ts';
 import type { Poll } from './chains.ts';
 import type { Context, Failure } from './context.ts';
 import { type LegSeen, legWith } from './record.ts';
-import { doubtsAfter, type ToldDoubt } from './told.ts';
+import { doubtsAfter, type ToldDoubt, timedText } from './told.ts';
 
 type Given = { readonly codes: readonly DoubtCode[]; readonly agreed?: boolean };
 
@@ -70,4 +70,17 @@ test('progress says that nodes are well again once all have answered, and not wh
   assert.deepEqual(await look([], false), [], 'it has yet to answer');
   assert.deepEqual(await look(['node_silent']), ['it is node_silent']);
   assert.deepEqual(await look([]), ['the nodes of leg a are well again']);
+});
+
+test('an instant in a sentence is a time for people, and an amount stays a number', () => {
+  for (const [said, wanted] of [
+    ["refund leg a when its chain's clock passes 1795910481", /passes 2026-11-29T00:01:21Z$/],
+    ['its timelock 1795910481 has passed', /timelock 2026-11-29T00:01:21Z has/],
+    ['goes to the funder from 1795910481 on', /from 2026-11-29T00:01:21Z on/],
+    ['it is 1795910481 (2026-11-29T00:01:21.000Z)', /is 1795910481 \(2026/],
+    ['1795910481 are in its escrow', /^1795910481 are/],
+    ['a claim takes from 1795910481 wei on', /from 1795910481 wei/],
+  ] as const) {
+    assert.match(timedText(said), wanted);
+  }
 });
