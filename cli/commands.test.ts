@@ -17,7 +17,6 @@ import {
   VerificationError,
 } from '../sdk/errors.ts';
 import { parseAmount } from '../sdk/people.ts';
-import { timedText } from '../sdk/settle/told.ts';
 import { swapId } from '../sdk/testing/honest.ts';
 import { signatureOf } from '../server/webhooks/sign.ts';
 import { waitUntil } from '../test/support/waiting.ts';
@@ -77,12 +76,6 @@ const cliOf = (more: Partial<Cli> = {}): Cli => ({
   ...ioOf(more).io,
   ...{ profile: undefined, json: false, yes: false, passphraseFd: null },
   ...more,
-});
-
-test('of a sentence of the SDK an instant is a time, and no amount is', () => {
-  const said = "leg a gets funded; else refund leg b when its chain's clock passes 1795910481";
-  assert.match(timedText(said), /clock passes 2026-11-29T00:01:21Z$/);
-  assert.equal(timedText('1795910481 are in its escrow'), '1795910481 are in its escrow');
 });
 
 test('arguments that are not understood are named, with what is', () => {
