@@ -8,10 +8,14 @@ import { type TestContext, test } from 'node:test';
 import { setImmediate as settled } from 'node:timers/promises';
 import type { Cli } from '../cli/io.ts';
 import type { Session, Unlocked } from '../cli/session.ts';
+import { ParleyError } from '../core/errors.ts';
 import type { ParleyClient } from '../sdk/client.ts';
 import { codeOf } from '../sdk/errors.ts';
 import { fileStore } from '../sdk/stores/file.ts';
 import type { Store } from '../sdk/stores/store.ts';
+import { paperScene } from '../sdk/testing/paper-scene.ts';
+import { timed } from '../sdk/testing/timed.ts';
+import { waitUntil } from '../test/support/waiting.ts';
 import { afterLine, createDriver, wordsOf } from './driver.ts';
 
 const swapId = 's-1';
@@ -101,4 +105,46 @@ test('a gate that nodes keep shut is among the doubts, by its leg where it names
   const shut = { code: 'nodes_disagree', sentence: 'they differ' } as const;
   const words = ([null, 'b'] as const).map((leg) => wordsOf({ ...shut, leg }).untrusted);
   assert.deepEqual(words, ['nodes_disagree: they differ', 'leg b: nodes_disagree: they differ']);
+});
+
+timed('a gate that nodes keep shut is a doubt of the swap until they agree', async () => {
+  const scene = await paperScene('taker');
+  const { trade, store, client, chains: own, now } = scene.input;
+  assert.ok(trade);
+  await store.putTrade(trade);
+  const of = { differ: true };
+  const mustAgree = async () => {
+    if (of.differ) throw new ParleyError('sources_disagree', 'they differ', {});
+  };
+  const data = await mkdtemp(join(tmpdir(), 'parley-mcp-driver-'));
+  const listed = { id: scene.input.swapId, threadId: trade.threadId, status: 'agreed' };
+  const driver = createDriver({
+    session: {
+      ...{ profile: { chains: {} }, now, places: { data, ended: join(data, 'ended') } },
+      source: async (chain: string) => {
+        const { source } = own[chain] ?? assert.fail(chain);
+        return { ...source, adapter: { ...source.adapter, mustAgree } };
+      },
+    } as unknown as Session,
+    own: { store, wallet: async (chain: string) => own[chain]?.wallet } as unknown as Unlocked,
+    client: { ...client, swaps: async () => ({ swaps: [listed], nextCursor: null }) } as never,
+    cli: { err: () => {}, signal: new AbortController().signal } as unknown as Cli,
+    note: () => {},
+  });
+  const until = (is: () => boolean) =>
+    waitUntil(async () => {
+      await now?.();
+      return is();
+    });
+  const doubts = () =>
+    driver
+      .of(listed.id)
+      ?.doubts.map(({ untrusted }) => untrusted)
+      .join();
+  await driver.drive(listed.id);
+  await until(() => doubts() === 'nodes_disagree: they differ');
+  of.differ = false;
+  await until(() => doubts() === '');
+  await driver.close();
+  await rm(data, { recursive: true });
 });
