@@ -23,7 +23,7 @@ export type ChainAdapter = Reading &
     readonly policy: ChainPolicy;
     /** Usual time between blocks; absent where nobody is told of times. */
     readonly blockSeconds?: number;
-    /** What holds the escrows that it plans. */
+    /** The contract that holds the escrows that it plans. */
     readonly contract: Contract;
     close(): Promise<void>;
   };

@@ -38,8 +38,9 @@ export async function bitcoinChain(
   await mining.mine(1);
   const door = await openDoor(node.rpcUrl, node.doorPort);
   const { rpcUrl } = node;
+  const ownAddress = await walletRpc<string>('getnewaddress', ['', 'bech32']);
   return {
-    info: { chain, family: 'bitcoin', rpcUrl, pageUrl: door.url, node: node.node },
+    info: { chain, family: 'bitcoin', rpcUrl, pageUrl: door.url, ownAddress, node: node.node },
     nativeSymbol: 'BTC',
     head: mining.head,
     mine: mining.mine,

@@ -1,9 +1,12 @@
 // A typed client of the dev network's control server. Amounts are base units.
+import type { DevMarket } from './control.ts';
 import type { ChainHead, ChainInfo } from './dev-chain.ts';
 
 const requestLimitMs = 120_000;
 
 export type DevnetStatus = {
+  /** Null: none listens there yet. */
+  readonly market: DevMarket | null;
   /** The market's time in Unix seconds. */
   readonly now: number;
   readonly clockOffsetSeconds: number;

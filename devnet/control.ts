@@ -20,12 +20,20 @@ export type ResolveAsset = (
   idOrSymbol: string,
 ) => ResolvedAsset | null | undefined | Promise<ResolvedAsset | null | undefined>;
 
+/** The market that runs on the dev network, once it listens. */
+export type DevMarket = {
+  readonly url: string;
+  readonly productName: string;
+  readonly shortName: string;
+};
+
 export type ControlParts = {
   readonly chains: ReadonlyMap<string, { readonly chain: DevChain; readonly queue: Queue }>;
   readonly clock: Clock;
   readonly clockQueue: Queue;
   readonly moveClock: (seconds: number) => void | Promise<void>;
   readonly resolveAsset: ResolveAsset | undefined;
+  readonly market: () => DevMarket | null;
   readonly log: Log;
 };
 
@@ -251,6 +259,7 @@ async function readStatus(parts: ControlParts): Promise<object> {
     })),
   );
   return {
+    market: parts.market(),
     now: parts.clock.now(),
     clockOffsetSeconds: parts.clock.offsetSeconds(),
     chains,

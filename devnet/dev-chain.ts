@@ -33,6 +33,8 @@ export type ChainInfo = {
   /** Solana: the escrow program, and the cluster's id. */
   readonly program?: string;
   readonly genesisHash?: string;
+  /** Bitcoin: of the faucet's wallet, for people who have no address of this chain. */
+  readonly ownAddress?: string;
   /** To trade; none on Bitcoin. */
   readonly tokens?: readonly DevToken[];
   /** Tokens that misbehave, for tests. */

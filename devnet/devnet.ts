@@ -11,7 +11,12 @@ import { bitcoinChain } from './bitcoin-chain.ts';
 import { startBitcoind } from './bitcoind.ts';
 import { type Clock, openClock } from './clock.ts';
 import { deployContracts } from './contracts.ts';
-import { type ControlParts, listenForControl, type ResolveAsset } from './control.ts';
+import {
+  type ControlParts,
+  type DevMarket,
+  listenForControl,
+  type ResolveAsset,
+} from './control.ts';
 import type { ChainInfo, DevChain } from './dev-chain.ts';
 import { evmChain } from './evm-chain.ts';
 import { findBitcoind } from './find-bitcoind.ts';
@@ -51,6 +56,8 @@ export type DevnetOptions = {
   readonly resolveAsset?: ResolveAsset;
   /** The node of this chain is gone, and nothing starts it again; told once a chain. */
   readonly ended?: (chain: string) => void;
+  /** Which market it is of, for programs that are given its control address alone. */
+  readonly market?: () => DevMarket | null;
   /** A bitcoind of one's own; default PARLEY_BITCOIND, then PATH, then Debian's package. */
   readonly bitcoind?: string;
   readonly signal?: AbortSignal;
@@ -102,6 +109,7 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
       clockQueue: queue(),
       moveClock: options.moveClock,
       resolveAsset: options.resolveAsset,
+      market: options.market ?? (() => null),
       log: options.log,
     };
     mining = mineByThemselves(parts, options.ended);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Millis } from '../core/nominal.ts';
 import { type ParleyClient, parleyClient } from '../sdk/client.ts';
 import { ParleyApiError } from '../sdk/errors.ts';
-import type { HttpOptions } from '../sdk/http.ts';
+import { type HttpOptions, keyText } from '../sdk/http.ts';
 import { linkWallet, mintKey } from '../sdk/keys.ts';
 import { pin } from '../sdk/pin.ts';
 import type { PinnedAsset } from '../sdk/trade.ts';
@@ -61,7 +61,7 @@ export async function openSession(
   const byKey: HttpOptions = {
     ...options,
     fetch: (url, init) => {
-      const authorization = `Bearer ${current?.key ?? ''}`;
+      const authorization = `Bearer ${keyText(current?.key ?? '')}`;
       return fetch(url, { ...init, headers: { ...(init.headers as object), authorization } });
     },
   };

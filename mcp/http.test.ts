@@ -65,6 +65,48 @@ test('the protocol’s own client calls a tool with the token, of either version
   }
 });
 
+test('an Accept of one type, a wildcard or none is answered in a form that it takes', async () => {
+  const [json, stream] = ['application/json', 'text/event-stream'];
+  const expected = [
+    [json, json],
+    [stream, stream],
+    ['*/*', json],
+    ['application/*', json],
+    ['text/*', stream],
+    ['', json],
+    [`${stream};q=0, */*`, json],
+    [`${json};q=0, */*;q=0.1`, stream],
+    [`text/html, ${json}; charset=utf-8`, json],
+  ] as const;
+  for (const mode of ['auto', 'legacy'] as const) {
+    for (const [accept, form] of expected) {
+      const forms: (string | null)[] = [];
+      const asked: typeof fetch = async (url, init) => {
+        const headers = { ...Object.fromEntries(new Headers(init?.headers)), accept };
+        const answer = await fetch(url, { ...init, headers });
+        if (answer.status === 200) forms.push(answer.headers.get('content-type'));
+        return answer;
+      };
+      const client = new Client({ name: 'c', version: '1' }, { versionNegotiation: { mode } });
+      const requestInit = { headers: { authorization } };
+      const options = { requestInit, fetch: asked };
+      await client.connect(new StreamableHTTPClientTransport(new URL(server.url), options));
+      const said = await client.callTool({ name: 'echo', arguments: { text: 'data: a\n\nb' } });
+      assert.deepEqual(said.content, [{ type: 'text', text: 'data: a\n\nb' }]);
+      await client.close();
+      assert.deepEqual([...new Set(forms)], [form], `${mode} ${accept}`);
+    }
+  }
+  const listen = { 'mcp-method': 'subscriptions/listen' };
+  for (const headers of [
+    { accept: 'text/html' },
+    { accept: '*/*;q=0' },
+    { accept: json, ...listen },
+  ]) {
+    assert.equal(await status({ authorization, ...headers }), 406, headers.accept);
+  }
+});
+
 test('without the token, by another name, from another page, elsewhere and too long: refused', async () => {
   const ping = { body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }) };
   assert.equal(await status({ authorization }, ping), 200);

@@ -59,10 +59,16 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const server = createServer(
     { headersTimeout: headersMs, requestTimeout: requestMs, connectionsCheckingInterval: checkMs },
     (request, response) => {
-      const why = refusalOf(request, options) ?? (running >= mostRequests ? busy : null);
+      const form = formOf(request.headers.accept);
+      const limit = running >= mostRequests ? busy : null;
+      const why = refusalOf(request, options) ?? limit;
       if (why !== null) return refuse(request, response, why);
+      const subscribes = request.headers['mcp-method'] === 'subscriptions/listen';
+      if (form === null || (subscribes && form === 'json')) {
+        return refuse(request, response, noForm);
+      }
       running += 1;
-      answer(request, response, handler.fetch)
+      answer(request, response, async (asked) => inForm(await handler.fetch(asked), form))
         .catch((error: unknown) => note(`http: ${messageOf(error)}`))
         .finally(() => {
           running -= 1;
@@ -100,6 +106,51 @@ const busy: Why = {
   ...{ status: 503, head: { 'retry-after': '1' } },
   sentence: `${mostRequests} requests run, as many as may`,
 };
+
+const noForm: Why = {
+  status: 406,
+  sentence:
+    'Accept must take application/json or text/event-stream, and for a subscription name the latter',
+};
+
+type Form = 'json' | 'stream' | 'either';
+
+/** What a client takes by its Accept; null: neither. Only one that names streams wants any. */
+function formOf(accept: string | undefined): Form | null {
+  const ranges = (accept || '*/*').toLowerCase().split(',').map(rangeOf);
+  // The closest range counts (RFC 9110, 12.5.1).
+  const takes = (...names: readonly string[]) =>
+    names
+      .map((name) => ranges.find(([range]) => range === name)?.[1])
+      .find((is) => is !== undefined);
+  const json = takes('application/json', 'application/*', '*/*') === true;
+  if (takes('text/event-stream')) return json ? 'either' : 'stream';
+  if (json) return 'json';
+  return takes('text/*', '*/*') ? 'stream' : null;
+}
+
+/** A range, and whether it is wanted at all. */
+function rangeOf(text: string): readonly [string, boolean] {
+  const [range = '', ...parameters] = text.split(';').map((each) => each.trim());
+  return [range, !parameters.some((each) => /^q=0(?:\.0*)?$/.test(each))];
+}
+
+const isStream = ({ headers }: Response) => headers.get('content-type') === 'text/event-stream';
+
+/** Answers in the other form where the library's own is not taken. No tool tells how far it is. */
+async function inForm(made: Response, form: Form): Promise<Response> {
+  const { ok, status } = made;
+  if (!ok || made.body === null || isStream(made) === (form === 'stream')) return made;
+  if (form === 'either') return made;
+  const text = await made.text();
+  if (form === 'stream') {
+    const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' };
+    return new Response(`event: message\ndata: ${text}\n\n`, { status, headers });
+  }
+  const messages = text.match(/(?<=^data: ).+$/gm) ?? [];
+  const whole = messages.length === 1 ? messages.join() : `[${messages.join()}]`;
+  return new Response(whole, { status, headers: { 'content-type': 'application/json' } });
+}
 
 /** null: it may be answered. A page of another name must not reach this machine (DNS rebinding). */
 function refusalOf({ headers, url = '' }: IncomingMessage, options: HttpOptions): Why | null {
@@ -162,6 +213,8 @@ function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request {
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined) head.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
+  // The library answers nobody who does not name both.
+  head.set('accept', 'application/json, text/event-stream');
   const hasBody = method !== 'GET' && method !== 'HEAD';
   const body = hasBody ? { body: Readable.toWeb(incoming) as BodyInit, duplex: 'half' } : {};
   return new Request(new URL(url, `http://${loopback}`), {

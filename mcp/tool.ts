@@ -164,8 +164,11 @@ export function register(server: McpServer, desk: Desk, tool: Tool, gate: Gate):
   });
 }
 
+/**
+ * As text alone: what a client reads as structured has to fit the tool's output schema, also where
+ * a tool has failed (the official SDK 1.x throws it away otherwise).
+ */
 function failed(error: unknown) {
-  const told = { error: errorOf(error) };
-  const text = jsonOf(told);
-  return { content: [{ type: 'text' as const, text }], structuredContent: told, isError: true };
+  const text = jsonOf({ error: errorOf(error) });
+  return { content: [{ type: 'text' as const, text }], isError: true };
 }

@@ -35,7 +35,8 @@ type Manifest = {
   readonly name: string;
   readonly version: string;
   readonly engines: { readonly node: string };
-  readonly exports?: Readonly<Record<string, string>>;
+  /** A file, or one a condition. */
+  readonly exports?: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
   readonly bin?: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
 };
@@ -77,8 +78,11 @@ const readJson = async <T>(path: string) => JSON.parse(await read(path)) as T;
 
 function entriesOf(room: PackageRoom, manifest: Manifest): string[] {
   const named = [...Object.values(manifest.exports ?? {}), ...Object.values(manifest.bin ?? {})];
-  return named.map((each) => join(room, each));
+  return named.flatMap((each) => Object.values(conditionsOf(each)).map((file) => join(room, file)));
 }
+
+const conditionsOf = (entry: string | Readonly<Record<string, string>>) =>
+  typeof entry === 'string' ? { default: entry } : entry;
 
 /** Everything that the entries' types and values name, into the folder, to which it resolves. */
 export async function compile(rooms: readonly PackageRoom[], outDir: string): Promise<string> {
@@ -164,7 +168,8 @@ async function reached(
   return { texts, packages, aliases };
 }
 
-const both = (source: string) => [source.replace(/\.ts$/, '.js'), source.replace(/\.ts$/, '.d.ts')];
+const both = (source: string) =>
+  [source.replace(/\.ts$/, '.js'), source.replace(/\.ts$/, '.d.ts')] as const;
 
 function packageOf(name: string): string {
   return /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? name;
@@ -209,9 +214,12 @@ function packageJson(room: PackageRoom, manifest: Manifest, imports: Conditions)
 }
 
 function exportsOf(room: PackageRoom, entries: NonNullable<Manifest['exports']>) {
-  const exports = Object.entries(entries).map(([name, file]) => {
-    const [value, types] = both(`./${join(room, file)}`);
-    return [name, { types, default: value }];
+  const exports = Object.entries(entries).map(([name, entry]) => {
+    const built = Object.entries(conditionsOf(entry)).map(
+      ([when, file]) => [when, both(`./${join(room, file)}`)] as const,
+    );
+    const types = built[0]?.[1][1];
+    return [name, { types, ...Object.fromEntries(built.map(([when, [value]]) => [when, value])) }];
   });
   return { ...Object.fromEntries(exports), './package.json': './package.json' };
 }

@@ -7,7 +7,7 @@ import type { Hashlock, Secret } from '../core/hashlock.ts';
 import type { Rules } from '../core/rules.ts';
 import type { SwapStatus } from '../core/status.ts';
 import type { Direction, LegName, Party } from '../core/trade.ts';
-import { call, defaultProductName, type HttpOptions, type Request } from './http.ts';
+import { call, defaultProductName, type HttpOptions, keyText, type Request } from './http.ts';
 import type {
   AccountRecord,
   ApiKey,
@@ -80,14 +80,18 @@ type Acceptance = { quoteAmount: string; hashlock?: Hashlock; rules?: Rules };
 
 export type ParleyClient = ReturnType<typeof parleyClient>;
 
-/** A client of the market at `baseUrl`, such as `http://127.0.0.1:8080`. */
+/**
+ * A client of the market at `baseUrl`, such as `http://127.0.0.1:8080`. Throws TypeError for a key
+ * that no header carries.
+ */
 export function parleyClient(options: HttpOptions) {
   const clock: { aheadSeconds: number | null } = { aheadSeconds: null };
   const heardClock = (aheadSeconds: number) => {
     clock.aheadSeconds = aheadSeconds;
     options.heardClock?.(aheadSeconds);
   };
-  const ask = asking({ ...options, heardClock });
+  const key = options.key === undefined ? {} : { key: keyText(options.key) };
+  const ask = asking({ ...options, ...key, heardClock });
   return {
     /** Of this machine against the market's, by its last answer; null: it has said no date. */
     clock: clock as Readonly<typeof clock>,

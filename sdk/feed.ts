@@ -8,7 +8,7 @@ import { createLevels } from './feed/levels.ts';
 import { createLink, type Link, type LinkState, type ServerFrame } from './feed/link.ts';
 import { createOwn } from './feed/own.ts';
 import { createQuotes, type Quoted } from './feed/quotes.ts';
-import type { HttpOptions } from './http.ts';
+import { type HttpOptions, keyText } from './http.ts';
 import type { FeedEvent, Page, PublishedLevels, PublishLevels, Rfq } from './types.ts';
 
 export type { BookChange } from './feed/book.ts';
@@ -114,7 +114,7 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
   const own = createOwn(options, (frame) => link.send(frame));
   const link: Link = createLink({
     url: `${options.baseUrl.replace(/^http/, 'ws').replace(/\/$/, '')}/v1/ws`,
-    key: options.ticket ?? options.key ?? '',
+    key: options.ticket ?? keyText(options.key ?? ''),
     ...(options.random === undefined ? {} : { random: options.random }),
     ...(options.open === undefined ? {} : { open: options.open }),
     greeting: own.greeting,

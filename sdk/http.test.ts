@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test from 'node:test';
+import { inspect } from 'node:util';
 import { parleyClient } from './client.ts';
 import { ParleyApiError } from './errors.ts';
+import { makerFeed } from './feed.ts';
 
 type Seen = { method?: string; url?: string; key: unknown; auth: unknown };
 type Answer = (response: ServerResponse) => void;
@@ -108,6 +110,42 @@ test('a 504 of a broadcast names its transaction, after its tries are used up', 
     const client = parleyClient({ baseUrl, tries: 2 });
     await refused(client.broadcast('bitcoin', '00'), { txid: 'ab'.repeat(32) });
     assert.equal(seen.length, 2);
+  });
+});
+
+test('a key that no header carries is named when the client is made, and never shown', async () => {
+  const baseUrl = 'http://127.0.0.1:1';
+  for (const [fault, named] of [
+    ['\n', 'a line break after 4 of its 9 characters'],
+    ['\r', 'a line break'],
+    ['\t', 'a tab'],
+    ['\0', 'a NUL'],
+    ['\u001b', 'a control character'],
+    ['\u2019', 'a character beyond ASCII'],
+  ]) {
+    const key = `pa55${fault}w0rd`;
+    const expected = (error: unknown) =>
+      error instanceof TypeError &&
+      error.message.includes(`the API key holds ${named}`) &&
+      !/pa55|w0rd/.test(inspect(error));
+    assert.throws(() => parleyClient({ baseUrl, key }), expected);
+    assert.throws(() => makerFeed({ baseUrl, key }), expected);
+    const how = { idempotencyKey: key };
+    const asked = parleyClient({ baseUrl }).cancelRfq('r', how);
+    await assert.rejects(asked, { message: new RegExp(`the idempotency key holds ${named}`) });
+  }
+});
+
+test('white space around a key is what a file left', async () => {
+  const answers = [answer(200, {}), answer(200, {})];
+  await withMarket(answers, async (baseUrl, seen) => {
+    for (const key of ['\ufeff pa55w0rd\r\n', 'pa55w0rd\t\n']) {
+      await parleyClient({ baseUrl, key }).me();
+    }
+    assert.deepEqual(
+      seen.map(({ auth }) => auth),
+      ['Bearer pa55w0rd', 'Bearer pa55w0rd'],
+    );
   });
 });
 

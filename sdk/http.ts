@@ -8,6 +8,7 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export type HttpOptions = {
   readonly baseUrl: string;
+  /** An API key; white space around it is left out. */
   readonly key?: string;
   readonly timeoutMs?: number;
   /** Tries of a request that is safe to repeat; default 3. */
@@ -75,7 +76,8 @@ function toInit(options: HttpOptions, request: Request): RequestInit {
   const headers: Record<string, string> = { accept: 'application/json' };
   if (options.key !== undefined) headers.authorization = `Bearer ${options.key}`;
   if (request.method !== 'GET') {
-    headers['idempotency-key'] = request.idempotencyKey ?? crypto.randomUUID();
+    const named = request.idempotencyKey ?? crypto.randomUUID();
+    headers['idempotency-key'] = headerText(named, 'the idempotency key');
   }
   const init: RequestInit = { method: request.method, headers, redirect: 'error' };
   if (request.body !== undefined) {
@@ -83,6 +85,31 @@ function toInit(options: HttpOptions, request: Request): RequestInit {
     init.body = JSON.stringify(request.body);
   }
   return init;
+}
+
+export const keyText = (key: string): string => headerText(key, 'the API key');
+
+const faultNames: Readonly<Record<string, string>> = {
+  '\r': 'a line break',
+  '\n': 'a line break',
+  '\t': 'a tab',
+  '\0': 'a NUL',
+};
+
+/**
+ * Without white space around it, such as a file leaves. Throws TypeError for what no header
+ * carries, and never shows the text: it may be a key, which `fetch` would print whole.
+ */
+function headerText(text: string, what: string): string {
+  if (typeof text !== 'string') throw new TypeError(`${what} must be a text, not ${typeof text}`);
+  const kept = text.trim();
+  const at = kept.search(/[^ -~]/);
+  if (at < 0) return kept;
+  const fault = kept.charAt(at);
+  const kind = fault < '\x80' ? 'a control character' : 'a character beyond ASCII';
+  const named = faultNames[fault] ?? kind;
+  const where = `after ${at} of its ${kept.length} characters`;
+  throw new TypeError(`${what} holds ${named} ${where}: no header carries that`);
 }
 
 async function once<T>(

@@ -9,8 +9,32 @@ import { drawStates, pictureFile, readStates } from './testing/states.ts';
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
 
-test('the table of the README has every export of the package, and nothing else', () => {
+/** Without the root, which has names of all. */
+function modules(): Record<string, string> {
   const { exports } = JSON.parse(read('package.json')) as { exports: Record<string, string> };
+  const { '.': _, ...named } = exports;
+  return named;
+}
+
+test('the root has every name that the README imports from a module of the table', async () => {
+  const imported = /import (type )?\{([^}]*)\} from '@parley\/sdk\/([^']*)'/g;
+  const root = (await import('./index-node.ts')) as Record<string, unknown>;
+  const types = read('index.ts');
+  let found = 0;
+  for (const [, ofTypes, names = '', module = ''] of read('README.md').matchAll(imported)) {
+    const own = (await import(`./${module}.ts`)) as Record<string, unknown>;
+    for (const each of names.split(',').map((name) => name.trim())) {
+      const name = each.replace('type ', '');
+      if (ofTypes !== undefined || each !== name) assert.match(types, new RegExp(`\\b${name}\\b`));
+      else assert.equal(root[name], own[name] ?? assert.fail(name), name);
+      found += 1;
+    }
+  }
+  assert.ok(found > 25, `${found} names`);
+});
+
+test('the table of the README has every export of the package, and nothing else', () => {
+  const exports = modules();
   const [, table = ''] = /\| module \|.*\n(?:\|-.*\n)((?:\|.*\n)+)/.exec(read('README.md')) ?? [];
   const firsts = table.split('\n').map((row) => row.split('|')[1] ?? '');
   const named = firsts.flatMap((cell) => cell.match(/(?<=`)[\w/-]+(?=`)/g) ?? []);
@@ -22,7 +46,7 @@ test('the table of the README has every export of the package, and nothing else'
 });
 
 test('what a document imports of the package is exported, and nothing of the sources is', () => {
-  const { exports } = JSON.parse(read('package.json')) as { exports: Record<string, string> };
+  const exports = modules();
   const root = join(import.meta.dirname, '..');
   const folders = readdirSync(root, { withFileTypes: true })
     .filter((each) => each.isDirectory() && each.name !== 'node_modules')

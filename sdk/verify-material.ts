@@ -116,7 +116,7 @@ function verifyAll(
       // A family that nobody checks is no family that is right.
       unknownFamily(view satisfies never);
   }
-  verifyAliases(material);
+  verifyAliases(material, asked.verb === 'claim' ? asked.secret : null);
 }
 
 function unknownFamily({ family }: { readonly family: string }): never {
@@ -130,8 +130,8 @@ function verifyValidUntil(said: number | null, own: number | null): void {
 }
 
 /** Whoever signs by a second name signs what was checked by the first. */
-function verifyAliases(material: Material & Aliases): void {
-  const right = aliasesOf(material);
+function verifyAliases(material: Material & Aliases, secret: string | null): void {
+  const right = aliasesOf(material, secret);
   for (const name of aliasNames) {
     const said = material[name];
     if (said !== undefined) mustEqual(name, right[name] ?? 'absent', said);

@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { webhookEvents } from '../server/edge/schemas/webhook.ts';
 import { signatureOf } from '../server/webhooks/sign.ts';
@@ -27,7 +28,7 @@ test('a webhook can be registered for every event of the market, and for no othe
 
 function request(over: Partial<WebhookRequest> = {}, at = now): WebhookRequest {
   const body = over.body ?? JSON.stringify(delivery);
-  const text = typeof body === 'string' ? body : Buffer.from(body).toString();
+  const text = typeof body === 'string' ? body : JSON.stringify(delivery);
   const headers = {
     'X-Parley-Timestamp': String(at),
     'x-parley-signature': signatureOf(secret, String(at), text),
@@ -48,7 +49,24 @@ test('what the market signs is taken: text or bytes, headers of any kind', () =>
   const bytes = new TextEncoder().encode(JSON.stringify(delivery));
   assert.deepEqual(verifyWebhook(request({ body: bytes })), delivery);
   const { headers } = request();
-  assert.deepEqual(verifyWebhook(request({ headers: new Headers(headers as never) })), delivery);
+  const pairs = Object.entries(headers as Record<string, string>);
+  const foreign = runInNewContext('new Uint8Array(bytes)', { bytes: [...bytes] }) as Uint8Array;
+  for (const body of [bytes.buffer, new DataView(bytes.buffer), Buffer.from(bytes), foreign]) {
+    assert.deepEqual(verifyWebhook(request({ body, headers })), delivery);
+  }
+  const padded = Buffer.concat([Buffer.from('['), bytes, Buffer.from(']')]);
+  const inside = new DataView(padded.buffer, padded.byteOffset + 1, bytes.length);
+  assert.deepEqual(verifyWebhook(request({ body: inside, headers })), delivery);
+  for (const each of [
+    new Headers(pairs),
+    { get: (name: string) => new Headers(pairs).get(name) },
+    new Map(pairs),
+    pairs,
+    Object.fromEntries(pairs.map(([name, value]) => [name.toUpperCase(), [value]])),
+  ]) {
+    assert.deepEqual(verifyWebhook(request({ headers: each })), delivery);
+  }
+  assert.deepEqual(verifyWebhook(request({ secret: ` ${secret}\r\n` })), delivery);
 });
 
 test('the signature is the HMAC of the specification', () => {
@@ -89,8 +107,9 @@ test('what lacks a header, or is signed and no delivery, says so', () => {
   refused({ shortName: 'acme' }, 'bad_header');
   const twice = { ...headers, 'X-PARLEY-SIGNATURE': `sha256=${'0'.repeat(64)}` };
   refused({ headers: twice }, 'bad_header');
-  for (const none of [undefined, null]) refused({ headers: none as never }, 'bad_header');
-  for (const none of [undefined, null, {}, [1], 1]) {
+  for (const none of [undefined, null, 'x']) refused({ headers: none as never }, 'bad_header');
+  refused({ headers: { ...headers, 'x-parley-signature': [] } as never }, 'bad_header');
+  for (const none of [undefined, null, {}, [1], 1, Promise.resolve('')]) {
     assert.throws(
       () => verifyWebhook({ ...request(), body: none as never }),
       (error) => error instanceof WebhookError && error.code === 'bad_body',
@@ -102,9 +121,9 @@ test('what lacks a header, or is signed and no delivery, says so', () => {
 });
 
 test('a secret that cannot be one, or a time that is none, is refused before anything is compared', () => {
-  for (const none of ['', 'whsec_', 'undefined', String(undefined)]) {
+  for (const none of ['', 'whsec_', ' whsec_\n', 'undefined', undefined, Buffer.from(secret)]) {
     const { headers } = request({ secret });
-    refused({ secret: none, headers }, 'bad_secret');
+    refused({ secret: none as never, headers }, 'bad_secret');
   }
   for (const over of [
     { toleranceSeconds: Number.NaN },

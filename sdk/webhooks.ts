@@ -39,12 +39,20 @@ export type WebhookDelivery = {
   readonly [field: string]: unknown;
 };
 
+type HeaderValue = string | readonly string[] | undefined;
+/** A `Headers` object of any engine, a plain one, or pairs. */
+export type WebhookHeaders =
+  | { get(name: string): string | null }
+  | Iterable<readonly [string, HeaderValue]>
+  | Readonly<Record<string, HeaderValue>>;
+
 export type WebhookRequest = {
-  /** The whole secret, `whsec_…`. */
+  /** The whole secret, `whsec_…`; white space around it is left out. */
   readonly secret: string;
-  /** Of the request: names in any case, a `Headers` object or a plain one. */
-  readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
-  readonly body: string | Uint8Array;
+  /** Of the request: names in any case; a value may be a list of one. */
+  readonly headers: WebhookHeaders;
+  /** As it came: a text, a view of bytes such as a `Buffer`, or an `ArrayBuffer`. */
+  readonly body: string | ArrayBufferView | ArrayBufferLike;
   /** The market's short name, as in `x-parley-signature`. */
   readonly shortName?: string;
   /** How old a delivery may be, and how far ahead; default 300 s. 0 = any age. */
@@ -57,8 +65,10 @@ const defaultToleranceSeconds = 300;
 
 /** The delivery, verified. Throws WebhookError; RangeError for a tolerance or time that is none. */
 export function verifyWebhook(request: WebhookRequest): WebhookDelivery {
-  const { secret, shortName = 'parley', toleranceSeconds = defaultToleranceSeconds } = request;
+  const { shortName = 'parley', toleranceSeconds = defaultToleranceSeconds } = request;
   const now = request.now ?? Math.floor(Date.now() / 1_000);
+  const shown: unknown = request.secret;
+  const secret = typeof shown === 'string' ? shown.trim() : '';
   // Anybody can sign with an empty secret, and nothing is older than NaN.
   if (!/^whsec_./.test(secret)) {
     throw new WebhookError('bad_secret', 'a secret is whsec_ and more, as registration showed it');
@@ -66,10 +76,7 @@ export function verifyWebhook(request: WebhookRequest): WebhookDelivery {
   if (!(toleranceSeconds >= 0) || !Number.isFinite(now)) {
     throw new RangeError('toleranceSeconds must be 0 or more, and now Unix seconds');
   }
-  const given: unknown = request.body;
-  if (typeof given !== 'string' && !(given instanceof Uint8Array)) {
-    throw new WebhookError('bad_body', 'the body must be as it came, text or bytes, not parsed');
-  }
+  const body = bytesOf(request.body);
   const timestamp = header(request.headers, `x-${shortName}-timestamp`);
   const signature = header(request.headers, `x-${shortName}-signature`);
   if (!/^\d{1,15}$/.test(timestamp)) {
@@ -78,7 +85,6 @@ export function verifyWebhook(request: WebhookRequest): WebhookDelivery {
   if (!/^sha256=[0-9a-f]{64}$/.test(signature)) {
     throw new WebhookError('bad_header', `x-${shortName}-signature is not sha256=<64 hex digits>`);
   }
-  const body = typeof given === 'string' ? utf8ToBytes(given) : given;
   const mac = hmac.create(sha256, utf8ToBytes(secret));
   mac.update(utf8ToBytes(`${timestamp}.`)).update(body);
   if (!equalBytes(mac.digest(), hexToBytes(signature.slice('sha256='.length)))) {
@@ -95,15 +101,34 @@ export function verifyWebhook(request: WebhookRequest): WebhookDelivery {
   return parsed(body);
 }
 
-function header(headers: WebhookRequest['headers'] | undefined, name: string): string {
-  const [found, ...more] =
-    headers instanceof Headers
-      ? [headers.get(name)]
-      : Object.entries(headers ?? {})
-          .filter(([each]) => each.toLowerCase() === name)
-          .map(([, value]) => value);
+/** Of any realm: a test runner's `Uint8Array` is not this module's. */
+function bytesOf(given: unknown): Uint8Array {
+  if (typeof given === 'string') return utf8ToBytes(given);
+  if (ArrayBuffer.isView(given)) {
+    return new Uint8Array(given.buffer, given.byteOffset, given.byteLength);
+  }
+  if (/^\[object (?:Shared)?ArrayBuffer\]$/.test(Object.prototype.toString.call(given))) {
+    return new Uint8Array(given as ArrayBuffer);
+  }
+  throw new WebhookError('bad_body', 'the body must be as it came, text or bytes, not parsed');
+}
+
+function header(headers: unknown, name: string): string {
+  if (typeof headers !== 'object' || headers === null) {
+    throw new WebhookError('bad_header', "the headers must be the request's, as names and values");
+  }
+  const [found, ...more] = valuesOf(headers as WebhookHeaders, name).flat();
   if (typeof found === 'string' && more.length === 0) return found;
   throw new WebhookError('bad_header', `${name} is missing, or there more than once`);
+}
+
+function valuesOf(headers: WebhookHeaders, name: string): unknown[] {
+  // A Map has `get` too, and knows a name in one case alone.
+  if ('get' in headers && typeof headers.get === 'function' && !(headers instanceof Map)) {
+    return [headers.get(name)];
+  }
+  const pairs = Symbol.iterator in headers ? [...headers] : Object.entries(headers);
+  return pairs.filter(([each]) => String(each).toLowerCase() === name).map(([, value]) => value);
 }
 
 function parsed(body: Uint8Array): WebhookDelivery {

@@ -95,7 +95,7 @@ function settling(home: string, onLine: (line: Line, child: ChildProcess) => voi
 }
 
 async function joined(home: string, ...login: string[]): Promise<void> {
-  await answered(home, 'init', '--dev', '--control', market.dev, '--market', market.url);
+  await answered(home, 'init', '--dev', '--control', market.dev);
   await answered(home, 'login', ...login);
   await answered(home, 'faucet');
 }

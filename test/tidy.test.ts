@@ -245,9 +245,49 @@ function waits(file: string, text: string): string[] {
   return found.map(([line]) => `${file}: waitUntil of test/support has a limit, not: ${line}`);
 }
 
+/** Folders and documents whose sentences are held to the style so far. */
+const styled = [
+  ...['chains/bitcoin/', 'chains/gas/', 'chains/interface/', 'chains/adapter.ts'],
+  ...['README.md', 'ARCHITECTURE.md', 'docs/nodes.md', 'docs/limits.md'],
+];
+const beginsWrongly = /^(?:what|whatever|who|whoever|nobody|nothing|none|of)\b/i;
+
+/** A sentence begins with its subject, in comments and in documents. */
+function beginnings(file: string, text: string): string[] {
+  if (!styled.some((each) => file.startsWith(each))) return [];
+  const parts = file.endsWith('.md') ? paragraphsOf(text) : commentsOf(file, text);
+  return parts
+    .flatMap((part) => part.trim().split(/(?<=[.!?])\s+/))
+    .filter((sentence) => beginsWrongly.test(sentence))
+    .map((sentence) => `${file}: a sentence begins with no subject: ${sentence.slice(0, 60)}`);
+}
+
+function commentsOf(file: string, text: string): string[] {
+  const found = file.endsWith('.py')
+    ? text.matchAll(/"""(.*?)"""|((?:^[ \t]*#.*?\n)+)/gms)
+    : text.matchAll(/\/\*\*?(.*?)\*\/|((?:^[ \t]*\/\/[^\n]*\n?)+)/gms);
+  return [...found].map(([, one, other]) =>
+    (one ?? other ?? '').replace(/^\s*(?:\*|\/\/+[/!]?|#+)? ?(?:- )?/gm, ''),
+  );
+}
+
+/** Items of lists each by itself; without code, tables and headings. */
+function paragraphsOf(text: string): string[] {
+  return text
+    .replace(/^ *```.*?```/gms, '')
+    .replace(/^(?:\||#| {4}|---).*$/gm, '')
+    .split(/\n\s*\n|^ *(?:[-*]|\d+\.) /m)
+    .map((part) => part.replace(/\n/g, ' '));
+}
+
 const sources = filesOf('**/*.{ts,tsx}')
   .filter((file) => !file.includes('/artifacts/') && !file.includes('/vendor/'))
-  .map((file) => ({ file, text: readFileSync(`${root}${file}`, 'utf8') }));
+  .map(read);
+const written = filesOf('**/*.{sol,rs,py}', 'docs/**/*.md', '*.md').map(read);
+
+function read(file: string) {
+  return { file, text: readFileSync(`${root}${file}`, 'utf8') };
+}
 
 test('the rules catch what they are for', () => {
   const long = (head: string, lines: number, end = '}') =>
@@ -295,15 +335,25 @@ test('the rules catch what they are for', () => {
     [waits, 'sdk/x.test.ts', 'while (!done()) await sleep(5);', 1],
     [waits, 'sdk/x.test.ts', 'while (a < 2) await new Promise((next) => setTimeout(next, 5));', 1],
     [waits, 'sdk/x.test.ts', 'await waitUntil(() => done());', 0],
+    [beginnings, 'chains/gas/x.ts', '// Nobody asks.\nconst a = 1;', 1],
+    [beginnings, 'chains/gas/x.ts', '  /** What is paid. */\n', 1],
+    [beginnings, 'chains/gas/x.ts', '/**\n * It is paid.\n * Who pays\n * is told.\n */', 1],
+    [beginnings, 'chains/gas/x.ts', "// It is paid by\n// nobody.\nconst a = 'What is it?';", 0],
+    [beginnings, 'chains/gas/x.sol', '/// Of two one counts.\n', 1],
+    [beginnings, 'chains/gas/x.py', '# Whoever pays.\n', 1],
+    [beginnings, 'docs/nodes.md', 'One.\n\n- Two is it. None\n  is left.\n', 1],
+    [beginnings, 'docs/nodes.md', '# What it is\n\n| Nothing |\n\nIt is one\nof two.\n', 0],
   ] as const) {
     assert.equal(rule(file, text).length, count, `${file}: ${text.slice(0, 60)}`);
   }
 });
 
-for (const [name, rule] of Object.entries({ direction, purity, sizes, opening, waits })) {
+const rules = { direction, purity, sizes, opening, waits, beginnings };
+for (const [name, rule] of Object.entries(rules)) {
   test(`every source keeps the rule of ${name}`, () => {
     assert.ok(sources.length > 30, `only ${sources.length} sources found`);
-    const wrong = sources.flatMap(({ file, text }) => rule(file, text));
+    const held = rule === beginnings ? [...sources, ...written] : sources;
+    const wrong = held.flatMap(({ file, text }) => rule(file, text));
     assert.deepEqual(wrong, [], wrong.join('\n'));
   });
 }

@@ -64,9 +64,10 @@ import {
 } from './plan.ts';
 import { bitcoinBlockSeconds, bitcoinPolicies, fallbackRates } from './policy.ts';
 import { parseTx, type Tx } from './raw-transaction.ts';
-import { type Both, followBoth, look, mustAgreeOnFunding, mustAgreeOnHeads } from './read.ts';
+import { type Both, followBoth, look } from './read.ts';
 import { scheduledRefunds } from './scheduled.ts';
 import { assembledWith } from './signed-psbt.ts';
+import { type Agreement, agreementOf, inTurns, type Led } from './sources.ts';
 import { claimable, refundable, rivals, spend } from './spending.ts';
 import { stuckWarning } from './stuck-funding.ts';
 
@@ -95,6 +96,7 @@ type Context = {
   readonly now: () => number;
   readonly follower: Follower;
   readonly second: Follower | null;
+  readonly agreement: Agreement;
   readonly estimate: (signal: AbortSignal) => Promise<FeeEstimate>;
   readonly offers: Offers;
   readonly keeping: Watching['keeping'];
@@ -109,25 +111,30 @@ function backendOf(source: BitcoinSource, network: BitcoinNetwork, now: () => nu
   return coreBackend({ url: source.coreUrl, network, now, limits });
 }
 
-export type BitcoinAdapter = ChainAdapter &
-  Required<Pick<ChainAdapter, 'mustAgree'>> & {
-    /** One by each source alone, to hold one against the other; what they read is shared. */
-    readonly nodes: readonly ChainAdapter[];
-  };
+export type BitcoinAdapter = Led & {
+  /** One by each source alone, to hold one against the other; what they read is shared. */
+  readonly nodes: readonly ChainAdapter[];
+};
 
 export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
-  const { now, log } = options;
+  const { now, log, chain } = options;
   const network = bitcoinNetworks[options.network];
   const backend = backendOf(options.source, network, now);
   const other = options.second ? backendOf(options.second, network, now) : null;
+  const policy = options.policy ?? bitcoinPolicies[network.name];
   const first = shared(createFollower(backend, now, log, other));
+  const alone = (each: Shared) =>
+    adapterOn(options, [each], agreementOf([each.follower], chain, policy));
   if (other === null) {
-    const adapter = adapterOn(options, [first]);
+    const adapter = alone(first);
     return { ...adapter, nodes: [adapter] };
   }
   const second = shared(createFollower(other, now, log, backend));
-  const nodes = [first, second].map((each) => adapterOn(options, [each]));
-  return { ...adapterOn(options, [first, second]), nodes };
+  const followers = [first.follower, second.follower] as const;
+  const agreement = agreementOf(followers, chain, policy);
+  const led = (...followed: Followed) => adapterOn(options, followed, agreement);
+  const adapter = inTurns([led(first, second), led(second, first)], followers);
+  return { ...adapter, nodes: [first, second].map(alone) };
 }
 
 /** A follower, and by how many adapters each of its escrows is kept. */
@@ -139,10 +146,7 @@ function shared(follower: Follower): Shared {
 
 type Followed = readonly [Shared, Shared?];
 
-function adapterOn(
-  options: BitcoinAdapterOptions,
-  followed: Followed,
-): Omit<BitcoinAdapter, 'nodes'> {
+function adapterOn(options: BitcoinAdapterOptions, followed: Followed, agreement: Agreement): Led {
   const { chain, now, feeBounds: bounds = defaultFeeBounds } = options;
   const network = bitcoinNetworks[options.network];
   const { follower } = followed[0];
@@ -169,7 +173,8 @@ function adapterOn(
       look: (escrows, signal) => look({ follower, second }, escrows, signal),
     },
   );
-  const context = { chain, network, bounds, now, follower, second, estimate, offers, keeping };
+  const reader = { follower, second, agreement, estimate, offers, keeping };
+  const context = { chain, network, bounds, now, ...reader };
   const reading = { ...context, backend, history: historyBy(context) };
   return {
     chain,
@@ -187,7 +192,7 @@ function adapterOn(
     hashlocks: hashlocksOf(chain, backend),
     preflight: (terms, about, signal) => preflight(context, terms, about, signal),
     buildFund: async ({ escrow }, signal) => {
-      if (second !== null) await mustAgreeOnHeads(follower, second, signal);
+      await agreement.heads(signal);
       return payment(chain, escrow);
     },
     buildClaim: async (input, secret, signal) => {
@@ -264,16 +269,12 @@ function bytesOf(escrow: WatchedEscrow, network: BitcoinNetwork, bounds: FeeBoun
   return { ...bytes, leastRefund: leastRefundOf(bytes.witnessScript, to, bounds) };
 }
 
-async function mustAgree(
-  { follower, second, keeping }: Context,
+function mustAgree(
+  { agreement, keeping }: Context,
   escrow: WatchedEscrow,
   signal: AbortSignal,
 ): Promise<void> {
-  if (second === null) return;
-  await keeping([escrow], async () => {
-    await mustAgreeOnHeads(follower, second, signal);
-    await mustAgreeOnFunding(follower, second, escrow, signal);
-  });
+  return keeping([escrow], () => agreement.funding(escrow, signal));
 }
 
 function historyBy({ follower, second, keeping }: Pick<Context, keyof Both | 'keeping'>) {
@@ -318,7 +319,7 @@ async function build(
   const isPublicClaim = verb === 'claim' && isKnown;
   const bounds = isPublicClaim ? publicClaimBounds(context.bounds) : context.bounds;
   const now = context.now();
-  // Whoever holds a public secret may claim until the refund is mined.
+  // A holder of the public secret may claim until the refund is mined.
   const refundBy = isKnown ? now : refundDeadline(terms.timelock, now);
   // The chain's clock, where it is ahead, makes a claim's deadline nearer.
   const deadline = verb === 'claim' ? terms.timelock - Math.max(0, clock - now) : refundBy;

@@ -129,7 +129,7 @@ async function runningOn(chain: Chain, { past, tip }: Seen = chain, instead?: In
 it('funding and claim are found below 1,100 payments of dust, and no page is read thrice', async () => {
   const chain = chainOf(pastWith(1_100, mined(claim, 101, 'claim'), funded));
   assert.deepEqual(shown(await restartedOn(chain)), [2, 2, secret]);
-  // Of 45 pages 40 are read twice, each time after a count.
+  // The reading takes 40 of 45 pages twice, each time after a count.
   assert.ok(chain.asked.length <= 90, `${chain.asked.length} requests`);
 });
 

@@ -14,11 +14,11 @@ import {
 
 /** Readings that must show as much as is known. */
 const wantedReadings = 2;
-/** Of one address in one pass. */
+/** For one address in one pass. */
 const mostReadings = 6;
 /** Addresses that are counted again in one pass. */
 const countedAtOnce = 20;
-/** Of one address, each as long as the source reads at once: older ones are not read. */
+/** For one address, each as long as the source reads at once: older ones are not read. */
 const mostParts = 50;
 /** Known transactions of one address that are asked for by their ids where no page shows them. */
 const mostById = 10;

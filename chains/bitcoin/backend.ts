@@ -1,4 +1,4 @@
-// What the follower needs of a Core node or an Esplora server.
+// The questions of the follower to a Core node or an Esplora server.
 
 import type { Heads } from '../interface/reading.ts';
 import type { Ancestors, Conflict, FeeEstimate, NoEstimate } from './fees.ts';
@@ -21,7 +21,7 @@ export type MempoolInterest = {
 export type MempoolChange = {
   /** Possibly of interest, not seen in the mempool before. */
   readonly transactions: readonly Tx[];
-  /** Of `unmined`: in the mempool no more. */
+  /** Those of `unmined` that are in the mempool no more. */
   readonly gone: readonly string[];
   /** The best block after the mempool was read: with another one, `gone` may mean mined. */
   readonly tipHash: string;

@@ -100,7 +100,7 @@ async function blockHash(rpc: CoreRpc, height: number, signal: AbortSignal) {
   }
 }
 
-/** Of a block that it does not know it says nothing. */
+/** It says nothing of a block that it does not know. */
 async function tookBack(rpc: CoreRpc, hash: string, signal: AbortSignal): Promise<boolean> {
   try {
     type Header = { confirmations: number };
@@ -135,7 +135,7 @@ async function firstHeight(rpc: CoreRpc, since: number, signal: AbortSignal): Pr
   for (let upper = top; upper >= 0 && top - upper < maxHeaders; upper -= 100) {
     const heights = Array.from({ length: Math.min(100, upper + 1) }, (_, at) => upper - at);
     const hashes = await blockHashes(rpc, heights, signal);
-    // None is above the best block, which may have been taken back meanwhile.
+    // No height is above the best block, which may have been taken back meanwhile.
     const blocks = heights.flatMap((height, at) =>
       hashes[at] ? [{ height, hash: hashes[at] }] : [],
     );
@@ -185,7 +185,7 @@ async function mempool(state: State, interest: MempoolInterest, signal: AbortSig
   };
 }
 
-/** What spends these outputs in the mempool: cheap where the whole list is long. */
+/** Spends of these outputs in the mempool: cheap where the whole list is long. */
 async function spenders(state: State, outpoints: readonly string[], signal: AbortSignal) {
   const start = state.turn < outpoints.length ? state.turn : 0;
   const asked = outpoints.slice(start, start + maxOutpoints);

@@ -1,4 +1,4 @@
-// What an escrow costs on Bitcoin at the fees of now, in satoshis. The spends are counted at the
+// The costs of an escrow on Bitcoin at the fees of now, in satoshis. The spends are counted at the
 // longest that they can be.
 
 import { larger } from '../../core/amounts.ts';
@@ -16,7 +16,7 @@ const refundVsize = spendVsize('refund', 1, scriptBytes, destinationBytes);
 
 /** P2WPKH: what pays one P2WSH output and a change, and each coin that it spends. */
 const [paymentVsize, coinVsize] = [85, 68];
-/** Of a usual wallet, and of one with small coins. */
+/** For a usual wallet, and for one with small coins. */
 const [usualCoins, mostCoins] = [1, 5];
 
 /** Mined within hours, and within the hour. */
@@ -29,7 +29,7 @@ export function leastSats(rateSatPerVbyte: number, bounds: FeeBounds): bigint {
   return larger(byShare, fee + dustSats.p2pkh);
 }
 
-/** What a refund of this script to its address takes at the least. */
+/** The least that a refund of this script to its address takes. */
 export function leastRefundOf(
   witnessScript: Uint8Array,
   to: BitcoinAddress,

@@ -2,8 +2,8 @@
 //
 // The rules, and why:
 // - Funded is ONE payment of at least the amount: a heap of dust can cost more to claim than it is
-//   worth. Of several, the one that came to depth first (lowest block; by outpoint within one), so
-//   that a later payment cannot change what already counts.
+//   worth. The one of several that came to depth first counts (lowest block; by outpoint within
+//   one), so that a later payment cannot change what already counts.
 // - But if any such payment was taken by a transaction that shows the secret, that one counts: the
 //   claimer has been paid, whichever of them it chose.
 // - Claimed and refunded speak about that payment alone. Underpayments and further payments never

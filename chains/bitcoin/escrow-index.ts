@@ -27,7 +27,7 @@ export type BlockMark = {
   readonly readAt: number;
 };
 
-/** What the index has to know of an escrow beside its terms. */
+/** All that the index has to know of an escrow beside its terms. */
 export type EscrowBytes = {
   readonly script: Uint8Array;
   readonly witnessScript: Uint8Array;
@@ -175,7 +175,7 @@ function isExcess(index: EscrowIndex, found: Involvement): boolean {
   );
 }
 
-/** What spends the same outputs and is not mined can never be any more. */
+/** A transaction that spends the same outputs and is not mined can never be any more. */
 function dropRivals(index: EscrowIndex, mined: TxRecord): void {
   const outpoints = new Set(mined.spends.map(({ outpoint }) => outpoint));
   for (const address of new Set(mined.spends.map((each) => each.address))) {
@@ -238,7 +238,7 @@ export function rollBackTo(index: EscrowIndex, height: number): void {
   }
 }
 
-/** Of one escrow. */
+/** For one escrow. */
 export function minedTransactions(
   { byAddress, records }: EscrowIndex,
   address: string,
@@ -247,7 +247,7 @@ export function minedTransactions(
   return new Set(txids.filter((txid) => records.get(txid)?.height != null));
 }
 
-/** Of one escrow: those that spend of it or pay all that its terms want. */
+/** For one escrow: those that spend of it or pay all that its terms want. */
 export function weightyTransactions(index: EscrowIndex, address: string): string[] {
   const wanted = index.escrows.get(address)?.escrow.terms.amount ?? 0n;
   return [...(index.byAddress.get(address) ?? [])].filter((txid) => {
@@ -304,7 +304,7 @@ export function historyOf(index: EscrowIndex, address: string): EscrowHistory {
   );
   return {
     payments,
-    // Of an escrow that is followed no more nothing is read.
+    // The index reads nothing of an escrow that is followed no more.
     leastRefund: index.escrows.get(address)?.leastRefund ?? freeRefund,
     secret: index.secrets.get(address) ?? null,
     tip: index.blocks.at(-1)?.height ?? 0,

@@ -26,9 +26,9 @@ const esploraName = 'Esplora server';
 
 /** Escrows whose mempool is read in one pass: public servers allow some requests a second. */
 const addressesPerPass = 20;
-/** Of one address in one reading: the next goes on below. */
+/** For one address in one reading: the next goes on below. */
 const maxPages = 40;
-/** Of several machines one may not have yet what another has just named. */
+/** One machine of several may not have yet what another has just named. */
 const mostTries = 3;
 
 const defaultLimits: NodeLimits = { timeMs: 15_000, bytes: 16_000_000 };
@@ -289,7 +289,7 @@ async function rawOf(get: Get, txid: string, signal: AbortSignal): Promise<strin
   return body === null ? null : text(body);
 }
 
-/** What its node says, which may be of another machine than the one that is asked for it. */
+/** The words of its node, which may be of another machine than the one that is asked for it. */
 const alreadyMined = /"code": ?-27\b/;
 
 async function send(

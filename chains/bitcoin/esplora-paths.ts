@@ -35,7 +35,7 @@ export function esploraPath<Name extends EsploraQuestion>(
 
 type Path = { readonly name: EsploraQuestion; readonly is: RegExp };
 
-/** Of the ends of paths: a server may be served below any other path. */
+/** By the ends of paths: a server may be served below any other path. */
 const known: readonly Path[] = Object.entries(esploraPaths).map(([name, path]) => {
   const shape = (path as (...given: string[]) => string)('*', '*').replaceAll('*', '[^/]+');
   // The first page of an address's names no last one.

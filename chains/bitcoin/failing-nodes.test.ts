@@ -1,4 +1,4 @@
-// Servers that hang, vanish or answer nonsense: a code and an end in time, for every call. Of Core
+// Servers that hang, vanish or answer nonsense: a code and an end in time, for every call. For Core
 // nodes: test/adapters/sources.ts.
 
 import assert from 'node:assert/strict';

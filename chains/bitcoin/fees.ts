@@ -4,7 +4,7 @@ import { larger, smaller } from '../../core/amounts.ts';
 import { dustSats } from './networks.ts';
 
 export type FeeBounds = {
-  /** Nothing below this is relayed (Core's minrelaytxfee). */
+  /** Nodes relay no less than this (Core's minrelaytxfee). */
   readonly floorSatPerVbyte: number;
   /** A rate above this is a mistake, whoever asks for it. */
   readonly capSatPerVbyte: number;
@@ -24,7 +24,7 @@ export const defaultFeeBounds: FeeBounds = {
 /** A claim that is not mined in time loses the whole leg, once its secret is public. */
 const publicClaimShareBps = 9_500n;
 
-/** Of a claim whose secret is public. Before, and of a refund, nothing is worth that much. */
+/** For a claim whose secret is public. Before, and of a refund, nothing is worth that much. */
 export function publicClaimBounds(bounds: FeeBounds): FeeBounds {
   return { ...bounds, capShareBps: larger(bounds.capShareBps, publicClaimShareBps) };
 }
@@ -73,7 +73,7 @@ function isRate(rate: unknown): rate is number {
   return typeof rate === 'number' && Number.isFinite(rate) && rate > 0;
 }
 
-/** What a node says that has too little to estimate by: the bounds of its mempool alone. */
+/** The answer of a node that has too little to estimate by: the bounds of its mempool alone. */
 export type NoEstimate = { readonly fast: null } & Pick<FeeEstimate, 'least' | 'increment' | 'at'>;
 
 /** Never below Core's own default: what is sent goes through other nodes too. */
@@ -97,7 +97,7 @@ export function leastRateFor(feeSats: bigint, vsize: number): number {
 }
 
 export function mostFee(bounds: FeeBounds, vsize: number, value: bigint): bigint {
-  // What is left has to be worth an output.
+  // The rest has to be worth an output.
   const share = smaller((value * bounds.capShareBps) / 10_000n, value - dustSats.p2pkh);
   const cap = feeAt(vsize, bounds.capSatPerVbyte);
   return larger(smaller(share, cap), leastFee(bounds, vsize));
@@ -152,7 +152,7 @@ export type Conflict = {
   readonly txid: string;
   readonly vsize: number;
   readonly feeSats: bigint;
-  /** Of it and of everything that spends it; the size where the source tells. */
+  /** For it and everything that spends it; the size where the source tells. */
   readonly withDescendantsFeeSats: bigint;
   readonly withDescendantsVsize?: number;
   /** When the mempool took it, Unix seconds, where the source tells. */

@@ -7,6 +7,7 @@ import { withResolvers } from '../../core/engines.ts';
 import type { Heads, WatchedEscrow } from '../interface/reading.ts';
 import { readAhead } from '../nodes/ahead.ts';
 import { pause } from '../nodes/in-turn.ts';
+import type { Said } from '../nodes/sources.ts';
 import { nextTurn } from '../nodes/turn.ts';
 import { type Asked, readAddresses } from './address-past.ts';
 import type { BitcoinBackend, PastByBlock } from './backend.ts';
@@ -43,7 +44,7 @@ const mostTipTries = 4;
 /** How far the clock that set `since` may be ahead of ours. */
 const sinceMarginSeconds = 120;
 
-export type Log = (sentence: string, facts: Readonly<Record<string, string | number>>) => void;
+export type Log = Said['log'];
 
 type PastJob = { next: number; to: number; readonly addresses: Set<string> };
 
@@ -295,7 +296,7 @@ async function continueJob(
   for await (const bytes of readAhead(hashes, blocksAhead, read, signal)) {
     // Taken back meanwhile, or the node is behind: the next pass hears which.
     if (bytes === null) return false;
-    // What nobody watches any more is read for nobody.
+    // The pass ends where nobody watches any of them any more.
     if (addresses.size === 0) {
       job.next = to + 1;
       break;
@@ -336,7 +337,7 @@ async function followMempool(follower: Follower, about: string | null, signal: A
   return true;
 }
 
-/** Of several machines one may lack what others have: then two passes have to miss it. */
+/** One machine of several may lack what others have: then two passes have to miss it. */
 function goneFor(follower: Follower, missed: readonly string[]): string[] {
   if (follower.backend.past.kind === 'by_block') return [...missed];
   const gone = missed.filter((txid) => follower.missed.has(txid));

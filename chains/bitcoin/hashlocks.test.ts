@@ -10,7 +10,7 @@ import { parseBlock } from './raw-transaction.ts';
 const soon = () => AbortSignal.timeout(5_000);
 const noon = 1_900_000_000;
 
-/** Of this time, and of no transactions. */
+/** A block of this time, with no transactions. */
 function blockOf(time: number, height: number): { hash: string; bytes: Uint8Array } {
   const bytes = new Uint8Array(81);
   const view = new DataView(bytes.buffer);

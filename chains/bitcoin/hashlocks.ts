@@ -24,7 +24,7 @@ const firstStep = 12;
 /** Blocks stamped from a moment on that show all before it: one miner may stamp 2 h ahead. */
 export const stampedBlocks = 2;
 
-/** What a block shows, by its hash: the newest ones are looked at again and again. */
+/** The content of a block, by its hash: the newest ones are looked at again and again. */
 type Shown = { readonly time: number; readonly hashlocks: readonly Hashlock[] };
 const mostKept = 2 * marginBlocks;
 

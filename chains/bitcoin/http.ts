@@ -41,7 +41,7 @@ export function unavailable(source: string, reason: string, cause?: unknown): Pa
   return new ParleyError('chain_unavailable', sentence, { source }, { cause });
 }
 
-/** Of bytes: it may have heard them, and is offered them again for some seconds. */
+/** For bytes: it may have heard them, and is offered them again for some seconds. */
 export function busy(source: string, reason: string): ParleyError {
   return unavailable(source, reason, new NotNow(reason));
 }

@@ -47,7 +47,7 @@ const addresses: Readonly<Record<BitcoinNetworkName, (pubkey: string) => Address
   regtest: addressesOn(bitcoinNetworks.regtest),
 };
 
-/** Of its wallets. Both parities have the same `p2tr` (BIP 86: key path only, no script tree). */
+/** For its wallets. Both parities have the same `p2tr` (BIP 86: key path only, no script tree). */
 export function addressesOfPubkey(pubkey: string, { name }: BitcoinNetwork): Addresses {
   return addresses[name](parsePublicKey(pubkey));
 }

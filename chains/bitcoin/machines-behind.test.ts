@@ -53,7 +53,7 @@ const shown = async (adapter: BitcoinAdapter, swap: TestSwap) => of(await read(a
 
 const isCount = (path: string) => /^\/address\/[^/]+$/.test(path);
 const isMined = (path: string) => /^\/address\/[^/]+\/txs\/chain/.test(path);
-/** What a machine says that has not got the blocks in which something was. */
+/** The answers of a machine that has not got the blocks in which something was. */
 const behind = (path: string): Reply | null => {
   if (isCount(path)) return { text: JSON.stringify({ chain_stats: { tx_count: 0 } }) };
   return isMined(path) ? { text: '[]' } : null;

@@ -10,7 +10,7 @@ export type BitcoinNetworkName = 'mainnet' | 'testnet' | 'regtest';
 
 export type BitcoinNetwork = typeof NETWORK & {
   readonly name: BitcoinNetworkName;
-  /** What a Core node on it answers as `chain`; every public test network counts as testnet. */
+  /** The answer of a Core node on it as `chain`; every public test network counts as testnet. */
   readonly coreChains: readonly string[];
 };
 
@@ -71,7 +71,7 @@ export function paidAddress(script: Uint8Array, network: BitcoinNetwork): Bitcoi
   try {
     const text = Address(network).encode(OutScript.decode(script));
     const found = decode(text, network);
-    // Of a script that is written in another way nothing is known here.
+    // A script that is written in another way is not known here.
     return found !== null && equalBytes(found.script, script) ? found : null;
   } catch {
     return null;

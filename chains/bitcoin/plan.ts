@@ -26,7 +26,7 @@ export type Verb = 'claim' | 'refund';
 
 export type Spend = {
   readonly psbtBase64: string;
-  /** What to sign for each input, in order (SIGHASH_ALL, BIP 143). */
+  /** The hash to sign for each input, in order (SIGHASH_ALL, BIP 143). */
   readonly sighashHexes: readonly string[];
   readonly feeSats: bigint;
   readonly vsize: number;

@@ -1,4 +1,4 @@
-// What Bitcoin needs in time and depth, as data. Sources: mining times measured over the chain
+// The needs of Bitcoin in time and depth, as data. Sources: mining times measured over the chain
 // (p99.9 of 3 blocks 112 min, of 6 blocks 165 min; one block 69 min). Units: seconds, blocks.
 
 import type { ChainPolicy, Depth } from '../../core/policy.ts';

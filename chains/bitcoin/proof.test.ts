@@ -95,7 +95,7 @@ function itemsOf(signature: string): Uint8Array[] {
   return items;
 }
 
-/** What is signed, and what the signature's last byte says. */
+/** The sighash type that is signed, and the one in the signature's last byte. */
 const sighashes: readonly (readonly [number, number])[] = [
   ...Array.from({ length: 256 }, (_, said) => [1, said] as const),
   ...[2, 3, 0x81, 0x82, 0x83].flatMap((type) => [[type, type] as const, [type, 1] as const]),

@@ -87,7 +87,7 @@ const prefixes = {
 /** BIP-137: four headers of each kind from 27 on. */
 const headerKinds = ['P2PKH, uncompressed', 'P2PKH', 'P2SH-P2WPKH', 'P2WPKH'] as const;
 
-/** What wallets make beside BIP-322 simple; null: it may be a witness stack. */
+/** The forms that wallets make beside BIP-322 simple; null: it may be a witness stack. */
 function formOf(bytes: Uint8Array): string | null {
   const [first = 0] = bytes;
   const kind = bytes.length === 65 && headerKinds[Math.floor((first - 27) / 4)];

@@ -165,7 +165,10 @@ export function inputOf(input: Uint8Array) {
   return { txid, vout: uint32(input.subarray(32)), sequence: uint32(input.subarray(37)) };
 }
 
-/** What SIGHASH_ALL signs of an input (BIP 143). What inputs have in common is hashed once. */
+/**
+ * The parts of an input that SIGHASH_ALL signs (BIP 143). The common part of all inputs is hashed
+ * once.
+ */
 export function sighashesOf({ bytes, inputs, outputBytes }: Unsigned) {
   const prevouts = sha256x2(...inputs.map((each) => each.subarray(0, 36)));
   const sequences = sha256x2(...inputs.map((each) => each.subarray(37)));

@@ -1,5 +1,6 @@
 // Reads transactions and blocks from their bytes (BIP 144), fast enough to walk every block. Pure.
-// Nothing is hashed, no witness divided until it matters: a block may hold millions of empty items.
+// A transaction is hashed, and its witness divided, only when it matters: a block may hold millions
+// of empty items.
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
@@ -19,7 +20,7 @@ export type Tx = {
   readonly outputs: readonly { readonly script: Uint8Array; readonly amount: bigint }[];
 };
 
-/** Nothing in a block is larger (4 million weight units of witness). */
+/** A block holds no larger one (4 million weight units of witness). */
 const maxBytes = 4_000_000;
 
 export type Reader = { readonly bytes: Uint8Array; readonly view: DataView; at: number };
@@ -156,7 +157,7 @@ export function parseTx(hex: string): Tx {
 export type Block = {
   readonly hash: string;
   readonly previous: string;
-  /** What its miner says, Unix seconds. */
+  /** By its miner, Unix seconds. */
   readonly time: number;
   readonly transactions: readonly Tx[];
 };

@@ -201,7 +201,7 @@ async function signedByNode(type: string, message: string) {
   return { address, message, signature };
 }
 
-/** Of a full signature, which Knots makes for P2SH, the witness that a simple one is. */
+/** In a full signature, which Knots makes for P2SH, the witness that a simple one is. */
 function simple(signature: string): string {
   const { witnesses = [] } = RawTx.decode(base64.decode(signature));
   return base64.encode(RawWitness.encode(witnesses[0] ?? []));

@@ -123,7 +123,7 @@ export function unexpected(error: unknown): never {
   throw unavailable(coreName, `it refused ${String(error.cause)}: ${error.message}`, error);
 }
 
-/** What a source said to bytes: `refused_by_node`, or `chain_unavailable` where it is busy. */
+/** The answer of a source to bytes: `refused_by_node`, or `chain_unavailable` where it is busy. */
 export function refusedBytes(
   source: string,
   said: Said,

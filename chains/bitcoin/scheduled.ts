@@ -51,7 +51,7 @@ export function scheduledRefunds(context: ScheduledContext): ScheduledRefunds {
         requiredConfirmations,
         estimate: await context.estimate(signal),
         now,
-        // Whoever holds a public secret may claim until the refund is mined.
+        // A holder of the public secret may claim until the refund is mined.
         deadline: isPublic ? now : refundDeadline(terms.timelock, now),
         pending: waiting === null ? null : await backend.mempoolEntry(waiting, signal),
       });

@@ -47,7 +47,7 @@ export type ReadPsbt = Pick<Psbt['tx'], 'outputs' | 'version' | 'lockTime'> &
     readonly feeSats: bigint;
   };
 
-/** Of one escrow's payments, each once. Verifies nothing and costs little: `bad_transaction`. */
+/** One escrow's payments, each once. Verifies nothing and costs little: `bad_transaction`. */
 export function readPsbt(psbtBase64: string): ReadPsbt {
   const { tx, maps, isTemplate } = decodePsbt(psbtBase64);
   const { outputs, version, lockTime } = tx;
@@ -115,7 +115,7 @@ export function* assembling(signed: SignedPsbt): Steps<Assembled> {
   return yield* signing(readPsbt(signed.psbtBase64), signed);
 }
 
-/** Of what anybody may have made up: its escrow is checked first, as signatures are dear. */
+/** Anybody may have made it up: its escrow is checked first, as signatures are dear. */
 export async function assembledWith(
   care: Care | undefined,
   network: BitcoinNetwork,
@@ -214,7 +214,7 @@ function withoutFlag(der: Uint8Array): Uint8Array {
   return der.length === length + 1 && der[length] === SigHash.ALL ? der.slice(0, length) : der;
 }
 
-/** What a server said it built, and what the caller knows itself. */
+/** The caller's own knowledge, and what a server said it built. */
 export type SpendToCheck = {
   readonly psbtBase64: string;
   readonly sighashHexes: readonly string[];
@@ -236,7 +236,7 @@ export function checkSpend(spend: SpendToCheck): {
   const must = (holds: boolean, sentence: string) => {
     if (!holds) throw bad(`the ${verb} differs from the terms: ${sentence}`);
   };
-  // What another signer makes of an entry that is stepped over here is not known.
+  // Another signer may understand an entry that is stepped over here.
   must(psbt.isTemplate, 'it has other entries than a builder writes');
   const script = bytesToHex(escrowBytes(terms, network).witnessScript);
   for (const [at, input] of psbt.inputs.entries()) {

@@ -140,7 +140,7 @@ describe('a fee bump schedule of signed refunds', () => {
     const [foreign = ''] = signSighashes(keyOf('somebody else').privateKey, sighashHexes);
     const flagged = Uint8Array.from(signed);
     flagged[flagged.length - 1] = 0x83;
-    // What a lenient reader takes, and no node: 64 bytes, a high S.
+    // A lenient reader takes these, and no node: 64 bytes, a high S.
     const [compact = ''] = signSighashes(funder.privateKey, sighashHexes);
     const { n } = secp256k1.Point.CURVE();
     const high = (n - BigInt(`0x${compact.slice(64)}`)).toString(16).padStart(64, '0');

@@ -28,7 +28,7 @@ import { assembling } from './signed-psbt.ts';
 
 /** Payments that one may spend: twelve such transactions still fit a request. */
 export const mostRefundInputs = 10;
-/** Of one transaction in hex: ten inputs are 4 800 characters. */
+/** For one transaction in hex: ten inputs are 4 800 characters. */
 export const longestRefundHex = 5_000;
 
 /** A refund that no block took is replaced after so long, if a block came in the meantime. */
@@ -41,7 +41,7 @@ type About = {
   readonly requiredConfirmations: number;
   readonly bounds: FeeBounds;
   readonly estimate: FeeEstimate;
-  /** Of this escrow, checked before: the same bytes are not verified again. */
+  /** Those of this escrow, checked before: the same bytes are not verified again. */
   readonly known: readonly Bump[];
 };
 

@@ -31,7 +31,7 @@ import {
   vsizeOf,
 } from './plan.ts';
 
-/** Of one refund: a third of a request's body, verified in 50 ms. The rest waits for a second. */
+/** For one refund: a third of a request's body, verified in 50 ms. The rest waits for a second. */
 export const mostInputs = 50;
 
 function nothing(address: string, sentence: string): ParleyError {
@@ -102,7 +102,7 @@ export function spend(request: SpendRequest): Spend & { readonly ladder: readonl
   const vsize = vsizeOf(terms, network, verb, payments.length);
   const most = mostFee(bounds, vsize, value);
   const outbids = replacementFee(vsize, conflicts, incrementOf(estimate));
-  // What the least fee can bring back pays no fee that leaves less than an output needs.
+  // An output that the least fee can bring back pays no fee that leaves less than an output needs.
   const spare = value - dustSats[destination(terms, network, verb).kind];
   if (outbids > most) {
     throw new ParleyError(

@@ -67,7 +67,7 @@ function isYoung({ since }: Conflict, now: number): boolean {
   return since !== undefined && now - since < fundingPatienceSeconds;
 }
 
-/** What to say of it; null while it has waited for a short time, or pays what is wanted now. */
+/** The warning; null while it has waited for a short time, or pays what is wanted now. */
 export function stuckFunding(waiting: Waiting): StuckFunding | null {
   const { entry, changeOutputs, estimate, now, sendBy } = waiting;
   if (isYoung(entry, now)) return null;

@@ -1,14 +1,14 @@
 // Two real nodes that are not connected, and what an adapter over both lets through, beside what
-// test/adapters/sources.ts has of two sources. Of refunds signed beforehand: a claim that only the
+// test/adapters/sources.ts has of two sources. For refunds signed beforehand: a claim that only the
 // second has is not replaced, and a second that is gone does not keep a refund for ever.
 
 import assert from 'node:assert/strict';
-import { after, describe, it, test } from 'node:test';
+import { after, describe, it, type TestContext, test } from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
 import type { Bump, ScheduledRefunds } from '../interface/scheduled.ts';
 import { atAStretch } from '../interface/turns.ts';
-import { hangingNode, within } from '../testing/nodes.ts';
-import type { BitcoinAdapter, BitcoinSource } from './adapter.ts';
+import { fixedNode, hangingNode, within } from '../testing/nodes.ts';
+import { type BitcoinAdapter, type BitcoinSource, bitcoinAdapter } from './adapter.ts';
 import type { BitcoinBackend } from './backend.ts';
 import { coreBackend } from './core-backend.ts';
 import { unavailable } from './http.ts';
@@ -43,14 +43,91 @@ describe('two sources of one chain', () => {
     await adapter.buildFund(inputOf(swap), signal());
   });
 
-  it('pause both as well while the second does not answer', async (context) => {
+  /** It knows `blocks` fewer, and its newest one is as old. */
+  const behind = (blocks: number, seconds: number): BitcoinSource => {
+    const real = coreOf(one);
+    const tip: BitcoinBackend['tip'] = async (until) => {
+      const { height, clock } = await real.tip(until);
+      const hash = await real.blockHash(height - blocks, until);
+      return { height: height - blocks, hash: hash ?? '', clock: clock - seconds };
+    };
+    const mempool: BitcoinBackend['mempool'] = async (_, until) => {
+      return { transactions: [], gone: [], tipHash: (await tip(until)).hash };
+    };
+    return { backend: { ...real, tip, mempool } };
+  };
+  const atUrl = (coreUrl: string): BitcoinSource => ({ coreUrl, timeMs: 400 });
+  const tooOld = 6 * 3_600;
+  const bad: Record<string, (context: TestContext) => Promise<BitcoinSource>> = {
+    'is gone': async () => atUrl('http://127.0.0.1:1'),
+    hangs: async (context) => atUrl(await within(context, hangingNode())),
+    'is over its limit': async (context) =>
+      atUrl(await within(context, fixedNode('{"error":"too many requests"}', 429))),
+    'stands still for hours': async () => behind(20, tooOld),
+  };
+  for (const [what, source] of Object.entries(bad)) {
+    it(`go on where one ${what}, the first or the second`, async (context) => {
+      const other = await source(context);
+      for (const [source, second] of [
+        [first, other],
+        [other, first],
+      ] as const) {
+        const swap = await fundedOn(one, 2_000);
+        const told: string[] = [];
+        const log = (event: string) => told.push(event);
+        const options = { chain: 'bitcoin', network: 'regtest', source, second, now, log } as const;
+        const adapter = bitcoinAdapter(options);
+        adapter.watch([swap.escrow]);
+        assert.deepEqual((await adapter.changes(signal())).touched, [swap.escrow.address]);
+        assert.equal((await adapter.readEscrow(swap.escrow, signal())).funded?.deep, true);
+        await adapter.buildFund(inputOf(swap), signal());
+        await adapter.mustAgree(swap.escrow, signal());
+        await adapter.buildRefund(inputOf(swap), signal());
+        const claim = await spend(adapter, swap, 'claim', 5);
+        assert.equal(await adapter.broadcast(claim, signal()), claim.txid);
+        const { claimed } = await adapter.readEscrow(swap.escrow, signal());
+        assert.equal(claimed?.txid, claim.txid);
+        assert.ok(told.includes(`source_${source === first ? 1 : 0}_silent`), told.join());
+      }
+    });
+  }
+
+  it('pause a reveal where one stands on another block, or some blocks before the depth', async () => {
     const swap = await fundedOn(one, 2_000);
-    const adapter = newAdapter(await within(context, hangingNode()));
-    const timedOut = { code: 'chain_timeout' };
-    await assert.rejects(adapter.buildFund(inputOf(swap), signal()), timedOut);
-    await assert.rejects(adapter.buildClaim(inputOf(swap), swap.secret, signal()), timedOut);
-    await adapter.buildClaim({ ...inputOf(swap), isPublic: true }, swap.secret, signal());
-    await adapter.buildRefund(inputOf(swap), signal());
+    const blockHash = async () => 'ab'.repeat(32);
+    const liar = { backend: { ...coreOf(one), blockHash } };
+    const pauses = async (source: BitcoinSource, second: BitcoinSource) => {
+      const adapter = adapterOver(source, second);
+      await assert.rejects(adapter.mustAgree(swap.escrow, signal()), disagrees);
+      return assert.rejects(adapter.buildClaim(inputOf(swap), swap.secret, signal()), disagrees);
+    };
+    await Promise.all([liar, behind(1, 0), behind(20, 0)].map((each) => pauses(first, each)));
+    const stands = adapterOver(behind(20, 0), first);
+    await assert.rejects(stands.mustAgree(swap.escrow, signal()), disagrees);
+  });
+
+  it('agree while a new block goes from one to the other', async () => {
+    const swap = await fundedOn(one, 2_000);
+    const real = coreOf(one);
+    const late = behind(1, 0);
+    assert.ok('backend' in late);
+    const { backend } = late;
+    let isAsked = false;
+    let isThere = false;
+    const tip: BitcoinBackend['tip'] = (until) => (isThere ? real : backend).tip(until);
+    const mempool: BitcoinBackend['mempool'] = (about, until) => {
+      const shown = (isThere ? real : backend).mempool(about, until);
+      // The block comes as soon as it was read without.
+      isThere = isAsked;
+      return shown;
+    };
+    const adapter = adapterOver(first, { backend: { ...real, tip, mempool } });
+    adapter.watch([swap.escrow]);
+    await adapter.readEscrow(swap.escrow, signal());
+    isAsked = true;
+    await adapter.buildFund(inputOf(swap), signal());
+    await adapter.mustAgree(swap.escrow, signal());
+    assert.ok(isThere);
   });
 });
 
@@ -117,7 +194,7 @@ describe('a node with a long mempool', () => {
   });
 });
 
-/** Of an adapter that follows the escrows of these. */
+/** By an adapter that follows the escrows of these. */
 function refundsOver(second: BitcoinSource, ...deals: readonly Laddered[]): ScheduledRefunds {
   const adapter = adapterOver(first, second);
   adapter.watch(deals.map(({ swap }) => swap.escrow));

@@ -1,4 +1,4 @@
-// What a gas key offers for a unit of gas. Without a base fee there is one price, not two fields.
+// The offer of a gas key for a unit of gas. Without a base fee there is one price, not two fields.
 
 import { encodeFunctionData, parseTransaction } from 'viem/utils';
 import { larger } from '../../core/amounts.ts';
@@ -88,7 +88,7 @@ export function offerAt(
 
 /** Signature, fees, nonce and what else there is besides the calldata, rounded up. */
 const bytesAround = 160;
-/** Nothing in a transaction bounds it, and Ethereum's fee may rise before the block. */
+/** No field of a transaction bounds it, and Ethereum's fee may rise before the block. */
 const l1Margin = 2n;
 
 const oracleAbi = [
@@ -128,7 +128,7 @@ export const reachBlocks = 64;
 export type Fees = {
   /** The one to go by first; then those to go by where it is more than may be paid. */
   readonly presents: readonly [Present, ...Present[]];
-  /** Of the best block; null where nodes are too far apart to tell. */
+  /** That of the best block; null where nodes are too far apart to tell. */
   readonly height: number | null;
 };
 
@@ -149,15 +149,19 @@ export function feesBy(said: readonly Said[]): Fees {
   const height = heights[skipped] as number;
   const near = heights.filter((each) => Math.abs(each - height) <= reachBlocks);
   const isSure = said.length === 1 || near.length > 1;
-  // A chain has a base fee or it has none.
-  const market = said.filter(({ present }) => present.kind === 'market');
-  const counted = (market.length > 0 ? market : said).map(({ present }) => present);
-  const dearest = counted.sort((a, b) => (priceOf(a) > priceOf(b) ? -1 : 1));
+  const dearest = dearestFirst(said);
   const presents = dearest.slice(dearest.length > 2 ? 1 : 0) as unknown as Fees['presents'];
   return { presents, height: isSure ? height : null };
 }
 
-/** What those say that answer in time; without any, what the plain call says or throws. */
+export function dearestFirst(said: readonly Pick<Said, 'present'>[]): readonly Present[] {
+  // A chain has a base fee or it has none.
+  const market = said.filter(({ present }) => present.kind === 'market');
+  const counted = (market.length > 0 ? market : said).map(({ present }) => present);
+  return counted.sort((a, b) => (priceOf(a) > priceOf(b) ? -1 : 1));
+}
+
+/** The answers of those that answer in time; without any, what the plain call says or throws. */
 export async function byEach<T>(
   rpc: Rpc,
   ask: (one: Rpc, signal: AbortSignal) => Promise<T>,
@@ -171,7 +175,7 @@ export async function byEach<T>(
 }
 
 const historyBlocks = 20;
-/** Of each block: half of its gas paid no more than this. */
+/** In each block half of its gas paid no more than this. */
 const percentile = 50;
 /** All of one price is paid: a node is believed up to twice the fee of 99.9 % of times. */
 const believedPrices = 2n;

@@ -7,7 +7,7 @@ import type { EscrowTerms } from '../../core/terms.ts';
 import type { Batch } from '../interface/batches.ts';
 import type { ReadTransaction } from '../interface/sending.ts';
 
-/** What is sent. `void` takes a nonce that nothing else needs any more (EVM). */
+/** The transaction that is sent. `void` takes a nonce that nothing else needs any more (EVM). */
 export type GasWork =
   | {
       readonly verb: 'claim';
@@ -88,7 +88,7 @@ export type GasAccount = {
   pendingNonce?(signal: AbortSignal, asked?: CountAsked): Promise<number>;
   /** EVM: what each node that answers says of the same, the lowest first. */
   pendingNonces?(signal: AbortSignal): Promise<readonly number[]>;
-  /** What one costs at fees that 99.9 % of times stay below. Base units. */
+  /** Its cost at fees that 99.9 % of times stay below. Base units. */
   reserve(work: GasWork, signal: AbortSignal): Promise<bigint>;
   /** Tries it as `sign` does, and throws the same. An unshown claim may be left untried. */
   quote(work: GasWork, signal: AbortSignal): Promise<GasQuote>;

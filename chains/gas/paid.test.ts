@@ -1,4 +1,4 @@
-// What nodes say that a transaction has cost: the highest counts, and silence holds up nobody.
+// The cost of a transaction by its nodes: the highest counts, and silence holds up nobody.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// What a transaction of an operator's gas key has cost, by every node of its chain: one alone could
+// The cost of a transaction of an operator's gas key, by every node of its chain: one alone could
 // say any number, and what is counted too low undoes the bounds of a day.
 
 import { saidInTime } from '../nodes/sources.ts';

@@ -1,4 +1,4 @@
-// What a gas key has signed, looked at once more.
+// A gas key's signed transaction is looked at once more.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// What a gas key may be asked to do, checked before it signs anything.
+// The work that a gas key may be asked to do, checked before it signs anything.
 
 import { ParleyError } from '../../core/errors.ts';
 import { opens, type Secret } from '../../core/hashlock.ts';
@@ -76,7 +76,7 @@ export function mustOpenAll(work: GasWork): void {
   }
 }
 
-/** Of one that may cost `least` where `mostCost` is allowed, in base units called `unit`. */
+/** For one that may cost `least` where `mostCost` is allowed, in base units called `unit`. */
 export function aboveLimit(
   chain: string,
   unit: string,
@@ -87,7 +87,7 @@ export function aboveLimit(
   return new ParleyError('fee_above_limit', sentence, { chain, least, mostCost });
 }
 
-/** Of a batch that settles fewer than it should: some of it is nothing to take. */
+/** For a batch that settles fewer than it should: some of it is nothing to take. */
 export function batchIncomplete(chain: string, settled: bigint, wanted: number): ParleyError {
   const sentence = `a batch on ${chain} would settle ${settled} of its ${wanted} escrows`;
   return new ParleyError('nothing_there', sentence, { chain, settled, wanted });
@@ -111,10 +111,10 @@ export function settling(chain: string, work: GasWork): Settling {
   return settlingAny(chain, alone(chain, work)) as Settling;
 }
 
-/** What is reserved is so much above what blocks take now. */
+/** The reserve is so much above what blocks take now. */
 export const presentMultiple = 3n;
 
-/** What is tried in the place of a claim is not it, and one that fails has shown its secret. */
+/** A trial in the place of a claim is not it, and a claim that fails has shown its secret. */
 export const unseenMargin = 2n;
 
 /** 0 where it cannot be tried yet: a refund before its time, a claim of what is not funded. */

@@ -10,12 +10,14 @@ export type Aliases = {
   readonly txID?: string;
   /** Bitcoin, where there is one input: the one of `sighashHexes`. */
   readonly sighashHex?: string;
+  /** Bitcoin, of a claim: the secret that was given, as what is broadcast names it. */
+  readonly preimageHex?: string;
 };
 
-export const aliasNames = ['transactionBase64', 'txID', 'sighashHex'] as const;
+export const aliasNames = ['transactionBase64', 'txID', 'sighashHex', 'preimageHex'] as const;
 
-/** Those that the material has. */
-export function aliasesOf(material: Material): Aliases {
+/** Those that the material has. `secret`: of a claim. */
+export function aliasesOf(material: Material, secret: string | null = null): Aliases {
   switch (material.sign) {
     case 'solana-tx':
       return { transactionBase64: material.transaction };
@@ -25,7 +27,8 @@ export function aliasesOf(material: Material): Aliases {
     }
     case 'btc-sighash': {
       const [first, ...more] = material.sighashHexes;
-      return first === undefined || more.length > 0 ? {} : { sighashHex: first };
+      const single = first === undefined || more.length > 0 ? {} : { sighashHex: first };
+      return secret === null ? single : { ...single, preimageHex: secret };
     }
     case 'evm-tx':
     case 'btc-payment':

@@ -1,4 +1,4 @@
-// What an adapter builds for a party to sign, and what it tries and checks before.
+// An adapter's builders for a party to sign, and the trials and checks before.
 
 import type { Secret } from '../../core/hashlock.ts';
 import type { BaseUnits } from '../../core/nominal.ts';
@@ -25,7 +25,7 @@ export type SpendInput = BuildInput & {
 
 export type About = 'payout' | 'funding' | 'claim';
 
-/** What gates ask beside a look. */
+/** The questions of gates beside a look. */
 export type Asks = Pick<Building, 'lanes' | 'preflight' | 'buildFund'> & Pick<Gas, 'claimShortage'>;
 
 export type Building = {
@@ -51,7 +51,7 @@ export type Building = {
   /** The funder's balance of the asset. Absent on Bitcoin: coins are the wallet's. */
   held?(terms: Pick<EscrowTerms, 'token' | 'refund'>, signal: AbortSignal): Promise<BaseUnits>;
 
-  /** What gates ask beside a look, once: EVM of its block, TRON of now. Absent: anew. */
+  /** The questions of gates beside a look, once: EVM of its block, TRON of now. Absent: anew. */
   at?(heads: Heads): Asks;
 
   buildFund(input: BuildInput, signal: AbortSignal): Promise<Material>;

@@ -30,11 +30,11 @@ export type WaysInput = {
 };
 
 export type FundWays = {
-  /** Found by trying with a throw-away key. What the node cannot answer throws. */
+  /** Found by trying with a throw-away key. It throws where the node cannot answer. */
   abilities(token: string, signal: AbortSignal): Promise<TokenAbilities>;
   /** Whether its key alone signs for an account. One with code is offered no way to sign. */
   signsByKey(account: string, signal: AbortSignal): Promise<boolean>;
-  /** What the refund address signs; null where there is nothing to sign. Pure. */
+  /** For the refund address to sign; null where there is nothing to sign. Pure. */
   authorization(terms: EscrowTerms, abilities: TokenAbilities): TypedData | null;
   /** null: the token is not any more as the abilities have it, and is to be tried anew. */
   alternatives(input: WaysInput, signal: AbortSignal): Promise<readonly FundAlternative[] | null>;

@@ -1,4 +1,4 @@
-// What sending costs on a chain, and whether who has to send can pay for it.
+// The cost of sending on a chain, and whether who has to send can pay for it.
 
 import type { Secret } from '../../core/hashlock.ts';
 import type { StuckFunding } from '../../core/next.ts';
@@ -6,40 +6,42 @@ import type { BaseUnits, UnixSeconds } from '../../core/nominal.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { WatchedEscrow } from './reading.ts';
 
-/** What a party should hear before money moves. Nothing of it refuses anything. */
+/** A party should hear it before money moves. It refuses nothing. */
 export type Warning = {
   /** `deposit`: what a Solana funding takes beside the amount. Else: too little for gas. */
   readonly code: 'not_activated' | 'energy_poor' | 'fee_poor' | 'deposit' | 'fund_stuck';
-  /** What this party could not send by itself now. */
+  /** A transaction that this party could not send by itself now. */
   readonly verb: 'fund' | 'claim';
   readonly address: string;
   readonly sentence: string;
   readonly stuck?: StuckFunding;
 };
 
-/** Of the native coin: what it takes, and what there is. */
+/** In the native coin: what it takes, and what there is. */
 export type Shortage = Warning & { readonly need: BaseUnits; readonly has: BaseUnits };
 
 export type Owed = {
   readonly claims: readonly EscrowTerms[];
   /** Escrows that it funds before; its balance does not show them yet. */
   readonly fundings: readonly EscrowTerms[];
-  /** Of the one claim: a node takes a transaction only from who has all that is offered in it. */
+  /** For the one claim: a node takes a transaction only from who has all that is offered in it. */
   readonly offered?: Offered;
 };
 
 /** EVM: what a claim is sent with. `feePerGas`: wei, once it is signed. */
 export type Offered = { readonly gas: bigint; readonly feePerGas: BaseUnits | null };
 
-/** Of one transaction, in base units of the native coin. */
+/** For one transaction, in base units of the native coin. */
 export type Cost = {
   /** Likely now. */
   readonly usual: BaseUnits;
-  /** What its sender should have for it: prices rise, and wallets offer more than they pay. */
+  /**
+   * The sum that its sender should have for it: prices rise, and wallets offer more than they pay.
+   */
   readonly most: BaseUnits;
 };
 
-/** What an escrow costs, whosever it is. Rents of accounts that stay with a receiver included. */
+/** The costs of an escrow, whosever it is. Rents of accounts that stay with a receiver included. */
 export type Costs = {
   readonly fund: Cost;
   readonly claim: Cost;
@@ -48,7 +50,7 @@ export type Costs = {
   readonly settlesFromAmount: boolean;
   /** Solana: what a funding locks beside the amount, and what of it a claim leaves locked. */
   readonly deposit: { readonly locked: BaseUnits; readonly keptByClaim: BaseUnits } | null;
-  /** Of the asset: less is refused by `checkAmount` now. What a token is worth is not known. */
+  /** In the asset: less is refused by `checkAmount` now. The worth of a token is not known. */
   readonly leastAmount: BaseUnits;
 };
 
@@ -57,12 +59,12 @@ export type Spend =
   | { readonly verb: 'claim'; readonly terms: EscrowTerms; readonly secret: Secret | null }
   | { readonly verb: 'refund'; readonly terms: EscrowTerms };
 
-/** What a chain does not ask of who sends is absent. */
+/** A field is absent where the chain does not ask it of who sends. */
 export type Gas = {
   /** By the fees of now; null token: the native coin. */
   costs?(token: string | null, signal: AbortSignal): Promise<Costs>;
 
-  /** What an address has of the chain's own coin, which pays for all that it sends. */
+  /** The balance of an address in the chain's own coin, which pays for all that it sends. */
   coins?(address: string, signal: AbortSignal): Promise<BaseUnits>;
 
   /** Whether a leg's parties can pay for what they send. */

@@ -15,7 +15,7 @@ export type HashlockPage = {
   readonly cursor: string;
   /** Up to the head of now. A later page looks at the newest blocks again: they may be others. */
   readonly isWhole: boolean;
-  /** Of a whole page: by its node's newest blocks, all that came before was read. */
+  /** In a whole page: by its node's newest blocks, all that came before was read. */
   readonly shownUntil: UnixSeconds;
   /** About how many blocks (Solana: transactions, as far as they are listed) are left. */
   readonly left: number;
@@ -28,13 +28,13 @@ export type HashlockReader = {
   next(cursor: string, signal: AbortSignal): Promise<HashlockPage>;
 };
 
-/** Of a cursor that is a height: all blocks up to it were read. */
+/** For a cursor that is a height: all blocks up to it were read. */
 export function heightOf(cursor: string): number {
   if (!/^\d{1,15}$/.test(cursor)) throw new Error(`"${cursor}" is no cursor of a reading`);
   return Number(cursor);
 }
 
-/** Of a page that was read up to `end`; the last `margin` blocks below the head come again. */
+/** For a page that was read up to `end`; the last `margin` blocks below the head come again. */
 export function pageUpTo(end: number, head: number, margin: number) {
   const cursor = String(Math.max(0, Math.min(end, head - margin)));
   return { cursor, isWhole: end >= head, left: Math.max(0, head - end) };

@@ -1,7 +1,7 @@
 // The lanes of a chain whose escrows lie in contracts. Only EVM and TRON have them.
 
 export type LaneState = {
-  /** Of its last escrow; 0: never used. The next funding must bring one more. */
+  /** That of its last escrow; 0: never used. The next funding must bring one more. */
   readonly counter: number;
   readonly isOpen: boolean;
 };

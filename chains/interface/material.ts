@@ -1,5 +1,5 @@
-// What a builder hands to a customer to sign, per family. Shapes: decisions.md, section 3. Every
-// field can be recomputed from the terms (docs/dont-trust-verify.md).
+// The material that a builder hands to a customer to sign, per family. Shapes: decisions.md,
+// section 3. Every field can be recomputed from the terms (docs/dont-trust-verify.md).
 
 import type {
   BitcoinAddress,
@@ -21,7 +21,7 @@ export type EvmMaterial = {
   readonly from?: EvmAddress;
   readonly txs: readonly EvmCall[];
   readonly escrow: EvmAddress;
-  /** Of the funding of a token: what may be signed instead of `txs`. One of all is enough. */
+  /** For the funding of a token: what may be signed instead of `txs`. One of all is enough. */
   readonly alternatives?: readonly FundAlternative[];
 };
 
@@ -96,7 +96,7 @@ export type BtcSighash = {
   readonly feeSats: string;
   /** The same as a rate, rounded down. */
   readonly feeRateSatPerVbyte: number;
-  /** What to pay if it is not mined by then: build it again. The first is now. */
+  /** The fee to pay if it is not mined by then: build it again. The first is now. */
   readonly ladder: readonly {
     readonly at: UnixSeconds;
     readonly feeRateSatPerVbyte: number;
@@ -114,13 +114,13 @@ export type SolanaMaterial = {
   /** Block height after which no block takes it. */
   readonly lastValidBlockHeight: number;
   readonly escrow: SolanaAddress;
-  /** Of a funding: what it takes from the funder's SOL beside what moves. */
+  /** For a funding: what it takes from the funder's SOL beside what moves. */
   readonly costs?: FundCosts;
 };
 
 export type FundCosts = {
   readonly depositLamports: string;
-  /** Of it, what a claim gives back to the funder at once; a refund gives all. */
+  /** The part of it that a claim gives back to the funder at once; a refund gives all. */
   readonly returnedLamports: string;
   /** The rest: what a claim leaves comes back from the timelock on. */
   readonly keptLamports: string;
@@ -182,5 +182,5 @@ export type SignedTron = {
   readonly txID?: string;
 };
 
-/** What `POST /v1/tx/broadcast` takes as `signed`. */
+/** The forms that `POST /v1/tx/broadcast` takes as `signed`. */
 export type Signed = string | SignedPsbt | SignedTron;

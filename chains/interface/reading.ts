@@ -1,4 +1,4 @@
-// What an adapter reads of its chain: the escrows that it follows, what they show, and when.
+// The reading of a chain by its adapter: the escrows that it follows, what they show, and when.
 
 import type { EscrowFacts } from '../../core/facts.ts';
 import type { BaseUnits, UnixSeconds } from '../../core/nominal.ts';
@@ -11,7 +11,10 @@ export type WatchedEscrow = {
   readonly requiredConfirmations: number;
   /** No payment to it can be older than this (its swap's agreement). */
   readonly since: UnixSeconds;
-  /** What was last stored of it: all there is where its chain has forgotten (a lane used again). */
+  /**
+   * The facts that were last stored of it: all there is where its chain has forgotten (a lane used
+   * again).
+   */
   readonly stored?: EscrowFacts;
 };
 
@@ -25,7 +28,7 @@ export type Heads = {
 
 export type Look = {
   readonly heads: Heads;
-  /** Of the escrows that were asked for, in their order. */
+  /** Those of the escrows that were asked for, in their order. */
   readonly facts: readonly EscrowFacts[];
 };
 

@@ -19,9 +19,9 @@ export type Tried = {
   readonly height: number;
 };
 
-/** What to do with a ladder now. `tried` is to be kept for the next time. */
+/** The next step of a ladder. `tried` is to be kept for the next time. */
 export type Verdict =
-  /** Nothing yet; look again soon, or where `calm` when blocks have gone by. */
+  /** Not yet; look again soon, or where `calm` when blocks have gone by. */
   | {
       readonly kind: 'wait';
       readonly why: string;
@@ -35,12 +35,12 @@ export type Verdict =
       readonly height: number;
       readonly over: string | null;
     }
-  /** What it spends is gone at depth: nothing is left to do. */
+  /** Its inputs are gone at depth: nothing is left to do. */
   | { readonly kind: 'over'; readonly txid: string };
 
 export type Asking = {
   readonly transactions: readonly string[];
-  /** Of this escrow, checked before: the same bytes are not verified again. */
+  /** Those of this escrow, checked before: the same bytes are not verified again. */
   readonly known: readonly Bump[];
   readonly inTurns: InTurns;
 };
@@ -55,9 +55,12 @@ export type DeepPayment = {
 export type ScheduledRefunds = {
   /** `bad_transaction`, `bad_fee_rate`, `nothing_there` unless anybody can send each. */
   check(escrow: WatchedEscrow, asking: Asking, signal: AbortSignal): Promise<readonly Bump[]>;
-  /** What a ladder may spend, the largest first: shallower payments may yet be taken back. */
+  /**
+   * The payments that a ladder may spend, the largest first: shallower payments may yet be taken
+   * back.
+   */
   payments(escrow: WatchedEscrow, signal: AbortSignal): Promise<readonly DeepPayment[]>;
-  /** What the chain shows of the escrow, and what follows for the ladder. */
+  /** The escrow is read, and the ladder's next step follows from it. */
   next(
     escrow: WatchedEscrow,
     ladder: {
@@ -67,6 +70,9 @@ export type ScheduledRefunds = {
     },
     signal: AbortSignal,
   ): Promise<Verdict>;
-  /** What spends the same in a mempool, or null. Throws while a second node is waited for. */
+  /**
+   * A transaction that spends the same in a mempool, or null. Throws while a second node is waited
+   * for.
+   */
   rival(bump: Bump, over: string | null, signal: AbortSignal): Promise<string | null>;
 };

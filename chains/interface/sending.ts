@@ -5,7 +5,7 @@ import type { Signed } from './material.ts';
 import type { ScheduledRefunds } from './scheduled.ts';
 import type { Care } from './turns.ts';
 
-/** What a signed transaction would do to one escrow. */
+/** The effect of a signed transaction on one escrow. */
 export type Touch = {
   readonly escrow: string;
   readonly verb: 'fund' | 'claim' | 'refund';
@@ -19,9 +19,9 @@ export type ReadTransaction = {
   readonly txid: string;
   readonly raw: string;
   readonly touches: readonly Touch[];
-  /** What it pays that may be an escrow: an ended one's money is its secret holder's. */
+  /** The addresses it pays that may be escrows: an ended one's money is its secret holder's. */
   readonly pays?: readonly string[];
-  /** Who pays for it, where that need not be the party that a claim pays. */
+  /** The account that pays for it, where that need not be the party that a claim pays. */
   readonly payer?: string;
 };
 

@@ -1,4 +1,4 @@
-// What an adapter knows of the tokens of its chain.
+// An adapter's knowledge of the tokens of its chain.
 
 import type { Inspection, PowerRules } from '../tokens/inspection.ts';
 import type { LaunchReader } from '../tokens/launches.ts';
@@ -17,13 +17,15 @@ export type SigningReads = {
 
 /** All of it is absent where a chain has no tokens. */
 export type Tokens = {
-  /** Throws `not_a_token`. What the node cannot answer throws, and says nothing of the token. */
+  /**
+   * Throws `not_a_token`. It throws where the node cannot answer, which says nothing of the token.
+   */
   inspect?(token: string, rules: PowerRules, signal: AbortSignal): Promise<Inspection>;
 
   /** As the token itself says. A node that cannot answer throws. */
   decimals?(token: string, signal: AbortSignal): Promise<number>;
 
-  /** What launchpads launch. Absent where a chain has no tokens. */
+  /** The tokens that launchpads launch. Absent where a chain has no tokens. */
   readonly launches?: LaunchReader;
 
   /** Fundings by signature. Absent where no token takes them. */

@@ -17,7 +17,6 @@ import {
 } from '../profile.ts';
 import { accountOf, announced, devStatus, inSession, marketOf } from '../session.ts';
 
-const usualMarket = 'http://127.0.0.1:8080';
 const marketMs = 15_000;
 const mostConfigBytes = 1_048_576;
 const faucetMs = 60_000;
@@ -76,6 +75,11 @@ type Served = {
   readonly tokens?: readonly { symbol: string; address: string; decimals: number }[];
 };
 
+type DevStatus = {
+  readonly chains?: readonly Served[];
+  readonly market?: (Pick<Profile, 'productName' | 'shortName'> & { readonly url: string }) | null;
+};
+
 /** What the dev network says is its own word, and it is on this machine. */
 async function devProfile(cli: Cli, given: Given): Promise<Made> {
   const ready = await announced(cli);
@@ -86,14 +90,27 @@ async function devProfile(cli: Cli, given: Given): Promise<Made> {
       'runs, or give --control URL, which it prints after "dev control"';
     throw needsYou('no_dev_network', sentence);
   }
-  const { chains } = (await devStatus(control)) as { chains?: readonly Served[] };
-  const market = given.text('market') ?? ready.url ?? usualMarket;
+  const { chains, market: own } = (await devStatus(control)) as DevStatus;
+  const market = given.text('market') ?? own?.url;
+  if (market === undefined) {
+    const sentence =
+      `the dev network at ${control} does not say which market it is of: wait until "npm start" ` +
+      'says "Ready", or give --market URL';
+    throw needsYou('no_market', sentence);
+  }
   const all = (chains ?? []).map((each) => [each.chain, devChain(each)] as const);
+  // Texts to sign and headers have the market's names. Swaps are brought back without it too.
+  const named = own?.url === market ? own : await configOf(market).catch(() => null);
+  const { productName, shortName } = named ?? { productName: 'Parley', shortName: 'parley' };
   const profile: Profile = {
-    ...{ market, productName: 'Parley', shortName: 'parley', network: 'dev', dev: control },
+    market,
+    productName,
+    shortName,
+    network: 'dev',
+    dev: control,
     chains: Object.fromEntries(all),
   };
-  return { profile, left: [] };
+  return { profile, left: named === null ? [`names of ${market}, which does not say them`] : [] };
 }
 
 function devChain(of: Served): ProfileChain {
@@ -116,31 +133,37 @@ function devChain(of: Served): ProfileChain {
   }
 }
 
-/** What a market tells its own web app. Ids are compared, nodes are asked who they are. */
+type Config = {
+  readonly productName: string;
+  readonly shortName: string;
+  readonly network: Network;
+  readonly chains: readonly (ProfileChain & { readonly chain: string })[];
+};
+
+/** What a market tells its own web app. */
+async function configOf(market: string): Promise<Config> {
+  try {
+    const response = await fetch(new URL('/app/config.js', market), {
+      signal: AbortSignal.timeout(marketMs),
+    });
+    if (!response.ok) throw new Error(`it answered ${response.status}`);
+    const text = (await response.text()).slice(0, mostConfigBytes);
+    return JSON.parse(text.replace(/^self\.marketConfig=/, '').replace(/;\s*$/, '')) as Config;
+  } catch (cause) {
+    const sentence =
+      `${market} does not say which chains it trades: ${messageOf(cause)}. ` +
+      'Write the profile by hand (docs/cli.md)';
+    throw new Failure('market_unavailable', 'no_config', sentence, { cause });
+  }
+}
+
+/** Ids are compared, nodes are asked who they are. */
 async function ofMarket(given: string): Promise<Made> {
   if (!/^https?:\/\/./.test(given) || !URL.canParse(given)) {
     throw misused(`--market is an http or https URL, not "${given}"`);
   }
   const { origin } = new URL(given);
-  type Config = {
-    readonly productName: string;
-    readonly shortName: string;
-    readonly network: Network;
-    readonly chains: readonly (ProfileChain & { readonly chain: string })[];
-  };
-  let config: Config;
-  try {
-    const response = await fetch(`${origin}/app/config.js`, {
-      signal: AbortSignal.timeout(marketMs),
-    });
-    const text = (await response.text()).slice(0, mostConfigBytes);
-    config = JSON.parse(text.replace(/^self\.marketConfig=/, '').replace(/;\s*$/, '')) as Config;
-  } catch (cause) {
-    const sentence =
-      `${origin} does not say which chains it trades: ${messageOf(cause)}. ` +
-      'Write the profile by hand (docs/cli.md)';
-    throw new Failure('market_unavailable', 'no_config', sentence, { cause });
-  }
+  const config = await configOf(origin);
   const { productName, shortName, network } = config;
   const left: string[] = [];
   const chains: [string, ProfileChain][] = [];

@@ -1,12 +1,15 @@
 """The feed of the market: nothing of the book is lost or told twice, and quotes go down the socket."""
 
 import asyncio
+import json
+import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Literal, TypeVar
 from urllib.parse import urlsplit
 
 import pytest
+import websocket
 
 from parley.client import ParleyClient
 from parley.errors import FeedClosed, QuoteError
@@ -20,6 +23,7 @@ from parley.feed import (
 )
 from parley.hashlock import hashlock_of, new_secret
 from parley.keys import mint_key
+from parley.signers import evm_signer
 
 from .customers import LIMIT, ask, customer, pair, until_state
 
@@ -209,3 +213,36 @@ async def test_a_key_that_is_not_good_for_it_ends_the_feed_with_the_reason(
                     pass
     with pytest.raises(ValueError, match="with_key"):
         MakerFeed(market)
+
+
+@pytest.mark.parametrize("origin", [None, "http://bot.example"])
+async def test_a_program_that_names_an_origin_is_served_by_its_key(
+    market: ParleyClient, url: str, origin: str | None
+) -> None:
+    """`websocket-client` names the address that it calls, unless it is told another origin."""
+    minted = await mint_key(market, evm_signer(secrets.token_bytes(32)))
+
+    def kinds() -> list[str]:
+        address = url.replace("http", "ws", 1) + "/v1/ws"
+        socket = websocket.create_connection(address, timeout=LIMIT, origin=origin)
+        socket.send(json.dumps({"apiKey": minted.key}))
+        heard = [json.loads(socket.recv())["type"] for _ in range(2)]
+        socket.close()
+        return heard
+
+    assert await asyncio.to_thread(kinds) == ["snapshot", "ready"]
+
+
+def test_a_client_has_a_feed_in_each_loop_and_a_feed_that_was_closed_says_so(url: str) -> None:
+    opened = ParleyClient(url)
+    mine, _ = asyncio.run(customer(opened))
+
+    async def live() -> MakerFeed:
+        async with MakerFeed(mine) as feed:
+            await feed.ready()
+        return feed
+
+    asyncio.run(live())
+    closed = asyncio.run(live())
+    with pytest.raises(RuntimeError, match="a feed lives once"):
+        asyncio.run(closed.__aenter__())

@@ -5,10 +5,13 @@ The other side is a socket that says what it is told.
 import asyncio
 import gzip
 import json
+import socket
+import threading
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
+import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -120,6 +123,68 @@ async def test_addresses_of_this_machine_and_those_that_are_allowed_are_taken() 
             assert not market.base_url.endswith("/")
     async with ParleyClient("http://parley:8080", allow_http=True, key="secret") as market:
         assert "secret" not in repr(market)
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("\n", "a line break after 4 of its 9 characters"),
+        ("\r", "a line break"),
+        ("\t", "a tab"),
+        ("\0", "a NUL"),
+        ("\x1b", "a control character"),
+        ("\u2019", "a character beyond ASCII"),
+        ("\udc80", "a character beyond ASCII"),
+    ],
+)
+async def test_what_no_header_carries_is_named_and_a_key_never_shown(fault: str, said: str) -> None:
+    key = f"pa55{fault}w0rd"
+    async with ParleyClient("https://m.example") as market:
+        with pytest.raises(ValueError, match=f"the API key holds {said}") as refused:
+            market.with_key(key)
+        assert "pa55" not in repr(refused.value) and "w0rd" not in repr(refused.value)
+        with pytest.raises(ValueError, match=f"the API key holds {said}"):
+            ParleyClient("https://m.example", key=key)
+        with pytest.raises(ValueError, match=f"the idempotency key holds {said}"):
+            await market.withdraw_quote("t", idempotency_key=key)
+    with pytest.raises(ValueError, match="the API key is empty"):
+        ParleyClient("https://m.example", key=" \n")
+
+
+async def test_white_space_around_a_key_is_what_a_file_left() -> None:
+    async with saying(answer("200 OK", ME)) as (url, asked):
+        async with ParleyClient(url, key="\ufeff pa55w0rd\r\n") as market:
+            await market.get_me()
+            await market.with_key("other\t\n").get_me()
+        sent = [asked.header(at, "authorization") for at in range(2)]
+        assert sent == ["Bearer pa55w0rd", "Bearer other"]
+
+
+def test_a_client_lives_through_a_second_loop_and_one_that_cannot_says_so() -> None:
+    # Connections are kept open: what an ended loop left is not to be used by the next one.
+    listener = socket.create_server(("127.0.0.1", 0))
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+    def serve(connection: socket.socket) -> None:
+        kept = answer("200 OK", ME).replace(b"close", b"keep-alive")
+        while connection.recv(65_536):
+            connection.sendall(kept)
+
+    def accept() -> None:
+        with suppress(OSError):
+            while True:
+                threading.Thread(target=serve, args=listener.accept()[:1], daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    market = ParleyClient(url, key="k", tries=1, timeout=5.0)
+    for each in (market, market.with_key("other"), market):
+        assert asyncio.run(each.get_me()).user_id == "u"
+    asyncio.run(market.aclose())
+    given = ParleyClient(url, key="k", tries=1, http=httpx.AsyncClient(trust_env=False))
+    assert asyncio.run(given.get_me()).user_id == "u"
+    with pytest.raises(RuntimeError, match="a new httpx.AsyncClient"):
+        asyncio.run(given.get_me())
+    listener.close()
 
 
 async def test_an_answer_has_an_end_in_bytes_and_in_time() -> None:

@@ -3,8 +3,10 @@
 import hashlib
 import hmac
 import json
-from typing import Any
+from email.message import Message
+from typing import Any, cast
 
+import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -65,6 +67,29 @@ def test_a_known_event_is_typed_and_a_time_has_its_zone() -> None:
     assert isinstance(event, SwapFundedEvent)
     assert event.swap_id == DELIVERY["swapId"]
     assert event.created_at.timestamp() == NOW
+
+
+def test_headers_bodies_and_secrets_are_taken_as_frameworks_and_files_give_them() -> None:
+    body = json.dumps(DELIVERY).encode()
+    headers = signed(body)
+    message = Message()
+    for name, value in headers.items():
+        message[name] = value
+    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+    lists = {name.upper(): [value] for name, value in headers.items()}
+    for each in (message, raw, list(headers.items()), lists, httpx.Headers(headers)):
+        assert verify_webhook(secret=SECRET, headers=each, body=body, now=NOW)
+    for given_body in (body.decode(), bytearray(body), memoryview(body)):
+        assert verify_webhook(secret=SECRET, headers=headers, body=given_body, now=NOW)
+    assert verify_webhook(secret=f" {SECRET}\r\n", headers=headers, body=body, now=NOW)
+    for none in (None, 5, "x", ["x"], {}, {**headers, "x-parley-signature": []}):
+        with pytest.raises(WebhookError) as refused:
+            verify_webhook(secret=SECRET, headers=cast(Any, none), body=body, now=NOW)
+        assert refused.value.code == "bad_header"
+    for other in ("whsec_ \n", None, SECRET.encode()):
+        with pytest.raises(WebhookError) as refused:
+            verify_webhook(secret=cast(Any, other), headers=headers, body=body, now=NOW)
+        assert refused.value.code == "bad_secret"
 
 
 @given(at=st.integers(0, len(json.dumps(DELIVERY)) - 1), flip=st.integers(1, 255))

@@ -77,8 +77,11 @@ test('a fee rate that a source does not know is no lower than a later one', asyn
   const esplora = await within(context, fixedNode('{"144":5,"504":4}'));
   assert.equal(await esploraCoins(esplora).feeRateSatPerVbyte(signal()), 5);
   const knows144 = nodeOf(async (text) => {
-    const result = JSON.parse(text).params[0] === 144 ? { feerate: 0.000_05 } : {};
-    return { text: JSON.stringify({ id: 0, result, error: null }) };
+    const calls = JSON.parse(text) as { id: number; params: unknown[] }[];
+    const answers = calls.map(({ id, params }) => {
+      return { id, result: params[0] === 144 ? { feerate: 0.000_05 } : {}, error: null };
+    });
+    return { text: JSON.stringify(answers) };
   });
   assert.equal(await coreCoins(await within(context, knows144)).feeRateSatPerVbyte(signal()), 5);
 });
@@ -122,6 +125,26 @@ timed(
     assert.equal(await rateBy(1, 10, 400), 10);
   },
 );
+
+timed('a Core node that still scans is asked for the coins that an Esplora names', async () => {
+  const address = bitcoinWallet({ privateKey: '18'.repeat(32), network: 'regtest' }).address;
+  const txid = await node.pay(address, 300_000n);
+  await node.mine(1);
+  const [real] = (await sources[esplora]?.coins(address, signal())) ?? [];
+  assert.ok(real?.txid === txid);
+  const scanning: CoinSource = {
+    ...(sources[core] as CoinSource),
+    coins: (_, until) =>
+      new Promise((_resolve, reject) => {
+        until.addEventListener('abort', () => reject(until.reason));
+      }),
+  };
+  const named = [real, coin, { ...real, amountSats: 900_000n }];
+  for (const told of [[named], [[real]]] as const) {
+    const both = coinsByAll([sourceThat({ coins: told[0] }), scanning]);
+    assert.deepEqual(await both.coins(address, signal()), [real]);
+  }
+});
 
 timed('a wallet pays no rate above the cap, whichever node names it', async () => {
   const coins = [{ ...coin, amountSats: 10_000_000n }];

@@ -1,9 +1,9 @@
 // Where a Bitcoin wallet learns of its coins and of fee rates: a Core node or an Esplora server, or
 // several of them.
 
-import { askedTargets, pacesOf, paceTargets } from '../../chains/bitcoin/fees.ts';
+import { askedTargets, pacesOf } from '../../chains/bitcoin/fees.ts';
 import { exchange } from '../../chains/bitcoin/http.ts';
-import { coreRpc, RpcRefusal } from '../../chains/bitcoin/rpc.ts';
+import { coreRpc, type RpcCall, RpcRefusal } from '../../chains/bitcoin/rpc.ts';
 import { textOf } from '../../chains/nodes/exchange.ts';
 import { saidInTime } from '../../chains/nodes/sources.ts';
 import { sleep } from '../../chains/nodes/turn.ts';
@@ -24,6 +24,8 @@ export type CoinSource = {
     at: Outpoint,
     signal: AbortSignal,
   ): Promise<{ readonly amountSats: BaseUnits; readonly confirmations: number } | null>;
+  /** Of these confirmed coins those that no block spends, at once. Absent: `coins` is as fast. */
+  unspent?(coins: readonly Coin[], signal: AbortSignal): Promise<Coin[]>;
   /** For about half an hour. */
   feeRateSatPerVbyte(signal: AbortSignal): Promise<number>;
 };
@@ -39,6 +41,14 @@ const limits = { timeMs: 600_000, bytes: 32 * 1024 * 1024 };
  */
 export function coreCoins(rpcUrl: string): CoinSource {
   const rpc = coreRpc({ url: rpcUrl, limits });
+  const all = async <T>(calls: readonly RpcCall[], signal: AbortSignal): Promise<T[]> => {
+    const answers = await rpc.batch<T>(calls, signal);
+    return answers.map((answer) => {
+      if (answer instanceof RpcRefusal) throw answer;
+      return answer;
+    });
+  };
+  type Output = { value: number; confirmations: number } | null;
   type Scan = { unspents: (Outpoint & { amount: number })[] };
   /** A node scans for one caller at a time. */
   const scan = async (address: string, signal: AbortSignal): Promise<Scan> => {
@@ -57,17 +67,27 @@ export function coreCoins(rpcUrl: string): CoinSource {
       return unspents.map(({ txid, vout, amount }) => ({ txid, vout, amountSats: satsOf(amount) }));
     },
     output: async ({ txid, vout }, signal) => {
-      type Found = { value: number; confirmations: number } | null;
-      const found = await rpc.call<Found>('gettxout', [txid, vout, false], signal);
+      const found = await rpc.call<Output>('gettxout', [txid, vout, false], signal);
       return found && { amountSats: satsOf(found.value), confirmations: found.confirmations };
     },
+    unspent: async (coins, signal) => {
+      const calls = coins.map(({ txid, vout }) => {
+        return { method: 'gettxout', params: [txid, vout, false] } as const;
+      });
+      const found = await all<Output>(calls, signal);
+      return coins.filter(({ amountSats }, at) => {
+        const output = found[at];
+        return output && satsOf(output.value) === amountSats;
+      });
+    },
     feeRateSatPerVbyte: async (signal) => {
-      for (const blocks of askedTargets.filter((each) => each >= paceTargets.medium)) {
-        type Smart = { feerate?: number };
-        const { feerate } = await rpc.call<Smart>('estimatesmartfee', [blocks], signal);
-        if (feerate !== undefined) return Math.max(1, (feerate * 1e8) / 1000);
-      }
-      return fallbackRate;
+      type Smart = { feerate?: number };
+      const calls = askedTargets.map((blocks) => {
+        return { method: 'estimatesmartfee', params: [blocks] } as const;
+      });
+      const found = await all<Smart>(calls, signal);
+      const rates = found.map(({ feerate = 0 }, at) => [askedTargets[at], feerate * 1e5] as const);
+      return Math.max(1, pacesOf(Object.fromEntries(rates))?.medium ?? fallbackRate);
     },
   };
 }
@@ -138,13 +158,21 @@ export function coinsByAll(sources: readonly CoinSource[]): CoinSource {
   };
   return {
     coins: async (address, signal) => {
-      const [one = [], ...others] = await ofAll(
-        (each, until) => each.coins(address, until),
-        signal,
+      const listed = async (by: CoinSource, until: AbortSignal) => {
+        return { by, coins: await by.coins(address, until) };
+      };
+      const lists = await ofAll(listed, signal);
+      const coins = inAll(lists.map((each) => each.coins));
+      // A Core node scans for a minute, and knows at once of these.
+      const late = sources.filter((each) => !lists.some(({ by }) => by === each));
+      const until = AbortSignal.any([signal, AbortSignal.timeout(othersMs)]);
+      const held = await saidInTime(
+        late.length,
+        async (at, by) => (await late[at]?.unspent?.(coins, by)) ?? null,
+        othersMs,
+        until,
       );
-      const isIn = (coins: readonly Coin[], { txid, vout }: Coin) =>
-        coins.some((each) => each.txid === txid && each.vout === vout);
-      return one.filter((coin) => others.every((coins) => isIn(coins, coin)));
+      return inAll([coins, ...held]);
     },
     output: async (at, signal) => {
       const all = await ofAll((each, until) => each.output(at, until), signal);
@@ -162,6 +190,14 @@ export function coinsByAll(sources: readonly CoinSource[]): CoinSource {
       return dearest[dearest.length > 2 ? 1 : 0] ?? fallbackRate;
     },
   };
+}
+
+function inAll([one = [], ...others]: readonly (readonly Coin[])[]): Coin[] {
+  const isIn = (coins: readonly Coin[], { txid, vout, amountSats }: Coin) =>
+    coins.some(
+      (each) => each.txid === txid && each.vout === vout && each.amountSats === amountSats,
+    );
+  return one.filter((coin) => others.every((coins) => isIn(coins, coin)));
 }
 
 /** Core writes coins as a JSON number with at most eight decimals: exact after rounding. */

@@ -7,7 +7,7 @@ import { type Hex, parseTransaction } from 'viem';
 import { type Answer, lyingNode, type Request, within } from '../../chains/testing/nodes.ts';
 import type { Kept } from '../stores/store.ts';
 import { evmWallet } from './evm.ts';
-import { feesBy, togetherOf } from './evm-nodes.ts';
+import { payableFees, togetherOf } from './evm-nodes.ts';
 import type { TxOutcome } from './wallet.ts';
 
 const gwei = 10n ** 9n;
@@ -109,8 +109,8 @@ test('a fee that a node makes up is no more than the customer allows and the acc
     has,
   });
   const gas = 100_000n;
-  const of = (looks: Parameters<typeof feesBy>[0], most = 500n * gwei) =>
-    feesBy(looks, { gas, value: 0n, most });
+  const of = (looks: Parameters<typeof payableFees>[0], most = 500n * gwei) =>
+    payableFees(looks, { gas, value: 0n, most });
   const usual = { maxFeePerGas: 21n * gwei, maxPriorityFeePerGas: gwei };
   assert.deepEqual(of([at(10n * gwei), at(10n ** 30n)]), usual);
   assert.deepEqual(of([at(10n * gwei), at(5n * gwei)]), usual, 'the dearest');

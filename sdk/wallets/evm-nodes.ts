@@ -1,7 +1,7 @@
 // What an EVM wallet asks of the nodes of its chain: all of them at once, since one may be gone,
 // stand still or lie. Neither a stopped node nor a made-up count keeps a claim from being signed.
 
-import { byEach, feesOf, type Present, priceOf } from '../../chains/evm/gas-fees.ts';
+import { byEach, dearestFirst, feesOf, type Present, priceOf } from '../../chains/evm/gas-fees.ts';
 import { evmGasPolicyOf, evmTransactionGas } from '../../chains/evm/gas-policy.ts';
 import { asked, balanceAt, headBlock, receiptOf, transactionCount } from '../../chains/evm/node.ts';
 import { amountOf, fewWords, type Rpc, rpcClient } from '../../chains/nodes/rpc.ts';
@@ -76,22 +76,22 @@ type Priced = { readonly gas: bigint; readonly value: bigint; readonly most: big
  * The dearest that is within the limit and that the account can pay: a base fee of long ago is
  * passed over by every block, and one that is made up would have the transaction refused.
  */
-export function feesBy(looks: readonly Look[], { gas, value, most }: Priced): EvmFees {
-  const markets = looks.flatMap(({ present }) => (present.kind === 'market' ? [present] : []));
-  const dearest = markets.sort((one, other) => (priceOf(one) > priceOf(other) ? -1 : 1));
-  const cheapest = dearest.at(-1);
-  if (cheapest === undefined) {
+export function payableFees(looks: readonly Look[], { gas, value, most }: Priced): EvmFees {
+  const dearest = dearestFirst(looks);
+  const has = looks.map((look) => look.has).filter((each) => each !== null);
+  const payable = has.length === 0 ? most : (has.reduce(larger) - value) / gas;
+  const limit = smaller(most, payable);
+  const chosen = dearest.find((each) => priceOf(each) <= limit) ?? dearest.at(-1);
+  if (chosen?.kind !== 'market') {
     throw new Error(
       'no node of the chain names a base fee, and this wallet signs by EIP-1559 alone',
     );
   }
-  const has = looks.map((look) => look.has).filter((each) => each !== null);
-  const payable = has.length === 0 ? most : (has.reduce(larger) - value) / gas;
-  const limit = smaller(most, payable);
-  const { base, tip } = dearest.find((each) => priceOf(each) <= limit) ?? cheapest;
-  const isPayable = base + tip <= limit;
-  const wanted = { maxFeePerGas: risen(base) + tip, maxPriorityFeePerGas: tip };
-  return bounded(wanted, isPayable ? limit : most);
+  const wanted = {
+    maxFeePerGas: risen(chosen.base) + chosen.tip,
+    maxPriorityFeePerGas: chosen.tip,
+  };
+  return bounded(wanted, priceOf(chosen) <= limit ? limit : most);
 }
 
 export function bounded(fees: EvmFees, mostFeePerGas: bigint): EvmFees {

@@ -17,11 +17,11 @@ import {
   type EvmFees,
   type EvmNodes,
   estimatedGas,
-  feesBy,
   isNonceDeep,
   looksOf,
   nodesAt,
   outcomeOf,
+  payableFees,
   type RpcUrls,
 } from './evm-nodes.ts';
 import type { EvmSending, EvmWallet, Gap, Raise } from './wallet.ts';
@@ -116,7 +116,7 @@ export async function priced(
     known ?? estimatedGas(nodes, { to, data, value }, signal),
     looksOf(nodes, signal),
   ]);
-  return { to, data, value, gas, ...feesBy(looks, { gas, value, most }) };
+  return { to, data, value, gas, ...payableFees(looks, { gas, value, most }) };
 }
 
 /** No node hears a secret before it is sent, whoever asks for a signature. */
@@ -154,7 +154,7 @@ async function raise(
   const looks = await looksOf(nodes, signal);
   signal.throwIfAborted();
   const most = mostFeeWei === null ? mostFeePerGas : smaller(mostFeeWei / call.gas, mostFeePerGas);
-  const estimate = feesBy(looks, { gas: call.gas, value: call.value, most });
+  const estimate = payableFees(looks, { gas: call.gas, value: call.value, most });
   const fees = replacementFees({ maxFeePerGas, maxPriorityFeePerGas }, estimate, most);
   if (fees === null) return null;
   return inPlaceOf(kept, await sign({ ...call, ...fees, nonce }, signal));
@@ -174,7 +174,7 @@ async function gapBefore(
   const nonces = Array.from({ length: until - used }, (_, at) => used + at);
   const [looks, nothing] = await Promise.all([looksOf(nodes, signal), nothingTo(nodes, signal)]);
   signal.throwIfAborted();
-  const estimate = feesBy(looks, { ...nothing, most });
+  const estimate = payableFees(looks, { ...nothing, most });
   // Nobody raises a filler later.
   const fees = bounded(
     {

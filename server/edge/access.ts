@@ -18,6 +18,7 @@ import { clientOf } from './forwarded.ts';
 import type { LastUses } from './last-uses.ts';
 import { requestIdHeader, traceIdOf } from './request-ids.ts';
 import { type Reserve, reservedPart } from './reserve.ts';
+import { namesNothing, noRoute, type RouteTable } from './route-table.ts';
 
 /** Declared by a route in its config. */
 export type Access = {
@@ -92,7 +93,7 @@ export function createGate(state: GateState): Gate {
         reply.code(204).headers(preflight).send();
       });
     }
-    if (request.is404) return unknownRoute(visit);
+    if (request.is404 || namesNothing(request.params)) return unknownRoute(visit);
     const { access } = request.routeOptions.config;
     if (access === undefined) return done();
     if (access.kind === 'open') return anonymous(visit, access);
@@ -251,16 +252,6 @@ function broken({ headers, raw }: FastifyRequest): HttpError {
   return new HttpError('bad_header', sentence);
 }
 
-/** Which methods each path takes. Asked only for requests that no route took. */
-export type RouteTable = { method: string; url: string; pattern: RegExp }[];
-
-export function addRoute(routes: RouteTable, method: string, url: string): void {
-  const parts = url.split('/').map((part) => {
-    return part.startsWith(':') ? '[^/]+' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  });
-  routes.push({ method, url, pattern: new RegExp(`^${parts.join('/')}$`) });
-}
-
 function unknownRoute(visit: Visit) {
   const { state, request, client } = visit;
   const of = (caller: Caller | null) => {
@@ -273,29 +264,6 @@ function unknownRoute(visit: Visit) {
   const key = keyOf(request.headers);
   if (key === null) return of(null);
   lookUp(visit, key, of, () => of(null));
-}
-
-/** 404, or 405 with the methods there are, and where this method is for a path beside. */
-function noRoute(routes: RouteTable, { url, method }: FastifyRequest): HttpError {
-  const path = url.split('?')[0] ?? '';
-  const there = routes.filter(({ pattern }) => pattern.test(path));
-  // `/wallets/nonce` is no address, though a parameter beside it would take the word.
-  const own = there.filter(({ url }) => url === path);
-  const methods = (own.length === 0 ? there : own).map((each) => each.method);
-  const allowed = [...new Set(methods)].sort();
-  if (allowed.length === 0 || allowed.includes(method)) {
-    return new HttpError('not_found', 'there is nothing at this path');
-  }
-  const allow = allowed.join(', ');
-  const folder = path.slice(0, path.lastIndexOf('/') + 1);
-  const besides = routes
-    .filter((each) => each.method === method && each.url.startsWith(folder))
-    .map((each) => each.url)
-    .filter((each) => /^[^/:]+$/.test(each.slice(folder.length)))
-    .sort();
-  const elsewhere = besides.length === 0 ? '' : `; ${method} is for ${besides.join(', ')}`;
-  const sentence = `this path takes ${allow}, not ${method}${elsewhere}`;
-  return new HttpError('method_not_allowed', sentence, { allow });
 }
 
 function anonymous(visit: Visit, access: Access) {

@@ -7,13 +7,11 @@ import type { Deps } from '../ports/deps.ts';
 import type { Send } from '../webhooks/attempt.ts';
 import {
   type Access,
-  addRoute,
   baseHeaders,
   budgetHeaders,
   causeOf,
   createGate,
   createSecondCheck,
-  type RouteTable,
 } from './access.ts';
 import { registerAccountItself } from './account/routes/account.ts';
 import { registerAccountKeys } from './account/routes/keys.ts';
@@ -22,7 +20,7 @@ import { registerProvider } from './account/routes/provider.ts';
 import { registerSignIn } from './account/routes/sign-in.ts';
 import { registerAccountWebhooks } from './account/routes/webhooks.ts';
 import { type Caller, openKeys, type SharedKeys } from './auth.ts';
-import { bodyLimitBytes, notJson, parseBody } from './body.ts';
+import { bodyLimitBytes, encoded, notJson, parseBody } from './body.ts';
 import { answerBrokenHttp } from './broken-http.ts';
 import { type Budgets, createBudgets, whenKnown } from './budgets.ts';
 import type { Operation } from './command.ts';
@@ -43,6 +41,7 @@ import { createProcessorTime, type ProcessorTime } from './processor-time.ts';
 import { createRequestIds, requestIdHeader } from './request-ids.ts';
 import { meterRequests } from './request-meter.ts';
 import { createReserve, type Reserve } from './reserve.ts';
+import { addRoute, type RouteTable } from './route-table.ts';
 import { registerAssets } from './routes/assets.ts';
 import { registerKeys, registerWallets } from './routes/identity.ts';
 import { registerLegs } from './routes/legs.ts';
@@ -57,6 +56,7 @@ import { registerThreads } from './routes/threads.ts';
 import { registerTx } from './routes/tx.ts';
 import { registerWebhooks } from './routes/webhooks.ts';
 import { createServiceStatus } from './service-status.ts';
+import { registerSiteFiles } from './site-files.ts';
 import { type MissingPage, registerWeb, type Web } from './web/routes.ts';
 
 // Longest a client may take to send its headers, and the whole request. Node looks for those who
@@ -267,6 +267,7 @@ function registerRoutes(app: FastifyInstance, deps: Deps, { feed, send }: AppOpt
   registerAccountWebhooks({ app, deps, tag: 'webhooks' });
   registerPages(app, deps);
   registerGuides(app, deps);
+  registerSiteFiles(app, deps);
   registerHealth(app, app.edge.health);
   registerFeed(app, deps, { ...quoting, levels }, feed);
 }
@@ -294,8 +295,8 @@ async function openBudgets(deps: Deps): Promise<{ readonly budgets: Budgets; clo
 
 function readJsonOnly(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, text, done) =>
-    done(null, parseBody(text as string)),
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, ({ headers }, text, done) =>
+    done(null, encoded(headers, text as string) ?? parseBody(text as string)),
   );
   // `curl -X POST -d ''` names a form: no body is no body, whatever it is called.
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) => {

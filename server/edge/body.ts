@@ -3,6 +3,7 @@
 // to the operation, which stores it under its Idempotency-Key like any other.
 
 import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 
 export const bodyLimitBytes = 65_536;
 const deepest = 64;
@@ -27,6 +28,16 @@ export function notJson(raw: string): Malformed {
   return new Malformed('not_json', 'the body must be JSON (content-type: application/json)', raw);
 }
 
+/** A body that is compressed: a small one could grow without an end. Null: it comes as it is. */
+export function encoded(headers: IncomingHttpHeaders, raw: string): Malformed | null {
+  const coding = (headers['content-encoding'] ?? '').trim();
+  if (raw === '' || /^(?:identity)?$/i.test(coding)) return null;
+  const sentence =
+    `the body comes as content-encoding: ${coding.slice(0, 40)}, which is not read here: send the ` +
+    'JSON as it is';
+  return new Malformed('not_json', sentence, raw);
+}
+
 /** Nobody has read it: all of them are one body to an Idempotency-Key. */
 export function tooLarge(): Malformed {
   return new Malformed('body_too_large', `the body is larger than ${bodyLimitBytes} bytes`, '');
@@ -40,13 +51,24 @@ export function parseBody(raw: string, what = 'the body'): unknown {
   try {
     value = JSON.parse(raw);
   } catch {
-    return malformed(`${what} is not valid JSON`);
+    return malformed(`${what} ${beginningOf(raw)}`);
   }
   if (tooDeep(value)) return malformed(`${what} nests deeper than ${deepest} levels`);
   if (raw.includes('\\u0000') && hasNul(value)) {
     return malformed(`${what} holds the character U+0000`);
   }
   return value;
+}
+
+/** The first bytes tell why a text is no JSON. It was read as UTF-8. */
+function beginningOf(raw: string): string {
+  if (raw.startsWith('\ufeff')) {
+    return 'begins with a byte order mark (U+FEFF): send the JSON without it, as UTF-8';
+  }
+  // FF FE and FE FF, or the empty half of an ASCII character.
+  if (/^(?:\ufffd\ufffd|\0|.\0)/s.test(raw)) return 'is UTF-16 or UTF-32: send the JSON as UTF-8';
+  if (raw.startsWith('\x1f\ufffd')) return 'is compressed by gzip: send the JSON as it is';
+  return 'is not valid JSON';
 }
 
 /**

@@ -66,7 +66,7 @@ function anchorOf(heading: string): string {
 }
 
 /** Other guides are beside it. Empty: not served, of which the text stays. */
-function placeOf(href: string): string {
+export function placeOf(href: string): string {
   const [, name, anchor = ''] = /^([A-Za-z-]+)\.md(#.*)?$/.exec(href) ?? [];
   if (name !== undefined) return name === 'README' ? '/guides' : `/guides/${name}${anchor}`;
   return /^(?:#|https?:)/.test(href) ? href : '';

@@ -16,7 +16,7 @@ export const apiVersion = '1.0.0';
 
 /** Schemas that have a name. */
 export type Components = Map<string, unknown>;
-type Named = Pick<Settings, 'productName' | 'shortName'>;
+export type Named = Pick<Settings, 'productName' | 'shortName' | 'contacts'>;
 
 /** What one description says of all its operations. */
 export type Surface = {
@@ -80,7 +80,10 @@ function codeHeader(shortName: string): Json {
 }
 
 /** The market's own names, where examples leave room for them. */
-export function branded(description: Json, { productName, shortName }: Named): Json {
+export function branded(
+  description: Json,
+  { productName, shortName }: Pick<Named, 'productName' | 'shortName'>,
+): Json {
   const text = JSON.stringify(description).replaceAll('{short}', shortName);
   return JSON.parse(text.replaceAll('{product}', JSON.stringify(productName).slice(1, -1)));
 }
@@ -104,6 +107,7 @@ export function describe(surface: Surface, operations: readonly Operation[], nam
       title: surface.title,
       version: apiVersion,
       description: linked(surface.description),
+      contact: contactOf(names),
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'this server' }],
@@ -122,6 +126,13 @@ export function describe(surface: Surface, operations: readonly Operation[], nam
     },
   };
   return branded(described, names);
+}
+
+/** Of the operator. */
+function contactOf({ productName, contacts }: Named): Json {
+  const url = contacts.find((each) => each.startsWith('https:'));
+  const email = contacts.find((each) => each.startsWith('mailto:'))?.slice('mailto:'.length);
+  return { name: `the operator of ${productName}`, url, email };
 }
 
 function describeErrors({ errors, errorHeaders }: Surface, shortName: string): Json {
@@ -298,8 +309,12 @@ function describeWebhooks(components: Components, shortName: string): Json {
 export function publish(schema: unknown, components: Components): unknown {
   if (Array.isArray(schema)) return schema.map((part) => publish(part, components));
   if (schema === null || typeof schema !== 'object') return schema;
-  const { 'x-name': name, ...fields } = schema as { 'x-name'?: string };
-  const parts = Object.entries(fields).map(([key, part]) => [key, publish(part, components)]);
+  type Marks = { 'x-name'?: string; 'x-published'?: object };
+  const { 'x-name': name, 'x-published': more, ...fields } = schema as Marks;
+  const parts = Object.entries({ ...fields, ...more }).map(([key, part]) => [
+    key,
+    publish(part, components),
+  ]);
   const published: unknown = Object.fromEntries(parts);
   if (name === undefined) return published;
   const known = components.get(name);
@@ -318,7 +333,6 @@ const idempotencyKey = {
     'Any text of 1 to 255 characters, new for each new request: a retry with it is answered with ' +
     'the first reply, for 24 hours.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
-  example: '7b0a3a1e-post-rfq',
 };
 /** Of requests without a key: minting one. */
 const withoutEffect = {
@@ -338,7 +352,7 @@ const apiErrors = {
   408: 'the request took too long to arrive',
   409: 'the state moved, or the first request with this Idempotency-Key still runs',
   413: 'the body is larger than 64 KiB',
-  415: 'the body is not JSON',
+  415: 'the body is not JSON, or is compressed',
   422: 'this Idempotency-Key was used with another body',
   429: 'over the budget; see Retry-After',
   500: 'a fault on our side, of which nothing is left; kept under an Idempotency-Key like a refusal',
@@ -394,7 +408,7 @@ export function describeApi(operations: readonly Operation[], settings: Named): 
           description: 'the same key',
         },
       },
-      parameters: { IdempotencyKey: idempotencyKey },
+      parameters: {},
       headers: {
         'Idempotency-Replayed': {
           description: '`true`: the stored reply to an earlier request with this Idempotency-Key',
@@ -410,7 +424,9 @@ export function describeApi(operations: readonly Operation[], settings: Named): 
     },
     parameters: (operation) => {
       if (operation.method === 'GET') return [];
-      return [isStored(operation) ? refTo('parameters', 'IdempotencyKey') : withoutEffect];
+      const header = isStored(operation) ? idempotencyKey : withoutEffect;
+      // One of another operation would be refused as used already.
+      return [{ ...header, example: `${operation.operationId}-7b0a3a1e` }];
     },
     headers: (operation) => (isStored(operation) ? replayed : {}),
     errorHeaders: (status) => ({

@@ -20,7 +20,7 @@ import { quote } from './quotes.ts';
 import { cancelRfq, type NewRfq, postRfq } from './rfqs.ts';
 import { untilBlocked } from './testing/blocked.ts';
 import { propose, readThread } from './threads.ts';
-import { threadView } from './views.ts';
+import { type ThreadView, threadView } from './views.ts';
 import { withdraw, withdrawSome } from './withdrawals.ts';
 
 const market = await negotiating({ connections: 12 });
@@ -129,8 +129,17 @@ test('who has accepted in a role that is not its own any more accepts anew', asy
       [before.status, before.initiator, before.makerAccepted, before.takerAccepted],
       ['open', 'maker', true, false],
     );
+    const pendingOf = (view: ThreadView) => [
+      view.currentQuoteAmount,
+      view.pendingAmount,
+      view.pendingBy,
+    ];
+    const { quoteAmount } = before;
+    assert.deepEqual(pendingOf(before), [quoteAmount, quoteAmount, 'maker']);
     assert.equal(await codeOf(by(maker, others)), 'hashlock_differs');
-    assert.equal(threadView(deps, await by(taker, null), deps.now()).status, 'agreed');
+    const agreed = threadView(deps, await by(taker, null), deps.now());
+    assert.equal(agreed.status, 'agreed');
+    assert.deepEqual(pendingOf(agreed), [quoteAmount, null, null]);
     const stored = await market.db.transaction((tx) => readThread(tx, maker.accountId, id));
     const { initiator, legs } = threadView(deps, stored, deps.now());
     assert.deepEqual([initiator, legs.a.long, legs.b.long], ['maker', true, false]);
@@ -151,7 +160,10 @@ test('also where no rule has changed, but from which amount on a value is high',
   const id = (await rfqWithThreads()).threadIds[0]!;
   const by = async (trader: Trader, hashlock: string | null) => {
     const thread = await market.db.transaction(acceptAs(trader, id, hashlock, on));
-    const { initiator, status, makerAccepted, takerAccepted } = threadView(on, thread, deps.now());
+    const view = threadView(on, thread, deps.now());
+    const { initiator, status, makerAccepted, takerAccepted } = view;
+    // The price is the maker's: nothing of it waits once the taker has said yes.
+    if (takerAccepted) assert.equal(view.pendingBy, null);
     return [initiator, status, makerAccepted, takerAccepted];
   };
   try {

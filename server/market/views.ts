@@ -61,6 +61,8 @@ export function threadView(
   const maker = until('maker');
   const taker = until('taker');
   const expires = maker ?? taker;
+  const { proposedBy } = price;
+  const isPending = status === 'open' && (proposedBy === 'maker' ? taker : maker) === null;
   return {
     id,
     rfqId: rfq.id,
@@ -69,7 +71,11 @@ export function threadView(
     takerId,
     status,
     quoteAmount: quoteAmount.toString(),
-    proposedBy: price.proposedBy,
+    proposedBy,
+    // Second names, for clients of the original.
+    currentQuoteAmount: quoteAmount.toString(),
+    pendingAmount: isPending ? quoteAmount.toString() : null,
+    pendingBy: isPending ? proposedBy : null,
     makerAccepted: status === 'agreed' || maker !== null,
     takerAccepted: status === 'agreed' || taker !== null,
     quoteExpiresAt: price.expiresAt === null ? null : new Date(price.expiresAt).toISOString(),

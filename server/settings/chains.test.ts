@@ -224,6 +224,23 @@ test('the examples of docs/settings.md start, each on its own network and on no 
   assert.throws(() => readSettings({ ...test, PARLEY_NETWORK: 'mainnet' }), /belongs to testnet/);
 });
 
+test('the least files of docs/install.md are what its settings name, and start', () => {
+  const text = readFileSync(new URL('../../docs/install.md', import.meta.url), 'utf8');
+  const [chains = '', assets = '', ...more] = [...text.matchAll(/```json\n([\s\S]*?)```/g)].map(
+    ([, json]) => json ?? '',
+  );
+  assert.deepEqual(more, []);
+  const [, lines = ''] = /parley\.env <<'END'\n([\s\S]*?)\nEND/.exec(text) ?? [];
+  const env = Object.fromEntries(lines.split('\n').map((line) => line.split(/=(.*)/s)));
+  assert.equal(env.PARLEY_ASSETS, '@/etc/parley/assets.json');
+  const settings = readSettings({ ...env, PARLEY_CHAINS: chains, PARLEY_ASSETS: assets });
+  assert.deepEqual(
+    settings.chains?.map(({ chain }) => chain),
+    ['bitcoin', 'ethereum'],
+  );
+  assert.equal(settings.assets?.length, 3);
+});
+
 test('docs/settings.md names every policy', () => {
   const text = readFileSync(new URL('../../docs/settings.md', import.meta.url), 'utf8');
   const tables = [bitcoinPolicies, evmChains, tronChains, solanaChains];

@@ -50,6 +50,8 @@ function settingsOf(read: Reader) {
     ...namesOf(read),
     /** Hosts that texts to sign may name: those of this market's own pages. */
     sites: sitesOf(read, people.publicUrl),
+    /** A finder of a security hole writes there: URLs, the best first. */
+    contacts: list('PARLEY_CONTACT', contactOf, 'https URL nor e-mail address'),
     host: text('HOST') ?? '127.0.0.1',
     port: whole('PORT', 8080, 0, 65_535),
     /** Where state lives: the embedded database, dev chains, the server's own key. */
@@ -173,6 +175,12 @@ function sitesOf({ list }: Reader, publicUrl: string | null): readonly string[] 
   const hostOf = (each: string) => (/^[a-z\d.-]+(:\d+)?$/i.test(each) ? each.toLowerCase() : null);
   const own = publicUrl === null ? [] : [new URL(publicUrl).host];
   return [...list('PARLEY_SITES', hostOf, 'host, such as market.example'), ...own];
+}
+
+function contactOf(given: string): string | null {
+  if (/^(?:mailto:)?[^\s@:/]+@[^\s@:/]+$/.test(given))
+    return given.replace(/^(?!mailto:)/, 'mailto:');
+  return /^https:\/\/\S+$/.test(given) && URL.canParse(given) ? given : null;
 }
 
 function networkNamed({ text, refuse }: Reader): Network {

@@ -58,9 +58,14 @@ export type Built = Material &
   };
 
 /** Until when it may be sent: by the gates and by the bytes' own life. Unix seconds. */
-function built(material: Material, gate: number, nowSeconds: number): Built {
+function built(
+  material: Material,
+  gate: number,
+  nowSeconds: number,
+  secret: Secret | null = null,
+): Built {
   const validUntil = Math.min(gate, lifeOf(material, nowSeconds));
-  return { ...material, ...aliasesOf(material), validUntil };
+  return { ...material, ...aliasesOf(material, secret), validUntil };
 }
 
 function lifeOf(material: Material, nowSeconds: number): number {
@@ -236,7 +241,7 @@ export async function buildClaim(
   // Past the timelock the funder may refund at any moment, yet only the chain may refuse a claim.
   const late = clocks.wall >= leg.timelock;
   const onChain = late ? clocks.wall + buildGoodForSeconds : leg.timelock;
-  return built(material, reveals ? state.deadlines.revealBy : onChain, clocks.wall);
+  return built(material, reveals ? state.deadlines.revealBy : onChain, clocks.wall, secret);
 }
 
 /** The refund of the caller's own leg, or of an escrow that it moved off. */

@@ -108,6 +108,9 @@ export type Market = {
   stop(): Promise<void>;
 };
 
+/** The dev network starts first, and is told this of the market later. */
+type Opened = { db?: Database; url?: string };
+
 /** Things to undo, last first. */
 type Stack = (() => Promise<void>)[];
 
@@ -149,11 +152,11 @@ async function start(
     await naming((error) => databaseFault(own, error), sessionsOf(own, limited, log));
   const clock = { offsetMs: 0 };
   const now = () => Date.now() + clock.offsetMs;
-  const market: { db?: Database } = {};
+  const market: Opened = {};
   const { promise: broken, resolve: ended } = withResolvers<string>();
   const [databaseUrl, devnet] = await startParts([
     openDatabase(limited, home, log, undo),
-    openDevnet({ settings: limited, home, log, undo, clock, db: () => market.db, ended }),
+    openDevnet({ settings: limited, home, log, undo, clock, market, ended }),
   ]);
   const settings = { ...limited, people: peopleWith(limited, devnet) };
   clock.offsetMs = (devnet?.clockOffsetSeconds ?? 0) * 1000;
@@ -212,6 +215,7 @@ async function start(
   const config = () => webConfig(settings, clock, known, devWeb(devnet));
   const app = await buildApp(deps, { web: build === null ? null : { build, config } });
   const url = await listen(app, settings);
+  market.url = url;
   undo.push(() => app.close());
   const metricsUrl = await openMetrics(deps, chains, undo);
   const ready: Ready = {
@@ -325,12 +329,12 @@ type DevnetParts = {
   readonly log: Logger;
   readonly undo: Stack;
   readonly clock: { offsetMs: number };
-  readonly db: () => Database | undefined;
+  readonly market: Opened;
   readonly ended: (why: string) => void;
 };
 
 async function openDevnet(parts: DevnetParts): Promise<Devnet | null> {
-  const { settings, home, log, undo, clock, db, ended } = parts;
+  const { settings, home, log, undo, clock, market, ended } = parts;
   if (settings.chains !== null || settings.network !== 'dev') return null;
   // Brings simulators of whole chains along, which a market on chains of its own is without.
   const { startDevnet } = await naming(devNetworkFault, import('../../devnet/devnet.ts'));
@@ -343,13 +347,18 @@ async function openDevnet(parts: DevnetParts): Promise<Devnet | null> {
     ended: (chain) => ended(`the node of ${chain} has ended`),
     moveClock: (seconds) => {
       clock.offsetMs += seconds * 1000;
-      const open = db();
+      const open = market.db;
       const moved = ['swaps', 'feed', 'refunds', 'messages', 'webhooks'] as const;
       if (open !== undefined) for (const each of moved) workOf(open).ring(each);
     },
     resolveAsset: async (idOrSymbol) => {
-      const open = db();
+      const open = market.db;
       return open === undefined ? null : findCuratedAsset(open, idOrSymbol);
+    },
+    market: () => {
+      const { url } = market;
+      const { productName, shortName } = settings;
+      return url === undefined ? null : { url, productName, shortName };
     },
   });
   const place = loopbackPlace('PARLEY_DEV_PORT', settings.devControlPort);

@@ -122,10 +122,11 @@ function originOf(url: string): string {
   return new URL(url).origin;
 }
 
-/** Where the app finds the dev network's page of mails. */
+/** The app offers a dev network's page of mails, and an address of Bitcoin. */
 export function devWeb(devnet: Devnet | null): object | null {
   if (devnet === null) return null;
-  return { inbox: devPeople(devnet).inbox ?? null };
+  const { ownAddress = null } = devnet.chains.find(({ family }) => family === 'bitcoin') ?? {};
+  return { inbox: devPeople(devnet).inbox ?? null, bitcoinAddress: ownAddress };
 }
 
 /** Longest that a gift is waited for until its chain shows it: Solana does so at some depth. */

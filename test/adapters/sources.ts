@@ -197,7 +197,6 @@ export const sources: readonly AdapterPromise[] = [
   },
   {
     name: 'a source that hangs or is gone is left out where another answers; of none nothing is said',
-    except: { bitcoin: 'a second source that does not answer pauses (two-sources.test.ts)' },
     run: async (driver) => {
       const leg = await deepLeg(driver, driver.adapter());
       await among(hangingNode(), async (silent) => {

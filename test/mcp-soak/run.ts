@@ -1,7 +1,8 @@
 // `npm run soak -- mcp`: the MCP server as an outsider has it. Its tarball is installed by npm into
 // an empty folder, and one command makes the first trade. Then an agent is killed at random moments
 // of trades in every direction, which `--seed N` repeats. Each must end with both sides paid, and
-// funded once. Asks the registry of this machine's npm.
+// funded once. The official SDK 1.x reads what tools answer and refuse. Asks the registry of this
+// machine's npm.
 
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
@@ -13,8 +14,9 @@ import { parsed, understood, wholeNumber } from '../../scripts/command.ts';
 import { pack } from '../../scripts/package-build.ts';
 import { randomFrom } from '../maker-soak/world.ts';
 import { install } from '../package-soak/install.ts';
-import { type Agent, type Answer, stdioAgent } from '../support/agents.ts';
+import { type Agent, type Answer, serveMcp, stdioAgent } from '../support/agents.ts';
 import { type RunningMarket, startMarketProcess } from '../support/market.ts';
+import { triesFormerSdk } from './former-sdk.ts';
 
 const rounds = 12;
 /** Of a swap on dev chains, by when its funding, claim and end are usually there. */
@@ -94,6 +96,9 @@ async function main(work: string, market: RunningMarket, random: () => number): 
   }
   await alice.close();
   await bob.close();
+  const served = await serveMcp(bobHome, args);
+  console.log(`mcp: ${await triesFormerSdk(join(work, 'sdk'), served)}`);
+  await served.stop();
   console.log(`mcp: ${rounds + 1} swaps whole, ${kills} kills`);
 }
 

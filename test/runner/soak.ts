@@ -139,7 +139,7 @@ const parts: Readonly<Record<string, Part>> = {
   },
   mcp: {
     minutes: 20,
-    what: 'the MCP server’s tarball installed by npm: its first trade, and an agent killed at random',
+    what: 'the MCP server’s tarball by npm: first trade, an agent killed at random, the SDK 1.x',
     commands: () => [['test/mcp-soak/run.ts']],
   },
   upgrade: {

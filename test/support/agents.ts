@@ -118,16 +118,16 @@ function agentOf(client: Client): Pick<Agent, 'client' | 'heard' | 'call' | 'ref
     return said;
   };
   const call = async (name: string, args: object = {}) => {
-    const { isError, structuredContent } = await asked(name, args);
-    assert.ok(isError !== true, `${name}: ${JSON.stringify(structuredContent)}`);
+    const { isError, structuredContent, content } = await asked(name, args);
+    assert.ok(isError !== true, `${name}: ${JSON.stringify(content)}`);
     return structuredContent;
   };
   return {
     ...{ client, call, heard: () => all },
     refused: async (name, args = {}) => {
-      const { isError, structuredContent } = await asked(name, args);
-      assert.equal(isError, true, `${name}: ${JSON.stringify(structuredContent)}`);
-      return structuredContent.error;
+      const { isError, content } = await asked(name, args);
+      assert.equal(isError, true, `${name}: ${JSON.stringify(content)}`);
+      return JSON.parse(content[0].text).error;
     },
     trade: async (name, args) => {
       const { plan } = await call(name, args);

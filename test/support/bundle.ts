@@ -45,8 +45,11 @@ export async function bundle(entries: Readonly<Record<string, string>>): Promise
 /** The files of every entry of the SDK but those named here, by the entry's name. */
 export function sdkEntries(...without: readonly string[]): Record<string, string> {
   const { exports } = JSON.parse(readFileSync(join(root, 'sdk/package.json'), 'utf8')) as {
-    exports: Record<string, string>;
+    exports: Record<string, string | { default: string }>;
   };
-  const own = Object.entries(exports).map(([name, file]) => [name.slice(2), join('sdk', file)]);
+  const own = Object.entries(exports).map(([name, entry]) => {
+    const file = typeof entry === 'string' ? entry : entry.default;
+    return [name === '.' ? 'index' : name.slice(2), join('sdk', file)];
+  });
   return Object.fromEntries(own.filter(([name = '']) => !without.includes(name)));
 }

@@ -2,7 +2,7 @@
 // its lock names into an environment of its own. Asks the registry of this machine's pip.
 
 import { execFile, execFileSync } from 'node:child_process';
-import { cp, mkdir, readdir } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -76,6 +76,30 @@ export async function installWheel(found: string, dir: string): Promise<PythonPl
   await cp(join(tree, 'tests'), join(folder, 'tests'), { recursive: true });
   await cp(join(tree, 'pyproject.toml'), join(folder, 'pyproject.toml'));
   return { python, folder, wheel };
+}
+
+/**
+ * The wheel as pip resolves it, unlocked, beside these packages and what runs its tests: an
+ * environment of its own in `dir`. Resolves to its Python; rejects where versions do not agree.
+ */
+export async function installBeside(
+  found: string,
+  dir: string,
+  { wheel, packages }: { readonly wheel: string; readonly packages: readonly string[] },
+): Promise<string> {
+  const python = join(dir, 'bin/python');
+  await run(found, ['-m', 'venv', '--without-pip', dir]);
+  const install = await installer(found, python);
+  const wanted = [wheel, ...packages, 'pytest', 'hypothesis'];
+  await install(['--only-binary', ':all:', '--no-compile', '--quiet', ...wanted]);
+  return python;
+}
+
+/** The least of each dependency that the package says it works with. */
+export async function leastVersions(): Promise<string[]> {
+  const text = await readFile(join(source, 'pyproject.toml'), 'utf8');
+  const [, list = ''] = /^dependencies = \[\n(.*?)^\]/ms.exec(text) ?? [];
+  return [...list.matchAll(/"([\w-]+)>=([\d.]+),/g)].map(([, name, least]) => `${name}==${least}`);
 }
 
 /** This machine's pip, which saves seconds; else one of the environment's own. */

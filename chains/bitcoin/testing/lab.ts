@@ -1,5 +1,5 @@
-// What tests on a real node share: adapters over it, swaps by its clock, and spends that their
-// parties signed.
+// Parts that tests on a real node share: adapters over it, swaps by its clock, and spends that
+// their parties signed.
 
 import type { ChainAdapter } from '../../adapter.ts';
 import type { BtcSighash } from '../../interface/material.ts';

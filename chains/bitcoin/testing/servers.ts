@@ -179,7 +179,7 @@ async function ofAddress(rpc: Rpc, address: string): Promise<Found[]> {
   return found;
 }
 
-/** What spends an output: in a block, in the mempool, or nothing. */
+/** The spend of an output: in a block, in the mempool, or nothing. */
 async function outspend(rpc: Rpc, txid: string, vout: number) {
   if ((await rpc('gettxout', [txid, vout, true])) !== null) return { spent: false };
   const inBlocks = (await rpc('gettxout', [txid, vout, false])) === null;

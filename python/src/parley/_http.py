@@ -30,6 +30,38 @@ _SECONDS = re.compile(r"\d{1,9}(\.\d{1,9})?")
 _NAME = re.compile(r"[A-Za-z0-9_.:=+/@-]{1,64}")
 
 
+class _Connections:
+    """Of each event loop its own, since a connection ends with the loop that opened it: a client
+    lives through a second `asyncio.run`.
+    """
+
+    def __init__(self, given: httpx.AsyncClient | None) -> None:
+        self._given = given
+        self._first: asyncio.AbstractEventLoop | None = None
+        self._own: dict[asyncio.AbstractEventLoop, httpx.AsyncClient] = {}
+
+    def here(self) -> httpx.AsyncClient:
+        loop = asyncio.get_running_loop()
+        if self._given is not None:
+            self._first = self._first or loop
+            if self._first is not loop:
+                raise RuntimeError(
+                    "http=… has the connections of one event loop, and this is another: give each "
+                    "asyncio.run a ParleyClient with a new httpx.AsyncClient"
+                )
+            return self._given
+        if loop not in self._own:
+            self._own = {each: of for each, of in self._own.items() if not each.is_closed()}
+            # No proxies or passwords of the environment: a key goes where it was told to go.
+            self._own[loop] = httpx.AsyncClient(trust_env=False, verify=_tls())
+        return self._own[loop]
+
+    async def aclose(self) -> None:
+        http = self._own.pop(asyncio.get_running_loop(), None)
+        if http is not None:
+            await http.aclose()
+
+
 class Caller:
     """A market, and who asks it. Close it, or use it by `async with`."""
 
@@ -56,13 +88,12 @@ class Caller:
         """
         self.base_url = _base(base_url, allow_http)
         self.product_name = product_name
-        self._key = key
+        self._key = None if key is None else header_text(key, "the API key")
         self._timeout = timeout
         self._tries = tries
         self._short_name = short_name
-        self._is_own = http is None
-        # No proxies or passwords of the environment: a key goes where it was told to go.
-        self._http = httpx.AsyncClient(trust_env=False, verify=_tls()) if http is None else http
+        self._is_own = True
+        self._connections = _Connections(http)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.base_url!r})"
@@ -76,13 +107,13 @@ class Caller:
     def with_key(self, key: str) -> Self:
         """The same market, asked by another key, over the same connections: close the first."""
         other = copy(self)
-        other._key = key
+        other._key = header_text(key, "the API key")
         other._is_own = False
         return other
 
     async def aclose(self) -> None:
         if self._is_own:
-            await self._http.aclose()
+            await self._connections.aclose()
 
     @staticmethod
     def _segment(part: str) -> str:
@@ -135,19 +166,21 @@ class Caller:
         if needs_key and self._key is not None:
             headers["authorization"] = f"Bearer {self._key}"
         if method != "GET":
-            headers["idempotency-key"] = idempotency_key or str(uuid.uuid4())
+            named = header_text(idempotency_key or str(uuid.uuid4()), "the idempotency key")
+            headers["idempotency-key"] = named
         content = None
         if body is not None:
             headers["content-type"] = "application/json"
             content = body.model_dump_json(exclude_none=True).encode()
-        request = self._http.build_request(
+        http = self._connections.here()
+        request = http.build_request(
             method,
             f"{self.base_url}{path}",
             params={name: _text(value) for name, value in (query or {}).items() if value is not None},
             headers=headers,
             content=content,
         )
-        status, text = await self._repeated(request, 1 if once else self._tries)
+        status, text = await self._repeated(http, request, 1 if once else self._tries)
         try:
             if isinstance(answer, TypeAdapter):
                 return answer.validate_json(text)
@@ -159,11 +192,13 @@ class Caller:
                 code="bad_answer",
             ) from cause
 
-    async def _repeated(self, request: httpx.Request, tries: int) -> tuple[int, bytes]:
+    async def _repeated(
+        self, http: httpx.AsyncClient, request: httpx.Request, tries: int
+    ) -> tuple[int, bytes]:
         attempt = 1
         while True:
             try:
-                return await self._once(request)
+                return await self._once(http, request)
             except ParleyApiError as error:
                 if attempt >= tries or not _repeatable(error):
                     raise
@@ -175,10 +210,10 @@ class Caller:
             attempt += 1
             await asyncio.sleep(seconds)
 
-    async def _once(self, request: httpx.Request) -> tuple[int, bytes]:
+    async def _once(self, http: httpx.AsyncClient, request: httpx.Request) -> tuple[int, bytes]:
         try:
             async with asyncio.timeout(self._timeout):
-                response = await self._http.send(request, stream=True, follow_redirects=False)
+                response = await http.send(request, stream=True, follow_redirects=False)
                 try:
                     text = await _bounded(response)
                 finally:
@@ -211,6 +246,30 @@ class Caller:
             reasons=reasons,
             request_id=name if _NAME.fullmatch(name) else None,
         )
+
+
+# As files and other programs leave them around a text: a byte order mark is one.
+AROUND = " \t\r\n\v\f\u00a0\ufeff"
+_NAMED = {"\r": "a line break", "\n": "a line break", "\t": "a tab", "\0": "a NUL"}
+
+
+def header_text(text: str, what: str) -> str:
+    """Without white space around it. Raises ValueError for what no header carries, and never shows
+    the text: it may be a key, which httpx would print whole.
+    """
+    if not isinstance(text, str):
+        raise ValueError(f"{what} must be a text, not {type(text).__name__}")
+    kept = text.strip(AROUND)
+    if kept == "":
+        raise ValueError(f"{what} is empty")
+    for at, each in enumerate(kept):
+        if not " " <= each <= "~":
+            kind = "a control character" if each < "\x80" else "a character beyond ASCII"
+            raise ValueError(
+                f"{what} holds {_NAMED.get(each, kind)} after {at} of its {len(kept)} characters: "
+                "no header carries that"
+            )
+    return kept
 
 
 @cache

@@ -1001,7 +1001,7 @@ class Operations(Caller):
     async def build_fund(
         self,
         id: str,
-        leg: str,
+        leg: Literal["a", "b"],
         *,
         fee_rate: float | None = None,
         allowance: Literal["exact", "standing"] | None = None,
@@ -1049,7 +1049,7 @@ class Operations(Caller):
     async def build_claim(
         self,
         id: str,
-        leg: str,
+        leg: Literal["a", "b"],
         *,
         secret: str,
         fee_rate: float | None = None,
@@ -1086,7 +1086,7 @@ class Operations(Caller):
     async def build_refund(
         self,
         id: str,
-        leg: str,
+        leg: Literal["a", "b"],
         *,
         fee_rate: float | None = None,
         escrow: str | None = None,
@@ -1116,7 +1116,7 @@ class Operations(Caller):
     async def schedule_refunds(
         self,
         id: str,
-        leg: str,
+        leg: Literal["a", "b"],
         *,
         transactions: list[str],
         escrow: str | None = None,
@@ -1192,7 +1192,7 @@ class Operations(Caller):
         self,
         *,
         url: str,
-        events: list[str] | None = None,
+        events: list[m.WebhookEventName] | None = None,
         idempotency_key: str | None = None,
     ) -> m.RegisteredWebhook:
         """Where your events are sent. The secret that signs them is given once.

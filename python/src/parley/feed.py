@@ -96,6 +96,7 @@ class MakerFeed:
         self._woken = asyncio.Event()
         self._ended = asyncio.Event()
         self._why_closed: str | None = None
+        self._was_entered = False
         # Counts snapshots: what was being read for an earlier one is of no use.
         self._filling = 0
         self._is_whole = False
@@ -176,6 +177,9 @@ class MakerFeed:
         await self._own.cancel_on_disconnect(seconds)
 
     async def __aenter__(self) -> Self:
+        if self._was_entered:
+            raise RuntimeError("a feed lives once: make another MakerFeed of the same client")
+        self._was_entered = True
         self._start(self._run())
         self._start(self._renew())
         return self

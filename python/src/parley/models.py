@@ -217,6 +217,12 @@ class Thread(Answer):
     """the price, in base units of the quote asset"""
     proposed_by: Annotated[Literal["maker", "taker"], AnyWord]
     """whose price it is"""
+    current_quote_amount: Amount
+    """alias: the same as `quoteAmount`"""
+    pending_amount: Amount | None
+    """alias: `quoteAmount` while the other side may accept it and has not; null: it is not open"""
+    pending_by: Annotated[Literal["maker", "taker"], AnyWord] | None
+    """else null"""
     maker_accepted: bool
     """the maker accepts this price"""
     taker_accepted: bool
@@ -434,7 +440,16 @@ class StepWarningStuck(Answer):
 class StepWarning(Answer):
     """What stands in the way of a step."""
 
-    code: str
+    code: Annotated[
+        Literal[
+            "not_activated",
+            "energy_poor",
+            "fee_poor",
+            "deposit",
+            "fund_stuck",
+        ],
+        AnyWord,
+    ]
     """a stable code for programs"""
     text: str
     """one plain sentence"""
@@ -793,6 +808,8 @@ class BtcSighash(Answer):
     """one an input; sign each with SIGHASH_ALL"""
     sighash_hex: str | None = None
     """alias, where there is one input: the one of `sighashHexes`"""
+    preimage_hex: str | None = Field(default=None, repr=False)
+    """alias, of a claim: its secret"""
     fee_sats: Amount
     """satoshis: what it pays"""
     fee_rate_sat_per_vbyte: float
@@ -1183,14 +1200,48 @@ class LevelList(Answer):
     """what the next page is asked for with; null on the last page"""
 
 
+MarketCheck: TypeAlias = Annotated[
+    Literal[
+        "capitalisation",
+        "liquidity",
+        "volume",
+        "holders",
+        "age",
+        "concentration",
+    ],
+    AnyWord,
+]
+"""the name of a check"""
+
+
 class ListedAsset(Answer):
     """A token that is listed."""
 
     status: Annotated[Literal["listed"], AnyWord]
     """open to trade"""
     asset: Asset
-    not_checked: list[str] | None = None
+    not_checked: list[MarketCheck] | None = None
     """checks that are not made here, with nobody to ask"""
+
+
+WebhookEventName: TypeAlias = Annotated[
+    Literal[
+        "quote.created",
+        "swap.agreed",
+        "swap.funded",
+        "secret.revealed",
+        "swap.settled",
+        "swap.refunded",
+        "swap.half_settled",
+        "swap.reorged",
+        "thread.accepted",
+        "thread.proposed",
+        "thread.closed",
+        "ping",
+    ],
+    AnyWord,
+]
+"""the name of an event"""
 
 
 class ListedWebhook(Answer):
@@ -1200,7 +1251,7 @@ class ListedWebhook(Answer):
     """UUID of the webhook"""
     url: str
     """where events are sent"""
-    events: list[str]
+    events: list[WebhookEventName]
     """empty = all of them, but those that only who names them gets"""
     enabled: bool
     """false: it failed for a day and is sent nothing until a ping is answered 2xx"""
@@ -1295,8 +1346,8 @@ class MarketStatus(Answer):
 
     at: Time
     """when this was read: RFC 3339, UTC, milliseconds"""
-    network: str
-    """`mainnet`, `testnet` or `dev`"""
+    network: Annotated[Literal["mainnet", "testnet", "dev"], AnyWord]
+    """what its chains are"""
     agrees: bool
     """whether acceptances can become swaps now"""
     waits_for: list[str]
@@ -1670,7 +1721,7 @@ class RegisterWebhook(Body):
 
     url: str
     """https, at most 2 048 characters"""
-    events: list[str] | None = None
+    events: list[WebhookEventName] | None = None
     """left out or empty = all of them, but those that only who names them gets"""
 
 
@@ -1681,7 +1732,7 @@ class Webhook(Answer):
     """UUID of the webhook"""
     url: str
     """where events are sent"""
-    events: list[str]
+    events: list[WebhookEventName]
     """empty = all of them, but those that only who names them gets"""
     enabled: bool
     """false: it failed for a day and is sent nothing until a ping is answered 2xx"""
@@ -2003,7 +2054,7 @@ class WaitingAsset(Answer):
     """`pending`: looked at again every hour for seven days"""
     reasons: list[str]
     """each begins with the name of the check that says so"""
-    not_checked: list[str] | None = None
+    not_checked: list[MarketCheck] | None = None
     """checks that are not made here, with nobody to ask"""
 
 

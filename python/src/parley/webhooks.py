@@ -6,12 +6,13 @@ import json
 import math
 import re
 import time
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, Protocol, TypeAlias
 
 from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
 
 from . import models as m
+from ._http import AROUND
 from ._model import OpenAnswer
 from .errors import WebhookError
 
@@ -22,7 +23,17 @@ _EVENT: TypeAdapter[m.WebhookEvent] = TypeAdapter(
 _SIGNATURE = re.compile(r"sha256=[0-9a-f]{64}")
 _TIMESTAMP = re.compile(r"[0-9]{1,15}")
 
-Headers = Mapping[str, str | Sequence[str]]
+_Text: TypeAlias = str | bytes
+_Value: TypeAlias = _Text | Sequence[_Text]
+
+
+class _Items(Protocol):
+    """A mapping, or what has its `items`, as headers of web frameworks do."""
+
+    def items(self) -> Iterable[tuple[str, Any]]: ...
+
+
+Headers: TypeAlias = _Items | Mapping[str, _Value] | Iterable[tuple[_Text, _Value]]
 
 
 class UnknownEvent(OpenAnswer):
@@ -37,15 +48,15 @@ def verify_webhook(
     *,
     secret: str,
     headers: Headers,
-    body: str | bytes,
+    body: str | bytes | bytearray | memoryview,
     short_name: str = "parley",
     tolerance_seconds: float = DEFAULT_TOLERANCE_SECONDS,
     now: float | None = None,
 ) -> m.WebhookEvent | UnknownEvent:
     """The delivery, verified; `delivery_id` is the same each time it is tried: do the work once.
 
-    secret: the whole of it, `whsec_…`
-    headers: of the request, names in any case
+    secret: the whole of it, `whsec_…`; white space around it is left out
+    headers: of the request, names in any case; a mapping or pairs, a value may be a list of one
     body: as it came, not parsed
     short_name: the market's, as in `x-parley-signature`
     tolerance_seconds: how old a delivery may be, and how far ahead; 0 = any age
@@ -55,7 +66,8 @@ def verify_webhook(
     """
     at = time.time() if now is None else now
     # Anybody can sign with an empty secret, and nothing is older than NaN.
-    if not isinstance(secret, str) or not secret.startswith("whsec_") or len(secret) < 7:
+    secret = secret.strip(AROUND) if isinstance(secret, str) else ""
+    if not secret.startswith("whsec_") or len(secret) < 7:
         raise WebhookError("bad_secret", "a secret is whsec_ and more, as registration showed it")
     if not tolerance_seconds >= 0 or not math.isfinite(at):
         raise ValueError("tolerance_seconds must be 0 or more, and now Unix seconds")
@@ -84,12 +96,22 @@ def verify_webhook(
 
 
 def _header(headers: Headers, name: str) -> str:
-    found: list[Any] = [
-        value for each, value in (headers or {}).items() if each.lower() == name
-    ]
-    if len(found) == 1 and isinstance(found[0], str):
-        return found[0]
+    pairs = headers.items() if isinstance(headers, Mapping) or hasattr(headers, "items") else headers
+    try:
+        found = [value for each, value in pairs if _text(each).lower() == name]
+    except (TypeError, ValueError) as cause:
+        words = "the headers must be the request's, as a mapping or as pairs of name and value"
+        raise WebhookError("bad_header", words) from cause
+    if len(found) == 1 and isinstance(found[0], list | tuple):
+        found = list(found[0])
+    if len(found) == 1 and isinstance(found[0], str | bytes):
+        return _text(found[0])
     raise WebhookError("bad_header", f"{name} is missing, or there more than once")
+
+
+def _text(value: object) -> str:
+    """Servers give headers as bytes too."""
+    return value.decode("latin-1") if isinstance(value, bytes) else str(value)
 
 
 def _parsed(body: bytes) -> m.WebhookEvent | UnknownEvent:

@@ -184,7 +184,7 @@ function vectorOf(of: Given) {
   if (of.asked.verb === 'claim') {
     lies.push({ why: 'a wrong secret', change: [replace('/asked/secret', '00'.repeat(32))] });
   }
-  const right = aliasesOf(of.material);
+  const right = aliasesOf(of.material, of.asked.verb === 'claim' ? of.asked.secret : null);
   for (const name of aliasNames) {
     const path = `/material/${name}`;
     lies.push({ why: `another ${name}`, change: [{ op: 'add', path, value: 'another' }] });

@@ -2,10 +2,9 @@
 // which carry the cookie of a session.
 
 import { returnPath } from '../../people/providers.ts';
-import type { Settings } from '../../settings/config.ts';
 import type { Operation } from '../command.ts';
 import type { Json } from '../examples.ts';
-import { describe, everyRef, refTo, type Surface } from '../openapi.ts';
+import { describe, everyRef, type Named, refTo, type Surface } from '../openapi.ts';
 import { accountId, exampleIn } from '../schemas/common.ts';
 import { accountHeader, requestHeader } from './same-origin.ts';
 
@@ -19,7 +18,7 @@ const errors = {
   408: 'the request took too long to arrive',
   409: 'not in this state; the code says what has changed',
   413: 'the body is larger than 64 KiB',
-  415: 'the body is not JSON',
+  415: 'the body is not JSON, or is compressed',
   429: 'over a budget; see Retry-After',
   500: 'a fault on our side, of which nothing is left',
   503: 'shutting down, accounts are off, or something that is asked does not answer; see Retry-After',
@@ -30,10 +29,7 @@ const string = { type: 'string' };
 const cookieRef = { 'Set-Cookie': refTo('headers', 'Set-Cookie') };
 const perhapsSignedIn = [{}, { session: [] }];
 
-export function describeAccount(
-  operations: readonly Operation[],
-  settings: Pick<Settings, 'productName' | 'shortName'>,
-): Json {
+export function describeAccount(operations: readonly Operation[], settings: Named): Json {
   const { productName, shortName } = settings;
   const surface: Surface = {
     title: `${productName} accounts`,

@@ -8,6 +8,7 @@ import { longestName } from '../../market/messages.ts';
 import { longestLabel } from '../../people/bounds.ts';
 import * as s from '../schemas/common.ts';
 import { address, family, scopeList, words } from '../schemas/identity.ts';
+import { eventName } from '../schemas/webhook.ts';
 
 const yes = <const V extends boolean>(value: V) =>
   Type.Unsafe<V>({ type: 'boolean', const: value, description: 'it is done' });
@@ -378,7 +379,7 @@ export const deliveryPage = s.page(
   'deliveries',
   s.model('Delivery', 'One event for one webhook.', {
     id: s.deliveryId,
-    event: s.text('the name of the event', 'swap.funded'),
+    event: eventName,
     state: s.oneOf(
       ['waiting', 'delivered', 'dropped'],
       'waiting: it is tried at nextAt; dropped: after the sixth attempt, or a ping without a 2xx',

@@ -58,7 +58,7 @@ function held() {
   return { feed: feed as unknown as Feed, count, causes, release: gate.resolve };
 }
 
-const from = { client: '192.0.2.1', cause: { requestId: 'opened' } };
+const from = { client: '192.0.2.1', cause: { requestId: 'opened' }, stranger: null };
 
 async function connected(feed: Feed, first: object = {}): Promise<WebSocket> {
   const { client, ours } = await connect((ws, socket) =>

@@ -52,12 +52,18 @@ export type Inbox = {
 };
 
 /** Whose socket it is. */
-export type From = { readonly client: string; readonly cause: Cause };
+export type From = {
+  readonly client: string;
+  readonly cause: Cause;
+  /** Origin of a page that may show no ticket; null = it may. */
+  readonly stranger: string | null;
+};
 
 type Came = { readonly data: Buffer; readonly isBinary: boolean };
 
 /** Reads the socket until it is closed. */
-export function openInbox(feed: Feed, ws: WebSocket, peer: Peer, { client, cause }: From): Inbox {
+export function openInbox(feed: Feed, ws: WebSocket, peer: Peer, from: From): Inbox {
+  const { client, cause } = from;
   let maker: Maker | null = null;
   let greetings = 0;
   let isFinding = false;
@@ -88,7 +94,7 @@ export function openInbox(feed: Feed, ws: WebSocket, peer: Peer, { client, cause
   const greet = async (came: Came): Promise<void> => {
     if (!peer.isOpen()) return;
     isFinding = true;
-    const answer = await readGreeting(feed, came, client).catch((error: unknown): Rejected => {
+    const answer = await readGreeting(feed, came, from).catch((error: unknown): Rejected => {
       const { sentence, code } = refused(feed, error);
       // Not its fault: it is to come again, not to mend its key.
       const isOurs = code === 'unavailable' || code === 'internal';
@@ -174,11 +180,11 @@ type First = {
 async function readGreeting(
   { keys, budgets, deps }: Feed,
   came: Came,
-  client: string,
+  { client, stranger }: From,
 ): Promise<Greeting | Rejected> {
   const frame = parseFrame(came);
   // Before all else that may be wrong with the frame: a ticket that was shown is used up.
-  const shown = await credentialIn(deps, frame);
+  const shown = await credentialIn(deps, frame, stranger);
   const fault = checkFirst(frame);
   if (fault !== null) return { sentence: `${example}: ${fault}` };
   const first = withoutNulls(firstFrame, frame) as First;
@@ -217,12 +223,24 @@ async function readGreeting(
   return { shown, caller, manner, since, minSettled, asked, graceSeconds };
 }
 
-/** The key of the frame, or the session that its ticket stood for; null = one that is not good. */
-async function credentialIn(deps: Feed['deps'], frame: unknown): Promise<Credential | null> {
+/**
+ * The key of the frame, or the session that its ticket stood for; null = one that is not good. A
+ * ticket comes of a cookie, so no page of another site may show one. A key is held by whoever
+ * shows it.
+ */
+async function credentialIn(
+  deps: Feed['deps'],
+  frame: unknown,
+  stranger: string | null,
+): Promise<Credential | null> {
   const { apiKey } = (frame ?? {}) as { apiKey?: unknown };
   if (typeof apiKey !== 'string') return null;
   if (!isTicket(deps.settings, apiKey)) return apiKey;
   const digest = await useTicket(deps, apiKey);
+  if (stranger !== null) {
+    const from = JSON.stringify(stranger.slice(0, 100));
+    throw new HttpError('cross_site', `pages of ${from} may show no ticket here, only an API key`);
+  }
   return digest && { kind: 'session-hash', digest: digest.toString('base64') };
 }
 

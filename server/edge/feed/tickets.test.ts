@@ -8,7 +8,7 @@ import { insertTrader, someAddress } from '../../../test/support/trading.ts';
 import { revokeSession } from '../../db/sessions.ts';
 import { mostTickets } from '../../people/bounds.ts';
 import { caller } from '../testing/edge.ts';
-import { type Frame, handshake, openFeed, openMaker } from '../testing/feed-client.ts';
+import { type Frame, openFeed, openMaker } from '../testing/feed-client.ts';
 import { anotherProcess, type FeedMarket, feedMarket } from '../testing/feed-market.ts';
 import { renewed, type SignedIn, signedIn, siteAt } from '../testing/session.ts';
 
@@ -188,29 +188,45 @@ test("a quote by ticket is the account's, and spends the budget of its keys", as
   client.close();
 });
 
-test('a page opens a socket of our own site and of those that are named, and of no other', async () => {
-  const codeOf = async (headers: Record<string, string>, at = market.at) => {
-    const { status, headers: said } = await handshake(at, headers);
-    return `${status} ${said['x-parley-error'] ?? 'ok'}`;
+test('a ticket counts from our own pages and those that are named; a key from everywhere', async () => {
+  const browser = await someone();
+  const { key } = await market.trader();
+  const said = async (headers: Record<string, string>, apiKey: string) => {
+    const client = await openFeed(market.at, { headers });
+    client.send({ apiKey });
+    const { type, error } = await client.frame(({ type }) => type === 'ready' || type === 'error');
+    client.close();
+    return error ?? type;
   };
-  const rebound = { origin: 'http://rebound.example', host: 'rebound.example' };
-  // No browser sends no Origin.
+  // A program sends no Origin.
   for (const headers of [{}, { origin: site }, { origin: partner }]) {
-    assert.equal(await codeOf(headers), '101 ok');
+    assert.equal(await said(headers, await ticketOf(browser)), 'ready');
   }
+  const rebound = { origin: 'http://rebound.example', host: 'rebound.example' };
   for (const headers of [
     ...['https://evil.example', 'https://a.market.example', 'http://market.example'].map(
       (origin) => ({ origin }),
     ),
     ...[{ origin: `${site}:444` }, { origin: 'null' }, rebound],
   ]) {
-    assert.equal(await codeOf(headers), '403 cross_site', JSON.stringify(headers));
+    const ticket = await ticketOf(browser);
+    assert.match(await said(headers, ticket), /^pages of ".*" may show no ticket here/);
+    assert.match((await refused(ticket)) ?? '', gone, 'it is used up');
+    assert.equal(await said(headers, key), 'ready', JSON.stringify(headers));
   }
-  // On the dev network our own site is loopback at the port that was asked.
+});
+
+test('on the dev network our own site is loopback at the port that was asked', async () => {
   const { at } = loopback;
-  assert.equal(await codeOf({ origin: at }, at), '101 ok');
-  for (const headers of [{ origin: 'http://127.0.0.1:9' }, rebound]) {
-    assert.equal(await codeOf(headers, at), '403 cross_site');
+  const browser = await signedIn(callsOf(loopback));
+  for (const [origin, is] of [
+    [at, 'ready'],
+    ['http://127.0.0.1:9', 'error'],
+  ] as const) {
+    const client = await openFeed(at, { headers: { origin } });
+    client.send({ apiKey: await ticketOf(browser) });
+    await client.of(is);
+    client.close();
   }
 });
 

@@ -66,8 +66,8 @@ export function acceptSockets(app: FastifyInstance, settings: Sites, opened: Ope
         throw new HttpError('upgrade_required', sentence, { upgrade: 'websocket' });
       }
       mustBeHandshake(request);
-      mustBeFromUs(settings, request);
-      const from = { client: clientOf(request), cause: causeOf(request) };
+      const stranger = strangeOrigin(settings, request);
+      const from = { client: clientOf(request), cause: causeOf(request), stranger };
       const socket = raw.socket;
       named.set(raw, reply);
       reply.hijack();
@@ -80,14 +80,18 @@ export function acceptSockets(app: FastifyInstance, settings: Sites, opened: Ope
 
 type Sites = Pick<Settings, 'people' | 'network'>;
 
-/** Browsers let any page open a socket anywhere, and say of which page it is; nobody else does. */
-function mustBeFromUs({ people, network }: Sites, { headers: { origin, host } }: FastifyRequest) {
-  if (origin === undefined || people.corsOrigins.includes(origin)) return;
+/**
+ * The origin of a page that is neither ours nor named; null = any other client. Browsers let any
+ * page open a socket anywhere. Some programs send an origin too.
+ */
+function strangeOrigin(
+  { people, network }: Sites,
+  { headers: { origin, host } }: FastifyRequest,
+): string | null {
+  if (origin === undefined || people.corsOrigins.includes(origin)) return null;
   const { publicUrl } = people;
   const ours = publicUrl ?? siteOf({ publicUrl, network }, host)?.origin;
-  if (origin === ours) return;
-  const from = JSON.stringify(origin.slice(0, 100));
-  throw new HttpError('cross_site', `pages of ${from} may not open a socket here`);
+  return origin === ours ? null : origin;
 }
 
 /** What the library would refuse in its own form (RFC 6455, 4.2.1). */

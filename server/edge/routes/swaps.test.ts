@@ -435,6 +435,7 @@ describe('around a claim', () => {
     const answer = await send(counterparty, bitcoin, unsigned);
     refused(answer, '400 bad_transaction', /the PSBT holds no signature by/);
     assert.deepEqual([built.sighashHex], built.sighashHexes);
+    assert.equal(built.preimageHex, secret);
     const [signatureHex] = signSighashes(counterparty.btcKey, [built.sighashHex]);
     const { psbtBase64 } = built;
     refused(await send(counterparty, bitcoin, { ...unsigned, signatureHex }), '400 bad_field');

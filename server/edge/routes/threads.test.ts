@@ -34,6 +34,7 @@ test('a first quote is 201, the next of the same maker 200 on the same thread', 
   assert.deepEqual(rest, {
     ...{ rfqId, makerId: maker.accountId, takerId: taker.accountId, status: 'open' },
     ...{ quoteAmount: price, proposedBy: 'maker', makerAccepted: false, takerAccepted: false },
+    ...{ currentQuoteAmount: price, pendingAmount: price, pendingBy: 'maker' },
     ...{ swapId: null, initiator: 'taker', acceptanceExpiresAt: null },
     ...{ quoteExpiresAt: null, withdrawnAt: null },
   });

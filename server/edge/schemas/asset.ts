@@ -1,5 +1,6 @@
 // Shapes of assets.
 
+import { marketChecks } from '../../ports/markets.ts';
 import * as s from './common.ts';
 
 export const asset = s.model('Asset', 'What may be traded.', {
@@ -23,7 +24,10 @@ const reasons = s.list(
   'each begins with the name of the check that says so',
   s.text('the name of a check, and what it found', 'tax: a transfer of 1000 arrives as 990'),
 );
-const check = s.text('the name of a check', 'liquidity');
+const check = s.named(
+  'MarketCheck',
+  s.told(s.text('the name of a check', 'liquidity'), { enum: marketChecks }),
+);
 const notChecked = s.optional(s.list('checks that are not made here, with nobody to ask', check));
 
 export const listedAsset = s.model('ListedAsset', 'A token that is listed.', {

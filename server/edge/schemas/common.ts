@@ -65,6 +65,14 @@ export function as<S extends TSchema>(schema: S, description: string, example?: 
   return { ...schema, description, ...(example === undefined ? {} : { examples: [example] }) };
 }
 
+/**
+ * The description is narrower than the check: a refusal of its own meets what is outside, or a
+ * market that is older has it.
+ */
+export function told<S extends TSchema>(schema: S, more: TSchemaOptions): S {
+  return { ...schema, 'x-published': more };
+}
+
 /** The text that is its example. */
 export function exampleIn(schema: TSchema): string {
   return (schema as { examples?: readonly string[] }).examples?.[0] ?? '';

@@ -126,6 +126,7 @@ const btcSighash = materialOf('BtcSighash', 'bitcoin', 'btc-sighash', 'Bitcoin: 
   psbtBase64: s.text('the unsigned transaction as a PSBT, base64', 'cHNidP8BAFICAAAAAQ=='),
   sighashHexes: s.list('one an input; sign each with SIGHASH_ALL', sighash('32 bytes, hex')),
   sighashHex: s.optional(sighash('alias, where there is one input: the one of `sighashHexes`')),
+  preimageHex: s.optional(s.text('alias, of a claim: its secret', s.examples.secret)),
   feeSats: sats('what it pays'),
   feeRateSatPerVbyte: rate('feeSats as a rate'),
   ladder: s.list(
@@ -219,15 +220,18 @@ const { floorSatPerVbyte, capSatPerVbyte } = defaultFeeBounds;
 const bounds = `from ${floorSatPerVbyte} to ${capSatPerVbyte}`;
 // What is out of bounds is `bad_fee_rate`, by these as by the narrower ones of the moment.
 const askedRate = s.optional(
-  Type.Number({
-    // Said where it is no number at all.
-    'x-wanted': `sat per vbyte, ${bounds}`,
-    description:
-      `Bitcoin: sat per vbyte instead of the estimate, ${bounds} and within the narrower bounds ` +
-      'of now; else `bad_fee_rate`, with the bounds. On other chains, and of a funding, which ' +
-      'your wallet pays for, it is refused out of the same numbers and is else of no effect',
-    examples: [12.5],
-  }),
+  s.told(
+    Type.Number({
+      // Said where it is no number at all.
+      'x-wanted': `sat per vbyte, ${bounds}`,
+      description:
+        `Bitcoin: sat per vbyte instead of the estimate, ${bounds} and within the narrower bounds ` +
+        'of now; else `bad_fee_rate`, with the bounds. On other chains, and of a funding, which ' +
+        'your wallet pays for, it is refused out of the same numbers and is else of no effect',
+      examples: [12.5],
+    }),
+    { minimum: floorSatPerVbyte, maximum: capSatPerVbyte },
+  ),
 );
 const formerEscrow = s.optional(
   s.bounded('one that this leg moved off after its address changed', s.exampleIn(s.escrow), 200),
@@ -295,7 +299,10 @@ export const scheduleReply = s.model('ScheduledReply', 'What is kept.', {
 
 export const legParams = Type.Object({
   id: s.text('UUID', s.exampleIn(s.swapId), { minLength: 1 }),
-  leg: s.text('`a` (funded by the maker) or `b` (by the taker)', 'a', { minLength: 1 }),
+  // Another one is refused as `bad_leg`.
+  leg: s.told(s.text('`a` (funded by the maker) or `b` (by the taker)', 'a', { minLength: 1 }), {
+    enum: ['a', 'b'],
+  }),
 });
 
 /** Raw transactions may be as large as a body lets them. */

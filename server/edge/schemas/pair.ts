@@ -118,7 +118,7 @@ const chain = s.group('What is known of one chain.', {
 
 export const marketStatus = s.model('MarketStatus', 'Whether the market works.', {
   at: s.instant('when this was read'),
-  network: s.text('`mainnet`, `testnet` or `dev`', 'mainnet'),
+  network: s.oneOf(['mainnet', 'testnet', 'dev'], 'what its chains are'),
   agrees: s.flag('whether acceptances can become swaps now', true),
   waitsFor: s.list(
     'why not: chains that are read back after time was lost',

@@ -15,7 +15,7 @@ const address = (description: string) => s.nullable(s.text(description, s.exampl
 const pubkey = (what: string) =>
   s.nullable(s.text(`Bitcoin: the key that ${what}`, s.examples.pubkey));
 
-export const feeRate = s.decimal('sat per vbyte', 12.5);
+export const feeRate = s.decimal('sat per vbyte', 12.5, { minimum: 0 });
 export const scheduledFields = {
   count: s.int('how many there are', 5),
   lowestFeeRate: s.as(feeRate, 'of the first of them, in sat per vbyte'),
@@ -93,7 +93,11 @@ const stuckFunding = s.group('a funding that no block takes, and what a child of
 });
 
 const warning = s.group('What stands in the way of a step.', {
-  code: s.text('a stable code for programs', 'fee_poor'),
+  code: s.oneOf(
+    ['not_activated', 'energy_poor', 'fee_poor', 'deposit', 'fund_stuck'],
+    'a stable code for programs',
+    'fee_poor',
+  ),
   text: s.text('one plain sentence', 'the payer has 0 ETH, and sending it takes about 0.002 ETH'),
   stuck: s.optional(stuckFunding),
 });

@@ -92,6 +92,12 @@ export const thread = s.model('Thread', 'A negotiation between the maker and the
   status: s.oneOf(threadStatuses, 'where it stands'),
   quoteAmount,
   proposedBy: party('whose price it is'),
+  currentQuoteAmount: s.as(quoteAmount, 'alias: the same as `quoteAmount`'),
+  pendingAmount: s.nullable(
+    quoteAmount,
+    'alias: `quoteAmount` while the other side may accept it and has not; null: it is not open',
+  ),
+  pendingBy: s.nullable(party('alias: `proposedBy` where `pendingAmount` is'), 'else null'),
   makerAccepted: s.flag('the maker accepts this price', true),
   takerAccepted: s.flag('the taker accepts this price', false),
   acceptanceExpiresAt: s.nullable(s.instant('when the standing acceptance lapses')),

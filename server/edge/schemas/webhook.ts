@@ -5,54 +5,6 @@ import { type SwapStatus, swapStatuses } from '../../../core/status.ts';
 import { closedReasons } from '../../market/thread-events.ts';
 import * as s from './common.ts';
 
-const url = 'https://example.com/hooks';
-const name = s.text('the name of an event', 'swap.funded');
-const shown = {
-  id: s.webhookId,
-  url: s.text('where events are sent', url),
-  events: s.list('empty = all of them, but those that only who names them gets', name),
-  enabled: s.flag(
-    'false: it failed for a day and is sent nothing until a ping is answered 2xx',
-    true,
-  ),
-};
-
-export const registerBody = s.form('RegisterWebhook', 'Where your events are to be sent.', {
-  url: s.text('https, at most 2 048 characters', url, { minLength: 1 }),
-  events: s.optional(
-    s.list('left out or empty = all of them, but those that only who names them gets', name, {
-      maxItems: 50,
-    }),
-  ),
-});
-
-export const registered = s.model('RegisteredWebhook', 'A new webhook, and its secret.', {
-  webhook: s.model('Webhook', 'Where events are sent.', shown),
-  secret: s.text('shown once: it signs every delivery', `whsec_${'9fT2kLmQ'.repeat(4)}`),
-});
-
-export const webhookPage = s.model('WebhookPage', 'A page of your webhooks, newest first.', {
-  webhooks: s.list(
-    'the webhooks of this page',
-    s.model('ListedWebhook', 'A webhook, and how its last delivery went.', {
-      ...shown,
-      lastStatus: s.nullable(s.int('HTTP status of the last attempt; 0 = no answer', 200)),
-      lastError: s.nullable(s.text('why there was no answer', 'ECONNREFUSED')),
-      lastDeliveryAt: s.nullable(s.instant('when the last attempt was made')),
-    }),
-  ),
-  nextCursor: s.nextCursor,
-});
-
-export const removed = s.model('WebhookRemoved', 'What became of it.', {
-  ok: s.flag('true: it is gone', true),
-});
-
-export const pinged = s.model('Pinged', 'How the test delivery went.', {
-  ok: s.flag('whether a 2xx came; lastStatus and lastError say more', true),
-  deliveryId: s.deliveryId,
-});
-
 /** `swap.half_settled` is SwapHalfSettled. */
 export const titleOf = (type: string) =>
   type.replace(/(^|[._])([a-z])/g, (_all, _dot, letter: string) => letter.toUpperCase());
@@ -132,3 +84,55 @@ export const webhookEvents: Readonly<Record<string, ReturnType<typeof event>>> =
     message: s.text('one plain sentence', 'ping'),
   }),
 };
+
+const url = 'https://example.com/hooks';
+/** An unknown one is refused as `bad_event`. */
+export const eventName = s.named(
+  'WebhookEventName',
+  s.told(s.text('the name of an event', 'swap.funded'), { enum: Object.keys(webhookEvents) }),
+);
+const shown = {
+  id: s.webhookId,
+  url: s.text('where events are sent', url),
+  events: s.list('empty = all of them, but those that only who names them gets', eventName),
+  enabled: s.flag(
+    'false: it failed for a day and is sent nothing until a ping is answered 2xx',
+    true,
+  ),
+};
+
+export const registerBody = s.form('RegisterWebhook', 'Where your events are to be sent.', {
+  url: s.text('https, at most 2 048 characters', url, { minLength: 1 }),
+  events: s.optional(
+    s.list('left out or empty = all of them, but those that only who names them gets', eventName, {
+      maxItems: 50,
+    }),
+  ),
+});
+
+export const registered = s.model('RegisteredWebhook', 'A new webhook, and its secret.', {
+  webhook: s.model('Webhook', 'Where events are sent.', shown),
+  secret: s.text('shown once: it signs every delivery', `whsec_${'9fT2kLmQ'.repeat(4)}`),
+});
+
+export const webhookPage = s.model('WebhookPage', 'A page of your webhooks, newest first.', {
+  webhooks: s.list(
+    'the webhooks of this page',
+    s.model('ListedWebhook', 'A webhook, and how its last delivery went.', {
+      ...shown,
+      lastStatus: s.nullable(s.int('HTTP status of the last attempt; 0 = no answer', 200)),
+      lastError: s.nullable(s.text('why there was no answer', 'ECONNREFUSED')),
+      lastDeliveryAt: s.nullable(s.instant('when the last attempt was made')),
+    }),
+  ),
+  nextCursor: s.nextCursor,
+});
+
+export const removed = s.model('WebhookRemoved', 'What became of it.', {
+  ok: s.flag('true: it is gone', true),
+});
+
+export const pinged = s.model('Pinged', 'How the test delivery went.', {
+  ok: s.flag('whether a 2xx came; lastStatus and lastError say more', true),
+  deliveryId: s.deliveryId,
+});

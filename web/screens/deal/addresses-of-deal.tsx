@@ -2,12 +2,17 @@
 
 import { Link } from '@tanstack/react-router';
 import { useId } from 'react';
+import { config } from '../../market/config.ts';
+import { Button } from '../../parts/button.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { chainName } from '../../parts/names.ts';
 import { Notice } from '../../parts/notice.tsx';
 import { Select } from '../../parts/select.tsx';
 import { text } from '../../texts/texts.ts';
 import { type AddressNeed, chosenAddress } from './addresses.ts';
+
+/** People who try the market have no address of its Bitcoin chain. */
+const devAddress = config.dev?.bitcoinAddress ?? null;
 
 export type AddressesProps = {
   readonly needs: readonly AddressNeed[];
@@ -45,15 +50,22 @@ function AddressOf({ need, value, onChange }: AddressProps) {
   const label = text(`deal.address.${use}`, { chain });
   if (isFree) {
     return (
-      <TextField
-        mono
-        label={label}
-        hint={text('deal.address.bitcoin.hint')}
-        value={value}
-        onChange={onChange}
-        autoComplete="off"
-        maxLength={128}
-      />
+      <>
+        <TextField
+          mono
+          label={label}
+          hint={text('deal.address.bitcoin.hint')}
+          value={value}
+          onChange={onChange}
+          autoComplete="off"
+          maxLength={128}
+        />
+        {devAddress !== null && (
+          <Button kind="quiet" onPress={() => onChange(devAddress)}>
+            {text('deal.address.dev')}
+          </Button>
+        )}
+      </>
     );
   }
   if (options.length === 0) {

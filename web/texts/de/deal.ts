@@ -78,6 +78,7 @@ export const deal: Words<typeof english> = {
   'deal.address.refund': 'Eine Rückzahlung auf {chain} geht an',
   'deal.address.funder': 'Auf {chain} zahlst du von',
   'deal.address.bitcoin.hint': 'Irgendeine Bitcoin-Adresse von dir, auch bei einer Börse.',
+  'deal.address.dev': 'Eine Adresse dieses Testnetzes nehmen',
   'deal.address.funder.hint':
     'Nur diese Wallet kann sperren, und eine Rückzahlung geht an sie zurück.',
   'deal.address.paid.hint': 'Eine Wallet, an die dieses Konto ausgezahlt werden darf.',

@@ -65,6 +65,7 @@ export const deal = {
   'deal.address.refund': 'A refund on {chain} goes to',
   'deal.address.funder': 'You pay on {chain} from',
   'deal.address.bitcoin.hint': 'Any Bitcoin address of yours, also at an exchange.',
+  'deal.address.dev': 'Use an address of this dev network',
   'deal.address.funder.hint': 'Only this wallet can lock them, and a refund goes back to it.',
   'deal.address.paid.hint': 'A wallet where this account may be paid.',
   'deal.address.none': 'This account has no wallet on {chain} for that.',

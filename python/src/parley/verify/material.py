@@ -146,10 +146,10 @@ def _verify_all(
             else:
                 verb: SpendVerb = "claim" if isinstance(asked, Claim) else "refund"
                 _verify_spend(material, verb, terms, view, limits)
-    _verify_aliases(material)
+    _verify_aliases(material, asked)
 
 
-def _verify_aliases(material: Mapping[str, Any]) -> None:
+def _verify_aliases(material: Mapping[str, Any], asked: Asked) -> None:
     """Whoever signs by a second name signs what was checked by the first."""
     right: dict[str, Any] = {}
     if material["sign"] == "solana-tx":
@@ -158,7 +158,9 @@ def _verify_aliases(material: Mapping[str, Any]) -> None:
         right["txID"] = material["transactions"][0]["txID"]
     if material["sign"] == "btc-sighash" and len(material["sighashHexes"]) == 1:
         right["sighashHex"] = material["sighashHexes"][0]
-    for name in ("transactionBase64", "txID", "sighashHex"):
+    if material["sign"] == "btc-sighash" and isinstance(asked, Claim):
+        right["preimageHex"] = asked.secret
+    for name in ("transactionBase64", "txID", "sighashHex", "preimageHex"):
         if name in material:
             must_equal(name, right.get(name, "absent"), material[name])
 
