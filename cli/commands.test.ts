@@ -39,10 +39,10 @@ import { faultOf } from './known.ts';
 import { painter } from './painter.ts';
 import { chosenProfile, mustBePrivate, placesOf, writePrivate } from './places.ts';
 import { type Profile, readProfile, writeProfile } from './profile.ts';
-import { dueOf, lineOf } from './progress.ts';
+import { dueOf, linesOf } from './progress.ts';
 import { runParley } from './run.ts';
 import { openSession } from './session.ts';
-import { countdownOf, tableOf, timedText } from './show.ts';
+import { countdownOf, tableOf } from './show.ts';
 import { commands } from './table.ts';
 
 let dir: string;
@@ -76,12 +76,6 @@ const cliOf = (more: Partial<Cli> = {}): Cli => ({
   ...ioOf(more).io,
   ...{ profile: undefined, json: false, yes: false, passphraseFd: null },
   ...more,
-});
-
-test('of a sentence of the SDK an instant is a time, and no amount is', () => {
-  const said = "leg a gets funded; else refund leg b when its chain's clock passes 1795910481";
-  assert.match(timedText(said), /clock passes 2026-11-29T00:01:21Z$/);
-  assert.equal(timedText('1795910481 are in its escrow'), '1795910481 are in its escrow');
 });
 
 test('arguments that are not understood are named, with what is', () => {
@@ -427,10 +421,10 @@ test('a line counts down to what is due, and fits the terminal', () => {
     assert.deepEqual([found?.what, found?.at], due, state);
   }
   assert.equal(dueOf('received', shown('taker', 'initiator')), null);
-  const now = { swapId, what: '1 a for 2 b', state: 'funding', text: 'waits' } as const;
-  const line = lineOf({ ...now, shown: shown('taker', 'initiator') }, 38, 80);
-  assert.equal(line, '…00000001  1 a for 2 b  funding  fund by 1:02  waits');
-  assert.equal([...lineOf({ ...now, shown: null }, 0, 20)].length, 19);
+  const now = { swapId, what: '1 a for 2 b', state: 'funding', text: 'waits', doubts: [] } as const;
+  const lines = linesOf([{ ...now, shown: shown('taker', 'initiator') }], 38, 80);
+  assert.deepEqual(lines, ['…00000001  1 a for 2 b  funding  fund by 1:02  waits']);
+  assert.equal([...(linesOf([{ ...now, shown: null }], 0, 20)[0] ?? '')].length, 19);
   for (const [seconds, text] of [
     [0, '0:00'],
     [59, '0:59'],

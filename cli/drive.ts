@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { PartyChain } from '../sdk/chains.ts';
 import type { ParleyClient } from '../sdk/client.ts';
 import { ParleyApiError, SettleError, StoreError, VerificationError } from '../sdk/errors.ts';
+import { doubtsAfter, type ToldDoubt, timedText } from '../sdk/settle/told.ts';
 import { type Outcome, type Progress, remainsWords, type Shown, settle } from '../sdk/settle.ts';
 import type { StoreLock } from '../sdk/stores/store.ts';
 import type { OwnTrade } from '../sdk/trade.ts';
@@ -16,10 +17,9 @@ import { Failure, statuses, type Told, toldOf } from './failures.ts';
 import { type Cli, failed, jsonOf, note, tell } from './io.ts';
 import { painter } from './painter.ts';
 import { writePrivate } from './places.ts';
-import { lineOf, type Now } from './progress.ts';
+import { linesOf, type Now } from './progress.ts';
 import { keepRescue } from './rescue-file.ts';
 import type { Session, Unlocked } from './session.ts';
-import { timedText } from './show.ts';
 
 /** One that is to be driven. */
 export type Swap = {
@@ -35,6 +35,8 @@ export type Driving = {
   readonly asked?: Asked;
   /** Bitcoin of claims and refunds; default the own wallet. */
   readonly payout?: string | undefined;
+  /** What is wrong with the nodes of one, at each look. */
+  readonly doubted?: (swapId: string, doubts: readonly ToldDoubt[]) => void;
 };
 
 export type Asked = {
@@ -82,14 +84,15 @@ export async function driveAll(
   const drawn = new Map<string, Now>();
   const draw = () => {
     const at = session.now();
-    paint.draw([...drawn.values()].map((each) => lineOf(each, at, cli.columns ?? 80)));
+    paint.draw(linesOf([...drawn.values()], at, cli.columns ?? 80));
   };
   const timer = setInterval(draw, drawMs);
   const rescue = rescueWriter(cli, session, own);
   try {
     const ended: Ended[] = [];
     const one = async (swap: Swap) => {
-      const told = teller(cli, session, swap, { paint, drawn, draw, rescue });
+      const { doubted } = driving;
+      const told = teller(cli, session, swap, { paint, drawn, draw, rescue, doubted });
       ended.push(await drive(cli, session, own, swap, driving, told));
       drawn.delete(swap.swapId);
     };
@@ -166,16 +169,17 @@ type Drawing = {
   readonly drawn: Map<string, Now>;
   readonly draw: () => void;
   readonly rescue: ReturnType<typeof rescueWriter>;
+  readonly doubted: Driving['doubted'];
 };
 
 /** What is written where nothing is drawn over: changes, transactions and waits. */
 function teller(cli: Cli, session: Session, swap: Swap, drawing: Drawing): Teller {
   const { swapId, trade } = swap;
-  const { paint, drawn, draw, rescue } = drawing;
+  const { paint, drawn, draw, rescue, doubted } = drawing;
   const what = wordsOf(session, trade);
   const set = (change: Partial<Now>) => {
     const before = drawn.get(swapId) ?? {
-      ...{ swapId, what, state: 'preparing', text: '', shown: null },
+      ...{ swapId, what, state: 'preparing', text: '', shown: null, doubts: [] },
     };
     drawn.set(swapId, { ...before, ...change } as Now);
   };
@@ -196,7 +200,9 @@ function teller(cli: Cli, session: Session, swap: Swap, drawing: Drawing): Telle
       draw();
     },
     shown: (shown) => {
-      set({ shown });
+      const doubts = doubtsAfter(drawn.get(swapId)?.doubts ?? [], shown);
+      set({ shown, doubts });
+      doubted?.(swapId, doubts);
     },
     trouble: ({ sentence, code }) => {
       set({ text: sentence });

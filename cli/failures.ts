@@ -26,10 +26,12 @@ export const statuses = {
   not_received: 8,
   /** A file or port of this machine: missing, damaged, or in use by another process. */
   local: 9,
+  /** An acceptance stands, and the other side has yet to accept: run it again. */
+  not_agreed: 10,
   interrupted: 130,
 } as const;
 
-export type FailureClass = Exclude<keyof typeof statuses, 'done'>;
+export type FailureClass = Exclude<keyof typeof statuses, 'done' | 'not_agreed'>;
 
 export class Failure extends CodedError<string> {
   override name = 'Failure';

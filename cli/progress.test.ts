@@ -1,30 +1,54 @@
-// The one line of a swap that is driven: what is wrong with its nodes stands there while it lasts.
+// The lines of a swap that is driven: what is wrong with its nodes stands there while it lasts.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { LegName } from '../core/trade.ts';
-import type { Doubt } from '../sdk/evidence/judge.ts';
-import type { LegSeen } from '../sdk/settle/record.ts';
+import type { ToldDoubt } from '../sdk/settle/told.ts';
 import { keptRecord, now } from '../sdk/testing/honest.ts';
-import { lineOf } from './progress.ts';
+import { linesOf } from './progress.ts';
 
 const { swap, trade } = keptRecord('taker');
 
-function line(doubts: Partial<Record<LegName, readonly Doubt[]>>): string {
-  const legs = Object.entries(doubts).map(([name, each]) => {
-    return [name as LegName, { evidence: { doubts: each } } as unknown as LegSeen] as const;
-  });
-  const shown = { swap, trade, legs: new Map(legs) };
-  const known = { swapId: swap.id, what: '1 for 2', state: 'funded', text: 'waits' } as const;
-  return lineOf({ ...known, shown }, now, 1_000);
+function known(...sentences: string[]) {
+  const doubts = sentences.map(
+    (sentence): ToldDoubt => ({ leg: 'a', code: 'chain_stands', sentence }),
+  );
+  const shown = { swap, trade };
+  return {
+    swapId: swap.id,
+    what: '1 for 2',
+    state: 'funded',
+    text: 'waits',
+    shown,
+    doubts,
+  } as const;
 }
 
 test('a line says what is wrong with the nodes in the place of what was done last', () => {
-  assert.match(line({ a: [] }), /^…00000001 {2}1 for 2 {2}funded {2}claim by \S+ {2}waits$/);
-  const stands: Doubt = { code: 'chain_stands', sentence: 'the newest block is 7200 s older' };
-  const behind: Doubt = { code: 'node_behind', sentence: 'node 2 stands at block 7' };
+  const line = (...sentences: string[]) => linesOf([known(...sentences)], now, 1_000).join('|');
+  assert.match(line(), /^…00000001 {2}1 for 2 {2}funded {2}claim by \S+ {2}waits$/);
   assert.match(
-    line({ a: [stands], b: [behind] }),
+    line('the newest block is 7200 s older', 'node 2 stands at block 7'),
     / {2}the newest block is 7200 s older; node 2 stands at block 7$/,
   );
+});
+
+test('a reason that is wider than the terminal goes on below, and all of it can be read', () => {
+  const why = 'the nodes of bitcoin show an escrow differently (node 1: funded, node 2: unfunded)';
+  const [first, ...more] = linesOf([known(why)], now, 80);
+  assert.match(first ?? '', /^…00000001 {2}1 for 2 {2}funded {2}claim by \S+$/);
+  assert.equal(more.map((each) => each.trim()).join(' '), why);
+  assert.ok(more.every((each) => each.startsWith('  ') && [...each].length < 80));
+  const one = known(why.repeat(100));
+  assert.equal(linesOf([one], now, 80).length, 20, 'as many as fit a terminal');
+  assert.equal(linesOf([one, one], now, 80).length, 20, 'of all swaps');
+  assert.equal(
+    linesOf(
+      Array.from({ length: 30 }, () => one),
+      now,
+      80,
+    ).length,
+    30,
+    'a line each',
+  );
+  assert.ok(linesOf([one], now, 80).every((each) => [...each].length < 80));
 });

@@ -1,8 +1,9 @@
-// Where a swap is, as one line with a countdown to what comes next. Pure.
+// Where a swap is, with a countdown to what comes next: one line, or more where it is narrow. Pure.
 
+import type { ToldDoubt } from '../sdk/settle/told.ts';
 import type { SettleState, Shown } from '../sdk/settle.ts';
 import { givenLeg } from '../sdk/trade.ts';
-import { countdownOf, fitted } from './show.ts';
+import { countdownOf, fitted, wrapped } from './show.ts';
 
 /** What is known of a swap that is driven. */
 export type Now = {
@@ -12,7 +13,9 @@ export type Now = {
   readonly state: SettleState;
   /** What it waits for, or did last. */
   readonly text: string;
-  readonly shown: Pick<Shown, 'swap' | 'trade' | 'legs'> | null;
+  readonly shown: Pick<Shown, 'swap' | 'trade'> | null;
+  /** What is wrong with the nodes. Stays as long as it is so. */
+  readonly doubts: readonly ToldDoubt[];
 };
 
 export type Due = { readonly what: string; readonly at: number };
@@ -47,22 +50,25 @@ export function dueOf(state: SettleState, shown: Pick<Shown, 'swap' | 'trade'> |
   }
 }
 
-/** What is wrong with the answers of nodes, by the last look. Stays as long as it is so. */
-export function doubtsIn(shown: Now['shown']): string {
-  const doubts = [...(shown?.legs.values() ?? [])].flatMap(
-    ({ evidence }) => evidence?.doubts ?? [],
-  );
-  return doubts.map(({ sentence }) => sentence).join('; ');
+const shortId = 8;
+/** Of all swaps together: a terminal that is lower than what is drawn cannot be drawn over. */
+const mostRows = 20;
+
+/** Each at most `columns` wide. What is wrong, or waited for, goes on below where it is long. */
+export function linesOf(all: readonly Now[], now: number, columns: number): string[] {
+  const most = Math.max(1, Math.floor(mostRows / all.length));
+  return all.flatMap((each) => linesOfOne(each, now, columns, most));
 }
 
-const shortId = 8;
-
-/** At most `columns` wide. */
-export function lineOf({ swapId, what, state, text, shown }: Now, now: number, columns: number) {
+function linesOfOne(known: Now, now: number, columns: number, most: number): string[] {
+  const { swapId, what, state, text, shown, doubts } = known;
   const due = dueOf(state, shown);
   const left = due === null ? '' : due.at > now ? `${due.what} ${countdownOf(due.at - now)}` : '';
   // The last letters differ: ids begin with their time.
   const parts = [`…${swapId.slice(-shortId)}`, what, state.replaceAll('_', ' '), left];
-  const said = doubtsIn(shown) || text;
-  return fitted([...parts, said].filter(Boolean).join('  '), columns);
+  const said = doubts.map(({ sentence }) => sentence).join('; ') || text;
+  const whole = [...parts, said].filter(Boolean).join('  ');
+  if (most === 1 || [...whole].length < columns) return [fitted(whole, columns)];
+  const first = fitted(parts.filter(Boolean).join('  '), columns);
+  return [first, ...wrapped(said, columns, most - 1)];
 }

@@ -147,3 +147,76 @@ test('what was accepted here and agreed since is in the list before it is begun'
     server.close();
   }
 });
+
+/** A market that answers by the path, for as long as the work lasts. */
+async function withMarket(
+  answerTo: (url: URL) => object,
+  work: (market: string) => Promise<void>,
+): Promise<void> {
+  const server = createServer((request, response) => {
+    response.end(JSON.stringify(answerTo(new URL(request.url ?? '', 'http://market'))));
+  });
+  await new Promise<void>((next) => server.listen(0, '127.0.0.1', next));
+  try {
+    await work(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  } finally {
+    server.close();
+  }
+}
+
+test('a script that settles while its acceptance stands is told to come back, by status 10', async () => {
+  const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString();
+  const accepted = (until: string | null, of: object) => ({
+    ...{ id: 'thread-1', status: 'open', swapId: null, acceptanceExpiresAt: until },
+    ...{ makerAccepted: false, takerAccepted: false, ...of },
+  });
+  let threads: Record<string, object[]> = {};
+  let after: object | null = null;
+  const answerTo = ({ pathname, searchParams }: URL) => {
+    if (pathname.includes('/thread-1')) return after ?? {};
+    if (!pathname.includes('/threads')) return { swaps: [], nextCursor: null };
+    const found = threads[searchParams.get('role') ?? ''] ?? [];
+    if (after !== null && found.length > 0) threads = {};
+    return { threads: found, nextCursor: null };
+  };
+  await withMarket(answerTo, async (market) => {
+    await profileWith('six', [], market);
+    const statusOf = async (role: string, thread: object, then: object | null = null) => {
+      threads = { [role]: [thread] };
+      after = then;
+      return settled('six', ['settle']);
+    };
+    const soon = inSeconds(300);
+    const stands = await statusOf('taker', accepted(soon, { takerAccepted: true }));
+    assert.equal(stands.status, 10);
+    assert.match(stands.err, /thread thread-1: you accepted, and the other side has yet to, until/);
+    for (const [role, thread, wanted] of [
+      ['maker', accepted(soon, { makerAccepted: true }), 10],
+      ['maker', accepted(soon, { takerAccepted: true }), 0],
+      ['taker', accepted(inSeconds(-1), { takerAccepted: true }), 0],
+      ['taker', accepted(null, { takerAccepted: true }), 0],
+    ] as const) {
+      assert.equal((await statusOf(role, thread)).status, wanted, JSON.stringify(thread));
+    }
+    const mine = accepted(soon, { takerAccepted: true });
+    const begun = await statusOf('taker', mine, { ...mine, status: 'agreed', swapId: 'new' });
+    assert.equal(begun.status, 10, 'it became a swap after swaps were listed');
+    assert.match(begun.err, /swap new was agreed meanwhile/);
+    assert.equal((await statusOf('taker', mine, { ...mine, status: 'closed' })).status, 0);
+  });
+});
+
+test('the book is asked for accounts with so many settled swaps', async () => {
+  let asked: URLSearchParams | null = null;
+  const answerTo = ({ pathname, searchParams }: URL) => {
+    if (!pathname.endsWith('/rfqs')) return { assets: [], nextCursor: null };
+    asked = searchParams;
+    return { rfqs: [], nextCursor: null };
+  };
+  await withMarket(answerTo, async (market) => {
+    await profileWith('seven', [], market);
+    const { status } = await settled('seven', ['book', '--settled', '3']);
+    assert.deepEqual([status, (asked ?? new Map()).get('minSettled')], [0, '3']);
+    assert.equal((await settled('seven', ['book', '--settled', '0'])).status, 2);
+  });
+});

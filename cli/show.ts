@@ -37,11 +37,6 @@ export function deadlineOf(at: number, now: number): string {
   return `${isoTime(at)}, ${fromNow(at, now, { locale })}`;
 }
 
-/** A sentence of the SDK with its instants, which are Unix seconds, as times. */
-export function timedText(text: string): string {
-  return text.replace(/(?<=clock passes )\d{10}\b/g, (at) => isoTime(Number(at)));
-}
-
 export function ageOf(time: string, now: number): string {
   return fromNow(Math.floor(Date.parse(time) / 1_000), now, { locale });
 }
@@ -65,4 +60,18 @@ export function countdownOf(seconds: number): string {
 export function fitted(line: string, columns: number): string {
   const letters = [...line];
   return letters.length < columns ? line : `${letters.slice(0, columns - 2).join('')}…`;
+}
+
+const indent = '  ';
+
+/** Broken between words; what `most` lines do not hold is cut. */
+export function wrapped(text: string, columns: number, most: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const longer = `${lines.at(-1)} ${word}`;
+    const isRoom = lines.length > 0 && [...longer].length < columns;
+    if (isRoom || lines.length === most) lines.splice(-1, 1, longer);
+    else lines.push(`${indent}${word}`);
+  }
+  return lines.map((line) => fitted(line, columns));
 }

@@ -132,6 +132,7 @@ const all = [
     options: {
       own: { about: 'your own, until they end' },
       addressed: { about: 'private ones for an address of yours' },
+      settled: { value: 'N', about: 'only of accounts with at least so many settled swaps' },
       limit: { value: 'N', about: 'at most so many; default 100' },
     },
   },

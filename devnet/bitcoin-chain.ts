@@ -56,6 +56,7 @@ export async function bitcoinChain(
     setAutomatic: async (value) => {
       automatic = value;
     },
+    hasEnded: node.running.hasEnded,
     stop: async () => {
       await door.close();
       await node.running.stop();

@@ -68,6 +68,8 @@ export type DevChain = {
    * `emptyBlocks`: on Bitcoin, whose clock only blocks move, they leave out what waits for one.
    */
   moveTo(now: number, emptyBlocks?: boolean): Promise<void>;
+  /** Whether its node is gone; simulators, which are part of this process, have none. */
+  hasEnded?(): boolean;
   /** One step of mining by itself; called a few times a second, never twice at once. */
   tick(): Promise<void>;
   /** Off: no block unless `mine` asks for it, so that a test can look between two blocks. */

@@ -54,6 +54,8 @@ export type DevnetOptions = {
   readonly moveClock: (seconds: number) => void | Promise<void>;
   /** What the market knows of an asset id or symbol, for the faucet. */
   readonly resolveAsset?: ResolveAsset;
+  /** The node of this chain is gone, and nothing starts it again; told once a chain. */
+  readonly ended?: (chain: string) => void;
   /** Which market it is of, for programs that are given its control address alone. */
   readonly market?: () => DevMarket | null;
   /** A bitcoind of one's own; default PARLEY_BITCOIND, then PATH, then Debian's package. */
@@ -110,7 +112,7 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
       market: options.market ?? (() => null),
       log: options.log,
     };
-    mining = mineByThemselves(parts);
+    mining = mineByThemselves(parts, options.ended);
     const control = await listenForControl(parts, options.controlPort ?? 0);
     let stopping: Promise<void> | null = null;
     return {
@@ -226,7 +228,7 @@ async function stoppedOnError<T>(running: Running, task: () => Promise<T>): Prom
 type Mining = { stop(): Promise<void> };
 
 /** One loop for all chains; a chain that does not answer is told once, until it answers again. */
-function mineByThemselves(parts: ControlParts): Mining {
+function mineByThemselves(parts: ControlParts, ended: DevnetOptions['ended']): Mining {
   const halt = new AbortController();
   const silent = new Set<string>();
   const step = async (name: string, { chain, queue }: { chain: DevChain; queue: Queue }) => {
@@ -241,6 +243,7 @@ function mineByThemselves(parts: ControlParts): Mining {
   };
   const loop = async (name: string, entry: { chain: DevChain; queue: Queue }) => {
     while (!halt.signal.aborted) {
+      if (entry.chain.hasEnded?.() === true) return ended?.(name);
       await step(name, entry);
       await sleep(tickMs, undefined, { signal: halt.signal }).catch(() => undefined);
     }

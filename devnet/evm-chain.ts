@@ -66,6 +66,7 @@ export async function evmChain(
       automatic = value;
       await rpc('evm_setAutomine', [value]);
     },
+    hasEnded: node.running.hasEnded,
     stop: () => node.running.stop(),
   };
 }

@@ -3,14 +3,20 @@
 
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
+import { test } from 'node:test';
 import type { ChainAdapter } from '../chains/adapter.ts';
 import type { Look } from '../chains/interface/reading.ts';
-import { withChain } from '../sdk/testing/honest.ts';
+import type { Doubt, DoubtCode } from '../sdk/evidence/judge.ts';
+import type { LegSeen } from '../sdk/settle/record.ts';
+import type { Failure } from '../sdk/settle.ts';
+import { keptRecord, withChain } from '../sdk/testing/honest.ts';
 import { paperScene } from '../sdk/testing/paper-scene.ts';
 import { timed } from '../sdk/testing/timed.ts';
 import { waitUntil } from '../test/support/waiting.ts';
+import { createDoubts } from './doubts.ts';
 import type { Deal } from './journal.ts';
 import { openLog } from './log.ts';
+import { createMetrics } from './metrics.ts';
 import { createSettling, type SettlingInput } from './settling.ts';
 import { partsOf } from './testing/stage.ts';
 
@@ -43,13 +49,14 @@ async function settling(others: 'alone' | 'beside one that is well') {
   out.on('data', (line: Buffer) => lines.push(`${line}`));
   const stop = new AbortController();
   const keep = async (each: Deal) => void deals.set(threadId, each);
+  const log = openLog(out, () => 0);
+  const now = () => scene.wall * 1_000;
   const { begin, stopped } = createSettling({
-    ...{ store, promises, metrics, signal: stop.signal, pollMs: 0, batchMs: 0 },
-    log: openLog(out, () => 0),
+    ...{ store, promises, metrics, signal: stop.signal, pollMs: 0, batchMs: 0, log, now },
+    doubts: createDoubts({ log, metrics, now }),
     chains: chains as SettlingInput['chains'],
     session: { client } as unknown as SettlingInput['session'],
     journal: { deals, keep, close: async () => {} },
-    now: () => scene.wall * 1_000,
   });
   begin(deal);
   const until = <T>(is: () => T | Promise<T>) =>
@@ -80,6 +87,7 @@ timed('a chain that stands still is told until it goes on', async () => {
   assert.equal(await metric('chain_stands'), null);
   of.stands = true;
   await until(async () => (await metric('chain_stands')) === '1');
+  await until(() => said('doubted').length > 0);
   of.stands = false;
   await until(async () => (await metric('chain_stands')) === '0');
   const [began, over] = [said('doubted'), said('doubt_over')];
@@ -99,8 +107,74 @@ timed('what a swap met is no news once it has ended', async () => {
   const { of, until, metric, said, isOver, end } = await settling('beside one that is well');
   of.stands = true;
   await until(async () => (await metric('node_behind')) === '1');
+  await until(() => said('doubted').length > 0);
   await until(isOver);
   assert.equal(await metric('node_behind'), '0');
   assert.match(said('doubt_over').at(-1) ?? '', /"code":"node_behind"/);
   await end();
+});
+
+/** One swap, whose leg a is shown with these codes, seconds after the look before. */
+function looks() {
+  const at = { ms: 0 };
+  const out = new PassThrough();
+  const metrics = createMetrics();
+  const doubts = createDoubts({ log: openLog(out, () => 0), metrics, now: () => at.ms });
+  const { swap } = keptRecord('maker');
+  const look = (seconds: number, codes: readonly DoubtCode[], more: Partial<More> = {}) => {
+    const { agreed = true, failures = [] } = more;
+    at.ms += seconds * 1_000;
+    const said: readonly Doubt[] = codes.map((code) => ({ code, sentence: `it is ${code}` }));
+    const legs = new Map([['a', { evidence: { agreed, doubts: said } } as unknown as LegSeen]]);
+    doubts.shown('s', { swap, legs: legs as ReadonlyMap<'a', LegSeen>, failures });
+    const lines = String(out.read() ?? '').split('\n');
+    const told = lines.filter(Boolean).map((line) => JSON.parse(line));
+    return told.map(({ event, code, chain }) => {
+      const leg = chain === swap.legs.a.chain ? 'a' : 'b';
+      return `${event} ${code} ${leg}`;
+    });
+  };
+  const gauge = async (code: DoubtCode) => {
+    const { values } = await metrics.doubted.get();
+    return values.filter(({ labels }) => labels.code === code).map(({ value }) => value);
+  };
+  return { look, gauge };
+}
+
+type More = { readonly agreed: boolean; readonly failures: readonly Failure[] };
+
+test('a doubt about a node that falls silent is over once that node has answered, and not before', async () => {
+  const { look, gauge } = looks();
+  look(0, ['node_behind']);
+  assert.deepEqual(look(5, ['node_behind']), ['doubted node_behind a']);
+  assert.deepEqual(look(1, [], { agreed: false }), [], 'it has yet to answer');
+  assert.deepEqual(look(1, ['node_silent']), []);
+  assert.deepEqual([await gauge('node_behind'), await gauge('node_silent')], [[0], [1]]);
+  assert.deepEqual(look(5, ['node_silent']), ['doubted node_silent a']);
+  assert.deepEqual(look(600, ['node_silent']), []);
+  assert.deepEqual(look(1, ['node_behind']), ['doubt_over node_silent a'], 'it is as it was');
+  assert.deepEqual(look(1, []), ['doubt_over node_behind a']);
+});
+
+test('what is over within five seconds is counted, and in no line of the log', async () => {
+  const { look, gauge } = looks();
+  assert.deepEqual(look(0, ['nodes_disagree']), []);
+  assert.deepEqual(await gauge('nodes_disagree'), [1]);
+  assert.deepEqual(look(4, []), []);
+  assert.deepEqual(await gauge('nodes_disagree'), [0]);
+  assert.deepEqual(look(1, ['nodes_disagree']), []);
+  assert.deepEqual(look(4, ['nodes_disagree']), []);
+  assert.deepEqual(look(1, ['nodes_disagree']), ['doubted nodes_disagree a']);
+});
+
+test('a gate that nodes keep shut counts as nodes that differ, on the chain that it names', async () => {
+  const { look, gauge } = looks();
+  const gate = { leg: 'b', code: 'sources_disagree', sentence: 'not now' } as const;
+  look(0, [], { failures: [gate] });
+  const [began] = look(5, [], { failures: [gate, { ...gate, code: 'chain_timeout' }] });
+  assert.equal(began, 'doubted nodes_disagree b');
+  assert.deepEqual(await gauge('nodes_disagree'), [1]);
+  assert.deepEqual(look(1, []), ['doubt_over nodes_disagree b']);
+  look(0, [], { failures: [{ ...gate, leg: null }] });
+  assert.deepEqual(await gauge('nodes_disagree'), [1, 1], 'it names none: of both');
 });

@@ -1,53 +1,86 @@
-// What is wrong with the nodes of a chain, as the looks of open swaps meet it: a gauge for each
-// chain and code, and a line of the log when it begins and when it is over. No text names an
-// address.
+// What is wrong with the nodes of a chain, as the looks of open swaps and the readings of balances
+// meet it: a gauge for each chain and code, and a line of the log when it has lasted and when it is
+// over. No text names an address.
 
 import type { ChainKey } from '../core/families.ts';
+import type { Millis } from '../core/nominal.ts';
+import { codeOf, messageOf } from '../sdk/errors.ts';
 import type { DoubtCode } from '../sdk/evidence/judge.ts';
+import { doubtsIn, isUnheard } from '../sdk/settle/told.ts';
 import type { Shown } from '../sdk/settle.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
+/** What is over sooner is in the gauge alone: two nodes may differ while a block spreads. */
+const leastLoggedMs = 5_000;
+
 type Doubted = {
   readonly labels: { readonly chain: ChainKey; readonly code: DoubtCode };
-  /** Swaps whose last look met it. */
-  readonly swaps: Set<string>;
+  readonly sinceMs: Millis;
+  isLogged: boolean;
+  /** Swaps, or holdings that are read, whose last look met it. */
+  readonly met: Set<string>;
+  /** Those that met it before a node fell silent: not over until that one has answered. */
+  readonly unheard: Set<string>;
 };
+
+type Met = { readonly chain: ChainKey; readonly code: DoubtCode; readonly why: string };
+
+export type Doubts = ReturnType<typeof createDoubts>;
 
 export function createDoubts(given: {
   readonly log: Log;
   readonly metrics: Pick<Metrics, 'doubted'>;
+  readonly now: () => Millis;
 }) {
-  const { log, metrics } = given;
+  const { log, metrics, now } = given;
   const all = new Map<string, Doubted>();
-  const begin = (labels: Doubted['labels'], why: string): Doubted => {
-    log.warn('doubted', { ...labels, why });
-    return { labels, swaps: new Set() };
+  const keyOf = ({ chain, code }: Met) => `${chain} ${code}`;
+  const doubtedBy = (key: string, { chain, code }: Met): Doubted => {
+    const known = all.get(key);
+    if (known !== undefined) return known;
+    const labels = { chain, code };
+    const sets = { met: new Set<string>(), unheard: new Set<string>() };
+    const begun = { labels, sinceMs: now(), isLogged: false, ...sets };
+    all.set(key, begun);
+    return begun;
   };
-  const change = (swapId: string, met: ReadonlySet<string>) => {
-    for (const [key, { labels, swaps }] of all) {
-      if (met.has(key)) swaps.add(swapId);
-      else swaps.delete(swapId);
-      metrics.doubted.set(labels, swaps.size);
-      if (swaps.size > 0) continue;
-      all.delete(key);
-      log.info('doubt_over', labels);
+  const change = (who: string, found: readonly Met[], silent: ReadonlySet<ChainKey>) => {
+    const why = new Map(found.map((each) => [keyOf(each), each.why]));
+    for (const each of found) doubtedBy(keyOf(each), each);
+    for (const [key, doubted] of all) {
+      const { labels, met, unheard } = doubted;
+      const isKept = !why.has(key) && (met.has(who) || unheard.has(who));
+      met[why.has(key) ? 'add' : 'delete'](who);
+      unheard[isKept && silent.has(labels.chain) ? 'add' : 'delete'](who);
+      metrics.doubted.set(labels, met.size);
+      if (met.size + unheard.size === 0) {
+        all.delete(key);
+        if (doubted.isLogged) log.info('doubt_over', labels);
+      } else if (why.has(key) && !doubted.isLogged && now() - doubted.sinceMs >= leastLoggedMs) {
+        doubted.isLogged = true;
+        log.warn('doubted', { ...labels, why: why.get(key) });
+      }
     }
   };
   return {
-    shown: (swapId: string, { swap, legs }: Pick<Shown, 'swap' | 'legs'>) => {
-      const met = new Set<string>();
-      for (const [name, { evidence }] of legs) {
-        const { chain } = swap.legs[name];
-        for (const { code, sentence } of evidence?.doubts ?? []) {
-          const key = `${chain} ${code}`;
-          met.add(key);
-          if (!all.has(key)) all.set(key, begin({ chain, code }, sentence));
-        }
-      }
-      change(swapId, met);
+    shown: (swapId: string, shown: Pick<Shown, 'swap' | 'legs' | 'failures'>) => {
+      const { swap, legs } = shown;
+      const both = [swap.legs.a.chain, swap.legs.b.chain];
+      const found = doubtsIn(shown).flatMap(({ leg, code, sentence: why }) => {
+        const chains = leg === null ? both : [swap.legs[leg].chain];
+        return chains.map((chain) => ({ chain, code, why }));
+      });
+      const unheard = [...legs].filter(([, leg]) => isUnheard(leg));
+      change(swapId, found, new Set(unheard.map(([name]) => swap.legs[name].chain)));
+    },
+    /** What came of a reading: null, or what it failed with. Quotes rest on it. */
+    read: (holding: string, chain: ChainKey, error: unknown) => {
+      const isMet = codeOf(error) === 'sources_disagree';
+      const met = { chain, code: 'nodes_disagree', why: messageOf(error) } as const;
+      change(holding, isMet ? [met] : [], new Set());
     },
     /** Nobody looks for it any more. */
-    ended: (swapId: string) => change(swapId, new Set()),
+    ended: (swapId: string) => change(swapId, [], new Set()),
   };
 }

@@ -3,17 +3,15 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Millis } from '../core/nominal.ts';
-import { balanceOf } from '../sdk/balance.ts';
 import { messageOf } from '../sdk/errors.ts';
-import { formatAmount } from '../sdk/people.ts';
-import { closeChains, openChains } from './chains.ts';
+import { check } from './check.ts';
 import { type Config, ConfigError, parseConfig } from './config/config.ts';
 import { modeOf, turn, type Verb, verbs } from './control.ts';
 import { readJournal } from './journal.ts';
 import { runMaker } from './run.ts';
 
 const usage = `usage: parley-maker CONFIG [run]    quotes, accepts and settles, until SIGTERM
-       parley-maker CONFIG check    reads settings and keys, asks every node, prints what is there
+       parley-maker CONFIG check    asks nodes, price sources and clocks: balances, gas, faults
        parley-maker CONFIG status   the switch, and what is open, as JSON
        parley-maker CONFIG pause    nothing new is quoted; what is quoted may be accepted
        parley-maker CONFIG kill     nothing new is agreed; what is agreed is settled
@@ -23,8 +21,6 @@ Exit status: 0 well, 1 failed, 2 not understood.`;
 
 const commands = ['run', 'check', 'status', ...verbs] as const;
 type Command = (typeof commands)[number];
-
-const checkMs = 30_000;
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
@@ -62,7 +58,7 @@ async function done(command: Command, config: Config, movedMs?: () => Millis): P
     case 'run':
       return run(config, movedMs);
     case 'check':
-      return check(config);
+      return (await check(config, say, movedMs)) ? 0 : 1;
     case 'status':
       return status(config);
     default:
@@ -85,26 +81,6 @@ async function run(config: Config, movedMs?: () => Millis): Promise<number> {
     await maker.stop();
   }
   return 0;
-}
-
-/** Nothing is signed, and the market is not asked. */
-async function check(config: Config): Promise<number> {
-  const chains = await openChains(config.chains, () => Math.floor(Date.now() / 1_000));
-  let isWell = true;
-  for (const [chain, { wallet }] of Object.entries(chains)) say(`${chain}: ${wallet.address}`);
-  for (const { name, chain, token, decimals } of config.assets) {
-    const own = chains[chain];
-    if (own === undefined) continue;
-    try {
-      const units = await balanceOf(own, { token }, AbortSignal.timeout(checkMs));
-      say(`${name} on ${chain}: ${formatAmount(units ?? 0n, decimals, { locale: 'en' })}`);
-    } catch (error) {
-      isWell = false;
-      say(`${name} on ${chain}: ${messageOf(error)}`);
-    }
-  }
-  await closeChains(chains);
-  return isWell ? 0 : 1;
 }
 
 async function status({ store }: Config): Promise<number> {

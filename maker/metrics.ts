@@ -28,7 +28,7 @@ export function createMetrics() {
     openQuotes: gauge('open_quotes', 'Quotes that may be accepted'),
     openSwaps: gauge('open_swaps', 'Swaps that are not settled'),
     needsPerson: gauge('needs_person', 'Swaps that wait for a person: see the log'),
-    doubted: gauge('doubted', 'Open swaps that met a bad answer of a node', 'chain', 'code'),
+    doubted: gauge('doubted', 'Swaps and balances that met a bad answer', 'chain', 'code'),
     feedLive: gauge('feed_live', '1 while the book is whole'),
     mode: gauge('mode', '0 open, 1 paused, 2 killed, 3 the clock is wrong'),
     clockAhead: gauge('clock_ahead_seconds', 'By how much the own clock is ahead', 'of'),

@@ -13,6 +13,7 @@ import { closeChains, mustHaveChains, openChains } from './chains.ts';
 import { createClock } from './clock.ts';
 import type { Config } from './config/config.ts';
 import { watchSwitch } from './control.ts';
+import { createDoubts } from './doubts.ts';
 import { openJournal } from './journal.ts';
 import { createLevels } from './levels.ts';
 import { type Log, openLog } from './log.ts';
@@ -117,7 +118,9 @@ async function openDesk(config: Config, { log, now, movedMs, undo }: Opening) {
   const clock = createClock({ chains, log, metrics, now, movedMs, signal });
   const session = await openSession(config, chains, log, clock.heard);
   const warnBelow = new Map(config.chains.map((each) => [each.chain, each.warnBelowSwaps]));
-  const stock = createStock({ chains, assets: config.assets, log, now, signal, warnBelow });
+  const doubts = createDoubts({ log, metrics, now });
+  const { assets } = config;
+  const stock = createStock({ chains, assets, log, doubts, now, signal, warnBelow });
   const moved = { look: () => {} };
   const soon = debounced(priceMs, () => moved.look(), undo);
   const prices = openPrices(config.prices, { now, changed: soon, said: saidBy(log) });
@@ -130,10 +133,10 @@ async function openDesk(config: Config, { log, now, movedMs, undo }: Opening) {
   const mode = (): Mode => (clock.isWrong() ? 'clock' : switched());
   const { deals } = journal;
   const promises = createPromises({
-    ...{ assets: config.assets, limits, prices, stock, mode, now, deals },
+    ...{ assets, limits, prices, stock, mode, now, deals },
   });
   const settling = createSettling({
-    ...{ chains, store, session, journal, promises, log, metrics, now, signal },
+    ...{ chains, store, session, journal, promises, log, metrics, doubts, now, signal },
     pollMs: settlePollMs,
     batchMs: limits.batchSeconds * 1_000,
   });

@@ -7,6 +7,7 @@ import { onChains } from '../sdk/testing/evm-account.ts';
 import { running, sideOf } from '../sdk/testing/sides.ts';
 import { timed } from '../sdk/testing/timed.ts';
 import { waitUntil } from '../test/support/waiting.ts';
+import { createDoubts } from './doubts.ts';
 import type { Deal } from './journal.ts';
 import { createSettling, type SettlingInput } from './settling.ts';
 import { partsOf } from './testing/stage.ts';
@@ -37,6 +38,7 @@ timed(
     deals.set(threadId, deal);
     promises.dealt(deal, null);
     const stop = new AbortController();
+    const now = () => on.chains.now() * 1_000;
     const settling = createSettling({
       ...{ store, promises, log, metrics, signal: stop.signal, pollMs: 50, batchMs: 0 },
       chains: chains as SettlingInput['chains'],
@@ -46,7 +48,8 @@ timed(
         keep: async (each) => void deals.set(threadId, each),
         close: async () => {},
       },
-      now: () => on.chains.now() * 1_000,
+      doubts: createDoubts({ log, metrics, now }),
+      now,
     });
     settling.begin(deal);
     const { address, terms } = scene.market.watched('b');

@@ -5,6 +5,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { ChainKey } from '../core/families.ts';
 import type { Millis } from '../core/nominal.ts';
 import { ClockError, codeOf, messageOf, SettleError, VerificationError } from '../sdk/errors.ts';
+import { isoTime } from '../sdk/people.ts';
+import { timedText } from '../sdk/settle/told.ts';
 import {
   type Outcome,
   type Progress,
@@ -15,7 +17,7 @@ import {
 import { settleMany } from '../sdk/settle-many.ts';
 import { mayBeFunded, type Store } from '../sdk/stores/store.ts';
 import type { OwnChains } from './chains.ts';
-import { createDoubts } from './doubts.ts';
+import type { Doubts } from './doubts.ts';
 import type { Deal, End, Journal } from './journal.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -40,6 +42,7 @@ export type SettlingInput = {
   readonly promises: Promises;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly doubts: Pick<Doubts, 'shown' | 'ended'>;
   readonly now: () => Millis;
   readonly signal: AbortSignal;
   readonly pollMs: Millis;
@@ -49,11 +52,10 @@ export type SettlingInput = {
 export type Settling = ReturnType<typeof createSettling>;
 
 export function createSettling(input: SettlingInput) {
-  const { journal, promises, log, metrics, now, signal } = input;
+  const { journal, promises, log, metrics, doubts, now, signal } = input;
   const running = new Map<string, Promise<void>>();
   const people = new Set<string>();
-  const doubts = createDoubts(input);
-  const inputFor = (deal: Deal, swapId: string) => inputOf({ ...input, doubts }, deal, swapId);
+  const inputFor = (deal: Deal, swapId: string) => inputOf(input, deal, swapId);
 
   const seconds = () => Math.floor(now() / 1_000);
   /** Of what remains a later run takes what it can: it holds no place. */
@@ -91,7 +93,7 @@ export function createSettling(input: SettlingInput) {
       } catch (error) {
         signal.throwIfAborted();
         const code = codeOf(error);
-        const facts = { swapId, code, error: messageOf(error) };
+        const facts = { swapId, code, error: timedText(messageOf(error)) };
         if (isOver(error) && (await nothingMoved(input.store, swapId))) {
           log.error('refused', facts);
           waits(swapId, false);
@@ -156,11 +158,12 @@ export function createSettling(input: SettlingInput) {
 }
 
 function leftIn(remains: Outcome['remains']) {
-  return { remains: remains?.amount ?? 0n, refundableAt: remains?.refundableAt ?? null };
+  const at = remains === null ? null : isoTime(remains.refundableAt);
+  return { remains: remains?.amount ?? 0n, refundableAt: at };
 }
 
 async function inputOf(
-  given: SettlingInput & { readonly doubts: ReturnType<typeof createDoubts> },
+  given: SettlingInput,
   { threadId }: Deal,
   swapId: string,
 ): Promise<SettleInput> {
@@ -174,7 +177,7 @@ async function inputOf(
     now: () => Math.floor(now() / 1_000),
     leaveToBatchMs: batchMs,
     onProgress: ({ step, state, leg, text, txid, code }: Progress) =>
-      log.info('swap', { swapId, step, state, leg, text, txid, code }),
+      log.info('swap', { swapId, step, state, leg, text: timedText(text), txid, code }),
     onShown: (shown: Shown) => {
       const { swap, legs } = shown;
       doubts.shown(swapId, shown);

@@ -4,8 +4,11 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
+import { ParleyError } from '../core/errors.ts';
 import type { OwnChains } from './chains.ts';
+import { createDoubts } from './doubts.ts';
 import { openLog } from './log.ts';
+import { createMetrics } from './metrics.ts';
 import { createStock } from './stock.ts';
 import { sol } from './testing/stage.ts';
 
@@ -16,20 +19,26 @@ const costs = {
 };
 
 function stage() {
-  const at = { units: 250n as bigint | null };
+  const at = { units: 250n as bigint | null, differ: false };
   const out = new PassThrough();
   const adapter = {
     held: async () => {
       if (at.units === null) throw new Error('no answer');
       return at.units;
     },
-    costs: async () => costs,
+    costs: async () => {
+      if (at.differ) throw new ParleyError('sources_disagree', 'they differ', {});
+      return costs;
+    },
   };
   const chains = {
     solana: { source: { adapter }, wallet: { family: 'solana', address: 'own' } },
   } as unknown as OwnChains;
+  const log = openLog(out, () => 0);
+  const metrics = createMetrics();
+  const doubts = createDoubts({ log, metrics, now: () => 0 });
   const stock = createStock({
-    ...{ chains, assets: [sol], log: openLog(out, () => 0), now: () => 0 },
+    ...{ chains, assets: [sol], log, doubts, now: () => 0 },
     ...{ signal: new AbortController().signal, warnBelow: new Map([['solana', 5]]) },
   });
   const readAt = async (units: bigint | null) => {
@@ -38,7 +47,8 @@ function stage() {
     const lines = String(out.read() ?? '').split('\n');
     return lines.filter((line) => line !== '').map((line) => JSON.parse(line));
   };
-  return { readAt, stock };
+  const doubted = async () => (await metrics.doubted.get()).values.map(({ value }) => value);
+  return { at, readAt, stock, doubted };
 }
 
 const facts = { at: '1970-01-01T00:00:00.000Z', chain: 'solana' };
@@ -62,4 +72,16 @@ test('a balance that cannot be read is told once, and what was read last stands'
   assert.deepEqual(await readAt(null), [{ at: facts.at, ...unread, error: 'no answer' }]);
   assert.deepEqual(await readAt(null), []);
   assert.equal(stock.balances.get('solana coin')?.units, 250n);
+});
+
+test('nodes that differ while fees are read are counted until they agree', async () => {
+  const { at, readAt, doubted } = stage();
+  await readAt(250n);
+  assert.deepEqual(await doubted(), []);
+  at.differ = true;
+  await readAt(250n);
+  assert.deepEqual(await doubted(), [1]);
+  at.differ = false;
+  await readAt(250n);
+  assert.deepEqual(await doubted(), [0]);
 });

@@ -5,6 +5,7 @@ import { balanceOf } from '../sdk/balance.ts';
 import { messageOf } from '../sdk/errors.ts';
 import type { OwnChains } from './chains.ts';
 import type { AssetConfig } from './config/config.ts';
+import type { Doubts } from './doubts.ts';
 import type { Log } from './log.ts';
 import type { AssetRule } from './rules/decide.ts';
 import {
@@ -24,6 +25,7 @@ export type StockInput = {
   readonly chains: OwnChains;
   readonly assets: readonly AssetConfig[];
   readonly log: Log;
+  readonly doubts: Pick<Doubts, 'read'>;
   readonly now: () => Millis;
   readonly signal: AbortSignal;
   /** Below so many swaps the log warns, by chain. */
@@ -32,7 +34,8 @@ export type StockInput = {
 
 type Wanted = Pick<AssetRule, 'chain' | 'token'> & { readonly decimals: number | null };
 
-export function createStock({ chains, assets, log, now, signal, warnBelow }: StockInput) {
+export function createStock(input: StockInput) {
+  const { chains, assets, log, doubts, now, signal, warnBelow } = input;
   const balances = new Map<Holding, Balance>();
   const costs = new Map<Holding, Costs & { readonly atMs: Millis }>();
   const payable = new Map<string, number>();
@@ -80,8 +83,10 @@ export function createStock({ chains, assets, log, now, signal, warnBelow }: Sto
         ...{ deposit: deposit?.locked ?? 0n, atMs: now() },
       });
       faults.delete(holding);
+      doubts.read(holding, chain, null);
     } catch (error) {
       if (signal.aborted) return;
+      doubts.read(holding, chain, error);
       const sentence = messageOf(error);
       if (faults.get(holding) !== sentence)
         log.warn('balance_unread', { holding, error: sentence });

@@ -8,11 +8,15 @@ import { type TestContext, test } from 'node:test';
 import { setImmediate as settled } from 'node:timers/promises';
 import type { Cli } from '../cli/io.ts';
 import type { Session, Unlocked } from '../cli/session.ts';
+import { ParleyError } from '../core/errors.ts';
 import type { ParleyClient } from '../sdk/client.ts';
 import { codeOf } from '../sdk/errors.ts';
 import { fileStore } from '../sdk/stores/file.ts';
 import type { Store } from '../sdk/stores/store.ts';
-import { afterLine, createDriver } from './driver.ts';
+import { paperScene } from '../sdk/testing/paper-scene.ts';
+import { timed } from '../sdk/testing/timed.ts';
+import { waitUntil } from '../test/support/waiting.ts';
+import { afterLine, createDriver, wordsOf } from './driver.ts';
 
 const swapId = 's-1';
 const asset = (chain: string) => ({ id: chain, chain, token: null, decimals: 8 });
@@ -82,24 +86,65 @@ test('of two servers of a profile one drives; the other says so, and drives once
   assert.equal(second.of(swapId)?.state, 'running');
 });
 
-test('what is wrong with nodes stays beside what comes after it, until they are well', () => {
-  const told = (line: object, doubts: Parameters<typeof afterLine>[1] = []) =>
-    afterLine(JSON.stringify(line), doubts).doubts;
-  const words = (doubts: ReturnType<typeof told>) => doubts?.map(({ said }) => said.untrusted);
-  const about = { step: 'evidence', leg: 'a' } as const;
-  const first = told({ ...about, code: 'node_behind', text: 'node 2 stands at block 7' });
-  assert.deepEqual(words(first), ['leg a: node_behind: node 2 stands at block 7']);
-  const waits = { step: 'waiting', leg: 'a', code: null, text: 'for a block' };
-  assert.equal(told(waits, first), undefined);
-  const both = told({ ...about, leg: 'b', code: 'nodes_disagree', text: 'they differ' }, first);
-  assert.deepEqual(words(both), [...(words(first) ?? []), 'leg b: nodes_disagree: they differ']);
-  const other = told({ ...about, code: 'chain_stands', text: 'too old' }, both);
-  assert.deepEqual(words(other), [
-    'leg b: nodes_disagree: they differ',
-    'leg a: chain_stands: too old',
-  ]);
-  assert.deepEqual(words(told({ ...about, code: null, text: 'well again' }, both)), [
-    'leg b: nodes_disagree: they differ',
-  ]);
-  assert.deepEqual(told({ end: 'received' }, both), []);
+test('what a run did last says nothing about nodes, but for its end', () => {
+  const told = (line: object) => afterLine(JSON.stringify(line));
+  for (const [step, code] of [
+    ['waiting', null],
+    ['evidence', null],
+    ['evidence', 'node_behind'],
+  ]) {
+    const { doubts, said } = told({ step, leg: 'a', code, text: 'as it is' });
+    assert.deepEqual([doubts, said?.untrusted], [undefined, 'as it is'], `${step} ${code}`);
+  }
+  assert.deepEqual(told({ end: 'received' }).doubts, []);
+  const waits = told({ step: 'waiting', text: 'until the clock passes 1795910481' });
+  assert.match(waits.said?.untrusted ?? '', /passes 2026-11-29T00:01:21Z$/);
+});
+
+test('a gate that nodes keep shut is among the doubts, by its leg where it names one', () => {
+  const shut = { code: 'nodes_disagree', sentence: 'they differ' } as const;
+  const words = ([null, 'b'] as const).map((leg) => wordsOf({ ...shut, leg }).untrusted);
+  assert.deepEqual(words, ['nodes_disagree: they differ', 'leg b: nodes_disagree: they differ']);
+});
+
+timed('a gate that nodes keep shut is a doubt of the swap until they agree', async () => {
+  const scene = await paperScene('taker');
+  const { trade, store, client, chains: own, now } = scene.input;
+  assert.ok(trade);
+  await store.putTrade(trade);
+  const of = { differ: true };
+  const mustAgree = async () => {
+    if (of.differ) throw new ParleyError('sources_disagree', 'they differ', {});
+  };
+  const data = await mkdtemp(join(tmpdir(), 'parley-mcp-driver-'));
+  const listed = { id: scene.input.swapId, threadId: trade.threadId, status: 'agreed' };
+  const driver = createDriver({
+    session: {
+      ...{ profile: { chains: {} }, now, places: { data, ended: join(data, 'ended') } },
+      source: async (chain: string) => {
+        const { source } = own[chain] ?? assert.fail(chain);
+        return { ...source, adapter: { ...source.adapter, mustAgree } };
+      },
+    } as unknown as Session,
+    own: { store, wallet: async (chain: string) => own[chain]?.wallet } as unknown as Unlocked,
+    client: { ...client, swaps: async () => ({ swaps: [listed], nextCursor: null }) } as never,
+    cli: { err: () => {}, signal: new AbortController().signal } as unknown as Cli,
+    note: () => {},
+  });
+  const until = (is: () => boolean) =>
+    waitUntil(async () => {
+      await now?.();
+      return is();
+    });
+  const doubts = () =>
+    driver
+      .of(listed.id)
+      ?.doubts.map(({ untrusted }) => untrusted)
+      .join();
+  await driver.drive(listed.id);
+  await until(() => doubts() === 'nodes_disagree: they differ');
+  of.differ = false;
+  await until(() => doubts() === '');
+  await driver.close();
+  await rm(data, { recursive: true });
 });

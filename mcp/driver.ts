@@ -4,6 +4,7 @@
 
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { dueSwaps } from '../cli/do/swaps.ts';
 import { alone, driveAll, type Swap } from '../cli/drive.ts';
 import { Failure, toldOf } from '../cli/failures.ts';
@@ -11,9 +12,9 @@ import type { Cli } from '../cli/io.ts';
 import { writePrivate } from '../cli/places.ts';
 import type { Session, Unlocked } from '../cli/session.ts';
 import { withResolvers } from '../core/engines.ts';
-import type { LegName } from '../core/trade.ts';
 import type { ParleyClient } from '../sdk/client.ts';
 import { codeOf, messageOf } from '../sdk/errors.ts';
+import { type ToldDoubt, timedText } from '../sdk/settle/told.ts';
 import { idShape } from '../sdk/stores/entries.ts';
 import { type Foreign, foreign, placeIn, word } from './foreign.ts';
 import { createTurns } from './turns.ts';
@@ -24,8 +25,8 @@ export type Driven = {
   readonly step: string;
   readonly txid: string | null;
   readonly said: Foreign;
-  /** What is wrong with the answers of nodes, by leg. */
-  readonly doubts: readonly { readonly leg: LegName; readonly said: Foreign }[];
+  /** What is wrong with the nodes. */
+  readonly doubts: readonly Foreign[];
   /** Unix seconds. */
   readonly at: number;
 };
@@ -79,11 +80,16 @@ export function createDriver({ cli, session, own, client, note }: Made): Driver 
   };
   const run = async (swap: Swap, signal: AbortSignal) => {
     const { swapId } = swap;
-    const out = (text: string) => noted(swapId, afterLine(text, last.get(swapId)?.doubts ?? []));
+    const out = (text: string) => noted(swapId, afterLine(text));
+    const doubted = (_: string, told: readonly ToldDoubt[]) => {
+      const doubts = told.map(wordsOf);
+      if (!isDeepStrictEqual(last.get(swapId)?.doubts, doubts)) noted(swapId, { doubts });
+    };
     const quiet = { ...cli, json: true, yes: true, columns: null, out, err: () => {}, signal };
     try {
       const status = await driveAll(quiet, session, own, [swap], {
         client: swap.withoutMarket ? null : client,
+        doubted,
       });
       const isEnded = last.get(swapId)?.state === 'ended';
       noted(swapId, isEnded ? {} : { state: 'stopped', step: `status ${status}` });
@@ -92,7 +98,7 @@ export function createDriver({ cli, session, own, client, note }: Made): Driver 
     } catch (error) {
       if (signal.aborted) return;
       const { code, sentence } = toldOf(error);
-      noted(swapId, { state: 'stopped', step: word(code), said: foreign(sentence) });
+      noted(swapId, { state: 'stopped', step: word(code), said: foreign(timedText(sentence)) });
       note(`swap ${swapId}: ${code}`);
     }
   };
@@ -191,25 +197,23 @@ const started = (at: number): Driven => ({
 type Line = {
   readonly step?: string;
   readonly end?: string;
-  readonly leg?: LegName | null;
-  readonly code?: string | null;
   readonly txid?: string | null;
   readonly text?: string;
 };
 
 /** What `driveAll` tells as JSON. */
-export function afterLine(text: string, doubts: Driven['doubts']): Partial<Driven> {
-  const { step, end, leg, code, txid, text: said = '' } = JSON.parse(text) as Line;
+export function afterLine(text: string): Partial<Driven> {
+  const { step = '', end, txid, text: said = '' } = JSON.parse(text) as Line;
   if (end !== undefined) {
     return { state: 'ended', step: word(end), said: foreign(end), doubts: [] };
   }
   const sent = txid == null ? {} : { txid: placeIn(txid) };
-  const change = { step: word(step ?? ''), said: foreign(said), ...sent };
-  if (step !== 'evidence' || leg == null) return change;
-  const others = doubts.filter((each) => each.leg !== leg);
-  // Without a code the nodes of that leg are well again.
-  const own = code == null ? [] : [{ leg, said: foreign(`leg ${leg}: ${code}: ${said}`) }];
-  return { ...change, doubts: [...others, ...own] };
+  return { step: word(step), said: foreign(timedText(said)), ...sent };
+}
+
+/** A gate may be about both legs. */
+export function wordsOf({ leg, code, sentence }: ToldDoubt): Foreign {
+  return foreign(`${leg === null ? '' : `leg ${leg}: `}${code}: ${sentence}`);
 }
 
 /** One process a profile settles: it has the turn while anything runs, or is about to. */

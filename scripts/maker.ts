@@ -1,11 +1,11 @@
 // `npm run maker`: the maker program of this checkout. `-- dev` makes it a counterparty on the dev
 // network of a running market: keys, coins and settings of its own, quotes for every pair.
 
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { main } from '../maker/main.ts';
 import { messageOf } from '../sdk/errors.ts';
 import { Misused, parsed, understood, wholeNumber } from './command.ts';
-import { runningMarket } from './demo/market.ts';
+import { marketHome, runningMarket } from './demo/market.ts';
 import { prepareDevMaker } from './maker-dev.ts';
 
 const usage = `usage: npm run maker -- CONFIG [run|check|status|pause|kill|resume]
@@ -14,7 +14,8 @@ const usage = `usage: npm run maker -- CONFIG [run|check|status|pause|kill|resum
   dev             a maker for the market of \`npm start\`, with play money
   --url URL       that market; default from its ready.json, in PARLEY_HOME or .parley
   --dev URL       control address of its dev network; default: from its ready.json
-  --folder FOLDER where its settings, keys and store are; default .parley/maker
+  --folder FOLDER where its settings, keys and store are; default maker
+                  in PARLEY_HOME, or .parley/maker
   --metrics PORT  where Prometheus reads it; default nowhere`;
 
 function understand(args: string[]) {
@@ -27,7 +28,7 @@ function understand(args: string[]) {
     options: {
       url: { type: 'string' },
       dev: { type: 'string' },
-      folder: { type: 'string', default: '.parley/maker' },
+      folder: { type: 'string' },
       metrics: { type: 'string' },
     },
   });
@@ -39,7 +40,7 @@ function understand(args: string[]) {
 const asked = understood({ usage, understand });
 if ('command' in asked) process.exitCode = await main(asked.command);
 else {
-  const { url, dev, folder, metrics } = asked.dev;
+  const { url, dev, folder = join(marketHome(), 'maker'), metrics } = asked.dev;
   try {
     const stage = await runningMarket(url, dev);
     const { file, movedMs } = await prepareDevMaker(stage, resolve(folder), metrics);

@@ -29,6 +29,7 @@ import { keepOwed } from './settle/owed.ts';
 import { prepare, takeMoves } from './settle/prepare.ts';
 import { doubtsOf, type LegSeen, legOf, ownSides, type Seen, seenOf } from './settle/record.ts';
 import { leaveRefunds } from './settle/scheduled.ts';
+import { isUnheard } from './settle/told.ts';
 import { takeTurn } from './settle/turn.ts';
 import { endUnsent } from './settle/ways.ts';
 import { mayBeFunded, newsOf, type StoreLock } from './stores/store.ts';
@@ -299,7 +300,9 @@ function tellDoubts({ emit, doubted }: Context, name: LegName, seen: LegSeen): v
   const { doubts = [] } = seen.evidence ?? {};
   const [first] = doubts;
   if (first === undefined) {
-    if (doubted.delete(name)) emit('evidence', name, `the nodes of leg ${name} are well again`);
+    // One that has yet to answer is not well.
+    if (!isUnheard(seen) && doubted.delete(name))
+      emit('evidence', name, `the nodes of leg ${name} are well again`);
     return;
   }
   const stops = doubtsOf(seen).length > 0 ? '; nothing is begun or ended by it' : '';

@@ -36,22 +36,27 @@ async function main(args: readonly string[]): Promise<void> {
   ]);
   const starting = startMarket(settings, log, openWeb());
   let stops = 0;
-  const stop = async (signal: string) => {
+  const stop = async (why: string, status = 0) => {
     stops += 1;
     if (stops > 1) process.exit(130);
-    log.info({ signal }, 'stopping');
+    log.info({ signal: why }, 'stopping');
     const limitMs = settings.drainSeconds * 1_000 + stopLimitMs;
     setTimeout(() => process.exit(1), limitMs).unref();
     void manager.stopping(limitMs);
     const market = await starting.catch(() => null);
     await market?.stop();
-    process.exit(0);
+    process.exit(status);
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => void stop(signal));
   }
   if (process.env.npm_lifecycle_event !== undefined) stopWithParent(stop);
-  const { ready, held, agreeing, late } = await starting;
+  const { ready, held, agreeing, late, broken } = await starting;
+  void broken.then((why) => {
+    if (stops > 0) return;
+    console.error(`${why}, and the market ends with it: start it again`);
+    return stop(why, 1);
+  });
   if (stops === 0) await manager.ready(`serving ${ready.url}`, late);
   if (args.includes('--json')) return console.log(JSON.stringify(ready));
   console.log([banner(ready), ...heldLine(held)].join('\n'));

@@ -30,6 +30,8 @@ import { sharedWeb, type Web } from './support/web.ts';
 
 const opened = sharedWeb();
 let web: Web;
+/** PARLEY_HOME. */
+let home: string;
 let folder: string;
 let place: Place;
 let taker: Person;
@@ -42,7 +44,8 @@ let running: MakerProcess | null = null;
 
 before(async () => {
   web = await opened();
-  folder = await mkdtemp(join(tmpdir(), 'parley-maker-'));
+  home = await mkdtemp(join(tmpdir(), 'parley-maker-'));
+  folder = join(home, 'maker');
   const status = await web.dev.status();
   place = placeOf(status);
   now = () => Math.floor(Date.now() / 1_000) + status.clockOffsetSeconds;
@@ -54,7 +57,7 @@ before(async () => {
 after(async () => {
   await running?.kill();
   await way.close();
-  await rm(folder, { recursive: true, force: true });
+  await rm(home, { recursive: true, force: true });
 });
 
 const devUrl = () => web.market.ready.dev ?? '';
@@ -62,9 +65,10 @@ const devUrl = () => web.market.ready.dev ?? '';
 const ownUrl = () => `http://127.0.0.1:${way.port}`;
 
 function start(): MakerProcess {
-  const args = ['dev', '--url', ownUrl(), '--dev', devUrl(), '--folder', folder];
+  const args = ['dev', '--url', ownUrl(), '--dev', devUrl()];
   // So that it starts without the market too.
-  const env = { PARLEY_PRODUCT_NAME: 'Parley', PARLEY_SHORT_NAME: 'parley' };
+  const brand = { PARLEY_PRODUCT_NAME: 'Parley', PARLEY_SHORT_NAME: 'parley' };
+  const env = { ...brand, PARLEY_HOME: home };
   running = startMaker([...args, '--metrics', String(port)], log, { env });
   return running;
 }

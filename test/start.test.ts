@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -174,6 +175,18 @@ test('whatever ends a market, npm or kill -9, the next one has what was committe
   assert.equal((await client.rfq(rfqId)).status, 'open');
   assert.equal((await client.rfqs({})).rfqs.length, 1);
   third.child.kill('SIGTERM');
+  assert.deepEqual(await leftIn(home), []);
+});
+
+test('a market whose dev node is gone ends, and says so', async (t) => {
+  const home = await newHome(t);
+  const { child, log } = await startMarketProcess(t, home);
+  const ended = once(child, 'exit') as Promise<[number | null]>;
+  const node = (await processesIn(home)).find((each) => / --dump-state=/.test(each));
+  process.kill(Number.parseInt(node ?? '', 10), 'SIGKILL');
+  const [status] = await ended;
+  assert.equal(status, 1);
+  assert.match(log(), /the node of evm-dev has ended, and the market ends with it: start it again/);
   assert.deepEqual(await leftIn(home), []);
 });
 

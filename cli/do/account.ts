@@ -1,6 +1,7 @@
 // `parley login`, `whoami` and `words`: keys, and the account that they sign in to.
 
 import { resolve } from 'node:path';
+import { messageOf } from '../../sdk/errors.ts';
 import { linkWallet, type MessageSigner, mintKey } from '../../sdk/keys.ts';
 import type { ApiKey, Scope } from '../../sdk/types.ts';
 import { descriptorOf } from '../arguments.ts';
@@ -231,7 +232,7 @@ export const whoami: Run = (cli) =>
       try {
         held.push(...(await holdings(session, chain, address)));
       } catch (error) {
-        silent.push(`${chain}: ${error instanceof Error ? error.message : String(error)}`);
+        silent.push(`${chain}: ${messageOf(error)}`);
       }
     });
     await Promise.all(each);

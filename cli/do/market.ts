@@ -19,6 +19,7 @@ import { ageOf, durationOf, tableOf } from '../show.ts';
 
 const pageSize = 100;
 const mostRows = 10_000;
+const mostSettled = 1_000;
 const whats = { assets, pair, status } as const;
 
 export const market: Run = (cli, given) =>
@@ -95,12 +96,16 @@ export const book: Run = (cli, given) =>
     const { client } = await signedIn(session);
     const names = await catalogueOf(session, client);
     const [base, quote] = given.args;
+    const settled = given.text('settled');
     const most = wholeNumber('--limit', given.text('limit') ?? '100', { least: 1, most: mostRows });
     const rfqs = await readRfqs(client, most, {
       ...(base === undefined ? {} : { baseAssetId: names.idOf(base) }),
       ...(quote === undefined ? {} : { quoteAssetId: names.idOf(quote) }),
       ...(given.has('own') ? { own: true } : {}),
       ...(given.has('addressed') ? { addressed: true } : {}),
+      ...(settled === undefined
+        ? {}
+        : { minSettled: wholeNumber('--settled', settled, { least: 1, most: mostSettled }) }),
     });
     const now = session.now();
     const rows = rfqs.map((each) => [...wordsOf(names, each), ageOf(each.expiresAt, now)]);

@@ -27,6 +27,7 @@ import {
   unlocked,
 } from '../session.ts';
 import { deadlineOf, tableOf } from '../show.ts';
+import { watchAcceptances } from './acceptances.ts';
 
 const pageSize = 100;
 /** Of the market's list, the newest first. */
@@ -42,15 +43,23 @@ export const settle: Run = (cli, { args }) =>
     const own = await unlocked(cli, session);
     return alone(own, async () => {
       const client = await clientOf(cli, session);
+      // Of those that are named nothing else is waited for.
+      const whole = args.length === 0 ? client : null;
+      const acceptances = await watchAcceptances(cli, session, whole);
       const { due, unread } = await dueSwaps(cli, session, own.store, client, args);
       const least = unread === 0 ? statuses.done : statuses.local;
-      if (due.length === 0) {
-        if (unread === 0) answer(cli, { swaps: [] }, 'no swap of this profile is open');
-        return least;
+      if (due.length === 0 && unread === 0) {
+        answer(cli, { swaps: [] }, 'no swap of this profile is open');
       }
       const { free, fundings } = await parted(session, own, due);
       const asked = { swaps: fundings, confirm: () => mustWant(cli, session, own, fundings) };
-      return (await driveAll(cli, session, own, free, { client, asked })) || least;
+      const driven =
+        due.length === 0
+          ? statuses.done
+          : await driveAll(cli, session, own, free, { client, asked });
+      if ((driven || least) !== statuses.done) return driven || least;
+      const threads = new Set(due.map(({ trade }) => trade.threadId));
+      return (await acceptances.areLeft(threads)) ? statuses.not_agreed : statuses.done;
     });
   });
 

@@ -142,7 +142,7 @@ function marketOf(fields: Fields, chains: readonly ChainConfig[]): Config['marke
   return market;
 }
 
-const coinDecimals = { bitcoin: 8, evm: 18, tron: 6, solana: 9 } as const;
+export const coinDecimals = { bitcoin: 8, evm: 18, tron: 6, solana: 9 } as const;
 
 function assetConfig(name: string, fields: Fields, chains: readonly ChainConfig[]): AssetConfig {
   const chain = fields.text('chain');

@@ -239,6 +239,9 @@ test('one of two nodes gives nothing out, nor a look by which sources differ', a
   assert.match((await one.verify()).legs[1]?.doubts.join() ?? '', /show an escrow differently/);
   const other = await counterparty({ disagree: true });
   await assert.rejects(other.fund(), { code: 'sources_disagree' });
+  const { legs: shown } = await other.verify();
+  const shut = [shown[0]?.doubts, shown[1]?.doubts];
+  assert.deepEqual(shut, [['they differ'], ['they differ']], 'verify says why');
   assert.equal((await one.watched.getSwap(swapId))?.byHand, undefined, 'it was not given out');
 });
 

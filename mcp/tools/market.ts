@@ -188,22 +188,23 @@ const trades = readTool({
 const book = readTool({
   name: 'book',
   title: 'Open requests for quote',
-  about:
-    'Requests that can be quoted, newest first: all public ones, or your own, or private ones for you.',
+  about: 'Requests to quote, newest first: public ones, your own, or private ones for you.',
   input: z.object({
     base: shape.assetName.optional(),
     quote: shape.assetName.optional(),
     which: z.enum(['public', 'own', 'addressed']).optional().describe('default public'),
+    minSettled: z.int().min(1).max(1_000).optional().describe('settled swaps of its account'),
     ...page,
   }),
   output: z.object({ rfqs: z.array(shape.rfqOut), nextCursor: shape.nextCursor }),
-  run: async (desk, { base, quote, which = 'public', ...paged }) => {
+  run: async (desk, { base, quote, which = 'public', minSettled, ...paged }) => {
     const names = await desk.names();
     const found = await desk.client.rfqs({
       ...pageOf(paged),
       ...(base === undefined ? {} : { baseAssetId: names.idOf(base) }),
       ...(quote === undefined ? {} : { quoteAssetId: names.idOf(quote) }),
       ...(which === 'public' ? {} : { [which]: true }),
+      ...(minSettled === undefined ? {} : { minSettled }),
     });
     const rfqs = found.rfqs.map((each) => rfqView(each, names, desk.userId));
     return { rfqs, nextCursor: orNull(cursorIn, found.nextCursor) };

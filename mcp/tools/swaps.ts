@@ -2,10 +2,12 @@
 
 import { z } from 'zod';
 import { nextSteps } from '../../core/next.ts';
-import { messageOf } from '../../sdk/errors.ts';
+import type { LegName } from '../../core/trade.ts';
+import { codeOf, messageOf } from '../../sdk/errors.ts';
 import { isoTime } from '../../sdk/people.ts';
 import type { Poll } from '../../sdk/settle/chains.ts';
 import { doubtsOf, seenOf } from '../../sdk/settle/record.ts';
+import { mustAgree } from '../../sdk/settle/sign.ts';
 import type { VerifiedLeg } from '../../sdk/trade.ts';
 import type { Swap } from '../../sdk/types.ts';
 import { amountOf } from '../desk.ts';
@@ -69,7 +71,7 @@ const seenOut = z.object({
   claimed: z.boolean().nullable(),
   refunded: z.boolean().nullable(),
   balance: shape.amountOut.nullable(),
-  doubts: z.array(z.string()).describe('why nothing begins or ends by it'),
+  doubts: z.array(z.string()).describe('what is wrong with its nodes'),
   /** Why no node answered. */
   silent: shape.foreignOut.nullable(),
 });
@@ -92,11 +94,12 @@ const verify = readTool({
   run: (desk, { swapId }) =>
     withSwap(desk, swapId, { isUrgent: false }, async ({ trade, swap: verified, seen }) => {
       const names = await desk.names();
+      const gates = seen === null ? new Map<LegName, string>() : await shutGates(seen);
       const legs = (['a', 'b'] as const).map((name) => {
         const leg = verified.legs[name];
         const asset = leg.assetId === trade.base.id ? trade.base : trade.quote;
         const own = { name: names.of(asset.id).name, decimals: asset.decimals };
-        return legView(leg, own, seen?.polled ?? null);
+        return legView(leg, own, seen?.polled ?? null, gates.get(name));
       });
       const { role, agreedAt } = verified;
       const next = seen === null ? [] : nextBy(seen);
@@ -108,7 +111,9 @@ function legView(
   { leg: name, chain, amount, escrow, timelock }: VerifiedLeg,
   own: Parameters<typeof amountOf>[1],
   polled: Poll | null,
+  gate?: string,
 ): z.infer<typeof seenOut> {
+  const shut = gate === undefined ? [] : [gate];
   const about = {
     leg: name,
     chain: word(chain),
@@ -121,9 +126,10 @@ function legView(
     const error = polled?.errors.get(name);
     const nothing = { funded: null, deep: null, claimed: null, refunded: null, balance: null };
     const silent = error === undefined ? null : foreign(messageOf(error));
-    return { ...about, ...nothing, doubts: [], silent };
+    return { ...about, ...nothing, doubts: shut, silent };
   }
   const { funded, claimed, refunded, balance } = shown.leg.facts;
+  const told = shown.evidence?.doubts.map(({ sentence }) => sentence) ?? [];
   return {
     ...about,
     funded: funded !== null,
@@ -131,9 +137,24 @@ function legView(
     claimed: claimed !== null,
     refunded: refunded !== null,
     balance: amountOf(balance, own),
-    doubts: doubtsOf(shown),
+    doubts: [...new Set([...told, ...doubtsOf(shown)]), ...shut],
     silent: null,
   };
+}
+
+/** What a funding or reveal would be refused for now, by leg: its nodes differ. */
+async function shutGates({ context }: NonNullable<Opened['seen']>): Promise<Map<LegName, string>> {
+  const shut = new Map<LegName, string>();
+  const tries = (['a', 'b'] as const).map(async (name) => {
+    try {
+      await mustAgree(context, [name]);
+    } catch (error) {
+      // What else fails is told of by the look.
+      if (codeOf(error) === 'sources_disagree') shut.set(name, messageOf(error));
+    }
+  });
+  await Promise.all(tries);
+  return shut;
 }
 
 /** By the rules and the own nodes: a market could name a step that gives the secret away. */

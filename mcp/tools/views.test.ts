@@ -28,7 +28,7 @@ test('a swap shows what is wrong with nodes while its driver says so', async () 
     txid: null,
     said: { untrusted: '' },
   } as const;
-  const shown = await shownBy({ ...running, at: 0, doubts: [{ leg: 'a', said }] });
+  const shown = await shownBy({ ...running, at: 0, doubts: [said] });
   assert.deepEqual(shown.doubts, [said]);
   const { driven } = swapOut.strict().parse(shown);
   assert.ok(driven !== null && !('doubts' in driven));

@@ -2,6 +2,7 @@
 
 import type { z } from 'zod';
 import { isoTime } from '../../sdk/people.ts';
+import { timedText } from '../../sdk/settle/told.ts';
 import type { Rfq, Standing, Swap, Thread } from '../../sdk/types.ts';
 import { amountOf, type Desk, type Names } from '../desk.ts';
 import type { Driven } from '../driver.ts';
@@ -75,7 +76,7 @@ export function stepsView({ next, role }: Pick<Swap, 'next' | 'role'>): z.infer<
     action: word(action),
     leg,
     before: at(before),
-    why: foreign(why),
+    why: foreign(timedText(why)),
   }));
 }
 
@@ -134,7 +135,7 @@ export async function swapView(desk: Desk, swap: Swap): Promise<z.infer<typeof s
     },
     next: stepsView(swap),
     driven: drivenView(driven),
-    doubts: (driven?.doubts ?? []).map(({ said }) => said),
+    doubts: [...(driven?.doubts ?? [])],
     verified: record != null,
   };
 }

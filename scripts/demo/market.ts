@@ -41,8 +41,13 @@ export async function runningMarket(
   return { url: url ?? ready.url, dev: ready.dev, stop };
 }
 
+/** Where the state of `npm start` is, and of what plays beside it. */
+export function marketHome(): string {
+  return resolve(process.env.PARLEY_HOME ?? join(root, '.parley'));
+}
+
 async function announced(url: string | undefined): Promise<{ url: string; dev: string }> {
-  const file = join(resolve(process.env.PARLEY_HOME ?? join(root, '.parley')), 'ready.json');
+  const file = join(marketHome(), 'ready.json');
   const how = 'say where its dev network is with --dev URL (it prints the address when ready)';
   const text = await readFile(file, 'utf8').catch((cause) => {
     throw new Error(`no market has written ${file}: ${how}`, { cause });

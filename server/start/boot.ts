@@ -11,6 +11,7 @@ import type { Logger } from 'pino';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import { mostProofBytes } from '../../chains/evm/proof.ts';
 import { type Rpc, rpcClient } from '../../chains/nodes/rpc.ts';
+import { withResolvers } from '../../core/engines.ts';
 import type { Devnet } from '../../devnet/devnet.ts';
 import { startPostgres } from '../../host/postgres/postgres.ts';
 import { analyzeAssets, findCuratedAsset } from '../db/assets.ts';
@@ -102,6 +103,8 @@ export type Market = {
   readonly agreeing: Promise<void>;
   /** What it does by itself and was not heard of in time: it hangs. */
   late(): readonly Late[];
+  /** Why it cannot go on, once a node of the dev network is gone. */
+  readonly broken: Promise<string>;
   stop(): Promise<void>;
 };
 
@@ -150,9 +153,10 @@ async function start(
   const clock = { offsetMs: 0 };
   const now = () => Date.now() + clock.offsetMs;
   const market: Opened = {};
+  const { promise: broken, resolve: ended } = withResolvers<string>();
   const [databaseUrl, devnet] = await startParts([
     openDatabase(limited, home, log, undo),
-    openDevnet(limited, home, log, undo, clock, market),
+    openDevnet({ settings: limited, home, log, undo, clock, market, ended }),
   ]);
   const settings = { ...limited, people: peopleWith(limited, devnet) };
   clock.offsetMs = (devnet?.clockOffsetSeconds ?? 0) * 1000;
@@ -232,6 +236,7 @@ async function start(
     held: await presence.held(),
     agreeing: presence.agreeing,
     late: () => passesOf(db).late(),
+    broken,
     stop: () => {
       stopping ??= drain(app, settings.drainSeconds).then(() => unwind(undo, log));
       return stopping;
@@ -318,14 +323,18 @@ async function openDatabase(settings: Settings, home: string, log: Logger, undo:
   return postgres.url;
 }
 
-async function openDevnet(
-  settings: Settings,
-  home: string,
-  log: Logger,
-  undo: Stack,
-  clock: { offsetMs: number },
-  market: Opened,
-): Promise<Devnet | null> {
+type DevnetParts = {
+  readonly settings: Settings;
+  readonly home: string;
+  readonly log: Logger;
+  readonly undo: Stack;
+  readonly clock: { offsetMs: number };
+  readonly market: Opened;
+  readonly ended: (why: string) => void;
+};
+
+async function openDevnet(parts: DevnetParts): Promise<Devnet | null> {
+  const { settings, home, log, undo, clock, market, ended } = parts;
   if (settings.chains !== null || settings.network !== 'dev') return null;
   // Brings simulators of whole chains along, which a market on chains of its own is without.
   const { startDevnet } = await naming(devNetworkFault, import('../../devnet/devnet.ts'));
@@ -335,6 +344,7 @@ async function openDevnet(
     people: true,
     controlPort: settings.devControlPort,
     evmChains: Array.from({ length: settings.devEvmChains }, (_, index) => devEvmChain(index)),
+    ended: (chain) => ended(`the node of ${chain} has ended`),
     moveClock: (seconds) => {
       clock.offsetMs += seconds * 1000;
       const open = market.db;

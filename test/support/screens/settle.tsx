@@ -31,6 +31,7 @@ import { SwapPage } from '../../../web/screens/settlement/swap-page.tsx';
 import { SwapList } from '../../../web/screens/settlement/swaps.tsx';
 import {
   agreedAt,
+  everyDoubt,
   healthy,
   payAsk,
   seen,
@@ -203,7 +204,7 @@ function screenOf(name: string) {
       return <SwapPage engine={{ ...engine, swaps: { ...engine.swaps, look } }} id="agreed" />;
     }
     case 'swap warned': {
-      const at = seen({ isByHand: true, problems, asks: [payAsk] });
+      const at = seen({ isByHand: true, problems, asks: [payAsk], doubts: everyDoubt });
       const other = held({ kind: 'other', isSilent: false } as const);
       const engine = engineOf({ swaps: [at.swap], at, vault: unchecked });
       const more = { ...engine, swaps: { ...engine.swaps, driver: other } };

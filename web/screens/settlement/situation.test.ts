@@ -19,7 +19,7 @@ import {
   seen,
   states,
 } from './testing/views.ts';
-import { type About, inCoins, warningsOf } from './warnings.ts';
+import { type About, heldBy, inCoins, warningsOf } from './warnings.ts';
 import '../../texts/testing.ts';
 
 test('every state has one screen, and every screen a state', () => {
@@ -193,12 +193,14 @@ test('what is wrong with the nodes of a chain is warned of with its numbers, eac
     warningsOf(about({ state: 'funded', btc: 'final', ...given })).map(
       ({ kind, weight, sentence }) => [kind, weight, sentence] as const,
     );
-  const [stands, disagree, refused, behind] = everyDoubt;
+  const [stands, disagree, refused, ahead, behind, silent] = everyDoubt;
   assert.deepEqual(said({ doubts: everyDoubt.toReversed() }), [
     ['chain_stands', 'warn', stands?.sentence],
     ['nodes_disagree', 'warn', disagree?.sentence],
     ['answer_refused', 'warn', refused?.sentence],
+    ['node_ahead', 'warn', ahead?.sentence],
     ['node_behind', 'info', behind?.sentence],
+    ['node_silent', 'info', silent?.sentence],
   ]);
   const other = { code: 'chain_stands', sentence: 'so does another' } as const;
   const both = [stands, other].filter((each) => each !== undefined);
@@ -209,6 +211,25 @@ test('what is wrong with the nodes of a chain is warned of with its numbers, eac
   const gate = { kind: 'node', leg: null, code: 'sources_disagree', sentence: 'not now' } as const;
   assert.deepEqual(said({ problems: [gate] }), [['nodes_disagree', 'warn', 'not now']]);
   assert.deepEqual(said({ phase: 'ended', state: 'settled', doubts: everyDoubt }), []);
+});
+
+test('what waits while nodes cannot be relied on is said as it is: locking, the secret, or the end', () => {
+  const held = (given: Parameters<typeof seen>[0]) => heldBy(seen(given).swap);
+  const initiator = { gives: 'BTC' } as const;
+  const counterparty = { gives: 'USDX' } as const;
+  for (const [given, wanted] of [
+    [{ ...initiator, state: 'funding' }, 'lock'],
+    [{ ...counterparty, state: 'waiting_to_fund' }, 'lock'],
+    [{ ...initiator, state: 'funded' }, 'reveal'],
+    [{ ...initiator, state: 'revealing' }, 'reveal'],
+    // It collects with a secret that is out, or takes back: neither waits.
+    [{ ...counterparty, state: 'funded' }, 'end'],
+    [{ ...counterparty, state: 'claiming' }, 'end'],
+    [{ ...initiator, state: 'claiming' }, 'end'],
+    [{ ...initiator, state: 'refunding' }, 'end'],
+  ] as const) {
+    assert.equal(held(given), wanted, `${given.gives} ${given.state}`);
+  }
 });
 
 test('what is missing for fees is told in coins, and other numbers stay', () => {

@@ -1,7 +1,7 @@
 // What a person is warned of before it costs, the worst first. Pure.
 
 import type { Doubt, DoubtCode } from '../../../sdk/evidence/judge.ts';
-import type { Health, Problem, RescueFileState, VaultState } from '../../engine/types.ts';
+import type { Health, Problem, RescueFileState, SwapView, VaultState } from '../../engine/types.ts';
 import { mostClockOffSeconds } from '../../market/clock.ts';
 import { formatAmount } from '../../texts/people.ts';
 import { gasUrgency } from './ahead.ts';
@@ -99,6 +99,23 @@ export function warningsOf(about: About): Warning[] {
     const weight = isLost ? 'bad' : weights[kind];
     return sentence === undefined ? [] : [{ kind, weight, sentence }];
   });
+}
+
+/** What waits while no answer of the nodes is sure. */
+export type Held = 'lock' | 'reveal' | 'end';
+
+export function heldBy({ state, role }: SwapView): Held {
+  switch (state) {
+    case 'preparing':
+    case 'waiting_to_fund':
+    case 'funding':
+      return 'lock';
+    case 'funded':
+    case 'revealing':
+      return role === 'initiator' ? 'reveal' : 'end';
+    default:
+      return 'end';
+  }
 }
 
 function kindOf({ kind, code }: Problem): WarningKind {

@@ -14,7 +14,7 @@ import { text } from '../../texts/texts.ts';
 import { gasUrgency, sideOf } from './ahead.ts';
 import type { Shown } from './shown.ts';
 import { type Seen, sidesOf } from './situation.ts';
-import { inCoins, type WarningKind, warningsOf } from './warnings.ts';
+import { heldBy, inCoins, type WarningKind, warningsOf } from './warnings.ts';
 
 type Props = {
   readonly engine: Engine;
@@ -44,6 +44,7 @@ export function Warnings({ engine, seen, said, which }: Props) {
     off: formatDuration(Math.abs(health.clockOffSeconds ?? 0)),
     chain: chainName(sidesOf(seen.swap).own.chain),
     gasChain: chainName(gasChain),
+    held: text(`settlement.warn.held.${heldBy(seen.swap)}`),
   };
   const told = (said: string) => (coin === undefined ? said : inCoins(said, coin.symbol));
   return found.map(({ kind, weight, sentence }) => (

@@ -17,19 +17,23 @@ export const warnings: Words<typeof english> = {
   'settlement.warn.node.go': 'Andere Nodes wählen',
   'settlement.warn.chain_stands': 'Eine Chain steht still',
   'settlement.warn.chain_stands.why':
-    'Ihr neuester Block ist zu alt, oder deine Uhr geht falsch. Inzwischen wird nichts gesperrt oder beendet. Was abzuholen oder zurückzuholen ist, wird trotzdem versucht.',
+    'Ihr neuester Block ist zu alt, oder deine Uhr geht falsch. {held}',
   'settlement.warn.nodes_disagree': 'Deine Nodes sind sich nicht einig',
-  'settlement.warn.nodes_disagree.why':
-    'Bis dahin wird nichts gesperrt oder beendet. Was abzuholen oder zurückzuholen ist, wird trotzdem versucht.',
+  'settlement.warn.nodes_disagree.why': 'Einer von ihnen irrt. {held}',
   'settlement.warn.answer_refused': 'Ein Node bestreitet, was endgültig war',
-  'settlement.warn.answer_refused.why':
-    'Er belegt es nicht. Diese Seite geht nach den anderen Nodes oder nach dem, was sie selbst gesehen hat.',
+  'settlement.warn.answer_refused.why': 'Er belegt es nicht, und ihm wird nicht geglaubt. {held}',
+  'settlement.warn.held.lock':
+    'Solange das so ist, wird nichts gesperrt. Du verlierst nichts, wenn du wartest.',
+  'settlement.warn.held.reveal':
+    'Das Abholen wartet so lange, weil es dein Geheimnis zeigt. Was fällig ist, wird trotzdem zurückgeholt.',
+  'settlement.warn.held.end':
+    'Darauf wartet nur das Ende des Swaps. Mit einem bekannten Geheimnis wird weiter abgeholt, und was fällig ist, wird zurückgeholt.',
   'settlement.warn.node_ahead': 'Ein Node nennt eine Zeit, die noch kommt',
   'settlement.warn.node_ahead.why':
     'Seine Zeit zählt nicht, oder deine Uhr geht nach. Auf sein Wort allein wird nichts gesperrt oder beendet.',
   'settlement.warn.node_silent': 'Ein Node antwortet nicht',
   'settlement.warn.node_silent.why':
-    'Diese Seite geht nach den anderen Nodes und fragt ihn wieder.',
+    'Diese Seite fragt ihn wieder. Was noch nicht begonnen hat, wartet bis zu zehn Minuten auf ihn. Danach genügen die anderen Nodes.',
   'settlement.warn.node_behind': 'Ein Node hinkt hinterher',
   'settlement.warn.node_behind.why': 'Diese Seite geht nach den anderen und fragt ihn wieder.',
   'settlement.warn.market': 'Der Markt antwortet nicht',

@@ -13,19 +13,22 @@ export const warnings = {
     'What this page shows may be old. Nothing is locked or collected on what it cannot read.',
   'settlement.warn.node.go': 'Choose other nodes',
   'settlement.warn.chain_stands': 'A chain stands still',
-  'settlement.warn.chain_stands.why':
-    'Its newest block is too old, or your clock is wrong. Nothing is locked or ended meanwhile. What is open to collect or take back is tried all the same.',
+  'settlement.warn.chain_stands.why': 'Its newest block is too old, or your clock is wrong. {held}',
   'settlement.warn.nodes_disagree': 'Your nodes do not agree',
-  'settlement.warn.nodes_disagree.why':
-    'Nothing is locked or ended until they do. What is open to collect or take back is tried all the same.',
+  'settlement.warn.nodes_disagree.why': 'One of them is wrong. {held}',
   'settlement.warn.answer_refused': 'A node denies what was final',
-  'settlement.warn.answer_refused.why':
-    'It proves nothing, so this page goes by the other nodes, or by what it has seen itself.',
+  'settlement.warn.answer_refused.why': 'It proves nothing, and is not believed. {held}',
+  'settlement.warn.held.lock': 'Nothing is locked until that is over. You lose nothing by waiting.',
+  'settlement.warn.held.reveal':
+    'Collecting waits until that is over, because it shows your secret. What is due to be taken back is taken back all the same.',
+  'settlement.warn.held.end':
+    'Only the end of the swap waits for that. Collecting with a secret that is out, and taking back what is due, go on.',
   'settlement.warn.node_ahead': 'A node tells a time that is yet to come',
   'settlement.warn.node_ahead.why':
     'Its time does not count, or your clock is slow. Nothing is locked or ended by its word alone.',
   'settlement.warn.node_silent': 'A node does not answer',
-  'settlement.warn.node_silent.why': 'This page goes by the other nodes, and asks it again.',
+  'settlement.warn.node_silent.why':
+    'This page asks it again. What has not begun may wait up to ten minutes for it. Then the other nodes are enough.',
   'settlement.warn.node_behind': 'A node is behind',
   'settlement.warn.node_behind.why': 'This page goes by the others, and asks it again.',
   'settlement.warn.market': 'The market does not answer',

@@ -106,8 +106,16 @@ export const everyDoubt: readonly Doubt[] = [
       'node 2 of bitcoin-regtest denies what was seen at depth, and proves no reorganisation',
   },
   {
+    code: 'node_ahead',
+    sentence: 'the newest block of node 2 of bitcoin-regtest is 7201 s newer than now',
+  },
+  {
     code: 'node_behind',
     sentence: 'node 2 of bitcoin-regtest stands at block 812, 9 behind another one',
+  },
+  {
+    code: 'node_silent',
+    sentence: 'node 1 of bitcoin-regtest does not answer; 1 of 2 is heard',
   },
 ];
 
