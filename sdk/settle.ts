@@ -27,7 +27,15 @@ import { type Effect, type Facts, isAlone, next, type Owes } from './settle/mach
 import { heardSecret } from './settle/market.ts';
 import { keepOwed } from './settle/owed.ts';
 import { prepare, takeMoves } from './settle/prepare.ts';
-import { doubtsOf, type LegSeen, legOf, ownSides, type Seen, seenOf } from './settle/record.ts';
+import {
+  doubtsOf,
+  type LegSeen,
+  legOf,
+  ownSides,
+  type Seen,
+  seenOf,
+  toldOf,
+} from './settle/record.ts';
 import { leaveRefunds } from './settle/scheduled.ts';
 import { takeTurn } from './settle/turn.ts';
 import { endUnsent } from './settle/ways.ts';
@@ -296,7 +304,7 @@ async function runOne(context: Context, seen: Seen, effect: Effect): Promise<voi
 
 /** Once, until it is something else: what is wrong with the answers about a leg, and its end. */
 function tellDoubts({ emit, doubted }: Context, name: LegName, seen: LegSeen): void {
-  const { doubts = [] } = seen.evidence ?? {};
+  const doubts = toldOf(seen);
   const [first] = doubts;
   if (first === undefined) {
     if (doubted.delete(name)) emit('evidence', name, `the nodes of leg ${name} are well again`);

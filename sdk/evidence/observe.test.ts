@@ -60,6 +60,7 @@ async function seen(nodes: readonly Node[], more: Partial<Asking> = {}) {
     silent: new Map(),
     late: new Map(),
     wall,
+    now: async () => more.wall ?? wall,
     limit: AbortSignal.timeout(5_000),
     othersMs,
     ...more,

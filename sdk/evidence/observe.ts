@@ -8,7 +8,16 @@ import { type EscrowFacts, holdsPayment, nothingSeen } from '../../core/facts.ts
 import type { Millis, UnixSeconds } from '../../core/nominal.ts';
 import { type ChainSource, nodesOf } from '../chains.ts';
 import { inTime } from '../waiting.ts';
-import { type Answer, type Bounds, type Evidence, type Judged, judge } from './judge.ts';
+import {
+  type Answer,
+  type Bounds,
+  type Doubt,
+  type Evidence,
+  isAhead,
+  type Judged,
+  judge,
+  nameOf,
+} from './judge.ts';
 import {
   heldAgainst,
   type Kind,
@@ -32,6 +41,10 @@ const patienceSeconds = 60;
  * against it. One that is gone for good holds up no more.
  */
 const silenceSeconds = 600;
+/** One that fails is told after so long: longer than one slow look, and than a single failure. */
+const silentTellSeconds = 20;
+/** Nodes that differ are told after so long: a block takes a moment to reach all of them. */
+const differTellSeconds = 5;
 
 export type Asking = {
   readonly source: ChainSource;
@@ -43,7 +56,10 @@ export type Asking = {
   readonly differing: Map<string, UnixSeconds>;
   /** The nodes' words of an escrow, by both. Lives as long as its settlement. */
   readonly silent: Map<string, Silence>;
+  /** As the clock was read last. */
   readonly wall: UnixSeconds;
+  /** The clock now: before a node is said to be ahead of it. */
+  readonly now: () => Promise<UnixSeconds>;
   /** Of one look of one node. */
   readonly limit: AbortSignal;
   /** What slow nodes are asked, by node and escrow. Lives as long as its settlement. */
@@ -59,24 +75,33 @@ export type Looked = Answer & { readonly formerFacts: readonly EscrowFacts[] };
 /** What a node said, or failed with. */
 export type Word = { readonly answer: Looked | null; readonly failure: unknown };
 
-/** Since when a node has said nothing, and whether it ever did. */
-export type Silence = { readonly since: UnixSeconds; readonly hasSpoken: boolean };
+export type Silence = {
+  /** Since when a node has said nothing, and whether it ever did. */
+  readonly since: UnixSeconds;
+  readonly hasSpoken: boolean;
+  /** When it failed first since then; null: it did not. */
+  readonly failedAt: UnixSeconds | null;
+};
 
 /** A look that goes on beside the passes; `last`: what came of the one before it. */
 export type Late = { readonly look: Promise<Word>; isGoing: boolean; last: Word | null };
 
 /** Throws what the first node fails with where none answers. */
 export async function observe(asking: Asking): Promise<Observed> {
-  const { source, watched, former, memory, differing, wall } = asking;
+  const { source, watched, former, memory, differing } = asking;
   const nodes = nodesOf(source);
-  const { looked, isWhole } = await lookAtAll(nodes, asking);
+  const bounds = boundsOf(asking);
+  const { looked, isWhole, unheard } = await lookAtAll(nodes, asking);
   const [first] = looked;
+  const isNewer = looked.some(({ heads }) => isAhead(heads, bounds, asking.wall));
+  const wall = isNewer ? await asking.now() : asking.wall;
   const since = differing.get(watched.address);
-  const isPatient = since === undefined || Math.abs(wall - since) < patienceSeconds;
-  const judged = judge(looked, boundsOf(source, watched), { wall, isPatient });
+  const lasted = since === undefined ? 0 : Math.abs(wall - since);
+  const judged = judge(looked, bounds, { wall, isPatient: lasted < patienceSeconds });
   if (!judged.doubts.some(({ code }) => code === 'nodes_disagree')) {
     differing.delete(watched.address);
   } else if (since === undefined) differing.set(watched.address, wall);
+  const isBrief = lasted < differTellSeconds;
   const picked = looked.find(({ node }) => node === judged.node) ?? first;
   const secrets = looked.flatMap(({ formerFacts }) => formerFacts.map(({ secret }) => secret));
   const secret = judged.facts.secret ?? secrets.find((each) => each !== null) ?? null;
@@ -85,21 +110,30 @@ export async function observe(asking: Asking): Promise<Observed> {
       return holdsPayment(formerFacts[place] ?? nothingSeen, terms.amount);
     }),
   );
-  const node = nodes[judged.node] ?? source.adapter;
   // One that is yet to speak may speak against it.
   const agreed = judged.agreed && isWhole;
-  const marks = agreed ? await marksOf(node, picked, memory, asking.limit) : memory.marks;
+  const sure = judged.counting.flatMap((place) => nodes[place] ?? []);
+  const marks = agreed ? await marksOf(sure, picked, memory, asking.limit) : memory.marks;
   const facts = { ...judged.facts, secret };
-  return { ...judged, agreed, facts, marks, strayed: former[at] ?? null };
+  const doubts = [...judged.doubts, ...unheard];
+  return { ...judged, agreed, facts, marks, doubts, strayed: former[at] ?? null, isBrief };
 }
 
-function boundsOf({ view, adapter }: ChainSource, watched: WatchedEscrow): Bounds {
+function boundsOf({ source, watched }: Pick<Asking, 'source' | 'watched'>): Bounds {
+  const { view, adapter } = source;
   const { chain, family, policy } = view;
   const { requiredConfirmations } = watched;
-  return { chain, family, policy, requiredConfirmations, blockSeconds: adapter.blockSeconds ?? 0 };
+  const blockSeconds = adapter.blockSeconds ?? 0;
+  const nodes = nodesOf(source).length;
+  return { chain, nodes, family, policy, requiredConfirmations, blockSeconds };
 }
 
-type Words = { readonly looked: readonly [Looked, ...Looked[]]; readonly isWhole: boolean };
+type Words = {
+  readonly looked: readonly [Looked, ...Looked[]];
+  readonly isWhole: boolean;
+  /** Nodes that have not answered for a while. */
+  readonly unheard: readonly Doubt[];
+};
 
 /**
  * A node that was slow the last time is asked on, and waited for no more: what it said then counts
@@ -138,17 +172,36 @@ async function lookAtAll(nodes: readonly ChainAdapter[], asking: Asking): Promis
   const said = asked.map(({ now }, place) => words.get(place) ?? now.last);
   const [answer, ...rest] = said.flatMap((word) => word?.answer ?? []);
   const looked: Words['looked'] = [answer as Looked, ...rest];
+  const unheard: Doubt[] = [];
   const isSpoken = said.map((word, place) => {
     const key = keyOf(place);
-    const before = silent.get(key) ?? { since: wall, hasSpoken: false };
+    const before = silent.get(key) ?? { since: wall, hasSpoken: false, failedAt: null };
     const isAnswer = Boolean(word?.answer);
-    silent.set(key, isAnswer ? { since: wall, hasSpoken: true } : before);
+    const failedAt = before.failedAt ?? wall;
+    const now = isAnswer
+      ? { since: wall, hasSpoken: true, failedAt: null }
+      : { ...before, failedAt };
+    silent.set(key, now);
+    if (!isAnswer && wall - failedAt >= silentTellSeconds) {
+      unheard.push(silenceOf(place, word?.failure, looked.length, asking));
+    }
     if (isAnswer || wall - before.since > silenceSeconds) return true;
     // One that spoke a moment ago may have spoken against it.
     return othersMs !== null && !before.hasSpoken && (limit.aborted || word !== null);
   });
-  return { looked, isWhole: isSpoken.every(Boolean) };
+  return { looked, isWhole: isSpoken.every(Boolean), unheard };
 }
+
+/** What is wrong with its chain or contract is told; what else it failed with may name its host. */
+function silenceOf(place: number, failure: unknown, heard: number, asking: Asking): Doubt {
+  const bounds = boundsOf(asking);
+  const others = `${heard} of ${bounds.nodes} ${heard === 1 ? 'is' : 'are'} heard`;
+  const isOther = failure instanceof ParleyError && isOfAnotherChain(failure);
+  const what = isOther ? failure.message : `${nameOf(place, bounds)} does not answer`;
+  return { code: 'node_silent', sentence: `${what}; ${others}` };
+}
+
+const isOfAnotherChain = ({ facts }: ParleyError) => 'chainId' in facts || 'contract' in facts;
 
 function begun(look: Promise<Looked>, last: Word | null = null): Late {
   const word = look.then(
@@ -169,9 +222,13 @@ async function lookAt(node: ChainAdapter, place: number, asking: Asking): Promis
   const read = () => node.look(escrows, limit);
   // A source of the customer's own may not heed its signal.
   const { heads, facts } = await inTime(read, limit).catch((error: unknown) => {
-    if (error !== limit.reason || limit.reason?.name !== 'TimeoutError') throw error;
-    const sentence = `the source of "${node.chain}" did not answer in time`;
-    throw new ParleyError('chain_timeout', sentence, {});
+    const bounds = boundsOf(asking);
+    const name = nameOf(place, bounds);
+    if (error === limit.reason && limit.reason?.name === 'TimeoutError') {
+      throw new ParleyError('chain_timeout', `${name} did not answer in time`, {});
+    }
+    if (!(error instanceof ParleyError) || bounds.nodes < 2) throw error;
+    throw new ParleyError(error.code, `${name}: ${error.message}`, error.facts, { cause: error });
   });
   const [shown = nothingSeen, ...formerFacts] = facts;
   const withdrawn = withdrawnBy(shown, memory);
@@ -202,9 +259,12 @@ async function provesChange(
   return true;
 }
 
-/** A block that cannot be had now is asked for by a later look. */
+/**
+ * Of each node that agrees: one alone could name a block that never was, and have a true one
+ * refused by it. A block that cannot be had, or that they name differently, is asked for again.
+ */
 async function marksOf(
-  node: ChainAdapter,
+  nodes: readonly ChainAdapter[],
   { heads, facts }: Answer,
   { facts: before, marks }: Memory,
   limit: AbortSignal,
@@ -216,10 +276,20 @@ async function marksOf(
     const isKnown = before?.[kind]?.deep === true && before[kind].txid === found.txid;
     const known = isKnown ? marks[kind] : undefined;
     const height = heads.height - found.confirmations + 1;
-    const hash =
-      known === undefined ? await node.blockHash?.(height, limit).catch(() => null) : known.hash;
-    if (known !== undefined) kept[kind] = known;
-    else if (hash) kept[kind] = { height, hash };
+    const hash = known?.hash ?? (await hashBy(nodes, height, limit));
+    if (hash !== null) kept[kind] = known ?? { height, hash };
   }
   return kept;
+}
+
+/** null: no node says, or two name different ones. */
+async function hashBy(
+  nodes: readonly ChainAdapter[],
+  height: number,
+  limit: AbortSignal,
+): Promise<string | null> {
+  const asked = nodes.map(async (node) => node.blockHash?.(height, limit).catch(() => null));
+  const hashes = new Set((await Promise.all(asked)).filter((each) => each));
+  const [hash = null] = hashes;
+  return hashes.size === 1 ? (hash ?? null) : null;
 }

@@ -3,6 +3,8 @@
 
 import { sleep } from '../../chains/nodes/turn.ts';
 import { ParleyError } from '../../core/errors.ts';
+import type { ChainKey } from '../../core/families.ts';
+import type { UnixSeconds } from '../../core/nominal.ts';
 import type { LegName } from '../../core/trade.ts';
 import { nodesOf } from '../chains.ts';
 import { observe, othersMs } from '../evidence/observe.ts';
@@ -98,6 +100,15 @@ export async function refreshed(
   });
 }
 
+/**
+ * A chain's clock where one node is asked, and the device's where that is earlier: an invented time
+ * must not end what a claim still needs.
+ */
+export async function clockOf(context: Context, chain: ChainKey): Promise<UnixSeconds> {
+  const { clock } = await sourceOf(context, chain).adapter.heads(context.limit());
+  return Math.min(clock, await context.now());
+}
+
 /** `waitsMs`: for other nodes once one has answered; null: for each as long as for one. */
 export async function readLeg(
   context: Context,
@@ -119,6 +130,7 @@ export async function readLeg(
     silent,
     late,
     wall: context.lastWall() ?? (await context.now()),
+    now: context.now,
     limit: context.limit(),
     othersMs: waitsMs,
   });
