@@ -13,7 +13,6 @@ import type { ChainKey } from '../core/families.ts';
 import { opens, type Secret } from '../core/hashlock.ts';
 import { type LegName, otherLeg } from '../core/trade.ts';
 import { SettleError } from './errors.ts';
-import { clockOf } from './settle/chains.ts';
 import { type Context, contextOf, sourceOf, walletOf } from './settle/context.ts';
 import { isGivenAway, takenNonces } from './settle/hands/nonces.ts';
 import { handOf } from './settle/hands/of.ts';
@@ -125,7 +124,7 @@ async function openItems(
   swapIds: readonly string[],
   { left, failed }: Pick<Opening, 'left' | 'failed'>,
 ): Promise<Item[]> {
-  const clock = await clockOf(context, chain);
+  const { clock } = await sourceOf(context, chain).adapter.heads(context.limit());
   const found: Item[] = [];
   for (let at = 0; at < swapIds.length; at += readsAtOnce) {
     const read = swapIds.slice(at, at + readsAtOnce).map(async (swapId) => {

@@ -75,10 +75,12 @@ const leastBehindSeconds = 600;
 
 /** By how much a head's time may be behind the wall's: an outage, and how the clock trails. */
 export function mostBehindWall(bounds: Bounds): number {
-  const { policy, requiredConfirmations } = bounds;
-  const { normal, high } = policy;
-  const { outageSeconds } = requiredConfirmations >= high.confirmations ? high : normal;
-  return outageSeconds + trailsBy(bounds);
+  return outageOf(bounds) + trailsBy(bounds);
+}
+
+/** Of the depth that is waited for. */
+export function outageOf({ policy: { normal, high }, requiredConfirmations }: Bounds): number {
+  return (requiredConfirmations >= high.confirmations ? high : normal).outageSeconds;
 }
 
 /** By so much a chain's clock trails where nothing is wrong: Bitcoin's is a median of blocks. */

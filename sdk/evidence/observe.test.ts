@@ -5,6 +5,7 @@ import test from 'node:test';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { WatchedEscrow } from '../../chains/interface/reading.ts';
 import { withResolvers } from '../../core/engines.ts';
+import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen } from '../../core/facts.ts';
 import { pinned, termsOf, now as wall } from '../testing/honest.ts';
 import { type Memory, noMemory } from './memory.ts';
@@ -18,6 +19,8 @@ type Node = {
   former?: EscrowFacts;
   hangs?: boolean;
   fails?: boolean;
+  failure?: Error;
+  clock?: number;
   /** What it answers then. */
   waits?: { readonly promise: Promise<void> };
 };
@@ -36,10 +39,10 @@ function adapterOf(node: Node): ChainAdapter {
     look: async (escrows: readonly WatchedEscrow[]) => {
       if (node.hangs) await new Promise(() => {});
       await node.waits?.promise;
-      if (node.fails) throw new Error('HTTP 429');
-      const { height, facts, former = nothingSeen } = node;
+      if (node.fails) throw node.failure ?? new Error('HTTP 429');
+      const { height, facts, former = nothingSeen, clock = wall } = node;
       return {
-        heads: { height, hash: '', clock: wall },
+        heads: { height, hash: '', clock },
         facts: escrows.map(({ address }) => (address === 'own' ? facts : former)),
       };
     },
@@ -57,6 +60,7 @@ async function seen(nodes: readonly Node[], more: Partial<Asking> = {}) {
     former: [],
     memory: noMemory,
     differing: new Map(),
+    denied: new Map(),
     silent: new Map(),
     late: new Map(),
     wall,
@@ -191,9 +195,134 @@ test('a payment and a secret in a former escrow are seen', async () => {
   assert.deepEqual([empty.strayed, empty.facts.secret], [null, null]);
 });
 
+test('a node that fails is told once it has for a while, with those that are heard, by its place', async () => {
+  const busy = { facts: funded, height: 100, hash: 'first', fails: false } as Node;
+  const nodes = [busy, { facts: funded, height: 100, hash: 'first' }];
+  const silent: Asking['silent'] = new Map();
+  const told = async (at: number) => {
+    const { doubts } = await seen(nodes, { silent, wall: at });
+    return doubts.map(({ code, sentence }) => `${code}: ${sentence}`).join();
+  };
+  assert.equal(await told(wall), '');
+  busy.fails = true;
+  // It was asked a long time after its last word, and failed once.
+  assert.equal(await told(wall + 300), '');
+  assert.equal(await told(wall + 319), '');
+  const words = 'node_silent: node 1 of evm-dev does not answer; 1 of 2 is heard';
+  assert.equal(await told(wall + 320), words);
+  busy.failure = new Error('https://host.example/key is gone');
+  assert.equal(await told(wall + 321), words, 'no address');
+  const sentence = 'evm-dev: the node is of chain id 1, not 31337 as configured';
+  busy.failure = new ParleyError('chain_unavailable', sentence, { chainId: 31_337 });
+  assert.equal(
+    await told(wall + 322),
+    `node_silent: node 1 of evm-dev: ${sentence}; 1 of 2 is heard`,
+  );
+  busy.fails = false;
+  assert.equal(await told(wall + 323), '');
+  busy.fails = true;
+  assert.equal(await told(wall + 324), '', 'it begins anew');
+});
+
+test('nodes that differ stop all from the first moment, and are told once it lasts', async () => {
+  const differing: Asking['differing'] = new Map();
+  const other = { facts: nothingSeen, height: 100 };
+  const nodes = [{ facts: funded, height: 100, hash: 'first' }, other];
+  const look = async (at: number) => {
+    const { agreed, doubts, isBrief } = await seen(nodes, { differing, wall: at });
+    return [agreed, doubts.length, isBrief];
+  };
+  assert.deepEqual(await look(wall), [false, 1, true]);
+  assert.deepEqual(await look(wall + 4), [false, 1, true]);
+  assert.deepEqual(await look(wall + 5), [false, 1, false]);
+  other.facts = funded;
+  assert.deepEqual((await look(wall + 6)).slice(0, 2), [true, 0]);
+  other.facts = nothingSeen;
+  assert.deepEqual(await look(wall + 7), [false, 1, true]);
+});
+
+test('before a node is said to be ahead the clock is read anew', async () => {
+  const node = { facts: funded, height: 100, hash: 'first', clock: wall + 400 };
+  const codes = async (now: number) => {
+    const { agreed, doubts } = await seen([node], { now: async () => now });
+    return [agreed, doubts.map(({ code }) => code).join()];
+  };
+  assert.deepEqual(await codes(wall + 400), [true, '']);
+  assert.deepEqual(await codes(wall), [false, 'node_ahead']);
+});
+
+test('the block of what is at depth is that which each node names', async () => {
+  const first = { facts: funded, height: 100, hash: 'first' };
+  const marksBy = async (...others: readonly Node[]) => (await seen([first, ...others])).marks;
+  assert.deepEqual(await marksBy({ ...first, hash: 'second' }), {}, 'they differ');
+  assert.deepEqual(await marksBy({ ...first, hash: null }), { funded: mark }, 'one says nothing');
+  assert.deepEqual(await marksBy(first), { funded: mark });
+});
+
+/** Kept while the other node was silent. */
+const claimedBy = (node: number): Memory => {
+  const claimed = { ...funded, claimed: deep, balance: 0n };
+  return {
+    facts: claimed,
+    marks: { funded: mark, claimed: mark, alone: { claimed: { node, of: 2 } } },
+  };
+};
+
+test('what one node of several alone has shown is kept as such, until another one shows it', async () => {
+  const well = { facts: funded, height: 100, hash: 'first' };
+  const gone = { facts: funded, height: 100, fails: true };
+  const alone = { funded: { node: 0, of: 2 } };
+  const silent: Asking['silent'] = new Map();
+  const { marks } = await seen([well, gone], { silent });
+  assert.deepEqual(marks, { funded: mark, alone });
+  const kept: Memory = { facts: funded, marks };
+  assert.deepEqual((await seen([well, gone], { memory: kept })).marks, marks);
+  assert.deepEqual((await seen([well, well], { memory: kept })).marks, { funded: mark });
+  assert.deepEqual((await seen([gone, well], { memory: kept })).marks, { funded: mark });
+});
+
+test('what all deny for longer than an outage is forgotten, if a node that is none of them showed it', async () => {
+  const { outageSeconds } = pinned['evm-dev']!.source.view.policy.normal;
+  const open = { facts: funded, height: 100, hash: 'first' };
+  const gone = { facts: funded, height: 100, fails: true };
+  const after = async (nodes: readonly Node[], memory: Memory, lasts = outageSeconds + 1) => {
+    const denied: Asking['denied'] = new Map();
+    // Gone for good, and not for a moment.
+    const since = { since: wall - 700, hasSpoken: true, failedAt: wall };
+    const silent: Asking['silent'] = new Map(nodes.map((_, at) => [`${at} own`, since]));
+    const at = (now: number) => ({ memory, denied, silent: new Map(silent), wall: now });
+    const shown = { ...open, clock: wall + lasts };
+    const now = nodes.map((each) => (each === open ? shown : each));
+    assert.equal((await seen(nodes, at(wall))).agreed, false, 'it is refused at first');
+    const { agreed, facts, doubts, marks } = await seen(now, at(wall + lasts));
+    return { agreed, claimed: facts.claimed, said: doubts[0]?.sentence ?? '', marks };
+  };
+  const { agreed, claimed, said, marks } = await after([gone, open], claimedBy(0));
+  assert.deepEqual([agreed, claimed, marks.claimed], [true, null, undefined]);
+  assert.match(
+    said,
+    /^one node of evm-dev alone showed that an escrow was claimed, and all others/,
+  );
+  assert.equal((await after([open], claimedBy(0))).agreed, true, 'its node was taken away');
+  const isKept = async (...given: Parameters<typeof after>) => {
+    assert.equal((await after(...given)).agreed, false);
+  };
+  await isKept([gone, open], claimedBy(0), outageSeconds);
+  // The one that showed it is stale now; and so may a customer’s only node be.
+  await isKept([gone, open], claimedBy(1));
+  await isKept([open], { ...claimedBy(0), marks: { funded: mark, claimed: mark } });
+  await isKept([open, { ...open, facts: claimedBy(0).facts! }], claimedBy(1));
+});
+
 test('where no node answers the reason of the first is given', async () => {
   const limit = AbortSignal.timeout(50);
-  await assert.rejects(seen([{ facts: funded, height: 1, hangs: true }], { limit }), {
-    code: 'chain_timeout',
-  });
+  const hangs = { facts: funded, height: 1, hangs: true };
+  await assert.rejects(seen([hangs], { limit }), { code: 'chain_timeout' });
+  const failure = new ParleyError('chain_unavailable', 'the contract is another one', {});
+  const nodes = [{ ...hangs, hangs: false, fails: true, failure }, hangs];
+  const message = 'node 1 of evm-dev: the contract is another one';
+  const soon = () => ({ limit: AbortSignal.timeout(50) });
+  await assert.rejects(seen(nodes, soon()), { code: 'chain_unavailable', message });
+  const late = 'node 1 of evm-dev did not answer in time';
+  await assert.rejects(seen([hangs, hangs], soon()), { code: 'chain_timeout', message: late });
 });

@@ -17,16 +17,20 @@ import {
   type Judged,
   judge,
   nameOf,
+  outageOf,
 } from './judge.ts';
 import {
+  doubtfulBy,
   heldAgainst,
   type Kind,
   kinds,
   type Mark,
   type Marks,
   type Memory,
+  type Place,
   remembered,
   withdrawnBy,
+  without,
 } from './memory.ts';
 
 /** Once one node has answered the others have so long: one that hangs must not hold up all. */
@@ -54,6 +58,8 @@ export type Asking = {
   readonly memory: Memory;
   /** Since when its nodes differ, by escrow. Lives as long as its settlement. */
   readonly differing: Map<string, UnixSeconds>;
+  /** Since when all that count deny what is remembered, by escrow. Lives as long. */
+  readonly denied: Map<string, UnixSeconds>;
   /** The nodes' words of an escrow, by both. Lives as long as its settlement. */
   readonly silent: Map<string, Silence>;
   /** As the clock was read last. */
@@ -70,7 +76,11 @@ export type Asking = {
 
 export type Observed = Judged & Evidence;
 
-export type Looked = Answer & { readonly formerFacts: readonly EscrowFacts[] };
+export type Looked = Answer & {
+  readonly formerFacts: readonly EscrowFacts[];
+  /** What was seen at depth, and this node does not show. */
+  readonly denies: readonly Kind[];
+};
 
 /** What a node said, or failed with. */
 export type Word = { readonly answer: Looked | null; readonly failure: unknown };
@@ -102,6 +112,11 @@ export async function observe(asking: Asking): Promise<Observed> {
     differing.delete(watched.address);
   } else if (since === undefined) differing.set(watched.address, wall);
   const isBrief = lasted < differTellSeconds;
+  const forgotten = isWhole ? forgottenBy(judged, looked, asking, wall) : notDenied(asking);
+  if (forgotten.length > 0) {
+    const again = await observe({ ...asking, memory: without(memory, forgotten) });
+    return { ...again, doubts: [forgetting(forgotten, bounds), ...again.doubts] };
+  }
   const picked = looked.find(({ node }) => node === judged.node) ?? first;
   const secrets = looked.flatMap(({ formerFacts }) => formerFacts.map(({ secret }) => secret));
   const secret = judged.facts.secret ?? secrets.find((each) => each !== null) ?? null;
@@ -113,10 +128,47 @@ export async function observe(asking: Asking): Promise<Observed> {
   // One that is yet to speak may speak against it.
   const agreed = judged.agreed && isWhole;
   const sure = judged.counting.flatMap((place) => nodes[place] ?? []);
-  const marks = agreed ? await marksOf(sure, picked, memory, asking.limit) : memory.marks;
+  const marks = agreed ? await marksOf(sure, picked, asking) : memory.marks;
   const facts = { ...judged.facts, secret };
   const doubts = [...judged.doubts, ...unheard];
   return { ...judged, agreed, facts, marks, doubts, strayed: former[at] ?? null, isBrief };
+}
+
+/**
+ * What all that count deny for longer than an outage, and no node of them has shown. An honest one
+ * that is stale for so long has shown it itself, or is a customer's only one.
+ */
+function forgottenBy(
+  { counting }: Judged,
+  looked: readonly Looked[],
+  asking: Asking,
+  wall: UnixSeconds,
+): Kind[] {
+  const { source, watched, memory, denied } = asking;
+  const sure = looked.filter(({ node }) => counting.includes(node));
+  const isDenied = sure.length > 0 && sure.every(({ isRefused }) => isRefused);
+  if (!isDenied) return notDenied(asking);
+  const since = denied.get(watched.address) ?? wall;
+  denied.set(watched.address, since);
+  if (wall - since <= outageOf(boundsOf(asking))) return [];
+  const of = nodesOf(source).length;
+  const deniers = sure.map(({ node }) => ({ node, of }));
+  const byNone = doubtfulBy(memory, deniers);
+  return byNone.filter((kind) => sure.every(({ denies }) => denies.includes(kind)));
+}
+
+/** Its time begins anew. */
+function notDenied({ denied, watched }: Asking): [] {
+  denied.delete(watched.address);
+  return [];
+}
+
+function forgetting(forgotten: readonly Kind[], bounds: Bounds): Doubt {
+  const { chain } = bounds;
+  const seconds = outageOf(bounds);
+  const what = `that an escrow was ${forgotten.join(' and ')}`;
+  const sentence = `one node of ${chain} alone showed ${what}, and all others have denied it`;
+  return { code: 'answer_refused', sentence: `${sentence} for ${seconds} s: that is forgotten` };
 }
 
 function boundsOf({ source, watched }: Pick<Asking, 'source' | 'watched'>): Bounds {
@@ -234,13 +286,14 @@ async function lookAt(node: ChainAdapter, place: number, asking: Asking): Promis
   const withdrawn = withdrawnBy(shown, memory);
   const isProven = withdrawn.length > 0 && (await provesChange(node, heads, withdrawn, asking));
   if (withdrawn.length === 0 || isProven) {
-    return { node: place, heads, facts: shown, isRefused: false, formerFacts };
+    return { node: place, heads, facts: shown, isRefused: false, formerFacts, denies: [] };
   }
   const held = heldAgainst(shown, memory, withdrawn, watched.requiredConfirmations);
   // Of an escrow that it shows to be open more is left to be done: a try too many costs a fee.
   const isOpen = !withdrawn.includes('funded');
   const believed = held ?? (isOpen ? shown : { ...remembered(memory), secret: shown.secret });
-  return { node: place, heads, facts: believed, isRefused: held === null, formerFacts };
+  const about = { node: place, heads, formerFacts, denies: withdrawn };
+  return { ...about, facts: believed, isRefused: held === null };
 }
 
 /** Whether this node has another block at the height of what it does not show any more. */
@@ -265,11 +318,13 @@ async function provesChange(
  */
 async function marksOf(
   nodes: readonly ChainAdapter[],
-  { heads, facts }: Answer,
-  { facts: before, marks }: Memory,
-  limit: AbortSignal,
+  { node, heads, facts }: Answer,
+  { source, memory: { facts: before, marks }, limit }: Asking,
 ): Promise<Marks> {
+  const of = nodesOf(source).length;
+  const isAlone = nodes.length === 1 && of > 1;
   const kept: Partial<Record<Kind, Mark>> = {};
+  const alone: Partial<Record<Kind, Place>> = {};
   for (const kind of kinds) {
     const found = facts[kind];
     if (found?.deep !== true) continue;
@@ -278,8 +333,11 @@ async function marksOf(
     const height = heads.height - found.confirmations + 1;
     const hash = known?.hash ?? (await hashBy(nodes, height, limit));
     if (hash !== null) kept[kind] = known ?? { height, hash };
+    const by = isKnown ? marks.alone?.[kind] : { node, of };
+    // Of two that have shown it one may be silent by now.
+    if (isAlone && by?.node === node && by.of === of) alone[kind] = by;
   }
-  return kept;
+  return Object.keys(alone).length > 0 ? { ...kept, alone } : kept;
 }
 
 /** null: no node says, or two name different ones. */

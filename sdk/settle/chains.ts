@@ -115,7 +115,7 @@ export async function readLeg(
   name: LegName,
   waitsMs: number | null = othersMs,
 ): Promise<LegSeen> {
-  const { record, watching, differing, silent, late } = context;
+  const { record, watching, differing, denied, silent, late } = context;
   const { chain } = legOf(record, name);
   const source = sourceOf(context, chain);
   const watched = watchedOf(record, name);
@@ -127,6 +127,7 @@ export async function readLeg(
     former,
     memory: memoryOf(record, watched.address),
     differing,
+    denied,
     silent,
     late,
     wall: context.lastWall() ?? (await context.now()),

@@ -271,6 +271,8 @@ export function contextOf(input: SettleInput) {
     doubted: new Map<LegName, string>(),
     /** Since when the nodes differ about an escrow. */
     differing: new Map<string, UnixSeconds>(),
+    /** Since when all nodes deny what is remembered of an escrow. */
+    denied: new Map<string, UnixSeconds>(),
     /** Since when a node has said nothing of an escrow. */
     silent: new Map<string, Silence>(),
     /** What slow nodes are asked beside the passes. */
