@@ -289,7 +289,7 @@ test('what all deny for longer than an outage is forgotten, if a node that is no
     const denied: Asking['denied'] = new Map();
     // Gone for good, and not for a moment.
     const since = { since: wall - 700, hasSpoken: true, failedAt: wall };
-    const silent: Asking['silent'] = new Map(nodes.map((_, at) => [`${at} own`, since]));
+    const silent: Asking['silent'] = new Map(nodes.map((_, at) => [`${at} evm-dev`, since]));
     const at = (now: number) => ({ memory, denied, silent: new Map(silent), wall: now });
     const shown = { ...open, clock: wall + lasts };
     const now = nodes.map((each) => (each === open ? shown : each));

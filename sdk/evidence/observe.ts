@@ -60,7 +60,7 @@ export type Asking = {
   readonly differing: Map<string, UnixSeconds>;
   /** Since when all that count deny what is remembered, by escrow. Lives as long. */
   readonly denied: Map<string, UnixSeconds>;
-  /** The nodes' words of an escrow, by both. Lives as long as its settlement. */
+  /** When each node of a chain spoke, by both. Lives as long as its settlement. */
   readonly silent: Map<string, Silence>;
   /** As the clock was read last. */
   readonly wall: UnixSeconds;
@@ -226,7 +226,8 @@ async function lookAtAll(nodes: readonly ChainAdapter[], asking: Asking): Promis
   const looked: Words['looked'] = [answer as Looked, ...rest];
   const unheard: Doubt[] = [];
   const isSpoken = said.map((word, place) => {
-    const key = keyOf(place);
+    // Of the node, and not of an escrow: a leg moves, and who has spoken may fail at that moment.
+    const key = `${place} ${asking.source.view.chain}`;
     const before = silent.get(key) ?? { since: wall, hasSpoken: false, failedAt: null };
     const isAnswer = Boolean(word?.answer);
     const failedAt = before.failedAt ?? wall;

@@ -273,7 +273,7 @@ export function contextOf(input: SettleInput) {
     differing: new Map<string, UnixSeconds>(),
     /** Since when all nodes deny what is remembered of an escrow. */
     denied: new Map<string, UnixSeconds>(),
-    /** Since when a node has said nothing of an escrow. */
+    /** Since when a node has said nothing. */
     silent: new Map<string, Silence>(),
     /** What slow nodes are asked beside the passes. */
     late: new Map<string, Late>(),

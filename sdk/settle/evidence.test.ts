@@ -1,6 +1,7 @@
 // One answer decides nothing: stale, stuck and lying nodes after the own funding, on paper chains.
 
 import assert from 'node:assert/strict';
+import test from 'node:test';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import { evmDeployment, evmEscrow } from '../../chains/evm/plan.ts';
 import type { Look, WatchedEscrow } from '../../chains/interface/reading.ts';
@@ -11,6 +12,7 @@ import type { ParleyClient } from '../client.ts';
 import { ParleyApiError } from '../errors.ts';
 import { memoryStore } from '../stores/memory.ts';
 import type { SwapRecord } from '../stores/store.ts';
+import { keptRecord, now, secret } from '../testing/honest.ts';
 import {
   alter,
   isOver,
@@ -23,6 +25,8 @@ import {
 } from '../testing/paper-scene.ts';
 import { timed } from '../testing/timed.ts';
 import { clockToleranceSeconds } from '../verify.ts';
+import { next } from './machine.ts';
+import { legWith } from './record.ts';
 
 type Looking = (found: Look) => Look;
 
@@ -249,6 +253,24 @@ timed(
     assert.ok(!scene.emitted.some(({ step }) => step === 'ended'));
   },
 );
+
+test('what was received stays so while nodes differ, and not when the chain took it back', () => {
+  const kept = { txid: 'own', raw: '00' };
+  const record = keptRecord('taker', { funding: kept, claim: kept, publicSecret: secret });
+  const deep = { txid: 'own', confirmations: 99, deep: true };
+  const open = { ...nothingSeen, funded: deep, balance: 1n, empty: false };
+  const stateBy = (agreed: boolean, names: readonly LegName[]) => {
+    const evidence = { node: 0, earliest: now, agreed, doubts: [], marks: {}, strayed: null };
+    const leg = (name: LegName) => ({ ...legWith(record, name, open), isFresh: true, evidence });
+    const legs = Object.fromEntries(names.map((name) => [name, leg(name)]));
+    const clocks = Object.fromEntries(names.map((name) => [name, now]));
+    return next('received', { record, legs, isMarketDue: false }, { wall: now, ...clocks }).state;
+  };
+  for (const names of [['a', 'b'], ['a']] as const) {
+    assert.equal(stateBy(false, names), 'received');
+    assert.equal(stateBy(true, names), 'claiming');
+  }
+});
 
 timed('a chain that stands still begins and ends nothing, and is told', async () => {
   const scene = await paperScene('maker', { theirsAt: 0, stepSeconds: 60 });

@@ -114,15 +114,22 @@ export function next(state: SettleState, facts: Facts, clocks: OwnClocks): Next 
   });
   if (seen === null) {
     const isRefunding = effects.some((each) => each.do === 'refund');
-    return { state: halfSeen(state, record, legs[gets], isRefunding), effects, owes: null };
+    const half = halfSeen(state, record, legs[gets], isRefunding);
+    return { state: forward(state, half, legs[gets]), effects, owes: null };
   }
   const paying = legs[gets];
   const isPast = paying !== undefined && takesNoClaim(paying);
   return {
-    state: stateOf(record, seen, isPast),
+    state: forward(state, stateOf(record, seen, isPast), paying),
     effects: [...effects, ...togetherEffects(facts, seen, effects)],
     owes: owesOf(record, seen, isPast),
   };
+}
+
+/** What was told as received stays so while nodes differ about it, though the claim is tried. */
+function forward(last: SettleState, now: SettleState, paying: LegSeen | undefined): SettleState {
+  const isUnsure = paying?.evidence?.agreed === false;
+  return last === 'received' && now === 'claiming' && isUnsure ? last : now;
 }
 
 /** By one chain: what was shown to be paid stays so while the other one is silent. */
