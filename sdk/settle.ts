@@ -53,7 +53,10 @@ export type { SettleState } from './settle/machine.ts';
 
 export type Outcome = {
   readonly swapId: string;
-  /** `received`: paid what was promised; `refunded`: own funds back; `nothing`: none moved. */
+  /**
+   * `received`: paid what was promised; `refunded`: own funds back; `nothing`: neither. Then none
+   * moved, unless `txids` has a claim of the own leg: it was taken, and nothing paid for it.
+   */
   readonly end: 'received' | 'refunded' | 'nothing';
   readonly status: SwapStatus;
   /** As the chains show them, whoever sent them. */
@@ -384,11 +387,14 @@ function outcomeOf(context: Context, { state, clocks }: Seen): Outcome {
   const { gives, gets } = ownSides(record);
   const status = swapStatus(state, clocks.wall);
   const received = legStatus(state.legs[gets].facts) === 'claimed';
-  const refunded = legStatus(state.legs[gives].facts) === 'refunded';
+  const own = legStatus(state.legs[gives].facts);
+  const refunded = own === 'refunded';
   const end = received ? 'received' : refunded ? 'refunded' : 'nothing';
   const remains = remainsOf(state.legs[gives]);
   const left = remains === null ? '' : `; ${remainsWords(remains)}`;
-  context.emit('ended', null, `${end}; the swap is ${status}${left}`);
+  const isTaken = own === 'claimed' && !received;
+  const lost = isTaken ? ': the own leg was taken, and nothing was paid for it' : '';
+  context.emit('ended', null, `${end}${lost}; the swap is ${status}${left}`);
   const txids = (name: LegName) => {
     const { facts } = state.legs[name];
     return {

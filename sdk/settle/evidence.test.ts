@@ -272,6 +272,22 @@ test('what was received stays so while nodes differ, and not when the chain took
   }
 });
 
+timed('an end with the own leg taken and nothing paid for it is told as such', async () => {
+  const scene = await ownFunded('maker');
+  const { a, b } = scene.chains;
+  scene.theirsAt = 0;
+  scene.stepSeconds = 600;
+  a.node = 'gone';
+  b.node = 'gone';
+  await run(scene, {}, () => scene.endOf('b') !== null);
+  a.node = 'well';
+  b.node = 'well';
+  const { end, txids } = (await run(scene, {}, () => isOver(scene))) ?? assert.fail();
+  assert.deepEqual([end, scene.endOf('a'), scene.endOf('b')], ['nothing', 'claimed', 'refunded']);
+  assert.ok(txids.a.claim !== null);
+  assert.ok(says(scene, 'nothing: the own leg was taken, and nothing was paid for it'));
+});
+
 timed('a chain that stands still begins and ends nothing, and is told', async () => {
   const scene = await paperScene('maker', { theirsAt: 0, stepSeconds: 60 });
   let stuck: Look | null = null;
