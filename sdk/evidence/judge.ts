@@ -5,7 +5,7 @@ import { type EscrowFacts, legStatus, type Sighting } from '../../core/facts.ts'
 import type { Family } from '../../core/families.ts';
 import type { UnixSeconds } from '../../core/nominal.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
-import { clockToleranceSeconds } from '../verify.ts';
+import { clockToleranceSeconds } from '../clock-tolerance.ts';
 import type { Marks } from './memory.ts';
 
 /** What one node showed of an escrow, at its own best block. */
