@@ -251,6 +251,18 @@ test('before a node is said to be ahead the clock is read anew', async () => {
   assert.deepEqual(await codes(wall), [false, 'node_ahead']);
 });
 
+test('while a node that has spoken fails, an invented time of another one is not believed', async () => {
+  const node = { facts: funded, height: 100, hash: 'first', clock: wall + 86_400 };
+  const busy: Node = { facts: funded, height: 100, hash: 'first', fails: false };
+  const silent: Asking['silent'] = new Map();
+  const latest = async (at: number) => (await seen([node, busy], { silent, wall: at })).latest;
+  assert.equal(await latest(wall), wall);
+  busy.fails = true;
+  assert.equal(await latest(wall + 600), wall + 600);
+  // It is gone for good, and this device's clock may be the wrong one.
+  assert.equal(await latest(wall + 601), wall + 86_400);
+});
+
 test('the block of what is at depth is that which each node names', async () => {
   const first = { facts: funded, height: 100, hash: 'first' };
   const marksBy = async (...others: readonly Node[]) => (await seen([first, ...others])).marks;

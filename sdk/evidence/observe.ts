@@ -131,7 +131,9 @@ export async function observe(asking: Asking): Promise<Observed> {
   const marks = agreed ? await marksOf(sure, picked, asking) : memory.marks;
   const facts = { ...judged.facts, secret };
   const doubts = [...judged.doubts, ...unheard];
-  return { ...judged, agreed, facts, marks, doubts, strayed: former[at] ?? null, isBrief };
+  // One that fails for a moment may know that the others invent the time.
+  const latest = isWhole ? judged.latest : Math.min(judged.latest, wall);
+  return { ...judged, latest, agreed, facts, marks, doubts, strayed: former[at] ?? null, isBrief };
 }
 
 /**
