@@ -51,7 +51,8 @@ function begin(world: World, node: SimNode, lie: Lie): void {
 function failWitnesses(world: World, person: Person, chance: Chance): void {
   if (person.isClockSet) return;
   for (const node of legNames.flatMap((leg) => person.nodes[leg])) {
-    if (!node.isSteady || node.beside.length === 1) continue;
+    // Of one that is slow a failure stands until its next word.
+    if (!node.isSteady || node.beside.length === 1 || node.mode.is === 'slow') continue;
     for (const moment of ['a', 'b', 'told'] as const) {
       const [wait, ms] = [chance.int(0, 900_000), chance.int(20_000, witnessFailsMs)];
       world.after[moment].push(() => {

@@ -85,7 +85,6 @@ async function answers(
     count(world, 'a witness fails');
     throw unanswered('chain_unavailable', chain);
   }
-  heard.hasAnswered = true;
 }
 
 const isLate = ({ reason }: AbortSignal) => reason?.name === 'TimeoutError';
@@ -203,6 +202,7 @@ export function nodeAdapter(node: SimNode, parts: NodeParts): ChainAdapter {
     heads: (signal) => asked(signal, (view) => headsOf(node, view)),
     look: (escrows, signal) =>
       asked(signal, (view) => {
+        heard.hasAnswered = true;
         const facts = escrows.map((each) => shownBy(parts, node, view, each));
         return { heads: headsOf(node, view), facts };
       }),
