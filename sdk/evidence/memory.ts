@@ -46,12 +46,12 @@ export function heldAgainst(
   return kept === null ? facts : held;
 }
 
-/** What was at depth by one of several nodes alone, if it is none of these, which deny it. */
+/** What was at depth by one of several nodes alone, and another one than that is among these. */
 export function doubtfulBy({ marks: { alone = {} } }: Memory, deniers: readonly Place[]): Kind[] {
   return kinds.filter((kind) => {
     const by = alone[kind];
-    const isSame = ({ node, of }: Place) => node === by?.node && of === by.of;
-    return by !== undefined && !deniers.some(isSame);
+    const isOther = ({ node, of }: Place) => node !== by?.node || of !== by.of;
+    return by !== undefined && deniers.some(isOther);
   });
 }
 

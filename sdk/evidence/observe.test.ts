@@ -14,8 +14,8 @@ import { type Asking, observe, othersMs } from './observe.ts';
 type Node = {
   facts: EscrowFacts;
   height: number;
-  /** Of the block that held the funding; null: the node does not say. */
-  hash?: string | null;
+  /** Of the block that held the funding; null: the node does not say; or it fails then. */
+  hash?: string | null | Error;
   former?: EscrowFacts;
   hangs?: boolean;
   fails?: boolean;
@@ -46,7 +46,10 @@ function adapterOf(node: Node): ChainAdapter {
         facts: escrows.map(({ address }) => (address === 'own' ? facts : former)),
       };
     },
-    blockHash: async (height: number) => (height === mark.height ? (node.hash ?? null) : 'other'),
+    blockHash: async (height: number) => {
+      if (node.hash instanceof Error) throw node.hash;
+      return height === mark.height ? (node.hash ?? null) : 'other';
+    },
   } as unknown as ChainAdapter;
 }
 
@@ -293,7 +296,7 @@ test('what one node of several alone has shown is kept as such, until another on
   assert.deepEqual((await seen([gone, well], { memory: kept })).marks, { funded: mark });
 });
 
-test('what all deny for longer than an outage is forgotten, if a node that is none of them showed it', async () => {
+test('what one node showed and all deny for longer than an outage is forgotten, by another than that', async () => {
   const { outageSeconds } = pinned['evm-dev']!.source.view.policy.normal;
   const open = { facts: funded, height: 100, hash: 'first' };
   const gone = { facts: funded, height: 100, fails: true };
@@ -322,8 +325,35 @@ test('what all deny for longer than an outage is forgotten, if a node that is no
   await isKept([gone, open], claimedBy(0), outageSeconds);
   // The one that showed it is stale now; and so may a customer’s only node be.
   await isKept([gone, open], claimedBy(1));
+  assert.equal((await after([open, open], claimedBy(0))).agreed, true, 'it denies its own word');
   await isKept([open], { ...claimedBy(0), marks: { funded: mark, claimed: mark } });
   await isKept([open, { ...open, facts: claimedBy(0).facts! }], claimedBy(1));
+});
+
+test('a node too slow to name a block has spoken against what is remembered', async () => {
+  const slow = { facts: nothingSeen, height: 100, hash: new Error('too late') };
+  const { doubts, agreed } = await seen([slow], { memory });
+  assert.deepEqual([doubts.map(({ code }) => code), agreed], [['answer_refused'], false]);
+});
+
+test('where looks are far apart a slow node is waited for: its old word would seem stale', async () => {
+  const late: Asking['late'] = new Map();
+  const slow = { facts: nothingSeen, height: 100, waits: withResolvers<void>() };
+  const nodes = [{ facts: funded, height: 100, hash: 'first' }, slow];
+  await seen(nodes, { late, othersMs: 1 });
+  slow.waits.resolve();
+  await late.get('1 own')?.look;
+  const before = late.get('1 own')!;
+  slow.facts = funded;
+  const agreedAt = async (at: number) => {
+    late.set('1 own', before);
+    slow.waits = withResolvers();
+    const looked = seen(nodes, { late, othersMs: 1, wall: at });
+    setTimeout(() => slow.waits.resolve(), 50);
+    return (await looked).agreed;
+  };
+  assert.equal(await agreedAt(wall + 60), false, 'by its word of a minute ago');
+  assert.equal(await agreedAt(wall + 61), true, 'by its answer of now');
 });
 
 test('where no node answers the reason of the first is given', async () => {

@@ -83,7 +83,12 @@ export type Looked = Answer & {
 };
 
 /** What a node said, or failed with. */
-export type Word = { readonly answer: Looked | null; readonly failure: unknown };
+export type Word = {
+  readonly answer: Looked | null;
+  readonly failure: unknown;
+  /** When it was asked. */
+  readonly at: UnixSeconds;
+};
 
 export type Silence = {
   /** Since when a node has said nothing, and whether it ever did. */
@@ -137,8 +142,9 @@ export async function observe(asking: Asking): Promise<Observed> {
 }
 
 /**
- * What all that count deny for longer than an outage, and no node of them has shown. An honest one
- * that is stale for so long has shown it itself, or is a customer's only one.
+ * What all that count deny for longer than an outage, and one node alone has shown. That one by
+ * itself does not withdraw it: an honest node that is stale for so long has shown it itself, or is
+ * a customer's only one.
  */
 function forgottenBy(
   { counting }: Judged,
@@ -155,8 +161,8 @@ function forgottenBy(
   if (wall - since <= outageOf(boundsOf(asking))) return [];
   const of = nodesOf(source).length;
   const deniers = sure.map(({ node }) => ({ node, of }));
-  const byNone = doubtfulBy(memory, deniers);
-  return byNone.filter((kind) => sure.every(({ denies }) => denies.includes(kind)));
+  const doubtful = doubtfulBy(memory, deniers);
+  return doubtful.filter((kind) => sure.every(({ denies }) => denies.includes(kind)));
 }
 
 /** Its time begins anew. */
@@ -199,17 +205,19 @@ async function lookAtAll(nodes: readonly ChainAdapter[], asking: Asking): Promis
   const words = new Map<number, Word>();
   const prompt: Promise<void>[] = [];
   let isHeard = false;
+  let isOld = false;
   const keyOf = (place: number) => `${place} ${watched.address}`;
   const asked = nodes.map((node, place) => {
     const key = keyOf(place);
     const before = othersMs === null ? undefined : late.get(key);
-    const now = before?.isGoing ? before : begun(lookAt(node, place, asking), before?.last);
+    const now = before?.isGoing ? before : begun(lookAt(node, place, asking), wall, before?.last);
     late.set(key, now);
     const ended = now.look.then((word) => {
       words.set(place, word);
-      if (!isHeard) late.delete(key);
+      if (!isHeard && !isOld) late.delete(key);
     });
     if (before === undefined) prompt.push(ended);
+    else if (wall - (before.last?.at ?? wall) > patienceSeconds) isOld = true;
     return { now, ended };
   });
   const all = Promise.all(asked.map(({ ended }) => ended));
@@ -219,8 +227,10 @@ async function lookAtAll(nodes: readonly ChainAdapter[], asking: Asking): Promis
     if (!isAnswered()) await all;
   });
   await Promise.race(first);
-  const others = othersMs === null ? all : Promise.all(prompt);
-  await Promise.race([others, sleep(othersMs ?? mostMs, limit).catch(() => {})]);
+  // Passes are far apart where a word is old: by it a node that is slow would seem to stand still.
+  const waitsMs = isOld ? null : othersMs;
+  const others = waitsMs === null ? all : Promise.all(prompt);
+  await Promise.race([others, sleep(waitsMs ?? mostMs, limit).catch(() => {})]);
   isHeard = true;
   if (!isAnswered()) throw words.get(0)?.failure;
   const said = asked.map(({ now }, place) => words.get(place) ?? now.last);
@@ -258,10 +268,10 @@ function silenceOf(place: number, failure: unknown, heard: number, asking: Askin
 
 const isOfAnotherChain = ({ facts }: ParleyError) => 'chainId' in facts || 'contract' in facts;
 
-function begun(look: Promise<Looked>, last: Word | null = null): Late {
+function begun(look: Promise<Looked>, at: UnixSeconds, last: Word | null = null): Late {
   const word = look.then(
-    (answer): Word => ({ answer, failure: null }),
-    (failure: unknown): Word => ({ answer: null, failure }),
+    (answer): Word => ({ answer, failure: null, at }),
+    (failure: unknown): Word => ({ answer: null, failure, at }),
   );
   const now: Late = { look: word, isGoing: true, last };
   void word.then((said) => Object.assign(now, { isGoing: false, last: said }));
@@ -309,7 +319,8 @@ async function provesChange(
   for (const kind of withdrawn) {
     const mark = marks[kind];
     if (mark === undefined || node.blockHash === undefined || height < mark.height) return false;
-    const hash = await node.blockHash(mark.height, limit);
+    // One too slow to name it has spoken all the same: what it denies is not proven.
+    const hash = await node.blockHash(mark.height, limit).catch(() => null);
     if (hash === null || hash === mark.hash) return false;
   }
   return true;
