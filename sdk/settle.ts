@@ -27,7 +27,15 @@ import { type Effect, type Facts, isAlone, next, type Owes } from './settle/mach
 import { heardSecret } from './settle/market.ts';
 import { keepOwed } from './settle/owed.ts';
 import { prepare, takeMoves } from './settle/prepare.ts';
-import { doubtsOf, type LegSeen, legOf, ownSides, type Seen, seenOf } from './settle/record.ts';
+import {
+  doubtsOf,
+  type LegSeen,
+  legOf,
+  ownSides,
+  type Seen,
+  seenOf,
+  toldOf,
+} from './settle/record.ts';
 import { leaveRefunds } from './settle/scheduled.ts';
 import { isUnheard } from './settle/told.ts';
 import { takeTurn } from './settle/turn.ts';
@@ -46,7 +54,10 @@ export type { SettleState } from './settle/machine.ts';
 
 export type Outcome = {
   readonly swapId: string;
-  /** `received`: paid what was promised; `refunded`: own funds back; `nothing`: none moved. */
+  /**
+   * `received`: paid what was promised; `refunded`: own funds back; `nothing`: neither. Then none
+   * moved, unless `txids` has a claim of the own leg: it was taken, and nothing paid for it.
+   */
   readonly end: 'received' | 'refunded' | 'nothing';
   readonly status: SwapStatus;
   /** As the chains show them, whoever sent them. */
@@ -297,7 +308,7 @@ async function runOne(context: Context, seen: Seen, effect: Effect): Promise<voi
 
 /** Once, until it is something else: what is wrong with the answers about a leg, and its end. */
 function tellDoubts({ emit, doubted }: Context, name: LegName, seen: LegSeen): void {
-  const { doubts = [] } = seen.evidence ?? {};
+  const doubts = toldOf(seen);
   const [first] = doubts;
   if (first === undefined) {
     // One that has yet to answer is not well.
@@ -379,11 +390,14 @@ function outcomeOf(context: Context, { state, clocks }: Seen): Outcome {
   const { gives, gets } = ownSides(record);
   const status = swapStatus(state, clocks.wall);
   const received = legStatus(state.legs[gets].facts) === 'claimed';
-  const refunded = legStatus(state.legs[gives].facts) === 'refunded';
+  const own = legStatus(state.legs[gives].facts);
+  const refunded = own === 'refunded';
   const end = received ? 'received' : refunded ? 'refunded' : 'nothing';
   const remains = remainsOf(state.legs[gives]);
   const left = remains === null ? '' : `; ${remainsWords(remains)}`;
-  context.emit('ended', null, `${end}; the swap is ${status}${left}`);
+  const isTaken = own === 'claimed' && !received;
+  const lost = isTaken ? ': the own leg was taken, and nothing was paid for it' : '';
+  context.emit('ended', null, `${end}${lost}; the swap is ${status}${left}`);
   const txids = (name: LegName) => {
     const { facts } = state.legs[name];
     return {

@@ -16,6 +16,7 @@ import { type Depth, depthFor } from '../core/policy.ts';
 import type { Destination, Escrow, EscrowTerms } from '../core/terms.ts';
 import { funderOf, initiatorOf, type LegName, roleOf } from '../core/trade.ts';
 import { jsonOf } from '../core/unchecked.ts';
+import { clockToleranceSeconds } from './clock-tolerance.ts';
 import { ClockError, SettleError, VerificationError } from './errors.ts';
 import { mayBeFunded, type SwapRecord } from './stores/store.ts';
 import {
@@ -35,8 +36,7 @@ import type { Asset, Swap, SwapLeg } from './types.ts';
 
 export type { VerifiedLeg, VerifiedSwap } from './trade.ts';
 
-/** How far the market's clock may be from the customer's, in seconds. */
-export const clockToleranceSeconds = 120;
+export { clockToleranceSeconds };
 
 export function mustEqual(field: string, expected: unknown, got: unknown): void {
   if (expected !== got) throw new VerificationError(field, shown(expected), shown(got));

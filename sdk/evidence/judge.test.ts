@@ -5,12 +5,14 @@ import test from 'node:test';
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
 import type { Family } from '../../core/families.ts';
 import { policies } from '../../core/testing.ts';
+import { clockToleranceSeconds } from '../verify.ts';
 import { type Answer, type Bounds, judge, mostBehindWall } from './judge.ts';
 
 const wall = 1_800_000_000;
 const { ethereum: policy } = policies;
 const bounds: Bounds = {
   chain: 'evm-dev',
+  nodes: 2,
   family: 'evm',
   policy,
   requiredConfirmations: 10,
@@ -77,12 +79,44 @@ test('an invented height makes nobody else old: its time is that of now for both
 
 test('no head is newer than now, and Bitcoin’s clock trails where nothing is wrong', () => {
   const future = { shown: 'claimed', height: 1_000_000, clock: wall + 86_400 } as const;
-  assert.deepEqual(told([future, { clock: wall - 600 }]), [1, false, 'nodes_disagree']);
-  assert.deepEqual(told([future, { clock: wall - 601 }]), [0, true, 'node_behind']);
+  const both = 'node_ahead,nodes_disagree';
+  for (const old of [600, 601]) {
+    assert.deepEqual(told([future, { clock: wall - old }]), [1, false, both], 'it silences nobody');
+  }
+  // Of one that is within what clocks may be apart only the time up to now counts.
+  const invented = { ...future, clock: wall + clockToleranceSeconds };
+  const drifting = { driftSeconds: 600, lateClaimSeconds: 600 };
+  const wide = { policy: { ...policy, ...drifting } };
+  const ahead = { ...future, clock: wall + 600 + clockToleranceSeconds };
+  const late = { clock: wall - 600 };
+  assert.deepEqual(told([ahead, late], { of: wide }), [1, false, 'nodes_disagree']);
   const { lateClaimSeconds: trails } = policies.bitcoin;
   const of = { family: 'bitcoin', policy: policies.bitcoin, blockSeconds: 600 } as const;
-  assert.deepEqual(told([future, { clock: wall - trails }], { of }), [1, false, 'nodes_disagree']);
-  assert.deepEqual(told([future, { clock: wall - trails - 1 }], { of }), [0, true, 'node_behind']);
+  assert.deepEqual(told([invented, { clock: wall - trails }], { of }), [
+    1,
+    false,
+    'nodes_disagree',
+  ]);
+  const older = { clock: wall - trails - 1 };
+  assert.deepEqual(told([invented, older], { of }), [0, true, 'node_behind']);
+});
+
+test('a head that is newer than now tells no time, and what it shows counts on', () => {
+  const most = policy.driftSeconds + clockToleranceSeconds;
+  const of = (...clocks: readonly number[]) => {
+    const given = clocks.map((each) => ({ clock: wall + each }));
+    const { agreed, earliest, latest, doubts } = asked(given);
+    return [agreed, earliest - wall, latest - wall, doubts.map(({ code }) => code).join()];
+  };
+  assert.deepEqual(of(most, -12), [true, -12, most, '']);
+  assert.deepEqual(of(most + 1, -12), [true, -12, -12, 'node_ahead']);
+  assert.deepEqual(of(-12, 86_400, -24), [true, -24, -12, 'node_ahead']);
+  // This device's clock may be the wrong one: nothing begins, and what is due waits for all.
+  assert.deepEqual(of(86_400), [false, 86_400, 86_400, 'node_ahead']);
+  const all = [false, 3_600, 3_600, 'node_ahead,node_ahead'];
+  assert.deepEqual(of(86_400, 3_600), all);
+  const shown = [{ clock: wall + 3_600 }, { shown: 'claimed', clock: wall }] as const;
+  assert.deepEqual(told(shown), [0, false, 'node_ahead,nodes_disagree']);
 });
 
 test('an answer is silence once its head is older than now by more than an outage', () => {
@@ -172,4 +206,12 @@ test('a doubt names a node by its place, and no address', () => {
       sentence: 'node 2 of evm-dev stands at block 50, 50 behind another one',
     },
   ]);
+  // Of two that are configured one answers.
+  const [alone] = asked([{ isRefused: true }]).doubts;
+  assert.match(alone?.sentence ?? '', /^node 1 of evm-dev denies/);
+  const [only] = asked([{ isRefused: true }], { of: { nodes: 1 } }).doubts;
+  assert.match(only?.sentence ?? '', /^the node of evm-dev denies/);
+  const [early] = asked([{ clock: wall + 500 }]).doubts;
+  const sentence = 'the newest block of node 1 of evm-dev is 500 s newer than now, more than 120 s';
+  assert.equal(early?.sentence, `${sentence}: it lies, or this clock is behind`);
 });

@@ -5,6 +5,7 @@ import { type EscrowFacts, legStatus, type Sighting } from '../../core/facts.ts'
 import type { Family } from '../../core/families.ts';
 import type { UnixSeconds } from '../../core/nominal.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
+import { clockToleranceSeconds } from '../clock-tolerance.ts';
 import type { Marks } from './memory.ts';
 
 /** What one node showed of an escrow, at its own best block. */
@@ -30,6 +31,8 @@ export type Doubt = { readonly code: DoubtCode; readonly sentence: string };
 
 export type Bounds = {
   readonly chain: string;
+  /** That are configured, whether they answer or not. */
+  readonly nodes: number;
   readonly family: Family;
   readonly policy: ChainPolicy;
   readonly requiredConfirmations: number;
@@ -41,7 +44,12 @@ export type Judged = {
   readonly facts: EscrowFacts;
   /** The node whose facts these are. */
   readonly node: number;
-  /** Of the nodes that count: the earliest best block's time, and the latest one's. */
+  /** Those whose answers count. */
+  readonly counting: readonly number[];
+  /**
+   * The earliest best block's time, and the latest one's, of the nodes that count and are not
+   * ahead. Where all are ahead both are the earliest: none of them may be true before it.
+   */
   readonly earliest: UnixSeconds;
   readonly latest: UnixSeconds;
   /** Whether all nodes that count show the same. Only then something is ended or begun by it. */
@@ -50,11 +58,13 @@ export type Judged = {
 };
 
 /** How sure it is what a leg shows. */
-export type Evidence = Omit<Judged, 'facts' | 'latest'> & {
+export type Evidence = Omit<Judged, 'facts' | 'latest' | 'counting'> & {
   /** The blocks of all that is at depth, once the nodes agree on it. */
   readonly marks: Marks;
   /** The former escrow that holds a payment, if any. */
   readonly strayed: WatchedEscrow | null;
+  /** Whether its nodes differ for a moment only, as a block spreads: it counts, and is no news. */
+  readonly isBrief?: boolean;
 };
 
 /**
@@ -65,10 +75,12 @@ const leastBehindSeconds = 600;
 
 /** By how much a head's time may be behind the wall's: an outage, and how the clock trails. */
 export function mostBehindWall(bounds: Bounds): number {
-  const { policy, requiredConfirmations } = bounds;
-  const { normal, high } = policy;
-  const { outageSeconds } = requiredConfirmations >= high.confirmations ? high : normal;
-  return outageSeconds + trailsBy(bounds);
+  return outageOf(bounds) + trailsBy(bounds);
+}
+
+/** Of the depth that is waited for. */
+export function outageOf({ policy: { normal, high }, requiredConfirmations }: Bounds): number {
+  return (requiredConfirmations >= high.confirmations ? high : normal).outageSeconds;
 }
 
 /** By so much a chain's clock trails where nothing is wrong: Bitcoin's is a median of blocks. */
@@ -76,11 +88,19 @@ function trailsBy({ family, policy }: Bounds): number {
   return family === 'bitcoin' ? policy.lateClaimSeconds : policy.driftSeconds;
 }
 
+/** By how much a head's time may be ahead of the wall's: the chain's clock, and this device's. */
+const mostAheadOfWall = ({ policy }: Bounds) => policy.driftSeconds + clockToleranceSeconds;
+
+export function isAhead({ clock }: Heads, bounds: Bounds, wall: UnixSeconds): boolean {
+  return clock - wall > mostAheadOfWall(bounds);
+}
+
 /**
  * By height and by time: an invented head makes nobody else old that has the time of now. No head
- * is newer than now.
+ * is newer than now, and one that says so speaks against nobody.
  */
 function isBehind(one: Heads, other: Heads, bounds: Bounds, wall: UnixSeconds): boolean {
+  if (isAhead(other, bounds, wall)) return false;
   const { requiredConfirmations, blockSeconds } = bounds;
   const half = (requiredConfirmations * blockSeconds) / 2;
   const mostSeconds = Math.max(leastBehindSeconds, trailsBy(bounds), half);
@@ -103,9 +123,12 @@ export function judge(
     if (doubt !== null) doubts.push(doubt);
     return doubt === null;
   });
+  // What it shows counts on: by a clock of this device that is behind all honest nodes are ahead.
+  const ahead = counting.filter(({ heads }) => isAhead(heads, bounds, wall));
+  for (const each of ahead) doubts.push(aheadDoubt(each, bounds, wall));
   // The memory may be one node's lie: another one that denies it is no silence.
   const refused = counting.filter(({ isRefused }) => isRefused);
-  for (const each of refused) doubts.push(refusal(each, answers, bounds));
+  for (const each of refused) doubts.push(refusal(each, bounds));
   const [first, ...others] = counting.length > 0 ? counting : newest(answers);
   const all: readonly [Answer, ...Answer[]] = [first as Answer, ...others];
   const isSame = all.every((each) => shapeOf(each.facts) === shapeOf(all[0].facts));
@@ -113,12 +136,14 @@ export function judge(
   const picked = mostOpen(isPatient ? reached(all) : all);
   const secrets = answers.map(({ facts }) => facts.secret);
   const clocks = all.map(({ heads }) => heads.clock);
+  const timely = all.filter((each) => !ahead.includes(each)).map(({ heads }) => heads.clock);
   return {
     facts: { ...picked.facts, secret: secrets.find((each) => each !== null) ?? null },
     node: picked.node,
-    earliest: Math.min(...clocks),
-    latest: Math.max(...clocks),
-    agreed: counting.length > 0 && isSame && refused.length === 0,
+    counting: counting.map(({ node }) => node),
+    earliest: Math.min(...(timely.length > 0 ? timely : clocks)),
+    latest: timely.length > 0 ? Math.max(...timely) : Math.min(...clocks),
+    agreed: counting.length > ahead.length && isSame && refused.length === 0,
     doubts,
   };
 }
@@ -128,8 +153,9 @@ function newest(answers: readonly Answer[]): Answer[] {
   return answers.toSorted((one, other) => other.heads.clock - one.heads.clock).slice(0, 1);
 }
 
-function nameOf({ node }: Answer, answers: readonly Answer[], { chain }: Bounds): string {
-  return answers.length > 1 ? `node ${node + 1} of ${chain}` : `the node of ${chain}`;
+/** Of several by its place, and by no address. */
+export function nameOf(node: number, { chain, nodes }: Pick<Bounds, 'chain' | 'nodes'>): string {
+  return nodes > 1 ? `node ${node + 1} of ${chain}` : `the node of ${chain}`;
 }
 
 function ageDoubtOf(
@@ -139,7 +165,7 @@ function ageDoubtOf(
   wall: UnixSeconds,
 ): Doubt | null {
   const { heads } = answer;
-  const name = nameOf(answer, answers, bounds);
+  const name = nameOf(answer.node, bounds);
   const other = answers.find((each) => isBehind(heads, each.heads, bounds, wall));
   if (other !== undefined) {
     const behind = other.heads.height - heads.height;
@@ -154,8 +180,14 @@ function ageDoubtOf(
   return { code: 'chain_stands', sentence };
 }
 
-function refusal(answer: Answer, answers: readonly Answer[], bounds: Bounds): Doubt {
-  const name = nameOf(answer, answers, bounds);
+function aheadDoubt({ node, heads }: Answer, bounds: Bounds, wall: UnixSeconds): Doubt {
+  const newer = `${heads.clock - wall} s newer than now, more than ${mostAheadOfWall(bounds)} s`;
+  const sentence = `the newest block of ${nameOf(node, bounds)} is ${newer}`;
+  return { code: 'node_ahead', sentence: `${sentence}: it lies, or this clock is behind` };
+}
+
+function refusal({ node }: Answer, bounds: Bounds): Doubt {
+  const name = nameOf(node, bounds);
   const sentence = `${name} denies what was seen at depth, and proves no reorganisation`;
   return { code: 'answer_refused', sentence };
 }

@@ -8,7 +8,12 @@ export type Kind = (typeof kinds)[number];
 
 /** The block that held a transaction when it was seen at depth. */
 export type Mark = { readonly height: number; readonly hash: string };
-export type Marks = Readonly<Partial<Record<Kind, Mark>>>;
+/** The place of a node, of so many that were configured. */
+export type Place = { readonly node: number; readonly of: number };
+export type Marks = Readonly<Partial<Record<Kind, Mark>>> & {
+  /** What one of several nodes alone has shown, while the others were silent or did not count. */
+  readonly alone?: Readonly<Partial<Record<Kind, Place>>>;
+};
 
 /** `facts` as the nodes agreed on them last; null: nothing was seen yet. */
 export type Memory = { readonly facts: EscrowFacts | null; readonly marks: Marks };
@@ -39,6 +44,23 @@ export function heldAgainst(
     held = { ...held, [kind]: { ...shown, deep: true } satisfies Sighting };
   }
   return kept === null ? facts : held;
+}
+
+/** What was at depth by one of several nodes alone, and another one than that is among these. */
+export function doubtfulBy({ marks: { alone = {} } }: Memory, deniers: readonly Place[]): Kind[] {
+  return kinds.filter((kind) => {
+    const by = alone[kind];
+    const isOther = ({ node, of }: Place) => node !== by?.node || of !== by.of;
+    return by !== undefined && deniers.some(isOther);
+  });
+}
+
+/** Without these. */
+export function without({ facts, marks }: Memory, forgotten: readonly Kind[]): Memory {
+  const blank = Object.fromEntries(forgotten.map((kind) => [kind, null]));
+  const { alone, ...blocks } = marks;
+  const kept = Object.entries(blocks).filter(([kind]) => !(kind in blank));
+  return { facts: facts === null ? null : { ...facts, ...blank }, marks: Object.fromEntries(kept) };
 }
 
 /** Believed where no answer can be: all that was at depth, and nothing that was not. */

@@ -5,6 +5,7 @@ import test from 'node:test';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { WatchedEscrow } from '../../chains/interface/reading.ts';
 import { withResolvers } from '../../core/engines.ts';
+import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen } from '../../core/facts.ts';
 import { pinned, termsOf, now as wall } from '../testing/honest.ts';
 import { type Memory, noMemory } from './memory.ts';
@@ -13,11 +14,13 @@ import { type Asking, observe, othersMs } from './observe.ts';
 type Node = {
   facts: EscrowFacts;
   height: number;
-  /** Of the block that held the funding; null: the node does not say. */
-  hash?: string | null;
+  /** Of the block that held the funding; null: the node does not say; or it fails then. */
+  hash?: string | null | Error;
   former?: EscrowFacts;
   hangs?: boolean;
   fails?: boolean;
+  failure?: Error;
+  clock?: number;
   /** What it answers then. */
   waits?: { readonly promise: Promise<void> };
 };
@@ -36,14 +39,17 @@ function adapterOf(node: Node): ChainAdapter {
     look: async (escrows: readonly WatchedEscrow[]) => {
       if (node.hangs) await new Promise(() => {});
       await node.waits?.promise;
-      if (node.fails) throw new Error('HTTP 429');
-      const { height, facts, former = nothingSeen } = node;
+      if (node.fails) throw node.failure ?? new Error('HTTP 429');
+      const { height, facts, former = nothingSeen, clock = wall } = node;
       return {
-        heads: { height, hash: '', clock: wall },
+        heads: { height, hash: '', clock },
         facts: escrows.map(({ address }) => (address === 'own' ? facts : former)),
       };
     },
-    blockHash: async (height: number) => (height === mark.height ? (node.hash ?? null) : 'other'),
+    blockHash: async (height: number) => {
+      if (node.hash instanceof Error) throw node.hash;
+      return height === mark.height ? (node.hash ?? null) : 'other';
+    },
   } as unknown as ChainAdapter;
 }
 
@@ -57,9 +63,11 @@ async function seen(nodes: readonly Node[], more: Partial<Asking> = {}) {
     former: [],
     memory: noMemory,
     differing: new Map(),
+    denied: new Map(),
     silent: new Map(),
     late: new Map(),
     wall,
+    now: async () => more.wall ?? wall,
     limit: AbortSignal.timeout(5_000),
     othersMs,
     ...more,
@@ -190,9 +198,173 @@ test('a payment and a secret in a former escrow are seen', async () => {
   assert.deepEqual([empty.strayed, empty.facts.secret], [null, null]);
 });
 
+test('a node that fails is told once it has for a while, with those that are heard, by its place', async () => {
+  const busy = { facts: funded, height: 100, hash: 'first', fails: false } as Node;
+  const nodes = [busy, { facts: funded, height: 100, hash: 'first' }];
+  const silent: Asking['silent'] = new Map();
+  const told = async (at: number) => {
+    const { doubts } = await seen(nodes, { silent, wall: at });
+    return doubts.map(({ code, sentence }) => `${code}: ${sentence}`).join();
+  };
+  assert.equal(await told(wall), '');
+  busy.fails = true;
+  // It was asked a long time after its last word, and failed once.
+  assert.equal(await told(wall + 300), '');
+  assert.equal(await told(wall + 319), '');
+  const words = 'node_silent: node 1 of evm-dev does not answer; 1 of 2 is heard';
+  assert.equal(await told(wall + 320), words);
+  busy.failure = new Error('https://host.example/key is gone');
+  assert.equal(await told(wall + 321), words, 'no address');
+  const sentence = 'evm-dev: the node is of chain id 1, not 31337 as configured';
+  busy.failure = new ParleyError('chain_unavailable', sentence, { chainId: 31_337 });
+  assert.equal(
+    await told(wall + 322),
+    `node_silent: node 1 of evm-dev: ${sentence}; 1 of 2 is heard`,
+  );
+  busy.fails = false;
+  assert.equal(await told(wall + 323), '');
+  busy.fails = true;
+  assert.equal(await told(wall + 324), '', 'it begins anew');
+});
+
+test('nodes that differ stop all from the first moment, and are told once it lasts', async () => {
+  const differing: Asking['differing'] = new Map();
+  const other = { facts: nothingSeen, height: 100 };
+  const nodes = [{ facts: funded, height: 100, hash: 'first' }, other];
+  const look = async (at: number) => {
+    const { agreed, doubts, isBrief } = await seen(nodes, { differing, wall: at });
+    return [agreed, doubts.length, isBrief];
+  };
+  assert.deepEqual(await look(wall), [false, 1, true]);
+  assert.deepEqual(await look(wall + 4), [false, 1, true]);
+  assert.deepEqual(await look(wall + 5), [false, 1, false]);
+  other.facts = funded;
+  assert.deepEqual((await look(wall + 6)).slice(0, 2), [true, 0]);
+  other.facts = nothingSeen;
+  assert.deepEqual(await look(wall + 7), [false, 1, true]);
+});
+
+test('before a node is said to be ahead the clock is read anew', async () => {
+  const node = { facts: funded, height: 100, hash: 'first', clock: wall + 400 };
+  const codes = async (now: number) => {
+    const { agreed, doubts } = await seen([node], { now: async () => now });
+    return [agreed, doubts.map(({ code }) => code).join()];
+  };
+  assert.deepEqual(await codes(wall + 400), [true, '']);
+  assert.deepEqual(await codes(wall), [false, 'node_ahead']);
+});
+
+test('while a node that has spoken fails, an invented time of another one is not believed', async () => {
+  const node = { facts: funded, height: 100, hash: 'first', clock: wall + 86_400 };
+  const busy: Node = { facts: funded, height: 100, hash: 'first', fails: false };
+  const silent: Asking['silent'] = new Map();
+  const latest = async (at: number) => (await seen([node, busy], { silent, wall: at })).latest;
+  assert.equal(await latest(wall), wall);
+  busy.fails = true;
+  assert.equal(await latest(wall + 600), wall + 600);
+  // It is gone for good, and this device's clock may be the wrong one.
+  assert.equal(await latest(wall + 601), wall + 86_400);
+});
+
+test('the block of what is at depth is that which each node names', async () => {
+  const first = { facts: funded, height: 100, hash: 'first' };
+  const marksBy = async (...others: readonly Node[]) => (await seen([first, ...others])).marks;
+  assert.deepEqual(await marksBy({ ...first, hash: 'second' }), {}, 'they differ');
+  assert.deepEqual(await marksBy({ ...first, hash: null }), { funded: mark }, 'one says nothing');
+  assert.deepEqual(await marksBy(first), { funded: mark });
+});
+
+/** Kept while the other node was silent. */
+const claimedBy = (node: number): Memory => {
+  const claimed = { ...funded, claimed: deep, balance: 0n };
+  return {
+    facts: claimed,
+    marks: { funded: mark, claimed: mark, alone: { claimed: { node, of: 2 } } },
+  };
+};
+
+test('what one node of several alone has shown is kept as such, until another one shows it', async () => {
+  const well = { facts: funded, height: 100, hash: 'first' };
+  const gone = { facts: funded, height: 100, fails: true };
+  const alone = { funded: { node: 0, of: 2 } };
+  const silent: Asking['silent'] = new Map();
+  const { marks } = await seen([well, gone], { silent });
+  assert.deepEqual(marks, { funded: mark, alone });
+  const kept: Memory = { facts: funded, marks };
+  assert.deepEqual((await seen([well, gone], { memory: kept })).marks, marks);
+  assert.deepEqual((await seen([well, well], { memory: kept })).marks, { funded: mark });
+  assert.deepEqual((await seen([gone, well], { memory: kept })).marks, { funded: mark });
+});
+
+test('what one node showed and all deny for longer than an outage is forgotten, by another than that', async () => {
+  const { outageSeconds } = pinned['evm-dev']!.source.view.policy.normal;
+  const open = { facts: funded, height: 100, hash: 'first' };
+  const gone = { facts: funded, height: 100, fails: true };
+  const after = async (nodes: readonly Node[], memory: Memory, lasts = outageSeconds + 1) => {
+    const denied: Asking['denied'] = new Map();
+    // Gone for good, and not for a moment.
+    const since = { since: wall - 700, hasSpoken: true, failedAt: wall };
+    const silent: Asking['silent'] = new Map(nodes.map((_, at) => [`${at} evm-dev`, since]));
+    const at = (now: number) => ({ memory, denied, silent: new Map(silent), wall: now });
+    const shown = { ...open, clock: wall + lasts };
+    const now = nodes.map((each) => (each === open ? shown : each));
+    assert.equal((await seen(nodes, at(wall))).agreed, false, 'it is refused at first');
+    const { agreed, facts, doubts, marks } = await seen(now, at(wall + lasts));
+    return { agreed, claimed: facts.claimed, said: doubts[0]?.sentence ?? '', marks };
+  };
+  const { agreed, claimed, said, marks } = await after([gone, open], claimedBy(0));
+  assert.deepEqual([agreed, claimed, marks.claimed], [true, null, undefined]);
+  assert.match(
+    said,
+    /^one node of evm-dev alone showed that an escrow was claimed, and all others/,
+  );
+  assert.equal((await after([open], claimedBy(0))).agreed, true, 'its node was taken away');
+  const isKept = async (...given: Parameters<typeof after>) => {
+    assert.equal((await after(...given)).agreed, false);
+  };
+  await isKept([gone, open], claimedBy(0), outageSeconds);
+  // The one that showed it is stale now; and so may a customer’s only node be.
+  await isKept([gone, open], claimedBy(1));
+  assert.equal((await after([open, open], claimedBy(0))).agreed, true, 'it denies its own word');
+  await isKept([open], { ...claimedBy(0), marks: { funded: mark, claimed: mark } });
+  await isKept([open, { ...open, facts: claimedBy(0).facts! }], claimedBy(1));
+});
+
+test('a node too slow to name a block has spoken against what is remembered', async () => {
+  const slow = { facts: nothingSeen, height: 100, hash: new Error('too late') };
+  const { doubts, agreed } = await seen([slow], { memory });
+  assert.deepEqual([doubts.map(({ code }) => code), agreed], [['answer_refused'], false]);
+});
+
+test('where looks are far apart a slow node is waited for: its old word would seem stale', async () => {
+  const late: Asking['late'] = new Map();
+  const slow = { facts: nothingSeen, height: 100, waits: withResolvers<void>() };
+  const nodes = [{ facts: funded, height: 100, hash: 'first' }, slow];
+  await seen(nodes, { late, othersMs: 1 });
+  slow.waits.resolve();
+  await late.get('1 own')?.look;
+  const before = late.get('1 own')!;
+  slow.facts = funded;
+  const agreedAt = async (at: number) => {
+    late.set('1 own', before);
+    slow.waits = withResolvers();
+    const looked = seen(nodes, { late, othersMs: 1, wall: at });
+    setTimeout(() => slow.waits.resolve(), 50);
+    return (await looked).agreed;
+  };
+  assert.equal(await agreedAt(wall + 60), false, 'by its word of a minute ago');
+  assert.equal(await agreedAt(wall + 61), true, 'by its answer of now');
+});
+
 test('where no node answers the reason of the first is given', async () => {
   const limit = AbortSignal.timeout(50);
-  await assert.rejects(seen([{ facts: funded, height: 1, hangs: true }], { limit }), {
-    code: 'chain_timeout',
-  });
+  const hangs = { facts: funded, height: 1, hangs: true };
+  await assert.rejects(seen([hangs], { limit }), { code: 'chain_timeout' });
+  const failure = new ParleyError('chain_unavailable', 'the contract is another one', {});
+  const nodes = [{ ...hangs, hangs: false, fails: true, failure }, hangs];
+  const message = 'node 1 of evm-dev: the contract is another one';
+  const soon = () => ({ limit: AbortSignal.timeout(50) });
+  await assert.rejects(seen(nodes, soon()), { code: 'chain_unavailable', message });
+  const late = 'node 1 of evm-dev did not answer in time';
+  await assert.rejects(seen([hangs, hangs], soon()), { code: 'chain_timeout', message: late });
 });

@@ -3,6 +3,8 @@
 
 import { sleep } from '../../chains/nodes/turn.ts';
 import { ParleyError } from '../../core/errors.ts';
+import type { ChainKey } from '../../core/families.ts';
+import type { UnixSeconds } from '../../core/nominal.ts';
 import type { LegName } from '../../core/trade.ts';
 import { nodesOf } from '../chains.ts';
 import { observe, othersMs } from '../evidence/observe.ts';
@@ -98,13 +100,22 @@ export async function refreshed(
   });
 }
 
+/**
+ * A chain's clock where one node is asked, and the device's where that is earlier: an invented time
+ * must not end what a claim still needs.
+ */
+export async function clockOf(context: Context, chain: ChainKey): Promise<UnixSeconds> {
+  const { clock } = await sourceOf(context, chain).adapter.heads(context.limit());
+  return Math.min(clock, await context.now());
+}
+
 /** `waitsMs`: for other nodes once one has answered; null: for each as long as for one. */
 export async function readLeg(
   context: Context,
   name: LegName,
   waitsMs: number | null = othersMs,
 ): Promise<LegSeen> {
-  const { record, watching, differing, silent, late } = context;
+  const { record, watching, differing, denied, silent, late } = context;
   const { chain } = legOf(record, name);
   const source = sourceOf(context, chain);
   const watched = watchedOf(record, name);
@@ -116,9 +127,11 @@ export async function readLeg(
     former,
     memory: memoryOf(record, watched.address),
     differing,
+    denied,
     silent,
     late,
     wall: context.lastWall() ?? (await context.now()),
+    now: context.now,
     limit: context.limit(),
     othersMs: waitsMs,
   });

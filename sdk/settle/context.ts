@@ -18,7 +18,7 @@ import type { AskedFor, Wallet } from '../wallets/wallet.ts';
 import { wordsOf } from '../words.ts';
 import { keptStore } from './keeping.ts';
 import type { SettleState } from './machine.ts';
-import { type LegSeen, legOf, ownSides, type SetLeg } from './record.ts';
+import { type LegSeen, legOf, ownSides, type SetLeg, toldOf } from './record.ts';
 
 export type FundingWay = 'authorization' | 'permit' | 'approval';
 
@@ -235,8 +235,9 @@ export function contextOf(input: SettleInput) {
       try {
         // Not the whole record: what is signed and kept may hold a secret.
         const { trade, swap, byHand, scheduled, restored, relay } = current();
+        const shown = [...legs].map(([name, seen]) => [name, withTold(seen)] as const);
         input.onShown?.({
-          ...{ trade, swap, legs: new Map(legs), failures },
+          ...{ trade, swap, legs: new Map(shown), failures },
           ...(byHand === undefined ? {} : { byHand }),
           ...(scheduled === undefined ? {} : { scheduled }),
           ...(restored === undefined ? {} : { restored }),
@@ -270,7 +271,9 @@ export function contextOf(input: SettleInput) {
     doubted: new Map<LegName, string>(),
     /** Since when the nodes differ about an escrow. */
     differing: new Map<string, UnixSeconds>(),
-    /** Since when a node has said nothing of an escrow. */
+    /** Since when all nodes deny what is remembered of an escrow. */
+    denied: new Map<string, UnixSeconds>(),
+    /** Since when a node has said nothing. */
     silent: new Map<string, Silence>(),
     /** What slow nodes are asked beside the passes. */
     late: new Map<string, Late>(),
@@ -285,6 +288,13 @@ export function contextOf(input: SettleInput) {
     /** Chains whose claims the market says that it sends. */
     sending: { askedAtMs: -Infinity, chains: new Set() as ReadonlySet<ChainKey> },
   };
+}
+
+function withTold(seen: LegSeen): LegSeen {
+  const { evidence } = seen;
+  return evidence === undefined
+    ? seen
+    : { ...seen, evidence: { ...evidence, doubts: toldOf(seen) } };
 }
 
 export function sourceOf({ chains }: Pick<Context, 'chains'>, chain: ChainKey): ChainSource {

@@ -1,6 +1,7 @@
 // One answer decides nothing: stale, stuck and lying nodes after the own funding, on paper chains.
 
 import assert from 'node:assert/strict';
+import test from 'node:test';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import { evmDeployment, evmEscrow } from '../../chains/evm/plan.ts';
 import type { Look, WatchedEscrow } from '../../chains/interface/reading.ts';
@@ -11,6 +12,7 @@ import type { ParleyClient } from '../client.ts';
 import { ParleyApiError } from '../errors.ts';
 import { memoryStore } from '../stores/memory.ts';
 import type { SwapRecord } from '../stores/store.ts';
+import { keptRecord, now, secret } from '../testing/honest.ts';
 import {
   alter,
   isOver,
@@ -22,6 +24,9 @@ import {
   sent,
 } from '../testing/paper-scene.ts';
 import { timed } from '../testing/timed.ts';
+import { clockToleranceSeconds } from '../verify.ts';
+import { next } from './machine.ts';
+import { legWith } from './record.ts';
 
 type Looking = (found: Look) => Look;
 
@@ -164,6 +169,123 @@ timed('of two nodes one stands still: the other one’s answers count, and it en
     assert.equal(end?.end, 'received', party);
     assert.ok(says(scene, `node 1 of ${scene.chains[scene.gets].key} stands at block`));
   }
+});
+
+const ahead: Looking = ({ heads, facts }) => {
+  return { heads: { ...heads, clock: heads.clock + 5 * 86_400 }, facts };
+};
+
+timed(
+  'a node that invents the time keeps no claim with a public secret from its chain',
+  async () => {
+    for (const nodes of [[ahead], [ahead, well], [well, ahead]]) {
+      const scene = await ownFunded('maker');
+      scene.theirsAt = 0;
+      scene.stepSeconds = 60;
+      const chains = withNodes(scene, 'b', nodes);
+      await run(scene, { chains }, () => scene.endOf('b') !== null || isOver(scene));
+      assert.equal(scene.endOf('b'), 'claimed');
+      assert.ok(says(scene, 's newer than now, more than 120 s'));
+      assert.ok(!says(scene, 'takes no claim since its timelock'));
+    }
+  },
+);
+
+timed('of two clocks that are near the earlier one stops a claim', async () => {
+  const scene = await ownFunded('maker');
+  scene.theirsAt = 0;
+  const early: Looking = ({ heads, facts }) => {
+    return { heads: { ...heads, clock: heads.clock + clockToleranceSeconds - 20 }, facts };
+  };
+  const { b } = scene.chains;
+  b.node = 'gone';
+  for (const [stepSeconds, before] of [
+    [300, 1_000],
+    [10, 95],
+  ] as const) {
+    scene.stepSeconds = stepSeconds;
+    await run(scene, {}, () => scene.wall > scene.timelock('b') - before);
+  }
+  scene.stepSeconds = 2;
+  b.node = 'well';
+  const chains = withNodes(scene, 'b', [early, well]);
+  await run(scene, { chains }, () => scene.endOf('b') !== null || isOver(scene));
+  assert.equal(scene.endOf('b'), 'claimed');
+});
+
+timed(
+  'beside a node that is well an invented time sends no refund and stops no reveal',
+  async () => {
+    for (const nodes of [
+      [ahead, well],
+      [well, ahead],
+    ]) {
+      for (const leg of ['a', 'b'] as const) {
+        const taker = await paperScene('taker', { stepSeconds: 60 });
+        const chains = withNodes(taker, leg, nodes);
+        assert.equal((await run(taker, { chains }, () => isOver(taker)))?.end, 'received', leg);
+      }
+      const maker = await ownFunded('maker');
+      maker.stepSeconds = 60;
+      await run(maker, { chains: withNodes(maker, 'a', nodes) }, () => maker.endOf('a') !== null);
+      assert.equal(maker.endOf('a'), 'refunded');
+      assert.deepEqual(
+        sent(maker, 'a', 'refund').filter((each) => 'ok' in each && !each.ok),
+        [],
+      );
+    }
+  },
+);
+
+timed(
+  'by a clock of the device that is behind nothing begins, and a refund is not lost',
+  async () => {
+    const scene = await ownFunded('taker');
+    const { now = async () => 0 } = scene.input;
+    scene.theirsAt = 0;
+    scene.stepSeconds = 60;
+    const behind = { now: async () => (await now()) - 3_600 };
+    await run(scene, behind, () => scene.endOf('b') !== null || isOver(scene));
+    assert.equal(sent(scene, 'a', 'fund').length, 1, 'both are funded');
+    assert.equal((await recordOf(scene)).publicSecret, null);
+    assert.equal(scene.endOf('b'), 'refunded');
+    assert.ok(scene.wall < scene.timelock('b') + 1_800, 'by the time of the nodes');
+    assert.ok(!scene.emitted.some(({ step }) => step === 'ended'));
+  },
+);
+
+test('what was received stays so while nodes differ, and not when the chain took it back', () => {
+  const kept = { txid: 'own', raw: '00' };
+  const record = keptRecord('taker', { funding: kept, claim: kept, publicSecret: secret });
+  const deep = { txid: 'own', confirmations: 99, deep: true };
+  const open = { ...nothingSeen, funded: deep, balance: 1n, empty: false };
+  const stateBy = (agreed: boolean, names: readonly LegName[]) => {
+    const evidence = { node: 0, earliest: now, agreed, doubts: [], marks: {}, strayed: null };
+    const leg = (name: LegName) => ({ ...legWith(record, name, open), isFresh: true, evidence });
+    const legs = Object.fromEntries(names.map((name) => [name, leg(name)]));
+    const clocks = Object.fromEntries(names.map((name) => [name, now]));
+    return next('received', { record, legs, isMarketDue: false }, { wall: now, ...clocks }).state;
+  };
+  for (const names of [['a', 'b'], ['a']] as const) {
+    assert.equal(stateBy(false, names), 'received');
+    assert.equal(stateBy(true, names), 'claiming');
+  }
+});
+
+timed('an end with the own leg taken and nothing paid for it is told as such', async () => {
+  const scene = await ownFunded('maker');
+  const { a, b } = scene.chains;
+  scene.theirsAt = 0;
+  scene.stepSeconds = 600;
+  a.node = 'gone';
+  b.node = 'gone';
+  await run(scene, {}, () => scene.endOf('b') !== null);
+  a.node = 'well';
+  b.node = 'well';
+  const { end, txids } = (await run(scene, {}, () => isOver(scene))) ?? assert.fail();
+  assert.deepEqual([end, scene.endOf('a'), scene.endOf('b')], ['nothing', 'claimed', 'refunded']);
+  assert.ok(txids.a.claim !== null);
+  assert.ok(says(scene, 'nothing: the own leg was taken, and nothing was paid for it'));
 });
 
 timed('a chain that stands still begins and ends nothing, and is told', async () => {

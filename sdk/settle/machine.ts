@@ -10,7 +10,7 @@ import { lateWatchSeconds } from '../../core/remains.ts';
 import { type Clocks, hasPassed, pessimistic } from '../../core/swap.ts';
 import type { LegName } from '../../core/trade.ts';
 import { isFundingSigned, mayBeFunded, type SwapRecord, versionsOf } from '../stores/store.ts';
-import { aloneOf, type LegSeen, legOf, ownSides, type Seen, seenOf } from './record.ts';
+import { aloneOf, type LegSeen, legOf, ownSides, type Seen, seenOf, toldOf } from './record.ts';
 
 export type SettleState =
   | 'preparing'
@@ -114,13 +114,22 @@ export function next(state: SettleState, facts: Facts, clocks: OwnClocks): Next 
   });
   if (seen === null) {
     const isRefunding = effects.some((each) => each.do === 'refund');
-    return { state: halfSeen(state, record, legs[gets], isRefunding), effects, owes: null };
+    const half = halfSeen(state, record, legs[gets], isRefunding);
+    return { state: forward(state, half, legs[gets]), effects, owes: null };
   }
+  const paying = legs[gets];
+  const isPast = paying !== undefined && takesNoClaim(paying);
   return {
-    state: stateOf(record, seen),
+    state: forward(state, stateOf(record, seen, isPast), paying),
     effects: [...effects, ...togetherEffects(facts, seen, effects)],
-    owes: owesOf(record, seen),
+    owes: owesOf(record, seen, isPast),
   };
+}
+
+/** What was told as received stays so while nodes differ about it, though the claim is tried. */
+function forward(last: SettleState, now: SettleState, paying: LegSeen | undefined): SettleState {
+  const isUnsure = paying?.evidence?.agreed === false;
+  return last === 'received' && now === 'claiming' && isUnsure ? last : now;
 }
 
 /** By one chain: what was shown to be paid stays so while the other one is silent. */
@@ -166,14 +175,13 @@ function openSteps({ swap }: SwapRecord, { state, clocks }: Seen): Step[] {
   return nextSteps(state, clocks).filter(({ by }) => by === swap.role);
 }
 
-function stateOf(record: SwapRecord, seen: Seen): SettleState {
+function stateOf(record: SwapRecord, seen: Seen, isPast: boolean): SettleState {
   const { gives, gets } = ownSides(record);
   const [own, other] = [seen.state.legs[gives], seen.state.legs[gets]];
   const [ownStatus, otherStatus] = [legStatus(own.facts), legStatus(other.facts)];
   const open = openSteps(record, seen);
   const has = (action: Step['action'], leg: LegName) =>
     open.some((step) => step.action === action && step.leg === leg);
-  const isPast = takesNoClaim({ leg: other, clock: seen.clocks[gets] });
   // Whoever claimed the own leg has shown the secret, found yet or not.
   const isPublic = seen.state.secret !== null || ownStatus === 'claimed';
   const isPaying = otherStatus === 'seen' || otherStatus === 'funded' || ownStatus === 'claimed';
@@ -288,10 +296,17 @@ function togetherEffects(facts: Facts, seen: Seen, before: readonly Effect[]): E
   if (isActing) return effects;
   if (seen.doubt === undefined) return [...effects, ...mostUrgent(record, seen)];
   // In the same words at each look: what is wrong is told beside it, with its numbers.
-  const unsure = (['a', 'b'] as const).filter((leg) => facts.legs[leg]?.evidence?.agreed === false);
+  const unsure = (['a', 'b'] as const).filter((leg) => isUnsure(facts.legs[leg]));
+  if (unsure.length === 0) return effects;
   const legs = unsure.join(' and ');
   const why = `nothing is begun or ended while the nodes of leg ${legs} are not sure`;
   return [...effects, { ...effect('wait', null), why }];
+}
+
+/** Nodes that differ for a moment are no news. */
+function isUnsure(leg: LegShown | undefined): boolean {
+  if (leg?.evidence === undefined || leg.evidence.agreed) return false;
+  return leg.evidence.doubts.length === 0 || toldOf(leg).length > 0;
 }
 
 /**
@@ -376,11 +391,10 @@ export function mayRaise(record: SwapRecord, { state, clocks }: Seen): boolean {
 }
 
 /** The own claim is owed from the funding on, until it is final or nobody takes one any more. */
-function owesOf(record: SwapRecord, { state, clocks }: Seen): Owes {
+function owesOf(record: SwapRecord, { state }: Seen, isPast: boolean): Owes {
   const { gives, gets } = ownSides(record);
   const [own, other] = [state.legs[gives].facts, state.legs[gets]];
   const isFunded = mayBeFunded(record) || own.funded !== null;
-  const isPast = takesNoClaim({ leg: other, clock: clocks[gets] });
   return {
     claim: isFunded && !isPast && !other.facts.claimed?.deep,
     funding: record.funding !== null && (own.funded?.confirmations ?? 0) === 0,

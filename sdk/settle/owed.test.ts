@@ -18,7 +18,7 @@ const funding = { txid: 'a funding', raw: '' };
 /** A wallet, which is paid on EVM (leg a), and what its node has been asked. */
 function newFunds(has: number) {
   const address = `0x${randomBytes(20).toString('hex')}`;
-  return { address, has, asked: [] as string[], clock: now, slowMs: 0 };
+  return { address, has, asked: [] as string[], clock: now, wall: Infinity, slowMs: 0 };
 }
 type Funds = ReturnType<typeof newFunds>;
 
@@ -45,7 +45,7 @@ async function sideOf(funds: Funds, store: Store = memoryStore()): Promise<Conte
   ]);
   await store.putSwap(recordOf(id));
   const context = contextOf({
-    ...{ swapId: id, client: null, store },
+    ...{ swapId: id, client: null, store, now: async () => funds.wall },
     chains: Object.fromEntries(chains),
   });
   await context.store.getSwap(id);
@@ -145,6 +145,10 @@ test('what a settlement left owing is not counted past the timelock', async () =
   funds.clock = timelock - 1;
   await assert.rejects(counts(await sideOf(funds)), { code: 'claim_unpayable' });
   funds.clock = timelock;
+  // A node that invents the time ends nothing that is owed.
+  funds.wall = timelock - 1;
+  await assert.rejects(counts(await sideOf(funds)), { code: 'claim_unpayable' });
+  funds.wall = timelock;
   await counts(await sideOf(funds));
 });
 

@@ -7,6 +7,7 @@ import type { EscrowTerms } from '../../core/terms.ts';
 import type { LegName } from '../../core/trade.ts';
 import { mayBeFunded, type SwapRecord } from '../stores/store.ts';
 import { locked } from '../waiting.ts';
+import { clockOf } from './chains.ts';
 import { type Context, sourceOf } from './context.ts';
 import type { Owes } from './machine.ts';
 import { willRelay } from './market.ts';
@@ -116,7 +117,7 @@ function listed(swapIds: readonly string[]): string {
 
 /** What the account owes for other swaps. No claim is taken after its timelock. */
 async function owedBeside(context: Context, { chain, family }: SetLeg, key: string) {
-  const { clock } = await sourceOf(context, chain).adapter.heads(context.limit());
+  const clock = await clockOf(context, chain);
   const { swapId: own, store } = context;
   const claims = others(claimsOwed, key, own, clock);
   for (const swapId of await store.swapIds()) {

@@ -6,7 +6,7 @@ import type { Family } from '../../core/families.ts';
 import type { Clocks, Leg, SwapState } from '../../core/swap.ts';
 import { type LegName, otherLeg } from '../../core/trade.ts';
 import { SettleError } from '../errors.ts';
-import type { Evidence } from '../evidence/judge.ts';
+import type { Doubt, Evidence } from '../evidence/judge.ts';
 import type { Memory } from '../evidence/memory.ts';
 import type { SwapRecord } from '../stores/store.ts';
 import { givenLeg, type VerifiedLeg } from '../trade.ts';
@@ -94,6 +94,12 @@ export function seenOf(
   };
   const doubts = [a, b].flatMap(doubtsOf);
   return doubts.length === 0 ? seen : { ...seen, doubt: doubts.join('; ') };
+}
+
+/** What is to be told of a leg's nodes. What lasts a moment is no news, and stops all the same. */
+export function toldOf({ evidence }: Pick<LegSeen, 'evidence'>): readonly Doubt[] {
+  const { doubts = [], isBrief = false } = evidence ?? {};
+  return isBrief ? doubts.filter(({ code }) => code !== 'nodes_disagree') : doubts;
 }
 
 /** Why nothing may begin or end by this leg. */

@@ -9,6 +9,7 @@ import { isRefusedByNode, messageOf, VerificationError } from '../../errors.ts';
 import { type Kept, keptNow, versionsOf } from '../../stores/store.ts';
 import { mostFeePerGasOf, nonceOf } from '../../wallets/evm.ts';
 import type { EvmWallet, Gap, Waiting } from '../../wallets/wallet.ts';
+import { clockOf } from '../chains.ts';
 import { type Context, type On, sourceOf } from '../context.ts';
 import { ownSides, type SetLeg } from '../record.ts';
 import {
@@ -290,8 +291,7 @@ export async function fillGap(on: On<EvmWallet>, kept: Kept, isUrgent: boolean):
   const { context, leg, wallet } = on;
   const gap = await wallet.gapBefore(kept, context.limit());
   if (gap === null || gap === 'too_wide') return true;
-  const { clock } = await sourceOf(context, leg.chain).adapter.heads(context.limit());
-  const at = { clock, wall: await context.now() };
+  const at = { clock: await clockOf(context, leg.chain), wall: await context.now() };
   const fill = async (isAlone: boolean) => {
     // What others did before counts.
     const outcome = await wallet.outcome(kept, context.limit());

@@ -163,6 +163,7 @@ function planClock(world: World, person: Person): void {
   // By a clock that is behind a single node that stands still cannot be known.
   const isAlone = legNames.some((each) => person.nodes[each].length === 1);
   if (isBehind && isAlone) return;
+  person.isClockSet = true;
   const begins = chance.int(60_000, 8 * hourMs);
   later(begins, () => {
     const isHeard = legNames.some((leg) => isLiedAbout(world, leg));

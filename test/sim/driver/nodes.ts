@@ -62,7 +62,14 @@ function unanswered(code: 'chain_unavailable' | 'chain_timeout', { chain }: SimC
   return new ParleyError(code, `the node of ${chain} does not answer`, { chain });
 }
 
-async function answers(node: SimNode, { world }: NodeParts, signal: AbortSignal): Promise<void> {
+type Heard = { hasAnswered: boolean };
+
+async function answers(
+  node: SimNode,
+  { world }: NodeParts,
+  signal: AbortSignal,
+  heard: Heard,
+): Promise<void> {
   const { mode, chain } = node;
   if (isLate(signal)) throw unanswered('chain_timeout', chain);
   signal.throwIfAborted();
@@ -71,6 +78,11 @@ async function answers(node: SimNode, { world }: NodeParts, signal: AbortSignal)
   if (mode.is === 'slow') await pause(mode.ms, chain, signal);
   if (world.chance.hits(isWitness(node) ? 0 : node.fails)) {
     count(world, 'node fails once');
+    throw unanswered('chain_unavailable', chain);
+  }
+  // What it has not spoken against in a run it is not waited for at its beginnings.
+  if (heard.hasAnswered && nowMs() < node.failsUntilMs) {
+    count(world, 'a witness fails');
     throw unanswered('chain_unavailable', chain);
   }
 }
@@ -96,7 +108,7 @@ function headsOf(node: SimNode, { chain, height }: View): Heads {
   const lie = node.mode.is === 'lying' ? node.mode.lie : null;
   if (lie === 'height') return { ...heads, height: height + farAway };
   if (lie === 'future') return { ...heads, height: height + farAway, clock: heads.clock + 86_400 };
-  if (lie === 'clock ahead') return { ...heads, clock: heads.clock + 172_800 };
+  if (lie === 'clock ahead' || lie === 'early') return { ...heads, clock: heads.clock + 172_800 };
   if (lie === 'clock behind') return { ...heads, clock: heads.clock - 3_000 };
   return heads;
 }
@@ -129,6 +141,8 @@ function lieAbout(lie: Lie, facts: EscrowFacts, watched: WatchedEscrow): EscrowF
         empty: false,
       };
     }
+    case 'hides':
+      return { ...facts, balance: 0n, empty: true };
     case 'unfunded':
     case 'fork':
       return { ...nothingSeen, secret };
@@ -166,9 +180,10 @@ const opensLock = (secret: string, hashlock: string) =>
 export function nodeAdapter(node: SimNode, parts: NodeParts): ChainAdapter {
   const { chain } = node;
   const { world, alive } = parts;
+  const heard: Heard = { hasAnswered: false };
   const asked = <R>(signal: AbortSignal, work: (view: View) => R): Promise<R> =>
     alive(async () => {
-      await answers(node, parts, signal);
+      await answers(node, parts, signal, heard);
       return work(viewOf(node, world));
     });
   const spend = (verb: 'claim' | 'refund', watched: WatchedEscrow, secret: string | null) => {
@@ -187,6 +202,7 @@ export function nodeAdapter(node: SimNode, parts: NodeParts): ChainAdapter {
     heads: (signal) => asked(signal, (view) => headsOf(node, view)),
     look: (escrows, signal) =>
       asked(signal, (view) => {
+        heard.hasAnswered = true;
         const facts = escrows.map((each) => shownBy(parts, node, view, each));
         return { heads: headsOf(node, view), facts };
       }),
@@ -248,7 +264,8 @@ function taken(node: SimNode, world: World, { raw, txid }: ReadTransaction): str
   if (mode.is === 'split') {
     if (refusal(mode.fork, tx, nowSeconds()) === null) submit(mode.fork, tx);
   }
-  if (mode.is !== 'well' && mode.is !== 'slow') {
+  const isEarly = mode.is === 'lying' && mode.lie === 'early';
+  if (mode.is !== 'well' && mode.is !== 'slow' && !isEarly) {
     count(world, 'sent to a node that tells nobody');
     return txid;
   }

@@ -2,6 +2,7 @@
 
 import type { LegName } from '../../../core/trade.ts';
 import type { Outcome } from '../../../sdk/settle.ts';
+import { clockToleranceSeconds } from '../../../sdk/verify.ts';
 import { heldIn, holdsAny, type SimChain, tipOf, transactionOf } from '../chain.ts';
 import { nowSeconds } from './time.ts';
 import {
@@ -20,6 +21,7 @@ export const rules = {
   neither: 'nobody who runs the driver ends with neither',
   reveal: 'no secret is told late, or for a leg that does not stand',
   second: 'the second leg is funded only when the first stands at depth',
+  early: 'no refund is sent before its timelock',
   end: 'an end is what the chains show',
   ends: 'every run ends once its faults do',
   calm: 'without faults everybody gets what was agreed',
@@ -52,6 +54,13 @@ export function checkSent(world: World, person: Person, raw: string): void {
   const tx = transactionOf(raw);
   if (tx === null || !isJudged(world, person)) return;
   const { gives, gets, role } = person;
+  const { policy: own } = world.chains[gives];
+  const early = world.times.refundAt[gives] - own.driftSeconds - clockToleranceSeconds;
+  // The rent that a claim left is fetched at once.
+  const isHeld = holdsAny(world.chains[gives], tx.escrow);
+  if (tx.verb === 'refund' && isHeld && nowSeconds() < early) {
+    violate(world, rules.early, `${early - nowSeconds()} s too early`);
+  }
   const isSecond = tx.verb === 'fund' && role === 'counterparty';
   if (isSecond && tx.chain === world.chains[gives].chain) {
     const { policy } = world.chains[gets];

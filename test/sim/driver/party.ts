@@ -176,6 +176,8 @@ const doubts = [
   ['doubt: a chain stands', 'older than now'],
   ['doubt: an answer refused', 'denies what was seen'],
   ['doubt: nodes disagree', 'show an escrow differently'],
+  ['doubt: a node ahead', 's newer than now'],
+  ['doubt: a node silent', 'does not answer;'],
 ] as const;
 
 /** By another wallet, some minutes later; or never. */

@@ -11,6 +11,7 @@ import { type Chance, chanceOf } from '../chance.ts';
 import type { Done } from '../crew.ts';
 import { healAll, planFaults } from './faults.ts';
 import { startMining } from './mining.ts';
+import { planMore } from './more-faults.ts';
 import { checkWorld } from './oracle.ts';
 import { live } from './party.ts';
 import { plansAreOf } from './plans.ts';
@@ -56,7 +57,7 @@ function nodesFor(world: World, chain: SimChain, party: Party): SimNode[] {
     { length: chance.int(1, 3) },
     (_, at): SimNode => ({
       ...{ name: `node ${at + 1} of the ${party} for ${chain.chain}`, chain, mode: { is: 'well' } },
-      ...{ fails: 0, lags: 0, forgets: 0, beside: [], isSteady: false },
+      ...{ fails: 0, lags: 0, forgets: 0, beside: [], isSteady: false, failsUntilMs: 0 },
       owner: () => world.people.find((each) => each.party === party) as Person,
     }),
   );
@@ -102,6 +103,7 @@ function personFor(world: World, party: Party, kind: Kind): Person {
     ...{
       former: [],
       ahead: 0,
+      isClockSet: false,
       callsLeft: Number.POSITIVE_INFINITY,
       hasPaid: false,
       isLost: false,
@@ -166,6 +168,7 @@ export async function simulateDriver(seed: number): Promise<Done> {
   try {
     for (const leg of legNames) startMining(world, leg);
     if (!calm) planFaults(world);
+    planMore(world);
     for (const person of people) {
       if (person.kind === 'rival') rivalActs(world, person);
       else running.push(live(world, person, deathsOf(world, person)));

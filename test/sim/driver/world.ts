@@ -16,7 +16,8 @@ export const lies = [
   ...['claimed', 'refunded', 'funded', 'unfunded', 'fork'],
   ...['height', 'future', 'clock ahead', 'clock behind'],
 ] as const;
-export type Lie = (typeof lies)[number];
+/** `early`: well but for its time. `hides`: shows an escrow as it is, and no money in it. */
+export type Lie = (typeof lies)[number] | 'early' | 'hides';
 
 export type Mode =
   | { readonly is: 'well' | 'gone' | 'hangs' }
@@ -44,6 +45,8 @@ export type SimNode = {
   beside: readonly SimNode[];
   /** Well all the time: what it shows stands against the others' lies, and so it answers then. */
   isSteady: boolean;
+  /** Until then it fails in a run that it has answered once. */
+  failsUntilMs: number;
   owner: () => Person;
 };
 
@@ -77,6 +80,8 @@ export type Person = {
   readonly former: Map<string, string>[];
   /** Seconds that its device's clock is ahead of true time. */
   ahead: number;
+  /** Whether that clock is ever set. */
+  isClockSet: boolean;
   /** Calls of store, nodes and market until its process dies; Infinity: it lives. */
   callsLeft: number;
   hasPaid: boolean;
