@@ -164,8 +164,13 @@ test('a node that fails holds up ends for ten minutes, and beginnings once it ha
   assert.equal(await agrees(wall + 602, null), false, 'it shows the leg open');
   busy.fails = true;
   assert.equal(await agrees(wall + 603, null), false, 'its time begins anew');
-  assert.equal(await agrees(wall + 1_202, 5_000), false, 'it spoke against it');
-  assert.equal(await agrees(wall + 1_203, 5_000), true);
+  assert.equal(await agrees(wall + 1_203, 5_000), false, 'it spoke against it');
+  assert.equal(await agrees(wall + 1_204, 5_000), true);
+  busy.fails = false;
+  assert.equal(await agrees(wall + 1_205, 5_000), false);
+  busy.fails = true;
+  assert.equal(await agrees(wall + 9_000, 5_000), false, 'its first failure, long after its word');
+  assert.equal(await agrees(wall + 9_600, 5_000), false);
 });
 
 test('a slow node’s last word stands, and before its first one nothing begins or ends', async () => {
@@ -261,9 +266,10 @@ test('while a node that has spoken fails, an invented time of another one is not
   const latest = async (at: number) => (await seen([node, busy], { silent, wall: at })).latest;
   assert.equal(await latest(wall), wall);
   busy.fails = true;
-  assert.equal(await latest(wall + 600), wall + 600);
+  assert.equal(await latest(wall + 400), wall + 400);
+  assert.equal(await latest(wall + 1_000), wall + 1_000);
   // It is gone for good, and this device's clock may be the wrong one.
-  assert.equal(await latest(wall + 601), wall + 86_400);
+  assert.equal(await latest(wall + 1_001), wall + 86_400);
 });
 
 test('the block of what is at depth is that which each node names', async () => {
@@ -303,7 +309,7 @@ test('what one node showed and all deny for longer than an outage is forgotten, 
   const after = async (nodes: readonly Node[], memory: Memory, lasts = outageSeconds + 1) => {
     const denied: Asking['denied'] = new Map();
     // Gone for good, and not for a moment.
-    const since = { since: wall - 700, hasSpoken: true, failedAt: wall };
+    const since = { hasSpoken: true, failedAt: wall - 700 };
     const silent: Asking['silent'] = new Map(nodes.map((_, at) => [`${at} evm-dev`, since]));
     const at = (now: number) => ({ memory, denied, silent: new Map(silent), wall: now });
     const shown = { ...open, clock: wall + lasts };

@@ -91,10 +91,8 @@ export type Word = {
 };
 
 export type Silence = {
-  /** Since when a node has said nothing, and whether it ever did. */
-  readonly since: UnixSeconds;
   readonly hasSpoken: boolean;
-  /** When it failed first since then; null: it did not. */
+  /** Since when it fails; null: it does not. By its last word, looks far apart would age it. */
   readonly failedAt: UnixSeconds | null;
 };
 
@@ -205,20 +203,19 @@ async function lookAtAll(nodes: readonly ChainAdapter[], asking: Asking): Promis
   const words = new Map<number, Word>();
   const prompt: Promise<void>[] = [];
   let isHeard = false;
-  let isOld = false;
   const keyOf = (place: number) => `${place} ${watched.address}`;
   const asked = nodes.map((node, place) => {
     const key = keyOf(place);
     const before = othersMs === null ? undefined : late.get(key);
     const now = before?.isGoing ? before : begun(lookAt(node, place, asking), wall, before?.last);
     late.set(key, now);
+    const isOld = wall - (before?.last?.at ?? wall) > patienceSeconds;
     const ended = now.look.then((word) => {
       words.set(place, word);
       if (!isHeard && !isOld) late.delete(key);
     });
     if (before === undefined) prompt.push(ended);
-    else if (wall - (before.last?.at ?? wall) > patienceSeconds) isOld = true;
-    return { now, ended };
+    return { now, ended, isOld };
   });
   const all = Promise.all(asked.map(({ ended }) => ended));
   const isAnswered = () => [...words.values()].some(({ answer }) => answer !== null);
@@ -228,7 +225,7 @@ async function lookAtAll(nodes: readonly ChainAdapter[], asking: Asking): Promis
   });
   await Promise.race(first);
   // Passes are far apart where a word is old: by it a node that is slow would seem to stand still.
-  const waitsMs = isOld ? null : othersMs;
+  const waitsMs = asked.some(({ isOld }) => isOld) ? null : othersMs;
   const others = waitsMs === null ? all : Promise.all(prompt);
   await Promise.race([others, sleep(waitsMs ?? mostMs, limit).catch(() => {})]);
   isHeard = true;
@@ -240,17 +237,15 @@ async function lookAtAll(nodes: readonly ChainAdapter[], asking: Asking): Promis
   const isSpoken = said.map((word, place) => {
     // Of the node, and not of an escrow: a leg moves, and who has spoken may fail at that moment.
     const key = `${place} ${asking.source.view.chain}`;
-    const before = silent.get(key) ?? { since: wall, hasSpoken: false, failedAt: null };
+    const before = silent.get(key) ?? { hasSpoken: false, failedAt: null };
     const isAnswer = Boolean(word?.answer);
     const failedAt = before.failedAt ?? wall;
-    const now = isAnswer
-      ? { since: wall, hasSpoken: true, failedAt: null }
-      : { ...before, failedAt };
+    const now = isAnswer ? { hasSpoken: true, failedAt: null } : { ...before, failedAt };
     silent.set(key, now);
     if (!isAnswer && wall - failedAt >= silentTellSeconds) {
       unheard.push(silenceOf(place, word?.failure, looked.length, asking));
     }
-    if (isAnswer || wall - before.since > silenceSeconds) return true;
+    if (isAnswer || wall - failedAt > silenceSeconds) return true;
     // One that spoke a moment ago may have spoken against it.
     return othersMs !== null && !before.hasSpoken && (limit.aborted || word !== null);
   });
