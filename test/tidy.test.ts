@@ -283,7 +283,10 @@ function paragraphsOf(text: string): string[] {
 const sources = filesOf('**/*.{ts,tsx}')
   .filter((file) => !file.includes('/artifacts/') && !file.includes('/vendor/'))
   .map(read);
-const written = filesOf('**/*.{sol,rs,py}', 'docs/**/*.md', '*.md').map(read);
+const written = filesOf('**/*.{sol,rs,py}', 'docs/**/*.md', '*.md')
+  // forge writes folders of such names there.
+  .filter((file) => !file.includes('/out/'))
+  .map(read);
 
 function read(file: string) {
   return { file, text: readFileSync(`${root}${file}`, 'utf8') };

@@ -77,7 +77,7 @@ test('a code that was mailed is typed there all the same, in full width and with
   const address = `code-${randomBytes(6).toString('hex')}@example.test`;
   await page.getByLabel('E-mail address').fill(address);
   await page.getByRole('button', { name: 'Send a code' }).click();
-  const digits = page.getByLabel('Six digits');
+  const digits = page.getByLabel('The digits of the code');
   await digits.waitFor();
   const code = await waitUntil(async () => {
     const mails = await fetch(`${web.market.ready.inbox}mails.json?to=${address}`);

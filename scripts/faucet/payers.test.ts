@@ -26,13 +26,16 @@ async function stage(t: TestContext, answers: Record<string, unknown>) {
   const url = await within(
     t,
     nodeOf(async (body, { url = '' }) => {
-      const { id, method = url, params } = JSON.parse(body);
-      asked.push(method);
-      const held = answers[method];
-      const result = typeof held === 'function' ? held(params) : held;
-      if (result === undefined) return { status: 503, text: '' };
-      const answer = method === url ? result : { jsonrpc: '2.0', id, ...said(result) };
-      return { text: JSON.stringify(answer) };
+      const call = JSON.parse(body);
+      const all = [call].flat().map(({ id, method = url, params }) => {
+        asked.push(method);
+        const held = answers[method];
+        const result = typeof held === 'function' ? held(params) : held;
+        if (result === undefined || method === url) return result;
+        return { jsonrpc: '2.0', id, ...said(result) };
+      });
+      if (all.includes(undefined)) return { status: 503, text: '' };
+      return { text: JSON.stringify(Array.isArray(call) ? all : all[0]) };
     }),
   );
   const dir = mkdtempSync(join(tmpdir(), 'parley-payers-'));

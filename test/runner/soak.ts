@@ -134,7 +134,9 @@ const parts: Readonly<Record<string, Part>> = {
   },
   python: {
     minutes: 20,
-    what: 'the Python package: swaps and refunds of every family, and its fuzz for longer',
+    what:
+      'the Python package: swaps and refunds of every family, its fuzz for longer, beside ' +
+      'eth-account and web3, and with the least version of each dependency',
     commands: () => [['test/python-soak/run.ts']],
   },
   mcp: {
