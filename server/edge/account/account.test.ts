@@ -6,7 +6,7 @@ import { passHolds } from '../../people/passing.ts';
 import { buildApp } from '../app.ts';
 import { browserOn, type TestBrowser } from '../testing/browser.ts';
 import { caller, refused } from '../testing/edge.ts';
-import { freshAddress, testPeople } from '../testing/people.ts';
+import { freshAddress, insertOrder, testPeople } from '../testing/people.ts';
 import { signInBy } from '../testing/sign-in.ts';
 import { bitcoinWallet, evmWallet } from '../testing/signers.ts';
 
@@ -120,17 +120,7 @@ test('an account is deleted with all that is personal, unless something of it is
   const address = freshAddress();
   const browser = await edge.person(address);
   const { accountId } = await meOf(browser);
-  await edge.sql(
-    `with one as (
-        insert into assets (id, chain, symbol, decimals, verified, source, created_at)
-        values (gen_random_uuid(), 'somewhere', 'X', 8, true, 'curated', now()) returning id
-      )
-      insert into rfqs (id, creator_id, direction, base_asset_id, base_amount, quote_asset_id,
-        visibility, status, created_at, expires_at, updated_at)
-      select gen_random_uuid(), $1, 'sell_base', id, 1, id, 'public', 'open', now(),
-        now() + interval '1 year', now() from one`,
-    accountId,
-  );
+  await insertOrder(edge, accountId);
   const end = () => browser.call('DELETE', '/account/me');
   refused(await end(), '409 account_in_use', /0 swaps and 1 orders/);
   await edge.sql(`update rfqs set status = 'cancelled' where creator_id = $1`, accountId);

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { passHolds } from '../../people/passing.ts';
 import { browserOn, type TestBrowser } from '../testing/browser.ts';
 import { refused } from '../testing/edge.ts';
-import { freshAddress, testPeople } from '../testing/people.ts';
+import { freshAddress, insertOrder, testPeople } from '../testing/people.ts';
 import { signInBy } from '../testing/sign-in.ts';
 import { evmWallet, solanaWallet, type TestWallet } from '../testing/signers.ts';
 
@@ -81,17 +81,7 @@ test('one that trades again by then stays, and its person hears why', async () =
   const { own, wallet } = await robbed();
   const { accountId } = await meOf(own);
   await end(own);
-  await edge.sql(
-    `with one as (
-        insert into assets (id, chain, symbol, decimals, verified, source, created_at)
-        values (gen_random_uuid(), 'elsewhere', 'Y', 8, true, 'curated', now()) returning id
-      )
-      insert into rfqs (id, creator_id, direction, base_asset_id, base_amount, quote_asset_id,
-        visibility, status, created_at, expires_at, updated_at)
-      select gen_random_uuid(), $1, 'sell_base', id, 1, id, 'public', 'open', now(),
-        now() + interval '10 years', now() from one`,
-    accountId,
-  );
+  await insertOrder(edge, accountId);
   await pass(holdMs);
   assert.equal((await meOf(own)).leavesAt, null);
   assert.deepEqual(await told(own, 'payout.stopped'), [{ account: true, why: 'account_in_use' }]);
