@@ -112,7 +112,7 @@ function backendOf(source: BitcoinSource, network: BitcoinNetwork, now: () => nu
 }
 
 export type BitcoinAdapter = Led & {
-  /** One by each source alone, to hold one against the other; what they read is shared. */
+  /** One by each source alone, to hold one against the other. They share all that is read. */
   readonly nodes: readonly ChainAdapter[];
 };
 

@@ -1,5 +1,5 @@
-// Several sources of one chain: which of them is read, and whether they agree. Where they differ
-// nobody funds or reveals by them. Refunds and public claims go on: waiting only loses money there.
+// Several sources of one chain: which of them is read, and whether they agree. A party funds
+// and reveals only where they do. Refunds and public claims go on: waiting only loses money there.
 
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainPolicy } from '../../core/policy.ts';

@@ -17,7 +17,7 @@ export type Warning = {
   readonly stuck?: StuckFunding;
 };
 
-/** In the native coin: what it takes, and what there is. */
+/** In the native coin. */
 export type Shortage = Warning & { readonly need: BaseUnits; readonly has: BaseUnits };
 
 export type Owed = {

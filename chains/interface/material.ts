@@ -21,7 +21,7 @@ export type EvmMaterial = {
   readonly from?: EvmAddress;
   readonly txs: readonly EvmCall[];
   readonly escrow: EvmAddress;
-  /** For the funding of a token: what may be signed instead of `txs`. One of all is enough. */
+  /** For the funding of a token: signatures that replace `txs`. One of all is enough. */
   readonly alternatives?: readonly FundAlternative[];
 };
 
@@ -114,7 +114,7 @@ export type SolanaMaterial = {
   /** Block height after which no block takes it. */
   readonly lastValidBlockHeight: number;
   readonly escrow: SolanaAddress;
-  /** For a funding: what it takes from the funder's SOL beside what moves. */
+  /** For a funding: the SOL that the funder pays beside the amount. */
   readonly costs?: FundCosts;
 };
 
