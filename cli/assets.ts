@@ -3,6 +3,7 @@
 
 import type { ParleyClient } from '../sdk/client.ts';
 import { VerificationError } from '../sdk/errors.ts';
+import { pagesOf } from '../sdk/pages.ts';
 import { formatAmount, parseAmount } from '../sdk/people.ts';
 import type { PinnedAsset } from '../sdk/trade.ts';
 import type { Asset } from '../sdk/types.ts';
@@ -106,15 +107,9 @@ type Lister = Pick<ParleyClient, 'assets'>;
 
 export async function allAssets(client: Lister, chain?: string): Promise<readonly Asset[]> {
   const all: Asset[] = [];
-  let cursor: string | null = null;
-  for (let page = 0; page < mostPages; page += 1) {
-    const from: { cursor?: string } = cursor === null ? {} : { cursor };
-    const of = chain === undefined ? {} : { chain };
-    const answer = await client.assets({ limit: pageSize, ...from, ...of });
-    all.push(...answer.assets);
-    cursor = answer.nextCursor;
-    if (cursor === null) break;
-  }
+  const query = { limit: pageSize, ...(chain === undefined ? {} : { chain }) };
+  const pages = pagesOf(mostPages, (from) => client.assets({ ...query, ...from }));
+  for await (const { assets } of pages) all.push(...assets);
   return all;
 }
 

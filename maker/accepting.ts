@@ -6,6 +6,7 @@ import type { Millis } from '../core/nominal.ts';
 import { accept } from '../sdk/agree.ts';
 import type { ParleyClient } from '../sdk/client.ts';
 import { codeOf, messageOf, ParleyApiError } from '../sdk/errors.ts';
+import { pagesOf } from '../sdk/pages.ts';
 import type { Store } from '../sdk/stores/store.ts';
 import type { PinnedAsset } from '../sdk/trade.ts';
 import type { Thread } from '../sdk/types.ts';
@@ -322,14 +323,8 @@ async function say(
 
 async function openThreads(client: ParleyClient, signal: AbortSignal): Promise<Thread[]> {
   const all: Thread[] = [];
-  let cursor: string | null = null;
-  for (let page = 0; page < mostPages; page += 1) {
-    const from: { cursor?: string } = cursor === null ? {} : { cursor };
-    const answer = await client.quotes({ limit: 100, ...from }, { signal });
-    all.push(...answer.threads);
-    cursor = answer.nextCursor;
-    if (cursor === null) break;
-  }
+  const pages = pagesOf(mostPages, (from) => client.quotes({ limit: 100, ...from }, { signal }));
+  for await (const { threads } of pages) all.push(...threads);
   return all;
 }
 

@@ -1,8 +1,9 @@
-// What this account has accepted while the other side has yet to: a script that settles then has
+// Acceptances of this account that the other side has yet to answer: a script that settles then has
 // something to come back for.
 
 import type { ParleyClient } from '../../sdk/client.ts';
 import { messageOf } from '../../sdk/errors.ts';
+import { pagesOf } from '../../sdk/pages.ts';
 import type { Thread } from '../../sdk/types.ts';
 import { type Cli, note } from '../io.ts';
 import type { Session } from '../session.ts';
@@ -20,20 +21,14 @@ async function standing(cli: Cli, { now }: Session, client: ParleyClient): Promi
   const signal = AbortSignal.any([cli.signal, AbortSignal.timeout(listMs)]);
   const all: Standing[] = [];
   for (const role of ['maker', 'taker'] as const) {
-    let cursor: string | null = null;
-    for (let page = 0; page < mostPages; page += 1) {
-      const from: { cursor?: string } = cursor === null ? {} : { cursor };
-      const query = { role, status: 'open', limit: pageSize, ...from } as const;
-      const found: Awaited<ReturnType<ParleyClient['quotes']>> = await client.quotes(query, {
-        signal,
-      });
-      const own = found.threads.filter((each) => {
+    const query = { role, status: 'open', limit: pageSize } as const;
+    const pages = pagesOf(mostPages, (from) => client.quotes({ ...query, ...from }, { signal }));
+    for await (const { threads } of pages) {
+      const own = threads.filter((each) => {
         const { acceptanceExpiresAt: until } = each;
         return each[`${role}Accepted`] && until != null && Date.parse(until) / 1_000 > now();
       });
       all.push(...own);
-      cursor = found.nextCursor;
-      if (cursor === null) break;
     }
   }
   return all;

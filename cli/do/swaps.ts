@@ -4,6 +4,7 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ParleyClient } from '../../sdk/client.ts';
 import { messageOf } from '../../sdk/errors.ts';
+import { pagesOf } from '../../sdk/pages.ts';
 import { isoTime } from '../../sdk/people.ts';
 import type { Outcome } from '../../sdk/settle.ts';
 import { idShape } from '../../sdk/stores/entries.ts';
@@ -143,15 +144,11 @@ async function marketSwaps(
 ): Promise<{ readonly swaps: readonly MarketSwap[]; readonly isWhole: boolean }> {
   if (client === null) return { swaps: [], isWhole: true };
   const all: MarketSwap[] = [];
-  let cursor: string | null = null;
   const signal = AbortSignal.any([cli.signal, AbortSignal.timeout(listMs)]);
   try {
-    for (let page = 0; page < mostPages; page += 1) {
-      const from: { cursor?: string } = cursor === null ? {} : { cursor };
-      const answered = await client.swaps({ limit: pageSize, ...from }, { signal });
-      all.push(...answered.swaps.filter((each) => isNamed(each.id) && isNamed(each.threadId)));
-      cursor = answered.nextCursor;
-      if (cursor === null) break;
+    const ask = (from: object) => client.swaps({ limit: pageSize, ...from }, { signal });
+    for await (const { swaps } of pagesOf(mostPages, ask)) {
+      all.push(...swaps.filter((each) => isNamed(each.id) && isNamed(each.threadId)));
     }
   } catch (error) {
     cli.signal.throwIfAborted();
