@@ -367,7 +367,7 @@ export async function takeStrayed(context: Context, { fresh }: Poll): Promise<bo
   legs[name] = { ...legs[name], escrow: { ...escrow, address, terms } };
   const former = { ...record.former, [name]: [escrow, ...others] };
   await context.keep({ swap: { ...record.swap, legs }, former });
-  context.emit('evidence', name, `the payment of leg ${name} is in its former escrow ${address}`);
+  context.emit('verified', name, `the payment of leg ${name} is in its former escrow ${address}`);
   return true;
 }
 

@@ -414,5 +414,8 @@ timed(
     scene.stepSeconds = 60;
     assert.equal((await run(scene, {}, () => isOver(scene)))?.end, 'received');
     assert.ok(says(scene, `is in its former escrow ${escrow.address}`));
+    // A step `evidence` without a code says that the nodes are well again.
+    const moved = scene.emitted.find(({ text }) => text.includes('is in its former escrow'));
+    assert.equal(moved?.step, 'verified');
   },
 );
