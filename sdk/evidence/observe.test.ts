@@ -8,7 +8,7 @@ import { withResolvers } from '../../core/engines.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen } from '../../core/facts.ts';
 import { pinned, termsOf, now as wall } from '../testing/honest.ts';
-import { type Memory, noMemory } from './memory.ts';
+import type { Memory } from './memory.ts';
 import { type Asking, observe, othersMs } from './observe.ts';
 
 type Node = {
@@ -61,7 +61,7 @@ async function seen(nodes: readonly Node[], more: Partial<Asking> = {}) {
     source: { ...source, adapter, nodes: adapters },
     watched,
     former: [],
-    memory: noMemory,
+    memory: { facts: null, marks: {} },
     differing: new Map(),
     denied: new Map(),
     silent: new Map(),
