@@ -107,7 +107,7 @@ async function clocksOf(
     market === null ? bad(`${of}: ${error ?? 'it tells no time'}`) : well(`${of}: ${way(market)}`);
   const ofBlocks = Object.keys(chains).map((chain) => {
     const about = `clock, of the last block of ${chain}`;
-    const ahead = blocks[chain];
+    const ahead = blocks[chain]?.aheadSeconds;
     return ahead === undefined ? bad(`${about}: no node answers`) : well(`${about}: ${way(ahead)}`);
   });
   const fault = clockFault({ market, chains: blocks });
