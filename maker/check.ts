@@ -1,5 +1,5 @@
 // `parley-maker CONFIG check`: what a maker needs before it quotes, a line each with its numbers.
-// Nothing is signed, and of the market only its clock is asked.
+// It signs nothing, and asks the market for its clock alone.
 
 import { withResolvers } from '../core/engines.ts';
 import type { Millis } from '../core/nominal.ts';
