@@ -1,14 +1,10 @@
 // The code that really runs for a token, and who could put another there.
 
-import { getAddress } from 'viem/utils';
-import { type Rpc, RpcError } from '../../nodes/rpc.ts';
-import { type Scan, scanCode } from '../../tokens/code.ts';
-import { askOwner, keeperIn, mostTried, mostWordsRead, type Owner } from '../../tokens/owner.ts';
-import { proxyAt } from '../../tokens/proxy-slots.ts';
-import { addressIn, contractIn, word } from '../../tokens/words.ts';
-import { codeAt, storageAt } from '../node.ts';
-import { ask, askWord, callData } from './ask.ts';
-import { freshAddress } from './steps.ts';
+import { type Scan, scanCode } from './code.ts';
+import { askOwner, type Owner } from './owner.ts';
+import { proxyAt } from './proxy-slots.ts';
+import { type Reads, wordAt } from './reads.ts';
+import { addressIn, contractIn, dataOf, word } from './words.ts';
 
 /** How the code can change. `null`: it cannot. */
 export type Change = {
@@ -36,12 +32,7 @@ const mostFacets = 12;
 
 const transfers = ['a9059cbb', '23b872dd'] as const;
 
-export async function programOf(
-  rpc: Rpc,
-  token: string,
-  code: string,
-  signal: AbortSignal,
-): Promise<Program> {
+export async function programOf(reads: Reads, token: string, code: string): Promise<Program> {
   const selectors = new Set<string>();
   let destroys = false;
   const take = (scan: Scan) => {
@@ -51,13 +42,13 @@ export async function programOf(
   };
   let scan = take(scanCode(code));
   for (let hops = 0; scan.only !== null && hops < mostHops; hops += 1) {
-    scan = take(scanCode(await codeAt(rpc, scan.only, 'latest', signal)));
+    scan = take(scanCode(await reads.code(scan.only)));
   }
   const beneath = new Set<string>();
   if (!scan.delegates) return { selectors, beneath, change: null, destroys };
-  const { change, targets } = await changeOf(rpc, token, scan, signal);
+  const { change, targets } = await changeOf(reads, token, scan);
   for (const target of targets.slice(0, mostFacets)) {
-    for (const each of take(scanCode(await codeAt(rpc, target, 'latest', signal))).selectors) {
+    for (const each of take(scanCode(await reads.code(target))).selectors) {
       beneath.add(each);
     }
   }
@@ -66,13 +57,13 @@ export async function programOf(
 
 type Found = { readonly change: Change | null; readonly targets: readonly string[] };
 
-async function changeOf(rpc: Rpc, token: string, scan: Scan, signal: AbortSignal): Promise<Found> {
-  const kept = (slot: string) => storageAt(rpc, token, `0x${slot}`, signal);
+async function changeOf(reads: Reads, token: string, scan: Scan): Promise<Found> {
+  const kept = (slot: string) => reads.storage(token, slot);
   const proxy = await proxyAt(kept);
   const { kind, implementations = [], beacon = null, admin = null } = proxy ?? {};
   if (beacon === null && implementations.length === 0) {
     const first = contractIn(BigInt(await kept(firstSlot)));
-    const { change, targets } = await unnamed(rpc, token, scan, first, signal);
+    const { change, targets } = await unnamed(reads, token, scan, first);
     // Who has an admin is a proxy, of whatever form.
     return { change: { ...change, sure: change.sure || proxy !== null }, targets };
   }
@@ -80,7 +71,7 @@ async function changeOf(rpc: Rpc, token: string, scan: Scan, signal: AbortSignal
     const how = `is behind a proxy whose implementation can be replaced (${kind})`;
     return { change: { sure: true, how, admin }, targets: implementations };
   }
-  const named = contractIn(await askWord(rpc, beacon, callData('implementation()'), signal));
+  const named = contractIn(await wordAt(reads, beacon, dataOf('implementation()')));
   const targets = named === null ? implementations : [named, ...implementations];
   const how = `is behind a proxy whose beacon can replace it (${kind})`;
   return { change: { sure: true, how, admin }, targets };
@@ -88,13 +79,12 @@ async function changeOf(rpc: Rpc, token: string, scan: Scan, signal: AbortSignal
 
 /** Delegates by a form of its own. */
 async function unnamed(
-  rpc: Rpc,
+  reads: Reads,
   token: string,
   scan: Scan,
   first: string | null,
-  signal: AbortSignal,
 ): Promise<Found & { readonly change: Change }> {
-  const facets = facetsIn(await ask(rpc, token, callData('facetAddresses()'), signal));
+  const facets = facetsIn(await reads.view(token, dataOf('facetAddresses()')));
   if (facets.length > 0) {
     const how = `is a diamond whose ${facets.length} facets can be exchanged (EIP-2535)`;
     return { change: { sure: true, how, admin: null }, targets: facets };
@@ -103,8 +93,8 @@ async function unnamed(
     const how = 'can run the code of other contracts as its own (DELEGATECALL)';
     return { change: { sure: false, how, admin: null }, targets: scan.addresses };
   }
-  const named = contractIn(await askWord(rpc, token, callData('implementation()'), signal));
-  const target = named ?? (await withCode(rpc, first, signal));
+  const named = contractIn(await wordAt(reads, token, dataOf('implementation()')));
+  const target = named ?? (await withCode(reads, first));
   const how =
     target !== null
       ? 'is behind a proxy whose implementation lies in its storage'
@@ -116,9 +106,9 @@ async function unnamed(
 }
 
 /** What lies first in storage may be anything: an address of code is taken for one. */
-async function withCode(rpc: Rpc, address: string | null, signal: AbortSignal) {
+async function withCode(reads: Reads, address: string | null) {
   if (address === null) return null;
-  return (await codeAt(rpc, address, 'latest', signal)) === '0x' ? null : address;
+  return (await reads.code(address)) === '0x' ? null : address;
 }
 
 function facetsIn(answer: string | null): string[] {
@@ -130,56 +120,10 @@ function facetsIn(answer: string | null): string[] {
 }
 
 export async function ownerOf(
-  rpc: Rpc,
+  reads: Reads,
   token: string,
   { selectors, change }: Program,
-  signal: AbortSignal,
 ): Promise<Owner> {
-  const ask = async (name: string) => addressIn(await askWord(rpc, token, callData(name), signal));
-  return askOwner(ask, { selectors, changes: change !== null }, getAddress);
-}
-
-/** Without a bound a node could run for long, and anew for each word that it finds. */
-const triedGas = '0x7a120';
-
-/** An address in the storage that a refused call reads is an owner whom `owner()` does not name. */
-export async function hiddenKeeper(
-  rpc: Rpc,
-  token: string,
-  selectors: readonly string[],
-  signal: AbortSignal,
-): Promise<string | null> {
-  const from = freshAddress();
-  const gas = triedGas;
-  const words = [freshAddress(), 1n, 1n].map(word).join('');
-  for (const selector of selectors.slice(0, mostTried)) {
-    const data = swallowing(token, selector + words);
-    for (const { address, key } of await storageRead(rpc, { from, data, gas }, signal)) {
-      const keeper = keeperIn(BigInt(await storageAt(rpc, address, key, signal)));
-      if (keeper !== null) return getAddress(keeper);
-    }
-  }
-  return null;
-}
-
-/** Some nodes list no storage for a call that reverts: this code makes the call and ends well. */
-function swallowing(to: string, data: string): string {
-  const size = (data.length / 2).toString(16).padStart(2, '0');
-  // CODECOPY of what follows, CALL with it, STOP: 41 bytes.
-  const call = `6000600060${size}6000600073${to.slice(2).toLowerCase()}5af1`;
-  return `0x60${size}6029600039${call}00${data}`;
-}
-
-async function storageRead(rpc: Rpc, call: Readonly<Record<string, string>>, signal: AbortSignal) {
-  try {
-    const answer = await rpc.call('eth_createAccessList', [call, 'latest'], signal);
-    const list = (answer as { accessList?: { address: string; storageKeys: string[] }[] })
-      .accessList;
-    return (list ?? [])
-      .flatMap(({ address, storageKeys }) => storageKeys.map((key) => ({ address, key })))
-      .slice(0, mostWordsRead);
-  } catch (error) {
-    if (error instanceof RpcError || error instanceof TypeError) return [];
-    throw error;
-  }
+  const ask = async (name: string) => addressIn(await wordAt(reads, token, dataOf(name)));
+  return askOwner(ask, { selectors, changes: change !== null }, reads.shown);
 }
