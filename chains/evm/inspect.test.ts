@@ -4,6 +4,7 @@ import { type Address, type Hex, keccak256, pad, stringToHex } from 'viem';
 import { type Answer, hangingNode, type Lie, type Request, within } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
 import { defaultPowerRules, type Inspection } from '../tokens/inspection.ts';
+import { mostCodeBytes } from '../tokens/program.ts';
 import { evmDeployment } from './plan.ts';
 import { accounts, deploy } from './testing/anvil.ts';
 import { deployToken, mint } from './testing/swap.ts';
@@ -258,6 +259,18 @@ test('symbol, name and decimals are as the token says, cut and without control c
   const { symbol, name, decimals } = await look(await put('Bytes32Names'));
   assert.deepEqual([symbol, name, decimals], ['MKR', 'Maker', 18]);
   assert.equal((await look(await put('LongSymbol'))).symbol, 'A'.repeat(50));
+});
+
+test('a contract of more code than is read waits', async () => {
+  const [address, long] = [await put('Plain'), await put('Plain')];
+  const code = (await chain.client.getCode({ address })) ?? assert.fail();
+  const filled = (bytes: number): Hex => `0x${code.slice(2).padEnd(2 * bytes, '00')}`;
+  await chain.client.setCode({ address, bytecode: filled(mostCodeBytes) });
+  await chain.client.setCode({ address: long, bytecode: filled(mostCodeBytes + 1) });
+  assert.deepEqual(notPassed(await look(address)).short, []);
+  const found = notPassed(await look(long));
+  assert.deepEqual(found.short, ['contract: wait']);
+  assert.match(found.reasons, /more than the 65536 bytes read$/);
 });
 
 test('rules decide what a power means; what is stopped now waits under any', async () => {

@@ -2,9 +2,9 @@
 // it, its owner, and one transfer in and out, which its family tries.
 
 import { judgeFace, type Said } from './face.ts';
-import { type Finding, type Inspection, notAToken, type PowerRules } from './inspection.ts';
+import { type Finding, found, type Inspection, notAToken, type PowerRules } from './inspection.ts';
 import { powerFindings } from './power-findings.ts';
-import { ownerOf, programOf } from './program.ts';
+import { mostCodeBytes, ownerOf, programOf } from './program.ts';
 import { freshAddress, type Reads, wordAt } from './reads.ts';
 import { judgeRebase } from './rebase.ts';
 import { hiddenOf, textOf } from './text.ts';
@@ -26,7 +26,9 @@ export async function inspectContract(
   const { symbol, name, decimals, supply } = said;
   const program = await programOf(reads, token, code);
   const owner = await ownerOf(reads, token, program);
-  const findings = [finding];
+  const isUnread = program.isCut && finding.outcome === 'pass';
+  const why = `its code has more than the ${mostCodeBytes} bytes read`;
+  const findings = [isUnread ? found(finding.check, 'wait', why) : finding];
   if (supply > 0n) findings.push(await transfer(amountOf(supply)));
   findings.push(judgeRebase(program.selectors));
   findings.push(...(await powerFindings({ reads, token, program, owner, rules })));

@@ -21,6 +21,8 @@ export type Program = {
   readonly change: Change | null;
   /** Some of the code could end the token, or what runs for it. */
   readonly destroys: boolean;
+  /** Whether some contract has more code than was read. */
+  readonly isCut: boolean;
 };
 
 /** Where old proxies keep their implementation, as their first variable. */
@@ -30,29 +32,34 @@ const firstSlot = word(0n);
 const mostHops = 4;
 const mostFacets = 12;
 
+/** Twice what Ethereum takes; to read as much takes up to 50 ms, in which nothing else is done. */
+export const mostCodeBytes = 65_536;
+
 const transfers = ['a9059cbb', '23b872dd'] as const;
 
 export async function programOf(reads: Reads, token: string, code: string): Promise<Program> {
   const selectors = new Set<string>();
   let destroys = false;
-  const take = (scan: Scan) => {
+  let isCut = false;
+  const take = (whole: string): Scan => {
+    const read = whole.slice(0, 2 + 2 * mostCodeBytes);
+    const scan = scanCode(read);
+    isCut ||= read.length < whole.length;
     destroys ||= scan.destroys;
     for (const each of scan.selectors) selectors.add(each);
     return scan;
   };
-  let scan = take(scanCode(code));
+  let scan = take(code);
   for (let hops = 0; scan.only !== null && hops < mostHops; hops += 1) {
-    scan = take(scanCode(await reads.code(scan.only)));
+    scan = take(await reads.code(scan.only));
   }
   const beneath = new Set<string>();
-  if (!scan.delegates) return { selectors, beneath, change: null, destroys };
+  if (!scan.delegates) return { selectors, beneath, change: null, destroys, isCut };
   const { change, targets } = await changeOf(reads, token, scan);
   for (const target of targets.slice(0, mostFacets)) {
-    for (const each of take(scanCode(await reads.code(target))).selectors) {
-      beneath.add(each);
-    }
+    for (const each of take(await reads.code(target)).selectors) beneath.add(each);
   }
-  return { selectors, beneath, change, destroys };
+  return { selectors, beneath, change, destroys, isCut };
 }
 
 type Found = { readonly change: Change | null; readonly targets: readonly string[] };
