@@ -139,7 +139,7 @@ function unusedLane(contract: string): Lane {
   return { contract, number: bytesToHex(randomBytes(laneBytes)), counter: 1 };
 }
 
-export type Payer = { readonly from: string; readonly lent: Overrides };
+type Payer = { readonly from: string; readonly lent: Overrides };
 
 type Trial = { readonly from: string; readonly to: string; readonly timestamp: number };
 

@@ -4,7 +4,7 @@ import { getAddress } from 'viem/utils';
 import { type Rpc, RpcError } from '../nodes/rpc.ts';
 import { inspectContract } from '../tokens/contracts.ts';
 import { type Inspection, notAToken, type PowerRules } from '../tokens/inspection.ts';
-import { keeperIn, mostTried, mostWordsRead } from '../tokens/owner.ts';
+import { keeperIn } from '../tokens/owner.ts';
 import { freshAddress, type Reads } from '../tokens/reads.ts';
 import { word } from '../tokens/words.ts';
 import { parseEvmAddress } from './address.ts';
@@ -42,6 +42,10 @@ function readsOf(rpc: Rpc, signal: AbortSignal): Reads {
     keeper: (token, selectors) => hiddenKeeper(rpc, token, selectors, signal),
   };
 }
+
+/** Functions of one power that are tried, and words looked at that one of them reads. */
+const mostTried = 4;
+const mostWordsRead = 12;
 
 /** An address in the storage that a refused call reads is an owner whom `owner()` does not name. */
 async function hiddenKeeper(

@@ -117,7 +117,7 @@ export const successionFlag = 'deprecated()';
 const stoppingFlags = ['paused()', 'stopped()'] as const;
 
 /** What a function without arguments says; null: neither true nor false. */
-export type Flag = (name: string) => Promise<boolean | null>;
+type Flag = (name: string) => Promise<boolean | null>;
 
 /** Part of a sentence; null: nothing says that all transfers are stopped. */
 export async function stoppedNow(flag: Flag): Promise<string | null> {
@@ -150,7 +150,7 @@ const can: Readonly<Record<Plain, string>> = {
 };
 
 /** Names that a sentence quotes: a token may have all of them. */
-export const mostNames = 3;
+const mostNames = 3;
 
 type Use = {
   readonly names: readonly string[];

@@ -128,7 +128,7 @@ function operations(common: Common, memoryEnergy: number): CustomOpcode[] {
 
 export type Tvm = { run(call: TvmCall): Promise<TvmResult> };
 
-export type TvmOptions = {
+type TvmOptions = {
   readonly memoryEnergy?: 0 | 1;
   /** TLOAD, TSTORE and MCOPY: chain parameter getAllowTvmCancun. */
   readonly cancun?: boolean;
