@@ -2,7 +2,6 @@
 // strangers may make up, and bodies that mean nothing.
 
 import assert from 'node:assert/strict';
-import type { ChainAdapter } from '../chains/adapter.ts';
 import { defaultPowerRules } from '../chains/tokens/inspection.ts';
 import { tronAddressOfKey } from '../chains/tron/proof.ts';
 import { escrowsOfSwap, termsOf } from '../server/db/escrows.ts';
@@ -14,7 +13,6 @@ import {
   type TestWallet,
   walletOf,
 } from '../server/edge/testing/signers.ts';
-import { apartLimits, createApart } from '../server/listing/apart.ts';
 import { longestMessage } from '../server/market/messages.ts';
 import { ladderOf, raws } from '../server/settle/testing/ladders.ts';
 import {
@@ -46,7 +44,6 @@ import {
   manySigners,
 } from './requests-bytes.ts';
 import type { Meter } from './requests-meter.ts';
-import type { TokenOn } from './tron-token.ts';
 
 type Measure = Meter['measure'];
 
@@ -304,17 +301,13 @@ export const besides: Readonly<Record<string, { readonly is: string; readonly mo
   {
     frame: { is: 'a frame on /v1/ws' },
     follow: { is: 'a pass over what chains show' },
-    look: { is: 'a look at a token', mostMs: apartLimits.workMs },
+    look: { is: 'a look at a token', mostMs: 100 },
   };
 
-export async function askBesides(
-  world: World,
-  tron: TokenOn,
-  measure: Meter['measure'],
-): Promise<void> {
+export async function askBesides(world: World, measure: Meter['measure']): Promise<void> {
   await measure('follow: with a swap that has ended', () => look(world));
   await askFrames(world, measure);
-  await askLooks(world, tron, measure);
+  await askLook(world, measure);
 }
 
 const frames = {
@@ -346,38 +339,14 @@ async function listening({ app }: World): Promise<string> {
   return `http://127.0.0.1:${at.port}`;
 }
 
-/** On TRON a transfer is tried in a VM of the thread. */
-async function askLooks(world: World, tron: TokenOn, measure: Meter['measure']): Promise<void> {
-  const { infos, deps, assets } = world;
-  const { chainId = 0, rpcUrl } = infos.evm;
-  const on = { family: 'evm', chain: evm, chainId, rpcUrls: [rpcUrl], policy: evm } as const;
-  const adapter = deps.adapters.get(evm);
-  assert.ok(adapter);
-  await askLook('an EVM token', { on, token: assets.usd.address as string }, adapter, measure);
-  await askLook('a TRON token', tron, adapter, measure);
-}
-
-async function askLook(
-  what: string,
-  { on, token }: TokenOn,
-  adapter: ChainAdapter,
-  measure: Meter['measure'],
-): Promise<void> {
-  const { chain } = on;
-  const apart = createApart({ chains: [on], chainTimeoutMs: 60_000 });
-  const there = apart.adapters(new Map([[chain, { ...adapter, chain }]])).get(chain);
-  const looked = async () => {
+async function askLook({ deps, assets }: World, measure: Meter['measure']): Promise<void> {
+  await measure('look: an EVM token', async () => {
     const signal = AbortSignal.timeout(60_000);
-    const { findings = [] } = (await there?.inspect?.(token, defaultPowerRules, signal)) ?? {};
+    const asked = [assets.usd.address as string, defaultPowerRules, signal] as const;
+    const { findings = [] } = (await deps.adapters.get(evm)?.inspect?.(...asked)) ?? {};
     assert.deepEqual(
       findings.filter(({ check }) => check === 'transfer').map(({ outcome }) => outcome),
       ['pass'],
     );
-  };
-  try {
-    await measure(`look: ${what} in a new thread`, looked);
-    await measure(`look: ${what} in a thread that is there`, looked);
-  } finally {
-    await apart.close();
-  }
+  });
 }
