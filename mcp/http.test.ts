@@ -91,8 +91,9 @@ test('an Accept of one type, a wildcard or none is answered in a form that it ta
       const requestInit = { headers: { authorization } };
       const options = { requestInit, fetch: asked };
       await client.connect(new StreamableHTTPClientTransport(new URL(server.url), options));
-      const said = await client.callTool({ name: 'echo', arguments: { text: 'data: a\n\nb' } });
-      assert.deepEqual(said.content, [{ type: 'text', text: 'data: a\n\nb' }]);
+      const text = 'data: a\n\nb\u2028c\u2029d\u0085e';
+      const said = await client.callTool({ name: 'echo', arguments: { text } });
+      assert.deepEqual(said.content, [{ type: 'text', text }]);
       await client.close();
       assert.deepEqual([...new Set(forms)], [form], `${mode} ${accept}`);
     }

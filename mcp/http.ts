@@ -137,6 +137,8 @@ function rangeOf(text: string): readonly [string, boolean] {
 
 const isStream = ({ headers }: Response) => headers.get('content-type') === 'text/event-stream';
 
+const dataField = 'data: ';
+
 /** Answers in the other form where the library's own is not taken. No tool tells how far it is. */
 async function inForm(made: Response, form: Form): Promise<Response> {
   const { ok, status } = made;
@@ -145,9 +147,11 @@ async function inForm(made: Response, form: Form): Promise<Response> {
   const text = await made.text();
   if (form === 'stream') {
     const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' };
-    return new Response(`event: message\ndata: ${text}\n\n`, { status, headers });
+    return new Response(`event: message\n${dataField}${text}\n\n`, { status, headers });
   }
-  const messages = text.match(/(?<=^data: ).+$/gm) ?? [];
+  // A line feed alone ends a line: U+2028 may stand in JSON, where a regular expression ends one.
+  const lines = text.split('\n').filter((line) => line.startsWith(dataField));
+  const messages = lines.map((line) => line.slice(dataField.length)).filter(Boolean);
   const whole = messages.length === 1 ? messages.join() : `[${messages.join()}]`;
   return new Response(whole, { status, headers: { 'content-type': 'application/json' } });
 }

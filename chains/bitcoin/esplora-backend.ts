@@ -289,8 +289,8 @@ async function rawOf(get: Get, txid: string, signal: AbortSignal): Promise<strin
   return body === null ? null : text(body);
 }
 
-/** The words of its node, which may be of another machine than the one that is asked for it. */
-const alreadyMined = /"code": ?-27\b/;
+/** Its node's code, in each form; the node may be of another machine than the one that is asked. */
+const alreadyMined = /RPC error(?:: \{"code": ?| )-27\b/;
 
 async function send(
   server: { readonly base: string; readonly limits: NodeLimits; readonly get: Get },

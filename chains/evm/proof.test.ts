@@ -190,6 +190,15 @@ test('a contract wallet signs by its owner, and only for the right message and w
   await isRefused(verify(stranger.address, signature));
 });
 
+test('a contract whose owners approved the text on its chain signs with nothing', async () => {
+  // The magic word where the signature is empty, or else a revert, as Safe does it.
+  const address = await put('60443515600c5760006000fd5b631626ba7e60e01b60005260206000f3');
+  for (const signature of ['0x', ' 0x\n']) assert.equal(await verify(address, signature), address);
+  await isRefused(verify(address, '0x', []));
+  for (const signature of ['', '0', 'x', '0x00', some]) await isRefused(verify(address, signature));
+  await isRefused(verify(owner.address, '0x'));
+});
+
 test('a contract that is another one, or another owner’s, elsewhere is believed on no chain', async (t) => {
   const second = await startAnvil({ chainId: 31_338, deploy: false });
   t.after(() => second.stop());

@@ -33,9 +33,13 @@ function refuse(why: string): ParleyError {
   return new ParleyError('bad_signature', `the signature is not valid for this message: ${why}`);
 }
 
-/** With 0x, which some wallets leave out. Throws `bad_signature` where it is no hex. */
+/**
+ * With 0x, which some wallets leave out. A contract whose owners approved the text on its chain has
+ * an empty one. Throws `bad_signature` where it is no hex.
+ */
 export function readEvmSignature(text: string): Hex {
   const bare = bareSignature(text);
+  if (bare === '0x') return bare;
   const hex = hexIn(bare);
   if (hex === null) throw refuse(notIn('hex', bare));
   return `0x${hex}`;

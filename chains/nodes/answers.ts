@@ -69,7 +69,8 @@ const known = anyOf(
 
 const cheap = anyOf(
   'under ?priced|base ?fee(?! sub-pool)|fee ?(is )?too ?low|(fee ?cap|tip( ?cap)?) (is )?too low',
-  'gas ?price( supplied)? (is )?(too low|below|less than|lower than)',
+  "gas ?prices?( supplied| '\\d+')? (is )?(too low|below|less than|lower than)",
+  'minimum global fee',
   'fee per gas (is )?(too low|below|less than|lower than)',
   'could not replace existing|replacement ?not ?allowed|replacement ?gas ?too ?low',
   'due to limit. try increasing the fee',
@@ -79,14 +80,14 @@ const cheap = anyOf(
 const overLimit = anyOf(
   'too many (concurrent |open )?(request|call|connection)s?\\b|throttl|quota|ratelimit',
   '(?<!gas )\\b(rate|requests?|calls?|frequency|throughput|usage|capacity|credits?|c?[ru]ps)[ -]limit',
-  '(daily|monthly|hourly) (limit|quota)',
+  '(daily|monthly|hourly) (limit|quota|usage)|query frequency',
   '(rate|request count) exceeded|requests limited|usage reached|concurrent requests|over capacity',
   '(compute units|credits|requests?|calls?) per (sec|min|hour|day|month)|user balance exceeded',
   'upgrade your (account|plan|tier)|lack of computing resources|server is suspended',
 );
 const barred = /api[ -]?key|project id|access key|must be authenticated|^unauthori[sz]ed/i;
 /** These of java-tron and TronGrid come without a code. */
-const beforeTheNode = /lack of computing resources|server is suspended/;
+const beforeTheNode = /lack of computing resources|server is suspended|query frequency/;
 /** An op-geth hands on what its sequencer answered: it has heard the bytes itself. */
 const handedOn = /^\d{3} /;
 /** Codes of gateways that limit, and codes that nodes use for other things. */
@@ -102,17 +103,26 @@ const ofTheQuestion = anyOf(
 );
 
 const lagging = anyOf(
-  '(header|block) not found|unknown block|missing trie node|state (is )?not available',
+  '(header|block) not found|unknown block|missing trie node|state (is )?(not |un)available',
+  'indexing is in progress|block is out of range',
 );
 
 const busy = anyOf(
   'try again|please retry|retry (in|after|later)|timed?[ -]?out|deadline exceeded|overload',
   'temporar(y|ily)|(service|resource|currently|code =) unavailable|unable to complete',
   'cannot fulfill',
-  'no (available )?(backend|server|provider|node)s?\\b|upstream|not healthy|bad gateway',
+  'no (available |synced )?(backend|server|provider|node)s?\\b|upstream|not healthy|bad gateway',
   'backend (is |request |returned )?(offline|failed|an invalid)|suitable provider',
-  'prevented the request|connection (refused|reset)|ECONN|: EOF$|context canceled|\\bbusy\\b',
-  '^internal (json-rpc |server )?error\\.?$|loading block|verifying blocks|work queue depth',
+  'prevented the request|connection (refused|reset|error)|ECONN|\\bEOF$|context canceled|\\bbusy\\b',
+  'broken pipe|no such host|socket hang up|getaddrinfo|network error|GOAWAY|shutting down',
+  '^internal (json-rpc |server )?error(\\.|,|$)|loading block|verifying blocks|work queue depth',
+  'refusing to proxy|\\bdaemon\\b',
+  // An op-geth hands on the status that its sequencer gave, and its body.
+  '^(40[138]|5\\d\\d) [A-Z<]',
+  // bitcoind says this while it starts; an Esplora hands it on with its words or without.
+  'RPC error(: \\{"code": ?| )-28\\b|^failed to send raw transaction$',
+  // java-tron says these of what is behind it.
+  'StatusRuntimeException|RejectedExecution',
   'too much load|not (yet )?(in sync|synced|ready|connected)',
   '(pool|queue) ?is ?full|node is (behind|unhealthy)|context slot|\\bsyncing',
   'initial (block )?(sync|download)',

@@ -130,7 +130,9 @@ test('only a node’s own no to bytes is their refusal', () => {
     assert.equal(refusalIn(said(code, status)).code, code);
   }
   const nobodyLooked = [said(-32_005, 200), said(429, 429), said(-32_000, 401), said(0, 403)];
-  for (const error of nobodyLooked) {
+  // A gateway without a node behind it says such as {"message":"no Route matched"}.
+  const noNode = [404, 405, 410].map((status) => said(0, status));
+  for (const error of [...nobodyLooked, ...noNode]) {
     assert.throws(() => refusalIn(error), { name: 'TurnedAway', message: /: no$/ });
   }
   assert.throws(() => refusalIn(said(-32_000, 502)), { name: 'NotNow', message: 'no' });

@@ -181,20 +181,20 @@ export function refusalIn(error: unknown): RpcError {
   if (!(error instanceof RpcError) || error.cause instanceof AnswerTooLong) throw error;
   const { status, message } = error;
   const meaning = meaningIn(error);
-  if (meaning === 'turned away') throw new TurnedAway(status, message);
+  if (meaning === 'turned away' || notServed.has(status)) throw new TurnedAway(status, message);
   if (isNotOfBytes(meaning)) throw new NotNow(message);
   return error;
 }
 
-/** Of a server that is no node, or no node any more. */
-const notFound = 404;
+/** Of a server that is no node, or no node any more, whatever it says: no node has these. */
+const notServed: ReadonlySet<number> = new Set([404, 405, 410]);
 
 function jsonOf(reply: NodeReply): unknown {
   const { status } = reply;
   try {
     return JSON.parse(textOf(reply));
   } catch (cause) {
-    if (turnsAway(status) || status === notFound) throw new TurnedAway(status, '');
+    if (turnsAway(status) || notServed.has(status)) throw new TurnedAway(status, '');
     throw withoutJson(status, cause);
   }
 }

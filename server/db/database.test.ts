@@ -128,6 +128,7 @@ test('a connection that is cut, and one that cannot be had, fail with the code o
     // One is busy and there may be no other: a wait that ends.
     const busy = assert.rejects(db.rows(sql('select pg_sleep(20)')), isLost);
     await assert.rejects(db.rows(sql('select 1')), isLost);
+    await assert.rejects(db.session(), isLost);
     await cut.once();
     await busy;
   } finally {

@@ -105,7 +105,7 @@ export function connect(url: string, limits: DatabaseLimits = databaseLimits): D
     transaction: (work) => inTransaction(on, work),
     pipelined: (work) => inPipeline(on, work),
     session: async () => {
-      const client = await pool.connect();
+      const client = await connectionOf(on);
       const session = sessionOn(client, usage, () => sessions.delete(session));
       sessions.add(session);
       return session;
@@ -172,6 +172,14 @@ function withCode(error: unknown): unknown {
 
 type On = { readonly pool: pg.Pool; readonly usage: Metered };
 
+function connectionOf({ pool, usage }: On): Promise<pg.PoolClient> {
+  return pool.connect().catch((error: unknown) => {
+    const failure = withCode(error);
+    usage.failed(failure);
+    throw failure;
+  });
+}
+
 async function inTransaction<Result>(
   { pool, usage }: On,
   work: (tx: Tx) => Promise<Result>,
@@ -213,14 +221,10 @@ async function inPipeline<Result>(
 
 /** Rolls back when `work` fails. */
 async function onConnection<Result>(
-  { pool, usage }: On,
+  on: On,
   work: (client: pg.PoolClient) => Promise<Result>,
 ): Promise<Result> {
-  const client = await pool.connect().catch((error: unknown) => {
-    const failure = withCode(error);
-    usage.failed(failure);
-    throw failure;
-  });
+  const client = await connectionOf(on);
   let broken: Error | undefined;
   // The loss of a connection also fails what is under way on it; unheard, it would end the process.
   const lost = () => {};

@@ -62,10 +62,12 @@ for (const mode of ['transaction', 'statement'] as const) {
   });
 }
 
-test('a pooler in session mode that resets nothing is refused for that', async () => {
-  const pooled = await startPgbouncer(database.url, 'session', 'server_reset_query =');
-  await assert.rejects(mustKeepSessions(pooled.url), /DISCARD ALL/).finally(pooled.stop);
-});
+for (const query of ['', 'RESET ALL', 'DEALLOCATE ALL', 'RESET ALL; DEALLOCATE ALL']) {
+  test(`a pooler in session mode that resets by "${query}" is refused for that`, async () => {
+    const pooled = await startPgbouncer(database.url, 'session', `server_reset_query = ${query}`);
+    await assert.rejects(mustKeepSessions(pooled.url), /DISCARD ALL/).finally(pooled.stop);
+  });
+}
 
 test('defaults of the database change nothing of what is read', async () => {
   const own = await testDatabase();

@@ -45,10 +45,12 @@ export async function mustKeepSessions(url: string, isReplica = false): Promise<
       if (again.pid !== pid || again.mark !== mark) throw new PoolerError('transaction');
     }
     if (!isReplica) await mustHear(one);
-    // Given up with all that was set on it, as that of a process that ends.
+    // Given up with all that it has, as that of a process that ends.
+    await one.query(`prepare "${mark}" as select 1`);
+    await one.query('select pg_advisory_lock_shared($1)', [process.pid]);
     await one.end();
     const next = await openIfRoom(open);
-    if (next !== null && (await seen(next)).mark === mark) throw new PoolerError('reset');
+    if (next !== null && (await hasLeft(next, mark))) throw new PoolerError('reset');
   } finally {
     await Promise.all(all.map((client) => client.end().catch(() => {})));
   }
@@ -59,6 +61,18 @@ async function seen(client: pg.Client): Promise<{ pid: number; mark: string | nu
     `select pg_backend_pid() as pid, current_setting('parley.mark', true) as mark`,
   );
   return rows[0]!;
+}
+
+/** A session before left a setting, a statement or a lock: RESET ALL takes the first alone. */
+async function hasLeft(client: pg.Client, mark: string): Promise<boolean> {
+  const { rows } = await client.query<{ left: boolean }>(
+    `select coalesce(current_setting('parley.mark', true) = $1, false)
+      or exists (select from pg_prepared_statements where name = $1)
+      or exists (select from pg_locks where locktype = 'advisory' and pid = pg_backend_pid())
+      as left`,
+    [mark],
+  );
+  return rows[0]!.left;
 }
 
 /** Null: the server or the pooler has no more of them, which is no fault of a session. */

@@ -88,7 +88,8 @@ export function refusalOf(error: unknown, shortName: string): Refusal | null {
 }
 
 function refusalOfFastify(error: unknown): Refusal | null {
-  const { code = '', statusCode = 0 } = error as { code?: string; statusCode?: number };
+  type Fault = { code?: string; statusCode?: number; syscall?: string };
+  const { code = '', statusCode = 0, syscall = '' } = error as Fault;
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
     return httpRefusal('body_too_large', tooLarge().sentence);
   }
@@ -102,7 +103,7 @@ function refusalOfFastify(error: unknown): Refusal | null {
     ...httpRefusal('unavailable', `the database ${what}; try again in 5 seconds`),
     headers: { 'retry-after': '5' },
   });
-  if (databaseDown.test(code)) return again('does not answer');
+  if (databaseDown.test(code) || connecting.has(syscall)) return again('does not answer');
   if (databaseBusy.test(code)) return again('could not do it now; nothing happened');
   if (statusCode >= 400 && statusCode < 500) {
     return { ...httpRefusal('bad_header', 'the request is malformed'), status: statusCode };
@@ -112,6 +113,10 @@ function refusalOfFastify(error: unknown): Refusal | null {
 
 // Connection lost (class 08), shutdown and start-up of the server (57P0x), no connection to be had.
 const databaseDown = /^(08...|57P0\d|ECONNREFUSED|ECONNRESET|EPIPE)$/;
+// The system's calls that make a connection, whatever they end with: a name is not known while a
+// database moves (ENOTFOUND, EAI_AGAIN), a host is gone (EHOSTUNREACH), a stopped server took its
+// socket away (ENOENT).
+const connecting: ReadonlySet<string> = new Set(['getaddrinfo', 'connect']);
 
 // What another try may well pass: conflicts (40001, 40P01), resources that are out (class 53), what
 // was waited for too long (57014, 55P03, 25P03), a primary that is one no more (25006).

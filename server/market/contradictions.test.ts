@@ -22,6 +22,9 @@ const readers = [
   ),
   ...of('Berechtigungen: nur lesen | lecture seule | solo lectura | somente leitura | 权限: 只读'),
   ...of('только для чтения | 読み取り専用 | 읽기 전용'),
+  ...of('A key limited to reading. | restricted to reading the book | reading exclusively'),
+  ...of('It has no write access. | It may not be used to trade. | It cannot place orders.'),
+  ...of('Non-trading key | Trading: no | Trade = off | Trading is none'),
 ];
 for (const line of readers) {
   test(`a key of all scopes is not made by "${line}", and one of read alone is`, () => {
@@ -51,7 +54,10 @@ const denials = [
   ...of(`Parley: I do NOT want to ${key} | Parley, do not ${key} | Parley: never ${key}`),
   ...of(`Parley: I don't want to ${key} | Parley: I don’t ${key} | Parley: I refuse to ${key}`),
   ...of(`Parley cannot ${key} for me | Parley - ${key}? No | Parley - ${key}: rejected`),
-  ...of(`Parley - ${key}. No! | Parley - ${key}. Just kidding.`),
+  ...of(`Parley - ${key}. No! | Parley - ${key}. Just kidding. | Parley - ${key}. Нет!`),
+  ...of(`This forbids Parley to ${key} | I prohibit that you, Parley, ${key}`),
+  ...of(`Parley is unable to ${key} | Parley denies that it may ${key}`),
+  ...of(`Sign this instead of letting Parley ${key} | I am opposed: Parley wants to ${key}`),
   ...['I do not agree to:', 'Under no circumstances'].map((line) => `${line}\n\nParley ${key}`),
   `It is not meant to\nParley ${key}`,
   ...of('I really do not mean this | I hereby decline | I am not asking for it').map(
@@ -59,6 +65,9 @@ const denials = [
   ),
   ...of('Nobody may request a key here | This does not request a key').map(
     (line) => `Parley - ${key}\n${line}.`,
+  ),
+  ...of('This does nothing. | Signing it has no effect | Ich lehne das ab').map(
+    (line) => `Parley - ${key}\n${line}`,
   ),
   ...of('Ich will das nicht | Je ne veux pas | я не хочу').map(
     (line) => `Parley - ${key}\n${line}`,
@@ -78,6 +87,10 @@ test('what wallets and sites commonly write beside it is no contradiction', () =
     ...of('We never ask for your seed phrase. | Never share your API key with anybody.'),
     ...of('This costs nothing. | No coins are moved. | I accept the terms. | Not a transaction.'),
     ...of('You may revoke it at any time. | Key name: no limits | Key name: North desk, no. 7'),
+    ...of(
+      'Key name: trade no 5 | Trading: no fees! | It does nothing on chain. | Keys are secret.',
+    ),
+    ...of('We never write to you first. | It has no effect on your coins.'),
     ...of('Scopes: read, taker, maker | Makers read the book only here. | I know it costs nothing'),
   ]) {
     minting(line);

@@ -16,8 +16,10 @@ export type Meant = {
 const words = (all: string) => String.raw`(?<![\p{L}\p{N}])(?:${all})(?![\p{L}\p{N}])`;
 
 const denials =
-  'not|never|no|nor|neither|none|nothing|nobody|cannot|refuse|decline|reject|deny|object|forbid' +
-  '|disagree|oppose|refused|declined|rejected|denied|forbidden|cancelled|canceled|false|void' +
+  'not|never|no|nor|neither|none|nothing|nobody|cannot|(?:refuse|decline|object|disagree)s?' +
+  '|(?:reject|forbid|prohibit|disallow)s?|(?:oppose|disapprove)[sd]?|den(?:y|ies)|refused|declined' +
+  '|rejected|denied|forbidden|prohibited|disallowed|cancelled|canceled|false|void|unable' +
+  '|impossible|instead of|rather than' +
   "|invalid|without|(?:do|does|did|is|are|was|wo|would|ca|could|should|must|has|have)n['’]?t";
 const denial = new RegExp(words(denials), 'u');
 /** Between "I" and its denial: "I really do not want this". */
@@ -26,7 +28,9 @@ const ownDenial = new RegExp(
   words(
     [
       `i ${between}{0,3}(?:${denials}|revoke|withdraw|cancel)`,
-      String.raw`ich (?:\p{L}+ ){0,3}(?:nicht|kein\p{L}*)`,
+      String.raw`ich (?:\p{L}+ ){0,3}(?:nicht|kein\p{L}*)|ich lehne`,
+      // "It has no effect on your coins" is another thing.
+      String.raw`(?:has no effect|does nothing|nothing happens)\W*$`,
       'under no|by no means|on no account|in no (?:way|case)',
       'je ne|no quiero|non voglio|não quero|я не',
     ].join('|'),
@@ -34,20 +38,38 @@ const ownDenial = new RegExp(
   'u',
 );
 /** A sentence of its own: "Create an API key. No!" */
-const bareDenial = /^\W*(?:no|not|never|not really|no thanks?|no way|just kidding)\W*$/u;
+const bareDenial = new RegExp(
+  String.raw`^[^\p{L}]*(?:no|not|never|not really|no thanks?|no way|just kidding` +
+    String.raw`|nein|non|n[aã]o|нет)[^\p{L}]*$`,
+  'u',
+);
 const askedFor = {
-  key: /(?:creat|mint|mak|issu|generat|giv|grant|want|need|approv|agre|allow|request).*\bkeys?\b/,
+  key: new RegExp(
+    [
+      String.raw`(?:creat|mint|mak|issu|generat|giv|grant|want|need|approv|agre|allow|request).*\bkeys?\b`,
+      String.raw`\bkeys? (?:is|are|was|will be) (?:creat|mad|mint|issu|grant|giv)`,
+    ].join('|'),
+  ),
   wallet: /(?:link|authori[sz]|add|connect|want|approv|agre|allow|permit|request).*\bwallets?\b/,
 } as const;
 
 const gap = String.raw`[\s\p{Pd}]*`;
+const not = "no|not|never|without|cannot|can['’]?t";
+const cannot = String.raw`\b(?:${not}) (?:be (?:able|used|allowed) )?`;
 /** Words for "no more than reading". */
 const readsOnly = new RegExp(
   [
     String.raw`\b(?:read|view|look|watch)(?:ing|s)?${gap}only\b`,
     String.raw`\b(?:only|just|merely|nothing but)${gap}(?:to |be |for )?(?:read|view|look)`,
-    String.raw`\b(?:no|not|never|without|cannot|can['’]?t) (?:be able to |to |for )?(?:trad|quot)`,
+    String.raw`\b(?:limited|restricted|confined) to ${gap}(?:read|view|look)`,
+    String.raw`\b(?:exclusively|solely|purely)${gap}(?:to |for )?(?:read|view)`,
+    String.raw`\b(?:read|view)(?:s|ing) (?:exclusively|solely)\b`,
+    String.raw`\b(?:no|without)${gap}write(?: access| rights?| permissions?)?\b`,
+    `${cannot}(?:to |for )?(?:trad|quot)`,
+    `${cannot}(?:to )?(?:place|post|make|take) (?:any )?(?:order|trade)`,
+    String.raw`\bnon${gap}trading\b`,
     String.raw`\btrad(?:e|es|ing) (?:is |are )?(?:off|disabled|forbidden|not)\b`,
+    String.raw`\btrad(?:e|es|ing)(?: is| are|${gap}[:=]) ?(?:off|disabled|no(?:ne)?)\W*$`,
     String.raw`\bnur${gap}(?:zum )?(?:lese|ansehe)|\blecture seule|\bs[oó]lo lectura`,
     String.raw`\bsola lettura|(?:somente|apenas|só) leitura|\balleen${gap}lezen`,
     String.raw`\btylko (?:do )?odczyt|\bsalt okunur|\bhanya baca|chỉ đọc|только (?:для )?чте`,

@@ -16,13 +16,8 @@ import { shownLogins, walletOfId } from './logins.ts';
 import { receivingOf, type WalletName } from './payouts.ts';
 import { lockLive, type Session } from './sessions.ts';
 
-/** `login`: by its id; `account`: its deletion; `all` that waits. */
+/** A wallet: all that waits of it; `login`: its removal, by its id; `account`: its deletion. */
 export type Stop = WalletName | { readonly login: string } | 'account' | 'all';
-
-/** The stop of a login as it is shown: a wallet's id is its family and address. */
-export function stopOfLogin(id: string): Stop {
-  return walletOfId(id) ?? { login: id };
-}
 
 type Stopping = {
   readonly accountId: string;
@@ -46,6 +41,12 @@ export async function stopWaiting(
     const end = await stopWallet(tx, stopping, wallet);
     if (end !== 'nothing') stopped += 1;
     if (end === 'gone') gone.push(`${wallet.family}:${wallet.address}`);
+  }
+  const kept = isLogin(what) ? walletOfId(what.login) : null;
+  if (kept !== null && (await setLeaving(tx, { accountId, ...kept, leavesAt: null }))) {
+    stopped += 1;
+    const payload = { ...kept, change: false, stays: true };
+    await insertOutbox(tx, [{ topic: 'payout.stopped', accountId, payload, at }]);
   }
   for (const { id, way, label } of await loginsOf(tx, accountId)) {
     if (what !== 'all' && !(isLogin(what) && what.login === id)) continue;

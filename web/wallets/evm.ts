@@ -27,6 +27,8 @@ type Request = { readonly method: string; readonly params?: readonly unknown[] }
 
 /** EIP-3326: the wallet does not know the chain. Some say it in words alone. */
 const unknownChain = 4902;
+/** It asks its person something already: another prompt would wait behind that. */
+const requestOpen = -32_002;
 const unknownWords = /wallet_addEthereumChain|unrecogni[sz]ed chain/i;
 
 /** Hex with 0x, which some wallets leave out. */
@@ -135,8 +137,10 @@ async function mustBeOn(link: Linked, place: EvmPlace, withinMs: number): Promis
   try {
     await change();
   } catch (error) {
-    if (!isUnknownChain(error)) throw error;
-    await ask('wallet_addEthereumChain', added(place));
+    if (!mayLackChain(error)) throw error;
+    await ask('wallet_addEthereumChain', added(place)).catch((failure: unknown) => {
+      throw isUnknownChain(error) || hasSaidNo(failure) ? failure : error;
+    });
     // Most wallets switch with it: a second prompt would be declined, or fail.
     if ((await reached()) !== place.chainId) await change();
   }
@@ -145,6 +149,13 @@ async function mustBeOn(link: Linked, place: EvmPlace, withinMs: number): Promis
   const sentence = `${name} is on chain ${now ?? 'without an id'}, and this swap is on chain`;
   throw failed('wrong_network', `${sentence} ${place.chainId} (${place.name}): switch it there`);
 }
+
+/** Some say that they lack it in words of the person's language alone (Trust Wallet). */
+function mayLackChain(error: unknown): boolean {
+  return fieldOf(error, 'code') === 'failed' && !hasCode(error, requestOpen);
+}
+
+const hasSaidNo = (error: unknown) => fieldOf(error, 'code') === 'declined';
 
 function isUnknownChain(error: unknown): boolean {
   return (

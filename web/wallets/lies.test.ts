@@ -369,6 +369,8 @@ test('a chain that a wallet does not know is added, however it says so, and it i
     [{ code: -32_603, data: { originalError: inside } }, {}, ways],
     [{ code: -32_603, message: 'Internal', cause: { info: { error: inside } } }, {}, ways],
     [{ code: -32_603, message: words }, {}, ways],
+    [{ code: -32_000, message: 'Die Chain wird nicht unterstützt' }, {}, ways],
+    [new Error('não suportada'), {}, ways],
     [inside, { addSwitches: true }, ['switch', 'add', 'send']],
     [inside, { addSwitches: true, afterMs: 120, decimal: true }, ['switch', 'add', 'send']],
     [null, { afterMs: 120 }, ['switch', 'send']],
@@ -379,8 +381,17 @@ test('a chain that a wallet does not know is added, however it says so, and it i
     await assert.rejects(sending(wallet), code('unseen'));
     assert.deepEqual(wallet.asked, wanted, JSON.stringify([how, given]));
   }
+  // One that adds none either is told by what it said first.
   const other = { code: -32_603, data: { originalError: { code: -32_000 } } };
-  await assert.rejects(sending(onAnother(other)), code('failed', /-32603/));
+  const addsNone = (said: object) => ({
+    ...onAnother(other),
+    wallet_addEthereumChain: throwing(said),
+  });
+  await assert.rejects(sending(addsNone({ code: 4_200 })), code('failed', /-32603/));
+  await assert.rejects(sending(addsNone({ code: 4_001 })), code('declined'));
+  const isOpen = onAnother({ code: -32_002 });
+  await assert.rejects(sending(isOpen), code('failed', /open already/));
+  assert.deepEqual(isOpen.asked, ['switch']);
   const no = { code: -32_603, data: { originalError: { code: 4001 } } };
   await assert.rejects(sending(onAnother(no)), code('declined'));
 });

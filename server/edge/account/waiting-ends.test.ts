@@ -113,6 +113,24 @@ test('a session that did not sign in with a login removes it after the hold, unl
   assert.equal((await edge.byEmail(browserOn(edge), address)).body.isNew, true);
 });
 
+test('to keep a wallet takes away neither it nor what waits of it', async () => {
+  const { own, wallet } = await robbed();
+  const added = solanaWallet();
+  assert.equal((await signInBy(own, added, 'add')).status, 200);
+  refused(await keep(own, added.address), '404 unknown_payout');
+  const other = await bySigning(added);
+  await remove(other, wallet.address);
+  assert.equal((await keep(await bySigning(wallet), wallet.address)).status, 200);
+  const last = await bySigning(wallet);
+  assert.deepEqual((await told(last, 'payout.stopped')).at(-1), {
+    ...{ family: 'evm', address: wallet.address, change: false, stays: true },
+  });
+  const { logins } = await meOf(last);
+  const labels = logins.map((each: { label: string }) => each.label);
+  assert.ok(labels.includes(added.address) && labels.includes(wallet.address));
+  refused(await other.get('/account/me'), missing);
+});
+
 test('who signed in with a login removes it at once where an older one stays', async () => {
   const { address, thief } = await robbed();
   assert.equal((await remove(thief, address)).body.leavesAt, null);

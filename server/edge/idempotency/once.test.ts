@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { ParleyError } from '../../../core/errors.ts';
-import type { Tx } from '../../db/database.ts';
+import { connect, databaseLimits, type Tx } from '../../db/database.ts';
 import { prune } from '../../market/prune.ts';
 import { buildApp } from '../app.ts';
 import { bodyHash } from '../body.ts';
@@ -333,6 +333,18 @@ describe('what the database refuses', () => {
       const post = slot();
       assert.equal((await post()).status, 503, code);
       assert.equal((await post()).status, 201, code);
+    }
+  });
+
+  test('a database that cannot be reached is 503, not stored, however the system says it', async () => {
+    for (const where of ['nowhere.invalid/x', 'localhost/x?host=/nowhere', '127.0.0.1:1/x']) {
+      const away = connect(`postgres://u:p@${where}`, { ...databaseLimits, connectMs: 2_000 });
+      steps.plan = { run: async () => void (await run(away, 'select 1')) };
+      const post = slot();
+      assert.equal((await post()).status, 503, where);
+      steps.plan = {};
+      assert.equal((await post()).status, 201, where);
+      await away.close();
     }
   });
 });

@@ -7,7 +7,7 @@ import { freshMs } from '../../../people/bounds.ts';
 import { askDeletion } from '../../../people/delete.ts';
 import { recoveryOf, removeLogin, shownLogins } from '../../../people/logins.ts';
 import { isWalletSession, lockLive, type Session, windowAt } from '../../../people/sessions.ts';
-import { type Stop, stopOfLogin, stopWaiting } from '../../../people/stopping.ts';
+import { type Stop, stopWaiting } from '../../../people/stopping.ts';
 import { isUuid } from '../../../ports/ids.ts';
 import { noSession } from '../../access.ts';
 import type { Place } from '../../command.ts';
@@ -86,7 +86,7 @@ export function registerAccountItself(place: Place): void {
     fresh: true,
     params: loginParams,
     replies: { 200: ok },
-    handle: ({ session, params }) => stop(session, stopOfLogin(params.id)),
+    handle: ({ session, params }) => stop(session, { login: params.id }),
   });
 
   signedIn(place, 'POST /account/me/stay', 'keepAccount', {
