@@ -277,6 +277,8 @@ export function contextOf(input: SettleInput) {
     silent: new Map<string, Silence>(),
     /** What slow nodes are asked beside the passes. */
     late: new Map<string, Late>(),
+    /** How often a claim or refund of a leg was built in this run. */
+    builds: new Map<LegName, number>(),
     /** Reads of legs whose chains have not answered yet. */
     reads: new Map<LegName, LegRead>(),
     /** Unless a later read has failed. */
