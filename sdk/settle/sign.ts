@@ -17,7 +17,7 @@ import {
 } from '../stores/store.ts';
 import { outputsOf, paidWhere, verifyMaterial } from '../verify-material.ts';
 import { mostFeePerGasOf } from '../wallets/evm.ts';
-import { snapshot } from './chains.ts';
+import { byEachNode, snapshot } from './chains.ts';
 import { type Context, ownLeg, payingLeg, shows, sourceOf } from './context.ts';
 import type { Signing, Spending, SpendSigning } from './hands/hand.ts';
 import { handOf } from './hands/of.ts';
@@ -239,14 +239,15 @@ export async function fundingGate(context: Context): Promise<Still> {
  */
 export async function mustAfford(context: Context, offered: Offered | null): Promise<void> {
   const { leg, chain, escrow } = payingLeg(context);
-  const { adapter } = sourceOf(context, chain);
   const { terms } = escrow;
   const address = claimPayerOf(context);
-  const limit = context.limit();
-  const shortage =
+  const owed = { claims: [terms], fundings: [] };
+  const all = await byEachNode(context, chain, async (adapter, limit) =>
     offered === null
-      ? await adapter.claimShortage?.(terms, address, limit)
-      : await adapter.fundsShortage?.({ claims: [terms], fundings: [], offered }, address, limit);
+      ? adapter.claimShortage?.(terms, address, limit)
+      : adapter.fundsShortage?.({ ...owed, offered }, address, limit),
+  );
+  const shortage = all.find((each) => each);
   if (!shortage) return;
   const { sentence, code } = shortage;
   throw new ParleyError('claim_unpayable', sentence, { leg, address, lack: code });
