@@ -159,6 +159,23 @@ timed('a claim whose nonce some node made up is made anew', async () => {
 });
 
 timed(
+  'a claim whose nonce some node made up, with a fee that leaves no room, is made anew',
+  async () => {
+    const own = await account({ replaceAfterMs: 0 });
+    await own.keepOwn({ party: 'taker', claim: await own.signed(7) });
+    const forgotten: unknown[] = [];
+    const hand = evmHand(own.context, own.leg, {
+      ...own.wallet,
+      outcome: async () => ({ ...disputed, next: true }),
+      raise: async () => null,
+      forget: (isDisputed) => void forgotten.push(isDisputed),
+    });
+    await hand.tendSpend('claim');
+    assert.deepEqual([(await own.store.getSwap('00'))?.claim ?? null, forgotten], [null, [true]]);
+  },
+);
+
+timed(
   'a funding is made anew where no block will reach its nonce, and kept where one may',
   async () => {
     assert.equal((await tended(disputed, 'funding')).isKept, true);

@@ -1,6 +1,7 @@
 // Reads a swap from the customer's own chains. With the secret public a silent chain holds up
 // nothing on the other one.
 
+import type { ChainAdapter } from '../../chains/adapter.ts';
 import { sleep } from '../../chains/nodes/turn.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
@@ -107,6 +108,38 @@ export async function refreshed(
 export async function clockOf(context: Context, chain: ChainKey): Promise<UnixSeconds> {
   const { clock } = await sourceOf(context, chain).adapter.heads(context.limit());
   return Math.min(clock, await context.now());
+}
+
+/** For one node beside those in turn: this part of what those may take. */
+const oneNodeShare = 1 / 3;
+
+/**
+ * The answers of all nodes in turn, and then of each alone, before money or a secret relies on it:
+ * one may hide what another one refuses. A silent one that is asked alone says nothing.
+ */
+export async function byEachNode<T>(
+  context: Context,
+  chain: ChainKey,
+  ask: (adapter: ChainAdapter, limit: AbortSignal) => Promise<T>,
+): Promise<readonly T[]> {
+  const { adapter, nodes = [] } = sourceOf(context, chain);
+  const alone = nodes.map(async (node): Promise<T[]> => {
+    try {
+      return [await ask(node, context.limit(oneNodeShare))];
+    } catch (error) {
+      context.signal?.throwIfAborted();
+      if (isSilence(error)) return [];
+      throw error;
+    }
+  });
+  const [first, ...others] = await Promise.all([ask(adapter, context.limit()), ...alone]);
+  return [first, ...others.flat()];
+}
+
+/** A node that fails in other words than the rules' own has not spoken either. */
+function isSilence(error: unknown): boolean {
+  if (!(error instanceof ParleyError)) return true;
+  return error.kind === 'timeout' || error.kind === 'unavailable';
 }
 
 /** `waitsMs`: for other nodes once one has answered; null: for each as long as for one. */

@@ -8,7 +8,7 @@ import type { Secret } from '../../core/hashlock.ts';
 import type { LegName } from '../../core/trade.ts';
 import { messageOf, SettleError } from '../errors.ts';
 import { type Kept, keptNow } from '../stores/store.ts';
-import { refreshed, snapshot } from './chains.ts';
+import { byEachNode, refreshed, snapshot } from './chains.ts';
 import { asPersonWants, type Context, ownLeg, payingLeg, sourceOf, walletOf } from './context.ts';
 import { mustHoldNoMore } from './extra.ts';
 import type { Spending } from './hands/hand.ts';
@@ -168,11 +168,10 @@ export async function mayReveal(
   claimGate(seen.state, leg, seen.clocks);
   // From then on only the chain may refuse.
   if (seen.state.secret !== null) return;
-  const { adapter } = sourceOf(context, chain);
   const tried = await Promise.allSettled([
     mustAgree(context, agreeing),
     by === 'market' ? null : mustAfford(context, by.offered),
-    adapter.preflight(escrow.terms, 'claim', context.limit()),
+    byEachNode(context, chain, (each, limit) => each.preflight(escrow.terms, 'claim', limit)),
     mustHoldNoMore(context),
   ]);
   for (const each of tried) if (each.status === 'rejected') throw each.reason;

@@ -287,6 +287,8 @@ export function contextOf(input: SettleInput, looks: Looks = newLooks()) {
     /** What was told last of the nodes of a leg that are not well. */
     doubted: new Map<LegName, string>(),
     ...looks,
+    /** How often a claim or refund of a leg was built in this run. */
+    builds: new Map<LegName, number>(),
     /** Reads of legs whose chains have not answered yet. */
     reads: new Map<LegName, LegRead>(),
     /** Unless a later read has failed. */

@@ -11,6 +11,7 @@ import { isoTime } from '../people.ts';
 import { type Kept, keptNow, mayBeFunded, mustBeOnly } from '../stores/store.ts';
 import type { Built } from '../types.ts';
 import { mustFollowToday } from '../verify.ts';
+import { byEachNode } from './chains.ts';
 import {
   asPersonWants,
   type Context,
@@ -186,9 +187,8 @@ async function mustHoldSecret({ store, record: { swap } }: Context): Promise<voi
 export async function preflight(context: Context, approvesTokens: boolean): Promise<void> {
   const [own, paying] = [ownLeg(context), payingLeg(context)];
   for (const leg of [paying, own]) {
-    const { adapter } = sourceOf(context, leg.chain);
     const { terms } = paidBy(context, leg, leg === own ? 'refund' : 'claim');
-    await adapter.preflight(terms, 'payout', context.limit());
+    await byEachNode(context, leg.chain, (each, limit) => each.preflight(terms, 'payout', limit));
   }
   await mustHold(context);
   // Whether the token lets the contract take it is tried when the funding itself is signed.

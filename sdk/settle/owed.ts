@@ -7,7 +7,7 @@ import type { EscrowTerms } from '../../core/terms.ts';
 import type { LegName } from '../../core/trade.ts';
 import { mayBeFunded, type SwapRecord } from '../stores/store.ts';
 import { locked } from '../waiting.ts';
-import { clockOf } from './chains.ts';
+import { byEachNode, clockOf } from './chains.ts';
 import { type Context, sourceOf } from './context.ts';
 import type { Owes } from './machine.ts';
 import { willRelay } from './market.ts';
@@ -92,8 +92,11 @@ async function mustCover(context: Context, name: LegName): Promise<void> {
   const claims = isGiven ? [...owed.claims.values()] : [terms, ...owed.claims.values()];
   if (claims.length === 0) return;
   const fundings = isGiven ? [terms, ...owed.fundings.values()] : [...owed.fundings.values()];
-  const shortage = await adapter.fundsShortage({ claims, fundings }, payer, context.limit());
-  if (shortage === null) return;
+  const all = await byEachNode(context, leg.chain, async (each, limit) =>
+    each.fundsShortage?.({ claims, fundings }, payer, limit),
+  );
+  const shortage = all.find((each) => each);
+  if (!shortage) return;
   const { sentence, code } = shortage;
   const others = [...owed.claims.keys()];
   const whose = others.length === 0 ? '' : `; it owes the claims of ${listed(others)}`;

@@ -2,6 +2,7 @@
 // or to a node. On paper chains.
 
 import assert from 'node:assert/strict';
+import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { Warning } from '../../chains/interface/gas.ts';
 import type { WatchedEscrow } from '../../chains/interface/reading.ts';
 import { sleep } from '../../chains/nodes/turn.ts';
@@ -11,6 +12,7 @@ import { walletIn } from '../chains.ts';
 import type { ParleyClient } from '../client.ts';
 import type { SettleInput } from '../settle.ts';
 import type { SwapRecord } from '../stores/store.ts';
+import { withChain } from '../testing/honest.ts';
 import {
   alter,
   type PaperScene,
@@ -181,3 +183,40 @@ timed('what is missing for a claim to be relayed is told before the funding', as
   const said = 'funded all the same, to be relayed: no gas; if the market does not send the claim';
   assert.ok(says(scene, `${said} of leg a, nobody can`));
 });
+/** One node of the chain that pays refuses it, and the other one, asked first, hides it. */
+const refusals: Record<string, Partial<ChainAdapter>> = {
+  'the payout fails': {
+    preflight: async () => {
+      throw new ParleyError('payout_would_fail', 'paused', {});
+    },
+  },
+  'the wallet lacks gas': {
+    fundsShortage: async (_, address) => {
+      const lack = { code: 'fee_poor', verb: 'claim', need: 1n, has: 0n } as const;
+      return { ...lack, address, sentence: 'it has none' };
+    },
+  },
+  'it is busy': {
+    preflight: async () => {
+      throw new ParleyError('chain_unavailable', 'busy', {});
+    },
+  },
+};
+for (const [what, refusal] of Object.entries(refusals)) {
+  const isTold = what === 'it is busy';
+  timed(
+    `the secret is ${isTold ? 'told' : 'kept'} where one of two nodes says: ${what}`,
+    async () => {
+      const scene = await paperScene('taker', { stepSeconds: 300 });
+      await untilMined(scene, 'a');
+      const { key, source } = scene.chains.a;
+      const { adapter } = source;
+      const nodes = [adapter, { ...adapter, ...refusal }];
+      const { chains } = scene.input;
+      const own = withChain(chains, key, { source: { ...source, nodes } });
+      const isOver = () => sent(scene, 'a', 'claim').length > 0 || scene.wall > scene.timelock('a');
+      await run(scene, { chains: own }, isOver);
+      assert.equal(sent(scene, 'a', 'claim').length, isTold ? 1 : 0);
+    },
+  );
+}

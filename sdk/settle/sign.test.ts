@@ -9,12 +9,19 @@ import { ParleyError } from '../../core/errors.ts';
 import { found } from '../../test/support/secrets.ts';
 import type { PartyChain } from '../chains.ts';
 import { memoryStore } from '../stores/memory.ts';
-import { keptRecord, swapId } from '../testing/honest.ts';
+import { keptRecord, swapId, withChain } from '../testing/honest.ts';
 import { paperScene, run } from '../testing/paper-scene.ts';
 import { contextOf } from './context.ts';
 import { unquoted } from './market.ts';
 import { legOf } from './record.ts';
-import { freshMs, fundingGate, mostSnapshots, signAndKeep, signedFreshMs } from './sign.ts';
+import {
+  freshMs,
+  fundingGate,
+  mostSnapshots,
+  signAndKeep,
+  signedFreshMs,
+  unsignedSpend,
+} from './sign.ts';
 
 const record = keptRecord('maker');
 const leg = legOf(record, 'a');
@@ -97,6 +104,30 @@ test('what the chains show after a signature keeps a late funding from being sen
     const gated = fundingGate(context);
     await (code === null ? gated : assert.rejects(gated, { code }));
   }
+});
+
+test('a claim that one node may have built in vain is built by another one the next time', async () => {
+  const scene = await paperScene('maker');
+  await run(scene, {}, () => scene.emitted.some(({ step }) => step === 'verified'));
+  const { key, source } = scene.chains.b;
+  const asked: string[] = [];
+  const by = (name: string) => ({
+    ...source.adapter,
+    buildClaim: async (...about: Parameters<typeof source.adapter.buildClaim>) => {
+      asked.push(name);
+      return source.adapter.buildClaim(...about);
+    },
+  });
+  const own = { source: { ...source, adapter: by('all'), nodes: [by('first'), by('second')] } };
+  const chains = withChain(scene.input.chains, key, own);
+  const context = contextOf({ ...scene.input, chains, chainTimeoutMs: 5_000 });
+  await context.store.getSwap(scene.input.swapId);
+  const { secret } = scene;
+  await context.keep({ publicSecret: secret });
+  for (let times = 0; times < 5; times += 1) {
+    await unsignedSpend(context, legOf(context.record, 'b'), { verb: 'claim', secret });
+  }
+  assert.deepEqual(asked, ['all', 'second', 'all', 'first', 'all']);
 });
 
 test('what a wallet fails with while the secret is kept quotes nothing that it was given', async () => {

@@ -17,7 +17,7 @@ import {
 } from '../stores/store.ts';
 import { outputsOf, paidWhere, verifyMaterial } from '../verify-material.ts';
 import { mostFeePerGasOf } from '../wallets/evm.ts';
-import { snapshot } from './chains.ts';
+import { byEachNode, snapshot } from './chains.ts';
 import { type Context, ownLeg, payingLeg, shows, sourceOf } from './context.ts';
 import type { Signing, Spending, SpendSigning } from './hands/hand.ts';
 import { handOf } from './hands/of.ts';
@@ -185,7 +185,9 @@ export async function unsignedSpend(
       : adapter.buildRefund(input, context.limit());
   const isReveal = asked.verb === 'claim' && !isPublic;
   // Before a reveal no node may refuse.
-  const built = isReveal ? await build(adapter) : await byAnyNode(context, leg, build);
+  const builds = context.builds.get(leg.leg) ?? 0;
+  context.builds.set(leg.leg, builds + 1);
+  const built = isReveal ? await build(adapter) : await byAnyNode(context, leg, build, builds);
   const outputs = built.sign === 'btc-sighash' ? outputsOf(built.psbtBase64) : null;
   const limits = { validUntil: null, outputs, isPublic, now: await context.now() };
   verifyMaterial(built, asked, escrow.terms, view, limits);
@@ -194,18 +196,22 @@ export async function unsignedSpend(
 
 /**
  * By all nodes in turn; where they refuse, by each alone, the one that shows the most to do first:
- * one that says "already claimed" stops no claim. Throws what the first one said.
+ * one that says "already claimed" stops no claim. Each second time another one alone is first: one
+ * may build what no block takes, and take it. Throws what the first one said.
  */
 async function byAnyNode<T>(
   context: Context,
   leg: SetLeg,
   build: (adapter: ChainAdapter) => Promise<T>,
+  builds: number,
 ): Promise<T> {
   const source = sourceOf(context, leg.chain);
   const { evidence } = context.lastSeen.get(leg.leg) ?? {};
   const all = source.nodes ?? [];
   const open = evidence?.agreed === false ? all[evidence.node] : undefined;
-  const adapters = new Set([...(open === undefined ? [] : [open]), source.adapter, ...all]);
+  const usual = [...(open === undefined ? [] : [open]), source.adapter, ...all];
+  const turned = builds % 2 === 0 ? [] : all.toReversed().slice(((builds - 1) / 2) % all.length);
+  const adapters = new Set([...turned.slice(0, 1), ...usual]);
   const refusals: unknown[] = [];
   for (const adapter of adapters) {
     try {
@@ -233,14 +239,15 @@ export async function fundingGate(context: Context): Promise<Still> {
  */
 export async function mustAfford(context: Context, offered: Offered | null): Promise<void> {
   const { leg, chain, escrow } = payingLeg(context);
-  const { adapter } = sourceOf(context, chain);
   const { terms } = escrow;
   const address = claimPayerOf(context);
-  const limit = context.limit();
-  const shortage =
+  const owed = { claims: [terms], fundings: [] };
+  const all = await byEachNode(context, chain, async (adapter, limit) =>
     offered === null
-      ? await adapter.claimShortage?.(terms, address, limit)
-      : await adapter.fundsShortage?.({ claims: [terms], fundings: [], offered }, address, limit);
+      ? adapter.claimShortage?.(terms, address, limit)
+      : adapter.fundsShortage?.({ ...owed, offered }, address, limit),
+  );
+  const shortage = all.find((each) => each);
   if (!shortage) return;
   const { sentence, code } = shortage;
   throw new ParleyError('claim_unpayable', sentence, { leg, address, lack: code });

@@ -179,3 +179,17 @@ test('a wallet without coins signs and never pays; its payout is of its network'
   assert.throws(() => bitcoinWallet({ ...about, payout: mainnet }), code);
   assert.throws(() => bitcoinWallet({ ...about, payout: '' }), { code: 'bad_address' });
 });
+
+test('a payment costs no more than a quarter of its amount, whatever rate a node names', async () => {
+  const coins = Array.from({ length: 40 }, (_, at) => coin(at + 1, 30_000n));
+  for (const [amount, rate] of [
+    [25_000n, 400],
+    [400_000n, 400],
+    [400_000n, 10 ** 9],
+  ] as const) {
+    const wallet = walletWith(coins, rate);
+    const { raw } = await wallet.signPayment(wallet.address, amount, soon());
+    const { fee } = costOf(raw, coins);
+    assert.ok(fee <= amount / 4n, `${fee} for ${amount} at ${rate}`);
+  }
+});

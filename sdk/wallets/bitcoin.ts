@@ -4,7 +4,13 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { p2wpkh, Transaction } from '@scure/btc-signer';
-import { defaultFeeBounds, type FeeBounds, feeAt, mostFee } from '../../chains/bitcoin/fees.ts';
+import {
+  boundedFee,
+  defaultFeeBounds,
+  type FeeBounds,
+  feeAt,
+  mostFee,
+} from '../../chains/bitcoin/fees.ts';
 import { signSighashes } from '../../chains/bitcoin/keys.ts';
 import {
   type BitcoinNetwork,
@@ -258,7 +264,10 @@ function outpoint({ txid, vout }: Outpoint): string {
   return `${txid}:${vout}`;
 }
 
-/** Largest coins first: fewest inputs. Change below dust is left to the fee. */
+/**
+ * Largest coins first: fewest inputs. Change below dust is left to the fee, which is at most what a
+ * claim of the payment may cost, whatever a node says.
+ */
 function choose(
   coins: readonly Coin[],
   amountSats: bigint,
@@ -266,8 +275,10 @@ function choose(
 ): { chosen: Coin[]; changeSats: bigint } {
   const chosen: Coin[] = [];
   let total = 0n;
-  const fee = (outputs: number) =>
-    BigInt(Math.ceil((baseVsize + chosen.length * inputVsize + outputs * outputVsize) * rate));
+  const fee = (outputs: number) => {
+    const vsize = baseVsize + chosen.length * inputVsize + outputs * outputVsize;
+    return boundedFee(defaultFeeBounds, vsize, amountSats, rate);
+  };
   const bySize = [...coins].sort((x, y) => (y.amountSats > x.amountSats ? 1 : -1));
   for (const coin of bySize.slice(0, mostInputs)) {
     chosen.push(coin);

@@ -176,3 +176,32 @@ test('gas that a node dreams of is no more than a transaction may have', async (
   assert.equal(read(await walletBy(usual).sign(chainId, untried, soon())).gas, 26_250n);
   assert.equal(read(await walletBy(usual, dreams).sign(chainId, untried, soon())).gas, 2n ** 24n);
 });
+
+test('a price and a balance that a node makes up keep no claim out of every block', async (t) => {
+  const liar = await nodeThat(t, { base: 300n * gwei, has: 10n ** 30n });
+  const honest = await nodeThat(t, { base: gwei, has: 10n ** 15n });
+  const offered = (kept: Kept) => read(kept).maxFeePerGas ?? 0n;
+  const isTaken = (kept: Kept) => offered(kept) > gwei && offered(kept) * call.gas <= 10n ** 15n;
+  for (const nodes of [
+    [liar, honest],
+    [honest, liar],
+  ]) {
+    for (const has of [10n ** 30n, call.gas * 499n * gwei, call.gas]) {
+      Object.assign(liar.says, { has, base: has < gwei ? 0n : 300n * gwei });
+      const wallet = walletBy(...nodes);
+      let kept = await wallet.sign(chainId, call, soon());
+      const versions = [kept];
+      for (let times = 0; times < 5; times += 1) {
+        const raised = await wallet.raise(kept, { mostFeeWei: null }, soon());
+        if (raised === null) break;
+        kept = raised;
+        versions.push(kept);
+      }
+      assert.ok(versions.some(isTaken), versions.map(offered).join());
+    }
+  }
+  // An offer that each says the account can pay is raised as ever.
+  const kept = await walletBy(honest).sign(chainId, call, soon());
+  const raised = await walletBy(honest).raise(kept, { mostFeeWei: null }, soon());
+  assert.ok(raised && offered(raised) > offered(kept));
+});

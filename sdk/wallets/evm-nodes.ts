@@ -54,7 +54,7 @@ export async function estimatedGas(
 }
 
 /** What one node takes for gas, and what it says that the account has; null: it does not say. */
-type Look = { readonly present: Present; readonly has: BaseUnits | null };
+export type Look = { readonly present: Present; readonly has: BaseUnits | null };
 
 export async function looksOf(nodes: EvmNodes, signal: AbortSignal): Promise<readonly Look[]> {
   const { chainId, address } = nodes;
@@ -92,6 +92,24 @@ export function payableFees(looks: readonly Look[], { gas, value, most }: Priced
     maxPriorityFeePerGas: chosen.tip,
   };
   return bounded(wanted, priceOf(chosen) <= limit ? limit : most);
+}
+
+/**
+ * A node refuses an offer above what it says the account has, while another may have made up a
+ * balance and a price. The fees of the `turn`th of those that refuse it, within what it says. null:
+ * each says that the account can pay.
+ */
+export function lowerFees(
+  looks: readonly Look[],
+  { gas, value, most }: Priced,
+  { offered, turn }: { readonly offered: BaseUnits; readonly turn: number },
+): EvmFees | null {
+  const able = looks.filter(({ present, has }) => {
+    const isPoor = has !== null && has < value + offered;
+    return isPoor && present.kind === 'market' && value + gas * priceOf(present) <= has;
+  });
+  const look = able[turn % able.length];
+  return look === undefined ? null : payableFees([look], { gas, value, most });
 }
 
 export function bounded(fees: EvmFees, mostFeePerGas: bigint): EvmFees {

@@ -18,7 +18,9 @@ import {
   type EvmNodes,
   estimatedGas,
   isNonceDeep,
+  type Look,
   looksOf,
+  lowerFees,
   nodesAt,
   outcomeOf,
   payableFees,
@@ -119,6 +121,15 @@ export async function priced(
   return { to, data, value, gas, ...payableFees(looks, { gas, value, most }) };
 }
 
+/** The gas of claims and refunds where no node tells it; null: there are none. */
+function untriedSpendGas(data: Hex, chainId: number): bigint | null {
+  const spends = callsIn(data, evmDeployment(chainId)).filter(({ verb }) => verb !== 'fund');
+  if (spends.length === 0) return null;
+  const gasOf = ({ of }: (typeof spends)[number]) =>
+    untriedGas(chainId, BigInt(of.terms.token) === 0n ? 'native' : 'token', 'either');
+  return spends.reduce((sum, spend) => sum + gasOf(spend), 0n);
+}
+
 /** No node hears a secret before it is sent, whoever asks for a signature. */
 function claimGasOf(data: Hex, chainId: number): bigint | null {
   const claims = callsIn(data, evmDeployment(chainId)).filter(({ verb }) => verb === 'claim');
@@ -155,9 +166,29 @@ async function raise(
   signal.throwIfAborted();
   const most = mostFeeWei === null ? mostFeePerGas : smaller(mostFeeWei / call.gas, mostFeePerGas);
   const estimate = payableFees(looks, { gas: call.gas, value: call.value, most });
-  const fees = replacementFees({ maxFeePerGas, maxPriorityFeePerGas }, estimate, most);
-  if (fees === null) return null;
-  return inPlaceOf(kept, await sign({ ...call, ...fees, nonce }, signal));
+  const raised = replacementFees({ maxFeePerGas, maxPriorityFeePerGas }, estimate, most);
+  const higher = raised && { ...call, ...raised };
+  const lower = lowered(looks, call, kept, { most, chainId: nodes.chainId });
+  // In turn: either may go by a lie.
+  const isLowersTurn = versionsOf(kept).length % 2 === 1;
+  const next = isLowersTurn ? (lower ?? higher) : (higher ?? lower);
+  if (next === null) return null;
+  return inPlaceOf(kept, await sign({ ...next, nonce }, signal));
+}
+
+/** See lowerFees. A claim or refund has no more gas then than one takes. */
+function lowered<Call extends { readonly gas: bigint; readonly value: bigint }>(
+  looks: readonly Look[],
+  call: Call,
+  kept: Kept,
+  { most, chainId }: { readonly most: bigint; readonly chainId: number },
+): (Call & EvmFees) | null {
+  const former = parseTransaction(kept.raw as Hex);
+  const offered = (former.gas ?? 0n) * (former.maxFeePerGas ?? 0n);
+  const gas = smaller(call.gas, untriedSpendGas(former.data ?? '0x', chainId) ?? call.gas);
+  const turn = Math.floor(versionsOf(kept).length / 2);
+  const fees = lowerFees(looks, { gas, value: call.value, most }, { offered, turn });
+  return fees && { ...call, gas, ...fees };
 }
 
 async function gapBefore(

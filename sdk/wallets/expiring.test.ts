@@ -19,12 +19,14 @@ import { readTronSigned, signTronTransaction } from '../../chains/tron/broadcast
 import { tronDevPolicy } from '../../chains/tron/policy.ts';
 import * as onTron from '../../chains/tron/testing/chain.ts';
 import { lyingNode as tronLies } from '../../chains/tron/testing/nodes.ts';
+import { ParleyError } from '../../core/errors.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { WalletError } from '../errors.ts';
 import type { Kept } from '../stores/store.ts';
 import { asking } from './asking.ts';
 import { solanaWallet } from './solana.ts';
 import { tronWallet } from './tron.ts';
+import { outcomeByAll, type TxOutcome } from './wallet.ts';
 
 const soon = () => AbortSignal.timeout(30_000);
 const newHashlock = () => hashlockOf(bytesToHex(crypto.getRandomValues(new Uint8Array(32))));
@@ -330,4 +332,25 @@ test('of a Solana wallet of a person only the transaction that was asked for com
   ] as const) {
     await assert.rejects(sign(answer), isLie(words));
   }
+});
+test('nodes that differ come to one outcome, and no single one ends a transaction', async () => {
+  const waits = { state: 'waiting', next: true, gap: false } as const;
+  const of = (...said: (TxOutcome['state'] | 'silent')[]) =>
+    outcomeByAll(said, soon(), async (state) => {
+      if (state === 'silent') throw new ParleyError('chain_unavailable', 'busy', {});
+      return state === 'waiting' ? waits : { state };
+    });
+  for (const state of ['waiting', 'succeeded', 'reverted', 'lost'] as const) {
+    assert.equal((await of(state)).state, state);
+    assert.deepEqual(await of('silent', state, state), await of(state));
+  }
+  await assert.rejects(of('silent', 'silent'), /busy/);
+  const doubted = (state: 'succeeded' | 'reverted') => ({ state, doubt: waits });
+  for (const other of ['waiting', 'lost', 'reverted'] as const) {
+    assert.deepEqual(await of('succeeded', other), doubted('succeeded'));
+    assert.deepEqual(await of(other, 'succeeded'), doubted('succeeded'));
+  }
+  assert.deepEqual(await of('lost', 'waiting'), waits);
+  assert.deepEqual(await of('reverted', 'waiting'), doubted('reverted'));
+  assert.deepEqual(await of('lost', 'reverted'), { state: 'reverted' });
 });

@@ -14,6 +14,7 @@ import {
   type Asks,
   byOneNode,
   oneOfManyTimeoutMs,
+  outcomeByAll,
   type SolanaWallet,
   type TxOutcome,
 } from './wallet.ts';
@@ -63,7 +64,7 @@ export function solanaWallet(options: SolanaWalletOptions): SolanaWallet & Messa
     family: 'solana',
     ...(asks === undefined ? {} : { asks }),
     sign: (material, signal) => sign(nodes, { address: signer.address, signed }, material, signal),
-    outcome: (kept, signal) => byOneNode(nodes, signal, (rpc) => outcomeOf(rpc, kept, signal)),
+    outcome: (kept, signal) => outcomeByAll(nodes, signal, (rpc) => outcomeOf(rpc, kept, signal)),
   };
 }
 

@@ -12,8 +12,8 @@ import type { MessageSigner } from '../keys.ts';
 import { type Kept, versionsOf } from '../stores/store.ts';
 import {
   type Asks,
-  byOneNode,
   oneOfManyTimeoutMs,
+  outcomeByAll,
   type TronWallet,
   type TxOutcome,
 } from './wallet.ts';
@@ -50,7 +50,7 @@ export function tronWallet(options: TronWalletOptions): TronWallet & MessageSign
   const nodes = nodesOf(chain, sources);
   return {
     ...('account' in options ? askedSigner(options.account) : keySigner(options)),
-    outcome: (kept, signal) => byOneNode(nodes, signal, (http) => outcomeOf(http, kept, signal)),
+    outcome: (kept, signal) => outcomeByAll(nodes, signal, (http) => outcomeOf(http, kept, signal)),
   };
 }
 

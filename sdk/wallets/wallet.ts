@@ -6,6 +6,7 @@ import type {
   TronTransaction,
   TypedData,
 } from '../../chains/interface/material.ts';
+import { saidInTime } from '../../chains/nodes/sources.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type {
   BaseUnits,
@@ -213,6 +214,31 @@ export type Wallet = AccountWallet | BitcoinWallet;
 
 /** For one answer of a node that others stand behind. */
 export const oneOfManyTimeoutMs = 4_000;
+/** Once one has said what became of a transaction the others have so long. */
+const othersMs = 1_500;
+
+const waits: Waiting = { state: 'waiting', next: true, gap: false };
+
+/**
+ * Each node alone is asked about what dies by itself: one may stand still or lie, and where they
+ * differ it is in doubt. A transaction that was lost or has reverted is over, whichever it was.
+ */
+export async function outcomeByAll<N>(
+  nodes: readonly N[],
+  signal: AbortSignal,
+  ask: (node: N) => Promise<TxOutcome>,
+): Promise<TxOutcome> {
+  const askAt = (at: number) => ask(nodes[at] as N);
+  const said = nodes.length < 2 ? [] : await saidInTime(nodes.length, askAt, othersMs, signal);
+  signal.throwIfAborted();
+  const states = new Set(said.map(({ state }) => state));
+  // Where none has answered, what it fails with.
+  if (states.size === 0) return byOneNode(nodes, signal, ask);
+  if (states.size === 1) return said[0] ?? waits;
+  if (states.has('succeeded')) return { state: 'succeeded', doubt: waits };
+  if (!states.has('waiting')) return { state: 'reverted' };
+  return states.has('reverted') ? { state: 'reverted', doubt: waits } : waits;
+}
 
 export async function byOneNode<N, T>(
   nodes: readonly N[],

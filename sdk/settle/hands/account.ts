@@ -12,8 +12,10 @@ import type { Context } from '../context.ts';
 import { accountKey, type SetLeg } from '../record.ts';
 import { due, lookedAfter, send, sendToAll, sendWaiting, waitAnew } from '../send.ts';
 import {
+  buildAnew,
   forgetFunding,
   type Hand,
+  isInVain,
   type Signing,
   type SpendHow,
   type Spending,
@@ -165,8 +167,9 @@ export function expiringHand(context: Context, leg: SetLeg, wallet: ExpiringWall
     approvesTokens: wallet.family === 'tron',
     signingsOf: (built) => signingsOf(context, wallet, built),
     push: async (slot, kept) => {
-      const by = slot === 'claim' || slot === 'refund' ? sendToAll : send;
-      await sendWaiting(context, leg, kept, by);
+      const isSpend = slot === 'claim' || slot === 'refund';
+      if (isSpend && isInVain(context, leg, kept)) return buildAnew(context, leg, slot, kept);
+      await sendWaiting(context, leg, kept, isSpend ? sendToAll : send);
     },
     // They have no nonces. A late claim holds nobody up, and fails without effect if it is mined.
     ...unshared,
@@ -190,9 +193,10 @@ function signingsOf(context: Context, wallet: ExpiringWallet, built: Material): 
 async function awaitDeath(context: Context, leg: SetLeg, wallet: ExpiringWallet): Promise<void> {
   const { funding } = context.record;
   if (funding === null || !due(context, leg, funding)) return;
-  const { state } = await wallet.outcome(funding, context.limit());
+  const outcome = await wallet.outcome(funding, context.limit());
   lookedAfter(context, funding);
-  if (state === 'lost' || state === 'reverted') return forgetFunding(context, leg);
-  const isWaiting = state === 'waiting';
+  const { state } = outcome;
+  const isWaiting = state === 'waiting' || outcome.doubt !== undefined;
+  if (!isWaiting && state !== 'succeeded') return forgetFunding(context, leg);
   context.waits(leg, isWaiting ? 'waits until the late funding has died' : 'the funding was mined');
 }

@@ -11,8 +11,10 @@ import { mayRaise } from '../machine.ts';
 import type { SetLeg } from '../record.ts';
 import { due, overdue, send, sendAlone, sendToAll, waitAnew } from '../send.ts';
 import {
+  buildAnew,
   forgetFunding,
   type Hand,
+  isInVain,
   keepCancel,
   noFee,
   notYetDeep,
@@ -41,7 +43,7 @@ export function bitcoinHand(context: Context, leg: SetLeg, wallet: BitcoinWallet
     },
     tendApproval: async () => {},
     recallApproval: async () => {},
-    tendSpend: sendSpendNow,
+    tendSpend: (verb) => tendSpend(on, verb),
     sendSpend: sendSpendNow,
     untilMined: async () => {},
     isStuck: (kept, wall) => {
@@ -116,6 +118,14 @@ async function sendFunding({ context, leg, wallet }: OnBitcoin): Promise<void> {
       'spent elsewhere. Nothing is signed again, because both might be mined';
     throw new SettleError('funding_replaced', sentence, { cause: error });
   }
+}
+
+/** One that its node shows is raised in time (`isStuck`), and waits anew then. */
+async function tendSpend(on: OnBitcoin, verb: Spending['verb']): Promise<void> {
+  const { context, leg } = on;
+  const kept = context.record[verb];
+  if (kept !== null && isInVain(context, leg, kept)) return buildAnew(context, leg, verb, kept);
+  return sendSpend(on, verb);
 }
 
 /** One that no node takes is made anew: it spends the escrow's own payments. */

@@ -9,7 +9,7 @@ import { isRefusedByNode, messageOf, VerificationError } from '../../errors.ts';
 import { type Kept, keptNow, versionsOf } from '../../stores/store.ts';
 import { mostFeePerGasOf, nonceOf } from '../../wallets/evm.ts';
 import type { EvmWallet, Gap, Waiting } from '../../wallets/wallet.ts';
-import { clockOf } from '../chains.ts';
+import { byEachNode, clockOf } from '../chains.ts';
 import { type Context, type On, sourceOf } from '../context.ts';
 import { ownSides, type SetLeg } from '../record.ts';
 import {
@@ -100,7 +100,10 @@ async function gasOf(on: OnEvm, asked: Spending, how: SpendHow): Promise<bigint>
       : { verb: 'refund', terms };
   try {
     const tried = (await adapter.spendGas?.(spend, wallet.address, context.limit(1 / 2))) ?? least;
-    const wanted = smaller((tried * gasSharePercent) / 100n, evmTransactionGas);
+    const asked = smaller((tried * gasSharePercent) / 100n, evmTransactionGas);
+    // One node may dream of so much gas that another one refuses what is offered for it.
+    const isDreamt = !isReveal && asked > most && !(await affords(on, asked, 'every'));
+    const wanted = isDreamt ? most : asked;
     if (wanted >= least || isReveal || (await affords(on, least))) return larger(least, wanted);
     // A node takes nothing from a wallet that lacks what is offered.
     return wanted;
@@ -126,13 +129,22 @@ async function untriedOf({ context, leg }: OnEvm): Promise<bigint> {
   return untriedGas(view.chainId, terms.token === null ? 'native' : 'token', 'either');
 }
 
-/** Whether the wallet can offer that much for the claim. A silent node stops nothing. */
-async function affords({ context, leg, wallet }: OnEvm, gas: bigint): Promise<boolean> {
-  const { adapter } = sourceOf(context, leg.chain);
+/**
+ * Whether the wallet can offer that much for the claim, by one node at least, or by every one that
+ * answers: one that lies must not have a claim fail for want of gas. A silent node stops nothing.
+ */
+async function affords(
+  { context, leg, wallet }: OnEvm,
+  gas: bigint,
+  by: 'some' | 'every' = 'some',
+): Promise<boolean> {
   const { terms } = leg.escrow;
   const owed = { claims: [terms], fundings: [], offered: { gas, feePerGas: null } };
   try {
-    return !(await adapter.fundsShortage?.(owed, wallet.address, context.limit(1 / 2)));
+    const all = await byEachNode(context, leg.chain, async (each, limit) =>
+      each.fundsShortage?.(owed, wallet.address, limit),
+    );
+    return all[by]((shortage) => !shortage);
   } catch {
     context.signal?.throwIfAborted();
     return true;
@@ -160,6 +172,8 @@ async function push(on: OnEvm, pushed: Push, outcome: Waiting): Promise<void> {
   const how = { ...raiseOf(leg, isPublicClaim ? publicClaimShareBps : mostShareBps), cancel };
   const raised = outcome.next ? await wallet.raise(kept, how, context.limit()) : null;
   if (raised === null) {
+    // No version of it could show whether a block takes its nonce.
+    if (outcome.isDisputed) return leaveNonce(on, pushed, 'disputed');
     if (outcome.next) context.waits(leg, tooCheap(wallet, slot));
     return sendWaiting(context, leg, kept, by);
   }

@@ -7,11 +7,13 @@ import { untriedGas } from '../../../chains/evm/gas-policy.ts';
 import type { Owed, Warning } from '../../../chains/interface/gas.ts';
 import { ParleyError } from '../../../core/errors.ts';
 import type { LegName, Party } from '../../../core/trade.ts';
+import { withChain } from '../../testing/honest.ts';
 import { type PaperScene, paperScene, run } from '../../testing/paper-scene.ts';
 import { timed } from '../../testing/timed.ts';
 
 const chainId = 31_337;
 const silent = (asked: string) => new ParleyError('chain_unavailable', `no estimate: ${asked}`, {});
+const poor: Warning = { code: 'fee_poor', verb: 'claim', address: '', sentence: 'too little' };
 const wouldFail = () => new ParleyError('payout_would_fail', 'BalanceTooLow', {});
 
 /** A swap whose own claim takes so much, with the claims of the leg that pays as they are mined. */
@@ -92,7 +94,6 @@ timed('after a claim that failed the next one gets all the gas of the chain', as
 
 timed('or as much as before, where the wallet cannot offer all', async () => {
   const { scene, claims } = await scened('maker');
-  const poor: Warning = { code: 'fee_poor', verb: 'claim', address: '', sentence: 'too little' };
   alter(scene, 'b', {
     fundsShortage: async ({ offered }) => ((offered?.gas ?? 0n) > 160_000n ? poor : null),
   });
@@ -121,7 +122,6 @@ timed(
   'a wallet that lacks what the floor offers sends a public claim with the gas that was tried',
   async () => {
     const { scene, chain, claims } = await scened('maker', { isToken: false, claimGas: 40_000n });
-    const poor: Warning = { code: 'fee_poor', verb: 'claim', address: '', sentence: 'too little' };
     alter(scene, scene.gets, {
       spendGas: async () => 40_000n,
       fundsShortage: async ({ offered }) => ((offered?.gas ?? 0n) > 50_000n ? poor : null),
@@ -131,3 +131,32 @@ timed(
     assert.deepEqual(claims(), [{ gas: 50_000n, ok: true }]);
   },
 );
+
+/** The words of the first of two nodes, which is asked first, and of the other one. */
+const lies: Record<string, readonly [Partial<ChainAdapter>, Partial<ChainAdapter>]> = {
+  'too little gas, and that the wallet has no more': [
+    {
+      spendGas: async () => 30_000n,
+      fundsShortage: async ({ offered }) => (offered === undefined ? null : poor),
+    },
+    { fundsShortage: async () => null },
+  ],
+  'more gas than the wallet can offer': [
+    { spendGas: async () => 10_000_000n, fundsShortage: async () => null },
+    { fundsShortage: async ({ offered }) => ((offered?.gas ?? 0n) > 500_000n ? poor : null) },
+  ],
+};
+for (const [what, [liar, honest]] of Object.entries(lies)) {
+  timed(`a public claim is mined at once though one node says: ${what}`, async () => {
+    const { scene, chain, claims } = await scened('maker', { claimGas: 100_000n });
+    chain.refusesEstimates = null;
+    const { key, source } = chain;
+    const nodes = [liar, honest].map((by) => ({ ...source.adapter, ...by }));
+    alter(scene, scene.gets, liar);
+    const chains = withChain(scene.input.chains, key, { source: { ...source, nodes } });
+    await run(scene, { chains }, () => claims().length > 0);
+    const [first] = claims();
+    assert.ok(first?.ok, `${first?.gas}`);
+    assert.ok((first.gas ?? 0n) <= untriedGas(chainId, 'reveal', 'either'));
+  });
+}

@@ -4,9 +4,9 @@
 import type { Material } from '../../../chains/interface/material.ts';
 import { type Kept, keptNow } from '../../stores/store.ts';
 import type { Asked } from '../../verify-material.ts';
-import type { Context } from '../context.ts';
+import { type Context, sourceOf } from '../context.ts';
 import type { SetLeg } from '../record.ts';
-import { waitAnew } from '../send.ts';
+import { overdue, waitAnew } from '../send.ts';
 
 export type Spending = Asked & { readonly verb: 'claim' | 'refund' };
 
@@ -97,4 +97,25 @@ export function notYetDeep(context: Context, leg: SetLeg): void {
 export async function forgetFunding(context: Context, { leg }: SetLeg): Promise<void> {
   await context.keep({ funding: null, cancel: null });
   context.emit('cancelled', leg, 'the late funding can never be mined: nothing has moved');
+}
+
+/**
+ * Whether it may never be mined: a node may build what no block takes, and say of it what it likes.
+ * One that is asked alone builds no better one.
+ */
+export function isInVain(context: Context, leg: SetLeg, kept: Kept): boolean {
+  const { nodes = [] } = sourceOf(context, leg.chain);
+  return nodes.length > 1 && overdue(context, leg, kept);
+}
+
+/** The escrow pays once, whichever of them is mined. */
+export async function buildAnew(
+  context: Context,
+  leg: SetLeg,
+  slot: 'claim' | 'refund',
+  { txid }: Kept,
+): Promise<void> {
+  const text = `no block has taken the ${slot} ${txid} in time: another one is made`;
+  context.waits(leg, text, { txid });
+  await context.keep({ [slot]: null });
 }

@@ -5,8 +5,10 @@
 import type { Material } from '../../../chains/interface/material.ts';
 import type { Context } from '../../../sdk/settle/context.ts';
 import {
+  buildAnew,
   forgetFunding,
   type Hand,
+  isInVain,
   keepCancel,
   notYetDeep,
   type Spending,
@@ -118,6 +120,8 @@ async function tendSpendOf(
   if (kept === null) return;
   const state = about(kept);
   lookedAfter(context, kept);
+  const isElsewhere = leg.family !== 'evm' && isInVain(context, leg, kept);
+  if (state === 'waiting' && isElsewhere) return buildAnew(context, leg, verb, kept);
   if (state === 'waiting') return sendWaiting(context, leg, kept, sendToAll);
   if (state !== 'mined') await context.keep({ [verb]: null });
 }

@@ -25,6 +25,7 @@ const common: readonly string[] = [
   ...['node lies: clock ahead', 'node lies: clock behind'],
   ...['doubt: a node behind', 'doubt: a chain stands', 'doubt: an answer refused'],
   ...['node lies: early', 'node lies: hides', 'a witness fails', 'calm but for a liar'],
+  ...['node lies: vain', 'built in vain'],
   ...['doubt: a node ahead', 'doubt: a node silent'],
   ...['doubt: nodes disagree', 'reorganisation', 'chain stands still', 'process died'],
   ...['market lies', 'market moves a leg', 'market dies', 'market flaky', 'calm seeds'],

@@ -21,6 +21,21 @@ export function planMore(world: World): void {
     if (person.nodes[person.gets].length === 1) tellsTimeAlone(world, person);
     failWitnesses(world, person, chance);
   }
+  buildInVain(world, chanceOf(world.seed + 2 * apart));
+}
+
+/** From when a secret is told one of several nodes builds what no block takes. */
+function buildInVain(world: World, chance: Chance): void {
+  for (const person of world.people) {
+    const nodes = person.nodes[person.gets];
+    const isFor = chance.hits(share) && person.kind !== 'rival' && nodes.length > 1;
+    // On EVM a node names no block and no coin.
+    if (!isFor || world.chains[person.gets].family === 'evm') continue;
+    world.after.told.push(() => {
+      const liar = nodes.find(({ isSteady }) => !isSteady);
+      if (liar !== undefined && !world.isHealed) begin(world, liar, 'vain');
+    });
+  }
 }
 
 function lieFromTheStart(world: World, person: Person, chance: Chance): void {

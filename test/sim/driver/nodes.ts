@@ -190,7 +190,9 @@ export function nodeAdapter(node: SimNode, parts: NodeParts): ChainAdapter {
     return (view: View) => {
       const isDenied = node.mode.is === 'lying' && denies.includes(node.mode.lie);
       const from = isDenied ? { ...view, height: 0 } : view;
-      return builtSpend(parts, from, watched, { verb, secret });
+      const isVain = node.mode.is === 'lying' && node.mode.lie === 'vain';
+      if (isVain) count(world, 'built in vain');
+      return builtSpend(parts, from, watched, { verb, secret, isVain });
     };
   };
   const adapter: Partial<ChainAdapter> = {
@@ -234,11 +236,20 @@ export function nodeAdapter(node: SimNode, parts: NodeParts): ChainAdapter {
   return { ...adapter, blockHash } as ChainAdapter;
 }
 
+type Spending = {
+  readonly verb: 'claim' | 'refund';
+  readonly secret: string | null;
+  readonly isVain: boolean;
+};
+
+/** It names a coin or a block that never was. */
+const vain = 'vain-';
+
 function builtSpend(
   { world }: NodeParts,
   { chain, height }: View,
   { address, terms }: WatchedEscrow,
-  { verb, secret }: { readonly verb: 'claim' | 'refund'; readonly secret: string | null },
+  { verb, secret, isVain }: Spending,
 ) {
   const unspent = heldIn(chain, address).filter(
     (each) => each.height <= height && (each.spentBy === null || each.spentBy.height > height),
@@ -249,7 +260,8 @@ function builtSpend(
     throw new ParleyError('nothing_there', `${address} holds no payment`, { escrow: address });
   }
   const to = verb === 'claim' ? terms.payout : terms.refund;
-  const coins = isBitcoin ? payments.map(({ txid }) => txid) : [`coin-${world.chance.hex(6)}`];
+  const own = isBitcoin ? payments.map(({ txid }) => txid) : [`coin-${world.chance.hex(6)}`];
+  const coins = isVain ? [`${vain}${world.chance.hex(6)}`] : own;
   const by = isBitcoin ? (to.pubkey ?? '') : to.address;
   const fee = feeToReplace(chain, coins);
   const tx = { chain: chain.chain, verb, escrow: address, by, coins, amount: '0', secret, fee };
@@ -279,7 +291,8 @@ export function offer(world: World, chain: SimChain, raw: string): string {
   if (tx === null) throw new ParleyError('refused_by_node', 'no coins of this chain', {});
   const isMined = [...chain.about.values()].some((all) => all.some((each) => each.txid === txid));
   if (isMined || chain.mempool.has(txid)) return txid;
-  const why = refusal(chain, tx, nowSeconds());
+  const isVain = tx.coins.some((coin) => coin.startsWith(vain));
+  const why = isVain ? 'there is no such coin or block' : refusal(chain, tx, nowSeconds());
   if (why !== null) throw new ParleyError('refused_by_node', `the node says: ${why}`, { why });
   submit(chain, tx);
   world.news += 1;

@@ -16,8 +16,11 @@ export const lies = [
   ...['claimed', 'refunded', 'funded', 'unfunded', 'fork'],
   ...['height', 'future', 'clock ahead', 'clock behind'],
 ] as const;
-/** `early`: well but for its time. `hides`: shows an escrow as it is, and no money in it. */
-export type Lie = (typeof lies)[number] | 'early' | 'hides';
+/**
+ * `early`: well but for its time. `hides`: shows an escrow as it is, and no money in it. `vain`:
+ * builds what no block takes, and takes it.
+ */
+export type Lie = (typeof lies)[number] | 'early' | 'hides' | 'vain';
 
 export type Mode =
   | { readonly is: 'well' | 'gone' | 'hangs' }
