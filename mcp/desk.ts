@@ -17,6 +17,7 @@ import {
 } from '../cli/session.ts';
 import type { ParleyClient } from '../sdk/client.ts';
 import { ParleyApiError, VerificationError } from '../sdk/errors.ts';
+import type { Hearing } from '../sdk/settle/context.ts';
 import { fileStore } from '../sdk/stores/file.ts';
 import type { Store } from '../sdk/stores/store.ts';
 import type { Scope } from '../sdk/types.ts';
@@ -62,6 +63,8 @@ export type Desk = {
   /** Trades that were accepted without keys here: what their swaps are verified by. */
   readonly watched: Store;
   readonly hashlocks: Hashlocks;
+  /** How the nodes of each swap have answered its calls so far. */
+  readonly hearings: Map<string, Hearing>;
   readonly plans: Plans;
   /** Two calls with one digest are one act. */
   readonly inTurn: InTurn;
@@ -105,6 +108,7 @@ async function deskIn(cli: Cli, session: Session, opening: Opening): Promise<Des
     ...{ cli, session, signed, client, userId: account.userId, held },
     watched: await fileStore(join(folder, 'watched')),
     hashlocks: openHashlocks(join(folder, 'hashlocks')),
+    hearings: new Map(),
     plans: openPlans(join(folder, 'plans'), session.now),
     inTurn: createTurns(),
     scopes: () => {

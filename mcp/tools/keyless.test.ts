@@ -50,13 +50,17 @@ const paid = (confirmations: number, depth: number): EscrowFacts => ({
   empty: false,
 });
 
+/** Of a node; an error: it fails with it. */
+type Shown = EscrowFacts | Promise<Error>;
+const fails = Promise.resolve(new Error('HTTP 429'));
+
 type World = {
   /** null: the market is away. */
   swap: Swap | null;
   fund: unknown;
   clock: number;
-  evm: EscrowFacts[];
-  bitcoin: EscrowFacts[];
+  evm: Shown[];
+  bitcoin: Shown[];
   /** Of escrows that a leg moved off. */
   former: EscrowFacts;
   payments: Partial<EscrowPayment>[];
@@ -102,6 +106,7 @@ async function deskOf(party: Party, given: Partial<World>) {
       unwatch: () => {},
       look: async (escrows: readonly WatchedEscrow[]) => {
         await world.onLook();
+        if (facts instanceof Promise) throw await facts;
         const shown = escrows.map((_, at) => (at === 0 ? facts : world.former));
         return { heads: { height: 100, hash: '', clock: world.clock }, facts: shown };
       },
@@ -129,6 +134,7 @@ async function deskOf(party: Party, given: Partial<World>) {
     held: null,
     userId: party === 'maker' ? trade.makerId : trade.takerId,
     watched,
+    hearings: new Map(),
     client: {
       swap: async () => {
         if (world.swap !== null) return world.swap;
@@ -243,6 +249,38 @@ test('one of two nodes gives nothing out, nor a look by which sources differ', a
   const shut = [shown[0]?.doubts, shown[1]?.doubts];
   assert.deepEqual(shut, [['they differ'], ['they differ']], 'verify says why');
   assert.equal((await one.watched.getSwap(swapId))?.byHand, undefined, 'it was not given out');
+});
+
+test('a node that fails is told once it has done so for 20 s, over several calls', async () => {
+  const { world, verify } = await counterparty({ bitcoin: [paid(9, 3), fails] });
+  const doubts = async () => (await verify()).legs[1]?.doubts;
+  assert.deepEqual(await doubts(), []);
+  world.clock += 20;
+  assert.deepEqual(await doubts(), ['node 2 of bitcoin-regtest does not answer; 1 of 2 is heard']);
+  world.bitcoin = [paid(9, 3), paid(9, 3)];
+  assert.deepEqual(await doubts(), []);
+});
+
+test('a node that has spoken in one call holds up a funding for ten minutes when it fails in the next', async () => {
+  const { world, verify, fund } = await counterparty({ bitcoin: [paid(9, 3), paid(9, 3)] });
+  await verify();
+  world.bitcoin = [paid(9, 3), fails];
+  await assert.rejects(fund(), { code: 'sources_disagree' });
+  world.clock += 600;
+  await assert.rejects(fund(), { code: 'sources_disagree' });
+  world.clock += 1;
+  assert.equal((await fund()).verb, 'fund');
+});
+
+test('a node that hangs holds up a funding until its time is over, and not at each call anew', async () => {
+  const { promise, resolve } = Promise.withResolvers<Error>();
+  const { world, verify, fund } = await counterparty({ bitcoin: [paid(9, 3), promise] });
+  const [, leg] = (await verify()).legs;
+  assert.deepEqual(leg.doubts, ['a node of leg b has yet to answer']);
+  resolve(new Error('it took too long'));
+  await promise;
+  world.bitcoin = [paid(9, 3), new Promise<Error>(() => {})];
+  assert.equal((await fund()).verb, 'fund');
 });
 
 test('what is late, or being refunded, is given to nobody', async () => {

@@ -7,7 +7,7 @@ import type { LegName } from '../../core/trade.ts';
 import { sighted } from '../../sdk/agree.ts';
 import { ParleyApiError } from '../../sdk/errors.ts';
 import { type Poll, poll, snapshot, stopWatching } from '../../sdk/settle/chains.ts';
-import { type Context, contextOf } from '../../sdk/settle/context.ts';
+import { type Context, contextOf, type Hearing, newHearing } from '../../sdk/settle/context.ts';
 import { follow } from '../../sdk/settle/prepare.ts';
 import { remember, takeStrayed } from '../../sdk/settle.ts';
 import { memoryStore } from '../../sdk/stores/memory.ts';
@@ -33,6 +33,8 @@ type How = {
 
 /** What another process of the profile may take for one swap. */
 const lockMs = 30_000;
+/** Swaps whose nodes are remembered. */
+const mostHearings = 1_000;
 const legNames: readonly LegName[] = ['a', 'b'];
 
 /**
@@ -60,6 +62,18 @@ export async function withSwap<T>(
   });
 }
 
+/**
+ * Calls look at a swap one after the other: a node that was silent in one call, or has spoken in
+ * it, is known to the next.
+ */
+function hearingOf({ hearings }: Desk, swapId: string): Hearing {
+  const hearing = hearings.get(swapId) ?? newHearing();
+  hearings.set(swapId, hearing);
+  const [oldest] = hearings.keys();
+  if (hearings.size > mostHearings && oldest !== undefined) hearings.delete(oldest);
+  return hearing;
+}
+
 async function worked<T>(
   desk: Desk,
   swapId: string,
@@ -69,13 +83,14 @@ async function worked<T>(
   const kept = await keptOf(desk, swapId);
   const said = await saidOf(desk, swapId, { isNeeded: kept === null || !how.isUrgent });
   const trade = kept?.trade ?? (await tradeOf(desk, swapId, said));
-  const context = contextOf({
+  const input = {
     swapId,
     client: null,
     now: desk.session.now,
     chains: await chainsOf(desk, trade),
     store: desk.held === null ? desk.watched : await copyOf(trade, kept),
-  });
+  };
+  const context = contextOf(input, hearingOf(desk, swapId));
   try {
     const first = said === null || kept !== null ? null : await sight(context, trade, said);
     if (first !== null) return await work({ ...first, seen: null });

@@ -10,7 +10,7 @@ import type { LegName } from '../../core/trade.ts';
 import { type ChainSource, type Chains, walletIn } from '../chains.ts';
 import type { ParleyClient } from '../client.ts';
 import { SettleError, WalletError } from '../errors.ts';
-import type { Late, Silence } from '../evidence/observe.ts';
+import type { Asking } from '../evidence/observe.ts';
 import type { Store, SwapRecord } from '../stores/store.ts';
 import { type OwnTrade, sourceIn } from '../trade.ts';
 import type { Asked } from '../verify-material.ts';
@@ -165,7 +165,15 @@ const bitcoinPatienceMs = 20 * 60_000;
 const patienceMs = 2 * 60_000;
 const storeShare = 1 / 3;
 
-export function contextOf(input: SettleInput) {
+/** What is learnt of how nodes answer, over all looks of a settlement. */
+export type Hearing = Pick<Asking, 'differing' | 'denied' | 'silent' | 'late'>;
+
+export function newHearing(): Hearing {
+  return { differing: new Map(), denied: new Map(), silent: new Map(), late: new Map() };
+}
+
+/** `hearing`: of former looks, where a program looks at one swap again and again. */
+export function contextOf(input: SettleInput, hearing: Hearing = newHearing()) {
   const { now = () => Math.floor(Date.now() / 1000), signal } = input;
   const limitMs = input.chainTimeoutMs ?? 15_000;
   const limitOf = (ms: number) => {
@@ -265,18 +273,13 @@ export function contextOf(input: SettleInput) {
     openSince: new Map<LegName, UnixSeconds>(),
     /** Whether this run has sent a refund, or found that none can be paid. */
     refunding: { isTried: false },
+    /** Whether an end was looked for, with its whole time for each node. */
+    ending: { isTried: false },
     /** Whom each escrow is watched by. */
     watching: new Map<string, readonly ChainAdapter[]>(),
     /** What was told last of the nodes of a leg that are not well. */
     doubted: new Map<LegName, string>(),
-    /** Since when the nodes differ about an escrow. */
-    differing: new Map<string, UnixSeconds>(),
-    /** Since when all nodes deny what is remembered of an escrow. */
-    denied: new Map<string, UnixSeconds>(),
-    /** Since when a node has said nothing. */
-    silent: new Map<string, Silence>(),
-    /** What slow nodes are asked beside the passes. */
-    late: new Map<string, Late>(),
+    ...hearing,
     /** Reads of legs whose chains have not answered yet. */
     reads: new Map<LegName, LegRead>(),
     /** Unless a later read has failed. */
