@@ -17,7 +17,7 @@ import {
 } from '../cli/session.ts';
 import type { ParleyClient } from '../sdk/client.ts';
 import { ParleyApiError, VerificationError } from '../sdk/errors.ts';
-import { type Looks, newLooks } from '../sdk/settle/context.ts';
+import type { Hearing } from '../sdk/settle/context.ts';
 import { fileStore } from '../sdk/stores/file.ts';
 import type { Store } from '../sdk/stores/store.ts';
 import type { Scope } from '../sdk/types.ts';
@@ -63,9 +63,9 @@ export type Desk = {
   /** Trades that were accepted without keys here: what their swaps are verified by. */
   readonly watched: Store;
   readonly hashlocks: Hashlocks;
+  /** How the nodes of each swap have answered its calls so far. */
+  readonly hearings: Map<string, Hearing>;
   readonly plans: Plans;
-  /** A call is no run of its own for the nodes: what they said in the one before counts on. */
-  readonly looks: Looks;
   /** Two calls with one digest are one act. */
   readonly inTurn: InTurn;
   /** Of the API key. Asks the market once. */
@@ -108,8 +108,8 @@ async function deskIn(cli: Cli, session: Session, opening: Opening): Promise<Des
     ...{ cli, session, signed, client, userId: account.userId, held },
     watched: await fileStore(join(folder, 'watched')),
     hashlocks: openHashlocks(join(folder, 'hashlocks')),
+    hearings: new Map(),
     plans: openPlans(join(folder, 'plans'), session.now),
-    looks: newLooks(),
     inTurn: createTurns(),
     scopes: () => {
       scopes ??= client.me().then((me) => me.scopes);

@@ -23,7 +23,14 @@ import {
 import { fund } from './settle/fund.ts';
 import { handOf } from './settle/hands/of.ts';
 import { StoreSilent } from './settle/keeping.ts';
-import { type Effect, type Facts, isAlone, next, type Owes } from './settle/machine.ts';
+import {
+  type Effect,
+  type Facts,
+  isAlone,
+  next,
+  type Owes,
+  type SettleState,
+} from './settle/machine.ts';
 import { heardSecret } from './settle/market.ts';
 import { keepOwed } from './settle/owed.ts';
 import { prepare, takeMoves } from './settle/prepare.ts';
@@ -149,10 +156,14 @@ async function pass(context: Context): Promise<Outcome | null> {
     return waitOn(context, failures, false);
   }
   failures.push(...polled.errors);
-  const { state, effects, owes } = next(context.state, factsOf(context, polled), clocksOf(polled));
-  // Whoever draws both would show the end beside what was seen before it.
-  if (state !== context.state) context.shows(polled.legs, failures.map(failureOf));
-  context.enter(state);
+  const found = next(context.state, factsOf(context, polled), clocksOf(polled));
+  const { state, unconfirmed = state, effects, owes } = found;
+  const shows = (entered: SettleState) => {
+    // Whoever draws both would show the end beside what was seen before it.
+    if (entered !== context.state) context.shows(polled.legs, failures.map(failureOf));
+    context.enter(entered);
+  };
+  shows(unconfirmed);
   for (const effect of effects.filter(isAlone)) {
     await trying(effect.leg, () => runAlone(context, effect, polled));
   }
@@ -161,7 +172,7 @@ async function pass(context: Context): Promise<Outcome | null> {
   const outcome = await trying(null, async () => {
     if (seen === null) return null;
     await runTogether(context, seen, together, owes);
-    return state === 'settled' ? endOf(context) : null;
+    return state === 'settled' ? endOf(context, () => shows(state)) : null;
   });
   context.shows(polled.legs, failures.map(failureOf));
   if (outcome !== null) return outcome;
@@ -306,8 +317,10 @@ async function runOne(context: Context, seen: Seen, effect: Effect): Promise<voi
   }
 }
 
+const held = '; nothing is begun or ended by it';
+
 /** Once, until it is something else: what is wrong with the answers about a leg, and its end. */
-function tellDoubts({ emit, doubted }: Context, name: LegName, seen: LegSeen): void {
+function tellDoubts({ emit, doubted, ending }: Context, name: LegName, seen: LegSeen): void {
   const doubts = toldOf(seen);
   const [first] = doubts;
   if (first === undefined) {
@@ -316,10 +329,12 @@ function tellDoubts({ emit, doubted }: Context, name: LegName, seen: LegSeen): v
       emit('evidence', name, `the nodes of leg ${name} are well again`);
     return;
   }
-  const stops = doubtsOf(seen).length > 0 ? '; nothing is begun or ended by it' : '';
+  const stops = doubtsOf(seen).length > 0 ? held : '';
   // Heights and ages in the sentences are others at each look.
-  const what = `${doubts.map(({ code }) => code).join()}${stops}`;
+  const what = `${doubts.map(({ code, node = '' }) => `${code} ${node}`).join()}${stops}`;
   if (doubted.get(name) === what) return;
+  // Each look at the end gives every node its whole time, and a pass before it does not.
+  if (ending.isTried && doubted.get(name) === `${what}${held}`) return;
   doubted.set(name, what);
   const text = doubts.map(({ sentence }) => sentence).join('; ');
   emit('evidence', name, `${text}${stops}`, null, first.code);
@@ -372,7 +387,8 @@ export async function takeStrayed(context: Context, { fresh }: Poll): Promise<bo
 }
 
 /** The end, once each node has had its whole time to speak against it. null: one did. */
-async function endOf(context: Context): Promise<Outcome | null> {
+async function endOf(context: Context, ends: () => void): Promise<Outcome | null> {
+  context.ending.isTried = true;
   const [a, b] = await Promise.all([readLeg(context, 'a', null), readLeg(context, 'b', null)]);
   const legs = new Map<LegName, LegSeen>([
     ['a', a],
@@ -382,7 +398,9 @@ async function endOf(context: Context): Promise<Outcome | null> {
   await remember(context, polled);
   const { state } = next(context.state, factsOf(context, polled), clocksOf(polled));
   const seen = wholeOf(context, polled);
-  return state === 'settled' && seen !== null ? outcomeOf(context, seen) : null;
+  if (state !== 'settled' || seen === null) return null;
+  ends();
+  return outcomeOf(context, seen);
 }
 
 /** By the own leg, where the other one has not paid. */

@@ -20,7 +20,6 @@ import { type EscrowFacts, nothingSeen } from '../../core/facts.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { LegName, Party } from '../../core/trade.ts';
 import { ParleyApiError } from '../../sdk/errors.ts';
-import { newLooks } from '../../sdk/settle/context.ts';
 import { memoryStore } from '../../sdk/stores/memory.ts';
 import {
   bitcoinView,
@@ -56,8 +55,9 @@ type World = {
   swap: Swap | null;
   fund: unknown;
   clock: number;
-  evm: EscrowFacts[];
-  bitcoin: EscrowFacts[];
+  /** Of each node; an error: it fails with it. */
+  evm: (EscrowFacts | Promise<Error>)[];
+  bitcoin: (EscrowFacts | Promise<Error>)[];
   /** Of escrows that a leg moved off. */
   former: EscrowFacts;
   payments: Partial<EscrowPayment>[];
@@ -103,6 +103,7 @@ async function deskOf(party: Party, given: Partial<World>) {
       unwatch: () => {},
       look: async (escrows: readonly WatchedEscrow[]) => {
         await world.onLook(place);
+        if (facts instanceof Promise) throw await facts;
         const shown = escrows.map((_, at) => (at === 0 ? facts : world.former));
         return { heads: { height: 100, hash: '', clock: world.clock }, facts: shown };
       },
@@ -130,7 +131,7 @@ async function deskOf(party: Party, given: Partial<World>) {
     held: null,
     userId: party === 'maker' ? trade.makerId : trade.takerId,
     watched,
-    looks: newLooks(),
+    hearings: new Map(),
     client: {
       swap: async () => {
         if (world.swap !== null) return world.swap;
@@ -212,7 +213,6 @@ test('a Bitcoin payment is given out once, and not where anything was paid', asy
     world.bitcoin = [paid(confirmations, 3)];
     await assert.rejects(fund(), { code: 'already_funded' });
   }
-  // One stale answer later it is known all the same.
   world.bitcoin = [nothingSeen];
   await assert.rejects(fund(), { code: 'sources_disagree', message: /denies what was seen/ });
 });
@@ -247,15 +247,27 @@ test('one of two nodes gives nothing out, nor a look by which sources differ', a
   assert.equal((await one.watched.getSwap(swapId))?.byHand, undefined, 'it was not given out');
 });
 
-test('a node that failed a moment after its word holds up a funding, for ten minutes', async () => {
+test('a node that fails call after call is told after 20 s, and holds up a funding for ten minutes if it had spoken', async () => {
   const { world, verify, fund } = await counterparty({ bitcoin: [paid(9, 3), paid(9, 3)] });
   await verify();
-  world.onLook = async (place) => {
-    if (place === 1) throw new Error('HTTP 429');
-  };
-  await assert.rejects(fund(), { code: 'sources_disagree', message: /has yet to answer/ });
-  world.clock += 601;
-  assert.equal((await fund()).verb, 'fund', 'it is gone for good');
+  world.bitcoin = [paid(9, 3), Promise.resolve(new Error('HTTP 429'))];
+  await assert.rejects(fund(), { code: 'sources_disagree' });
+  world.clock += 20;
+  assert.match((await verify()).legs[1].doubts.join(), /^node 2 of bitcoin-regtest does not/);
+  world.clock += 580;
+  await assert.rejects(fund(), { code: 'sources_disagree' });
+  world.clock += 1;
+  assert.equal((await fund()).verb, 'fund');
+});
+
+test('a node that hangs holds up a funding until its time is over, and not at each call anew', async () => {
+  const { promise, resolve } = Promise.withResolvers<Error>();
+  const { world, verify, fund } = await counterparty({ bitcoin: [paid(9, 3), promise] });
+  assert.deepEqual((await verify()).legs[1].doubts, ['a node of leg b has yet to answer']);
+  resolve(new Error('it took too long'));
+  await promise;
+  world.bitcoin = [paid(9, 3), new Promise<Error>(() => {})];
+  assert.equal((await fund()).verb, 'fund');
 });
 
 test('a slow node’s word of the call before lets a funding be given out', async () => {

@@ -7,7 +7,7 @@ import type { LegName } from '../../core/trade.ts';
 import { sighted } from '../../sdk/agree.ts';
 import { ParleyApiError } from '../../sdk/errors.ts';
 import { type Poll, poll, snapshot, stopWatching } from '../../sdk/settle/chains.ts';
-import { type Context, contextOf } from '../../sdk/settle/context.ts';
+import { type Context, contextOf, type Hearing, newHearing } from '../../sdk/settle/context.ts';
 import { follow } from '../../sdk/settle/prepare.ts';
 import { remember, takeStrayed } from '../../sdk/settle.ts';
 import { memoryStore } from '../../sdk/stores/memory.ts';
@@ -33,8 +33,8 @@ type How = {
 
 /** What another process of the profile may take for one swap. */
 const lockMs = 30_000;
-/** Words of slow nodes, by escrow. More of them are asked for anew. */
-const mostLate = 1_000;
+/** Swaps whose nodes are remembered. */
+const mostHearings = 1_000;
 const legNames: readonly LegName[] = ['a', 'b'];
 
 /**
@@ -62,6 +62,18 @@ export async function withSwap<T>(
   });
 }
 
+/**
+ * Calls look at a swap one after the other: a node that was silent in one call, or has spoken in
+ * it, is known to the next.
+ */
+function hearingOf({ hearings }: Desk, swapId: string): Hearing {
+  const hearing = hearings.get(swapId) ?? newHearing();
+  hearings.set(swapId, hearing);
+  const [oldest] = hearings.keys();
+  if (hearings.size > mostHearings && oldest !== undefined) hearings.delete(oldest);
+  return hearing;
+}
+
 async function worked<T>(
   desk: Desk,
   swapId: string,
@@ -78,9 +90,7 @@ async function worked<T>(
     chains: await chainsOf(desk, trade),
     store: desk.held === null ? desk.watched : await copyOf(trade, kept),
   };
-  const { looks } = desk;
-  if (looks.late.size > mostLate) looks.late.clear();
-  const context = contextOf(input, looks);
+  const context = contextOf(input, hearingOf(desk, swapId));
   try {
     const first = said === null || kept !== null ? null : await sight(context, trade, said);
     if (first !== null) return await work({ ...first, seen: null });

@@ -204,6 +204,7 @@ test('a doubt names a node by its place, and no address', () => {
     {
       code: 'node_behind',
       sentence: 'node 2 of evm-dev stands at block 50, 50 behind another one',
+      node: 1,
     },
   ]);
   // Of two that are configured one answers.

@@ -27,7 +27,12 @@ export type DoubtCode =
   | 'nodes_disagree';
 
 /** Why an answer does not count, or why nothing may end by these. Names no URL. */
-export type Doubt = { readonly code: DoubtCode; readonly sentence: string };
+export type Doubt = {
+  readonly code: DoubtCode;
+  readonly sentence: string;
+  /** The place of the node that it is about; absent: it is about several. */
+  readonly node?: number;
+};
 
 export type Bounds = {
   readonly chain: string;
@@ -170,26 +175,26 @@ function ageDoubtOf(
   if (other !== undefined) {
     const behind = other.heads.height - heads.height;
     const sentence = `${name} stands at block ${heads.height}, ${behind} behind another one`;
-    return { code: 'node_behind', sentence };
+    return { code: 'node_behind', sentence, node: answer.node };
   }
   const old = wall - heads.clock;
   const most = mostBehindWall(bounds);
   if (old <= most) return null;
   const limit = `more than ${most} s: the chain, its node or this clock stands still`;
   const sentence = `the newest block of ${name} is ${old} s older than now, ${limit}`;
-  return { code: 'chain_stands', sentence };
+  return { code: 'chain_stands', sentence, node: answer.node };
 }
 
 function aheadDoubt({ node, heads }: Answer, bounds: Bounds, wall: UnixSeconds): Doubt {
   const newer = `${heads.clock - wall} s newer than now, more than ${mostAheadOfWall(bounds)} s`;
   const sentence = `the newest block of ${nameOf(node, bounds)} is ${newer}`;
-  return { code: 'node_ahead', sentence: `${sentence}: it lies, or this clock is behind` };
+  return { code: 'node_ahead', sentence: `${sentence}: it lies, or this clock is behind`, node };
 }
 
 function refusal({ node }: Answer, bounds: Bounds): Doubt {
   const name = nameOf(node, bounds);
   const sentence = `${name} denies what was seen at depth, and proves no reorganisation`;
-  return { code: 'answer_refused', sentence };
+  return { code: 'answer_refused', sentence, node };
 }
 
 function disagreement(answers: readonly Answer[], { chain }: Bounds): Doubt {

@@ -258,7 +258,7 @@ function silenceOf(place: number, failure: unknown, heard: number, asking: Askin
   const others = `${heard} of ${bounds.nodes} ${heard === 1 ? 'is' : 'are'} heard`;
   const isOther = failure instanceof ParleyError && isOfAnotherChain(failure);
   const what = isOther ? failure.message : `${nameOf(place, bounds)} does not answer`;
-  return { code: 'node_silent', sentence: `${what}; ${others}` };
+  return { code: 'node_silent', sentence: `${what}; ${others}`, node: place };
 }
 
 const isOfAnotherChain = ({ facts }: ParleyError) => 'chainId' in facts || 'contract' in facts;

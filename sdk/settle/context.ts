@@ -10,7 +10,7 @@ import type { LegName } from '../../core/trade.ts';
 import { type ChainSource, type Chains, walletIn } from '../chains.ts';
 import type { ParleyClient } from '../client.ts';
 import { SettleError, WalletError } from '../errors.ts';
-import type { Late, Silence } from '../evidence/observe.ts';
+import type { Asking } from '../evidence/observe.ts';
 import type { Store, SwapRecord } from '../stores/store.ts';
 import { type OwnTrade, sourceIn } from '../trade.ts';
 import type { Asked } from '../verify-material.ts';
@@ -165,24 +165,15 @@ const bitcoinPatienceMs = 20 * 60_000;
 const patienceMs = 2 * 60_000;
 const storeShare = 1 / 3;
 
-/** Words of nodes that count from one look to the next. */
-export type Looks = {
-  /** Since when the nodes differ about an escrow. */
-  readonly differing: Map<string, UnixSeconds>;
-  /** Since when all nodes deny what is remembered of an escrow. */
-  readonly denied: Map<string, UnixSeconds>;
-  /** Since when a node has said nothing. */
-  readonly silent: Map<string, Silence>;
-  /** What slow nodes are asked beside the passes. */
-  readonly late: Map<string, Late>;
-};
+/** What is learnt of how nodes answer, over all looks of a settlement. */
+export type Hearing = Pick<Asking, 'differing' | 'denied' | 'silent' | 'late'>;
 
-export function newLooks(): Looks {
+export function newHearing(): Hearing {
   return { differing: new Map(), denied: new Map(), silent: new Map(), late: new Map() };
 }
 
-/** `looks`: heard in runs before, where each call is a run of its own. */
-export function contextOf(input: SettleInput, looks: Looks = newLooks()) {
+/** `hearing`: of former looks, where a program looks at one swap again and again. */
+export function contextOf(input: SettleInput, hearing: Hearing = newHearing()) {
   const { now = () => Math.floor(Date.now() / 1000), signal } = input;
   const limitMs = input.chainTimeoutMs ?? 15_000;
   const limitOf = (ms: number) => {
@@ -282,11 +273,13 @@ export function contextOf(input: SettleInput, looks: Looks = newLooks()) {
     openSince: new Map<LegName, UnixSeconds>(),
     /** Whether this run has sent a refund, or found that none can be paid. */
     refunding: { isTried: false },
+    /** Whether an end was looked for, with its whole time for each node. */
+    ending: { isTried: false },
     /** Whom each escrow is watched by. */
     watching: new Map<string, readonly ChainAdapter[]>(),
     /** What was told last of the nodes of a leg that are not well. */
     doubted: new Map<LegName, string>(),
-    ...looks,
+    ...hearing,
     /** How often a claim or refund of a leg was built in this run. */
     builds: new Map<LegName, number>(),
     /** Reads of legs whose chains have not answered yet. */

@@ -288,6 +288,21 @@ timed('an end with the own leg taken and nothing paid for it is told as such', a
   assert.ok(says(scene, 'lost: the own leg was taken, and nothing was paid for it'));
 });
 
+timed('an end that a silent node holds up is no state before it is confirmed', async () => {
+  const scene = await paperScene('taker', { stepSeconds: 20 });
+  const fails: Looking = () => {
+    throw new Error('HTTP 429');
+  };
+  const ended = await run(scene, { chains: withNodes(scene, 'a', [well, fails]) });
+  assert.equal(ended?.end, 'received');
+  const states = scene.emitted.filter(({ step }) => step === 'state').map(({ text }) => text);
+  assert.deepEqual(states.slice(-1), ['received -> settled']);
+  assert.equal(states.filter((text) => /settled/.test(text)).length, 1);
+  const received = scene.emitted.filter(({ state }) => state === 'received');
+  const told = received.filter(({ step }) => step === 'evidence');
+  assert.equal(told.length, 1, 'how long it holds up the end is no news');
+});
+
 timed('a chain that stands still begins and ends nothing, and is told', async () => {
   const scene = await paperScene('maker', { theirsAt: 0, stepSeconds: 60 });
   let stuck: Look | null = null;

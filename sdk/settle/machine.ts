@@ -8,7 +8,7 @@ import { nextSteps, type Step } from '../../core/next.ts';
 import type { UnixSeconds } from '../../core/nominal.ts';
 import { lateWatchSeconds } from '../../core/remains.ts';
 import { type Clocks, hasPassed, pessimistic } from '../../core/swap.ts';
-import type { LegName } from '../../core/trade.ts';
+import { type LegName, otherLeg } from '../../core/trade.ts';
 import { isFundingSigned, mayBeFunded, type SwapRecord, versionsOf } from '../stores/store.ts';
 import { aloneOf, type LegSeen, legOf, ownSides, type Seen, seenOf, toldOf } from './record.ts';
 
@@ -85,6 +85,8 @@ export type Owes = {
 
 export type Next = {
   readonly state: SettleState;
+  /** Where a swap is that seems to have ended, until each node had its time to speak against it. */
+  readonly unconfirmed?: SettleState;
   readonly effects: readonly Effect[];
   /** null: not both chains have answered. */
   readonly owes: Owes | null;
@@ -105,7 +107,8 @@ export function next(state: SettleState, facts: Facts, clocks: OwnClocks): Next 
     // A claim without the funder's account leaves rent behind.
     const hasRent = family === 'solana' && own.claimed !== null;
     const effects = hasRent ? [effect('take_rent', gives)] : [];
-    return { state: 'settled', effects, owes: { claim: false, funding: false } };
+    const owes = { claim: false, funding: false };
+    return { state: 'settled', unconfirmed: nearEnd(state, seen, gives), effects, owes };
   }
   const { gives, gets } = ownSides(record);
   const effects = [gets, gives].flatMap((name) => {
@@ -124,6 +127,12 @@ export function next(state: SettleState, facts: Facts, clocks: OwnClocks): Next 
     effects: [...effects, ...togetherEffects(facts, seen, effects)],
     owes: owesOf(record, seen, isPast),
   };
+}
+
+/** Paid, or paid back; else it stays where it was. */
+function nearEnd(last: SettleState, { state: { legs } }: Seen, gives: LegName): SettleState {
+  if (legStatus(legs[otherLeg(gives)].facts) === 'claimed') return 'received';
+  return legStatus(legs[gives].facts) === 'refunded' ? 'refunding' : last;
 }
 
 /** What was told as received stays so while nodes differ about it, though the claim is tried. */

@@ -53,21 +53,49 @@ test('a gate that nodes keep shut is told as nodes that differ, and no other fai
   assert.deepEqual(after(both, {}), []);
 });
 
-test('progress says that nodes are well again once all have answered, and not when one dies', async () => {
+/** What progress tells of each look at a leg; `ending`: whether an end was looked for. */
+function progress() {
   const record = { ...keptRecord('taker'), publicSecret: '00'.repeat(32) };
   const said: string[] = [];
+  const ending = { isTried: false };
   const context = {
-    ...{ record, doubted: new Map(), store: {}, keep: async () => {} },
+    ...{ record, doubted: new Map(), ending, store: {}, keep: async () => {} },
     emit: (step: string, _: LegName, text: string) => {
       if (step === 'evidence') said.push(text);
     },
   } as unknown as Context;
-  const look = async (codes: readonly DoubtCode[], agreed = true) => {
-    const doubts = codes.map((code) => ({ code, sentence: `it is ${code}` }));
+  const look = async (codes: readonly DoubtCode[], agreed = true, node = 0) => {
+    const doubts = codes.map((code) => ({ code, sentence: `it is ${code}`, node }));
     const seen = { leg: legWith(record, 'a', nothingSeen), clock: 0, evidence: { agreed, doubts } };
     await remember(context, { fresh: new Map([['a', seen]]) } as unknown as Poll);
     return said.splice(0);
   };
+  return { look, ending };
+}
+
+test('progress says which node it is about, also where another one takes its place', async () => {
+  const { look } = progress();
+  assert.deepEqual(await look(['node_silent']), ['it is node_silent']);
+  assert.deepEqual(await look(['node_silent']), []);
+  assert.deepEqual(await look([], false), [], 'the other one fails, and that has not lasted');
+  assert.deepEqual(await look(['node_silent'], true, 1), ['it is node_silent']);
+});
+
+test('a node that holds up an end is told once, however often the end is looked for', async () => {
+  const { look, ending } = progress();
+  const held = 'it is node_silent; nothing is begun or ended by it';
+  assert.deepEqual(await look(['node_silent']), ['it is node_silent']);
+  assert.deepEqual(await look(['node_silent'], false), [held]);
+  assert.deepEqual(await look(['node_silent']), ['it is node_silent'], 'nothing is held up now');
+  ending.isTried = true;
+  assert.deepEqual(await look(['node_silent'], false), [held]);
+  for (const agreed of [true, false, true])
+    assert.deepEqual(await look(['node_silent'], agreed), []);
+  assert.deepEqual(await look([]), ['the nodes of leg a are well again']);
+});
+
+test('progress says that nodes are well again once all have answered, and not when one dies', async () => {
+  const { look } = progress();
   assert.deepEqual(await look(['node_behind']), ['it is node_behind']);
   assert.deepEqual(await look([], false), [], 'it has yet to answer');
   assert.deepEqual(await look(['node_silent']), ['it is node_silent']);

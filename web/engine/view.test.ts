@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { type EscrowFacts, nothingSeen } from '../../core/facts.ts';
 import { lateWatchSeconds } from '../../core/remains.ts';
 import type { LegName, Party } from '../../core/trade.ts';
+import type { Doubt } from '../../sdk/evidence/judge.ts';
 import { legOf, legWith } from '../../sdk/settle/record.ts';
 import type { Outcome } from '../../sdk/settle.ts';
 import { keptRecord, now } from '../../sdk/testing/honest.ts';
@@ -171,7 +172,7 @@ test('legs show what the own nodes showed, and where this side is paid', () => {
 
 test('a leg shows what is wrong with the answers of its nodes, and nothing where all is well', () => {
   const shown = shownAs({ a: nothingSeen, b: funded });
-  const doubts = [{ code: 'node_behind', sentence: 'node 2 stands at block 7' }] as const;
+  const doubts: readonly Doubt[] = [{ code: 'node_behind', sentence: 'node 2 stands at block 7' }];
   const b = { ...(shown?.legs.get('b') ?? assert.fail()), evidence: { doubts } };
   const of = new Map([...(shown?.legs ?? []), ['b', b] as const]);
   const { legs } = viewOf(toldOf('taker', { shown: { legs: of } }), now);
