@@ -4,16 +4,14 @@ import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { keccak256, parseTransaction } from 'viem/utils';
 import { larger } from '../../core/amounts.ts';
-import { mostInBatch } from '../escrows/calls.ts';
 import { contractsOf } from '../escrows/plan.ts';
-import type { GasAccount, GasQuote, GasSlot, GasWork } from '../gas/account.ts';
+import type { GasAccount, GasSlot, GasWork } from '../gas/account.ts';
 import type { GasKey } from '../gas/keys.ts';
 import {
   aboveLimit,
   areThese,
   asFarAsTried,
   mustBeOf,
-  partsOf,
   presentMultiple,
   touchesOf,
 } from '../gas/work.ts';
@@ -69,7 +67,6 @@ export function createEvmGasAccount(options: EvmGasOptions): GasAccount {
   return {
     chain,
     address: signer.address,
-    mostInBatch,
     balance: opened((signal) => balanceAt(node, null, signer.address, 'latest', signal)),
     minedNonce: (signal, { most = Number.POSITIVE_INFINITY, ...asked } = {}) =>
       count({ most, ...asked }, signal),
@@ -95,9 +92,8 @@ function blocksSince(height: number | null, now: number | null): number | null {
   return now - height;
 }
 
-async function quote(account: Account, work: GasWork, signal: AbortSignal): Promise<GasQuote> {
-  const { mostCost } = await weighed(account, work, null, signal);
-  return { mostCost, makesAccount: false };
+async function quote(account: Account, work: GasWork, signal: AbortSignal): Promise<bigint> {
+  return (await weighed(account, work, null, signal)).mostCost;
 }
 
 async function weighed(
@@ -178,8 +174,7 @@ const sentWithinSeconds = 86_400;
 async function usualGas({ options }: Account, work: GasWork, signal: AbortSignal): Promise<bigint> {
   if (work.verb === 'void') return voidGas;
   const { adapter } = options;
-  const last = Math.max(...partsOf(work).map(({ terms }) => terms.timelock));
-  const rules = await adapter.gasRules(last + sentWithinSeconds, signal);
+  const rules = await adapter.gasRules(work.terms.timelock + sentWithinSeconds, signal);
   return gasOnChain(adapter.chainId, dearestGas(rules, kindOf(work)));
 }
 
@@ -187,7 +182,6 @@ type Moving = Exclude<GasWork, { readonly verb: 'void' }>;
 
 function kindOf(work: Moving): Parameters<typeof dearestGas>[1] {
   if (work.verb === 'fund') return 'authorized';
-  if (work.verb === 'batch') return 'token';
   return work.terms.token === null ? 'native' : 'token';
 }
 
