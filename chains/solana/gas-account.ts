@@ -6,16 +6,9 @@ import { base58, base64 } from '@scure/base';
 import { larger, smaller } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type {
-  GasAccount,
-  GasOutcome,
-  GasSlot,
-  GasTransaction,
-  GasWork,
-  Paid,
-} from '../gas/account.ts';
+import type { GasAccount, GasOutcome, GasSlot, GasTransaction } from '../gas/account.ts';
 import type { GasKey } from '../gas/keys.ts';
-import { paidByAll } from '../gas/paid.ts';
+import { type GasParts, gasAccountOf, mortalOutcome } from '../gas/kit.ts';
 import {
   aboveLimit,
   mustOpen,
@@ -23,12 +16,10 @@ import {
   presentMultiple,
   type Settling,
   settling,
-  touchesOf,
 } from '../gas/work.ts';
 import { wouldFail } from '../kit/would-fail.ts';
-import { opening } from '../nodes/opened.ts';
 import type { Rpc } from '../nodes/rpc.ts';
-import { foundBySome, oneSource } from '../nodes/sources.ts';
+import { oneSource } from '../nodes/sources.ts';
 import type { SolanaAdapter } from './adapter.ts';
 import { isPlain, whatIs } from './builders.ts';
 import { missingRent } from './fees.ts';
@@ -90,26 +81,24 @@ const native = 'SOL, in lamports';
 const lifeSeconds = 180;
 
 export function createSolanaGasAccount(options: SolanaGasOptions): GasAccount {
+  return gasAccountOf(options, 'solana', () => partsOf(options));
+}
+
+function partsOf(options: SolanaGasOptions): GasParts<Settling> {
   const { adapter, key, deployment = solanaDeployment } = options;
   const { chain, node: rpc } = adapter;
-  if (key.family !== 'solana') throw new Error(`a ${key.family} key signs nothing on ${chain}`);
   const address = solanaAddressOfSeed(key.bytes());
   const account: Account = { options, address, rpc, chain, deployment };
-  const { opened } = opening(adapter.open);
   return {
-    chain,
     address,
-    balance: opened((signal) => balanceOf(account, signal)),
-    minedNonce: async () => null,
-    reserve: opened((work: GasWork, signal) => reserve(account, settling(chain, work), signal)),
-    quote: opened((work: GasWork, signal) => quote(account, settling(chain, work), signal)),
-    sign: opened((work: GasWork, slot: GasSlot, signal) =>
-      sign(account, settling(chain, work), slot, signal),
-    ),
-    outcome: opened((sent: Parameters<GasAccount['outcome']>[0], signal) =>
-      outcomeOf(rpc, sent, signal),
-    ),
-    paid: opened((txid: string, signal) => paidFor(rpc, address, txid, signal)),
+    escrowOf: (terms) => solanaEscrow(terms, deployment),
+    able: (work) => settling(chain, work),
+    balance: (signal) => balanceOf(account, signal),
+    reserve: (work, signal) => reserve(account, work, signal),
+    quote: (work, signal) => quote(account, work, signal),
+    sign: (work, slot, signal) => sign(account, work, slot, signal),
+    outcome: (sent, signal) => outcomeOf(rpc, sent, signal),
+    costAt: (at, txid, signal) => costBy(oneSource(rpc, at), address, txid, signal),
   };
 }
 
@@ -140,8 +129,6 @@ async function sign(account: Account, work: Settling, slot: GasSlot, signal: Abo
   return {
     txid,
     raw,
-    touches: touchesOf(work, (terms) => solanaEscrow(terms, account.deployment)),
-    payer: account.address,
     nonce: null,
     offer: cost.unitPrice,
     mostCost: cost.mostCost,
@@ -368,17 +355,16 @@ function signedWith({ options }: Account, unsigned: string) {
   return { txid: base58.encode(signature), raw: base64.encode(bytes) };
 }
 
-async function outcomeOf(
+function outcomeOf(
   rpc: Rpc,
   { txid, diesAt }: Pick<GasTransaction, 'txid' | 'diesAt'>,
   signal: AbortSignal,
 ): Promise<GasOutcome> {
-  const seen = await outcomeSeen(rpc, txid, signal);
-  if (seen !== null) return seen;
+  const seen = (one: Rpc) => outcomeSeen(one, txid, signal);
+  const finalClock = () => chainClock(rpc, signal, 'finalized');
   // Nodes tell of no transaction that waits.
-  if (diesAt === null || (await chainClock(rpc, signal, 'finalized')) < diesAt) return 'unknown';
-  // Of several nodes the one that was asked may be behind, or keep no history.
-  return (await foundBySome(rpc, (one: Rpc) => outcomeSeen(one, txid, signal), signal)) ?? 'gone';
+  const waits = async () => false;
+  return mortalOutcome(rpc, diesAt, { seen, finalClock, waits }, signal);
 }
 
 async function outcomeSeen(
@@ -392,15 +378,17 @@ async function outcomeSeen(
   return status.finalized ? 'deep' : 'mined';
 }
 
-/** Lamports that left the payer's account, fee and rents, by every node. */
-function paidFor(rpc: Rpc, own: string, txid: string, signal: AbortSignal): Promise<Paid | null> {
-  const ask = async (at: number, until: AbortSignal) => {
-    const transaction = await transactionOf(oneSource(rpc, at), txid, until);
-    if (transaction === null || !('read' in transaction)) return null;
-    const held = heldIn(transaction, own, false);
-    return held === null || held.after > held.before ? null : held.before - held.after;
-  };
-  return paidByAll(rpc.sources, ask, signal);
+/** Lamports that left the payer's account, fee and rents, by one node. */
+async function costBy(
+  one: Rpc,
+  own: string,
+  txid: string,
+  signal: AbortSignal,
+): Promise<bigint | null> {
+  const transaction = await transactionOf(one, txid, signal);
+  if (transaction === null || !('read' in transaction)) return null;
+  const held = heldIn(transaction, own, false);
+  return held === null || held.after > held.before ? null : held.before - held.after;
 }
 
 type Asked = { readonly rpc: Rpc; readonly terms: EscrowTerms; readonly signal: AbortSignal };

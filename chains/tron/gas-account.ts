@@ -5,16 +5,9 @@ import { larger, smaller } from '../../core/amounts.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { contractsOf } from '../escrows/plan.ts';
 import { mustHold } from '../escrows/state.ts';
-import type {
-  GasAccount,
-  GasOutcome,
-  GasSlot,
-  GasTransaction,
-  GasWork,
-  Paid,
-} from '../gas/account.ts';
+import type { GasAccount, GasOutcome, GasSlot, GasTransaction } from '../gas/account.ts';
 import type { GasKey } from '../gas/keys.ts';
-import { paidByAll } from '../gas/paid.ts';
+import { type GasParts, gasAccountOf, mortalOutcome } from '../gas/kit.ts';
 import {
   aboveLimit,
   areThese,
@@ -29,8 +22,7 @@ import {
 } from '../gas/work.ts';
 import type { SignedTron, TronTransaction } from '../interface/material.ts';
 import { wouldFail } from '../kit/would-fail.ts';
-import { opening } from '../nodes/opened.ts';
-import { foundBySome, oneSource } from '../nodes/sources.ts';
+import { oneSource } from '../nodes/sources.ts';
 import type { TronAdapter } from './adapter.ts';
 import { tronHex } from './address.ts';
 import { readTronSigned, signTronTransaction } from './broadcast.ts';
@@ -78,33 +70,26 @@ type Account = {
 const native = 'TRX (sun)';
 
 export function createTronGasAccount(options: TronGasOptions): GasAccount {
-  const { adapter, key } = options;
-  const { deployment } = adapter;
-  const { chain, node } = adapter;
-  if (key.family !== 'tron') throw new Error(`a ${key.family} key signs nothing on ${chain}`);
-  const address = tronAddressOfKey(key.bytes());
-  const watch = newWatch({ chain, http: node, deployment, policy: adapter.policy });
-  const account = { options, address, watch };
-  const { opened } = opening(adapter.open);
-  return {
-    chain,
-    address,
-    balance: opened(async (signal) => (await accountOf(node, address, signal))?.balance ?? 0n),
-    minedNonce: async () => null,
-    reserve: opened((work: GasWork, signal) => reserve(account, settling(chain, work), signal)),
-    quote: opened((work: GasWork, signal) => quote(account, settling(chain, work), signal)),
-    sign: opened((work: GasWork, slot: GasSlot, signal) =>
-      sign(account, settling(chain, work), slot, signal),
-    ),
-    outcome: opened((sent: Parameters<GasAccount['outcome']>[0], signal) =>
-      outcomeOf(node, sent, signal),
-    ),
-    paid: opened((txid: string, signal) => paidFor(node, txid, signal)),
-  };
+  return gasAccountOf(options, 'tron', () => partsOf(options));
 }
 
-async function quote(account: Account, work: Settling, signal: AbortSignal): Promise<bigint> {
-  return (await weighed(account, work, signal)).mostCost;
+function partsOf(options: TronGasOptions): GasParts<Settling> {
+  const { adapter, key } = options;
+  const { chain, node, deployment, policy } = adapter;
+  const address = tronAddressOfKey(key.bytes());
+  const watch = newWatch({ chain, http: node, deployment, policy });
+  const account = { options, address, watch };
+  return {
+    address,
+    escrowOf: (terms) => tronEscrow(terms, deployment),
+    able: (work) => settling(chain, work),
+    balance: async (signal) => (await accountOf(node, address, signal))?.balance ?? 0n,
+    reserve: (work, signal) => reserve(account, work, signal),
+    quote: async (work, signal) => (await weighed(account, work, signal)).mostCost,
+    sign: (work, slot, signal) => sign(account, work, slot, signal),
+    outcome: (sent, signal) => outcomeOf(node, sent, signal),
+    costAt: (at, txid, signal) => burntBy(oneSource(node, at), txid, signal),
+  };
 }
 
 async function weighed(account: Account, work: Settling, signal: AbortSignal) {
@@ -143,8 +128,6 @@ async function sign(account: Account, work: Settling, slot: GasSlot, signal: Abo
   return {
     txid,
     raw,
-    touches,
-    payer: address,
     nonce: null,
     offer: feeLimitSun,
     mostCost,
@@ -253,20 +236,15 @@ async function reserve(account: Account, work: Settling, signal: AbortSignal): P
   );
 }
 
-export async function outcomeOf(
+function outcomeOf(
   http: Http,
   { txid, diesAt }: Pick<GasTransaction, 'txid' | 'diesAt'>,
   signal: AbortSignal,
 ): Promise<GasOutcome> {
-  const seen = await outcomeSeen(http, txid, signal);
-  if (seen !== null) return seen;
-  // A solid block as late as the expiration: no later block takes the transaction.
-  const { timestampMs } = await headBlock(http, 'solid', signal);
-  if (diesAt === null || timestampMs < diesAt * 1_000) {
-    return (await knows(http, txid, signal)) ? 'pending' : 'unknown';
-  }
-  // Of several nodes the one that was asked may be behind.
-  return (await foundBySome(http, (one: Http) => outcomeSeen(one, txid, signal), signal)) ?? 'gone';
+  const seen = (one: Http) => outcomeSeen(one, txid, signal);
+  const finalClock = async () => (await headBlock(http, 'solid', signal)).timestampMs / 1_000;
+  const waits = () => knows(http, txid, signal);
+  return mortalOutcome(http, diesAt, { seen, finalClock, waits }, signal);
 }
 
 async function outcomeSeen(
@@ -279,9 +257,4 @@ async function outcomeSeen(
   const head = await infoOf(http, txid, 'head', signal);
   if (head !== null) return head.succeeded ? 'mined' : 'failed';
   return null;
-}
-
-export function paidFor(http: Http, txid: string, signal: AbortSignal): Promise<Paid | null> {
-  const ask = (at: number, until: AbortSignal) => burntBy(oneSource(http, at), txid, until);
-  return paidByAll(http.sources, ask, signal);
 }
