@@ -2,7 +2,6 @@
 // strangers may make up, and bodies that mean nothing.
 
 import assert from 'node:assert/strict';
-import type { ChainAdapter } from '../chains/adapter.ts';
 import { defaultPowerRules } from '../chains/tokens/inspection.ts';
 import { tronAddressOfKey } from '../chains/tron/proof.ts';
 import { escrowsOfSwap, termsOf } from '../server/db/escrows.ts';
@@ -14,7 +13,6 @@ import {
   type TestWallet,
   walletOf,
 } from '../server/edge/testing/signers.ts';
-import { apartLimits, createApart } from '../server/listing/apart.ts';
 import { longestMessage } from '../server/market/messages.ts';
 import { ladderOf, raws } from '../server/settle/testing/ladders.ts';
 import {
@@ -46,7 +44,6 @@ import {
   manySigners,
 } from './requests-bytes.ts';
 import type { Meter } from './requests-meter.ts';
-import type { TokenOn } from './tron-token.ts';
 
 type Measure = Meter['measure'];
 
@@ -63,7 +60,7 @@ export async function askEverything(world: World, measure: Measure): Promise<voi
   const deal = await agree(world, { initiator, counterparty });
   // As a market that follows its chains: no request reads blocks that were read.
   await look(world);
-  await readAll(deal);
+  await readAll(deal, world.assets);
   await askAddress(deal);
   await askBroadcasts(world, deal);
   await fundBoth(world, deal);
@@ -102,7 +99,7 @@ async function measured(world: World, measure: Measure): Promise<Party> {
   return {
     ...party,
     get: (path) =>
-      of('GET', path, path.includes('?') ? 'a page of 100' : 'one', () => party.get(path)),
+      of('GET', path, path.includes('limit=') ? 'a page of 100' : 'one', () => party.get(path)),
     post: (path, body, headers) =>
       of('POST', path, whatOf(body, path), () => party.post(path, body, headers)),
   };
@@ -137,7 +134,7 @@ function whatOf(body: unknown, path: string): string {
   return `as a swap needs it ${chains[leg] ?? ''}`.trim();
 }
 
-async function readAll({ initiator, id }: Deal): Promise<void> {
+async function readAll({ initiator, id }: Deal, { btc, usd }: World['assets']): Promise<void> {
   for (const list of ['rfqs', 'assets', 'swaps', 'webhooks']) {
     await initiator.get(`/v1/${list}?limit=100`);
   }
@@ -150,8 +147,20 @@ async function readAll({ initiator, id }: Deal): Promise<void> {
   const at = rfq?.id ?? rfqId;
   await initiator.get(`/v1/rfqs/${at}`);
   const { threads = [] } = (await initiator.get(`/v1/rfqs/${at}/threads?limit=100`)).body;
-  await initiator.get(`/v1/threads/${threads[0]?.id ?? id}`);
-  await initiator.post(`/v1/threads/${threads[0]?.id ?? id}/propose`, { quoteAmount: '1' });
+  const thread = `/v1/threads/${threads[0]?.id ?? id}`;
+  await initiator.get(thread);
+  await initiator.get(`${thread}/record`);
+  await initiator.get('/v1/threads?limit=100');
+  const pair = `baseAssetId=${btc.id}&quoteAssetId=${usd.id}`;
+  const side = `direction=sell_base&${pair}`;
+  for (const from of ['/v1', '/market']) {
+    await initiator.get(`${from}/pairs?${side}`);
+    await initiator.get(`${from}/pairs/price?${pair}`);
+    await initiator.get(`${from}/levels?${side}&limit=100`);
+  }
+  await initiator.get('/market/assets?limit=100');
+  await initiator.get('/market/status');
+  await initiator.post(`${thread}/propose`, { quoteAmount: '1' });
 }
 
 async function askAddress({ initiator, id }: Deal): Promise<void> {
@@ -203,21 +212,36 @@ async function askLadder(world: World, deal: Deal): Promise<void> {
   assert.equal(answer.status, 200, JSON.stringify(answer.body));
 }
 
+const padding = longestMessage - 300;
+/** Texts that cost the most to compare with look-alikes, by what they are made of. */
+const dearTexts = {
+  'letters that stand for a sentence': '\ufdfa'.repeat(padding),
+  'signs that stand for seven letters': '\u321d\n'.repeat(padding / 2),
+  'different syllables': Array.from({ length: padding }, (_, at) =>
+    String.fromCodePoint(0xac00 + at),
+  ).join(''),
+};
+
 /** Nonces, keys and proofs of each family, with the longest texts. */
 async function askIdentity(world: World, measure: Measure): Promise<void> {
   const call = caller(world.app);
-  const padding = (words: string, wallet: TestWallet, nonce: string) =>
-    [
-      `Parley - ${words}`,
-      '',
-      `Address: ${wallet.address}`,
-      'x'.repeat(longestMessage - 300),
-      `Nonce: ${nonce}`,
-    ].join('\n');
-  const signedBy = async (wallet: TestWallet, words: string, nonce: string) => {
-    const message = padding(words, wallet, nonce);
+  const signedBy = async (
+    wallet: TestWallet,
+    words: string,
+    nonce: string,
+    filler = 'x'.repeat(padding),
+  ) => {
+    const lines = [`Parley - ${words}`, '', `Address: ${wallet.address}`, filler];
+    const message = [...lines, `Nonce: ${nonce}`].join('\n');
     return { address: wallet.address, message, signature: await wallet.sign(message) };
   };
+  for (const [name, filler] of Object.entries(dearTexts)) {
+    const wallet = evmWallet();
+    const { nonce } = (await call('GET', '/v1/keys/nonce')).body;
+    const proof = await signedBy(wallet, 'create an API key', nonce, filler);
+    const mint = () => call('POST', '/v1/keys', { body: { rail: 'evm', ...proof } });
+    await measure(`mintKey: with ${name}`, mint);
+  }
   const wallets = [...Object.values(walletOf).map((make) => make()), bitcoinWallet('p2tr')];
   for (const wallet of wallets) {
     const { family: rail } = wallet;
@@ -277,17 +301,13 @@ export const besides: Readonly<Record<string, { readonly is: string; readonly mo
   {
     frame: { is: 'a frame on /v1/ws' },
     follow: { is: 'a pass over what chains show' },
-    look: { is: 'a look at a token', mostMs: apartLimits.workMs },
+    look: { is: 'a look at a token', mostMs: 100 },
   };
 
-export async function askBesides(
-  world: World,
-  tron: TokenOn,
-  measure: Meter['measure'],
-): Promise<void> {
+export async function askBesides(world: World, measure: Meter['measure']): Promise<void> {
   await measure('follow: with a swap that has ended', () => look(world));
   await askFrames(world, measure);
-  await askLooks(world, tron, measure);
+  await askLook(world, measure);
 }
 
 const frames = {
@@ -319,38 +339,14 @@ async function listening({ app }: World): Promise<string> {
   return `http://127.0.0.1:${at.port}`;
 }
 
-/** On TRON a transfer is tried in a VM of the thread. */
-async function askLooks(world: World, tron: TokenOn, measure: Meter['measure']): Promise<void> {
-  const { infos, deps, assets } = world;
-  const { chainId = 0, rpcUrl } = infos.evm;
-  const on = { family: 'evm', chain: evm, chainId, rpcUrls: [rpcUrl], policy: evm } as const;
-  const adapter = deps.adapters.get(evm);
-  assert.ok(adapter);
-  await askLook('an EVM token', { on, token: assets.usd.address as string }, adapter, measure);
-  await askLook('a TRON token', tron, adapter, measure);
-}
-
-async function askLook(
-  what: string,
-  { on, token }: TokenOn,
-  adapter: ChainAdapter,
-  measure: Meter['measure'],
-): Promise<void> {
-  const { chain } = on;
-  const apart = createApart({ chains: [on], chainTimeoutMs: 60_000 });
-  const there = apart.adapters(new Map([[chain, { ...adapter, chain }]])).get(chain);
-  const looked = async () => {
+async function askLook({ deps, assets }: World, measure: Meter['measure']): Promise<void> {
+  await measure('look: an EVM token', async () => {
     const signal = AbortSignal.timeout(60_000);
-    const { findings = [] } = (await there?.inspect?.(token, defaultPowerRules, signal)) ?? {};
+    const asked = [assets.usd.address as string, defaultPowerRules, signal] as const;
+    const { findings = [] } = (await deps.adapters.get(evm)?.inspect?.(...asked)) ?? {};
     assert.deepEqual(
       findings.filter(({ check }) => check === 'transfer').map(({ outcome }) => outcome),
       ['pass'],
     );
-  };
-  try {
-    await measure(`look: ${what} in a new thread`, looked);
-    await measure(`look: ${what} in a thread that is there`, looked);
-  } finally {
-    await apart.close();
-  }
+  });
 }

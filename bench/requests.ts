@@ -11,7 +11,6 @@ import { partyLimit } from '../server/edge/budgets.ts';
 import { freeMs } from '../server/edge/processor-time.ts';
 import { readSettings } from '../server/settings/config.ts';
 import { startWorld, type World } from '../server/settle/testing/world.ts';
-import { startChild } from './children.ts';
 import { atMost, type Row } from './report.ts';
 import { askBesides, askEverything, besides } from './requests-asked.ts';
 import { isOfPair, startFamilies } from './requests-families.ts';
@@ -49,15 +48,13 @@ export async function benchRequests({ rounds }: { readonly rounds: number }): Pr
   const started = await startWorld({ settings: unlimited });
   const app = await appOf(started);
   const world: World = { ...started, app };
-  const tron = startChild<typeof import('./tron-token.ts')>('tron-token.ts');
   const families = await startFamilies();
   try {
-    const token = await tron.ask('start');
     const meter = startMeter();
     const ask = async (measure: Meter['measure']) => {
       await askEverything(world, measure);
       await families.ask(measure);
-      await askBesides(world, token, measure);
+      await askBesides(world, measure);
     };
     // What is compiled while it first runs is not what a market in use takes.
     await ask((_, work) => work());
@@ -65,10 +62,8 @@ export async function benchRequests({ rounds }: { readonly rounds: number }): Pr
       await ask(meter.measure);
       await ask(meter.watch);
     }
-    await tron.ask('end');
     return rowsOf(app, meter.figures());
   } finally {
-    await tron.stop();
     await families.stop();
     await app.close();
     await started.close();
@@ -160,7 +155,7 @@ const { rateLimit } = readSettings({});
 
 function processorLimit(operationId: string, what: string): { limit: number; about: string } {
   const { mostMs } = besides[operationId] ?? {};
-  if (mostMs !== undefined) return { limit: mostMs, about: 'what a thread may work for it' };
+  if (mostMs !== undefined) return { limit: mostMs, about: 'an account asks for 20 an hour' };
   if (isCharged(operationId, what)) {
     return {
       limit: chargedLimitMs,

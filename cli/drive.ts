@@ -225,6 +225,7 @@ function teller(cli: Cli, session: Session, swap: Swap, drawing: Drawing): Telle
 const endWords: Readonly<Record<Outcome['end'], string>> = {
   received: 'received',
   refunded: 'REFUNDED, not received',
+  lost: 'LOST, nothing received',
   nothing: 'NOTHING MOVED',
 };
 

@@ -22,7 +22,7 @@ export const statuses = {
   not_verified: 5,
   chain_unavailable: 6,
   needs_you: 7,
-  /** A swap ended, and this side was not paid: it is refunded, or nothing moved. */
+  /** A swap ended, and this side was not paid: it is refunded, lost, or nothing moved. */
   not_received: 8,
   /** A file or port of this machine: missing, damaged, or in use by another process. */
   local: 9,

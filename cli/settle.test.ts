@@ -148,13 +148,15 @@ test('what was accepted here and agreed since is in the list before it is begun'
   }
 });
 
-/** A market that answers by the path, for as long as the work lasts. */
+/** A market that answers by the path, null with an error, for as long as the work lasts. */
 async function withMarket(
-  answerTo: (url: URL) => object,
+  answerTo: (url: URL) => object | null,
   work: (market: string) => Promise<void>,
 ): Promise<void> {
   const server = createServer((request, response) => {
-    response.end(JSON.stringify(answerTo(new URL(request.url ?? '', 'http://market'))));
+    const answer = answerTo(new URL(request.url ?? '', 'http://market'));
+    if (answer === null) response.writeHead(400);
+    response.end(JSON.stringify(answer ?? { error: 'not now' }));
   });
   await new Promise<void>((next) => server.listen(0, '127.0.0.1', next));
   try {
@@ -164,12 +166,13 @@ async function withMarket(
   }
 }
 
+const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString();
+const accepted = (until: string | null, of: object) => ({
+  ...{ id: 'thread-1', status: 'open', swapId: null, acceptanceExpiresAt: until },
+  ...{ makerAccepted: false, takerAccepted: false, ...of },
+});
+
 test('a script that settles while its acceptance stands is told to come back, by status 10', async () => {
-  const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString();
-  const accepted = (until: string | null, of: object) => ({
-    ...{ id: 'thread-1', status: 'open', swapId: null, acceptanceExpiresAt: until },
-    ...{ makerAccepted: false, takerAccepted: false, ...of },
-  });
   let threads: Record<string, object[]> = {};
   let after: object | null = null;
   const answerTo = ({ pathname, searchParams }: URL) => {
@@ -204,6 +207,44 @@ test('a script that settles while its acceptance stands is told to come back, by
     assert.match(begun.err, /swap new was agreed meanwhile/);
     assert.equal((await statusOf('taker', mine, { ...mine, status: 'closed' })).status, 0);
   });
+});
+
+test('an acceptance stands until its time where the market does not say what became of it', async () => {
+  const soon = inSeconds(300);
+  const mine = (id: string, until: string) => accepted(until, { id, takerAccepted: true });
+  /** The first two lists are one look; null: the market does not answer from then on. */
+  const lookedAt = async (before: object[], after: object[] | null) => {
+    let lists = 0;
+    const answerTo = ({ pathname, searchParams }: URL) => {
+      if (pathname.endsWith('/swaps')) return { swaps: [], nextCursor: null };
+      // What became of one thread it does not say either.
+      if (!pathname.endsWith('/threads')) return null;
+      lists += 1;
+      const found = lists > 2 ? after : before;
+      if (found === null) return null;
+      return { threads: searchParams.get('role') === 'taker' ? found : [], nextCursor: null };
+    };
+    let said = { status: -1, err: '' };
+    await withMarket(answerTo, async (market) => {
+      await profileWith('eight', [], market);
+      said = await settled('eight', ['settle']);
+    });
+    return said;
+  };
+  const silent = await lookedAt([mine('thread-1', soon)], null);
+  assert.equal(silent.status, 10);
+  assert.match(
+    silent.err,
+    /does not list what you have accepted: [\s\S]*thread thread-1: you accepted/,
+  );
+  const both = [mine('thread-1', soon), mine('thread-2', soon)];
+  assert.equal(
+    (await lookedAt(both, both.slice(0, 1))).status,
+    10,
+    'one stands, one is not told of',
+  );
+  assert.equal((await lookedAt(both.slice(0, 1), [])).status, 10, 'it may be a swap by now');
+  assert.equal((await lookedAt([], null)).status, 0);
 });
 
 test('the book is asked for accounts with so many settled swaps', async () => {

@@ -1,5 +1,5 @@
-// What a person typed or pasted, as it is seen: what an input method writes in full width is the
-// letter that it shows, and what is not drawn is not there. Pure.
+// A text that a person typed or pasted, as it is seen: a letter that an input method writes in full
+// width is the letter that it shows, and a mark that is not drawn is not there. Pure.
 
 /** Full-width ASCII stands so far above ASCII. */
 const above = 0xfee0;

@@ -34,7 +34,7 @@ async function stage(t: TestContext) {
   const cost = (most: bigint) => ({ most });
   const chainOf = (chain: string) => ({
     source: {
-      view: { chain },
+      view: { chain, policy: { driftSeconds: 0 } },
       adapter: {
         held: async () => {
           if (!at.isNodeThere) throw new Error('the node is away');

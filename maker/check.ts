@@ -1,5 +1,5 @@
 // `parley-maker CONFIG check`: what a maker needs before it quotes, a line each with its numbers.
-// Nothing is signed, and of the market only its clock is asked.
+// It signs nothing, and asks the market for its clock alone.
 
 import { withResolvers } from '../core/engines.ts';
 import type { Millis } from '../core/nominal.ts';
@@ -107,7 +107,7 @@ async function clocksOf(
     market === null ? bad(`${of}: ${error ?? 'it tells no time'}`) : well(`${of}: ${way(market)}`);
   const ofBlocks = Object.keys(chains).map((chain) => {
     const about = `clock, of the last block of ${chain}`;
-    const ahead = blocks[chain];
+    const ahead = blocks[chain]?.aheadSeconds;
     return ahead === undefined ? bad(`${about}: no node answers`) : well(`${about}: ${way(ahead)}`);
   });
   const fault = clockFault({ market, chains: blocks });

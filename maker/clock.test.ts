@@ -15,7 +15,8 @@ test('by a clock behind a chain, or off the market’s, nothing is quoted or acc
   const at = { ownMs: 1_000_000_000, blockSeconds: 1_000_000 };
   const metrics = createMetrics();
   const heads = async () => ({ clock: at.blockSeconds });
-  const chains = { base: { source: { view: { chain: 'base' }, adapter: { heads } } } } as never;
+  const view = { chain: 'base', policy: { driftSeconds: 0 } };
+  const chains = { base: { source: { view, adapter: { heads } } } } as never;
   const movedMs = () => at.ownMs - Date.now();
   const clock = createClock({
     ...{ chains, metrics, now: () => at.ownMs, movedMs, signal: new AbortController().signal },

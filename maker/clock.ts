@@ -2,7 +2,7 @@
 // funded, which counts against the maker: nothing is quoted or accepted until it is right again.
 
 import type { Millis } from '../core/nominal.ts';
-import { clockFault, lookAtBlocks } from '../sdk/clock.ts';
+import { type ClockLook, clockFault, lookAtBlocks } from '../sdk/clock.ts';
 import type { OwnChains } from './chains.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -21,7 +21,7 @@ export type ClockInput = {
 
 export function createClock({ chains, log, metrics, now, movedMs, signal }: ClockInput) {
   let market: number | null = null;
-  let blocks: Readonly<Record<string, number>> = {};
+  let blocks: ClockLook['chains'] = {};
   let fault: string | null = null;
   const judge = () => {
     const before = fault;
@@ -41,7 +41,9 @@ export function createClock({ chains, log, metrics, now, movedMs, signal }: Cloc
       const sources = Object.values(chains).map(({ source }) => source);
       const limit = AbortSignal.any([signal, AbortSignal.timeout(lookMs)]);
       blocks = await lookAtBlocks(sources, () => Math.floor(now() / 1_000), limit);
-      for (const [of, ahead] of Object.entries(blocks)) metrics.clockAhead.set({ of }, ahead);
+      for (const [of, { aheadSeconds }] of Object.entries(blocks)) {
+        metrics.clockAhead.set({ of }, aheadSeconds);
+      }
       judge();
     },
   };

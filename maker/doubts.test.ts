@@ -6,6 +6,8 @@ import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import type { ChainAdapter } from '../chains/adapter.ts';
 import type { Look } from '../chains/interface/reading.ts';
+import { ParleyError } from '../core/errors.ts';
+import type { LegName } from '../core/trade.ts';
 import type { Doubt, DoubtCode } from '../sdk/evidence/judge.ts';
 import type { LegSeen } from '../sdk/settle/record.ts';
 import type { Failure } from '../sdk/settle.ts';
@@ -122,11 +124,17 @@ function looks() {
   const doubts = createDoubts({ log: openLog(out, () => 0), metrics, now: () => at.ms });
   const { swap } = keptRecord('maker');
   const look = (seconds: number, codes: readonly DoubtCode[], more: Partial<More> = {}) => {
-    const { agreed = true, failures = [] } = more;
+    const { agreed = true, failures = [], isGone = false } = more;
     at.ms += seconds * 1_000;
     const said: readonly Doubt[] = codes.map((code) => ({ code, sentence: `it is ${code}` }));
-    const legs = new Map([['a', { evidence: { agreed, doubts: said } } as unknown as LegSeen]]);
-    doubts.shown('s', { swap, legs: legs as ReadonlyMap<'a', LegSeen>, failures });
+    const leg = (agreed: boolean, doubts: readonly Doubt[]) =>
+      ({ evidence: { agreed, doubts } }) as unknown as LegSeen;
+    const legs = new Map<LegName, LegSeen>([['b', leg(true, [])]]);
+    if (!isGone) legs.set('a', leg(agreed, said));
+    doubts.shown('s', { swap, legs, failures });
+    return lines();
+  };
+  const lines = () => {
     const lines = String(out.read() ?? '').split('\n');
     const told = lines.filter(Boolean).map((line) => JSON.parse(line));
     return told.map(({ event, code, chain }) => {
@@ -138,10 +146,20 @@ function looks() {
     const { values } = await metrics.doubted.get();
     return values.filter(({ labels }) => labels.code === code).map(({ value }) => value);
   };
-  return { look, gauge };
+  const read = (seconds: number, error: unknown) => {
+    at.ms += seconds * 1_000;
+    doubts.read('coin', swap.legs.a.chain, error);
+    return lines();
+  };
+  return { look, read, gauge };
 }
 
-type More = { readonly agreed: boolean; readonly failures: readonly Failure[] };
+type More = {
+  readonly agreed: boolean;
+  readonly failures: readonly Failure[];
+  /** No node of leg a's chain answers. */
+  readonly isGone: boolean;
+};
 
 test('a doubt about a node that falls silent is over once that node has answered, and not before', async () => {
   const { look, gauge } = looks();
@@ -154,6 +172,20 @@ test('a doubt about a node that falls silent is over once that node has answered
   assert.deepEqual(look(600, ['node_silent']), []);
   assert.deepEqual(look(1, ['node_behind']), ['doubt_over node_silent a'], 'it is as it was');
   assert.deepEqual(look(1, []), ['doubt_over node_behind a']);
+});
+
+test('a doubt is not over when the whole chain falls silent, in a look or a reading', async () => {
+  const { look, read, gauge } = looks();
+  look(0, ['chain_stands']);
+  assert.deepEqual(look(5, ['chain_stands']), ['doubted chain_stands a']);
+  assert.deepEqual(look(1, [], { isGone: true }), []);
+  assert.deepEqual(await gauge('chain_stands'), [0], 'its last look met nothing');
+  assert.deepEqual(look(1, []), ['doubt_over chain_stands a']);
+  const differ = new ParleyError('sources_disagree', 'they differ', {});
+  read(0, differ);
+  assert.deepEqual(read(5, differ), ['doubted nodes_disagree a']);
+  assert.deepEqual(read(1, new ParleyError('chain_timeout', 'no answer', {})), []);
+  assert.deepEqual(read(1, null), ['doubt_over nodes_disagree a']);
 });
 
 test('what is over within five seconds is counted, and in no line of the log', async () => {

@@ -67,18 +67,19 @@ export function createDoubts(given: {
     shown: (swapId: string, shown: Pick<Shown, 'swap' | 'legs' | 'failures'>) => {
       const { swap, legs } = shown;
       const both = [swap.legs.a.chain, swap.legs.b.chain];
+      const unheard = (['a', 'b'] as const).filter((name) => isUnheard(legs.get(name)));
       const found = doubtsIn(shown).flatMap(({ leg, code, sentence: why }) => {
         const chains = leg === null ? both : [swap.legs[leg].chain];
         return chains.map((chain) => ({ chain, code, why }));
       });
-      const unheard = [...legs].filter(([, leg]) => isUnheard(leg));
-      change(swapId, found, new Set(unheard.map(([name]) => swap.legs[name].chain)));
+      change(swapId, found, new Set(unheard.map((name) => swap.legs[name].chain)));
     },
     /** What came of a reading: null, or what it failed with. Quotes rest on it. */
     read: (holding: string, chain: ChainKey, error: unknown) => {
       const isMet = codeOf(error) === 'sources_disagree';
       const met = { chain, code: 'nodes_disagree', why: messageOf(error) } as const;
-      change(holding, isMet ? [met] : [], new Set());
+      // Another failure says nothing of whether they agree.
+      change(holding, isMet ? [met] : [], new Set(error === null ? [] : [chain]));
     },
     /** Nobody looks for it any more. */
     ended: (swapId: string) => change(swapId, [], new Set()),

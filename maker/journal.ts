@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import type { BaseUnits, UnixSeconds } from '../core/nominal.ts';
 
 /** `lapsed`: the other side never agreed. `refused`: nothing moved, and nothing will. */
-export type End = 'received' | 'refunded' | 'nothing' | 'lapsed' | 'refused';
+export type End = 'received' | 'refunded' | 'lost' | 'nothing' | 'lapsed' | 'refused';
 
 export type Deal = {
   readonly threadId: string;

@@ -97,7 +97,7 @@ test('the day counts what was given or may be within 24 hours, and nothing that 
   const three = [deal('a', 100, 'received'), deal('b', 86_400, null), deal('c', 5, 'received')];
   assert.equal(codeOf(three), 'yes');
   assert.equal(codeOf([...three, { ...deal('d', 5, null), base: 1n }]), 'day');
-  for (const end of ['refunded', 'nothing', 'lapsed', 'refused'] as const) {
+  for (const end of ['refunded', 'lost', 'nothing', 'lapsed', 'refused'] as const) {
     assert.equal(codeOf([...three, deal('d', 5, end)]), 'yes', end);
   }
   assert.equal(codeOf([...three, deal('d', 86_401, 'received')]), 'yes');

@@ -66,7 +66,8 @@ export function createSettling(input: SettlingInput) {
     if (deal.swapId !== null) doubts.ended(deal.swapId);
     metrics.ended.inc({ end: how });
     const told = { threadId: deal.threadId, swapId: deal.swapId, end: how };
-    log.info('ended', { ...told, ...leftIn(remains) });
+    // A person has to know of a leg that was taken without a payment.
+    log[how === 'lost' ? 'error' : 'info']('ended', { ...told, ...leftIn(remains) });
   };
 
   const takeRemains = async (deal: Deal, swapId: string) => {

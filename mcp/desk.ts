@@ -17,6 +17,7 @@ import {
 } from '../cli/session.ts';
 import type { ParleyClient } from '../sdk/client.ts';
 import { ParleyApiError, VerificationError } from '../sdk/errors.ts';
+import { type Looks, newLooks } from '../sdk/settle/context.ts';
 import { fileStore } from '../sdk/stores/file.ts';
 import type { Store } from '../sdk/stores/store.ts';
 import type { Scope } from '../sdk/types.ts';
@@ -63,6 +64,8 @@ export type Desk = {
   readonly watched: Store;
   readonly hashlocks: Hashlocks;
   readonly plans: Plans;
+  /** A call is no run of its own for the nodes: what they said in the one before counts on. */
+  readonly looks: Looks;
   /** Two calls with one digest are one act. */
   readonly inTurn: InTurn;
   /** Of the API key. Asks the market once. */
@@ -106,6 +109,7 @@ async function deskIn(cli: Cli, session: Session, opening: Opening): Promise<Des
     watched: await fileStore(join(folder, 'watched')),
     hashlocks: openHashlocks(join(folder, 'hashlocks')),
     plans: openPlans(join(folder, 'plans'), session.now),
+    looks: newLooks(),
     inTurn: createTurns(),
     scopes: () => {
       scopes ??= client.me().then((me) => me.scopes);

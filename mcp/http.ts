@@ -115,7 +115,7 @@ const noForm: Why = {
 
 type Form = 'json' | 'stream' | 'either';
 
-/** What a client takes by its Accept; null: neither. Only one that names streams wants any. */
+/** A client's form by its Accept; null: neither. Only one that names streams wants any. */
 function formOf(accept: string | undefined): Form | null {
   const ranges = (accept || '*/*').toLowerCase().split(',').map(rangeOf);
   // The closest range counts (RFC 9110, 12.5.1).

@@ -49,7 +49,7 @@ type RfqQuery = {
   direction?: Direction;
   baseAssetId?: string;
   quoteAssetId?: string;
-  /** Of accounts with at least so many settled swaps. */
+  /** Those of accounts with at least so many settled swaps. */
   minSettled?: number;
   /** Instead: private RFQs for an address of yours. */
   addressed?: boolean;

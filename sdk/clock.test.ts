@@ -6,8 +6,16 @@ import { nodeOf, within } from '../chains/testing/nodes.ts';
 import { parleyClient } from './client.ts';
 import { clockFault, lookAtBlocks } from './clock.ts';
 
-const fault = (market: number | null, chains: Readonly<Record<string, number>> = {}) =>
-  clockFault({ market, chains });
+const fault = (
+  market: number | null,
+  ahead: Readonly<Record<string, number>> = {},
+  driftSeconds = 0,
+) => {
+  const looks = Object.entries(ahead).map(([chain, aheadSeconds]) => {
+    return [chain, { aheadSeconds, driftSeconds }] as const;
+  });
+  return clockFault({ market, chains: Object.fromEntries(looks) });
+};
 
 test('a clock that is off is named, with the clocks that say so and by how much', () => {
   assert.equal(fault(null), null);
@@ -22,6 +30,11 @@ test('a clock that is off is named, with the clocks that say so and by how much'
   assert.match(fault(null, { base: -200 }) ?? '', /200 s behind the last block of base/);
 });
 
+test('a chain whose clock may be ahead makes no right clock wrong', () => {
+  assert.equal(fault(0, { solana: -1_920 }, 1_800), null);
+  assert.match(fault(0, { solana: -1_921 }, 1_800) ?? '', /1921 s behind the last block of solana/);
+});
+
 test('a market whose clock is wrong while a chain agrees with one’s own is told so', () => {
   const sentence = "the market's clock is 3600 s ahead of this machine's";
   assert.equal(fault(-3_600, { base: 4 }), `${sentence}, which agrees with the last block of base`);
@@ -30,11 +43,11 @@ test('a market whose clock is wrong while a chain agrees with one’s own is tol
 test('blocks are looked at on the chains that answer', async () => {
   const chain = (name: string, clock: number | null) => {
     const heads = async () => ({ clock: clock ?? assert.fail('gone') });
-    return { view: { chain: name }, adapter: { heads } } as never;
+    return { view: { chain: name, policy: { driftSeconds: 60 } }, adapter: { heads } } as never;
   };
   const signal = AbortSignal.timeout(1_000);
   const looks = await lookAtBlocks([chain('a', 90), chain('b', null)], () => 100, signal);
-  assert.deepEqual(looks, { a: 10 });
+  assert.deepEqual(looks, { a: { aheadSeconds: 10, driftSeconds: 60 } });
 });
 
 test('by how much the machine is ahead of the market is known from the date of each answer', async (t) => {

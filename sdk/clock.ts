@@ -4,14 +4,20 @@
 import type { ChainKey } from '../core/families.ts';
 import type { UnixSeconds } from '../core/nominal.ts';
 import type { ChainSource } from './chains.ts';
-import { clockToleranceSeconds } from './verify.ts';
+import { clockToleranceSeconds } from './clock-tolerance.ts';
 
 /** Seconds by which one's own clock is ahead; below 0 it is behind. */
 export type ClockLook = {
   /** Of the market's; null: it has not said. */
   readonly market: number | null;
-  /** Of the last block. A block may be old, and is never of the future. */
-  readonly chains: Readonly<Record<ChainKey, number>>;
+  /** Of the last block: it may be old, and of the future by its chain's drift alone. */
+  readonly chains: Readonly<Record<ChainKey, BlockLook>>;
+};
+
+export type BlockLook = {
+  readonly aheadSeconds: number;
+  /** By which the chain's clock may be ahead of a right one. */
+  readonly driftSeconds: number;
 };
 
 type Dated = { readonly clock?: Readonly<{ aheadSeconds: number | null }> };
@@ -29,7 +35,8 @@ export async function lookAtBlocks(
 ): Promise<ClockLook['chains']> {
   const looks = sources.map(async ({ adapter, view }) => {
     const { clock } = await adapter.heads(signal);
-    return [view.chain, (await now()) - clock] as const;
+    const look = { aheadSeconds: (await now()) - clock, driftSeconds: view.policy.driftSeconds };
+    return [view.chain, look] as const;
   });
   const answers = await Promise.allSettled(looks);
   return Object.fromEntries(
@@ -41,9 +48,12 @@ export async function lookAtBlocks(
 export function clockFault({ market, chains }: ClockLook): string | null {
   const isOff = market !== null && Math.abs(market) > clockToleranceSeconds;
   const all = Object.entries(chains);
-  const behind = all.filter(([, ahead]) => -ahead > clockToleranceSeconds);
+  const behind = all.filter(
+    ([, { aheadSeconds, driftSeconds }]) => -aheadSeconds > driftSeconds + clockToleranceSeconds,
+  );
   if (!isOff && behind.length === 0) return null;
-  const [agreeing] = all.find(([, ahead]) => Math.abs(ahead) <= clockToleranceSeconds) ?? [];
+  const [agreeing] =
+    all.find(([, each]) => Math.abs(each.aheadSeconds) <= clockToleranceSeconds) ?? [];
   if (isOff && behind.length === 0 && agreeing !== undefined) {
     const way = market > 0 ? 'behind' : 'ahead of';
     const sentence = `the market's clock is ${Math.abs(market)} s ${way} this machine's`;
@@ -52,6 +62,8 @@ export function clockFault({ market, chains }: ClockLook): string | null {
   const off = isOff
     ? [`${Math.abs(market)} s ${market > 0 ? 'ahead of' : 'behind'} the market's`]
     : [];
-  const late = behind.map(([chain, ahead]) => `${-ahead} s behind the last block of ${chain}`);
+  const late = behind.map(
+    ([chain, { aheadSeconds }]) => `${-aheadSeconds} s behind the last block of ${chain}`,
+  );
   return `this machine's clock is ${[...off, ...late].join(' and ')}: set it right`;
 }

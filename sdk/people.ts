@@ -62,7 +62,7 @@ export type AmountFault =
   | 'too_much';
 
 export type AmountTyped = Locale & {
-  /** Of the asset: it may stand behind the amount, and no other unit may. */
+  /** The asset's: it may stand behind the amount, and no other unit may. */
   readonly symbol?: string | undefined;
 };
 

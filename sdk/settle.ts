@@ -4,7 +4,7 @@
 
 import { sleep } from '../chains/nodes/turn.ts';
 import { ParleyError } from '../core/errors.ts';
-import { legStatus } from '../core/facts.ts';
+import { type LegStatus, legStatus } from '../core/facts.ts';
 import type { BaseUnits, UnixSeconds } from '../core/nominal.ts';
 import { type SwapStatus, swapStatus } from '../core/status.ts';
 import type { Leg } from '../core/swap.ts';
@@ -55,10 +55,10 @@ export type { SettleState } from './settle/machine.ts';
 export type Outcome = {
   readonly swapId: string;
   /**
-   * `received`: paid what was promised; `refunded`: own funds back; `nothing`: neither. Then none
-   * moved, unless `txids` has a claim of the own leg: it was taken, and nothing paid for it.
+   * `received`: paid what was promised; `refunded`: own funds back; `lost`: the own leg was taken,
+   * and nothing paid for it; `nothing`: none moved.
    */
-  readonly end: 'received' | 'refunded' | 'nothing';
+  readonly end: 'received' | 'refunded' | 'lost' | 'nothing';
   readonly status: SwapStatus;
   /** As the chains show them, whoever sent them. */
   readonly txids: Readonly<
@@ -367,7 +367,7 @@ export async function takeStrayed(context: Context, { fresh }: Poll): Promise<bo
   legs[name] = { ...legs[name], escrow: { ...escrow, address, terms } };
   const former = { ...record.former, [name]: [escrow, ...others] };
   await context.keep({ swap: { ...record.swap, legs }, former });
-  context.emit('evidence', name, `the payment of leg ${name} is in its former escrow ${address}`);
+  context.emit('verified', name, `the payment of leg ${name} is in its former escrow ${address}`);
   return true;
 }
 
@@ -385,18 +385,24 @@ async function endOf(context: Context): Promise<Outcome | null> {
   return state === 'settled' && seen !== null ? outcomeOf(context, seen) : null;
 }
 
+/** By the own leg, where the other one has not paid. */
+const endsOf = {
+  unfunded: 'nothing',
+  seen: 'nothing',
+  funded: 'nothing',
+  claimed: 'lost',
+  refunded: 'refunded',
+} as const satisfies Record<LegStatus, Outcome['end']>;
+
 function outcomeOf(context: Context, { state, clocks }: Seen): Outcome {
   const { swapId, record } = context;
   const { gives, gets } = ownSides(record);
   const status = swapStatus(state, clocks.wall);
   const received = legStatus(state.legs[gets].facts) === 'claimed';
-  const own = legStatus(state.legs[gives].facts);
-  const refunded = own === 'refunded';
-  const end = received ? 'received' : refunded ? 'refunded' : 'nothing';
+  const end = received ? 'received' : endsOf[legStatus(state.legs[gives].facts)];
   const remains = remainsOf(state.legs[gives]);
   const left = remains === null ? '' : `; ${remainsWords(remains)}`;
-  const isTaken = own === 'claimed' && !received;
-  const lost = isTaken ? ': the own leg was taken, and nothing was paid for it' : '';
+  const lost = end === 'lost' ? ': the own leg was taken, and nothing was paid for it' : '';
   context.emit('ended', null, `${end}${lost}; the swap is ${status}${left}`);
   const txids = (name: LegName) => {
     const { facts } = state.legs[name];

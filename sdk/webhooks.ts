@@ -49,7 +49,7 @@ export type WebhookHeaders =
 export type WebhookRequest = {
   /** The whole secret, `whsec_…`; white space around it is left out. */
   readonly secret: string;
-  /** Of the request: names in any case; a value may be a list of one. */
+  /** The request's: names in any case; a value may be a list of one. */
   readonly headers: WebhookHeaders;
   /** As it came: a text, a view of bytes such as a `Buffer`, or an `ArrayBuffer`. */
   readonly body: string | ArrayBufferView | ArrayBufferLike;
@@ -101,7 +101,7 @@ export function verifyWebhook(request: WebhookRequest): WebhookDelivery {
   return parsed(body);
 }
 
-/** Of any realm: a test runner's `Uint8Array` is not this module's. */
+/** Bytes of any realm: a test runner's `Uint8Array` is not this module's. */
 function bytesOf(given: unknown): Uint8Array {
   if (typeof given === 'string') return utf8ToBytes(given);
   if (ArrayBuffer.isView(given)) {

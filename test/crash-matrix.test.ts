@@ -34,7 +34,7 @@ const without: Readonly<Record<string, readonly string[]>> = {
     'mustKnowContracts',
   ],
   'serve or limit requests, which have rows of their own': ['buildApp', 'connectionsWithin'],
-  'open what is asked later': ['connect', 'openMarketData', 'createApart', 'byTurns'],
+  'open what is asked later': ['connect', 'openMarketData', 'byTurns'],
   'counts rows for the planner, and changes none': ['analyzeAssets'],
   'values and limits': ['databaseLimits', 'openFiles', 'marketsOf', 'PoolerError'],
   'tries how a pooler hands connections out, and changes nothing': ['mustKeepSessions'],

@@ -50,7 +50,7 @@ test('every entry but the file store is bundled without a module of Node, within
     assert.deepEqual(unguarded, [], fileName);
   }
   const modules = made.chunks.flatMap((each) => Object.keys(each.modules));
-  const ofTheMarket = /\/(?:inspect\.ts|checks\/(?!ask)|fork\/|gas-account|@ethereumjs)/;
+  const ofTheMarket = /\/(?:inspect\.ts|token-trial|checks\/|gas-account|@ethereumjs)/;
   assert.deepEqual(
     modules.filter((each) => ofTheMarket.test(each)),
     [],

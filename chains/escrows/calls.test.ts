@@ -5,8 +5,8 @@ import { type Abi, encodeFunctionData, type Hex, hexToBytes, toFunctionSelector 
 import { escrowsAbi, initCode } from '../../contracts/escrows/artifacts/abi.ts';
 import snapshot from '../../contracts/escrows/gas.snapshot.json' with { type: 'json' };
 import { type Escrow, escrowId, legOf } from '../../contracts/escrows/ids.ts';
-import { createTvm } from '../../contracts/tron/tvm/engine.ts';
-import { TvmState } from '../../contracts/tron/tvm/state.ts';
+import { createTvm } from '../../contracts/tron/testing/engine.ts';
+import { TvmState } from '../../contracts/tron/testing/state.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { codePoint } from '../../test/support/code-points.ts';

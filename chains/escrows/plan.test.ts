@@ -7,8 +7,8 @@ import {
   deployment as pinned,
 } from '../../contracts/escrows/artifacts/abi.ts';
 import { mostShards, shardAt, shardOf } from '../../contracts/escrows/ids.ts';
-import { createTvm } from '../../contracts/tron/tvm/engine.ts';
-import { TvmState } from '../../contracts/tron/tvm/state.ts';
+import { createTvm } from '../../contracts/tron/testing/engine.ts';
+import { TvmState } from '../../contracts/tron/testing/state.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import { contractId } from '../../core/rules.ts';
 import type { EscrowTerms } from '../../core/terms.ts';

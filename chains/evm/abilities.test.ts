@@ -8,6 +8,7 @@ import type { Rpc } from '../nodes/rpc.ts';
 import type { Lie } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
 import { findAbilities } from './abilities.ts';
+import { trialCode } from './artifacts/trial.ts';
 import { evmDeployment } from './plan.ts';
 import { accounts, deploy, send } from './testing/anvil.ts';
 import { deployDevCoin } from './testing/authorization.ts';
@@ -47,6 +48,11 @@ const domainOf = (token: string, name: string, version: string) => ({
   version,
   chainId: '31337',
   verifyingContract: token,
+});
+
+test('the code that is lent to actors is what its source compiles to', () => {
+  const settings = { evmVersion: 'paris', isOptimised: true } as const;
+  assert.equal(trialCode, compileTestContracts('../Trial.sol', settings).get('Trial')?.runtime);
 });
 
 test('a token that takes permits and authorizations is found to, on any node', async () => {

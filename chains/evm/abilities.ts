@@ -17,7 +17,7 @@ import { gathering } from '../nodes/gathering.ts';
 import { type Rpc, RpcError } from '../nodes/rpc.ts';
 import { mostNameLength } from '../tokens/inspection.ts';
 import { trialAbi, trialCode } from './artifacts/trial.ts';
-import { ask, askWord, callData, isCallFailure, questionGas } from './checks/ask.ts';
+import { ask, askWord, callData, isCallFailure, questionGas } from './ask.ts';
 import { codeAt, refused } from './node.ts';
 import type { EvmDeployment } from './plan.ts';
 import { lendBalance, lends, type Overrides, stranger } from './simulate.ts';
@@ -288,31 +288,27 @@ async function inOneCall(
   signal: AbortSignal,
 ): Promise<Hex[]> {
   const contract = deployment.contract as Hex;
-  const none = { payer: zero, payee: zero } as const;
   const told = steps.map(({ data, isByOther }) => {
     const actor = isByOther ? (stranger as Hex) : contract;
-    return { actor, to: token as Hex, data, gasMost: stepGas, ...none };
+    return { actor, to: token as Hex, data, gasMost: stepGas };
   });
-  const args = [token as Hex, 0n, stepGas, told] as const;
-  const data = encodeFunctionData({ abi: trialAbi, functionName: 'run', args });
+  const data = encodeFunctionData({ abi: trialAbi, functionName: 'run', args: [told] });
   const gas = (stepGas + 100_000n) * BigInt(steps.length + 1);
   const call = { from: stranger, to: contract, data, gas: numberToHex(gas) };
   const lent: Overrides = { [contract]: { code: trialCode }, [stranger]: { code: trialCode } };
   try {
     const answer = await rpc.call('eth_call', [call, 'latest', lent], signal);
-    const results = decodeFunctionResult({
+    const answers = decodeFunctionResult({
       abi: trialAbi,
       functionName: 'run',
       data: answer as Hex,
     });
-    return results.filter(({ made, ok }) => made && ok).map((each) => each.answer);
+    return [...answers];
   } catch (error) {
     if (isCallFailure(error)) return [];
     throw error;
   }
 }
-
-const zero: Hex = `0x${'0'.repeat(40)}`;
 
 function wordIn(answer: Hex | undefined): bigint | null {
   return answer === undefined || answer.length < 66 ? null : BigInt(answer.slice(0, 66));

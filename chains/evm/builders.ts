@@ -129,7 +129,7 @@ export async function checkAmount(
   mustBeWorth(chain, amount, least, 'gas');
 }
 
-const trialSecret = '00'.repeat(31).concat('01');
+export const trialSecret = '00'.repeat(31).concat('01');
 /** Ahead of the best block's time. */
 const [trialFundSeconds, trialTimelockSeconds] = [3_600, 7_200];
 const laneBytes = 12;
@@ -140,6 +140,25 @@ function unusedLane(contract: string): Lane {
 }
 
 type Payer = { readonly from: string; readonly lent: Overrides };
+
+type Trial = { readonly from: string; readonly to: string; readonly timestamp: number };
+
+/** An escrow that nobody has, paid by `from` and paying `to`. */
+export function trialEscrow(
+  terms: Pick<EscrowTerms, 'chain' | 'token' | 'amount'>,
+  contract: string,
+  { from, to, timestamp }: Trial,
+): EscrowTerms {
+  return {
+    ...terms,
+    hashlock: hashlockOf(trialSecret),
+    payout: { address: to, pubkey: null },
+    refund: { address: from, pubkey: null },
+    timelock: timestamp + trialTimelockSeconds,
+    fundBefore: timestamp + trialFundSeconds,
+    lane: unusedLane(contract),
+  };
+}
 
 export async function preflight(
   asked: Watch,
@@ -251,22 +270,15 @@ async function tryPayout(
 ): Promise<void> {
   const { rpc } = watch;
   const deployment = deploymentOf(watch, terms);
-  const trial: EscrowTerms = {
-    ...terms,
-    hashlock: hashlockOf(trialSecret),
-    payout: { address: to, pubkey: null },
-    refund: { address: payer.from, pubkey: null },
-    timelock: timestamp + trialTimelockSeconds,
-    fundBefore: timestamp + trialFundSeconds,
-    lane: unusedLane(deployment.contract),
-  };
+  const { from } = payer;
+  const trial = trialEscrow(terms, deployment.contract, { from, to, timestamp });
   const allowance =
-    terms.token === null || payer.from === stranger
+    terms.token === null || from === stranger
       ? 0n
-      : await allowanceOf(rpc, terms.token, payer.from, deployment.contract, signal);
+      : await allowanceOf(rpc, terms.token, from, deployment.contract, signal);
   const funding = fundCalls(trial, deployment, allowance);
   const calls = [...funding, claimCall(trial, deployment, trialSecret)];
-  const failure = await tryCalls(rpc, payer.from, calls, payer.lent, signal);
+  const failure = await tryCalls(rpc, from, calls, payer.lent, signal);
   if (failure === null) return;
   const claiming = failure.index === funding.length;
   const paid = claiming ? to : deployment.contract;
@@ -275,9 +287,9 @@ async function tryPayout(
 }
 
 /** The contract keeps no answer of a token or a receiver: the bare transfer is asked for it. */
-async function innerReason(
+export async function innerReason(
   watch: Watch,
-  { token, amount }: EscrowTerms,
+  { token, amount }: Pick<EscrowTerms, 'token' | 'amount'>,
   to: string,
   payer: Payer,
   failure: Failure,
@@ -286,13 +298,13 @@ async function innerReason(
   if (failure.name !== 'TokenCallFailed' && failure.name !== 'PaymentRejected') {
     return failure.words;
   }
-  const bare = transfer(token, to, amount);
+  const bare = transferCall(token, to, amount);
   const { from, lent } = payer;
   const inner = await tryCall(watch.rpc, { from, ...bare }, lent, signal);
   return inner === null ? failure.words : `${failure.words}: ${inner.words}`;
 }
 
-function transfer(token: string | null, to: string, amount: bigint): EvmCall {
+export function transferCall(token: string | null, to: string, amount: bigint): EvmCall {
   if (token === null) return { to, data: '0x', value: `0x${amount.toString(16)}` };
   const args = [to as Hex, amount] as const;
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args });
@@ -350,7 +362,7 @@ async function plainTrial(watch: Watch, terms: EscrowTerms, about: About, signal
   const held = await balanceAt(rpc, token, from, 'latest', signal);
   if (held < amount) return;
   for (const { address: to } of receiversOf(terms, about)) {
-    const failure = await tryCall(rpc, { from, ...transfer(token, to, amount) }, null, signal);
+    const failure = await tryCall(rpc, { from, ...transferCall(token, to, amount) }, null, signal);
     if (failure !== null) throw wouldFail(terms, native, 'payout', to, failure.words);
   }
   if (about !== 'funding') return;

@@ -10,7 +10,7 @@ import type { Opened } from '../nodes/opened.ts';
 import { fewMiB, type Rpc, RpcError } from '../nodes/rpc.ts';
 import { askEach } from '../nodes/sources.ts';
 import { findAbilities, nonceOf, signsByKey, stillAble } from './abilities.ts';
-import { isCallFailure } from './checks/ask.ts';
+import { isCallFailure } from './ask.ts';
 import { blockAt, headBlock, refused, text, wordOf } from './node.ts';
 import { deploymentOf, standingAllowance } from './plan.ts';
 import { deepestBlock, mustAgreeOnHeads } from './read.ts';

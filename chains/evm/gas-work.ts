@@ -14,7 +14,7 @@ import type { EvmCall } from '../interface/material.ts';
 import { batchFails } from '../kit/builders.ts';
 import { wouldFail } from '../kit/would-fail.ts';
 import { type Rpc, RpcError } from '../nodes/rpc.ts';
-import { isCallFailure } from './checks/ask.ts';
+import { isCallFailure } from './ask.ts';
 import type { Offer } from './gas-fees.ts';
 import { balanceAt, headBlock, refused } from './node.ts';
 import {

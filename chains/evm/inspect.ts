@@ -1,74 +1,91 @@
-// Inspects a token that might be listed: each check of checks/ gives a finding. Nothing is sent.
+// Inspects a token that might be listed. Nothing is sent.
 
-import type { Rpc } from '../nodes/rpc.ts';
-import { judgeFace, type Said } from '../tokens/face.ts';
-import {
-  type Finding,
-  found,
-  type Inspection,
-  notAToken,
-  type PowerRules,
-} from '../tokens/inspection.ts';
-import { namesIn, plainPowers, switchSignals } from '../tokens/powers.ts';
-import { hiddenOf, textOf } from '../tokens/text.ts';
+import { getAddress } from 'viem/utils';
+import { type Rpc, RpcError } from '../nodes/rpc.ts';
+import { inspectContract } from '../tokens/contracts.ts';
+import { type Inspection, notAToken, type PowerRules } from '../tokens/inspection.ts';
+import { keeperIn } from '../tokens/owner.ts';
+import { freshAddress, type Reads } from '../tokens/reads.ts';
+import { word } from '../tokens/words.ts';
 import { parseEvmAddress } from './address.ts';
-import { ask, askWord, callData } from './checks/ask.ts';
-import { powerFinding, type Subject, upgradeableFinding } from './checks/powers.ts';
-import { ownerOf, programOf } from './checks/program.ts';
-import { openStage } from './checks/stage.ts';
-import { freshAddress } from './checks/steps.ts';
-import { largestTried, rebaseFinding, transferFindings } from './checks/transfer.ts';
-import { codeAt } from './node.ts';
+import { ask, questionGas } from './ask.ts';
+import { codeAt, storageAt } from './node.ts';
+import { tryTransfer } from './token-trial.ts';
 import type { Watch } from './watch.ts';
-
-export async function inspect(
-  { rpc, deployment }: Watch,
-  token: string,
-  rules: PowerRules,
-  signal: AbortSignal,
-): Promise<Inspection> {
-  const address = parseEvmAddress(token);
-  const { code, symbol, name, decimals, supply, finding } = await faceOf(rpc, address, signal);
-  const program = await programOf(rpc, address, code, signal);
-  const owner = await ownerOf(rpc, address, program, signal);
-  const opened = await openStage(rpc, address, deployment, largestTried(supply), signal);
-  const stage = 'why' in opened ? null : opened;
-  const findings: Finding[] = [finding];
-  if ('why' in opened) findings.push(found('transfer', 'wait', opened.why));
-  else if (supply > 0n) {
-    const switches = owner.gone ? [] : namesIn(switchSignals, program.selectors);
-    findings.push(...(await transferFindings(opened, supply, switches, signal)));
-    findings.push(await rebaseFinding(opened, program, signal));
-  }
-  const subject: Subject = { rpc, token: address, program, owner, rules, stage };
-  for (const power of plainPowers) findings.push(await powerFinding(power, subject, signal));
-  findings.push(await upgradeableFinding(subject, signal));
-  return { address, symbol, name, decimals, findings };
-}
 
 /** EIP-7702: an account that somebody holds the key of, with a contract's code lent to it. */
 const delegation = /^0xef0100[0-9a-f]{40}$/i;
 
-type Face = Said & { readonly code: string; readonly finding: Finding };
+export async function inspect(
+  watch: Watch,
+  text: string,
+  rules: PowerRules,
+  signal: AbortSignal,
+): Promise<Inspection> {
+  const { rpc, chain } = watch;
+  const address = parseEvmAddress(text);
+  if (delegation.test(await codeAt(rpc, address, 'latest', signal))) {
+    throw notAToken(chain, address, "it is somebody's account (EIP-7702)");
+  }
+  const transfer = (amount: bigint) => tryTransfer(watch, address, amount, signal);
+  const inspected = await inspectContract(readsOf(rpc, signal), address, rules, transfer);
+  return { address, ...inspected };
+}
 
-export async function faceOf(rpc: Rpc, token: string, signal: AbortSignal): Promise<Face> {
-  const { chain } = rpc;
-  const code = await codeAt(rpc, token, 'latest', signal);
-  if (code === '0x') throw notAToken(chain, token, 'there is no contract');
-  if (delegation.test(code)) throw notAToken(chain, token, "it is somebody's account (EIP-7702)");
-  const read = (data: string) => askWord(rpc, token, data, signal);
-  const [decimals, supply, balance, symbol, name] = await Promise.all([
-    read(callData('decimals()')),
-    read(callData('totalSupply()')),
-    read(callData('balanceOf(address)', freshAddress())),
-    ask(rpc, token, callData('symbol()'), signal),
-    ask(rpc, token, callData('name()'), signal),
-  ]);
-  if (supply === null) throw notAToken(chain, token, 'it does not answer totalSupply()');
-  if (balance === null) throw notAToken(chain, token, 'it does not answer balanceOf()');
-  if (decimals === null) throw notAToken(chain, token, 'it does not answer decimals()');
-  if (decimals > 255n) throw notAToken(chain, token, 'its decimals() are no number of ERC-20');
-  const texts = { symbol: textOf(symbol), name: textOf(name) };
-  const said = { ...texts, decimals: Number(decimals), supply };
-  return { code, ...said, finding: judgeFace(said, balance, hiddenOf(symbol)) };
+function readsOf(rpc: Rpc, signal: AbortSignal): Reads {
+  return {
+    chain: rpc.chain,
+    code: (address) => codeAt(rpc, address, 'latest', signal),
+    storage: (address, slot) => storageAt(rpc, address, `0x${slot}`, signal),
+    view: (to, data) => ask(rpc, to, `0x${data}`, signal),
+    shown: (address) => getAddress(address),
+    keeper: (token, selectors) => hiddenKeeper(rpc, token, selectors, signal),
+  };
+}
+
+/** Functions of one power that are tried, and words looked at that one of them reads. */
+const mostTried = 4;
+const mostWordsRead = 12;
+
+/** An address in the storage that a refused call reads is an owner whom `owner()` does not name. */
+async function hiddenKeeper(
+  rpc: Rpc,
+  token: string,
+  selectors: readonly string[],
+  signal: AbortSignal,
+): Promise<string | null> {
+  const from = freshAddress();
+  // Without a bound a node could run for long, and anew for each word that it finds.
+  const gas = questionGas;
+  const words = [freshAddress(), 1n, 1n].map(word).join('');
+  for (const selector of selectors.slice(0, mostTried)) {
+    const data = swallowing(token, selector + words);
+    for (const { address, key } of await storageRead(rpc, { from, data, gas }, signal)) {
+      const keeper = keeperIn(BigInt(await storageAt(rpc, address, key, signal)));
+      if (keeper !== null) return getAddress(keeper);
+    }
+  }
+  return null;
+}
+
+/** Some nodes list no storage for a call that reverts: this code makes the call and ends well. */
+function swallowing(to: string, data: string): string {
+  const size = (data.length / 2).toString(16).padStart(2, '0');
+  // CODECOPY of what follows, CALL with it, STOP: 41 bytes.
+  const call = `6000600060${size}6000600073${to.slice(2).toLowerCase()}5af1`;
+  return `0x60${size}6029600039${call}00${data}`;
+}
+
+async function storageRead(rpc: Rpc, call: Readonly<Record<string, string>>, signal: AbortSignal) {
+  try {
+    const answer = await rpc.call('eth_createAccessList', [call, 'latest'], signal);
+    const list = (answer as { accessList?: { address: string; storageKeys: string[] }[] })
+      .accessList;
+    return (list ?? [])
+      .flatMap(({ address, storageKeys }) => storageKeys.map((key) => ({ address, key })))
+      .slice(0, mostWordsRead);
+  } catch (error) {
+    if (error instanceof RpcError || error instanceof TypeError) return [];
+    throw error;
+  }
 }

@@ -16,7 +16,7 @@ import { bareSignature, hexIn, notIn } from '../kit/signature-text.ts';
 import { AnswerTooLong } from '../nodes/exchange.ts';
 import { type Rpc, RpcError } from '../nodes/rpc.ts';
 import { parseEvmAddress } from './address.ts';
-import { isCallFailure } from './checks/ask.ts';
+import { isCallFailure } from './ask.ts';
 
 export type EvmProof = {
   readonly address: string;

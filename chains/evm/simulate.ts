@@ -7,7 +7,7 @@ import { mostWords, type Revert, revertIn } from '../escrows/calls.ts';
 import type { EvmCall } from '../interface/material.ts';
 import { fewMiB, fewWords, type Rpc, RpcError } from '../nodes/rpc.ts';
 import { probeAbi, probeCode } from './artifacts/probe.ts';
-import { isCallFailure } from './checks/ask.ts';
+import { isCallFailure } from './ask.ts';
 import { balanceOfCall, refused } from './node.ts';
 import { contractEscrow, deploymentOf, type EvmDeployment, evmEscrow, idOfEscrow } from './plan.ts';
 

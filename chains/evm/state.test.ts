@@ -5,7 +5,7 @@ import type { Lane } from '../../core/terms.ts';
 import { amountOf, quantity, type Rpc, rpcClient } from '../nodes/rpc.ts';
 import { lyingNode, untilTested } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
-import { ask } from './checks/ask.ts';
+import { ask } from './ask.ts';
 import { balanceAt, blockAt, chainIdOf, transactionCount, txOf } from './node.ts';
 import { contractEscrow, evmDeployment, idOfEscrow } from './plan.ts';
 import { laneSlot, lends, lentOpen, openWord } from './simulate.ts';

@@ -62,6 +62,7 @@ const table: Readonly<Record<Meaning, readonly Row[]>> = {
     ['geth, Reth', 'txpool is full'],
     ['Erigon', 'INTERNAL_ERROR: pending sub-pool is full'],
     ['Erigon', 'INTERNAL_ERROR: baseFee sub-pool is full'],
+    ['Erigon behind its rpcdaemon', 'rpc error: code = Unavailable desc = transport is closing'],
     ['Nimbus', 'txErrorPoolIsFull'],
     ['Nethermind', of(-32_010, 'Syncing')],
     ['Nethermind', of(-32_016, 'eth_call timed out')],

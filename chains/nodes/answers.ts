@@ -1,4 +1,4 @@
-// What the errors of nodes and of the gateways before them mean, of every family and provider. The
+// The errors of nodes and of gateways before them mean these, for every family and provider. The
 // words of real ones are in answers.test.ts.
 
 import { turnsAway } from './exchange.ts';
@@ -7,7 +7,7 @@ export type Said = {
   readonly words: string;
   /** JSON-RPC's or java-tron's; without, the words alone decide. */
   readonly code?: number | string;
-  /** Of HTTP; without, it is 200. */
+  /** HTTP's; without, it is 200. */
   readonly status?: number;
 };
 
@@ -31,7 +31,7 @@ export type Meaning =
 
 const anyOf = (...words: readonly string[]) => new RegExp(words.join('|'), 'i');
 
-/** What java-tron calls its answers to a transaction. The words of some are a contract's. */
+/** java-tron's names of its answers to a transaction. The words of some are a contract's. */
 const byName: ReadonlyMap<unknown, Meaning> = new Map([
   ['DUP_TRANSACTION_ERROR', 'known'],
   ['TAPOS_ERROR', 'other block'],
@@ -47,7 +47,7 @@ const byName: ReadonlyMap<unknown, Meaning> = new Map([
   ['TRANSACTION_EXPIRATION_ERROR', 'no'],
 ]);
 
-/** What a Solana node finds when it tries a transaction; further words of it are a program's. */
+/** A Solana node finds these when it tries a transaction; further words of it are a program's. */
 const triedBefore = /already been processed|AlreadyProcessed/;
 const triedTooSoon = /Blockhash not found|BlockhashNotFound/;
 
@@ -75,7 +75,7 @@ const cheap = anyOf(
   'due to limit. try increasing the fee',
 );
 
-/** What providers say of how much is asked. Nodes limit transactions in other words. */
+/** Providers say these of how much is asked. Nodes limit transactions in other words. */
 const overLimit = anyOf(
   'too many (concurrent |open )?(request|call|connection)s?\\b|throttl|quota|ratelimit',
   '(?<!gas )\\b(rate|requests?|calls?|frequency|throughput|usage|capacity|credits?|c?[ru]ps)[ -]limit',
@@ -95,7 +95,7 @@ const limitCodes: ReadonlySet<unknown> = new Set([
 ]);
 const sharedCodes: ReadonlySet<unknown> = new Set([15, -32_003, -32_007, -32_012, -32_017]);
 
-/** Of what was asked, though with the code or words of a limit (Besu; providers, of logs). */
+/** They are of the question, though with a limit's code or words (Besu; providers, of logs). */
 const ofTheQuestion = anyOf(
   '\\bgas\\b|\\brange|batch|\\bresults?\\b|\\blogs?\\b|\\bsize|blob|nonce|signature|chain ?id',
   'insufficient (funds|balance)|(account|transfer|transaction) limit|pooled',
@@ -107,7 +107,8 @@ const lagging = anyOf(
 
 const busy = anyOf(
   'try again|please retry|retry (in|after|later)|timed?[ -]?out|deadline exceeded|overload',
-  'temporar(y|ily)|(service|resource|currently) unavailable|unable to complete|cannot fulfill',
+  'temporar(y|ily)|(service|resource|currently|code =) unavailable|unable to complete',
+  'cannot fulfill',
   'no (available )?(backend|server|provider|node)s?\\b|upstream|not healthy|bad gateway',
   'backend (is |request |returned )?(offline|failed|an invalid)|suitable provider',
   'prevented the request|connection (refused|reset)|ECONN|: EOF$|context canceled|\\bbusy\\b',

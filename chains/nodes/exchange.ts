@@ -81,7 +81,7 @@ export class TurnedAway extends Error {
 
 /** A node's answer, for now, that it is busy or behind. It may have heard what it was given. */
 export class NotNow extends Error {
-  /** What it is where it lasts; null: it says nothing then either. */
+  /** It is this where it lasts; null: it says nothing then either. */
   readonly refusal: ParleyError | null;
   constructor(words: string, refusal: ParleyError | null = null) {
     super(words);

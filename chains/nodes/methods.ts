@@ -18,8 +18,7 @@ export type EvmMethod =
   | 'eth_getTransactionByHash'
   | 'eth_getTransactionCount'
   | 'eth_getTransactionReceipt'
-  | 'eth_sendRawTransaction'
-  | 'eth_simulateV1';
+  | 'eth_sendRawTransaction';
 
 /** JSON-RPC of Solana. */
 export type SolanaMethod =

@@ -167,14 +167,14 @@ function worth(error: unknown): Worth {
   return meaning === 'reverted' ? 'nothing' : 'another node';
 }
 
-/** Of a call's revert it comes with data, whatever its words. */
+/** A call's revert comes with data, whatever its words. */
 export function meaningIn({ code, message: words, data, status }: RpcError): Meaning {
   const meaning = meaningOf({ words, code, status });
   return meaning === 'no' && data !== null ? 'reverted' : meaning;
 }
 
 /**
- * What a node that was sent bytes answered. Throws TurnedAway where no node had them, and NotNow
+ * The answer of a node that was sent bytes. Throws TurnedAway where no node had them, and NotNow
  * or what was thrown where it says nothing of them.
  */
 export function refusalIn(error: unknown): RpcError {
@@ -257,7 +257,7 @@ function noOf({ status, url }: Spoken, error: Json): RpcError {
 }
 
 /**
- * Of a busy node or a gateway's limit no RpcError, which callers take for a no. A gateway that
+ * A busy node or a gateway's limit is no RpcError, which callers take for a no. A gateway that
  * keeps one method from us says no, too: they go on without its answer.
  */
 function failureOf(no: RpcError): Error {

@@ -30,7 +30,7 @@ export const sending: Sending<Rpc, Watch> = {
       const about = { chain: node.chain, txid, words: error.message };
       const refusal = refusedByNode(about, { rpcCode: error.code }, error);
       if (meaning !== 'other block') throw refusal;
-      // Of several machines behind one address one may not have the block yet that another named.
+      // One of several machines behind an address may not have the block yet that another named.
       const { blockhash } = readTransaction(raw);
       const isValid = await onceHeard(isBlockhashValid(node, blockhash, 'confirmed', signal));
       throw new NotNow(error.message, isValid ? null : refusal);

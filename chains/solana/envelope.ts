@@ -30,7 +30,7 @@ function envelopesOf(text: Uint8Array, { applicationDomain, signers }: Header): 
   return [...version0, version1].map((header) => concatBytes(domain, header, text));
 }
 
-/** What a wallet may have signed for this text where its signature alone is known. */
+/** Each that a wallet may have signed for this text where its signature alone is known. */
 export function envelopesOfSigner(text: Uint8Array, key: Uint8Array): Uint8Array[] {
   return envelopesOf(text, { applicationDomain: new Uint8Array(keyBytes), signers: [key] });
 }
@@ -58,7 +58,7 @@ export function openEnvelope(
 }
 
 /**
- * What to hand on of a wallet that shows which bytes it signed: its signature, or the whole
+ * A wallet that shows which bytes it signed has this handed on: its signature, or the whole
  * envelope where the signature does not tell which it is.
  */
 export function signatureOrEnvelope(

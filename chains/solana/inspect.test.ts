@@ -13,7 +13,6 @@ import {
 } from '../../simulators/solana/testing/mints.ts';
 import { rpcClient } from '../nodes/rpc.ts';
 import { defaultPowerRules, type Inspection, type PowerRules } from '../tokens/inspection.ts';
-import { solanaAddressBytes } from './address.ts';
 import { readMintAt } from './checks/mint.ts';
 import { metadataAddress } from './checks/name.ts';
 import { checkTransfer } from './checks/transfer.ts';
@@ -243,35 +242,6 @@ async function holdingOf({ chain }: World, of: string): Promise<Uint8Array> {
   const { accounts } = await accountsAt(rpc, [of], 'confirmed', soon());
   return Uint8Array.from(accounts[0]?.data ?? []);
 }
-
-test('a holder that fails is one of up to three that are tried, the largest first', async (context) => {
-  const world = await newWorld(context);
-  const mint = await made(world, { name: 'many', metadata: GOOD });
-  const first = await holdingOf(world, associatedTokenAccount(funder, mint, token2022Program));
-  for (const [at, name] of ['payee', 'stranger', 'a fourth'].entries()) {
-    const wallet = walletOf(name);
-    await world.chain.give({ address: wallet, token: null, amount: SOL });
-    const data = Uint8Array.from(first);
-    data.set(solanaAddressBytes(wallet), 32);
-    data[64] = 3 - at;
-    const of = associatedTokenAccount(wallet, mint, token2022Program);
-    const owner = token2022Program as Address;
-    world.chain.put(of, { lamports: SOL, owner, data, executable: false });
-  }
-  await world.chain.mine(2);
-  for (const [fails, outcome] of [
-    [2, 'pass'],
-    [3, 'wait'],
-  ] as const) {
-    let trials = 0;
-    const { adapter } = await spied(context, world, ({ method }) => {
-      if (method !== 'simulateTransaction' || trials++ >= fails) return null;
-      return { result: { context: { slot: 1 }, value: { err: 'Nope', logs: [] } } };
-    });
-    assert.equal((await look({ adapter }, mint)).findings.at(-1)?.outcome, outcome);
-    assert.equal(trials, 3);
-  }
-});
 
 test('a trial that fails is a reason to wait, in the node’s words, cleaned and cut', async (context) => {
   const world = await newWorld(context);

@@ -49,14 +49,6 @@ export function found(check: string, outcome: Exclude<Outcome, 'pass'>, reason: 
   return { check, outcome, reason };
 }
 
-/** To find out more of a token takes more time or memory than a look at one may. */
-export class LookRanOut extends Error {
-  constructor(words: string) {
-    super(words);
-    this.name = 'LookRanOut';
-  }
-}
-
 /** There is nothing at the address that could be a token: no listing begins. */
 export function notAToken(chain: string, address: string, why: string): ParleyError {
   return new ParleyError('not_a_token', `${address} on ${chain} is no token: ${why}`, {

@@ -60,10 +60,6 @@ export async function askOwner(
   return judgeOwner({ ...code, named, heir: await ask(heirGetter) }, shown);
 }
 
-/** Functions of one power that are tried, and words looked at that one of them reads. */
-export const mostTried = 4;
-export const mostWordsRead = 12;
-
 /** Smaller ones are amounts, counters and flags; no address is so small by chance. */
 const largestNumber = 2n ** 128n;
 /** An allowance or a limit without an end. */

@@ -8,7 +8,6 @@ import {
   rebaseSignals,
   type Signals,
   successor,
-  switchSignals,
   upgradeSignals,
 } from './powers.ts';
 import { selectorOf } from './words.ts';
@@ -27,7 +26,6 @@ const bySelector: readonly (readonly [Signals, string, string])[] = [
   [upgradeSignals, '1f931c1c', 'diamondCut()'],
   [upgradeSignals, '0753c30c', successor],
   [rebaseSignals, 'f5eb42dc', 'sharesOf()'],
-  [switchSignals, '8456cb59', 'pause()'],
 ];
 
 test('functions are known by the selectors that code has', () => {

@@ -113,42 +113,15 @@ export const successorSignals: Signals = new Map(
 /** True once it did. */
 export const successionFlag = 'deprecated()';
 
-/** By these somebody may let go what cannot be transferred now: transfers begin by the last two. */
-export const switchSignals: Signals = new Map([
-  ...powerSignals.pausable,
-  ...signals('enableTrading() openTrading()'),
-]);
-
 /** True while all transfers are stopped. */
 const stoppingFlags = ['paused()', 'stopped()'] as const;
 
-/** A switch that stands off until a market begins. */
-const openingFlags = [
-  'tradingOpen()',
-  'tradingEnabled()',
-  'tradingActive()',
-  'isTradingEnabled()',
-  'isTradingOpen()',
-  'tradingIsEnabled()',
-  'tradeEnabled()',
-  'transfersEnabled()',
-  'transferEnabled()',
-  'launched()',
-  'isLaunched()',
-] as const;
-
 /** What a function without arguments says; null: neither true nor false. */
-export type Flag = (name: string) => Promise<boolean | null>;
+type Flag = (name: string) => Promise<boolean | null>;
 
 /** Part of a sentence; null: nothing says that all transfers are stopped. */
-export const stoppedNow = (flag: Flag): Promise<string | null> =>
-  firstOf(stoppingFlags, flag, true);
-
-/** The same of a market that has not begun. */
-export const closedNow = (flag: Flag): Promise<string | null> => firstOf(openingFlags, flag, false);
-
-async function firstOf(names: readonly string[], flag: Flag, is: boolean): Promise<string | null> {
-  for (const name of names) if ((await flag(name)) === is) return `${name} answers ${is}`;
+export async function stoppedNow(flag: Flag): Promise<string | null> {
+  for (const name of stoppingFlags) if (await flag(name)) return `${name} answers true`;
   return null;
 }
 
@@ -177,7 +150,7 @@ const can: Readonly<Record<Plain, string>> = {
 };
 
 /** Names that a sentence quotes: a token may have all of them. */
-export const mostNames = 3;
+const mostNames = 3;
 
 type Use = {
   readonly names: readonly string[];

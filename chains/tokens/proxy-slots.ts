@@ -38,7 +38,7 @@ export const proxySlots: readonly ProxySlot[] = [
 ];
 
 /** Addresses have 0x. */
-export type ProxyForm = {
+type ProxyForm = {
   /** In brackets behind "a proxy". */
   readonly kind: string;
   readonly implementations: readonly string[];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addressIn, bytesOf, contractIn, dataOf, decodeNumber } from './words.ts';
+import { addressIn, contractIn, dataOf } from './words.ts';
 
 test('an address in a word has zeros before it', () => {
   assert.equal(addressIn(BigInt(`0x${'0a'.repeat(20)}`)), `0x${'0a'.repeat(20)}`);
@@ -18,9 +18,4 @@ test('a zero is an address, and no contract', () => {
 test('calldata is a selector and a word for each argument', () => {
   const data = dataOf('transfer(address,uint256)', `0x${'AB'.repeat(20)}`, 255n);
   assert.equal(data, `a9059cbb${'ab'.repeat(20).padStart(64, '0')}${'ff'.padStart(64, '0')}`);
-});
-
-test('a number has 32 bytes at least', () => {
-  assert.equal(decodeNumber(new Uint8Array(31)), null);
-  assert.equal(decodeNumber(bytesOf(`${'00'.repeat(31)}07ff`)), 7n);
 });

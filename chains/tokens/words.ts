@@ -1,6 +1,6 @@
 // Calls to contracts and the words of their answers and storage, on any EVM-like chain. Pure.
 
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { hexToBytes } from '@noble/hashes/utils.js';
 import { toFunctionSelector } from 'viem/utils';
 
 /** Four bytes in hex without 0x, of such as `transfer(address,uint256)`. */
@@ -30,11 +30,6 @@ export function addressIn(value: bigint | null): string | null {
 /** The same where a zero stands for none. */
 export function contractIn(value: bigint | null): string | null {
   return value === 0n ? null : addressIn(value);
-}
-
-/** A number of 32 bytes or more; null where the answer is shorter. */
-export function decodeNumber(answer: Uint8Array): bigint | null {
-  return answer.length < 32 ? null : BigInt(`0x${bytesToHex(answer.subarray(0, 32))}`);
 }
 
 export function bytesOf(hex: string): Uint8Array {

@@ -67,7 +67,7 @@ export async function trialOf(watch: Watch, call: TronCall, signal: AbortSignal)
     return await tryCall(watch.http, 'head', call, signal);
   } catch (error) {
     if (!(error instanceof TronRefusal)) throw error;
-    return { failure: error.message, output: '', energy: 0n };
+    return { failure: error.message, output: '', energy: 0n, logs: [] };
   }
 }
 

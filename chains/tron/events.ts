@@ -171,7 +171,8 @@ type Filter = {
   readonly to: number;
 };
 
-async function eventsOf(http: Http, filter: Filter, signal: AbortSignal): Promise<Event[]> {
+/** Throws a TronRefusal where the node has no such index, or gives no answer of such a range. */
+export async function eventsOf(http: Http, filter: Filter, signal: AbortSignal): Promise<Event[]> {
   const { address, topics, from, to } = filter;
   const range = { fromBlock: `0x${from.toString(16)}`, toBlock: `0x${to.toString(16)}` };
   const params = [{ address, topics, ...range }];

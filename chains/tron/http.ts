@@ -203,7 +203,7 @@ function readAnswer(reply: NodeReply): unknown {
   return body;
 }
 
-/** Of what a busy one was asked these words say nothing. */
+/** A busy one's words say nothing of what it was asked. */
 function failureIn(words: string): Error {
   const meaning = meaningOf({ words });
   if (meaning === 'turned away') return new TurnedAway(200, words);

@@ -5,7 +5,7 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { ParleyError } from '../../core/errors.ts';
 import { isTimeout } from '../nodes/in-turn.ts';
 import type { TronPath } from '../nodes/methods.ts';
-import { tronHex } from './address.ts';
+import { tronAddressOf, tronHex } from './address.ts';
 import {
   type Body,
   type Http,
@@ -64,9 +64,11 @@ function list(value: unknown): unknown[] {
   return value;
 }
 
+/** A token may answer some MB: a pattern of pairs would take ten times as long, or fail. */
 function hex(value: unknown, length?: number): string {
-  if (typeof value === 'string' && /^([0-9a-fA-F]{2})*$/.test(value)) {
-    if (length === undefined || value.length === length) return value.toLowerCase();
+  const isHex = typeof value === 'string' && !/[^0-9a-fA-F]/.test(value);
+  if (isHex && value.length === (length ?? value.length - (value.length % 2))) {
+    return value.toLowerCase();
   }
   throw new Error('not the hex that was expected');
 }
@@ -212,14 +214,16 @@ function readInfo(value: unknown): Info {
   return {
     txid: hex(info.id, 64),
     succeeded: info.result !== 'FAILED' && (result === undefined || result === 'SUCCESS'),
-    logs: list(info.log ?? []).map((each) => {
-      const log = object(each);
-      // java-tron gives 20 bytes; some nodes in front of it give 21.
-      const address = hex(log.address).slice(-40);
-      const topics = list(log.topics ?? []).map((topic) => hex(topic, 64));
-      return { address, topics, data: hex(log.data ?? '') };
-    }),
+    logs: list(info.log ?? []).map(readLog),
   };
+}
+
+function readLog(value: unknown): Log {
+  const log = object(value);
+  // java-tron gives 20 bytes; some nodes in front of it give 21.
+  const address = hex(log.address).slice(-40);
+  const topics = list(log.topics ?? []).map((topic) => hex(topic, 64));
+  return { address, topics, data: hex(log.data ?? '') };
 }
 
 export function infosAt(http: Http, number: number, signal: AbortSignal): Promise<Info[]> {
@@ -290,6 +294,7 @@ export type Trial = {
   readonly output: string;
   /** What it would use, penalties of the dynamic energy model included. */
   readonly energy: bigint;
+  readonly logs: readonly Log[];
 };
 
 /** Throws a TronRefusal where the node does not even begin: no contract, or too little TRX. */
@@ -307,7 +312,8 @@ export function tryCall(
   };
   const path = `${room(view)}/triggerconstantcontract` as const;
   return askedFor(http, path, body, signal, (answer) => {
-    const { result, constant_result: outputs, energy_used: used, transaction } = object(answer);
+    const tried = object(answer);
+    const { result, constant_result: outputs, energy_used: used, transaction } = tried;
     const said = object(result);
     if (said.result !== true) throw new TronRefusal(String(said.code), plainWords(said.message));
     const [ret] = list(object(transaction ?? {}).ret ?? [{}]);
@@ -316,6 +322,7 @@ export function tryCall(
       failure: failed ? plainWords(said.message) : null,
       output: hex(list(outputs ?? [''])[0] ?? ''),
       energy: amount(used),
+      logs: list(tried.logs ?? []).map(readLog),
     };
   });
 }
@@ -400,6 +407,19 @@ export function codeAt(
   return asked(http, 'wallet/getcontractinfo', body, signal, (answer) => {
     const code = object(answer).runtimecode;
     return code === undefined || code === '' ? null : hexToBytes(hex(code));
+  });
+}
+
+/** Who put a contract there; null: there is none. */
+export function creatorOf(
+  http: Http,
+  address: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const body = { value: tronHex(address) };
+  return asked(http, 'wallet/getcontractinfo', body, signal, (answer) => {
+    const { origin_address: creator } = object(object(answer).smart_contract ?? {});
+    return creator === undefined ? null : tronAddressOf(hexToBytes(hex(creator, 42).slice(2)));
   });
 }
 

@@ -16,7 +16,11 @@ const listMs = 15_000;
 
 type Standing = Pick<Thread, 'id' | 'acceptanceExpiresAt'>;
 
-/** Those that stand now. A market that does not say ends nothing: that is told. */
+function stands({ acceptanceExpiresAt: until }: Standing, now: number): boolean {
+  return until != null && Date.parse(until) / 1_000 > now;
+}
+
+/** Those that stand now. */
 async function standing(cli: Cli, { now }: Session, client: ParleyClient): Promise<Standing[]> {
   const signal = AbortSignal.any([cli.signal, AbortSignal.timeout(listMs)]);
   const all: Standing[] = [];
@@ -24,11 +28,7 @@ async function standing(cli: Cli, { now }: Session, client: ParleyClient): Promi
     const query = { role, status: 'open', limit: pageSize } as const;
     const pages = pagesOf(mostPages, (from) => client.quotes({ ...query, ...from }, { signal }));
     for await (const { threads } of pages) {
-      const own = threads.filter((each) => {
-        const { acceptanceExpiresAt: until } = each;
-        return each[`${role}Accepted`] && until != null && Date.parse(until) / 1_000 > now();
-      });
-      all.push(...own);
+      all.push(...threads.filter((each) => each[`${role}Accepted`] && stands(each, now())));
     }
   }
   return all;
@@ -39,37 +39,41 @@ async function standing(cli: Cli, { now }: Session, client: ParleyClient): Promi
  * at the end. Resolves to whether this profile has to come back.
  */
 export async function watchAcceptances(cli: Cli, session: Session, client: ParleyClient | null) {
-  const asked = async <T>(work: (of: ParleyClient) => Promise<T>, otherwise: T): Promise<T> => {
-    if (client === null) return otherwise;
+  /** A market that does not say ends nothing: that is told, and null. */
+  const asked = async <T>(work: (of: ParleyClient) => Promise<T>): Promise<T | null> => {
+    if (client === null) return null;
     try {
       return await work(client);
     } catch (error) {
       cli.signal.throwIfAborted();
       note(cli, `the market does not list what you have accepted: ${messageOf(error)}`);
-      return otherwise;
+      return null;
     }
   };
-  const before = await asked((of) => standing(cli, session, of), []);
+  const list = (of: ParleyClient) => standing(cli, session, of);
+  const before = (await asked(list)) ?? [];
   return {
     /** `driven`: threads whose swaps were driven. */
-    areLeft: (driven: ReadonlySet<string>): Promise<boolean> =>
-      asked(async (of) => {
-        const now = await standing(cli, session, of);
-        for (const { id, acceptanceExpiresAt: until } of now) {
-          const ends = deadlineOf(Date.parse(until ?? '') / 1_000, session.now());
-          note(cli, `thread ${id}: you accepted, and the other side has yet to, until ${ends}`);
-        }
-        const gone = before.filter(
-          ({ id }) => !driven.has(id) && !now.some((each) => each.id === id),
-        );
-        let isLeft = now.length > 0;
-        for (const { id } of gone) {
-          const { swapId } = await of.thread(id);
-          if (swapId === null) continue;
-          note(cli, `swap ${swapId} was agreed meanwhile: run "parley settle" again`);
-          isLeft = true;
-        }
-        return isLeft;
-      }, false),
+    areLeft: async (driven: ReadonlySet<string>): Promise<boolean> => {
+      const listed = await asked(list);
+      const others = before.filter(({ id }) => !driven.has(id));
+      // Each stands until its time, unless the market says otherwise.
+      const now = listed ?? others.filter((each) => stands(each, session.now()));
+      for (const { id, acceptanceExpiresAt: until } of now) {
+        const ends = deadlineOf(Date.parse(until ?? '') / 1_000, session.now());
+        note(cli, `thread ${id}: you accepted, and the other side has yet to, until ${ends}`);
+      }
+      let isLeft = now.length > 0;
+      for (const { id } of listed === null ? [] : others) {
+        if (now.some((each) => each.id === id)) continue;
+        const thread = await asked((of) => of.thread(id));
+        // It may be a swap by now: the next run lists it.
+        if (thread === null) isLeft = true;
+        if (thread === null || thread.swapId === null) continue;
+        note(cli, `swap ${thread.swapId} was agreed meanwhile: run "parley settle" again`);
+        isLeft = true;
+      }
+      return isLeft;
+    },
   };
 }

@@ -140,7 +140,7 @@ type Config = {
   readonly chains: readonly (ProfileChain & { readonly chain: string })[];
 };
 
-/** What a market tells its own web app. */
+/** A market tells this to its own web app. */
 async function configOf(market: string): Promise<Config> {
   try {
     const response = await fetch(new URL('/app/config.js', market), {

@@ -44,7 +44,7 @@ export const settle: Run = (cli, { args }) =>
     const own = await unlocked(cli, session);
     return alone(own, async () => {
       const client = await clientOf(cli, session);
-      // Of those that are named nothing else is waited for.
+      // Swaps that are named wait for nothing else.
       const whole = args.length === 0 ? client : null;
       const acceptances = await watchAcceptances(cli, session, whole);
       const { due, unread } = await dueSwaps(cli, session, own.store, client, args);

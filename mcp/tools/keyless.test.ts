@@ -20,6 +20,7 @@ import { type EscrowFacts, nothingSeen } from '../../core/facts.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { LegName, Party } from '../../core/trade.ts';
 import { ParleyApiError } from '../../sdk/errors.ts';
+import { newLooks } from '../../sdk/settle/context.ts';
 import { memoryStore } from '../../sdk/stores/memory.ts';
 import {
   bitcoinView,
@@ -64,8 +65,8 @@ type World = {
   /** What trying a payout throws, but of a claim that shows a secret: `claim`. */
   refuses: 'payout' | 'claim' | null;
   view: typeof evmView;
-  /** Before each look. */
-  onLook: () => Promise<void>;
+  /** Before each look of the node at this place. */
+  onLook: (place: number) => Promise<void>;
 };
 
 const evmBuilt = (escrow: WatchedEscrow, call: EvmCall) => ({
@@ -96,12 +97,12 @@ async function deskOf(party: Party, given: Partial<World>) {
   };
   const sourceOf = (chain: string) => {
     const isEvm = chain === 'evm-dev';
-    const nodes = (isEvm ? world.evm : world.bitcoin).map((facts) => ({
+    const nodes = (isEvm ? world.evm : world.bitcoin).map((facts, place) => ({
       chain,
       watch: () => {},
       unwatch: () => {},
       look: async (escrows: readonly WatchedEscrow[]) => {
-        await world.onLook();
+        await world.onLook(place);
         const shown = escrows.map((_, at) => (at === 0 ? facts : world.former));
         return { heads: { height: 100, hash: '', clock: world.clock }, facts: shown };
       },
@@ -129,6 +130,7 @@ async function deskOf(party: Party, given: Partial<World>) {
     held: null,
     userId: party === 'maker' ? trade.makerId : trade.takerId,
     watched,
+    looks: newLooks(),
     client: {
       swap: async () => {
         if (world.swap !== null) return world.swap;
@@ -243,6 +245,30 @@ test('one of two nodes gives nothing out, nor a look by which sources differ', a
   const shut = [shown[0]?.doubts, shown[1]?.doubts];
   assert.deepEqual(shut, [['they differ'], ['they differ']], 'verify says why');
   assert.equal((await one.watched.getSwap(swapId))?.byHand, undefined, 'it was not given out');
+});
+
+test('a node that failed a moment after its word holds up a funding, for ten minutes', async () => {
+  const { world, verify, fund } = await counterparty({ bitcoin: [paid(9, 3), paid(9, 3)] });
+  await verify();
+  world.onLook = async (place) => {
+    if (place === 1) throw new Error('HTTP 429');
+  };
+  await assert.rejects(fund(), { code: 'sources_disagree', message: /has yet to answer/ });
+  world.clock += 601;
+  assert.equal((await fund()).verb, 'fund', 'it is gone for good');
+});
+
+test('a slow node’s word of the call before lets a funding be given out', async () => {
+  const { world, fund } = await counterparty({ bitcoin: [paid(9, 3), paid(9, 3)] });
+  let slow = Promise.withResolvers<void>();
+  world.onLook = async (place) => {
+    if (place === 1) await slow.promise;
+  };
+  await assert.rejects(fund(), { code: 'sources_disagree', message: /has yet to answer/ });
+  slow.resolve();
+  await new Promise(setImmediate);
+  slow = Promise.withResolvers<void>();
+  assert.equal((await fund()).verb, 'fund');
 });
 
 test('what is late, or being refunded, is given to nobody', async () => {

@@ -33,6 +33,8 @@ type How = {
 
 /** What another process of the profile may take for one swap. */
 const lockMs = 30_000;
+/** Words of slow nodes, by escrow. More of them are asked for anew. */
+const mostLate = 1_000;
 const legNames: readonly LegName[] = ['a', 'b'];
 
 /**
@@ -69,13 +71,16 @@ async function worked<T>(
   const kept = await keptOf(desk, swapId);
   const said = await saidOf(desk, swapId, { isNeeded: kept === null || !how.isUrgent });
   const trade = kept?.trade ?? (await tradeOf(desk, swapId, said));
-  const context = contextOf({
+  const input = {
     swapId,
     client: null,
     now: desk.session.now,
     chains: await chainsOf(desk, trade),
     store: desk.held === null ? desk.watched : await copyOf(trade, kept),
-  });
+  };
+  const { looks } = desk;
+  if (looks.late.size > mostLate) looks.late.clear();
+  const context = contextOf(input, looks);
   try {
     const first = said === null || kept !== null ? null : await sight(context, trade, said);
     if (first !== null) return await work({ ...first, seen: null });

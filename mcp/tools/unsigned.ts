@@ -11,8 +11,9 @@ import { isoTime } from '../../sdk/people.ts';
 import { snapshot } from '../../sdk/settle/chains.ts';
 import { mayReveal } from '../../sdk/settle/claims.ts';
 import { type Context, ownLeg, payingLeg, sourceOf } from '../../sdk/settle/context.ts';
+import { paymentsByEach } from '../../sdk/settle/extra.ts';
 import { preflight } from '../../sdk/settle/fund.ts';
-import { aloneOf, legOf, ownSides, watchedOf } from '../../sdk/settle/record.ts';
+import { aloneOf, legOf, ownSides } from '../../sdk/settle/record.ts';
 import { fundingGate, mustAgree, unsignedSpend } from '../../sdk/settle/sign.ts';
 import { givenLeg } from '../../sdk/trade.ts';
 import type { Built } from '../../sdk/types.ts';
@@ -180,10 +181,10 @@ async function funding(desk: Desk, context: Context): Promise<Built> {
  * contract takes one. Throws Refusal `already_funded`, `handed_out`.
  */
 async function mustBeUnpaid(context: Context): Promise<void> {
-  const { leg, chain, escrow } = ownLeg(context);
-  const { adapter } = sourceOf(context, chain);
-  if (adapter.payments === undefined) return;
-  const payments = await adapter.payments(watchedOf(context.record, leg), context.limit());
+  const { leg, escrow } = ownLeg(context);
+  const lists = await paymentsByEach(context);
+  if (lists === null) return;
+  const [payments = []] = lists.toSorted((one, other) => other.length - one.length);
   const facts = { leg, escrow: escrow.address, payments: payments.length };
   if (payments.length > 0) {
     const sum = payments.reduce((all, { amount }) => all + amount, 0n);

@@ -18,8 +18,6 @@ export type Marks = Readonly<Partial<Record<Kind, Mark>>> & {
 /** `facts` as the nodes agreed on them last; null: nothing was seen yet. */
 export type Memory = { readonly facts: EscrowFacts | null; readonly marks: Marks };
 
-export const noMemory: Memory = { facts: null, marks: {} };
-
 /** All that was at depth and is not any more in this answer. */
 export function withdrawnBy(facts: EscrowFacts, { facts: kept }: Memory): Kind[] {
   return kinds.filter((kind) => kept?.[kind]?.deep === true && facts[kind]?.deep !== true);
@@ -32,7 +30,6 @@ export function withdrawnBy(facts: EscrowFacts, { facts: kept }: Memory): Kind[]
  */
 export function heldAgainst(
   facts: EscrowFacts,
-  { facts: kept }: Memory,
   withdrawn: readonly Kind[],
   requiredConfirmations: number,
 ): EscrowFacts | null {
@@ -43,7 +40,7 @@ export function heldAgainst(
     if (shown.confirmations >= requiredConfirmations) continue;
     held = { ...held, [kind]: { ...shown, deep: true } satisfies Sighting };
   }
-  return kept === null ? facts : held;
+  return held;
 }
 
 /** What was at depth by one of several nodes alone, and another one than that is among these. */

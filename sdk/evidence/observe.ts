@@ -296,7 +296,7 @@ async function lookAt(node: ChainAdapter, place: number, asking: Asking): Promis
   if (withdrawn.length === 0 || isProven) {
     return { node: place, heads, facts: shown, isRefused: false, formerFacts, denies: [] };
   }
-  const held = heldAgainst(shown, memory, withdrawn, watched.requiredConfirmations);
+  const held = heldAgainst(shown, withdrawn, watched.requiredConfirmations);
   // Of an escrow that it shows to be open more is left to be done: a try too many costs a fee.
   const isOpen = !withdrawn.includes('funded');
   const believed = held ?? (isOpen ? shown : { ...remembered(memory), secret: shown.secret });

@@ -165,7 +165,24 @@ const bitcoinPatienceMs = 20 * 60_000;
 const patienceMs = 2 * 60_000;
 const storeShare = 1 / 3;
 
-export function contextOf(input: SettleInput) {
+/** Words of nodes that count from one look to the next. */
+export type Looks = {
+  /** Since when the nodes differ about an escrow. */
+  readonly differing: Map<string, UnixSeconds>;
+  /** Since when all nodes deny what is remembered of an escrow. */
+  readonly denied: Map<string, UnixSeconds>;
+  /** Since when a node has said nothing. */
+  readonly silent: Map<string, Silence>;
+  /** What slow nodes are asked beside the passes. */
+  readonly late: Map<string, Late>;
+};
+
+export function newLooks(): Looks {
+  return { differing: new Map(), denied: new Map(), silent: new Map(), late: new Map() };
+}
+
+/** `looks`: heard in runs before, where each call is a run of its own. */
+export function contextOf(input: SettleInput, looks: Looks = newLooks()) {
   const { now = () => Math.floor(Date.now() / 1000), signal } = input;
   const limitMs = input.chainTimeoutMs ?? 15_000;
   const limitOf = (ms: number) => {
@@ -269,14 +286,7 @@ export function contextOf(input: SettleInput) {
     watching: new Map<string, readonly ChainAdapter[]>(),
     /** What was told last of the nodes of a leg that are not well. */
     doubted: new Map<LegName, string>(),
-    /** Since when the nodes differ about an escrow. */
-    differing: new Map<string, UnixSeconds>(),
-    /** Since when all nodes deny what is remembered of an escrow. */
-    denied: new Map<string, UnixSeconds>(),
-    /** Since when a node has said nothing. */
-    silent: new Map<string, Silence>(),
-    /** What slow nodes are asked beside the passes. */
-    late: new Map<string, Late>(),
+    ...looks,
     /** Reads of legs whose chains have not answered yet. */
     reads: new Map<LegName, LegRead>(),
     /** Unless a later read has failed. */

@@ -283,9 +283,9 @@ timed('an end with the own leg taken and nothing paid for it is told as such', a
   a.node = 'well';
   b.node = 'well';
   const { end, txids } = (await run(scene, {}, () => isOver(scene))) ?? assert.fail();
-  assert.deepEqual([end, scene.endOf('a'), scene.endOf('b')], ['nothing', 'claimed', 'refunded']);
+  assert.deepEqual([end, scene.endOf('a'), scene.endOf('b')], ['lost', 'claimed', 'refunded']);
   assert.ok(txids.a.claim !== null);
-  assert.ok(says(scene, 'nothing: the own leg was taken, and nothing was paid for it'));
+  assert.ok(says(scene, 'lost: the own leg was taken, and nothing was paid for it'));
 });
 
 timed('a chain that stands still begins and ends nothing, and is told', async () => {
@@ -414,5 +414,8 @@ timed(
     scene.stepSeconds = 60;
     assert.equal((await run(scene, {}, () => isOver(scene)))?.end, 'received');
     assert.ok(says(scene, `is in its former escrow ${escrow.address}`));
+    // A step `evidence` without a code says that the nodes are well again.
+    const moved = scene.emitted.find(({ text }) => text.includes('is in its former escrow'));
+    assert.equal(moved?.step, 'verified');
   },
 );

@@ -35,7 +35,12 @@ test('paid by hand or brought back, too much waits for its owner, who gives so m
   const extra = amount / 2n;
   const holding = (more: Partial<SwapRecord>, given: bigint): Context => {
     const adapter = { payments: async () => [paid(amount), paid(extra)] };
-    const chains = { [bitcoinView.chain]: { source: { view: bitcoinView, adapter } } };
+    const behind = { payments: async () => [paid(amount)] };
+    const gone = { payments: async () => Promise.reject(new Error('it is gone')) };
+    const nodes = [gone, behind, adapter];
+    const chains = {
+      [bitcoinView.chain]: { source: { view: bitcoinView, adapter: behind, nodes } },
+    };
     return {
       ...{ record: keptRecord('taker', more), chains },
       ...{ limit: () => AbortSignal.timeout(1_000), givesExtra: (each: bigint) => each <= given },

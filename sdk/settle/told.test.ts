@@ -36,7 +36,9 @@ test('a doubt stays until its node has answered, and gives way to its silence', 
   const silent = after(waits, { a: { codes: ['node_silent'] }, b: { codes: [] } });
   assert.deepEqual(words(silent), ['a node_silent']);
   assert.deepEqual(after(silent, { a: { codes: [] }, b: { codes: [] } }), []);
-  assert.deepEqual(after(first, { b: { codes: [], agreed: false } }), [], 'of another leg');
+  const other = { a: { codes: [] }, b: { codes: [], agreed: false } } as const;
+  assert.deepEqual(after(first, other), [], 'of another leg');
+  assert.deepEqual(words(after(first, { b: { codes: [] } })), ['a node_behind'], 'no node answers');
 });
 
 test('a gate that nodes keep shut is told as nodes that differ, and no other failure is', () => {

@@ -26,10 +26,12 @@ function gateIn({ leg, code, sentence }: Failure): ToldDoubt[] {
 }
 
 /**
- * Whether a node has yet to answer: a doubt about it is not over because nobody hears it. The look
- * names a silence once it has lasted.
+ * Whether a node has yet to answer, or no node does: a doubt about it is not over because nobody
+ * hears it. The look names a silence once it has lasted.
  */
-export function isUnheard({ evidence }: LegSeen): boolean {
+export function isUnheard(seen: LegSeen | undefined): boolean {
+  if (seen === undefined) return true;
+  const { evidence } = seen;
   if (evidence === undefined) return false;
   const { agreed, doubts } = evidence;
   if (doubts.length === 0) return !agreed;
@@ -39,10 +41,8 @@ export function isUnheard({ evidence }: LegSeen): boolean {
 /** The same, with what was told of a leg before while a node of it has yet to answer. */
 export function doubtsAfter(before: readonly ToldDoubt[], shown: Told): ToldDoubt[] {
   const now = doubtsIn(shown);
-  const isKept = ({ leg }: ToldDoubt) => {
-    const seen = leg === null ? undefined : shown.legs.get(leg);
-    return seen !== undefined && isUnheard(seen) && !now.some((each) => each.leg === leg);
-  };
+  const isKept = ({ leg }: ToldDoubt) =>
+    leg !== null && isUnheard(shown.legs.get(leg)) && !now.some((each) => each.leg === leg);
   return [...before.filter(isKept), ...now];
 }
 

@@ -47,7 +47,7 @@ export function accountAddress(family: Family, said: unknown, { bitcoin }: Proof
 }
 
 /**
- * What a Solana wallet answered, in base58: a hardware wallet may have put an envelope around the
+ * The answer of a Solana wallet, in base58: a hardware wallet may have put an envelope around the
  * text, with a domain of the program's.
  */
 export function solanaSignature(

@@ -77,7 +77,7 @@ const moneyTypes = parsing(
 );
 
 export function connect(url: string, limits: DatabaseLimits = databaseLimits): Database {
-  // Who only reads breaks by no migration: the doctor may be of any version.
+  // A reader breaks by no migration: the doctor may be of any version.
   const name = limits.readOnly ? 'parley-reading' : sessionName;
   const settings = sessionSettings(name, limits);
   const onConnect = (client: pg.ClientBase) => setSession(client, settings);

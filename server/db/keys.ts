@@ -54,7 +54,7 @@ export type KeysMade = {
   readonly session: string;
   /** Each `family:address`. */
   readonly wallets: readonly string[];
-  /** What sessions that have ended made since then goes too. */
+  /** Keys that ended sessions made since then go too. */
   readonly since: Date;
   readonly now: Date;
 };

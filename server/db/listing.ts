@@ -22,13 +22,10 @@ export type Listing = {
   /** Each lifts its own; an open asset has none. */
   readonly closings: Closings;
   readonly delistedAt: Date | null;
-  /** When its last check began, and when the next one is due; null of what has none. */
-  readonly checkedAt: Date | null;
-  readonly nextCheckAt: Date | null;
 };
 
 const read = `${assetColumns('', 'asset.')}, state, closings,
-  ${columns('delistedAt checkedAt nextCheckAt')}`;
+  ${columns('delistedAt')}`;
 
 /** One change of what may be traded at a time: of two assets of an RFQ each sees the other's. */
 export const lockListings = none('listing_lock')`

@@ -1,4 +1,4 @@
-// What a connection is set to before its first statement, by SET and not at startup: a stock pooler
+// Settings of a connection before its first statement, by SET and not at startup: a stock pooler
 // refuses startup parameters that it does not know. Whatever the defaults of role and database are,
 // statements read and write the same.
 

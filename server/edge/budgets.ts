@@ -30,12 +30,12 @@ export const partyLimit = 300;
 /** Times that an account publishes levels in a minute, each of one pair. */
 const levelLimit = 120;
 /**
- * What an IPv6 /48 has of requests, of mints and sign-ins: so many times what one client network
+ * An IPv6 /48 has these of requests, of mints and sign-ins: so many times what one client network
  * in it has. A customer gets one for little, with 256 networks in it; hosts of many customers are
  * in one too.
  */
 export const siteTimes = { requests: 4, identities: 2 } as const;
-/** Of tokens to be listed, a client network has so many times what one account in it has. */
+/** A client network may have so many times as many tokens listed as one account in it. */
 const listersOfNetwork = 2;
 /** In a minute, questions whether an account is a party of an open swap that found it is not. */
 export const strangerLimit = 60;
@@ -210,7 +210,7 @@ export function createBudgets(
     });
   const networkOf = networksOf(clientPrefixes);
   const siteOf = networksOf(siteOfClient);
-  /** Of the client's network, and of the /48 around that. */
+  /** From the client's network, and from the /48 around that. */
   const spendAround = (rule: Rule, around: Rule, ip: string, whose: Whose, count = 1) => {
     const name = networkOf(ip);
     const own = spendOne(rule, name, whose, count);
@@ -389,7 +389,7 @@ const ofOneClient: Prefixes = { ipv4: 32, ipv6: 64 };
 /** What sockets of the feed are counted by beside it: what one customer may have for little. */
 export const socketNetwork: Prefixes = { ipv4: 24, ipv6: 48 };
 
-/** What one customer of IPv6 may have for little, of all kinds; an IPv4 address as it is. */
+/** A customer of IPv6 may have this for little, of all kinds; an IPv4 address as it is. */
 export const siteOfClient: Prefixes = { ipv4: 32, ipv6: 48 };
 
 /** The network of an address. */

@@ -23,7 +23,7 @@ const mostConnections = 25_000;
 /** Of all connections those of one site: 65 536 clients have 200 each. */
 const shareOfSite = 1 / 4;
 
-/** Of all, what those have that have shown no key; the rest is kept for addresses that did. */
+/** A share of all for those that have shown no key; the rest is kept for addresses that did. */
 const shareOfStrangers = 3 / 4;
 /** How long an address is known after a key was shown from it, and how many are remembered. */
 const knownMs = 3_600_000;

@@ -1,4 +1,4 @@
-// Who a request is from, by X-Forwarded-For of proxies that a setting trusts. A peer that none
+// A request's client, by X-Forwarded-For of proxies that a setting trusts. A peer that none
 // trusts and that forwards for others is told once an hour: behind a proxy that is not named all
 // clients count as one, and share its limits.
 
@@ -14,7 +14,7 @@ type Needs = Pick<Deps, 'now' | 'log'> & {
   readonly settings: Pick<Deps['settings'], 'trustedProxies'>;
 };
 
-/** Of a connection that is gone, and where a proxy names no address: all of those together. */
+/** A connection that is gone, and where a proxy names no address: all of those together. */
 const unknownClient = 'unknown';
 
 /** A proxy may hand on what a client wrote, at any length. */

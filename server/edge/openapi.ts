@@ -128,7 +128,7 @@ export function describe(surface: Surface, operations: readonly Operation[], nam
   return branded(described, names);
 }
 
-/** Of the operator. */
+/** The operator's. */
 function contactOf({ productName, contacts }: Named): Json {
   const url = contacts.find((each) => each.startsWith('https:'));
   const email = contacts.find((each) => each.startsWith('mailto:'))?.slice('mailto:'.length);

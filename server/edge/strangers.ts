@@ -7,7 +7,7 @@ export type Strangers = ReturnType<typeof createStrangers>;
 
 export function createStrangers() {
   const networks = new Map<Socket, string>();
-  /** Of each network, the one idle for longest first. */
+  /** Those of each network, the one idle for longest first. */
   const held = new Map<string, Set<Socket>>();
   /** Networks by how many they hold, so that the most is found at once. */
   const bySize = new Map<number, Set<string>>();

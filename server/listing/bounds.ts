@@ -10,9 +10,6 @@ export const candidateForMs = 7 * dayMs;
 /** A rejection within a token's first day is confirmed by a later look. In SQL too. */
 export const openingForMs = dayMs;
 
-/** One at which a look took more time or memory than it may waits so long for the next. */
-export const ranOutEveryMs = dayMs;
-
 export const assetEveryMs = dayMs;
 
 export const closedEveryMs = hourMs;

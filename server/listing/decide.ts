@@ -38,7 +38,6 @@ import {
   mostLockMs,
   mostPending,
   openingForMs,
-  ranOutEveryMs,
 } from './bounds.ts';
 import type { Judgement } from './judge.ts';
 
@@ -72,16 +71,6 @@ export function settledOf(
   const opensUntil = createdAt.getTime() + openingForMs;
   const isConfirmed = checkedAt !== null && checkedAt.getTime() >= opensUntil;
   return isConfirmed || nowMs < opensUntil ? { status: 'rejected', reasons } : null;
-}
-
-/** Nobody looks, whoever asks, within a day of a look that ran out. */
-export function isPutOff(
-  known: Pick<Listing, 'checkedAt' | 'nextCheckAt'> | null,
-  nowMs: number,
-): boolean {
-  const { checkedAt = null, nextCheckAt = null } = known ?? {};
-  if (checkedAt === null || nextCheckAt === null || nextCheckAt.getTime() <= nowMs) return false;
-  return nextCheckAt.getTime() >= checkedAt.getTime() + ranOutEveryMs;
 }
 
 /** `judgement` null: look again soon. One that a later look overtook changes nothing. */
@@ -152,12 +141,11 @@ async function judgeListed(
   tx: Tx,
   deps: Making,
   before: Listing,
-  { outcome, reasons, beganAt, ranOut }: Judgement,
+  { outcome, reasons, beganAt }: Judgement,
 ): Promise<Decision> {
   const at = new Date(deps.now());
   const assetId = before.asset.id;
-  const waitsMs = ranOut === true ? ranOutEveryMs : closedEveryMs;
-  const everyMs = outcome === 'pass' ? assetEveryMs - someMs(deps) : waitsMs;
+  const everyMs = outcome === 'pass' ? assetEveryMs - someMs(deps) : closedEveryMs;
   await setChecked(tx, assetId, beganAt, new Date(at.getTime() + everyMs));
   if (before.asset.source === 'curated') return standingOf(before, false);
   const change = { assetId, by: 'checks' as const, at };
@@ -252,7 +240,6 @@ async function keep(
   const known = before?.status === 'pending' ? before : null;
   const firstSeen = before === null || before.status === 'expired' ? at : before.createdAt;
   const reasons = judgement?.reasons ?? known?.reasons ?? [];
-  const everyMs = judgement?.ranOut === true ? ranOutEveryMs : candidateEveryMs;
   if (known === null && !isRejected) await assertFewPending(tx, wish);
   await storeCandidate(tx, {
     id: before?.id ?? uuidv7(at.getTime(), deps.randomBytes),
@@ -264,7 +251,7 @@ async function keep(
     reasons,
     createdAt: firstSeen,
     checkedAt: judgement?.beganAt ?? known?.checkedAt ?? null,
-    nextCheckAt: new Date(at.getTime() + (judgement === null ? 0 : everyMs)),
+    nextCheckAt: new Date(at.getTime() + (judgement === null ? 0 : candidateEveryMs)),
     givesUpAt: known?.givesUpAt ?? new Date(at.getTime() + candidateForMs),
   });
   if (judgement === null) await notifyWork(tx, 'tokens');

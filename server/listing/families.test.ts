@@ -55,11 +55,12 @@ async function onEvm(context: TestContext): Promise<Scene> {
     rows: [
       ['a good token is listed', () => hands.put('Plain'), 201, /^listed PLAIN 18/],
       [
-        'a honeypot that cannot be sold is rejected',
-        () => hands.put('Honeypot'),
+        'one that takes a fee is rejected',
+        () => hands.put('Fee'),
         422,
-        /^rejected transfer: .*FAILED/,
+        /^rejected transfer: .*970/,
       ],
+      ['one that cannot be passed on waits', () => hands.put('Honeypot'), 202, /^pending .*FAILED/],
       ['one with a blacklist waits', () => hands.put('Blacklisting'), 202, /^pending blacklist: /],
       ['a contract that is no token is none', () => hands.put('NotAToken'), 400, /no token/],
     ],
@@ -80,7 +81,7 @@ async function onTron(context: TestContext): Promise<Scene> {
     deepen: () => chain.solidify(),
     rows: [
       ['one that answers false, as the dollar, is listed', put('AnswersFalse'), 201, /^listed /],
-      ['a honeypot is rejected', put('Kept'), 422, /^rejected transfer: .*Bought is bought/],
+      ['one that takes a fee is rejected', put('Fee'), 422, /^rejected transfer: .*970/],
       ['one that can be minted waits', put('Mintable'), 202, /^pending mintable: /],
       ['an account that was never used is no token', newcomer, 400, /no token/],
     ],

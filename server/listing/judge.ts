@@ -6,7 +6,6 @@ import {
   type Finding,
   found,
   type Inspection,
-  LookRanOut,
   type Outcome,
   passed,
 } from '../../chains/tokens/inspection.ts';
@@ -37,8 +36,6 @@ export type Judgement = Verdict & {
   readonly reasons: readonly string[];
   /** Checks that are off, because nothing is configured to answer them. */
   readonly notChecked: readonly string[];
-  /** The look took more time or memory than it may: the next one is a day away. */
-  readonly ranOut?: true;
 };
 
 /** Throws `bad_chain`, `not_a_token` of what is not listed, and what adapters throw. */
@@ -55,10 +52,6 @@ export async function judge(
   try {
     inspection = await adapter.inspect(address, deps.settings.listingRules.powers, signal);
   } catch (error) {
-    if (error instanceof LookRanOut) {
-      const reasons = [`contract: ${error.message}, so it is looked at again in a day`];
-      return { ...look, outcome: 'wait', reasons, notChecked: [], ranOut: true };
-    }
     const isGone = error instanceof ParleyError && error.code === 'not_a_token';
     if (known === null || !isGone) throw error;
     return { ...look, outcome: 'wait', reasons: [`contract: ${error.message}`], notChecked: [] };

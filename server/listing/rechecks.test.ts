@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { found, LookRanOut } from '../../chains/tokens/inspection.ts';
+import { found } from '../../chains/tokens/inspection.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { addCandidate, findCandidate } from '../db/candidates.ts';
 import { findListing } from '../db/listing.ts';
@@ -66,31 +66,6 @@ test('a candidate is looked at every hour, not before, and listed when it passes
   const [asset, ...others] = await assetsAt(address);
   assert.deepEqual([asset.source, others], ['api', []]);
   assert.equal(await statusOf(address), undefined);
-});
-
-test('one at which a look ran out of its time is looked at a day later, whoever asks, listed or not', async () => {
-  const ranOut = new LookRanOut('a look at it takes more than 10 s of computing');
-  const said = /^contract: a look at it takes more than 10 s of computing, so .* in a day$/;
-  const [address, known] = [market.says(ranOut), await listed()];
-  const { status, reasons } = await ask(address);
-  assert.deepEqual([status, said.test(reasons[0])], ['pending', true]);
-  market.says(ranOut, known.address);
-  market.deps.advance(day - 1_000);
-  await passes();
-  assert.deepEqual([market.looksAt(address), market.looksAt(known.address)], [1, 2]);
-  assert.equal(await stateOf(known.id), 'closed');
-  for (const each of [address, known.address]) await ask(each);
-  assert.deepEqual([market.looksAt(address), market.looksAt(known.address)], [1, 2]);
-  market.deps.advance(1_000);
-  await passes();
-  assert.deepEqual([market.looksAt(address), market.looksAt(known.address)], [2, 2]);
-  for (const each of [address, known.address]) market.says({}, each);
-  market.deps.advance(day - 2_000);
-  await passes();
-  assert.deepEqual([market.looksAt(address), await stateOf(known.id)], [2, 'closed']);
-  market.deps.advance(2_000);
-  await passes();
-  assert.deepEqual([await statusOf(address), await stateOf(known.id)], [undefined, 'open']);
 });
 
 test('after seven days it is looked at no longer; asked for again it begins anew', async () => {

@@ -6,7 +6,7 @@ import { findListedToken } from '../db/listing.ts';
 import type { Deps } from '../ports/deps.ts';
 import type { Token } from '../ports/markets.ts';
 import { mostLooks } from './bounds.ts';
-import { isPutOff, settledOf } from './decide.ts';
+import { settledOf } from './decide.ts';
 import { type Judgement, judge, withoutTokens } from './judge.ts';
 
 export type Prepared = {
@@ -33,8 +33,7 @@ export function createLooks(deps: Deps): Looks {
     const listing = await findListedToken(deps.db, chain, token.address);
     const candidate = await findCandidate(deps.db, chain, token.address);
     const now = deps.now();
-    const isSettled = settledOf(listing, candidate, now) !== null;
-    if (isSettled || isPutOff(listing ?? candidate, now)) return { token, judgement: null };
+    if (settledOf(listing, candidate, now) !== null) return { token, judgement: null };
     const own = byAccount.get(accountId) ?? 0;
     if (own >= mostLooks.ofAnAccount) throw tooMany(own, 'this account');
     if (running >= mostLooks.asked) throw tooMany(running, 'requests');

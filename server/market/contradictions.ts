@@ -1,4 +1,4 @@
-// What a signed text says against itself. Programs read its labels alone; a person may have signed
+// A signed text may speak against itself. Programs read its labels alone; a person may have signed
 // because of the sentences around them: "this is a read-only key" of a key that trades, or "I do
 // not want to create an API key". English is read, and of other languages the commonest words.
 
@@ -9,7 +9,7 @@ export type Meant = {
   readonly productName: string;
   /** Such as `create an API key`. */
   readonly purpose: string;
-  /** Of the key that the text asks for; null = it asks for none. */
+  /** Those of the key that the text asks for; null = it asks for none. */
   readonly scopes: readonly Scope[] | null;
 };
 

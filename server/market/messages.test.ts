@@ -265,7 +265,8 @@ describe('a text for another site, or with what only reads like scopes', () => {
 });
 
 // Each request of 300 a minute may take 40 ms of a core; anybody sends texts, signed or not.
-describe('no text of the longest size takes long', () => {
+// `bench/requests-asked.ts` measures the time of such texts.
+describe('a text of the longest size is read, and refused where a letter stands for many', () => {
   const start = 'Parley create an API key\nNonce: abc\n';
   const room = longestMessage - start.length;
   const each = (first: number) =>
@@ -286,14 +287,8 @@ describe('no text of the longest size takes long', () => {
   };
   for (const [name, text] of texts) {
     test(name, () => {
-      const taken = Array.from({ length: 9 }, () => {
-        const from = performance.now();
-        if (text.includes('\ufdfa')) assert.throws(() => read(start + text), refused);
-        else read(start + text);
-        return performance.now() - from;
-      });
-      // Under 3 ms, with room for a machine that is busy or slow.
-      assert.ok(Math.min(...taken) < 30, `${Math.min(...taken)} ms`);
+      if (text.includes('\ufdfa')) assert.throws(() => read(start + text), refused);
+      else assert.doesNotThrow(() => read(start + text));
     });
   }
 });

@@ -186,7 +186,8 @@ const words: Readonly<Record<MessageEvent, (facts: Facts, about: About) => Words
       ? 'Somebody wants to sign in to an account with this address too, and sees what it sees.'
       : '',
     `Your code is ${digitsIn(facts.code)}`,
-    `It works until ${instant(facts.expiresAt)}, in the browser that asked for it.`,
+    `It works until ${instant(facts.expiresAt)}, ` +
+      `in ${isLong(facts.code) ? 'each' : 'the'} browser that asked for it.`,
     isLong(facts.code)
       ? 'It is long because many were asked for. No other one is sent for half an hour.'
       : '',

@@ -151,7 +151,7 @@ async function shareLong(
 }
 
 /**
- * Who has codes of their own: the mailbox itself, and each login. All other tags behind a `+` share
+ * The mailbox itself and each login have codes of their own. All other tags behind a `+` share
  * one, or else each would be one more mail.
  */
 async function slotOf(tx: Tx, address: string): Promise<string> {
@@ -164,7 +164,7 @@ function lockOf(subject: string): bigint {
   return createHash('sha256').update(`codes ${subject}`).digest().readBigInt64BE(0);
 }
 
-/** Of 128 random bits: no code is likelier than another by more than 10^-18. */
+/** They are of 128 random bits: no code is likelier than another by more than 10^-18. */
 function digitsOf({ randomBytes }: Making, count: 6 | 20): string {
   const drawn = BigInt(`0x${Buffer.from(randomBytes(16)).toString('hex')}`);
   return String(drawn % 10n ** BigInt(count)).padStart(count, '0');

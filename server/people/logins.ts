@@ -119,8 +119,9 @@ export async function removeLogin(
 }
 
 /**
- * What was signed in with, where one stays that is older or has been there for the hold. And what
- * was added within the hold, by a login that was there before: it may be a thief's.
+ * The login that was signed in with leaves at once where one stays that is older or has been there
+ * for the hold. So does one that was added within the hold, where the session is of a login from
+ * before: it may be a thief's.
  */
 function leavesAtOnce(
   deps: Pick<Making, 'settings' | 'now'>,
@@ -147,7 +148,7 @@ function leavesAtOnce(
   return isNew(own) && by.addedAt < own.addedAt && (isFirst || !isNew(by));
 }
 
-/** What was to leave goes now, with the sessions that it signed in to; the last one stays. */
+/** A login that was to leave goes now, with the sessions it signed in to; the last one stays. */
 export async function leave(tx: Tx, deps: Making, accountId: string, id: string): Promise<void> {
   const at = new Date(deps.now());
   await lockAccount(tx, accountId);

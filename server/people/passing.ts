@@ -1,4 +1,4 @@
-// What time decides on accounts: wallets that waited count now, and logins and accounts that were
+// Time decides this on accounts: wallets that waited count now, and logins and accounts that were
 // to leave go. Their person is told once: the row that waited changes in the event's transaction.
 
 import { leavingAccounts } from '../db/accounts.ts';

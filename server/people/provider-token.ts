@@ -32,7 +32,7 @@ export type TokenRules = {
   readonly anewSince: number | null;
   /** The provider says that it tells when people signed in. */
   readonly tellsAuthTime: boolean;
-  /** What the key of the token may sign for, `{tenantid}` in it or not; null = all. */
+  /** The issuer that the key of the token may sign for, `{tenantid}` in it or not; null = all. */
   readonly issuerOfKey?: string | null;
 };
 

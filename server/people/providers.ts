@@ -155,7 +155,7 @@ export async function takeReturn(
   });
 }
 
-/** Of a token whose signature is good. */
+/** The key id of a token whose signature is good. */
 function kidOf(token = ''): unknown {
   const [header = ''] = token.split('.', 1);
   return JSON.parse(Buffer.from(header, 'base64url').toString()).kid;

@@ -1,6 +1,6 @@
-// What waits is stopped: another wallet to be paid, a login or the account that is to go. Whoever
-// asked for it may be a thief who is signed in still, and has keys: every other session ends, with
-// the keys that it made.
+// A person stops what waits: a wallet to be paid, a login or the account that is to go. A thief may
+// have asked for it who is signed in still, and has keys: every other session ends, with the keys
+// that it made.
 
 import { ParleyError } from '../../core/errors.ts';
 import { setAccountLeaving } from '../db/accounts.ts';
@@ -19,7 +19,7 @@ import { lockLive, type Session } from './sessions.ts';
 /** `login`: by its id; `account`: its deletion; `all` that waits. */
 export type Stop = WalletName | { readonly login: string } | 'account' | 'all';
 
-/** Of a login as it is shown: a wallet's id is its family and address. */
+/** The stop of a login as it is shown: a wallet's id is its family and address. */
 export function stopOfLogin(id: string): Stop {
   return walletOfId(id) ?? { login: id };
 }
@@ -73,7 +73,7 @@ function isLogin(what: Stop): what is { readonly login: string } {
 }
 
 async function walletsIn(tx: Tx, { accountId, at }: Stopping, what: Stop): Promise<WalletName[]> {
-  if (what === 'account' || (typeof what === 'object' && 'login' in what)) return [];
+  if (what === 'account' || isLogin(what)) return [];
   if (what !== 'all') return [what];
   const held = await receivingOf(tx, accountId, at.getTime());
   return held.flatMap(({ family, waiting, leaving }) =>

@@ -1,6 +1,6 @@
-// What is wrong with the form of a database's URL, found in its text alone and said without any of
-// it: where a character of a password ends the authority, the rest of the password would be read
-// as host, port or name, and be shown.
+// The faults of a database's URL, found in its text alone and said without any of it: where a
+// character of a password ends the authority, the rest of the password would be read as host, port
+// or name, and be shown.
 
 import { isUrlEncoded } from './networks.ts';
 
@@ -25,12 +25,15 @@ export function databaseUrlFault(text: string): string | null {
   if (/^\w+ *=/.test(text)) {
     return `it is of libpq's form key=value, which is not read here: it must be ${databaseForm}`;
   }
-  // Of the URL class, which takes these for a path.
+  // The URL class takes these for a path.
   if (!/^postgres(ql)?:\/\//i.test(text)) {
     return `it is not an address of the form ${databaseForm}`;
   }
   return faultOfParts(text.slice(text.indexOf('//') + 2));
 }
+
+/** Parameters whose values may hold an @: behind any other a password goes on. */
+const mayHaveAt = /^(?:user|password|host|options|application_name|ssl(?:rootcert|cert|key))=/;
 
 const folderForm = 'postgres://user:password@localhost/name?host=/var/run/postgresql';
 
@@ -38,15 +41,17 @@ function faultOfParts(rest: string): string | null {
   const [, authority = '', path = '', query = ''] =
     /^([^/?#]*)(\/[^?#]*)?(\?[^#]*)?/.exec(rest) ?? [];
   const hasUser = authority.includes('@');
-  const isCut = rest.includes('#') || path.includes('@') || /^\?[^=]*@/.test(query);
+  const params = query.slice(1).split('&');
+  const isCutInQuery = params.some((each) => each.includes('@') && !mayHaveAt.test(each));
+  const isCut = rest.includes('#') || path.includes('@') || isCutInQuery;
   // A host, or the beginning of a password behind its user?
   const hosts = authority.slice(authority.lastIndexOf('@') + 1);
   const isEncoded = isUrlEncoded(authority) && isUrlEncoded(path) && isUrlEncoded(query);
   if (isCut || (!hasUser && rest.includes('@') && path === '') || !isEncoded) {
     return `it holds a character that has to be percent-encoded: ${percentEncoding}`;
   }
-  const params = new URLSearchParams(query);
-  if (hosts.includes(',') || (params.get('host') ?? '').includes(',')) {
+  const read = new URLSearchParams(query);
+  if (hosts.includes(',') || (read.get('host') ?? '').includes(',')) {
     return 'it names several hosts: name one, or a name or proxy that follows the primary';
   }
   const port = /^(?:\[[^\]]*\]|[^:[\]]*)(?::(\d{0,5}))?$/.exec(hosts);
@@ -54,7 +59,7 @@ function faultOfParts(rest: string): string | null {
     const shape = `it is not an address of the form ${databaseForm}`;
     return `${shape}; the port is a number, and ${percentEncoding}`;
   }
-  const mode = params.get('sslmode');
+  const mode = read.get('sslmode');
   return mode === null || modes.includes(mode)
     ? null
     : `its sslmode must be one of ${modes.join(', ')}`;

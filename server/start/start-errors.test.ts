@@ -137,6 +137,8 @@ test('DATABASE_URL: a form that is not read is named, with no piece of what it h
     ['postgres://me:k3ep/12@db/x', /percent-encoded/],
     ['postgres://me:k3ep?12@db/x', /percent-encoded/],
     ['postgres://me:x@k3ep/y@db/x', /percent-encoded/],
+    ['postgres://me:12/k3ep?a=b@db/x', /percent-encoded/],
+    ['postgres://me:x@k3ep?a=12&b=c@db/x', /percent-encoded/],
     ['postgres://me:k3ep%@db/x', /percent-encoded: .+ %25/],
     ['postgres://me:k3ep%ff@db/x', /percent-encoded/],
     ['postgres://me@db:k3ep/x', /the port is a number/],
@@ -153,6 +155,7 @@ test('DATABASE_URL: a form that is not read is named, with no piece of what it h
     ['postgres://me:k3ep@127.0.0.1:9/x?sslrootcert=/no/such', /file of sslrootcert/],
     ['postgres://me:k3ep@/x?host=/no/such', /no PostgreSQL listens at \/no\/such;/],
     ['postgres://me:k3ep@%2Fno%2Fsuch/x', /no PostgreSQL listens at \/no\/such;/],
+    ['postgres://%2Fno%2Fsuch/x?user=me@k3ep', /no PostgreSQL listens at \/no\/such;/],
   ];
   for (const [url, says] of forms) {
     const said = await refusedStart({ DATABASE_URL: url });

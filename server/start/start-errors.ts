@@ -179,7 +179,7 @@ function databaseFaults({ server, user, name }: Target): Readonly<Record<string,
     ` (${percentEncoding})`;
   return {
     ECONNREFUSED: silent,
-    // Of a socket's folder.
+    // The folder of a socket.
     ENOENT: silent,
     EACCES: `the socket at ${server} may not be used by this user`,
     ENOTFOUND: unknown,
@@ -200,7 +200,7 @@ function databaseFaults({ server, user, name }: Target): Readonly<Record<string,
   };
 }
 
-/** Of what an encrypted connection needs, and of one that has to be encrypted. */
+/** It lacks what an encrypted connection needs, or has to be encrypted. */
 function tlsFault(server: string, code: string, said: string): string | null {
   if (/server does not support SSL/i.test(said)) {
     return (
@@ -225,7 +225,7 @@ function tlsFault(server: string, code: string, said: string): string | null {
 
 type Target = { readonly server: string; readonly user: string; readonly name: string };
 
-/** Who and what an address names, without the password, as the driver reads it. */
+/** The server, user and name of an address, without the password, as the driver reads it. */
 function targetOf(connectionString: string): Target {
   const { host, port, user, database } = readBy(connectionString);
   const who = user || 'of this system';

@@ -89,7 +89,7 @@ export function bodyOf(type: string, deliveryId: string, rest: string): string {
   return `{"type":${JSON.stringify(type)},"deliveryId":"${deliveryId}",${rest}`;
 }
 
-/** What deliveries of one event have in common. */
+/** Deliveries of one event have this in common. */
 export function restOf(at: Date, payload: Readonly<Record<string, unknown>>): string {
   return JSON.stringify({ createdAt: at.toISOString(), ...payload }).slice(1);
 }

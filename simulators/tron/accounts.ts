@@ -2,7 +2,7 @@
 // TRON knows of an account stands beside it under `meta/`.
 
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { TvmState } from '../../contracts/tron/tvm/state.ts';
+import type { TvmState } from '../../contracts/tron/testing/state.ts';
 import { bandwidthWindowMs } from './parameters.ts';
 import { invalid } from './refusal.ts';
 

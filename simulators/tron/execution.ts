@@ -6,8 +6,8 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import type { Tvm, TvmLog, TvmResult } from '../../contracts/tron/tvm/engine.ts';
-import type { TvmState } from '../../contracts/tron/tvm/state.ts';
+import type { Tvm, TvmLog, TvmResult } from '../../contracts/tron/testing/engine.ts';
+import type { TvmState } from '../../contracts/tron/testing/state.ts';
 import { balanceOf, bare, credit, freeNetUsed, isContract, metaOf, setMeta } from './accounts.ts';
 import {
   deployedAddress,

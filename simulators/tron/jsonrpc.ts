@@ -3,7 +3,7 @@
 // tronprotocol/documentation-en, docs/api/json-rpc.
 
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
-import { slotKey } from '../../contracts/tron/tvm/state.ts';
+import { slotKey } from '../../contracts/tron/testing/state.ts';
 import type { Log } from '../../host/log.ts';
 import type { Block } from './blocks.ts';
 import type { TronChain } from './chain.ts';

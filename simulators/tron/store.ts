@@ -4,7 +4,7 @@
 import { appendFileSync, closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { readFile, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Changes } from '../../contracts/tron/tvm/state.ts';
+import type { Changes } from '../../contracts/tron/testing/state.ts';
 import { DevnetError } from '../../host/failure.ts';
 import type { Block } from './blocks.ts';
 

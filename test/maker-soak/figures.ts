@@ -51,7 +51,7 @@ export function told(run: Run): string[] {
   const differs = coinNames.map((coin) => `${coin} ${difference[coin]}`).join(', ');
   const faults = lines.filter(({ event }) => event === 'price_fault').length;
   const why = refusals(run);
-  const ends = (['received', 'refunded', 'nothing', 'lapsed', 'refused'] as const).map(
+  const ends = (['received', 'refunded', 'lost', 'nothing', 'lapsed', 'refused'] as const).map(
     (end) => `${endsOf(run, end)} ${end}`,
   );
   return [

@@ -231,6 +231,7 @@ export type End = Outcome['end'];
 const endings = {
   received: ['counterparty_claimed', 'swap.settled'],
   refunded: ['refunded', 'swap.refunded'],
+  lost: ['half_settled', 'swap.half_settled'],
   nothing: ['expired', null],
 } as const satisfies Record<End, readonly [string, string | null]>;
 

@@ -12,7 +12,7 @@ export type MarketConfig = {
   readonly clockOffsetSeconds: number;
   /** How each chain is known, and nodes to begin with. */
   readonly chains: readonly AppChain[];
-  /** Of a dev network: its page of mails, and an address of its faucet on Bitcoin. */
+  /** A dev network's: its page of mails, and an address of its faucet on Bitcoin. */
   readonly dev: { readonly inbox: string | null; readonly bitcoinAddress: string | null } | null;
 };
 

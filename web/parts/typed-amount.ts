@@ -8,7 +8,7 @@ import { text } from '../texts/texts.ts';
 
 export type TypedAmount = { readonly units: BaseUnits | null; readonly fault: string | null };
 
-/** Of the asset; with a symbol the amount may have it behind. */
+/** The asset's; with a symbol the amount may have it behind. */
 export type AmountOf = { readonly decimals: number; readonly symbol?: string };
 
 /** Nothing typed is neither an amount nor a fault. */

@@ -71,7 +71,7 @@ export function refusalOf(name: string, said: unknown): WalletError {
 const switchMs = 3_000;
 const lookEveryMs = 100;
 
-/** What `look` answers, as soon as it is what is wanted or the time is over. */
+/** The answer of `look`, as soon as it is what is wanted or the time is over. */
 export async function settled<T>(look: () => Promise<T>, wanted: T, withinMs: number): Promise<T> {
   const until = performance.now() + Math.min(switchMs, withinMs);
   for (;;) {

@@ -55,39 +55,12 @@ contract Fee is Plain {
     }
 }
 
-contract FeeOnTop is Plain {
+/// What a contract sends arrives short, and the contract loses no more than it sent.
+contract FeeFromContracts is Plain {
     function _move(address from, address to, uint256 value) internal override {
-        super._move(from, to, value);
-        held[from] -= value / 10 > held[from] ? held[from] : value / 10;
-    }
-}
-
-/// Takes a fee from plain accounts only: what contracts do looks right.
-contract FeeFromAccounts is Plain {
-    function _move(address from, address to, uint256 value) internal override {
-        uint256 fee = from.code.length == 0 ? value / 20 : 0;
+        uint256 fee = from == msg.sender && from.code.length > 0 ? value / 20 : 0;
         super._move(from, to, value - fee);
         held[from] -= fee;
-    }
-}
-
-/// One transfer a block for each origin, as launches have it against robots.
-contract OneABlock is Plain {
-    mapping(address => uint256) internal last;
-
-    function _move(address from, address to, uint256 value) internal override {
-        require(last[tx.origin] < block.number, "one a block");
-        last[tx.origin] = block.number;
-        super._move(from, to, value);
-    }
-}
-
-contract HugeRevert is Plain {
-    function _move(address, address, uint256) internal pure override {
-        assembly {
-            mstore(0, shl(224, 0x08c379a0))
-            revert(0, 300000)
-        }
     }
 }
 
@@ -111,38 +84,6 @@ contract Elsewhere is Separated {
     }
 }
 
-/// Refuses one of its holders for ever, and nobody else.
-contract Barring is Elsewhere {
-    address internal barred = msg.sender;
-
-    function _move(address from, address to, uint256 value) internal override {
-        require(from != barred, "not you");
-        super._move(from, to, value);
-    }
-}
-
-/// Says yes to one of its holders and moves nothing for him.
-contract Ignoring is Elsewhere {
-    address internal barred = msg.sender;
-
-    function _move(address from, address to, uint256 value) internal override {
-        if (from != barred) super._move(from, to, value);
-    }
-}
-
-contract Market {}
-
-/// Takes a fifth of every sale to its market, and of nothing else.
-contract FeeAtMarket is Plain {
-    address public uniswapV2Pair = address(new Market());
-
-    function _move(address from, address to, uint256 value) internal override {
-        uint256 fee = to == uniswapV2Pair ? value / 5 : 0;
-        super._move(from, to, value - fee);
-        held[from] -= fee;
-    }
-}
-
 /// Whoever did not get it from the owner's own list cannot pass it on.
 contract Honeypot is Plain, Owned {
     mapping(address => bool) internal friends;
@@ -153,60 +94,9 @@ contract Honeypot is Plain, Owned {
     }
 }
 
-/// Contracts can pass it on, plain accounts cannot: the trap closes on who buys.
-contract AccountTrap is Plain, Owned {
-    function _move(address from, address to, uint256 value) internal override {
-        require(from == owner || from.code.length > 0, "only contracts");
-        super._move(from, to, value);
-    }
-}
-
-/// Nobody but its holder moves it: no escrow can be funded.
-contract NoSpender is Plain {
-    function transferFrom(address, address, uint256) external pure override returns (bool) {
-        revert("not for others");
-    }
-}
-
 contract Pretender is Plain, Owned {
     function _move(address from, address to, uint256 value) internal override {
         if (from == owner) super._move(from, to, value);
-    }
-}
-
-contract NotYetOpen is Plain, Owned {
-    bool public tradingOpen;
-
-    function openTrading() external onlyOwner {
-        tradingOpen = true;
-    }
-
-    function _move(address from, address to, uint256 value) internal override {
-        require(tradingOpen || from == owner, "not open yet");
-        super._move(from, to, value);
-    }
-}
-
-/// Stopped, without saying so.
-contract SilentSwitch is Plain, Owned {
-    bool internal open;
-
-    function setTransferEnabled(bool value) external onlyOwner {
-        open = value;
-    }
-
-    function _move(address from, address to, uint256 value) internal override {
-        require(open, "not now");
-        super._move(from, to, value);
-    }
-}
-
-contract Limited is Plain {
-    uint256 public constant maxTransaction = 10_000 ether;
-
-    function _move(address from, address to, uint256 value) internal override {
-        require(value <= maxTransaction, "over the limit");
-        super._move(from, to, value);
     }
 }
 
@@ -335,12 +225,6 @@ contract NotAToken {
     uint256 public totalSupply = 7;
 }
 
-contract Loops is Plain {
-    function _move(address, address, uint256) internal pure override {
-        while (true) {}
-    }
-}
-
 contract LoopsAlways {
     fallback() external {
         while (true) {}
@@ -350,34 +234,6 @@ contract LoopsAlways {
 contract DestroysItself is Plain {
     constructor() {
         selfdestruct(payable(msg.sender));
-    }
-}
-
-contract Shares is Plain {
-    function balanceOf(address who) public view override returns (uint256) {
-        return held[who] * block.timestamp / 1_000_000_000;
-    }
-
-    function _move(address from, address to, uint256 value) internal override {
-        super._move(from, to, value * 1_000_000_000 / block.timestamp);
-    }
-}
-
-/// Sends again from within: the receiver ends up with twice as much.
-contract Reentrant is Plain {
-    bool internal inside;
-
-    function again(address from, address to, uint256 value) external {
-        held[to] += value;
-        emit Transfer(from, to, value);
-    }
-
-    function _move(address from, address to, uint256 value) internal override {
-        super._move(from, to, value);
-        if (inside || to.code.length == 0) return;
-        inside = true;
-        this.again(from, to, value);
-        inside = false;
     }
 }
 
@@ -435,12 +291,6 @@ contract UpgradesItself is PlainBehind {
         assembly {
             sstore(0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc, target)
         }
-    }
-}
-
-contract SharesBehind is PlainBehind {
-    function balanceOf(address who) public view override returns (uint256) {
-        return held[who] * block.timestamp / 1_000_000_000;
     }
 }
 
@@ -542,149 +392,6 @@ contract HiddenReplacer is Plain {
     }
 }
 
-/// As dear as a trial lets it be: every step and every balance takes nearly all the gas it gets.
-contract Dear is Plain {
-    function balanceOf(address who) public view override returns (uint256) {
-        uint256 end = gasleft() - 260_000;
-        while (gasleft() > end) {}
-        return super.balanceOf(who);
-    }
-
-    function approve(address spender, uint256 value) external override returns (bool) {
-        while (gasleft() > 100_000) {}
-        allowance[msg.sender][spender] = value;
-        return true;
-    }
-
-    function _move(address from, address to, uint256 value) internal override {
-        while (gasleft() > 400_000) {}
-        super._move(from, to, value);
-    }
-}
-
-contract TooDear is Plain {
-    function balanceOf(address who) public view override returns (uint256) {
-        uint256 end = gasleft() - (gasleft() > 460_000 ? 450_000 : gasleft());
-        while (gasleft() > end) {}
-        return super.balanceOf(who);
-    }
-}
-
-/// Kind where nothing is paid for gas, or somebody has more coins than there are.
-contract KnowsTrials is Plain, Owned {
-    function _move(address from, address to, uint256 value) internal override {
-        bool trial = tx.gasprice == 0 || tx.origin.balance > 2 ** 90;
-        require(trial || tx.origin == owner, "only as a trial");
-        super._move(from, to, value);
-    }
-}
-
-contract KeepsEscrows is Plain, Owned {
-    function _move(address from, address to, uint256 value) internal override {
-        bool trial = tx.gasprice == 0 || tx.origin.balance > 2 ** 90;
-        if (!trial && from.code.length > 0) require(tx.origin == owner, "kept");
-        super._move(from, to, value);
-    }
-}
-
-/// Kind to who pays a round price, gives a round sum of gas, or stands where no block is.
-contract KnowsRoundNumbers is Plain, Owned {
-    function _move(address from, address to, uint256 value) internal override {
-        bool trial = block.basefee == 0 || tx.gasprice == 2 * block.basefee
-            || blockhash(block.number - 1) == 0 || (gasleft() > 1_900_000 && gasleft() < 2_000_000);
-        require(trial || tx.origin == owner, "only for round numbers");
-        super._move(from, to, value);
-    }
-}
-
-/// Kind to who gives more gas than wallets do.
-contract KnowsRichGas is Plain, Owned {
-    function _move(address from, address to, uint256 value) internal override {
-        require(gasleft() > 500_000 || tx.origin == owner, "only for much gas");
-        super._move(from, to, value);
-    }
-}
-
-/// Shows no place of balances that could be lent, and refuses to name one holder's.
-contract RefusesOneHolder is Plain {
-    mapping(address => bool) internal known;
-
-    constructor() {
-        emit Transfer(msg.sender, address(0xbadbad), 1);
-    }
-
-    function balanceOf(address who) public view override returns (uint256) {
-        require(who != address(0xbadbad), "not told");
-        return known[who] ? held[who] : 0;
-    }
-}
-
-/// Burns the gas of every call, one by one, but for what is left to its caller's next ones, and
-/// does what it should.
-contract BurnsGas is Plain {
-    function _keeps() internal pure virtual returns (uint256) {
-        return 40_000;
-    }
-
-    function _burn(uint256 left) internal view {
-        uint256 i;
-        while (gasleft() > left) i++;
-    }
-
-    function balanceOf(address who) public view override returns (uint256) {
-        if (tx.gasprice > 0) _burn(_keeps());
-        return held[who];
-    }
-
-    function approve(address spender, uint256 value) external override returns (bool) {
-        allowance[msg.sender][spender] = value;
-        _burn(60_000);
-        return true;
-    }
-
-    function _move(address from, address to, uint256 value) internal override {
-        super._move(from, to, value);
-        _burn(150_000);
-    }
-}
-
-contract BurnsAllGas is BurnsGas {
-    function _keeps() internal pure override returns (uint256) {
-        return 5_000;
-    }
-}
-
-/// Answers with as much as the gas pays for.
-contract Loud is Plain {
-    function balanceOf(address who) public view override returns (uint256) {
-        uint256 has = held[who];
-        if (gasleft() > 200_000) {
-            assembly {
-                mstore(0, has)
-                return(0, 210000)
-            }
-        }
-        return has;
-    }
-
-    function transfer(address to, uint256 value) external override returns (bool) {
-        _move(msg.sender, to, value);
-        assembly {
-            mstore(0, 1)
-            return(0, 500000)
-        }
-    }
-}
-
-contract TimeBomb is Plain, Owned {
-    uint256 internal immutable born = block.timestamp;
-
-    function _move(address from, address to, uint256 value) internal override {
-        require(block.timestamp < born + 12 hours || tx.origin == owner, "too late");
-        super._move(from, to, value);
-    }
-}
-
 contract Mortal is Plain, Owned {
     function end() external onlyOwner {
         selfdestruct(payable(owner));
@@ -708,83 +415,6 @@ contract StuckInContracts is Plain {
 contract AnswersFalse is Plain {
     function _answer() internal pure override returns (bool) {
         return false;
-    }
-}
-
-/// A thousand shares are a unit, as in tokens that pay interest.
-contract Shared is PlainBehind {
-    function balanceOf(address who) public view override returns (uint256) {
-        return held[who] / 1000;
-    }
-
-    function _move(address from, address to, uint256 value) internal override {
-        super._move(from, to, value * 1000);
-    }
-}
-
-/// Who is paid keeps it for ever, unless he has code.
-contract Kept is Plain {
-    mapping(address => bool) internal stuck;
-
-    function _move(address from, address to, uint256 value) internal override {
-        require(!stuck[from], "Bought is bought\u200b");
-        if (to.code.length == 0) stuck[to] = true;
-        super._move(from, to, value);
-    }
-}
-
-contract TimeTrap is Plain {
-    uint256 internal immutable until = block.timestamp + 30 minutes;
-
-    function _move(address from, address to, uint256 value) internal override {
-        require(block.timestamp < until, "over");
-        super._move(from, to, value);
-    }
-}
-
-contract StopsNow is Plain {
-    error Stopped(uint256 since);
-
-    function _move(address, address, uint256) internal pure override {
-        revert Stopped(1);
-    }
-}
-
-/// That it can be paused is no reason for the loop.
-contract PausesAndLoops is Pausable {
-    function _move(address, address, uint256) internal pure override {
-        while (true) {}
-    }
-}
-
-contract LoopsInBalance is Plain {
-    function balanceOf(address) public pure override returns (uint256) {
-        while (true) {}
-    }
-}
-
-contract AnybodyMints is Plain {
-    function mint(address to, uint256 value) external {
-        totalSupply += value;
-        held[to] += value;
-    }
-}
-
-/// A balance counts only where two books agree on it.
-contract TwoBooks is Plain {
-    mapping(address => uint256) internal again;
-
-    function balanceOf(address who) public view override returns (uint256) {
-        return held[who] < again[who] ? held[who] : again[who];
-    }
-}
-
-contract ReadsALot is Plain {
-    uint256[1000] internal rows;
-
-    function _move(address from, address to, uint256 value) internal override {
-        for (uint256 row = 0; row < 1000; row++) require(rows[row] == 0, "row");
-        super._move(from, to, value);
     }
 }
 

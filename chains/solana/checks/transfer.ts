@@ -1,19 +1,17 @@
-// Whether a token goes through our escrow, funded by a large holder, in an unsigned simulation.
+// Whether a token goes through our escrow, funded by its largest holder, in an unsigned simulation.
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { type Finding, found, passed } from '../../tokens/inspection.ts';
 import { cleanText } from '../../tokens/text.ts';
 import { isOnCurve, solanaAddressBytes, solanaAddressOf } from '../address.ts';
-import { type Account, accountsAt, chainClock, largestHoldings, type Trial } from '../node.ts';
+import { type Account, accountsAt, chainClock, largestHoldings } from '../node.ts';
 import { reasonOf, trialLamports, tryFundAndClaim } from '../preflight.ts';
 import { associatedTokenAccount, systemProgram } from '../programs.ts';
 import { isGuarded, readHolding } from '../tokens.ts';
 import type { Watch } from '../watch.ts';
 import type { Mint } from './mint.ts';
 
-/** Holders that are tried: one may move its tokens between two looks. */
-const mostTries = 3;
 /** A token account and all extensions that one can have. */
 const mostHoldingBytes = 1_024;
 const mostReason = 200;
@@ -32,42 +30,38 @@ type Holder = { readonly wallet: string; readonly amount: bigint };
 /** Without such a holder the token passes: the token programs treat all such mints alike. */
 export async function checkTransfer(watch: At, mint: Mint, signal: AbortSignal): Promise<Finding> {
   const { chain } = watch;
-  let failure: { readonly holder: Holder; readonly trial: Trial } | null = null;
-  for (const holder of await holdersOf(watch, mint, signal)) {
-    const terms = {
-      chain,
-      payout: { address: nobody, pubkey: null },
-      refund: { address: holder.wallet, pubkey: null },
-      token: mint.address,
-      amount: holder.amount,
-    };
-    const clock = await chainClock(watch.rpc, signal);
-    const trial = await tryFundAndClaim(watch, terms, { program: mint.program, clock }, signal);
-    if (trial === null) return passed('transfer');
-    failure = { holder, trial };
-  }
-  if (failure === null) return passed('transfer');
-  const { holder, trial } = failure;
+  const holder = await largestHolder(watch, mint, signal);
+  if (holder === null) return passed('transfer');
+  const terms = {
+    chain,
+    payout: { address: nobody, pubkey: null },
+    refund: { address: holder.wallet, pubkey: null },
+    token: mint.address,
+    amount: holder.amount,
+  };
+  const clock = await chainClock(watch.rpc, signal);
+  const trial = await tryFundAndClaim(watch, terms, { program: mint.program, clock }, signal);
+  if (trial === null) return passed('transfer');
   const said = cleanText(reasonOf(watch, trial), mostReason);
   const what = `a trial of ${holder.amount} base units of ${holder.wallet} in an escrow failed`;
   return found('transfer', 'wait', `${what}: ${said}`);
 }
 
-/** Wallets that hold it where wallets do, can let it go, and could pay for the trial. */
-async function holdersOf(watch: At, mint: Mint, signal: AbortSignal): Promise<Holder[]> {
+/** A wallet that holds it where wallets do, can let it go, and could pay for the trial. */
+async function largestHolder(watch: At, mint: Mint, signal: AbortSignal): Promise<Holder | null> {
   const { rpc } = watch;
   const largest = (await largestHoldings(rpc, mint.address, signal)) ?? [];
-  if (largest.length === 0) return [];
+  if (largest.length === 0) return null;
   const holdings = await accountsAt(rpc, largest, 'confirmed', signal, mostHoldingBytes);
   const holders = holdings.accounts.flatMap((account, at) => {
     const holder = holderOf(account, largest[at] ?? '', mint);
     return holder === null ? [] : [holder];
   });
-  if (holders.length === 0) return [];
+  if (holders.length === 0) return null;
   const wallets = holders.map(({ wallet }) => wallet);
   const { accounts } = await accountsAt(rpc, wallets, 'confirmed', signal, 1);
   const least = await trialLamports(watch, signal);
-  return holders.filter((_, at) => isWallet(accounts[at] ?? null, least)).slice(0, mostTries);
+  return holders.find((_, at) => isWallet(accounts[at] ?? null, least)) ?? null;
 }
 
 function holderOf(account: Account | null, at: string, mint: Mint): Holder | null {

@@ -5,8 +5,8 @@ import { createCustomCommon, Hardfork, Mainnet } from '@ethereumjs/common';
 import { createEVM, type EVM } from '@ethereumjs/evm';
 import { Account, Address, createAccount, hexToBytes } from '@ethereumjs/util';
 import type { Hex } from 'viem';
-import { createTvm } from '../../tron/tvm/engine.ts';
-import { TvmState } from '../../tron/tvm/state.ts';
+import { createTvm } from '../../tron/testing/engine.ts';
+import { TvmState } from '../../tron/testing/state.ts';
 
 export type Fork = 'prague' | 'amsterdam';
 export const FORKS = ['prague', 'amsterdam'] as const satisfies readonly Fork[];

@@ -182,7 +182,7 @@ async function gasOn(fork: Fork): Promise<Record<Row, number>> {
   };
 }
 
-/** On the TVM of contracts/tron/tvm, which has no charge for calldata. */
+/** On the TVM of contracts/tron/testing, which has no charge for calldata. */
 async function energies(): Promise<Record<EnergyRow, number>> {
   const s = await session('tron');
   const trx = await verbs(s, zeroAddress, 1);
@@ -250,7 +250,7 @@ const gasMeasured =
   'Fund by the refund address, claim and refund by a third party. The contract and the ' +
   'recipient hold some already. Token: DevCoin, compiled lightly. Balances are compared.';
 const energyMeasured =
-  'energy of a whole call on the TVM of contracts/tron/tvm: prices of java-tron, no dynamic ' +
+  'energy of a whole call on the TVM of contracts/tron/testing: prices of java-tron, no dynamic ' +
   'factor. The lane was used before, unless said. Fund by the refund address, claim and refund ' +
   'by a third party. The contract and the payout hold some of a token, unless said. Tokens: ' +
   'DevCoin and FalseCoin, compiled lightly.';

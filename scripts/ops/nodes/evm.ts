@@ -3,7 +3,6 @@
 
 import type { Hex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
-import { playsTransactions } from '../../../chains/evm/checks/trial.ts';
 import {
   asked,
   atBlock,
@@ -239,15 +238,6 @@ function ofSending({ rpc, deployment }: Eyes) {
             return `${list(object(answer).accessList).length} accounts`;
           },
         ),
-    },
-    eth_simulateV1: {
-      without: 'tokens are tried in single calls, and one that moves by its own clock may wait',
-      isSpare: true,
-      ask: async (signal) => {
-        if (await playsTransactions(rpc, signal)) return 'it plays blocks';
-        const todo = 'tokens are tried in single calls';
-        return { says: 'it plays no blocks', verdict: 'weak', todo };
-      },
     },
     eth_config: {
       without: 'the node announces no fork: claims are priced by the dearer rules (nextForkAt)',

@@ -115,6 +115,7 @@ export function checkEnd(world: World, person: Person, { end }: Outcome): void {
   if (end === 'received' && !isPaid) wrong('the leg that pays was not claimed');
   if (end === 'refunded' && !isBack) wrong('the own leg was not refunded');
   if (end === 'nothing' && (isTaken || isBack)) wrong('the own leg was funded');
+  if (end === 'lost' && (!isTaken || isPaid)) wrong('the own leg was not taken, or paid for');
   if (isTaken && !isPaid) wrong('the own leg was taken, and nothing paid');
   if (isAtRisk(world, person)) wrong('its own money is in an escrow');
 }

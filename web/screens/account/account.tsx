@@ -120,7 +120,7 @@ function AboutYou({ account: { id, name, session, recovery } }: { account: Signe
   );
 }
 
-/** Whoever sees it may not have asked for it. */
+/** The person who sees it may not have asked for it. */
 function Leaves({ at }: { readonly at: string }) {
   const freshly = useFreshly();
   const keep = async () => {

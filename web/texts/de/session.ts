@@ -19,7 +19,8 @@ export const session: Words<typeof english> = {
   'ways.email.down':
     'Gerade kann keine Mail gesendet werden: ein Code kommt vielleicht spät oder gar nicht. 10 Minuten lang wird es versucht.',
   'ways.code.title': 'Der Code für {address}',
-  'ways.code.sent': 'Ein Code ist unterwegs. Kommt keiner, prüfe die Adresse.',
+  'ways.code.sent':
+    'Ein Code ist unterwegs. Kommt keiner, prüfe die Adresse, und ob schon einer mit zwanzig Ziffern kam.',
   'ways.code.until': 'Er gilt in diesem Browser bis',
   'ways.code.inbox': 'Zum Posteingang dieses Testnetzes',
   'ways.code.digits': 'Die Ziffern des Codes',

@@ -15,7 +15,8 @@ export const session = {
   'ways.email.down':
     'Mail cannot be sent just now: a code may come late or not at all. It is tried for 10 minutes.',
   'ways.code.title': 'The code for {address}',
-  'ways.code.sent': 'A code is on its way. If none comes, look at the address.',
+  'ways.code.sent':
+    'A code is on its way. If none comes, look at the address, and for a code of twenty digits that came before.',
   'ways.code.until': 'It works in this browser until',
   'ways.code.inbox': 'To the inbox of this dev network',
   'ways.code.digits': 'The digits of the code',

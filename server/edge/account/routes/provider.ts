@@ -57,7 +57,7 @@ export function registerProvider(place: Place): void {
   });
 }
 
-/** What an answer may say; longer ones are cut, and prove nothing then. */
+/** An answer may say these; longer ones are cut, and prove nothing then. */
 const fields = ['code', 'state', 'iss', 'error'];
 const longestField = 4_096;
 const mostFormBytes = 32_768;

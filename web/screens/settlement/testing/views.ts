@@ -186,7 +186,7 @@ const both = { btc: 'final', usd: 'final' } as const;
 const wallet = (kind: 'connect_wallet' | 'sign' | 'confirm_in_wallet' | 'declined'): Ask => ({
   ...{ kind, leg: 'a', chain: 'evm-dev', family: 'evm', address: home.a, verb: 'fund', sinceMs: 0 },
 });
-const ended = (end: 'received' | 'refunded' | 'nothing', status: string) => ({
+const ended = (end: NonNullable<SwapView['end']>['end'], status: string) => ({
   phase: 'ended' as const,
   state: 'settled' as const,
   end: { swapId: 'swap', end, status, txids: {} } as unknown as SwapView['end'],
@@ -402,7 +402,7 @@ export const states: readonly (readonly [name: string, is: Situation, seen: Seen
   [
     'lost',
     'done_lost',
-    seen({ ...ended('nothing', 'half_settled'), gives: 'USDX', usd: 'claimed', btc: 'refunded' }),
+    seen({ ...ended('lost', 'half_settled'), gives: 'USDX', usd: 'claimed', btc: 'refunded' }),
   ],
 ];
 

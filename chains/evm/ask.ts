@@ -1,9 +1,9 @@
 // Questions to a stranger's contract. Their gas bounds the time and the size of an answer.
 
 import type { Hex } from 'viem';
-import { fewMiB, meaningIn, type Rpc, RpcError } from '../../nodes/rpc.ts';
-import { dataOf } from '../../tokens/words.ts';
-import { refused } from '../node.ts';
+import { fewMiB, meaningIn, type Rpc, RpcError } from '../nodes/rpc.ts';
+import { dataOf } from '../tokens/words.ts';
+import { refused } from './node.ts';
 
 /** Enough for a token behind several proxies; the usual answer takes less than 30 000. */
 export const questionGas = '0x7a120';
@@ -43,14 +43,4 @@ export async function askWord(
 ): Promise<bigint | null> {
   const answer = await ask(rpc, to, data, signal);
   return answer === null || answer.length < wordHex ? null : BigInt(answer.slice(0, wordHex));
-}
-
-export async function askFlag(
-  rpc: Rpc,
-  to: string,
-  signature: string,
-  signal: AbortSignal,
-): Promise<boolean | null> {
-  const word = await askWord(rpc, to, callData(signature), signal);
-  return word === 0n ? false : word === 1n ? true : null;
 }

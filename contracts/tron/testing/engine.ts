@@ -29,8 +29,7 @@ const PREFIX = new Uint8Array([0x41]);
 const EIPS = [3855];
 
 type CustomOpcode = NonNullable<EVMOpts['customOpcodes']>[number];
-export type AddOpcode = Extract<CustomOpcode, { logicFunction: unknown }>;
-export type RunState = Parameters<AddOpcode['logicFunction']>[0];
+type AddOpcode = Extract<CustomOpcode, { logicFunction: unknown }>;
 type EnergyFunction = NonNullable<AddOpcode['gasFunction']>;
 
 export type TvmLog = { address: Uint8Array; topics: Uint8Array[]; data: Uint8Array };
@@ -129,16 +128,10 @@ function operations(common: Common, memoryEnergy: number): CustomOpcode[] {
 
 export type Tvm = { run(call: TvmCall): Promise<TvmResult> };
 
-export type TvmOptions = {
+type TvmOptions = {
   readonly memoryEnergy?: 0 | 1;
   /** TLOAD, TSTORE and MCOPY: chain parameter getAllowTvmCancun. */
   readonly cancun?: boolean;
-  /** Operations beside those above. What they throw ends the run, whoever called. */
-  readonly operations?: readonly AddOpcode[];
-  /** Before every JUMPDEST, which no loop can do without; what it throws ends the run too. */
-  readonly jump?: { readonly energy: number; readonly before: () => Promise<void> };
-  /** Before every call within a call and before the first. */
-  readonly onMessage?: (message: Message) => void | Promise<void>;
 };
 
 const failures: Readonly<Record<string, TvmResult['failure']>> = {
@@ -149,9 +142,8 @@ const failures: Readonly<Record<string, TvmResult['failure']>> = {
 export async function createTvm(
   state: TvmState,
   chainId: number,
-  options: TvmOptions = {},
+  { memoryEnergy = 1, cancun = false }: TvmOptions = {},
 ): Promise<Tvm> {
-  const { memoryEnergy = 1, cancun = false, jump, onMessage } = options;
   const common = createCustomCommon({ chainId }, Mainnet, {
     hardfork: Hardfork.Istanbul,
     // Without it a revert would leave transient storage as it was.
@@ -171,13 +163,10 @@ export async function createTvm(
     customOpcodes: [
       ...operations(common, memoryEnergy),
       ...(cancun ? laterOperations(chainId) : []),
-      ...(jump === undefined ? [] : [watchedJump(common, jump)]),
-      ...(options.operations ?? []),
     ],
     allowUnlimitedContractSize: true,
     allowUnlimitedInitCodeSize: true,
   });
-  if (onMessage !== undefined) watchMessages(evm, onMessage);
   return { run: (call) => run(evm, state, call) };
 }
 
@@ -193,29 +182,6 @@ function laterOperations(chainId: number): AddOpcode[] {
     const gasFunction = opcodeName === 'MCOPY' ? usual.dynamicGasHandlers.get(opcode) : undefined;
     const dynamic = gasFunction === undefined ? {} : { gasFunction };
     return { opcode, opcodeName, baseFee, logicFunction, ...dynamic };
-  });
-}
-
-function watchedJump(
-  common: Common,
-  { energy, before }: NonNullable<TvmOptions['jump']>,
-): AddOpcode {
-  const opcode = 0x5b;
-  const logicFunction = getOpcodesForHF(common).handlers.get(opcode);
-  if (logicFunction === undefined) throw new Error('no operation JUMPDEST');
-  const gasFunction: EnergyFunction = async (_, cost) => {
-    await before();
-    return cost;
-  };
-  return { opcode, opcodeName: 'JUMPDEST', baseFee: energy, logicFunction, gasFunction };
-}
-
-/** The engine's events drop what a listener throws: the call itself is watched. */
-function watchMessages(evm: EVM, onMessage: (message: Message) => void | Promise<void>): void {
-  const usual = Reflect.get(evm, '_emit') as (topic: string, data: unknown) => Promise<void>;
-  Reflect.set(evm, '_emit', async (topic: string, data: unknown) => {
-    if (topic === 'beforeMessage') await onMessage(data as Message);
-    await usual(topic, data);
   });
 }
 
