@@ -276,7 +276,7 @@ test('a secret that becomes public while its relay is dropped is claimed', async
     isFirst = false;
     await m.reveal(deal);
     const { db, now } = m.deps;
-    await takeUp(db, { chains: [short], closing: [], now: new Date(now()) }, 100);
+    await takeUp(db, { chains: [short], now: new Date(now()) }, 100);
     return looked;
   };
   m.show({ look });
