@@ -142,6 +142,15 @@ test('nor does such a claim end its job where its bytes are lost', async () => {
   await lands();
 });
 
+test('a claim of a public secret is sent though one node shows another’s, while nodes differ', async () => {
+  const open = await m.public();
+  m.show({ readEscrow: claimedDeep, mustAgree }, long);
+  await m.keepAll();
+  m.show({}, long);
+  await m.passes(2);
+  assert.equal((await m.swap(open)).legs.b.claimedBy, 'keeper');
+});
+
 for (const [when, isLate] of [
   ['once its nodes agree', false],
   ['once a claim cannot land any more, though nodes differ', true],
