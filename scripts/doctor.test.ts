@@ -235,9 +235,9 @@ test('what waits too long in the house, what others may read, and what is not of
       now() - interval '2 hours', now())`);
   const { funded } = deals;
   const of = `from escrows where swap_id = '${funded.id}' and leg = '${funded.long}'`;
-  await sql(`insert into keeper_jobs (chain, escrow, verb, swap_id, leg, account_id, purpose, state,
+  await sql(`insert into keeper_jobs (chain, escrow, verb, swap_id, leg, purpose, state,
       due_at, created_at)
-    select chain, address, 'claim', swap_id, leg, gen_random_uuid(), 'secret', 'open',
+    select chain, address, 'claim', swap_id, leg, 'secret', 'open',
       now() - interval '1 hour', now() ${of}`);
   await sql(`insert into scheduled_refunds (chain, escrow, swap_id, leg, rungs, count,
       lowest_fee_rate, highest_fee_rate, due_at, posted_at)

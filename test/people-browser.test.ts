@@ -190,6 +190,7 @@ test('by wallet: one is paid there; another wallet waits, is stopped; so does th
   await waiting.waitFor({ state: 'detached' });
   await page.goto(`${pages.origin}/account`);
   await button(page, 'Delete the account').click();
+  await isInTheMiddle(page);
   await sure(page, 'Delete the account');
   await page.getByText('This account is to be deleted').waitFor();
   await heading(page, 'Delete the account').waitFor({ state: 'detached' });
@@ -197,6 +198,15 @@ test('by wallet: one is paid there; another wallet waits, is stopped; so does th
   await sure(page, 'Stop it');
   await heading(page, 'Delete the account').waitFor();
 });
+
+/** Wherever on the page its button stands. */
+async function isInTheMiddle(page: Page): Promise<void> {
+  const box = await page.getByRole('dialog').boundingBox();
+  const { width, height } = page.viewportSize() ?? assert.fail('no window');
+  const { x, y, width: wide, height: high } = box ?? assert.fail('no dialog');
+  const off = [x + wide / 2 - width / 2, y + high / 2 - height / 2].map(Math.abs);
+  assert.ok(Math.max(...off) <= 1, `${JSON.stringify(box)} in ${width} x ${height}`);
+}
 
 test('by passkey: one that was added signs in alone, and is not added twice', async (t) => {
   const page = await pages.open(t, '/sign-in');

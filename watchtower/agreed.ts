@@ -1,5 +1,5 @@
-// Before a claim that nodes have had is given up: on the word of one node of several it is not, as
-// whoever else has its secret takes the other leg. Asked as long as a claim may land by our own
+// Before a claim of a known secret is given up: on the word of one node of several it is not, as a
+// party that has the secret takes the other leg. Asked as long as a claim may land by our own
 // clock, so that nodes that never agree keep nothing for ever.
 
 import { within } from '../chains/nodes/time-limit.ts';
@@ -16,7 +16,7 @@ export async function unlessDisputed(on: On, next: Decision, look: Look): Promis
   const { policy } = adapter;
   const mayLandUntil = escrow.terms.timelock + lateClaim({ policy, depth: policy.high });
   if (look.wall >= mayLandUntil || !givesUp(next, look)) return next;
-  if (!(await claimWasShown(deps.db, job.id))) return next;
+  if (!look.isPublic && !(await claimWasShown(deps.db, job.id))) return next;
   const asking = adapter.mustAgree?.(escrow, signal);
   try {
     if (asking !== undefined) await within(signal, job.chain, asking);
@@ -27,6 +27,10 @@ export async function unlessDisputed(on: On, next: Decision, look: Look): Promis
     deps.log.warn({ chain, swapId, leg }, 'nodes disagree: a claim of the keeper is not given up');
     // Nodes may forget it meanwhile.
     if (next.do === 'void') return { do: 'send', attempt: next.attempt, reveals: false };
+    // A node that is right takes it. One attempt is made: a claim that fails costs gas.
+    if (look.isPublic && look.attempts.length === 0) {
+      return { do: 'sign', instead: null, reveals: false };
+    }
     return { do: 'wait', seconds: lookAgainSeconds };
   }
 }

@@ -15,9 +15,9 @@ import {
   tellEveryMs,
 } from './bounds.ts';
 import * as asked from './db/asked.ts';
-import type { AskedLeg, Asking, Desk, Loop, Parts, Relayed } from './port.ts';
+import type { AskedLeg, Asking, Desk, Gas, Loop, Parts, Relayed } from './port.ts';
 import { type AskedVerb, unanswered, unavailable } from './refusals.ts';
-import { claimantOf, funderOf, relayedBefore } from './relay.ts';
+import { ableOf, relayedBefore, unclaimable, unfundable } from './relay.ts';
 import { realTime } from './step.ts';
 
 type Answer =
@@ -34,32 +34,30 @@ type ServerParts = Pick<Parts, 'db' | 'market' | 'seal' | 'signingTime'>;
 
 /** For a server: it knows which chains have a key by what watchtowers say of themselves. */
 export function apartDesk(deps: ServerParts): Desk {
-  const posts = async () => {
-    const all = await asked.posts(deps.db, postSeconds);
-    return new Map(all.map((each) => [each.chain, { fundings: { cap: each.funds ? 1n : 0n } }]));
-  };
+  const posts = async () => new Set(await asked.posts(deps.db, postSeconds));
   return {
     claim: async (asking) => {
       const leg = await deps.market.claimAsked(asking);
       const before = await takenOn(deps, leg, 'claim');
       if (before !== null) return before;
-      claimantOf({ gas: await posts() }, leg);
+      const why = unclaimable(await posts(), leg);
+      if (why !== null) throw unavailable('claim', why, { chain: leg.chain });
       return ask(deps, asking, leg, 'claim', { secret: asking.secret });
     },
     fund: async (asking) => {
       const leg = await deps.market.fundAsked(asking);
       const before = await takenOn(deps, { ...leg, escrow: asking.escrow }, 'fund');
       if (before !== null) return before;
-      const key = funderOf(await posts(), leg);
-      if (typeof key === 'string') throw unavailable('fund', key, { chain: leg.chain });
+      const why = unfundable(await posts(), leg);
+      if (why !== null) throw unavailable('fund', why, { chain: leg.chain });
       const { signature, escrow } = asking;
       return ask(deps, asking, leg, 'fund', { signature, escrow });
     },
     fundsBySignature: async () => {
-      const keys = await posts();
-      return (leg) => typeof funderOf(keys, leg) !== 'string';
+      const chains = await posts();
+      return (leg) => unfundable(chains, leg) === null;
     },
-    claimsOn: async () => new Set((await posts()).keys()),
+    claimsOn: posts,
   };
 }
 
@@ -167,11 +165,11 @@ export function createAnswering(deps: Parts, desk: Desk): Loop {
   };
 }
 
-/** Says which chains it has keys of. */
+/** Says on which chains it sends. */
 export async function tellPosts({ db, gas }: Pick<Parts, 'db' | 'gas'>): Promise<void> {
-  for (const [chain, { account, fundings }] of gas) {
-    const { address } = account;
-    await asked.notePost(db, { chain, address, funds: fundings.cap > 0n });
+  for (const chain of ableOf(gas)) {
+    const { address } = (gas.get(chain) as Gas).account;
+    await asked.notePost(db, { chain, address });
   }
   await asked.forgetRows(db);
 }

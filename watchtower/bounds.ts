@@ -26,8 +26,6 @@ export const countMs = 1_000;
 
 /** Jobs of a chain looked at in one pass; the rest in the next. */
 export const jobsAPass = 20;
-/** Of those that bring back what a claim left: new work is looked for between them. */
-export const closesAPass = 4;
 /** Of those at once. */
 export const lanes = 4;
 /** Of those, requests of one account to a watchtower in a process of its own. */
@@ -39,14 +37,9 @@ export const takenUpAtOnce = 200;
  * Without nonces: jobs of a chain with something signed that no block has. Where a chain counts
  * nonces it is one, whatever it is for.
  */
-export const mostUnderWay = 8;
-/** Receivers that one batch pays: each takes gas of its own, and one that fails reverts all. */
-export const mostPayments = 4;
-
-/** Relays beside them. */
-export const mostRelays = 8;
-/** Fundings by signature beside both: they take the places of neither. */
-export const mostFundings = 4;
+export const mostUnderWay = 16;
+/** All but claims of public secrets have one part of so many of a cap, and of the places. */
+export const partBesideClaims = 2n;
 /** Nonces of a gas key above all that is stored that a block may have: it was used by hand. */
 export const mostUnknownNonces = 20;
 /** Of those that nothing has, freed in one pass. */
@@ -82,14 +75,11 @@ export const longestBackoffSeconds = {
   fund: 30,
   secret: 300,
   refund: 3_600,
-  close: 3_600,
 } as const;
 /** Transactions of one job that blocks took without effect. */
 export const mostFailed = 5;
 /** Of one funding: its signature was cancelled or used, or the money is gone. */
 export const mostFailedFunding = 1;
-/** Of all of one account in a UTC day, whether or not the escrow is funded all the same. */
-export const mostFailedFundings = 2;
 /** What is in flight was made to land for a request for so long, once it was refused. */
 export const wantedSeconds = 60;
 /** A job that the cap or the balance put off. */
@@ -115,28 +105,14 @@ export const relayLeadSeconds = { evm: 60, tron: 240, solana: 270 } as const;
 
 /**
  * Of the most that a transaction could cost this part stays counted whatever one node alone says:
- * one that lies stretches a day's bounds so many times and no further. What honest ones say is
+ * one that lies stretches a day's cap so many times and no further. What honest ones say is
  * above it as a rule: half of the gas limit is used or more, at half of what is offered.
  */
 export const leastPaidPart = 8n;
-/** No account may use up more than this part of a day's cap. */
-export const accountShare = 4n;
-/** Nor all refunds together more than this part. */
-export const refundShare = 2n;
-/** Of the part of refunds, and of their places, what is left to those that bring a leg's money. */
-export const closeShare = 2n;
 
 /** What a funding needs before it would come too late, to be sent at all. EVM. */
 export const fundingLeadSeconds = 60;
 
-/** EVM: gas at reserve fees, for 40 claims of the native coin at once, or 16 of a token. */
-export const relayGas = 4_000_000n;
-/** EVM, where one takes the most that the chain's policy allows: at least so many at once. */
-export const dearRelays = 8n;
-/** EVM: so many of the most gas that one may take, so that one account has room for one of them. */
-export const dearFundings = 4n;
-/** TRON, Solana: for some 16 claims of a token at once at reserve fees, sun and lamports. */
-export const relayCap = { tron: 1_600_000_000n, solana: 80_000_000n } as const;
 /** How often jobs are looked for of swaps that a process without a key has taken up. */
 export const missedEverySeconds = 15;
 

@@ -4,24 +4,22 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nothingSeen } from '../core/facts.ts';
 import type { Attempt } from './db/attempts.ts';
+import type { Purpose } from './db/jobs.ts';
 import { asksGates, bumpAfter, decide, graceOf, hasWaited, type Look } from './decide.ts';
 import {
   allowanceOf,
-  allowanceOfRelay,
+  allowanceOfAsked,
   dayOf,
   type Funds,
   freeNonce,
   gapsIn,
-  mostToFund,
   mostToLand,
-  relayShort,
 } from './spending.ts';
 
 const now = 1_800_000_000;
 const seen = (txid: string, confirmations: number, deep = false) => ({ txid, confirmations, deep });
 const look = (more: Partial<Look> = {}): Look => ({
   verb: 'claim',
-  closes: false,
   facts: { ...nothingSeen, funded: seen('f', 9, true), balance: 10n, empty: false },
   amount: 10n,
   timelock: now + 7_200,
@@ -36,7 +34,6 @@ const look = (more: Partial<Look> = {}): Look => ({
   yields: false,
   outbid: true,
   attempts: [],
-  riders: [],
   ...more,
 });
 const facts = (more: Partial<Look['facts']>) => ({ ...look().facts, ...more });
@@ -46,7 +43,6 @@ const attempt = (more: Partial<Attempt> = {}): Attempt => ({
   jobId: 1,
   purpose: 'secret',
   verb: 'claim',
-  legs: 1,
   txid: 'own',
   nonce: 3,
   sealed: Buffer.alloc(1),
@@ -65,11 +61,6 @@ const unsent = attempt({ sentAt: null });
 const gone = attempt({ outcome: 'gone' });
 const old = attempt({ signedAt: new Date((now - 3_000) * 1_000) });
 const dying = attempt({ nonce: null });
-const left = {
-  verb: 'refund',
-  closes: true,
-  facts: facts({ claimed: seen('p', 9, true), balance: 0n, empty: true }),
-} as const;
 
 const shallow = facts({ claimed: seen('p', 1) });
 const over = facts({ claimed: seen('p', 9, true) });
@@ -99,13 +90,6 @@ for (const [what, given, wanted] of [
   ['tries until the timelock', { clock: now + 7_199 }, 'sign'],
   ['refunds from the timelock on', { verb: 'refund', clock: now + 7_200 }, 'sign'],
   ['refunds nothing before it', { verb: 'refund', clock: now + 7_199 }, 'wait'],
-  ['gives back from then on what a claim left', { ...left, clock: now + 7_200 }, 'sign'],
-  ['and not before', { ...left, clock: now + 7_199 }, 'wait'],
-  [
-    'and has once it is deep',
-    { ...left, attempts: [attempt({ verb: 'refund', outcome: 'deep' })] },
-    'end',
-  ],
   ['sends again what nodes forgot', { attempts: [attempt()] }, 'send'],
   ['waits for what nodes have', { attempts: [attempt({ outcome: 'pending' })] }, 'wait'],
   ['waits for depth', { attempts: [attempt({ outcome: 'mined' })] }, 'wait'],
@@ -187,128 +171,75 @@ const funds = (more: Partial<Funds['sums']> = {}): Funds => ({
   balance: 1_000n,
   dailyCap: 400n,
   since: dayOf(now * 1_000),
-  sums: {
-    reserved: 0n,
-    relayReserved: 0n,
-    spent: 0n,
-    spentOn: 0n,
-    spentOnRefunds: 0n,
-    underWay: 0,
-    refundsUnderWay: 0,
-    relaysUnderWay: 0,
-    fundingsUnderWay: 0,
-    ...more,
-  },
+  sums: { reserved: 0n, promised: 0n, spent: 0n, spentBeside: 0n, underWay: 0, ...more },
 });
-const charged = (amount: bigint, signedAt = new Date(now * 1_000)) => ({
+const charged = (
+  amount: bigint,
+  purpose: Purpose = 'secret',
+  signedAt = new Date(now * 1_000),
+) => ({
   charged: amount,
   signedAt,
-  purpose: 'secret' as const,
+  purpose,
 });
 
 const most = (
   of: Funds,
-  instead: Parameters<typeof allowanceOf>[1] = null,
-  purpose: Parameters<typeof allowanceOf>[2] = 'secret',
-) => Object.values(allowanceOf(of, instead, purpose))[0];
+  instead: Parameters<typeof allowanceOf>[2] = null,
+  purpose: Purpose = 'secret',
+) => Object.values(allowanceOf(of, purpose, instead))[0];
 
-test('the cap, one account’s share of it, and what is reserved bound what may be signed', () => {
-  assert.equal(most(funds()), 100n);
+test('one cap, and what is reserved of the balance, bound what may be signed', () => {
+  assert.equal(most(funds()), 400n);
   assert.equal(most(funds({ spent: 350n })), 50n);
+  assert.equal(most(funds({ spent: 350n, promised: 20n })), 30n);
   assert.equal(most(funds({ spent: 400n })), 'cap');
   assert.equal(most(funds({ spent: 400n }), charged(30n)), 30n);
-  assert.equal(most(funds({ spent: 100n, spentOn: 100n })), 'share');
   assert.equal(most(funds({ reserved: 990n })), 10n);
   assert.equal(most(funds({ reserved: 1_000n })), 'balance');
-  assert.equal(most(funds({ underWay: 8 })), 'busy');
-  assert.equal(most(funds({ underWay: 8 }), charged(5n)), 105n);
-  assert.deepEqual(allowanceOfRelay(funds({ reserved: 900n }), 100n), { most: 100n });
-  assert.deepEqual(allowanceOfRelay(funds({ reserved: 901n }), 100n), { short: 'balance' });
+  assert.equal(most(funds({ underWay: 16 })), 'busy');
+  assert.equal(most(funds({ spent: 395n, underWay: 16 }), charged(5n)), 10n);
 });
 
-test('half of what refunds may take is none of what brings back the rest of claims', () => {
-  const after = funds({ spentOnRefunds: 70n });
-  assert.equal(most(after, null, 'close'), 30n);
-  assert.equal(most(after, null, 'refund'), 100n);
-  const busy = funds({ underWay: 2, refundsUnderWay: 2 });
-  assert.equal(most(busy, null, 'close'), 'busy');
-  assert.equal(most(busy, null, 'refund'), 100n);
+test('a request is taken on where its reserve is at hand and the day has room for it', () => {
+  const asked = (of: Funds, reserve: bigint) =>
+    Object.values(allowanceOfAsked(of, 'relay', reserve))[0];
+  assert.equal(asked(funds({ reserved: 900n }), 100n), 100n);
+  assert.equal(asked(funds({ reserved: 901n }), 100n), 'balance');
+  assert.equal(asked(funds({ promised: 101n }), 100n), 'cap');
+  assert.equal(asked(funds({ promised: 100n }), 100n), 100n);
+  assert.equal(asked(funds({ underWay: 8 }), 100n), 'busy');
+});
+
+test('half of a day’s cap, and of the places, is for claims of public secrets alone', () => {
+  for (const purpose of ['relay', 'refund', 'fund'] as const) {
+    const half = funds({ spent: 150n, spentBeside: 150n, promised: 50n });
+    assert.equal(most(half, null, purpose), 'cap');
+    assert.equal(most(half), 200n);
+    assert.equal(most(half, charged(30n, purpose), purpose), 30n);
+    assert.equal(most(half, charged(30n), purpose), 'cap', 'a claim’s charge is none of theirs');
+    assert.equal(most(funds({ spent: 200n }), null, purpose), 200n, 'claims leave it the rest');
+    assert.equal(most(funds({ spent: 390n }), null, purpose), 10n);
+    const busy = funds({ underWay: 8 });
+    assert.deepEqual([most(busy, null, purpose), most(busy)], ['busy', 400n]);
+  }
 });
 
 test('what must land takes what is kept for it, or would be now, and not all that is free', () => {
-  const toLand = (wouldKeep: bigint, { cap = 4_000n, reserved = 0n } = {}) =>
-    mostToLand(funds({ reserved }), { cap }, { kept: 100n, wouldKeep });
+  const toLand = (wouldKeep: bigint, more: Partial<Funds['sums']> = {}) =>
+    mostToLand(funds(more), null, { kept: 100n, wouldKeep });
   assert.equal(toLand(40n), 100n);
   assert.equal(toLand(300n), 300n, 'fees have risen');
   assert.equal(toLand(300n, { reserved: 800n }), 200n, 'the rest is of others');
   assert.equal(toLand(300n, { reserved: 1_000n }), 0n);
-  assert.equal(toLand(10n ** 30n, { cap: 1_600n }), 400n, 'a quarter of what relays may take');
-  assert.equal(toLand(10n ** 30n, { cap: 0n }), 100n, 'what was kept is theirs whatever the cap');
+  assert.equal(toLand(10n ** 30n, { spent: 200n }), 200n, 'what the day has left');
+  assert.equal(toLand(10n ** 30n, { spent: 500n }), 100n, 'what was kept is its own in any case');
 });
 
-test('what was charged on a day before raises neither the cap of this one nor a share', () => {
-  const before = charged(100n, new Date(dayOf(now * 1_000).getTime() - 1));
+test('what was charged on a day before raises the cap of this one by nothing', () => {
+  const before = charged(100n, 'secret', new Date(dayOf(now * 1_000).getTime() - 1));
   assert.equal(most(funds({ spent: 400n }), before), 'cap');
-  assert.equal(most(funds({ spent: 100n, spentOn: 100n }), before), 'share');
-  assert.equal(most(funds(), before), 100n);
-});
-
-test('what a relay was charged raises neither the cap of the keeper’s own nor a share', () => {
-  const relayed = { ...charged(100n), purpose: 'relay' as const };
-  assert.equal(most(funds({ spent: 400n }), relayed), 'cap');
-  assert.equal(most(funds(), relayed), 100n);
-});
-
-test('half of a day’s cap is for claims alone', () => {
-  const half = funds({ spent: 200n, spentOnRefunds: 200n });
-  assert.equal(most(half, null, 'refund'), 'cap');
-  assert.equal(most(half), 100n);
-  assert.equal(most(half, charged(30n), 'refund'), 30n);
-  const claims = funds({ spent: 200n });
-  assert.equal(most(claims, null, 'refund'), 100n, 'they leave it the rest');
-  assert.equal(most(funds({ spent: 390n }), null, 'refund'), 10n);
-});
-
-test('half of the places of the keeper’s own is for claims alone', () => {
-  const half = funds({ underWay: 4, refundsUnderWay: 4 });
-  assert.equal(most(half, null, 'refund'), 'busy');
-  assert.equal(most(half, charged(5n), 'refund'), 105n);
-  assert.equal(most(half), 100n);
-});
-
-const relays = { cap: 400n, perAccount: 3, tokenAccounts: 4 };
-const none = { own: 0, ownTaken: 0n, taken: 0n, ownMade: 0, made: 0 };
-
-for (const [what, sums, wanted, short] of [
-  ['the number of one account', { own: 3 }, {}, { what: 'number', limit: 3n, used: 3n }],
-  ['its share', { ownTaken: 91n }, {}, { what: 'share', limit: 100n, used: 91n }],
-  ['what all may take', { taken: 391n }, {}, { what: 'cap', limit: 400n, used: 391n }],
-  [
-    'token accounts for one',
-    { ownMade: 1 },
-    { makesAccount: true },
-    { what: 'accounts', limit: 1n, used: 1n },
-  ],
-  [
-    'token accounts for all',
-    { made: 4 },
-    { makesAccount: true },
-    { what: 'all accounts', limit: 4n, used: 4n },
-  ],
-  ['nothing where no token account is made', { ownMade: 9, made: 9 }, {}, null],
-  ['nothing up to the last unit', { own: 2, ownTaken: 90n, taken: 390n }, {}, null],
-] as const) {
-  test(`relays of a day: ${what} bounds them`, () => {
-    const asked = { reserve: 10n, makesAccount: false, ...wanted };
-    assert.deepEqual(relayShort(relays, { ...none, ...sums }, asked), short);
-  });
-}
-
-test('neither relays nor the keeper’s own take the places of the other', () => {
-  assert.equal(most(funds({ relaysUnderWay: 8 })), 100n);
-  assert.equal(most(funds({ underWay: 8 })), 'busy');
-  assert.deepEqual(allowanceOfRelay(funds({ underWay: 8 }), 1n), { most: 1_000n });
-  assert.deepEqual(allowanceOfRelay(funds({ relaysUnderWay: 8 }), 1n), { short: 'busy' });
+  assert.equal(most(funds(), before), 400n);
 });
 
 test('nonces: the lowest free one, and the gaps that others wait behind', () => {
@@ -320,26 +251,6 @@ test('nonces: the lowest free one, and the gaps that others wait behind', () => 
   assert.deepEqual(gapsIn(5, [3, 4], 8), []);
   assert.deepEqual(gapsIn(5, [2_000_000_000], 3), [5, 6, 7], 'however far it is');
   assert.equal(dayOf(Date.UTC(2026, 10, 21, 23, 59)).toISOString(), '2026-11-21T00:00:00.000Z');
-});
-
-test('what a batch costs is above no account’s share but for the rounding of its parts', () => {
-  for (let seed = 1; seed < 400; seed += 1) {
-    const parts = Array.from({ length: 1 + (seed % 4) }, (_, at) => ({
-      spentOn: BigInt((seed * (at + 3) * 7) % 101),
-      legs: 1 + ((seed * (at + 1)) % 5),
-    }));
-    const allowance = allowanceOf({ ...funds(), balance: 10n ** 6n }, null, 'secret', parts);
-    if (!('most' in allowance)) {
-      assert.ok(parts.some(({ spentOn }) => spentOn >= 100n));
-      continue;
-    }
-    const all = BigInt(parts.reduce((sum, { legs }) => sum + legs, 0));
-    const each = (allowance.most + all - 1n) / all;
-    for (const { spentOn, legs } of parts) {
-      assert.ok(spentOn + BigInt(legs) * each <= 100n + BigInt(legs), `${seed}`);
-    }
-    assert.ok(each * all >= allowance.most, 'the parts are the whole at least');
-  }
 });
 
 test('a funding ends once it is funded at depth, a gate refuses it or its time is over', () => {
@@ -382,53 +293,4 @@ test('a funding whose gates cannot be asked keeps its nonce from nothing behind 
   assert.ok(!ask({ facts: facts({}) }) && !ask({ clock: now + 7_200 }));
   assert.ok(!ask({ attempts: [{ ...sent, outcome: 'mined' }] }));
   assert.ok(!ask({ facts: facts({ ...none, funded: seen('by another', 1) }) }));
-});
-
-test('a funding that is made to pay more leaves claims their part, and keeps its bounds', () => {
-  const own = funds({ reserved: 0n, spent: 300n });
-  const bounds = { cap: 400n };
-  const sums = { ownTaken: 10n, taken: 10n };
-  const of = { kept: 10n, wouldKeep: 90n, sums, counted: 10n };
-  const toFund = (more: Partial<Funds>, over: Partial<typeof of> = {}) =>
-    mostToFund({ ...own, ...more }, bounds, { ...of, ...over });
-  // The cap of 400 has 100 left: of 1 000 as much as is wanted, of 130 the rest, of 100 nothing.
-  assert.equal(toFund({ balance: 1_000n }), 90n);
-  assert.equal(toFund({ balance: 130n }), 30n);
-  assert.equal(toFund({ balance: 100n }), 0n);
-  assert.equal(toFund({ balance: 100n }, { kept: 50n }), 0n, 'nor what was kept before');
-  const rich = { balance: 1_000n };
-  assert.equal(toFund(rich, { sums: { ownTaken: 70n, taken: 70n } }), 40n, 'its account’s quarter');
-  assert.equal(toFund(rich, { sums: { ownTaken: 10n, taken: 380n } }), 30n, 'the cap of all');
-  assert.equal(toFund(rich, { sums: { ownTaken: 120n, taken: 120n } }), 0n);
-});
-
-test('a batch is raised by the least timelock in it, and not voided while a rider is open', () => {
-  const batch = attempt({ id: 7, legs: 2 });
-  const rider = { attemptId: 7, alone: false, timelock: now + 3_200 };
-  assert.equal(bumpAfter(look({ riders: [rider] })), 200);
-  const passed = { clock: now + 7_200, riders: [{ ...rider, timelock: now + 8_800 }] };
-  assert.equal(bumpAfter(look(passed)), 100);
-  assert.equal(bumpAfter(look({ ...passed, riders: [rider] })), 20);
-  const claimed = { facts: over, riders: [rider] };
-  const lost = { clock: now + 7_200, wall: now + 7_200, riders: [rider] };
-  const later = { facts: shallow, riders: [rider] };
-  const waited = { ...old, id: 7 };
-  for (const more of [claimed, lost, later]) {
-    assert.deepEqual(decide(look({ ...more, attempts: [batch], outbid: false })), {
-      do: 'send',
-      attempt: batch,
-      reveals: false,
-    });
-    assert.deepEqual(decide(look({ ...more, attempts: [waited] })), {
-      do: 'sign',
-      instead: waited,
-      reveals: false,
-      ridersOnly: true,
-    });
-    // Nobody is in it any more, by a later one or by having failed together.
-    for (const riders of [[], [{ ...rider, attemptId: 6 }], [{ ...rider, alone: true }]]) {
-      assert.notEqual(decide(look({ ...more, riders, attempts: [batch] })).do, 'send');
-    }
-  }
-  assert.equal(decide(look({ riders: [rider], attempts: [waited] })).do, 'sign');
 });

@@ -12,13 +12,10 @@ import {
 } from './bounds.ts';
 import { type Attempt, isLive } from './db/attempts.ts';
 import type { JobVerb } from './db/jobs.ts';
-import type { Rider } from './db/rides.ts';
 import type { Graces } from './port.ts';
 
 export type Look = {
   readonly verb: JobVerb;
-  /** A refund of what a claim left: no fact tells whether that is there, the chain's trial does. */
-  readonly closes: boolean;
   readonly facts: EscrowFacts;
   /** Base units of the leg. */
   readonly amount: bigint;
@@ -44,24 +41,14 @@ export type Look = {
   readonly outbid: boolean;
   /** Every one of this job, oldest first. */
   readonly attempts: readonly Attempt[];
-  /** Others, open still, that wait for one of these: by which, and until when theirs land. */
-  readonly riders: readonly RiderSeen[];
 };
-
-type RiderSeen = Pick<Rider, 'attemptId' | 'alone'> & { readonly timelock: number };
 
 export type Decision =
   | { readonly do: 'end'; readonly as: 'done' | 'dropped' }
   | { readonly do: 'wait'; readonly seconds: number }
   /** Sends what is signed. `reveals`: it would show the secret, so the gates are asked first. */
   | { readonly do: 'send'; readonly attempt: Attempt; readonly reveals: boolean }
-  | {
-      readonly do: 'sign';
-      readonly instead: Attempt | null;
-      readonly reveals: boolean;
-      /** Its own escrow is settled or lost: only those of its riders are in it. */
-      readonly ridersOnly?: true;
-    }
+  | { readonly do: 'sign'; readonly instead: Attempt | null; readonly reveals: boolean }
   /** Takes its nonce by nothing: what was signed is of no use any more. */
   | { readonly do: 'void'; readonly attempt: Attempt }
   /** Never left, and must not any more. */
@@ -76,11 +63,6 @@ export function decide(look: Look): Decision {
   // A replacement takes the place of all before it: the newest speaks for them.
   const newest = live.filter(({ outcome }) => outcome !== 'mined').at(-1) ?? null;
   const open = opening(look);
-  // Whatever became of its own escrow, those of its riders are open.
-  if (open.what !== 'now' && newest !== null && isRidden(look, newest)) {
-    const next = push(look, newest);
-    return next.do === 'sign' ? { ...next, ridersOnly: true } : next;
-  }
   if (open.what === 'later') {
     return look.yields && newest !== null ? giveWay(look, newest) : again(open.seconds);
   }
@@ -109,10 +91,6 @@ function restAfterFailures({ verb, attempts, wall }: Look): Decision | null {
   return left > 0 ? again(left) : null;
 }
 
-function isRidden({ riders }: Look, { id, verb }: Attempt): boolean {
-  return verb !== 'void' && riders.some(({ attemptId, alone }) => attemptId === id && !alone);
-}
-
 /** Whether what follows of a funding depends on its gates. */
 export function asksGates(look: Look): boolean {
   const isMined = look.attempts.some(({ outcome, verb }) => outcome === 'mined' && verb !== 'void');
@@ -126,10 +104,6 @@ function opening(
   const { verb, facts, clock, timelock, attempts } = look;
   const { claimed, refunded, funded, balance } = facts;
   const own = new Set(attempts.map(({ txid }) => txid));
-  if (look.closes) {
-    if (attempts.some(({ outcome }) => outcome === 'deep')) return { what: 'over' };
-    return clock < timelock ? { what: 'later', seconds: lookAgainSeconds } : { what: 'now' };
-  }
   if (claimed?.deep || refunded?.deep) return { what: 'over' };
   if (verb === 'fund' && funded?.deep) return { what: 'over' };
   for (const seen of verb === 'fund' ? [funded, claimed, refunded] : [claimed, refunded]) {
@@ -243,14 +217,11 @@ function push(look: Look, newest: Attempt): Decision {
 
 /** For how long the same fee is offered. */
 export function bumpAfter(look: Omit<Look, 'outbid'>): number {
-  const { verb, timelock, clock, hurried, riders } = look;
+  const { verb, timelock, clock, hurried } = look;
   const { least, most, part } = bumpSeconds;
   if (hurried) return least;
   if (verb === 'refund') return most;
-  // The own one may have passed, and theirs not.
-  const all = [timelock, ...riders.map((each) => each.timelock)].filter((each) => each > clock);
-  if (all.length === 0) return least;
-  return Math.min(most, Math.max(least, Math.floor((Math.min(...all) - clock) / part)));
+  return Math.min(most, Math.max(least, Math.floor((timelock - clock) / part)));
 }
 
 /** How long the party is left to do it itself, from when it could. */

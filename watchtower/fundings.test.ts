@@ -1,5 +1,4 @@
-// Fundings that a party without a coin signed, sent by the watchtower: from a cap of their own, out
-// of what nothing else needs.
+// Fundings that a party without a coin signed, sent by the watchtower within its cap of the day.
 
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
@@ -8,12 +7,12 @@ import { ParleyError } from '../core/errors.ts';
 import type { Asset } from '../server/db/assets.ts';
 import { must } from '../server/settle/testing/world.ts';
 import { fundingLeadSeconds } from './bounds.ts';
-import { fundingSums, keySums } from './db/sums.ts';
+import { keySums } from './db/sums.ts';
 import type { Gas } from './port.ts';
 import { dayOf } from './spending.ts';
 import type { Loose } from './testing/desk.ts';
 import { type Deal, long, onMarket, short } from './testing/market.ts';
-import { ether, gwei, signatureFor } from './testing/memory.ts';
+import { gwei, signatureFor } from './testing/memory.ts';
 
 const m = onMarket();
 let gas: Loose;
@@ -30,7 +29,6 @@ async function dollarDeal(of: { readonly maker?: Deal['maker'] } = {}): Promise<
 }
 beforeEach(async () => {
   gas = m.key();
-  gas.dailyCap = ether / 2n;
   given = { ...gas };
   deal = await dollarDeal();
 });
@@ -43,24 +41,21 @@ const refused =
     assert.match(error.message, says);
     return true;
   };
-const sumsOf = ({ maker: { accountId } }: Deal) => {
-  const of = { chain: short, since: dayOf(m.deps.now()), accountId, except: null };
-  return Promise.all([fundingSums(m.deps.db, of), keySums(m.deps.db, of)]);
-};
+const sumsOf = () => keySums(m.deps.db, { chain: short, since: dayOf(m.deps.now()), except: null });
 const reserveOf = async (of: Deal) => BigInt((await m.job(of))?.reserve ?? 0);
 const statusOf = async (of: Deal) => (await m.swap(of)).legs.a.status;
 const states = async (of: Deal) => (await m.jobs(of)).map(({ state }) => state);
 
-test('who has no coin funds by a signature: it lands, and spends no cap but its own', async () => {
+test('a party without a coin funds by a signature: it lands, and counts with its cost', async () => {
   const first = await m.askFunding(deal);
-  const [open] = await sumsOf(deal);
-  assert.deepEqual([open.own, open.taken], [1, await reserveOf(deal)]);
+  const open = await sumsOf();
+  assert.equal(open.spent + open.promised, await reserveOf(deal));
   assert.deepEqual(await m.askFunding(deal), first, 'asked again it is the same');
   await m.passes(2);
   assert.equal(await statusOf(deal), 'funded');
-  const [sums, others] = await sumsOf(deal);
-  assert.ok(sums.taken > 0n && sums.taken < open.taken / 2n, 'what it did cost');
-  assert.deepEqual([others.spent, others.reserved, others.underWay], [0n, 0n, 0]);
+  const { spent, reserved, promised, underWay } = await sumsOf();
+  assert.ok(spent > 0n && spent < open.spent + open.promised, 'what it did cost');
+  assert.deepEqual([reserved, promised, underWay], [0n, 0n, 0]);
   assert.deepEqual(await states(deal), ['done']);
   assert.deepEqual(await m.askFunding(deal), first, 'and so ever after');
   assert.equal((await m.attempts(deal)).length, 1);
@@ -72,41 +67,27 @@ test('requests for one funding at the same time are answered with one transactio
   assert.equal((await m.attempts(deal)).length, 1);
 });
 
-test('what its bounds do not allow is refused with the numbers, and leaves nothing', async () => {
+test('what the cap or the balance does not allow is refused with the numbers, and leaves nothing', async () => {
+  const second = await dollarDeal();
+  gas.takesRequests = false;
+  await assert.rejects(
+    m.askFunding(second),
+    refused(/no gas key on "evm-dev-2": send the funding/),
+  );
+  gas.takesRequests = true;
   await m.askFunding(deal);
   const reserve = await reserveOf(deal);
-  const second = await dollarDeal({ maker: deal.maker });
-  const stranger = await dollarDeal();
-  const bounds = given.fundings;
-  const taken = (much: bigint) =>
-    m.run('update keeper_jobs set reserve = $2 where swap_id = $1', [deal.id, `${much}`]);
-  for (const [fundings, by, says] of [
-    [{ ...bounds, cap: 0n }, second, /this market sends no fundings on "evm-dev-2": send the/],
-    [
-      { ...bounds, perAccount: 1 },
-      second,
-      /had 1 fundings on .* today and 1 is the most, until the/,
-    ],
-    [
-      { ...bounds, cap: 8n * reserve - 4n },
-      second,
-      /this account .* may take \d+ today, \d+ of it is taken/,
-    ],
-    [{ ...bounds, cap: 4n * reserve }, stranger, /all fundings on "evm-dev-2" may/],
-  ] as const) {
-    gas.fundings = fundings;
-    await taken(by === stranger ? 4n * reserve : reserve);
-    await assert.rejects(m.askFunding(by), refused(says));
-  }
-  await taken(reserve);
-  gas.fundings = bounds;
-  // What is reserved for others is not enough: what claims may take today is left, too.
-  const balance = 2n * reserve + gas.dailyCap;
-  gas.account = { ...given.account, balance: async () => balance - 1n };
-  const spare = refused(/to spare, keeps \d+ for claims, and this may take \d+/);
-  await assert.rejects(m.askFunding(second), spare);
-  for (const each of [second, stranger]) assert.deepEqual(await m.jobs(each), []);
-  gas.account = { ...given.account, balance: async () => balance };
+  gas.dailyCap = 4n * reserve - 2n;
+  const beyond = /on requests and refunds; .* is promised, and landing this may take \d+, until/;
+  await assert.rejects(m.askFunding(second), refused(beyond));
+  gas.dailyCap = given.dailyCap;
+  gas.account = { ...given.account, balance: async () => 2n * reserve - 1n };
+  await assert.rejects(
+    m.askFunding(second),
+    refused(/to spare and landing this may take \d+: send/),
+  );
+  assert.deepEqual(await m.jobs(second), []);
+  gas.account = { ...given.account, balance: async () => 2n * reserve };
   const busy = refused(/has a transaction in flight/, 'overloaded');
   await assert.rejects(m.askFunding(second), busy);
   gas.account = given.account;
@@ -249,24 +230,19 @@ test('a claim of a public secret is not kept waiting: it gives its nonce up', as
   assert.equal(await statusOf(deal), 'funded', 'and later it lands too');
 });
 
-test('a signature whose money left before it was mined counts, and ends a day’s fundings', async () => {
+test('a signature whose money left before it was mined is not sent again', async () => {
   const { maker } = deal;
-  const deals = [deal, await dollarDeal({ maker }), await dollarDeal({ maker })] as const;
-  for (const [at, each] of deals.slice(0, 2).entries()) {
-    await m.askFunding(each);
-    await m.keep();
-    m.short.state.broke.add(maker.address);
-    await m.passes();
-    m.short.state.broke.clear();
-    await m.passes();
-    assert.deepEqual(await states(each), ['dropped']);
-    assert.deepEqual(
-      (await m.attempts(each)).map(({ outcome }) => outcome),
-      ['failed'],
-    );
-    const [sums] = await sumsOf(each);
-    assert.equal(sums.ownFailed, at + 1);
-  }
-  const third = m.askFunding(deals[2]);
-  await assert.rejects(third, refused(/2 fundings of this account failed .* 2 is the most/));
+  await m.askFunding(deal);
+  await m.keep();
+  m.short.state.broke.add(maker.address);
+  await m.passes();
+  m.short.state.broke.clear();
+  await m.passes();
+  assert.deepEqual(await states(deal), ['dropped']);
+  assert.deepEqual(
+    (await m.attempts(deal)).map(({ outcome }) => outcome),
+    ['failed'],
+  );
+  assert.ok((await sumsOf()).spentBeside > 0n, 'its cost counts');
+  await assert.rejects(m.askFunding(deal), refused(/took 1 transactions for this leg and refused/));
 });

@@ -117,7 +117,7 @@ async function fill(
     // Somebody has taken it meanwhile, or made it pay more.
     const newest = live.findLast((each) => each.nonce === nonce)?.id ?? null;
     if (newest !== (instead?.id ?? null)) return null;
-    const funds = await fundsOf(deps, lease, { accountId: null, jobId: null });
+    const funds = await fundsOf(deps, lease, null);
     const { sum: behind } = await reservedBehind(deps.db, { chain, address, nonce });
     // What nobody was promised waits for the next day, as all else beyond the cap does.
     if (instead === null && behind === 0n && funds.sums.spent >= funds.dailyCap) {

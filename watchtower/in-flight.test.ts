@@ -128,9 +128,9 @@ test('what failed in a block keeps its nonce where one node is behind, not where
     ]);
   await become('secret');
   await m.run(
-    `insert into keeper_jobs (chain, escrow, verb, purpose, swap_id, leg, account_id, state, due_at,
+    `insert into keeper_jobs (chain, escrow, verb, purpose, swap_id, leg, state, due_at,
         created_at, reserve)
-      select chain, $2, verb, 'relay', swap_id, leg, account_id, 'open', 'infinity', created_at, 1
+      select chain, $2, verb, 'relay', swap_id, leg, 'open', 'infinity', created_at, 1
       from keeper_jobs where swap_id = $1 and chain = $3`,
     [deal.id, (await m.escrowOn(elsewhere)).address, short],
   );

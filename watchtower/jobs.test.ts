@@ -48,7 +48,7 @@ test('what fails and is then refused for ever holds nothing of the key', async (
   const deal = await revealed();
   const held = async () => {
     const since = dayOf(m.deps.now());
-    const of = { chain: long, since, accountId: null, except: null };
+    const of = { chain: long, since, except: null };
     return (await keySums(m.deps.db, of)).reserved;
   };
   await m.keep();

@@ -5,11 +5,9 @@
 import type { ChainAdapter } from '../chains/adapter.ts';
 import type { GasAccount } from '../chains/gas/account.ts';
 import type { WatchedEscrow } from '../chains/interface/reading.ts';
-import type { EscrowFacts } from '../core/facts.ts';
 import type { ChainKey, Family } from '../core/families.ts';
 import type { Secret } from '../core/hashlock.ts';
 import type { Clocks, SwapState } from '../core/swap.ts';
-import type { EscrowTerms } from '../core/terms.ts';
 import type { LegName } from '../core/trade.ts';
 import type { Tx } from '../host/postgres/statements.ts';
 
@@ -24,34 +22,16 @@ export type Graces = {
   readonly refundSeconds: number;
 };
 
-/** What relays may take on a chain in a UTC day; they are outside the cap of everything else. */
-export type RelayBounds = {
-  /** Base units of the native coin, of all relays; one account may take a quarter. */
-  readonly cap: bigint;
-  /** How many of one account. */
-  readonly perAccount: number;
-  /** Solana: receivers' token accounts that relays and claims make; one account has a quarter. */
-  readonly tokenAccounts: number;
-};
-
-/** What fundings sent for who signed them may take in a UTC day; a cap of their own, too. */
-export type FundingBounds = {
-  /** Base units of the native coin, of all fundings; one account may take a quarter. 0 = none. */
-  readonly cap: bigint;
-  /** How many of one account. */
-  readonly perAccount: number;
-};
-
 /** A gas key on a chain, and how much of it a day may cost. */
 export type Gas = {
   readonly account: GasAccount;
-  /** Base units of the native coin that a UTC day may cost, relays not counted; 0 = relays only. */
+  /** Base units of the native coin that a UTC day may cost; 0 = nothing is sent. */
   readonly dailyCap: bigint;
+  /** Whether it sends for who asks: its cap has room for the dearest request. */
+  readonly takesRequests: boolean;
   /** Base units: below it the log warns. */
   readonly lowBalance: bigint;
   readonly graces: Graces;
-  readonly relays: RelayBounds;
-  readonly fundings: FundingBounds;
 };
 
 /** Time as those who sign have it: real, unless whoever simulates the rest brings another. */
@@ -83,7 +63,7 @@ export type Gauges = {
   /** Of the settings: below it little is left, and what a day may cost. */
   readonly lowBalance: Gauge<'chain'>;
   readonly dailyCap: Gauge<'chain'>;
-  /** Kept for relays that have not landed at depth. */
+  /** Kept for what is promised or in flight. */
   readonly reserved: Gauge<'chain'>;
   /** Counted against the cap since midnight UTC. */
   readonly spentToday: Gauge<'chain'>;
@@ -99,14 +79,6 @@ export type Case = {
   readonly clock: number;
   /** The swap has ended. */
   readonly done: boolean;
-};
-
-/** What is stored of an escrow that may be settled beside another. */
-export type Stored = {
-  readonly terms: EscrowTerms;
-  readonly facts: EscrowFacts;
-  /** Of its swap, once public. */
-  readonly secret: Secret | null;
 };
 
 export type Asking = {
@@ -159,19 +131,15 @@ export type Market = {
   /** Makes jobs for what is due, and returns how much was taken up, `limit` where there is more. */
   takeUp(
     tx: Tx,
-    of: {
-      readonly chains: readonly ChainKey[];
-      /** Of these, where a claim leaves something in its escrow. */
-      readonly closing: readonly ChainKey[];
-      readonly now: Date;
-    },
+    of: { readonly chains: readonly ChainKey[]; readonly now: Date },
     limit: number,
   ): Promise<number>;
   takeUpMissed(tx: Tx, of: Reopening, now: Date, limit: number): Promise<number>;
   /** What was taken up while a chain had no key is taken up again; jobs that exist stay. */
   takeUpAnew(tx: Tx): Promise<void>;
   caseOf(chain: ChainKey, escrow: string): Promise<Case | null>;
-  storedOf(chain: ChainKey, escrows: readonly string[]): Promise<ReadonlyMap<string, Stored>>;
+  /** Until when a claim lands there and from when on a refund, Unix seconds. */
+  timelocksOf(chain: ChainKey, escrows: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Locks the swap until the end of the transaction. False: its secret is public. */
   lockWithoutSecret(tx: Tx, swapId: string): Promise<boolean>;
   /** Whether time since then may be missing from the database: a backup was restored. */
@@ -235,7 +203,7 @@ export type Desk = {
   fund(asking: FundAsking): Promise<Relayed>;
   /** Whether a funding of such a leg by signature would be sent, as far as no chain is asked. */
   fundsBySignature(): Promise<(leg: FundedLeg) => boolean>;
-  /** Chains whose claims it sends for who asks, within their bounds. */
+  /** Chains whose claims it sends for who asks, within the cap of the day. */
   claimsOn(): Promise<ReadonlySet<ChainKey>>;
 };
 export type FundedLeg = Pick<AskedLeg, 'chain' | 'family' | 'token'>;

@@ -3,12 +3,13 @@
 import { type Fact, ParleyError } from '../core/errors.ts';
 import type { ChainKey } from '../core/families.ts';
 import { pessimistic } from '../core/swap.ts';
+import { partBesideClaims } from './bounds.ts';
 import type { Passed } from './port.ts';
-import type { AskedShort } from './spending.ts';
+import { type Funds, freeOf, type Short } from './spending.ts';
 
 export type AskedVerb = 'claim' | 'fund';
 
-const nouns = { claim: ['claim', 'relays'], fund: ['funding', 'fundings'] } as const;
+const nouns = { claim: 'claim', fund: 'funding' } as const;
 
 /** Refuses what could not land in time any more. */
 export function mustHaveTime(
@@ -22,14 +23,11 @@ export function mustHaveTime(
   throw unavailable(verb, sentence, { leg, now, by, needs });
 }
 
-/** `underWay`: how many; null: one transaction that no block has yet. */
-export function tooBusy(verb: AskedVerb, chain: ChainKey, underWay: number | null): ParleyError {
-  const has =
-    underWay === null
-      ? `the gas key of "${chain}" has a transaction in flight`
-      : `the gas key of "${chain}" has ${underWay} ${nouns[verb][1]} under way`;
-  const sentence = `${has}, the most there may be; nothing was sent`;
-  return new ParleyError('overloaded', sentence, { chain, underWay: underWay ?? 1 });
+export function tooBusy(chain: ChainKey): ParleyError {
+  const sentence =
+    `the gas key of "${chain}" has a transaction in flight, the most there may be; ` +
+    'nothing was sent';
+  return new ParleyError('overloaded', sentence, { chain });
 }
 
 /** Who asked has given up waiting, and taken back what was asked. */
@@ -38,33 +36,30 @@ export function unanswered(chain: ChainKey): ParleyError {
   return new ParleyError('overloaded', sentence, { chain });
 }
 
-/** Of what a UTC day may take. `reserve`: what this may. */
-export function beyondBounds(
+/** `reserve`: what landing it may take. */
+export function beyondFunds(
   verb: AskedVerb,
   chain: ChainKey,
-  { what, limit, used }: AskedShort,
+  short: Short,
+  funds: Funds,
   reserve: bigint,
 ): ParleyError {
-  // What is too much for a whole day is so on every day.
-  const isOver = limit === 0n || ((what === 'share' || what === 'cap') && reserve > limit);
-  const until = isOver ? '' : ', until the UTC day ends';
-  const [, all] = nouns[verb];
-  const takes =
-    `on "${chain}" may take ${limit} today, ${used} of it is taken, ` +
-    `and landing this may take ${reserve}`;
-  const noAccount = `its receiver has no account of the token on "${chain}", and relays`;
-  const sentences: Readonly<Record<AskedShort['what'], string>> = {
-    number: `this account has had ${used} ${all} on "${chain}" today and ${limit} is the most`,
-    failed: `${used} ${all} of this account failed on "${chain}" today; ${limit} is the most`,
-    share: `${all} of this account ${takes}`,
-    cap: `all ${all} ${takes}`,
-    accounts:
-      `${noAccount} asked for by you make or have made ${used} of the ${limit} that they make ` +
-      'for one customer a day',
-    'all accounts': `${noAccount} make or have made ${used} of the ${limit} that they make a day`,
-  };
-  const facts = { chain, reason: what, limit, used, reserve };
-  return unavailable(verb, `${sentences[what]}${until}`, facts);
+  if (short === 'busy') return tooBusy(chain);
+  const { dailyCap, sums } = funds;
+  const takes = `and landing this may take ${reserve}`;
+  const facts = { chain, reason: short, reserve };
+  if (short === 'balance') {
+    const free = freeOf(funds);
+    const why = `the gas key of "${chain}" has ${free} to spare ${takes}`;
+    return unavailable(verb, why, { ...facts, free });
+  }
+  const limit = dailyCap / partBesideClaims;
+  const { spent, spentBeside, promised } = sums;
+  const why =
+    `the gas key of "${chain}" may spend ${dailyCap} today, ${limit} of it on requests and ` +
+    `refunds; ${spent} is spent, ${spentBeside} of it on these, ${promised} is promised, ${takes}`;
+  const numbers = { ...facts, dailyCap, spent, spentBeside, promised };
+  return unavailable(verb, `${why}, until the UTC day ends`, numbers);
 }
 
 export function unavailable(
@@ -72,6 +67,6 @@ export function unavailable(
   sentence: string,
   facts: Readonly<Record<string, Fact>>,
 ): ParleyError {
-  const whole = `${sentence}: send the ${nouns[verb][0]} yourself`;
+  const whole = `${sentence}: send the ${nouns[verb]} yourself`;
   return new ParleyError('relay_unavailable', whole, facts);
 }

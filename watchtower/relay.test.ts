@@ -125,8 +125,7 @@ test('stored and not sent by the time, it is given up: the secret was never publ
   assert.equal((await m.swap(given)).legs.a.status, 'funded');
 });
 
-test('nothing leaves before what leaves is stored, both are or neither is, whatever the cap', async () => {
-  gas.dailyCap = 0n;
+test('nothing leaves before what leaves is stored, both are or neither is', async () => {
   const deal = await m.funded();
   await m.run(
     `alter table keeper_attempts add constraint refused check (verb <> 'claim') not valid`,

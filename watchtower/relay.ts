@@ -15,14 +15,14 @@ import {
   busySeconds,
   fundingLeadSeconds,
   mostFailed,
+  mostFailedFunding,
   pauseMs,
   relayLeadSeconds,
   requestPatienceMs,
 } from './bounds.ts';
 import { type Attempt, attemptsOf, isLive } from './db/attempts.ts';
-import { findJob, insertAsked, isWaiting, type Job, purposes } from './db/jobs.ts';
+import { findJob, insertAsked, isWaiting, purposes } from './db/jobs.ts';
 import { noteWanted } from './db/keys.ts';
-import { fundingSums, relaySums } from './db/sums.ts';
 import type {
   AskedLeg,
   Asking,
@@ -35,7 +35,7 @@ import type {
   Relayed,
   Tx,
 } from './port.ts';
-import { type AskedVerb, beyondBounds, mustHaveTime, tooBusy, unavailable } from './refusals.ts';
+import { type AskedVerb, beyondFunds, mustHaveTime, tooBusy, unavailable } from './refusals.ts';
 import { sealSecret } from './sealing.ts';
 import {
   fundsOf,
@@ -49,19 +49,7 @@ import {
   nextNonce,
   signWith,
 } from './sign.ts';
-import {
-  allowanceOfFunding,
-  allowanceOfRelay,
-  dayOf,
-  type Funds,
-  freeOf,
-  fundingShort,
-  isAskedFor,
-  isDust,
-  keptForDay,
-  relayShort,
-  type Short,
-} from './spending.ts';
+import { allowanceOfAsked, isAskedFor, isDust } from './spending.ts';
 import { realTime, TooShort } from './step.ts';
 
 /** What is to be sent, for whom, and what landing it may take. */
@@ -69,11 +57,9 @@ type Wish = {
   readonly verb: AskedVerb;
   readonly chain: ChainKey;
   readonly escrow: string;
-  readonly accountId: string;
   readonly passed: Passed;
   readonly work: Extract<GasWork, { readonly verb: AskedVerb }>;
   readonly reserve: bigint;
-  readonly makesAccount: boolean;
   readonly secret: Secret | null;
   readonly signature: string | null;
 };
@@ -81,10 +67,10 @@ type Wish = {
 /** Throws `relay_unavailable`, and what the builder of a claim throws. */
 export async function relayClaim(deps: Parts, asking: ClaimAsking): Promise<Relayed> {
   const { market } = deps;
-  const { signal, accountId } = asking;
+  const { signal } = asking;
   const asked = await market.claimAsked(asking);
   const { chain, family, escrow } = asked;
-  const gas = claimantOf(deps, asked);
+  const gas = keyOf(deps, 'claim', asked, unclaimable(ableOf(deps.gas), asked));
   const before = escrow && (await relayedBefore(deps.db, { chain, verb: 'claim', escrow }));
   if (before) return before;
   await asking.admit();
@@ -102,18 +88,16 @@ export async function relayClaim(deps: Parts, asking: ClaimAsking): Promise<Rela
   const { secret, state } = claimable;
   const work = { verb: 'claim', terms, secret, isPublic: state.secret !== null } as const;
   return relayed(deps, gas, asking, {
-    ...{ verb: 'claim', chain, accountId, work, passed: claimable, secret, signature: null },
+    ...{ verb: 'claim', chain, work, passed: claimable, secret, signature: null },
     escrow: claimable.escrow.address,
   });
 }
 
-/** Paid from a cap of its own, out of what neither claims nor relays have a use for. */
 export async function relayFunding(deps: Parts, asking: FundAsking): Promise<Relayed> {
-  const { signal, accountId, signature, escrow } = asking;
+  const { signal, signature, escrow } = asking;
   const asked = await deps.market.fundAsked(asking);
   const { chain } = asked;
-  const gas = funderOf(deps.gas, asked);
-  if (typeof gas === 'string') throw unavailable('fund', gas, { chain });
+  const gas = keyOf(deps, 'fund', asked, unfundable(ableOf(deps.gas), asked));
   const before = await relayedBefore(deps.db, { chain, verb: 'fund', escrow });
   if (before !== null) return before;
   await asking.admit();
@@ -122,33 +106,36 @@ export async function relayFunding(deps: Parts, asking: FundAsking): Promise<Rel
   mustHaveTime('fund', passed, { by, needs: fundingLeadSeconds });
   const { terms } = passed.escrow;
   const work = { verb: 'fund', terms, signature } as const;
-  const about = { verb: 'fund', chain, escrow, accountId } as const;
+  const about = { verb: 'fund', chain, escrow } as const;
   return relayed(deps, gas, asking, { ...about, work, passed, secret: null, signature });
 }
 
-export function claimantOf<Key>(
-  { gas }: { readonly gas: ReadonlyMap<ChainKey, Key> },
-  { chain, family }: AskedLeg,
-): Key {
-  const found = gas.get(chain);
-  if (found !== undefined) return found;
-  const why =
-    family === 'bitcoin'
-      ? 'a Bitcoin claim needs its receiver’s own signature'
-      : `this market has no gas key on "${chain}"`;
-  throw unavailable('claim', why, { chain });
+/** Chains with a key that takes requests. */
+export function ableOf(keys: Parts['gas']): ReadonlySet<ChainKey> {
+  return new Set([...keys].flatMap(([chain, { takesRequests }]) => (takesRequests ? chain : [])));
 }
 
-/** The key that sends fundings of such a leg; or why none does, whoever asks and whenever. */
-export function funderOf<Key extends { readonly fundings: { readonly cap: bigint } }>(
-  keys: ReadonlyMap<ChainKey, Key>,
-  { chain, family, token }: FundedLeg,
-): Key | string {
+type Able = ReadonlySet<ChainKey>;
+
+/** Why no claim of such a leg is sent, whoever asks and whenever; null: it may be. */
+export function unclaimable(chains: Able, { chain, family }: AskedLeg): string | null {
+  if (chains.has(chain)) return null;
+  return family === 'bitcoin'
+    ? 'a Bitcoin claim needs its receiver’s own signature'
+    : `this market has no gas key on "${chain}"`;
+}
+
+/** The same of a funding. */
+export function unfundable(chains: Able, { chain, family, token }: FundedLeg): string | null {
   if (family !== 'evm') return `a funding on "${chain}" is sent by its funder alone`;
   if (token === null) return `the native coin of "${chain}" has no authorization to sign`;
-  const key = keys.get(chain);
-  if (key === undefined) return `this market has no gas key on "${chain}"`;
-  return key.fundings.cap === 0n ? `this market sends no fundings on "${chain}"` : key;
+  return chains.has(chain) ? null : `this market has no gas key on "${chain}"`;
+}
+
+function keyOf({ gas }: Parts, verb: AskedVerb, { chain }: AskedLeg, why: string | null): Gas {
+  const key = gas.get(chain);
+  if (why !== null || key === undefined) throw unavailable(verb, `${why}`, { chain });
+  return key;
 }
 
 /** The newest transaction for it that may land or has, if it was taken on and is not given up. */
@@ -171,14 +158,14 @@ async function relayed(
   deps: Parts,
   gas: Gas,
   { accountId, signal, keep }: Asking,
-  about: Omit<Wish, 'reserve' | 'makesAccount'>,
+  about: Omit<Wish, 'reserve'>,
 ): Promise<Relayed> {
   const { account } = gas;
   const { work, chain } = about;
   const asking = Promise.all([account.quote(work, signal), account.reserve(work, signal)]);
-  const [{ mostCost, makesAccount }, reserve] = await within(signal, chain, asking);
+  const [mostCost, reserve] = await within(signal, chain, asking);
   mustBeWorth(about, mostCost);
-  const wish = { ...about, reserve, makesAccount };
+  const wish = { ...about, reserve };
   return inPlace(deps, { chain, accountId }, (isHead) =>
     signedInTime(deps, { gas, signal, isHead }, wish, keep),
   );
@@ -214,7 +201,7 @@ async function signedInTime(
     } catch (error) {
       if (!(error instanceof TooShort)) throw error;
       if (wish.verb === 'claim') await noteWanted(deps.db, chain, leaseClock());
-      if (elapsedMs() > until) throw tooBusy(wish.verb, chain, null);
+      if (elapsedMs() > until) throw tooBusy(chain);
     }
     await pause(busyPollMs, signal);
   }
@@ -235,10 +222,10 @@ async function signAndKeep(
   wish: Wish,
   keep: Asking['keep'],
 ): Promise<Relayed> {
-  const { work, verb, makesAccount, reserve, escrow, chain, accountId, secret, signature } = wish;
+  const { work, verb, reserve, escrow, chain, secret, signature } = wish;
   const { swapId, leg } = wish.passed;
   const { live, nonce, most } = await roomFor(deps, lease, wish);
-  const slot = { nonce, instead: null, most, withoutAccount: !makesAccount };
+  const slot = { nonce, instead: null, most };
   // One of the key's own is under way, and is made to land.
   const signed = live === null ? await signWith(deps, lease, work, slot) : null;
   if (signed !== null) mustBeWorth(wish, signed.mostCost);
@@ -250,8 +237,7 @@ async function signAndKeep(
       secret === null ? { version: null, sealed: null } : sealSecret(deps, secret);
     const { id: jobId } = await insertAsked(tx, {
       ...{ chain, escrow, verb, purpose: verb === 'fund' ? 'fund' : 'relay' },
-      ...{ swapId, leg, accountId, reserve, makesAccount, signature },
-      ...{ secret: sealed, secretVersion: version, at, since: dayOf(deps.now()) },
+      ...{ swapId, leg, reserve, signature, secret: sealed, secretVersion: version, at },
     });
     if (signed !== null) await keepSigned(tx, deps, lease, signed, { jobId, verb });
     const answer: Relayed = { relayed: true, txid: signed?.txid ?? (live as Attempt).txid };
@@ -260,72 +246,31 @@ async function signAndKeep(
   });
 }
 
-/** Bounds, balance and nonce of this moment. Under a lease nobody else changes them. */
-async function roomFor(deps: Parts, looking: Looking, wish: Wish) {
-  const job = await findJob(deps.db, wish);
-  return wish.verb === 'claim'
-    ? roomForClaim(deps, looking, wish, job)
-    : roomForFunding(deps, looking, wish, job);
-}
-
-async function roomForClaim(deps: Parts, looking: Looking, wish: Wish, job: Job | null) {
-  const { gas } = looking;
-  const { chain, reserve, accountId, makesAccount } = wish;
-  const except = job?.id ?? null;
-  const of = { chain, since: dayOf(deps.now()), accountId, except };
-  const short = relayShort(gas.relays, await relaySums(deps.db, of), { reserve, makesAccount });
-  if (short !== null) throw beyondBounds('claim', chain, short, reserve);
-  const own = job === null ? [] : await attemptsOf(deps.db, job.id, gas.account.address);
-  mustNotFail(chain, own);
-  const funds = await fundsOf(deps, looking, { accountId: null, jobId: except });
-  const allowance = allowanceOfRelay(funds, reserve);
-  if ('short' in allowance) throw beyondFunds(chain, allowance.short, funds, reserve);
-  const live = own.find(({ outcome, verb }) => verb === 'claim' && isLive(outcome)) ?? null;
+/** Cap, balance and nonce of this moment. Under a lease nobody else changes them. */
+async function roomFor(deps: Parts, looking: Looking, { chain, verb, escrow, reserve }: Wish) {
+  const job = await findJob(deps.db, { chain, verb, escrow });
+  const { address } = looking.gas.account;
+  const own = job === null ? [] : await attemptsOf(deps.db, job.id, address);
+  mustNotFail(chain, verb, own);
+  const funds = await fundsOf(deps, looking, job?.id ?? null);
+  const allowance = allowanceOfAsked(funds, verb === 'fund' ? 'fund' : 'relay', reserve);
+  if ('short' in allowance) throw beyondFunds(verb, chain, allowance.short, funds, reserve);
+  const live = own.find((each) => each.verb === verb && isLive(each.outcome)) ?? null;
   const nonce = live === null ? await nextNonce(deps, looking) : live.nonce;
-  return { live, nonce, most: reserve };
-}
-
-async function roomForFunding(deps: Parts, looking: Looking, wish: Wish, job: Job | null) {
-  const { gas } = looking;
-  const { chain, reserve, accountId } = wish;
-  const except = job?.id ?? null;
-  const of = { chain, since: dayOf(deps.now()), accountId, except };
-  const short = fundingShort(gas.fundings, await fundingSums(deps.db, of), reserve);
-  if (short !== null) throw beyondBounds('fund', chain, short, reserve);
-  const funds = await fundsOf(deps, looking, { accountId: null, jobId: except });
-  const allowance = allowanceOfFunding(funds, reserve);
-  if (!('short' in allowance)) {
-    return { live: null, nonce: await nextNonce(deps, looking), most: allowance.most };
-  }
-  const { fundingsUnderWay: underWay } = funds.sums;
-  if (allowance.short === 'busy') throw tooBusy('fund', chain, underWay);
-  const free = freeOf(funds);
-  const kept = keptForDay(funds);
-  const why =
-    `the gas key of "${chain}" has ${free} to spare, keeps ${kept} for claims, and this ` +
-    `may take ${reserve}`;
-  throw unavailable('fund', why, { chain, free, kept, reserve, underWay });
-}
-
-function beyondFunds(chain: ChainKey, short: Short, funds: Funds, needed: bigint): ParleyError {
-  const { relaysUnderWay: underWay } = funds.sums;
-  if (short === 'busy') return tooBusy('claim', chain, underWay);
-  const free = freeOf(funds);
-  const why = `the gas key of "${chain}" has ${free} to spare and landing this may take ${needed}`;
-  return unavailable('claim', why, { chain, free, reserve: needed, underWay });
+  return { live, nonce, most: allowance.most };
 }
 
 /** Asked for again, what a chain refuses each time would cost gas each time. */
-function mustNotFail(chain: ChainKey, attempts: readonly Attempt[]): void {
-  const failed = attempts.filter(
-    ({ outcome, verb }) => outcome === 'failed' && verb === 'claim',
-  ).length;
-  if (failed < mostFailed) return;
-  const sentence = `"${chain}" took ${failed} claims of this leg and refused each of them`;
-  throw unavailable('claim', sentence, { chain, failed });
+function mustNotFail(chain: ChainKey, verb: AskedVerb, attempts: readonly Attempt[]): void {
+  const { length: failed } = attempts.filter(
+    (each) => each.outcome === 'failed' && each.verb === verb,
+  );
+  if (failed < (verb === 'fund' ? mostFailedFunding : mostFailed)) return;
+  const sentence = `"${chain}" took ${failed} transactions for this leg and refused each of them`;
+  throw unavailable(verb, sentence, { chain, failed });
 }
 
-/** Dust in the native coin. What a token is worth is not known here: bounds are all there is. */
+/** Dust in the native coin. The worth of a token is not known here: the cap is all there is. */
 function mustBeWorth({ work }: Pick<Wish, 'work'>, mostCost: bigint): void {
   const { chain, amount } = work.terms;
   if (work.verb !== 'claim' || !isDust(work.terms, mostCost)) return;

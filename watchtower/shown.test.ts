@@ -142,6 +142,15 @@ test('nor does such a claim end its job where its bytes are lost', async () => {
   await lands();
 });
 
+test('a claim of a public secret is sent though one node shows another’s, while nodes differ', async () => {
+  const open = await m.public();
+  m.show({ readEscrow: claimedDeep, mustAgree }, long);
+  await m.keepAll();
+  m.show({}, long);
+  await m.passes(2);
+  assert.equal((await m.swap(open)).legs.b.claimedBy, 'keeper');
+});
+
 for (const [when, isLate] of [
   ['once its nodes agree', false],
   ['once a claim cannot land any more, though nodes differ', true],
@@ -276,7 +285,7 @@ test('a secret that becomes public while its relay is dropped is claimed', async
     isFirst = false;
     await m.reveal(deal);
     const { db, now } = m.deps;
-    await takeUp(db, { chains: [short], closing: [], now: new Date(now()) }, 100);
+    await takeUp(db, { chains: [short], now: new Date(now()) }, 100);
     return looked;
   };
   m.show({ look });

@@ -1,15 +1,12 @@
 // Signing for one job, under the lease of its key: what it may cost, the nonce, and what is kept of
-// it. Where others of its kind are due, they ride on its transaction.
+// it.
 
 import type { GasWork } from '../chains/gas/account.ts';
 import { within } from '../chains/nodes/time-limit.ts';
 import { ParleyError } from '../core/errors.ts';
-import { type Batch, batchOf, breakUp, type Place, partsOn } from './batches.ts';
-import { jobPatienceMs, lookAgainSeconds } from './bounds.ts';
-import { type Attempt, attemptsOf, isLive } from './db/attempts.ts';
+import { jobPatienceMs } from './bounds.ts';
+import { type Attempt, attemptsOf } from './db/attempts.ts';
 import { keepReserve } from './db/jobs.ts';
-import { putOn, ridesOf } from './db/rides.ts';
-import { type FundingSums, fundingSums } from './db/sums.ts';
 import {
   fundsOf,
   keepSigned,
@@ -28,13 +25,9 @@ import {
   isAskedFor,
   isDust,
   least,
-  mostToFund,
   mostToLand,
-  type Part,
-  partOfEach,
 } from './spending.ts';
 import { isPassing, type On, TooShort } from './step.ts';
-import { hasRoomForAccount, wantsAccount } from './token-accounts.ts';
 
 /**
  * `isWaitedFor`: something more urgent waits for what is in flight, so that what cannot be made to
@@ -43,73 +36,37 @@ import { hasRoomForAccount, wantsAccount } from './token-accounts.ts';
 export async function signOrYield(
   on: On,
   work: GasWork,
-  place: Place & { readonly isWaitedFor: boolean },
+  { instead, isWaitedFor }: { readonly instead: Attempt | null; readonly isWaitedFor: boolean },
 ): Promise<Attempt> {
-  const { instead } = place;
   try {
-    return await sign(on, work, place);
+    return await sign(on, work, instead);
   } catch (error) {
     const isRefused =
       error instanceof TooShort || (error instanceof ParleyError && !isPassing(error));
     const isPromised = on.job.purpose === 'relay';
-    if (instead?.nonce == null || !isRefused || !place.isWaitedFor || isPromised) throw error;
+    if (instead?.nonce == null || !isRefused || !isWaitedFor || isPromised) throw error;
     return signVoid(on, instead);
   }
 }
 
-async function sign(on: On, own: GasWork, place: Place): Promise<Attempt> {
-  const { instead, ridersOnly } = place;
-  const batch = await batchOf(on, own, place);
-  if (batch === null) {
-    if (ridersOnly) throw overtaken(on);
-    return signIn(on, own, { instead, batch });
-  }
-  try {
-    return await signIn(on, batch.work, { instead, batch });
-  } catch (error) {
-    await breakUp(on, batch, error);
-    if (ridersOnly || !isTooDear(error)) throw error;
-    return signIn(on, own, { instead, batch: null });
-  }
-}
-
-/** A batch may be where its leader alone is not; and whose share is used up holds up no other. */
-function isTooDear(error: unknown): boolean {
-  if (error instanceof TooShort) return error.short === 'share';
-  return error instanceof ParleyError && tooDear.includes(error.code);
-}
-
-const tooDear: readonly string[] = ['fee_above_limit', 'amount_too_small'];
-
-type Placed = { readonly instead: Attempt | null; readonly batch: Batch | null };
-
-async function signIn(on: On, work: GasWork, { instead, batch }: Placed): Promise<Attempt> {
+async function sign(on: On, work: GasWork, instead: Attempt | null): Promise<Attempt> {
   const { deps, job } = on;
   const isPromised = isAskedFor(job.purpose);
-  const riders = batch?.riders ?? [];
   const wouldKeep = await reserveToLand(on, work);
-  const makesAccount = await wantsAccount(on, work);
   return leasedFor(on, async (lease) => {
-    const funds = await fundsOf(deps, lease, { accountId: job.accountId, jobId: job.id });
-    const parts = await partsOn(on, funds, batch);
-    const funded = job.purpose === 'fund' ? await fundingsOf(on, funds) : null;
-    const most = allowed(on, funds, { instead, wouldKeep, parts, funded });
+    const funds = await fundsOf(deps, lease, job.id);
+    const most = allowed(on, funds, { instead, wouldKeep });
     const nonce = instead?.nonce ?? (await nextNonce(deps, lease));
-    if (makesAccount && !(await hasRoomForAccount(on))) throw new TooShort('accounts');
-    const slot = { nonce, instead, most, withoutAccount: !makesAccount };
+    const slot = { nonce, instead, most };
     const signed = await signWith(deps, lease, work, slot);
-    if (!isPromised) mustBeWorth(on, riders, signed.mostCost);
+    if (!isPromised) mustBeWorth(on, signed.mostCost);
     return deps.db.transaction(async (tx) => {
       await mustHold(tx, deps, lease);
-      const about = { jobId: job.id, verb: job.verb, legs: 1 + riders.length };
+      const about = { jobId: job.id, verb: job.verb };
       const attempt = await keepSigned(tx, deps, lease, signed, about);
       const reserve = isPromised ? signed.mostCost : holdOf(funds, signed.mostCost);
-      const kept = { reserve, attemptId: attempt.id, makesAccount };
-      const again = new Date(deps.now() + lookAgainSeconds * 1_000);
-      const place = { attemptId: attempt.id, leaderId: job.id };
-      const ids = riders.map(({ id }) => id);
-      const isKept = (await keepReserve(tx, job.id, kept)) && (await putOn(tx, place, ids, again));
-      if (!isKept) throw overtaken(on);
+      const kept = { reserve, attemptId: attempt.id };
+      if (!(await keepReserve(tx, job.id, kept))) throw overtaken(on);
       return attempt;
     });
   });
@@ -121,7 +78,7 @@ function leasedFor(on: On, work: (lease: Lease) => Promise<Attempt>): Promise<At
   return leased(deps, gas, { patienceMs: jobPatienceMs, signal }, async (lease) => {
     const now = await attemptsOf(deps.db, job.id, gas.account.address);
     const isNewest = now.at(-1)?.id === attempts.at(-1)?.id;
-    if (!isNewest || (await ridesOf(deps.db, job.id)).some(isLive)) throw overtaken(on);
+    if (!isNewest) throw overtaken(on);
     return work(lease);
   });
 }
@@ -131,66 +88,41 @@ function overtaken({ job: { id, chain } }: On): ParleyError {
   return new ParleyError('overloaded', sentence, { chain, job: id });
 }
 
-/** What would be kept now for what was asked for; null of all else. */
+/** What would be kept now for a relay; null of all else. */
 async function reserveToLand({ gas, job, signal }: On, work: GasWork): Promise<bigint | null> {
-  if (!isAskedFor(job.purpose)) return null;
+  if (job.purpose !== 'relay') return null;
   return within(signal, job.chain, gas.account.reserve(work, signal));
-}
-
-/** What fundings have taken of their bounds, without what this one has reserved. */
-function fundingsOf({ deps, job }: On, { since }: Funds): Promise<FundingSums> {
-  const { chain, accountId, id } = job;
-  return fundingSums(deps.db, { chain, since, accountId, except: id });
 }
 
 /** What was promised does not wait behind those that were promised after it, nor for the cap. */
 function allowed(
-  { gas, job: { purpose, reserve: kept } }: On,
+  { job: { purpose, reserve: kept } }: On,
   funds: Funds,
-  of: {
-    readonly instead: Attempt | null;
-    readonly wouldKeep: bigint | null;
-    readonly parts: readonly Part[];
-    /** Of a funding. */
-    readonly funded: FundingSums | null;
-  },
+  of: { readonly instead: Attempt | null; readonly wouldKeep: bigint | null },
 ): bigint {
-  const { instead, wouldKeep, parts, funded: sums } = of;
+  const { instead, wouldKeep } = of;
   if (wouldKeep !== null) {
-    const counted = instead !== null && instead.signedAt >= funds.since ? instead.charged : 0n;
-    const most =
-      sums === null
-        ? mostToLand(funds, gas.relays, { kept, wouldKeep })
-        : mostToFund(funds, gas.fundings, { kept, wouldKeep, sums, counted });
+    const most = mostToLand(funds, instead, { kept, wouldKeep });
     if (most === 0n) throw new TooShort('balance');
     return most;
   }
-  if (isAskedFor(purpose)) throw new Error(`a ${purpose} is signed by what would be kept for it`);
-  const allowance = allowanceOf(funds, instead, purpose, parts);
+  const allowance = allowanceOf(funds, purpose, instead);
   if ('short' in allowance) throw new TooShort(allowance.short);
   return allowance.most;
 }
 
-function mustBeWorth(
-  { job, escrow }: On,
-  riders: readonly Pick<Batch['riders'][number], 'terms'>[],
-  mostCost: bigint,
-): void {
-  // What it brings is not the leg: the chain's part bounds its cost by that.
-  if (job.purpose === 'close') return;
-  const part = partOfEach(mostCost, 1 + riders.length);
-  const dust = [escrow, ...riders].find(({ terms }) => isDust(terms, part));
-  if (dust === undefined) return;
-  const { amount } = dust.terms;
-  const sentence = `a leg of ${amount} is not worth the ${part} that gas may take`;
-  throw new ParleyError('amount_too_small', sentence, { amount, mostCost: part });
+function mustBeWorth({ escrow: { terms } }: On, mostCost: bigint): void {
+  if (!isDust(terms, mostCost)) return;
+  const { amount } = terms;
+  const sentence = `a leg of ${amount} is not worth the ${mostCost} that gas may take`;
+  throw new ParleyError('amount_too_small', sentence, { amount, mostCost });
 }
 
 /** Costs little, and frees the nonce for what comes next: no cap holds it up. */
 export function signVoid(on: On, instead: Attempt): Promise<Attempt> {
   const { deps, job } = on;
   return leasedFor(on, async (lease) => {
-    const funds = await fundsOf(deps, lease, { accountId: null, jobId: job.id });
+    const funds = await fundsOf(deps, lease, job.id);
     const most = least(freeOf(funds), await mostOfVoid(lease, instead));
     const slot = { nonce: instead.nonce, instead, most };
     const signed = await signWith(deps, lease, { verb: 'void' }, slot);

@@ -121,13 +121,12 @@ async function take(
 export async function fundsOf(
   deps: Pick<Parts, 'db' | 'now'>,
   { gas, signal }: Looking,
-  of: { readonly accountId: string | null; readonly jobId: number | null },
+  jobId: number | null,
 ): Promise<Funds> {
   const { account, dailyCap } = gas;
   const balance = await within(signal, account.chain, account.balance(signal));
   const since = dayOf(deps.now());
-  const { accountId, jobId: except } = of;
-  const sums = await keySums(deps.db, { chain: account.chain, since, accountId, except });
+  const sums = await keySums(deps.db, { chain: account.chain, since, except: jobId });
   return { balance, dailyCap, since, sums };
 }
 
@@ -225,14 +224,13 @@ export async function signWith(
     readonly nonce: number | null;
     readonly instead: Attempt | null;
     readonly most: bigint;
-    readonly withoutAccount?: boolean;
   },
 ): Promise<GasTransaction> {
-  const { nonce, instead, most: mostCost, withoutAccount = false } = slot;
+  const { nonce, instead, most: mostCost } = slot;
   const former = instead === null ? null : openTransaction(deps, instead);
   const above =
     instead === null || former === null ? null : { offer: instead.offer, raw: former.raw };
-  const signing = gas.account.sign(work, { nonce, above, mostCost, withoutAccount }, signal);
+  const signing = gas.account.sign(work, { nonce, above, mostCost }, signal);
   return within(signal, gas.account.chain, signing);
 }
 
@@ -259,13 +257,13 @@ export async function keepSigned(
   deps: Parts,
   { gas }: Lease,
   signed: GasTransaction,
-  of: { readonly jobId: number | null; readonly verb: Attempt['verb']; readonly legs?: number },
+  of: { readonly jobId: number | null; readonly verb: Attempt['verb'] },
 ): Promise<Attempt> {
   const { chain, address } = gas.account;
   const { version, sealed } = sealTransaction(deps, signed);
   const { txid, nonce, offer, mostCost, diesAt } = signed;
   return insertAttempt(tx, {
-    ...{ chain, address, txid, nonce, offer, mostCost, diesAt, legs: 1, ...of },
+    ...{ chain, address, txid, nonce, offer, mostCost, diesAt, ...of },
     ...{ sealed, sealedVersion: version, at: new Date(deps.now()) },
   });
 }

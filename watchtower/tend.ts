@@ -11,7 +11,6 @@ import type { EscrowFacts } from '../core/facts.ts';
 import { fundBy } from '../core/gates.ts';
 import { opens, type Secret } from '../core/hashlock.ts';
 import { unlessDisputed } from './agreed.ts';
-import { ridesFor, waitingOn } from './batches.ts';
 import { gatesMs, inHandSeconds, lookAgainSeconds, wantedSeconds } from './bounds.ts';
 import {
   type Attempt,
@@ -58,7 +57,7 @@ export async function tend(
   const { escrow } = about;
   const attempts = await attemptsOf(deps.db, job.id, gas.account.address);
   const on: On = { deps, gas, job, about, escrow, adapter, signal, attempts };
-  const rest = (await ridesFor(on)) ?? graceLeft(on);
+  const rest = graceLeft(on);
   if (rest !== null) return putOff(on, rest);
   const isUnseen = job.verb === 'claim' && about.state.secret === null;
   // Any of them that a node has after all makes the secret public.
@@ -72,7 +71,7 @@ export async function tend(
   const decision = decide(look);
   const isIdle = !fresh.some(({ outcome }) => isLive(outcome));
   // Nothing can come of it any more, nor be left of it.
-  const isOver = decision.do === 'wait' && about.done && isIdle && job.purpose !== 'close';
+  const isOver = decision.do === 'wait' && about.done && isIdle;
   const wanted: Decision = isOver ? { do: 'end', as: 'done' } : decision;
   const next = await unlessDisputed(on, wanted, look);
   // What nodes have not told yet of something that left is asked for until they do.
@@ -88,10 +87,10 @@ export async function tend(
  */
 async function mustHaveRoom(on: On, hasRoom: () => Promise<boolean>): Promise<void> {
   const { deps, gas, signal } = on;
-  const { purpose, accountId, id: jobId } = on.job;
+  const { purpose, id } = on.job;
   if (isAskedFor(purpose) || (await hasRoom())) return;
-  const funds = await fundsOf(deps, { gas, signal }, { accountId, jobId });
-  const allowance = allowanceOf(funds, null, purpose);
+  const funds = await fundsOf(deps, { gas, signal }, id);
+  const allowance = allowanceOf(funds, purpose, null);
   throw new TooShort('short' in allowance ? allowance.short : 'busy');
 }
 
@@ -124,7 +123,6 @@ async function lookOf(
   const ungated = {
     ...seen,
     verb: job.verb,
-    closes: job.purpose === 'close',
     amount: terms.amount,
     timelock: job.verb === 'fund' ? fundBy(state, state.legs[job.leg]) : terms.timelock,
     barred: false,
@@ -134,7 +132,6 @@ async function lookOf(
     hurried,
     yields: hurried && job.purpose !== 'relay',
     outbid: false,
-    riders: await waitingOn(on),
   };
   const look = asksGates(ungated) ? { ...ungated, barred: await barredNow(on) } : ungated;
   const waiting = hasWaited(look);
@@ -234,26 +231,16 @@ async function carryOut(on: On, decision: Decision, known: Known): Promise<void>
       return putOff(on, lookAgainSeconds);
     }
     case 'sign': {
-      const { instead, reveals, ridersOnly = false } = decision;
+      const { instead, reveals } = decision;
       const { isWaitedFor } = known;
       if (reveals) await passGates(on);
       const work = workOf(on, known.secret, reveals);
       const kept = instead && { attempt: instead, reveals };
-      const signing = signOrYield(on, work, { instead, ridersOnly, isWaitedFor });
-      const signed = await orAgain(on, kept, signing).catch((error: unknown) => {
-        if (isNothingLeft(on, error)) return null;
-        throw error;
-      });
-      if (signed === null) return carryOut(on, { do: 'end', as: 'done' }, known);
-      await send(on, signed);
+      const signing = signOrYield(on, work, { instead, isWaitedFor });
+      await send(on, await orAgain(on, kept, signing));
       return putOff(on, lookAgainSeconds);
     }
   }
-}
-
-/** Its funder, or anybody else, took what a claim had left there. */
-function isNothingLeft({ job }: On, error: unknown): boolean {
-  return job.purpose === 'close' && error instanceof ParleyError && error.code === 'nothing_there';
 }
 
 /** No pool has it: it is made to pay more at once, not after the time that others are left. */
@@ -317,8 +304,7 @@ async function sendAgain(
 async function send(on: On, attempt: Attempt): Promise<void> {
   const { deps, job, signal } = on;
   await sendKept(deps, on.gas, attempt, signal);
-  // No fact of the swap tells what becomes of what a claim left.
-  if (attempt.verb === 'void' || job.purpose === 'close') return;
+  if (attempt.verb === 'void') return;
   const { chain } = job;
   // It is sent: what is not seen now the follower sees.
   await deps.market

@@ -75,7 +75,7 @@ test('while one is in flight nothing else is signed, and a request hurries it', 
 async function sleepers(count: number): Promise<Deal[]> {
   const deals: Deal[] = [];
   for (let at = 0; at < count; at += 1) deals.push(await m.public());
-  await m.run('update keeper_jobs set alone = true, failures = 0');
+  await m.run('update keeper_jobs set failures = 0');
   return deals;
 }
 
@@ -134,7 +134,6 @@ test('what only waits for a block keeps back nobody while something is in flight
 test('what is short of its cap is not busy, and no request waits behind it', async () => {
   const [sleeping, poor, deal] = [await m.public(), await m.public(), await m.funded()];
   await m.hurry();
-  await m.run('update keeper_jobs set alone = true');
   await m.run(`update keeper_jobs set due_at = 'infinity' where swap_id = $1`, [poor.id]);
   await m.keep();
   await m.run('update keeper_jobs set due_at = $2 where swap_id = $1 and chain = $3', [
@@ -146,6 +145,7 @@ test('what is short of its cap is not busy, and no request waits behind it', asy
   assert.equal((await m.job(poor))?.last_failure, 'cap');
   await m.run(`update keeper_jobs set due_at = 'epoch' where swap_id = $1`, [poor.id]);
   m.mine();
+  gas.dailyCap = ether;
   must(await m.relay(deal));
 });
 
@@ -165,8 +165,8 @@ test('what cannot pay more gives its nonce up for a request', async () => {
   await passOver(2);
   assert.deepEqual(await verbs(sleeping), ['claim', 'void']);
   await m.deepen();
-  must(await m.relay(deal));
   gas.dailyCap = ether;
+  must(await m.relay(deal));
   await land(sleeping, deal);
 });
 
@@ -210,7 +210,7 @@ test('what waits goes first, and of what waits the soonest timelock', async () =
   ] as const;
   for (const [at, [each, failure]] of order.entries()) {
     await m.run(
-      `update keeper_jobs set alone = true, last_failure = $3,
+      `update keeper_jobs set last_failure = $3,
         due_at = 'epoch'::timestamptz + $2 * interval '1 second'
         where swap_id = $1 and chain = $4`,
       [each.id, at, failure, short],

@@ -20,7 +20,7 @@ import {
 import { keySums } from './db/sums.ts';
 import { fillGaps } from './gaps.ts';
 import type { Desk, Gas, Loop, Parts } from './port.ts';
-import { funderOf, relayClaim, relayFunding } from './relay.ts';
+import { ableOf, relayClaim, relayFunding, unfundable } from './relay.ts';
 import { inFlight } from './sign.ts';
 import { dayOf } from './spending.ts';
 import { isPassing, realTime, TooShort } from './step.ts';
@@ -142,13 +142,11 @@ function deskOf(deps: Parts, posts: Posts): Desk {
       for (const { loops } of posts.values()) loops.others.ring();
       return answer;
     },
-    fundsBySignature: async () => (leg) => typeof funderOf(deps.gas, leg) !== 'string',
-    claimsOn: async () => {
-      const able = [...deps.gas].filter(
-        ([, { relays }]) => relays.cap > 0n && relays.perAccount > 0,
-      );
-      return new Set(able.map(([chain]) => chain));
+    fundsBySignature: async () => {
+      const chains = ableOf(deps.gas);
+      return (leg) => unfundable(chains, leg) === null;
     },
+    claimsOn: async () => ableOf(deps.gas),
   };
 }
 
@@ -176,8 +174,7 @@ async function find({ db, market, ...deps }: Parts, posts: Posts, missed: Missed
   const now = new Date(deps.now());
   const limit = bounds.takenUpAtOnce;
   const chains = [...posts.keys()];
-  const closing = chains.filter((chain) => deps.adapters.get(chain)?.family === 'solana');
-  const found = await market.takeUp(db, { chains, closing, now }, limit);
+  const found = await market.takeUp(db, { chains, now }, limit);
   // A clock that was set back must not silence it.
   const age = Math.abs(now.getTime() - missed.searchedAtMs);
   if (age < bounds.missedEverySeconds * 1_000) return found;
@@ -190,12 +187,10 @@ async function find({ db, market, ...deps }: Parts, posts: Posts, missed: Missed
   return Math.max(found, made);
 }
 
-/** What has no haste waits until nothing else is due. */
 async function ownPass(deps: Parts, post: Post, stop: AbortSignal): Promise<number> {
   const done = await passOf(deps, post, 'others', stop);
-  const closed = done > 0 ? 0 : await passOf(deps, post, 'closes', stop);
   await keepUp(deps, post, stop);
-  return done + closed;
+  return done;
 }
 
 async function keepUp(deps: Parts, post: Post, stop: AbortSignal): Promise<undefined> {
@@ -209,8 +204,7 @@ async function passOf(deps: Parts, post: Post, what: DueKind, stop: AbortSignal)
   const take = (isBusy: boolean) => {
     const now = new Date(deps.now());
     const again = new Date(deps.now() + bounds.inHandSeconds * 1_000);
-    const most = what === 'closes' ? bounds.closesAPass : bounds.jobsAPass;
-    return takeDueJobs(deps.db, { chain, what, isBusy, now, again }, most);
+    return takeDueJobs(deps.db, { chain, what, isBusy, now, again }, bounds.jobsAPass);
   };
   const waited = await passWaiting(deps, post, await urgentFirst(deps, await take(true)), stop);
   const jobs = await urgentFirst(deps, await take(false));
@@ -225,8 +219,8 @@ async function urgentFirst({ market }: Parts, jobs: readonly Job[]): Promise<rea
   if (other === undefined) return jobs;
   const escrows = jobs.map(({ escrow }) => escrow);
   // What is wrong with one of them is that one's trouble.
-  const stored = await market.storedOf(chain, escrows).catch(() => null);
-  const timelockOf = ({ escrow }: Job) => stored?.get(escrow)?.terms.timelock ?? 0;
+  const timelocks = await market.timelocksOf(chain, escrows).catch(() => null);
+  const timelockOf = ({ escrow }: Job) => timelocks?.get(escrow) ?? 0;
   const urgency = ({ purpose }: Job) => purposes.indexOf(purpose);
   return jobs.toSorted((a, b) => urgency(a) - urgency(b) || timelockOf(a) - timelockOf(b));
 }
@@ -343,12 +337,12 @@ async function measure(deps: Parts, post: Post, stop: AbortSignal): Promise<void
   const signal = limited(deps, stop);
   const balance = await within(signal, chain, account.balance(signal));
   const since = dayOf(deps.now());
-  const sums = await keySums(deps.db, { chain, since, accountId: null, except: null });
+  const sums = await keySums(deps.db, { chain, since, except: null });
   const { gauges } = deps;
   gauges.balance.set({ chain }, Number(balance));
   gauges.lowBalance.set({ chain }, Number(lowBalance));
   gauges.dailyCap.set({ chain }, Number(dailyCap));
-  gauges.reserved.set({ chain }, Number(sums.relayReserved));
+  gauges.reserved.set({ chain }, Number(sums.reserved));
   gauges.spentToday.set({ chain }, Number(sums.spent));
   for (const purpose of purposes) gauges.jobs.set({ chain, purpose }, 0);
   for (const { purpose, count } of await countOpenJobs(deps.db, chain)) {

@@ -4,20 +4,13 @@ import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { keccak256, parseTransaction } from 'viem/utils';
 import { larger } from '../../core/amounts.ts';
-import { mostInBatch } from '../escrows/calls.ts';
 import { contractsOf } from '../escrows/plan.ts';
-import type { GasAccount, GasQuote, GasSlot, GasWork } from '../gas/account.ts';
+import type { GasAccount, GasSlot, GasWork } from '../gas/account.ts';
 import type { GasKey } from '../gas/keys.ts';
-import {
-  aboveLimit,
-  areThese,
-  asFarAsTried,
-  mustBeOf,
-  partsOf,
-  presentMultiple,
-  touchesOf,
-} from '../gas/work.ts';
-import { opening, told } from '../nodes/opened.ts';
+import { type GasParts, gasAccountOf } from '../gas/kit.ts';
+import { aboveLimit, areThese, asFarAsTried, presentMultiple, touchesOf } from '../gas/work.ts';
+import type { Opened } from '../nodes/opened.ts';
+import { oneSource } from '../nodes/sources.ts';
 import type { EvmAdapter } from './adapter.ts';
 import { sameAddress } from './address.ts';
 import {
@@ -30,7 +23,7 @@ import {
   priceOf,
   reachBlocks,
 } from './gas-fees.ts';
-import { countByAll, type Expected, outcomeOf, paidFor, pendingCounts } from './gas-outcome.ts';
+import { costBy, countByAll, type Expected, outcomeOf, pendingCounts } from './gas-outcome.ts';
 import { dearestGas, type EvmGasPolicy, gasOnChain } from './gas-policy.ts';
 import { callOf, fundedBySignature, gasOf, type Trial } from './gas-work.ts';
 import { balanceAt } from './node.ts';
@@ -53,39 +46,48 @@ type Account = {
 };
 
 export function createEvmGasAccount(options: EvmGasOptions): GasAccount {
+  return gasAccountOf(options, 'evm', () => partsOf(options));
+}
+
+function partsOf(options: EvmGasOptions): GasParts<GasWork> {
   const { adapter, depthTag = null, key } = options;
-  const { deployment } = adapter;
-  if (key.family !== 'evm')
-    throw new Error(`a ${key.family} key signs nothing on ${adapter.chain}`);
+  const { deployment, node, policy } = adapter;
   const secret: Hex = `0x${Buffer.from(key.bytes()).toString('hex')}`;
   const signer = privateKeyToAccount(secret);
   const account: Account = { options, deployment, signer };
-  const { opened } = opening(adapter.open);
-  const { node, chain, policy } = adapter;
+  const { address } = signer;
   const depths = { confirmations: policy.high.confirmations, tag: depthTag };
+  return {
+    address,
+    escrowOf: (terms) => evmEscrow(terms, deployment),
+    able: (work) => work,
+    balance: (signal) => balanceAt(node, null, address, 'latest', signal),
+    reserve: (work, signal) => reserve(account, work, signal),
+    quote: async (work, signal) => (await weighed(account, work, null, signal)).mostCost,
+    sign: (work, slot, signal) => sign(account, work, slot, signal),
+    outcome: (sent, signal) => outcomeOf(node, address, depths, sent, signal),
+    costAt: (at, txid, signal) => costBy(oneSource(node, at), txid, signal),
+    nonces: (opened) => noncesOf(account, opened),
+  };
+}
+
+function noncesOf({ options, signer: { address } }: Account, opened: Opened): Partial<GasAccount> {
+  const { adapter, policy } = options;
+  const { node } = adapter;
   const count = opened((expected: Expected, signal: AbortSignal) =>
-    countByAll(node, signer.address, expected, signal),
+    countByAll(node, address, expected, signal),
   );
   return {
-    chain,
-    address: signer.address,
-    mostInBatch,
-    balance: opened((signal) => balanceAt(node, null, signer.address, 'latest', signal)),
     minedNonce: (signal, { most = Number.POSITIVE_INFINITY, ...asked } = {}) =>
       count({ most, ...asked }, signal),
     pendingNonce: (signal, { most = Number.POSITIVE_INFINITY, ...asked } = {}) =>
       count({ most, ...asked, at: 'pending' }, signal),
-    pendingNonces: opened((signal) => pendingCounts(node, signer.address, signal)),
-    ...told(account, opened, { reserve, quote, sign }),
+    pendingNonces: opened((signal) => pendingCounts(node, address, signal)),
     outbid: opened(async ({ raw, height, refused }: Sent, signal) => {
-      const { presents, height: now } = await presentFees(node, options.policy, signal);
+      const { presents, height: now } = await presentFees(node, policy, signal);
       const blocks = blocksSince(height, now);
-      return outbidAt(presents[0], offerIn(raw), { blocks, refused }, options.policy);
+      return outbidAt(presents[0], offerIn(raw), { blocks, refused }, policy);
     }),
-    outcome: opened((sent: Parameters<GasAccount['outcome']>[0], signal) =>
-      outcomeOf(node, signer.address, depths, sent, signal),
-    ),
-    paid: opened((txid: string, signal) => paidFor(node, txid, signal)),
   };
 }
 
@@ -93,11 +95,6 @@ export function createEvmGasAccount(options: EvmGasOptions): GasAccount {
 function blocksSince(height: number | null, now: number | null): number | null {
   if (height === null || now === null || height > now + reachBlocks) return null;
   return now - height;
-}
-
-async function quote(account: Account, work: GasWork, signal: AbortSignal): Promise<GasQuote> {
-  const { mostCost } = await weighed(account, work, null, signal);
-  return { mostCost, makesAccount: false };
 }
 
 async function weighed(
@@ -108,7 +105,6 @@ async function weighed(
 ) {
   const { options, deployment, signer } = account;
   const { adapter, policy } = options;
-  mustBeOf(adapter.chain, work);
   const call = callOf(work, signer.address, deployment);
   const [{ presents, height }, l1Fee] = await Promise.all([
     presentFees(adapter.node, policy, signal),
@@ -124,7 +120,7 @@ async function weighed(
 }
 
 async function sign(account: Account, work: GasWork, slot: GasSlot, signal: AbortSignal) {
-  const { options, deployment, signer } = account;
+  const { options, signer } = account;
   const { chain, chainId } = options.adapter;
   const { nonce } = slot;
   if (nonce === null || !Number.isSafeInteger(nonce)) throw new Error(`${chain}: no nonce to take`);
@@ -150,8 +146,6 @@ async function sign(account: Account, work: GasWork, slot: GasSlot, signal: Abor
   return {
     txid: keccak256(raw),
     raw,
-    touches: touchesOf(work, (terms) => evmEscrow(terms, deployment)),
-    payer: signer.address,
     nonce,
     offer: offer.maxFee,
     mostCost: gas * offer.maxFee + l1Fee,
@@ -178,8 +172,7 @@ const sentWithinSeconds = 86_400;
 async function usualGas({ options }: Account, work: GasWork, signal: AbortSignal): Promise<bigint> {
   if (work.verb === 'void') return voidGas;
   const { adapter } = options;
-  const last = Math.max(...partsOf(work).map(({ terms }) => terms.timelock));
-  const rules = await adapter.gasRules(last + sentWithinSeconds, signal);
+  const rules = await adapter.gasRules(work.terms.timelock + sentWithinSeconds, signal);
   return gasOnChain(adapter.chainId, dearestGas(rules, kindOf(work)));
 }
 
@@ -187,14 +180,12 @@ type Moving = Exclude<GasWork, { readonly verb: 'void' }>;
 
 function kindOf(work: Moving): Parameters<typeof dearestGas>[1] {
   if (work.verb === 'fund') return 'authorized';
-  if (work.verb === 'batch') return 'token';
   return work.terms.token === null ? 'native' : 'token';
 }
 
 async function reserve(account: Account, work: GasWork, signal: AbortSignal): Promise<bigint> {
   const { options, deployment, signer } = account;
   const { adapter, policy } = options;
-  mustBeOf(adapter.chain, work);
   const { presents } = await presentFees(adapter.node, policy, signal);
   const price = presentMultiple * priceOf(presents[0]);
   const fee = larger(price, policy.reserveFeePerGas);

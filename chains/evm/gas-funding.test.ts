@@ -36,7 +36,7 @@ test('the key pays for the gas of a funding, and its funder for nothing but the 
   const had = await coins(funder.address);
   const paid = await coins(stranger.account.address);
   const work = await fundingOf(chain, leg.terms);
-  const { mostCost } = await stranger.account.quote(work, signal());
+  const mostCost = await stranger.account.quote(work, signal());
   const sent = await stranger.send(work);
   assert.equal(await stateOf(leg.terms), 'open');
   assert.equal(await coins(funder.address), had);

@@ -3,8 +3,7 @@
 
 import { withResolvers } from '../../core/engines.ts';
 import { topicOfVerb } from '../escrows/calls.ts';
-import type { GasOutcome, GasSent, Paid } from '../gas/account.ts';
-import { paidByAll } from '../gas/paid.ts';
+import type { GasOutcome, GasSent } from '../gas/account.ts';
 import { amountOf, type Rpc } from '../nodes/rpc.ts';
 import { foundBySome, oneSource } from '../nodes/sources.ts';
 import { sleep } from '../nodes/turn.ts';
@@ -109,18 +108,15 @@ async function outcomeBy(
   return tagged !== null && receipt.block <= tagged.number ? 'deep' : 'mined';
 }
 
-/** Wei, by every node: gas, and on OP chains what its bytes cost on Ethereum. */
-export function paidFor(rpc: Rpc, txid: string, signal: AbortSignal): Promise<Paid | null> {
-  const ask = (at: number, until: AbortSignal) => {
-    return asked(oneSource(rpc, at), 'eth_getTransactionReceipt', [txid], until, (answer) => {
-      if (answer === null) return null;
-      const { gasUsed, effectiveGasPrice, l1Fee } = object(answer);
-      if (effectiveGasPrice === undefined) return null;
-      const gas = amountOf(gasUsed) * amountOf(effectiveGasPrice);
-      return gas + (l1Fee == null ? 0n : amountOf(l1Fee));
-    });
-  };
-  return paidByAll(rpc.sources, ask, signal);
+/** Wei, by one node: gas, and on OP chains what its bytes cost on Ethereum. */
+export function costBy(one: Rpc, txid: string, signal: AbortSignal): Promise<bigint | null> {
+  return asked(one, 'eth_getTransactionReceipt', [txid], signal, (answer) => {
+    if (answer === null) return null;
+    const { gasUsed, effectiveGasPrice, l1Fee } = object(answer);
+    if (effectiveGasPrice === undefined) return null;
+    const gas = amountOf(gasUsed) * amountOf(effectiveGasPrice);
+    return gas + (l1Fee == null ? 0n : amountOf(l1Fee));
+  });
 }
 
 /** Once one has answered the others have so long: a node that hangs holds up no signature. */

@@ -8,7 +8,7 @@ import { hashlockOf } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { Revert } from '../escrows/calls.ts';
 import type { GasWork } from '../gas/account.ts';
-import { batchIncomplete, mustOpenAll, unseenMargin } from '../gas/work.ts';
+import { mustOpen, unseenMargin } from '../gas/work.ts';
 import type { Batch } from '../interface/batches.ts';
 import type { EvmCall } from '../interface/material.ts';
 import { batchFails } from '../kit/builders.ts';
@@ -18,7 +18,6 @@ import { isCallFailure } from './ask.ts';
 import type { Offer } from './gas-fees.ts';
 import { balanceAt, headBlock, refused } from './node.ts';
 import {
-  batchCall,
   claimCall,
   deploymentOf,
   type EvmDeployment,
@@ -47,8 +46,6 @@ export function callOf(work: GasWork, own: string, deployment: EvmDeployment): E
       return claimCall(work.terms, deployment, work.secret);
     case 'refund':
       return refundCall(work.terms, deployment);
-    case 'batch':
-      return batchCall(work.batch, deployment);
     case 'fund':
       mustBeGood(work.terms, deployment);
       return signedCall(authorizationCall(work.terms, deployment), work.signature);
@@ -65,8 +62,7 @@ export async function gasOf(trial: Trial, work: GasWork, signal: AbortSignal): P
   if (work.verb === 'void') {
     return withMargin(await estimate(trial, callOf(work, from, deployment), null, signal), trial);
   }
-  mustOpenAll(work);
-  if (work.verb === 'batch') return gasOfBatch(trial, work.batch, signal);
+  mustOpen(work);
   const { terms } = work;
   if (work.verb === 'fund') {
     return gasOfFunding(trial, terms, callOf(work, from, deployment), signal);
@@ -84,15 +80,6 @@ export async function gasOf(trial: Trial, work: GasWork, signal: AbortSignal): P
     if (!(error instanceof RpcError)) throw error;
     throw refusal(trial, work.verb, terms, address, error);
   }
-}
-
-/** One that would leave any of its escrows is not signed: whoever is left has to go alone. */
-async function gasOfBatch(trial: Trial, batch: Batch, signal: AbortSignal): Promise<bigint> {
-  const call = batchCall(batch, trial.deployment);
-  const { settles, gas } = await tryBatch(trial, batch, call, signal);
-  const { length: legs } = batch.legs;
-  if (settles !== BigInt(legs)) throw batchIncomplete(trial.rpc.chain, settles, legs);
-  return withMargin(gas, trial);
 }
 
 export async function tryBatch(

@@ -4,7 +4,6 @@
 import type { ChainKey } from '../../core/families.ts';
 import type { Secret } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { Batch } from '../interface/batches.ts';
 import type { ReadTransaction } from '../interface/sending.ts';
 
 /** The transaction that is sent. `void` takes a nonce that nothing else needs any more (EVM). */
@@ -17,8 +16,6 @@ export type GasWork =
       readonly isPublic: boolean;
     }
   | { readonly verb: 'refund'; readonly terms: EscrowTerms }
-  /** EVM and TRON: at once, all of them or none. Every secret must be public. */
-  | { readonly verb: 'batch'; readonly batch: Batch }
   /** EVM, of a token: by the funder's signature (EIP-3009), which binds all of the terms. */
   | { readonly verb: 'fund'; readonly terms: EscrowTerms; readonly signature: string }
   | { readonly verb: 'void' };
@@ -67,20 +64,11 @@ export type GasSlot = {
   readonly above: Pick<GasTransaction, 'offer' | 'raw'> | null;
   /** Base units: nothing that could cost more is signed (`fee_above_limit`). */
   readonly mostCost: bigint;
-  /** Solana: the receiver's token account must be there; without this it is made where missing. */
-  readonly withoutAccount?: boolean;
-};
-
-export type GasQuote = {
-  readonly mostCost: bigint;
-  /** Solana: whether it makes the receiver's token account, whose rent stays with the receiver. */
-  readonly makesAccount: boolean;
 };
 
 export type GasAccount = {
   readonly chain: ChainKey;
   readonly address: string;
-  readonly mostInBatch?: number;
   balance(signal: AbortSignal): Promise<bigint>;
   /** EVM: the lowest free nonce by blocks; else null. Above `most` no early node decides alone. */
   minedNonce(signal: AbortSignal, asked?: CountAsked): Promise<number | null>;
@@ -90,8 +78,8 @@ export type GasAccount = {
   pendingNonces?(signal: AbortSignal): Promise<readonly number[]>;
   /** Its cost at fees that 99.9 % of times stay below. Base units. */
   reserve(work: GasWork, signal: AbortSignal): Promise<bigint>;
-  /** Tries it as `sign` does, and throws the same. An unshown claim may be left untried. */
-  quote(work: GasWork, signal: AbortSignal): Promise<GasQuote>;
+  /** The most that it can cost. Tries it as `sign` does. An unshown claim may be left untried. */
+  quote(work: GasWork, signal: AbortSignal): Promise<bigint>;
   /**
    * Tries and signs it. Throws `nothing_there`, `payout_would_fail`, `fee_above_limit` above
    * `mostCost`, `wrong_secret`; of a funding `funding_would_fail`, `bad_signature`.

@@ -1,56 +1,30 @@
 // The work that a gas key may be asked to do, checked before it signs anything.
 
 import { ParleyError } from '../../core/errors.ts';
-import { opens, type Secret } from '../../core/hashlock.ts';
+import { opens } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { Touch } from '../interface/sending.ts';
 import type { GasWork } from './account.ts';
 
-export type SettlingAny = Exclude<GasWork, { readonly verb: 'void' | 'fund' }>;
-export type Settling = Exclude<SettlingAny, { readonly verb: 'batch' }>;
+export type Settling = Exclude<GasWork, { readonly verb: 'void' | 'fund' }>;
 
-export type Part = {
-  readonly verb: 'fund' | 'claim' | 'refund';
-  readonly terms: EscrowTerms;
-  readonly secret: Secret | null;
-};
-
-export function partsOf(work: GasWork): readonly Part[] {
-  switch (work.verb) {
-    case 'void':
-      return [];
-    case 'batch': {
-      const { batch } = work;
-      if (batch.verb === 'claim') return batch.legs.map((each) => ({ verb: 'claim', ...each }));
-      return batch.legs.map(({ terms }) => ({ verb: 'refund', terms, secret: null }));
-    }
-    case 'claim':
-      return [{ verb: 'claim', terms: work.terms, secret: work.secret }];
-    case 'fund':
-    case 'refund':
-      return [{ verb: work.verb, terms: work.terms, secret: null }];
-  }
-}
-
+/** The escrow that it touches, and how; none where it only takes a nonce. */
 export function touchesOf(
   work: GasWork,
   escrowOf: (terms: EscrowTerms) => { readonly address: string },
 ): readonly Touch[] {
-  return partsOf(work).map(({ verb, terms, secret }) => {
-    return { escrow: escrowOf(terms).address, verb, secret };
-  });
+  if (work.verb === 'void') return [];
+  const secret = work.verb === 'claim' ? work.secret : null;
+  return [{ escrow: escrowOf(work.terms).address, verb: work.verb, secret }];
 }
 
 type Done = Pick<Touch, 'verb' | 'escrow'>;
 
-/** Whether calls do all of this in this order. Extra calls are found by comparing bytes. */
+/** Whether calls do what it touches. Extra calls are found by comparing bytes. */
 export function areThese(calls: readonly Done[], touches: readonly Done[]): boolean {
-  let found = 0;
-  for (const { verb, escrow } of calls) {
-    const next = touches[found];
-    if (next?.verb === verb && next.escrow === escrow) found += 1;
-  }
-  return found === touches.length;
+  return touches.every(({ verb, escrow }) =>
+    calls.some((each) => each.verb === verb && each.escrow === escrow),
+  );
 }
 
 export function payeeOf({ verb, terms }: Settling): string {
@@ -59,21 +33,18 @@ export function payeeOf({ verb, terms }: Settling): string {
 
 /** Throws `bad_chain` where it is about an escrow of another chain. */
 export function mustBeOf(chain: string, work: GasWork): void {
-  const other = partsOf(work).find(({ terms }) => terms.chain !== chain);
-  if (other === undefined) return;
-  const { chain: of } = other.terms;
+  if (work.verb === 'void' || work.terms.chain === chain) return;
+  const { chain: of } = work.terms;
   throw new ParleyError('bad_chain', `the gas key of ${chain} pays nothing on ${of}`, {
     chain,
     of,
   });
 }
 
-/** Throws `wrong_secret` where one of them opens nothing. */
-export function mustOpenAll(work: GasWork): void {
-  for (const { verb, terms, secret } of partsOf(work)) {
-    if (verb !== 'claim' || opens(secret ?? '', terms.hashlock)) continue;
-    throw new ParleyError('wrong_secret', `sha256(secret) is not ${terms.hashlock}`, {});
-  }
+/** Throws `wrong_secret` where a claim opens nothing. */
+export function mustOpen(work: GasWork): void {
+  if (work.verb !== 'claim' || opens(work.secret, work.terms.hashlock)) return;
+  throw new ParleyError('wrong_secret', `sha256(secret) is not ${work.terms.hashlock}`, {});
 }
 
 /** For one that may cost `least` where `mostCost` is allowed, in base units called `unit`. */
@@ -87,28 +58,11 @@ export function aboveLimit(
   return new ParleyError('fee_above_limit', sentence, { chain, least, mostCost });
 }
 
-/** For a batch that settles fewer than it should: some of it is nothing to take. */
-export function batchIncomplete(chain: string, settled: bigint, wanted: number): ParleyError {
-  const sentence = `a batch on ${chain} would settle ${settled} of its ${wanted} escrows`;
-  return new ParleyError('nothing_there', sentence, { chain, settled, wanted });
-}
-
 /** The same where a chain has neither nonces nor fundings by signature. */
-export function settlingAny(chain: string, work: GasWork): SettlingAny {
+export function settling(chain: string, work: GasWork): Settling {
   if (work.verb === 'void') throw new Error(`${chain} has no nonces to make void`);
   if (work.verb === 'fund') throw new Error(`${chain} has no tokens that are paid by signature`);
-  mustBeOf(chain, work);
   return work;
-}
-
-/** Where each escrow is settled alone. */
-export function alone(chain: string, work: GasWork): Exclude<GasWork, { readonly verb: 'batch' }> {
-  if (work.verb === 'batch') throw new Error(`${chain} settles one escrow at a time`);
-  return work;
-}
-
-export function settling(chain: string, work: GasWork): Settling {
-  return settlingAny(chain, alone(chain, work)) as Settling;
 }
 
 /** The reserve is so much above what blocks take now. */

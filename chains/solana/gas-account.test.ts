@@ -19,13 +19,11 @@ import {
   associatedTokenAccount,
   associatedTokenProgram,
   computeBudgetProgram,
-  systemProgram,
   tokenProgram,
 } from './programs.ts';
 import { lyingNode } from './testing/nodes.ts';
 import {
   adapterOf,
-  claim,
   escrowIn,
   finalize,
   fund,
@@ -186,34 +184,29 @@ test('the price of speed is not for strangers to set by naming the escrow', asyn
   assert.ok(full.offer > reserveUnitPrice && full.reserve > calm, 'blocks that are full are paid');
 });
 
-test('without leave the key makes no token account, whatever becomes of it later', async (context) => {
+test('a claim makes a token account that is missing, and a refund makes none', async (context) => {
   const world = await newWorld(context);
   const one = stranger(world);
   const payout = { address: walletOf('a newcomer'), pubkey: null };
-  const [first, second] = [1, 2].map((hours) =>
-    escrowIn(world, {
-      token: world.dollar,
-      amount: 1_000n,
-      payout,
-      timelock: world.time.now + hours * HOUR,
-    }),
-  ) as [WatchedEscrow, WatchedEscrow];
-  for (const escrow of [first, second]) await fund(world, escrow);
-  const quoted = await one.account.quote(claimOf(first, false), soon());
-  assert.equal(quoted.makesAccount, true);
-  for (const isPublic of [true, false]) {
-    const signing = one.sign(claimOf(first, isPublic), { withoutAccount: true });
-    await refuses(signing, 'payout_would_fail', /no account of the token/);
-  }
+  const timelock = world.time.now + HOUR;
+  const about = { token: world.dollar, amount: 1_000n, timelock } as const;
+  const escrow = escrowIn(world, { ...about, payout });
+  const back = escrowIn(world, { ...about, amount: 2_000n });
+  for (const each of [escrow, back]) await fund(world, each);
   const makes = ({ raw }: GasTransaction) =>
     readTransaction(raw).instructions.some(({ program }) => program === associatedTokenProgram);
-  assert.ok(makes(await one.send(claimOf(first))));
-  const { makesAccount } = await one.account.quote(claimOf(second, false), soon());
-  assert.equal(makesAccount, false);
-  const sent = await one.send(claimOf(second, false), { withoutAccount: true });
-  assert.ok(!makes(sent), 'what is closed meanwhile is not made again');
-  assert.equal(await one.outcome(sent), 'mined');
-  assert.equal(await held(world, world.dollar, payout.address), 2_000n);
+  assert.ok(makes(await one.send(claimOf(escrow))));
+  assert.equal(await held(world, world.dollar, payout.address), 1_000n);
+  const holding = associatedTokenAccount(walletOf('funder'), world.dollar, tokenProgram);
+  const adapter = await lyingAdapter(context, world, ({ params }, forward) =>
+    Array.isArray(params[0]) && params[0][0] === holding
+      ? { result: { context: { slot: 1 }, value: [null] } }
+      : forward(),
+  );
+  await moveTo(world, timelock);
+  const blind = stranger(world, adapter);
+  await refuses(blind.sign(refundOf(back)), 'payout_would_fail', /no account of the token/);
+  assert.ok(!makes(await one.send(refundOf(back))));
 });
 
 test('a frozen receiver is not paid for', async (context) => {
@@ -250,47 +243,6 @@ test('a funder whose account is no wallet any more does not stop a claim; its re
   await refuses(one.sign(claimOf(escrow)), 'nothing_there', /claimed/);
   const { rentLeft } = await one.adapter.readEscrow(escrow, soon());
   assert.deepEqual(rentLeft, { lamports: 2_171_520n, from: null });
-  world.chain.put(funder, { ...wallet, owner: systemProgram as Address });
-  const before = await held(world, null, funder);
-  assert.equal(await one.outcome(await one.send(refundOf(escrow))), 'mined');
-  assert.ok((await held(world, null, funder)) > before);
-  await refuses(one.sign(refundOf(escrow)), 'nothing_there', /claimed/);
-});
-
-test('what a claim left goes to the funder by a refund of the key, from the timelock on', async (context) => {
-  const world = await newWorld(context);
-  const funder = walletOf('funder');
-  // The funder has no account of the token any more, and needs none for this.
-  const holding = associatedTokenAccount(funder, world.dollar, tokenProgram);
-  const adapter = await lyingAdapter(context, world, ({ params }, forward) =>
-    Array.isArray(params[0]) && params[0][0] === holding
-      ? { result: { context: { slot: 1 }, value: [null] } }
-      : forward(),
-  );
-  const { account, sign, send } = stranger(world, adapter);
-  const slot = { mostCost: SOL / 100n, withoutAccount: true };
-  const dear = { ...devGas, leastUnitPrice: 20_000_000n };
-  const careful = stranger(world, adapter, 'stranger', dear);
-  for (const token of [null, world.dollar]) {
-    const timelock = world.time.now + 4 * HOUR;
-    const escrow = escrowIn(world, { token, amount: 100_000_000n, timelock });
-    await fund(world, escrow);
-    await claim(world, escrow);
-    await refuses(sign(refundOf(escrow), slot), 'nothing_there', /from \d+ on/);
-    const { rentLeft } = await adapter.readEscrow(escrow, soon());
-    assert.deepEqual(rentLeft, { lamports: 897_840n, from: timelock });
-    await moveTo(world, timelock);
-    const costly = careful.sign(refundOf(escrow), slot);
-    await refuses(costly, 'fee_above_limit', /224460 is the limit/);
-    const [had, paid] = [await held(world, null, funder), await account.balance(soon())];
-    const sent = await send(refundOf(escrow), slot);
-    assert.deepEqual(sent.touches, [{ escrow: escrow.address, verb: 'refund', secret: null }]);
-    assert.equal((await held(world, null, funder)) - had, 897_840n);
-    const cost = paid - (await account.balance(soon()));
-    assert.ok(cost > 0n && cost <= sent.mostCost, `${cost} of ${sent.mostCost}`);
-    await refuses(sign(refundOf(escrow), slot), 'nothing_there', /has no account/);
-    assert.equal((await adapter.readEscrow(escrow, soon())).rentLeft, undefined);
-  }
 });
 
 const chance = (sides: number) => randomInt(sides) === 0;

@@ -6,30 +6,20 @@ import { base58, base64 } from '@scure/base';
 import { larger, smaller } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type {
-  GasAccount,
-  GasOutcome,
-  GasQuote,
-  GasSlot,
-  GasTransaction,
-  GasWork,
-  Paid,
-} from '../gas/account.ts';
+import type { GasAccount, GasOutcome, GasSlot, GasTransaction } from '../gas/account.ts';
 import type { GasKey } from '../gas/keys.ts';
-import { paidByAll } from '../gas/paid.ts';
+import { type GasParts, gasAccountOf, mortalOutcome } from '../gas/kit.ts';
 import {
   aboveLimit,
-  mustOpenAll,
+  mustOpen,
   payeeOf,
   presentMultiple,
   type Settling,
   settling,
-  touchesOf,
 } from '../gas/work.ts';
 import { wouldFail } from '../kit/would-fail.ts';
-import { opening } from '../nodes/opened.ts';
 import type { Rpc } from '../nodes/rpc.ts';
-import { foundBySome, oneSource } from '../nodes/sources.ts';
+import { oneSource } from '../nodes/sources.ts';
 import type { SolanaAdapter } from './adapter.ts';
 import { isPlain, whatIs } from './builders.ts';
 import { missingRent } from './fees.ts';
@@ -48,7 +38,6 @@ import {
 } from './node.ts';
 import {
   addedRent,
-  bringsAsset,
   decodeInstruction,
   type SolanaDeployment,
   solanaDeployment,
@@ -69,7 +58,6 @@ import {
 } from './programs.ts';
 import { solanaAddressOfSeed } from './proof.ts';
 import { stateOf } from './read.ts';
-import { returning } from './state.ts';
 
 export type SolanaGasOptions = {
   readonly key: GasKey;
@@ -93,26 +81,24 @@ const native = 'SOL, in lamports';
 const lifeSeconds = 180;
 
 export function createSolanaGasAccount(options: SolanaGasOptions): GasAccount {
+  return gasAccountOf(options, 'solana', () => partsOf(options));
+}
+
+function partsOf(options: SolanaGasOptions): GasParts<Settling> {
   const { adapter, key, deployment = solanaDeployment } = options;
   const { chain, node: rpc } = adapter;
-  if (key.family !== 'solana') throw new Error(`a ${key.family} key signs nothing on ${chain}`);
   const address = solanaAddressOfSeed(key.bytes());
   const account: Account = { options, address, rpc, chain, deployment };
-  const { opened } = opening(adapter.open);
   return {
-    chain,
     address,
-    balance: opened((signal) => balanceOf(account, signal)),
-    minedNonce: async () => null,
-    reserve: opened((work: GasWork, signal) => reserve(account, settling(chain, work), signal)),
-    quote: opened((work: GasWork, signal) => quote(account, settling(chain, work), signal)),
-    sign: opened((work: GasWork, slot: GasSlot, signal) =>
-      sign(account, settling(chain, work), slot, signal),
-    ),
-    outcome: opened((sent: Parameters<GasAccount['outcome']>[0], signal) =>
-      outcomeOf(rpc, sent, signal),
-    ),
-    paid: opened((txid: string, signal) => paidFor(rpc, address, txid, signal)),
+    escrowOf: (terms) => solanaEscrow(terms, deployment),
+    able: (work) => settling(chain, work),
+    balance: (signal) => balanceOf(account, signal),
+    reserve: (work, signal) => reserve(account, work, signal),
+    quote: (work, signal) => quote(account, work, signal),
+    sign: (work, slot, signal) => sign(account, work, slot, signal),
+    outcome: (sent, signal) => outcomeOf(rpc, sent, signal),
+    costAt: (at, txid, signal) => costBy(oneSource(rpc, at), address, txid, signal),
   };
 }
 
@@ -121,20 +107,20 @@ async function balanceOf({ rpc, address }: Account, signal: AbortSignal): Promis
   return BigInt(Math.floor(accounts[0]?.lamports ?? 0));
 }
 
-async function quote(account: Account, work: Settling, signal: AbortSignal): Promise<GasQuote> {
+async function quote(account: Account, work: Settling, signal: AbortSignal): Promise<bigint> {
   const mostCost = await balanceOf(account, signal);
   if (work.verb !== 'claim' || work.isPublic) {
-    const { cost, rent } = await weighed(account, work, { mostCost }, signal);
-    return { mostCost: cost.mostCost, makesAccount: rent > 0n };
+    const { cost } = await weighed(account, work, { mostCost }, signal);
+    return cost.mostCost;
   }
   // All that could be tried is the payment, which tells nothing of the price.
   const [{ missing }, program] = await Promise.all([
-    wantedOf(account, work, mostCost, signal),
+    wantedOf(account, work, signal),
     programOf(account, work, signal),
   ]);
   const rent = await holdingRent(account, work, program, signal);
   const cost = await costOf(account, work, rent + missing.bare, { mostCost }, signal);
-  return { mostCost: cost.mostCost, makesAccount: rent > 0n };
+  return cost.mostCost;
 }
 
 async function sign(account: Account, work: Settling, slot: GasSlot, signal: AbortSignal) {
@@ -143,8 +129,6 @@ async function sign(account: Account, work: Settling, slot: GasSlot, signal: Abo
   return {
     txid,
     raw,
-    touches: touchesOf(work, (terms) => solanaEscrow(terms, account.deployment)),
-    payer: account.address,
     nonce: null,
     offer: cost.unitPrice,
     mostCost: cost.mostCost,
@@ -156,22 +140,23 @@ async function sign(account: Account, work: Settling, slot: GasSlot, signal: Abo
 async function weighed(
   account: Account,
   work: Settling,
-  slot: Pick<GasSlot, 'mostCost' | 'withoutAccount'>,
+  slot: Pick<GasSlot, 'mostCost'>,
   signal: AbortSignal,
 ) {
   const { rpc, deployment, address } = account;
   const { terms } = work;
-  mustOpenAll(work);
-  const { wanted, most, missing } = await wantedOf(account, work, slot.mostCost, signal);
+  mustOpen(work);
+  const { wanted, missing } = await wantedOf(account, work, signal);
   const tokenProgram = await programOf(account, work, signal);
-  const rent = bringsAsset(wanted) ? await holdingRent(account, work, tokenProgram, signal) : 0n;
-  const { withoutAccount: withoutHolding = false } = slot;
+  const rent = await holdingRent(account, work, tokenProgram, signal);
+  // The funder paid from one, and can send its refund itself.
+  const withoutHolding = work.verb === 'refund';
   if (withoutHolding && rent > 0n) {
-    const reason = 'there is no account of the token, and this key pays for none';
+    const reason = 'there is no account of the token, and a refund makes none';
     throw wouldFail(terms, native, 'payout', payeeOf(work), reason);
   }
   // Before it is tried: a key that cannot pay makes every trial fail.
-  const cost = await costOf(account, work, rent + missing.bare, { mostCost: most }, signal);
+  const cost = await costOf(account, work, rent + missing.bare, slot, signal);
   const { blockhash } = await latestBlockhash(rpc, 'confirmed', signal);
   const diesAt = (await chainClock(rpc, signal)) + lifeSeconds;
   const circumstances = { tokenProgram, blockhash, unitPrice: cost.unitPrice, withoutHolding };
@@ -185,38 +170,31 @@ async function weighed(
       ? make(await unseen(account, work, signal))
       : await tried(account, work, wanted, make, signal);
   mustBeOwn(account, work, unsigned, { program: tokenProgram, mostAdded: missing.bare });
-  return { unsigned, cost, rent, diesAt };
+  return { unsigned, cost, diesAt };
 }
-
-/** Of what a claim left, bringing it back costs no more than one part of so many. */
-const restShare = 4n;
 
 /** What each form of a claim adds for a rent that has risen. The bare one needs the most. */
 type Missing = { readonly whole: bigint; readonly bare: bigint };
 const nothingMissing: Missing = { whole: 0n, bare: 0n };
 
-/** The verb, as the escrow's state has it, and what it may cost. Throws `nothing_there`. */
+/** The verb, and what a rise of the rent adds to it. Throws `nothing_there`. */
 async function wantedOf(
   account: Account,
   work: Settling,
-  most: bigint,
   signal: AbortSignal,
-): Promise<{ readonly wanted: Moving; readonly most: bigint; readonly missing: Missing }> {
+): Promise<{ readonly wanted: Moving; readonly missing: Missing }> {
   const { terms } = work;
   const { address } = solanaEscrow(terms, account.deployment);
   const shown = await stateOf(account, { address, terms }, 'confirmed', signal);
-  if (work.verb === 'claim' && shown.state?.status === 'open') {
+  if (shown.state?.status === 'open') {
+    if (work.verb === 'refund') {
+      return { wanted: { verb: 'refund', afterClaim: false }, missing: nothingMissing };
+    }
     const { lamports } = shown;
     const lacks = (withoutRefund: boolean) =>
       missingRent(account, terms, { lamports, withoutRefund }, signal);
     const [whole, bare] = await Promise.all([lacks(false), lacks(true)]);
-    return { wanted: { verb: 'claim', secret: work.secret }, most, missing: { whole, bare } };
-  }
-  const wanted = work.verb === 'refund' ? returning(shown, terms.timelock) : null;
-  if (wanted !== null) {
-    const isRest = shown.state?.status !== 'open';
-    const own = isRest ? smaller(most, shown.lamports / restShare) : most;
-    return { wanted, most: own, missing: nothingMissing };
+    return { wanted: { verb: 'claim', secret: work.secret }, missing: { whole, bare } };
   }
   const sentence = `the escrow ${address} on ${account.chain} ${whatIs(shown, terms)}`;
   throw new ParleyError('nothing_there', sentence, { escrow: address });
@@ -360,8 +338,7 @@ function mustBeOwn(
       case deployment.program: {
         own += 1;
         const decoded = decodeInstruction(each.data, accounts);
-        const done = decoded?.verb === 'close' ? 'refund' : decoded?.verb;
-        return done === verb && decoded?.escrow === escrow;
+        return decoded?.verb === verb && decoded.escrow === escrow;
       }
       default:
         return false;
@@ -378,17 +355,16 @@ function signedWith({ options }: Account, unsigned: string) {
   return { txid: base58.encode(signature), raw: base64.encode(bytes) };
 }
 
-async function outcomeOf(
+function outcomeOf(
   rpc: Rpc,
   { txid, diesAt }: Pick<GasTransaction, 'txid' | 'diesAt'>,
   signal: AbortSignal,
 ): Promise<GasOutcome> {
-  const seen = await outcomeSeen(rpc, txid, signal);
-  if (seen !== null) return seen;
+  const seen = (one: Rpc) => outcomeSeen(one, txid, signal);
+  const finalClock = () => chainClock(rpc, signal, 'finalized');
   // Nodes tell of no transaction that waits.
-  if (diesAt === null || (await chainClock(rpc, signal, 'finalized')) < diesAt) return 'unknown';
-  // Of several nodes the one that was asked may be behind, or keep no history.
-  return (await foundBySome(rpc, (one: Rpc) => outcomeSeen(one, txid, signal), signal)) ?? 'gone';
+  const waits = async () => false;
+  return mortalOutcome(rpc, diesAt, { seen, finalClock, waits }, signal);
 }
 
 async function outcomeSeen(
@@ -402,15 +378,17 @@ async function outcomeSeen(
   return status.finalized ? 'deep' : 'mined';
 }
 
-/** Lamports that left the payer's account, fee and rents, by every node. */
-function paidFor(rpc: Rpc, own: string, txid: string, signal: AbortSignal): Promise<Paid | null> {
-  const ask = async (at: number, until: AbortSignal) => {
-    const transaction = await transactionOf(oneSource(rpc, at), txid, until);
-    if (transaction === null || !('read' in transaction)) return null;
-    const held = heldIn(transaction, own, false);
-    return held === null || held.after > held.before ? null : held.before - held.after;
-  };
-  return paidByAll(rpc.sources, ask, signal);
+/** Lamports that left the payer's account, fee and rents, by one node. */
+async function costBy(
+  one: Rpc,
+  own: string,
+  txid: string,
+  signal: AbortSignal,
+): Promise<bigint | null> {
+  const transaction = await transactionOf(one, txid, signal);
+  if (transaction === null || !('read' in transaction)) return null;
+  const held = heldIn(transaction, own, false);
+  return held === null || held.after > held.before ? null : held.before - held.after;
 }
 
 type Asked = { readonly rpc: Rpc; readonly terms: EscrowTerms; readonly signal: AbortSignal };

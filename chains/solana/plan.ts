@@ -222,7 +222,7 @@ export function payerOf({ payout, refund }: EscrowTerms, { verb }: Pick<Wanted, 
 }
 
 /** Whether the asset arrives somewhere, and not only what an escrow's account has cost. */
-export function bringsAsset(wanted: Wanted): boolean {
+function bringsAsset(wanted: Wanted): boolean {
   return wanted.verb === 'claim' || (wanted.verb === 'refund' && wanted.afterClaim !== true);
 }
 

@@ -98,7 +98,7 @@ for (const what of ['SOL', 'tokens'] as const) {
       world.chain.setRent(HIGHER);
       const account = gasAccount(world);
       const work = { verb: 'claim', terms: escrow.terms, secret, isPublic } as const;
-      const { mostCost } = await account.quote(work, soon());
+      const mostCost = await account.quote(work, soon());
       const slot = { nonce: null, above: null };
       const before = await lamports(world, walletOf('stranger'));
       await refuses(

@@ -125,7 +125,7 @@ export async function buildBatch(
   return { material: built, settles: Number(settles), gas: null };
 }
 
-export async function tryBatch(watch: Watch, batch: Batch, from: string, signal: AbortSignal) {
+async function tryBatch(watch: Watch, batch: Batch, from: string, signal: AbortSignal) {
   const call = batchCall(batch, watch.deployment, from);
   const trial = await trialOf(watch, call, signal);
   const reason = reasonOf(trial);

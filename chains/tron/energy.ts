@@ -55,8 +55,6 @@ export function feeLimitOf(energy: bigint, { energySun }: Pick<Prices, 'energySu
 
 /** Bytes of a signed transaction of ours and of what is kept beside it, at most. */
 export const transactionBytes = 600n;
-/** What each further escrow of a batch adds to them: six words. */
-export const legBytes = 192n;
 
 export function transferCall(token: string, from: string, to: string, amount: bigint): TronCall {
   const args = [bareAddress(to), amount] as const;

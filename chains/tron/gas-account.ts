@@ -3,48 +3,31 @@
 
 import { larger, smaller } from '../../core/amounts.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import { mostInBatch } from '../escrows/calls.ts';
 import { contractsOf } from '../escrows/plan.ts';
 import { mustHold } from '../escrows/state.ts';
-import type {
-  GasAccount,
-  GasOutcome,
-  GasQuote,
-  GasSlot,
-  GasTransaction,
-  GasWork,
-  Paid,
-} from '../gas/account.ts';
+import type { GasAccount, GasOutcome, GasSlot, GasTransaction } from '../gas/account.ts';
 import type { GasKey } from '../gas/keys.ts';
-import { paidByAll } from '../gas/paid.ts';
+import { type GasParts, gasAccountOf, mortalOutcome } from '../gas/kit.ts';
 import {
   aboveLimit,
   areThese,
   asFarAsTried,
-  batchIncomplete,
-  mustOpenAll,
-  partsOf,
+  mustOpen,
   payeeOf,
   presentMultiple,
   type Settling,
-  type SettlingAny,
-  settlingAny,
+  settling,
   touchesOf,
   unseenMargin,
 } from '../gas/work.ts';
-import type { Batch } from '../interface/batches.ts';
 import type { SignedTron, TronTransaction } from '../interface/material.ts';
-import { batchFails } from '../kit/builders.ts';
 import { wouldFail } from '../kit/would-fail.ts';
-import { opening } from '../nodes/opened.ts';
-import { foundBySome, oneSource } from '../nodes/sources.ts';
+import { oneSource } from '../nodes/sources.ts';
 import type { TronAdapter } from './adapter.ts';
 import { tronHex } from './address.ts';
 import { readTronSigned, signTronTransaction } from './broadcast.ts';
-import { tryBatch } from './builders.ts';
 import {
   feeLimitOf,
-  legBytes,
   ownEnergy,
   reasonOf,
   settleEnergy,
@@ -56,7 +39,6 @@ import {
 import type { Http } from './http.ts';
 import { accountOf, burntBy, headBlock, infoOf, knows, type Prices, pricesOf } from './node.ts';
 import {
-  batchCall,
   callsIn,
   claimCall,
   referenceTo,
@@ -88,49 +70,36 @@ type Account = {
 const native = 'TRX (sun)';
 
 export function createTronGasAccount(options: TronGasOptions): GasAccount {
+  return gasAccountOf(options, 'tron', () => partsOf(options));
+}
+
+function partsOf(options: TronGasOptions): GasParts<Settling> {
   const { adapter, key } = options;
-  const { deployment } = adapter;
-  const { chain, node } = adapter;
-  if (key.family !== 'tron') throw new Error(`a ${key.family} key signs nothing on ${chain}`);
+  const { chain, node, deployment, policy } = adapter;
   const address = tronAddressOfKey(key.bytes());
-  const watch = newWatch({ chain, http: node, deployment, policy: adapter.policy });
+  const watch = newWatch({ chain, http: node, deployment, policy });
   const account = { options, address, watch };
-  const { opened } = opening(adapter.open);
   return {
-    chain,
     address,
-    mostInBatch,
-    balance: opened(async (signal) => (await accountOf(node, address, signal))?.balance ?? 0n),
-    minedNonce: async () => null,
-    reserve: opened((work: GasWork, signal) => reserve(account, settlingAny(chain, work), signal)),
-    quote: opened((work: GasWork, signal) => quote(account, settlingAny(chain, work), signal)),
-    sign: opened((work: GasWork, slot: GasSlot, signal) =>
-      sign(account, settlingAny(chain, work), slot, signal),
-    ),
-    outcome: opened((sent: Parameters<GasAccount['outcome']>[0], signal) =>
-      outcomeOf(node, sent, signal),
-    ),
-    paid: opened((txid: string, signal) => paidFor(node, txid, signal)),
+    escrowOf: (terms) => tronEscrow(terms, deployment),
+    able: (work) => settling(chain, work),
+    balance: async (signal) => (await accountOf(node, address, signal))?.balance ?? 0n,
+    reserve: (work, signal) => reserve(account, work, signal),
+    quote: async (work, signal) => (await weighed(account, work, signal)).mostCost,
+    sign: (work, slot, signal) => sign(account, work, slot, signal),
+    outcome: (sent, signal) => outcomeOf(node, sent, signal),
+    costAt: (at, txid, signal) => burntBy(oneSource(node, at), txid, signal),
   };
 }
 
-async function quote(account: Account, work: SettlingAny, signal: AbortSignal): Promise<GasQuote> {
-  const { mostCost } = await weighed(account, work, signal);
-  return { mostCost, makesAccount: false };
-}
-
-async function weighed(account: Account, work: SettlingAny, signal: AbortSignal) {
+async function weighed(account: Account, work: Settling, signal: AbortSignal) {
   const energy = await energyOf(account, work, signal);
   const prices = await pricesOf(account.watch.http, signal);
   const feeLimitSun = feeLimitOf(energy, prices);
-  return { feeLimitSun, mostCost: feeLimitSun + bytesOf(work) * prices.byteSun };
+  return { feeLimitSun, mostCost: feeLimitSun + transactionBytes * prices.byteSun };
 }
 
-function bytesOf(work: SettlingAny): bigint {
-  return transactionBytes + legBytes * BigInt(partsOf(work).length - 1);
-}
-
-async function sign(account: Account, work: SettlingAny, slot: GasSlot, signal: AbortSignal) {
+async function sign(account: Account, work: Settling, slot: GasSlot, signal: AbortSignal) {
   const { options, address, watch } = account;
   const { policy, key } = options;
   const { deployment } = watch;
@@ -159,8 +128,6 @@ async function sign(account: Account, work: SettlingAny, slot: GasSlot, signal: 
   return {
     txid,
     raw,
-    touches,
-    payer: address,
     nonce: null,
     offer: feeLimitSun,
     mostCost,
@@ -168,15 +135,10 @@ async function sign(account: Account, work: SettlingAny, slot: GasSlot, signal: 
   };
 }
 
-function callOf(work: SettlingAny, deployment: TronDeployment, from: string): TronCall {
-  switch (work.verb) {
-    case 'claim':
-      return claimCall(work.terms, deployment, work.secret, from);
-    case 'refund':
-      return refundCall(work.terms, deployment, from);
-    case 'batch':
-      return batchCall(work.batch, deployment, from);
-  }
+function callOf(work: Settling, deployment: TronDeployment, from: string): TronCall {
+  return work.verb === 'claim'
+    ? claimCall(work.terms, deployment, work.secret, from)
+    : refundCall(work.terms, deployment, from);
 }
 
 function foreign(): Error {
@@ -196,9 +158,8 @@ function mustBeOwn(unsigned: TronTransaction, deployment: TronDeployment, own: s
   if (!isOwn) throw foreign();
 }
 
-async function energyOf(account: Account, work: SettlingAny, signal: AbortSignal): Promise<bigint> {
-  mustOpenAll(work);
-  if (work.verb === 'batch') return energyOfBatch(account, work.batch, signal);
+async function energyOf(account: Account, work: Settling, signal: AbortSignal): Promise<bigint> {
+  mustOpen(work);
   const { options, watch } = account;
   const { terms } = work;
   const { isAwaited } = await held(watch, terms, signal);
@@ -211,20 +172,6 @@ async function energyOf(account: Account, work: SettlingAny, signal: AbortSignal
   const to = payeeOf(work);
   const reason = `it takes ${energy} energy, and ${mostEnergy} is the most with a margin`;
   throw wouldFail(terms, native, 'payout', to, reason);
-}
-
-/** One that would leave any of its escrows is not signed: whoever is left has to go alone. */
-async function energyOfBatch(
-  { watch, options, address }: Account,
-  batch: Batch,
-  signal: AbortSignal,
-): Promise<bigint> {
-  const { settles, energy } = await tryBatch(watch, batch, address, signal);
-  const { length: legs } = batch.legs;
-  if (settles !== BigInt(legs)) throw batchIncomplete(watch.chain, settles, legs);
-  const { mostEnergy } = options.policy;
-  if (withMargin(energy) <= mostEnergy) return energy;
-  throw batchFails(watch.chain, batch, `it takes ${energy} energy of ${mostEnergy}`);
 }
 
 async function held(watch: Watch, terms: EscrowTerms, signal: AbortSignal): Promise<Record> {
@@ -273,36 +220,31 @@ async function energyUnseen({ watch, options }: Account, work: Settling, signal:
 /** A token's transfer to a new holder at its dearest (chains/tron/energy.ts), rounded up. */
 const usualTransfer = 150_000n;
 
-async function reserve(account: Account, work: SettlingAny, signal: AbortSignal): Promise<bigint> {
+async function reserve(account: Account, work: Settling, signal: AbortSignal): Promise<bigint> {
   const { options, watch } = account;
   const { reserveEnergySun, reserveByteSun } = options.policy;
   const { energySun, byteSun }: Prices = await pricesOf(watch.http, signal);
-  const isNative = partsOf(work).every(({ terms }) => terms.token === null);
-  const usual = isNative
-    ? ownEnergy.trxSettle + ownEnergy.newAccount
-    : ownEnergy.tokenSettle + usualTransfer;
+  const usual =
+    work.terms.token === null
+      ? ownEnergy.trxSettle + ownEnergy.newAccount
+      : ownEnergy.tokenSettle + usualTransfer;
   const measured = await asFarAsTried(energyOf(account, work, signal));
   const energy = withMargin(larger(usual, measured));
   return (
     energy * larger(reserveEnergySun, presentMultiple * energySun) +
-    bytesOf(work) * larger(reserveByteSun, presentMultiple * byteSun)
+    transactionBytes * larger(reserveByteSun, presentMultiple * byteSun)
   );
 }
 
-export async function outcomeOf(
+function outcomeOf(
   http: Http,
   { txid, diesAt }: Pick<GasTransaction, 'txid' | 'diesAt'>,
   signal: AbortSignal,
 ): Promise<GasOutcome> {
-  const seen = await outcomeSeen(http, txid, signal);
-  if (seen !== null) return seen;
-  // A solid block as late as the expiration: no later block takes the transaction.
-  const { timestampMs } = await headBlock(http, 'solid', signal);
-  if (diesAt === null || timestampMs < diesAt * 1_000) {
-    return (await knows(http, txid, signal)) ? 'pending' : 'unknown';
-  }
-  // Of several nodes the one that was asked may be behind.
-  return (await foundBySome(http, (one: Http) => outcomeSeen(one, txid, signal), signal)) ?? 'gone';
+  const seen = (one: Http) => outcomeSeen(one, txid, signal);
+  const finalClock = async () => (await headBlock(http, 'solid', signal)).timestampMs / 1_000;
+  const waits = () => knows(http, txid, signal);
+  return mortalOutcome(http, diesAt, { seen, finalClock, waits }, signal);
 }
 
 async function outcomeSeen(
@@ -315,9 +257,4 @@ async function outcomeSeen(
   const head = await infoOf(http, txid, 'head', signal);
   if (head !== null) return head.succeeded ? 'mined' : 'failed';
   return null;
-}
-
-export function paidFor(http: Http, txid: string, signal: AbortSignal): Promise<Paid | null> {
-  const ask = (at: number, until: AbortSignal) => burntBy(oneSource(http, at), txid, until);
-  return paidByAll(http.sources, ask, signal);
 }

@@ -66,7 +66,7 @@ type World = {
   refuses: 'payout' | 'claim' | null;
   view: typeof evmView;
   /** Before each look of the node at this place. */
-  onLook: (place: number) => Promise<void>;
+  onLook: (place: number, chain: string) => Promise<void>;
 };
 
 const evmBuilt = (escrow: WatchedEscrow, call: EvmCall) => ({
@@ -102,7 +102,7 @@ async function deskOf(party: Party, given: Partial<World>) {
       watch: () => {},
       unwatch: () => {},
       look: async (escrows: readonly WatchedEscrow[]) => {
-        await world.onLook(place);
+        await world.onLook(place, chain);
         if (facts instanceof Promise) throw await facts;
         const shown = escrows.map((_, at) => (at === 0 ? facts : world.former));
         return { heads: { height: 100, hash: '', clock: world.clock }, facts: shown };
@@ -469,6 +469,30 @@ test('a public secret is claimed with, by own nodes and with the market away', a
   assert.deepEqual([material.escrow, Date.parse(sendBefore) / 1_000], [a.escrow, a.timelock]);
   const terms = termsOf('a', a.timelock, lastOf(honestSwap('taker').deadlines, 'a'));
   assert.deepEqual(material.txs, [claimCall(terms, evmView.deployment, secret)]);
+});
+
+/** Asked while that chain answers later than a driver's next look, a second away. */
+async function slowly(world: World, chain: string, ask: () => Promise<Answer>): Promise<Answer> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  world.onLook = async (each) => (each === chain ? promise : undefined);
+  const asked = ask();
+  setTimeout(resolve, 1_500);
+  return asked;
+}
+
+test('with a public secret a slow chain is waited for where it is told of or refunded, and no claim waits', async () => {
+  const shown = { evm: [paid(2, 2)], bitcoin: [{ ...paid(3, 3), secret }] };
+  const { world, verify, claim } = await initiator(shown);
+  await verify();
+  const { legs } = await slowly(world, 'evm-dev', verify);
+  const told = legs.map(({ funded, silent }: Answer) => [funded, silent]);
+  assert.deepEqual(told.flat(), [true, null, true, null]);
+  world.onLook = async (_, chain) => (chain === 'evm-dev' ? undefined : new Promise(() => {}));
+  assert.equal((await claim()).verb, 'claim');
+  const other = await counterparty(shown);
+  await other.verify();
+  other.world.clock = honestSwap('maker').legs.a.timelock + 1;
+  assert.equal((await slowly(other.world, 'evm-dev', other.refund)).verb, 'refund');
 });
 
 test('a secret that the market alone shows is claimed with, and one that opens nothing is not', async () => {

@@ -6,7 +6,7 @@ import { opens } from '../../core/hashlock.ts';
 import type { LegName } from '../../core/trade.ts';
 import { sighted } from '../../sdk/agree.ts';
 import { ParleyApiError } from '../../sdk/errors.ts';
-import { type Poll, poll, snapshot, stopWatching } from '../../sdk/settle/chains.ts';
+import { type Poll, poll, pollWhole, snapshot, stopWatching } from '../../sdk/settle/chains.ts';
 import { type Context, contextOf, type Hearing, newHearing } from '../../sdk/settle/context.ts';
 import { follow } from '../../sdk/settle/prepare.ts';
 import { remember, takeStrayed } from '../../sdk/settle.ts';
@@ -97,7 +97,7 @@ async function worked<T>(
     await context.store.getSwap(swapId);
     if (said !== null && kept !== null && !how.isUrgent) await compare(context, said);
     context.heard.secret = secretIn(said, context.record);
-    const polled = await factsOf(context);
+    const polled = await factsOf(context, how);
     const { record } = context;
     return await work({ trade: record.trade, swap: record.swap, seen: { context, polled } });
   } finally {
@@ -106,11 +106,15 @@ async function worked<T>(
   }
 }
 
-/** What both chains show, by all own nodes and held against what was seen before; it is kept. */
-async function factsOf(context: Context): Promise<Poll> {
-  const polled = await poll(context);
+/**
+ * What both chains show, by all own nodes and held against what was seen before; it is kept. What
+ * is urgent waits for one of them alone, once the secret is public.
+ */
+async function factsOf(context: Context, { isUrgent }: How): Promise<Poll> {
+  const look = () => (isUrgent ? poll(context) : pollWhole(context));
+  const polled = await look();
   await remember(context, polled);
-  return (await takeStrayed(context, polled)) ? poll(context) : polled;
+  return (await takeStrayed(context, polled)) ? look() : polled;
 }
 
 async function keptOf({ held, watched }: Desk, swapId: string): Promise<SwapRecord | null> {

@@ -8,7 +8,7 @@ import { fundBy, refundGate } from '../../core/gates.ts';
 import { keepToFund } from '../../sdk/agree.ts';
 import { codeOf } from '../../sdk/errors.ts';
 import { isoTime } from '../../sdk/people.ts';
-import { snapshot } from '../../sdk/settle/chains.ts';
+import { pollWhole, snapshot } from '../../sdk/settle/chains.ts';
 import { mayReveal } from '../../sdk/settle/claims.ts';
 import { type Context, ownLeg, payingLeg, sourceOf } from '../../sdk/settle/context.ts';
 import { paymentsByEach } from '../../sdk/settle/extra.ts';
@@ -230,8 +230,10 @@ async function unrevealed(context: Context): Promise<Refusal> {
   return refusal(`: by your nodes you may, until ${until}`, { mayReveal: true, until });
 }
 
-async function refund({ context, polled }: Seen): Promise<Built> {
+async function refund({ context, polled: first }: Seen): Promise<Built> {
   const leg = ownLeg(context);
+  const isRead = first.legs.has(leg.leg) || first.errors.has(leg.leg);
+  const polled = isRead ? first : await pollWhole(context, [leg.leg]);
   const seen = polled.legs.get(leg.leg);
   if (seen === undefined) throw polled.errors.get(leg.leg);
   const { state, clocks } = aloneOf(context.record, seen, polled.wall);

@@ -53,6 +53,15 @@ export async function poll(context: Context): Promise<Poll> {
   return { wall: await context.now(), fresh, legs: lastSeen, errors };
 }
 
+/** The same with these legs read or failed: whoever looks once has no later look for a slow one. */
+export async function pollWhole(
+  context: Context,
+  names: readonly LegName[] = ['a', 'b'],
+): Promise<Poll> {
+  await Promise.all(names.map((name) => readOf(context, name).ended));
+  return poll(context);
+}
+
 function readOf(context: Context, name: LegName): LegRead {
   const begun = context.reads.get(name);
   if (begun !== undefined) return begun;

@@ -51,7 +51,7 @@ export const overdueSteps = many<[by: number, about: About], Overdue>('gauges_ov
   union all select 'keeper', count(*), min(at)
     from (select case when failures >= :failures then extract(epoch from created_at)
           else extract(epoch from due_at) end::bigint as at
-        from keeper_jobs where state = 'open' and purpose <> 'close' limit ${most}) due
+        from keeper_jobs where state = 'open' limit ${most}) due
     where at <= $1
   union all select 'refund', count(*), min(at)
     from unnest(:chains::text[]) c (chain) cross join lateral (

@@ -8,13 +8,12 @@ export type ShownPost = {
   readonly chain: ChainKey;
   /** Of the gas key. */
   readonly address: string;
-  readonly funds: boolean;
   readonly seenAt: Date;
 };
 
 /** Where a watchtower of its own process was at work, and when last. */
 export const postsShown = many<[], ShownPost>('keeper_shown_posts')`
-  select ${columns('chain address funds seenAt')} from keeper_posts order by chain`;
+  select ${columns('chain address seenAt')} from keeper_posts order by chain`;
 
 export type OpenJobs = {
   readonly chain: ChainKey;
@@ -71,7 +70,7 @@ type Stuck = { readonly failures: number; readonly dueBefore: Date; readonly lim
 /** That failed so often, or that were due at `dueBefore` and are open. */
 export const stuckJobs = many<[of: Stuck], StuckJob>('keeper_shown_stuck')`
   select ${columns(`id chain purpose verb swapId leg failures lastFailure dueAt createdAt`)}
-    from keeper_jobs where state = 'open' and purpose <> 'close'
+    from keeper_jobs where state = 'open'
       and (failures >= :failures or due_at < :dueBefore)
     order by due_at limit :limit`;
 

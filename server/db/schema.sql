@@ -8,8 +8,6 @@ create sequence keeper_attempts_id_seq as bigint increment 1;
 
 create sequence keeper_jobs_id_seq as bigint increment 1;
 
-create sequence keeper_waiters_ordinal_seq as bigint increment 1;
-
 create sequence operator_actions_id_seq as bigint increment 1;
 
 create sequence outbox_id_seq as bigint increment 1;
@@ -361,13 +359,11 @@ create table keeper_attempts (
   fate text default 'unknown'::text not null,
   shown_at timestamp with time zone,
   purpose text,
-  legs integer default 1 not null,
   constraint keeper_attempts_chain_txid_key UNIQUE (chain, txid),
   constraint keeper_attempts_fate_check CHECK ((fate = ANY (ARRAY['unknown'::text, 'pending'::text, 'mined'::text, 'deep'::text, 'failed'::text, 'gone'::text]))),
   constraint keeper_attempts_job_id_fkey FOREIGN KEY (job_id) REFERENCES keeper_jobs(id),
-  constraint keeper_attempts_legs_check CHECK ((legs >= 1)),
   constraint keeper_attempts_pkey PRIMARY KEY (id),
-  constraint keeper_attempts_purpose_check CHECK ((purpose = ANY (ARRAY['relay'::text, 'secret'::text, 'refund'::text, 'fund'::text, 'close'::text]))),
+  constraint keeper_attempts_purpose_check CHECK ((purpose = ANY (ARRAY['relay'::text, 'secret'::text, 'refund'::text, 'fund'::text]))),
   constraint keeper_attempts_verb_check CHECK ((verb = ANY (ARRAY['claim'::text, 'refund'::text, 'fund'::text, 'void'::text])))
 );
 
@@ -378,7 +374,6 @@ create table keeper_jobs (
   verb text not null,
   swap_id uuid not null,
   leg text not null,
-  account_id uuid not null,
   purpose text not null,
   state text not null,
   reserve numeric(78,0) default 0 not null,
@@ -388,17 +383,13 @@ create table keeper_jobs (
   failures integer default 0 not null,
   last_failure text,
   created_at timestamp with time zone not null,
-  relayed_at timestamp with time zone,
-  relays integer default 1 not null,
-  makes_account boolean default false not null,
   signature text,
-  alone boolean default false not null,
   constraint keeper_jobs_chain_escrow_fkey FOREIGN KEY (chain, escrow) REFERENCES escrows(chain, address),
   constraint keeper_jobs_chain_escrow_verb_key UNIQUE (chain, escrow, verb),
   constraint keeper_jobs_check CHECK (((signature IS NOT NULL) = (verb = 'fund'::text))),
   constraint keeper_jobs_leg_check CHECK ((leg = ANY (ARRAY['a'::text, 'b'::text]))),
   constraint keeper_jobs_pkey PRIMARY KEY (id),
-  constraint keeper_jobs_purpose_check CHECK ((purpose = ANY (ARRAY['relay'::text, 'secret'::text, 'refund'::text, 'fund'::text, 'close'::text]))),
+  constraint keeper_jobs_purpose_check CHECK ((purpose = ANY (ARRAY['relay'::text, 'secret'::text, 'refund'::text, 'fund'::text]))),
   constraint keeper_jobs_state_check CHECK ((state = ANY (ARRAY['open'::text, 'done'::text, 'dropped'::text]))),
   constraint keeper_jobs_swap_id_fkey FOREIGN KEY (swap_id) REFERENCES swaps(id),
   constraint keeper_jobs_verb_check CHECK ((verb = ANY (ARRAY['claim'::text, 'refund'::text, 'fund'::text])))
@@ -407,43 +398,18 @@ create table keeper_jobs (
 create table keeper_posts (
   chain text not null,
   address text not null,
-  funds boolean not null,
   seen_at timestamp with time zone not null,
   constraint keeper_posts_pkey PRIMARY KEY (chain)
-);
-
-create table keeper_rides (
-  attempt_id bigint not null,
-  job_id bigint not null,
-  constraint keeper_rides_attempt_id_fkey FOREIGN KEY (attempt_id) REFERENCES keeper_attempts(id),
-  constraint keeper_rides_job_id_fkey FOREIGN KEY (job_id) REFERENCES keeper_jobs(id),
-  constraint keeper_rides_pkey PRIMARY KEY (attempt_id, job_id)
 );
 
 create table keeper_turns (
   chain text not null,
   holder uuid,
-  relays boolean default false not null,
   until timestamp with time zone not null,
-  relays_wait timestamp with time zone,
-  others_wait timestamp with time zone,
-  kind smallint default 2 not null,
   wanted_at timestamp with time zone,
   unknown_since timestamp with time zone,
   unknown_seen timestamp with time zone,
-  constraint keeper_turns_kind_check CHECK (((kind >= 0) AND (kind <= 3))),
   constraint keeper_turns_pkey PRIMARY KEY (chain)
-);
-
-create table keeper_waiters (
-  chain text not null,
-  holder uuid not null,
-  ordinal bigint generated always as identity not null,
-  kind smallint not null,
-  until timestamp with time zone not null,
-  account_id uuid,
-  constraint keeper_waiters_kind_check CHECK (((kind >= 0) AND (kind <= 3))),
-  constraint keeper_waiters_pkey PRIMARY KEY (chain, holder)
 );
 
 create table kept_replies (
@@ -903,8 +869,6 @@ CREATE INDEX escrows_followed ON public.escrows USING btree (chain, created_xact
 
 CREATE INDEX escrows_refundable ON public.escrows USING btree (chain, (((terms ->> 'timelock'::text))::bigint)) WHERE ((NOT done) AND ((facts ->> 'balance'::text) <> '0'::text));
 
-CREATE INDEX escrows_to_close ON public.escrows USING btree (chain, (((terms ->> 'timelock'::text))::bigint)) WHERE (done AND (NOT kept) AND (redeem_script IS NULL) AND (((facts -> 'claimed'::text) ->> 'deep'::text) = 'true'::text));
-
 CREATE INDEX escrows_to_refund ON public.escrows USING btree (chain, (((terms ->> 'timelock'::text))::bigint)) WHERE ((NOT done) AND (NOT kept) AND ((facts ->> 'balance'::text) <> '0'::text));
 
 CREATE UNIQUE INDEX feed_log_numbers ON public.feed_log USING btree (number) WHERE (target_address IS NULL);
@@ -941,13 +905,9 @@ CREATE INDEX keeper_jobs_busy ON public.keeper_jobs USING btree (chain, due_at) 
 
 CREATE INDEX keeper_jobs_by_swap ON public.keeper_jobs USING btree (swap_id);
 
-CREATE INDEX keeper_jobs_due ON public.keeper_jobs USING btree (chain, ((purpose = 'relay'::text)), ((purpose = 'close'::text)), due_at) WHERE (state = 'open'::text);
-
-CREATE INDEX keeper_jobs_relayed ON public.keeper_jobs USING btree (chain, relayed_at) WHERE (relayed_at IS NOT NULL);
+CREATE INDEX keeper_jobs_due ON public.keeper_jobs USING btree (chain, ((purpose = 'relay'::text)), due_at) WHERE (state = 'open'::text);
 
 CREATE INDEX keeper_jobs_sealed ON public.keeper_jobs USING btree (id) WHERE (secret IS NOT NULL);
-
-CREATE INDEX keeper_rides_of ON public.keeper_rides USING btree (job_id);
 
 CREATE INDEX kept_refusals_day ON public.kept_replies USING btree (day);
 

@@ -48,25 +48,23 @@ test('agreements from the first second of the window on count, and none from its
   assert.deepEqual(await counted({ from: 20 * day + 1, until: 21 * day - 1 }), [0, 0, 0]);
 });
 
-/** The market's gas key lands the claim of that leg: alone, or in a batch of another job. */
-async function relay(swapId: string, leg: 'a' | 'b', way: 'alone' | 'batch', fate = 'deep') {
+/** The market's gas key lands the claim of that leg. */
+async function relay(swapId: string, leg: 'a' | 'b', fate = 'deep') {
   const attempt = `insert into keeper_attempts
       (chain, address, job_id, verb, txid, offer, most_cost, charged, signed_at, fate)
-    values ('c', 'k', $1, 'claim', gen_random_uuid(), 0, 0, 0, now(), $2) returning id`;
+    values ('c', 'k', $1, 'claim', gen_random_uuid(), 0, 0, 0, now(), $2)`;
   await db.transaction(async (tx) => {
     const keep = (text: string, ...values: unknown[]) =>
       tx.rows<{ id: string }>({ name: '', text, values });
     await keep('set local session_replication_role = replica');
     const [job] = await keep(
-      `insert into keeper_jobs (chain, escrow, verb, swap_id, leg, account_id, purpose, state,
+      `insert into keeper_jobs (chain, escrow, verb, swap_id, leg, purpose, state,
           due_at, created_at)
-        values ('c', gen_random_uuid(), 'claim', $1, $2, $3, 'relay', 'done', now(), now())
+        values ('c', gen_random_uuid(), 'claim', $1, $2, 'relay', 'done', now(), now())
         returning id`,
-      ...[swapId, leg, own],
+      ...[swapId, leg],
     );
-    const [sent] = await keep(attempt, way === 'alone' ? job!.id : null, fate);
-    if (way === 'alone') return;
-    await keep('insert into keeper_rides (attempt_id, job_id) values ($1, $2)', sent!.id, job!.id);
+    await keep(attempt, job!.id, fate);
   });
 }
 
@@ -75,17 +73,17 @@ test('of swaps whose claims the market paid for, the claimant counts one a week'
     (await run('select id from swaps order by agreed_at desc limit 1'))[0]!;
   const window = { from: 700 * day, until: 730 * day };
   // Day 700 begins a week. The maker claims leg b.
-  for (const [at, way, leg, taker] of [
-    [700, 'alone', 'b', other],
-    [701, 'batch', 'b', third],
-    [706, 'alone', 'b', other],
+  for (const [at, taker] of [
+    [700, other],
+    [701, third],
+    [706, other],
   ] as const) {
     await swap(own, taker, at * day, 'counterparty_claimed');
-    await relay((await newest()).id, leg, way);
+    await relay((await newest()).id, 'b');
   }
   assert.deepEqual(await counted(window), [1, 2, 1]);
   await swap(own, other, 707 * day, 'counterparty_claimed');
-  await relay((await newest()).id, 'b', 'alone');
+  await relay((await newest()).id, 'b');
   assert.deepEqual(await counted(window), [2, 3, 1]);
   // What it paid for itself counts as before: other legs, and what the key tried in vain.
   for (const [at, leg, fate] of [
@@ -93,11 +91,11 @@ test('of swaps whose claims the market paid for, the claimant counts one a week'
     [709, 'b', 'failed'],
   ] as const) {
     await swap(own, third, at * day, 'counterparty_claimed');
-    await relay((await newest()).id, leg, 'alone', fate);
+    await relay((await newest()).id, leg, fate);
   }
   assert.deepEqual(await counted(window), [4, 3, 3]);
   // A relayed one of the same day and counterparty adds nothing to one that was paid for.
   await swap(own, third, 709 * day + 60, 'counterparty_claimed');
-  await relay((await newest()).id, 'b', 'batch');
+  await relay((await newest()).id, 'b');
   assert.deepEqual(await counted(window), [4, 3, 3]);
 });

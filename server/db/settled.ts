@@ -11,15 +11,11 @@ import { many } from '../../host/postgres/statements.ts';
 /** Swaps that are walked of each side: who has settled more of late counts as having so many. */
 export const mostSettledWalked = 1_000;
 
-/** The market's gas key landed this claim: alone, or in a batch that another job leads. */
+/** The market's gas key landed this claim. */
 const relayed = (swapId: string, leg: 'a' | 'b') => `exists (
-      select from keeper_jobs j cross join lateral (
-          select verb, fate from keeper_attempts where job_id = j.id
-          union all select a.verb, a.fate
-            from keeper_rides k join keeper_attempts a on a.id = k.attempt_id
-            where k.job_id = j.id) t
+      select from keeper_jobs j join keeper_attempts a on a.job_id = j.id
         where j.swap_id = ${swapId} and j.leg = '${leg}' and j.verb = 'claim'
-          and t.verb = 'claim' and t.fate in ('mined', 'deep'))`;
+          and a.verb = 'claim' and a.fate in ('mined', 'deep'))`;
 
 /**
  * Rows `swap_id, counterparty, day` (days since the epoch) of the swaps that count for `account`,

@@ -2,40 +2,32 @@
 // something in them, found by index and taken up as jobs, once each.
 
 import type { ChainKey } from '../../core/families.ts';
-import type { Secret } from '../../core/hashlock.ts';
 import type { Reopening } from '../../watchtower/port.ts';
 import type { Tx } from './database.ts';
-import type { StoredFacts, StoredTerms } from './escrows.ts';
 
-const jobColumns = `chain, escrow, verb, swap_id, leg, account_id, purpose, state, due_at,
+const jobColumns = `chain, escrow, verb, swap_id, leg, purpose, state, due_at,
           created_at`;
-/** Whom a leg of the swap `s` pays. */
-const paid = `case l.leg when 'a' then s.taker_id else s.maker_id end`;
 
-type Due = Record<'revealed' | 'refund' | 'close', boolean>;
+type Due = Record<'revealed' | 'refund', boolean>;
 export type TakingUp = {
   readonly chains: readonly ChainKey[];
-  /** Of these, where a claim leaves something in its escrow. */
-  readonly closing: readonly ChainKey[];
   readonly now: Date;
 };
 
 /** Makes jobs for what is due, once each; returns the most taken up of one kind. */
 export async function takeUp(tx: Tx, of: TakingUp, limit: number): Promise<number> {
-  const { chains, closing } = of;
+  const { chains } = of;
   const [due] = await tx.rows<Due>({
     name: 'keeper_is_due',
     text: `select
         exists (select 1 from swaps where secret is not null and not done and not kept)
           as revealed,
-        exists (select 1 from ${expired('refund')}) as refund,
-        exists (select 1 from ${expired('close', '$2')}) as close`,
-    values: [chains, closing],
+        exists (select 1 from ${expired}) as refund`,
+    values: [chains],
   });
   const revealed = due?.revealed ? await takeUpRevealed(tx, chains, of.now, limit) : 0;
-  const refunds = due?.refund ? await takeUpExpired(tx, 'refund', chains, of.now, limit) : 0;
-  const closes = due?.close ? await takeUpExpired(tx, 'close', closing, of.now, limit) : 0;
-  return Math.max(revealed, refunds, closes);
+  const refunds = due?.refund ? await takeUpExpired(tx, chains, of.now, limit) : 0;
+  return Math.max(revealed, refunds);
 }
 
 /**
@@ -51,12 +43,12 @@ async function takeUpRevealed(
   const rows = await tx.rows<{ id: string }>({
     name: 'keeper_take_up_revealed',
     text: `with s as (
-        select id, maker_id, taker_id from swaps
+        select id from swaps
         where secret is not null and not done and not kept
         order by id limit $3 for update skip locked
       ), made as (
         insert into keeper_jobs (${jobColumns})
-        select l.chain, l.escrow, 'claim', s.id, l.leg, ${paid}, 'secret', 'open', $2, $2
+        select l.chain, l.escrow, 'claim', s.id, l.leg, 'secret', 'open', $2, $2
         from s join legs l on l.swap_id = s.id
         where l.escrow is not null and l.chain = any($1) and l.family <> 'bitcoin'
         on conflict (chain, escrow, verb) do update set state = 'open', purpose = 'secret'
@@ -82,7 +74,7 @@ export async function takeUpMissed(
   const rows = await tx.rows({
     name: 'keeper_take_up_missed',
     text: `insert into keeper_jobs (${jobColumns})
-      select l.chain, l.escrow, 'claim', s.id, l.leg, ${paid}, 'secret', 'open', $2, $2
+      select l.chain, l.escrow, 'claim', s.id, l.leg, 'secret', 'open', $2, $2
       from swaps s join legs l on l.swap_id = s.id
         join unnest($1::text[], $4::bigint[]) as k (chain, above) on k.chain = l.chain
       where s.secret is not null and not s.done and s.kept
@@ -103,38 +95,26 @@ export async function takeUpMissed(
   return rows.length;
 }
 
-/** What is refunded: money of a swap; or, once each, what a claim left there is their funder's. */
-const holding = {
-  refund: `not e.done and e.facts ->> 'balance' <> '0'`,
-  close: `e.done and e.redeem_script is null and e.facts -> 'claimed' ->> 'deep' = 'true'`,
-} as const;
-type Expiring = keyof typeof holding;
-
-/** Escrows of these chains whose timelock has passed by their chain's clock. */
-const expired = (
-  purpose: Expiring,
-  chains = '$1',
-) => `chain_heads h join escrows e on e.chain = h.chain
-        where h.chain = any(${chains}) and not e.kept and ${holding[purpose]}
+/** Escrows of these chains that hold money past their timelock by their chain's clock. */
+const expired = `chain_heads h join escrows e on e.chain = h.chain
+        where h.chain = any($1) and not e.kept and not e.done and e.facts ->> 'balance' <> '0'
           and (e.terms ->> 'timelock')::bigint <= h.clock`;
 
 async function takeUpExpired(
   tx: Tx,
-  purpose: Expiring,
   chains: readonly ChainKey[],
   now: Date,
   limit: number,
 ): Promise<number> {
   const rows = await tx.rows<{ address: string }>({
-    name: `keeper_take_up_expired_${purpose}`,
+    name: 'keeper_take_up_expired',
     text: `with found as (
-        select e.chain, e.address, e.swap_id, e.leg from ${expired(purpose)}
+        select e.chain, e.address, e.swap_id, e.leg from ${expired}
         order by (e.terms ->> 'timelock')::bigint limit $3 for update of e skip locked
       ), made as (
         insert into keeper_jobs (${jobColumns})
-        select f.chain, f.address, 'refund', f.swap_id, f.leg,
-          case f.leg when 'a' then s.maker_id else s.taker_id end, '${purpose}', 'open', $2, $2
-        from found f join swaps s on s.id = f.swap_id
+        select f.chain, f.address, 'refund', f.swap_id, f.leg, 'refund', 'open', $2, $2
+        from found f
         on conflict (chain, escrow, verb) do nothing
       )
       update escrows e set kept = true from found f
@@ -162,23 +142,17 @@ export async function lockWithoutSecret(tx: Tx, swapId: string): Promise<boolean
   return rows.length === 1;
 }
 
-export type WatchedRow = {
-  readonly address: string;
-  readonly terms: StoredTerms;
-  readonly facts: StoredFacts;
-  readonly secret: Secret | null;
-};
+type Timelock = { readonly address: string; readonly timelock: number };
 
-export function watchedRows(
+export function timelocksOf(
   tx: Tx,
   chain: ChainKey,
   addresses: readonly string[],
-): Promise<WatchedRow[]> {
-  return tx.rows<WatchedRow>({
-    name: 'keeper_watched_rows',
-    text: `select e.address, e.terms, e.facts, s.secret
-      from escrows e join swaps s on s.id = e.swap_id
-      where e.chain = $1 and e.address = any($2)`,
+): Promise<Timelock[]> {
+  return tx.rows<Timelock>({
+    name: 'keeper_timelocks',
+    text: `select address, (terms ->> 'timelock')::bigint as timelock from escrows
+      where chain = $1 and address = any($2)`,
     values: [chain, addresses],
   });
 }

@@ -272,11 +272,10 @@ function keeperMetrics(gauge: MakeGauge) {
     jobs: gauge('jobs', 'Open jobs of the keeper, by purpose', 'chain', 'purpose'),
     balance: gauge('balance', 'Balance of the gas key, base units', 'chain'),
     lowBalance: gauge('low_balance', 'Below it the gas key has little left, base units', 'chain'),
-    /** For those that have not landed at depth. */
-    reserved: gauge('reserved', 'Kept for relayed claims, base units', 'chain'),
+    reserved: gauge('reserved', 'Kept for what is promised or in flight, base units', 'chain'),
     /** From midnight UTC on. */
     spentToday: gauge('spent_today', 'Counted against the cap of the UTC day, base units', 'chain'),
-    dailyCap: gauge('daily_cap', 'Cap of the UTC day, base units; 0: relays only', 'chain'),
+    dailyCap: gauge('daily_cap', 'Cap of the UTC day, base units; 0: nothing is sent', 'chain'),
   };
 }
 

@@ -1,9 +1,8 @@
-// PARLEY_KEEPER: what an entry may say of relays and fundings, and what holds where it says
-// nothing.
+// PARLEY_KEEPER: what an entry may say, and what holds where it says nothing.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { keeperDefaults as bounds, parseKeeper } from './keeper.ts';
+import { parseKeeper } from './keeper.ts';
 
 const chains = [
   { chain: 'ethereum', family: 'evm' },
@@ -11,38 +10,28 @@ const chains = [
 ] as const;
 const entry = { keyFile: '/k', dailyCap: '5' };
 
-test('bounds of relays and fundings have defaults, and may be nothing at all', () => {
-  const { relaysPerAccount, relayTokenAccounts, fundsPerAccount } = bounds;
-  const none = { relayCap: '0', relaysPerAccount: 0, fundCap: '0', fundsPerAccount: 0 };
+test('an entry is read with its defaults, and a cap may be nothing at all', () => {
   const given = [
-    { chain: 'ethereum', ...entry },
-    { chain: 'base', ...entry, ...none },
-    { chain: 'solana', ...entry, relayTokenAccounts: 0 },
+    { chain: 'ethereum', ...entry, reserveFeePerGas: '7', lowBalance: '0' },
+    { chain: 'solana', ...entry, dailyCap: '0', claimGraceSeconds: 1 },
   ];
-  const { values, wrong } = parseKeeper(given, [...chains, { chain: 'base', family: 'evm' }]);
+  const { values, wrong } = parseKeeper(given, chains);
   assert.deepEqual(wrong, []);
   assert.deepEqual(
-    values.map((each) => [
-      ...[each.relayCap, each.relaysPerAccount, each.relayTokenAccounts],
-      ...[each.fundCap, each.fundsPerAccount],
-    ]),
+    values.map(({ chain: _, keyFile: __, ...rest }) => Object.values(rest)),
     [
-      [null, relaysPerAccount, relayTokenAccounts, null, fundsPerAccount],
-      [0n, 0, relayTokenAccounts, 0n, 0],
-      [null, relaysPerAccount, 0, null, fundsPerAccount],
+      [5n, 0n, 300, 3_600, 7n],
+      [0n, 0n, 1, 3_600, null],
     ],
   );
 });
 
-test('bounds of relays and fundings that mean nothing are refused', () => {
+test('a field that means nothing is refused', () => {
   for (const [given, says] of [
-    [{ chain: 'ethereum', relayTokenAccounts: 1 }, /is for Solana/],
-    [{ chain: 'ethereum', relayCap: '-1' }, /relayCap/],
-    [{ chain: 'ethereum', relaysPerAccount: 1.5 }, /relaysPerAccount/],
-    [{ chain: 'solana', fundCap: '5' }, /"fundCap" is for EVM/],
-    [{ chain: 'solana', fundsPerAccount: 5 }, /"fundsPerAccount" is for EVM/],
-    [{ chain: 'ethereum', fundCap: '1.5' }, /fundCap/],
-    [{ chain: 'ethereum', fundsPerAccount: -1 }, /fundsPerAccount/],
+    [{ chain: 'ethereum', dailyCap: '-1' }, /dailyCap/],
+    [{ chain: 'ethereum', dailyCap: '1.5' }, /dailyCap/],
+    [{ chain: 'solana', reserveFeePerGas: '5' }, /"reserveFeePerGas" is for EVM/],
+    [{ chain: 'ethereum', relayCap: '5' }, /relayCap/],
   ] as const) {
     const { wrong } = parseKeeper([{ ...entry, ...given }], chains);
     assert.equal(wrong.length, 1);

@@ -7,7 +7,7 @@ import { claimGate, fundGate } from '../../core/gates.ts';
 import type { SwapState } from '../../core/swap.ts';
 import type { LegName } from '../../core/trade.ts';
 import type { AskedLeg, Case, ClaimAsking, FundAsking, Market } from '../../watchtower/port.ts';
-import { escrowAt, factsOf, termsOf } from '../db/escrows.ts';
+import { escrowAt } from '../db/escrows.ts';
 import { lockSwap, type Swap, swapById } from '../db/swaps.ts';
 import * as watched from '../db/watched.ts';
 import { notifyWork } from '../db/work.ts';
@@ -47,13 +47,9 @@ export function marketOf(deps: Deps): Market {
       const escrow = escrowOfRow(swap, row);
       return { swapId, leg: row.leg, escrow, state, clock: chainClocks[row.leg], done };
     },
-    storedOf: async (chain, addresses) => {
-      const rows = await watched.watchedRows(db, chain, addresses);
-      return new Map(
-        rows.map(({ address, terms, facts, secret }) => {
-          return [address, { terms: termsOf(terms), facts: factsOf(facts), secret }];
-        }),
-      );
+    timelocksOf: async (chain, addresses) => {
+      const rows = await watched.timelocksOf(db, chain, addresses);
+      return new Map(rows.map(({ address, timelock }) => [address, timelock]));
     },
     mustMayClaim: (of, payer, signal) => mustMayClaim(deps, of, payer, signal),
     isBarred: async ({ swapId, leg, escrow }, signal) => {

@@ -23,13 +23,7 @@ import type { TronAdapter } from '../../chains/tron/adapter.ts';
 import { createTronGasAccount } from '../../chains/tron/gas-account.ts';
 import { type TronGasPolicy, tronGasPolicies } from '../../chains/tron/policy.ts';
 import type { ChainKey } from '../../core/families.ts';
-import {
-  accountShare,
-  dearFundings,
-  dearRelays,
-  relayCap,
-  relayGas,
-} from '../../watchtower/bounds.ts';
+import { partBesideClaims } from '../../watchtower/bounds.ts';
 import type { Gas } from '../../watchtower/port.ts';
 import type { ChainSettings } from '../settings/chains.ts';
 import type { KeeperSettings } from '../settings/keeper.ts';
@@ -50,14 +44,9 @@ export function openGas(
     all.set(each.chain, {
       account: accountOf(chain, adapter, keyIn(each.keyFile, chain.family), each),
       dailyCap: each.dailyCap,
+      takesRequests: takesRequests(chain, each),
       lowBalance: each.lowBalance,
       graces: { claimSeconds, refundSeconds },
-      relays: {
-        cap: relayCapOf(chain, each),
-        perAccount: each.relaysPerAccount,
-        tokenAccounts: each.relayTokenAccounts,
-      },
-      fundings: { cap: fundCapOf(chain, each), perAccount: each.fundsPerAccount },
     });
   }
   return all;
@@ -92,48 +81,14 @@ function accountOf(
   }
 }
 
-/**
- * What relays of a day may take; one account a quarter of it. Throws where that would refuse every
- * relay of a secret which no chain has shown, on a node that lends no state to try it.
- */
-function relayCapOf(
+/** EVM: where no node lends state, a relay that shows its secret reserves the most gas of one. */
+function takesRequests(
   chain: ChainSettings & { readonly family: GasKey['family'] },
-  { reserveFeePerGas, relayCap: given }: KeeperSettings,
-): bigint {
-  if (chain.family !== 'evm') return given ?? relayCap[chain.family];
+  { reserveFeePerGas, dailyCap }: KeeperSettings,
+): boolean {
+  if (chain.family !== 'evm') return dailyCap > 0n;
   const { mostGas, reserveFeePerGas: usual } = evmPolicyOf(chain);
-  const fee = reserveFeePerGas ?? usual;
-  if (given === null) {
-    const dear = dearRelays * mostGas;
-    if (dear > relayGas) return dear * fee;
-    return relayGas * fee;
-  }
-  const least = accountShare * mostGas * fee;
-  if (given === 0n || given >= least) return given;
-  throw new Error(
-    `PARLEY_KEEPER, chain "${chain.chain}": relayCap ${given} refuses relays, since one account ` +
-      `has a quarter of it and one relay may reserve ${mostGas * fee}: give ${least} at least, or 0`,
-  );
-}
-
-/**
- * What fundings of a day may take; elsewhere no token is paid by signature. Throws where one
- * account has no room for the dearest of them.
- */
-function fundCapOf(
-  chain: ChainSettings,
-  { reserveFeePerGas, fundCap: given }: KeeperSettings,
-): bigint {
-  if (chain.family !== 'evm') return 0n;
-  const { mostGas, reserveFeePerGas: usual } = evmPolicyOf(chain);
-  const dearest = mostGas * (reserveFeePerGas ?? usual);
-  if (given === null) return dearFundings * dearest;
-  const least = accountShare * dearest;
-  if (given === 0n || given >= least) return given;
-  throw new Error(
-    `PARLEY_KEEPER, chain "${chain.chain}": fundCap ${given} refuses fundings, since one account ` +
-      `has a quarter of it and one funding may reserve ${dearest}: give ${least} at least, or 0`,
-  );
+  return dailyCap >= partBesideClaims * mostGas * (reserveFeePerGas ?? usual);
 }
 
 /** Of a chain whose id is known, whatever it is called; else of the one whose policy it has. */
@@ -173,7 +128,6 @@ function keyIn(path: string, family: GasKey['family']): GasKey {
 
 /** What a dev key may spend a day: nothing there is worth anything. */
 const devCap = { evm: 10n ** 18n, tron: 1_000_000_000n, solana: 1_000_000_000n } as const;
-const devRelays = 1_000;
 /** People who try the market see the keeper at work, and parties that act are not overtaken. */
 const devGraces = { claimGraceSeconds: 60, refundGraceSeconds: 120 } as const;
 
@@ -196,11 +150,6 @@ export function devKeeper(home: string, chains: readonly ChainSettings[]): Keepe
         lowBalance: dailyCap,
         ...devGraces,
         reserveFeePerGas: null,
-        relayCap: dailyCap,
-        relaysPerAccount: devRelays,
-        relayTokenAccounts: devRelays,
-        fundCap: family === 'evm' ? dailyCap / 2n : 0n,
-        fundsPerAccount: devRelays,
       },
     ];
   });

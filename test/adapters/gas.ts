@@ -7,17 +7,7 @@ import type { GasAccount, GasSlot, GasTransaction, GasWork } from '../../chains/
 import { hangingNode } from '../../chains/testing/nodes.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { AdapterPromise, Driver, Money } from './driver.ts';
-import {
-  claim,
-  codeOf,
-  deepLeg,
-  facts,
-  finalise,
-  type Leg,
-  newLeg,
-  refund,
-  signal,
-} from './leg.ts';
+import { claim, codeOf, deepLeg, finalise, type Leg, newLeg, refund, signal } from './leg.ts';
 import { lyingNode } from './nodes.ts';
 
 const plenty = 10n ** 18n;
@@ -189,7 +179,7 @@ const kept: readonly AdapterPromise[] = [
           await one.account.reserve(claimOf(leg, false), signal());
           const quote = await one.account.quote(claimOf(leg, false), signal());
           const signed = await one.sign(claimOf(leg, false));
-          assert.equal(quote.mostCost, signed.mostCost);
+          assert.equal(quote, signed.mostCost);
           assert.ok(heard.length > 3);
           const said = heard.join('\n');
           const inBase64 = Buffer.from(leg.secret, 'hex').toString('base64').slice(2, 40);
@@ -228,25 +218,6 @@ const kept: readonly AdapterPromise[] = [
       } finally {
         await silent.stop();
       }
-    },
-  },
-  {
-    name: 'a batch is signed for all of its escrows, or where one of them is settled for none',
-    except: { solana: 'each escrow is settled by a transaction of its own' },
-    run: async (driver) => {
-      const one = await strangerOn(driver);
-      const legs = [await deepLeg(driver, one.adapter), await deepLeg(driver, one.adapter)];
-      const opened = legs.map(({ escrow: { terms }, secret }) => ({ terms, secret }));
-      const work = { verb: 'batch', batch: { verb: 'claim', legs: opened } } as const;
-      const whole = await one.sign(work);
-      assert.equal(whole.touches.length, 2);
-      await claim(driver, one.adapter, legs[0] ?? assert.fail());
-      await driver.show();
-      assert.equal(await one.refused(work), 'nothing_there');
-      const rest = { ...work, batch: { ...work.batch, legs: opened.slice(1) } };
-      await one.send(await one.sign(rest));
-      const { claimed } = await facts(one.adapter, legs[1] ?? assert.fail());
-      assert.notEqual(claimed, null);
     },
   },
   {

@@ -56,7 +56,8 @@ try {
         const dir = await mkdtemp(join(work, 'beside-'));
         const { wheel, folder } = installed;
         const python = await installBeside(path, dir, { wheel, packages });
-        process.exitCode ||= await tested(python, folder, env);
+        const besideCode = await tested(python, folder, env);
+        if (besideCode !== 0) process.exitCode = besideCode;
       }
     }
   } finally {

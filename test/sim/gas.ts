@@ -10,7 +10,7 @@ import type {
   Outbid,
   Paid,
 } from '../../chains/gas/account.ts';
-import { alone, mustBeOf } from '../../chains/gas/work.ts';
+import { mustBeOf } from '../../chains/gas/work.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { opens } from '../../core/hashlock.ts';
 import type { Gas, SigningTime } from '../../watchtower/port.ts';
@@ -76,9 +76,8 @@ function simGasAccount(parts: GasParts): GasAccount {
     quote: (work) =>
       call('quote', () => {
         mustBeOf(chain.chain, work);
-        tried(parts, alone(chain.chain, work));
-        const mostCost = BigInt(Math.max(leastFee(chain), 2 * chain.feeFloor) + slack);
-        return { mostCost, makesAccount: false };
+        tried(parts, work);
+        return BigInt(Math.max(leastFee(chain), 2 * chain.feeFloor) + slack);
       }),
     sign: async (work, slot) => call('sign', () => sign(parts, work, slot)),
     outbid: (sent) => call('outbid', () => outbidBy(parts, sent)),
@@ -122,10 +121,9 @@ function pendingNonce(parts: GasParts): number {
   return nextNonce(waiting, address, mined);
 }
 
-function sign(parts: GasParts, asked: GasWork, slot: GasSlot): GasTransaction {
+function sign(parts: GasParts, work: GasWork, slot: GasSlot): GasTransaction {
   const { node, address, chance } = parts;
   const { chain } = node;
-  const work = alone(chain.chain, asked);
   mustBeOf(chain.chain, work);
   const { escrow, secret } = tried(parts, work);
   const life = lifeSeconds[chain.family];
@@ -149,10 +147,7 @@ function sign(parts: GasParts, asked: GasWork, slot: GasSlot): GasTransaction {
 }
 
 /** As the node has the escrow now. */
-function tried(
-  parts: GasParts,
-  work: ReturnType<typeof alone>,
-): { escrow: string; secret: string | null } {
+function tried(parts: GasParts, work: GasWork): { escrow: string; secret: string | null } {
   if (work.verb === 'void') return { escrow: '', secret: null };
   const { node } = parts;
   const { chain } = node;
@@ -227,18 +222,9 @@ function outbidBy({ node }: GasParts, { raw, height, refused }: Waiting): Outbid
 
 /** A key as one process has it. */
 export function gasOf(post: Post, parts: Omit<GasParts, 'address'>): Gas {
-  const { address, issued, dailyCap, graces } = post;
+  const { address, dailyCap, graces } = post;
   const account = simGasAccount({ ...parts, address });
-  // What refuses relays here is what the key has.
-  const relays = { cap: 4n * issued, perAccount: 1_000, tokenAccounts: 0 };
-  return {
-    account,
-    dailyCap,
-    lowBalance: 0n,
-    graces,
-    relays,
-    fundings: { cap: 0n, perAccount: 0 },
-  };
+  return { account, dailyCap, takesRequests: true, lowBalance: 0n, graces };
 }
 
 /** Within an event no time passes: who waits for its turn lets another be served instead. */

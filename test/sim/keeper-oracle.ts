@@ -72,11 +72,11 @@ export function checkSigned(world: World, chain: SimChain, tx: SimTransaction): 
   violate(world, 'a nonce serves one escrow', `${chain.chain} ${tx.gas.nonce}: ${tx.escrow}`);
 }
 
-/** Whether a relay was promised; with `unanswered`, or may have been in an answer nobody saw. */
-function wasAsked(world: World, tx: SimTransaction, unanswered = false): boolean {
+/** Whether a relay was promised. */
+function wasAsked(world: World, tx: SimTransaction): boolean {
   const deal = dealOf(world, tx);
   const asked = deal && world.keeper?.asked.get(deal.hashlock);
-  return asked !== undefined && (asked.promised.size > 0 || (unanswered && asked.open > 0));
+  return asked !== undefined && asked.promised.size > 0;
 }
 
 const day = 86_400;
@@ -98,7 +98,6 @@ function checkFunds(world: World, { chain, address, issued, dailyCap }: Post, ke
   const days = new Map<number, bigint>();
   for (const { chain: on, txid, tx, at } of keeper.sent.values()) {
     if (on !== chain || !mined.has(txid) || tx.verb === 'move') continue;
-    if (tx.verb === 'claim' && wasAsked(world, tx, true)) continue;
     const of = Math.floor(at / day);
     days.set(of, (days.get(of) ?? 0n) + BigInt(tx.fee));
   }

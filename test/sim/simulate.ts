@@ -187,7 +187,7 @@ const empty = (real: Database) =>
     real,
     `truncate accounts, wallets, api_keys, nonces, rfqs, assets, threads, hashlocks, swaps,
         legs, escrows, chain_heads, outbox, idempotency, webhooks, deliveries, delivery_attempts,
-        feed_log, candidates, keeper_jobs, keeper_attempts, keeper_turns, keeper_waiters
+        feed_log, candidates, keeper_jobs, keeper_attempts, keeper_turns
       restart identity cascade`,
   );
 

@@ -3,7 +3,7 @@
 
 import type { ChainKey } from '../../core/families.ts';
 import type { LegName } from '../../core/trade.ts';
-import { did, many, none, value } from '../../host/postgres/statements.ts';
+import { did, list, many, none, value } from '../../host/postgres/statements.ts';
 
 type NewRow = {
   readonly id: string;
@@ -68,15 +68,14 @@ export const isAnswered = did<[id: string]>('keeper_is_answered')`
 export const takeBack = value<[id: string], StoredAnswer>('keeper_take_back')`
   delete from keeper_asked where id = $1 returning answer`;
 
-type Post = { readonly chain: ChainKey; readonly address: string; readonly funds: boolean };
+type Post = { readonly chain: ChainKey; readonly address: string };
 
 export const notePost = none<[post: Post]>('keeper_note_post')`
-  insert into keeper_posts (chain, address, funds, seen_at)
-    values (:chain, :address, :funds, clock_timestamp())
-    on conflict (chain) do update set address = :address, funds = :funds,
-      seen_at = clock_timestamp()`;
+  insert into keeper_posts (chain, address, seen_at)
+    values (:chain, :address, clock_timestamp())
+    on conflict (chain) do update set address = :address, seen_at = clock_timestamp()`;
 
 /** Of chains on which a watchtower was at work so lately. */
-export const posts = many<[seconds: number], Pick<Post, 'chain' | 'funds'>>('keeper_posts_since')`
-  select chain, funds from keeper_posts
+export const posts = list<[seconds: number], ChainKey>('keeper_posts_since')`
+  select chain from keeper_posts
     where seen_at >= clock_timestamp() - $1 * interval '1 second'`;

@@ -13,8 +13,6 @@ export type Attempt = {
   /** Of its job, when it was signed: what its cost counts against. */
   readonly purpose: Purpose | null;
   readonly verb: JobVerb | 'void';
-  /** How many escrows it settles: its job's, and those of jobs that ride on it. */
-  readonly legs: number;
   readonly txid: string;
   /** EVM; null elsewhere. */
   readonly nonce: number | null;
@@ -37,12 +35,12 @@ export function isLive(outcome: GasOutcome): boolean {
   return outcome === 'unknown' || outcome === 'pending' || outcome === 'mined';
 }
 
-const own = `${columns(`id chain jobId purpose verb legs txid nonce sealed sealedVersion offer
+const own = `${columns(`id chain jobId purpose verb txid nonce sealed sealedVersion offer
   mostCost charged diesAt signedAt sentAt shownAt`)}, fate as outcome`;
 
 export type NewAttempt = Pick<
   Attempt,
-  'chain' | 'jobId' | 'verb' | 'legs' | 'txid' | 'nonce' | 'offer' | 'mostCost' | 'diesAt'
+  'chain' | 'jobId' | 'verb' | 'txid' | 'nonce' | 'offer' | 'mostCost' | 'diesAt'
 > & {
   readonly address: string;
   readonly sealed: Uint8Array;
@@ -57,9 +55,9 @@ const replace = none<[attempt: NewAttempt]>('keeper_replaced')`
 const insert = only<[attempt: NewAttempt], Attempt>('keeper_insert_attempt')`
   insert into keeper_attempts
       (chain, address, job_id, purpose, verb, txid, nonce, sealed, sealed_version, offer,
-       most_cost, charged, dies_at, signed_at, legs)
+       most_cost, charged, dies_at, signed_at)
     values (:chain, :address, :jobId, (select purpose from keeper_jobs where id = :jobId), :verb,
-      :txid, :nonce, :sealed, :sealedVersion, :offer, :mostCost, :mostCost, :diesAt, :at, :legs)
+      :txid, :nonce, :sealed, :sealedVersion, :offer, :mostCost, :mostCost, :diesAt, :at)
     returning ${own}`;
 
 /** Of those with its nonce at most one is mined: what it may cost takes the place of theirs. */

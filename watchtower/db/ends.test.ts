@@ -41,8 +41,8 @@ async function openJob(): Promise<number> {
   jobs += 1;
   const { rows } = await client.query(
     `insert into keeper_jobs
-      (chain, escrow, verb, swap_id, leg, account_id, purpose, state, due_at, created_at)
-    values ($1, $2, 'claim', $3, 'a', gen_random_uuid(), 'relay', 'open', now(), now())
+      (chain, escrow, verb, swap_id, leg, purpose, state, due_at, created_at)
+    values ($1, $2, 'claim', $3, 'a', 'relay', 'open', now(), now())
     returning id`,
     [chain, `escrow ${jobs}`, swapId],
   );
@@ -53,7 +53,6 @@ const sign = (tx: Tx, jobId: number, nonce: number) =>
   insertAttempt(tx, {
     ...{ chain, address, jobId, nonce, at },
     verb: 'claim',
-    legs: 1,
     txid: `${jobId} ${nonce}`,
     sealed: Buffer.of(1),
     sealedVersion: 1,

@@ -6,8 +6,8 @@ import { columns, did, many, none, one, only } from '../../host/postgres/stateme
 import type { Database, Tx } from '../port.ts';
 
 export type JobVerb = 'claim' | 'refund' | 'fund';
-/** The most urgent first. `close`: a refund of what a claim has left in the escrow (Solana). */
-export const purposes = ['relay', 'secret', 'refund', 'fund', 'close'] as const;
+/** The most urgent first. */
+export const purposes = ['relay', 'secret', 'refund', 'fund'] as const;
 export type Purpose = (typeof purposes)[number];
 
 export type Job = {
@@ -17,18 +17,13 @@ export type Job = {
   readonly verb: JobVerb;
   readonly swapId: string;
   readonly leg: LegName;
-  readonly accountId: string;
   readonly purpose: Purpose;
   readonly state: 'open' | 'done' | 'dropped';
   readonly reserve: bigint;
-  /** Solana: whether it may pay for its receiver's token account; a claim: or has once. */
-  readonly makesAccount: boolean;
   readonly secret: Buffer | null;
   readonly secretVersion: number | null;
   /** Of a funding: its funder's. */
   readonly signature: string | null;
-  /** It is in no batch any more. */
-  readonly alone: boolean;
   readonly failures: number;
   readonly createdAt: Date;
 };
@@ -36,11 +31,10 @@ export type Job = {
 /** Of a row of attempts: it may still be mined, or be taken back by a reorganisation. */
 export const live = (of = '') => `${of}fate in ('unknown', 'pending', 'mined')`;
 
-const own = columns(`id chain escrow verb swapId leg accountId purpose state reserve makesAccount
-  secret secretVersion signature alone failures createdAt`);
+const own = columns(`id chain escrow verb swapId leg purpose state reserve
+  secret secretVersion signature failures createdAt`);
 
-/** Relays, what brings back the rest of a claim, and everything else. */
-export type DueKind = 'relays' | 'closes' | 'others';
+export type DueKind = 'relays' | 'others';
 
 type Due = {
   readonly chain: ChainKey;
@@ -60,7 +54,7 @@ export const takeDueJobs = many<[due: Due, limit: number], Job>('keeper_take_due
     where id in (
       select id from keeper_jobs
       where chain = :chain and state = 'open' and (purpose = 'relay') = (:what = 'relays')
-        and (purpose = 'close') = (:what = 'closes') and due_at <= :now and (${waits}) = :isBusy
+        and due_at <= :now and (${waits}) = :isBusy
       order by due_at limit $2 for update skip locked)
     returning ${own}`;
 
@@ -70,11 +64,10 @@ export type NextDue = { readonly chain: ChainKey; readonly isRelay: boolean; rea
 export const nextDue = many<[chains: readonly ChainKey[]], NextDue>('keeper_next_due')`
   select c.chain, k.relay as "isRelay", j.due_at as at
     from unnest($1::text[]) as c (chain)
-      cross join (values (true, false), (false, true), (false, false)) as k (relay, close)
+      cross join (values (true), (false)) as k (relay)
       cross join lateral (
         select due_at from keeper_jobs
         where chain = c.chain and state = 'open' and (purpose = 'relay') = k.relay
-          and (purpose = 'close') = k.close
         order by due_at limit 1) j`;
 
 type Waiting = {
@@ -98,15 +91,13 @@ export const findJob = one<
 
 export type NewAsked = Pick<
   Job,
-  'chain' | 'escrow' | 'swapId' | 'leg' | 'accountId' | 'reserve' | 'makesAccount' | 'signature'
+  'chain' | 'escrow' | 'swapId' | 'leg' | 'reserve' | 'signature'
 > & {
   readonly verb: 'claim' | 'fund';
   readonly purpose: 'relay' | 'fund';
   readonly secret: Uint8Array | null;
   readonly secretVersion: number | null;
   readonly at: Date;
-  /** The beginning of the day that it counts for. */
-  readonly since: Date;
 };
 
 /**
@@ -115,17 +106,15 @@ export type NewAsked = Pick<
  */
 export const insertAsked = only<[job: NewAsked], { readonly id: number }>('keeper_insert_asked')`
   insert into keeper_jobs as job
-      (chain, escrow, verb, purpose, swap_id, leg, account_id, makes_account, reserve, secret,
-       secret_version, signature, state, due_at, created_at, relayed_at)
-    values (:chain, :escrow, :verb, :purpose, :swapId, :leg, :accountId, :makesAccount, :reserve,
-      :secret, :secretVersion, :signature, 'open', :at, :at, :at)
+      (chain, escrow, verb, purpose, swap_id, leg, reserve, secret,
+       secret_version, signature, state, due_at, created_at)
+    values (:chain, :escrow, :verb, :purpose, :swapId, :leg, :reserve,
+      :secret, :secretVersion, :signature, 'open', :at, :at)
     on conflict (chain, escrow, verb) do update
-      set purpose = :purpose, makes_account = :makesAccount, reserve = :reserve, secret = :secret,
+      set purpose = :purpose, reserve = :reserve, secret = :secret,
         secret_version = :secretVersion, signature = :signature, state = 'open', due_at = :at,
-        relayed_at = :at,
         created_at = case when :purpose = 'fund' then :at else job.created_at end,
-        failures = 0, last_failure = null,
-        relays = case when job.relayed_at >= :since then job.relays + 1 else 1 end
+        failures = 0, last_failure = null
     returning id`;
 
 /** `failure` null: it did not fail. What only waits for what is in flight did not fail more. */
@@ -170,16 +159,12 @@ const endUnlessKept = did<[id: number, state: 'done' | 'dropped']>('keeper_end_j
  * ended, and nothing is kept for it any more.
  */
 export const keepReserve = did<
-  [
-    id: number,
-    of: { readonly reserve: bigint; readonly attemptId: number; readonly makesAccount: boolean },
-  ]
+  [id: number, of: { readonly reserve: bigint; readonly attemptId: number }]
 >('keeper_keep_reserve')`
   update keeper_jobs set reserve = case
         when purpose in ('relay', 'fund') or exists (select 1 from keeper_attempts
           where job_id = $1 and id <> :attemptId and ${live()})
-        then greatest(reserve, :reserve) else :reserve end,
-      makes_account = makes_account or :makesAccount
+        then greatest(reserve, :reserve) else :reserve end
     where id = $1 and state = 'open' returning id`;
 
 /** The swap knows the secret by now. */

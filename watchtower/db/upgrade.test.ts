@@ -7,60 +7,16 @@ import { takeScheduled } from '../../server/db/scheduled-refunds.ts';
 import { beforeMigration } from '../../test/support/before-migration.ts';
 import { liveAttempts } from './attempts.ts';
 import { takeDueJobs } from './jobs.ts';
-import { endKey, takeKey } from './keys.ts';
 import { keySums } from './sums.ts';
 
-const bounds = '016_keeper_bounds.sql';
 const turns = '017_turns.sql';
 const watchtower = '045_watchtower.sql';
-
-test('a relay that was promised before the upgrade may make its token account', async (t) => {
-  const { client, upgrade } = await beforeMigration(t, bounds);
-  for (const [purpose, state] of [
-    ['relay', 'open'],
-    ['relay', 'done'],
-    ['secret', 'open'],
-  ]) {
-    await client.query(
-      `insert into keeper_jobs
-        (chain, escrow, verb, swap_id, leg, account_id, purpose, state, due_at, created_at)
-      values ('solana', gen_random_uuid(), 'claim', gen_random_uuid(), 'a',
-        gen_random_uuid(), $1, $2, now(), now())`,
-      [purpose, state],
-    );
-  }
-  await upgrade();
-  const { rows } = await client.query(
-    `select purpose, state, makes_account as makes, relayed_at is not null as counted
-    from keeper_jobs order by id`,
-  );
-  assert.deepEqual(rows, [
-    { purpose: 'relay', state: 'open', makes: true, counted: true },
-    { purpose: 'relay', state: 'done', makes: false, counted: true },
-    { purpose: 'secret', state: 'open', makes: false, counted: false },
-  ]);
-});
 
 const idOf = (last: number) => `00000000-0000-4000-8000-00000000000${last}`;
 const [swapId, makerId, takerId] = [idOf(1), idOf(2), idOf(3)];
 
 /** As the version before had them. */
 const former = {
-  take: `insert into keeper_turns as t (chain, holder, kind, until)
-      values ($1, $2, $5, coalesce($4, clock_timestamp()) + $3 * interval '1 millisecond')
-      on conflict (chain) do update
-        set holder = excluded.holder, kind = excluded.kind, until = excluded.until
-        where t.holder = excluded.holder or (
-          (t.holder is null or t.until < coalesce($4, clock_timestamp())
-            or t.until > coalesce($4, clock_timestamp()) + $3 * interval '1 millisecond')
-          and not exists (
-            select 1 from keeper_waiters w
-            where w.chain = $1 and w.holder <> $2 and w.until >= coalesce($4, clock_timestamp())
-              and w.until <= coalesce($4, clock_timestamp()) + $6 * interval '1 millisecond'))
-      returning chain`,
-  end: `update keeper_turns set holder = null
-      where chain = $1 and holder = $2 and until >= coalesce($3, clock_timestamp())
-      returning chain`,
   post: `insert into scheduled_refunds
         (chain, escrow, swap_id, leg, rungs, count, lowest_fee_rate, highest_fee_rate, due_at,
          posted_at)
@@ -121,36 +77,6 @@ test('signed refunds of before the upgrade are their funder’s, and servers of 
   assert.equal((await client.query(former.takeDue, ['bitcoin', 200, 260, 20])).rows.length, 0);
 });
 
-test('servers of before the upgrade and of after it sign on a chain one at a time', async (t) => {
-  const { client, upgrade, tx } = await beforeMigration(t, watchtower);
-  const [old, own] = [idOf(1), idOf(3)];
-  let nowMs = 1_000_000;
-  const oldTakes = async () => {
-    const values = ['evm', old, 10_000, new Date(nowMs), 0, 1_000];
-    return (await client.query(former.take, values)).rows.length === 1;
-  };
-  const oldEnds = async () =>
-    (await client.query(former.end, ['evm', old, new Date(nowMs)])).rows.length === 1;
-  const lease = () => ({ holder: own, milliseconds: 10_000, clock: new Date(nowMs) });
-  const takes = () => takeKey(tx, 'evm', lease());
-  assert.equal(await oldTakes(), true);
-  await upgrade();
-  assert.equal(await takes(), false, 'nobody is interrupted');
-  assert.equal(await oldEnds(), true);
-  assert.equal(await takes(), true);
-  assert.equal(await oldTakes(), false);
-  assert.equal(await endKey(tx, 'evm', lease()), true);
-  assert.equal(await oldTakes(), true);
-  assert.equal(await takes(), false);
-  // Of one that died the lease ends for both, and what it signed late is not kept.
-  nowMs += 10_001;
-  assert.equal(await takes(), true);
-  assert.equal(await oldEnds(), false);
-  nowMs += 10_001;
-  assert.equal(await oldTakes(), true);
-  assert.equal(await endKey(tx, 'evm', lease()), false);
-});
-
 test('what a gas key has in flight before the upgrade is its job’s afterwards', async (t) => {
   const { client, upgrade, tx } = await beforeMigration(t, watchtower);
   await client.query(
@@ -178,6 +104,6 @@ test('what a gas key has in flight before the upgrade is its job’s afterwards'
     again: new Date(),
   } as const;
   assert.equal((await takeDueJobs(tx, due, 10)).length, 3);
-  const of = { chain: 'evm', since: new Date(0), accountId: makerId, except: null };
-  assert.equal(`${(await keySums(tx, of)).relayReserved}`, '21');
+  const of = { chain: 'evm', since: new Date(0), except: null };
+  assert.equal(`${(await keySums(tx, of)).reserved}`, '21');
 });

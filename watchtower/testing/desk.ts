@@ -61,10 +61,9 @@ type DeskOptions = { readonly contracts?: EvmContracts };
 /** Bounds that hold nobody back. */
 export const quietGas = () => ({
   dailyCap: ether,
+  takesRequests: true,
   lowBalance: 0n,
   graces: { claimSeconds: 0, refundSeconds: 0 },
-  relays: { cap: 10n * ether, perAccount: 100, tokenAccounts: 0 },
-  fundings: { cap: ether, perAccount: 100 },
 });
 
 /** Another server of the same market: its own adapters, application and gas key. */

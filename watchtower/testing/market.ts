@@ -191,7 +191,7 @@ function timeOf(place: Place) {
   let noon = firstNoon;
   const given = new Map([...gas].map(([chain, each]) => [chain, { ...each }]));
   const reset = async () => {
-    await run('truncate keeper_rides, keeper_attempts, keeper_jobs, keeper_turns, gaps cascade');
+    await run('truncate keeper_attempts, keeper_jobs, keeper_turns, gaps cascade');
     await run('update swaps set done = true, kept = true');
     await run('update escrows set done = true, kept = true');
     followed.clear();

@@ -65,7 +65,6 @@ type State = ReturnType<typeof newState>;
 
 const idOf = (raw: string) => `0x${hash('sha256', raw)}`;
 const rawOf = (sent: Sent) => JSON.stringify(sent);
-const spends = ({ verb }: Call) => verb !== 'fund';
 
 function planOf({ hashlock, payout, refund, token, amount, timelock }: EscrowTerms) {
   const bound = [hashlock, payout.address, refund.address, token, `${amount}`, timelock];
@@ -177,13 +176,6 @@ const gasOf = (calls: readonly Call[]) => 21_000n + 40_000n * BigInt(calls.lengt
 
 function callsOf(work: GasWork): Call[] {
   if (work.verb === 'void') return [];
-  if (work.verb === 'batch') {
-    const { verb, legs } = work.batch;
-    return legs.map((each) => {
-      const secret = 'secret' in each ? each.secret : null;
-      return { verb, escrow: planOf(each.terms).address, secret };
-    });
-  }
   const secret = work.verb === 'claim' ? work.secret : null;
   return [{ verb: work.verb, escrow: planOf(work.terms).address, secret }];
 }
@@ -255,7 +247,6 @@ function accountOf(get: () => State, chain: string, by: string): GasAccount {
   return {
     chain,
     address: by,
-    mostInBatch: 8,
     balance: async () => get().balances.get(by) ?? ether,
     minedNonce: async () => nonceOf(get(), by),
     pendingNonce: async () => pendingOf(get(), by),
@@ -265,7 +256,7 @@ function accountOf(get: () => State, chain: string, by: string): GasAccount {
       return gasOf(callsOf(work)) * (dearest > reserveFee ? dearest : reserveFee);
     },
     quote: async (work) => {
-      return { mostCost: gasOf(tried(get(), work)) * offerNow(), makesAccount: false };
+      return gasOf(tried(get(), work)) * offerNow();
     },
     sign: async (work, slot) => sign(get(), by, work, slot),
     outbid: async ({ raw, height, refused }) => {
@@ -337,11 +328,6 @@ export function memoryChain(chain: string) {
     /** Nodes forget what waits. */
     drop: () => state.mempool.clear(),
     waits: (txid = '') => state.mempool.has(txid),
-    /** Escrows that a transaction in a block settles. */
-    settledBy: (txid: string) => {
-      const found = state.mined.find((each) => each.txid === txid)?.sent.calls ?? [];
-      return found.filter(spends).map(({ escrow }) => escrow);
-    },
     /** What it returns takes back all blocks since, and what was in them. */
     fork: () => {
       const { height, clock, mined } = state;

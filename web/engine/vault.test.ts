@@ -47,14 +47,13 @@ test('another phrase takes the place of none, and no error has a word of it', as
   assert.equal((await vault.restore('legal winner')).ok, false);
   assert.equal(vault.state.now().kind, 'none');
   await vault.make();
-  const words = await vault.words();
   const error = await vault.restore(other).then(
     () => null,
     (thrown: Error) => thrown,
   );
   assert.ok(coded('has_phrase')(error));
-  for (const word of [...words, ...other.split(' ')])
-    assert.ok(!error?.message.includes(` ${word} `));
+  // A sentence that is the same for each phrase: it may have words of the list.
+  assert.equal(error?.message, 'this device has another rescue phrase already');
   await vault.forget();
   assert.equal(vault.state.now().kind, 'none');
   assert.equal((await vault.restore(other)).ok, true);

@@ -61,9 +61,11 @@ function AddressOf({ need, value, onChange }: AddressProps) {
           maxLength={128}
         />
         {devAddress !== null && (
-          <Button kind="quiet" onPress={() => onChange(devAddress)}>
-            {text('deal.address.dev')}
-          </Button>
+          <p className="deal-dev-address">
+            <Button kind="quiet" onPress={() => onChange(devAddress)}>
+              {text('deal.address.dev')}
+            </Button>
+          </p>
         )}
       </>
     );

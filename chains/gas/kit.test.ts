@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { paidByAll } from './paid.ts';
+import { paidByAll } from './kit.ts';
 
 const signal = () => AbortSignal.timeout(20_000);
 const never = (until: AbortSignal) =>
