@@ -42,7 +42,8 @@ function rowsOf([few, many]: readonly [number, number], small: Measured, large: 
   ] as const;
   const against = `the same with ${few} of them`;
   return kinds.flatMap(([kind, words]) => {
-    const [ours, theirs] = [large[kind], small[kind]];
+    const ours = large[kind];
+    const theirs = small[kind];
     const row = (what: string, unit: string, bar: number, of: Pair, how: string) =>
       atMost(
         `doctor: the doctor on ${many} open swaps, ${words}: ${what}`,
@@ -76,7 +77,8 @@ async function measure(swaps: number, { url, fill, rounds }: Stage): Promise<Mea
   const looks = async (isDiffering: boolean) => {
     const all = await inRounds(rounds, () => look(isDiffering));
     const of = (which: keyof Looked) => median(all.map((each) => each[which]));
-    const [seconds, busy] = [of('seconds'), of('busy')];
+    const seconds = of('seconds');
+    const busy = of('busy');
     return { seconds, busy, heap: of('heap'), resident: of('resident'), found: of('found') };
   };
   const look = async (isDiffering: boolean) => {

@@ -25,7 +25,8 @@ export async function benchEvents(stage: Stage, effort: Effort): Promise<Row[]> 
   try {
     const { url, ca } = await receiver.ask('receive');
     const port = await market.ask('serve', stage.url, ca);
-    const [taker, maker] = [await stage.account(), await stage.account()];
+    const taker = await stage.account();
+    const maker = await stage.account();
     const listening = async (by: Account, event: string) => {
       await posted(port, '/v1/webhooks', by, { url, events: [event] });
       return listen(port, by, event);

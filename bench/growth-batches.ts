@@ -23,7 +23,8 @@ const megabyte = 1_000_000;
 const ofMinute = batchesADay / 1_440;
 const minutes = { first: 3, measured: 4 } as const;
 /** Of which deliveries are measured. */
-const [delivered, rounds] = [4, 3];
+const delivered = 4;
+const rounds = 3;
 /** As much as is kept of what a receiver answers. */
 const refusal = 'x'.repeat(500);
 
@@ -56,7 +57,8 @@ export async function batchesKept(exchange: Exchange): Promise<Row> {
 /** Quotes of one maker on as many RFQs of one taker as a request may name. */
 async function pricing(exchange: Exchange) {
   const { edge } = exchange;
-  const [taker, maker] = [await account(edge, bitcoinWallet()), await account(edge, evmWallet())];
+  const taker = await account(edge, bitcoinWallet());
+  const maker = await account(edge, evmWallet());
   const { userId: takerId } = must(await edge.call('GET', '/v1/me', { key: taker.key }));
   const rfqIds: string[] = [];
   for (let at = 0; at < mostQuotesAtOnce; at += 1) {

@@ -67,7 +67,8 @@ function rowOf(row: string, [value, limit]: [number, number], against: string): 
 /** A thread with as many prices as it remembers, accepted again and again. */
 async function acceptsKept(exchange: Exchange): Promise<Row> {
   const { edge, eth } = exchange;
-  const [taker, maker] = [await account(edge, bitcoinWallet()), await account(edge, evmWallet())];
+  const taker = await account(edge, bitcoinWallet());
+  const maker = await account(edge, evmWallet());
   const { rfq } = must(await ask(exchange, taker.key, 'sell_base'));
   const { thread } = must(await quote(exchange, maker.key, { ...rfq, quoteAssetId: eth.id }));
   const url = `/v1/threads/${thread.id}`;

@@ -119,7 +119,8 @@ function rowsOf(what: 'close' | 'reopen', rounds: readonly Round[]): Row[] {
   ) as [number[], number[], number[]];
   const all = `slowest of all ${Math.max(...slowest).toFixed(0)} ms`;
   const last = `${what}: from its begin to the last frame at the last of ${makers} makers`;
-  const [book, order] = [`${what} an asset with ${usualVolume.open} open orders`, 'POST /v1/rfqs'];
+  const book = `${what} an asset with ${usualVolume.open} open orders`;
+  const order = 'POST /v1/rfqs';
   return [
     row(book, seconds, 's', limitSeconds, worst(seconds)),
     row(last, told, 's', limitSeconds, worst(told)),

@@ -53,10 +53,8 @@ const bumps = 12;
 
 export async function askEverything(world: World, measure: Measure): Promise<void> {
   await askIdentity(world, measure);
-  const [initiator, counterparty] = [
-    await measured(world, measure),
-    await measured(world, measure),
-  ];
+  const initiator = await measured(world, measure);
+  const counterparty = await measured(world, measure);
   const deal = await agree(world, { initiator, counterparty });
   // As a market that follows its chains: no request reads blocks that were read.
   await look(world);

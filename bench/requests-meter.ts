@@ -68,7 +68,9 @@ function watchTurns(): { end(): number } {
     const { user, system } = process.threadCpuUsage();
     return (user + system) / 1_000;
   };
-  let [last, longest, goesOn] = [now(), 0, true];
+  let last = now();
+  let longest = 0;
+  let goesOn = true;
   const turn = () => {
     const at = now();
     longest = Math.max(longest, at - last);

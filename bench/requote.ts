@@ -34,11 +34,9 @@ const programBar = 0.1;
 const amountOf = (price: number) => String(65_000_000 + price);
 
 export async function benchRequote(stage: Stage, effort: Effort): Promise<Row[]> {
-  const [{ key }, other, third] = [
-    await stage.account(),
-    await stage.account(),
-    await stage.account(),
-  ];
+  const { key } = await stage.account();
+  const other = await stage.account();
+  const third = await stage.account();
   const inBatches = await quotesASecond(stage, effort, batchesOf(stage, key), mostQuotesAtOnce);
   const byOne = await quotesASecond(stage, effort, singlesOf(stage, other.key), 1);
   const milliseconds = (orders / inBatches) * 1_000;
@@ -106,7 +104,9 @@ async function quotesASecond(
   for (const { path, key, body = '' } of requests.slice(0, orders)) {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const answer = await fetch(`http://127.0.0.1:${stage.port}${path}`, {
-      ...{ method: 'POST', headers, body },
+      method: 'POST',
+      headers,
+      body,
     });
     if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
     await answer.arrayBuffer();
@@ -122,7 +122,9 @@ async function quotesASecond(
 async function programRows(stage: Stage, { key }: Account, { rounds }: Effort): Promise<Row[]> {
   let requests = 0;
   const client = parleyClient({
-    ...{ baseUrl: `http://127.0.0.1:${stage.port}`, key, tries: 1 },
+    baseUrl: `http://127.0.0.1:${stage.port}`,
+    key,
+    tries: 1,
     fetch: (url, init) => {
       requests += 1;
       return fetch(url, init);
@@ -138,11 +140,14 @@ async function programRows(stage: Stage, { key }: Account, { rounds }: Effort): 
   // As the settings of a maker have it by default.
   const own = { quotesAMinute: 1_500, requestsAMinute: 150, quoteSeconds: 90 };
   const parts = partsOf({
-    ...{ at, sols: 10n ** 30n },
+    at,
+    sols: 10n ** 30n,
     limits: { ...limits, ...own, mostQuotes: orders, mostQuotesATaker: orders },
   });
   const quoting = createQuoting({
-    ...{ ...parts, client, pairs: [pair] },
+    ...parts,
+    client,
+    pairs: [pair],
     feed: () => ({ book, state: () => 'live' }),
     idOf: (name) => (name === pair.base.name ? base?.id : quote?.id),
   });

@@ -61,7 +61,8 @@ function sign(material: Material): unknown {
       const [call] = material.txs;
       const { chainId } = material;
       const fees = { gas: 100_000n, maxFeePerGas: 1n, nonce: 0 };
-      const [to, data] = [call?.to as Hex, call?.data as Hex];
+      const to = call?.to as Hex;
+      const data = call?.data as Hex;
       return account.signTransaction({ type: 'eip1559', chainId, to, data, ...fees });
     }
     case 'btc-payment':

@@ -133,8 +133,12 @@ async function growth(web: Web) {
   const idOf = (symbol: string) => assets.find((each) => each.symbol === symbol)?.id ?? '';
   for (let at = 0; at < openRfqs; at += 1) {
     await maker.client.createRfq({
-      ...{ direction: 'buy_base', baseAssetId: idOf('BTC'), baseAmount: String(1_000_000 + at) },
-      ...{ quoteAssetId: idOf('ETH'), ttlSeconds: 86_400, askAmount: '1000000000000000000' },
+      direction: 'buy_base',
+      baseAssetId: idOf('BTC'),
+      baseAmount: String(1_000_000 + at),
+      quoteAssetId: idOf('ETH'),
+      ttlSeconds: 86_400,
+      askAmount: '1000000000000000000',
     });
   }
   const own = (page: Page) => page.clock.install();
@@ -149,7 +153,10 @@ async function growth(web: Web) {
   const after = await used(cdp);
   await close();
   const grown = (value: number, limit: number, unit: string) => ({
-    ...{ value, limit, unit, bar: mostGrowth },
+    value,
+    limit,
+    unit,
+    bar: mostGrowth,
   });
   return {
     heap: grown(after.heap / 1_024, before.heap / 1_024, 'KiB'),

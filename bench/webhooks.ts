@@ -65,7 +65,8 @@ async function insertReceivers(deps: TestDeps, url: string): Promise<string[]> {
 
 /** Many short turns: what else the machine does falls on both alike. */
 async function throughput(stage: Stage, effort: Effort): Promise<Row> {
-  const [rounds, seconds] = [effort.rounds * turns, effort.seconds / turns];
+  const rounds = effort.rounds * turns;
+  const seconds = effort.seconds / turns;
   const [value, limit] = await alternating(
     rounds,
     () => delivered(stage, ['/0'], seconds),

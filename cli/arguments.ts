@@ -94,7 +94,8 @@ function parsed(args: readonly string[], options: Readonly<Record<string, Option
   }
   try {
     const found = parseArgs({
-      ...{ args: [...args], allowPositionals: true },
+      args: [...args],
+      allowPositionals: true,
       options: Object.fromEntries(config),
     });
     return { values: found.values as Values, positionals: found.positionals };

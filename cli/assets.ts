@@ -22,7 +22,10 @@ export type OwnAsset = {
 };
 
 export const coinDecimals: Readonly<Record<Family, number>> = {
-  ...{ bitcoin: 8, evm: 18, tron: 6, solana: 9 },
+  bitcoin: 8,
+  evm: 18,
+  tron: 6,
+  solana: 9,
 };
 /** One form for everybody: a script reads it where a person does. */
 const locale = 'en';

@@ -64,8 +64,13 @@ function ioOf(more: Partial<Io> = {}) {
     err: (text) => {
       said.err += text;
     },
-    ...{ isAsked: false, columns: null, env: { HOME: dir }, cwd: dir },
-    ...{ signal: new AbortController().signal, ask: nobody, askHidden: nobody },
+    isAsked: false,
+    columns: null,
+    env: { HOME: dir },
+    cwd: dir,
+    signal: new AbortController().signal,
+    ask: nobody,
+    askHidden: nobody,
     readDescriptor: async () => assert.fail('no descriptor'),
     ...more,
   };
@@ -74,7 +79,10 @@ function ioOf(more: Partial<Io> = {}) {
 
 const cliOf = (more: Partial<Cli> = {}): Cli => ({
   ...ioOf(more).io,
-  ...{ profile: undefined, json: false, yes: false, passphraseFd: null },
+  profile: undefined,
+  json: false,
+  yes: false,
+  passphraseFd: null,
   ...more,
 });
 
@@ -225,7 +233,9 @@ test('an error has the class that says what to do, and --json says it on standar
   const named = (status: number, message: string) =>
     toldOf(new ParleyApiError({ status, code: 'internal', message, requestId: 'a1b2' }));
   assert.deepEqual(named(503, 'gone'), {
-    ...{ class: 'market_unavailable', code: 'internal', requestId: 'a1b2' },
+    class: 'market_unavailable',
+    code: 'internal',
+    requestId: 'a1b2',
     sentence: 'gone (request a1b2)',
   });
   assert.equal(named(500, 'logged as request a1b2').sentence, 'logged as request a1b2');
@@ -289,12 +299,16 @@ test('what a market, a node or a token is called never acts on a terminal', asyn
 });
 
 const profile: Profile = {
-  ...{ market: 'https://market.example', productName: 'Parley', shortName: 'parley' },
+  market: 'https://market.example',
+  productName: 'Parley',
+  shortName: 'parley',
   network: 'mainnet',
   chains: {
     bitcoin: { family: 'bitcoin', bitcoin: 'mainnet', nodes: ['https://a.example'], tokens: {} },
     ethereum: {
-      ...{ family: 'evm', chainId: 1, nodes: [] },
+      family: 'evm',
+      chainId: 1,
+      nodes: [],
       tokens: { USDC: { address: '0xA0b8', decimals: 6 } },
     },
   },
@@ -404,7 +418,10 @@ test('files are private, are never half written, and a key is never written over
 
 test('a line counts down to what is due, and fits the terminal', () => {
   const deadlines = {
-    ...{ initiatorFundBy: 100, expiresAt: 0, counterpartyFundBy: 200, revealBy: 300 },
+    initiatorFundBy: 100,
+    expiresAt: 0,
+    counterpartyFundBy: 200,
+    revealBy: 300,
     refundAt: { a: 400, b: 500 },
   };
   const shown = (party: 'maker' | 'taker', role: 'initiator' | 'counterparty') =>
@@ -467,7 +484,8 @@ test('deliveries are received, verified and printed, and no other ones', async (
   const secret = 'whsec_of_a_test';
   const end = new AbortController();
   const { io, said } = ioOf({
-    ...{ env: { HOME: home }, signal: end.signal },
+    env: { HOME: home },
+    signal: end.signal,
     readDescriptor: async () => `${secret}\n`,
   });
   await writePrivate(placesOf({ HOME: home }, 'one').profileFile, writeProfile(profile));

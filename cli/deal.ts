@@ -103,14 +103,20 @@ export async function examined(
   }
   const { rfqId, quoteExpiresAt } = thread;
   const priceEndsAt = quoteExpiresAt == null ? null : Date.parse(quoteExpiresAt) / 1_000;
-  const [base, quote] = [
-    await pinnedAsset(client, assets.base),
-    await pinnedAsset(client, assets.quote),
-  ];
+  const base = await pinnedAsset(client, assets.base);
+  const quote = await pinnedAsset(client, assets.quote);
   return fitted({
-    ...{ client, userId: account.userId, rfqId, threadId: thread.id, ...terms },
-    ...{ quoteAmount: price, priceEndsAt },
-    ...{ base, quote, chains, now: session.now },
+    client,
+    userId: account.userId,
+    rfqId,
+    threadId: thread.id,
+    ...terms,
+    quoteAmount: price,
+    priceEndsAt,
+    base,
+    quote,
+    chains,
+    now: session.now,
     ...(destinationOn === undefined ? {} : { destinationOn }),
   });
 }

@@ -49,7 +49,8 @@ export type Ended =
   | (Outcome & { readonly is: 'ended' })
   | { readonly is: 'stopped'; readonly swapId: string; readonly told: Told };
 
-const [leastPauseMs, mostPauseMs] = [2_000, 60_000];
+const leastPauseMs = 2_000;
+const mostPauseMs = 60_000;
 /** More than these wait for one of them to end. */
 const mostAtOnce = 50;
 const lockMs = 500;
@@ -179,7 +180,12 @@ function teller(cli: Cli, session: Session, swap: Swap, drawing: Drawing): Telle
   const what = wordsOf(session, trade);
   const set = (change: Partial<Now>) => {
     const before = drawn.get(swapId) ?? {
-      ...{ swapId, what, state: 'preparing', text: '', shown: null, doubts: [] },
+      swapId,
+      what,
+      state: 'preparing',
+      text: '',
+      shown: null,
+      doubts: [],
     };
     drawn.set(swapId, { ...before, ...change } as Now);
   };
@@ -249,7 +255,11 @@ async function drive(
   for (;;) {
     try {
       const outcome = await settle({
-        ...{ swapId, trade, store: own.store, now: session.now, signal: cli.signal },
+        swapId,
+        trade,
+        store: own.store,
+        now: session.now,
+        signal: cli.signal,
         chains: await chainsOf(session, own, trade, driving),
         client: withoutMarket ? null : driving.client,
         onProgress: (progress) => {

@@ -47,8 +47,14 @@ test('claims do not wait for a list of swaps that is none', async () => {
     err: (text: string) => {
       said += text;
     },
-    ...{ isAsked: false, columns: null, env, cwd: home, signal: new AbortController().signal },
-    ...{ ask: nobody, askHidden: nobody, readDescriptor: nobody },
+    isAsked: false,
+    columns: null,
+    env,
+    cwd: home,
+    signal: new AbortController().signal,
+    ask: nobody,
+    askHidden: nobody,
+    readDescriptor: nobody,
   };
   try {
     let status: number;
@@ -118,7 +124,11 @@ test('under the price that a script names no other amount, pair or side is accep
   const base = { chain: 'bitcoin', token: null };
   const quote = { chain: 'ethereum', token: '0xA0b8' };
   const terms: Terms = {
-    ...{ party: 'taker', direction: 'sell_base', baseAmount: 1_000_000n, base, quote },
+    party: 'taker',
+    direction: 'sell_base',
+    baseAmount: 1_000_000n,
+    base,
+    quote,
   };
   const unknown = (error: { code?: string }) => error.code === 'terms_unknown';
   await assert.rejects(mustBeTerms({ yes: true }, session, 'r1', terms), unknown);

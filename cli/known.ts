@@ -73,8 +73,12 @@ const byId: ReadonlyMap<string, Known> = new Map(
 
 /** What is meant by names that people know: a market could call another chain so. */
 const usual: Readonly<Record<string, string>> = {
-  ...{ bitcoin: 'bitcoin mainnet', ethereum: 'evm 1', optimism: 'evm 10', base: 'evm 8453' },
-  ...{ arbitrum: 'evm 42161', tron: 'tron 728126428' },
+  bitcoin: 'bitcoin mainnet',
+  ethereum: 'evm 1',
+  optimism: 'evm 10',
+  base: 'evm 8453',
+  arbitrum: 'evm 42161',
+  tron: 'tron 728126428',
   solana: 'solana 5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
 };
 

@@ -28,8 +28,13 @@ async function login(network: Profile['network'], ...args: string[]) {
     err: (text) => {
       said.err += text;
     },
-    ...{ isAsked: false, columns: null, env: { HOME: home }, cwd: home },
-    ...{ signal: new AbortController().signal, ask: nobody, askHidden: nobody },
+    isAsked: false,
+    columns: null,
+    env: { HOME: home },
+    cwd: home,
+    signal: new AbortController().signal,
+    ask: nobody,
+    askHidden: nobody,
     readDescriptor: async () => published,
   };
   const named = { market: 'http://127.0.0.1:1', productName: 'Parley', shortName: 'parley' };

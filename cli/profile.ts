@@ -92,7 +92,10 @@ export function readProfile(text: string, file: string): Profile {
     ([name, chain]) => [name, chainOf(chain, `chains.${name}`, bad)] as const,
   );
   return {
-    ...{ market, productName, shortName: String(shortName), network },
+    market,
+    productName,
+    shortName: String(shortName),
+    network,
     chains: Object.fromEntries(all),
     ...(dev === undefined ? {} : { dev: String(dev) }),
     ...(keyFile === undefined ? {} : { keyFile }),

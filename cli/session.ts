@@ -57,7 +57,10 @@ export async function openSession(cli: Cli): Promise<Session> {
     throw new Failure('usage', 'unknown_chain', `the profile has no chain "${name}": ${known}`);
   };
   return {
-    ...{ places, profile, now, chain },
+    places,
+    profile,
+    now,
+    chain,
     source: (name) => {
       const known =
         sources.get(name) ?? sourceOf(name, chain(name), { network: profile.network, now });
@@ -208,7 +211,9 @@ export async function unlockedBy(session: Session, keys: Keys, isTyped = false):
   const phrase = await phraseKeys(keys.rescue, session.profile.network);
   const wallets = new Map<string, Promise<OwnWallet>>();
   return {
-    ...{ keys, phrase, isTyped },
+    keys,
+    phrase,
+    isTyped,
     store: storeWith(phrase, await storeIn(session), session.now),
     wallet: (chain, escrow = {}) => {
       const { index = escrowKey } = escrow;

@@ -22,7 +22,9 @@ before(async () => {
 after(() => rm(home, { recursive: true, force: true }));
 
 const words = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
-const [funded, fresh, damaged] = ['funded', 'fresh', 'damaged'];
+const funded = 'funded';
+const fresh = 'fresh';
+const damaged = 'damaged';
 const nodes = ['http://127.0.0.1:1'];
 const chains = {
   'bitcoin-regtest': { family: 'bitcoin', bitcoin: 'regtest', nodes, tokens: {} },
@@ -66,8 +68,13 @@ async function settled(name: string, args: readonly string[], answer: string | n
     err: (text) => {
       said.err += text;
     },
-    ...{ isAsked: answer !== null, columns: null, env: { HOME: home }, cwd: home },
-    ...{ signal: new AbortController().signal, askHidden: nobody, readDescriptor: nobody },
+    isAsked: answer !== null,
+    columns: null,
+    env: { HOME: home },
+    cwd: home,
+    signal: new AbortController().signal,
+    askHidden: nobody,
+    readDescriptor: nobody,
     ask: async () => {
       said.asked += 1;
       if (args[0] === 'settle' && !said.out.includes('foreign_key')) {
@@ -128,10 +135,13 @@ test('a swap that was given up is not asked about again', async () => {
 
 test('what was accepted here and agreed since is in the list before it is begun', async () => {
   const { trade } = keptRecord('taker');
-  const [one, strange] = [
-    { id: 'one', threadId: trade.threadId, status: 'agreed', createdAt: '2026-03-14T09:26:53Z' },
-    { id: 'strange', threadId: 'of-another-profile', status: 'agreed' },
-  ];
+  const one = {
+    id: 'one',
+    threadId: trade.threadId,
+    status: 'agreed',
+    createdAt: '2026-03-14T09:26:53Z',
+  };
+  const strange = { id: 'strange', threadId: 'of-another-profile', status: 'agreed' };
   const body = JSON.stringify({ swaps: [one, strange], nextCursor: null });
   const server = createServer((_, response) => response.end(body));
   await new Promise<void>((next) => server.listen(0, '127.0.0.1', next));
@@ -168,8 +178,13 @@ async function withMarket(
 
 const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString();
 const accepted = (until: string | null, of: object) => ({
-  ...{ id: 'thread-1', status: 'open', swapId: null, acceptanceExpiresAt: until },
-  ...{ makerAccepted: false, takerAccepted: false, ...of },
+  id: 'thread-1',
+  status: 'open',
+  swapId: null,
+  acceptanceExpiresAt: until,
+  makerAccepted: false,
+  takerAccepted: false,
+  ...of,
 });
 
 test('a script that settles while its acceptance stands is told to come back, by status 10', async () => {

@@ -49,8 +49,10 @@ export function durationOf(seconds: number): string {
 export function countdownOf(seconds: number): string {
   const left = Math.max(0, Math.floor(seconds));
   const two = (value: number) => String(value).padStart(2, '0');
-  const [days, hours] = [Math.floor(left / 86_400), Math.floor((left % 86_400) / 3_600)];
-  const [minutes, rest] = [Math.floor((left % 3_600) / 60), left % 60];
+  const days = Math.floor(left / 86_400);
+  const hours = Math.floor((left % 86_400) / 3_600);
+  const minutes = Math.floor((left % 3_600) / 60);
+  const rest = left % 60;
   const end = `${two(minutes)}:${two(rest)}`;
   if (days > 0) return `${days} d ${two(hours)}:${end}`;
   return hours > 0 ? `${hours}:${end}` : `${minutes}:${two(rest)}`;

@@ -40,7 +40,8 @@ const rfq = { name: 'RFQ' } as const;
 const thread = { name: 'THREAD' } as const;
 const asset = { name: 'ASSET' } as const;
 const valid = {
-  ...{ value: 'SECONDS', about: 'how long the price holds, 5 to 604800; default as the request' },
+  value: 'SECONDS',
+  about: 'how long the price holds, 5 to 604800; default as the request',
 } as const;
 const families = ['bitcoin', 'evm', 'tron', 'solana'] as const;
 
@@ -77,7 +78,9 @@ const all = [
       'key-file': { value: 'FILE', about: 'words in the clear in a file of mode 0600, left there' },
       with: { value: 'FAMILY', choices: families, about: 'the wallet that signs in; default evm' },
       scope: {
-        ...{ value: 'SCOPE', choices: ['read', 'taker', 'maker'], many: true },
+        value: 'SCOPE',
+        choices: ['read', 'taker', 'maker'],
+        many: true,
         about: 'what the API key may do; default all',
       },
       name: { value: 'TEXT', about: 'what the market calls the API key' },
@@ -153,7 +156,8 @@ const all = [
     args: [],
     options: {
       'cancel-after': {
-        ...{ value: 'SECONDS', about: 'withdraws your quotes when this is gone so long, 5 to 60' },
+        value: 'SECONDS',
+        about: 'withdraws your quotes when this is gone so long, 5 to 60',
       },
     },
   },

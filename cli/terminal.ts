@@ -65,7 +65,12 @@ async function readDescriptor(descriptor: number): Promise<string> {
   }
 }
 
-const [enter, newline, endOfText, endOfInput, backspace, del] = [13, 10, 3, 4, 8, 127];
+const enter = 13;
+const newline = 10;
+const endOfText = 3;
+const endOfInput = 4;
+const backspace = 8;
+const del = 127;
 
 function hidden(question: string, signal: AbortSignal): Promise<string> {
   const { stdin, stderr } = process;

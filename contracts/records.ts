@@ -89,7 +89,8 @@ export function writeRecord(record: Recorded, folder: string): string {
 /** What differs between a record and what the chain says; null: nothing. */
 export function madeFault(record: Recorded, made: Made): string | null {
   for (const field of ['payer', 'block', 'deployedAt'] as const) {
-    const [now, recorded] = [made[field], record[field]];
+    const now = made[field];
+    const recorded = record[field];
     if (recorded !== now) return `${field} is ${now}, and ${recorded} is recorded`;
   }
   return null;

@@ -51,7 +51,8 @@ const policyOf = fc.record({
 test('every inequality of the deadline engine holds for every pair of policies', () => {
   fc.assert(
     fc.property(policyOf, policyOf, (sp, lp) => {
-      const [short, long] = [timing(sp), timing(lp)];
+      const short = timing(sp);
+      const long = timing(lp);
       const s = schedule(short, long);
       const react = Math.max(sp.reactSeconds, lp.reactSeconds);
       const lead = Math.max(sp.driftSeconds, lp.driftSeconds);
@@ -104,9 +105,11 @@ test('a clock trails by what its chain stood still, and by no more than its wind
 
 test('the longer floor makes the long leg; on a tie T_long, then T_short, then b', () => {
   const { ethereum, bitcoin } = policies;
-  const [eth, btc] = [timing(ethereum), timing(bitcoin)];
+  const eth = timing(ethereum);
+  const btc = timing(bitcoin);
   const long = (one: LegTiming, other: LegTiming) => {
-    const [here, there] = [longLeg({ a: one, b: other }), longLeg({ a: other, b: one })];
+    const here = longLeg({ a: one, b: other });
+    const there = longLeg({ a: other, b: one });
     return here === there ? here : here === 'a' ? one : other;
   };
   assert.equal(long(eth, btc), btc);
@@ -143,10 +146,8 @@ test('whatever clocks do within their drift, claims have by wall time what they 
       // clock that is as far behind, and went on from where it stood for a part of its outage.
       const stood = Math.min(outageSeconds, sp.windowSeconds ?? outageSeconds) * Math.abs(then);
       const shownAt = s.shortTimelock - sp.driftSeconds * later + stood;
-      const [react, detect] = [
-        Math.max(sp.reactSeconds, lp.reactSeconds),
-        Math.max(sp.detectSeconds, lp.detectSeconds),
-      ];
+      const react = Math.max(sp.reactSeconds, lp.reactSeconds);
+      const detect = Math.max(sp.detectSeconds, lp.detectSeconds);
       const claimedAt =
         shownAt + detect + react + lp.normal.settleSeconds + lp.normal.outageSeconds;
       assert.ok(claimedAt <= s.longTimelock - lp.driftSeconds * far);
@@ -155,7 +156,8 @@ test('whatever clocks do within their drift, claims have by wall time what they 
 });
 
 test('deadlines are the schedule from the agreement on, whichever leg is long', () => {
-  const [eth, btc] = [timing(policies.ethereum), timing(policies.bitcoin)];
+  const eth = timing(policies.ethereum);
+  const btc = timing(policies.bitcoin);
   const b = deadlines(agreedAt, { a: eth, b: btc }, 'b');
   const a = deadlines(agreedAt, { a: btc, b: eth }, 'a');
   assert.equal(b.revealBy, agreedAt + 12_720);

@@ -73,7 +73,8 @@ export function schedule(short: LegTiming, long: LegTiming): Schedule {
 export function longLeg({ a, b }: { readonly a: LegTiming; readonly b: LegTiming }): LegName {
   const floors = a.policy.floorSeconds - b.policy.floorSeconds;
   if (floors !== 0) return floors > 0 ? 'a' : 'b';
-  const [ifA, ifB] = [schedule(b, a), schedule(a, b)];
+  const ifA = schedule(b, a);
+  const ifB = schedule(a, b);
   const { longTimelock, shortTimelock } = ifB;
   const more = ifA.longTimelock - longTimelock || ifA.shortTimelock - shortTimelock;
   return more < 0 ? 'a' : 'b';

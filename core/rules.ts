@@ -95,7 +95,8 @@ export function rulesDifferences(own: Rules, said: unknown): RulesDifference[] {
     ]),
   ];
   return paths.flatMap((path) => {
-    const [expected, got] = [at(own, ...path), at(said, ...path)];
+    const expected = at(own, ...path);
+    const got = at(said, ...path);
     if (expected === got) return [];
     return [{ field: ['rules', ...path].join('.'), expected: text(expected), got: text(got) }];
   });

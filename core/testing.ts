@@ -66,7 +66,8 @@ type Given = {
 export function swapOf(given: Given = {}): SwapState {
   const longLeg = given.longLeg ?? 'b';
   const timing = (policy: ChainPolicy) => ({ policy, depth: policy.normal });
-  const [long, short] = [timing(policies.bitcoin), timing(policies.ethereum)];
+  const long = timing(policies.bitcoin);
+  const short = timing(policies.ethereum);
   const legs = longLeg === 'a' ? { a: long, b: short } : { a: short, b: long };
   const times = deadlines(agreedAt, legs, longLeg);
   const addressOf = (name: string) => (given.addresses === false ? null : name);

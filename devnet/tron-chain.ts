@@ -44,7 +44,13 @@ export async function tronChain(chain: string, options: TronChainOptions): Promi
   const port = await keptPort(dir);
   const nowMs = () => clock.now() * 1_000 + (Date.now() % 1_000);
   const simulator = await startSimulator({
-    ...{ dir, log, nowMs, solidityLag, port, hasSolidityPort, genesisId },
+    dir,
+    log,
+    nowMs,
+    solidityLag,
+    port,
+    hasSolidityPort,
+    genesisId,
   });
   try {
     return await onSimulator(chain, simulator, solidityLag);

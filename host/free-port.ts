@@ -9,7 +9,8 @@ const loopback = '127.0.0.1';
  * Below those that systems give to whoever asks for any, and to each outgoing connection: one of
  * those was taken again before the program began. Browsers refuse none of these.
  */
-const [least, end] = [20_000, 32_000];
+const least = 20_000;
+const end = 32_000;
 const mostTries = 20;
 
 /** On loopback: `wanted`, where it is free. Throws `DevnetError` after 20 that are not. */

@@ -13,13 +13,26 @@ import { btc, pair, partsOf, sol } from './testing/stage.ts';
 /** 0.01 BTC; at 400 SOL each the maker gives 3.96 SOL. */
 function threadAt(quoteAmount: string, more: Partial<Thread> = {}): Thread {
   const rfq = {
-    ...{ id: 'rfq', creatorId: 'taker', direction: 'sell_base', baseAmount: '1000000' },
-    ...{ baseAssetId: 'id-btc', quoteAssetId: 'id-sol' },
+    id: 'rfq',
+    creatorId: 'taker',
+    direction: 'sell_base',
+    baseAmount: '1000000',
+    baseAssetId: 'id-btc',
+    quoteAssetId: 'id-sol',
   };
   return {
-    ...{ id: 'thread', rfqId: 'rfq', rfq, makerId: 'me', takerId: 'taker', status: 'open' },
-    ...{ quoteAmount, proposedBy: 'maker', makerAccepted: false, takerAccepted: false },
-    ...{ swapId: null, ...more },
+    id: 'thread',
+    rfqId: 'rfq',
+    rfq,
+    makerId: 'me',
+    takerId: 'taker',
+    status: 'open',
+    quoteAmount,
+    proposedBy: 'maker',
+    makerAccepted: false,
+    takerAccepted: false,
+    swapId: null,
+    ...more,
   } as Thread;
 }
 
@@ -54,7 +67,9 @@ function stage(thread: Thread, price = '400', mostOpen: bigint | null = null) {
   };
   const pinned = { token: null, highValueFrom: null };
   const accepting = createAccepting({
-    ...{ ...parts, userId: 'me', chains: {} },
+    ...parts,
+    userId: 'me',
+    chains: {},
     pairs: [{ ...pair, quote: { ...sol, mostOpen } }],
     journal: {
       deals,
@@ -107,8 +122,17 @@ test('what is accepted at a price that moved is not; unless it is quoted anew it
 
 test('an acceptance whose answer was lost is followed to its swap, or until it has lapsed', async () => {
   const deal = (acceptedAt: number): Deal => ({
-    ...{ threadId: 'thread', rfqId: 'rfq', takerId: 'taker', pair: 'btc/sol', gives: 'quote' },
-    ...{ base: 1n, quote: 1n, acceptedAt, swapId: null, end: null, endedAt: null },
+    threadId: 'thread',
+    rfqId: 'rfq',
+    takerId: 'taker',
+    pair: 'btc/sol',
+    gives: 'quote',
+    base: 1n,
+    quote: 1n,
+    acceptedAt,
+    swapId: null,
+    end: null,
+    endedAt: null,
   });
   const accepted = { makerAccepted: true };
   for (const [what, thread, agoSeconds, becomes] of [
@@ -136,8 +160,15 @@ test('a swap of an acceptance that was called over is settled where the caps all
     const { accepting, deals, heard } = stage(threadAt('1'), '400', mostOpen);
     const lapsed = { swapId: null, end: 'lapsed', endedAt: 999 } as const;
     deals.set('thread', {
-      ...{ threadId: 'thread', rfqId: 'rfq', takerId: 'taker', pair: 'btc/sol', gives: 'quote' },
-      ...{ base: 1n, quote: 1n, acceptedAt: 990, ...lapsed },
+      threadId: 'thread',
+      rfqId: 'rfq',
+      takerId: 'taker',
+      pair: 'btc/sol',
+      gives: 'quote',
+      base: 1n,
+      quote: 1n,
+      acceptedAt: 990,
+      ...lapsed,
     });
     await accepting.adopt();
     assert.deepEqual(heard, becomes);
@@ -152,9 +183,17 @@ test('swaps of one RFQ on many threads count beside each other', async () => {
     const accepted = threadAt('3960000000', { takerAccepted: true });
     const { deals, look, promises } = stage(accepted, '400', 5_000_000_000n);
     const before: Deal = {
-      ...{ threadId, rfqId: 'rfq', takerId: 'taker', pair: 'btc/sol', gives: 'quote' },
-      ...{ base: 1_000_000n, quote: 3_960_000_000n, acceptedAt: 999 },
-      ...{ swapId: null, end: null, endedAt: null },
+      threadId,
+      rfqId: 'rfq',
+      takerId: 'taker',
+      pair: 'btc/sol',
+      gives: 'quote',
+      base: 1_000_000n,
+      quote: 3_960_000_000n,
+      acceptedAt: 999,
+      swapId: null,
+      end: null,
+      endedAt: null,
     };
     promises.dealt(before, null);
     assert.deepEqual(await look(), heard, threadId);

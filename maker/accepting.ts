@@ -107,8 +107,15 @@ export function createAccepting(input: AcceptingInput) {
     if (verdict.refused !== null) return refuse(thread, 'acceptance', verdict.refused);
     const acceptedAt = Math.floor(now() / 1_000);
     const deal: Deal = {
-      ...{ threadId, rfqId: rfq.id, takerId, pair: match.pair.name, ...terms, acceptedAt },
-      ...{ swapId: null, end: null, endedAt: null },
+      threadId,
+      rfqId: rfq.id,
+      takerId,
+      pair: match.pair.name,
+      ...terms,
+      acceptedAt,
+      swapId: null,
+      end: null,
+      endedAt: null,
     };
     promises.dealt(deal, verdict.takes);
     saying.add(threadId);
@@ -297,17 +304,25 @@ async function say(
   thread: Thread,
   { pair, asked }: Match<PairConfig>,
 ): Promise<boolean> {
-  const [base, quote] = [assets.get(pair.base.name), assets.get(pair.quote.name)];
+  const base = assets.get(pair.base.name);
+  const quote = assets.get(pair.quote.name);
   if (base === undefined || quote === undefined) throw new Error(`${pair.name} is not pinned`);
   const own = asked.flipped ? { base: quote, quote: base } : { base, quote };
   try {
     await accept(
       {
-        ...{ client, userId, chains, store },
-        ...{ party: 'maker', rfqId: thread.rfqId, threadId: thread.id },
+        client,
+        userId,
+        chains,
+        store,
+        party: 'maker',
+        rfqId: thread.rfqId,
+        threadId: thread.id,
         // As they were judged.
-        ...{ direction: asked.direction, baseAmount: asked.amount },
-        ...{ ...own, quoteAmount: BigInt(thread.quoteAmount) },
+        direction: asked.direction,
+        baseAmount: asked.amount,
+        ...own,
+        quoteAmount: BigInt(thread.quoteAmount),
         now: () => Math.floor(now() / 1_000),
       },
       { signal },

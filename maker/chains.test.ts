@@ -22,7 +22,8 @@ test('the first node of a chain gone, the maker’s wallet asks the second', asy
       t,
       nodeOf(async () => ({ text: JSON.stringify(says) })),
     );
-  const [evm, esplora] = [await answer({ result: '0x7' }), await answer([])];
+  const evm = await answer({ result: '0x7' });
+  const esplora = await answer([]);
   const text = `
 store = "store"
 [market]

@@ -41,8 +41,11 @@ async function stage(t: TestContext) {
           return at.units * 10n ** 9n;
         },
         costs: async () => ({
-          ...{ fund: cost(10n ** 10n), claim: cost(10n ** 10n), refund: cost(10n ** 10n) },
-          ...{ deposit: null, settlesFromAmount: false },
+          fund: cost(10n ** 10n),
+          claim: cost(10n ** 10n),
+          refund: cost(10n ** 10n),
+          deposit: null,
+          settlesFromAmount: false,
         }),
         heads: async () => {
           if (!at.isNodeThere) throw new Error('the node is away');

@@ -56,7 +56,9 @@ async function holdingsOf(config: Config, chains: OwnChains, now: () => Millis):
   const faults = new Map<unknown, unknown>();
   const silent = () => {};
   const log: Log = {
-    ...{ debug: silent, info: silent, error: silent },
+    debug: silent,
+    info: silent,
+    error: silent,
     warn: (_, facts = {}) => faults.set(facts.holding, facts.error),
   };
   const { assets } = config;

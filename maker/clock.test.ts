@@ -19,7 +19,11 @@ test('by a clock behind a chain, or off the market’s, nothing is quoted or acc
   const chains = { base: { source: { view, adapter: { heads } } } } as never;
   const movedMs = () => at.ownMs - Date.now();
   const clock = createClock({
-    ...{ chains, metrics, now: () => at.ownMs, movedMs, signal: new AbortController().signal },
+    chains,
+    metrics,
+    now: () => at.ownMs,
+    movedMs,
+    signal: new AbortController().signal,
     log: openLog(out, () => at.ownMs),
   });
   await clock.look();

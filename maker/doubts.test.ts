@@ -40,8 +40,17 @@ async function settling(others: 'alone' | 'beside one that is well') {
   const nodes = [{ ...adapter, look }, ...(others === 'alone' ? [] : [adapter])];
   const chains = withChain(scene.input.chains, key, { source: { ...source, nodes } });
   const deal: Deal = {
-    ...{ threadId, rfqId: 'r', takerId: 'u', pair: 'btc/sol', gives: 'base', base: 1n, quote: 1n },
-    ...{ acceptedAt: scene.wall, swapId, end: null, endedAt: null },
+    threadId,
+    rfqId: 'r',
+    takerId: 'u',
+    pair: 'btc/sol',
+    gives: 'base',
+    base: 1n,
+    quote: 1n,
+    acceptedAt: scene.wall,
+    swapId,
+    end: null,
+    endedAt: null,
   };
   const { deals, promises, metrics } = partsOf({ at: { ms: 0, price: null, mode: 'open' } });
   deals.set(threadId, deal);
@@ -54,7 +63,14 @@ async function settling(others: 'alone' | 'beside one that is well') {
   const log = openLog(out, () => 0);
   const now = () => scene.wall * 1_000;
   const { begin, stopped } = createSettling({
-    ...{ store, promises, metrics, signal: stop.signal, pollMs: 0, batchMs: 0, log, now },
+    store,
+    promises,
+    metrics,
+    signal: stop.signal,
+    pollMs: 0,
+    batchMs: 0,
+    log,
+    now,
     doubts: createDoubts({ log, metrics, now }),
     chains: chains as SettlingInput['chains'],
     session: { client } as unknown as SettlingInput['session'],
@@ -67,7 +83,9 @@ async function settling(others: 'alone' | 'beside one that is well') {
       return is();
     });
   return {
-    ...{ of, key, until },
+    of,
+    key,
+    until,
     /** How many swaps met it last; null: none ever did. */
     metric: async (code: string) => {
       const of = `parley_maker_doubted{chain="${key}",code="${code}"} `;
@@ -92,7 +110,8 @@ timed('a chain that stands still is told until it goes on', async () => {
   await until(() => said('doubted').length > 0);
   of.stands = false;
   await until(async () => (await metric('chain_stands')) === '0');
-  const [began, over] = [said('doubted'), said('doubt_over')];
+  const began = said('doubted');
+  const over = said('doubt_over');
   assert.deepEqual([began.length, over.length], [1, 1]);
   const { level, chain, code, why } = JSON.parse(began[0] ?? '');
   assert.deepEqual([level, chain, code], ['warn', key, 'chain_stands']);

@@ -47,8 +47,17 @@ test('a key is read from a file that is its owner’s alone, and is in no error'
 });
 
 const deal: Deal = {
-  ...{ threadId: 't1', rfqId: 'r1', takerId: 'u1', pair: 'btc/usd', gives: 'quote' },
-  ...{ base: 10n ** 30n, quote: 5n, acceptedAt: 100, swapId: null, end: null, endedAt: null },
+  threadId: 't1',
+  rfqId: 'r1',
+  takerId: 'u1',
+  pair: 'btc/usd',
+  gives: 'quote',
+  base: 10n ** 30n,
+  quote: 5n,
+  acceptedAt: 100,
+  swapId: null,
+  end: null,
+  endedAt: null,
 };
 
 test('the journal has the last line of each deal, and no half one', async () => {
@@ -120,8 +129,12 @@ test('a line of the log is JSON, and of an address it has the host alone', () =>
     return JSON.parse(String(out.read())) as { text: string };
   };
   assert.deepEqual(lineOf('no answer'), {
-    ...{ at: '1970-01-01T00:00:00.000Z', level: 'warn', event: 'node' },
-    ...{ text: 'no answer', amount: '5', swapId: null },
+    at: '1970-01-01T00:00:00.000Z',
+    level: 'warn',
+    event: 'node',
+    text: 'no answer',
+    amount: '5',
+    swapId: null,
   });
   for (const [text, shown] of [
     ['from http://me:hunter2@node.example:8332/x: none', 'from http://node.example:8332/… none'],

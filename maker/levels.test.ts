@@ -25,7 +25,9 @@ function stage(sols?: bigint) {
     throw new ParleyApiError({ status: at.refuses, code: 'no', message: 'no' });
   };
   const levels = createLevels({
-    ...{ ...parts, limits, pairs: [{ ...pair, levels: [1_000_000n, 10_000_000n] }] },
+    ...parts,
+    limits,
+    pairs: [{ ...pair, levels: [1_000_000n, 10_000_000n] }],
     feed: () => ({ state: () => (at.live ? 'live' : 'connecting') }),
     idOf: (name) => `id-${name}`,
     client: {

@@ -27,7 +27,8 @@ const directions: Readonly<Record<Direction, Terms['gives']>> = {
 };
 /** Of nobody: what is asked is whether it could be quoted, to whoever has settled enough. */
 const nobody = {
-  ...{ id: 'levels', creatorId: 'levels' },
+  id: 'levels',
+  creatorId: 'levels',
   creatorStanding: { settled: Number.POSITIVE_INFINITY },
 } as Rfq;
 
@@ -92,7 +93,8 @@ export function createLevels(input: LevelsInput) {
   const publish = async (pair: PairConfig): Promise<boolean> => {
     const levels = levelsOf(pair);
     if (stands(pair, levels)) return false;
-    const [baseAssetId = '', quoteAssetId = ''] = [idOf(pair.base.name), idOf(pair.quote.name)];
+    const baseAssetId = idOf(pair.base.name) ?? '';
+    const quoteAssetId = idOf(pair.quote.name) ?? '';
     const untilMs = now() + limits.levelSeconds * 1_000;
     // Whatever comes of it.
     told.delete(pair.name);
@@ -152,7 +154,8 @@ export function createLevels(input: LevelsInput) {
 /** Within half of the slip, as a quote that is not moved. */
 function isNear(one: WantedLevel, other: WantedLevel, slipBps: bigint): boolean {
   if (one.direction !== other.direction || one.baseAmount !== other.baseAmount) return false;
-  const [a, b] = [BigInt(one.quoteAmount), BigInt(other.quoteAmount)];
+  const a = BigInt(one.quoteAmount);
+  const b = BigInt(other.quoteAmount);
   const difference = a > b ? a - b : b - a;
   return difference * 20_000n <= slipBps * b;
 }

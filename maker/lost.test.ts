@@ -18,8 +18,17 @@ timed('a leg that was taken, and nothing paid for it, ends as lost and is an err
   const { threadId } = trade;
   await store.putTrade(trade);
   const deal: Deal = {
-    ...{ threadId, rfqId: 'r', takerId: 'u', pair: 'eth/eth', gives: 'base', base: 1n, quote: 1n },
-    ...{ acceptedAt: scene.wall, swapId, end: null, endedAt: null },
+    threadId,
+    rfqId: 'r',
+    takerId: 'u',
+    pair: 'eth/eth',
+    gives: 'base',
+    base: 1n,
+    quote: 1n,
+    acceptedAt: scene.wall,
+    swapId,
+    end: null,
+    endedAt: null,
   };
   const { deals, promises, metrics } = partsOf({ at: { ms: 0, price: null, mode: 'open' } });
   deals.set(threadId, deal);
@@ -29,8 +38,14 @@ timed('a leg that was taken, and nothing paid for it, ends as lost and is an err
   out.on('data', (line: Buffer) => lines.push(`${line}`));
   const stop = new AbortController();
   const { begin, stopped } = createSettling({
-    ...{ store, promises, metrics, signal: stop.signal, pollMs: 0, batchMs: 0 },
-    ...{ log: openLog(out, () => 0), now: () => scene.wall * 1_000 },
+    store,
+    promises,
+    metrics,
+    signal: stop.signal,
+    pollMs: 0,
+    batchMs: 0,
+    log: openLog(out, () => 0),
+    now: () => scene.wall * 1_000,
     doubts: { shown: () => {}, ended: () => {} },
     chains: chains as SettlingInput['chains'],
     session: { client } as unknown as SettlingInput['session'],

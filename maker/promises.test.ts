@@ -11,59 +11,78 @@ import type { Match } from './rules/matching.ts';
 import { parsePrice } from './rules/price.ts';
 
 const asset = (name: string, chain: string, token: string | null): AssetConfig => ({
-  ...{ name, chain, token, decimals: 6, reserve: 0n, highValueFrom: null },
-  ...{ mostOpen: null, mostADay: 1_000n },
+  name,
+  chain,
+  token,
+  decimals: 6,
+  reserve: 0n,
+  highValueFrom: null,
+  mostOpen: null,
+  mostADay: 1_000n,
 });
-const [usd, trx] = [asset('usd', 'evm', '0xd'), asset('trx', 'tron', null)];
+const usd = asset('usd', 'evm', '0xd');
+const trx = asset('trx', 'tron', null);
 const pair: PairConfig = {
-  ...{ name: 'usd/trx', base: usd, quote: trx, least: 1n, most: 10n ** 9n, price: ['p'] },
-  ...{ spreadBps: 0n, slipBps: 0n, gives: ['base', 'quote'], levels: [] },
+  name: 'usd/trx',
+  base: usd,
+  quote: trx,
+  least: 1n,
+  most: 10n ** 9n,
+  price: ['p'],
+  spreadBps: 0n,
+  slipBps: 0n,
+  gives: ['base', 'quote'],
+  levels: [],
 };
 const now = 10 * 86_400;
 const deal = (threadId: string, agoSeconds: number, end: End | null): Deal => ({
-  ...{
-    threadId,
-    rfqId: `rfq ${threadId}`,
-    takerId: 'u',
-    pair: 'usd/trx',
-    gives: 'base',
-    base: 300n,
-  },
-  ...{ quote: 300n, acceptedAt: now - agoSeconds, swapId: 's', end, endedAt: null },
+  threadId,
+  rfqId: `rfq ${threadId}`,
+  takerId: 'u',
+  pair: 'usd/trx',
+  gives: 'base',
+  base: 300n,
+  quote: 300n,
+  acceptedAt: now - agoSeconds,
+  swapId: 's',
+  end,
+  endedAt: null,
 });
 const costs = { fund: 30n, claim: 20n, refund: 10n, deposit: 0n, settlesFromAmount: false };
 const limits: Limits = {
-  ...{
-    levelSeconds: 60,
-    mostSwaps: 2,
-    mostSwapsATaker: 1,
-    mostQuotes: 9,
-    mostQuotesATaker: 9,
-    leastSettledOfTaker: 0,
-    quoteSeconds: 90,
-    quotesAMinute: 9,
-    requestsAMinute: 9,
-  },
-  ...{ balanceSeconds: 30, pollMs: 1_000, cancelSeconds: 15, batchSeconds: 0 },
+  levelSeconds: 60,
+  mostSwaps: 2,
+  mostSwapsATaker: 1,
+  mostQuotes: 9,
+  mostQuotesATaker: 9,
+  leastSettledOfTaker: 0,
+  quoteSeconds: 90,
+  quotesAMinute: 9,
+  requestsAMinute: 9,
+  balanceSeconds: 30,
+  pollMs: 1_000,
+  cancelSeconds: 15,
+  batchSeconds: 0,
 };
 const rfq = { id: 'r', creatorId: 'u' } as Rfq;
 const match: Match<PairConfig> = {
-  ...{ pair, ids: { base: 'b', quote: 'q' } },
+  pair,
+  ids: { base: 'b', quote: 'q' },
   asked: { direction: 'buy_base', flipped: false, amount: 100n },
 };
 
 function promisesOf(deals: readonly Deal[], areCostsKnown = true, more: Partial<Limits> = {}) {
   return createPromises({
-    ...{
-      assets: [usd, trx],
-      limits: { ...limits, ...more },
-      mode: () => 'open',
-      now: () => now * 1_000,
-    },
+    assets: [usd, trx],
+    limits: { ...limits, ...more },
+    mode: () => 'open',
+    now: () => now * 1_000,
     deals: new Map(deals.map((each) => [each.threadId, each])),
     prices: { of: () => parsePrice('1'), all: () => new Map(), close: () => undefined },
     stock: {
-      ...{ payable: new Map(), reserves: new Map(), read: async () => undefined },
+      payable: new Map(),
+      reserves: new Map(),
+      read: async () => undefined,
       costsOf: () => (areCostsKnown ? costs : null),
       balances: new Map(
         [usd, trx, { chain: 'evm', token: null }].map((each) => [

@@ -66,7 +66,8 @@ export function createPromises({ assets, limits, prices, stock, mode, now, deals
   /** By the fees of now; where they are not known, the amount at least. */
   const takesOf = (deal: Deal): Takes => {
     const names = namesOf(deal);
-    const [base, quote] = [byName.get(names.base), byName.get(names.quote)];
+    const base = byName.get(names.base);
+    const quote = byName.get(names.quote);
     const whole = base && quote && takesOfTerms({ base, quote }, deal, stock.costsOf);
     if (whole) return whole;
     const given = byName.get(names[deal.gives]);
@@ -157,7 +158,9 @@ export function createPromises({ assets, limits, prices, stock, mode, now, deals
         price: prices.of(pair.price),
         commitments: commitments(rfq.id, thread),
         givenToday: givenToday(thread),
-        ...{ balances: stock.balances, reserves: stock.reserves, costsOf: stock.costsOf },
+        balances: stock.balances,
+        reserves: stock.reserves,
+        costsOf: stock.costsOf,
       });
     },
     /** Why one more of these would be too many; null: the caps allow it. */

@@ -10,9 +10,17 @@ import type { Mode } from './rules/decide.ts';
 import { limits, pair, partsOf } from './testing/stage.ts';
 
 const rfqOf = (id: string, creatorId = 'taker'): Rfq => ({
-  ...{ id, creatorId, direction: 'sell_base', baseAssetId: 'id-btc', quoteAssetId: 'id-sol' },
-  ...{ baseAmount: '1000000', status: 'open', visibility: 'public', askAmount: null },
-  ...{ expiresAt: new Date(10 ** 9).toISOString(), createdAt: new Date(0).toISOString() },
+  id,
+  creatorId,
+  direction: 'sell_base',
+  baseAssetId: 'id-btc',
+  quoteAssetId: 'id-sol',
+  baseAmount: '1000000',
+  status: 'open',
+  visibility: 'public',
+  askAmount: null,
+  expiresAt: new Date(10 ** 9).toISOString(),
+  createdAt: new Date(0).toISOString(),
 });
 
 /** 0.01 BTC at 400 SOL each, and a hundred basis points less: 3.96 SOL. */
@@ -28,7 +36,9 @@ function stage(given: { readonly sols?: bigint; readonly limits?: Limits } = {})
     return new ParleyApiError({ status, code: at.refuses, message: 'no' });
   };
   const quoting = createQuoting({
-    ...{ ...parts, pairs: [pair], idOf: (name) => `id-${name}` },
+    ...parts,
+    pairs: [pair],
+    idOf: (name) => `id-${name}`,
     feed: () => ({ book, state: () => 'live' }),
     client: {
       quoteMany: async (quotes) => {

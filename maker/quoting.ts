@@ -142,8 +142,10 @@ export function createQuoting(input: QuotingInput) {
   const send = async (batch: readonly Due[]) => {
     pace.sent(batch.length);
     const quotes = batch.map(({ quote: { rfq, match, terms }, unlessAccepted }) => ({
-      ...{ rfqId: rfq.id, quoteAmount: quoteAmountOf(match, terms).toString() },
-      ...{ validForSeconds: limits.quoteSeconds, unlessAccepted },
+      rfqId: rfq.id,
+      quoteAmount: quoteAmountOf(match, terms).toString(),
+      validForSeconds: limits.quoteSeconds,
+      unlessAccepted,
     }));
     try {
       const outcomes = await client.quoteMany(quotes, { signal: limit() });
@@ -164,9 +166,13 @@ export function createQuoting(input: QuotingInput) {
     }
     metrics.quotes.inc({ pair: match.pair.name });
     log.info('quoted', {
-      ...{ rfqId: rfq.id, threadId, pair: match.pair.name },
-      ...{ quoteAmount: quoteAmountOf(match, terms), gives: terms.gives },
-      ...{ base: terms.base, quote: terms.quote },
+      rfqId: rfq.id,
+      threadId,
+      pair: match.pair.name,
+      quoteAmount: quoteAmountOf(match, terms),
+      gives: terms.gives,
+      base: terms.base,
+      quote: terms.quote,
     });
     if (promises.quotes.get(rfq.id) === quote) promises.quoted({ ...quote, threadId });
     // It was given up while it was on its way.

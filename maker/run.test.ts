@@ -35,7 +35,8 @@ async function ended(t: TestContext, then: string) {
       limits: { cancelSeconds: 5 },
     },
     session: { key: () => key, renew: async () => heard.push('mint') > 0 },
-    ...{ metrics: createMetrics(), log: openLog(new PassThrough().resume(), Date.now) },
+    metrics: createMetrics(),
+    log: openLog(new PassThrough().resume(), Date.now),
     signal: stop.signal,
   } as unknown as Desk;
   const hearing = { changed: () => {}, heard: () => {}, again: () => void heard.push('again') };

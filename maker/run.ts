@@ -133,10 +133,25 @@ async function openDesk(config: Config, { log, now, movedMs, undo }: Opening) {
   const mode = (): Mode => (clock.isWrong() ? 'clock' : switched());
   const { deals } = journal;
   const promises = createPromises({
-    ...{ assets, limits, prices, stock, mode, now, deals },
+    assets,
+    limits,
+    prices,
+    stock,
+    mode,
+    now,
+    deals,
   });
   const settling = createSettling({
-    ...{ chains, store, session, journal, promises, log, metrics, doubts, now, signal },
+    chains,
+    store,
+    session,
+    journal,
+    promises,
+    log,
+    metrics,
+    doubts,
+    now,
+    signal,
     pollMs: settlePollMs,
     batchMs: limits.batchSeconds * 1_000,
   });
@@ -149,8 +164,23 @@ async function openDesk(config: Config, { log, now, movedMs, undo }: Opening) {
   }
   log.info('settling', { openSwaps: promises.open.size, mode: mode() });
   return {
-    ...{ config, log, now, undo, store, journal, chains, metrics, session, signal, stock },
-    ...{ prices, mode, promises, settling, moved, clock },
+    config,
+    log,
+    now,
+    undo,
+    store,
+    journal,
+    chains,
+    metrics,
+    session,
+    signal,
+    stock,
+    prices,
+    mode,
+    promises,
+    settling,
+    moved,
+    clock,
   };
 }
 
@@ -175,15 +205,26 @@ async function trade(desk: Desk): Promise<never> {
   const turns = createTurns();
   const common = { promises, turns, log, metrics, mode, now, signal, prices, pairs, limits };
   const accepting = createAccepting({
-    ...{ ...common, client: session.client, userId, chains, store, journal, settling, assets },
+    ...common,
+    client: session.client,
+    userId,
+    chains,
+    store,
+    journal,
+    settling,
+    assets,
   });
   const link: { feed: MakerFeed | null } = { feed: null };
   const quoting = createQuoting({
-    ...{ ...common, client: session.once, feed: () => link.feed },
+    ...common,
+    client: session.once,
+    feed: () => link.feed,
     idOf: (name) => assets.get(name)?.id,
   });
   const levels = createLevels({
-    ...{ ...common, client: session.once, feed: () => link.feed },
+    ...common,
+    client: session.once,
+    feed: () => link.feed,
     idOf: (name) => assets.get(name)?.id,
   });
   const open = () => {
@@ -258,7 +299,9 @@ export function openFeed(
     });
   };
   return makerFeed({
-    ...{ baseUrl, key, ...(shortName === null ? {} : { shortName }) },
+    baseUrl,
+    key,
+    ...(shortName === null ? {} : { shortName }),
     events: ['thread.accepted', 'thread.proposed', 'thread.closed'],
     cancelOnDisconnect: config.limits.cancelSeconds,
     open: (address) => openSocket(address, mostFrameBytes),

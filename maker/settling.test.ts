@@ -23,16 +23,17 @@ timed(
     await store.putTrade(trade);
     const { threadId } = trade;
     const deal: Deal = {
-      ...{
-        threadId,
-        rfqId: 'r',
-        takerId: 'u',
-        pair: 'btc/sol',
-        gives: 'base',
-        base: 1n,
-        quote: 1n,
-      },
-      ...{ acceptedAt: on.chains.now(), swapId, end: null, endedAt: null },
+      threadId,
+      rfqId: 'r',
+      takerId: 'u',
+      pair: 'btc/sol',
+      gives: 'base',
+      base: 1n,
+      quote: 1n,
+      acceptedAt: on.chains.now(),
+      swapId,
+      end: null,
+      endedAt: null,
     };
     const { deals, promises, log, metrics } = partsOf({ at: { ms: 0, price: null, mode: 'open' } });
     deals.set(threadId, deal);
@@ -40,7 +41,13 @@ timed(
     const stop = new AbortController();
     const now = () => on.chains.now() * 1_000;
     const settling = createSettling({
-      ...{ store, promises, log, metrics, signal: stop.signal, pollMs: 50, batchMs: 0 },
+      store,
+      promises,
+      log,
+      metrics,
+      signal: stop.signal,
+      pollMs: 50,
+      batchMs: 0,
       chains: chains as SettlingInput['chains'],
       session: { client } as unknown as SettlingInput['session'],
       journal: {

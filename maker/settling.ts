@@ -171,7 +171,12 @@ async function inputOf(
   const { chains, store, session, promises, log, now, signal, pollMs, batchMs, doubts } = given;
   const trade = await store.getTrade(threadId);
   return {
-    ...{ swapId, client: session.client, chains, store, signal, pollMs },
+    swapId,
+    client: session.client,
+    chains,
+    store,
+    signal,
+    pollMs,
     // All swaps together ask the market twice a second at most: the budget is for quotes too.
     marketPollMs: leastMarketPollMs + 500 * promises.open.size,
     ...(trade === null ? {} : { trade }),

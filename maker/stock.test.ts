@@ -14,8 +14,11 @@ import { sol } from './testing/stage.ts';
 
 /** A swap that funds and settles: 20 to fund, 5 of deposit, 10 to claim and 15 to refund. */
 const costs = {
-  ...{ fund: { most: 20n }, claim: { most: 10n }, refund: { most: 15n } },
-  ...{ deposit: { locked: 5n }, settlesFromAmount: false },
+  fund: { most: 20n },
+  claim: { most: 10n },
+  refund: { most: 15n },
+  deposit: { locked: 5n },
+  settlesFromAmount: false,
 };
 
 function stage() {
@@ -38,8 +41,13 @@ function stage() {
   const metrics = createMetrics();
   const doubts = createDoubts({ log, metrics, now: () => 0 });
   const stock = createStock({
-    ...{ chains, assets: [sol], log, doubts, now: () => 0 },
-    ...{ signal: new AbortController().signal, warnBelow: new Map([['solana', 5]]) },
+    chains,
+    assets: [sol],
+    log,
+    doubts,
+    now: () => 0,
+    signal: new AbortController().signal,
+    warnBelow: new Map([['solana', 5]]),
   });
   const readAt = async (units: bigint | null) => {
     at.units = units;

@@ -79,8 +79,12 @@ export function createStock(input: StockInput) {
       if (known === undefined) throw new Error(`the fees of ${chain} cannot be read`);
       const { fund, claim, refund, deposit, settlesFromAmount } = known;
       costs.set(holding, {
-        ...{ fund: fund.most, claim: claim.most, refund: refund.most, settlesFromAmount },
-        ...{ deposit: deposit?.locked ?? 0n, atMs: now() },
+        fund: fund.most,
+        claim: claim.most,
+        refund: refund.most,
+        settlesFromAmount,
+        deposit: deposit?.locked ?? 0n,
+        atMs: now(),
       });
       faults.delete(holding);
       doubts.read(holding, chain, null);

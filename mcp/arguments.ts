@@ -87,14 +87,20 @@ export function understood(args: readonly string[]): Asked {
   return {
     is: 'serve',
     serve: {
-      ...{ profile: values.profile ?? (dev ? 'dev' : undefined), keys: keys || dev, limits, dev },
-      ...{ control: values.control, market: values.market, passphraseFile },
+      profile: values.profile ?? (dev ? 'dev' : undefined),
+      keys: keys || dev,
+      limits,
+      dev,
+      control: values.control,
+      market: values.market,
+      passphraseFile,
       passphraseFd: fd === undefined ? null : within('--passphrase-fd', fd, 3, 1_023),
       apiKeyFile: values['api-key-file'] ?? null,
       readOnly: values['read-only'] ?? false,
       port: values.http === undefined ? null : within('--http', values.http, 0, 65_535),
       tokenFile: values['token-file'] ?? null,
-      ...{ hosts: values['allow-host'] ?? [], origins: values['allow-origin'] ?? [] },
+      hosts: values['allow-host'] ?? [],
+      origins: values['allow-origin'] ?? [],
     },
   };
 }

@@ -105,7 +105,12 @@ async function deskIn(cli: Cli, session: Session, opening: Opening): Promise<Des
   let scopes: Promise<readonly Scope[]> | null = null;
   let names: { readonly at: number; readonly made: Promise<Names> } | null = null;
   return {
-    ...{ cli, session, signed, client, userId: account.userId, held },
+    cli,
+    session,
+    signed,
+    client,
+    userId: account.userId,
+    held,
     watched: await fileStore(join(folder, 'watched')),
     hashlocks: openHashlocks(join(folder, 'hashlocks')),
     hearings: new Map(),

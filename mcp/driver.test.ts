@@ -21,9 +21,15 @@ import { afterLine, createDriver, wordsOf } from './driver.ts';
 const swapId = 's-1';
 const asset = (chain: string) => ({ id: chain, chain, token: null, decimals: 8 });
 const trade = {
-  ...{ party: 'taker', direction: 'sell_base', threadId: 't-1' },
-  ...{ base: asset('one'), baseAmount: 1n, quote: asset('other'), quoteAmount: 2n },
-  ...{ refundTo: { address: 'a', pubkey: null }, payTo: { address: 'b', pubkey: null } },
+  party: 'taker',
+  direction: 'sell_base',
+  threadId: 't-1',
+  base: asset('one'),
+  baseAmount: 1n,
+  quote: asset('other'),
+  quoteAmount: 2n,
+  refundTo: { address: 'a', pubkey: null },
+  payTo: { address: 'b', pubkey: null },
 };
 
 async function folder(t: TestContext): Promise<string> {
@@ -39,12 +45,16 @@ function driverIn(t: TestContext, data: string, lock: Store['lock'], notes: stri
     throw new Error('the node is away');
   };
   const session = {
-    ...{ profile: { chains: {} }, source, now: () => 1_000 },
+    profile: { chains: {} },
+    source,
+    now: () => 1_000,
     places: { data, ended: join(data, 'ended') },
   } as unknown as Session;
   const client = { swaps: async () => ({ swaps: [], nextCursor: null }) };
   const driver = createDriver({
-    ...{ session, note: (text) => notes.push(text), client: client as unknown as ParleyClient },
+    session,
+    note: (text) => notes.push(text),
+    client: client as unknown as ParleyClient,
     cli: { err: () => {}, signal: new AbortController().signal } as unknown as Cli,
     own: { store } as unknown as Unlocked,
   });
@@ -73,7 +83,8 @@ test('of two servers of a profile one drives; the other says so, and drives once
   const data = await folder(t);
   const lock = async () => (await fileStore(join(data, 'store'))).lock;
   const notes: string[] = [];
-  const [first, second] = [driverIn(t, data, await lock()), driverIn(t, data, await lock(), notes)];
+  const first = driverIn(t, data, await lock());
+  const second = driverIn(t, data, await lock(), notes);
   await first.drive(swapId);
   await assert.rejects(second.drive(swapId), (error) => codeOf(error) === 'in_use');
   assert.equal(second.of(swapId), null);
@@ -120,7 +131,9 @@ timed('a gate that nodes keep shut is a doubt of the swap until they agree', asy
   const listed = { id: scene.input.swapId, threadId: trade.threadId, status: 'agreed' };
   const driver = createDriver({
     session: {
-      ...{ profile: { chains: {} }, now, places: { data, ended: join(data, 'ended') } },
+      profile: { chains: {} },
+      now,
+      places: { data, ended: join(data, 'ended') },
       source: async (chain: string) => {
         const { source } = own[chain] ?? assert.fail(chain);
         return { ...source, adapter: { ...source.adapter, mustAgree } };

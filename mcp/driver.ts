@@ -191,7 +191,12 @@ const unknownSwap = (swapId: string) =>
   new Failure('needs_you', 'unknown_swap', `swap ${swapId} is none of this profile`);
 
 const started = (at: number): Driven => ({
-  ...{ state: 'running', step: 'preparing', txid: null, said: foreign(''), doubts: [], at },
+  state: 'running',
+  step: 'preparing',
+  txid: null,
+  said: foreign(''),
+  doubts: [],
+  at,
 });
 
 type Line = {

@@ -9,7 +9,8 @@ import { openHashlocks } from './hashlocks.ts';
 test('a hashlock is of the thread that took it first, in every process, and of no other', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'parley-mcp-hashlocks-'));
   t.after(() => rm(folder, { recursive: true }));
-  const [one, two] = ['1'.repeat(64), '2'.repeat(64)];
+  const one = '1'.repeat(64);
+  const two = '2'.repeat(64);
   const used = (error: unknown) => codeOf(error) === 'hashlock_used';
   await openHashlocks(folder).check(one, 'a');
   await openHashlocks(folder).take(one, 'a');
@@ -35,7 +36,8 @@ test('a folder that is full takes no other hashlock, and knows those that it has
   await take(two, 'b');
   for (const full of [check, take]) {
     await assert.rejects(full(three, 'c'), {
-      ...{ code: 'too_many_hashlocks', facts: { kept: 2, most: 2 } },
+      code: 'too_many_hashlocks',
+      facts: { kept: 2, most: 2 },
     });
   }
   await take(one, 'a');

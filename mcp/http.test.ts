@@ -12,7 +12,11 @@ const token = 'a'.repeat(64);
 let server: HttpServer;
 before(async () => {
   server = await serveHttp({
-    ...{ port: 0, token, hosts: ['mcp.example'], origins: ['app.example'], note: () => {} },
+    port: 0,
+    token,
+    hosts: ['mcp.example'],
+    origins: ['app.example'],
+    note: () => {},
     serve: () => {
       const made = new McpServer({ name: 'x', version: '1' });
       const inputSchema = z.object({ text: z.string() });
@@ -66,7 +70,8 @@ test('the protocol’s own client calls a tool with the token, of either version
 });
 
 test('an Accept of one type, a wildcard or none is answered in a form that it takes', async () => {
-  const [json, stream] = ['application/json', 'text/event-stream'];
+  const json = 'application/json';
+  const stream = 'text/event-stream';
   const expected = [
     [json, json],
     [stream, stream],

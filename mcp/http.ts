@@ -52,7 +52,8 @@ const answerMs = 120_000;
 export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const { note } = options;
   const handler = createMcpHandler(options.serve, {
-    ...{ maxRequestBodySize: mostBodyBytes, maxSubscriptions: mostSubscriptions },
+    maxRequestBodySize: mostBodyBytes,
+    maxSubscriptions: mostSubscriptions,
     onerror: (error) => note(`http: ${error.message}`),
   });
   let running = 0;
@@ -103,7 +104,8 @@ type Why = {
 };
 
 const busy: Why = {
-  ...{ status: 503, head: { 'retry-after': '1' } },
+  status: 503,
+  head: { 'retry-after': '1' },
   sentence: `${mostRequests} requests run, as many as may`,
 };
 

@@ -17,7 +17,9 @@ const usd = '0x00000000000000000000000000000000000000d0';
 const chains: Readonly<Record<string, ProfileChain>> = {
   btc: { family: 'bitcoin', bitcoin: 'regtest', nodes: [], tokens: {} },
   eth: {
-    ...{ family: 'evm', chainId: 31_337, nodes: [] },
+    family: 'evm',
+    chainId: 31_337,
+    nodes: [],
     tokens: { USD: { address: usd, decimals: 6 } },
   },
 };
@@ -42,7 +44,10 @@ before(async () => {
 after(() => rm(dir, { recursive: true }));
 
 const spend = (threadId: string, units: bigint, gives = 'btc', gets = 'eth:USD'): Spend => ({
-  ...{ threadId, units, gives, gets },
+  threadId,
+  units,
+  gives,
+  gets,
 });
 const refused = (code: string, facts: object) => (error: unknown) => {
   assert.ok(error instanceof Refusal, String(error));
@@ -72,7 +77,8 @@ test('each limit lets through what fits, and refuses one unit more with the numb
   let now = 1_000_000;
   const file = join(dir, 'given.json');
   const ledger = openLedger(file, await parse(), await fileStore(join(dir, 'store')), () => now);
-  const [most, day] = [1_000_000n, 2_500_000n];
+  const most = 1_000_000n;
+  const day = 2_500_000n;
   const over = { asset: 'btc', units: '1000001', perSwap: `${most}` };
   await assert.rejects(ledger.count(spend('a', most + 1n)), refused('over_swap_limit', over));
   const other = { gives: 'btc', gets: 'eth' };

@@ -101,7 +101,8 @@ function limitOf(own: OwnAsset, limit: unknown, at: string, bad: Bad): AssetLimi
       throw bad(`${at}.${name}`, `an amount of ${own.name} (${messageOf(cause)})`, cause);
     }
   };
-  const [perSwap, perDay] = [of('perSwap'), of('perDay')];
+  const perSwap = of('perSwap');
+  const perDay = of('perDay');
   if (perDay >= perSwap) return { own, perSwap, perDay };
   throw bad(`${at}.perDay`, 'perSwap at least');
 }

@@ -86,15 +86,13 @@ function cliOf(io: Io, { profile, passphraseFile, passphraseFd }: Serve): Cli {
   };
   return {
     ...io,
-    ...{
-      profile,
-      json: false,
-      yes: true,
-      isAsked: false,
-      columns: null,
-      ask: nobody,
-      askHidden: nobody,
-    },
+    profile,
+    json: false,
+    yes: true,
+    isAsked: false,
+    columns: null,
+    ask: nobody,
+    askHidden: nobody,
     // A number that is no descriptor: the file is read in its place.
     passphraseFd: passphraseFile === null ? passphraseFd : -1,
     readDescriptor: (number) => (number === -1 ? fromFile() : io.readDescriptor(number)),

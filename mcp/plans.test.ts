@@ -36,12 +36,19 @@ function stage(folder: string) {
     return { effect: acts.length };
   };
   const tool = tradeTool({
-    ...{ name: 'try', title: 'Try', about: 'Tries.', destructive: true, done },
-    ...{ input: z.object({ price: z.string() }), output: outcome(done) },
+    name: 'try',
+    title: 'Try',
+    about: 'Tries.',
+    destructive: true,
+    done,
+    input: z.object({ price: z.string() }),
+    output: outcome(done),
     prepare: async () => {
       if (refusal !== null) throw refusal;
       return {
-        ...{ words: ['it is tried'], order: at.order, most: { chain: `${at.fee}` } },
+        words: ['it is tried'],
+        order: at.order,
+        most: { chain: `${at.fee}` },
         moves: ['from'],
         act: (key) => act(key),
       };
@@ -58,7 +65,10 @@ function stage(folder: string) {
   const call = (given: object) => tool.run(desk(), given as never) as Promise<Answer>;
   const planned = async () => (await call(args)).plan?.digest ?? assert.fail('no plan');
   return {
-    ...{ at, acts, call, planned },
+    at,
+    acts,
+    call,
+    planned,
     does: (work: Prepared['act']) => {
       act = work;
     },

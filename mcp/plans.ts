@@ -142,7 +142,8 @@ export function mustBeFor(
 }
 
 /** Fees move between two calls: a plan shows half as much again as the most of now. */
-const [marginOver, marginUnder] = [3n, 2n];
+const marginOver = 3n;
+const marginUnder = 2n;
 
 export const withMargin = (most: Plan['most']): Plan['most'] =>
   Object.fromEntries(
@@ -157,10 +158,12 @@ export function mustStillBe(
   now: Pick<Plan, 'order' | 'most'>,
   moves: readonly string[] = [],
 ): void {
-  const [before, after] = [plan.order, plain(now.order)];
+  const before = plan.order;
+  const after = plain(now.order);
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
     if (moves.includes(name)) continue;
-    const [was, is] = [canonical(before[name]), canonical(after[name])];
+    const was = canonical(before[name]);
+    const is = canonical(after[name]);
     if (was !== is) throw changed(name, was, is);
   }
   for (const [name, is] of Object.entries(now.most)) {
@@ -172,7 +175,8 @@ export function mustStillBe(
 const mostShown = 200;
 
 function changed(field: string, was: string, is: string): Refusal {
-  const [before, after] = [was.slice(0, mostShown), is.slice(0, mostShown)];
+  const before = was.slice(0, mostShown);
+  const after = is.slice(0, mostShown);
   const sentence = `"${field}" is not as it was planned: nothing was done, plan again`;
   return new Refusal('needs_you', 'facts_changed', sentence, {
     field,

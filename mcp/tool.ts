@@ -33,7 +33,10 @@ export function readTool<I extends z.ZodObject, O extends z.ZodObject>(
   of: Shown<I, O> & { readonly run: (desk: Desk, args: z.infer<I>) => Promise<z.infer<O>> },
 ): Tool {
   const annotations = {
-    ...{ readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+    readOnlyHint: true,
+    destructiveHint: false,
+    idempotentHint: true,
+    openWorldHint: true,
   };
   return { ...of, annotations, run: of.run as Tool['run'] };
 }
@@ -67,12 +70,16 @@ type TradeSpec<I extends z.ZodObject, D extends z.ZodObject> = Omit<Shown<I, nev
 export function tradeTool<I extends z.ZodObject, D extends z.ZodObject>(of: TradeSpec<I, D>): Tool {
   const { name, title, about, input, output, destructive, prepare } = of;
   const annotations = {
-    ...{ readOnlyHint: false, destructiveHint: destructive },
-    ...{ idempotentHint: true, openWorldHint: true },
+    readOnlyHint: false,
+    destructiveHint: destructive,
+    idempotentHint: true,
+    openWorldHint: true,
   };
   const run = async (desk: Desk, { digest, ...args }: z.infer<I> & { digest?: string }) => {
     const about = {
-      ...{ tool: name, account: desk.userId, market: desk.session.profile.market },
+      tool: name,
+      account: desk.userId,
+      market: desk.session.profile.market,
       args: args as Making['args'],
     };
     if (digest === undefined) {

@@ -108,7 +108,12 @@ async function playOn(stage: Stage, { all, json, say, signal }: How) {
   });
   const doings = new Map([alice, bob].map((person) => [person, noDoings()]));
   const scene: Scene = {
-    ...{ place, now, signal, doings, untilPast: late.wait, assets: await assetsOf(alice, place) },
+    place,
+    now,
+    signal,
+    doings,
+    untilPast: late.wait,
+    assets: await assetsOf(alice, place),
     say: (plan, who, what, txid) => {
       say(`${labelOf(plan).padEnd(30)} ${who.padEnd(6)} ${what}`);
       if (txid) say(`${' '.repeat(38)}${txid}`);

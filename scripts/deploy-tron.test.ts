@@ -61,7 +61,10 @@ test('the contract is deployed by an operator’s key, recorded, and found again
   const block = await blockAt(http, record.block, signal);
   assert.ok(block?.txs.some(({ txid }) => txid === creation));
   assert.deepEqual(record, {
-    ...{ network: 'dev', family: 'tron', chainId, contract },
+    network: 'dev',
+    family: 'tron',
+    chainId,
+    contract,
     sha256: pinned.initCode.sha256.slice(2),
     bytes: pinned.initCode.bytes,
     payer: tronAddressOfKey(Buffer.from(key, 'hex')),
@@ -100,7 +103,10 @@ test('where a record is there nothing is sent, and one that is there can be reco
   const record = recordIn<EscrowRecord>(`tron-${chainId}`, records) as EscrowRecord;
   assert.deepEqual([record.contract, record.transaction], [escrows, escrowsCreation]);
   const options = {
-    ...{ url, records, home: dir, feeLimitSun: 1_000_000_000n },
+    url,
+    records,
+    home: dir,
+    feeLimitSun: 1_000_000_000n,
     privateKey: Buffer.from(key, 'hex'),
     say: (sentence: string) => said.push(sentence),
   };
@@ -127,7 +133,8 @@ test('what a node took without a word is waited for, and a second try pays nothi
     privateKey: Buffer.from(key, 'hex'),
     feeLimitSun: 1_000_000_000n,
     home: dir,
-    ...{ records: join(dir, 'waited'), network: 'waited' },
+    records: join(dir, 'waited'),
+    network: 'waited',
     waitMs: 2_500,
     say: (sentence: string) => said.push(sentence),
   };
@@ -165,8 +172,11 @@ test('another contract, no contract, no key and too low a fee limit are said', a
     /must be set to 64 hex/,
   );
   const poor = {
-    ...{ url, home: dir, records: join(dir, 'poor') },
-    ...{ privateKey: Buffer.from(key, 'hex'), feeLimitSun: 1_000_000n },
+    url,
+    home: dir,
+    records: join(dir, 'poor'),
+    privateKey: Buffer.from(key, 'hex'),
+    feeLimitSun: 1_000_000n,
   };
   await assert.rejects(deployTron(poor), /is its fee limit too low/);
 });

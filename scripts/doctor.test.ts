@@ -55,13 +55,11 @@ before(async () => {
   chains = devChains(await world.dev.status());
   const limits = { ...databaseLimits, connections: 4, readOnly: true } as const;
   db = connect(world.urls.database, limits);
-  const [agreed, half, funded, revealed, ended] = [
-    await agree(world),
-    await agree(world),
-    await agree(world),
-    await agree(world),
-    await agree(world),
-  ];
+  const agreed = await agree(world);
+  const half = await agree(world);
+  const funded = await agree(world);
+  const revealed = await agree(world);
+  const ended = await agree(world);
   deals = { agreed, half, funded, revealed, ended };
   for (const deal of [funded, revealed, ended]) await fundBoth(world, deal);
   await give(world, half);
@@ -93,7 +91,10 @@ async function doctor({ swap, all = false, limit = 1_000, ...given }: Given = {}
   const { home, databaseConnections, keeper } = world.deps.settings;
   const deps = {
     settings: { home, databaseConnections, keeper, chainTimeoutMs: 60_000, followIntervalMs: 50 },
-    ...{ db, chains, now: world.deps.now, wall: Date.now },
+    db,
+    chains,
+    now: world.deps.now,
+    wall: Date.now,
     signal: AbortSignal.timeout(300_000),
     // Nobody follows the chains here unless a test does.
     wait: async () => {},

@@ -43,7 +43,8 @@ export const usualGifts: Gifts = {
   token: { coins: 500_000n, times: 1 },
 };
 /** In dollars. */
-const [leastDollars, mostDollars] = [5, 20_000];
+const leastDollars = 5;
+const mostDollars = 20_000;
 /** The market takes levels of an account on so many. */
 const mostLevelPairs = 100;
 const spreadBps = 50;

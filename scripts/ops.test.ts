@@ -282,7 +282,8 @@ test('webhooks: those that fail are listed, what was given up is sent again, and
 test('stats: what began on a day, by asset with both legs, and nothing of another day', async () => {
   await run(`update assets set closings = '{}', delisted_at = null`);
   await run('update heartbeat set restored = false');
-  const [taker, maker] = [await market.trader(), await market.trader()];
+  const taker = await market.trader();
+  const maker = await market.trader();
   const { id } = await market.rfq(taker, { baseAmount: '777' });
   await agreeOn(market, id, taker, maker);
   const [row] = await run('select created_at from rfqs order by id desc limit 1');

@@ -27,7 +27,10 @@ export type Packed = {
 
 /** Rooms with a `package.json` of their own, and what each package has as its README. */
 export const packages = {
-  ...{ sdk: 'sdk/README.md', maker: 'docs/maker.md', cli: 'docs/cli.md', mcp: 'docs/mcp.md' },
+  sdk: 'sdk/README.md',
+  maker: 'docs/maker.md',
+  cli: 'docs/cli.md',
+  mcp: 'docs/mcp.md',
 } as const;
 export type PackageRoom = keyof typeof packages;
 
@@ -96,12 +99,18 @@ export async function compile(rooms: readonly PackageRoom[], outDir: string): Pr
   const config = {
     extends: join(root, 'tsconfig.json'),
     compilerOptions: {
-      ...{ noEmit: false, declaration: true, rewriteRelativeImportExtensions: true },
-      ...{ rootDir: root, outDir, noEmitOnError: true, newLine: 'lf' },
+      noEmit: false,
+      declaration: true,
+      rewriteRelativeImportExtensions: true,
+      rootDir: root,
+      outDir,
+      noEmitOnError: true,
+      newLine: 'lf',
       // Node 20 has no more than ES2023.
       lib: ['ES2023', 'DOM', 'DOM.Iterable'],
       target: 'ES2022',
-      ...{ types: ['node'], typeRoots: [join(root, 'node_modules/@types')] },
+      types: ['node'],
+      typeRoots: [join(root, 'node_modules/@types')],
     },
     files: files.map((each) => join(root, each)),
   };
@@ -253,7 +262,9 @@ async function packed(folder: string, to: string, texts: Texts): Promise<Packed>
   const bytes = await readFile(file);
   const sizes = [...texts.values()].map((text) => Buffer.byteLength(text));
   return {
-    ...{ file, files, bytes: bytes.length },
+    file,
+    files,
+    bytes: bytes.length,
     sha256: createHash('sha256').update(bytes).digest('hex'),
     unpackedBytes: sizes.reduce((sum, each) => sum + each, 0),
   };

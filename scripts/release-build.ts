@@ -37,8 +37,15 @@ export const mostBytes = 250_000_000;
  * operator's are `ops`; the others beside it are its former names.
  */
 const commands = {
-  ...{ start: 'start', watchtower: 'watchtower', ops: 'ops', doctor: 'doctor', assets: 'assets' },
-  ...{ halt: 'halt', resume: 'resume', gaps: 'gaps', faucet: 'faucet' },
+  start: 'start',
+  watchtower: 'watchtower',
+  ops: 'ops',
+  doctor: 'doctor',
+  assets: 'assets',
+  halt: 'halt',
+  resume: 'resume',
+  gaps: 'gaps',
+  faucet: 'faucet',
 } as const;
 
 /** Started where no chains are named, which a release has nothing for (server/start/boot.ts). */

@@ -43,7 +43,10 @@ export async function bill({ root, version, kept, node }: Asked): Promise<string
   if (missing.length > 0) throw new Error(`npm sbom leaves out ${missing.join(', ')}`);
   const own = { ...sbom.metadata.component, name: 'parley', type: 'application' };
   const runtime = {
-    ...{ 'bom-ref': `node@${node.version}`, type: 'platform', name: 'node', version: node.version },
+    'bom-ref': `node@${node.version}`,
+    type: 'platform',
+    name: 'node',
+    version: node.version,
     purl: `pkg:generic/node@${node.version}`,
     hashes: [{ alg: 'SHA-256', content: node.sha256 }],
     licenses: [{ license: { id: 'MIT' } }],

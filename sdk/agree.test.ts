@@ -82,9 +82,16 @@ function agreeing(party: 'maker' | 'taker', of: Of = {}): Agreeing {
   return {
     client,
     userId: party === 'maker' ? trade.makerId : trade.takerId,
-    ...{ party, direction: 'sell_base', rfqId: trade.rfqId, threadId: trade.threadId },
-    ...{ base, baseAmount: trade.baseAmount, quote, quoteAmount: trade.quoteAmount },
-    ...{ chains: pinned, store },
+    party,
+    direction: 'sell_base',
+    rfqId: trade.rfqId,
+    threadId: trade.threadId,
+    base,
+    baseAmount: trade.baseAmount,
+    quote,
+    quoteAmount: trade.quoteAmount,
+    chains: pinned,
+    store,
     ...(of.ends === undefined ? {} : { priceEndsAt: of.ends }),
     destinationOn: (chain) => (chain === base.chain ? bitcoinOf(party) : evmOf(party)),
     now: () => at,
@@ -277,7 +284,8 @@ test('who signs elsewhere funds one swap of an RFQ, thread or hashlock, two at o
   const folder = await mkdtemp(join(tmpdir(), 'parley-agree-'));
   try {
     const stores = await Promise.all([fileStore(folder), fileStore(folder)]);
-    const [first, second] = [{ swap, trade: own }, others[0]];
+    const first = { swap, trade: own };
+    const second = others[0];
     assert.ok(second);
     const both = await Promise.allSettled([
       keepToFund(stores[0], first.trade, first.swap),
@@ -312,7 +320,8 @@ test('under the id of a swap that was handed out no other escrow, time or trade 
   // The other side's escrow may move: its payer has named another key.
   const store = memoryStore();
   await keepToFund(store, own, swap);
-  const [a, to] = [swap.legs.a, swap.legs.a.escrow];
+  const a = swap.legs.a;
+  const to = swap.legs.a.escrow;
   assert.ok(to);
   const moving = { ...a, escrow: { ...to, address: `${to.address}0` } };
   await keepToFund(store, own, { ...swap, legs: { ...swap.legs, a: moving } });
@@ -415,7 +424,8 @@ test('a market that answers with another swap of the same thread is refused', as
 
 test('rules that differ are refused before anything is said, each with both values', async () => {
   const { formula, contract, policies } = rules;
-  const [a, b] = [contract.a, policies.b];
+  const a = contract.a;
+  const b = policies.b;
   const lies: [unknown, RulesDifference[]][] = [
     [
       { ...rules, formula: formula + 1 },

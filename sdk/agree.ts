@@ -244,7 +244,9 @@ function mustBeTheKept(record: SwapRecord, trade: OwnTrade, swap: VerifiedSwap):
   const { swap: kept, restored } = record;
   const gives = givenLeg(trade.party);
   const factsOf = ({ hashlock, agreedAt, deadlines: at, legs }: VerifiedSwap) => ({
-    ...{ hashlock, agreedAt, ...at },
+    hashlock,
+    agreedAt,
+    ...at,
     escrow: mayBeFunded(record) ? legs[gives].escrow?.address : null,
   });
   const [before, now] = [kept, swap].map((each) => JSON.stringify(factsOf(each)));
@@ -277,10 +279,12 @@ async function tradeOf(
   const ends = endOf(input.priceEndsAt, endShown(thread));
   const pair = {
     direction: input.direction,
-    ...{ baseAssetId: base.id, quoteAssetId: quote.id },
+    baseAssetId: base.id,
+    quoteAssetId: quote.id,
   };
   const chainOf = (assetId: string) => (assetId === base.id ? base.chain : quote.chain);
-  const [takers, makers] = [chainOf(givenByTaker(pair)), chainOf(givenByMaker(pair))];
+  const takers = chainOf(givenByTaker(pair));
+  const makers = chainOf(givenByMaker(pair));
   const { destinationOn = (chain) => destinationIn(input.chains, chain) } = input;
   const [gives, gets] = party === 'taker' ? [takers, makers] : [makers, takers];
   const trade: OwnTrade = {
@@ -340,8 +344,11 @@ function mustFit(thread: Thread, own: OwnLegs): Rules {
   for (const name of ['a', 'b'] as const) {
     const { asset, amount } = own[name];
     const leg = {
-      ...{ chain: asset.chain, assetId: asset.id, amount: amount.toString() },
-      ...{ long: name === own.long, timelockSeconds: refundAt[name] },
+      chain: asset.chain,
+      assetId: asset.id,
+      amount: amount.toString(),
+      long: name === own.long,
+      timelockSeconds: refundAt[name],
     };
     mustMatch(`thread.legs.${name}.`, leg, legs?.[name] ?? {});
   }

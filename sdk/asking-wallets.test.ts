@@ -41,7 +41,10 @@ async function sending(withinMs = 400) {
   const sent: string[] = [];
   const send = async (request: EvmSendRequest, nonce?: number): Promise<Hex> => {
     const raw = await owner.signTransaction({
-      ...{ type: 'eip1559', chainId, to: request.to as Hex, data: request.data as Hex },
+      type: 'eip1559',
+      chainId,
+      to: request.to as Hex,
+      data: request.data as Hex,
       nonce:
         nonce ?? (await node.getTransactionCount({ address: owner.address, blockTag: 'pending' })),
       value: BigInt(request.value),

@@ -16,7 +16,8 @@ const operations = Object.entries(paths).flatMap(([path, methods]) =>
 
 /** Whether this request is of that operation; `any` was given for every part of a path. */
 function isOf(asked: string, operation: string): boolean {
-  const [one, other] = [asked.split('/'), operation.split('/')];
+  const one = asked.split('/');
+  const other = operation.split('/');
   if (one.length !== other.length) return false;
   return one.every(
     (part, at) => part === other[at] || part === 'any' || /^\{/.test(other[at] ?? ''),

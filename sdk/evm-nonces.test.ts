@@ -205,7 +205,8 @@ timed(
       return most;
     };
     const publicSecret = 'ab'.repeat(32);
-    const [quarter, nearlyAll] = [ether / 4n, (ether * 95n) / 100n];
+    const quarter = ether / 4n;
+    const nearlyAll = (ether * 95n) / 100n;
     assert.deepEqual(await raised({ publicSecret }, 'claim'), [nearlyAll]);
     assert.deepEqual(await raised({}, 'claim'), [quarter]);
     assert.deepEqual(await raised({ publicSecret }, 'refund'), [quarter]);
@@ -237,7 +238,8 @@ timed(
 
 timed('what is kept for a nonce while it is filled is displaced by nothing', async () => {
   const own = await account();
-  const [urgent, claim] = [await own.signed(0), await own.signed(1)];
+  const urgent = await own.signed(0);
+  const claim = await own.signed(1);
   await own.keepOwn({ party: 'taker', claim });
   const gapBefore: EvmWallet['gapBefore'] = async (...about) => {
     const gap = await own.wallet.gapBefore(...about);
@@ -265,7 +267,8 @@ timed('what is kept for a nonce while it is filled is displaced by nothing', asy
 
 timed('without the lock what is kept is sent again, and no nonce is used up', async () => {
   const own = await account({ chainTimeoutMs: 300 });
-  const [other, claim] = [await own.signed(0), await own.signed(2)];
+  const other = await own.signed(0);
+  const claim = await own.signed(2);
   await keep(own.store, '01', { party: 'taker', claim: other });
   await own.keepOwn({ party: 'taker', claim });
   const hanging = Promise.withResolvers<void>();

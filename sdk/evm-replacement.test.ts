@@ -88,7 +88,8 @@ held('a claim that a risen base fee keeps out is raised with its nonce, however 
   const { claim } = await recordOf(taker);
   assert.ok(claim);
   assert.deepEqual([claim.txid, claim.former], [txid, [first.txid]]);
-  const [one, other] = [parsed(first), parsed(claim)];
+  const one = parsed(first);
+  const other = parsed(claim);
   assert.deepEqual([other.nonce, other.to, other.data], [one.nonce, one.to, one.data]);
   assert.ok((other.maxFeePerGas ?? 0n) >= 50n * gwei);
   assert.ok((other.maxPriorityFeePerGas ?? 0n) * 8n >= (one.maxPriorityFeePerGas ?? 0n) * 9n);
@@ -227,7 +228,8 @@ async function takeBack(from: number): Promise<void> {
 async function takenBack({ goesOn = false } = {}) {
   const scene = on.chains.swap();
   const taker = await takerFunded(scene);
-  const [from, had] = [await height(), await on.anvil.countOf(makers().address)];
+  const from = await height();
+  const had = await on.anvil.countOf(makers().address);
   const patience = goesOn ? { replaceAfterMs: 60_000 } : {};
   const maker = await hastySide(scene, 'maker', patience);
   const side = goesOn ? running(maker) : null;
@@ -264,7 +266,10 @@ held('an approval that was taken back never displaces the claim of another swap'
   await maker.store.putSwap({
     trade: { ...trade, party: 'taker', threadId: 'another', rfqId: 'another' },
     swap: { ...swap, id: 'another', hashlock: '0'.repeat(64) as Hashlock },
-    ...{ funding: null, claim: keptNow(other), refund: null, publicSecret: null },
+    funding: null,
+    claim: keptNow(other),
+    refund: null,
+    publicSecret: null,
   });
   const side = running(maker);
   const waits = () => side.emitted.some(({ text }) => /has the nonce of the approval/.test(text));

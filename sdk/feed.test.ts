@@ -157,7 +157,8 @@ test('it goes on at another process, from where it was', async (t) => {
 test('a book of more than a snapshot is whole when it is ready, and stays so', async (t) => {
   const own = await feedMarket();
   t.after(() => own.close());
-  const [asks, maker] = [await own.trader(), await own.trader()];
+  const asks = await own.trader();
+  const maker = await own.trader();
   const ids: string[] = [];
   for (let count = 0; count < 250; count += 1) {
     const { id } = await own.rfq(count % 50 === 7 ? maker : asks);

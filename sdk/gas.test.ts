@@ -11,7 +11,10 @@ const cost = (usual: bigint) => ({ usual, most: 10n * usual });
 function on({ isBitcoin = false, deposit = null as bigint | null, authorization = false } = {}) {
   const adapter = {
     costs: async () => ({
-      ...{ fund: cost(1n), claim: cost(2n), refund: cost(3n), settlesFromAmount: isBitcoin },
+      fund: cost(1n),
+      claim: cost(2n),
+      refund: cost(3n),
+      settlesFromAmount: isBitcoin,
       deposit: deposit === null ? null : { locked: deposit, keptByClaim: 1n },
       leastAmount: 1n,
     }),
@@ -29,18 +32,27 @@ function on({ isBitcoin = false, deposit = null as bigint | null, authorization 
 }
 
 const side = (name: GasSide['side'], token: string | null): GasSide => ({
-  ...{ side: name, asset: { token }, amount: 500n, address: 'mine' },
+  side: name,
+  asset: { token },
+  amount: 500n,
+  address: 'mine',
 });
 
 test('who gives needs fees, the amount where it is the coin itself, and a deposit', async () => {
   const rest = { has: 77n, claim: 0n, refund: 30n };
   assert.deepEqual(await gasOf(on(), side('gives', null), never), {
-    ...{ ...rest, fund: 510n, holds: null, isSignable: false },
+    ...rest,
+    fund: 510n,
+    holds: null,
+    isSignable: false,
   });
   assert.deepEqual(
     await gasOf(on({ deposit: 9n, authorization: true }), side('gives', 'usd'), never),
     {
-      ...{ ...rest, fund: 19n, holds: 499n, isSignable: true },
+      ...rest,
+      fund: 19n,
+      holds: 499n,
+      isSignable: true,
     },
   );
   const untried = await gasOf(on({ authorization: true }), side('gives', 'bad'), never);

@@ -45,7 +45,9 @@ export async function gasOf(
   const given = token === null ? amount : 0n;
   const refund = { address, pubkey: null };
   return {
-    ...{ has, claim: 0n, refund: costs.refund.most },
+    has,
+    claim: 0n,
+    refund: costs.refund.most,
     fund: costs.fund.most + (costs.deposit?.locked ?? 0n) + given,
     holds: token === null ? null : ((await adapter.held?.({ token, refund }, signal)) ?? null),
     isSignable: token !== null && (await isSignable({ adapter }, token, address, signal)),

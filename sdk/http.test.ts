@@ -95,7 +95,10 @@ test('a refusal is not repeated, nor is a mint, whose nonce is single-use', asyn
   await withMarket([moved, answer(503, { error: 'stopping' })], async (baseUrl, seen) => {
     const client = parleyClient({ baseUrl });
     await refused(client.accept('t', { quoteAmount: '1' }), {
-      ...{ status: 409, code: 'terms_moved', message: 'the terms moved', unreachable: false },
+      status: 409,
+      code: 'terms_moved',
+      message: 'the terms moved',
+      unreachable: false,
     });
     assert.equal(seen.length, 1);
     const proof = { rail: 'evm', address: '0x', message: '', signature: '' } as const;

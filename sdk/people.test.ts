@@ -233,10 +233,8 @@ test('a price is of one whole coin, cut towards zero and marked', () => {
     fc.property(quantity, quantity, fc.integer({ min: 1, max: 12 }), (of, per, most) => {
       const text = formatPrice(of, per, { ...en, most });
       const [whole = '', fraction = ''] = text.replace(/[\u202f…]/g, '').split('.');
-      const [over, under] = [
-        of.units * 10n ** BigInt(per.decimals) * 10n ** BigInt(fraction.length),
-        per.units * 10n ** BigInt(of.decimals),
-      ];
+      const over = of.units * 10n ** BigInt(per.decimals) * 10n ** BigInt(fraction.length);
+      const under = per.units * 10n ** BigInt(of.decimals);
       const read = BigInt(whole + fraction);
       const digits = `${whole}${fraction}`.replace(/^0+/, '').length;
       assert.ok(read * under <= over && (read + 1n) * under > over, text);

@@ -7,8 +7,14 @@ import { pin } from './pin.ts';
 import type { Asset } from './types.ts';
 
 const asset = (id: string, address: string | null, decimals = 6): Asset => ({
-  ...{ id, chain: 'base', symbol: 'USDC', address, decimals },
-  ...{ enabled: true, verified: true, source: 'curated' },
+  id,
+  chain: 'base',
+  symbol: 'USDC',
+  address,
+  decimals,
+  enabled: true,
+  verified: true,
+  source: 'curated',
 });
 const pages: readonly (readonly Asset[])[] = [
   [asset('look-alike', '0xbad'), asset('dollar', '0xa11', 6)],

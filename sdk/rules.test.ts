@@ -46,7 +46,8 @@ function market(): MarketRules {
 }
 
 test('contracts that the customer does not name, or names more of, are other rules', () => {
-  const [one, two] = [shardOf(1).address, shardOf(2).address];
+  const one = shardOf(1).address;
+  const two = shardOf(2).address;
   const legs = (shards: readonly string[]) => ({
     a: { view: { ...evmView, deployment: evmDeployment(evmView.chainId, { shards }) } },
     b: { view: bitcoinView },

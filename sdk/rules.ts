@@ -67,7 +67,8 @@ export function differencesOf(said: MarketRules, own: PinnedChains): RulesDiffer
     const { view } = sourceIn(own, chain);
     const theirs = said.chains.find((each) => each.chain === chain);
     if (theirs === undefined) return compared(chain, 'served', 'not served');
-    const [numbers, got] = [numbersOf(view.policy), numbersOf(theirs.policy)];
+    const numbers = numbersOf(view.policy);
+    const got = numbersOf(theirs.policy);
     const contract = contractOf(view);
     const listed = ({ shards = [] }: Pick<Contract, 'shards'>) => shards.join(' ') || 'none';
     return [

@@ -203,10 +203,8 @@ timed('rent that a claim without the funder’s account left comes back to the f
 
 // Last: it moves the clocks of the chains.
 timed('with the market killed and nobody claiming, all refund alone, through crashes', async () => {
-  const [had, sats] = [
-    await on.chains.balance('taker', 'SPL dollar'),
-    await on.chains.balance('taker', 'BTC'),
-  ];
+  const had = await on.chains.balance('taker', 'SPL dollar');
+  const sats = await on.chains.balance('taker', 'BTC');
   const swaps = [
     await bothFunded({ a: 'TRON dollar', b: 'SPL dollar' }),
     await bothFunded({ a: 'EVM dollar', b: 'BTC' }),

@@ -57,11 +57,11 @@ type Side = {
 function side({ outcomes, onBuild, onBroadcast, gas = 100_000n, shown }: Side) {
   const store = memoryStore();
   const offered: string[] = [];
-  const [facts, none] = [
-    { balance: 1n, empty: false },
-    { claimed: null, refunded: null },
-  ];
-  let [built, count, raises] = [0, 0, 0];
+  const facts = { balance: 1n, empty: false };
+  const none = { claimed: null, refunded: null };
+  let built = 0;
+  let count = 0;
+  let raises = 0;
   const adapter = {
     heads: async () => ({ clock }),
     readEscrow: async () => ({ funded: null, ...none, ...facts, secret: shown ?? null }),
@@ -98,7 +98,12 @@ function side({ outcomes, onBuild, onBroadcast, gas = 100_000n, shown }: Side) {
     forget: () => {},
   } as unknown as EvmWallet;
   const input = {
-    ...{ chain, client: null, store, pollMs: 1, replaceAfterMs: 5, chainTimeoutMs: 3_000 },
+    chain,
+    client: null,
+    store,
+    pollMs: 1,
+    replaceAfterMs: 5,
+    chainTimeoutMs: 3_000,
     chains: { [chain]: { source: { view: evmView, adapter } as never, wallet } },
   };
   return { input, store, offered, raises: () => raises };

@@ -88,7 +88,8 @@ async function side(records: readonly SwapRecord[], store: Store = memoryStore()
   for (const record of records) await store.putSwap(record);
   const input: Pick<SettleInput, 'chains' | 'store' | 'pollMs'> = {
     chains: { [chainKey]: { source, wallet } },
-    ...{ store, pollMs: 50 },
+    store,
+    pollMs: 50,
   };
   const count = () => chain.client.getTransactionCount({ address });
   return { ...input, chain: chainKey, count };
@@ -245,7 +246,9 @@ timed('on TRON many claims are one transaction too', async () => {
     const wallet = tronWallet({ chain: key, sources, privateKey });
     await tron.dev.setAutomatic(true);
     const { batches, left } = await settleMany({
-      ...{ chain: key, store, pollMs: 50 },
+      chain: key,
+      store,
+      pollMs: 50,
       chains: { [key]: { source: own, wallet } },
     });
     assert.deepEqual(left, []);

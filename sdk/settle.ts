@@ -253,7 +253,8 @@ function clocksOf({ wall, legs }: Poll) {
 }
 
 function wholeOf({ record }: Context, { wall, legs }: Poll): Seen | null {
-  const [a, b] = [legs.get('a'), legs.get('b')];
+  const a = legs.get('a');
+  const b = legs.get('b');
   return a === undefined || b === undefined ? null : seenOf(record, { a, b }, wall);
 }
 

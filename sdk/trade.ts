@@ -176,7 +176,8 @@ export function ownLegs(
     const { view } = sourceIn(chains, asset.chain);
     return { leg, asset, amount, view };
   };
-  const [a, b] = [of('a'), of('b')];
+  const a = of('a');
+  const b = of('b');
   const timing = ({ view: { policy }, amount, asset }: OwnLeg): LegTiming => ({
     policy,
     depth: depthFor(policy, amount, asset.highValueFrom),

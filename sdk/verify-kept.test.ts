@@ -147,7 +147,8 @@ for (const party of ['maker', 'taker'] as const) {
 
 test('an address that the other side corrects moves the escrow, under the times that were kept', () => {
   const payout = { address: '0x90F79bf6EB2c4f870365E785982E1f101E93b906', pubkey: null };
-  const [record, shown] = [formerRecord('maker'), formerSwap('maker')];
+  const record = formerRecord('maker');
+  const shown = formerSwap('maker');
   const { timelock, requiredConfirmations } = shown.legs.a;
   const moved = shownLeg('a', { ...termsOf('a', timelock, lastOf(shown.deadlines, 'a')), payout });
   const legs = { ...shown.legs, a: { ...moved, requiredConfirmations } };

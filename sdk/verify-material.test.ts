@@ -243,7 +243,8 @@ test('a TRON transaction of another call is refused, however well its id fits', 
 });
 
 test('a difference in a Solana transaction is named by payer, program, account or data', () => {
-  const [sol, spl] = [termsOn('solana', false), termsOn('solana', true)];
+  const sol = termsOn('solana', false);
+  const spl = termsOn('solana', true);
   const stranger = { address: solanaAddressOfSeed(someone(5)), pubkey: null };
   const named: [string, EscrowTerms][] = [
     ['transaction.payer', { ...sol, refund: stranger }],

@@ -67,7 +67,8 @@ export function verifyMaterial(
     const { field, expected } = error;
     // Whatever a node or the market put there.
     const got = String(error.got);
-    const [short, said] = [cut(expected), cut(got)];
+    const short = cut(expected);
+    const said = cut(got);
     const more = short === said ? `, others from character ${firstOther(expected, got)} on` : '';
     throw new VerificationError(field, short, `${said}${more}`);
   }

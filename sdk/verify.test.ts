@@ -56,7 +56,10 @@ const homeOf = (byte: number) => ({
   b: { address: solanaAt(byte), pubkey: null },
 });
 const market = paperMarket({
-  ...{ id: swapId, secret, agreedAt: now - 2, sources },
+  id: swapId,
+  secret,
+  agreedAt: now - 2,
+  sources,
   assets: { a: trc, b: spl },
   amounts: { a: 600_000_000n, b: 500_000_000n },
   homes: { maker: homeOf(1), taker: homeOf(2) },
@@ -166,7 +169,8 @@ const fieldOf = (swap: Swap, trade = tradeOf('taker'), seenAt = now) => {
 
 test('an agreement dated before the acceptance, or after now, is refused at the tolerance', () => {
   const { acceptedAt } = tradeOf('taker');
-  const [first, last] = [acceptedAt - clockToleranceSeconds, now + clockToleranceSeconds];
+  const first = acceptedAt - clockToleranceSeconds;
+  const last = now + clockToleranceSeconds;
   const dated = (agreedAt: number) => fieldOf(honestSwap('taker', agreedAt));
   assert.deepEqual([dated(first), dated(last)], [null, null]);
   for (const far of [first - 1, last + 1]) assert.equal(dated(far), 'deadlines.refundAt.a');

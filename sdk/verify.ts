@@ -206,7 +206,8 @@ export function legBy(
   name: LegName,
 ): ExpectedLeg {
   const { confirmations: requiredConfirmations } = depthOf(own[name]);
-  const [long, timelock] = [name === own.long, times.refundAt[name]];
+  const long = name === own.long;
+  const timelock = times.refundAt[name];
   const fundBefore = fundBy({ deadlines: times }, { long });
   return { ...own[name], long, timelock, requiredConfirmations, fundBefore };
 }
@@ -221,8 +222,13 @@ export function verifyLeg(
   const at = `legs.${own.leg}`;
   const { leg, view, asset, amount, long, timelock, requiredConfirmations } = own;
   const terms = {
-    ...{ leg, chain: asset.chain, assetId: asset.id, funder: funderOf(leg) },
-    ...{ long, timelock, requiredConfirmations },
+    leg,
+    chain: asset.chain,
+    assetId: asset.id,
+    funder: funderOf(leg),
+    long,
+    timelock,
+    requiredConfirmations,
   };
   mustMatch(`${at}.`, { ...terms, amount: amount.toString() }, said);
   return { ...terms, family: view.family, amount, escrow: verifyEscrow(at, said, own, from) };

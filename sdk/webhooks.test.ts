@@ -17,10 +17,17 @@ const delivery = { type: 'ping', deliveryId: 'd', createdAt: 'c', message: 'Grü
 
 test('a webhook can be registered for every event of the market, and for no other', () => {
   const named: Readonly<Record<WebhookEvent, null>> = {
-    ...{ 'quote.created': null, 'secret.revealed': null, 'swap.agreed': null },
-    ...{ 'swap.funded': null, 'swap.settled': null, 'swap.refunded': null },
-    ...{ 'swap.half_settled': null, 'swap.reorged': null },
-    ...{ 'thread.accepted': null, 'thread.proposed': null, 'thread.closed': null },
+    'quote.created': null,
+    'secret.revealed': null,
+    'swap.agreed': null,
+    'swap.funded': null,
+    'swap.settled': null,
+    'swap.refunded': null,
+    'swap.half_settled': null,
+    'swap.reorged': null,
+    'thread.accepted': null,
+    'thread.proposed': null,
+    'thread.closed': null,
   };
   const known = Object.keys(webhookEvents).filter((each) => each !== 'ping');
   assert.deepEqual(Object.keys(named).sort(), known.sort());

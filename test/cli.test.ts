@@ -45,7 +45,8 @@ function parley(home: string, ...args: string[]): Promise<Said> {
 }
 
 async function parleyUntil(signal: AbortSignal, home: string, ...args: string[]): Promise<Said> {
-  let [out, err] = ['', ''];
+  let out = '';
+  let err = '';
   const nobody = async () => assert.fail('nobody can be asked');
   const io: Io = {
     out: (text) => {
@@ -56,8 +57,13 @@ async function parleyUntil(signal: AbortSignal, home: string, ...args: string[])
       err += text;
       noted[home]?.(text);
     },
-    ...{ isAsked: false, columns: null, env: envOf(home), cwd: dir },
-    ...{ signal, ask: nobody, askHidden: nobody },
+    isAsked: false,
+    columns: null,
+    env: envOf(home),
+    cwd: dir,
+    signal,
+    ask: nobody,
+    askHidden: nobody,
     readDescriptor: async (number) => descriptors[number] ?? assert.fail(`descriptor ${number}`),
   };
   const status = await runParley(args, io);
@@ -80,7 +86,8 @@ function settling(home: string, onLine: (line: Line, child: ChildProcess) => voi
     env: { ...process.env, ...envOf(home) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let [rest, err] = ['', ''];
+  let rest = '';
+  let err = '';
   child.stdout.on('data', (chunk: Buffer) => {
     const lines = `${rest}${chunk}`.split('\n');
     rest = lines.pop() ?? '';
@@ -102,7 +109,14 @@ async function joined(home: string, ...login: string[]): Promise<void> {
 
 /** A request for dollars, in the words of who quotes it. */
 const namedAs = (side: string, amount: string, base: string) => [
-  ...['--side', side, '--amount', amount, '--base', base, '--quote', 'evm-dev:USDV'],
+  '--side',
+  side,
+  '--amount',
+  amount,
+  '--base',
+  base,
+  '--quote',
+  'evm-dev:USDV',
 ];
 
 /** Both accept 640 dollars for a hundredth of a bitcoin. */
@@ -179,7 +193,9 @@ const web3 = {
     ciphertext: '683ecc971a4311da8e8165112d143cec4da87bcc286539496cb37338c643dfc2',
     kdf: 'pbkdf2',
     kdfparams: {
-      ...{ c: 1_000, dklen: 32, prf: 'hmac-sha256' },
+      c: 1_000,
+      dklen: 32,
+      prf: 'hmac-sha256',
       salt: 'ae3cd4e7013836a3df6bd7241b12db061dbe2c6785853cce422d148a624ce0bd',
     },
     mac: 'c02f62486f8ea5e1b79efe4783b482837e573f6bfaf128f1c6420c8015a93d11',

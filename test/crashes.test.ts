@@ -98,7 +98,8 @@ for (const point of [
 ] as const) {
   const what = `after ${point.statement}`;
   test(`killed ${what}, a server's RFQ is on the feed of others, once`, async () => {
-    const [taker, maker] = [await market.trader(), await market.trader()];
+    const taker = await market.trader();
+    const maker = await market.trader();
     const client = await resume(other.url, maker);
     const seen = client.frames.at(-1).seq;
     // Whoever looks first appends: until it is the victim, one RFQ more.

@@ -9,10 +9,10 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { refusalKinds } from '../core/errors.ts';
 import { swapStatuses } from '../core/status.ts';
+import { filesOf } from '../scripts/sources.ts';
 import { httpCodes } from '../server/edge/errors.ts';
 import { webhookEvents } from '../server/edge/schemas/webhook.ts';
 import { secretSettings } from '../server/settings/secrets.ts';
-import { filesOf } from './support/sources.ts';
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 

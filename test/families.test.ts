@@ -202,7 +202,8 @@ test(
   'a receiver without a coin has its claim relayed, one that sleeps has it sent',
   limits,
   async () => {
-    const [privateKey, seed] = [randomBytes(32).toString('hex'), randomBytes(32)];
+    const privateKey = randomBytes(32).toString('hex');
+    const seed = randomBytes(32);
     const poor = {
       tron: tronMessageSigner({ privateKey }),
       solana: solanaMessageSigner({ secretKey: new Uint8Array(seed) }),

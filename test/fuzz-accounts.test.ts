@@ -90,11 +90,13 @@ const callers: readonly Caller[] = [
   { name: 'a page whose person signed in an hour ago', headers: () => pageOf(3_600_000) },
   { name: 'a page of nobody', ...nobody, headers: async () => pageHeaders(null) },
   {
-    ...{ name: 'a key', ...nobody },
+    name: 'a key',
+    ...nobody,
     headers: async () => ({ ...pageHeaders(null), authorization: `Bearer ${key}` }),
   },
   {
-    ...{ name: 'a page of another site', always: '403 cross_site' },
+    name: 'a page of another site',
+    always: '403 cross_site',
     headers: async () => ({ ...(await pageOf()), origin: 'https://evil.example' }),
   },
 ];

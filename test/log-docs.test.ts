@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parseAst } from 'vite';
-import { filesOf } from './support/sources.ts';
+import { filesOf } from '../scripts/sources.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** What runs in the process of a market or of its watchtower. */
@@ -15,8 +15,18 @@ const levels = /^(?:trace|debug|info|warn|error|fatal)$/;
 
 /** How a field is written, with its unit where it has one. */
 const types = new Set([
-  ...['text', 'id', 'number', 'object', 'list', 'address', 'text or integer', 'RFC 3339'],
-  ...['integer', 'integer, ms', 'integer, height', 'base units'],
+  'text',
+  'id',
+  'number',
+  'object',
+  'list',
+  'address',
+  'text or integer',
+  'RFC 3339',
+  'integer',
+  'integer, ms',
+  'integer, height',
+  'base units',
 ]);
 
 /** Of pino, of an error, and of `mixin` in server/ports/log.ts. */

@@ -160,8 +160,11 @@ test('the kill switch ends quoting, resume begins it again, SIGTERM ends it well
   await maker.heard(({ event, mode }) => event === 'switched' && mode === 'killed');
   const assets = await assetsOf(taker, place);
   const rfq = await taker.client.createRfq({
-    ...{ direction: 'buy_base', baseAssetId: assets.TRX.id, quoteAssetId: assets.SOL.id },
-    ...{ baseAmount: '2000000000', ttlSeconds: 600 },
+    direction: 'buy_base',
+    baseAssetId: assets.TRX.id,
+    quoteAssetId: assets.SOL.id,
+    baseAmount: '2000000000',
+    ttlSeconds: 600,
   });
   await maker.heard(({ rfqId, code }) => rfqId === rfq.id && code === 'killed');
   assert.deepEqual((await taker.client.threadsOfRfq(rfq.id)).threads, []);

@@ -91,7 +91,8 @@ test('an agent trades by plans, and killed it goes on: between plan and act, and
   second.kill();
   // Nobody asks: what was begun goes on by itself.
   const third = await started(folder);
-  const [mine, theirs] = [await ended(third, swapId), await ended(bob, swapId)];
+  const mine = await ended(third, swapId);
+  const theirs = await ended(bob, swapId);
   assert.deepEqual([mine.driven.step, theirs.driven.step], ['received', 'received']);
   assert.equal(givenBy(mine).fundTx, fundTx, 'it was funded once');
   // The market sees it a moment later than who is paid.

@@ -171,7 +171,8 @@ test('a session that is not fresh is renewed on the spot, and what was asked for
 });
 
 test('by wallet: one is paid there; another wallet waits, is stopped; so does the end of the account', async (t) => {
-  const [wallet, other] = [evmWallet(), bitcoinWallet()];
+  const wallet = evmWallet();
+  const other = bitcoinWallet();
   const page = await pages.open(t, '/sign-in?then=%2Fwallets', (each) =>
     announceWallet(each, wallet),
   );

@@ -142,7 +142,8 @@ test('proxies allow what the market does, and wait longer or shorter than it whe
   assert.deepEqual(twice(/ large_client_header_buffers 1 (\d+)k;/g), [most, most]);
   assert.equal(numberIn(caddy, /max_header_size (\d+)/), maxHeaderSize);
   const seconds = (name: string) => numberIn(app, new RegExp(`${name} = ([\\d_]+);`)) / 1_000;
-  const [headers, request] = [seconds('headersTimeoutMs'), seconds('requestTimeoutMs')];
+  const headers = seconds('headersTimeoutMs');
+  const request = seconds('requestTimeoutMs');
   assert.deepEqual(twice(/ client_header_timeout (\d+)s;/g), [headers, headers]);
   assert.equal(numberIn(nginx, /client_body_timeout (\d+)s;/), request);
   assert.equal(numberIn(caddy, /read_header (\d+)s/), headers);

@@ -142,8 +142,12 @@ before(async () => {
   stage = await startStage({ env });
   const at = (name: string) => join(stage.dir, name);
   homes = {
-    ...{ old: at('old'), fresh: at('fresh'), second: at('second') },
-    ...{ never: at('never'), backup: at('backup'), damaged: at('damaged') },
+    old: at('old'),
+    fresh: at('fresh'),
+    second: at('second'),
+    never: at('never'),
+    backup: at('backup'),
+    damaged: at('damaged'),
   };
   keyFile = join(stage.dir, 'keys', 'server.key');
   old = await stage.startServer({ home: homes.old });
@@ -207,7 +211,8 @@ describe('a market whose last hour is lost', { concurrency: false }, () => {
     };
     const table = manifest.files.find(({ path, bytes }) => path.includes('base/') && bytes > 0);
     assert.ok(table);
-    const [file, list] = [join(copy, table.path), join(copy, 'manifest.json')];
+    const file = join(copy, table.path);
+    const list = join(copy, 'manifest.json');
     const faults: [RegExp, () => Promise<void>][] = [
       [/is damaged: .* is missing/, () => rm(file)],
       [/is damaged: .* bytes, not/, () => truncate(file, table.bytes - 1)],

@@ -94,8 +94,13 @@ test('the text that signs in to the browser is written as the documentation show
   const value = (label: string) => new RegExp(`^${label}: (.*)$`, 'm').exec(text)?.[1] ?? '';
   const [, address = '', , statement = ''] = text.split('\n');
   mustBeWritten(text, {
-    ...{ family: 'evm', domain: 'market.example', address, statement, uri: value('URI') },
-    ...{ chain: value('Chain ID'), nonce: value('Nonce') },
+    family: 'evm',
+    domain: 'market.example',
+    address,
+    statement,
+    uri: value('URI'),
+    chain: value('Chain ID'),
+    nonce: value('Nonce'),
     issuedAt: new Date(value('Issued At')),
     expiresAt: new Date(value('Expiration Time')),
   });

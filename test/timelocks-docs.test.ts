@@ -25,13 +25,15 @@ const at = (seconds: number) => `agreedAt + ${n(seconds).padStart(6)}   ${clock(
 
 /** The block of an example: the times from the engine, the sums from the policies. */
 function example(short: ChainPolicy, long: ChainPolicy): string {
-  const [s, l] = [short.normal, long.normal];
+  const s = short.normal;
+  const l = long.normal;
   const react = Math.max(short.reactSeconds, long.reactSeconds);
   const detect = Math.max(short.detectSeconds, long.detectSeconds);
   const timing = (policy: ChainPolicy): LegTiming => ({ policy, depth: policy.normal });
   const times = deadlines(0, { a: timing(short), b: timing(long) }, 'b');
   const { floorSeconds: floor } = short;
-  const [settleS, settleL] = [s.settleSeconds, l.settleSeconds];
+  const settleS = s.settleSeconds;
+  const settleL = l.settleSeconds;
   const after = settleS + s.outageSeconds + short.signSeconds + short.driftSeconds;
   const lead = Math.max(short.driftSeconds, long.driftSeconds);
   const least = lead + react + settleL + react + settleS + react + after;
@@ -109,7 +111,8 @@ function locks(legs: { readonly a: LegTiming; readonly b: LegTiming }, long: Leg
 /** Which is long, whoever gives it, and both timelocks. */
 function locked(one: Name, other: Name, depth: 'normal' | 'high'): string {
   const timing = (name: Name) => ({ policy: chains[name], depth: chains[name][depth] });
-  const [a, b] = [timing(one), timing(other)];
+  const a = timing(one);
+  const b = timing(other);
   const long = longLeg({ a, b });
   const isEither = longLeg({ a: b, b: a }) === long;
   const named = isEither ? 'either' : long === 'a' ? one : other;

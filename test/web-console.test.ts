@@ -53,8 +53,11 @@ test('a request is quoted by keys while it is fresh; a counter appears, and an a
   const eth = assetOf(evm?.chain ?? '', /^ETH$/);
   const ask = (wei: bigint) =>
     taker.client.createRfq({
-      ...{ direction: 'sell_base', baseAssetId: eth.id, baseAmount: wei.toString() },
-      ...{ quoteAssetId: btc.id, ttlSeconds: 600 },
+      direction: 'sell_base',
+      baseAssetId: eth.id,
+      baseAmount: wei.toString(),
+      quoteAssetId: btc.id,
+      ttlSeconds: 600,
     });
   const page = await web.open(t, '/console', { as: maker });
   await page.getByText('The book is live').waitFor();

@@ -126,7 +126,8 @@ async function agreedBy(alice: Person, signal: AbortSignal) {
     const id = assets.find((each) => each.chain === chain && each.address === token)?.id ?? '';
     return { id, chain, token, decimals, highValueFrom: null };
   };
-  const [base, quote] = [pin(btc.chain, null, 8), pin(evm.chain, dollar.address, dollar.decimals)];
+  const base = pin(btc.chain, null, 8);
+  const quote = pin(evm.chain, dollar.address, dollar.decimals);
   const rfq = await alice.client.createRfq({
     direction: 'sell_base',
     baseAssetId: base.id,
@@ -137,7 +138,13 @@ async function agreedBy(alice: Person, signal: AbortSignal) {
   const { id: threadId } = await bob.client.quote(rfq.id, dollars.toString());
   const addresses = { [btc.chain]: ownAddress, [evm.chain]: alice.address };
   const deal: Deal = {
-    ...{ party: 'taker', rfq, threadId, quoteAmount: dollars, base, quote, addresses },
+    party: 'taker',
+    rfq,
+    threadId,
+    quoteAmount: dollars,
+    base,
+    quote,
+    addresses,
   };
   const { chainId, rpcUrl } = evm;
   const ether = evmWallet({ privateKey: bob.evmKey, chainId, rpcUrl });
@@ -154,8 +161,16 @@ async function agreedBy(alice: Person, signal: AbortSignal) {
   const side = { client: bob.client, chains: own, store: memoryStore() };
   const accepts = () =>
     accept({
-      ...{ ...side, userId: bob.accountId, party: 'maker', rfqId: rfq.id, threadId },
-      ...{ direction: 'sell_base', base, baseAmount: sats, quote, quoteAmount: dollars },
+      ...side,
+      userId: bob.accountId,
+      party: 'maker',
+      rfqId: rfq.id,
+      threadId,
+      direction: 'sell_base',
+      base,
+      baseAmount: sats,
+      quote,
+      quoteAmount: dollars,
       now: () => Math.floor(Date.now() / 1_000),
     });
   const settles = async (): Promise<Outcome> => {

@@ -63,8 +63,16 @@ after(async () => {
 });
 
 const others = [
-  ...['phrase none', 'phrase unchecked', 'phrase checked', 'rescue'],
-  ...['swaps', 'swaps none', 'swap unknown', 'swap looked for', 'swap warned', 'swap stopped'],
+  'phrase none',
+  'phrase unchecked',
+  'phrase checked',
+  'rescue',
+  'swaps',
+  'swaps none',
+  'swap unknown',
+  'swap looked for',
+  'swap warned',
+  'swap stopped',
 ];
 
 type Look = {
@@ -224,8 +232,12 @@ test('the agreed account is connected on the screen of the swap, and no other on
 
 /** Of the market that the page with wallets of Bitcoin came from. */
 const config = {
-  ...{ productName: 'Parley', shortName: 'parley', network: 'dev', clockOffsetSeconds: 0 },
-  ...{ chains: [{ chain: 'bitcoin-regtest', family: 'bitcoin', bitcoin: 'regtest' }], dev: null },
+  productName: 'Parley',
+  shortName: 'parley',
+  network: 'dev',
+  clockOffsetSeconds: 0,
+  chains: [{ chain: 'bitcoin-regtest', family: 'bitcoin', bitcoin: 'regtest' }],
+  dev: null,
 };
 
 test('a wallet of this browser pays by one click, and only the chain is believed', async () => {
@@ -294,7 +306,8 @@ test('a page tells by a click alone, once for all tabs, and only while no tab is
     Object.defineProperties(document, { visibilityState });
     Object.assign(globalThis, { Notification: Told, told: shown, away: hidden });
   });
-  const [one, other] = [await context.newPage(), await context.newPage()];
+  const one = await context.newPage();
+  const other = await context.newPage();
   const looks = (page: Page, isAway: boolean) =>
     page.evaluate((is) => {
       away.is = is;
@@ -394,7 +407,8 @@ test('a rescue goes from phrase to file to nodes to swaps, and says what is miss
   await page.getByText('Your phrase is here').waitFor();
   const choose = (content: string) =>
     page.locator('input[type=file]').setInputFiles({
-      ...{ name: 'rescue.json', mimeType: 'application/json' },
+      name: 'rescue.json',
+      mimeType: 'application/json',
       buffer: Buffer.from(content),
     });
   await choose('another');

@@ -51,7 +51,8 @@ test('signed out all is filled in with its costs, and the sign-in leads back to 
   const idOf = (symbol: string) => assets.find((each) => each.symbol === symbol)?.id ?? '';
   const level = { direction: 'sell_base', validForSeconds: 600 } as const;
   await one.client.publishLevels({
-    ...{ baseAssetId: idOf('ETH'), quoteAssetId: idOf('BTC') },
+    baseAssetId: idOf('ETH'),
+    quoteAssetId: idOf('BTC'),
     levels: [{ ...level, baseAmount: `${10n ** 18n}`, quoteAmount: '5000000' }],
   });
   t.after(() => one.client.withdrawLevels());
@@ -79,8 +80,12 @@ test('quotes arrive live, the best first; counter prices go to and fro; a cancel
   const { assets } = await taker.client.assets({ limit: 100 });
   const idOf = (symbol: string) => assets.find((each) => each.symbol === symbol)?.id ?? '';
   const { id } = await taker.client.createRfq({
-    ...{ direction: 'sell_base', baseAssetId: idOf('ETH'), baseAmount: `${10n ** 17n}` },
-    ...{ quoteAssetId: idOf('BTC'), ttlSeconds: 600, visibility: 'private' },
+    direction: 'sell_base',
+    baseAssetId: idOf('ETH'),
+    baseAmount: `${10n ** 17n}`,
+    quoteAssetId: idOf('BTC'),
+    ttlSeconds: 600,
+    visibility: 'private',
   });
   const page = await web.open(t, `/orders/${id}`, { as: taker });
   await says(page, 'No quote yet. Send the link to who shall quote.');
@@ -130,8 +135,12 @@ test('whom a private order is not for is told so in plain words, and no quote is
   const { assets } = await one.client.assets({ limit: 100 });
   const idOf = (symbol: string) => assets.find((each) => each.symbol === symbol)?.id ?? '';
   const { id } = await one.client.createRfq({
-    ...{ direction: 'sell_base', baseAssetId: idOf('ETH'), baseAmount: `${10n ** 17n}` },
-    ...{ quoteAssetId: idOf('BTC'), ttlSeconds: 600, visibility: 'private' },
+    direction: 'sell_base',
+    baseAssetId: idOf('ETH'),
+    baseAmount: `${10n ** 17n}`,
+    quoteAssetId: idOf('BTC'),
+    ttlSeconds: 600,
+    visibility: 'private',
     targetAddress: `0x${'11'.repeat(20)}`,
   });
   t.after(() => one.client.cancelRfq(id));
@@ -151,8 +160,10 @@ async function termsFor(maker: Maker, { id, rfq, quoteAmount }: Thread) {
   };
   return {
     ...({ party: 'maker', rfqId: rfq.id, direction: rfq.direction, threadId: id } as const),
-    ...{ baseAmount: BigInt(rfq.baseAmount), quoteAmount: BigInt(quoteAmount) },
-    ...{ base: pinned(rfq.baseAssetId), quote: pinned(rfq.quoteAssetId) },
+    baseAmount: BigInt(rfq.baseAmount),
+    quoteAmount: BigInt(quoteAmount),
+    base: pinned(rfq.baseAssetId),
+    quote: pinned(rfq.quoteAssetId),
     now: () => Math.floor(Date.now() / 1_000),
   };
 }
@@ -180,8 +191,12 @@ test('accepted with a phrase, a vouched key and every check: the swap begins whe
   const { assets } = await taker.client.assets({ limit: 100 });
   const idOf = (symbol: string) => assets.find((each) => each.symbol === symbol)?.id ?? '';
   const { id } = await taker.client.createRfq({
-    ...{ direction: 'sell_base', baseAssetId: idOf('ETH'), baseAmount: `${10n ** 17n}` },
-    ...{ quoteAssetId: idOf('BTC'), askAmount: '500000', ttlSeconds: 600 },
+    direction: 'sell_base',
+    baseAssetId: idOf('ETH'),
+    baseAmount: `${10n ** 17n}`,
+    quoteAssetId: idOf('BTC'),
+    askAmount: '500000',
+    ttlSeconds: 600,
   });
   const { id: threadId } = await one.client.quote(id, '400000');
   const page = await web.open(t, `/deals/${threadId}`, { as: taker });

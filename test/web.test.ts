@@ -131,7 +131,10 @@ describe('every screen', { concurrency: true }, () => {
 test('in German every screen fits a phone, and another language is there at once and stays', async (t) => {
   const loaded: string[] = [];
   const page = await web.open(t, '/', {
-    ...{ as: person, locale: 'de-DE', width: 360, height: 740 },
+    as: person,
+    locale: 'de-DE',
+    width: 360,
+    height: 740,
     prepare: async (context) => {
       context.on('request', (request) => loaded.push(new URL(request.url()).pathname));
     },

@@ -111,8 +111,10 @@ test('a ping whose first try was cut off is sent again under its key with the sa
 });
 
 test('few pings are under way at once: one more is 429, and nothing of it is sent', async () => {
-  const [trader, other] = [await market.trader(), await market.trader()];
-  const [mine, theirs] = [await register(trader), await register(other)];
+  const trader = await market.trader();
+  const other = await market.trader();
+  const mine = await register(trader);
+  const theirs = await register(other);
   const held = Promise.withResolvers<void>();
   const come = Promise.withResolvers<void>();
   receiver.answer((_received, response) => {

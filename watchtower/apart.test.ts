@@ -60,7 +60,9 @@ test('without a key of the chain nothing is asked for', async () => {
   await m.run('delete from keeper_posts');
   await assert.rejects(claim('a'), refusal('relay_unavailable'));
   const asking: FundAsking = {
-    ...{ accountId: deal.maker.accountId, swapId: deal.id, leg: 'a' },
+    accountId: deal.maker.accountId,
+    swapId: deal.id,
+    leg: 'a',
     signature: `0x${'11'.repeat(65)}`,
     escrow: (await m.escrowOn(deal)).address,
     signal: AbortSignal.timeout(30_000),

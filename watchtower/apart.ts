@@ -187,7 +187,10 @@ async function answerOne(
   const { id, accountId, swapId, leg } = row;
   const plain = deps.seal.decrypt(row.sealedVersion, row.sealed);
   const asking: Asking = {
-    ...{ accountId, swapId, leg, signal: AbortSignal.any([stop, limit(apartPatienceMs)]) },
+    accountId,
+    swapId,
+    leg,
+    signal: AbortSignal.any([stop, limit(apartPatienceMs)]),
     // The server has asked that.
     admit: async () => {},
     keep: async (tx, { txid }) => {

@@ -134,7 +134,8 @@ test('stored and not sent by its time it is given up, and its nonce is free', as
   assert.deepEqual([job?.state, job?.reserve], ['dropped', '0']);
   assert.equal(await statusOf(deal), 'unfunded');
   must(await m.relay(other));
-  const [[own], [instead]] = [await m.attempts(deal), await m.attempts(other)];
+  const [own] = await m.attempts(deal);
+  const [instead] = await m.attempts(other);
   assert.equal(instead?.nonce, own?.nonce);
 });
 

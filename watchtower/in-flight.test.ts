@@ -88,7 +88,8 @@ test('what is found to be final meanwhile has used its nonce', async () => {
 });
 
 test('what failed in a block keeps its nonce where one node is behind, not where none has it', async () => {
-  const [elsewhere, deal] = [await m.funded(), await m.funded()];
+  const elsewhere = await m.funded();
+  const deal = await m.funded();
   must(await m.relay(deal));
   await m.turn();
   const takeBack = m.short.fork();
@@ -124,7 +125,9 @@ test('what failed in a block keeps its nonce where one node is behind, not where
   // Not for a relay that waits elsewhere.
   const become = (purpose: string) =>
     m.run('update keeper_jobs set purpose = $2 where swap_id = $1 and chain = $3', [
-      ...[deal.id, purpose, short],
+      deal.id,
+      purpose,
+      short,
     ]);
   await become('secret');
   await m.run(

@@ -83,7 +83,8 @@ test('a claim that was dropped is taken up again while it may land', async (t) =
     if (message.includes('is dropped')) ended.push(facts);
   });
   m.key(long).graces = { claimSeconds: 600, refundSeconds: 0 };
-  const [deal, failing] = [await revealed(), await revealed()];
+  const deal = await revealed();
+  const failing = await revealed();
   await m.keep();
   const drop = () => m.run(`update keeper_jobs set state = 'dropped' where chain = $1`, [long]);
   await drop();

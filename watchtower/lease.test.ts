@@ -53,7 +53,8 @@ for (const [what, hasEnded, verbs] of [
   ['of two servers that wait with a job that ends neither signs', true, []],
 ] as const) {
   test(what, async () => {
-    const [one, other] = [await watched(), await watched()];
+    const one = await watched();
+    const other = await watched();
     const deal = await m.public();
     const endIt = await holdKey(m.deps.db, short);
     try {

@@ -120,7 +120,8 @@ test(
   'what took it is found at a later look, and is counted in the place of the newest',
   limits,
   async () => {
-    let [isBehind, isDeep] = [true, false];
+    let isBehind = true;
+    let isDeep = false;
     const says: Says = ({ txid }) => {
       if (!txid.endsWith(' 7 1')) return 'gone';
       if (isBehind) throw new ParleyError('chain_unavailable', 'of a test', {});

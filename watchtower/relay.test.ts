@@ -39,7 +39,8 @@ async function lands(...deals: Deal[]): Promise<void> {
 }
 
 test('it is refused where the balance does not cover it beside all reserves', async () => {
-  const [first, second] = [await m.funded(), await m.funded()];
+  const first = await m.funded();
+  const second = await m.funded();
   must(await m.relay(first));
   const reserve = BigInt((await m.job(first))?.reserve ?? 0);
   gas.account = { ...account, balance: async () => 2n * reserve - 1n };
@@ -102,7 +103,8 @@ test('never without a key, nor when the time left is too short', async () => {
 });
 
 test('stored and not sent by the time, it is given up: the secret was never public', async () => {
-  const [given, next] = [await m.funded(), await m.funded()];
+  const given = await m.funded();
+  const next = await m.funded();
   must(await m.relay(given));
   const { revealBy } = (await m.swap(given)).deadlines;
   const now = m.deps.now();
@@ -196,7 +198,8 @@ test('its receiver may claim for itself at the same time: it is paid once', asyn
 });
 
 test('what was sent before a restored backup keeps its nonce', async () => {
-  const [lost, later] = [await m.funded(), await m.funded()];
+  const lost = await m.funded();
+  const later = await m.funded();
   const first = must(await m.relay(lost));
   await m.keep();
   await m.run('delete from keeper_attempts');
@@ -222,7 +225,8 @@ for (const [nodes, seconds] of [
     await refusedForNow(deal);
     const pass = (more: number) =>
       m.run('update keeper_turns set unknown_since = unknown_since - $1 * $2::interval', [
-        ...[more, '1 second'],
+        more,
+        '1 second',
       ]);
     await pass(seconds - 30);
     await refusedForNow(deal);
@@ -238,7 +242,8 @@ for (const [nodes, seconds] of [
 }
 
 test('a mined nonce far above all that was ever signed is believed only after missing time', async () => {
-  const [before, deal] = [await m.funded(), await m.funded()];
+  const before = await m.funded();
+  const deal = await m.funded();
   must(await m.relay(before));
   await lands(before);
   const signal = AbortSignal.timeout(30_000);

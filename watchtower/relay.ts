@@ -88,7 +88,12 @@ export async function relayClaim(deps: Parts, asking: ClaimAsking): Promise<Rela
   const { secret, state } = claimable;
   const work = { verb: 'claim', terms, secret, isPublic: state.secret !== null } as const;
   return relayed(deps, gas, asking, {
-    ...{ verb: 'claim', chain, work, passed: claimable, secret, signature: null },
+    verb: 'claim',
+    chain,
+    work,
+    passed: claimable,
+    secret,
+    signature: null,
     escrow: claimable.escrow.address,
   });
 }
@@ -236,8 +241,17 @@ async function signAndKeep(
     const { version, sealed } =
       secret === null ? { version: null, sealed: null } : sealSecret(deps, secret);
     const { id: jobId } = await insertAsked(tx, {
-      ...{ chain, escrow, verb, purpose: verb === 'fund' ? 'fund' : 'relay' },
-      ...{ swapId, leg, reserve, signature, secret: sealed, secretVersion: version, at },
+      chain,
+      escrow,
+      verb,
+      purpose: verb === 'fund' ? 'fund' : 'relay',
+      swapId,
+      leg,
+      reserve,
+      signature,
+      secret: sealed,
+      secretVersion: version,
+      at,
     });
     if (signed !== null) await keepSigned(tx, deps, lease, signed, { jobId, verb });
     const answer: Relayed = { relayed: true, txid: signed?.txid ?? (live as Attempt).txid };

@@ -82,7 +82,9 @@ async function openedBy(deps: TestDeps, key: string): Promise<string[]> {
 }
 
 test('of more than go at once each is sealed anew, past those that no key opens', async () => {
-  const [lostKey, old, fresh] = [aKey(), aKey(), aKey()];
+  const lostKey = aKey();
+  const old = aKey();
+  const fresh = aKey();
   const warned: unknown[] = [];
   const { db } = m.deps;
   const deps = testDeps({ db, settings: { encryptionKey: `${fresh},${old}` } });
@@ -99,10 +101,12 @@ test('of more than go at once each is sealed anew, past those that no key opens'
 });
 
 test('what another transaction holds at that moment is sealed anew when it lets go', async () => {
-  const [old, fresh] = [aKey(), aKey()];
+  const old = aKey();
+  const fresh = aKey();
   const deps = testDeps({ db: m.deps.db, settings: { encryptionKey: `${fresh},${old}` } });
   await keepMany(deps, old, 3);
-  const [held, letGo] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const held = Promise.withResolvers<void>();
+  const letGo = Promise.withResolvers<void>();
   const text = 'select id from keeper_attempts order by id limit 1 for update';
   const holding = deps.db.transaction(async (tx) => {
     await tx.rows({ name: 'test_hold', text, values: [] });

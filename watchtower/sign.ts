@@ -263,8 +263,17 @@ export async function keepSigned(
   const { version, sealed } = sealTransaction(deps, signed);
   const { txid, nonce, offer, mostCost, diesAt } = signed;
   return insertAttempt(tx, {
-    ...{ chain, address, txid, nonce, offer, mostCost, diesAt, ...of },
-    ...{ sealed, sealedVersion: version, at: new Date(deps.now()) },
+    chain,
+    address,
+    txid,
+    nonce,
+    offer,
+    mostCost,
+    diesAt,
+    ...of,
+    sealed,
+    sealedVersion: version,
+    at: new Date(deps.now()),
   });
 }
 

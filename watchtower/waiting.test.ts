@@ -45,7 +45,8 @@ async function land(...deals: Deal[]): Promise<void> {
 }
 
 test('while one is in flight nothing else is signed, and a request hurries it', async () => {
-  const [sleeping, deal] = [await m.public(), await m.funded()];
+  const sleeping = await m.public();
+  const deal = await m.funded();
   await m.keepAll();
   await refusedForNow(deal);
   // Nor where its node has forgotten it.
@@ -80,7 +81,8 @@ async function sleepers(count: number): Promise<Deal[]> {
 }
 
 test('a relay that a block has, and is not final, hurries nothing and voids nothing', async () => {
-  const [sleeping, deal] = [await m.public(), await m.funded()];
+  const sleeping = await m.public();
+  const deal = await m.funded();
   must(await m.relay(deal));
   await m.keep();
   m.mine();
@@ -120,7 +122,8 @@ test('jobs that wait are asked about once a pass, and go before a new request', 
 });
 
 test('what only waits for a block keeps back nobody while something is in flight', async () => {
-  const [sleeping, deal] = [await m.public(), await m.funded()];
+  const sleeping = await m.public();
+  const deal = await m.funded();
   await m.claim(deal);
   m.mine();
   await m.look();
@@ -132,12 +135,16 @@ test('what only waits for a block keeps back nobody while something is in flight
 });
 
 test('what is short of its cap is not busy, and no request waits behind it', async () => {
-  const [sleeping, poor, deal] = [await m.public(), await m.public(), await m.funded()];
+  const sleeping = await m.public();
+  const poor = await m.public();
+  const deal = await m.funded();
   await m.hurry();
   await m.run(`update keeper_jobs set due_at = 'infinity' where swap_id = $1`, [poor.id]);
   await m.keep();
   await m.run('update keeper_jobs set due_at = $2 where swap_id = $1 and chain = $3', [
-    ...[poor.id, new Date(m.deps.now()), short],
+    poor.id,
+    new Date(m.deps.now()),
+    short,
   ]);
   gas.dailyCap = 1n;
   await m.keep();
@@ -150,7 +157,8 @@ test('what is short of its cap is not busy, and no request waits behind it', asy
 });
 
 test('without nonces a relay waits for no job', async () => {
-  const [sleeping, deal] = [await m.public(), await m.funded()];
+  const sleeping = await m.public();
+  const deal = await m.funded();
   const { pendingNonce: _, ...without } = account;
   gas.account = without;
   await m.run(`update keeper_jobs set last_failure = 'busy' where swap_id = $1`, [sleeping.id]);
@@ -158,7 +166,8 @@ test('without nonces a relay waits for no job', async () => {
 });
 
 test('what cannot pay more gives its nonce up for a request', async () => {
-  const [sleeping, deal] = [await m.public(), await m.funded()];
+  const sleeping = await m.public();
+  const deal = await m.funded();
   await m.keepAll();
   await refusedForNow(deal);
   gas.dailyCap = 0n;
@@ -171,7 +180,7 @@ test('what cannot pay more gives its nonce up for a request', async () => {
 });
 
 test('while requests wait one of them asks nodes, once a second, and so many of an account wait', async () => {
-  const [, deal] = [await m.public(), await m.funded()];
+  const deal = await m.funded();
   await m.keepAll();
   const asked: number[] = [];
   const balance: typeof account.balance = (signal) => {

@@ -54,7 +54,8 @@ export function createWatchtower(deps: Parts): Watchtower {
   const stopping = new AbortController();
   const posts: Posts = new Map([...deps.gas].map(([chain, gas]) => [chain, postOf(deps, gas)]));
   const missed: Missed = { searchedAtMs: -Infinity };
-  let [began, isOpen] = [false, false];
+  let began = false;
+  let isOpen = false;
   const soon = () => (isOpen ? bounds.pauseMs : bounds.idlePauseMs);
   const ringing = deps.loop({
     name: 'watchtower',

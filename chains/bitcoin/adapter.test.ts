@@ -217,7 +217,8 @@ describe('checkAmount', () => {
 
 describe('readSigned and broadcast', () => {
   it('name every escrow that a transaction touches', async () => {
-    const [a, b] = [swapOn(node), swapOn(node)];
+    const a = swapOn(node);
+    const b = swapOn(node);
     adapter.watch([a.escrow, b.escrow]);
     const outputs = { [a.escrow.address]: '0.01', [b.escrow.address]: '0.02' };
     const raw = await node.rpc<string>('createrawtransaction', [[], outputs]);
@@ -319,7 +320,8 @@ describe('funding', () => {
   });
 
   it('of an address that is not that of its terms is never followed', async () => {
-    const [a, b] = [swapOn(node), swapOn(node)];
+    const a = swapOn(node);
+    const b = swapOn(node);
     const wrong = { ...a.escrow, address: b.escrow.address };
     assert.throws(() => adapter.watch([wrong]), refuses('unknown_escrow'));
   });
@@ -417,7 +419,8 @@ it('a refund and a fee bump schedule are hurried by a secret that this chain has
     assert.ok(next?.kind === 'send');
     return [material.feeRateSatPerVbyte, bumps[next.from]?.feeRateSatPerVbyte].map(Number);
   };
-  const [calm, hurried] = [await rateWhere(false), await rateWhere(true)];
+  const calm = await rateWhere(false);
+  const hurried = await rateWhere(true);
   assert.ok(
     calm.every((rate) => rate < 20),
     `half a day is left: ${calm}`,

@@ -10,17 +10,21 @@ import { spendVsize } from './plan.ts';
 import { mostInputs } from './spending.ts';
 
 // The longest script has a 4-byte timelock; the longest destination is P2WSH or P2TR.
-const [scriptBytes, destinationBytes] = [119, 34];
+const scriptBytes = 119;
+const destinationBytes = 34;
 const claimVsize = spendVsize('claim', 1, scriptBytes, destinationBytes);
 const refundVsize = spendVsize('refund', 1, scriptBytes, destinationBytes);
 
 /** P2WPKH: what pays one P2WSH output and a change, and each coin that it spends. */
-const [paymentVsize, coinVsize] = [85, 68];
+const paymentVsize = 85;
+const coinVsize = 68;
 /** For a usual wallet, and for one with small coins. */
-const [usualCoins, mostCoins] = [1, 5];
+const usualCoins = 1;
+const mostCoins = 5;
 
 /** Mined within hours, and within the hour. */
-const [calmSeconds, hurrySeconds] = [6 * 3_600, 0];
+const calmSeconds = 6 * 3_600;
+const hurrySeconds = 0;
 
 /** The least of which a claim leaves no dust, and takes no more than its share. */
 export function leastSats(rateSatPerVbyte: number, bounds: FeeBounds): bigint {
@@ -35,7 +39,8 @@ export function leastRefundOf(
   to: BitcoinAddress,
   bounds: FeeBounds,
 ): LeastRefund {
-  const [scriptLength, paidLength] = [witnessScript.length, to.script.length];
+  const scriptLength = witnessScript.length;
+  const paidLength = to.script.length;
   const feeOf = (inputs: number) =>
     leastFee(bounds, spendVsize('refund', inputs, scriptLength, paidLength));
   return { feeOf, leastPaid: dustSats[to.kind], most: mostInputs };

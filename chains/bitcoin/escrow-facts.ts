@@ -99,7 +99,9 @@ export function paymentsOf(
     const other = each.amount < amount ? 'too_little' : 'further';
     const by = spend?.secret === null ? 'refund' : 'claim';
     return {
-      ...{ txid, vout, amount: each.amount },
+      txid,
+      vout,
+      amount: each.amount,
       confirmations: confirmations(each.height, history.tip),
       is: each === funding ? 'funding' : other,
       spent: spend === null ? null : { txid: spend.txid, by },

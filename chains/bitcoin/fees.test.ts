@@ -83,7 +83,8 @@ describe('the fee bump schedule', () => {
     fc.assert(
       fc.property(estimates, left, left, (each, a, b) => {
         const given = { ...each, at: 0 };
-        const [soon, later] = [Math.min(a, b), Math.max(a, b)];
+        const soon = Math.min(a, b);
+        const later = Math.max(a, b);
         assert.ok(ladderRate(given, soon) >= ladderRate(given, later));
         assert.ok(ladderRate(given, later) >= each.least);
       }),

@@ -43,7 +43,8 @@ describe('changes', () => {
   });
 
   it('reads up to four blocks at once, new ones and those of the past', async () => {
-    let [reading, most] = [0, 0];
+    let reading = 0;
+    let most = 0;
     const adapter = interrupted(({ block }) => ({
       block: async (...args) => {
         reading += 1;
@@ -315,7 +316,8 @@ describe('a race', () => {
     const swap = newSwap();
     await node.pay(swap.escrow.address, swap.terms.amount);
     await node.mine(5);
-    let [asked, blocks] = [0, 0];
+    let asked = 0;
+    let blocks = 0;
     const adapter = interrupted(({ past, block }) => {
       assert.ok(past.kind === 'by_block');
       const { firstHeight } = past;

@@ -58,7 +58,10 @@ export function createFollower(
   other: Pick<BitcoinBackend, 'mempoolEntry'> | null = null,
 ) {
   return {
-    ...{ backend, other, log, now },
+    backend,
+    other,
+    log,
+    now,
     index: createIndex(),
     /** Watched escrows whose past was not read yet, with their `since`. */
     pastOf: new Map<string, number>(),

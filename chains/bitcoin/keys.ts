@@ -96,7 +96,9 @@ export function verifyKeySignature(
   if (bytes.length !== 65) refuse(`it has ${bytes.length} bytes, not 65`);
   if (header < 27 || header > 42) refuse(`its first byte is ${header}, not 27 to 42`);
   const options = { prehash: false, lowS: false };
-  const [signed, hash, key] = [bytes.slice(1), signedMessageHash(text), hexToBytes(pubkey)];
+  const signed = bytes.slice(1);
+  const hash = signedMessageHash(text);
+  const key = hexToBytes(pubkey);
   const verify = () => secp256k1.verify(signed, hash, key, options);
   if (!trying(verify, 'its numbers are out of range')) {
     refuse('it is by another key, or over another text');

@@ -71,7 +71,8 @@ async function claimedOn(): Promise<TestSwap> {
 
 describe('the past of an escrow that a restarted adapter asks for', () => {
   it('is found at once where one machine is behind, whatever it is asked', async () => {
-    const [funded, claimed] = [await fundedOn(node), await claimedOn()];
+    const funded = await fundedOn(node);
+    const claimed = await claimedOn();
     for (const swap of [funded, claimed]) {
       // As the node itself shows it.
       const right = await shown(adapterOn(node), swap);
@@ -239,7 +240,8 @@ describe('a machine that is behind', () => {
 
 it('a node that was restarted with fewer blocks is silence until it has them again', async () => {
   const swap = await fundedOn(node);
-  const [whole, fewer] = [coreOf(node), coreOf(restarted)];
+  const whole = coreOf(node);
+  const fewer = coreOf(restarted);
   let backend = whole;
   const by = new Proxy(whole, {
     get: (_, name: keyof BitcoinBackend) => backend[name],

@@ -264,7 +264,8 @@ export function checkSpend(spend: SpendToCheck): {
     must(value >= terms.amount, `it claims ${value} sats, less than the agreed ${terms.amount}`);
   }
   const vsize = vsizeOf(terms, network, verb, psbt.inputs.length);
-  const [least, most] = [leastFee(bounds, vsize), mostFee(bounds, vsize, value)];
+  const least = leastFee(bounds, vsize);
+  const most = mostFee(bounds, vsize, value);
   must(
     psbt.feeSats >= least && psbt.feeSats <= most,
     `its fee is ${psbt.feeSats} sats, outside ${least} to ${most}`,

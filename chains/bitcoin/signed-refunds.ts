@@ -224,7 +224,8 @@ function badFee(at: number, sentence: string, facts: Record<string, Fact>): Parl
 
 function checkFee(each: Read, at: number, before: Read | null, { bounds, estimate }: About): void {
   const { feeSats, vsize, value } = each;
-  const [least, most] = [leastFee(bounds, vsize), mostFee(bounds, vsize, value)];
+  const least = leastFee(bounds, vsize);
+  const most = mostFee(bounds, vsize, value);
   if (feeSats < least || feeSats > most) {
     const sentence = `pays ${feeSats} sats for ${vsize} vbytes, outside ${least} to ${most} sats`;
     throw badFee(at, sentence, { feeSats, least, most });

@@ -191,7 +191,8 @@ describe('a signed transaction that is offered to both sources', () => {
 describe('a node with a long mempool', () => {
   it('shows spends of watched payments at once, and the rest every few seconds', async () => {
     const adapter = adapterOn(one, { backend: coreOf(one, 0) });
-    const [paid, fresh] = [swapOn(one), swapOn(one)];
+    const paid = swapOn(one);
+    const fresh = swapOn(one);
     adapter.watch([paid.escrow, fresh.escrow]);
     await one.pay(paid.escrow.address, paid.terms.amount);
     await one.mine(1);
@@ -248,7 +249,8 @@ async function firstToSend(refunds: ScheduledRefunds, deal: Laddered): Promise<B
 }
 
 test('a claim that only the second source has is given way to; a refund there is not', async () => {
-  const [claimed, forgotten] = [await laddered(), await laddered()];
+  const claimed = await laddered();
+  const forgotten = await laddered();
   await passTimelock(forgotten);
   await hand(other, claimed.claim);
   await hand(other, forgotten.bumps[0] as Bump);
@@ -275,7 +277,8 @@ test('a second source that names a claim and shows none is as good as silent', a
   const real = coreOf(other);
   const stranger = (await laddered()).claim;
   for (const raw of [null, stranger.raw]) {
-    const [spenders, rawOf] = [async () => ['ab'.repeat(32)], async () => raw];
+    const spenders = async () => ['ab'.repeat(32)];
+    const rawOf = async () => raw;
     const refunds = refundsOver({ backend: { ...real, spenders, rawOf } }, deal);
     const bump = await firstToSend(refunds, deal);
     for (ahead = 0; ahead < secondPatienceSeconds; ahead += 300) {
@@ -340,11 +343,9 @@ test('a claim that the first source throws away is forgotten when the second has
   await Promise.all([one, other].map((node) => hand(node, claim)));
   const network = bitcoinNetworks.regtest;
   const down = coreBackend({ url: 'http://127.0.0.1:1', network, now });
-  const [both, alone, deaf] = [
-    adapterOver(first, { coreUrl: other.rpcUrl }),
-    adapterOver(first),
-    adapterOver(first, { backend: down }),
-  ];
+  const both = adapterOver(first, { coreUrl: other.rpcUrl });
+  const alone = adapterOver(first);
+  const deaf = adapterOver(first, { backend: down });
   const claimSeenBy = async (adapter: BitcoinAdapter) =>
     (await adapter.readEscrow(swap.escrow, signal())).claimed?.txid ?? null;
   for (const each of [both, alone, deaf]) each.watch([swap.escrow]);

@@ -321,7 +321,8 @@ test('what the contract logs has these topics, the id, and what is read of the d
     return logs.map(({ topics, data: said }) => [topics.map(hex), hex(said)] as const);
   };
   await run(initCode, { isMade: false });
-  const [one, other] = [escrowIn(1n), escrowIn(2n)];
+  const one = escrowIn(1n);
+  const other = escrowIn(2n);
   const [funded] = await run(fundData(one), { value: 1_000n });
   assert.deepEqual(funded?.[0], [topicOfVerb.fund, idOf(one)]);
   assert.equal(funded?.[1].slice(0, 66), one.terms.hashlock);

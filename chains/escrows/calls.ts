@@ -279,7 +279,9 @@ export function usedLaneIn(
   spelled: (bare: string) => string,
 ): UsedLane | null {
   const words = wordsFrom(data, 0);
-  const [refund, lane, counter] = [words(2), words(7), words(8)];
+  const refund = words(2);
+  const lane = words(7);
+  const counter = words(8);
   if (!isNarrow(refund, 40) || !isNarrow(lane, 24) || !isNarrow(counter, 8)) return null;
   const uses = Number.parseInt(counter, 16);
   const funder = spelled(refund.slice(-40));

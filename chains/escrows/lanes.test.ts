@@ -97,12 +97,14 @@ for (const [family, begin] of Object.entries(worlds)) {
         return states?.map(({ counter, isOpen }) => [counter, isOpen]);
       };
       // The lowest and the highest number there is among them.
-      const [low, high] = ['0'.repeat(24), 'f'.repeat(24)];
+      const low = '0'.repeat(24);
+      const high = 'f'.repeat(24);
       const numbers = [low, ...Array.from({ length: 9 }, () => freshLane().number), high];
       const now = () => statesOf(world.funder, ...numbers);
       const expected = numbers.map(() => [0, false]);
       assert.deepEqual(await now(), expected);
-      const [first, last] = [await legIn(low, 1), await legIn(high, 1)];
+      const first = await legIn(low, 1);
+      const last = await legIn(high, 1);
       for (const each of [first, last]) await fund(each);
       [expected[0], expected[10]] = [
         [1, true],

@@ -245,7 +245,8 @@ test('what the token took once and takes no more is not offered but is to be tri
 test('a signature may open its escrow until its lane is used, or its fund-by has passed, at depth', async () => {
   const adapter = adapterOf();
   const mayOpen = (each: Leg) => adapter.ways!.mayOpen(each.escrow, signal());
-  const [first, second] = [await leg(devCoin), await leg(devCoin)];
+  const first = await leg(devCoin);
+  const second = await leg(devCoin);
   assert.equal(await mayOpen(first), true);
   const { terms } = first;
   const other = await newLeg(chain, { ...terms, token: null, hashlock: 'ab'.repeat(32) });

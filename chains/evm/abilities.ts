@@ -198,7 +198,8 @@ const noncesCall = (owner: string) => callData('nonces(address)', owner);
 async function takesPermits(trying: Trying, domain: TokenDomain, signal: AbortSignal) {
   const { rpc, token, deployment } = trying;
   const { contract } = deployment;
-  const [account, other] = [newKey(trying), newKey(trying)];
+  const account = newKey(trying);
+  const other = newKey(trying);
   const owner = account.address;
   const [nonce, canLend] = await Promise.all([
     askWord(rpc, token, noncesCall(owner), signal),
@@ -237,7 +238,8 @@ function allowanceCall({ deployment }: Trying, owner: Hex): Hex {
 async function takesAuthorizations(trying: Trying, domain: TokenDomain, signal: AbortSignal) {
   const { rpc, token } = trying;
   const { contract } = trying.deployment;
-  const [account, other] = [newKey(trying), newKey(trying)];
+  const account = newKey(trying);
+  const other = newKey(trying);
   const from = account.address;
   const triedWith = async (value: bigint, lent: Overrides | null) => {
     const works = async (by: PrivateKeyAccount, sender: string) => {

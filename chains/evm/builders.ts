@@ -131,7 +131,8 @@ export async function checkAmount(
 
 export const trialSecret = '00'.repeat(31).concat('01');
 /** Ahead of the best block's time. */
-const [trialFundSeconds, trialTimelockSeconds] = [3_600, 7_200];
+const trialFundSeconds = 3_600;
+const trialTimelockSeconds = 7_200;
 const laneBytes = 12;
 
 /** Of the 2^96 lanes of a funder one that it never used. */

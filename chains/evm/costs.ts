@@ -14,7 +14,8 @@ import type { Watch } from './watch.ts';
 const callBytes = 452;
 const longestCall = `0x${'ff'.repeat(callBytes)}`;
 /** The rules of now, and those of any fork to come. */
-const [now, anyTime] = [0, Number.MAX_SAFE_INTEGER];
+const now = 0;
+const anyTime = Number.MAX_SAFE_INTEGER;
 
 const claimGas = 50_000n;
 

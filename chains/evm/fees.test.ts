@@ -78,7 +78,8 @@ test('who may fund or reveal can pay for the claim that is signed, on every chai
 
 test('a funding is reckoned with all that is new in it, by the rules of its fork', async () => {
   const { figures } = gasSnapshot;
-  const [native, token] = [await terms(), await terms({ token: newcomer() })];
+  const native = await terms();
+  const token = await terms({ token: newcomer() });
   for (const fork of ['prague', 'amsterdam'] as const) {
     const at = (row: keyof typeof figures) => figures[row][fork].gas;
     const newWord = at("native fund, a lane's first") - at('native fund');
@@ -106,7 +107,8 @@ test('both parties are warned that have nothing for gas; a native leg counts in 
     ((await adapter.warnings?.(await terms(over), signal())) ?? []).map(
       ({ verb, code, address }) => [verb, code, address] as const,
     );
-  const [payout, refund] = [newcomer(), newcomer()];
+  const payout = newcomer();
+  const refund = newcomer();
   assert.deepEqual(await warned({ payout: to(payout), refund: to(refund) }), [
     ['claim', 'fee_poor', payout],
     ['fund', 'fee_poor', refund],

@@ -95,7 +95,8 @@ test('the secret of a claim that failed inside a call of another contract is fou
 });
 
 test('a secret that waits in a call of another contract, which names the hashlock, is found', async () => {
-  const [named, unnamed] = [await newLeg(chain), await newLeg(chain)];
+  const named = await newLeg(chain);
+  const unnamed = await newLeg(chain);
   const adapter = await following([named, unnamed]);
   await manual();
   for (const [{ secret }, name] of [
@@ -159,7 +160,8 @@ test('a refund that waits too early, and a claim with a wrong secret, show nothi
 });
 
 test('a claim or refund that waits with too little gas shows its secret, and hides nothing', async () => {
-  const [leg, old] = [await newLeg(chain), await newLeg(chain)];
+  const leg = await newLeg(chain);
+  const old = await newLeg(chain);
   for (const each of [leg, old]) await fund(chain, each);
   await mine(2);
   const adapter = await following([leg, old]);
@@ -238,7 +240,8 @@ function widthOf(params: readonly unknown[]): number {
 }
 
 test('far behind, events are found by logs in ranges as small as the provider allows', async () => {
-  const [leg, failed] = [await newLeg(chain), await newLeg(chain)];
+  const leg = await newLeg(chain);
+  const failed = await newLeg(chain);
   const asked: number[] = [];
   const strict = await adapterOver(
     ({ method, params }, forward) => {

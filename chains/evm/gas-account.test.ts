@@ -56,7 +56,8 @@ test('what waits is replaced by one that offers an eighth more in both fields; t
   const first = await stranger.send(claimOf(leg));
   assert.equal(await outcome(stranger, first), 'pending');
   const second = await stranger.send(claimOf(leg), { above: first });
-  const [was, is] = [offerIn(first.raw), offerIn(second.raw)];
+  const was = offerIn(first.raw);
+  const is = offerIn(second.raw);
   assert.ok(is.maxFee >= replacing(was.maxFee) && is.tip >= replacing(was.tip));
   assert.ok(is.maxFee * 1_000n >= was.maxFee * 1_125n && is.tip * 1_000n >= was.tip * 1_125n);
   assert.equal(second.nonce, first.nonce);

@@ -195,7 +195,8 @@ export async function feesOf(
   const head = await asked(rpc, 'eth_getBlockByNumber', latest, signal, readHead, fewMiB);
   const { height, hasBase } = head;
   if (!hasBase) {
-    const [price, most] = [await gasPrice(rpc, signal), believedPrices * reserveFeePerGas];
+    const price = await gasPrice(rpc, signal);
+    const most = believedPrices * reserveFeePerGas;
     return { height, present: { kind: 'legacy', price: price < most ? price : most } };
   }
   const params = [`0x${historyBlocks.toString(16)}`, 'latest', [percentile]];

@@ -53,10 +53,8 @@ test('the key pays for the gas of a funding, and its funder for nothing but the 
   const other = await newLeg(chain, { token });
   const signed = await fundingOf(chain, other.terms);
   const bare = { '1b': '00', '1c': '01' }[signed.signature.slice(-2)] ?? assert.fail();
-  const [one, two] = [
-    await stranger.sign(signed),
-    await stranger.sign({ ...signed, signature: signed.signature.slice(0, -2) + bare }),
-  ];
+  const one = await stranger.sign(signed);
+  const two = await stranger.sign({ ...signed, signature: signed.signature.slice(0, -2) + bare });
   const dataOf = (raw: string) => parseTransaction(raw as Hex).data;
   assert.equal(dataOf(one.raw), dataOf(two.raw));
 });
@@ -79,7 +77,8 @@ test('a signature of somebody else, for other terms or of another form is refuse
 });
 
 test('what the chain would not take is not signed, and says why', async () => {
-  const [leg, late] = [await newLeg(chain, { token }), await newLeg(chain, { token })];
+  const leg = await newLeg(chain, { token });
+  const late = await newLeg(chain, { token });
   const poor = await newLeg(chain, { token, amount: 10n ** 12n });
   const fails = (words: RegExp) => refuses('funding_would_fail', words);
   await assert.rejects(

@@ -121,10 +121,8 @@ test('above what is plausible one that answers first decides nothing alone, howe
 });
 
 test('nor does one alone say what waits in mempools, of which each is told', async () => {
-  const [liar, honest] = [
-    { latest: 5, pending: 15 },
-    { latest: 5, pending: 7 },
-  ];
+  const liar = { latest: 5, pending: 15 };
+  const honest = { latest: 5, pending: 7 };
   for (const all of [
     [liar, honest],
     [honest, liar],

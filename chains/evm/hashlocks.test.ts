@@ -13,7 +13,8 @@ let legs: { readonly old: Leg; readonly missing: Leg };
 let blocks: { readonly old: Shown; readonly newest: Shown };
 
 before(async () => {
-  const [old, missing] = [await newLeg(chain), await newLeg(chain)];
+  const old = await newLeg(chain);
+  const missing = await newLeg(chain);
   legs = { old, missing };
   await fund(chain, old);
   const last = await chain.client.getBlock();

@@ -262,7 +262,8 @@ test('symbol, name and decimals are as the token says, cut and without control c
 });
 
 test('a contract of more code than is read waits', async () => {
-  const [address, long] = [await put('Plain'), await put('Plain')];
+  const address = await put('Plain');
+  const long = await put('Plain');
   const code = (await chain.client.getCode({ address })) ?? assert.fail();
   const filled = (bytes: number): Hex => `0x${code.slice(2).padEnd(2 * bytes, '00')}`;
   await chain.client.setCode({ address, bytecode: filled(mostCodeBytes) });

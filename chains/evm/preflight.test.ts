@@ -106,7 +106,8 @@ test('a blacklisted receiver, a blacklisted funder and a paused token are refuse
 });
 
 test('balances are found where a token reads them; without access lists where compilers put them', async () => {
-  const [plain, hidden] = [await deployToken(chain, 'DevDollar'), await put('Separated')];
+  const plain = await deployToken(chain, 'DevDollar');
+  const hidden = await put('Separated');
   await tried(await termsOf({ token: hidden }), 'funding');
   const events: string[] = [];
   const adapter = await adapterOver(

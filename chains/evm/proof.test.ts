@@ -22,7 +22,8 @@ const soon = () => AbortSignal.timeout(120_000);
 const contracts = compileTestContracts('Zoo.sol');
 const { abi, bytecode } = contracts.get('OwnedWallet')!;
 const factory = contracts.get('WalletFactory')!;
-const [owner, stranger] = [accounts[1]!, accounts[2]!];
+const owner = accounts[1]!;
+const stranger = accounts[2]!;
 
 const nodeAt = (url = chain.rpcUrl) => rpcClient({ chain: 'evm-dev', urls: [url], rounds: 1 });
 const nodeThat = async (lie: Lie) => nodeAt(await urlOf(lie));
@@ -107,7 +108,11 @@ test('high s, other lengths and what is no hex are refused', async () => {
   for (const signature of [
     `${good.slice(0, 66)}${high}1b`,
     `${good}00`,
-    ...['0x', '', '0xzz', `0x${'00'.repeat(65)}`, `0x${'ff'.repeat(65)}`],
+    '0x',
+    '',
+    '0xzz',
+    `0x${'00'.repeat(65)}`,
+    `0x${'ff'.repeat(65)}`,
     `0x${'00'.repeat(100_000)}`,
   ]) {
     await isRefused(verifyEvmProof({ ...first, signature }, soon()));

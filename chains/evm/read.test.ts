@@ -97,11 +97,9 @@ test('a token that takes its money out of the escrow leaves the leg seen, never 
 });
 
 test('a node that keeps back all logs: funding, claim and refund are found by state', async () => {
-  const [funded, claimed, refunded] = [
-    await newLeg(chain),
-    await newLeg(chain, { amount: 2_000n }),
-    await newLeg(chain, { amount: 3_000n }),
-  ];
+  const funded = await newLeg(chain);
+  const claimed = await newLeg(chain, { amount: 2_000n });
+  const refunded = await newLeg(chain, { amount: 3_000n });
   // Blocks of one second are searched up to a bound: this second has none of the tests before.
   await later(chain, 60);
   const fundTx = await fund(chain, funded);

@@ -191,7 +191,9 @@ export function readRevert(data: string | null, message: string): Revert {
 }
 
 const openState = 1n;
-const [timeShift, stateShift, idShift] = [30n, 62n, 64n];
+const timeShift = 30n;
+const stateShift = 62n;
+const idShift = 64n;
 const timeModulus = 2n ** 32n;
 
 export function laneSlot(funder: Hex, lane: bigint): Hex {

@@ -47,7 +47,8 @@ function solanaSeed(text: string): Uint8Array {
   if (seed !== null) return seed;
   const keypair = text.startsWith('[') ? fromJson(text) : fromBase58(text);
   if (keypair?.length !== keypairBytes) throw unreadable();
-  const [own, shown] = [keypair.slice(0, seedBytes), keypair.slice(seedBytes)];
+  const own = keypair.slice(0, seedBytes);
+  const shown = keypair.slice(seedBytes);
   // A list with a number mistyped would pay from an address that nobody filled.
   if (!Buffer.from(ed25519.getPublicKey(own)).equals(Buffer.from(shown))) {
     throw new Error('the second half of the Solana gas key is not the public key of the first');

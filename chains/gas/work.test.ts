@@ -5,10 +5,8 @@ import { test } from 'node:test';
 import { areThese } from './work.ts';
 
 test('calls with another verb or escrow, and none, are not what was asked for', () => {
-  const [one, other] = [
-    { verb: 'claim', escrow: 'a' },
-    { verb: 'refund', escrow: 'b' },
-  ] as const;
+  const one = { verb: 'claim', escrow: 'a' } as const;
+  const other = { verb: 'refund', escrow: 'b' } as const;
   assert.ok(areThese([one], [one]));
   assert.ok(areThese([], []));
   assert.ok(areThese([{ ...one, escrow: 'c' }, one], [one]), 'what reads as one');

@@ -39,7 +39,8 @@ test('a secret is found at any byte of calldata that names its escrow or hashloc
 });
 
 test('a name that is removed counts no more, and one that is left still does', () => {
-  const [secret, address] = [randomBytes(32).toString('hex'), randomBytes(20).toString('hex')];
+  const secret = randomBytes(32).toString('hex');
+  const address = randomBytes(20).toString('hex');
   const state = watching(secret, address);
   const alike = `${address.slice(0, 16)}${'00'.repeat(12)}`;
   addName(state.names, `0x${alike}`);
@@ -52,7 +53,8 @@ test('a name that is removed counts no more, and one that is left still does', (
 });
 
 test('only the first bytes are searched, and a secret that is known already is not given again', () => {
-  const [secret, address] = [randomBytes(32).toString('hex'), randomBytes(20).toString('hex')];
+  const secret = randomBytes(32).toString('hex');
+  const address = randomBytes(20).toString('hex');
   const state = watching(secret, address);
   const long = (bytes: number) => `0x${address}${'00'.repeat(bytes - 20 - 32)}${secret}`;
   assert.deepEqual(secretsIn(state, long(mostSearchedBytes), false), [secret]);

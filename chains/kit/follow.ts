@@ -137,7 +137,8 @@ export async function firstHeight(
   to: number,
   is: (height: number) => Promise<boolean>,
 ): Promise<number> {
-  let [low, high] = [from, to];
+  let low = from;
+  let high = to;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     if (await is(middle)) high = middle;

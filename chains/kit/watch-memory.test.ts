@@ -8,8 +8,13 @@ import * as tron from '../tron/watch.ts';
 import { forget, learn, newNames } from './watch.ts';
 
 function fields() {
-  const [known, byHashlock, secrets] = [new Map(), new Map(), new Map<string, string>()];
-  const [owed, shallow, unread, names] = [new Set<string>(), new Map(), new Set(), newNames()];
+  const known = new Map();
+  const byHashlock = new Map();
+  const secrets = new Map<string, string>();
+  const owed = new Set<string>();
+  const shallow = new Map();
+  const unread = new Set();
+  const names = newNames();
   const unfinal = new Map();
   return { known, byHashlock, secrets, owed, shallow, unfinal, unread, names };
 }
@@ -47,7 +52,8 @@ const escrowOf = (at: number, of: number) =>
 for (const [family, begin] of Object.entries(families)) {
   test(`${family}: a secret is kept while any escrow of its hashlock is watched, and no longer`, () => {
     const { watch, remember, forget, learn } = begin();
-    const [first, second] = [escrowOf(1, 1), escrowOf(2, 1)];
+    const first = escrowOf(1, 1);
+    const second = escrowOf(2, 1);
     for (const each of [first, second]) remember(each);
     learn(secretOf(1));
     forget(first.address);

@@ -8,7 +8,8 @@ const never = () => new AbortController().signal;
 
 test('what is read ahead comes in order, and never more at once than may be', async () => {
   const waiting: (() => void)[] = [];
-  let [now, most] = [0, 0];
+  let now = 0;
+  let most = 0;
   const read = async (item: number) => {
     now += 1;
     most = Math.max(most, now);

@@ -59,7 +59,8 @@ test('it is offered to every source, and is taken where one takes it', async () 
 });
 
 test('it is refused only where every source that can have it refuses it, with all their words', async () => {
-  const [low, poor] = [refuses('nonce too low'), refuses('insufficient funds')];
+  const low = refuses('nonce too low');
+  const poor = refuses('insufficient funds');
   const words = 'the node refused it: nonce too low; the node refused it: insufficient funds';
   const both = { code: 'refused_by_node', message: words, facts: { rpcCode: -32_000 } };
   await assert.rejects(offering([low, poor, low]).done, both);

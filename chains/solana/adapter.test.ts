@@ -172,7 +172,8 @@ test('the node’s refusal comes in its own words; an old blockhash is one', asy
 test('a clock too far from the wall’s stops funding and revealing, not refunds or public claims', async (context) => {
   const world = await newWorld(context);
   const { adapter, chain } = world;
-  const [escrow, other] = [escrowIn(world), escrowIn(world, { amount: SOL })];
+  const escrow = escrowIn(world);
+  const other = escrowIn(world, { amount: SOL });
   await fund(world, escrow);
   for (const drift of [121, -121]) {
     chain.drift(drift);

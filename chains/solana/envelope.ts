@@ -11,7 +11,8 @@ type Header = {
 };
 
 const domain = concatBytes(Uint8Array.of(0xff), utf8ToBytes('solana offchain'));
-const [keyBytes, signatureBytes] = [32, 64];
+const keyBytes = 32;
+const signatureBytes = 64;
 /** Where version, application domain and count of signers of version 0 stand. */
 const at = { version: 16, applicationDomain: 17, count: 50 } as const;
 

@@ -28,10 +28,16 @@ export type Account = {
 
 /** What an answer has at most, by its method; what is not here has as much as any. */
 const limitOf: Readonly<Record<string, OwnLimits>> = {
-  ...{ getLatestBlockhash: fewWords, getSlot: fewWords, getBlockHeight: fewWords },
-  ...{ isBlockhashValid: fewWords, getSignatureStatuses: fewWords, getGenesisHash: fewWords },
-  ...{ getMinimumBalanceForRentExemption: fewWords, getBlockTime: fewWords },
-  ...{ getFirstAvailableBlock: fewWords, getRecentPrioritizationFees: fewMiB },
+  getLatestBlockhash: fewWords,
+  getSlot: fewWords,
+  getBlockHeight: fewWords,
+  isBlockhashValid: fewWords,
+  getSignatureStatuses: fewWords,
+  getGenesisHash: fewWords,
+  getMinimumBalanceForRentExemption: fewWords,
+  getBlockTime: fewWords,
+  getFirstAvailableBlock: fewWords,
+  getRecentPrioritizationFees: fewMiB,
   // What programs log and call within one transaction's units.
   simulateTransaction: fewMiB,
   // A thousand, each with a memo as long as a transaction, every letter of it escaped.

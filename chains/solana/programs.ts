@@ -34,7 +34,8 @@ export function programAddress(seeds: readonly Uint8Array[], program: string): D
 
 const derived = remembered((text): Derived => {
   const [seeds = '', program = ''] = text.split(' ');
-  const [said, owner] = [hexToBytes(seeds), solanaAddressBytes(program)];
+  const said = hexToBytes(seeds);
+  const owner = solanaAddressBytes(program);
   for (let bump = 255; bump >= 0; bump--) {
     const hash = sha256(concatBytes(said, Uint8Array.of(bump), owner, marker));
     if (!isOnCurve(hash)) return { address: solanaAddressOf(hash), bump };

@@ -107,7 +107,8 @@ export type Watch = ReturnType<typeof newWatch>;
 
 const usualHistoryWaitMs = 500;
 /** At once, of one chain; each of `late` may hold a few megabytes. */
-const [mostLate, mostHunts] = [32, 8];
+const mostLate = 32;
+const mostHunts = 8;
 
 /** `shallow` is by slot: reported at each new head until it is finalized. */
 export function newWatch(options: SolanaAdapterOptions) {
@@ -116,7 +117,11 @@ export function newWatch(options: SolanaAdapterOptions) {
   return {
     ...kit.newWatching<Known>(chain, options.log),
     rpc: solanaNodes({ chain, urls: rpcUrls, ...options.rpc }, policy.normal.confirmations),
-    ...{ deployment, genesisHash, mostDriftSeconds, now, historyWaitMs },
+    deployment,
+    genesisHash,
+    mostDriftSeconds,
+    now,
+    historyWaitMs,
     /** Of the program: all finalized ones up to here were read. */
     cursor: null as Pick<Signature, 'txid' | 'slot'> | null,
     /** Whether the cursor was set; null is one too, where nobody used the program yet. */

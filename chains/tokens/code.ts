@@ -40,9 +40,22 @@ const ends: ReadonlySet<number> = new Set([
 
 /** All that a clone of one contract needs (EIP-1167, variants): any address is then a constant. */
 const cloning: ReadonlySet<number> = new Set([
-  ...[op.stop, op.jump, op.jumpdest, op.return, op.revert, op.invalid, op.delegatecall],
+  op.stop,
+  op.jump,
+  op.jumpdest,
+  op.return,
+  op.revert,
+  op.invalid,
+  op.delegatecall,
   // CALLDATASIZE, CALLDATACOPY, RETURNDATASIZE, RETURNDATACOPY, POP, JUMPI, GAS, PUSH0
-  ...[0x36, 0x37, 0x3d, 0x3e, 0x50, 0x57, 0x5a, 0x5f],
+  0x36,
+  0x37,
+  0x3d,
+  0x3e,
+  0x50,
+  0x57,
+  0x5a,
+  0x5f,
 ]);
 const addressBytes = 20;
 /** Shorter constants are sizes and places. */

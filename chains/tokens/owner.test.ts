@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { isDead, judgeOwner, keeperIn } from './owner.ts';
 import { selectorOf } from './words.ts';
 
-const [nobody, grave] = [`0x${'0'.repeat(40)}`, `0x${'dEaD'.padStart(40, '0')}`];
+const nobody = `0x${'0'.repeat(40)}`;
+const grave = `0x${'dEaD'.padStart(40, '0')}`;
 const somebody = `0x${'ab'.repeat(20)}`;
 const given = { named: [nobody], heir: null, selectors: new Set<string>(), changes: false };
 const judged = (asked: Partial<typeof given> | { heir: string }) =>

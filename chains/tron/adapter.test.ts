@@ -67,7 +67,8 @@ for (const token of [null, 'ReturnsFalse', 'DevTether'] as const) {
   test(`${token ?? 'TRX'}: what is built is ours, and ends within its fee limit`, async () => {
     const adapter = adapterOf();
     const over = token === null ? {} : { token: chain.token(token) };
-    const [leg, back] = [newLeg(chain, over), newLeg(chain, over)];
+    const leg = newLeg(chain, over);
+    const back = newLeg(chain, over);
     for (const each of [leg, back]) {
       const built = await adapter.buildFund(inputOf(each), signal());
       const funding = mustBeOurs(built, { verb: 'fund' }, each);

@@ -36,7 +36,8 @@ export const ownEnergy = {
 export const unknownTransfer = 130_000n;
 
 /** Prices, and what is used, may rise between a trial and its transaction: 1.3 times. */
-const [marginTimes, marginOf] = [13n, 10n];
+const marginTimes = 13n;
+const marginOf = 10n;
 
 export function withMargin(energy: bigint): bigint {
   return (energy * marginTimes + marginOf - 1n) / marginOf;
@@ -151,7 +152,9 @@ export const shortage = shortages<Watch>({
   unit: 'sun',
   code: 'energy_poor',
   owed: async (watch, owed, payer, signal) => {
-    let [energy, transactions, paid] = [0n, 0n, 0n];
+    let energy = 0n;
+    let transactions = 0n;
+    let paid = 0n;
     for (const same of alike(owed.claims)) {
       const count = BigInt(same.length);
       const [largest] = same.toSorted((one, other) => (one.amount < other.amount ? 1 : -1));

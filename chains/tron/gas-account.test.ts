@@ -76,7 +76,8 @@ const claimOf = ({ terms, secret }: Leg, isPublic = true): GasWork => {
 const refundOf = ({ terms }: Leg): GasWork => ({ verb: 'refund', terms });
 test('a late claim that waits for a block keeps no refund away; the clock is asked all the same', async () => {
   const one = await stranger();
-  const [leg, other] = [await funded(), await funded()];
+  const leg = await funded();
+  const other = await funded();
   const claimed = ({ terms, secret }: Leg) =>
     send(chain, anyone, claimCall(terms, chain.deployment, secret));
   await claimed(other);

@@ -21,8 +21,13 @@ function against({ findings }: Inspection): string[] {
 }
 
 const checks = [
-  ...['contract', 'transfer', 'rebase'],
-  ...['pausable', 'blacklist', 'mintable', 'upgradeable'],
+  'contract',
+  'transfer',
+  'rebase',
+  'pausable',
+  'blacklist',
+  'mintable',
+  'upgradeable',
 ];
 
 test('a good token passes every check, and is named as it names itself', async () => {

@@ -212,8 +212,13 @@ test('a revert as a node documents it: result true, a message, and FAILED', asyn
 
 test('resources are what is left of the free or the staked, whichever is more', async () => {
   const node = await saying({
-    ...{ freeNetUsed: 557, freeNetLimit: 600, NetUsed: 10, NetLimit: 353 },
-    ...{ EnergyUsed: 100, EnergyLimit: 1_500, TotalNetLimit: 43_200_000_000 },
+    freeNetUsed: 557,
+    freeNetLimit: 600,
+    NetUsed: 10,
+    NetLimit: 353,
+    EnergyUsed: 100,
+    EnergyLimit: 1_500,
+    TotalNetLimit: 43_200_000_000,
   });
   assert.deepEqual(await resources(node), { energy: 1_400n, energyLimit: 1_500n, bandwidth: 343n });
 });

@@ -24,7 +24,9 @@ import {
 const address = (byte: number) => tronAddressOf(new Uint8Array(20).fill(byte));
 const deployment: TronDeployment = { chainId: 728_126_428, contract: address(0xe5) };
 const secret = '5e'.repeat(32);
-const [payout, refund, token] = [address(1), address(2), address(3)];
+const payout = address(1);
+const refund = address(2);
+const token = address(3);
 const nowMs = 1_800_000_000_000;
 
 const trx: EscrowTerms = {

@@ -262,7 +262,8 @@ export function referenceTo({ number, hash }: BlockReference): {
 
 export function tronTransaction(call: TronCall, envelope: Envelope): TronTransaction {
   const { refBlockBytes, refBlockHash, expiration, timestamp, feeLimitSun } = envelope;
-  const [owner, contract] = [tronHex(call.from), tronHex(call.to)];
+  const owner = tronHex(call.from);
+  const contract = tronHex(call.to);
   const parameter = encodeFields([
     [1, hexToBytes(owner)],
     [2, hexToBytes(contract)],

@@ -67,7 +67,8 @@ test('nobody is warned who can pay for what it has to send', async () => {
 });
 
 test('addresses that were never used are named, with what they need', async () => {
-  const [payout, refund] = [newcomer(), newcomer()];
+  const payout = newcomer();
+  const refund = newcomer();
   const terms = termsOf({ payout: to(payout), refund: to(refund) });
   const [claiming, funding, ...more] = await adapter.warnings(terms, signal());
   assert.deepEqual(more, []);
@@ -198,7 +199,8 @@ test('fundings as they are built take the energy of the snapshot, and claims no 
   const { number } = freshLane();
   const legIn = (counter: number, token: string | null = null) =>
     newLeg(chain, { token, lane: { number, counter } });
-  const [first, again] = [legIn(1), legIn(2)];
+  const first = legIn(1);
+  const again = legIn(2);
   assert.deepEqual(await fundAsBuilt(first), [figures["TRX fund, a lane's first"].energy]);
   assert.ok(energyOf(await claim(chain, first)) <= figures['TRX claim'].energy);
   assert.deepEqual(await fundAsBuilt(again), [figures['TRX fund'].energy]);

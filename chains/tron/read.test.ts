@@ -109,7 +109,8 @@ test('what an index of events tells after a look is told by the next one, and as
   await fund(chain, second);
   await chain.solidify();
   let asked = 0;
-  const [slow, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const slow = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<void>();
   const adapter = await adapterOver(async ({ body }, forward) => {
     if (body.method !== 'eth_getLogs') return forward();
     asked += 1;
@@ -236,7 +237,8 @@ test('of several contracts each escrow is followed and settled in its own', asyn
   await claim(two, other);
   const { touched } = await adapter.changes(signal());
   assert.deepEqual(new Set(touched), new Set([one.escrow.address, other.escrow.address]));
-  const [idle, claimed] = [await read(adapter, one), await read(adapter, other)];
+  const idle = await read(adapter, one);
+  const claimed = await read(adapter, other);
   assert.deepEqual([idle.claimed, idle.secret], [null, null]);
   assert.deepEqual([claimed.claimed !== null, claimed.secret], [true, other.secret]);
 });

@@ -209,7 +209,8 @@ function guess(
   high: Block,
   { second, byHalves }: { readonly second: number; readonly byHalves: boolean },
 ): number {
-  const [least, most] = [(low?.number ?? -1) + 1, high.number - 1];
+  const least = (low?.number ?? -1) + 1;
+  const most = high.number - 1;
   if (byHalves) return Math.floor((least + most) / 2);
   const slots = (seconds: number) => Math.max(1, Math.ceil(seconds / slotSeconds));
   // No more blocks than slots: from above this is at it or before, from below at it or behind.

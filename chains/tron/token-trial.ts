@@ -67,7 +67,8 @@ function shortFinding(what: string, amount: bigint, arrived: bigint | null): Fin
 
 /** null: the token logs none. */
 function arrivedIn(logs: readonly Log[], token: string, to: string): bigint | null {
-  const [own, payee] = [bareAddress(token).slice(2), word(bareAddress(to))];
+  const own = bareAddress(token).slice(2);
+  const payee = word(bareAddress(to));
   const amounts = logs
     .filter(({ address, topics }) => {
       return address === own && topics[0] === transferred && topics[2] === payee;

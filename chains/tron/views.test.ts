@@ -201,7 +201,8 @@ for (const [what, seconds, numbers, most] of [
 /** Every seventh slot, and a day. */
 function missing(): Seconds {
   const seconds: number[] = [];
-  for (let [n, at] = [0, start]; n < 100_000; n += 1) {
+  let at = start;
+  for (let n = 0; n < 100_000; n += 1) {
     seconds.push(at);
     at += n % 7 === 0 ? 6 : 3;
     if (n === 60_000) at += 86_400;

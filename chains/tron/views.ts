@@ -147,7 +147,8 @@ export async function solidBlock(
 
 /** For one view, some times what a token's takes as a rule: no other may want for it. */
 const viewEnergy = 200_000;
-const [wordBytes, headWords] = [32, 4];
+const wordBytes = 32;
+const headWords = 4;
 
 const hexOf = (value: number, bytes: number) => value.toString(16).padStart(2 * bytes, '0');
 const push = (value: number) => `63${hexOf(value, 4)}`;

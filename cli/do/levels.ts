@@ -10,7 +10,9 @@ import { inSession, marketOf } from '../session.ts';
 import { ageOf, tableOf } from '../show.ts';
 
 /** Of each side. */
-const [defaultRows, mostRows, mostSettled] = [10, 100, 1_000];
+const defaultRows = 10;
+const mostRows = 100;
+const mostSettled = 1_000;
 const sides = { sell: 'sell_base', buy: 'buy_base' } as const;
 const note = 'Levels bind nobody: "parley ask" asks for quotes.';
 
@@ -20,12 +22,14 @@ export const levels: Run = (cli, given) =>
     const names = await catalogueOf(session, keyless);
     const [base = '', quote = ''] = given.args;
     const ids = { baseAssetId: names.idOf(base), quoteAssetId: names.idOf(quote) };
-    const [own, other] = [names.of(ids.baseAssetId), names.of(ids.quoteAssetId)];
+    const own = names.of(ids.baseAssetId);
+    const other = names.of(ids.quoteAssetId);
     const amount = given.text('amount');
     const settled = given.text('settled');
     const limit = given.text('limit') ?? String(defaultRows);
     const query = {
-      ...{ ...ids, limit: wholeNumber('--limit', limit, { least: 1, most: mostRows }) },
+      ...ids,
+      limit: wholeNumber('--limit', limit, { least: 1, most: mostRows }),
       ...(amount === undefined ? {} : { baseAmount: typedAmount(amount, own).toString() }),
       ...(settled === undefined
         ? {}
@@ -51,8 +55,10 @@ function wordsOf(level: Level, base: OwnAsset, quote: OwnAsset): string[] {
     { locale: 'en' },
   );
   return [
-    ...[shownAmount(baseAmount, base), price],
+    shownAmount(baseAmount, base),
+    price,
     leastBaseAmount === null ? '' : shownAmount(leastBaseAmount, base),
-    ...[makerId, String(makerStanding?.settled ?? 0)],
+    makerId,
+    String(makerStanding?.settled ?? 0),
   ];
 }

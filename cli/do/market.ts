@@ -29,7 +29,9 @@ async function assets(cli: Cli, session: Session, given: Given): Promise<void> {
   const { keyless } = await marketOf(session);
   const all = await allAssets(keyless, given.text('chain'));
   const rows = all.map((asset) => [
-    ...[shownName(session, asset), asset.address ?? 'its own coin', String(asset.decimals)],
+    shownName(session, asset),
+    asset.address ?? 'its own coin',
+    String(asset.decimals),
     [asset.enabled ? '' : 'closed', asset.verified ? 'curated' : ''].filter(Boolean).join(', '),
   ]);
   answer(cli, { assets: all }, tableOf(['asset', 'contract', 'decimals', ''], rows));
@@ -84,7 +86,8 @@ async function status(cli: Cli, session: Session): Promise<void> {
     ? 'swaps are agreed'
     : `nothing is agreed: it waits for ${waitsFor.join(', ')}`;
   const rows = chains.map(({ chain, height, isQuiet, haltedSince }) => [
-    ...[chain, height === null ? 'not seen yet' : String(height)],
+    chain,
+    height === null ? 'not seen yet' : String(height),
     haltedSince === null ? (isQuiet ? 'quiet' : '') : `halted since ${haltedSince}`,
   ]);
   const head = `${session.profile.market}, on ${network}: ${works}`;
@@ -137,7 +140,8 @@ export function wordsOf(names: Catalogue, rfq: Rfq): string[] {
 }
 
 const events = ['quote.created', 'thread.accepted', 'thread.proposed', 'thread.closed'] as const;
-const [leastGone, mostGone] = [5, 60];
+const leastGone = 5;
+const mostGone = 60;
 
 export const feed: Run = (cli, { text }) =>
   inSession(cli, async (session) => {
@@ -155,7 +159,11 @@ export const feed: Run = (cli, { text }) =>
     const { market: baseUrl, shortName } = session.profile;
     const ended = new AbortController();
     const own = makerFeed({
-      ...{ baseUrl, key: account.key, shortName, events, ...switched },
+      baseUrl,
+      key: account.key,
+      shortName,
+      events,
+      ...switched,
       onChange: (change) => {
         const [id, what, asks] = wordsOf(names, change.rfq);
         tell(cli, change, `${change.kind.padEnd(9)}  ${id}  ${what}, asks ${asks}`);

@@ -204,7 +204,8 @@ export async function fundingWords(
   { swapId, trade, record }: Funding,
 ) {
   const { gives, gets } = chainsIn(trade);
-  const [from, to] = [await own.wallet(gives), await own.wallet(gets)];
+  const from = await own.wallet(gives);
+  const to = await own.wallet(gets);
   const lines = [
     `${swapId}: gives ${wordsOf(session, trade)}`,
     `  from ${coinsAt(from)}, refunded there, and paid at ${coinsAt(to)}`,

@@ -45,10 +45,8 @@ export const ask: Run = (cli, { args, text }) =>
     const askAmount = asked === undefined ? null : typedAmount(asked, ownQuote);
     const target = text('to');
     const { client } = await signedIn(session);
-    const [pinnedBase, pinnedQuote] = [
-      await pinnedAsset(client, ownBase),
-      await pinnedAsset(client, ownQuote),
-    ];
+    const pinnedBase = await pinnedAsset(client, ownBase);
+    const pinnedQuote = await pinnedAsset(client, ownQuote);
     const price = askAmount === null ? 'any price' : shownAmount(askAmount, ownQuote);
     const what = `${side} ${shownAmount(baseAmount, ownBase)} for ${ownQuote.name}, at ${price}`;
     const whom = target === undefined ? 'makers' : `the account of ${target}`;
@@ -63,7 +61,8 @@ export const ask: Run = (cli, { args, text }) =>
       ...(askAmount === null ? {} : { askAmount: askAmount.toString() }),
       ...(target === undefined ? {} : { visibility: 'private', targetAddress: target }),
     });
-    const [direction, pair] = [directionOf(side), { base: ownBase, quote: ownQuote }];
+    const direction = directionOf(side);
+    const pair = { base: ownBase, quote: ownQuote };
     await keepTerms(session, rfq.id, { party: 'taker', direction, baseAmount, ...pair });
     answer(cli, { rfq }, `asked: ${rfq.id}\nQuotes: "parley threads ${rfq.id}".`);
   });
@@ -88,7 +87,8 @@ async function priced(session: Session, signed: SignedIn, rfq: Rfq, amount: stri
   return { names, base, quote, units: typedAmount(amount, quote) };
 }
 
-const [leastValid, mostValid] = [5, 604_800];
+const leastValid = 5;
+const mostValid = 604_800;
 
 /** How long a price holds; none: as long as its RFQ. */
 function lifetimeOf({ text }: Given): { readonly validForSeconds?: number } {
@@ -223,8 +223,10 @@ function rowOf(names: Catalogue, thread: Thread, userId: string, now: number): s
   const accepted = [ownAccepted ? 'you' : '', otherAccepted ? 'they' : ''].filter(Boolean);
   const state = accepted.length > 0 ? `${accepted.join(' and ')} accepted` : thread.status;
   return [
-    ...[id, shownAmount(quoteAmount, names.of(thread.rfq.quoteAssetId))],
-    ...[proposedBy === own ? 'you' : 'them', swapId === null ? state : `swap ${swapId}`],
+    id,
+    shownAmount(quoteAmount, names.of(thread.rfq.quoteAssetId)),
+    proposedBy === own ? 'you' : 'them',
+    swapId === null ? state : `swap ${swapId}`,
     ageOf(updatedAt, now),
     thread.quoteExpiresAt == null ? '' : `ends ${ageOf(thread.quoteExpiresAt, now)}`,
   ];

@@ -38,7 +38,10 @@ export const list: Run = (cli) =>
     const { client } = await signedIn(session);
     const { webhooks } = await client.webhooks({ limit: pageSize });
     const rows = webhooks.map(({ id, url, events, enabled, lastStatus, lastError }) => [
-      ...[id, url, events.length === 0 ? allOfThem : events.join(', '), enabled ? 'on' : 'off'],
+      id,
+      url,
+      events.length === 0 ? allOfThem : events.join(', '),
+      enabled ? 'on' : 'off',
       lastStatus === null ? 'nothing sent' : (lastError ?? String(lastStatus)),
     ]);
     answer(cli, { webhooks }, tableOf(['webhook', 'url', 'events', '', 'last delivery'], rows));

@@ -147,7 +147,9 @@ const web3 = {
       ciphertext: '5318b4d5bcd28de64ee5559e671353e16f075ecae9f99c7a79a38af5f869aa46',
       kdf: 'pbkdf2',
       kdfparams: {
-        ...{ c: 262_144, dklen: 32, prf: 'hmac-sha256' },
+        c: 262_144,
+        dklen: 32,
+        prf: 'hmac-sha256',
         salt: 'ae3cd4e7013836a3df6bd7241b12db061dbe2c6785853cce422d148a624ce0bd',
       },
       mac: '517ead924a9d0dc3124507e3393d175ce3ff7c1e96529c6c555ce9e51205e9b2',
@@ -161,7 +163,10 @@ const web3 = {
       ciphertext: 'd172bf743a674da9cdad04534d56926ef8358534d458fffccd4e6ad2fbde479c',
       kdf: 'scrypt',
       kdfparams: {
-        ...{ dklen: 32, n: 262_144, r: 1, p: 8 },
+        dklen: 32,
+        n: 262_144,
+        r: 1,
+        p: 8,
         salt: 'ab0c7876052600dd703518d6fc3fe8984592145b591fc8fb5c6d43190334ba19',
       },
       mac: '2103ac29920d71da29f15d75b4a16dbe95cfd7ff8faea1056c33131d846e3097',

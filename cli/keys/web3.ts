@@ -77,7 +77,9 @@ async function derived(crypto: Crypto, passphrase: string): Promise<Uint8Array> 
     return promisify(pbkdf2)(passphrase, salt, whole('c', mostRounds), 32, 'sha256');
   }
   if (crypto.kdf !== 'scrypt') throw bad('the kdf must be scrypt or pbkdf2');
-  const [N, r, p] = [whole('n', 2 ** 22), whole('r', 64), whole('p', 64)];
+  const N = whole('n', 2 ** 22);
+  const r = whole('r', 64);
+  const p = whole('p', 64);
   const memory = 128 * N * r;
   if (memory > mostMemory) throw bad(`scrypt would take ${memory} bytes, more than ${mostMemory}`);
   // OpenSSL keeps to N < 2^(16 r) of RFC 7914, and the definition's own vector does not.

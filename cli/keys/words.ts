@@ -49,9 +49,14 @@ export function mustBeWords(typed: string): string {
 /** Of documents and development tools, by how they begin: everybody has their coins. */
 const published: readonly string[] = [
   // Vectors of BIP-39: entropy of one byte again and again.
-  ...['abandon abandon abandon', 'legal winner thank', 'letter advice cage', 'zoo zoo zoo'],
+  'abandon abandon abandon',
+  'legal winner thank',
+  'letter advice cage',
+  'zoo zoo zoo',
   // Hardhat and anvil; Ganache; Truffle.
-  ...['test test test', 'myth like bonus', 'candy maple cake'],
+  'test test test',
+  'myth like bonus',
+  'candy maple cake',
 ];
 
 /** Throws Failure `published_words` on a real network. */

@@ -130,8 +130,13 @@ test('the README and the decision repeat the recorded figures', () => {
     assert.ok(readme.includes(written(each.energy)), `${row}: ${each.energy}`);
   }
   const repeated = [
-    ...['native fund', 'native claim', 'native refund', "native fund, a lane's first"],
-    ...['token fund, allowance standing', 'token claim', 'token refund'],
+    'native fund',
+    'native claim',
+    'native refund',
+    "native fund, a lane's first",
+    'token fund, allowance standing',
+    'token claim',
+    'token refund',
     'token fund by permit, nothing prepared',
   ].flatMap((row) => Object.values(gas[row] ?? {}).map((each) => each.gas));
   const onTron = ['TRX fund', 'TRX claim', 'token fund, allowance of the amount', 'token claim'];

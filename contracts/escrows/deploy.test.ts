@@ -178,12 +178,6 @@ test('the command deploys, says so, verifies, records, and is repeatable', async
     const same = ['--shard', '2', '--network', 'evm-31337', '--transaction'];
     const taken = await commandLine([...common, ...same, beside?.transaction ?? ''], privateKey);
     assert.match(taken.err, /evm-31337.json is of 0x\w+, not of 0x/);
-    const away = ['--rpc', 'http://127.0.0.1:1/a-secret', '--verify'];
-    const silent = await commandLine(away, undefined);
-    assert.match(silent.err, /^the node at 127.0.0.1:1: /);
-    assert.doesNotMatch(silent.err, /a-secret/);
-    const none = await commandLine([...common, '--shard', '256'], privateKey);
-    assert.match(none.err, /--shard is a number from 0 to 255, not 256/);
     writeRecord({ ...(record as EscrowRecord), payer: deployer.address }, records);
     const changed = await commandLine([...common, '--verify'], undefined);
     assert.equal(changed.code, 1);
@@ -193,6 +187,15 @@ test('the command deploys, says so, verifies, records, and is repeatable', async
     assert.match(again.out, /evm-31337.json: payer is 0x\w+, and 0x4e59b448\w+ is recorded/);
     assert.doesNotMatch(again.out, /recorded in/);
   });
+});
+
+test('the command names a node that is away, without its key, and no such shard', async () => {
+  const away = ['--rpc', 'http://127.0.0.1:1/a-secret', '--verify'];
+  const silent = await commandLine(away, undefined);
+  assert.match(silent.err, /^the node at 127.0.0.1:1: /);
+  assert.doesNotMatch(silent.err, /a-secret/);
+  const none = await commandLine(['--rpc', 'http://127.0.0.1:1', '--shard', '256'], privateKey);
+  assert.match(none.err, /--shard is a number from 0 to 255, not 256/);
 });
 
 test('a record is the same whoever writes it, and says what made the contract', async () => {

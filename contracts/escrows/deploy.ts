@@ -123,8 +123,13 @@ function understand(args: string[]): Asked | string | null {
   const text = { type: 'string' } as const;
   try {
     const options = {
-      ...{ rpc: text, network: text, shard: text, transaction: text, records: text },
-      ...{ verify: flag, help: flag },
+      rpc: text,
+      network: text,
+      shard: text,
+      transaction: text,
+      records: text,
+      verify: flag,
+      help: flag,
     } as const;
     const { values } = parseArgs({ args, options });
     const { rpc, network = null, transaction, verify, help, records = escrowRecords } = values;

@@ -107,8 +107,13 @@ export type Prepared = {
 
 const target = 'sbpf.json';
 const flagsIn = (folder: string): readonly string[] => [
-  ...[...FLAGS, '--target', join(folder, target)],
-  ...['--sysroot', folder, '-L', folder],
+  ...FLAGS,
+  '--target',
+  join(folder, target),
+  '--sysroot',
+  folder,
+  '-L',
+  folder,
 ];
 
 /** Half a minute's work, kept for each compiler in node_modules/.cache. */
@@ -136,9 +141,19 @@ export function prepare({ rustc, release, library }: Toolchain): Prepared {
 function compileLibrary(rustc: string, library: string, folder: string): void {
   const crate = (name: string, edition: string, file: string) =>
     run(rustc, [
-      ...['--crate-name', name, '--crate-type', 'rlib', '--edition', edition, file],
-      ...[...flagsIn(folder), '--cap-lints', 'allow', '-Zforce-unstable-if-unmarked'],
-      ...['-Zalways-encode-mir', `--emit=metadata=${join(folder, `lib${name}.rmeta`)}`],
+      '--crate-name',
+      name,
+      '--crate-type',
+      'rlib',
+      '--edition',
+      edition,
+      file,
+      ...flagsIn(folder),
+      '--cap-lints',
+      'allow',
+      '-Zforce-unstable-if-unmarked',
+      '-Zalways-encode-mir',
+      `--emit=metadata=${join(folder, `lib${name}.rmeta`)}`,
     ]);
   crate('core', '2024', join(library, 'core/src/lib.rs'));
   // Every crate names it; nothing of it is used.
@@ -157,9 +172,18 @@ export function compile(
   const object = join(folder, 'program.o');
   try {
     run(rustc, [
-      ...['--crate-name', 'parley_escrow', '--crate-type', 'lib', '--edition', '2021'],
-      ...[join(sources, 'lib.rs'), ...flags, '--remap-path-prefix', `${sources}=src`],
-      ...[warnings === 'deny' ? '-Dwarnings' : '-Awarnings', `--emit=obj=${object}`],
+      '--crate-name',
+      'parley_escrow',
+      '--crate-type',
+      'lib',
+      '--edition',
+      '2021',
+      join(sources, 'lib.rs'),
+      ...flags,
+      '--remap-path-prefix',
+      `${sources}=src`,
+      warnings === 'deny' ? '-Dwarnings' : '-Awarnings',
+      `--emit=obj=${object}`,
     ]);
     return link(readFileSync(object));
   } finally {

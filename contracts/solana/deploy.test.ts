@@ -43,7 +43,8 @@ async function keyOf(name: string): Promise<readonly [KeyPairSigner, Uint8Array]
 
 async function newScene(context: TestContext, lamports: bigint = SOL): Promise<Scene> {
   const chain = await startChain(context, { automatic: true, slotMs: 20 });
-  const [[payer], [program]] = [await keyOf('deployer'), await keyOf('program of the test')];
+  const [payer] = await keyOf('deployer');
+  const [program] = await keyOf('program of the test');
   await chain.give({ address: payer.address, token: null, amount: lamports });
   await chain.mine(8);
   const records = mkdtempSync(join(tmpdir(), 'parley-deployments-'));

@@ -106,11 +106,9 @@ async function putProgram(rpc: Rpc, { payer, program, code, say }: Making): Prom
   const buffer = await bufferOf(payer.address, seed);
   const rent = async (bytes: number) =>
     BigInt(await rpc<number>('getMinimumBalanceForRentExemption', [bytes]));
-  const [ofBuffer, ofProgram, ofData] = [
-    await rent(BUFFER_HEAD + code.length),
-    await rent(PROGRAM_BYTES),
-    await rent(PROGRAM_DATA_HEAD + code.length),
-  ];
+  const ofBuffer = await rent(BUFFER_HEAD + code.length);
+  const ofProgram = await rent(PROGRAM_BYTES);
+  const ofData = await rent(PROGRAM_DATA_HEAD + code.length);
   const before = await accountAt(rpc, buffer, 'confirmed');
   const chunks = missingChunks(
     before === null ? null : Buffer.from(before.data[0], 'base64'),
@@ -266,8 +264,12 @@ function understand(args: string[]): Asked | string | null {
   const flag = { type: 'boolean', default: false } as const;
   try {
     const options = {
-      ...{ rpc: text, network: text, 'program-key': text, 'payer-key': text },
-      ...{ verify: flag, help: flag },
+      rpc: text,
+      network: text,
+      'program-key': text,
+      'payer-key': text,
+      verify: flag,
+      help: flag,
     } as const;
     const { values } = parseArgs({ args, options });
     const { rpc, network, verify, help, 'payer-key': payerFile = null } = values;

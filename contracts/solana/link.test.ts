@@ -26,7 +26,8 @@ function table(names: readonly string[]): { bytes: Buffer; at: (name: string) =>
 /** Parts are sections 1, 2, …; names and symbols come behind them. */
 function object(parts: readonly Part[], symbols: readonly Symbol[]): Buffer {
   const strings = table([
-    ...['.strtab', '.symtab'],
+    '.strtab',
+    '.symtab',
     ...parts.map(({ name }) => name),
     ...symbols.map(({ name }) => name),
   ]);

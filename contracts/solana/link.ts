@@ -127,7 +127,8 @@ function relocate(parsed: Parsed, code: Placed, constants: Placed): void {
     for (const { offset, kind, symbol } of parsed.relocations.get(index) ?? []) {
       const { section, value } = parsed.symbols[symbol]!;
       const at = base + offset;
-      const [toCode, toConstant] = [code.offsets.get(section), constants.offsets.get(section)];
+      const toCode = code.offsets.get(section);
+      const toConstant = constants.offsets.get(section);
       if (kind === relocationKinds.address && toConstant !== undefined) {
         const address = toConstant + value + code.bytes.readUInt32LE(at + 4);
         code.bytes.writeUInt32LE(address, at + 4);

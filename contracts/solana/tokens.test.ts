@@ -105,7 +105,8 @@ test('an extension that is not known is refused, and so is one behind safe ones'
 });
 
 test('an extension is as long as its two bytes say, and type 0 ends the list', async () => {
-  const [long, fee] = [extension(19, 256 + 44), extension(1, 108)];
+  const long = extension(19, 256 + 44);
+  const fee = extension(1, 108);
   for (const [list, error] of [
     [[long], undefined],
     [[long, fee], 'UnsafeMint'],
@@ -365,7 +366,9 @@ test('a receiver that demands memos is paid once it does not', async () => {
   const swap = await funded('Token-2022');
   const { world, destination } = swap;
   const plain = dataOf(world, destination)!;
-  const [ACCOUNT_TYPE, MEMO_TRANSFER, IS_REQUIRED] = [2, 8, 1];
+  const ACCOUNT_TYPE = 2;
+  const MEMO_TRANSFER = 8;
+  const IS_REQUIRED = 1;
   const extensions = Buffer.from([ACCOUNT_TYPE, MEMO_TRANSFER, 0, 1, 0, IS_REQUIRED]);
   setAccount(world, destination, TOKEN_2022, Buffer.concat([plain, extensions]));
   assert.match((await claim(swap)).error ?? '', /memo/i);

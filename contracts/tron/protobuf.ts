@@ -58,7 +58,8 @@ export function readFields(bytes: Uint8Array): Field[] {
   };
   while (at < bytes.length) {
     const tag = next();
-    const [number, wire] = [Number(tag >> 3n), Number(tag & 7n)];
+    const number = Number(tag >> 3n);
+    const wire = Number(tag & 7n);
     if (wire !== varintWire && wire !== bytesWire) {
       throw new Error(`its field ${number} is of another type`);
     }

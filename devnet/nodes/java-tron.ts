@@ -117,10 +117,21 @@ async function startNode({ classPath, dir, parentHash }: JavaTronOptions) {
     name: 'java-tron',
     file: java,
     args: [
-      ...['-Xmx1g', '-XX:+UseSerialGC', '-Djdk.net.hosts.file=hosts'],
+      '-Xmx1g',
+      '-XX:+UseSerialGC',
+      '-Djdk.net.hosts.file=hosts',
       ...open.flatMap((each) => ['--add-opens', `${each}=ALL-UNNAMED`]),
-      ...['-cp', classPath, 'org.tron.program.FullNode', '-c', 'node.conf', '-d', 'data'],
-      ...['-w', '--debug', '--p2p-disable', 'true'],
+      '-cp',
+      classPath,
+      'org.tron.program.FullNode',
+      '-c',
+      'node.conf',
+      '-d',
+      'data',
+      '-w',
+      '--debug',
+      '--p2p-disable',
+      'true',
     ],
     folder: dir,
   };
@@ -183,7 +194,10 @@ function nodeOf(ask: Ask) {
     const bytecode = hexToBytes(code.replace(/^0x/, ''));
     const consume_user_resource_percent = 100n;
     const new_contract = {
-      ...{ origin_address, bytecode, consume_user_resource_percent, name },
+      origin_address,
+      bytecode,
+      consume_user_resource_percent,
+      name,
       origin_energy_limit: 10_000_000n,
     };
     const txid = await send('CreateSmartContract', { new_contract });

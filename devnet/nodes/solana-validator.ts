@@ -45,7 +45,8 @@ export async function validatorChain(chain: string, options: ValidatorOptions): 
     file: validator,
     args: [String(port), 'ledger', 'owner.key', ...(await writeAccounts(dir))],
     env: {
-      ...{ RUST_LOG: 'error', RUST_MIN_STACK: '67108864' },
+      RUST_LOG: 'error',
+      RUST_MIN_STACK: '67108864',
       LD_LIBRARY_PATH: process.env.LD_LIBRARY_PATH ?? '',
     },
     folder: dir,

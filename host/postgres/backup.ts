@@ -118,7 +118,10 @@ function copyRunning(source: Source, making: string): Promise<Manifest> {
     const found = await client.query('select name, sha256 from migrations order by name');
     for (const path of folders.toReversed()) await syncFolder(join(to, path));
     return {
-      ...{ format, folders, files, migrations: found.rows },
+      format,
+      folders,
+      files,
+      migrations: found.rows,
       madeAt: source.now.toISOString(),
       postgres: begun.version ?? '',
       keyVersion: source.keyVersion,

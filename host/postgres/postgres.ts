@@ -138,7 +138,8 @@ async function mustBeRestored({ base, unfinished }: Places): Promise<void> {
 export async function runningPostgres(dir: string): Promise<string | null> {
   const places = placesUnder(resolvePath(dir, 'postgres'));
   const note = ((await readIfThere(join(places.data, 'postmaster.pid'))) ?? '').split('\n');
-  const [pid, port] = [Number(note[0]), Number(note[3])];
+  const pid = Number(note[0]);
+  const port = Number(note[3]);
   const password = (await readIfThere(places.password))?.trim() ?? '';
   const runs = note[7]?.trim() === 'ready' && pid > 0 && isAlive(pid);
   return runs && password !== '' ? connection(port, password, databaseName) : null;

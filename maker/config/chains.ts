@@ -100,7 +100,8 @@ function bitcoinPart(fields: Fields): BitcoinPart {
 }
 
 function bitcoinNode(fields: Fields, core: string, esplora: string): BitcoinNode | null {
-  const [coreUrl, esploraUrl] = [fields.optional(core), fields.optional(esplora)];
+  const coreUrl = fields.optional(core);
+  const esploraUrl = fields.optional(esplora);
   if (coreUrl !== null && esploraUrl !== null) {
     fields.fault(core, `or ${esplora} must be given, one of both`);
   }

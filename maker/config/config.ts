@@ -67,7 +67,8 @@ export class ConfigError extends Error {
 }
 
 /** Each side has one of every size: the market takes 20 of a pair, and 100 pairs of an account. */
-const [mostLevels, mostLevelPairs] = [10, 100];
+const mostLevels = 10;
+const mostLevelPairs = 100;
 const most = { chains: 20, assets: 200, prices: 200, pairs: 500 } as const;
 const port = { least: 1, most: 65_535 } as const;
 const nameForm = /^[a-z\d][a-z\d-]{0,39}$/;
@@ -108,7 +109,9 @@ function read(top: Fields, folder: string, faults: Faults): Config {
     market: marketOf(top.part('market'), chains),
     store: resolve(folder, top.text('store')),
     metricsPort: top.has('metrics_port') ? top.whole('metrics_port', port) : null,
-    ...{ chains, assets, prices },
+    chains,
+    assets,
+    prices,
     pairs: pairs.filter((each) => each !== null),
     limits: limitsOf(top.part('limits')),
   };
@@ -154,7 +157,10 @@ function assetConfig(name: string, fields: Fields, chains: readonly ChainConfig[
     fields.fault('decimals', `of the chain's coin are ${own}`);
   const amount = (setting: string) => fields.parsed(setting, (given) => amountOf(given, decimals));
   return {
-    ...{ name, chain, decimals, token },
+    name,
+    chain,
+    decimals,
+    token,
     reserve: amount('reserve') ?? 0n,
     mostOpen: amount('most_open'),
     mostADay: amount('most_a_day'),
@@ -182,7 +188,8 @@ function pairConfig(
     if (found === undefined) fields.fault(setting, `"${name}" is none of [assets]`);
     return found;
   };
-  const [base, quote] = [asset('base'), asset('quote')];
+  const base = asset('base');
+  const quote = asset('quote');
   const spread = fields.whole('spread_bps', { least: 0, most: 5_000 });
   const slip = fields.whole('slip_bps', { least: 0, most: 5_000 }, Math.floor(spread / 2));
   const side = fields.oneOf('side', ['both', 'sell', 'buy'], 'both');
@@ -195,7 +202,8 @@ function pairConfig(
   if (base === undefined || quote === undefined) return null;
   if (base.chain === quote.chain) fields.fault('quote', `is on ${base.chain} too: a swap has two`);
   const amount = (name: string) => fields.parsed(name, (given) => amountOf(given, base.decimals));
-  const [least, largest] = [amount('least'), amount('most')];
+  const least = amount('least');
+  const largest = amount('most');
   if (least === null) fields.fault('least', 'is the smallest size, an amount of the base');
   if (largest === null) fields.fault('most', 'is the largest size, an amount of the base');
   if (least !== null && largest !== null && !(least > 0n && least <= largest)) {
@@ -203,9 +211,15 @@ function pairConfig(
   }
   const bounds = { least: least ?? 1n, most: largest ?? 1n };
   return {
-    ...{ name: `${base.name}/${quote.name}`, base, quote, price, gives: sides[side] },
-    ...{ ...bounds, levels: levelsOf(fields, base.decimals, bounds) },
-    ...{ spreadBps: BigInt(spread), slipBps: BigInt(slip) },
+    name: `${base.name}/${quote.name}`,
+    base,
+    quote,
+    price,
+    gives: sides[side],
+    ...bounds,
+    levels: levelsOf(fields, base.decimals, bounds),
+    spreadBps: BigInt(spread),
+    slipBps: BigInt(slip),
   };
 }
 

@@ -89,21 +89,33 @@ test('a command, HTTP and a WebSocket give prices; one that fails is told, and g
   });
   const polled = { everyMs: 50, timeoutMs: 5_000 };
   const source = (name: string, from: PriceConfig['from']): PriceConfig => ({
-    ...{ name, from, staleMs: 400, ...free },
+    name,
+    from,
+    staleMs: 400,
+    ...free,
   });
   const faults: string[] = [];
   let clock = 0;
   const prices = openPrices(
     [
       source('run', {
-        ...{ type: 'command', folder: '.', path: null, ...polled },
+        type: 'command',
+        folder: '.',
+        path: null,
+        ...polled,
         command: [process.execPath, '-p', '10.5'],
       }),
       source('http', {
-        ...{ type: 'http', url: `http://127.0.0.1:${port}/`, path: 'data[0].price', ...polled },
+        type: 'http',
+        url: `http://127.0.0.1:${port}/`,
+        path: 'data[0].price',
+        ...polled,
       }),
       source('socket', {
-        ...{ type: 'websocket', url: `ws://127.0.0.1:${port}/`, subscribe: ['ask'], path: 'p' },
+        type: 'websocket',
+        url: `ws://127.0.0.1:${port}/`,
+        subscribe: ['ask'],
+        path: 'p',
       }),
       source('fixed', { type: 'fixed', value: parsePrice('7') }),
     ],
@@ -143,7 +155,9 @@ test('a message that is too long ends the connection, and the one after it is he
   const prices = openPrices(
     [
       {
-        ...{ name: 'socket', staleMs: 60_000, ...free },
+        name: 'socket',
+        staleMs: 60_000,
+        ...free,
         from: { type: 'websocket', url: `ws://127.0.0.1:${port}/`, subscribe: [], path: 'p' },
       },
     ],

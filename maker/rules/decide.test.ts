@@ -17,23 +17,41 @@ import {
 import { parsePrice, type Terms } from './price.ts';
 
 const asset = (name: string, chain: string, decimals: number, token: string | null): AssetRule => ({
-  ...{ name, chain, token, decimals },
-  ...{ mostOpen: null, mostADay: null },
+  name,
+  chain,
+  token,
+  decimals,
+  mostOpen: null,
+  mostADay: null,
 });
-const [btc, usd] = [asset('btc', 'bitcoin', 8, null), asset('usd', 'evm', 6, '0xd')];
+const btc = asset('btc', 'bitcoin', 8, null);
+const usd = asset('usd', 'evm', 6, '0xd');
 const pair: PairRule = {
-  ...{ name: 'btc/usd', base: btc, quote: usd, least: 1_000_000n, most: 10_000_000n },
-  ...{ spreadBps: 100n, slipBps: 40n, gives: ['base', 'quote'] },
+  name: 'btc/usd',
+  base: btc,
+  quote: usd,
+  least: 1_000_000n,
+  most: 10_000_000n,
+  spreadBps: 100n,
+  slipBps: 40n,
+  gives: ['base', 'quote'],
 };
 const onBitcoin: Costs = {
-  ...{ fund: 1_000n, claim: 500n, refund: 500n, deposit: 0n },
+  fund: 1_000n,
+  claim: 500n,
+  refund: 500n,
+  deposit: 0n,
   settlesFromAmount: true,
 };
 const onEvm: Costs = { fund: 30n, claim: 20n, refund: 10n, deposit: 0n, settlesFromAmount: false };
 const balance = (units: bigint, readAtMs = 0) => ({ units, readAtMs });
 
 const known: Known = {
-  ...{ mode: 'open', nowMs: 0, price: parsePrice('64000'), commitments: [], givenToday: new Map() },
+  mode: 'open',
+  nowMs: 0,
+  price: parsePrice('64000'),
+  commitments: [],
+  givenToday: new Map(),
   reserves: new Map(),
   balances: new Map([
     ['bitcoin coin', balance(20_000_000n)],
@@ -61,7 +79,11 @@ function codeOf(change: {
 }
 
 const quoted = (amount: bigint, more: Partial<Commitment> = {}): Commitment => ({
-  ...{ id: 'one', kind: 'quote', asset: 'usd', amount, fundedAtMs: null },
+  id: 'one',
+  kind: 'quote',
+  asset: 'usd',
+  amount,
+  fundedAtMs: null,
   before: new Map([['evm 0xd', amount]]),
   after: new Map(),
   ...more,
@@ -165,7 +187,9 @@ test('whatever is quoted, dropped, funded and read, all that is promised is ther
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       type Swap = Commitment & { sent: boolean };
-      let [nowMs, chain, seen] = [0, 100n, balance(100n)];
+      let nowMs = 0;
+      let chain = 100n;
+      let seen = balance(100n);
       let open: Swap[] = [];
       for (const { what, amount, at, ms } of steps) {
         nowMs += ms;

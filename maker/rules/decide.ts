@@ -88,7 +88,8 @@ export function termsRefusal(pair: PairRule, { gives, base }: Terms): Refusal | 
     return refusal('side', `the maker does not give ${pair[gives].name} for this pair`);
   }
   if (base >= pair.least && base <= pair.most) return null;
-  const [least, most] = [shown(pair.least, pair.base), shown(pair.most, pair.base)];
+  const least = shown(pair.least, pair.base);
+  const most = shown(pair.most, pair.base);
   const sentence = `${shown(base, pair.base)} is not within ${least} and ${most}`;
   return refusal('size', sentence);
 }
@@ -130,7 +131,8 @@ export function takesOfTerms(
     const { chain, token } = pair[which];
     return costs && { chain, token, amount: terms[which], costs };
   };
-  const [gives, gets] = [side(terms.gives), side(terms.gives === 'base' ? 'quote' : 'base')];
+  const gives = side(terms.gives);
+  const gets = side(terms.gives === 'base' ? 'quote' : 'base');
   return gives && gets && takesOf(gives, gets);
 }
 

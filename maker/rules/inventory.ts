@@ -37,7 +37,8 @@ function add(into: Map<Holding, BaseUnits>, holding: Holding, units: BaseUnits):
 }
 
 export function takesOf(gives: Side, gets: Side): Takes {
-  const [before, after] = [new Map<Holding, BaseUnits>(), new Map<Holding, BaseUnits>()];
+  const before = new Map<Holding, BaseUnits>();
+  const after = new Map<Holding, BaseUnits>();
   const coinOf = ({ chain }: Asset) => holdingOf({ chain, token: null });
   const settling = (cost: BaseUnits, { costs }: Side) => (costs.settlesFromAmount ? 0n : cost);
   for (const needs of [before, after]) {

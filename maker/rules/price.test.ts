@@ -64,10 +64,8 @@ test('a quote leaves the maker its spread, whatever is asked at whatever price',
   });
   fc.assert(
     fc.property(drawn, ({ over, under, spread, base, quote, ...asked }) => {
-      const [price, units] = [
-        { over, under },
-        { base, quote },
-      ];
+      const price = { over, under };
+      const units = { base, quote };
       const terms = termsAt(asked, price, spread, units);
       if (terms === null) return;
       assert.ok(marginBps(terms, price, units) >= spread);

@@ -57,7 +57,8 @@ export function ratio(a: Price, b: Price): Price {
 
 /** By how many basis points one price is away from another, of the smaller of both. */
 export function distanceBps(a: Price, b: Price): bigint {
-  const [x, y] = [a.over * b.under, b.over * a.under];
+  const x = a.over * b.under;
+  const y = b.over * a.under;
   const [high, low] = x > y ? [x, y] : [y, x];
   return ((high - low) * whole) / low;
 }
@@ -80,7 +81,8 @@ export function termsAt(
   spreadBps: bigint,
   units: PairUnits,
 ): Terms | null {
-  const [b, q] = [10n ** BigInt(units.base), 10n ** BigInt(units.quote)];
+  const b = 10n ** BigInt(units.base);
+  const q = 10n ** BigInt(units.quote);
   const takerSells = direction === 'sell_base';
   // Quote for so much base is amount * over * q / (under * b); the other way round it is inverted.
   const [rise, fall] = flipped ? [under * b, over * q] : [over * q, under * b];
@@ -98,7 +100,8 @@ function termsOf(
   { takerSells, flipped }: { takerSells: boolean; flipped: boolean },
   spreadBps: bigint,
 ): bigint {
-  const [more, less] = [whole + spreadBps, whole - spreadBps];
+  const more = whole + spreadBps;
+  const less = whole - spreadBps;
   // What the maker gives is rounded down, what it gets is rounded up.
   if (takerSells) {
     return flipped ? (fair * whole) / (unit * more) : (fair * less) / (unit * whole);

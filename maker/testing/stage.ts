@@ -13,21 +13,43 @@ import { parsePrice } from '../rules/price.ts';
 import { createTurns } from '../turns.ts';
 
 const asset = (name: string, chain: string, decimals: number): AssetConfig => ({
-  ...{ name, chain, token: null, decimals, reserve: 0n, highValueFrom: null },
-  ...{ mostOpen: null, mostADay: null },
+  name,
+  chain,
+  token: null,
+  decimals,
+  reserve: 0n,
+  highValueFrom: null,
+  mostOpen: null,
+  mostADay: null,
 });
 export const btc = asset('btc', 'bitcoin', 8);
 export const sol = asset('sol', 'solana', 9);
 export const pair: PairConfig = {
-  ...{ name: 'btc/sol', base: btc, quote: sol, least: 1n, most: 10n ** 9n, price: ['p'] },
-  ...{ spreadBps: 100n, slipBps: 50n, gives: ['base', 'quote'], levels: [] },
+  name: 'btc/sol',
+  base: btc,
+  quote: sol,
+  least: 1n,
+  most: 10n ** 9n,
+  price: ['p'],
+  spreadBps: 100n,
+  slipBps: 50n,
+  gives: ['base', 'quote'],
+  levels: [],
 };
 export const limits: Limits = {
-  ...{ mostSwaps: 2, mostSwapsATaker: 2, mostQuotes: 3, mostQuotesATaker: 2, quoteSeconds: 90 },
+  mostSwaps: 2,
+  mostSwapsATaker: 2,
+  mostQuotes: 3,
+  mostQuotesATaker: 2,
+  quoteSeconds: 90,
   leastSettledOfTaker: 0,
   levelSeconds: 60,
-  ...{ quotesAMinute: 500, requestsAMinute: 100, balanceSeconds: 30, pollMs: 1_000 },
-  ...{ cancelSeconds: 15, batchSeconds: 0 },
+  quotesAMinute: 500,
+  requestsAMinute: 100,
+  balanceSeconds: 30,
+  pollMs: 1_000,
+  cancelSeconds: 15,
+  batchSeconds: 0,
 };
 const costs = { fund: 0n, claim: 0n, refund: 0n, deposit: 0n, settlesFromAmount: true };
 
@@ -50,12 +72,19 @@ export function partsOf({ at, assets = [btc, sol], sols = 10n ** 12n, ...given }
     close: () => undefined,
   };
   const common = {
-    ...{ prices, limits: given.limits ?? limits, mode: () => at.mode, now: () => at.ms },
+    prices,
+    limits: given.limits ?? limits,
+    mode: () => at.mode,
+    now: () => at.ms,
   };
   const promises = createPromises({
-    ...{ ...common, assets, deals },
+    ...common,
+    assets,
+    deals,
     stock: {
-      ...{ payable: new Map(), reserves: new Map(), costsOf: () => costs },
+      payable: new Map(),
+      reserves: new Map(),
+      costsOf: () => costs,
       get balances() {
         return new Map([
           ['bitcoin coin', { units: 10n ** 12n, readAtMs: at.ms }],
@@ -66,7 +95,10 @@ export function partsOf({ at, assets = [btc, sol], sols = 10n ** 12n, ...given }
     },
   });
   return {
-    ...{ ...common, deals, promises, turns: createTurns() },
+    ...common,
+    deals,
+    promises,
+    turns: createTurns(),
     log: openLog(new PassThrough().resume(), () => 0),
     metrics: createMetrics(),
     signal: new AbortController().signal,

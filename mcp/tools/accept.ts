@@ -144,7 +144,10 @@ async function withKeys(
   const sides = sidesOf(found.trade, looked.assets);
   const { gives, gets } = sides;
   const spend: Spend = {
-    ...{ threadId: args.threadId, gives: gives.own.name, gets: gets.own.name, units: gives.amount },
+    threadId: args.threadId,
+    gives: gives.own.name,
+    gets: gets.own.name,
+    units: gives.amount,
   };
   await ledger.check(spend);
   const wallets = {
@@ -232,8 +235,12 @@ function orderOf(
 ) {
   const { gives, gets } = sidesOf(trade, assets);
   return {
-    ...{ threadId: thread.id, rfqId: thread.rfqId, quoteAmount: price.toString(), role },
-    ...{ direction: trade.direction, baseAmount: trade.baseAmount.toString() },
+    threadId: thread.id,
+    rfqId: thread.rfqId,
+    quoteAmount: price.toString(),
+    role,
+    direction: trade.direction,
+    baseAmount: trade.baseAmount.toString(),
     gives: { ...amountOf(gives.amount, gives.own), contract: gives.own.token, from },
     gets: { ...amountOf(gets.amount, gets.own), contract: gets.own.token, to },
     lockedSeconds: { a: thread.legs.a.timelockSeconds, b: thread.legs.b.timelockSeconds },
@@ -274,7 +281,9 @@ function doneOf(
 ) {
   const leg = trade.party === 'maker' ? ('a' as const) : ('b' as const);
   return {
-    ...{ threadId, swapId, role },
+    threadId,
+    swapId,
+    role,
     deadlines: {
       initiatorFundBy: isoTime(deadlines.initiatorFundBy),
       counterpartyFundBy: isoTime(deadlines.counterpartyFundBy),

@@ -474,7 +474,7 @@ test('a public secret is claimed with, by own nodes and with the market away', a
 /** Asked while that chain answers later than a driver's next look, a second away. */
 async function slowly(world: World, chain: string, ask: () => Promise<Answer>): Promise<Answer> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  world.onLook = async (each) => (each === chain ? promise : undefined);
+  world.onLook = async (_, each) => (each === chain ? promise : undefined);
   const asked = ask();
   setTimeout(resolve, 1_500);
   return asked;

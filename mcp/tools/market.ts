@@ -48,15 +48,16 @@ const status = readTool({
   run: async ({ client, session }) => {
     const { at, network, agrees, waitsFor, chains } = await client.status();
     return {
-      ...{ market: session.profile.market, network: word(network), at: instantIn(at), agrees },
+      market: session.profile.market,
+      network: word(network),
+      at: instantIn(at),
+      agrees,
       waitsFor: waitsFor.map((each) => foreign(each)),
       chains: chains.map(({ chain, height, isQuiet, haltedSince }) => ({
-        ...{
-          chain: word(chain),
-          height,
-          quiet: isQuiet,
-          haltedSince: orNull(instantIn, haltedSince),
-        },
+        chain: word(chain),
+        height,
+        quiet: isQuiet,
+        haltedSince: orNull(instantIn, haltedSince),
       })),
     };
   },
@@ -77,9 +78,14 @@ const assets = readTool({
     const all = found.assets.map((each) => {
       const { name, pinned } = names.of(each.id);
       return {
-        ...{ asset: name, chain: word(each.chain), contract: orNull(placeIn, each.address) },
-        ...{ symbol: foreign(each.symbol, 40), decimals: each.decimals },
-        ...{ open: each.enabled, curated: each.verified, pinned },
+        asset: name,
+        chain: word(each.chain),
+        contract: orNull(placeIn, each.address),
+        symbol: foreign(each.symbol, 40),
+        decimals: each.decimals,
+        open: each.enabled,
+        curated: each.verified,
+        pinned,
       };
     });
     return { assets: all, nextCursor: orNull(cursorIn, found.nextCursor) };
@@ -103,7 +109,8 @@ function costsOf(desk: Desk, { chain, costs }: Pair['legs']['a']) {
   const of = desk.session.profile.chains[chain];
   const coin = { name: chain, decimals: of === undefined ? null : coinDecimals[of.family] };
   const both = ({ usual, most }: { usual: string; most: string }) => ({
-    ...{ usual: amountOf(usual, coin), most: amountOf(most, coin) },
+    usual: amountOf(usual, coin),
+    most: amountOf(most, coin),
   });
   return { fund: both(costs.fund), claim: both(costs.claim), refund: both(costs.refund) };
 }
@@ -133,9 +140,14 @@ const pair = readTool({
         leg.leastAmount === null ? null : amountOf(leg.leastAmount, names.of(leg.assetId));
       const fundedBy = name === 'b' ? ('taker' as const) : ('maker' as const);
       return {
-        ...{ leg: name, fundedBy, chain: word(leg.chain), long: leg.long },
-        ...{ lockedSeconds: leg.timelockSeconds, confirmations: leg.confirmations },
-        ...{ leastAmount: least, costs: costsOf(desk, leg) },
+        leg: name,
+        fundedBy,
+        chain: word(leg.chain),
+        long: leg.long,
+        lockedSeconds: leg.timelockSeconds,
+        confirmations: leg.confirmations,
+        leastAmount: least,
+        costs: costsOf(desk, leg),
       };
     });
     const { initiator, initiatorFundBySeconds, counterpartyFundBySeconds, expected } = found;
@@ -232,7 +244,8 @@ const levels = readTool({
     const ids = { baseAssetId: names.idOf(base), quoteAssetId: names.idOf(quote) };
     const direction = side === 'sell' ? 'sell_base' : 'buy_base';
     const found = await desk.client.levels({ ...ids, direction, ...pageOf(paged) });
-    const [ofBase, ofQuote] = [names.of(ids.baseAssetId), names.of(ids.quoteAssetId)];
+    const ofBase = names.of(ids.baseAssetId);
+    const ofQuote = names.of(ids.quoteAssetId);
     const all = found.levels.map((each) => ({
       makerId: idIn(each.makerId),
       maker: standingView(each.makerStanding),
@@ -367,8 +380,10 @@ const account = readTool({
     const { limits } = desk.held ?? { limits: null };
     const assetsLeft: { asset: string; perSwap: Amount; leftToday: Amount }[] = left ?? [];
     return {
-      ...{ accountId: idIn(me.userId), market: desk.session.profile.market },
-      ...{ scopes: me.scopes.map(word), holdsKeys: desk.held !== null },
+      accountId: idIn(me.userId),
+      market: desk.session.profile.market,
+      scopes: me.scopes.map(word),
+      holdsKeys: desk.held !== null,
       wallets: Object.fromEntries(wallets),
       limits:
         limits === null

@@ -24,7 +24,9 @@ const threadDone = z.object({
 
 /** Small: the tools that read have the rest. */
 const rfqMade = ({ id, status, expiresAt }: Rfq) => ({
-  ...{ rfqId: idIn(id), status: word(status), endsAt: instantIn(expiresAt) },
+  rfqId: idIn(id),
+  status: word(status),
+  endsAt: instantIn(expiresAt),
 });
 
 function threadMade({ id, status, quoteAmount, quoteExpiresAt, rfq }: Thread, names: Names) {
@@ -61,7 +63,10 @@ const postRfq = tradeTool({
     'Posts a request for quote. It binds nobody. First call: a plan. Second call, with the digest ' +
     'of the plan and the same arguments: it is posted.',
   input: z.object({
-    ...{ side: shape.side, amount: shape.amountIn, base: shape.assetName, quote: shape.assetName },
+    side: shape.side,
+    amount: shape.amountIn,
+    base: shape.assetName,
+    quote: shape.assetName,
     asks: shape.amountIn
       .optional()
       .describe('for all of it, in the quote asset; default any price'),
@@ -90,8 +95,10 @@ const postRfq = tradeTool({
     ] as const;
     const order = {
       direction: side === 'sell' ? ('sell_base' as const) : ('buy_base' as const),
-      ...{ baseAssetId: pinned[0].id, baseAmount: baseAmount.toString() },
-      ...{ quoteAssetId: pinned[1].id, ttlSeconds: forSeconds },
+      baseAssetId: pinned[0].id,
+      baseAmount: baseAmount.toString(),
+      quoteAssetId: pinned[1].id,
+      ttlSeconds: forSeconds,
       ...(askAmount === null ? {} : { askAmount: askAmount.toString() }),
       ...(to === undefined ? {} : { visibility: 'private' as const, targetAddress: to }),
       ...(minSettled === undefined ? {} : { minSettled }),
@@ -176,7 +183,10 @@ function offerTool<K extends 'rfqId' | 'threadId'>({ of, on, ...told }: Offering
   const input = z.object({ [of]: shape.id, ...priced } as Record<K, typeof shape.id> &
     typeof priced);
   return tradeTool({
-    ...{ ...told, input, ...ofThread, destructive: false },
+    ...told,
+    input,
+    ...ofThread,
+    destructive: false,
     prepare: async (desk, args) => {
       const { amount, validForSeconds } = args as { amount: string; validForSeconds?: number };
       const id = String((args as Record<string, unknown>)[of]);
@@ -217,7 +227,9 @@ const quoteTool = offerTool({
     await mustHaveScope(desk, 'maker');
     const rfq = await desk.client.rfq(rfqId);
     return {
-      ...{ rfq, party: 'maker', moves: [] },
+      rfq,
+      party: 'maker',
+      moves: [],
       words: ({ direction, base }) => {
         const does = direction === 'sell_base' ? 'sells' : 'buys';
         return `the taker ${does} ${inWords(amountOf(rfq.baseAmount, base))}`;
@@ -240,7 +252,9 @@ const counter = offerTool({
     const party = thread.makerId === desk.userId ? 'maker' : 'taker';
     const by = proposedBy === party ? 'you' : 'them';
     return {
-      ...{ rfq, party, moves: ['from'] },
+      rfq,
+      party,
+      moves: ['from'],
       words: ({ quote }) => `the price is ${inWords(amountOf(from, quote))}, by ${by}`,
       order: { threadId, from, direction: rfq.direction, baseAmount: rfq.baseAmount },
       send: (units, how) => desk.client.propose(threadId, units, how),

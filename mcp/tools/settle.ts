@@ -65,12 +65,10 @@ export const settle = tradeTool({
     const sides = sidesIn(desk, trade);
     const { gives, gets } = sides;
     const spend: Spend = {
-      ...{
-        threadId: trade.threadId,
-        gives: gives.own.name,
-        gets: gets.own.name,
-        units: gives.amount,
-      },
+      threadId: trade.threadId,
+      gives: gives.own.name,
+      gets: gets.own.name,
+      units: gives.amount,
     };
     // What an escrow may hold is claimed and refunded, whatever the limits say.
     const mayFund = record === null || !mayBeFunded(record);
@@ -86,9 +84,14 @@ export const settle = tradeTool({
         'it funds in turn, claims by itself, and refunds from the timelock on if the other side stops',
       ],
       order: {
-        ...{ swapId, threadId: trade.threadId, hashlock: verified.hashlock, role: verified.role },
-        ...{ gives: amountOf(gives.amount, gives.own), gets: amountOf(gets.amount, gets.own) },
-        ...{ refundTo: await coins('gives'), payTo: await coins('gets') },
+        swapId,
+        threadId: trade.threadId,
+        hashlock: verified.hashlock,
+        role: verified.role,
+        gives: amountOf(gives.amount, gives.own),
+        gets: amountOf(gets.amount, gets.own),
+        refundTo: await coins('gives'),
+        payTo: await coins('gets'),
         refundFrom: isoTime(verified.deadlines.refundAt[givenLeg(trade.party)]),
       },
       most,

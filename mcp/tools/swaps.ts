@@ -26,7 +26,8 @@ const swaps = readTool({
       .string()
       .regex(/^[a-z_]{1,40}$/)
       .optional(),
-    ...{ limit: shape.limit, cursor: shape.cursor },
+    limit: shape.limit,
+    cursor: shape.cursor,
   }),
   output: z.object({ swaps: z.array(shape.swapMade), nextCursor: shape.nextCursor }),
   run: async (desk, { status, limit, cursor }) => {
@@ -160,7 +161,8 @@ async function shutGates({ context }: NonNullable<Opened['seen']>): Promise<Map<
 /** By the rules and the own nodes: a market could name a step that gives the secret away. */
 function nextBy({ context, polled }: NonNullable<Opened['seen']>): z.infer<typeof shape.stepOut>[] {
   const { record } = context;
-  const [a, b] = [polled.legs.get('a'), polled.legs.get('b')];
+  const a = polled.legs.get('a');
+  const b = polled.legs.get('b');
   if (a === undefined || b === undefined) return [];
   const { state, clocks, doubt } = seenOf(record, { a, b }, polled.wall);
   if (doubt !== undefined && state.secret === null) return [];

@@ -27,7 +27,8 @@ export function standingView(said: Standing | null | undefined): z.infer<typeof 
 }
 
 export function rfqView(rfq: Rfq, names: Names, userId: string): z.infer<typeof rfqOut> {
-  const [base, quote] = [names.of(rfq.baseAssetId), names.of(rfq.quoteAssetId)];
+  const base = names.of(rfq.baseAssetId);
+  const quote = names.of(rfq.quoteAssetId);
   return {
     rfqId: idIn(rfq.id),
     status: word(rfq.status),
@@ -55,7 +56,10 @@ export function threadView(
   const { rfqId, side, base, pinned } = rfqView(rfq, names, userId);
   return {
     threadId: idIn(thread.id),
-    ...{ rfqId, side, base, pinned },
+    rfqId,
+    side,
+    base,
+    pinned,
     role,
     status: word(thread.status),
     price: amountOf(thread.quoteAmount, names.of(rfq.quoteAssetId)),
@@ -93,8 +97,12 @@ export async function swapMade(desk: Desk, swap: Swap): Promise<z.infer<typeof s
   const [gives, gets] =
     swap.makerId === desk.userId ? ([legs.a, legs.b] as const) : ([legs.b, legs.a] as const);
   return {
-    ...{ swapId: idIn(id), status: word(status), gives: inLeg(gives), gets: inLeg(gets) },
-    ...{ next: stepsView(swap), driven: drivenView(desk.held?.driver.of(id) ?? null) },
+    swapId: idIn(id),
+    status: word(status),
+    gives: inLeg(gives),
+    gets: inLeg(gets),
+    next: stepsView(swap),
+    driven: drivenView(desk.held?.driver.of(id) ?? null),
   };
 }
 
@@ -106,28 +114,28 @@ export async function swapView(desk: Desk, swap: Swap): Promise<z.infer<typeof s
   const legs = (['a', 'b'] as const).map((name) => {
     const leg = swap.legs[name];
     return {
-      ...{ leg: name, chain: word(leg.chain), amount: amountOf(leg.amount, names.of(leg.assetId)) },
+      leg: name,
+      chain: word(leg.chain),
+      amount: amountOf(leg.amount, names.of(leg.assetId)),
       fundedBy: leg.funder === own ? ('you' as const) : ('them' as const),
-      ...{
-        status: word(leg.status),
-        escrow: orNull(placeIn, leg.escrow),
-        refundFrom: isoTime(leg.timelock),
-      },
-      ...{ confirmations: leg.confirmations, requiredConfirmations: leg.requiredConfirmations },
-      ...{ fundTx: orNull(placeIn, leg.fundTx), claimTx: orNull(placeIn, leg.claimTx) },
+      status: word(leg.status),
+      escrow: orNull(placeIn, leg.escrow),
+      refundFrom: isoTime(leg.timelock),
+      confirmations: leg.confirmations,
+      requiredConfirmations: leg.requiredConfirmations,
+      fundTx: orNull(placeIn, leg.fundTx),
+      claimTx: orNull(placeIn, leg.claimTx),
       refundTx: orNull(placeIn, leg.refundTx),
     };
   });
   const record = await desk.held?.own.store.getSwap(swap.id);
   const driven = desk.held?.driver.of(swap.id) ?? null;
   return {
-    ...{
-      swapId: idIn(swap.id),
-      threadId: idIn(swap.threadId),
-      status: word(swap.status),
-      role,
-      legs,
-    },
+    swapId: idIn(swap.id),
+    threadId: idIn(swap.threadId),
+    status: word(swap.status),
+    role,
+    legs,
     deadlines: {
       initiatorFundBy: isoTime(initiatorFundBy),
       counterpartyFundBy: isoTime(counterpartyFundBy),

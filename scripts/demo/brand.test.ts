@@ -20,7 +20,8 @@ const edge = await testEdge({ settings: acme });
 test('wallets sign in to a market that goes by another name', async (t) => {
   const url = `http://127.0.0.1:${await edge.port()}`;
   assert.deepEqual(await brandOf(url, {}), acme);
-  const [PARLEY_PRODUCT_NAME, PARLEY_SHORT_NAME] = [acme.productName, acme.shortName];
+  const PARLEY_PRODUCT_NAME = acme.productName;
+  const PARLEY_SHORT_NAME = acme.shortName;
   const given = { PARLEY_PRODUCT_NAME, PARLEY_SHORT_NAME };
   assert.deepEqual(await brandOf('http://127.0.0.1:1', given), acme);
   const dir = await mkdtemp(join(tmpdir(), 'parley-brand-'));

@@ -53,7 +53,8 @@ async function announced(url: string | undefined): Promise<{ url: string; dev: s
     throw new Error(`no market has written ${file}: ${how}`, { cause });
   });
   const ready = parsed(text);
-  const [there, dev] = [ready?.url, ready?.dev];
+  const there = ready?.url;
+  const dev = ready?.dev;
   const isSame = typeof there === 'string' && (url === undefined || isSamePlace(there, url));
   if (isSame && typeof dev === 'string') return { url: there, dev };
   throw new Error(`${file} is of ${String(there)}, not of ${url ?? 'a dev network'}: ${how}`);
@@ -61,7 +62,8 @@ async function announced(url: string | undefined): Promise<{ url: string; dev: s
 
 /** Whether both lead to one server: `localhost` is as good as the address that it stands for. */
 export function isSamePlace(a: string, b: string): boolean {
-  const [one, other] = [new URL(a), new URL(b)];
+  const one = new URL(a);
+  const other = new URL(b);
   if (one.protocol !== other.protocol || one.port !== other.port) return false;
   const areLoopback = isLoopback(one.hostname) && isLoopback(other.hostname);
   return one.hostname === other.hostname || areLoopback;

@@ -61,12 +61,10 @@ export function placeOf({ chains }: Pick<DevnetStatus, 'chains'>): Place {
     const how = ': the market says at its start how to get a bitcoind';
     throw new Error(`the dev network has no ${family} chain${family === 'bitcoin' ? how : ''}`);
   };
-  const [bitcoin, evm, tron, solana] = [
-    served('bitcoin'),
-    served('evm'),
-    served('tron'),
-    served('solana'),
-  ];
+  const bitcoin = served('bitcoin');
+  const evm = served('evm');
+  const tron = served('tron');
+  const solana = served('solana');
   return {
     bitcoin: at(bitcoin),
     evm: { ...at(evm), chainId: given(evm, 'chainId') },

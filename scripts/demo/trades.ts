@@ -57,7 +57,8 @@ type Deal = { readonly swapId: string; readonly sides: readonly [taker: Side, ma
 /** RFQ, quote, both accept. */
 async function agree({ assets, now, say }: Scene, plan: Plan): Promise<Deal> {
   const { taker, maker, takerGives, makerGives } = plan;
-  const [base, quote] = [assets[takerGives.coin], assets[makerGives.coin]];
+  const base = assets[takerGives.coin];
+  const quote = assets[makerGives.coin];
   const created = await taker.client.createRfq({
     direction: 'sell_base',
     baseAssetId: base.id,
@@ -71,9 +72,19 @@ async function agree({ assets, now, say }: Scene, plan: Plan): Promise<Deal> {
   const accepted = async (person: Person, party: Party) => {
     const { client, userId, chains, store } = person;
     const { trade, swapId } = await accept({
-      ...{ client, userId, chains, store, now, base, quote, quoteAmount },
-      ...{ party, direction: 'sell_base', baseAmount: takerGives.amount },
-      ...{ rfqId: created.id, threadId: thread.id },
+      client,
+      userId,
+      chains,
+      store,
+      now,
+      base,
+      quote,
+      quoteAmount,
+      party,
+      direction: 'sell_base',
+      baseAmount: takerGives.amount,
+      rfqId: created.id,
+      threadId: thread.id,
     });
     return { side: { person, trade }, swapId };
   };
@@ -125,7 +136,14 @@ async function run(
   };
   try {
     return await settle({
-      ...{ swapId, trade, client, chains, store, pollMs, marketPollMs, onProgress },
+      swapId,
+      trade,
+      client,
+      chains,
+      store,
+      pollMs,
+      marketPollMs,
+      onProgress,
       now: scene.now,
       signal: AbortSignal.any([stop.signal, scene.signal]),
     });

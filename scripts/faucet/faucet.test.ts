@@ -15,8 +15,12 @@ import type { Gift } from './settings.ts';
 import { createSite, mostTries } from './site.ts';
 
 const gift: Gift = {
-  ...{ chain: 'testchain', token: null, symbol: 'COIN', decimals: 2 },
-  ...{ amount: 100n, dailyCap: 400n },
+  chain: 'testchain',
+  token: null,
+  symbol: 'COIN',
+  decimals: 2,
+  amount: 100n,
+  dailyCap: 400n,
 };
 const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
@@ -168,7 +172,8 @@ test('what no block takes is raised after its time, and what must come before it
     await faucet.look();
     return stub.sent.splice(0);
   };
-  const [bytes, raised] = ['bytes-alice-1', 'bytes-alice-1+'];
+  const bytes = 'bytes-alice-1';
+  const raised = 'bytes-alice-1+';
   assert.deepEqual(await sentBy(first, 99), [bytes, bytes]);
   assert.deepEqual(await sentBy(first, 1), [bytes, 'filler', raised]);
   await first.close();
@@ -185,8 +190,10 @@ test('what no block takes is raised after its time, and what must come before it
 
 test('a node that hangs keeps no other chain from being looked at', async (t) => {
   const { file, clock } = stage(t);
-  const [slow, quick] = [stubPayer(), stubPayer()];
-  const [begun, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const slow = stubPayer();
+  const quick = stubPayer();
+  const begun = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
   const end = async () => {
     begun.resolve();
     await released.promise;
@@ -224,7 +231,8 @@ test('nothing is raised or filled while a gift of its chain is being signed', as
     known.push(open.map(({ txid }) => txid));
     return { before: [], instead: null };
   };
-  const [begun, signed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const begun = Promise.withResolvers<void>();
+  const signed = Promise.withResolvers<void>();
   const sign: Payer['sign'] = async (pay, ...more) => {
     if (pay.to === 'bob') begun.resolve();
     if (pay.to === 'bob') await signed.promise;
@@ -325,7 +333,10 @@ test('the page and JSON: each refusal has its status, code, words and when to co
   assert.equal(headers['referrer-policy'], 'same-origin', 'else its own form has no origin');
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
   const page = await site.inject({
-    ...{ method: 'POST', url: '/gifts', headers: form, remoteAddress: '9.9.9.8' },
+    method: 'POST',
+    url: '/gifts',
+    headers: form,
+    remoteAddress: '9.9.9.8',
     payload: 'asset=testchain&address=%3Cb%3E',
   });
   assert.equal(page.statusCode, 400);

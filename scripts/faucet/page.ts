@@ -17,7 +17,11 @@ export const style = `
   .said { border-inline-start: .25rem solid; padding-inline-start: 1rem }`;
 
 const escapes: Readonly<Record<string, string>> = {
-  ...{ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' },
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
 };
 const escaped = (text: string) => text.replaceAll(/[&<>"']/g, (each) => escapes[each] ?? '');
 

@@ -204,7 +204,8 @@ test('a gift is lost, and may be given again, once blocks lie on its nonce', asy
 
 test('no TRX are signed for a contract, which nodes refuse, and tokens are', async (t) => {
   const { url, asked } = await stage(t, { '/wallet/getcontractinfo': { runtimecode: '60' } });
-  const [from, to] = ['TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'];
+  const from = 'TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf';
+  const to = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
   const nile = { chain: 'nile', sources: [{ url }] };
   const sign = (token: string | null) => {
     const pay = { to, token, decimals: 6, amount: 1n };

@@ -76,7 +76,8 @@ export async function openPayers(
       await mustBeKnown();
       const { sign, ...signer } = signerOf(each, await readKey(each.keyFile, each.of.family));
       return {
-        ...{ chain: each.of.chain, ...signer },
+        chain: each.of.chain,
+        ...signer,
         sign: async (...asked) => {
           await mustBeKnown();
           return sign(...asked);

@@ -12,7 +12,8 @@ import { readFile } from '../../server/settings/secret-file.ts';
 const mostGiftsADay = 10_000n;
 const mostPerClient = 1_000;
 /** Of the file; gifts of a chain. */
-const [mostChains, mostGifts] = [100, 20];
+const mostChains = 100;
+const mostGifts = 20;
 
 const amount = Type.String({ pattern: '^[1-9][0-9]{0,77}$' });
 const gift = Type.Object(
@@ -125,7 +126,8 @@ function giftOf(
   const what = `${file}: ${token ?? 'the coin'} of "${chain}"`;
   const asset = assets.find((each) => each.chain === chain && each.address === token);
   if (asset === undefined) throw new Error(`${what} is not in PARLEY_ASSETS`);
-  const [amount, dailyCap] = [BigInt(text), BigInt(cap)];
+  const amount = BigInt(text);
+  const dailyCap = BigInt(cap);
   if (dailyCap < amount || dailyCap > amount * mostGiftsADay) {
     throw new Error(
       `${what}: "dailyCap" must be 1 to ${mostGiftsADay} times "amount", ${amount};` +

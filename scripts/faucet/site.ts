@@ -20,9 +20,17 @@ export const mostTries = 10;
 const minuteMs = 60_000;
 
 const statuses = {
-  ...{ no_gift: 404, bad_address: 400, own_address: 400, bad_request: 400, elsewhere: 403 },
-  ...{ address_limit: 429, client_limit: 429, daily_cap: 429, too_many: 429 },
-  ...{ busy: 503, unavailable: 503 },
+  no_gift: 404,
+  bad_address: 400,
+  own_address: 400,
+  bad_request: 400,
+  elsewhere: 403,
+  address_limit: 429,
+  client_limit: 429,
+  daily_cap: 429,
+  too_many: 429,
+  busy: 503,
+  unavailable: 503,
 } as const;
 type Code = keyof typeof statuses;
 

@@ -119,8 +119,12 @@ async function everythingOf(tx: Tx, account: ShownAccount) {
   const now = new Date();
   const { id } = account;
   const keys = (await liveKeysOf(tx, id, now)).map((each) => ({
-    ...{ id: each.id, prefix: each.prefix, scopes: each.scopes },
-    ...{ createdAt: each.createdAt, expiresAt: each.expiresAt, usedOn: each.usedOn },
+    id: each.id,
+    prefix: each.prefix,
+    scopes: each.scopes,
+    createdAt: each.createdAt,
+    expiresAt: each.expiresAt,
+    usedOn: each.usedOn,
   }));
   const wallets = await walletsShown(tx, id, mostWallets);
   const ways = await waysShown(tx, id);

@@ -132,7 +132,8 @@ function change(
 async function theCandidate(db: Tx, given: string): Promise<Candidate> {
   const slash = given.indexOf('/');
   if (slash === -1) throw new Misused('forget needs <chain>/<token address>');
-  const [chain, address] = [given.slice(0, slash), given.slice(slash + 1)];
+  const chain = given.slice(0, slash);
+  const address = given.slice(slash + 1);
   for (const form of /^0x/i.test(address) ? [address, parseEvmAddress(address)] : [address]) {
     const candidate = await findCandidate(db, chain, form);
     if (candidate !== null) return candidate;

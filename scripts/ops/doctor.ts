@@ -51,7 +51,8 @@ const devMs = 10_000;
 type Asked = NonNullable<ReturnType<typeof understand>>;
 
 function understand(args: string[]) {
-  const [text, flag] = [{ type: 'string' }, { type: 'boolean' }] as const;
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean' } as const;
   const own = { swap: text, all: flag, limit: text, time: text, part: text };
   const { values } = parsed({ args, options: { ...usualOptions, ...own } });
   const { help, json = false, swap = null, all = false } = values;
@@ -62,7 +63,9 @@ function understand(args: string[]) {
   const whole = (name: 'limit' | 'time' | 'part', otherwise: number, most: number) =>
     wholeNumber(`--${name}`, values[name] ?? String(otherwise), { most });
   return {
-    ...{ json, swap, all },
+    json,
+    swap,
+    all,
     limit: whole('limit', 100_000, 100_000_000),
     timeMs: 1_000 * whole('time', wholeMs / 1_000, 604_800),
     partMs: 1_000 * whole('part', partMs / 1_000, 3_600),
@@ -151,7 +154,9 @@ async function run(asked: Asked): Promise<number> {
   const { chains, offsetMs } = 'severity' in found ? { chains: [], offsetMs: 0 } : found;
   const deps = {
     settings: { ...settings, home: resolve(settings.home) },
-    ...{ db, chains, partMs: asked.partMs },
+    db,
+    chains,
+    partMs: asked.partMs,
     now: () => Date.now() + offsetMs,
     wall: Date.now,
     signal: AbortSignal.timeout(asked.timeMs),

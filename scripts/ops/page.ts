@@ -55,7 +55,8 @@ const newWord = () => randomBytes(tokenBytes).toString('base64url');
 
 /** Two words of one length; compared without telling how far they are alike. */
 function isSame(given: string, wanted: string): boolean {
-  const [one, other] = [Buffer.from(given), Buffer.from(wanted)];
+  const one = Buffer.from(given);
+  const other = Buffer.from(wanted);
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
@@ -101,7 +102,8 @@ function pageOf(read: () => Promise<string>, link: string, now: () => number = D
 
 /** The page, at most every two seconds anew. */
 function readerOf(db: Database): () => Promise<string> {
-  let [at, kept] = [Number.NEGATIVE_INFINITY, Promise.resolve('')];
+  let at = Number.NEGATIVE_INFINITY;
+  let kept = Promise.resolve('');
   return () => {
     if (performance.now() - at > keptMs) {
       at = performance.now();

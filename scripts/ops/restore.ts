@@ -75,7 +75,8 @@ async function keyOf(asked: Asked, { keyVersion }: Manifest): Promise<string | n
 
 /** Never over another key. True: it was put there now, and goes again with a failure. */
 async function placeKey(from: string, target: string): Promise<boolean> {
-  const [key, there] = [await readFile(from), await readFile(target).catch(() => null)];
+  const key = await readFile(from);
+  const there = await readFile(target).catch(() => null);
   if (there?.equals(key)) return false;
   await writeFile(target, key, { flag: 'wx', mode: 0o600 });
   return true;

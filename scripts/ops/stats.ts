@@ -49,7 +49,8 @@ export async function statsOf(db: Database, day: string, from: number) {
     to: leastId(from + dayMs),
     limit: mostRead,
   };
-  const [rfqs, quotes] = [await rfqsOfDay(db, range), await threadsOfDay(db, range)];
+  const rfqs = await rfqsOfDay(db, range);
+  const quotes = await threadsOfDay(db, range);
   const swaps = await swapsOfDay(db, range);
   const byStatus = Object.fromEntries(swaps.map(({ status, count }) => [status, count]));
   const agreed = swaps.reduce((sum, { count }) => sum + count, 0);

@@ -12,7 +12,8 @@ const root = join(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
 test('models, operations and frames of the package are as docs/ describes them', () => {
-  const [openapi, asyncapi] = [read('docs/openapi.json'), read('docs/asyncapi.json')];
+  const openapi = read('docs/openapi.json');
+  const asyncapi = read('docs/asyncapi.json');
   for (const [path, text] of Object.entries(
     pythonFiles(JSON.parse(openapi), JSON.parse(asyncapi)),
   )) {

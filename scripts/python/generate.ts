@@ -179,7 +179,8 @@ function methodOf({ path, method, operation, models, unions }: Told): string {
         const type = qualified(models.typeOf(schema, `${operationId}_${name}`, 'request'), models);
         return { name, type, isNeeded: required, said: description };
       });
-  const [inPath, inQuery] = [of('path'), of('query')];
+  const inPath = of('path');
+  const inQuery = of('query');
   const body = bodyOf(operation);
   const model = body && models.typeOf(body, `${pascal(operationId)}Body`, 'request');
   const inBody = body === undefined ? [] : fieldsOf(body, models);

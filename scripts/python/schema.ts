@@ -96,20 +96,29 @@ export function docstring(text: string, indent: string): string[] {
 }
 
 const known = new Set([
-  ...['$ref', 'type', 'description', 'enum', 'const', 'format', 'pattern', 'anyOf', 'items'],
-  ...['properties', 'required', 'additionalProperties'],
+  '$ref',
+  'type',
+  'description',
+  'enum',
+  'const',
+  'format',
+  'pattern',
+  'anyOf',
+  'items',
+  'properties',
+  'required',
+  'additionalProperties',
   // Told by the description, and checked by the market.
-  ...[
-    'examples',
-    'minLength',
-    'maxLength',
-    'minimum',
-    'maximum',
-    'minItems',
-    'maxItems',
-    'default',
-  ],
-  ...['x-wanted', 'uniqueItems'],
+  'examples',
+  'minLength',
+  'maxLength',
+  'minimum',
+  'maximum',
+  'minItems',
+  'maxItems',
+  'default',
+  'x-wanted',
+  'uniqueItems',
 ]);
 
 function mustBeKnown(schema: Schema, name: string): void {

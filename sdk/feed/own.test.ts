@@ -5,8 +5,13 @@ import { test } from 'node:test';
 import { createOwn } from './own.ts';
 
 const closed = (eventSeq: number) => ({
-  ...{ type: 'thread.closed', threadId: 't', rfqId: 'r', role: 'maker', reason: 'expired' },
-  ...{ createdAt: '2030-01-01T00:00:00.000Z', eventSeq },
+  type: 'thread.closed',
+  threadId: 't',
+  rfqId: 'r',
+  role: 'maker',
+  reason: 'expired',
+  createdAt: '2030-01-01T00:00:00.000Z',
+  eventSeq,
 });
 
 function harness(options: Parameters<typeof createOwn>[0] = {}) {
@@ -51,7 +56,8 @@ test('a grace is asked for by each connection, and changed when the market has s
   assert.equal(isStored, false);
   own.take({ type: 'cancelOnDisconnect', seconds: null, seq: 1 });
   await ended;
-  const [first, second] = [own.cancelOnDisconnect(5), own.cancelOnDisconnect(60)];
+  const first = own.cancelOnDisconnect(5);
+  const second = own.cancelOnDisconnect(60);
   await assert.rejects(first, /something else/);
   own.end();
   await assert.rejects(second, /closed/);

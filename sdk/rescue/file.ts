@@ -88,7 +88,8 @@ function isOver({ trade, swap, seen = {} }: SwapRecord, now: UnixSeconds): boole
   const { gives, gets } = ownSides({ trade });
   const factsOf = (leg: 'a' | 'b'): EscrowFacts =>
     seen[swap.legs[leg].escrow?.address ?? ''] ?? nothingSeen;
-  const [own, other] = [factsOf(gives), factsOf(gets)];
+  const own = factsOf(gives);
+  const other = factsOf(gets);
   const isTaken = (facts: EscrowFacts) => facts.claimed?.deep || facts.refunded?.deep;
   const { a, b } = swap.deadlines.refundAt;
   const isLate = now > Math.max(a, b) + unseenSeconds;

@@ -23,11 +23,13 @@ function hardenedBy(seed: string, path: readonly number[]): { key: string; chain
   const hmac = (key: Buffer, data: Buffer) => createHmac('sha512', key).update(data).digest();
   let both = hmac(Buffer.from('Bitcoin seed'), Buffer.from(seed, 'hex'));
   for (const step of path) {
-    const [key, chain] = [both.subarray(0, 32), both.subarray(32)];
+    const key = both.subarray(0, 32);
+    const chain = both.subarray(32);
     const index = Buffer.alloc(4);
     index.writeUInt32BE(2 ** 31 + step);
     const child = hmac(chain, Buffer.concat([Buffer.alloc(1), key, index]));
-    const [tweak, own] = [child.toString('hex', 0, 32), key.toString('hex')];
+    const tweak = child.toString('hex', 0, 32);
+    const own = key.toString('hex');
     const sum = (BigInt(`0x${tweak}`) + BigInt(`0x${own}`)) % order;
     both = Buffer.concat([
       Buffer.from(sum.toString(16).padStart(64, '0'), 'hex'),

@@ -51,7 +51,8 @@ function nearestTo(word: string): string {
   const start = word.slice(0, tellingLetters);
   const same = wordlist.find((each) => each.slice(0, tellingLetters) === start);
   if (same !== undefined) return same;
-  let [nearest, least] = ['', Infinity];
+  let nearest = '';
+  let least = Infinity;
   for (const each of wordlist) {
     // Of words that are as near, the one that begins alike.
     const distance = distanceOf(word.slice(0, 20), each) + (each[0] === word[0] ? 0 : 0.5);

@@ -45,7 +45,8 @@ function fromMarket({ market, input }: Side, party: 'maker' | 'taker'): FromMark
   return {
     client: market.client(party),
     userId: party === 'taker' ? takerId : makerId,
-    ...{ assets: [base, quote], chains: input.chains },
+    assets: [base, quote],
+    chains: input.chains,
     isOwn: (_, { address }) => address === refundTo.address || address === payTo.address,
     confirm: ({ trade }) => trade.quoteAmount === market.trade(party).quoteAmount,
   };
@@ -79,7 +80,8 @@ timed('lost at any moment, with phrase and market or file: never with neither le
     }
     await run(scene, { store, ...(isByFile && { client: null }) }, () => isOver(scene));
     const { gives, gets } = scene;
-    const [own, paid] = [scene.endOf(gives), scene.endOf(gets)];
+    const own = scene.endOf(gives);
+    const paid = scene.endOf(gets);
     if (own === 'claimed') assert.equal(paid, 'claimed', `lost at ${lost}`);
     const isIn = scene.chains[gives].mined.length > 0;
     if (isIn) assert.ok(own !== null, `lost at ${lost}: its leg is left`);
@@ -124,7 +126,8 @@ timed(
     scene.market.lie((swap) => ({ ...swap, status: 'refunded' }));
     assert.equal((await outcomeOf({}))?.outcome, 'over');
     scene.market.lie((swap) => ({
-      ...{ ...swap, status: 'expired' },
+      ...swap,
+      status: 'expired',
       legs: { ...swap.legs, b: { ...swap.legs.b, status: 'unfunded', balance: '9900' } },
     }));
     assert.equal((await outcomeOf({}))?.outcome, 'restored');

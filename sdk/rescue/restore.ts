@@ -253,8 +253,12 @@ async function agreedTo(
   const { rfq } = thread;
   const agreedAt = Math.floor(Date.parse(swap.createdAt) / 1_000);
   const trade: OwnTrade = {
-    ...{ party, rfqId: thread.rfqId, threadId: thread.id },
-    ...{ makerId: thread.makerId, takerId: thread.takerId, direction: rfq.direction },
+    party,
+    rfqId: thread.rfqId,
+    threadId: thread.id,
+    makerId: thread.makerId,
+    takerId: thread.takerId,
+    direction: rfq.direction,
     base: pinned(assets, rfq.baseAssetId),
     baseAmount: amountIn('thread.rfq.baseAmount', rfq.baseAmount),
     quote: pinned(assets, rfq.quoteAssetId),
@@ -281,7 +285,8 @@ function amountIn(field: string, text: unknown): bigint {
 /** As the market shows them: `mustBeOwn` asks whose they are. */
 function destinationsIn(swap: Swap, party: Party): Pick<OwnTrade, 'refundTo' | 'payTo'> {
   const gives = givenLeg(party);
-  const [own, other] = [swap.legs[gives], swap.legs[otherLeg(gives)]];
+  const own = swap.legs[gives];
+  const other = swap.legs[otherLeg(gives)];
   return {
     refundTo: { address: own.refundAddress ?? '', pubkey: own.refundPubkey ?? null },
     payTo: { address: other.payoutAddress ?? '', pubkey: other.payoutPubkey ?? null },

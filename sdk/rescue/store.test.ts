@@ -137,7 +137,8 @@ test('what the search reaches: of each secret, how long before its agreement it 
 
 test('Bitcoin keys are found up to a hundred unknown ones after the last', async () => {
   const key = (at: number) => own.bitcoinKey(at).pubkey;
-  const [first, far] = [keyGap - 1, 2 * keyGap - 1];
+  const first = keyGap - 1;
+  const far = 2 * keyGap - 1;
   const found = findBitcoinKeys(own, new Set([key(first), key(far), `02${'11'.repeat(32)}`]));
   assert.deepEqual([...found.values()], [first, far]);
   assert.equal(findBitcoinKeys(own, new Set([key(keyGap)])).size, 0);

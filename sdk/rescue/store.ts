@@ -24,7 +24,8 @@ export type PhraseStoreOptions = {
 };
 
 /** The years 2025 to 2100: a clock before was never set, one beyond counts milliseconds. */
-const [leastClock, mostClock] = [1_735_689_600, 4_102_444_800];
+const leastClock = 1_735_689_600;
+const mostClock = 4_102_444_800;
 const lockLimitMs = 10_000;
 
 /**

@@ -61,7 +61,8 @@ timed('on two devices at once nothing is lost, and nothing is funded twice', asy
       const scene = await paperScene(party, moves);
       const ends = await both(scene, party, scene.wall + at);
       const { gives, gets } = scene;
-      const [own, paid] = [scene.endOf(gives), scene.endOf(gets)];
+      const own = scene.endOf(gives);
+      const paid = scene.endOf(gets);
       const what = `${party}, together after ${at} s: ${own}, ${paid}`;
       if (own === 'claimed') assert.equal(paid, 'claimed', what);
       const fundings = sent(scene, gives, 'fund');

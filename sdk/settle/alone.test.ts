@@ -227,7 +227,8 @@ timed('a claim that is left to a batch is sent once its timelock comes near', as
 
 /** Whom the adapters of this side follow now, and whom they ever did. */
 function followed(scene: PaperScene) {
-  const [now, ever] = [new Set<string>(), new Set<string>()];
+  const now = new Set<string>();
+  const ever = new Set<string>();
   const watch = (escrows: readonly WatchedEscrow[]) => {
     for (const { address } of escrows) {
       now.add(address);

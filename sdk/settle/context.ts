@@ -191,7 +191,8 @@ export function contextOf(input: SettleInput, hearing: Hearing = newHearing()) {
     txid: string | null = null,
     code: string | null = null,
   ): void => {
-    const [about, news] = [`${step} ${leg}`, `${text} ${txid}`];
+    const about = `${step} ${leg}`;
+    const news = `${text} ${txid}`;
     // A pass repeats itself until something changes.
     if (emitted.get(about) === news) return;
     emitted.set(about, news);
@@ -245,7 +246,10 @@ export function contextOf(input: SettleInput, hearing: Hearing = newHearing()) {
         const { trade, swap, byHand, scheduled, restored, relay } = current();
         const shown = [...legs].map(([name, seen]) => [name, withTold(seen)] as const);
         input.onShown?.({
-          ...{ trade, swap, legs: new Map(shown), failures },
+          trade,
+          swap,
+          legs: new Map(shown),
+          failures,
           ...(byHand === undefined ? {} : { byHand }),
           ...(scheduled === undefined ? {} : { scheduled }),
           ...(restored === undefined ? {} : { restored }),

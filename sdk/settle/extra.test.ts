@@ -10,7 +10,12 @@ import type { Context } from './context.ts';
 import { extraOf, mustHoldNoMore } from './extra.ts';
 
 const paid = (amount: bigint, spent: EscrowPayment['spent'] = null): EscrowPayment => ({
-  ...{ txid: 't', vout: 0, amount, confirmations: 0, is: 'further', spent },
+  txid: 't',
+  vout: 0,
+  amount,
+  confirmations: 0,
+  is: 'further',
+  spent,
 });
 
 test('what is beyond the amount stops a reveal from a hundredth of it on', () => {
@@ -42,8 +47,10 @@ test('paid by hand or brought back, too much waits for its owner, who gives so m
       [bitcoinView.chain]: { source: { view: bitcoinView, adapter: behind, nodes } },
     };
     return {
-      ...{ record: keptRecord('taker', more), chains },
-      ...{ limit: () => AbortSignal.timeout(1_000), givesExtra: (each: bigint) => each <= given },
+      record: keptRecord('taker', more),
+      chains,
+      limit: () => AbortSignal.timeout(1_000),
+      givesExtra: (each: bigint) => each <= given,
     } as unknown as Context;
   };
   for (const [more, given, isHeld] of [

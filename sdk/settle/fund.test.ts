@@ -29,8 +29,13 @@ async function toldWhere(late: When | null) {
   const told: Progress[] = [];
   const { address, terms } = swap.legs.b.escrow ?? assert.fail('no escrow');
   const material = {
-    ...{ chain: 'bitcoin-regtest', family: 'bitcoin', sign: 'btc-payment', escrow: address },
-    ...{ payTo: address, amountSats: `${terms.amount}`, uri: paymentUri(address, terms.amount) },
+    chain: 'bitcoin-regtest',
+    family: 'bitcoin',
+    sign: 'btc-payment',
+    escrow: address,
+    payTo: address,
+    amountSats: `${terms.amount}`,
+    uri: paymentUri(address, terms.amount),
   };
   const build = async () => {
     now('the market builds');
@@ -56,7 +61,9 @@ async function toldWhere(late: When | null) {
   const coinless = { ...bitcoinOf('taker'), family: 'bitcoin' };
   const paid = { ...evmOf('taker'), family: 'evm' };
   const context = contextOf({
-    ...{ swapId: swap.id, store: { ...store, putSwap: slow }, now: () => wall },
+    swapId: swap.id,
+    store: { ...store, putSwap: slow },
+    now: () => wall,
     client: { fund: build } as unknown as ParleyClient,
     chains: {
       [bitcoinView.chain]: { source: sourceOf(bitcoinView), wallet: coinless as Wallet },

@@ -185,7 +185,8 @@ async function mustHoldSecret({ store, record: { swap } }: Context): Promise<voi
 
 /** Both legs must be payable before either is worth funding. `approvesTokens`: see `Hand`. */
 export async function preflight(context: Context, approvesTokens: boolean): Promise<void> {
-  const [own, paying] = [ownLeg(context), payingLeg(context)];
+  const own = ownLeg(context);
+  const paying = payingLeg(context);
   for (const leg of [paying, own]) {
     const { terms } = paidBy(context, leg, leg === own ? 'refund' : 'claim');
     await byEachNode(context, leg.chain, (each, limit) => each.preflight(terms, 'payout', limit));

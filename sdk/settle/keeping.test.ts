@@ -81,7 +81,8 @@ for (const from of ['the first', 'the last'] as const) {
   /** It hangs until `release`. */
   function hanging({ input: { store } }: PaperScene) {
     const held: (() => void)[] = [];
-    let [isBegun, isOver] = [false, false];
+    let isBegun = false;
+    let isOver = false;
     const own: Store = {
       ...store,
       getSecret: async (hashlock) => {

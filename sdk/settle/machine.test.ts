@@ -1,70 +1,28 @@
 // The state machine of a settlement, as tables: each state, and both sides of each boundary that a
-// rule has. And every combination of what can be kept and shown, searched for what must never be.
+// rule has.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
-import type { Family } from '../../core/families.ts';
 import type { LegName, Party } from '../../core/trade.ts';
 import type { SwapRecord } from '../stores/store.ts';
-import { keptRecord, now, secret } from '../testing/honest.ts';
-import { type Facts, type Leaving, mayMove, next, type SettleState } from './machine.ts';
-import { legWith, ownSides, seenOf } from './record.ts';
-
-/** How a leg is shown, in a word. */
-type Shown = keyof typeof shows;
-
-const kept = { txid: 'own', raw: '00' };
-const sighting = (confirmations: number, txid = 'own'): Sighting => {
-  return { txid, confirmations, deep: confirmations > 9 };
-};
-const held = { ...nothingSeen, funded: sighting(10), balance: 1n, empty: false };
-const shows = {
-  none: nothingSeen,
-  pooled: { ...nothingSeen, funded: sighting(0), balance: 1n, empty: false },
-  pooledOther: { ...nothingSeen, funded: sighting(0, 'other'), balance: 1n, empty: false },
-  mined: { ...nothingSeen, funded: sighting(1), balance: 1n, empty: false },
-  final: held,
-  claimPooled: { ...held, claimed: sighting(0), secret },
-  claimMined: { ...held, claimed: sighting(1), balance: 0n, secret },
-  claimed: { ...held, claimed: sighting(10), balance: 0n, secret },
-  /** By a node that cannot read the claim yet. */
-  claimedUnread: { ...held, claimed: sighting(10), balance: 0n },
-  claimedTwice: { ...held, claimed: sighting(10), balance: 1n, secret },
-  refundPooled: { ...held, refunded: sighting(0), balance: 0n },
-  refundMined: { ...held, refunded: sighting(1), balance: 0n },
-  refunded: { ...held, refunded: sighting(10), balance: 0n },
-  unknown: { ...nothingSeen, outcome: 'unknown' },
-  /** Less than the amount. */
-  short: { ...nothingSeen, balance: 1n, empty: false },
-  shortPooled: { ...nothingSeen, empty: false },
-} as const satisfies Record<string, EscrowFacts>;
-
-type Given = {
-  readonly a?: Shown | 'silent' | 'stale';
-  readonly b?: Shown | 'silent' | 'stale';
-  /** Unix seconds; `clock` of both chains unless said otherwise. */
-  readonly wall?: number;
-  readonly clock?: number;
-  readonly clockA?: number;
-  readonly clockB?: number;
-  readonly kept?: Partial<SwapRecord>;
-  readonly state?: SettleState;
-  readonly isMarketDue?: boolean;
-  readonly leaving?: Leaving;
-  /** In the place of leg a's. */
-  readonly family?: Family;
-};
-
-/** The maker is the counterparty and gives leg a (EVM, short); the taker gives leg b (Bitcoin). */
-function recordOf(party: Party, { kept: own = {}, family }: Given): SwapRecord {
-  const record = keptRecord(party, own);
-  const { a, b } = record.swap.legs;
-  const legs = { a: { ...a, family: family ?? a.family }, b };
-  return { ...record, swap: { ...record.swap, legs } };
-}
-
-const { deadlines: times } = recordOf('maker', {}).swap;
+import { now, secret } from '../testing/honest.ts';
+import { type Facts, type Leaving, mayMove, next } from './machine.ts';
+import { legWith, seenOf } from './record.ts';
+import {
+  counterpartyFundBy,
+  funded,
+  type Given,
+  held,
+  initiatorFundBy,
+  kept,
+  known,
+  recordOf,
+  refundAt,
+  revealBy,
+  revealed,
+  shows,
+  sighting,
+} from './testing/machine.ts';
 
 function factsFor(party: Party, given: Given) {
   const record = recordOf(party, given);
@@ -88,10 +46,6 @@ function answer(party: Party, given: Given) {
   return { state, does: effects.map((each) => `${each.do} ${each.leg}`).join(', '), owes, effects };
 }
 
-const funded = { funding: kept };
-const revealed = { funding: kept, claim: kept, publicSecret: secret };
-const known = { funding: kept, publicSecret: secret };
-const { initiatorFundBy, counterpartyFundBy, revealBy, refundAt } = times;
 const both = { a: 'final', b: 'final' } as const;
 
 /** What this side has kept, in a word. */
@@ -404,97 +358,3 @@ test('a leg moves while nobody has funded it, nor signed to', () => {
   }
   assert.equal(moves('maker', 'b', { kept: known }), false);
 });
-
-const statuses = Object.keys(shows) as Shown[];
-const instants = [initiatorFundBy, counterpartyFundBy, revealBy, refundAt.a, refundAt.b];
-/** Own clock and chains' together, and each past the other. */
-const moments = instants.flatMap((each) => [
-  ...[now, each, each + 1].map((at) => [at, at] as const),
-  ...([
-    [each + 1, now],
-    [now, each + 1],
-  ] as const),
-]);
-const slots: Partial<SwapRecord>[] = [
-  ...[{}, funded, known, revealed, { byHand: true }],
-  ...[{ ...funded, refund: kept }, { restored: true } as const],
-];
-
-test('in no state does it fund, reveal, claim, refund or end where it must not', () => {
-  let searched = 0;
-  for (const party of ['maker', 'taker'] as const) {
-    for (const own of slots) {
-      for (const a of statuses)
-        for (const b of statuses) {
-          for (const [wall, clock] of moments) {
-            searched += 1;
-            mustBeSafe(party, { a, b, wall, clock, kept: own });
-          }
-        }
-    }
-  }
-  assert.equal(searched, 2 * slots.length * statuses.length ** 2 * moments.length);
-});
-
-function mustBeSafe(
-  party: Party,
-  given: Given & { a: Shown; b: Shown; wall: number; clock: number },
-) {
-  const { wall, clock } = given;
-  const record = recordFor(party, given.kept ?? {});
-  const { gives, gets } = ownSides(record);
-  const { facts, clocks } = { facts: legsFor(record, given), clocks: { wall, a: clock, b: clock } };
-  const { state, effects } = next('preparing', facts, clocks);
-  const [own, other] = [shows[given[gives]] as EscrowFacts, shows[given[gets]] as EscrowFacts];
-  const latest = Math.max(wall, clock);
-  const isPublic = record.publicSecret !== null || own.secret !== null || other.secret !== null;
-  const what = () => `${party} ${JSON.stringify(given)} ${state}: ${JSON.stringify(effects)}`;
-  for (const { do: doing, leg } of effects) {
-    switch (doing) {
-      case 'fund':
-        assert.ok(leg === gives && !isPublic && own.funded === null, what());
-        assert.ok(record.restored === undefined, what());
-        assert.ok(latest <= (party === 'taker' ? initiatorFundBy : counterpartyFundBy), what());
-        assert.ok(party === 'taker' || (other.funded?.deep && other.refunded === null), what());
-        break;
-      case 'reveal':
-        assert.ok(party === 'taker' && leg === 'a' && !isPublic && latest <= revealBy, what());
-        assert.ok(own.funded?.deep && other.funded?.deep, what());
-        assert.ok(own.refunded === null && other.refunded === null, what());
-        break;
-      case 'claim':
-        assert.ok(leg === gets && record.publicSecret !== null && other.funded !== null, what());
-        assert.ok(gets === 'b' || clock < refundAt.a, what());
-        break;
-      case 'refund':
-        assert.ok(leg === gives && own.balance > 0n, what());
-        assert.ok(gives === 'a' ? clock >= refundAt.a : clock > refundAt.b, what());
-        break;
-      case 'cancel_funding':
-        assert.ok(record.claim === null && (own.funded?.confirmations ?? 0) === 0, what());
-        break;
-    }
-  }
-  const urgent = effects.filter((each) => ['fund', 'reveal', 'cancel_funding'].includes(each.do));
-  assert.ok(urgent.length <= 1, what());
-  if (state !== 'settled') return;
-  const isPast = gives === 'a' ? clock >= refundAt.a : clock > refundAt.b;
-  const isOwn = record.byHand || record.restored || !/^(short|pooled)/.test(given[gives]);
-  const isSpent = own.claimed?.deep || own.refunded?.deep;
-  assert.ok(own.balance === 0n || (!isPast && (isSpent || !isOwn)), what());
-  const isOpen = other.balance > 0n && other.funded !== null && !other.refunded?.deep;
-  assert.ok(!isPublic || !isOpen || other.claimed?.deep, what());
-}
-
-const records = new Map<string, SwapRecord>();
-/** Verified once: the search is of millions. */
-function recordFor(party: Party, own: Partial<SwapRecord>): SwapRecord {
-  const base = records.get(party) ?? recordOf(party, {});
-  records.set(party, base);
-  return { ...base, ...own };
-}
-
-function legsFor(record: SwapRecord, given: { a: Shown; b: Shown }): Facts {
-  const leg = (name: LegName) => ({ ...legWith(record, name, shows[given[name]]), isFresh: true });
-  return { record, legs: { a: leg('a'), b: leg('b') }, isMarketDue: false };
-}

@@ -186,8 +186,10 @@ function openSteps({ swap }: SwapRecord, { state, clocks }: Seen): Step[] {
 
 function stateOf(record: SwapRecord, seen: Seen, isPast: boolean): SettleState {
   const { gives, gets } = ownSides(record);
-  const [own, other] = [seen.state.legs[gives], seen.state.legs[gets]];
-  const [ownStatus, otherStatus] = [legStatus(own.facts), legStatus(other.facts)];
+  const own = seen.state.legs[gives];
+  const other = seen.state.legs[gets];
+  const ownStatus = legStatus(own.facts);
+  const otherStatus = legStatus(other.facts);
   const open = openSteps(record, seen);
   const has = (action: Step['action'], leg: LegName) =>
     open.some((step) => step.action === action && step.leg === leg);
@@ -219,7 +221,8 @@ function hasEnded(
   ownClock: UnixSeconds,
 ): boolean {
   const { gives, gets } = ownSides(record);
-  const [own, other] = [state.legs[gives], state.legs[gets]];
+  const own = state.legs[gives];
+  const other = state.legs[gets];
   const ownStatus = legStatus(own.facts);
   const otherStatus = legStatus(other.facts);
   const latest = Math.max(pessimistic(clocks, state.legs.a), pessimistic(clocks, state.legs.b));
@@ -402,7 +405,8 @@ export function mayRaise(record: SwapRecord, { state, clocks }: Seen): boolean {
 /** The own claim is owed from the funding on, until it is final or nobody takes one any more. */
 function owesOf(record: SwapRecord, { state }: Seen, isPast: boolean): Owes {
   const { gives, gets } = ownSides(record);
-  const [own, other] = [state.legs[gives].facts, state.legs[gets]];
+  const own = state.legs[gives].facts;
+  const other = state.legs[gets];
   const isFunded = mayBeFunded(record) || own.funded !== null;
   return {
     claim: isFunded && !isPast && !other.facts.claimed?.deep,

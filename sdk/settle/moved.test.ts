@@ -85,7 +85,11 @@ async function inFormer() {
   await store.putSwap({ ...record, swap: { ...record.swap, legs } });
   const deployment = evmDeployment(chainId, { formerContracts: [former] });
   const kept = await keptStore({
-    ...{ store, swapId, limitMs: 1_000, signal: undefined, emit: () => {} },
+    store,
+    swapId,
+    limitMs: 1_000,
+    signal: undefined,
+    emit: () => {},
   }).getSwap(swapId);
   const { terms } = kept?.swap.legs.b.escrow ?? {};
   assert.ok(terms);

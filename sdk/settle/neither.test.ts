@@ -41,7 +41,8 @@ type Trouble = {
 function troubleOf(chance: Chance): Trouble {
   const begin = () => chance.int(0, 2) * chance.int(0, hour);
   const long = () => (chance.hits(0.7) ? Infinity : begin() + chance.int(1, 6) * hour);
-  const [given, paying] = [begin(), begin()];
+  const given = begin();
+  const paying = begin();
   return {
     node: chance.pick(['gone', 'silent']),
     given: chance.hits(0.8) ? [given, long()] : never,
@@ -85,7 +86,8 @@ const refusal = (asked: string) =>
 /** One swap to its end. Resolves to what this side lost, or null. */
 async function lossOf(seed: number): Promise<string | null> {
   const chance = chanceOf(seed);
-  const [early, paid] = [earlyOf(chance.fork()), chance.fork()];
+  const early = earlyOf(chance.fork());
+  const paid = chance.fork();
   const isToken = paid.hits(0.6);
   const scene = await paperScene(chance.pick(['maker', 'taker']), { isToken });
   const { chains, gives, gets, market, input } = scene;
@@ -98,7 +100,8 @@ async function lossOf(seed: number): Promise<string | null> {
   const isHeard = isMaker && chance.hits(0.2);
   // A costly token takes more than a claim gets where nobody tells how much.
   if (isToken) chains[gets].claimGas = paid.pick([60_000n, 150_000n, 300_000n, 390_000n]);
-  let [bothAt, publicAt] = [Infinity, Infinity];
+  let bothAt = Infinity;
+  let publicAt = Infinity;
   const isEarly = (stretch: Stretch) => holds(stretch, scene.wall - bothAt);
   const hasReveal = () => [...chains.a.pool.values(), ...chains.a.mined].some(isClaim);
   market.lie((swap) => ({ ...swap, secret: hasReveal() && isHeard ? scene.secret : null }));

@@ -45,7 +45,10 @@ async function sideOf(funds: Funds, store: Store = memoryStore()): Promise<Conte
   ]);
   await store.putSwap(recordOf(id));
   const context = contextOf({
-    ...{ swapId: id, client: null, store, now: async () => funds.wall },
+    swapId: id,
+    client: null,
+    store,
+    now: async () => funds.wall,
     chains: Object.fromEntries(chains),
   });
   await context.store.getSwap(id);
@@ -56,7 +59,8 @@ const counts = (context: Context, isSent = false) => owing(context, { isSent }, 
 
 test('with what one claim costs one of two swaps is funded, and the other when there is more', async () => {
   const funds = newFunds(1);
-  const [first, second] = [await sideOf(funds), await sideOf(funds)];
+  const first = await sideOf(funds);
+  const second = await sideOf(funds);
   await counts(first);
   const words = new RegExp(`^has 1 and needs 2; it owes the claims of swap ${first.swapId}$`);
   await assert.rejects(counts(second), { code: 'claim_unpayable', message: words });
@@ -115,7 +119,8 @@ test('what a funding takes is not there for a claim that is owed, until a block 
   // It is paid on the chain on which the others fund.
   const kept = recordOf('kept', { owedBy: funds.address });
   await store.putSwap({ ...kept, trade: maker, swap: { ...theirs, id: 'kept' } });
-  const [first, second] = [await sideOf(funds, store), await sideOf(funds, store)];
+  const first = await sideOf(funds, store);
+  const second = await sideOf(funds, store);
   await counts(first, true);
   assert.deepEqual(funds.asked, ['1 claims, 0 fundings', '1 claims, 1 fundings']);
   await assert.rejects(counts(second, true), { code: 'claim_unpayable' });

@@ -49,7 +49,8 @@ function debtOf(context: Context, name: LegName) {
 function noteOwn(context: Context, { claim, funding }: Owes): void {
   const { gives, gets } = ownSides(context.record);
   const { swapId } = context;
-  const [given, paying] = [debtOf(context, gives), debtOf(context, gets)];
+  const given = debtOf(context, gives);
+  const paying = debtOf(context, gets);
   note(claimsOwed, paying.key, swapId, claim ? paying.terms : null);
   note(fundingsSent, given.key, swapId, funding ? given.terms : null);
 }

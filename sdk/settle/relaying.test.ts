@@ -44,7 +44,7 @@ async function without({ has = 0n, says: said = 'yes', sends = true }: Does = {}
   const short = (address: string): Shortage | null =>
     has >= need
       ? null
-      : { ...{ code: 'fee_poor', verb: 'claim', address, need, has }, sentence: `has ${has} wei` };
+      : { code: 'fee_poor', verb: 'claim', address, need, has, sentence: `has ${has} wei` };
   let looks = 0;
   alter(scene, 'a', () => ({
     claimShortage: async (_: unknown, payer: string) => {
@@ -82,7 +82,8 @@ async function without({ has = 0n, says: said = 'yes', sends = true }: Does = {}
   const client = { ...market, relayClaim, status, broadcast } as unknown as ParleyClient;
   const failures: Failure[] = [];
   const input: Partial<SettleInput> = {
-    ...{ relay: 'without_gas', client },
+    relay: 'without_gas',
+    client,
     onShown: (shown) => void failures.push(...shown.failures),
   };
   return { scene, input, told, failures, looks: () => looks };

@@ -10,7 +10,9 @@ import { next } from './machine.ts';
 import { legWith } from './record.ts';
 
 const seen = (confirmations: number) => ({
-  ...{ txid: 'own', confirmations, deep: confirmations > 9 },
+  txid: 'own',
+  confirmations,
+  deep: confirmations > 9,
 });
 const paid = { ...nothingSeen, balance: 1n, empty: false };
 const shows = {
@@ -29,7 +31,8 @@ const kept = { txid: 'own', raw: '00' };
 const revealed = { funding: kept, claim: kept, publicSecret: secret };
 const byHand = { ...revealed, byHand: true };
 const { refundAt, initiatorFundBy } = keptRecord('taker').swap.deadlines;
-const [late, lock] = [initiatorFundBy + 1, refundAt.b];
+const late = initiatorFundBy + 1;
+const lock = refundAt.b;
 const week = lock + lateWatchSeconds;
 
 type Shown = keyof typeof shows;
@@ -38,7 +41,8 @@ type Shown = keyof typeof shows;
 function answer(own: Shown, other: Shown, record: Partial<SwapRecord>, at: number, tried: boolean) {
   const of = keptRecord('taker', record);
   const leg = (name: 'a' | 'b', shown: Shown) => ({
-    ...{ ...legWith(of, name, shows[shown]), isFresh: true },
+    ...legWith(of, name, shows[shown]),
+    isFresh: true,
   });
   const legs = { a: leg('a', other), b: leg('b', own) };
   const facts = { record: of, legs, isMarketDue: false, isRefundTried: tried };
@@ -49,7 +53,8 @@ function answer(own: Shown, other: Shown, record: Partial<SwapRecord>, at: numbe
 test('what lies beside the own funding is refunded once a run, and keeps none open', () => {
   const none = {};
   const funding = { funding: kept, refund: kept };
-  const [untried, tried] = [false, true];
+  const untried = false;
+  const tried = true;
   for (const [what, own, other, record, at, isTried, ...expected] of [
     ['beside a claim', 'claimed, dust', 'claimed', revealed, lock, untried, 'settled'],
     ['a later run', 'claimed, dust', 'claimed', revealed, lock + 1, untried, 'refunding', 'refund'],
@@ -69,7 +74,8 @@ test('what lies beside the own funding is refunded once a run, and keeps none op
 
 test('what a person may have paid by hand is waited for, until a week past the timelock', () => {
   const told = { byHand: true };
-  const [untried, tried] = [false, true];
+  const untried = false;
+  const tried = true;
   for (const [what, own, other, record, at, isTried, ...expected] of [
     ['twice', 'claimed, much', 'claimed', byHand, now, untried, 'received', 'wait'],
     ['comes back', 'claimed, much', 'claimed', byHand, lock + 1, untried, 'refunding', 'refund'],

@@ -44,7 +44,9 @@ async function stepsOf(took: {
     return { release: async () => {} };
   };
   const context = contextOf({
-    ...{ swapId, client: null, store: { ...memoryStore(), lock } },
+    swapId,
+    client: null,
+    store: { ...memoryStore(), lock },
     chains: { [leg.chain]: { wallet } as unknown as PartyChain },
   });
   await context.store.putSwap(record);

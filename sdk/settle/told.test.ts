@@ -59,7 +59,11 @@ function progress() {
   const said: string[] = [];
   const ending = { isTried: false };
   const context = {
-    ...{ record, doubted: new Map(), ending, store: {}, keep: async () => {} },
+    record,
+    doubted: new Map(),
+    ending,
+    store: {},
+    keep: async () => {},
     emit: (step: string, _: LegName, text: string) => {
       if (step === 'evidence') said.push(text);
     },

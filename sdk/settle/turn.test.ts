@@ -39,7 +39,8 @@ async function twoStores(work: (scene: PaperScene, one: Store, other: Store) => 
   const dir = await mkdtemp(join(tmpdir(), 'parley-turn-'));
   try {
     const scene = await paperScene('taker');
-    const [one, other] = [await fileStore(dir), await fileStore(dir)];
+    const one = await fileStore(dir);
+    const other = await fileStore(dir);
     await one.putSecret(hashlockOf(scene.secret), scene.secret);
     await work(scene, one, other);
   } finally {

@@ -90,7 +90,10 @@ async function wayWhere(signsByKey: () => Promise<boolean>, fundingWays?: readon
   const signTypedData = async () => assert.fail('nothing is signed');
   const wallet = { family: 'evm', ...evmOf('maker'), signTypedData } as unknown as Wallet;
   const context = contextOf({
-    ...{ swapId: swap.id, client: null, store: memoryStore(), ...(fundingWays && { fundingWays }) },
+    swapId: swap.id,
+    client: null,
+    store: memoryStore(),
+    ...(fundingWays && { fundingWays }),
     chains: { [evmView.chain]: { source: { view: evmView, adapter }, wallet } },
   });
   await context.store.putSwap(keptRecord('maker'));

@@ -25,7 +25,8 @@ export function evmSource(options: EvmSourceOptions): ChainSource {
   mustBeFew(chain, deployment);
   const known = Object.values(evmChains).find((each) => each.chainId === chainId);
   const policy = policyOf(chain, options.policy, known, {
-    ...{ id: `chain id ${chainId}`, tables: evmChains },
+    id: `chain id ${chainId}`,
+    tables: evmChains,
     dev: 'a dev network has chain id 31337 or 31338 and needs none',
   });
   const depthTag = options.depthTag ?? known?.depthTag ?? null;

@@ -30,7 +30,8 @@ export function solanaSource(options: SolanaSourceOptions): ChainSource {
   const clusters: readonly SolanaChainSettings[] = Object.values(solanaChains);
   const known = clusters.find((each) => each.genesisHash === genesisHash);
   const policy = policyOf(chain, options.policy, known, {
-    ...{ id: `genesis hash ${genesisHash}`, tables: solanaChains },
+    id: `genesis hash ${genesisHash}`,
+    tables: solanaChains,
     dev: 'for a dev network `devPolicies.solana` of sdk/sources',
   });
   const deployment: SolanaDeployment = {

@@ -26,7 +26,8 @@ export function tronSource(options: TronSourceOptions): ChainSource {
   const networks: readonly TronChainSettings[] = Object.values(tronChains);
   const known = networks.find(({ chainId }) => chainId === deployment.chainId);
   const policy = policyOf(chain, options.policy, known, {
-    ...{ id: `chain id ${deployment.chainId}`, tables: tronChains },
+    id: `chain id ${deployment.chainId}`,
+    tables: tronChains,
     dev: 'for a dev network `devPolicies.tron` of sdk/sources',
   });
   mustBeFew(chain, deployment);

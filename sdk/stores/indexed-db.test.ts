@@ -145,7 +145,8 @@ test('a tab that dies while it writes leaves what was answered, and the rest who
     let page = await another();
     for (const how of ['crash', 'close', 'crash', 'close'] as const) {
       await remoteStore(page, name);
-      const [last, most] = [answered, answered + 3 + Math.floor(Math.random() * 9)];
+      const last = answered;
+      const most = answered + 3 + Math.floor(Math.random() * 9);
       await page.evaluate(`(async () => {
         const store = await indexedDbStore('${name}');
         const record = ${JSON.stringify(record, hex)};
@@ -182,7 +183,8 @@ function hex(_: string, value: unknown): unknown {
 
 test('of two tabs that want a lock one has it, the other waits and gets it when that one dies', () =>
   inBrowser(async (page, another, context) => {
-    const [first, second] = [await another(), await remoteStore(page, name)];
+    const first = await another();
+    const second = await remoteStore(page, name);
     for (const how of ['crash', 'close'] as const) {
       const dying = how === 'crash' ? first : await another();
       assert.ok(await (await remoteStore(dying, name)).lock('nonces', never()));
@@ -203,10 +205,8 @@ test('of two tabs that want a lock one has it, the other waits and gets it when 
     }
     // Another store of the same origin has locks of its own.
     const other = await remoteStore(page, 'others');
-    const [mine, theirs] = [
-      await second.lock('x', never()),
-      await other.lock('x', AbortSignal.abort()),
-    ];
+    const mine = await second.lock('x', never());
+    const theirs = await other.lock('x', AbortSignal.abort());
     assert.ok(mine && theirs);
   }));
 
@@ -266,7 +266,8 @@ test('data that the browser deletes under an open store are told, not replaced b
     const store = await remoteStore(page, name);
     await store.putSwap(record);
     const session = await context.newCDPSession(page);
-    const [origin, storageTypes] = [new URL(served.url).origin, 'indexeddb'];
+    const origin = new URL(served.url).origin;
+    const storageTypes = 'indexeddb';
     await session.send('Storage.clearDataForOrigin', { origin, storageTypes });
     const gone = { code: 'gone', message: /closed or deleted the store swaps/ };
     await page.waitForTimeout(200);

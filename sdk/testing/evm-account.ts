@@ -142,7 +142,10 @@ async function keepOn(
   const record: SwapRecord = {
     trade: { ...trade, party, threadId: id },
     swap: { ...swap, ...late, id, hashlock: keccak256(`0x${id}`).slice(2) as Hashlock },
-    ...{ funding: null, claim: null, refund: null, publicSecret: null },
+    funding: null,
+    claim: null,
+    refund: null,
+    publicSecret: null,
     ...slots,
   };
   await store.putSwap(record);

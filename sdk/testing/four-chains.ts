@@ -142,7 +142,12 @@ async function withParties(
   const parties = { maker: walletsOf(place, keysOf.maker), taker: walletsOf(place, keysOf.taker) };
   for (const wallets of Object.values(parties)) await fill(dev, place, wallets);
   return {
-    ...{ dev, control, place, walletsOf: parties, keysOf, now },
+    dev,
+    control,
+    place,
+    walletsOf: parties,
+    keysOf,
+    now,
     move: async (seconds) => {
       offset = (await dev.time(seconds)).clockOffsetSeconds;
     },
@@ -197,7 +202,10 @@ function newScene(from: {
   const sourceOn = (leg: LegName) =>
     sourceIn(chainsOf(place, now, walletsOf.taker), assets[leg].chain);
   const market = paperMarket({
-    ...{ id, secret, agreedAt: now(), assets },
+    id,
+    secret,
+    agreedAt: now(),
+    assets,
     amounts: { a: amounts[coins.a], b: amounts[coins.b] },
     homes: { maker: home('maker'), taker: home('taker') },
     sources: { a: sourceOn('a'), b: sourceOn('b') },
@@ -213,7 +221,9 @@ function newScene(from: {
       }),
     ),
     store: memoryStore(),
-    ...{ now, pollMs: 250, marketPollMs: 200 },
+    now,
+    pollMs: 250,
+    marketPollMs: 200,
   });
   return { market, secret, input };
 }

@@ -101,7 +101,8 @@ const dollar: PinnedAsset = {
 
 /** The taker sells 0.01 BTC for 600 dollars: it is the initiator. */
 export function tradeOf(party: Party): OwnTrade {
-  const [bitcoin, evm] = [bitcoinOf(party), evmOf(party)];
+  const bitcoin = bitcoinOf(party);
+  const evm = evmOf(party);
   return {
     party,
     rfqId: '0193f0a0-0000-7000-8000-0000000000f1',
@@ -182,12 +183,26 @@ export function legShown(
   { assetId, depth }: { readonly assetId: string; readonly depth: number },
 ): SwapLeg {
   return {
-    ...{ leg, chain, assetId, amount: amount.toString(), funder: funderOf(leg), long: leg === 'b' },
-    ...{ status: 'unfunded', timelock, escrow, lane: lane ?? null, redeemScript },
-    ...{ payoutAddress: payout.address, payoutPubkey: payout.pubkey },
-    ...{ refundAddress: refund.address, refundPubkey: refund.pubkey },
-    ...{ fundTx: null, claimTx: null, refundTx: null },
-    ...{ confirmations: 0, requiredConfirmations: depth },
+    leg,
+    chain,
+    assetId,
+    amount: amount.toString(),
+    funder: funderOf(leg),
+    long: leg === 'b',
+    status: 'unfunded',
+    timelock,
+    escrow,
+    lane: lane ?? null,
+    redeemScript,
+    payoutAddress: payout.address,
+    payoutPubkey: payout.pubkey,
+    refundAddress: refund.address,
+    refundPubkey: refund.pubkey,
+    fundTx: null,
+    claimTx: null,
+    refundTx: null,
+    confirmations: 0,
+    requiredConfirmations: depth,
   };
 }
 
@@ -198,9 +213,18 @@ export function swapShown(trade: OwnTrade, own: string, at: number, showing: Sho
   const { threadId, rfqId, makerId, takerId, party } = trade;
   const instant = new Date(at * 1000).toISOString();
   return {
-    ...{ threadId, rfqId, makerId, takerId, initiatorUserId: takerId, ...showing },
-    ...{ status: 'agreed', hashlock: hashlockOf(own), secret: null, role: roleOf(party, 'b') },
-    ...{ createdAt: instant, updatedAt: instant },
+    threadId,
+    rfqId,
+    makerId,
+    takerId,
+    initiatorUserId: takerId,
+    ...showing,
+    status: 'agreed',
+    hashlock: hashlockOf(own),
+    secret: null,
+    role: roleOf(party, 'b'),
+    createdAt: instant,
+    updatedAt: instant,
   };
 }
 

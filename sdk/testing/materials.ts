@@ -26,10 +26,15 @@ export const someone = (byte: number) => new Uint8Array(32).fill(byte);
 const contract = tronAddressOfKey(someone(9));
 const deployment: tron.TronDeployment = { chainId: 7, contract };
 export const tronView: View<'tron'> = {
-  ...{ family: 'tron', chain: 'tron-dev', deployment, policy: tronDevPolicy },
+  family: 'tron',
+  chain: 'tron-dev',
+  deployment,
+  policy: tronDevPolicy,
 };
 export const solanaView: View<'solana'> = {
-  ...{ family: 'solana', chain: 'solana-dev', deployment: solanaDeployment },
+  family: 'solana',
+  chain: 'solana-dev',
+  deployment: solanaDeployment,
   policy: solanaChains['solana-dev'].policy,
 };
 export const viewOf = { evm: evmView, bitcoin: bitcoinView, tron: tronView, solana: solanaView };
@@ -46,9 +51,13 @@ export function termsOn(family: Family, isToken: boolean, own = secret): EscrowT
   const party = (byte: number) => ({ address: addressOf(someone(byte)), pubkey: null });
   const lane = { number: 'a5'.repeat(12), counter: 3 };
   return {
-    ...{ chain: `${family}-dev`, hashlock, payout: party(1), refund: party(2) },
+    chain: `${family}-dev`,
+    hashlock,
+    payout: party(1),
+    refund: party(2),
     token: isToken ? addressOf(someone(3)) : null,
-    ...{ amount: 600_000_000n, timelock: now + 20_000 },
+    amount: 600_000_000n,
+    timelock: now + 20_000,
     ...(family === 'tron' && { fundBefore: now + 10_000, lane }),
   };
 }
@@ -75,8 +84,11 @@ export function callsOn(terms: EscrowTerms, asked: Asked, allowed = 0n): TronCal
 }
 
 export const envelope = {
-  ...{ refBlockBytes: '00ff', refBlockHash: '0123456789abcdef', feeLimitSun: 30_000_000n },
-  ...{ expiration: (now + 600) * 1_000, timestamp: now * 1_000 },
+  refBlockBytes: '00ff',
+  refBlockHash: '0123456789abcdef',
+  feeLimitSun: 30_000_000n,
+  expiration: (now + 600) * 1_000,
+  timestamp: now * 1_000,
 };
 
 export function tronMaterial(terms: EscrowTerms, calls: readonly TronCall[], more = {}): Material {
@@ -97,7 +109,10 @@ export function built(family: Family, terms: EscrowTerms, asked: Asked, how: How
     const owner: TokenProgram | null = terms.token === null ? null : tokenProgram;
     const circumstances = { blockhash, unitPrice, tokenProgram: owner };
     return {
-      ...{ chain: 'solana-dev', family, sign: 'solana-tx', lastValidBlockHeight: 1_000 },
+      chain: 'solana-dev',
+      family,
+      sign: 'solana-tx',
+      lastValidBlockHeight: 1_000,
       transaction: solanaTransaction(terms, solanaDeployment, asked, circumstances),
       escrow: solanaEscrow(terms, solanaDeployment).address,
     };
@@ -112,9 +127,13 @@ export function built(family: Family, terms: EscrowTerms, asked: Asked, how: How
         ? [evm.claimCall(terms, own, asked.secret)]
         : [evm.refundCall(terms, own)];
   return {
-    ...{ chain: 'evm-dev', family, sign: 'evm-tx', chainId: 31_337 },
+    chain: 'evm-dev',
+    family,
+    sign: 'evm-tx',
+    chainId: 31_337,
     ...(asked.verb === 'fund' ? { from: terms.refund.address } : {}),
-    ...{ txs, escrow: evm.evmEscrow(terms, own).address },
+    txs,
+    escrow: evm.evmEscrow(terms, own).address,
   };
 }
 
@@ -132,6 +151,11 @@ function onBitcoin(terms: EscrowTerms, asked: Asked, fee: bigint): Material {
   const ladder = [{ at: now, feeRateSatPerVbyte, feeSats }];
   return {
     ...base,
-    ...{ sign: 'btc-sighash', psbtBase64, sighashHexes, feeSats, feeRateSatPerVbyte, ladder },
+    sign: 'btc-sighash',
+    psbtBase64,
+    sighashHexes,
+    feeSats,
+    feeRateSatPerVbyte,
+    ladder,
   };
 }

@@ -92,9 +92,19 @@ function paperChain(given: {
   const facts = { family: 'evm', chain: key, chainId, deployment: evmDeployment(chainId) } as const;
   const view = { ...facts, policy: given.policy };
   const chain: Omit<PaperChain, 'source' | 'others'> = {
-    ...{ key, chainId, clock, node: 'well', leastFee: 1n, height: 1 },
-    ...{ pool: new Map(), mined: [], refusesPayout: null, onUnanswered: async () => {} },
-    ...{ claimGas: 40_000n, refusesEstimates: null, onHeard: () => {} },
+    key,
+    chainId,
+    clock,
+    node: 'well',
+    leastFee: 1n,
+    height: 1,
+    pool: new Map(),
+    mined: [],
+    refusesPayout: null,
+    onUnanswered: async () => {},
+    claimGas: 40_000n,
+    refusesEstimates: null,
+    onHeard: () => {},
   };
   const asked: Asked = async (signal, answer) => {
     await answering(chain, signal);
@@ -126,12 +136,18 @@ function adapterOf(chain: Chain, policy: ChainPolicy, asked: Asked): ChainAdapte
   const { key, chainId } = chain;
   const deployment = evmDeployment(chainId);
   const built = (terms: EscrowTerms, txs: EvmCall[], from?: string): Material => ({
-    ...{ chain: key, family: 'evm', sign: 'evm-tx', chainId, txs },
+    chain: key,
+    family: 'evm',
+    sign: 'evm-tx',
+    chainId,
+    txs,
     ...(from === undefined ? {} : { from }),
     escrow: evmEscrow(terms, deployment).address,
   });
   const adapter: Partial<ChainAdapter> = {
-    ...{ chain: key, family: 'evm', policy },
+    chain: key,
+    family: 'evm',
+    policy,
     lanes: {
       contracts: [deployment.contract],
       open: [deployment.contract],
@@ -296,7 +312,8 @@ export function walletOn(
   };
   const outcome = async (kept: Kept, signal: AbortSignal): Promise<TxOutcome> => {
     await answered(signal);
-    const [used, nonce] = [usedBy(chain, address), nonceOf(kept)];
+    const used = usedBy(chain, address);
+    const nonce = nonceOf(kept);
     if (used <= nonce) return { state: 'waiting', next: used === nonce, gap: false };
     const versions = versionsOf(kept);
     const found = chain.mined.find(({ txid }) => versions.includes(txid));

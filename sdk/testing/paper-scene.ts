@@ -68,7 +68,8 @@ export async function paperScene(
 ): Promise<PaperScene> {
   const { isToken = false, secret = randomBytes(32).toString('hex'), ...moves } = of;
   const chains = paperChains(agreedAt);
-  const [ownKey, theirKey] = [newKey(), newKey()];
+  const ownKey = newKey();
+  const theirKey = newKey();
   const own = { a: walletOn(chains.a, ownKey), b: walletOn(chains.b, ownKey) };
   const theirs = {
     a: walletOn(chains.a, theirKey, 'others'),
@@ -83,7 +84,9 @@ export async function paperScene(
   const gives = givenLeg(party);
   const paidIn = (leg: LegName) => (isToken && leg !== gives ? token : null);
   const market = paperMarket({
-    ...{ id: crypto.randomUUID(), secret, agreedAt },
+    id: crypto.randomUUID(),
+    secret,
+    agreedAt,
     homes: { taker: home(isTaker ? own : theirs), maker: home(isTaker ? theirs : own) },
     assets: {
       a: { ...coin, id: 'short', chain: chains.a.key, token: paidIn('a') },
@@ -104,15 +107,27 @@ export async function paperScene(
     },
   };
   const scene: PaperScene = {
-    ...{ market, chains, secret, gives, gets: otherLeg(gives), emitted: [] },
-    ...{ wall: agreedAt + 10, stepSeconds: 60, theirsAt: 0, isLeaked: false, isShared: false },
+    market,
+    chains,
+    secret,
+    gives,
+    gets: otherLeg(gives),
+    emitted: [],
+    wall: agreedAt + 10,
+    stepSeconds: 60,
+    theirsAt: 0,
+    isLeaked: false,
+    isShared: false,
     onStep: () => {},
     ...moves,
     endOf: (leg) => endOf(chains[leg]),
     watched,
     timelock: (leg) => watched[leg].terms.timelock,
     input: {
-      ...{ swapId: trade.threadId, trade, store, client: market.client(party) },
+      swapId: trade.threadId,
+      trade,
+      store,
+      client: market.client(party),
       chains: {
         [chains.a.key]: { source: chains.a.source, wallet: own.a },
         [chains.b.key]: { source: chains.b.source, wallet: own.b },
@@ -121,7 +136,10 @@ export async function paperScene(
         await step(scene, theirs);
         return scene.wall;
       },
-      ...{ pollMs: 0, marketPollMs: 10, replaceAfterMs: 0, chainTimeoutMs: 10 },
+      pollMs: 0,
+      marketPollMs: 10,
+      replaceAfterMs: 0,
+      chainTimeoutMs: 10,
     },
   };
   for (const chain of [chains.a, chains.b]) {
@@ -196,7 +214,8 @@ async function theirMove(scene: PaperScene, theirs: Legs<EvmWallet>): Promise<vo
     const { adapter } = chains[leg].others;
     await adapter.broadcast(await adapter.readSigned(kept.raw, never), never);
   };
-  const [paid, own] = [await seen(gives), await seen(gets)];
+  const paid = await seen(gives);
+  const own = await seen(gets);
   const { terms } = watched[gets];
   const isDue = wall >= scene.theirsAt;
   if (legStatus(own) === 'unfunded' && (isInitiator || (isDue && legStatus(paid) === 'funded'))) {

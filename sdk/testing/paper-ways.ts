@@ -55,8 +55,10 @@ export async function newCoin(anvil: Anvil): Promise<Coin> {
   };
   const address = await sent({ data: bytecode });
   const domain: TokenDomain = {
-    ...{ name: 'Dev Coin', version: '2' },
-    ...{ chainId: `${chainId}`, verifyingContract: address },
+    name: 'Dev Coin',
+    version: '2',
+    chainId: `${chainId}`,
+    verifyingContract: address,
   };
   return {
     address,
@@ -109,8 +111,12 @@ export function offering(
     const built = (await market.fund('', leg)) as EvmMaterial;
     const held = await coin.read('allowance', [owner, deployment.contract]);
     const asked = {
-      ...{ escrow: scene.market.watched('a'), abilities: coin.abilities, isFresh: true, allowance },
-      ...{ needsAllowance: held < terms.amount, authorizes: sign !== undefined },
+      escrow: scene.market.watched('a'),
+      abilities: coin.abilities,
+      isFresh: true,
+      allowance,
+      needsAllowance: held < terms.amount,
+      authorizes: sign !== undefined,
       deadline: terms.fundBefore ?? 0,
     };
     const isOffered = relay.does !== 'refuse' || relay.given.length === 0;

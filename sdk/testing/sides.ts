@@ -56,7 +56,9 @@ export function anvilOf({ dev, place }: FourChains): Anvil {
   };
   const receipt: Anvil['receipt'] = (txid) => call('eth_getTransactionReceipt', [txid]);
   return {
-    ...{ call, block, receipt },
+    call,
+    block,
+    receipt,
     hold: () => dev.mining(evmKey, false),
     go: async () => {
       await block(cheapest);

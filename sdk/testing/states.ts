@@ -6,7 +6,11 @@ import { join } from 'node:path';
 
 const room = join(import.meta.dirname, '..');
 export const pictureFile = join(room, 'states.svg');
-const [width, height, stepX, stepY, margin] = [148, 40, 190, 110, 12];
+const width = 148;
+const height = 40;
+const stepX = 190;
+const stepY = 110;
+const margin = 12;
 
 /** Places of the states, and whether an arrow goes both ways. */
 export function readStates() {
@@ -27,8 +31,10 @@ export function drawStates(): string {
     return { x: margin + width / 2 + x * stepX, y: margin + height / 2 + y * stepY };
   };
   const lines = arrows.map(({ from, to, both }) => {
-    const [a, b] = [centre(from), centre(to)];
-    const [dx, dy] = [b.x - a.x, b.y - a.y];
+    const a = centre(from);
+    const b = centre(to);
+    const dx = b.x - a.x;
+    const dy = b.y - a.y;
     // From border to border of the two boxes.
     const part = Math.min(width / 2 / Math.abs(dx || 1e-9), height / 2 / Math.abs(dy || 1e-9));
     const at = (share: number) => `${Math.round(a.x + dx * share)} ${Math.round(a.y + dy * share)}`;

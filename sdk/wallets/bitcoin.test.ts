@@ -149,7 +149,7 @@ test('a raised payment spends the same coins, pays the same, and outbids the one
     [kept, before] = [raised, cost];
   }
   assert.ok(raises > 3 && raises < 100, `${raises} raises`);
-  const [dearer] = [await walletWith(coins, 40).signRaise(first, payment, soon())];
+  const dearer = await walletWith(coins, 40).signRaise(first, payment, soon());
   assert.ok(typeof dearer !== 'string');
   const { fee, vsize } = costOf(dearer.raw, coins);
   assert.ok(fee >= 40n * BigInt(vsize), 'what is estimated, where that is more');

@@ -41,7 +41,9 @@ export type BitcoinWalletOptions = {
 
 const replaceable = 0xffff_fffd;
 /** Virtual bytes: an empty transaction, one P2WPKH input, one output of 43 bytes at most. */
-const [baseVsize, inputVsize, outputVsize] = [11, 68, 43];
+const baseVsize = 11;
+const inputVsize = 68;
+const outputVsize = 43;
 const mostInputs = 100;
 
 type KeyWallet = BitcoinKey & MessageSigner;

@@ -26,7 +26,8 @@ after(async () => {
   await node?.stop();
 }, limits);
 
-const [core, esplora] = [0, 1];
+const core = 0;
+const esplora = 1;
 
 /** What both sources say of an output; they must agree. */
 async function output(at: { txid: string; vout: number }) {

@@ -136,7 +136,8 @@ async function tron(): Promise<Chain> {
       }
       return all;
     },
-    ...{ send, force: send },
+    send,
+    force: send,
     mine: () => chain.dev.mine(1),
     outlive: () => chain.pass(700),
     finalise: () => chain.solidify(),
@@ -206,7 +207,8 @@ for (const family of ['solana', 'tron'] as const) {
 
   test(`${family}: the height of one node says nothing about another's blocks`, async () => {
     const kept = await funding();
-    const [behind, failing] = [await chain.behind(), await chain.failing()];
+    const behind = await chain.behind();
+    const failing = await chain.failing();
     assert.equal(await chain.stateOf(kept, behind), 'waiting');
     await chain.send(kept);
     await chain.mine();
@@ -280,11 +282,13 @@ const isLie = (words: RegExp) => (error: Error) => {
 
 test('of a TRON wallet of a person only the transaction that was asked for comes through', async () => {
   const { funder, receiver } = onTron;
-  const [honest, another] = [await unsigned(), await unsigned()];
+  const honest = await unsigned();
+  const another = await unsigned();
   const { url } = chains.tron;
   const sign = (answer: (asked: TronTransaction) => unknown) =>
     tronWallet({
-      ...{ chain: 'tron-dev', sources: [{ url }] },
+      chain: 'tron-dev',
+      sources: [{ url }],
       account: answering(funder.address, answer as never),
     }).sign(honest, soon());
   const signed = await sign((asked) => signTronTransaction(funder.key, asked));
@@ -308,7 +312,8 @@ test('of a Solana wallet of a person only the transaction that was asked for com
       onSolana.built(onSolana.escrowIn(world, { hashlock: newHashlock() })),
       soon(),
     )) as SolanaMaterial;
-  const [honest, another] = [await make(), await make()];
+  const honest = await make();
+  const another = await make();
   const [seed, other] = ['funder', 'payee'].map(onSolana.seedOf) as [Uint8Array, Uint8Array];
   const signed = (whole: Uint8Array, by = seed) => {
     const answer = Uint8Array.from(whole);
@@ -317,7 +322,8 @@ test('of a Solana wallet of a person only the transaction that was asked for com
   };
   const sign = (answer: (asked: Uint8Array) => unknown) =>
     solanaWallet({
-      ...{ chain: 'solana-dev', rpcUrls: [info.rpcUrl] },
+      chain: 'solana-dev',
+      rpcUrls: [info.rpcUrl],
       account: answering(onSolana.walletOf('funder'), answer as never),
     }).sign(honest, soon());
   const { raw } = await sign(signed);

@@ -52,8 +52,13 @@ export const deliveriesOf = many<[page: LogPage], LoggedDelivery>('deliveries_lo
 
 /** A swap has few of its own; prices, and pings, are as many as somebody likes to send. */
 const ofSwaps = [
-  ...['swap.agreed', 'swap.funded', 'secret.revealed', 'swap.settled', 'swap.refunded'],
-  ...['swap.half_settled', 'swap.reorged'],
+  'swap.agreed',
+  'swap.funded',
+  'secret.revealed',
+  'swap.settled',
+  'swap.refunded',
+  'swap.half_settled',
+  'swap.reorged',
 ];
 
 /**

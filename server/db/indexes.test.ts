@@ -66,8 +66,10 @@ const found: readonly (readonly [
   [
     'unsettled swaps',
     (tx) => unfundedOf(tx, [id], { from: 0, until: 1, limit: 1 }),
-    ...['swaps_unsettled_by_maker', 'swaps_unsettled_by_taker'],
-    ...['swaps_settled_by_maker', 'swaps_settled_by_taker'],
+    'swaps_unsettled_by_maker',
+    'swaps_unsettled_by_taker',
+    'swaps_settled_by_maker',
+    'swaps_settled_by_taker',
   ],
   ['a token', (tx) => findListedToken(tx, 'evm-dev', '0xd0'), 'assets_chain_address_key'],
   [

@@ -27,7 +27,8 @@ const waitsForLock = (client: pg.Client) =>
 /** A database before these, while somebody reads their table for long, as a backup does. */
 async function beingRead(t: TestContext) {
   const { url, drop } = await testDatabase();
-  const [reader, other] = [new pg.Client(url), new pg.Client(url)];
+  const reader = new pg.Client(url);
+  const other = new pg.Client(url);
   t.after(async () => {
     await Promise.all([reader.end(), other.end()]);
     await drop();

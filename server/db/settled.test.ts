@@ -18,7 +18,9 @@ const account = async () => {
   return row!.id;
 };
 const day = 86_400;
-const [own, other, third] = [await account(), await account(), await account()];
+const own = await account();
+const other = await account();
+const third = await account();
 
 const swap = (makerId: string, takerId: string, agreedAt: number, status: SwapStatus) =>
   insertSwap(db, { makerId, takerId }, agreedAt, status);
@@ -62,7 +64,8 @@ async function relay(swapId: string, leg: 'a' | 'b', fate = 'deep') {
           due_at, created_at)
         values ('c', gen_random_uuid(), 'claim', $1, $2, 'relay', 'done', now(), now())
         returning id`,
-      ...[swapId, leg],
+      swapId,
+      leg,
     );
     await keep(attempt, job!.id, fate);
   });

@@ -165,7 +165,8 @@ test('of swaps that are open at the upgrade those with an amount of high value a
     );
     return rows[0].id as string;
   };
-  const [dear, plain] = [await asset(100), await asset(null)];
+  const dear = await asset(100);
+  const plain = await asset(null);
   const swap = (secret: string, amount: number, done: boolean) =>
     client.query(
       `with s as (insert into swaps (id, thread_id, rfq_id, hashlock, maker_id, taker_id, long_leg,

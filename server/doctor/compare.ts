@@ -155,7 +155,8 @@ function compareSecret({ swap, rows, read }: SwapRead): Finding[] {
  */
 function compareTimes({ swap, adapters }: SwapRead): Finding[] {
   const { legs } = swap.state;
-  const [a, b] = [adapters.get(legs.a.chain), adapters.get(legs.b.chain)];
+  const a = adapters.get(legs.a.chain);
+  const b = adapters.get(legs.b.chain);
   if (a === undefined || b === undefined) return [];
   const where = `swap ${swap.id}`;
   const wrong = (words: readonly string[]) =>
@@ -197,7 +198,9 @@ function outOfOrder({ agreedAt, long, state }: Swap): string[] {
   const { initiatorFundBy, counterpartyFundBy, revealBy, refundAt } = state.deadlines;
   const inOrder = Object.entries({
     'its agreement': agreedAt,
-    ...{ initiatorFundBy, counterpartyFundBy, revealBy },
+    initiatorFundBy,
+    counterpartyFundBy,
+    revealBy,
     'the short timelock': refundAt[long === 'a' ? 'b' : 'a'],
     'the long timelock': refundAt[long],
   });
@@ -238,7 +241,8 @@ function compareState({ swap, rows, read, clocks }: SwapRead): Finding[] {
       .map(({ by, action, leg }) => `${by} ${action}${leg === null ? '' : ` ${leg}`}`)
       .sort()
       .join(', ');
-  const [is, was] = [steps(after.state, clocks), steps(state, { wall, ...swap.chainClocks })];
+  const is = steps(after.state, clocks);
+  const was = steps(state, { wall, ...swap.chainClocks });
   if (is !== was) add('steps_differ', `next is ${is}; it shows ${was}`);
   return found;
 }

@@ -54,7 +54,8 @@ after(async () => {
 function twoChains(): ChainSettings[] {
   const { port } = hanging.address() as AddressInfo;
   const dev = { family: 'evm', world: 'dev' } as const;
-  const [hangs, refuses] = [`http://127.0.0.1:${port}`, 'http://127.0.0.1:1'];
+  const hangs = `http://127.0.0.1:${port}`;
+  const refuses = 'http://127.0.0.1:1';
   return [
     { ...dev, chain: 'evm-dev', chainId: 31_337, rpcUrls: [hangs] },
     { ...dev, chain: 'evm-dev-2', chainId: 31_338, rpcUrls: [refuses] },
@@ -71,7 +72,10 @@ async function doctor({
   const timing = { databaseConnections: 1, followIntervalMs: 50, chainTimeoutMs };
   const deps = {
     settings: { home, ...timing, keeper: keeper as never },
-    ...{ db, chains: [], now: Date.now, wall: Date.now },
+    db,
+    chains: [],
+    now: Date.now,
+    wall: Date.now,
     signal: AbortSignal.timeout(ms),
     wait: async () => {},
     ...given,
@@ -326,7 +330,8 @@ test('missing time that is not read back differs, with how far it is and what to
 test('key files that others may read are found, in the home and elsewhere', async (t) => {
   const elsewhere = await mkdtemp(join(tmpdir(), 'parley-keys-'));
   t.after(() => rm(elsewhere, { recursive: true, force: true }));
-  const [own, other] = [join(home, 'keeper-evm-dev.key'), join(elsewhere, 'gas')];
+  const own = join(home, 'keeper-evm-dev.key');
+  const other = join(elsewhere, 'gas');
   for (const file of [own, other]) await writeFile(file, 'x');
   t.after(() => rm(own));
   const open = async (...keys: string[]) => {

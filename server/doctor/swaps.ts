@@ -93,7 +93,9 @@ type Pages = {
 /** A page that is not had is left, and the next one comes: a few in a row end it. */
 async function eachPage(deps: SwapsDeps, pages: Pages, tell: Told): Promise<void> {
   const { where, next, limit, isAll } = pages;
-  let [count, lost, missed] = [0, 0, 0];
+  let count = 0;
+  let lost = 0;
+  let missed = 0;
   let from: string | null = null;
   let isMore = true;
   while (isMore && count < limit && lost < swapBounds.lostPages) {

@@ -151,7 +151,14 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   };
   const cors = createCors(shortName, settings.people.corsOrigins);
   const state = {
-    ...{ shortName, settings, keys, budgets, reserve, routes, uses, cors },
+    shortName,
+    settings,
+    keys,
+    budgets,
+    reserve,
+    routes,
+    uses,
+    cors,
     closing: false,
     missing: (() => false) as MissingPage,
   };
@@ -192,7 +199,13 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   const underway = createUnderway(db);
   const processorTime = createProcessorTime(settings, options.processorClock);
   app.decorate('edge', {
-    ...{ keys, budgets, processorTime, reserve, uses, underway, health },
+    keys,
+    budgets,
+    processorTime,
+    reserve,
+    uses,
+    underway,
+    health,
     operations: [],
     accountOperations: [],
     checkReply: options.checkReply,

@@ -65,7 +65,8 @@ test('what is new is refused with 403 before anything of the request is looked a
         : pageHeaders(person.session(), person.accountId);
     return market.app.inject({ method, url: path, headers });
   };
-  let [refusals, others] = [0, 0];
+  let refusals = 0;
+  let others = 0;
   for (const each of all()) {
     if (each.access.kind === 'open' || each.access.kind === 'browser') continue;
     // The last of them.
@@ -85,15 +86,19 @@ test('what is new is refused with 403 before anything of the request is looked a
 
 /** A blocked account with all that it may have open. */
 async function busyMaker() {
-  const [taker, maker] = [await market.trader(), await market.trader()];
+  const taker = await market.trader();
+  const maker = await market.trader();
   const agreed = await market.rfq(taker);
   await agreeOn(market, agreed.id, taker, maker);
-  const [asked, own] = [await market.rfq(taker), await market.rfq(maker)];
+  const asked = await market.rfq(taker);
+  const own = await market.rfq(maker);
   const quoted = (await maker.post(`/v1/rfqs/${asked.id}/quotes`, price)).body.thread;
   const theirs = (await taker.post(`/v1/rfqs/${own.id}/quotes`, price)).body.thread;
   const { btc, usd } = market.assets;
   const level = {
-    ...{ direction: 'sell_base', baseAmount: '100000', quoteAmount: '65000000' },
+    direction: 'sell_base',
+    baseAmount: '100000',
+    quoteAmount: '65000000',
     validForSeconds: 600,
   };
   const levels = { baseAssetId: btc.id, quoteAssetId: usd.id, levels: [level] };
@@ -107,10 +112,8 @@ test('a block takes all that is offered off the market, ends the feed, and leave
   const { taker, maker, asked, own, quoted, theirs, swapId, levels } = busy;
   const words = { ...price, ...(quoted.initiator === 'maker' && { hashlock: 'ab'.repeat(32) }) };
   assert.equal((await maker.post(`/v1/threads/${quoted.id}/accept`, words)).status, 200);
-  const [watcher, socket] = [
-    await market.maker(taker),
-    await market.maker(maker, { resume: true }),
-  ];
+  const watcher = await market.maker(taker);
+  const socket = await market.maker(maker, { resume: true });
   const done = await ops('block', maker.accountId, '--reason', 'a court said so');
   assert.deepEqual([done.code, done.err], [0, '']);
   const gone = '1 RFQ, 1 quotes and 1 levels left the market';
@@ -142,11 +145,9 @@ test('a block takes all that is offered off the market, ends the feed, and leave
 });
 
 test('what a killed command left on the market goes with the next pass of any process, once', async () => {
-  const [taker, asker, quoter] = [
-    await market.trader(),
-    await market.trader(),
-    await market.trader(),
-  ];
+  const taker = await market.trader();
+  const asker = await market.trader();
+  const quoter = await market.trader();
   const own = await market.rfq(asker);
   const asked = await market.rfq(taker);
   const quoted = (await quoter.post(`/v1/rfqs/${asked.id}/quotes`, price)).body.thread;
@@ -260,9 +261,11 @@ test('a wallet is not freed of a block: neither by deleting the account nor by r
 });
 
 test('a quote that was begun before the block and ends after it is taken back too', async () => {
-  const [taker, maker] = [await market.trader(), await market.trader()];
+  const taker = await market.trader();
+  const maker = await market.trader();
   const { id } = await market.rfq(taker);
-  const [read, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const read = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
   const wanted = { makerId: maker.accountId, rfqId: id, quoteAmount: 1n, expiresAt: null };
   const slow = market.db.transaction(async (tx) => {
     const made = await quote(tx, market.deps, { ...wanted, unlessAccepted: false });

@@ -338,7 +338,8 @@ function twoWindows() {
   };
   return (key: string, wait: number) => {
     now += wait;
-    const [account, own] = [open('account'), open(key)];
+    const account = open('account');
+    const own = open(key);
     const isOut = ({ used }: { used: number }) => used >= settings.rateLimit;
     const allowed = !isOut(account) && !isOut(own);
     const whose = isOut(account) ? 'account' : 'key';

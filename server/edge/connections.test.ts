@@ -137,7 +137,9 @@ test('who reads nothing of what waits for it is cut off, who reads slowly is not
   // It may have read right after a poll; the next one begins to count.
   assert.ok(lookMs + unreadMs + lookMs <= 30_000);
   const { ours, open, dropped, close } = await serve(['loopback'], { lookMs: 20, unreadMs: 1_000 });
-  const [deaf, slow] = [await open(), await open(), await open()];
+  const deaf = await open();
+  const slow = await open();
+  await open();
   await waitUntil(() => ours.length >= 3);
   deaf.client.pause();
   slow.client.pause();

@@ -49,7 +49,8 @@ test('what is no cursor at all is refused', () => {
 });
 
 test('while a key is replaced, what the old one signed goes on; the new one signs', () => {
-  const [old, fresh] = [new Uint8Array(32).fill(7), new Uint8Array(32).fill(8)];
+  const old = new Uint8Array(32).fill(7);
+  const fresh = new Uint8Array(32).fill(8);
   const filters = { list: 'a' };
   const cursor = encodeCursor([old], filters, ['1']);
   assert.deepEqual(decodeCursor([fresh, old], filters, cursor), ['1']);

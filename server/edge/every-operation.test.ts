@@ -41,8 +41,13 @@ const operations: Operation[] = Object.entries<Record<string, Schema>>(described
     }),
 );
 const withoutKey = [
-  ...['GET /market/assets', 'GET /market/levels', 'GET /market/pairs', 'GET /market/pairs/price'],
-  ...['GET /market/status', 'GET /v1/keys/nonce', 'POST /v1/keys'],
+  'GET /market/assets',
+  'GET /market/levels',
+  'GET /market/pairs',
+  'GET /market/pairs/price',
+  'GET /market/status',
+  'GET /v1/keys/nonce',
+  'POST /v1/keys',
 ];
 const keyed = operations.filter(({ name }) => !withoutKey.includes(name));
 const writes = operations.filter(({ method }) => method !== 'GET');
@@ -251,8 +256,12 @@ describe('a key is read', () => {
   test('in no other form, and exactly: 401 that asks for a Bearer', async () => {
     const swap = (c: string) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase());
     const others = [
-      ...[key.slice(0, -1), `${key}0`, `x${key}`, [...key].map(swap).join('')],
-      ...[key.replace('_test_', '_live_'), key.slice('parley_test_'.length)],
+      key.slice(0, -1),
+      `${key}0`,
+      `x${key}`,
+      [...key].map(swap).join(''),
+      key.replace('_test_', '_live_'),
+      key.slice('parley_test_'.length),
       key.replace('_test_', '_test_\u00e9'),
     ];
     const odd: Record<string, string>[] = [
@@ -261,7 +270,8 @@ describe('a key is read', () => {
         (authorization) => ({ authorization }),
       ),
       ...[`${key}, ${key}`, `Bearer ${key}`, ''].map((each) => ({ 'x-api-key': each })),
-      ...[{ 'x-apikey': key }, { cookie: `key=${key}` }],
+      { 'x-apikey': key },
+      { cookie: `key=${key}` },
     ];
     for (const headers of odd) {
       const answer = await me(headers);

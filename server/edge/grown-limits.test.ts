@@ -43,10 +43,12 @@ test('RateLimit-Limit grows with swaps settled in 30 days, of other days and cou
 
 test('a first count is waited for, a slow one not, and what is known not at all', async () => {
   let at = 0;
-  let [answer, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let answer = Promise.withResolvers<void>();
+  let goOn = Promise.withResolvers<void>();
   const waits: number[] = [];
   const signals: AbortSignal[] = [];
-  let [fails, queries] = [false, 0];
+  let fails = false;
+  let queries = 0;
   const db = {
     ...deps.db,
     rows: (async (statement) => {

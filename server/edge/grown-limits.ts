@@ -13,7 +13,8 @@ import type { LimitOf } from './budgets.ts';
 
 export const settledDays = 30;
 /** Tenths of the limit: of an account without a settled swap, and the most. */
-const [leastTenths, mostTenths] = [10, 100];
+const leastTenths = 10;
+const mostTenths = 100;
 const keptMs = 600_000;
 /** After a failure. */
 const againMs = 60_000;

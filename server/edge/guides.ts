@@ -80,7 +80,8 @@ function pageOf(productName: string, markdown: string): string {
         return `<h${depth} id="${anchorOf(text)}">${words}</h${depth}>\n`;
       },
       link({ href, tokens }) {
-        const [place, words] = [placeOf(href), this.parser.parseInline(tokens)];
+        const place = placeOf(href);
+        const words = this.parser.parseInline(tokens);
         return place === '' ? words : `<a href="${place}">${words}</a>`;
       },
       image: ({ href, text }) => `<img src="/guides/${href}" alt="${escapeHtml(text)}">`,

@@ -167,7 +167,8 @@ test('a server that closes is alive to whoever asks on a connection that it stil
       return reply.send('{}');
     });
   });
-  const [reached, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const reached = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
   const head = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`;
   const behind = Promise.withResolvers<string>();
   const answers = rawAnswer(await own.port(), head('/held'), () => behind.promise);

@@ -124,7 +124,8 @@ test('a database that is gone loses what was to be written, and holds up no stop
 test('two processes that write the same keys at once do not wait for each other', async () => {
   const keys = await Promise.all(Array.from({ length: 20 }, () => edge.mint(evmWallet())));
   const ids = keys.map(({ body }) => body.id as string);
-  const [one, other] = [createLastUses(edge.deps), createLastUses(edge.deps)];
+  const one = createLastUses(edge.deps);
+  const other = createLastUses(edge.deps);
   for (let round = 0; round < 5; round += 1) {
     for (const id of ids) one.note({ by: 'key', keyId: id }, `192.0.${round}.7`);
     for (const id of ids.toReversed()) other.note({ by: 'key', keyId: id }, `198.51.${round}.7`);

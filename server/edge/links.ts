@@ -15,14 +15,18 @@ type Next = {
 };
 
 const withId = (operationId: string, description: string, body?: Json): Next => ({
-  ...{ operationId, description, parameters: { id: '$/id' } },
+  operationId,
+  description,
+  parameters: { id: '$/id' },
   ...(body === undefined ? {} : { body }),
 });
 
 const legs = ['a', 'b'] as const;
 const ofLegs = (operationId: string, what: string, bodyOf?: (leg: 'a' | 'b') => Json): Next[] =>
   legs.map((leg) => ({
-    ...{ operationId, leg, description: `${what} leg ${leg}` },
+    operationId,
+    leg,
+    description: `${what} leg ${leg}`,
     parameters: { id: '$/id', ...(operationId === 'setAddress' ? {} : { leg }) },
     ...(bodyOf === undefined ? {} : { body: bodyOf(leg) }),
   }));

@@ -96,8 +96,14 @@ test('every link fills what its operation takes, out of what was answered', () =
 
 test('links lead from two assets to the last broadcast of a swap', () => {
   const way = [
-    ...['listAssets', 'createRfq', 'quoteRfq', 'acceptPrice', 'acceptPrice', 'setAddress'],
-    ...['buildFund', 'broadcast'],
+    'listAssets',
+    'createRfq',
+    'quoteRfq',
+    'acceptPrice',
+    'acceptPrice',
+    'setAddress',
+    'buildFund',
+    'broadcast',
   ];
   const further = ['getSwap', 'buildClaim', 'broadcast'];
   for (const steps of [way, further, ['getSwap', 'buildRefund', 'broadcast']]) {

@@ -82,8 +82,15 @@ test('what a negotiation up to its agreement writes fits as well', async () => {
   assert.deepEqual(
     rows.map(({ topic }) => topic),
     [
-      ...['quote.created', 'quote.created', 'thread.proposed', 'quote.created'],
-      ...['thread.accepted', 'thread.closed', 'swap.agreed', 'swap.agreed', 'thread.accepted'],
+      'quote.created',
+      'quote.created',
+      'thread.proposed',
+      'quote.created',
+      'thread.accepted',
+      'thread.closed',
+      'swap.agreed',
+      'swap.agreed',
+      'thread.accepted',
     ],
   );
 });

@@ -100,7 +100,8 @@ test('with dev chains, where all come from one address, it has 200 times an acco
 
 test('steps of all requests are one in a turn of the event loop', async () => {
   const { meter } = createProcessorTime({ ...chains, ...prefixes }, () => 0);
-  let [turn, isOver] = [0, false];
+  let turn = 0;
+  let isOver = false;
   const tick = () => {
     turn += 1;
     if (!isOver) setImmediate(tick);

@@ -149,7 +149,8 @@ async function trading(settings: Parameters<typeof startExchange>[0]) {
   const { edge } = exchange;
   after(() => edge.close());
   edge.deps.freeze();
-  const [giver, other] = [await account(edge, bitcoinWallet()), await account(edge, evmWallet())];
+  const giver = await account(edge, bitcoinWallet());
+  const other = await account(edge, evmWallet());
   const stranger = await account(edge, evmWallet());
   const id = await agree(exchange, giver.key, other.key);
   // An escrow that a leg has moved off: it counts all the same.

@@ -51,7 +51,9 @@ export function createRequestIds({ settings, randomBytes }: Needs): RequestIds {
 function idsOf(randomBytes: Deps['randomBytes']): () => string {
   let prefix = '';
   let count = 0;
-  let [key, a, b] = [0, 1, 1];
+  let key = 0;
+  let a = 1;
+  let b = 1;
   const begin = () => {
     prefix = Buffer.from(randomBytes(prefixBytes)).toString('hex');
     const drawn = Buffer.from(randomBytes(12));

@@ -13,7 +13,8 @@ import { buildApp } from './app.ts';
 import { command } from './command.ts';
 import { type Call, caller } from './testing/edge.ts';
 
-const [old, fresh] = [randomBytes(32).toString('hex'), randomBytes(32).toString('hex')] as const;
+const old = randomBytes(32).toString('hex');
+const fresh = randomBytes(32).toString('hex');
 const database = await testDatabase();
 after(() => database.drop());
 const { key } = await insertTrader(testDeps({ db: database.db }), ['read'], []);

@@ -97,8 +97,16 @@ test('it needs no key, costs no budget, may be kept for seconds, and is for ever
   assert.equal(first.statusCode, 200, first.body);
   const told = first.json();
   assert.deepEqual(Object.keys(told), [
-    ...['isNormal', 'version', 'network', 'at', 'startedAt', 'agrees', 'waitsFor', 'chains'],
-    ...['haltedAssets', 'delays'],
+    'isNormal',
+    'version',
+    'network',
+    'at',
+    'startedAt',
+    'agrees',
+    'waitsFor',
+    'chains',
+    'haltedAssets',
+    'delays',
   ]);
   assert.match(told.version, /^\d+\.\d+\.\d+/);
   const { headers } = first;
@@ -120,7 +128,9 @@ function statusOn(rows: () => Promise<never[]>, limits = { keptMs: 60_000, readM
     const told: { status?: number; body?: string } = {};
     const same = () => reply;
     const reply = {
-      ...{ header: same, headers: same, type: same },
+      header: same,
+      headers: same,
+      type: same,
       code: (status: number) => {
         told.status = status;
         return reply;

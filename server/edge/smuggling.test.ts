@@ -97,7 +97,9 @@ function readBy(drawn: Piece[][]): Terms | null {
     drawn
       .filter(([first]) => first?.kind === 'label' && first.label === label)
       .map(([, ...rest]) => textOf(rest).trim());
-  const [nonces, names, lists] = [found('nonce'), found('name'), found('scopes')];
+  const nonces = found('nonce');
+  const names = found('name');
+  const lists = found('scopes');
   if (nonces.length !== 1 || names.length > 1 || lists.length > 1) return null;
   const [list] = lists;
   const all = ['read', 'taker', 'maker'];

@@ -232,12 +232,19 @@ function pythonOf(operation: Operation, sent: Sent): string {
   const usesModels = /\bm\.[A-Z]/.test(whole);
   const key = needsKey(operation) ? ', key=os.environ["MARKET_KEY"]' : '';
   return [
-    ...['import asyncio', 'import os', ''],
+    'import asyncio',
+    'import os',
+    '',
     `from parley import ${usesModels ? 'ParleyClient, models as m' : 'ParleyClient'}`,
-    ...['', '', 'async def main() -> None:'],
+    '',
+    '',
+    'async def main() -> None:',
     `    async with ParleyClient(os.environ["MARKET_URL"]${key}) as market:`,
     `        answer = await ${call}(${whole})`,
-    ...['        print(answer)', '', '', 'asyncio.run(main())'],
+    '        print(answer)',
+    '',
+    '',
+    'asyncio.run(main())',
   ].join('\n');
 }
 

@@ -66,7 +66,8 @@ test('a server that dies leaves each process its own count, and is used again on
   assert.equal(await two.used(), 1);
   const warnings = one.lines.filter((line) => line.includes('counts budgets alone'));
   assert.equal(warnings.length, 1);
-  const [oneSaid, twoSaid] = [one.lines.length, two.lines.length];
+  const oneSaid = one.lines.length;
+  const twoSaid = two.lines.length;
   await valkey.start();
   await one.logged('shared through Valkey', oneSaid);
   await two.logged('shared through Valkey', twoSaid);
@@ -108,7 +109,8 @@ test('a process starts without the server, and shares when it comes', async (t) 
 });
 
 test('a password is used, and neither a right nor a wrong one is logged', async (t) => {
-  const [right, wrong] = ['right-f00d', 'wrong-f00d'];
+  const right = 'right-f00d';
+  const wrong = 'wrong-f00d';
   const valkey = await startValkey({ requirepass: right });
   t.after(() => valkey.stop());
   const withPassword = (password: string) => valkey.url.replace('//', `//default:${password}@`);

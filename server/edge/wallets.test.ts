@@ -81,7 +81,9 @@ for (const family of families) {
 
 test("another account's login or proof is 409, until it is removed", async () => {
   const { wallet: login, key } = await someone();
-  const [signedIn, other, proven] = [await someone(), await someone(), evmWallet()];
+  const signedIn = await someone();
+  const other = await someone();
+  const proven = evmWallet();
   must(await link(edge, other.key, proven));
   for (const wallet of [signedIn.wallet, proven]) {
     refused(await link(edge, key, wallet), '409 wallet_taken', new RegExp(wallet.address));
@@ -111,7 +113,8 @@ test('a login wallet vouches for good', async () => {
 
 test('a proof says what it is for, of which wallet, and is signed by it', async () => {
   const { key } = await someone();
-  const [wallet, other] = [evmWallet(), evmWallet()];
+  const wallet = evmWallet();
+  const other = evmWallet();
   const { address } = wallet;
   const wrong: [(nonce: string) => string, RegExp][] = [
     [(n) => `link this wallet ${address}\nNonce: ${n}`, /Parley/],
@@ -142,7 +145,9 @@ test('an authorization may spell either TRON wallet in 41-hex', async () => {
 
 test('an authorization that does not hold proves nothing, and both nonces are used up', async () => {
   const { wallet: login, key } = await someone();
-  const [linked, stranger, other] = [bitcoinWallet(), evmWallet(), bitcoinWallet()];
+  const linked = bitcoinWallet();
+  const stranger = evmWallet();
+  const other = bitcoinWallet();
   must(await link(edge, key, stranger));
   const words = (n: string) => vouching(login, linked, n);
   const wrong: [TestWallet, (nonce: string) => string, RegExp][] = [
@@ -171,12 +176,16 @@ test('an authorization that does not hold proves nothing, and both nonces are us
 
 test('what is none of this account cannot be removed', async () => {
   const { key } = await someone();
-  const [other, theirs] = [await someone(), bitcoinWallet()];
+  const other = await someone();
+  const theirs = bitcoinWallet();
   must(await link(edge, other.key, theirs));
   const mainnet = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
   for (const address of [
     ...[evmWallet(), other.wallet, theirs].map((each) => each.address),
-    ...[mainnet, '0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed', 'nothing', 'evm'],
+    mainnet,
+    '0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+    'nothing',
+    'evm',
   ]) {
     refused(await remove(key, address), '404 unknown_wallet');
   }
@@ -229,7 +238,8 @@ describe('where an account may be paid, by the standing of its wallets', () => {
         const { legs } = must(await own.call('GET', `/v1/swaps/${id}`, { key }));
         return legs[leg][`${kind}Address`];
       };
-      const [login, wallet] = [makeLogin(), make()];
+      const login = makeLogin();
+      const wallet = make();
       const paid = await holder(make(), makeLogin());
       assert.equal(await filled(paid.key, await agreed(paid.key)), paid.wallet.address);
       const { key } = await holder(login, wallet, make());
@@ -289,7 +299,8 @@ describe('a contract wallet', () => {
   };
 
   test('signs in, is linked and vouches as any other, by its own text alone', async () => {
-    const [login, linked] = [await contract(), await contract()];
+    const login = await contract();
+    const linked = await contract();
     const { key } = await account(own, login);
     assert.equal(must(await link(own, key, linked, login)).authorised, true);
     const text = (n: string) => `Parley create an API key\nAddress: ${login.address}\nNonce: ${n}`;

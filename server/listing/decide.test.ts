@@ -122,7 +122,8 @@ test('who asks again does not shorten the lease of a look under way', async () =
 });
 
 test('a token that is curated, by the settings or an operator, is no candidate', async () => {
-  const [seeded, curated] = [market.says('nothing'), market.says({})];
+  const seeded = market.says('nothing');
+  const curated = market.says({});
   await addCandidate(market.db, launched(market, seeded));
   const settings = [
     { chain: 'bitcoin', symbol: 'BTC', address: null, decimals: 8 },
@@ -142,7 +143,8 @@ test('a token that is curated, by the settings or an operator, is no candidate',
 });
 
 test('while ten thousand orders close elsewhere, who asks is answered and nobody waits for it', async () => {
-  const [open, closed] = [await listed(), await listed()];
+  const open = await listed();
+  const closed = await listed();
   await close(closed.id);
   const waiting = market.says('nothing');
   await market.db.rows({

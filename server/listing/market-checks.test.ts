@@ -199,7 +199,9 @@ test('whatever the market is, nothing is rejected, and a pass is what is known t
       const wanted = marketNumbers.filter((each) => thresholds[each] !== null);
       assert.equal(findings.length, wanted.length);
       wanted.forEach((number, at) => {
-        const [finding, is, least] = [findings[at], known[number], thresholds[number] as number];
+        const finding = findings[at];
+        const is = known[number];
+        const least = thresholds[number] as number;
         const enough =
           is !== undefined && (number === 'topHoldersShare' ? is <= least : is >= least);
         assert.equal(finding?.outcome, enough ? 'pass' : 'wait');

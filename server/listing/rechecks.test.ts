@@ -86,7 +86,8 @@ test('after seven days it is looked at no longer; asked for again it begins anew
 });
 
 test('what waits is rejected for ever, or dropped where it is no token', async () => {
-  const [bad, gone] = [market.says(wait), market.says(wait)];
+  const bad = market.says(wait);
+  const gone = market.says(wait);
   await ask(bad);
   await ask(gone);
   market.says(reject, bad);
@@ -115,7 +116,8 @@ test('a listed token that fails closes within a day, and reopens when it passes 
 });
 
 test('a safety failure closes at once, and delists when no look within a day finds it well', async () => {
-  const [bad, lied] = [await listed(), await listed()];
+  const bad = await listed();
+  const lied = await listed();
   market.says(reject, bad.address);
   market.says(reject, lied.address);
   market.deps.advance(day);

@@ -202,7 +202,8 @@ test('a delisted asset is refused for ever', async () => {
 });
 
 test('a refusal of the first day is looked at again when somebody asks after it, and then is for ever', async () => {
-  const [opens, bad] = [market.says({ findings: [fee] }), market.says({ findings: [fee] })];
+  const opens = market.says({ findings: [fee] });
+  const bad = market.says({ findings: [fee] });
   const asker = async () => market.trader({ scopes: ['taker'] });
   for (const each of [opens, bad]) {
     assert.equal((await ask(each)).status, 422);
@@ -306,7 +307,8 @@ test('markets are asked of what its chain lets pass, and not of what can never b
   };
   const deps = { ...market.deps, markets: { look } };
   const { signal } = new AbortController();
-  const [good, bad] = [market.says({ symbol: 'OK' }), market.says({ findings: [fee] })];
+  const good = market.says({ symbol: 'OK' });
+  const bad = market.says({ findings: [fee] });
   const judged = await judge(deps, { chain, address: good }, null, signal);
   assert.deepEqual(
     [judged.outcome, judged.reasons, judged.notChecked],
@@ -330,7 +332,8 @@ test('it needs the scope taker, and is for twenty tokens an hour an account', as
   const address = market.says({});
   assert.deepEqual((await ask(address, reader)).code, 'scope_missing');
   const own = await ownMarket(t, { listingLimit: 20 });
-  const [one, another] = [await own.trader(), await own.trader()];
+  const one = await own.trader();
+  const another = await own.trader();
   for (let count = 0; count < 20; count += 1) {
     assert.equal((await ask(own.says({}), one)).status, 201);
   }
@@ -344,7 +347,8 @@ test('it needs the scope taker, and is for twenty tokens an hour an account', as
 });
 
 test('an account has at most a hundred tokens that wait, and is told so', async () => {
-  const [one, another] = [await market.trader(), await market.trader()];
+  const one = await market.trader();
+  const another = await market.trader();
   const waits = () => ask(market.says({ findings: [pause] }), one);
   for (let count = 0; count < 100; count += 1) assert.equal((await waits()).status, 202);
   const over = await waits();

@@ -120,7 +120,8 @@ test('who has accepted in a role that is not its own any more accepts anew', asy
   const maker = makers[0];
   for (const offered of [lock(), null]) {
     const id = (await rfqWithThreads()).threadIds[0]!;
-    const [mine, others] = [lock(), lock()];
+    const mine = lock();
+    const others = lock();
     const by = (trader: Trader, hashlock: string | null) =>
       market.db.transaction(acceptAs(trader, id, hashlock, turned));
     await market.db.transaction(acceptAs(offered === null ? maker : taker, id, offered));
@@ -206,7 +207,8 @@ test('cancelling and the last acceptance at once: one of them wins, never both',
 });
 
 test('one hashlock on two RFQs at once: one has it, the other is refused', async () => {
-  const [one, two] = [await rfqWithThreads(), await rfqWithThreads()];
+  const one = await rfqWithThreads();
+  const two = await rfqWithThreads();
   const shared = lock();
   const first = await held(acceptAs(taker, one.threadIds[0]!, shared));
   const second = codeOf(market.db.transaction(acceptAs(taker, two.threadIds[0]!, shared)));
@@ -237,7 +239,8 @@ test('a hashlock that a chain shows between the two acceptances makes no swap', 
 });
 
 test('a quote on an RFQ that somebody holds waits alone; other quotes are answered', async () => {
-  const [busy, free] = [await rfqWithThreads(), await rfqWithThreads()];
+  const busy = await rfqWithThreads();
+  const free = await rfqWithThreads();
   const holding = await held(acceptAs(makers[0], busy.threadIds[0]!));
   const newcomer = await market.trader();
   const waiting = market.quote(newcomer, busy.rfqId);

@@ -90,7 +90,8 @@ async function withdrawFired(deps: Needs, makerId: string): Promise<Withdrawn> {
   await deps.db.transaction(async (tx) => {
     if (await holdFired(tx, makerId)) await deleteLevels(tx, makerId, new Date(deps.now()));
   });
-  let [withdrawn, committed] = [0, 0];
+  let withdrawn = 0;
+  let committed = 0;
   let after: string | null = null;
   do {
     const of = { makerId, after, limit: batch };

@@ -69,7 +69,8 @@ test('places for live RFQs grow with settled swaps, up to a thousand', async () 
 });
 
 test('who asks for it is shown a book and a snapshot of accounts with so many settled swaps', async () => {
-  const [one, two] = [await market.trader(), await market.trader()];
+  const one = await market.trader();
+  const two = await market.trader();
   await settled(one, 1);
   await settled(two, 2);
   tomorrow();

@@ -104,7 +104,8 @@ test('two prices of one maker on one RFQ keep their order, in transactions of th
 });
 
 test('a quote that the database refuses fails alone', async () => {
-  const [one, two] = [await posted(), await posted()];
+  const one = await posted();
+  const two = await posted();
   const ghost = '01a1fb07-751f-7744-b69c-bc76bd408690';
   await sql('alter table wallets disable trigger all');
   await sql(`alter table threads add constraint no_ghost check (maker_id <> '${ghost}')`);

@@ -114,7 +114,9 @@ export async function publishLevels(
       id: uuidv7(nowMs, deps.randomBytes),
       givesLow: givesLow(each.direction, pair.baseIsLow),
       givenFamily: deps.adapters.get(given.chain)?.family ?? null,
-      ...{ lowAmount, highAmount, leastAmount },
+      lowAmount,
+      highAmount,
+      leastAmount,
       expiresAt: new Date(nowMs + validForSeconds * 1_000),
     };
   });

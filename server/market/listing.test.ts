@@ -45,7 +45,8 @@ for (const [what, [shut, open]] of Object.entries(switches)) {
     assert.equal((await quote(negotiating.id)).status, 201);
     // On the chain that closes there is no asset that stays open.
     const others = what === 'asset' ? [(await post({ quoteAssetId: eth.id })).id] : [];
-    const [expires, ends] = [await post({ ttlSeconds: 30 }), await post()];
+    const expires = await post({ ttlSeconds: 30 });
+    const ends = await post();
     const cancelled = await post();
     await taker.post(`/v1/rfqs/${cancelled.id}/cancel`);
     const link = await post({ visibility: 'private' });

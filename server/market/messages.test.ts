@@ -92,10 +92,33 @@ describe('name and scopes of a key', () => {
 
 describe('what people and programs read differently is refused', () => {
   const characters = [
-    ...['\0', '\t', '\v', '\f', '\r', '\x1c', '\x1e', '\x1f', '\x7f', '\u0085'],
-    ...['\u2028', '\u2029', '\u00ad', '\u200b', '\u200e', '\u202a', '\u202e', '\u2060'],
-    ...['\u2067', '\u061c', '\u180e', '\ufeff', '\u3164', '\ud800', '\u{e0041}'],
-    ...['\ufdfa', '\ufdfb'],
+    '\0',
+    '\t',
+    '\v',
+    '\f',
+    '\r',
+    '\x1c',
+    '\x1e',
+    '\x1f',
+    '\x7f',
+    '\u0085',
+    '\u2028',
+    '\u2029',
+    '\u00ad',
+    '\u200b',
+    '\u200e',
+    '\u202a',
+    '\u202e',
+    '\u2060',
+    '\u2067',
+    '\u061c',
+    '\u180e',
+    '\ufeff',
+    '\u3164',
+    '\ud800',
+    '\u{e0041}',
+    '\ufdfa',
+    '\ufdfb',
   ];
   for (const character of characters) {
     const code = character.codePointAt(0)?.toString(16);

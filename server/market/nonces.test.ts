@@ -63,7 +63,8 @@ test('each pool has its life: five minutes to mint, ten to link and authorise', 
     [authorizing, 600],
   ] as const) {
     deps.freeze();
-    const [young, old] = [await issueNonce(deps, place), await issueNonce(deps, place)];
+    const young = await issueNonce(deps, place);
+    const old = await issueNonce(deps, place);
     deps.advance(seconds * 1_000 - 1);
     assert.equal(await passes(young, place), 7);
     deps.advance(1);

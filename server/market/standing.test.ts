@@ -44,7 +44,11 @@ async function swapped(
 }
 
 const counts = ({ agreed, settled, abandoned, refunded, medianFundSeconds }: Counts) => ({
-  ...{ agreed, settled, abandoned, refunded, medianFundSeconds },
+  agreed,
+  settled,
+  abandoned,
+  refunded,
+  medianFundSeconds,
 });
 type Counts = Record<
   'agreed' | 'settled' | 'abandoned' | 'refunded' | 'medianFundSeconds',
@@ -55,11 +59,9 @@ const none = { agreed: 0, settled: 0, abandoned: 0, refunded: 0, medianFundSecon
 test('an account’s standing counts whole days that are over, and what was its own to do', async () => {
   // Not within half an hour of a midnight, which cuts off the time to react.
   tomorrow();
-  const [own, other, third] = [
-    await market.trader(),
-    await market.trader(),
-    await market.trader(),
-  ] as const;
+  const own = await market.trader();
+  const other = await market.trader();
+  const third = await market.trader();
   const { id } = await market.rfq({}, own);
   const open = (await market.quote(other, id)).body.thread.id as string;
   const record = async (by: typeof taker) => (await by.get(`/v1/threads/${open}/record`)).body;
@@ -102,12 +104,21 @@ test('an account’s standing counts whole days that are over, and what was its 
   await swapped(both, 'initiator_funded', fund('b', 50), passed('counterparty_fund_by', 1));
   assert.deepEqual(counts(await record(other)), none);
   tomorrow();
-  const [mine, theirs] = [await record(other), await record(own)];
+  const mine = await record(other);
+  const theirs = await record(own);
   assert.deepEqual(counts(mine), {
-    ...{ agreed: 2, settled: 2, abandoned: 5, refunded: 4, medianFundSeconds: 50 },
+    agreed: 2,
+    settled: 2,
+    abandoned: 5,
+    refunded: 4,
+    medianFundSeconds: 50,
   });
   assert.deepEqual(counts(theirs), {
-    ...{ agreed: 1, settled: 1, abandoned: 3, refunded: 4, medianFundSeconds: 100 },
+    agreed: 1,
+    settled: 1,
+    abandoned: 3,
+    refunded: 4,
+    medianFundSeconds: 100,
   });
   assert.deepEqual(mine.high, { agreed: 1, settled: 0, abandoned: 0, refunded: 1 });
   assert.equal(Date.parse(mine.countedUntil), Math.floor(deps.now() / dayMs) * dayMs);
@@ -176,11 +187,9 @@ test('what was abandoned is counted however many swaps were settled since', asyn
 });
 
 test('an RFQ may want settled swaps of who quotes it, those of days that are over', async () => {
-  const [own, maker, other] = [
-    await market.trader(),
-    await market.trader(),
-    await market.trader(),
-  ] as const;
+  const own = await market.trader();
+  const maker = await market.trader();
+  const other = await market.trader();
   await swapped([own, maker], 'counterparty_claimed');
   const rfq = await market.rfq({ minSettled: 2 });
   assert.equal(rfq.minSettled, 2);
@@ -220,9 +229,15 @@ test('an RFQ may want settled swaps of who quotes it, those of days that are ove
 
 test('places for unfunded swaps are earned by settling, and lost by abandoning', () => {
   for (const [settled, abandoned, free, places] of [
-    ...[[0, 0, 5, 5] as const, [3, 0, 5, 5] as const, [4, 0, 5, 6] as const],
-    ...[[0, 1, 5, 3] as const, [0, 2, 5, 1] as const, [4, 9, 5, 1] as const],
-    ...[[379, 0, 5, 99] as const, [400, 0, 5, 100] as const, [0, 0, 1_000, 1_000] as const],
+    [0, 0, 5, 5] as const,
+    [3, 0, 5, 5] as const,
+    [4, 0, 5, 6] as const,
+    [0, 1, 5, 3] as const,
+    [0, 2, 5, 1] as const,
+    [4, 9, 5, 1] as const,
+    [379, 0, 5, 99] as const,
+    [400, 0, 5, 100] as const,
+    [0, 0, 1_000, 1_000] as const,
   ]) {
     assert.equal(placesOf({ settled, abandoned }, free), places, `${settled} ${abandoned} ${free}`);
   }
@@ -238,11 +253,9 @@ async function accepted([own, other]: readonly (typeof taker)[]): Promise<string
 }
 
 test('who has its places full of unfunded swaps agrees to none, as either side, and by no race', async () => {
-  const [own, other, third] = [
-    await market.trader(),
-    await market.trader(),
-    await market.trader(),
-  ] as const;
+  const own = await market.trader();
+  const other = await market.trader();
+  const third = await market.trader();
   const threads = [await accepted([own, other]), await accepted([own, third])] as const;
   const waiting = await accepted([own, third]);
   assert.equal((await market.accept(other, threads[0])).status, 200);

@@ -38,7 +38,10 @@ export async function recount(
 const todayOf = (nowMs: number) => Math.floor(nowMs / 1_000 / daySeconds) * daySeconds;
 
 const windowTo = (until: number) => ({
-  ...{ from: until - standingSeconds, until, limit: mostRecorded, leastFundings },
+  from: until - standingSeconds,
+  until,
+  limit: mostRecorded,
+  leastFundings,
 });
 
 /**

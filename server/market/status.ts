@@ -7,7 +7,8 @@ import type { Deps } from '../ports/deps.ts';
 import { whatIsMissing } from '../restore/gate.ts';
 
 /** Of a chain with a block in ten minutes 99.9 % come within 69: so many usual times, and one. */
-const [quietBlocks, quietLeastSeconds] = [7, 60];
+const quietBlocks = 7;
+const quietLeastSeconds = 60;
 
 /** A next block is seen within so many seconds, unless the chain or the market is behind. */
 export function expectedWithin(blockSeconds: number | null): number {

@@ -18,7 +18,8 @@ after(() => stage?.close());
 
 test('a bot that is told to wait waits that long, with all other messages, and half a minute at most', async () => {
   const { bot, deps, messaging, chatted } = stage;
-  const [one, two] = [someChat(), someChat()];
+  const one = someChat();
+  const two = someChat();
   const first = await newPerson(deps, { chats: [one] });
   const second = await newPerson(deps, { chats: [two] });
   await happens(deps, first, 'key.created');
@@ -54,7 +55,8 @@ test('a bot waits for an hour at most, whatever it is asked', async () => {
 for (const kind of ['blocked', 'deactivated', 'chat not found'] as const) {
   test(`a chat that is over (${kind}) ends, shows it, and is told by mail, once`, async () => {
     const { database, bot, deps, messaging, mailsTo, chatted, counted } = stage;
-    const [address, chat] = [someAddress(), someChat()];
+    const address = someAddress();
+    const chat = someChat();
     const accountId = await newPerson(deps, { email: [address], chats: [chat] });
     await happens(deps, accountId, 'key.created');
     await happens(deps, accountId, 'key.revoked');
@@ -81,7 +83,8 @@ for (const kind of ['blocked', 'deactivated', 'chat not found'] as const) {
 
 test('a chat that was given anew while the old one was refused goes on', async () => {
   const { database, bot, deps, messaging } = stage;
-  const [chat, fresh] = [someChat(), someChat()];
+  const chat = someChat();
+  const fresh = someChat();
   const accountId = await newPerson(deps, {});
   const [id = ''] = await addLogins(deps, accountId, { chats: [chat] });
   await happens(deps, accountId, 'key.created');

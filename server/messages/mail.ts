@@ -83,7 +83,8 @@ function serverOf(text: string) {
   const { protocol, hostname, port, username, password } = new URL(text);
   const secure = protocol === 'smtps:';
   const host = hostname.replace(/^\[|\]$/g, '');
-  const [user, pass] = [decoded(username), decoded(password)];
+  const user = decoded(username);
+  const pass = decoded(password);
   const isLocal = ['localhost', '127.0.0.1', '::1'].includes(host.toLowerCase());
   return {
     host,

@@ -36,7 +36,10 @@ async function toldOfMail({ metrics }: Stage['deps']): Promise<{ taken: number; 
 
 test('an event reaches every address and every open chat of its account once, and no other', async () => {
   const { database, deps, messaging, mailsTo, chatted, stored, counted } = stage;
-  const [one, two, chat, gone] = [someAddress(), someAddress(), someChat(), someChat()];
+  const one = someAddress();
+  const two = someAddress();
+  const chat = someChat();
+  const gone = someChat();
   const other = someAddress();
   const accountId = await newPerson(deps, { email: [one, two], chats: [chat, gone] });
   await newPerson(deps, { email: [other] });
@@ -76,7 +79,9 @@ test('what is of no channel is dropped, whatever its topic, and topics of others
 
 test('where a removed login was heard, what a thief does is told for the hold, and the end of the account', async () => {
   const { deps, messaging, mailsTo, chatted } = stage;
-  const [stays, removed, chat] = [someAddress(), someAddress(), someChat()];
+  const stays = someAddress();
+  const removed = someAddress();
+  const chat = someChat();
   const accountId = await newPerson(deps, { email: [stays] });
   const until = new Date(deps.now() + 1);
   const was = { accountId, channel: 'email', to: removed, until } as const;
@@ -240,8 +245,10 @@ test('a mailbox that is not there gets no second attempt, and no other mail wait
 
 test('what waits is sealed anew under a new key, and what no key opens is dropped', async () => {
   const { deps, mailsTo, stored } = stage;
-  const [kept, lost] = [someAddress(), someAddress()];
-  const [old, fresh] = ['42'.repeat(32), '43'.repeat(32)];
+  const kept = someAddress();
+  const lost = someAddress();
+  const old = '42'.repeat(32);
+  const fresh = '43'.repeat(32);
   const under = (encryptionKey: string) => ({
     ...deps,
     settings: { ...deps.settings, encryptionKey },

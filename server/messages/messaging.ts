@@ -54,7 +54,8 @@ export function createMessaging(
     const room = mostInHand - under.size;
     if (room <= 0 || states.rests(channel)) return 0;
     const now = deps.now();
-    const [from, until] = [new Date(now), new Date(now + leaseMs)];
+    const from = new Date(now);
+    const until = new Date(now + leaseMs);
     const due = await claimMessages(deps.db, { channel, now: from, until, room });
     for (const each of due) {
       const carried = carry(each).finally(() => {

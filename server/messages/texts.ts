@@ -86,7 +86,8 @@ const words: Readonly<Record<MessageEvent, (facts: Facts, about: About) => Words
     ];
   },
   'session.created': ({ device, place }, about) => {
-    const [on, from] = [shown(device), shown(place)];
+    const on = shown(device);
+    const from = shown(place);
     return [
       'a sign-in on a new device',
       `Somebody signed in to your account at ${about.at} on a device that is new to it.`,
@@ -115,7 +116,8 @@ const words: Readonly<Record<MessageEvent, (facts: Facts, about: About) => Words
     ];
   },
   'payout.changed': (facts, about) => {
-    const [isPaid, wallet] = [facts.paid !== false, walletOf(facts)];
+    const isPaid = facts.paid !== false;
+    const wallet = walletOf(facts);
     return [
       isPaid ? 'you are paid to another wallet' : 'swaps may pay another wallet',
       `From ${about.at} on ${isPaid ? 'you are paid to' : 'a swap may be told to pay'} ${wallet}.`,

@@ -59,7 +59,13 @@ export async function begin(
   const sessionId = session?.id ?? null;
   const times = { madeAt, expiresAt };
   await insertCeremony(tx, {
-    ...{ id, browser: browser.hash, way, purpose, sessionId, subject, facts },
+    id,
+    browser: browser.hash,
+    way,
+    purpose,
+    sessionId,
+    subject,
+    facts,
     ...times,
   });
   return times;

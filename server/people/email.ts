@@ -34,7 +34,8 @@ import { type Proven, type TakenUp, takeUp } from './sign-in.ts';
 export function parseEmail(text: string): string {
   const given = text.normalize('NFC').trim();
   const at = given.lastIndexOf('@');
-  const [local, domain] = [given.slice(0, at), given.slice(at + 1)];
+  const local = given.slice(0, at);
+  const domain = given.slice(at + 1);
   // Nothing that would end a host in a URL.
   const isHost = /^[^\s/?#:@\\[\]%]+$/.test(domain) && URL.canParse(`http://${domain}/`);
   const ascii = isHost ? new URL(`http://${domain}/`).hostname : '';
@@ -226,6 +227,7 @@ export async function takeCode(
 }
 
 function isSame(one: string, other: string): boolean {
-  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  const a = Buffer.from(one);
+  const b = Buffer.from(other);
   return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -22,12 +22,16 @@ test('the end of a wait is told once, by whoever takes the choice that it ends w
   const deps = testDeps({ db });
   deps.freeze();
   const at = new Date(deps.now());
-  const [id, accountId, address] = [randomUUID(), randomUUID(), '0xd0'];
+  const id = randomUUID();
+  const accountId = randomUUID();
+  const address = '0xd0';
   await insertAccount(db, { id: accountId, kind: 'browser', createdAt: at });
   await sql(
     `insert into wallets (account_id, family, address, standing, web, proven_at, waits_until)
       values ($1, 'evm', $2, 'proven', true, $3, $3)`,
-    ...[accountId, address, at],
+    accountId,
+    address,
+    at,
   );
   const choice = { id, accountId, family: 'evm', address, askedAt: at, fromAt: at } as const;
   await insertPayout(db, { ...choice, told: false });

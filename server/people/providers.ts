@@ -53,7 +53,9 @@ export async function beginAtProvider(
   // Told now, not after the way to the provider and back.
   if (purpose === 'add' && session !== null) mustBeFresh(session, deps.now());
   const draw = () => base62(deps.randomBytes(secretBytes));
-  const [state, nonce, verifier] = [draw(), draw(), draw()];
+  const state = draw();
+  const nonce = draw();
+  const verifier = draw();
   const url = await speaking(deps, provider, site, async () => {
     const config = await providers.configurationOf(provider);
     return buildAuthorizationUrl(config, {

@@ -100,7 +100,9 @@ test('a ticket goes a minute after it expired', async () => {
 
 test('a session goes 30 days after it was revoked, was idle for 30, or was 90 old', async () => {
   await run('delete from sessions');
-  const [revoked, idle, old] = [await signIn(), await signIn(), await signIn()];
+  const revoked = await signIn();
+  const idle = await signIn();
+  const old = await signIn();
   await issueTicket(deps, revoked);
   await begin(revoked.id, 'of a session');
   const { accountId, id } = revoked;

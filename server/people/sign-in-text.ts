@@ -76,7 +76,8 @@ export function nonceIn(message: string): string {
 export function mustBeWritten(message: string, wanted: SignInText): void {
   const written = writeSignInText(wanted);
   if (message === written) return;
-  const [given, lines] = [message.split('\n'), written.split('\n')];
+  const given = message.split('\n');
+  const lines = written.split('\n');
   const other = lines.findIndex((line, at) => line !== given[at]);
   if (other === -1) {
     refuse(`nothing may follow its last line, but line ${lines.length + 1} does`);

@@ -273,7 +273,8 @@ async function payNext(
   if (chosen === undefined || chosen.address === address) return;
   if (held.some((each) => each.family === family && each.address === chosen.address)) return;
   const id = uuidv7(deps.now(), deps.randomBytes);
-  const [fromAt, told] = [waitsUntil ?? at, waitsUntil === null];
+  const fromAt = waitsUntil ?? at;
+  const told = waitsUntil === null;
   await insertPayout(tx, { id, accountId, family, address, askedAt: at, fromAt, told });
 }
 

@@ -73,7 +73,8 @@ function openedOf(of: ChainSettings, { chainTimeoutMs }: Limits, { now, log }: P
   const { policy, depthTag, mostDriftSeconds } = policyOf(of);
   const attempts = { attemptTimeoutMs: chainTimeoutMs };
   const common = {
-    ...{ chain, policy },
+    chain,
+    policy,
     now: () => Math.floor(now() / 1000),
     log: (what: string, facts: object) => log.warn({ chain, ...facts }, what),
   };
@@ -95,7 +96,11 @@ function openedOf(of: ChainSettings, { chainTimeoutMs }: Limits, { now, log }: P
       const { chainId, contract, shards = [], formerContracts = [], rpcUrls } = of;
       const adapter = evmAdapter({
         ...common,
-        ...{ chainId, shards, formerContracts, rpcUrls, depthTag },
+        chainId,
+        shards,
+        formerContracts,
+        rpcUrls,
+        depthTag,
         ...(contract !== undefined && { contract }),
         nextForkAt: of.nextForkAt ?? null,
         rpc: attempts,
@@ -111,7 +116,8 @@ function openedOf(of: ChainSettings, { chainTimeoutMs }: Limits, { now, log }: P
       const { rpcUrls, genesisHash, program } = of;
       const adapter = solanaAdapter({
         ...common,
-        ...{ rpcUrls, genesisHash },
+        rpcUrls,
+        genesisHash,
         mostDriftSeconds: mostDriftSeconds ?? policy.driftSeconds,
         deployment: { ...solanaDeployment, program },
         rpc: attempts,

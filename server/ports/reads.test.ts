@@ -13,7 +13,10 @@ const list: Statement = { name: 'a list', text: '', values: [] };
 /** A primary and a replica of which the test says how far they are. */
 function pair() {
   const state = {
-    ...{ at: 0, bytes: 100, failure: null as Error | null, isSilent: false },
+    at: 0,
+    bytes: 100,
+    failure: null as Error | null,
+    isSilent: false,
     replayed: { lineage: 'one/1', bytes: 100, isReplica: true },
   };
   const answers = (name: string, log: () => LogPosition) => async (statement: Statement) => {

@@ -184,7 +184,8 @@ test('a nonce of before is void, and one of after is good', async () => {
 
 test('a leg that somebody may have signed a funding for in the missing time is pinned', async () => {
   await beat(null, nowMs);
-  const [signed, plain] = ['0xSigned', '0xPlain'];
+  const signed = '0xSigned';
+  const plain = '0xPlain';
   const escrows = [signed, plain, '0xUntried', 'TRON', null];
   await database.db.transaction(async (tx) => {
     const run = (text: string, ...values: unknown[]) => tx.rows({ name: '', text, values });
@@ -242,7 +243,8 @@ test('a hashlock that a chain shows is used for ever, also one that was only off
     [{ family: 'evm', address: someAddress('evm') }],
   );
   const [asset] = await sql('select id from assets limit 1');
-  const [rfq, thread] = [crypto.randomUUID(), crypto.randomUUID()];
+  const rfq = crypto.randomUUID();
+  const thread = crypto.randomUUID();
   await sql(
     `insert into rfqs values ($1, $2, 'sell_base', $3, 1, $3, 'public', null, null, 'open', now(),
       now(), now())`,

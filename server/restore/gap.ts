@@ -50,7 +50,8 @@ export function missing(row: Heartbeat, remembered: Remembered, nowMs: number): 
  * another time: by the database's own it was `age` long, however its two ends are named.
  */
 export function boundsOf({ at, age }: Pick<Heartbeat, 'at' | 'age'>, nowMs: number) {
-  const [lastMs, ageMs] = [at.getTime(), Math.max(0, age) * 1_000];
+  const lastMs = at.getTime();
+  const ageMs = Math.max(0, age) * 1_000;
   const beganAt = new Date(Math.min(lastMs, nowMs - ageMs));
   return { beganAt, endedAt: new Date(Math.max(nowMs, lastMs + ageMs)) };
 }

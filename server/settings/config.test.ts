@@ -45,7 +45,8 @@ test('VALKEY_URL is an address of Redis or Valkey, with TLS or without', () => {
 });
 
 test('a replica is an address, and beside a database of one’s own', () => {
-  const [DATABASE_URL, DATABASE_READ_URL] = ['postgres://db1/parley', 'postgres://db2/parley'];
+  const DATABASE_URL = 'postgres://db1/parley';
+  const DATABASE_READ_URL = 'postgres://db2/parley';
   const { databaseReadUrl } = readSettings({ DATABASE_URL, DATABASE_READ_URL });
   assert.equal(databaseReadUrl, DATABASE_READ_URL);
   assert.equal(readSettings({ DATABASE_URL }).databaseReadUrl, null);

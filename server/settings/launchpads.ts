@@ -104,8 +104,10 @@ function instructionOf(entry: object): LaunchSource | string {
   return (
     fieldFault('program', () => parse(program)) ??
     fieldFault('account', () => parse(account)) ?? {
-      ...{ program: parse(program), account: parse(account) },
-      ...{ discriminator, mintAccount },
+      program: parse(program),
+      account: parse(account),
+      discriminator,
+      mintAccount,
     }
   );
 }

@@ -61,6 +61,7 @@ export const everyPort: readonly Ports[] = [[1, mostPort]];
 /** `443` or `8000-8999`; null where it is neither. */
 export function portsOf(text: string): Ports | null {
   const [, first = '', last = first] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(text) ?? [];
-  const [from, to] = [Number(first), Number(last)];
+  const from = Number(first);
+  const to = Number(last);
   return from >= 1 && from <= to && to <= mostPort ? [from, to] : null;
 }

@@ -79,7 +79,8 @@ test('between two chains alike the taker’s leg is long', async () => {
 });
 
 test('login wallets fill the addresses in, and both escrows are planned', async () => {
-  const [maker, taker] = [someWallets(), someWallets()];
+  const maker = someWallets();
+  const taker = someWallets();
   const swap = await made(
     {},
     [maker, taker].map(({ evm, bitcoin }) => [evm, bitcoin]),
@@ -96,8 +97,10 @@ test('login wallets fill the addresses in, and both escrows are planned', async 
 });
 
 test('a swap keeps its addresses when another wallet is paid, and the next one has the new one', async () => {
-  const [taker, other] = [someWallets(), someWallets()];
-  const [makerId, takerId] = [await account(), await account(taker)];
+  const taker = someWallets();
+  const other = someWallets();
+  const makerId = await account();
+  const takerId = await account(taker);
   const agree = async () => {
     const { id } = await swapBetween(deps, terms(), { makerId, takerId });
     return async () => (await swapById(deps.db, id))?.state.legs.a.payoutAddress;
@@ -114,10 +117,8 @@ test('a swap keeps its addresses when another wallet is paid, and the next one h
 test('a Taproot login, or one without a key, leaves the bitcoin addresses open', async () => {
   const { evm, bitcoin } = someWallets();
   const { p2tr } = addressesOfPubkey(bitcoin.pubkey as string, bitcoinNetworks.regtest);
-  const [taproot, keyless] = [
-    { ...bitcoin, address: p2tr },
-    { ...bitcoin, pubkey: null },
-  ];
+  const taproot = { ...bitcoin, address: p2tr };
+  const keyless = { ...bitcoin, pubkey: null };
   const { b } = (await made({}, [[evm, taproot], [keyless]])).state.legs;
   assert.deepEqual([b.payoutAddress, b.refundAddress, b.escrow], [null, null, null]);
 });
@@ -175,7 +176,8 @@ test('escrows are taken up once, also those whose transaction commits last', asy
   const taken = async () => (await takeUp(deps, adapter, position)).fresh.map((row) => row.swapId);
   while ((await takeUp(deps, adapter, position)).full);
   assert.deepEqual(await taken(), []);
-  const [makerId, takerId] = [await account(), await account()];
+  const makerId = await account();
+  const takerId = await account();
   const gate = Promise.withResolvers<void>();
   const inside = Promise.withResolvers<string>();
   const slow = deps.db.transaction(async (tx) => {
@@ -205,7 +207,8 @@ for (const [family, who] of [
       preflight: async () => {},
     };
     const there = nodelessDeps(database.db, [bitcoin, { ...evm, ...shown, family }]);
-    const [own, stranger] = [randomUUID(), randomUUID()];
+    const own = randomUUID();
+    const stranger = randomUUID();
     const wallets: Wallet[] = [{ family, address: own, pubkey: null }];
     const {
       id: swapId,

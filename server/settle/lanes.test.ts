@@ -58,10 +58,8 @@ before(async () => {
     numbers.map((number) => shown.get(number) ?? { counter: 0, isOpen: false });
   const lanes = { ...(nodeless.lanes as Lanes), read };
   deps = nodelessDeps(database.db, [...nodelessAdapters(), { ...nodeless, lanes }]);
-  const [base, quote] = [
-    await insertAsset(deps, 'bitcoin', null, null),
-    await insertAsset(deps, chain, null, null),
-  ];
+  const base = await insertAsset(deps, 'bitcoin', null, null);
+  const quote = await insertAsset(deps, chain, null, null);
   const amounts = { baseAmount: 1_000_000n, quoteAmount: 650_000_000n };
   trade = { direction: 'sell_base', base, quote, ...amounts };
 });
@@ -113,7 +111,8 @@ const deep = { txid: 'aa', confirmations: 30, deep: true };
 const ended = { funded: deep, claimed: deep, empty: true };
 
 test('each open escrow of an account has a lane of its own, by the account’s own tag', async () => {
-  const [maker, other] = [await trader(), await trader()];
+  const maker = await trader();
+  const other = await trader();
   assert.deepEqual(
     [await next(maker), await next(maker)],
     [
@@ -151,7 +150,8 @@ test('the lane of what is settled for good is taken again, with the next counter
 
 test('a lane that a lost hour used takes its next escrow after that, and no other is touched', async () => {
   const maker = await trader();
-  const [first, second] = [await agreed(maker), await agreed(maker)];
+  const first = await agreed(maker);
+  const second = await agreed(maker);
   await show(first, ended);
   await show(second, ended);
   const used = (index: number, counter: number) => {
@@ -232,7 +232,8 @@ test('where the chain’s counter is ahead, the leg moves to it; the former escr
   assert.equal(moved.state.legs.a.escrow, deps.adapters.get(chain)?.plan(terms).address);
   // What both escrows are is not mixed up: they differ in the lane alone.
   const rows = await escrowsOfSwap(deps.db, moved.id);
-  const [clocks, { adapters }] = [clocksAt(moved.agreedAt), deps];
+  const clocks = clocksAt(moved.agreedAt);
+  const { adapters } = deps;
   const findings = compareSwap({ swap: moved, rows, read: new Map(), adapters, clocks });
   assert.ok(!findings.some(({ what }) => what === 'escrow_not_of_terms'));
   await ready(moved);

@@ -16,7 +16,8 @@ function look(pair: string, wall: number, { before = fresh, ...more }: More = {}
   const [long, short] = pair.split(' ') as [Show, Show];
   return outcome(before, { escrows: escrowsOf(long, short), full: true, wall, ...more });
 }
-const [none, until] = ['nothing nothing', 2_000 + lateWatchSeconds];
+const none = 'nothing nothing';
+const until = 2_000 + lateWatchSeconds;
 
 test('a swap expires after its funding deadline, when every escrow was read, for ever', () => {
   const early = look(none, 150);

@@ -82,7 +82,8 @@ async function readyLane(
   const numbers = [...ownIn(range, lanes, had), ...others].map(({ number }) => number);
   const states = await lanes.read(range, numbers, signal);
   const at = states.findIndex(({ isOpen }) => !isOpen);
-  const [number, ready] = [numbers[at], states[at]];
+  const number = numbers[at];
+  const ready = states[at];
   if (number !== undefined && ready !== undefined) {
     return { contract: range.contract, number, counter: ready.counter + 1 };
   }

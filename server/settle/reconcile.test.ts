@@ -56,10 +56,8 @@ function scripted(adapter: ChainAdapter): ChainAdapter {
 before(async () => {
   database = await testDatabase({ connections: 10 });
   deps = nodelessDeps(database.db, nodelessAdapters().map(scripted));
-  const [base, quote] = [
-    await insertAsset(deps, 'bitcoin', null, null),
-    await insertAsset(deps, 'evm-dev', null, null),
-  ];
+  const base = await insertAsset(deps, 'bitcoin', null, null);
+  const quote = await insertAsset(deps, 'evm-dev', null, null);
   trade = { direction: 'sell_base', base, quote, baseAmount: 5n, quoteAmount: 5n };
 });
 beforeEach(() => {
@@ -191,7 +189,9 @@ test('updatedAt moves with what its parties read of it, and of a swap that has e
     return { ...facts, claimed: claimed && { ...claimed, confirmations: more }, empty: false };
   };
   const { seen, funded, claimed } = shows;
-  const [moves, stays, isDone] = [true, false, true];
+  const moves = true;
+  const stays = false;
+  const isDone = true;
   for (const [long, short, isMoved, done = false] of [
     [seen, nothingSeen, moves],
     [seen, { ...nothingSeen, empty: false }, stays],
@@ -238,7 +238,8 @@ test('status and events commit together or not at all', async () => {
 });
 
 test('one swap that cannot be read does not hold up the others, and is tried again, whatever its other chain shows meanwhile', async () => {
-  const [sick, well] = [await newSwap(), await newSwap()];
+  const sick = await newSwap();
+  const well = await newSwap();
   script.set(sick.long, fails(null));
   script.set(well.long, () => shows.funded);
   assert.equal((await settlement.pass('bitcoin')).left, 0);
@@ -288,7 +289,8 @@ async function comesTo(swap: Made, status: string): Promise<void> {
 }
 
 test('a chain that hangs does not hold up the other, nor what time changes', async () => {
-  const [swap, unplanned] = [await newSwap(), await newSwap()];
+  const swap = await newSwap();
+  const unplanned = await newSwap();
   await show(swap, shows.funded);
   // Nothing planned, so nothing to ask: expiry needs no chain.
   const sql = (text: string) => deps.db.rows({ name: '', text, values: [unplanned.id] });
@@ -339,7 +341,8 @@ test('a touched escrow is not lost when the database fails meanwhile', async () 
 });
 
 test('only what a chain touched is read, and only on that chain', async () => {
-  const [one] = [await newSwap(), await newSwap()];
+  const one = await newSwap();
+  await newSwap();
   await settlement.pass('bitcoin');
   asked = [];
   touched.push(one.long);

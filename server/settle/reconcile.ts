@@ -197,7 +197,8 @@ function equal(one: unknown, other: unknown): boolean {
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) {
     return one === other;
   }
-  const [left, right] = [one as Record<string, unknown>, other as Record<string, unknown>];
+  const left = one as Record<string, unknown>;
+  const right = other as Record<string, unknown>;
   return Object.keys(left).every((each) => left[each] === right[each]);
 }
 

@@ -163,7 +163,8 @@ test('only the funder gives refunds, of its Bitcoin leg, and each is checked', a
 test('what was kept is not verified again, and a check of an account runs at a time, few in a minute', async () => {
   const { deal, ladder } = await laddered([1, 5, 20]);
   const gate = { reached: Promise.withResolvers<void>(), open: Promise.withResolvers<void>() };
-  let [known, steps] = [0, 0];
+  let known = 0;
+  let steps = 0;
   const holding = refundsBy(({ check }) => ({
     check: async (escrow, asked, signal) => {
       gate.reached.resolve();

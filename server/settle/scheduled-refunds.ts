@@ -229,7 +229,8 @@ async function escrowOf(
   deps: Deps,
   { swapId, chain, escrow }: Scheduled,
 ): Promise<{ swap: Swap; escrow: WatchedEscrow }> {
-  const [swap, row] = [await swapById(deps.db, swapId), await escrowAt(deps.db, chain, escrow)];
+  const swap = await swapById(deps.db, swapId);
+  const row = await escrowAt(deps.db, chain, escrow);
   if (swap === null || row === null) throw new Error(`escrow ${escrow} has no swap`);
   return { swap, escrow: escrowOfRow(swap, row) };
 }

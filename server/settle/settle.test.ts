@@ -74,7 +74,8 @@ test('a swap settles step by step, each emitted to both once final, and its escr
     'swap.settled counterparty_claimed',
   ]);
   assert.deepEqual(await told(world, deal, deal.counterparty.accountId), events);
-  const [address, account] = [deal.asset.address as Hex, deal.initiator.evmAccount.address];
+  const address = deal.asset.address as Hex;
+  const account = deal.initiator.evmAccount.address;
   const balance = { address, abi: erc20Abi, functionName: 'balanceOf', args: [account] } as const;
   assert.equal(await world.evmClient.readContract(balance), deal.amount);
 
@@ -122,7 +123,8 @@ test('a swap settles, and another is refunded, although its assets were closed a
 });
 
 test('who brings the secret for the long leg is served while the short chain is silent, and the initiator is notified', async () => {
-  const [builds, sends] = [await agree(world), await agree(world)];
+  const builds = await agree(world);
+  const sends = await agree(world);
   for (const deal of [builds, sends]) await fundBoth(world, deal);
   const failing = (code: 'chain_unavailable' | 'payout_would_fail') => async () => {
     throw new ParleyError(code, 'silent', {});

@@ -46,7 +46,8 @@ let contracts: EvmContracts;
 let lanes: Lanes;
 let dollar: Asset;
 /** The contract of every market, and the shard. */
-let [first, second] = ['', ''];
+let first = '';
+let second = '';
 
 before(async () => {
   contracts = { shards: [shardOf(1).address] };
@@ -121,7 +122,8 @@ async function settled(...deals: Deal[]) {
 }
 
 test('a swap settles in each contract, and the keeper claims there', limits, async () => {
-  const [one, other] = [await traderOf(first), await traderOf(second)];
+  const one = await traderOf(first);
+  const other = await traderOf(second);
   const deals = [await dealOf(one), await dealOf(other)];
   assert.deepEqual(await Promise.all(deals.map(contractOf)), [first, second]);
   // What one contract may take is of no use in the other.
@@ -201,8 +203,11 @@ test(
   'a freeze of one contract stops its swaps alone; a former one takes no new escrow and is emptied',
   limits,
   async () => {
-    const [one, other] = [await traderOf(first), await traderOf(second)];
-    const [free, open, planned] = [await dealOf(one), await dealOf(other), await dealOf(other)];
+    const one = await traderOf(first);
+    const other = await traderOf(second);
+    const free = await dealOf(one);
+    const open = await dealOf(other);
+    const planned = await dealOf(other);
     await fundBoth(desk, open);
     await tell(desk.gasAddress, 'setBlacklisted', second, true);
     const stopped = await other.post(legOf(planned, 'b', 'fund'));

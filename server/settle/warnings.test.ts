@@ -86,7 +86,8 @@ test('a thousand escrows are kept: one more pushes the oldest out', async () => 
 test('a funding is warned of until it is made, a claim until it is sent', async () => {
   const { of } = warningsBy(async () => [warningOf('fund'), warningOf('claim')]);
   const verbs = async (swap: Swap) => (await of(swap)).map(({ verb, by }) => `${by} ${verb}`);
-  const [fund, claim] = ['initiator fund', 'counterparty claim'];
+  const fund = 'initiator fund';
+  const claim = 'counterparty claim';
   for (const [long, ...expected] of [
     ['nothing', fund, claim],
     ['seen', claim],

@@ -20,7 +20,8 @@ async function heard(of: typeof db) {
 test('one process looks at nodes until it ends, and then another one does', async (t) => {
   const other = connect(url, { ...databaseLimits, connections: 1 });
   t.after(() => other.close());
-  const [first, second] = [await heard(db), await heard(other)];
+  const first = await heard(db);
+  const second = await heard(other);
   t.after(() => second.leave());
   for (const times of [1, 2, 3]) {
     assert.deepEqual([await first.isOurs(), await second.isOurs()], [true, false], `${times}`);

@@ -110,7 +110,8 @@ test('both parties hear, others do not; a webhook hears only what it subscribed 
 
 test('of one swap a later event waits for the first attempt of an earlier one, not for its success', async () => {
   const { accountId } = await owner();
-  const [swap, other] = [swapId(1), swapId(2)];
+  const swap = swapId(1);
+  const other = swapId(2);
   const names = ['swap.agreed', 'swap.funded', 'secret.revealed', 'swap.settled'];
   for (const name of names) await happens(accountId, name, { swapId: swap });
   await happens(accountId, 'swap.agreed', { swapId: other });

@@ -96,7 +96,8 @@ test('while a version that knows no shared bodies works beside, each delivery ha
 });
 
 test('prices of one thread that wait become one, the newest, in the place of the first', async () => {
-  const [one, other] = [swapId(1), swapId(2)];
+  const one = swapId(1);
+  const other = swapId(2);
   const { accountId } = await owner('https://one.example/', [
     'quote.created',
     'thread.closed',

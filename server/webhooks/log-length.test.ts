@@ -18,7 +18,10 @@ const ended = (webhookId: string, times: number, event = 'quote.created') =>
       (id, webhook_id, event, position, body, state, next_at, created_at, done_at)
       select gen_random_uuid(), $1, $3, n, '{}', 'delivered', now(),
         to_timestamp($4::bigint / 1000 - 100000 + n), now() from generate_series(1, $2::int) n`,
-    ...[webhookId, times, event, at.deps.now()],
+    webhookId,
+    times,
+    event,
+    at.deps.now(),
   );
 const positions = async (webhookId: string) => {
   const all = await rows<{ position: number }>(
@@ -29,7 +32,8 @@ const positions = async (webhookId: string) => {
 };
 
 test('the oldest go first, a batch at a time, and no others than of that webhook', async () => {
-  const [{ id }, other] = [await owner(), await owner()];
+  const { id } = await owner();
+  const other = await owner();
   await ended(id, 10);
   await ended(other.id, 10);
   const trim = (kept: number, limit: number) => trimDeliveries(at.deps.db, id, kept, limit);

@@ -21,7 +21,8 @@ async function pinged(
   { accountId, id: webhookId }: { accountId: string; id: string },
   { status = 200, endedAt = at.deps.now(), delivered = true },
 ) {
-  const [startedAt, ended] = [new Date(endedAt), new Date(endedAt)];
+  const startedAt = new Date(endedAt);
+  const ended = new Date(endedAt);
   const message = { id: swapId(), event: 'ping', body: '{}' };
   const came = { startedAt, endedAt: ended, status, error: null, answer: null, delivered };
   await storePing(at.deps.db, at.deps, accountId, { webhookId, message, ended: came });
@@ -194,7 +195,8 @@ test('a host that never answered 2xx is begun 20 deliveries a minute and the fir
 test('nobody delays 20 deliveries a minute of an account to a host that answered once', async () => {
   const after = counting(() => 200);
   const flooded = 'https://shared.example/';
-  const [own, others] = [await owner(flooded), await owner(flooded)];
+  const own = await owner(flooded);
+  const others = await owner(flooded);
   await agreed(others.accountId);
   assert.equal(await after(0), 1);
   await rows(`update webhook_hosts set sent = 1200 where host = 'shared.example'`);

@@ -48,9 +48,12 @@ async function openedBy(key: string): Promise<number[]> {
 }
 
 test('however many secrets no key opens, those behind them are sealed anew', async () => {
-  const [lost, old, fresh] = [aKey(), aKey(), aKey()];
+  const lost = aKey();
+  const old = aKey();
+  const fresh = aKey();
   const accountId = await account();
-  const [first, last] = [resealBatch + 1, 2 * resealBatch + 2];
+  const first = resealBatch + 1;
+  const last = 2 * resealBatch + 2;
   await keepMany(accountId, lost, numbers(1, first));
   await keepMany(accountId, old, numbers(first, last));
   const warned: unknown[] = [];
@@ -64,7 +67,8 @@ test('however many secrets no key opens, those behind them are sealed anew', asy
 });
 
 test('a secret is encrypted, and signs as before once the server’s key was replaced, whoever held its row', async () => {
-  const [old, fresh] = [aKey(), aKey()];
+  const old = aKey();
+  const fresh = aKey();
   at.deps = under(old);
   const { accountId, secret } = await owner();
   const [kept] = await rows<{ secret: Buffer }>('select secret from webhooks');

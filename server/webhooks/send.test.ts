@@ -75,11 +75,31 @@ test('an address that is not public is refused before anything is sent', async (
   receiver.answer(200);
   const before = receiver.received.length;
   for (const host of [
-    ...['localhost', 'LOCALHOST', '127.0.0.1', '127.0.0.1.', '127.1', '127.0.1', '0', '2130706433'],
-    ...['0x7f.1', '0x7f.0x1', '0177.1', '017700000001', '%31%32%37.0.0.1', '127。0。0。1'],
-    ...['１２７.０.０.１', '[::1]', '[::ffff:127.0.0.1]', '[0:0:0:0:0:ffff:7f00:1]', '[fe80::1]'],
-    ...['[::127.0.0.1]', '[64:ff9b::7f00:1]', '[64:ff9b:1::7f00:1]', '[2002:7f00:1::]'],
-    ...['[2001:0:7f00:1::]', '[2606:4700::200:5efe:7f00:1]'],
+    'localhost',
+    'LOCALHOST',
+    '127.0.0.1',
+    '127.0.0.1.',
+    '127.1',
+    '127.0.1',
+    '0',
+    '2130706433',
+    '0x7f.1',
+    '0x7f.0x1',
+    '0177.1',
+    '017700000001',
+    '%31%32%37.0.0.1',
+    '127。0。0。1',
+    '１２７.０.０.１',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    '[0:0:0:0:0:ffff:7f00:1]',
+    '[fe80::1]',
+    '[::127.0.0.1]',
+    '[64:ff9b::7f00:1]',
+    '[64:ff9b:1::7f00:1]',
+    '[2002:7f00:1::]',
+    '[2001:0:7f00:1::]',
+    '[2606:4700::200:5efe:7f00:1]',
   ]) {
     const { status, error } = await sent(`https://${host}:${receiver.port}/`, reachable([]));
     assert.equal(status, 0);
@@ -135,7 +155,8 @@ test('its address is told before anything is sent to it, and may be refused for 
 test('a certificate of nobody that is trusted, or for another name, is no connection', async (t) => {
   const dir = await mkdtemp(join(tmpdir(), 'parley-untrusted-'));
   t.after(() => rm(dir, { recursive: true, force: true }));
-  const [key, cert] = [join(dir, 'key'), join(dir, 'cert')];
+  const key = join(dir, 'key');
+  const cert = join(dir, 'cert');
   const ofIp = 'subjectAltName=IP:127.0.0.1';
   const made = '-x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=own';
   const wanted = ['req', ...made.split(' '), '-addext', ofIp, '-keyout', key, '-out', cert];
@@ -271,8 +292,16 @@ test('an answer that would go on as another protocol ends there, and is no succe
 test('no answer of a name server leads inside, in whatever form, nor one that is no address', async () => {
   const before = receiver.received.length;
   for (const answer of [
-    ...[['127.0.0.1'], ['169.254.169.254'], ['::ffff:127.0.0.1'], ['93.184.216.34', '10.0.0.1']],
-    ...[['2606:4700::1111', 'fd00:ec2::254'], ['fe80::1%lo'], ['127.1'], ['localhost'], [''], []],
+    ['127.0.0.1'],
+    ['169.254.169.254'],
+    ['::ffff:127.0.0.1'],
+    ['93.184.216.34', '10.0.0.1'],
+    ['2606:4700::1111', 'fd00:ec2::254'],
+    ['fe80::1%lo'],
+    ['127.1'],
+    ['localhost'],
+    [''],
+    [],
   ]) {
     const came = await sent(named(), reachable([]), { resolve: async () => answer });
     assert.deepEqual(came, none('the name has no public address'), String(answer));

@@ -54,8 +54,14 @@ function preflight(ledger: Ledger, wire: Wire, config: Config): void {
   const at = commitmentOf({ commitment: config.preflightCommitment ?? 'finalized' });
   const refuse = (message: string, err: unknown, logs: readonly string[], units: bigint) =>
     new SolanaRpcError(rpcCodes.preflightFailed, `Transaction simulation failed: ${message}`, {
-      ...{ accounts: null, err, innerInstructions: null, logs, returnData: null },
-      ...{ unitsConsumed: units, loadedAccountsDataSize: 0, replacementBlockhash: null },
+      accounts: null,
+      err,
+      innerInstructions: null,
+      logs,
+      returnData: null,
+      unitsConsumed: units,
+      loadedAccountsDataSize: 0,
+      replacementBlockhash: null,
     });
   const { signatures } = wire.transaction;
   if (Object.values(signatures).some((each) => each === null)) throw badSignature();

@@ -75,7 +75,8 @@ function merkleRoot(leaves: readonly Uint8Array[]): string {
   while (row.length > 1) {
     const above: Uint8Array[] = [];
     for (let at = 0; at < row.length; at += 2) {
-      const [left, right] = [row[at] as Uint8Array, row[at + 1]];
+      const left = row[at] as Uint8Array;
+      const right = row[at + 1];
       above.push(right === undefined ? left : sha256(concatBytes(left, right)));
     }
     row = above;

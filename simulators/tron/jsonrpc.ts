@@ -99,7 +99,8 @@ type Filter = {
 };
 
 function rangeOf(chain: TronChain, filter: Filter): [number, number] {
-  const [from, to] = [blockNumber(chain, filter.fromBlock), blockNumber(chain, filter.toBlock)];
+  const from = blockNumber(chain, filter.fromBlock);
+  const to = blockNumber(chain, filter.toBlock);
   if (from > to) throw badParams('please verify: fromBlock <= toBlock');
   if (to - from > blockRangeLimit) throw badParams(`exceed max block range: ${blockRangeLimit}`);
   return [from, Math.min(to, chain.tip('head').header.number)];

@@ -70,7 +70,8 @@ const kept: readonly AdapterPromise[] = [
           [refunded, refundOf(refunded), funder],
         ] as const) {
           if (work.verb === 'refund') await driver.pass(5 * 3_600);
-          const [had, paid] = [await held(kind, payee), await one.account.balance(signal())];
+          const had = await held(kind, payee);
+          const paid = await one.account.balance(signal());
           const sent = await one.sign(work);
           assert.match(await one.outcome(sent), /^(pending|unknown)$/);
           await one.send(sent);

@@ -67,7 +67,8 @@ export const oneBlock: readonly AdapterPromise[] = [
   {
     name: 'what is looked at is not watched, and what is watched meanwhile is',
     run: async (driver) => {
-      const [adapter, other] = [driver.adapter(), driver.adapter()];
+      const adapter = driver.adapter();
+      const other = driver.adapter();
       const leg = newLeg(driver);
       const { address } = leg.escrow;
       const isNamed = async () => (await allChanges(adapter)).has(address);

@@ -280,7 +280,8 @@ export const promises: readonly AdapterPromise[] = [
     name: 'changes names what moved, nothing else, and nothing that is not watched any more',
     run: async (driver) => {
       const adapter = driver.adapter();
-      const [moving, still] = [newLeg(driver), newLeg(driver)];
+      const moving = newLeg(driver);
+      const still = newLeg(driver);
       adapter.watch([moving.escrow, still.escrow]);
       await settleDown(driver, adapter);
       await fund(driver, adapter, moving);
@@ -340,7 +341,8 @@ export const promises: readonly AdapterPromise[] = [
     name: 'an adapter that starts in the middle shows what the other one shows',
     run: async (driver) => {
       const before = driver.adapter();
-      const [funded, claimed] = [await deepLeg(driver, before), await deepLeg(driver, before)];
+      const funded = await deepLeg(driver, before);
+      const claimed = await deepLeg(driver, before);
       await claim(driver, before, claimed);
       await driver.show();
       await driver.deepen();

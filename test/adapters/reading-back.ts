@@ -34,7 +34,8 @@ export const readingBack: readonly AdapterPromise[] = [
       const adapter = driver.adapter();
       const since = driver.now();
       const start = await readerOf(adapter).begin(since, signal());
-      const [first, second] = [await deepLeg(driver, adapter), await deepLeg(driver, adapter)];
+      const first = await deepLeg(driver, adapter);
+      const second = await deepLeg(driver, adapter);
       // A Bitcoin output says nothing of its hashlock before it is spent.
       for (const leg of [first, second]) await claim(driver, adapter, leg);
       await driver.show();

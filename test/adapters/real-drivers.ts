@@ -45,8 +45,13 @@ export async function startRealDrivers(log: Log): Promise<RealDrivers> {
   };
   try {
     const devnet = await startDevnet({
-      ...{ dir: join(dir, 'devnet'), log: quiet, moveClock: () => undefined },
-      ...{ evmChains: [], bitcoin: false, tron: Boolean(tron), solana: Boolean(solana) },
+      dir: join(dir, 'devnet'),
+      log: quiet,
+      moveClock: () => undefined,
+      evmChains: [],
+      bitcoin: false,
+      tron: Boolean(tron),
+      solana: Boolean(solana),
     });
     undo.push(() => devnet.stop());
     const dev = devnetClient(devnet.dev);

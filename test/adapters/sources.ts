@@ -181,7 +181,8 @@ export const sources: readonly AdapterPromise[] = [
   {
     name: 'two sources that show the same agree, and so does one alone, funded or not',
     run: async (driver) => {
-      const [leg, quiet] = [await deepLeg(driver, driver.adapter()), newLeg(driver)];
+      const leg = await deepLeg(driver, driver.adapter());
+      const quiet = newLeg(driver);
       const agree = async (urls: readonly string[]) => {
         const adapter = driver.adapter(urls, 1_000);
         await adapter.mustAgree?.(leg.escrow, signal());

@@ -72,8 +72,11 @@ async function heldTable({ stage, pair, admin }: Scene): Promise<() => Promise<u
   const over = new AbortController();
   const [who] = pair;
   const wanted = {
-    ...{ direction: 'sell_base', baseAssetId: who.assets.SOL.id, baseAmount: '10000000000' },
-    ...{ quoteAssetId: who.assets.ETH.id, ttlSeconds: 60 },
+    direction: 'sell_base',
+    baseAssetId: who.assets.SOL.id,
+    baseAmount: '10000000000',
+    quoteAssetId: who.assets.ETH.id,
+    ttlSeconds: 60,
   };
   const all = Array.from({ length: clients }, () =>
     asking(over.signal, () => probe(stage, who, '/v1/rfqs', wanted)),

@@ -74,7 +74,9 @@ async function askForCode(stage: Stage, address: string): Promise<string> {
 async function post(stage: Stage, path: string, body: object, cookie = ''): Promise<Response> {
   const url = `${stage.url}${path}`;
   const headers = {
-    ...{ 'content-type': 'application/json', origin: stage.url, 'x-parley-request': '1' },
+    'content-type': 'application/json',
+    origin: stage.url,
+    'x-parley-request': '1',
     ...(cookie === '' ? {} : { cookie }),
   };
   const reply = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });

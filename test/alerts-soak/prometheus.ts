@@ -12,7 +12,12 @@ import { findPrometheus } from '../support/prometheus.ts';
 
 /** What the soak waits for instead of the rules' own. Bounds of seconds have marks of their own. */
 const waits: Readonly<Record<string, string>> = {
-  ...{ '1m': '2s', '2m': '3s', '3m': '4s', '5m': '5s', '10m': '5s', '1h': '10s' },
+  '1m': '2s',
+  '2m': '3s',
+  '3m': '4s',
+  '5m': '5s',
+  '10m': '5s',
+  '1h': '10s',
 };
 const windows: Readonly<Record<string, string>> = { '5m': '15s', '30m': '15s', '1h': '30s' };
 const bounds: Readonly<Record<string, string>> = { 60: '10', 120: '20', 600: '30' };

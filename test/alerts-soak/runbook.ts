@@ -64,7 +64,8 @@ async function shows(looker: Looker, what: string, all: readonly string[]) {
 }
 
 /** Somebody looks more than once, and a scrape that failed leaves a gap. */
-const [mostLooks, betweenLooksMs] = [5, 1_000];
+const mostLooks = 5;
+const betweenLooksMs = 1_000;
 
 async function again(is: () => Promise<boolean>): Promise<boolean> {
   for (let looks = 0; looks < mostLooks; looks += 1) {

@@ -18,11 +18,9 @@ import { environment } from './environment.ts';
 
 const run = promisify(execFile);
 const description = fileURLToPath(new URL('../../docs/openapi.json', import.meta.url));
-const [typescriptMaker, fetcher, compiler] = [
-  'openapi-typescript@7.13.0',
-  'openapi-fetch@0.17.0',
-  'typescript@5.9.3',
-];
+const typescriptMaker = 'openapi-typescript@7.13.0';
+const fetcher = 'openapi-fetch@0.17.0';
+const compiler = 'typescript@5.9.3';
 const commandMs = 300_000;
 
 type Market = { readonly url: string; readonly key: string };

@@ -120,8 +120,11 @@ async function refusals(taker: Customer, maker: Customer, rfqId: string): Promis
     await ask('POST', `/v1/rfqs/${rfqId}/quotes`, again, body);
   }
   const ended = await taker.client.createRfq({
-    ...{ direction: 'sell_base', baseAssetId: taker.assets.BTC.id, baseAmount: '1000000' },
-    ...{ quoteAssetId: taker.assets.ETH.id, ttlSeconds: 3_600 },
+    direction: 'sell_base',
+    baseAssetId: taker.assets.BTC.id,
+    baseAmount: '1000000',
+    quoteAssetId: taker.assets.ETH.id,
+    ttlSeconds: 3_600,
   });
   await taker.client.cancelRfq(ended.id);
   await maker.client.quote(ended.id, '15000000000000000').catch(() => undefined);
@@ -218,7 +221,8 @@ function normalised(all: Recorded): Recorded {
   const named = text.replace(uuid, (id) => {
     if (!ids.has(id)) {
       const place = (ids.size + 1).toString(16).padStart(3, '0');
-      const [one, other] = [hashlockOf(`${place}`.padStart(64, '0')), '01936b20'];
+      const one = hashlockOf(`${place}`.padStart(64, '0'));
+      const other = '01936b20';
       const tail = `a${one.slice(0, 3)}-${one.slice(3, 15)}`;
       ids.set(id, `${other}-${one.slice(15, 19)}-7${place}-${tail}`);
     }

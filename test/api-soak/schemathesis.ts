@@ -76,7 +76,8 @@ async function openDesk(stage: Stage, customers: Customers, safe: Deal): Promise
       const record = await taker.store.getSwap(safe.id);
       assert.ok(record !== null);
       const { chain } = stage.place.bitcoin;
-      const [source, wallet] = [sourceIn(taker.chains, chain), walletIn(taker.chains, chain)];
+      const source = sourceIn(taker.chains, chain);
+      const wallet = walletIn(taker.chains, chain);
       assert.ok(wallet.family === 'bitcoin');
       const signal = AbortSignal.timeout(signMs);
       const made = await signedRefunds({ escrow: watchedOf(record, 'b'), source, wallet, signal });
@@ -245,8 +246,13 @@ async function main({ seconds, seed }: NonNullable<ReturnType<typeof understand>
     const url = `${stage.url}/v1/openapi.json`;
     const args = ['--config-file', config, 'run', url, '--no-color', ...seed];
     const limits = [
-      ...['--continue-on-failure', '--max-time', `${seconds}`],
-      ...['--request-timeout', `${requestSeconds}`, '--rate-limit', `${mostRequestsASecond}/s`],
+      '--continue-on-failure',
+      '--max-time',
+      `${seconds}`,
+      '--request-timeout',
+      `${requestSeconds}`,
+      '--rate-limit',
+      `${mostRequestsASecond}/s`,
     ];
     const limitMs = (seconds + graceSeconds) * 1_000;
     const code = await run(join(bin, 'schemathesis'), [...args, ...limits], dir, env, limitMs);

@@ -92,7 +92,8 @@ async function isCharged(world: World): Promise<string[]> {
 function relayed(detail: string, meanwhile: (world: World) => Promise<void>): Row {
   const of = 'POST /v1/swaps/{id}/legs/{leg}/claim';
   return {
-    ...{ name: `${of}: ${detail}`, of },
+    name: `${of}: ${detail}`,
+    of,
     prepare: async (world) => {
       const asked = relaying(await fundBoth(world));
       await deliverAll(world);

@@ -119,7 +119,10 @@ export function startMachine(world: Parts, doom?: Doom) {
   const graces = { claimSeconds: 0, refundSeconds: 0 };
   const rich = { funds: 'rich', issued: gasFunds, dailyCap: gasFunds, graces } as const;
   const own = startProcess({
-    ...{ real: world.real, nodes: world.nodes, metrics, now },
+    real: world.real,
+    nodes: world.nodes,
+    metrics,
+    now,
     settings: { ...settings, encryptionKey: world.encryptionKey },
     log: pino({ level: 'debug' }, { write: (line: string) => world.log.push(line) }),
     chanceFor: (what) => chanceOf(chances[what]),

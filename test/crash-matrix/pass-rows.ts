@@ -52,7 +52,8 @@ const follows: readonly Row[] = [
     },
     'a funding that waits': fundedAlone,
     'both fundings of two swaps': async (world) => {
-      const [one, other] = [await agree(world), await agree(world, 'eth')];
+      const one = await agree(world);
+      const other = await agree(world, 'eth');
       for (const made of [one, other]) await sendAlone(world, made, 'fund', made.long);
       await settled(world);
       for (const made of [one, other]) await sendAlone(world, made, 'fund', shortOf(made));

@@ -185,7 +185,10 @@ export const refused = found('transfer', 'reject', '3 of 100 did not arrive');
 export function inspected(world: World, address: string, ...findings: Inspection['findings']) {
   const all = [passed('contract'), ...findings];
   world.tokens.set(address, {
-    ...{ address, symbol: 'TKN', name: 'A token', decimals: 18 },
+    address,
+    symbol: 'TKN',
+    name: 'A token',
+    decimals: 18,
     findings: all,
   });
 }
@@ -485,6 +488,17 @@ const scheduled = requests('POST /v1/swaps/{id}/legs/{leg}/refund/scheduled', {
 });
 
 export const requestRows: readonly Row[] = [
-  ...[mintings, wallets, hooks, assets, rfqs, quotes, levels, withdrawals, prices],
-  ...[addresses, builds, sends, scheduled],
+  mintings,
+  wallets,
+  hooks,
+  assets,
+  rfqs,
+  quotes,
+  levels,
+  withdrawals,
+  prices,
+  addresses,
+  builds,
+  sends,
+  scheduled,
 ].flat();

@@ -31,7 +31,9 @@ function understand(args: string[]) {
       seed: { type: 'string', default: '1' },
       row: { type: 'string', default: '' },
       every: { type: 'string', default: '1' },
-      ...{ first: flag, json: flag, help: flag },
+      first: flag,
+      json: flag,
+      help: flag,
     },
   });
   if (values.help) return null;
@@ -47,7 +49,10 @@ function understand(args: string[]) {
   const named = rows.filter(({ name }) => name.includes(row));
   return {
     wanted: named.filter((_, at) => (at + seed) % every === 0),
-    ...{ kills, seed, first, json },
+    kills,
+    seed,
+    first,
+    json,
   };
 }
 
@@ -90,7 +95,8 @@ async function run(asked: Asked): Promise<number> {
   const broken = played.filter(isBroken);
   const sum = (of: (result: Result) => number) =>
     played.reduce((total, each) => total + of(each), 0);
-  const [awaits, kills] = [sum((each) => each.awaits), sum((each) => each.kills)];
+  const awaits = sum((each) => each.awaits);
+  const kills = sum((each) => each.kills);
   const wrong = sum(({ failures }) => failures.length);
   const seconds = Math.round((performance.now() - began) / 1_000);
   const how = asked.kills === null ? 'every kill' : `seed ${asked.seed}`;

@@ -28,7 +28,9 @@ const pollsAgain = /"(due_at|confirmations)":\d+/g;
 
 /** Orders by their numbers, which have gaps where something was rolled back. */
 const numbered: Readonly<Record<string, string>> = {
-  ...{ outbox: 'id', feed_log: 'seq', deliveries: 'position' },
+  outbox: 'id',
+  feed_log: 'seq',
+  deliveries: 'position',
 };
 /** Drawn, sealed with what was drawn, or counted by the database. */
 const drawn: Readonly<Record<string, readonly string[]>> = {
@@ -136,7 +138,8 @@ export async function snapshotOf(
 export function differences(right: Snapshot, found: Snapshot): string[] {
   const names = [...new Set([...Object.keys(right), ...Object.keys(found)])];
   return names.flatMap((name) => {
-    const [wanted, had] = [right[name] ?? [], found[name] ?? []];
+    const wanted = right[name] ?? [];
+    const had = found[name] ?? [];
     if (isDeepStrictEqual(wanted, had)) return [];
     const some = (how: string, all: readonly unknown[], others: readonly unknown[]) => {
       const few = all.filter((each) => !others.includes(each)).slice(0, 2);

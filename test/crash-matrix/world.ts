@@ -44,9 +44,20 @@ export async function openWorld(): Promise<World> {
     return nodeWith(newChain(about, epochMs / 1_000));
   });
   const opened = withMarket({
-    ...{ database, real: database.db, nodes, parties: [], launched: [], ...unheard() },
-    ...{ hooks: new Map(), tokens: new Map(), hashlocks: new Map(), secrets: new Map() },
-    ...{ endedChats: new Set(), chance: chanceOf(3), nowMs: epochMs, processes: 0 },
+    database,
+    real: database.db,
+    nodes,
+    parties: [],
+    launched: [],
+    ...unheard(),
+    hooks: new Map(),
+    tokens: new Map(),
+    hashlocks: new Map(),
+    secrets: new Map(),
+    endedChats: new Set(),
+    chance: chanceOf(3),
+    nowMs: epochMs,
+    processes: 0,
     encryptionKey: '5a'.repeat(32),
   });
   issue(chainNamed(opened, tokenChain), gasKey, gasFunds);

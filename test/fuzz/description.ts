@@ -131,8 +131,16 @@ function responseFor(operation: Operation | null, status: number): Response | nu
 
 /** Of HTTP and of browsers: no description lists them. */
 const ofHttp = new Set([
-  ...['date', 'connection', 'keep-alive', 'content-type', 'content-length', 'transfer-encoding'],
-  ...['cache-control', 'content-security-policy', 'referrer-policy', 'x-content-type-options'],
+  'date',
+  'connection',
+  'keep-alive',
+  'content-type',
+  'content-length',
+  'transfer-encoding',
+  'cache-control',
+  'content-security-policy',
+  'referrer-policy',
+  'x-content-type-options',
   'x-frame-options',
 ]);
 

@@ -75,7 +75,8 @@ export async function startFuzzMarket(): Promise<FuzzMarket> {
   const app = await buildApp(deps, { checkReply: strictly() });
   const deaf = await buildApp({ ...deps, adapters: adaptersWithoutNodes() });
   const agent = new Agent({ keepAlive: true, maxSockets: 4 });
-  const [port, deafPort] = [await listen(app), await listen(deaf)];
+  const port = await listen(app);
+  const deafPort = await listen(deaf);
   const bodies = bodiesOf(world, parties, (request) => ask(port, agent, request));
   const bodyOf = ({ method, path }: Operation) => bodies[`${method} ${path}`];
   return {

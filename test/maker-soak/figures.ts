@@ -46,7 +46,8 @@ function refusals({ lines }: Run): string {
 
 export function told(run: Run): string[] {
   const { deals, all, blows, difference, lines, seconds } = run;
-  const [claims, refunds] = [batchesOf(run, 'claim'), batchesOf(run, 'refund')];
+  const claims = batchesOf(run, 'claim');
+  const refunds = batchesOf(run, 'refund');
   const met = stages.map((each) => `${each} ${blows.met[each]}`).join(', ');
   const differs = coinNames.map((coin) => `${coin} ${difference[coin]}`).join(', ');
   const faults = lines.filter(({ event }) => event === 'price_fault').length;

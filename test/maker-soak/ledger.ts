@@ -101,10 +101,8 @@ export async function inventoryDifference(
   for (const txid of await tronSent(place.tron.rpcUrl, maker.tron.address, from.tron)) {
     doings.sent.tron.add(txid);
   }
-  const [holds, after] = [
-    await holdingOf(maker, place),
-    await dueAfterFees(maker, place, due, doings),
-  ];
+  const holds = await holdingOf(maker, place);
+  const after = await dueAfterFees(maker, place, due, doings);
   return Object.fromEntries(coinNames.map((coin) => [coin, holds[coin] - after[coin]])) as Holding;
 }
 

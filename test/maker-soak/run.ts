@@ -93,14 +93,22 @@ async function opened(undo: (() => unknown)[]): Promise<Opened> {
   await writeFile(file, text);
   const maker = await walletsIn(folder);
   const before = { maker, coins, folder, had: await holdingOf(maker, place) };
-  const [brand, now] = [await brandOf(url), stage.now];
+  const brand = await brandOf(url);
+  const now = stage.now;
   const takers: Person[] = [];
   for (let at = 0; at < asked.takers; at += 1) {
     const taker = await newPerson(`taker ${at}`, 'evm', place, { url, brand, dev, now });
     takers.push({ ...taker, client: patient(taker.client) });
   }
   const scene: Scene = {
-    ...{ stage, place, folder, file, prices, pace, random: randomFrom(seed), log: newLog() },
+    stage,
+    place,
+    folder,
+    file,
+    prices,
+    pace,
+    random: randomFrom(seed),
+    log: newLog(),
     blows: noBlows(),
     running: { maker: null },
     over: AbortSignal.timeout((minutes * 60_000) / pace),

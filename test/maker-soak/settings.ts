@@ -60,9 +60,14 @@ export function soakSettings(text: string, place: Place, pricesUrl: string): Tra
   settings.pairs = settings.pairs.filter(({ base, quote }) => coins.has(base) && coins.has(quote));
   for (const source of sources) {
     settings.prices[source] = {
-      ...{ type: 'http', url: `${pricesUrl}/${source}`, path: 'price', every_seconds: 1 },
-      ...{ timeout_seconds: 2, stale_seconds: 45 },
-      ...{ least: String(middles[source] / 2), most: String(middles[source] * 2) },
+      type: 'http',
+      url: `${pricesUrl}/${source}`,
+      path: 'price',
+      every_seconds: 1,
+      timeout_seconds: 2,
+      stale_seconds: 45,
+      least: String(middles[source] / 2),
+      most: String(middles[source] * 2),
     };
   }
   // At six times the clock the usual 90 s of a quote are less than a restart on a busy machine: the

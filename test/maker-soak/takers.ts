@@ -175,7 +175,8 @@ function mustBeFair({ wish, quoteAmount }: Taken, place: Place): void {
     const price = source === undefined ? 1 : priceAt(source, Date.now());
     return (Number(units) / 10 ** place.coins[coin].decimals) * price;
   };
-  const [got, given] = [worth(wish.gives, wish.amount), worth(wish.gets, quoteAmount)];
+  const got = worth(wish.gives, wish.amount);
+  const given = worth(wish.gets, quoteAmount);
   if (given < got * (1 + mostLoss)) return;
   throw new Error(`the maker gives ${given} dollars in ${wish.gets} for ${got} in ${wish.gives}`);
 }

@@ -75,7 +75,9 @@ export type Blows = {
 };
 
 export const noBlows = (): Blows => ({
-  ...{ kills: 0, marketKills: 0, priceFaults: 0 },
+  kills: 0,
+  marketKills: 0,
+  priceFaults: 0,
   met: Object.fromEntries(stages.map((each) => [each, 0])) as Blows['met'],
 });
 

@@ -7,14 +7,16 @@ import { pathToFileURL } from 'node:url';
 import { install } from '../package-soak/install.ts';
 import type { Answer, Served } from '../support/agents.ts';
 
-const [name, version] = ['@modelcontextprotocol/sdk', '1.32.2'];
+const name = '@modelcontextprotocol/sdk';
+const version = '1.32.2';
 
 /** Every tool refuses in words that the client shows, and those that only read answer it. */
 export async function triesFormerSdk(folder: string, { url, token }: Served): Promise<string> {
   await install(folder, [`${name}@${version}`]);
   const part = async (path: string): Promise<Answer> =>
     import(pathToFileURL(join(folder, 'node_modules', name, 'dist/esm/client', path)).href);
-  const [{ Client }, http] = [await part('index.js'), await part('streamableHttp.js')];
+  const { Client } = await part('index.js');
+  const http = await part('streamableHttp.js');
   const client = new Client({ name: 'agent', version: '1' });
   const requestInit = { headers: { authorization: `Bearer ${token}` } };
   await client.connect(new http.StreamableHTTPClientTransport(new URL(url), { requestInit }));

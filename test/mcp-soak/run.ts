@@ -62,7 +62,8 @@ async function isWhole(agent: Agent, swapId: string): Promise<void> {
 
 async function main(work: string, market: RunningMarket, random: () => number): Promise<void> {
   const outside = join(work, 'outside');
-  const [aliceHome, bobHome] = [join(work, 'alice'), join(work, 'bob')];
+  const aliceHome = join(work, 'alice');
+  const bobHome = join(work, 'bob');
   for (const each of [outside, aliceHome, bobHome]) await mkdir(each);
   const bin = await installed(outside);
   const { url, dev } = market.ready;
@@ -87,7 +88,8 @@ async function main(work: string, market: RunningMarket, random: () => number): 
     alice.kill();
     kills += 1;
     alice = await start(aliceHome);
-    const [other, { driven }] = [await ended(bob, swapId), await ended(alice, swapId)];
+    const other = await ended(bob, swapId);
+    const { driven } = await ended(alice, swapId);
     // One that had ended before it was killed is driven no more.
     assert.ok(driven === null || driven.step === 'received', JSON.stringify(driven));
     assert.equal(other.driven.step, 'received');

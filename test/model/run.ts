@@ -29,7 +29,8 @@ function understand(args: string[]) {
 
 async function run({ wanted, json }: NonNullable<ReturnType<typeof understand>>): Promise<number> {
   const broken: { readonly where: string; readonly rules: readonly string[] }[] = [];
-  let [states, transitions] = [0, 0];
+  let states = 0;
+  let transitions = 0;
   for (const world of wanted) {
     const began = performance.now();
     const found = search(world);

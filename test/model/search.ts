@@ -97,7 +97,8 @@ export function isConserved(before: State, after: State): boolean {
     if (was.fund === Fund.final && is.fund !== Fund.final) return false;
     const final = was.spend === Spend.claimFinal || was.spend === Spend.refundFinal;
     if (final && is.spend !== was.spend) return false;
-    const [from, to] = [placeOf(was), placeOf(is)];
+    const from = placeOf(was);
+    const to = placeOf(is);
     const crossed = from !== to && from !== 'escrow' && to !== 'escrow';
     // A reorganisation may take a funding back together with what spent it.
     return !crossed || to === 'funder';

@@ -10,8 +10,13 @@ export const Fund = { none: 0, sent: 1, mempool: 2, shallow: 3, final: 4 } as co
 
 /** What takes a payment out of its escrow, waiting in the mempool, in a block, and for good. */
 export const Spend = {
-  ...{ none: 0, claimWaits: 1, claimShallow: 2, claimFinal: 3 },
-  ...{ refundWaits: 4, refundShallow: 5, refundFinal: 6 },
+  none: 0,
+  claimWaits: 1,
+  claimShallow: 2,
+  claimFinal: 3,
+  refundWaits: 4,
+  refundShallow: 5,
+  refundFinal: 6,
 } as const;
 
 /** `extra`: whether it also holds a payment that is too small. */
@@ -66,13 +71,23 @@ const digits = [
 const steps = numbers({ stepLong: 16, stepShort: 16 });
 const ofEscrow = numbers({ fund: 5, spend: 7, extra: 2 });
 const digitsBack = digits.toReversed();
-const [stepsBack, escrowBack] = [steps.toReversed(), ofEscrow.toReversed()];
+const stepsBack = steps.toReversed();
+const escrowBack = ofEscrow.toReversed();
 
 export function startState(): State {
   const escrow = (): EscrowState => ({ fund: 0, spend: 0, extra: 0 });
   return {
-    ...{ wall: 0, aheadLong: 0, aheadShort: 0, moved: 0, recorded: 0, leaked: 0, lapsed: 0 },
-    ...{ claimShort: 0, claimLong: 0, stepLong: 0, stepShort: 0 },
+    wall: 0,
+    aheadLong: 0,
+    aheadShort: 0,
+    moved: 0,
+    recorded: 0,
+    leaked: 0,
+    lapsed: 0,
+    claimShort: 0,
+    claimLong: 0,
+    stepLong: 0,
+    stepShort: 0,
     escrows: [escrow(), escrow(), escrow(), escrow()],
   };
 }

@@ -52,7 +52,8 @@ export function claimValid(world: World, state: State, slot: number): boolean {
 /** And whether a refund may be. */
 export function refundValid(world: World, state: State, slot: number): boolean {
   const leg = isLong(slot) ? 'long' : 'short';
-  const [clock, timelock] = [clockOf(state, slot), world.timelocks[leg]];
+  const clock = clockOf(state, slot);
+  const timelock = world.timelocks[leg];
   return world.families[leg] === 'bitcoin' ? clock > timelock : clock >= timelock;
 }
 

@@ -64,7 +64,8 @@ export function worldOf(options: Options): World {
   const { scale } = options;
   const settle = options.question === 'loss' ? scale : 2 * scale;
   const policy = (kind: Kind) => policyOf(kind, settle, scale);
-  const [short, long] = [policy(options.short), policy(options.long)];
+  const short = policy(options.short);
+  const long = policy(options.long);
   const timing = (each: ChainPolicy) => ({ policy: each, depth: each.normal });
   const deadlines = deadlinesOf(0, { a: timing(short), b: timing(long) }, 'b');
   const { a, b } = deadlines.refundAt;
@@ -115,8 +116,10 @@ function both(scale: number): Options[] {
 }
 
 /** Two that take most of the time are left to the soak: two clocks that drift, and what moves. */
-const [most, rest] = [pairs.slice(0, -1), pairs.slice(-1)];
-const [quick, slow] = [calm.slice(0, 1), calm.slice(1)];
+const most = pairs.slice(0, -1);
+const rest = pairs.slice(-1);
+const quick = calm.slice(0, 1);
+const slow = calm.slice(1);
 const moving = (of: typeof pairs): Options[] => [
   ...losses(of, { ...plain, mayMove: 1 }),
   ...losses(of, { ...plain, mayMove: 2 }),

@@ -29,7 +29,8 @@ export async function firstTradeOn(
 ): Promise<number> {
   const began = performance.now();
   const of = (name: string) => personOf(join(folder, name), bin);
-  const [alice, bob] = [await of('alice'), await of('bob')];
+  const alice = await of('alice');
+  const bob = await of('bob');
   for (const each of [alice, bob]) {
     await each('init', '--dev', '--control', market.dev, '--market', market.url);
     await each('login', '--key-file', 'words', '--new');

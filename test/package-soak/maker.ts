@@ -41,8 +41,11 @@ export async function firstQuote(work: string): Promise<number> {
     const ended = once(maker, 'close') as Promise<[number | null]>;
     try {
       const rfq = await taker.client.createRfq({
-        ...{ direction: 'sell_base', baseAssetId: assets.BTC.id, baseAmount: '1000000' },
-        ...{ quoteAssetId: assets['EVM dollar'].id, ttlSeconds: 600 },
+        direction: 'sell_base',
+        baseAssetId: assets.BTC.id,
+        baseAmount: '1000000',
+        quoteAssetId: assets['EVM dollar'].id,
+        ttlSeconds: 600,
       });
       const [thread] = await until('the first quote', async () => {
         const { threads } = await taker.client.threadsOfRfq(rfq.id);

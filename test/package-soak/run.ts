@@ -41,8 +41,12 @@ async function bundledByWebpack(folder: string, program: string): Promise<number
   await writeFile(page, program);
   const webpack = createRequire(page)('webpack') as Webpack;
   const options = {
-    ...{ mode: 'production', target: 'web', context: folder, entry: page },
-    ...{ experiments: { outputModule: true }, performance: false },
+    mode: 'production',
+    target: 'web',
+    context: folder,
+    entry: page,
+    experiments: { outputModule: true },
+    performance: false,
     output: { path: join(folder, 'out'), library: { type: 'module' } },
   };
   const { errors, assets } = await new Promise<ReturnType<Stats['toJson']>>((resolve, reject) => {

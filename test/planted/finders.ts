@@ -26,7 +26,8 @@ export function runPlanted(
   const env = { ...process.env, ...more, ...(bug === null ? {} : planting) };
   const signal = AbortSignal.timeout(limitMs);
   const child = spawn(process.execPath, args, { cwd: root, env, signal });
-  let [output, errors] = ['', ''];
+  let output = '';
+  let errors = '';
   child.stdout.on('data', (chunk: Buffer) => {
     output += chunk;
   });

@@ -238,13 +238,16 @@ async function archive(scene: Scene): Promise<string> {
   const rfq = async () => {
     const body = {
       ...({ direction: 'sell_base', ttlSeconds: 86_400, baseAmount: '1000000000' } as const),
-      ...{ baseAssetId: taker.assets.SOL.id, quoteAssetId: taker.assets.ETH.id },
+      baseAssetId: taker.assets.SOL.id,
+      quoteAssetId: taker.assets.ETH.id,
     };
     return (await taker.client.createRfq(body)).id;
   };
   const first = await rfq();
   const base = await copyServer(join(dir, 'base'), primary, {
-    ...{ port: primary.port, name: 'base', isStandby: false },
+    port: primary.port,
+    name: 'base',
+    isStandby: false,
   });
   const second = await rfq();
   const [moment] = await primary.sql<{ at: string }>('select clock_timestamp()::text as at');
@@ -297,8 +300,11 @@ async function replica(scene: Scene): Promise<string> {
   const [taker, maker] = pair;
   const post = async () => {
     const { id } = await taker.client.createRfq({
-      ...{ direction: 'sell_base', ttlSeconds: 86_400, baseAmount: '1000000000' },
-      ...{ baseAssetId: taker.assets.SOL.id, quoteAssetId: taker.assets.ETH.id },
+      direction: 'sell_base',
+      ttlSeconds: 86_400,
+      baseAmount: '1000000000',
+      baseAssetId: taker.assets.SOL.id,
+      quoteAssetId: taker.assets.ETH.id,
     });
     return id;
   };
@@ -339,7 +345,8 @@ if (programs === null) {
   );
   process.exit(1);
 }
-let [passed, failed] = [0, 0];
+let passed = 0;
+let failed = 0;
 for (const [name, drill] of Object.entries(drills)) {
   if (!name.startsWith(asked.only)) continue;
   let scene: Scene | null = null;

@@ -26,10 +26,12 @@ const readTimes = 500;
 /** A part of the run may be so many times slower than another: others use this machine too. */
 const mostSlower = 4;
 /** Reads that look slow are read again, so that only what stays slow is: once the machine was. */
-const [mostLooks, betweenLooksMs] = [10, 6_000];
+const mostLooks = 10;
+const betweenLooksMs = 6_000;
 const mostLarger = 1.3;
 /** Days by which they ended: half of them more than 30 days ago. */
-const [oldestDays, newestDays] = [59, 1];
+const oldestDays = 59;
+const newestDays = 1;
 
 const asked = understood({
   usage,
@@ -73,8 +75,16 @@ async function fill(admin: pg.Client, names: Names, { from, to, at }: Filled): P
             * (n - $9::bigint) / ($10::bigint - $9::bigint)::float8))
           as ended) as e`,
       [
-        ...[names.account, names.base, names.quote, first, Math.min(to, first + fillAtOnce)],
-        ...[at, oldestDays, newestDays, from, to],
+        names.account,
+        names.base,
+        names.quote,
+        first,
+        Math.min(to, first + fillAtOnce),
+        at,
+        oldestDays,
+        newestDays,
+        from,
+        to,
       ],
     );
   }
@@ -177,7 +187,8 @@ try {
     passes.push(ms / rfqs);
   }
   const tenth = Math.max(1, Math.floor(passes.length / 10));
-  const [early, late] = [median(passes.slice(0, tenth)), median(passes.slice(-tenth))];
+  const early = median(passes.slice(0, tenth));
+  const late = median(passes.slice(-tenth));
   const { dead } = await sizes(admin);
   const during = await readsBeside(bare);
   const [, second] = await timed(() => admin.query('vacuum rfqs'));

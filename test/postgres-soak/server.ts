@@ -158,7 +158,9 @@ export async function startServer(place: Place, settings: Settings = {}): Promis
   };
   return {
     ...place,
-    ...{ port, sql, url: at(databaseName) },
+    port,
+    sql,
+    url: at(databaseName),
     promote: async () => {
       const [row] = await sql<{ done: boolean }>('select pg_promote(true, 60) as done');
       if (row?.done !== true) throw new Error('the standby was not promoted within 60 s');

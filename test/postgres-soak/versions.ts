@@ -50,7 +50,8 @@ async function testsOn(programs: Programs): Promise<Counts> {
     });
     const [status] = await once(child, 'close');
     const count = (what: string) => Number(new RegExp(`^ℹ ${what} (\\d+)$`, 'm').exec(output)?.[1]);
-    const [passed, failed] = [count('pass'), count('fail')];
+    const passed = count('pass');
+    const failed = count('fail');
     const isWell = status === 0 && passed > 0 && count('skipped') === 0;
     if (!isWell) console.log(output.slice(Math.max(0, output.indexOf('✖ failing tests'))));
     return { passed, failed, isWell };

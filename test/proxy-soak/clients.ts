@@ -31,7 +31,8 @@ const fresh = () => {
 
 async function namedRight({ markets, with: opened }: Scene): Promise<string> {
   return opened([markets.one.port], async (proxy) => {
-    const [ann, ben] = [fresh(), fresh()];
+    const ann = fresh();
+    const ben = fresh();
     assert.deepEqual(
       [await left(proxy, ann), await left(proxy, ann), await left(proxy, ben)],
       [rateLimit - 1, rateLimit - 2, rateLimit - 1],
@@ -117,7 +118,8 @@ async function sixtyFours({ with: opened, markets, program }: Scene): Promise<st
       );
       const keys = new Map<string, string>();
       for (const each of ['192.0.2.1', '192.0.2.2', '2001:db8::1', ...addresses]) {
-        const [key, network] = [await keyOf(each), clientNetwork(each)];
+        const key = await keyOf(each);
+        const network = clientNetwork(each);
         assert.equal(keys.get(network) ?? key, key, `${each} is ${network} to the market`);
         keys.set(network, key);
       }
@@ -131,7 +133,8 @@ async function sixtyFours({ with: opened, markets, program }: Scene): Promise<st
 
 async function manyAtOnce({ proxy, program }: Scene): Promise<string> {
   assert.equal(program.kind, 'nginx');
-  const [busy, other] = [fresh(), fresh()];
+  const busy = fresh();
+  const other = fresh();
   const sessions = await Promise.all([openSession(proxy, busy), openSession(proxy, busy)]);
   let isHeld = true;
   // A request whose end never comes. The proxy ends it after 30 s: on a busy machine those begun

@@ -61,8 +61,12 @@ function handshake(proxy: RunningProxy, options: tls.ConnectionOptions): Promise
   const { port, certificate } = proxy;
   return new Promise((resolve) => {
     const socket = tls.connect({
-      ...{ host: '127.0.0.1', port, servername: 'localhost', ca: certificate.ca },
-      ...{ ciphers: 'DEFAULT@SECLEVEL=0', ...options },
+      host: '127.0.0.1',
+      port,
+      servername: 'localhost',
+      ca: certificate.ca,
+      ciphers: 'DEFAULT@SECLEVEL=0',
+      ...options,
     });
     socket.on('error', ({ message }) => resolve(`refused: ${message}`));
     socket.on('secureConnect', () => {

@@ -38,7 +38,8 @@ async function play(scene: Scene, { name, play }: Row): Promise<boolean> {
   }
 }
 
-let [passed, failed] = [0, 0];
+let passed = 0;
+let failed = 0;
 const programs = await Promise.all(
   kinds.filter((kind) => ['', kind].includes(asked.proxy)).map(obtain),
 );

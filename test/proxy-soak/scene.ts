@@ -93,7 +93,10 @@ export async function openScene(ground: Ground, program: Program): Promise<Scene
   const feed = await openFeed(proxy, customers[1].key);
   return {
     ...ground,
-    ...{ program, proxy, customers, feed },
+    program,
+    proxy,
+    customers,
+    feed,
     close: async () => {
       feed.close();
       await proxy.stop();

@@ -25,10 +25,16 @@ const answerMs = 90_000;
 type Where = Pick<RunningProxy, 'port' | 'certificate'>;
 
 function connected({ port, certificate }: Where, from = '127.0.0.1', protocol = 'http/1.1') {
-  return tls.connect({
-    ...{ host: '127.0.0.1', port, localAddress: from, servername: 'localhost' },
-    ...{ ca: certificate.ca, ALPNProtocols: [protocol] },
-  });
+  // Node takes the local address, and its types do not know it.
+  const options: tls.ConnectionOptions & { localAddress: string } = {
+    host: '127.0.0.1',
+    port,
+    localAddress: from,
+    servername: 'localhost',
+    ca: certificate.ca,
+    ALPNProtocols: [protocol],
+  };
+  return tls.connect(options);
 }
 
 /** One request on a connection of its own. */
@@ -37,7 +43,9 @@ export function ask(proxy: Where, path: string, asked: Asked = {}): Promise<Answ
   return new Promise((resolve, reject) => {
     const request = http.request(
       {
-        ...{ method, path, headers: { host: `localhost:${proxy.port}`, ...headers } },
+        method,
+        path,
+        headers: { host: `localhost:${proxy.port}`, ...headers },
         timeout: answerMs,
         createConnection: () => connected(proxy, from),
       },

@@ -17,7 +17,8 @@ const fuzzRuns = 2_000;
 /** Resolves with the exit code of its tests. */
 async function tested(python: string, cwd: string, env: Readonly<Record<string, string>>) {
   const child = spawn(python, ['-m', 'pytest', '--durations=5'], {
-    ...{ cwd, env: { ...process.env, ...env } },
+    cwd,
+    env: { ...process.env, ...env },
     stdio: 'inherit',
   });
   return new Promise<number>((resolve, reject) => {

@@ -30,9 +30,14 @@ export async function runAsUnit({ release, secrets, work }: Given): Promise<stri
   const manager = await notifySocket();
   try {
     const program = await started([...own, '--json'], {
-      ...{ PATH: process.env.PATH ?? '', PARLEY_HOME: home, PORT: '0', PARLEY_NETWORK: 'dev' },
-      ...{ CREDENTIALS_DIRECTORY: credentials, PARLEY_ASSETS: assets },
-      ...{ NOTIFY_SOCKET: manager.socket, WATCHDOG_USEC: `${watchdogMs * 1_000}` },
+      PATH: process.env.PATH ?? '',
+      PARLEY_HOME: home,
+      PORT: '0',
+      PARLEY_NETWORK: 'dev',
+      CREDENTIALS_DIRECTORY: credentials,
+      PARLEY_ASSETS: assets,
+      NOTIFY_SOCKET: manager.socket,
+      WATCHDOG_USEC: `${watchdogMs * 1_000}`,
     });
     assert.equal(await manager.next(), `READY=1 STATUS=serving ${program.url}`);
     assert.deepEqual([await manager.next(), await manager.next()], ['WATCHDOG=1', 'WATCHDOG=1']);

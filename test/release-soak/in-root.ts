@@ -52,8 +52,12 @@ export async function runInRoot({ place, secrets, dev, work }: Given): Promise<s
   }
   const files = Object.keys(hidden).map((name) => [`${name}_FILE`, `/run/secrets/${name}`]);
   const env = {
-    ...{ PATH: process.env.PATH ?? '', PARLEY_HOME: '/var/lib/parley', PORT: '0' },
-    ...{ PARLEY_NETWORK: 'dev', PARLEY_ASSETS: assets, PARLEY_DRAIN_SECONDS: '3' },
+    PATH: process.env.PATH ?? '',
+    PARLEY_HOME: '/var/lib/parley',
+    PORT: '0',
+    PARLEY_NETWORK: 'dev',
+    PARLEY_ASSETS: assets,
+    PARLEY_DRAIN_SECONDS: '3',
     ...Object.fromEntries(files),
   };
   const outer = ['unshare', '--mount', 'sh', '-c', mounts, 'sh', place, folder];

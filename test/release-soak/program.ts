@@ -35,7 +35,9 @@ export async function started(
   }
   const { url } = JSON.parse(first[0]) as { readonly url: string };
   return {
-    ...{ child, url, log: () => log },
+    child,
+    url,
+    log: () => log,
     stop: async (pid) => {
       process.kill(pid, 'SIGTERM');
       return (await ended)[0];

@@ -24,8 +24,15 @@ const root = join(import.meta.dirname, '../..');
 
 /** Of operators' commands those that change nothing, and end by themselves. */
 const looks = [
-  ...['assets list', 'halt list', 'gaps list', 'accounts list', 'webhooks list', 'keeper', 'stats'],
-  ...['contracts', 'audit'],
+  'assets list',
+  'halt list',
+  'gaps list',
+  'accounts list',
+  'webhooks list',
+  'keeper',
+  'stats',
+  'contracts',
+  'audit',
 ];
 
 assert.equal(process.getuid?.(), 0, 'a root of its own is mounted: run this as root');

@@ -32,8 +32,16 @@ export const long: readonly string[] = [
 export const together: readonly (readonly string[])[] = [
   ['bitcoin', 'database', 'forks', 'network', 'servers'].map((what) => `faults-${what}`),
   [
-    ...['web', 'web-swap', 'web-take', 'web-engine', 'web-console', 'web-drill'],
-    ...['maker', 'cli', 'python', 'mcp'],
+    'web',
+    'web-swap',
+    'web-take',
+    'web-engine',
+    'web-console',
+    'web-drill',
+    'maker',
+    'cli',
+    'python',
+    'mcp',
   ],
   ['web-settle-states', 'people-browser'],
   ['tour', 'sdk-readme', 'families'],
@@ -67,7 +75,9 @@ function weightOf(root: string, file: string): number {
 
 /** Of rooms with few files, whose modules those load too. */
 const within: Readonly<Record<string, string>> = {
-  ...{ cli: 'sdk', maker: 'sdk', mcp: 'sdk' },
+  cli: 'sdk',
+  maker: 'sdk',
+  mcp: 'sdk',
   simulators: 'devnet',
 };
 

@@ -71,7 +71,8 @@ const overall = isWatching ? undefined : setTimeout(() => stop(tooLong), limitMs
 // Else what runs here would go on alone.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop(signal));
 
-let [passed, failed] = [0, 0];
+let passed = 0;
+let failed = 0;
 
 /** Its output is shown once it has ended: the tests print meanwhile. */
 async function check({ part, command, args }: Check): Promise<string> {

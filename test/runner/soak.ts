@@ -207,8 +207,13 @@ function understand(args: string[]) {
     args,
     allowPositionals: true,
     options: {
-      ...{ requests: text('10000'), times: text('20'), markets: text('10000') },
-      ...{ bug: text(''), by: text(''), list: flag, help: flag },
+      requests: text('10000'),
+      times: text('20'),
+      markets: text('10000'),
+      bug: text(''),
+      by: text(''),
+      list: flag,
+      help: flag,
       seed: { type: 'string' },
     },
   });

@@ -289,8 +289,16 @@ export async function tryToFund(turn: Turn): Promise<void> {
 const clockSlackSeconds = 3_600;
 
 export const attackMoves: readonly Move[] = [
-  ...[fundWrong, fundAny, takeBack, moveAddress, moveAddress],
-  ...[claimAny, claimAny, refundAny, nonsense, tryBuilders],
+  fundWrong,
+  fundAny,
+  takeBack,
+  moveAddress,
+  moveAddress,
+  claimAny,
+  claimAny,
+  refundAny,
+  nonsense,
+  tryBuilders,
 ];
 
 /** By the market, which must not take it; `rule` says why. */

@@ -114,10 +114,15 @@ function policyOf(
 ): ChainPolicy {
   const reach = { settleSeconds, outageSeconds };
   return {
-    ...{ floorSeconds: 4 * hour, reactSeconds: 1_800, signSeconds: 600, detectSeconds: 60 },
+    floorSeconds: 4 * hour,
+    reactSeconds: 1_800,
+    signSeconds: 600,
+    detectSeconds: 60,
     normal: { ...reach, confirmations: normal },
     high: { ...reach, confirmations: high, settleSeconds: settleSeconds * (high / normal) },
-    ...{ lateClaimSeconds: driftSeconds, driftSeconds, windowSeconds },
+    lateClaimSeconds: driftSeconds,
+    driftSeconds,
+    windowSeconds,
   };
 }
 
@@ -135,10 +140,22 @@ export function newChain(
   atSeconds: number,
 ): SimChain {
   const made: SimChain = {
-    ...{ ...about, blocks: [], mempool: new Map(), plans: new Map(), about: new Map() },
-    ...{ holdings: new Map(), balances: new Map(), genesis: new Map(), shown: new Map() },
-    ...{ spent: new Set(), issued: 0n, fees: 0n, feeFloor: 2, forks: 0 },
-    ...{ drift: 0, worksThrough: false },
+    ...about,
+    blocks: [],
+    mempool: new Map(),
+    plans: new Map(),
+    about: new Map(),
+    holdings: new Map(),
+    balances: new Map(),
+    genesis: new Map(),
+    shown: new Map(),
+    spent: new Set(),
+    issued: 0n,
+    fees: 0n,
+    feeFloor: 2,
+    forks: 0,
+    drift: 0,
+    worksThrough: false,
   };
   for (let height = 0; height < 12; height += 1) {
     const time = atSeconds - (12 - height) * blockSeconds;

@@ -13,7 +13,10 @@ export type Chance = {
 
 /** 32 bits at a time; passes PractRand to a terabyte (C. Doty-Humphrey). */
 function sfc32(seed: number): () => number {
-  let [a, b, c, d] = [0x9e3779b9, seed >>> 0, Math.floor(seed / 2 ** 32) >>> 0, 1];
+  let a = 0x9e3779b9;
+  let b = seed >>> 0;
+  let c = Math.floor(seed / 2 ** 32) >>> 0;
+  let d = 1;
   const next = () => {
     const sum = (a + b + d) | 0;
     d = (d + 1) | 0;

@@ -322,8 +322,11 @@ const moments: readonly Drill[] = [
   },
   {
     ...quick,
-    ...{ name: 'a relay is asked for too late', initiator: 'malicious', plan: 'pastDeadlines' },
-    ...{ deals: 1, keys: 'rich' },
+    name: 'a relay is asked for too late',
+    initiator: 'malicious',
+    plan: 'pastDeadlines',
+    deals: 1,
+    keys: 'rich',
   },
   {
     ...plain,

@@ -135,8 +135,15 @@ function sign(parts: GasParts, work: GasWork, slot: GasSlot): GasTransaction {
   const coin = nonce === null ? `coin-${chance.hex(8)}` : nonceCoin(address, nonce);
   const verb = work.verb === 'void' ? 'move' : work.verb;
   const tx: SimTransaction = {
-    ...{ chain: chain.chain, verb, escrow, by: address, coins: [coin], amount: '0' },
-    ...{ secret, fee, gas: { nonce, diesAt } },
+    chain: chain.chain,
+    verb,
+    escrow,
+    by: address,
+    coins: [coin],
+    amount: '0',
+    secret,
+    fee,
+    gas: { nonce, diesAt },
   };
   const raw = rawOf(tx);
   parts.onSigned?.(chain, tx);

@@ -68,7 +68,10 @@ export async function readSwap({ world, side, deal }: Seat): Promise<View | null
 
 /** What a plan leaves undone while the secret is not public. */
 const leaves: Readonly<Record<string, string>> = {
-  ...{ revealLate: 'claim', claimBehind: 'claim', pastDeadlines: 'claim', underpay: 'fund' },
+  revealLate: 'claim',
+  claimBehind: 'claim',
+  pastDeadlines: 'claim',
+  underpay: 'fund',
 };
 
 /** With a plan it keeps to them until it is to reveal. */
@@ -194,7 +197,8 @@ function signed(
   return inside;
 }
 
-const [soonestBump, latestBump] = [3_600, 90_000];
+const soonestBump = 3_600;
+const latestBump = 90_000;
 
 /** It sees no payment yet and pays again, too little for a block; that comes much later. */
 function payAgain({ world, side }: Seat, tx: SimTransaction): void {

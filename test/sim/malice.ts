@@ -154,7 +154,8 @@ const plan =
   (by: Side['role'], name: string, turn: Move, every: number): Plan => {
     return { name, by, every, keepsRules, turn };
   };
-const [keeping, breaking] = [plan(true), plan(false)];
+const keeping = plan(true);
+const breaking = plan(false);
 
 const plans: readonly Plan[] = [
   breaking('initiator', 'doubleSpend', doubleSpend, 200),

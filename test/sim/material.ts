@@ -31,8 +31,11 @@ export function materialOf(family: Family, tx: SimTransaction, nowSeconds: numbe
       const value = { data: raw, owner_address: tx.by, contract_address: escrow };
       const type = 'TriggerSmartContract' as const;
       const raw_data = {
-        ...{ contract: [{ parameter: { value, type_url: '' }, type }], fee_limit: 0 },
-        ...{ ref_block_bytes: '', ref_block_hash: '', timestamp: nowSeconds * 1_000 },
+        contract: [{ parameter: { value, type_url: '' }, type }],
+        fee_limit: 0,
+        ref_block_bytes: '',
+        ref_block_hash: '',
+        timestamp: nowSeconds * 1_000,
         expiration: (nowSeconds + tronLifeSeconds) * 1_000,
       };
       const transactions = [{ visible: false as const, txID: '', raw_data, raw_data_hex: raw }];

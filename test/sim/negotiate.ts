@@ -51,7 +51,8 @@ export function longOf(
     const { policy } = chainOf(world, chain);
     return { policy, depth: depthFor(policy, amount, highValueFrom) };
   };
-  const [one, other] = [timing(base, ofBase), timing(quote, ofQuote)];
+  const one = timing(base, ofBase);
+  const other = timing(quote, ofQuote);
   return longLeg(direction === 'sell_base' ? { a: other, b: one } : { a: one, b: other });
 }
 
@@ -70,13 +71,28 @@ export function newDeal(world: World, about: About): Deal {
   const [initiator, counterparty] = long === 'a' ? [maker, taker] : [taker, maker];
   const sides = [sideOf(initiator, 'initiator'), sideOf(counterparty, 'counterparty')] as const;
   const deal: Deal = {
-    ...{ name, secret, taker, maker, sides, direction, long },
+    name,
+    secret,
+    taker,
+    maker,
+    sides,
+    direction,
+    long,
     hashlock: hash('sha256', Buffer.from(secret, 'hex')),
     chains: [base.chain, quote.chain],
     base: { id: base.id, amount: amounts[0] },
     quote: { id: quote.id, amount: amounts[1] },
-    ...{ id: null, stage: 'rfq', threadId: null, rfqId: null, openUntil: null, view: null },
-    ...{ closed: false, revealed: false, tries: 0, acceptedAt: new Map(), escrows: new Set() },
+    id: null,
+    stage: 'rfq',
+    threadId: null,
+    rfqId: null,
+    openUntil: null,
+    view: null,
+    closed: false,
+    revealed: false,
+    tries: 0,
+    acceptedAt: new Map(),
+    escrows: new Set(),
     pause: mayPause && chance.hits(slowShare) ? chance.pick(pauses) : 0,
   };
   for (const side of sides) {

@@ -49,7 +49,12 @@ export type Node = {
 };
 
 export const nodeWith = (chain: SimChain): Node => ({
-  ...{ chain, down: false, slow: false, lag: 0, otherLag: 0, lies: new Map() },
+  chain,
+  down: false,
+  slow: false,
+  lag: 0,
+  otherLag: 0,
+  lies: new Map(),
 });
 
 export type NodeView = { readonly height: number; readonly mempool: boolean };
@@ -140,7 +145,9 @@ function accountFacts(
     funded: sight(fund),
     claimed: spend?.tx.verb === 'claim' ? sight(spend) : null,
     refunded: spend?.tx.verb === 'refund' ? sight(spend) : null,
-    ...{ secret, balance, empty: balance === 0n && settled },
+    secret,
+    balance,
+    empty: balance === 0n && settled,
   };
 }
 
@@ -192,7 +199,11 @@ export function simAdapter(parts: AdapterParts): ChainAdapter {
   const { node, at } = parts;
   const { chain } = node;
   const memory: Memory = {
-    ...{ watched: new Map(), secrets: new Map(), told: new Map(), read: new Map(), nonce: 0 },
+    watched: new Map(),
+    secrets: new Map(),
+    told: new Map(),
+    read: new Map(),
+    nonce: 0,
   };
   const nowSeconds = () => Math.floor(parts.now() / 1_000);
   const call = <R>(name: string, work: () => R): Promise<R> =>

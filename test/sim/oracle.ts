@@ -63,13 +63,15 @@ export function checkLoss(world: World, deal: Deal): void {
     const own = ownLeg(deal, side.role);
     const leg = view.legs[own];
     const other = view.legs[own === 'a' ? 'b' : 'a'];
-    const [gives, gets] = [amountOn(deal, leg.chain), amountOn(deal, other.chain)];
+    const gives = amountOn(deal, leg.chain);
+    const gets = amountOn(deal, other.chain);
     const isAgreed = BigInt(leg.amount) === gives && BigInt(other.amount) === gets;
     if (!isAgreed || leg.chain !== chainOfLeg(deal, own)) {
       violate(world, 'a swap is what was agreed', `${deal.name}: ${leg.amount} ${leg.chain}`);
     }
     const given = [chainOf(world, leg.chain), deal, side.party] as const;
-    const [claimed, left] = [sumOf(given, 'by', 'claim'), sumOf(given, 'by', 'left')];
+    const claimed = sumOf(given, 'by', 'claim');
+    const left = sumOf(given, 'by', 'left');
     const got = sumOf([chainOf(world, other.chain), deal, side.party], 'payout', 'claim');
     const who = `${side.party.name}, the ${side.role} of ${deal.name},`;
     // What a malicious party still pays into a swap that has ended is its own affair.
@@ -217,7 +219,8 @@ export function checkEvents(world: World, deal: Deal, view: View): void {
     const heard = world.receiver.heard(party.webhook).filter(({ swapId }) => swapId === deal.id);
     const topics = heard.map(({ topic }) => topic);
     const times = (topic: string) => topics.filter((each) => each === topic).length;
-    const [reorged, revealed] = [times('swap.reorged'), times('secret.revealed')];
+    const reorged = times('swap.reorged');
+    const revealed = times('secret.revealed');
     const settled = times('swap.settled');
     const most = 2 + 2 * reorged;
     const isSteady = world.calm || world.drill?.isSteady === true;

@@ -131,7 +131,11 @@ export function startProcess(parts: ProcessParts) {
   );
   const random = chanceFor('random');
   const made: Deps = {
-    ...{ settings, db: wire.db, now, metrics, log },
+    settings,
+    db: wire.db,
+    now,
+    metrics,
+    log,
     randomBytes: (bytes) => random.bytes(bytes),
     adapters: new Map(adapters.map((each) => [each.chain, each])),
     ...besides(wire),
@@ -148,7 +152,9 @@ export function startProcess(parts: ProcessParts) {
   const deps = gas === null ? made : { ...made, watchtower: keeper.desk };
   let app: ReturnType<typeof buildApp> | null = null;
   return {
-    ...{ wire, deps, keeper },
+    wire,
+    deps,
+    keeper,
     /** Made at the first request. */
     app: () => {
       app ??= buildApp(deps, { send });

@@ -44,7 +44,11 @@ function understand(args: string[]) {
       from: { type: 'string', default: '1' },
       seed: { type: 'string', default: '' },
       workers: { type: 'string', default: String(availableParallelism()) },
-      ...{ story: flag, known: flag, driver: flag, json: flag, help: flag },
+      story: flag,
+      known: flag,
+      driver: flag,
+      json: flag,
+      help: flag,
     },
   });
   if (values.help) return null;
@@ -61,35 +65,74 @@ function understand(args: string[]) {
     seeds: only.length > 0 ? only.map((each) => seed('--seed', each)) : wanted,
     workers: wholeNumber('--workers', values.workers, { most: mostProcesses }),
     world: driver ? ('driver' as const) : ('markets' as const),
-    ...{ story, json },
+    story,
+    json,
   };
 }
 
 type Counts = ReadonlyMap<string, number>;
 
 /** From so many seeds on anything is wanted; then each drill too, and that its moment comes. */
-const [fairSeeds, drillSeeds] = [100, 1_000];
+const fairSeeds = 100;
+const drillSeeds = 1_000;
 /** Of the seeds of a drill. */
 const mostNotCome = 0.1;
 
 const common: readonly string[] = [
-  ...['answer lost', 'request again later', 'request twice at once', 'events at once'],
-  ...['block late', 'blocks in a burst', 'chain stands still (spells)', 'reorganisation'],
-  ...['claim taken back', 'transaction dropped', 'funding paid twice', 'fees rise (spells)'],
-  ...['commit late', 'connection lost', 'crash', 'node down', 'node down (spells)', 'node slow'],
-  ...['node slow (spells)', 'node lagging (spells)', 'node lying (spells)', 'sources disagree'],
-  ...['second source lagging (spells)', 'keeper claims', 'keeper refunds'],
-  ...['relays asked', 'relays landed', 'relays promised', 'relays refused'],
+  'answer lost',
+  'request again later',
+  'request twice at once',
+  'events at once',
+  'block late',
+  'blocks in a burst',
+  'chain stands still (spells)',
+  'reorganisation',
+  'claim taken back',
+  'transaction dropped',
+  'funding paid twice',
+  'fees rise (spells)',
+  'commit late',
+  'connection lost',
+  'crash',
+  'node down',
+  'node down (spells)',
+  'node slow',
+  'node slow (spells)',
+  'node lagging (spells)',
+  'node lying (spells)',
+  'sources disagree',
+  'second source lagging (spells)',
+  'keeper claims',
+  'keeper refunds',
+  'relays asked',
+  'relays landed',
+  'relays promised',
+  'relays refused',
 ];
 
 const rare: readonly string[] = [
-  ...['acceptance late', 'broadcast unanswered', 'overtaken', 'transaction replaced'],
-  ...['attack claim', 'attack fund', 'attack refund', 'attack move address', 'attack nonsense'],
-  ...['attack on builders', 'attack on relays', 'attack past the gates'],
-  ...['attack behind the clock', 'attack reused hashlock'],
-  ...['attack with an odd witness', 'attack with a strange payer'],
-  ...['keeper bumps', 'keeper parties vanished', 'keeper transactions lost'],
-  ...['seeds with two servers', 'seeds with gas keys', 'calm seeds'],
+  'acceptance late',
+  'broadcast unanswered',
+  'overtaken',
+  'transaction replaced',
+  'attack claim',
+  'attack fund',
+  'attack refund',
+  'attack move address',
+  'attack nonsense',
+  'attack on builders',
+  'attack on relays',
+  'attack past the gates',
+  'attack behind the clock',
+  'attack reused hashlock',
+  'attack with an odd witness',
+  'attack with a strange payer',
+  'keeper bumps',
+  'keeper parties vanished',
+  'keeper transactions lost',
+  'seeds with two servers',
+  'seeds with gas keys',
+  'calm seeds',
 ];
 
 /** Kinds that so many seeds should have met and did not. */
@@ -99,7 +142,8 @@ function missedIn(met: Counts, seeds: number): string[] {
   if (seeds < fairSeeds) return [];
   if (seeds < drillSeeds) return common.filter(isMissed);
   const drills = allDrills.flatMap((drill) => {
-    const [name, notCome] = [`drill ${drill.name}`, notComeOf(drill)];
+    const name = `drill ${drill.name}`;
+    const notCome = notComeOf(drill);
     if (isMissed(name)) return [name];
     return times(notCome) > mostNotCome * times(name) ? [notCome] : [];
   });

@@ -71,8 +71,13 @@ import {
 
 function newServer(name: string): Server {
   const server: Server = {
-    ...{ name, process: null, timePolledAt: 0, dooms: [] },
-    ...{ planned: new Set(), unsure: new Set(), polling: new Set() },
+    name,
+    process: null,
+    timePolledAt: 0,
+    dooms: [],
+    planned: new Set(),
+    unsure: new Set(),
+    polling: new Set(),
     reopen: async (world) => {
       await openServer(world, server);
       tell(world, `${nameOf(world, server)} is started again`);
@@ -130,7 +135,12 @@ async function openServer(world: World, server: Server): Promise<void> {
   for (const { chain } of nodes) server.unsure.add(chain.chain);
   const now = () => world.nowMs;
   const process = startProcess({
-    ...{ real, settings: simSettings, metrics, nodes, line, now },
+    real,
+    settings: simSettings,
+    metrics,
+    nodes,
+    line,
+    now,
     chanceFor: () => chance.fork(),
     gas: gas && {
       posts: gas.posts.values(),
@@ -200,14 +210,35 @@ async function openWorld(seed: number, shared: Shared): Promise<World> {
   const two = chance.hits(calm || drill?.alone ? 0 : 0.25) || drill?.servers === 2;
   const servers = two ? [newServer('1'), newServer('2')] : [newServer('1')];
   const world: World = {
-    ...{ ...shared, seed, chance, drill, calm, nodes, receiver, servers },
+    ...shared,
+    seed,
+    chance,
+    drill,
+    calm,
+    nodes,
+    receiver,
+    servers,
     keeper: isBare(seed) ? null : keeperOf({ seed, drill }, nodes, servers),
     line: createLine(shared.real, chance.fork()),
     rushes: !calm && chance.hits(0.5) && !drill?.alone,
-    ...{ parties: [], deals: [], story: [], violations: [], agenda: [], beside: [] },
-    ...{ counts: new Map(), closedAt: new Map(), lied: new Set(), unchecked: new Set() },
-    ...{ begun: 0, alone: true, ending: false, wasLate: false, mutedUntil: 0, hasNews: false },
-    ...{ startedAt: epochMs, nowMs: epochMs },
+    parties: [],
+    deals: [],
+    story: [],
+    violations: [],
+    agenda: [],
+    beside: [],
+    counts: new Map(),
+    closedAt: new Map(),
+    lied: new Set(),
+    unchecked: new Set(),
+    begun: 0,
+    alone: true,
+    ending: false,
+    wasLate: false,
+    mutedUntil: 0,
+    hasNews: false,
+    startedAt: epochMs,
+    nowMs: epochMs,
   };
   await empty(shared.real);
   for (const each of servers) await openServer(world, each);

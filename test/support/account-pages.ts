@@ -46,7 +46,9 @@ export async function startAccountPages(browser: Browser): Promise<AccountPages>
   const { port } = edge.app.server.address() as AddressInfo;
   const origin = `http://localhost:${port}`;
   return {
-    ...{ edge, provider, origin },
+    edge,
+    provider,
+    origin,
     open: (t, path, prepare) => open(t, { browser, origin, issuer, path, prepare }),
     beside: async (page, path) => {
       const other = await page.context().newPage();

@@ -47,7 +47,10 @@ export async function stdioAgent(
   const [file = '', ...before] = command;
   const { NODE_OPTIONS: _, NODE_TEST_CONTEXT: __, ...env } = process.env;
   const transport = new StdioClientTransport({
-    ...{ command: file, args: [...before, ...args], stderr: 'pipe', cwd: home },
+    command: file,
+    args: [...before, ...args],
+    stderr: 'pipe',
+    cwd: home,
     env: { ...(env as Record<string, string>), ...homeEnv(home) },
   });
   let said = '';
@@ -83,7 +86,8 @@ export async function serveMcp(home: string, args: readonly string[]): Promise<S
   const [url, file] = await promise;
   const token = (await readFile(file, 'utf8')).trim();
   return {
-    ...{ url, token },
+    url,
+    token,
     stop: () => {
       stop.abort(new Error('stopped'));
       return ended;
@@ -94,8 +98,15 @@ export async function serveMcp(home: string, args: readonly string[]): Promise<S
 export function quietIo(home: string, signal: AbortSignal): Io {
   const nobody = async () => assert.fail('nobody can be asked');
   return {
-    ...{ out: () => {}, err: () => {}, isAsked: false, columns: null, signal },
-    ...{ env: homeEnv(home), cwd: home, ask: nobody, askHidden: nobody },
+    out: () => {},
+    err: () => {},
+    isAsked: false,
+    columns: null,
+    signal,
+    env: homeEnv(home),
+    cwd: home,
+    ask: nobody,
+    askHidden: nobody,
     readDescriptor: async (number) => assert.fail(`descriptor ${number}`),
   };
 }
@@ -123,7 +134,9 @@ function agentOf(client: Client): Pick<Agent, 'client' | 'heard' | 'call' | 'ref
     return structuredContent;
   };
   return {
-    ...{ client, call, heard: () => all },
+    client,
+    call,
+    heard: () => all,
     refused: async (name, args = {}) => {
       const { isError, content } = await asked(name, args);
       assert.equal(isError, true, `${name}: ${JSON.stringify(content)}`);

@@ -20,7 +20,10 @@ export async function bundle(entries: Readonly<Record<string, string>>): Promise
     Object.entries(entries).map(([name, file]) => [name, join(root, file)]),
   );
   const output = await build({
-    ...{ root, configFile: false, logLevel: 'silent', publicDir: false },
+    root,
+    configFile: false,
+    logLevel: 'silent',
+    publicDir: false,
     plugins: [
       {
         name: 'no module of Node',

@@ -23,7 +23,10 @@ async function byVite(folder: string, program: string): Promise<Bundle> {
   const page = join(folder, 'page.js');
   await writeFile(page, program);
   const output = await vite({
-    ...{ root: folder, configFile: false, logLevel: 'silent', publicDir: false },
+    root: folder,
+    configFile: false,
+    logLevel: 'silent',
+    publicDir: false,
     plugins: [
       {
         name: 'no module of Node',
@@ -35,7 +38,9 @@ async function byVite(folder: string, program: string): Promise<Bundle> {
       },
     ],
     build: {
-      ...{ write: false, target, modulePreload: false },
+      write: false,
+      target,
+      modulePreload: false,
       rolldownOptions: { input: page, preserveEntrySignatures: 'strict' },
     },
   });
@@ -49,8 +54,15 @@ async function byEsbuild(folder: string, program: string): Promise<Bundle> {
   const ofNode: string[] = [];
   const { metafile, outputFiles } = await esbuild({
     stdin: { contents: program, resolveDir: folder, sourcefile: 'page.js' },
-    ...{ absWorkingDir: folder, bundle: true, format: 'esm', platform: 'browser', target },
-    ...{ minify: true, write: false, metafile: true, logLevel: 'silent' },
+    absWorkingDir: folder,
+    bundle: true,
+    format: 'esm',
+    platform: 'browser',
+    target,
+    minify: true,
+    write: false,
+    metafile: true,
+    logLevel: 'silent',
     plugins: [
       {
         name: 'no module of Node',

@@ -4,7 +4,8 @@
 import fc from 'fast-check';
 
 /** UTF-16 keeps these, from 0xd800 on, for its pairs. */
-const [surrogatesFrom, surrogates] = [0xd800, 0x800];
+const surrogatesFrom = 0xd800;
+const surrogates = 0x800;
 
 export const codePoint: fc.Arbitrary<string> = fc
   .integer({ min: 0, max: 0x10ffff - surrogates })

@@ -67,7 +67,8 @@ function theCluster(): Promise<Cluster> {
 
 // When everything else has ended: a file's own hooks still need the database.
 process.on('beforeExit', async () => {
-  const [last, open] = [cluster, admins];
+  const last = cluster;
+  const open = admins;
   [cluster, admins] = [null, null];
   await open?.end();
   if (last !== null) await (await last).stop();

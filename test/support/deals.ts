@@ -48,7 +48,8 @@ export type Deal = Pick<Offer, 'coins' | 'threadId'> & {
 /** The taker gives `b`, the maker `a`. */
 export async function offer(ground: Ground, pair: Pair, b: CoinName, a: CoinName): Promise<Offer> {
   const [taker, maker] = pair;
-  const [base, quote] = [taker.assets[b], taker.assets[a]];
+  const base = taker.assets[b];
+  const quote = taker.assets[a];
   const rfq = await taker.client.createRfq({
     direction: 'sell_base',
     baseAssetId: base.id,
@@ -60,7 +61,10 @@ export async function offer(ground: Ground, pair: Pair, b: CoinName, a: CoinName
   const { id: threadId } = await maker.client.quote(rfq.id, price.toString());
   const given = {
     ...({ rfqId: rfq.id, threadId, direction: 'sell_base', now: ground.now } as const),
-    ...{ base, baseAmount: amounts[b], quote, quoteAmount: price },
+    base,
+    baseAmount: amounts[b],
+    quote,
+    quoteAmount: price,
   };
   return {
     pair,
@@ -70,7 +74,7 @@ export async function offer(ground: Ground, pair: Pair, b: CoinName, a: CoinName
     accept: (who) => {
       const { client, userId, store, chains } = who;
       const party = who === taker ? 'taker' : 'maker';
-      return accept({ ...given, ...{ party, client, userId, store, chains } });
+      return accept({ ...given, party, client, userId, store, chains });
     },
   };
 }
@@ -89,7 +93,11 @@ export async function agreed(ground: Ground, pair: Pair, b: CoinName, a: CoinNam
   const { hashlock } = first.trade;
   assert.ok(second.swapId !== null && hashlock !== null);
   return {
-    ...{ id: second.swapId, threadId: made.threadId, coins: made.coins, hashlock, before },
+    id: second.swapId,
+    threadId: made.threadId,
+    coins: made.coins,
+    hashlock,
+    before,
     taker: { who: taker, trade: first.trade },
     maker: { who: maker, trade: second.trade },
   };

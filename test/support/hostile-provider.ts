@@ -84,7 +84,8 @@ export type Lie =
 
 export type Misbehaviour = Lie | `${Endpoint} ${Fault}`;
 
-const [clientId, clientSecret] = ['parley', 'secret-of-the-hostile-provider'];
+const clientId = 'parley';
+const clientSecret = 'secret-of-the-hostile-provider';
 
 export type HostileProvider = {
   readonly issuer: string;

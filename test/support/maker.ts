@@ -137,10 +137,14 @@ export async function take(
   mostMs = patienceMs,
 ): Promise<Taken> {
   const { client, userId, store, chains } = taker;
-  const [base, quote] = [assets[wish.gives], assets[wish.gets]];
+  const base = assets[wish.gives];
+  const quote = assets[wish.gets];
   const rfq = await client.createRfq({
-    ...{ direction: 'sell_base', baseAssetId: base.id, quoteAssetId: quote.id },
-    ...{ baseAmount: wish.amount.toString(), ttlSeconds: 600 },
+    direction: 'sell_base',
+    baseAssetId: base.id,
+    quoteAssetId: quote.id,
+    baseAmount: wish.amount.toString(),
+    ttlSeconds: 600,
   });
   const quoted = async () => {
     const { threads } = await client.threadsOfRfq(rfq.id);
@@ -154,8 +158,15 @@ export async function take(
   const quoteAmount = BigInt(thread.quoteAmount);
   const own = { client, userId, store, chains, now };
   const wanted = {
-    ...{ ...own, rfqId: rfq.id, threadId: thread.id, base, baseAmount: wish.amount },
-    ...{ quote, quoteAmount, party: 'taker' as const, direction: 'sell_base' as const },
+    ...own,
+    rfqId: rfq.id,
+    threadId: thread.id,
+    base,
+    baseAmount: wish.amount,
+    quote,
+    quoteAmount,
+    party: 'taker' as const,
+    direction: 'sell_base' as const,
   };
   // It may have been withdrawn or moved meanwhile.
   const { trade } = await accept(wanted).catch(async (cause: unknown) => {
@@ -175,11 +186,16 @@ export async function take(
       { mostMs },
     );
   return {
-    ...{ wish, rfqId: rfq.id, threadId: thread.id, quoteAmount, swap },
+    wish,
+    rfqId: rfq.id,
+    threadId: thread.id,
+    quoteAmount,
+    swap,
     settles: async (signal, onProgress) => {
       const swapId = await swap(signal);
       const how = {
-        ...{ pollMs: 400, marketPollMs: 1_000 },
+        pollMs: 400,
+        marketPollMs: 1_000,
         ...(signal === undefined ? {} : { signal }),
         ...(onProgress === undefined ? {} : { onProgress }),
       };

@@ -40,7 +40,8 @@ export async function notifySocket(): Promise<NotifySocket> {
   };
   if ((await next()) !== 'bound') throw new Error('python3 bound no socket');
   return {
-    ...{ socket, next },
+    socket,
+    next,
     close: async () => {
       child.kill('SIGKILL');
       await closed;

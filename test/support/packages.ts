@@ -32,7 +32,8 @@ async function compiled(): Promise<string> {
   const folder = join(tmpdir(), isOfRun ? 'packages' : `parley-packages-${process.pid}`);
   await mkdir(folder, { recursive: true });
   if (!isOfRun) process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-  const [into, done] = [join(folder, 'made'), join(folder, 'done')];
+  const into = join(folder, 'made');
+  const done = join(folder, 'done');
   const until = performance.now() + limitMs;
   for (;;) {
     const lock = await lockFolder(folder, 'packages');

@@ -21,7 +21,11 @@ export async function insertSwap(
           updated_at, done)
         select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), $1, $2, $3, 'b', $4,
           $5, 0, 0, 0, 0, now(), now(), true`,
-      ...[hashlock, makerId, takerId, status, agreedAt],
+      hashlock,
+      makerId,
+      takerId,
+      status,
+      agreedAt,
     );
   });
 }

@@ -262,14 +262,21 @@ function chainsOf(
   const sources = urls.tron.map((url) => ({ url }));
   const chains = [
     {
-      ...{ family: 'bitcoin', chain: bitcoin.chain, network: 'regtest', rpcUrl },
+      family: 'bitcoin',
+      chain: bitcoin.chain,
+      network: 'regtest',
+      rpcUrl,
       ...(second === undefined ? {} : { second: { rpcUrl: second } }),
     },
     { family: 'evm', ...evm, rpcUrl: undefined, rpcUrls: urls.evm, policy: 'evm-dev' },
     { family: 'tron', chain, chainId, contract, creation, sources, world: 'dev' },
     {
-      ...{ family: 'solana', chain: solana.chain, genesisHash, rpcUrls: urls.solana },
-      ...{ program: solana.program, world: 'dev' },
+      family: 'solana',
+      chain: solana.chain,
+      genesisHash,
+      rpcUrls: urls.solana,
+      program: solana.program,
+      world: 'dev',
     },
   ];
   const assets = Object.values(coins).map(({ chain, symbol, token: address, decimals }) => {

@@ -102,7 +102,8 @@ export async function findValkey(): Promise<Program> {
 }
 
 async function overTls(folder: string, port: number, { cert, key }: Certificate) {
-  const [certFile, keyFile] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+  const certFile = join(folder, 'cert.pem');
+  const keyFile = join(folder, 'key.pem');
   await Promise.all([writeFile(certFile, cert), writeFile(keyFile, key, { mode: 0o600 })]);
   return {
     port: '0',

@@ -153,11 +153,15 @@ async function makerOn(web: Web, { btc, evm }: On, over: AbortSignal) {
     const id = assets.find((each) => each.chain === chain && each.address === token)?.id ?? '';
     return { id, chain, token, decimals, highValueFrom: null };
   };
-  const [base, quote] = [pin(btc.chain, null, 8), pin(evm.chain, dollar.address, dollar.decimals)];
+  const base = pin(btc.chain, null, 8);
+  const quote = pin(evm.chain, dollar.address, dollar.decimals);
   const quoted = async (alice: Person): Promise<Deal> => {
     const ids = { baseAssetId: base.id, quoteAssetId: quote.id };
     const rfq = await alice.client.createRfq({
-      ...{ direction: 'sell_base', ...ids, baseAmount: sats.toString(), ttlSeconds: 600 },
+      direction: 'sell_base',
+      ...ids,
+      baseAmount: sats.toString(),
+      ttlSeconds: 600,
     });
     const { id: threadId } = await bob.client.quote(rfq.id, dollars.toString());
     const addresses = { [btc.chain]: payout, [evm.chain]: alice.address };
@@ -166,8 +170,12 @@ async function makerOn(web: Web, { btc, evm }: On, over: AbortSignal) {
   const agrees = async ({ rfq, threadId }: Deal): Promise<string> => {
     const full = { ...side, userId: bob.accountId, quoteAmount: dollars, base, quote };
     const { trade, swapId } = await accept({
-      ...{ ...full, party: 'maker', rfqId: rfq.id, threadId },
-      ...{ direction: 'sell_base', baseAmount: sats },
+      ...full,
+      party: 'maker',
+      rfqId: rfq.id,
+      threadId,
+      direction: 'sell_base',
+      baseAmount: sats,
     });
     assert.ok(swapId);
     settle({ ...side, swapId, trade, pollMs: 300, signal: over }).catch(() => undefined);
@@ -209,7 +217,8 @@ export type Saved = { readonly copy: string; readonly file: string };
 export async function savedBy(page: Page, home: string): Promise<Saved> {
   await page.evaluate(() => history.pushState(null, '', '/rescue'));
   await page.getByRole('heading', { name: 'Bring swaps back' }).waitFor();
-  const [copy, file] = [join(home, 'rescue.html'), join(home, 'rescue.json')];
+  const copy = join(home, 'rescue.html');
+  const file = join(home, 'rescue.json');
   for (const [control, path] of [
     [page.getByRole('button', { name: 'Save the rescue file' }).first(), file],
     [page.getByRole('link', { name: 'Save the rescue page' }), copy],

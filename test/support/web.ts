@@ -95,7 +95,8 @@ export function sharedWeb(): () => Promise<Web> {
       for (const { id } of rfqs) await client.cancelRfq(id).catch(ifCommitted);
     }
   };
-  const [browser, opened] = [sharedBrowser(), sharedMarket(leave)];
+  const browser = sharedBrowser();
+  const opened = sharedMarket(leave);
   return async () => {
     const web = await opened(browser(), {});
     const person = async () => {
@@ -132,7 +133,11 @@ async function openWeb(
     const dev = devnetClient(market.ready.dev ?? '');
     const own = originsOf(market, url, await dev.status());
     return {
-      ...{ url, market, browser, dev, close },
+      url,
+      market,
+      browser,
+      dev,
+      close,
       person: () => newPerson(market, url),
       open: (t, path, how = {}) => open(t, { browser, url, path, own, how }),
     };

@@ -4,7 +4,14 @@ import { readFileSync } from 'node:fs';
 
 /** In the order of a weekend. `database` has a standby's takeover; then the dump is restored. */
 export const pages = [
-  ...['install', 'configure', 'secure', 'watch', 'backup', 'upgrade', 'database', 'restore'],
+  'install',
+  'configure',
+  'secure',
+  'watch',
+  'backup',
+  'upgrade',
+  'database',
+  'restore',
   'incidents',
 ] as const;
 export type Page = (typeof pages)[number];

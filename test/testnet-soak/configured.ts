@@ -60,11 +60,13 @@ export async function configured(work: string, at: Addresses): Promise<Configure
       await writeFile(file, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 });
     }
   }
-  const [chains] = [await put('chains.json'), await put('assets.json')];
+  const chains = await put('chains.json');
+  await put('assets.json');
   const settings = parseEnv(swapped(await readFile(join(given, 'market.env'), 'utf8')));
   const env = {
     ...(settings as Record<string, string>),
-    ...{ PARLEY_CHAINS_FILE: chains, PORT: String(at.port) },
+    PARLEY_CHAINS_FILE: chains,
+    PORT: String(at.port),
   };
   return { env, market, maker: await put('maker.toml'), faucet: await put('faucet.json') };
 }

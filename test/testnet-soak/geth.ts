@@ -46,16 +46,37 @@ export async function startGeth(work: string, say: (line: string) => void): Prom
   await writeFile(genesis, JSON.stringify({ ...own, config, alloc }));
   const data = ['--datadir', join(folder, 'data')];
   await run(file, ['init', ...data, genesis]);
-  const [port, auth] = [await freePort(), await freePort()];
+  const port = await freePort();
+  const auth = await freePort();
   const rpcUrl = `http://127.0.0.1:${port}`;
   const rpc = rpcTo(rpcUrl);
   const { running } = await startProgram(
     {
-      ...{ name: 'geth', file, folder },
+      name: 'geth',
+      file,
+      folder,
       args: [
-        ...[...data, '--dev', '--dev.period', '1', '--ipcdisable', '--nodiscover', '--maxpeers'],
-        ...['0', '--port', '0', '--http', '--http.addr', '127.0.0.1', '--http.port', `${port}`],
-        ...['--http.api', 'eth,net,web3', '--authrpc.port', `${auth}`, '--verbosity', '2'],
+        ...data,
+        '--dev',
+        '--dev.period',
+        '1',
+        '--ipcdisable',
+        '--nodiscover',
+        '--maxpeers',
+        '0',
+        '--port',
+        '0',
+        '--http',
+        '--http.addr',
+        '127.0.0.1',
+        '--http.port',
+        `${port}`,
+        '--http.api',
+        'eth,net,web3',
+        '--authrpc.port',
+        `${auth}`,
+        '--verbosity',
+        '2',
       ],
     },
     readyMs,
@@ -70,7 +91,8 @@ export async function startGeth(work: string, say: (line: string) => void): Prom
   );
   return {
     title: `geth ${version} --dev, chain id ${chainId}`,
-    ...{ rpcUrl, key },
+    rpcUrl,
+    key,
     send: async (to, value, data_ = '0x') => {
       const hash = await client.sendTransaction({ to, value, data: data_ });
       const { status } = await client.waitForTransactionReceipt({ hash });

@@ -54,7 +54,9 @@ export async function startSolana(work: string): Promise<Other> {
   const chain = validator
     ? await validatorChain('solana-devnet', { ...own, validator })
     : await solanaChain({
-        ...{ ...own, chain: 'solana-devnet', clock },
+        ...own,
+        chain: 'solana-devnet',
+        clock,
         genesisHash: devnetGenesis,
       });
   if (!validator) return ticked(chain, `genesis ${devnetGenesis}`);

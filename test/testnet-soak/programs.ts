@@ -43,7 +43,8 @@ export function started(entry: string, args: readonly string[], env: Env = {}): 
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let [out, errors] = ['', ''];
+  let out = '';
+  let errors = '';
   child.stdout.on('data', (chunk: Buffer) => {
     out += chunk;
   });

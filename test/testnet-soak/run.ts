@@ -122,7 +122,9 @@ async function deployed({ signet, geth, tron, solana }: Nodes): Promise<Configur
   const record = JSON.parse(await readFile(join(work, 'records/nile.json'), 'utf8'));
   say(`contracts: sepolia as pinned, nile ${record.contract}`);
   return configured(work, {
-    ...{ signet: signet.rpcUrl, sepolia: geth.rpcUrl, nile: tron.rpcUrl },
+    signet: signet.rpcUrl,
+    sepolia: geth.rpcUrl,
+    nile: tron.rpcUrl,
     solana: solana.rpcUrl,
     tron: { contract: record.contract, creation: record.creation ?? record.transaction },
     tokens: {
@@ -281,7 +283,8 @@ async function traded(each: Person, name: string, ask: readonly string[]): Promi
   const ended = await each('settle');
   assert.equal(ended.end, 'received', JSON.stringify(ended));
   const seconds = Math.round((performance.now() - began) / 1_000);
-  const [gives, takes] = [`${amount} ${base}`, `${price} ${taken}`];
+  const gives = `${amount} ${base}`;
+  const takes = `${price} ${taken}`;
   const line = `${name.padEnd(6)}${gives.padEnd(27)}${takes.padEnd(33)}${seconds}`;
   say(`swap: ${line}`);
   return line;

@@ -44,12 +44,28 @@ export async function startSignet(work: string, say: (line: string) => void): Pr
   const [user, password] = login.split(':');
   const { running, found } = await startProgram(
     {
-      ...{ name: 'bitcoind', file: bitcoind.file, folder },
+      name: 'bitcoind',
+      file: bitcoind.file,
+      folder,
       args: [
-        ...[...bitcoind.leadingArgs, data, '-signet', '-signetchallenge=51', '-server=1'],
-        ...['-listen=0', '-connect=0', '-dnsseed=0', '-discover=0', '-prune=0'],
-        ...[`-rpcport=${port}`, '-rpcbind=127.0.0.1', '-rpcallowip=127.0.0.1', '-rpcworkqueue=256'],
-        ...[`-rpcuser=${user}`, `-rpcpassword=${password}`, '-fallbackfee=0.00002', '-dbcache=16'],
+        ...bitcoind.leadingArgs,
+        data,
+        '-signet',
+        '-signetchallenge=51',
+        '-server=1',
+        '-listen=0',
+        '-connect=0',
+        '-dnsseed=0',
+        '-discover=0',
+        '-prune=0',
+        `-rpcport=${port}`,
+        '-rpcbind=127.0.0.1',
+        '-rpcallowip=127.0.0.1',
+        '-rpcworkqueue=256',
+        `-rpcuser=${user}`,
+        `-rpcpassword=${password}`,
+        '-fallbackfee=0.00002',
+        '-dbcache=16',
       ],
     },
     readyMs,
@@ -112,7 +128,9 @@ async function makeFirstCoins(rpc: Rpc, wallet: Rpc, say: (line: string) => void
 function keepMining(rpc: Rpc) {
   const idleMs = 30_000;
   const depth = 7;
-  let [isOver, due, last] = [false, depth, 0];
+  let isOver = false;
+  let due = depth;
+  let last = 0;
   const step = async () => {
     const { size } = await rpc<{ size: number }>('getmempoolinfo');
     if (size > 0) due = depth;

@@ -42,7 +42,9 @@ export function createClient(url: string): Client {
       const named = isUnnamed ? {} : { 'idempotency-key': name };
       const posted = { 'content-type': 'application/json', ...named };
       const asked = send(url + path, {
-        ...{ agent, timeout: answerMs, method: body === undefined ? 'GET' : 'POST' },
+        agent,
+        timeout: answerMs,
+        method: body === undefined ? 'GET' : 'POST',
         headers: body === undefined ? headers : { ...headers, ...posted },
       });
       asked.once('timeout', () => asked.destroy(new Error(`${path} was not answered`)));
@@ -97,7 +99,8 @@ export type Sockets = {
 };
 
 export async function openSockets(url: string, key: string, count: number): Promise<Sockets> {
-  let [told, ready] = [0, 0];
+  let told = 0;
+  let ready = 0;
   const closed: string[] = [];
   const all = Array.from({ length: count }, () => {
     const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/v1/ws`);

@@ -84,7 +84,8 @@ export async function* playFaults(market: Market, which: RegExp): AsyncGenerator
   const { url } = stage;
   const named = async (name: string) => newCustomer(stage, name);
   const pair: Pair = [await named('Ann'), await named('Ben')];
-  const [taker, maker] = [await named('Cleo'), await named('Dan')];
+  const taker = await named('Cleo');
+  const maker = await named('Dan');
   const load = startLoad({ url, taker, maker, listening: await named('Eve') });
   const batches = startBatches(createAsk(url, load.counts, false), await named('Fay'));
   try {
@@ -115,7 +116,9 @@ async function under(
   const { stage } = market;
   const [b, a] = at % 2 === 0 ? (['SOL', 'ETH'] as const) : (['ETH', 'SOL'] as const);
   const deal = await agreed(stage, pair, b, a);
-  const [answered, told, began] = [counts.answered, counts.toldToRetry, performance.now()];
+  const answered = counts.answered;
+  const told = counts.toldToRetry;
+  const began = performance.now();
   const settling = settled(market, deal);
   settling.catch(() => {});
   await play(market);
@@ -153,7 +156,9 @@ async function relayedLater({ stage, watchtower }: Market, pair: Pair): Promise<
 /** A maker that prices the newest RFQs anew by batches; the last answered price must be there. */
 function startBatches(ask: Ask, maker: Customer) {
   const last = new Map<string, { readonly threadId: string; readonly quoteAmount: string }>();
-  let [isOver, price, answered] = [false, amounts.ETH, 0];
+  let isOver = false;
+  let price = amounts.ETH;
+  let answered = 0;
   const step = async () => {
     const found = (await ask(maker, { path: `/v1/rfqs?limit=${batch}` })) as Book | null;
     const ids = (found?.rfqs ?? []).map(({ id }) => id);

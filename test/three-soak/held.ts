@@ -31,14 +31,16 @@ export async function holdLoad({ market, client, people }: Scene): Promise<Held>
   const taker = await newCustomer(stage, 'Gus');
   const open = await openSockets(stage.url, listening.key, sockets);
   const ids: string[] = [];
-  let [quotes, prices] = [0, 0];
+  let quotes = 0;
+  let prices = 0;
   const post = async () => {
     if (ids.length >= mostRfqs) {
       await sleep(100);
       return;
     }
     const { rfq } = (await client.ask(taker, {
-      ...{ path: '/v1/rfqs', body: rfqOf(taker, ids.length) },
+      path: '/v1/rfqs',
+      body: rfqOf(taker, ids.length),
     })) as { rfq: { id: string } };
     ids.push(rfq.id);
   };
@@ -63,7 +65,8 @@ export async function holdLoad({ market, client, people }: Scene): Promise<Held>
   ];
   try {
     client.times();
-    const [told, heard] = [open.told(), stage.receiver.received.length];
+    const told = open.told();
+    const heard = stage.receiver.received.length;
     const before = await usedBy(market);
     const end = performance.now() + heldMs;
     await Promise.all(
@@ -74,7 +77,10 @@ export async function holdLoad({ market, client, people }: Scene): Promise<Held>
     const used = between(before, await usedBy(market));
     const times = client.times().sort((one, other) => one - other);
     return {
-      ...{ seconds: used.seconds, requests: times.length, quotes, used },
+      seconds: used.seconds,
+      requests: times.length,
+      quotes,
+      used,
       frames: open.told() - told,
       webhooks: stage.receiver.received.length - heard,
       medianMs: times[Math.floor(times.length / 2)] ?? 0,

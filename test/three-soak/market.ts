@@ -84,10 +84,8 @@ async function opened(program: Program, count: number, undo: Undo): Promise<Open
 }
 
 async function startProcess(stage: Stage, valkey: TestValkey, undo: Undo): Promise<Process> {
-  const [database, counters] = [
-    await faultProxy(portOf(stage.postgres?.url ?? '')),
-    await faultProxy(portOf(valkey.url)),
-  ];
+  const database = await faultProxy(portOf(stage.postgres?.url ?? ''));
+  const counters = await faultProxy(portOf(valkey.url));
   undo.unshift(
     () => database.close(),
     () => counters.close(),
@@ -104,7 +102,9 @@ async function startProcess(stage: Stage, valkey: TestValkey, undo: Undo): Promi
     get server() {
       return server;
     },
-    ...{ metricsPort, database, valkey: counters },
+    metricsPort,
+    database,
+    valkey: counters,
     replace: async () => {
       await server.kill();
       server = await stage.startServer({ env: { ...env, PORT: String(port) } });
@@ -124,7 +124,8 @@ async function openWatchtower(stage: Stage, undo: Undo): Promise<Watchtower> {
     let said = '';
     const started = spawn(process.execPath, ['watchtower/main.ts'], {
       env: {
-        ...{ ...process.env, ...stage.env },
+        ...process.env,
+        ...stage.env,
         PARLEY_HOME: join(stage.dir, 'watchtower'),
         PARLEY_KEEPER: JSON.stringify(keys),
       },

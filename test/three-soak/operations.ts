@@ -49,8 +49,11 @@ export type Scene = { readonly market: Market; readonly client: Client; readonly
 
 export function rfqOf({ assets }: Customer, at = 0) {
   return {
-    ...{ direction: 'sell_base', ttlSeconds: 86_400, quoteAssetId: assets.ETH.id },
-    ...{ baseAssetId: assets.SOL.id, baseAmount: String(amounts.SOL + BigInt(at)) },
+    direction: 'sell_base',
+    ttlSeconds: 86_400,
+    quoteAssetId: assets.ETH.id,
+    baseAssetId: assets.SOL.id,
+    baseAmount: String(amounts.SOL + BigInt(at)),
   };
 }
 

@@ -34,7 +34,11 @@ export function startListener(url: string, key: string): Listener {
   let open: WebSocket | null = null;
   const listener: Listener = {
     created: new Set(),
-    ...{ entries: 0, resumed: 0, reset: 0, gaps: [], codes: new Map() },
+    entries: 0,
+    resumed: 0,
+    reset: 0,
+    gaps: [],
+    codes: new Map(),
     close: () => {
       isOver = true;
       open?.close();

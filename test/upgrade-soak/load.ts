@@ -66,8 +66,10 @@ export function startLoad(options: LoadOptions): Load {
   const loops = [
     async () => {
       const body = {
-        ...{ direction: 'sell_base', ttlSeconds: 86_400 },
-        ...{ baseAssetId: taker.assets.SOL.id, baseAmount: amounts.SOL.toString() },
+        direction: 'sell_base',
+        ttlSeconds: 86_400,
+        baseAssetId: taker.assets.SOL.id,
+        baseAmount: amounts.SOL.toString(),
         quoteAssetId: taker.assets.ETH.id,
       };
       await make(taker, rfqs, { path: '/v1/rfqs', key: randomUUID(), body }, 'rfq');
@@ -96,7 +98,9 @@ export function startLoad(options: LoadOptions): Load {
     await Promise.all(running);
   };
   return {
-    ...{ counts, listeners, stop },
+    counts,
+    listeners,
+    stop,
     check: async (stage, { isFeedWhole } = { isFeedWhole: true }) => {
       assert.ok(quotes.length > 0 && repeats.count > 0, 'there is something to look for');
       await mustBeThere(ask, taker, rfqs, quotes);
@@ -127,8 +131,16 @@ function idIn(body: unknown, field: string): string {
 /** Two customers who look around. */
 function reads(ask: Ask, who: Customer, rfqs: readonly Made[]) {
   const paths = [
-    ...['/v1/assets', '/v1/rfqs?own=true', '/v1/threads?role=taker', '/v1/swaps', '/v1/me'],
-    ...['/market/status', '/market/assets', '/status', '/v1/rules', '/v1/webhooks'],
+    '/v1/assets',
+    '/v1/rfqs?own=true',
+    '/v1/threads?role=taker',
+    '/v1/swaps',
+    '/v1/me',
+    '/market/status',
+    '/market/assets',
+    '/status',
+    '/v1/rules',
+    '/v1/webhooks',
   ];
   let turn = 0;
   const one = async () => {

@@ -81,7 +81,8 @@ async function replaceAll(scene: Scene, version: Version): Promise<void> {
   const { stage, balancer, load, running } = scene;
   for (const at of running.keys()) {
     const before = running[at] as Server;
-    const [answered, began] = [load.counts.answered, performance.now()];
+    const answered = load.counts.answered;
+    const began = performance.now();
     assert.equal(await before.market.stop(), 0, 'it drained and ended by itself');
     balancer.remove(before.port);
     const stopped = performance.now();
@@ -198,7 +199,8 @@ async function play(dir: string, undo: (() => Promise<unknown>)[]): Promise<stri
   const ground: Stage = Object.assign(Object.create(stage), { url: balancer.url });
   const customer = (who: string): Promise<Customer> => newCustomer(ground, who);
   const pair: Pair = [await customer('Ann'), await customer('Ben')];
-  const [taker, maker] = [await customer('Cleo'), await customer('Dan')];
+  const taker = await customer('Cleo');
+  const maker = await customer('Dan');
   const deals = await inEveryState(ground, pair);
   const load = startLoad({ url: balancer.url, taker, maker, listening: await customer('Eve') });
   undo.unshift(() => load.stop());

@@ -38,7 +38,9 @@ const steps: readonly Step[] = [
   { name: 'once it is deep', at: /are locked$/, goesOn: 'phrase and file' },
   {
     name: 'while the wallet asks to collect',
-    ...{ at: /^Collecting/, goesOn: 'phrase and market', hangs: 'tron' },
+    at: /^Collecting/,
+    goesOn: 'phrase and market',
+    hangs: 'tron',
   },
   { name: 'while it collects', at: /on their way to you$/, goesOn: 'phrase and market' },
 ];

@@ -45,7 +45,14 @@ export async function takesPart(
   };
   const { client, store, chains } = maker;
   const ends = settle({
-    ...{ client, store, chains, swapId, trade, now, pollMs, onProgress },
+    client,
+    store,
+    chains,
+    swapId,
+    trade,
+    now,
+    pollMs,
+    onProgress,
     signal: AbortSignal.any([over.signal, signal]),
   });
   ends.catch(() => {});
@@ -63,8 +70,11 @@ export async function bySdk(
   const idOf = ({ chain, token }: Trade['give']) =>
     assets.find((each) => each.chain === chain && each.address === token)?.id ?? '';
   const rfq = await taker.client.createRfq({
-    ...{ direction: 'sell_base', baseAssetId: idOf(give), baseAmount: giveAmount.toString() },
-    ...{ quoteAssetId: idOf(get), ttlSeconds: 600 },
+    direction: 'sell_base',
+    baseAssetId: idOf(give),
+    baseAmount: giveAmount.toString(),
+    quoteAssetId: idOf(get),
+    ttlSeconds: 600,
   });
   const thread = await maker.client.quote(rfq.id, getAmount.toString());
   const began = performance.now();
@@ -91,10 +101,19 @@ async function acceptsOf(person: Person, thread: Thread, now: () => number) {
   const { rfq, id: threadId } = thread;
   const party = thread.makerId === userId ? 'maker' : 'taker';
   return accept({
-    ...{ client, userId, store, chains, threadId, now, party },
-    ...{ rfqId: rfq.id, direction: rfq.direction, baseAmount: BigInt(rfq.baseAmount) },
+    client,
+    userId,
+    store,
+    chains,
+    threadId,
+    now,
+    party,
+    rfqId: rfq.id,
+    direction: rfq.direction,
+    baseAmount: BigInt(rfq.baseAmount),
     quoteAmount: BigInt(thread.quoteAmount),
-    ...{ base: pinned(rfq.baseAssetId), quote: pinned(rfq.quoteAssetId) },
+    base: pinned(rfq.baseAssetId),
+    quote: pinned(rfq.quoteAssetId),
   });
 }
 

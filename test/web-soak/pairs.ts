@@ -90,10 +90,8 @@ export function scripted(ground: Ground, clock: Clock): Group {
       await carol.page.waitForURL(/\/swaps\//);
       await mustEnd(ground, carol, received);
       assert.equal((await ends).end, 'received');
-      const [screens, sdk] = [
-        took(began),
-        await bySdk([other, maker], tradeOf(ground, give, get), clock, signal),
-      ];
+      const screens = took(began);
+      const sdk = await bySdk([other, maker], tradeOf(ground, give, get), clock, signal);
       const [ratio, less] = [screens / sdk, (screens - clicks) / sdk].map((of) => of.toFixed(1));
       const whole = `${screens.toFixed(1)} s, ${ratio} times the SDK on both sides`;
       const accepted = `${clicks.toFixed(1)} s of it the acceptance by hand`;

@@ -47,7 +47,8 @@ function near(red: number, green: number, blue: number): number {
 
 function chunk(name: string, data: Buffer): Buffer {
   const body = Buffer.concat([Buffer.from(name, 'latin1'), data]);
-  const [length, check] = [Buffer.alloc(4), Buffer.alloc(4)];
+  const length = Buffer.alloc(4);
+  const check = Buffer.alloc(4);
   length.writeUInt32BE(data.length);
   check.writeUInt32BE(crc32(body));
   return Buffer.concat([length, body, check]);
@@ -65,7 +66,8 @@ function decoded(png: Buffer) {
     if (name === 'IDAT') parts.push(data);
     at += length + 12;
   }
-  const [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)];
+  const width = header.readUInt32BE(0);
+  const height = header.readUInt32BE(4);
   const channels = header[9] === 6 ? 4 : 3;
   assert.ok(header[8] === 8 && header[12] === 0, 'not as Chromium writes it');
   const packed = inflateSync(Buffer.concat(parts));

@@ -92,7 +92,8 @@ async function swap(ground: Ground): Promise<void> {
   await picture(guest, 'phrase-typed-back');
   await guest.close();
 
-  const [alice, bob] = [await person(ground, 'Alice'), await person(ground, 'Bob')];
+  const alice = await person(ground, 'Alice');
+  const bob = await person(ground, 'Bob');
   await asks(alice, trade);
   await picture(alice, 'order-waits');
   await bob.goto('/console');

@@ -37,8 +37,10 @@ export function tradeOf({ place }: Ground, give: CoinName, get: CoinName): Trade
   const some = (name: CoinName) => amounts[name][0] + amounts[name][1] * BigInt(count);
   const coin = place.coins;
   return {
-    ...{ give: coin[give], get: coin[get] },
-    ...{ giveAmount: some(give), getAmount: some(get) },
+    give: coin[give],
+    get: coin[get],
+    giveAmount: some(give),
+    getAmount: some(get),
   };
 }
 

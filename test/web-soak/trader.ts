@@ -91,8 +91,11 @@ export async function newTrader(
   const context =
     browser ??
     (await web.browser.newContext({
-      ...{ viewport: { width: 1_200, height: 900 }, locale: 'en-GB', reducedMotion: 'reduce' },
-      ...{ serviceWorkers: 'block', acceptDownloads: true },
+      viewport: { width: 1_200, height: 900 },
+      locale: 'en-GB',
+      reducedMotion: 'reduce',
+      serviceWorkers: 'block',
+      acceptDownloads: true,
     }));
   if (browser === undefined) await context.addInitScript({ content });
   const page = await context.newPage();
@@ -100,7 +103,13 @@ export async function newTrader(
   await page.addInitScript(tellsEndTakenBack);
   const wrong = await watch(page, own);
   return {
-    ...{ name, keys, addresses, context, page, wrong, words: of?.words ?? [] },
+    name,
+    keys,
+    addresses,
+    context,
+    page,
+    wrong,
+    words: of?.words ?? [],
     goto: async (path) => void (await page.goto(`${web.url}${path}`)),
     close: () => context.close(),
   };
@@ -115,7 +124,9 @@ function tellsEndTakenBack(): void {
     end = /^(Done|Ended)/.test(title) ? title : '';
   };
   new MutationObserver(look).observe(document, {
-    ...{ childList: true, subtree: true, characterData: true },
+    childList: true,
+    subtree: true,
+    characterData: true,
   });
 }
 

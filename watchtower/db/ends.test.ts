@@ -11,7 +11,8 @@ import { relayedBefore } from '../relay.ts';
 import { attemptsOf, giveUpUnsent, insertAttempt, markSent, storeOutcome } from './attempts.ts';
 import { endJob, putOffJobs, takeDueJobs } from './jobs.ts';
 
-const [chain, address] = ['evm', 'the key'];
+const chain = 'evm';
+const address = 'the key';
 const at = new Date(0);
 const swapId = '00000000-0000-4000-8000-000000000001';
 let database: TestDatabase;
@@ -51,7 +52,11 @@ async function openJob(): Promise<number> {
 
 const sign = (tx: Tx, jobId: number, nonce: number) =>
   insertAttempt(tx, {
-    ...{ chain, address, jobId, nonce, at },
+    chain,
+    address,
+    jobId,
+    nonce,
+    at,
     verb: 'claim',
     txid: `${jobId} ${nonce}`,
     sealed: Buffer.of(1),

@@ -13,7 +13,9 @@ const turns = '017_turns.sql';
 const watchtower = '045_watchtower.sql';
 
 const idOf = (last: number) => `00000000-0000-4000-8000-00000000000${last}`;
-const [swapId, makerId, takerId] = [idOf(1), idOf(2), idOf(3)];
+const swapId = idOf(1);
+const makerId = idOf(2);
+const takerId = idOf(3);
 
 /** As the version before had them. */
 const former = {

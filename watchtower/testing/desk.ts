@@ -88,7 +88,11 @@ export async function anotherDesk(world: World, { contracts = {} }: DeskOptions)
     (chain === evm ? world.infos.evm : world.infos.evm2)?.rpcUrl ?? '';
   return {
     ...world,
-    ...{ app, deps, settlement, keeper, key },
+    app,
+    deps,
+    settlement,
+    keeper,
+    key,
     gasAddress: gas.get(evm)?.account.address ?? '',
     rpc: (chain) => rpcTo(urlOf(chain)),
     client: (chain) => createPublicClient({ transport: http(urlOf(chain)), cacheTime: 0 }),
@@ -133,7 +137,8 @@ export async function agree(
   const { assets } = desk;
   const long = on.long ?? assets.eth;
   const short = on.short ?? (assets.eth2 as Asset);
-  const [taker, maker] = [on.taker ?? (await newParty(desk)), on.maker ?? (await newParty(desk))];
+  const taker = on.taker ?? (await newParty(desk));
+  const maker = on.maker ?? (await newParty(desk));
   const { rfq } = must(
     await taker.post('/v1/rfqs', {
       direction: 'sell_base',

@@ -37,7 +37,8 @@ import {
 import { ether, type MemoryChain, memoryChain, signatureFor } from './memory.ts';
 
 /** Of the long legs, and of the short ones, whose claims show the secret. */
-export const [long, short] = ['evm-dev', 'evm-dev-2'] as const;
+export const long = 'evm-dev';
+export const short = 'evm-dev-2';
 const firstNoon = Date.UTC(2031, 0, 1, 12);
 const dayMs = 86_400_000;
 
@@ -229,7 +230,12 @@ function timeOf(place: Place) {
     await keep();
   };
   return {
-    ...{ reset, look, mine, deepen, keep, keepAll },
+    reset,
+    look,
+    mine,
+    deepen,
+    keep,
+    keepAll,
     hurry: () => hurry({ deps }),
     passes: async (count = 1) => {
       for (let pass = 0; pass < count; pass += 1) {
@@ -262,7 +268,8 @@ async function dealsOf(place: Place, { deepen, keep }: ReturnType<typeof timeOf>
   };
   const agree = async (of: Dealing = {}): Promise<Deal> => {
     const { base = eth, quote = eth2, amount = ether / 10n } = of;
-    const [taker, maker] = [of.taker ?? (await party()), of.maker ?? (await party())];
+    const taker = of.taker ?? (await party());
+    const maker = of.maker ?? (await party());
     const secret = randomBytes(32).toString('hex');
     const amounts = { baseAmount: amount, quoteAmount: ether / 10n };
     const terms = { direction: 'sell_base', base, quote, ...amounts } as const;
@@ -290,7 +297,11 @@ async function dealsOf(place: Place, { deepen, keep }: ReturnType<typeof timeOf>
   const reveal = ({ id, secret }: Deal) =>
     run('update swaps set secret = $2 where id = $1', [id, secret]);
   return {
-    ...{ agree, fund, funded, party, reveal },
+    agree,
+    fund,
+    funded,
+    party,
+    reveal,
     /** By its receiver, waiting. */
     claim: async (deal: Deal, chain: ChainKey = short) => {
       const { address: escrow, terms } = await escrowOn(place, deal, chain);
@@ -342,7 +353,11 @@ function watchOf(place: Place) {
       const { address: escrow } = await escrowOn(place, deal, short);
       const { accountId } = deal.maker;
       return keeper.desk.fund({
-        ...{ accountId, swapId: deal.id, leg: 'a', escrow, signature: signatureFor(escrow) },
+        accountId,
+        swapId: deal.id,
+        leg: 'a',
+        escrow,
+        signature: signatureFor(escrow),
         signal: AbortSignal.timeout(20_000),
         admit: async () => {},
         ...more,

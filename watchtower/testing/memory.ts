@@ -144,7 +144,9 @@ function factsOf(state: State, escrow: string, required: number): EscrowFacts {
     const [txid] = (verb === 'fund' ? undefined : waiting(verb)) ?? [];
     return txid === undefined ? null : { txid, confirmations: 0, deep: false };
   };
-  const [funded, claimed, refunded] = [seen('fund'), seen('claim'), seen('refund')];
+  const funded = seen('fund');
+  const claimed = seen('claim');
+  const refunded = seen('refund');
   const shown = [...state.mined.map(({ sent }) => sent.calls), waiting('claim')?.[1].calls ?? []];
   const secret = shown.flat().find((each) => each.escrow === escrow && each.secret)?.secret ?? null;
   const isOut = claimed !== null || refunded !== null;
@@ -292,7 +294,8 @@ function adapterOf(get: () => State, chain: string): ChainAdapter {
     isKnown: async ({ txid }) => get().mempool.has(txid),
     broadcast: async ({ raw }) => submit(get(), raw),
     claimShortage: async (_, payer) => {
-      const [has, need] = [get().balances.get(payer) ?? ether, 61_000n * get().baseFee];
+      const has = get().balances.get(payer) ?? ether;
+      const need = 61_000n * get().baseFee;
       const about = { code: 'fee_poor', verb: 'claim', address: payer, sentence: 'poor' } as const;
       return has < need ? { ...about, has, need } : null;
     },

@@ -49,7 +49,10 @@ const help = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     ...tradeRoutes(root),
-    ...[book, makersConsole, status, help],
+    book,
+    makersConsole,
+    status,
+    help,
     ...settleRoutes(root),
     ...accountRoutes(root),
   ]),

@@ -12,8 +12,12 @@ import type { Ask, PayingWallet, Problem, SwapView } from './types.ts';
 const notAfter = 10_000;
 const txid = '7e'.repeat(32);
 const due: Ask = {
-  ...{ kind: 'pay_by_hand', leg: 'b', address: 'bcrt1qescrow', amount: 1_000_000n },
-  ...{ uri: 'bitcoin:', notAfter },
+  kind: 'pay_by_hand',
+  leg: 'b',
+  address: 'bcrt1qescrow',
+  amount: 1_000_000n,
+  uri: 'bitcoin:',
+  notAfter,
 };
 
 type Given = {
@@ -27,7 +31,9 @@ function tabs({ asks = [due], problems = [], payments, at = 1_000 }: Given = {})
   const view = { asks, problems, gives: 'b' } as unknown as SwapView;
   let clock = at;
   const parts: ByWalletParts = {
-    ...{ kept: memoryKept(), now: () => clock, one: (id) => (id === 'swap' ? view : null) },
+    kept: memoryKept(),
+    now: () => clock,
+    one: (id) => (id === 'swap' ? view : null),
     payments: payments ?? (async () => []),
   };
   const tab = byWalletOf(parts);
@@ -65,7 +71,9 @@ test('a wallet is asked for exactly the amount, and its word is kept', async () 
   const paying = tab.pay('swap', verse);
   const { paid, says } = await prompted(verse);
   assert.deepEqual(paid, {
-    ...{ payTo: 'bcrt1qescrow', amountSats: 1_000_000n, withinMs: 12_600_000 },
+    payTo: 'bcrt1qescrow',
+    amountSats: 1_000_000n,
+    withinMs: 12_600_000,
   });
   const asked = { wallet: 'Verse', at: 1_000, is: 'asked', txid: null, why: null };
   const told = async (of: typeof tab) => {
@@ -86,7 +94,8 @@ test('a wallet is asked for exactly the amount, and its word is kept', async () 
 
 test('two clicks and two tabs ask once, and after its word nobody is asked again', async () => {
   const { tab, other } = tabs();
-  const [verse, leather] = [wallet(), wallet('Leather')];
+  const verse = wallet();
+  const leather = wallet('Leather');
   const paying = tab.pay('swap', verse);
   const again = /Verse was asked for this payment already/;
   await Promise.all([

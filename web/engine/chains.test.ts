@@ -6,10 +6,16 @@ import type { AppChain } from '../../core/app-chain.ts';
 import { titleOf, worldFault } from './chains.ts';
 
 const evm = (chain: string, chainId: number): AppChain => ({
-  ...{ family: 'evm', chain, chainId, nodes: [] },
+  family: 'evm',
+  chain,
+  chainId,
+  nodes: [],
 });
 const bitcoin = (chain: string, network: 'mainnet' | 'testnet' | 'regtest'): AppChain => ({
-  ...{ family: 'bitcoin', chain, bitcoin: network, nodes: [] },
+  family: 'bitcoin',
+  chain,
+  bitcoin: network,
+  nodes: [],
 });
 
 test('a chain is taken on its own network, and on a main network under no name of another one', () => {

@@ -21,9 +21,16 @@ const bitcoinNames = { mainnet: 'Bitcoin', testnet: 'Bitcoin testnet', regtest: 
  * market could call another chain so, and a person would be paid where it does not look.
  */
 const meant: Readonly<Record<string, Family | number>> = {
-  ...{ bitcoin: 'bitcoin', tron: 'tron', solana: 'solana' },
-  ...{ ethereum: 1, optimism: 10, base: 8453, arbitrum: 42161 },
-  ...{ polygon: 137, bsc: 56, avalanche: 43114 },
+  bitcoin: 'bitcoin',
+  tron: 'tron',
+  solana: 'solana',
+  ethereum: 1,
+  optimism: 10,
+  base: 8453,
+  arbitrum: 42161,
+  polygon: 137,
+  bsc: 56,
+  avalanche: 43114,
 };
 const worldNames: Readonly<Record<Network, string>> = {
   mainnet: '',

@@ -9,12 +9,18 @@ import { type OpenEngine, openEngine } from './engine.ts';
 import { memoryKept } from './kept.ts';
 
 /** As the app: blocks of a dev network come at once. */
-const [devPollMs, pollMs] = [1_000, 5_000];
+const devPollMs = 1_000;
+const pollMs = 5_000;
 
 export function copyEngine(network: Network): Promise<OpenEngine> {
   return openEngine({
-    ...{ name: 'parley-copy', network, chains: [], client: nobody },
-    ...{ store: memoryStore(), kept: memoryKept(), isServed: false },
+    name: 'parley-copy',
+    network,
+    chains: [],
+    client: nobody,
+    store: memoryStore(),
+    kept: memoryKept(),
+    isServed: false,
     pollMs: network === 'dev' ? devPollMs : pollMs,
     // Whose clock is wrong sees it by the chains.
     marketClock: async () => ({ offsetSeconds: 0, atMs: null }),

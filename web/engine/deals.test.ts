@@ -19,8 +19,11 @@ const acceptedAt = 1_800_000_000;
 const day = 86_400;
 const entry = { threadId: 'of', acceptedAt, expected: { party: 'maker' } as VerifiedSwap };
 const open = {
-  ...{ status: 'open', swapId: null, proposedBy: 'maker' },
-  ...{ makerAccepted: true, takerAccepted: false },
+  status: 'open',
+  swapId: null,
+  proposedBy: 'maker',
+  makerAccepted: true,
+  takerAccepted: false,
   acceptanceExpiresAt: isoTime(acceptedAt + day),
   rfq: { expiresAt: isoTime(acceptedAt + 7 * day) },
 };
@@ -72,11 +75,18 @@ async function addressesWith(known: (key: string) => { login: string | null; pro
     nodes: { source, chains: held([]) },
     vault: { keys: async () => keys, state: held({ kind: 'checked' }) },
     health: () => ({ store: 'persisted', storeSentence: null, clockOffSeconds: 0 }),
-    ...{ kept: memoryKept(), open: async () => 0, now: () => acceptedAt },
+    kept: memoryKept(),
+    open: async () => 0,
+    now: () => acceptedAt,
   } as unknown as DealsParts);
   const payout = 'bcrt1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqc8gma6';
   const deal: Deal = {
-    ...{ party, threadId, base, quote, quoteAmount, rfq: { id, direction, baseAmount: '1000000' } },
+    party,
+    threadId,
+    base,
+    quote,
+    quoteAmount,
+    rfq: { id, direction, baseAmount: '1000000' },
     addresses: { [bitcoinView.chain]: payout, [evmView.chain]: evmOf('taker').address },
   };
   const { checks } = await examine(deal);

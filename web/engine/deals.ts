@@ -337,8 +337,12 @@ function expectedOf(
     escrow: null,
   });
   return {
-    ...{ id: trade.threadId, party: trade.party, role: of.role, hashlock: '' },
-    ...{ agreedAt: Math.floor(of.at), deadlines: of.deadlines },
+    id: trade.threadId,
+    party: trade.party,
+    role: of.role,
+    hashlock: '',
+    agreedAt: Math.floor(of.at),
+    deadlines: of.deadlines,
     legs: { a: leg('a'), b: leg('b') },
   };
 }

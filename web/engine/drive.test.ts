@@ -20,8 +20,15 @@ function driving(t: TestContext, ...tries: readonly (Ready | Error)[]) {
   const of = { tries: 0, faults: [] as string[] };
   const one = drive({
     begun: {
-      ...{ swapId: swap.id, trade, swap, isVerified: true, history: [] },
-      ...{ isByHand: false, isRefundLeft: false, isRestored: false, relay: null },
+      swapId: swap.id,
+      trade,
+      swap,
+      isVerified: true,
+      history: [],
+      isByHand: false,
+      isRefundLeft: false,
+      isRestored: false,
+      relay: null,
     },
     ready: async () => {
       const next = tries[Math.min(of.tries, tries.length - 1)];
@@ -30,8 +37,12 @@ function driving(t: TestContext, ...tries: readonly (Ready | Error)[]) {
       assert.ok(next);
       return next;
     },
-    ...{ prompts: () => [], now: () => now, problems: () => [], onChange: () => {} },
-    ...{ onStep: () => {}, onEnd: async () => {} },
+    prompts: () => [],
+    now: () => now,
+    problems: () => [],
+    onChange: () => {},
+    onStep: () => {},
+    onEnd: async () => {},
     onStoreFault: ({ code }) => of.faults.push(code),
   });
   t.after(() => one.stop());

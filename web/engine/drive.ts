@@ -78,9 +78,17 @@ export function drive(parts: DriveParts): Drive {
   const over = new AbortController();
   let told: Told = {
     ...begun,
-    ...{ phase: 'starting', state: 'preparing', shown: null, isToPay: false, lacks: null },
+    phase: 'starting',
+    state: 'preparing',
+    shown: null,
+    isToPay: false,
+    lacks: null,
     payout: null,
-    ...{ away: [], prompts: [], waits: null, problems: [], end: null },
+    away: [],
+    prompts: [],
+    waits: null,
+    problems: [],
+    end: null,
   };
   let run = new AbortController();
   let woken = Promise.withResolvers<void>();

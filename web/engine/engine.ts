@@ -66,7 +66,9 @@ export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
   // Before the first swap looks at a deadline.
   await askClock().catch(() => {});
   const vault = await openVault({
-    ...{ kept, network, now },
+    kept,
+    network,
+    now,
     onChange: () => {
       say({ kind: 'changed', what: 'vault' });
       swaps?.restart();
@@ -76,7 +78,12 @@ export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
   const phraseStore = async () => storeWith(await vault.keys(), store, now);
   const atStake = network === 'dev' ? new Set<string>() : await chainsAtStake(store, kept);
   const nodes = await openNodes({
-    ...{ chains, atStake, network, kept, now, isServed: parts.isServed },
+    chains,
+    atStake,
+    network,
+    kept,
+    now,
+    isServed: parts.isServed,
     onChange: (chain) => {
       say({ kind: 'changed', what: 'nodes' });
       swaps?.restart((leg) => leg.chain === chain);
@@ -84,13 +91,22 @@ export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
   });
   const onRestored = () => void swaps?.look();
   const rescue = await openRescue({
-    ...{ client, kept, nodes, phraseStore, onRestored },
+    client,
+    kept,
+    nodes,
+    phraseStore,
+    onRestored,
     onChange: () => say({ kind: 'changed', what: 'rescue' }),
   });
   // A swap of other accounts would read its chains from the beginning for nothing.
   const hands = handsOf({ onLink: (isOf) => swaps?.restart(isOf) });
   const deals = dealsOf({
-    ...{ client, kept, vault, nodes, now, phraseStore },
+    client,
+    kept,
+    vault,
+    nodes,
+    now,
+    phraseStore,
     open: async () => (await swaps?.open()) ?? 0,
     health: health.now,
     onEntry: () => void swaps?.look(),
@@ -101,7 +117,17 @@ export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
     else void { vault, nodes }[said.what].read().then(() => swaps?.restart());
   };
   swaps = await openSwaps({
-    ...{ name, client, store, kept, vault, nodes, deals, hands, now, onStoreFault, onSaid },
+    name,
+    client,
+    store,
+    kept,
+    vault,
+    nodes,
+    deals,
+    hands,
+    now,
+    onStoreFault,
+    onSaid,
     pollMs: parts.pollMs,
     problems: () => clockProblem(health.now()),
     onRescue: rescue.due,
@@ -117,7 +143,12 @@ export async function openEngine(parts: EngineParts): Promise<OpenEngine> {
     }
   })();
   return {
-    ...{ network, now, vault, nodes, swaps, rescue },
+    network,
+    now,
+    vault,
+    nodes,
+    swaps,
+    rescue,
     byWallet: byWalletOf({ kept, now, one: open.one, payments: open.payments }),
     health,
     examine: deals.examine,

@@ -23,9 +23,16 @@ test('a claim whose secret is public is made once, by a tab that hears nothing o
   frozen.push(await store.lock(`settlement of ${swapId}`, never));
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const parts = {
-    ...{ name: crypto.randomUUID(), store, kept: memoryKept(), pollMs: 2_000 },
-    ...{ client: scene.input.client, now: () => scene.wall, problems: () => [] },
-    ...{ onStoreFault: () => {}, onSaid: () => {}, onRescue: () => {} },
+    name: crypto.randomUUID(),
+    store,
+    kept: memoryKept(),
+    pollMs: 2_000,
+    client: scene.input.client,
+    now: () => scene.wall,
+    problems: () => [],
+    onStoreFault: () => {},
+    onSaid: () => {},
+    onRescue: () => {},
     vault: { state: held({ kind: 'checked' }) },
     deals: { entries: async () => [], change: async () => {} },
     nodes: {
@@ -35,7 +42,9 @@ test('a claim whose secret is public is made once, by a tab that hears nothing o
     },
     hands: {
       wallet: ({ chain }: { readonly chain: ChainKey }) => chains[chain]?.wallet ?? null,
-      ...{ prompts: () => [], isOpen: () => false, done: () => {} },
+      prompts: () => [],
+      isOpen: () => false,
+      done: () => {},
     },
   } as unknown as SwapsParts;
   const swaps = await openSwaps(parts);

@@ -8,7 +8,12 @@ import { memoryKept } from './kept.ts';
 import type { Happened } from './types.ts';
 
 const row = (more: Partial<Happened> = {}): Happened => ({
-  ...{ at: 1, state: 'funding', step: 'waiting', leg: 'a', text: 'waits', txid: null },
+  at: 1,
+  state: 'funding',
+  step: 'waiting',
+  leg: 'a',
+  text: 'waits',
+  txid: null,
   ...more,
 });
 const fault = (error: unknown) => {
@@ -49,7 +54,8 @@ test('the newest 200 stay, in a page and beyond it', async () => {
 
 test('two tabs that tell of one swap lose nothing of each other', async () => {
   const kept = memoryKept();
-  const [one, other] = [historiesOf(kept, fault), historiesOf(kept, fault)];
+  const one = historiesOf(kept, fault);
+  const other = historiesOf(kept, fault);
   for (let at = 0; at < 20; at += 1) {
     (at % 2 === 0 ? one : other).add('it', row({ at, text: `at ${at}` }));
   }

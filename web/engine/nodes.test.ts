@@ -16,7 +16,12 @@ const chains: readonly AppChain[] = [
 ];
 const opened = (changed: string[] = [], kept = memoryKept(), isServed = true) =>
   openNodes({
-    ...{ chains, kept, isServed, network: 'mainnet', now: () => now, atStake: new Set() },
+    chains,
+    kept,
+    isServed,
+    network: 'mainnet',
+    now: () => now,
+    atStake: new Set(),
     onChange: (chain) => changed.push(chain),
   });
 
@@ -98,7 +103,8 @@ test('own nodes are kept when all are good, used from then on, and given back', 
   const changed: string[] = [];
   const kept = memoryKept();
   const nodes = await opened(changed, kept);
-  const [one, other] = [await esplora(genesis, now), await esplora(genesis, now)];
+  const one = await esplora(genesis, now);
+  const other = await esplora(genesis, now);
   const third = await esplora(genesis, now);
   const named = (of = nodes) => of.chains.now().find(({ chain }) => chain === 'btc');
   const mixed = await nodes.keep('btc', [one, gone]);

@@ -14,8 +14,10 @@ let opening: Promise<Engine> | null = null;
 const configUrl = '/app/config.js';
 const configMs = 10_000;
 /** A dev network's clock is moved at any time. */
-const [devClockMs, clockMs] = [2_000, 600_000];
-const [devPollMs, pollMs] = [300, 5_000];
+const devClockMs = 2_000;
+const clockMs = 600_000;
+const devPollMs = 300;
+const pollMs = 5_000;
 
 /** A screen that asks as it is drawn would begin anew with each failure, and never show it. */
 const failedForMs = 2_000;
@@ -38,7 +40,12 @@ async function open(): Promise<Engine> {
   const isDev = network === 'dev';
   await nameAccount();
   const engine = await openEngine({
-    ...{ name, network, chains, client: market, store, kept },
+    name,
+    network,
+    chains,
+    client: market,
+    store,
+    kept,
     marketClock: () => marketClock(isDev),
     isServed: true,
     clockEveryMs: isDev ? devClockMs : clockMs,

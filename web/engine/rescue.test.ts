@@ -57,8 +57,12 @@ async function asksMarket({ closed = [], decimals = 18 }: Lies) {
   const nodes = { chains: { now: () => names.map((chain) => ({ chain })) }, source };
   const store: PhraseStore = storeWith(keys, memoryStore(), () => scene.wall);
   const rescue = await openRescue({
-    ...{ client, kept: memoryKept(), nodes: nodes as unknown as OpenNodes },
-    ...{ phraseStore: async () => store, onRestored: () => {}, onChange: () => {} },
+    client,
+    kept: memoryKept(),
+    nodes: nodes as unknown as OpenNodes,
+    phraseStore: async () => store,
+    onRestored: () => {},
+    onChange: () => {},
   });
   let asked = 0;
   const { swaps } = await rescue.fromMarket(() => {
@@ -103,9 +107,12 @@ timed('a forged file names no node, and nothing of it stays', async () => {
     learn: async (more: AppChain[]) => void learned.push(...more),
   };
   const rescue = await openRescue({
-    ...{ client: {} as ParleyClient, kept: memoryKept(), nodes: nodes as unknown as OpenNodes },
+    client: {} as ParleyClient,
+    kept: memoryKept(),
+    nodes: nodes as unknown as OpenNodes,
     phraseStore: async () => storeWith(keys, memoryStore(), () => agreedAt),
-    ...{ onRestored: () => {}, onChange: () => {} },
+    onRestored: () => {},
+    onChange: () => {},
   });
   const more = { nodes: ['https://thief.example'], chain: 'evm-dev', family: 'evm' };
   const deployment = { chainId: 9, contract: 'T', creation: 'c', ...more };

@@ -63,7 +63,8 @@ export async function openRescue(parts: RescueParts): Promise<OpenRescue> {
   const file = held<RescueFileState>({ swaps: 0, writtenAt: null, isSaved: true });
   let writing: Promise<void> = Promise.resolve();
   const read = async () => {
-    const [text, saved] = [await kept.get(fileKey), await kept.get(savedKey)];
+    const text = await kept.get(fileKey);
+    const saved = await kept.get(savedKey);
     file.set(stateOf(text, saved));
   };
   const write = async (): Promise<string> => {

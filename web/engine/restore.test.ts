@@ -65,10 +65,16 @@ function partsOf(): EngineParts {
   ];
   const offsetSeconds = () => chains.now() - Math.floor(Date.now() / 1_000);
   return {
-    ...{ name: crypto.randomUUID(), network: 'dev', chains: known, client: gone },
-    ...{ store: memoryStore(), kept: memoryKept(), isServed: false },
+    name: crypto.randomUUID(),
+    network: 'dev',
+    chains: known,
+    client: gone,
+    store: memoryStore(),
+    kept: memoryKept(),
+    isServed: false,
     marketClock: async () => ({ offsetSeconds: offsetSeconds(), atMs: null }),
-    ...{ clockEveryMs: 100, pollMs: 250 },
+    clockEveryMs: 100,
+    pollMs: 250,
   };
 }
 

@@ -14,7 +14,9 @@ async function deals(open: number, waiting: readonly string[]): Promise<Deals> {
   const all = waiting.map((threadId) => ({ threadId, swapId: null }));
   await kept.change('deals', () => writeKept({ all }));
   const parts = {
-    ...{ kept, open: async () => open, now: () => 0 },
+    kept,
+    open: async () => open,
+    now: () => 0,
     vault: { state: { now: () => ({ kind: 'checked' }) } },
     health: () => ({ store: 'persisted', storeSentence: null, clockOffSeconds: 0 }),
     nodes: { source: async () => Promise.reject(new Error('no node')) },

@@ -20,8 +20,13 @@ test('a chain of an open swap stays as it was known; every other one is as the m
     const kept = memoryKept();
     const opened = (chains: readonly AppChain[], atStake: readonly string[]) =>
       openNodes({
-        ...{ kept, chains, atStake: new Set(atStake), network: 'mainnet', isServed: true },
-        ...{ now: () => 1_800_000_000, onChange: () => {} },
+        kept,
+        chains,
+        atStake: new Set(atStake),
+        network: 'mainnet',
+        isServed: true,
+        now: () => 1_800_000_000,
+        onChange: () => {},
       });
     assert.equal((await opened([was], [])).of(chain), was);
     assert.deepEqual((await opened([now], [chain])).of(chain), was);

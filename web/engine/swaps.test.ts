@@ -30,20 +30,29 @@ async function settling(t: TestContext, { isPoor }: { readonly isPoor: boolean }
   const claimShortage = async () => ({ ...lack, sentence: 'it has no coins' });
   if (isPoor) alter(scene, 'a', () => ({ claimShortage }));
   const swaps: OpenSwaps = await openSwaps({
-    ...{ name: crypto.randomUUID(), store: input.store, kept: memoryKept(), pollMs: 0 },
+    name: crypto.randomUUID(),
+    store: input.store,
+    kept: memoryKept(),
+    pollMs: 0,
     client: { ...input.client, relayClaim, status } as unknown as ParleyClient,
     vault: { state: held({ kind: 'checked' }) } as unknown as OpenVault,
     nodes: {
-      ...{ chains: held([]), of: (chain: string) => ({ chain }) },
+      chains: held([]),
+      of: (chain: string) => ({ chain }),
       source: async (chain: string) => input.chains[chain]?.source,
     } as unknown as OpenNodes,
     deals: { entries: async () => [], change: async () => {} } as unknown as Deals,
     hands: {
-      ...{ prompts: () => [], done: () => {}, isOpen: () => false },
+      prompts: () => [],
+      done: () => {},
+      isOpen: () => false,
       wallet: ({ chain }: AppChain) => input.chains[chain]?.wallet ?? null,
     } as unknown as Hands,
-    ...{ now: () => scene.wall, problems: () => [], onStoreFault: assert.fail },
-    ...{ onSaid: () => {}, onRescue: () => {} },
+    now: () => scene.wall,
+    problems: () => [],
+    onStoreFault: assert.fail,
+    onSaid: () => {},
+    onRescue: () => {},
   });
   t.after(() => swaps.close());
   const until = <T>(is: () => Promise<T>) =>

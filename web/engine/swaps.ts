@@ -74,9 +74,17 @@ const payoutKey = (threadId: string) => `payout ${threadId}`;
 
 export async function openSwaps(parts: SwapsParts): Promise<OpenSwaps> {
   const of: All = {
-    ...{ parts, all: held<readonly SwapView[]>([]), tabs: null, turn: null, isSaying: false },
-    ...{ drives: new Map(), still: new Map(), extras: new Map(), texts: new Map() },
-    ...{ looking: Promise.resolve(), watching: Promise.resolve() },
+    parts,
+    all: held<readonly SwapView[]>([]),
+    tabs: null,
+    turn: null,
+    isSaying: false,
+    drives: new Map(),
+    still: new Map(),
+    extras: new Map(),
+    texts: new Map(),
+    looking: Promise.resolve(),
+    watching: Promise.resolve(),
     histories: historiesOf(parts.kept, (error) => failed(of, error)),
   };
   await readAll(of);
@@ -449,9 +457,16 @@ function begunOf(record: SwapRecord, history: readonly Happened[]): Begun {
 }
 
 const atRest: Omit<Told, keyof Begun | 'phase'> = {
-  ...{ state: 'preparing', shown: null, isToPay: false, lacks: null, away: [], prompts: [] },
+  state: 'preparing',
+  shown: null,
+  isToPay: false,
+  lacks: null,
+  away: [],
+  prompts: [],
   payout: null,
-  ...{ waits: null, problems: [], end: null },
+  waits: null,
+  problems: [],
+  end: null,
 };
 
 function stillView(record: SwapRecord, history: Told['history'], now: UnixSeconds): SwapView {

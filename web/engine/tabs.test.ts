@@ -18,7 +18,11 @@ function sceneOf(t: TestContext) {
   t.after(() => channel.close());
   const asked = () => heard.filter(({ kind }) => kind === 'asks').length;
   return {
-    ...{ t, name, store, heard, asked },
+    t,
+    name,
+    store,
+    heard,
+    asked,
     says: (said: Said) => channel.postMessage(said),
     /** As a tab does that has the turn and runs no more. */
     freeze: async () => {
@@ -45,7 +49,10 @@ function tabIn({ t, name, store }: Scene) {
   const did: string[] = [];
   const of = { mayLetGo: true };
   const tabs = openTabs({
-    ...{ name, store, hear: () => {}, mayLetGo: () => of.mayLetGo },
+    name,
+    store,
+    hear: () => {},
+    mayLetGo: () => of.mayLetGo,
     begin: async () => void did.push('begin'),
     end: async () => void did.push('end'),
   });
@@ -57,7 +64,8 @@ const alive: Said = { kind: 'alive', as: 'driver', from: '' };
 
 test('of two tabs that answer one settles, however long', async (t) => {
   const scene = sceneOf(t);
-  const [one, other] = [tabIn(scene), tabIn(scene)];
+  const one = tabIn(scene);
+  const other = tabIn(scene);
   await scene.pass(20);
   assert.deepEqual([one.did, other.did], [['begin'], []]);
   assert.deepEqual(other.tabs.driver.now(), { kind: 'other', isSilent: false });

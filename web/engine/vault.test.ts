@@ -38,7 +38,8 @@ test('a phrase counts once the places asked for are typed back, and survives a r
   const again = await open();
   assert.equal(again.state.now().kind, 'checked');
   assert.deepEqual(await again.words(), words);
-  const [one, two] = [await vault.keys(), await again.keys()];
+  const one = await vault.keys();
+  const two = await again.keys();
   assert.equal(one.bitcoinKey(0).address, two.bitcoinKey(0).address);
 });
 

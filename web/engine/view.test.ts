@@ -19,10 +19,26 @@ const tooLittle: EscrowFacts = { ...nothingSeen, balance: 999_999n, empty: false
 function toldOf(party: Party, more: Partial<Told> = {}): Told {
   const { trade, swap } = keptRecord(party);
   return {
-    ...{ trade, swap, phase: 'running', state: 'preparing', shown: null, isVerified: true },
-    ...{ isToPay: false, isByHand: false, isRefundLeft: false, isRestored: false, relay: null },
-    ...{ lacks: null, payout: null, away: [], prompts: [], waits: null },
-    ...{ problems: [], history: [], end: null, ...more },
+    trade,
+    swap,
+    phase: 'running',
+    state: 'preparing',
+    shown: null,
+    isVerified: true,
+    isToPay: false,
+    isByHand: false,
+    isRefundLeft: false,
+    isRestored: false,
+    relay: null,
+    lacks: null,
+    payout: null,
+    away: [],
+    prompts: [],
+    waits: null,
+    problems: [],
+    history: [],
+    end: null,
+    ...more,
   };
 }
 
@@ -42,7 +58,11 @@ const { swap } = keptRecord('taker');
 const by = swap.deadlines.initiatorFundBy;
 const escrow = legOf(keptRecord('taker'), 'b').escrow.address;
 const pay = {
-  ...{ kind: 'pay_by_hand', leg: 'b', address: escrow, amount: 1_000_000n, notAfter: by },
+  kind: 'pay_by_hand',
+  leg: 'b',
+  address: escrow,
+  amount: 1_000_000n,
+  notAfter: by,
   uri: `bitcoin:${escrow}?amount=0.01`,
 } as const;
 const asksOf = (more: Partial<Told>, at = now) => viewOf(toldOf('taker', more), at).asks;
@@ -96,7 +116,11 @@ test('what is most urgent is asked first', () => {
   assert.ok(connect?.kind === 'connect_wallet');
   assert.deepEqual([connect.family, connect.address], ['evm', payTo.address]);
   assert.deepEqual(sign, {
-    ...{ kind: 'sign', leg: 'a', chain: 'evm-dev', family: 'evm', verb: 'claim' },
+    kind: 'sign',
+    leg: 'a',
+    chain: 'evm-dev',
+    family: 'evm',
+    verb: 'claim',
   });
   assert.deepEqual(asksOf({ lacks: 'phrase' }), [{ kind: 'need_phrase' }]);
   // The wallet that receives is away, and the one that pays in waits for a click.
@@ -182,7 +206,9 @@ test('a leg shows what is wrong with the answers of its nodes, and nothing where
 test('one that has ended asks for nothing and has no problems', () => {
   const problem = { kind: 'node', leg: null, code: null, sentence: 'gone' } as const;
   const end: Outcome = {
-    ...{ swapId: swap.id, end: 'received', status: 'counterparty_claimed' },
+    swapId: swap.id,
+    end: 'received',
+    status: 'counterparty_claimed',
     txids: {
       a: { fund: null, claim: null, refund: null },
       b: { fund: null, claim: null, refund: null },

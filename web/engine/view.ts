@@ -96,7 +96,12 @@ function legView(told: Told, name: LegName, gives: LegName): LegView {
   const seen = shown?.legs.get(name) ?? null;
   const own = name === gives ? trade.refundTo : trade.payTo;
   return {
-    ...{ leg, chain, family, amount, timelock, requiredConfirmations },
+    leg,
+    chain,
+    family,
+    amount,
+    timelock,
+    requiredConfirmations,
     asset: assetId === trade.base.id ? trade.base : trade.quote,
     isLong: long,
     escrow: escrow?.address ?? null,

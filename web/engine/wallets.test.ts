@@ -16,7 +16,8 @@ test('an address of another wallet is taken, and that of the escrow key in neith
   const keys = await phraseKeys(phrase, 'dev');
   const view = { family: 'bitcoin', chain: 'bitcoin', network: bitcoinNetworks.regtest };
   const source = { view } as unknown as ChainSource;
-  const [key, other] = [keys.bitcoinKey(0), keys.bitcoinKey(1)];
+  const key = keys.bitcoinKey(0);
+  const other = keys.bitcoinKey(1);
   assert.equal((await payoutWallet(source, key, other.address)).payout, other.address);
   for (const spelt of [key.address, key.address.toUpperCase()]) {
     const refused = (error: unknown) => error instanceof EngineError && error.code === 'no_payout';
@@ -29,7 +30,9 @@ test('a wallet that is connected or gone concerns the legs of its account alone'
   const hands = handsOf({ onLink: (isOf) => heard.push(isOf) });
   let go = () => {};
   hands.use({
-    ...{ family: 'evm', signer: { address: '0xABcd' }, onGone: (gone: () => void) => (go = gone) },
+    family: 'evm',
+    signer: { address: '0xABcd' },
+    onGone: (gone: () => void) => (go = gone),
   } as unknown as AccountLink);
   go();
   assert.equal(heard.length, 2);

@@ -8,14 +8,24 @@ import { isTakenBack, offeredBy, offersOf, standingOf } from './offers.ts';
 const nowMs = Date.parse('2026-11-27T12:00:00Z');
 const iso = (seconds: number) => new Date(nowMs + seconds * 1_000).toISOString();
 const rfq = {
-  ...{ direction: 'sell_base', baseAmount: '1000', expiresAt: iso(60) },
+  direction: 'sell_base',
+  baseAmount: '1000',
+  expiresAt: iso(60),
 } as Rfq;
 
 function thread(fields: Partial<Thread> = {}): Thread {
   const { quoteAmount = '500', proposedBy = 'maker' } = fields;
   return {
-    ...{ id: 't', status: 'open', swapId: null, makerAccepted: false, takerAccepted: false },
-    ...{ acceptanceExpiresAt: null, rfq, createdAt: iso(-60), quoteAmount, proposedBy },
+    id: 't',
+    status: 'open',
+    swapId: null,
+    makerAccepted: false,
+    takerAccepted: false,
+    acceptanceExpiresAt: null,
+    rfq,
+    createdAt: iso(-60),
+    quoteAmount,
+    proposedBy,
     messages: [{ by: proposedBy, quoteAmount, at: iso(-60) }],
     ...fields,
   } as Thread;
@@ -63,7 +73,8 @@ test('a price that its maker took back may be followed by another while the orde
 
 const said = (...prices: [by: 'maker' | 'taker', amount: string][]) =>
   thread({
-    ...{ proposedBy: prices.at(-1)?.[0] ?? 'maker', quoteAmount: prices.at(-1)?.[1] ?? '0' },
+    proposedBy: prices.at(-1)?.[0] ?? 'maker',
+    quoteAmount: prices.at(-1)?.[1] ?? '0',
     messages: prices.map(([by, quoteAmount]) => ({ by, quoteAmount, at: iso(0) })),
   });
 
@@ -76,7 +87,8 @@ test('what a maker offers is its own last price, never the counter of the other 
 test('the best offer is first: the most that is got, the least that is given, ended ones last', () => {
   const named = (id: string, amount: string, more: Partial<Thread> = {}) => ({
     ...said(['maker', amount]),
-    ...{ id, ...more },
+    id,
+    ...more,
   });
   const older = iso(-600);
   const all = [

@@ -122,7 +122,8 @@ function endOf({ standing: { is } }: Offer): number {
 function byWorth(one: Offer, other: Offer): number {
   const ended = endOf(one) - endOf(other);
   if (ended !== 0) return ended;
-  const [a, b] = [one.quoteAmount, other.quoteAmount];
+  const a = one.quoteAmount;
+  const b = other.quoteAmount;
   if (a === null || b === null || a === b) {
     const unknown = Number(a === null) - Number(b === null);
     return unknown !== 0 ? unknown : one.thread.createdAt < other.thread.createdAt ? -1 : 1;

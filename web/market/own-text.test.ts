@@ -7,8 +7,14 @@ import { mustBeFor } from './own-text.ts';
 
 const textFor = (domain: string) =>
   writeSignInText({
-    ...{ family: 'bitcoin', domain, address: 'bc1q', statement: 'Sign in', chain: 'bitcoin' },
-    ...{ uri: `https://${domain}`, nonce: '5f2d0c9a', issuedAt: new Date(0) },
+    family: 'bitcoin',
+    domain,
+    address: 'bc1q',
+    statement: 'Sign in',
+    chain: 'bitcoin',
+    uri: `https://${domain}`,
+    nonce: '5f2d0c9a',
+    issuedAt: new Date(0),
     expiresAt: new Date(600_000),
   });
 

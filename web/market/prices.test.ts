@@ -101,12 +101,16 @@ test('far is from the limit on, better or worse', () => {
 
 const level = (makerId: string, settled: number | null) =>
   ({
-    ...{ makerId, baseAmount: '3', quoteAmount: '7' },
+    makerId,
+    baseAmount: '3',
+    quoteAmount: '7',
     makerStanding: settled === null ? null : { settled },
   }) as Level;
 
 test('a maker that has settled swaps comes before a better price of one that has none', () => {
-  const [fresh, unknown, known] = [level('fresh', 0), level('unknown', null), level('known', 1)];
+  const fresh = level('fresh', 0);
+  const unknown = level('unknown', null);
+  const known = level('known', 1);
   assert.equal(indicated([fresh, unknown, known, level('later', 9)]), known);
   assert.equal(indicated([unknown, fresh]), unknown);
   assert.equal(indicated([]), null);

@@ -66,7 +66,8 @@ test('no contract of the table has a slip of the pen, and each is there once a c
   const text = readFileSync(new URL('tokens.ts', import.meta.url), 'utf8');
   const quoted = [...text.matchAll(/'(\w{32,})'/g)].map(([, found = '']) => found);
   assert.equal(quoted.length, new Set(quoted).size);
-  const [hex, base58s] = [quoted.filter((each) => each.startsWith('0x')), new Set(quoted)];
+  const hex = quoted.filter((each) => each.startsWith('0x'));
+  const base58s = new Set(quoted);
   for (const each of hex) {
     assert.equal(each, getAddress(each));
     base58s.delete(each);

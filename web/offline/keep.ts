@@ -5,7 +5,8 @@
 import { useSyncExternalStore } from 'react';
 
 /** An open tab asks this often, and when somebody comes back to it after a while. */
-const [lookEveryMs, lookAtMostEveryMs] = [3_600_000, 300_000];
+const lookEveryMs = 3_600_000;
+const lookAtMostEveryMs = 300_000;
 /** The worker before has answers to give still, such as files of a slow market. */
 const takeOverMs = 10_000;
 

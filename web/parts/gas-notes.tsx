@@ -72,12 +72,15 @@ function NotesOf({ engine, side, times, isShort = false }: OneProps) {
   const note = noteOf(side, look.data, sends(side.chain));
   const lack = lackOf(side, look.data);
   const values = {
-    ...{ chain, address: side.address, ...shown(note, look.data, coin) },
+    chain,
+    address: side.address,
+    ...shown(note, look.data, coin),
     ...timesShown(times),
   };
   const tokens = {
     holds: assetAmountText(look.data?.holds ?? 0n, given),
-    ...{ amount: assetAmountText(side.amount, given), lacking: assetAmountText(lack, given) },
+    amount: assetAmountText(side.amount, given),
+    lacking: assetAmountText(lack, given),
   };
   return (
     <>

@@ -147,10 +147,8 @@ function Vouch({ signer, wallets }: VouchProps) {
 async function textsOf(signer: MessageSigner, login: WalletName): Promise<Begun> {
   const { productName } = market;
   const { address } = signer;
-  const [link, authorize] = [
-    await market.walletNonce('link'),
-    await market.walletNonce('authorize'),
-  ];
+  const link = await market.walletNonce('link');
+  const authorize = await market.walletNonce('authorize');
   const message = linkMessage({ address, nonce: link.nonce, productName });
   const signature = await signer.signMessage(message);
   const named = { address, loginAddress: login.address, nonce: authorize.nonce, productName };

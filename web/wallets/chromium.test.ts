@@ -62,7 +62,9 @@ async function walletsHere(): Promise<WalletSettings> {
   return [
     { family: 'evm', name: 'Fox', privateKey: evm, chains: { 31337: place.evm.rpcUrl } },
     {
-      ...{ family: 'evm', name: 'Rabbit', privateKey: keysOf.taker.evm },
+      family: 'evm',
+      name: 'Rabbit',
+      privateKey: keysOf.taker.evm,
       chains: { 1: place.evm.rpcUrl },
     },
     { family: 'tron', name: 'TronLink', privateKey: tron, url: place.tron.rpcUrl },
@@ -77,7 +79,10 @@ function placesHere() {
   return [
     { family: 'evm', ...evm, rpcUrls: [evm.rpcUrl], name: 'Dev chain', coin: 'ETH' },
     {
-      ...{ family: 'tron', chain: tron.chain, chainId, sources: [{ url: tron.rpcUrl }] },
+      family: 'tron',
+      chain: tron.chain,
+      chainId,
+      sources: [{ url: tron.rpcUrl }],
       deployment: { chainId, contract, creation },
     },
     { family: 'solana', chain: solana.chain, genesisHash: 'dev', rpcUrls: [solana.rpcUrl] },

@@ -27,7 +27,8 @@ import { linkTron } from './tron.ts';
 import type { FoundWallet, Link, Place } from './types.ts';
 
 const key = '42'.repeat(32);
-const [seed, otherSeed] = [hexToBytes(key), hexToBytes('43'.repeat(32))];
+const seed = hexToBytes(key);
+const otherSeed = hexToBytes('43'.repeat(32));
 const owner = privateKeyToAccount(`0x${key}`);
 const other = privateKeyToAccount(`0x${'43'.repeat(32)}`);
 const proof = { bitcoin: 'regtest' } as const;
@@ -111,7 +112,9 @@ function solana({ accounts = [account], signed, transaction }: Lies = {}) {
     { signedTransaction: transaction?.(bytes) },
   ];
   return {
-    ...{ name: 'Imp', chains: ['solana:localnet'], accounts },
+    name: 'Imp',
+    chains: ['solana:localnet'],
+    accounts,
     features: {
       'standard:connect': { connect: async () => ({ accounts }) },
       'solana:signMessage': { signMessage: signed === undefined ? sign : () => signed },
@@ -250,7 +253,9 @@ const lies: readonly (readonly [string, string, () => Promise<unknown>, RegExp?]
 
 const pay = async (said: Parameters<typeof btc>[0]) =>
   (await links.bitcoin(said)).pay({
-    ...{ payTo: bitcoin.address, amountSats: 1_000n, withinMs: 1_000 },
+    payTo: bitcoin.address,
+    amountSats: 1_000n,
+    withinMs: 1_000,
   });
 
 test('a wallet that lies is refused with the reason', async () => {
@@ -477,7 +482,9 @@ test('a wallet of TRON or Solana on another network signs nothing, and both are 
     const link = await links.solana();
     const wallet = link.on(
       {
-        ...{ family: 'solana', chain: 'solana', rpcUrls: [`http://127.0.0.1:${port}`] },
+        family: 'solana',
+        chain: 'solana',
+        rpcUrls: [`http://127.0.0.1:${port}`],
         genesisHash: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
       },
       asks,

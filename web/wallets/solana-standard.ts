@@ -8,7 +8,8 @@ export const signsMessages = 'solana:signMessage';
 export const connects = 'standard:connect';
 
 export function isOfSolana(wallet: unknown): wallet is Wallet {
-  const [chains, features] = [fieldOf(wallet, 'chains'), fieldOf(wallet, 'features')];
+  const chains = fieldOf(wallet, 'chains');
+  const features = fieldOf(wallet, 'features');
   const isThere = (name: string) => fieldOf(features, name) !== undefined;
   const isSolana = Array.isArray(chains) && chains.some((each) => `${each}`.startsWith('solana:'));
   return isSolana && [connects, signsTransactions, signsMessages].every(isThere);

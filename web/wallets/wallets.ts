@@ -103,7 +103,8 @@ function tronProviders() {
   const listeners = new Set<() => void>();
   globalThis.addEventListener('TIP6963:announceProvider', (event) => {
     const { detail } = event as CustomEvent<unknown>;
-    const [info, provider] = [fieldOf(detail, 'info'), fieldOf(detail, 'provider')];
+    const info = fieldOf(detail, 'info');
+    const provider = fieldOf(detail, 'provider');
     if (provider === undefined || announced.has(provider)) return;
     if (announced.size >= mostWallets) return;
     const [key, name, icon] = ['rdns', 'name', 'icon'].map((field) => fieldOf(info, field));
@@ -155,7 +156,8 @@ function saidOfBitcoin(): Said[] {
     const provider = id.split('.').reduce<unknown>(fieldOf, globalThis);
     if (fieldOf(provider, 'request') === undefined || seen.has(provider)) return [];
     seen.add(provider);
-    const [name, icon] = [fieldOf(each, 'name'), fieldOf(each, 'icon')];
+    const name = fieldOf(each, 'name');
+    const icon = fieldOf(each, 'icon');
     return [{ family: 'bitcoin', key: id, name, icon, provider }];
   });
 }

@@ -40,7 +40,8 @@ export function testSwap(values: {
   count += 1;
   const network = values.network ?? bitcoinNetworks.regtest;
   const secret = bytesToHex(sha256(utf8ToBytes(`secret ${count} ${values.timelock}`)));
-  const [claimer, funder] = [keyOf(`claimer ${count}`), keyOf(`funder ${count}`)];
+  const claimer = keyOf(`claimer ${count}`);
+  const funder = keyOf(`funder ${count}`);
   const terms: EscrowTerms = {
     chain: values.chain ?? 'bitcoin',
     hashlock: hashlockOf(secret),

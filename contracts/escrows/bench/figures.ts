@@ -190,7 +190,8 @@ async function energies(): Promise<Record<EnergyRow, number>> {
   const strange = { ...s, coin: s.falseCoin };
   const cold = escrowOf(s.falseCoin, 1, 4, funder.address, accountOf('cold').address);
   await coinCall(strange, funder.address, 'approve', [s.escrows, cold.terms.amount]);
-  const [coldFund, coldClaim] = [await fund(s, cold), await claim(s, cold, 1)];
+  const coldFund = await fund(s, cold);
+  const coldClaim = await claim(s, cold, 1);
   for (const { coin } of [s, strange]) {
     for (const to of [s.escrows, payout.address]) {
       await coinCall({ ...s, coin }, third.address, 'mint', [to, 1n]);
@@ -333,11 +334,10 @@ export async function checkEnergy(): Promise<string[]> {
 }
 
 async function main(): Promise<void> {
-  const [gas, energy] = [await measureGas(), await measureEnergy()];
-  const [lines, written] = [
-    [...gasLines(gas), ...energyLines(energy)],
-    [...writtenGas(gas), ...writtenEnergy(energy)],
-  ];
+  const gas = await measureGas();
+  const energy = await measureEnergy();
+  const lines = [...gasLines(gas), ...energyLines(energy)];
+  const written = [...writtenGas(gas), ...writtenEnergy(energy)];
   if (process.argv.includes('--check')) {
     const wrong = wrongIn(lines, written);
     for (const sentence of wrong) process.stderr.write(`figures: ${sentence}\n`);

@@ -73,7 +73,8 @@ async function stepOf(
 ): Promise<Step> {
   const asked = Math.ceil((rate * stepMs) / 1_000);
   const ms: number[] = [];
-  let [failed, words] = [0, ''];
+  let failed = 0;
+  let words = '';
   const begun: Promise<void>[] = [];
   for (let at = 0; at < asked && failed === 0 && !ending.aborted; at += 1) {
     const ask = asks[at % asks.length] as Load['asks'][number];

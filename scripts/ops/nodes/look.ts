@@ -154,7 +154,8 @@ const hostsOf = (source: ChainSettings) =>
   [...new Set(urlsOf(source).map((url) => new URL(url).host))].join(', ');
 
 /** Shorter pieces of a path are words such as v2 or jsonrpc, shorter names and passwords any. */
-const [leastPiece, leastName] = [8, 4];
+const leastPiece = 8;
+const leastName = 4;
 
 /** Takes users, passwords, long pieces of paths and of queries out of whatever a node says. */
 export function hiding(urls: readonly string[]): (text: string) => string {

@@ -45,7 +45,9 @@ function side(more: Partial<SettleInput> = {}) {
     broadcast: async (raw: string) => void sent.push(raw),
   };
   const context = contextOf({
-    ...{ swapId: 'mine', client: null, store: memoryStore() },
+    swapId: 'mine',
+    client: null,
+    store: memoryStore(),
     chains: { [chain]: { source: { view: evmView, adapter } as never } },
     ...more,
   });
@@ -94,7 +96,8 @@ async function givesWay(slot: Slot, kept: Kept, others: Slots, id = 'other'): Pr
 }
 
 test('a nonce is given away by what the same account keeps later, and by nothing else', async () => {
-  const [kept, later] = [await signed(10), await signed(11)];
+  const kept = await signed(10);
+  const later = await signed(11);
   for (const slot of ['approval', 'funding', 'cancel', 'claim', 'refund'] as const) {
     assert.equal(await givesWay('approval', kept, { [slot]: later }), true, slot);
     assert.equal(await givesWay('approval', later, { [slot]: kept }), false, slot);
@@ -106,7 +109,8 @@ test('a nonce is given away by what the same account keeps later, and by nothing
 });
 
 test('a claim gives way to a later claim or refund alone', async () => {
-  const [kept, later] = [await signed(10), await signed(11)];
+  const kept = await signed(10);
+  const later = await signed(11);
   for (const verb of ['claim', 'refund'] as const) {
     assert.equal(await givesWay(verb, kept, { funding: later, approval: later }), false);
     assert.equal(await givesWay(verb, kept, { claim: later }), true);

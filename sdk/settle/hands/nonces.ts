@@ -77,7 +77,8 @@ function keptOn(chain: string, record: SwapRecord): Sent[] {
 
 /** One order for both of them. */
 export function isAfter(other: Kept, kept: Kept): boolean {
-  const [theirs, ours] = [other.keptAtMs ?? 0, kept.keptAtMs ?? 0];
+  const theirs = other.keptAtMs ?? 0;
+  const ours = kept.keptAtMs ?? 0;
   return theirs === ours ? other.txid > kept.txid : theirs > ours;
 }
 

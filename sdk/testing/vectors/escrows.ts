@@ -55,9 +55,12 @@ function inLane(terms: EscrowTerms, lane: Partial<EscrowTerms['lane']>): EscrowT
 }
 
 function given(): Given[] {
-  const [coin, token] = [termsOn('evm', false), termsOn('evm', true)];
-  const [trx, trc] = [termsOn('tron', false), termsOn('tron', true)];
-  const [sol, spl] = [termsOn('solana', false), termsOn('solana', true)];
+  const coin = termsOn('evm', false);
+  const token = termsOn('evm', true);
+  const trx = termsOn('tron', false);
+  const trc = termsOn('tron', true);
+  const sol = termsOn('solana', false);
+  const spl = termsOn('solana', true);
   const btc = termsOn('bitcoin', false);
   const most = { number: 'f'.repeat(24), counter: 2 ** 30 - 1 };
   const onMainnet = { ...bitcoinView, chain: 'bitcoin', network: bitcoinNetworks.mainnet };
@@ -105,13 +108,17 @@ function given(): Given[] {
 
 /** Terms that would lose money, or that no escrow holds. */
 function lost(): Given[] {
-  const [coin, token] = [termsOn('evm', false), termsOn('evm', true)];
-  const [trx, trc] = [termsOn('tron', false), termsOn('tron', true)];
-  const [sol, spl] = [termsOn('solana', false), termsOn('solana', true)];
+  const coin = termsOn('evm', false);
+  const token = termsOn('evm', true);
+  const trx = termsOn('tron', false);
+  const trc = termsOn('tron', true);
+  const sol = termsOn('solana', false);
+  const spl = termsOn('solana', true);
   const btc = termsOn('bitcoin', false);
   const zero = `0x${'0'.repeat(40)}`;
   const { contract } = evmView.deployment;
-  const [text, upper] = [coin.payout.address, coin.payout.address.replace('3', '3')];
+  const text = coin.payout.address;
+  const upper = coin.payout.address.replace('3', '3');
   const flipped = [...upper].map((each) =>
     /[a-z]/.test(each) ? each.toUpperCase() : each.toLowerCase(),
   );
@@ -159,7 +166,8 @@ function lost(): Given[] {
 }
 
 export function escrowVectors() {
-  const [sol, spl] = [termsOn('solana', false), termsOn('solana', true)];
+  const sol = termsOn('solana', false);
+  const spl = termsOn('solana', true);
   const funders = [evmOf('maker').address, evmOf('taker').address, evmView.deployment.contract];
   return {
     escrows: given().map(([name, terms, view]) => {

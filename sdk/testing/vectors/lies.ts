@@ -52,8 +52,12 @@ function psbtOf(terms: EscrowTerms, verb: 'claim' | 'refund', how: BtcHow): Chan
   const { txid, vout, amount } = how.outpoint ?? (outputs[0] as (typeof outputs)[number]);
   const own = bitcoinOf('taker').pubkey ?? '';
   tx.addInput({
-    ...{ txid: hexToBytes(txid), index: vout, sequence: how.sequence ?? replaceableSequence },
-    ...{ witnessUtxo: { script, amount }, witnessScript, sighashType: how.sighash ?? SigHash.ALL },
+    txid: hexToBytes(txid),
+    index: vout,
+    sequence: how.sequence ?? replaceableSequence,
+    witnessUtxo: { script, amount },
+    witnessScript,
+    sighashType: how.sighash ?? SigHash.ALL,
     ...(how.path === true && {
       bip32Derivation: [[hexToBytes(own), { fingerprint: 1, path: [0] }]] as never,
     }),
@@ -205,7 +209,8 @@ function onSolana(material: SolanaMaterial, terms: EscrowTerms, what: Asked): Li
     ],
     data: Uint8Array.of(2, 0, 0, 0, 0, 202, 154, 59, 0, 0, 0, 0),
   };
-  const [last, before] = [own.at(-1) as (typeof own)[number], own.slice(0, -1)];
+  const last = own.at(-1) as (typeof own)[number];
+  const before = own.slice(0, -1);
   const moved = last.accounts.map((each, at) => (at === 1 ? { ...each, address: stranger } : each));
   const filled = Uint8Array.from(bytes);
   filled.fill(1, 1, 65);

@@ -41,7 +41,8 @@ function given(): Given[] {
     how: Parameters<typeof built>[3] = {},
   ) => {
     const terms = termsOn(family, isToken);
-    const [view, what] = [viewOf[family], isToken ? 'token' : 'coin'];
+    const view = viewOf[family];
+    const what = isToken ? 'token' : 'coin';
     const material = { ...built(family, terms, asked, how), validUntil: now };
     return { name: `${family}, ${asked.verb} of a ${what}`, asked, terms, view, limits, material };
   };
@@ -71,7 +72,8 @@ type Apart = { readonly owner: typeof tokenProgram; readonly missingRent: bigint
 
 /** The forms of a Solana spend that pay nobody else. */
 function solanaForms(limits: Limits): Given[] {
-  const [sol, spl] = [termsOn('solana', false), termsOn('solana', true)];
+  const sol = termsOn('solana', false);
+  const spl = termsOn('solana', true);
   const form = (
     name: string,
     asked: Asked,

@@ -74,8 +74,11 @@ function onSolana() {
   const signature = ed25519.sign(message, seed);
   const bytes = Uint8Array.of(1, ...signature, ...message);
   return {
-    ...{ seed: bytesToHex(seed), address: solanaAddressOfSeed(seed), transaction },
-    ...{ signed: base64.encode(bytes), txid: base58.encode(signature) },
+    seed: bytesToHex(seed),
+    address: solanaAddressOfSeed(seed),
+    transaction,
+    signed: base64.encode(bytes),
+    txid: base58.encode(signature),
   };
 }
 
@@ -95,12 +98,25 @@ function onBitcoin() {
     const signaturesHex = signSighashes(hexToBytes(privateKey), sighashHexes);
     const preimageHex = verb === 'claim' ? secret : null;
     const { raw, txid } = assemble({
-      ...{ psbtBase64, signaturesHex },
+      psbtBase64,
+      signaturesHex,
       ...(preimageHex === null ? {} : { preimageHex }),
     });
     return {
-      ...{ verb, terms: of, network: network.name, outputs: coins, feeSats, psbtBase64 },
-      ...{ sighashHexes, vsize, paysSats, privateKey, preimageHex, signaturesHex, raw, txid },
+      verb,
+      terms: of,
+      network: network.name,
+      outputs: coins,
+      feeSats,
+      psbtBase64,
+      sighashHexes,
+      vsize,
+      paysSats,
+      privateKey,
+      preimageHex,
+      signaturesHex,
+      raw,
+      txid,
     };
   };
   const kinds = addressesOfPubkey(terms.payout.pubkey ?? '', network);

@@ -56,8 +56,10 @@ const webhookNow = 1_800_000_000;
 
 export function webhookVectors() {
   const body = JSON.stringify({
-    ...{ type: 'swap.updated', deliveryId: '0193f0a0-0000-7000-8000-0000000000d9' },
-    ...{ createdAt: '2027-01-15T08:00:00.000Z', note: 'Grüße 你好' },
+    type: 'swap.updated',
+    deliveryId: '0193f0a0-0000-7000-8000-0000000000d9',
+    createdAt: '2027-01-15T08:00:00.000Z',
+    note: 'Grüße 你好',
   });
   const sign = (text: string, at: string, by = webhookSecret) =>
     `sha256=${createHmac('sha256', by).update(`${at}.${text}`).digest('hex')}`;
@@ -72,11 +74,13 @@ export function webhookVectors() {
         'x-parley-timestamp': timestamp,
         'x-parley-signature': more.signature ?? sign(text, timestamp),
       },
-      ...{ body: text, toleranceSeconds: 300, now: webhookNow },
+      body: text,
+      toleranceSeconds: 300,
+      now: webhookNow,
     };
   };
   const signature = sign(body, `${webhookNow - 10}`);
-  const [other] = [signature.replace(/.$/, (last) => (last === '0' ? '1' : '0'))];
+  const other = signature.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
   const lies: readonly (readonly [string, WebhookRequest])[] = [
     ['another byte of the body', request({ body: `${body} `, signature })],
     ['another signature', request({ signature: other })],
@@ -116,19 +120,27 @@ export async function proofVectors() {
   const never = AbortSignal.timeout(10_000);
   const signers = [
     {
-      ...{ family: 'evm', kind: 'key', privateKey: key, address: account.address },
+      family: 'evm',
+      kind: 'key',
+      privateKey: key,
+      address: account.address,
       sign: (message: string) => account.signMessage({ message }),
       verify: (address: string, message: string, signature: string) =>
         verifyEvmProof({ address, message, signature, nodes: [] }, never),
     },
     {
-      ...{ family: 'tron', kind: 'key', privateKey: key, address: tronAddressOfKey(bytes) },
+      family: 'tron',
+      kind: 'key',
+      privateKey: key,
+      address: tronAddressOfKey(bytes),
       sign: (message: string) => signTronMessage(bytes, message),
       verify: (address: string, message: string, signature: string) =>
         verifyTronProof({ address, message, signature }),
     },
     {
-      ...{ family: 'solana', kind: 'key', privateKey: '07'.repeat(32) },
+      family: 'solana',
+      kind: 'key',
+      privateKey: '07'.repeat(32),
       address: solanaAddressOfSeed(someone(7)),
       sign: (message: string) => signSolanaMessage(someone(7), message),
       verify: (address: string, message: string, signature: string) =>
@@ -137,7 +149,10 @@ export async function proofVectors() {
     ...(['p2wpkh', 'p2shP2wpkh', 'p2tr'] as const).map((kind) => {
       const signed = (message: string) => signBip322({ privateKey: bytes, kind, message, network });
       return {
-        ...{ family: 'bitcoin', kind, privateKey: key, address: signed('').address },
+        family: 'bitcoin',
+        kind,
+        privateKey: key,
+        address: signed('').address,
         sign: (message: string) => signed(message).signature,
         verify: (address: string, message: string, signature: string) =>
           verifyBitcoinProof({ address, message, signature, network }),

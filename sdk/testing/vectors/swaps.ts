@@ -68,26 +68,42 @@ function onTronAndSolana(party: Party): Kind {
   const hashlock = hashlockOf(secret);
   const terms: Record<LegName, EscrowTerms> = {
     a: {
-      ...{ chain: 'tron-dev', hashlock, payout: tronAt(2), refund: tronAt(1), token: trc.token },
-      ...{ amount: amounts.a, timelock: times.refundAt.a, fundBefore: lastOf('a') },
+      chain: 'tron-dev',
+      hashlock,
+      payout: tronAt(2),
+      refund: tronAt(1),
+      token: trc.token,
+      amount: amounts.a,
+      timelock: times.refundAt.a,
+      fundBefore: lastOf('a'),
       lane: { number: '7'.padStart(24, '0'), counter: mostUses },
     },
     b: {
-      ...{ chain: 'solana-dev', hashlock, payout: solanaAt(1), refund: solanaAt(2) },
-      ...{ token: spl.token, amount: amounts.b, timelock: times.refundAt.b },
+      chain: 'solana-dev',
+      hashlock,
+      payout: solanaAt(1),
+      refund: solanaAt(2),
+      token: spl.token,
+      amount: amounts.b,
+      timelock: times.refundAt.b,
     },
   };
   const trade: OwnTrade = {
     ...tradeOf(party),
-    ...{ base: spl, baseAmount: amounts.b, quote: trc, quoteAmount: amounts.a },
+    base: spl,
+    baseAmount: amounts.b,
+    quote: trc,
+    quoteAmount: amounts.a,
     refundTo: party === 'taker' ? terms.b.refund : terms.a.refund,
     payTo: party === 'taker' ? terms.a.payout : terms.b.payout,
   };
   const a = legShown('a', terms.a, tronEscrow(terms.a, tronView.deployment), {
-    ...{ assetId: trc.id, depth: tronDevPolicy.normal.confirmations },
+    assetId: trc.id,
+    depth: tronDevPolicy.normal.confirmations,
   });
   const b = legShown('b', terms.b, solanaEscrow(terms.b, solanaView.deployment), {
-    ...{ assetId: spl.id, depth: solanaView.policy.normal.confirmations },
+    assetId: spl.id,
+    depth: solanaView.policy.normal.confirmations,
   });
   const swap = swapShown(trade, secret, now, {
     id: swapId,
@@ -133,8 +149,11 @@ function check(shown: ReturnType<typeof shownOf>, { views }: Kind) {
   };
   const { base, quote, baseAmount, quoteAmount } = shown.trade;
   const trade = {
-    ...{ ...shown.trade, base: asset(base), quote: asset(quote) },
-    ...{ baseAmount: BigInt(String(baseAmount)), quoteAmount: BigInt(String(quoteAmount)) },
+    ...shown.trade,
+    base: asset(base),
+    quote: asset(quote),
+    baseAmount: BigInt(String(baseAmount)),
+    quoteAmount: BigInt(String(quoteAmount)),
   } as unknown as OwnTrade;
   const own = views.length > 0 ? pinnedTo(...views) : pinned;
   return verifySwap(shown.swap, trade, own, shown.at);

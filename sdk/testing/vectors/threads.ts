@@ -27,13 +27,21 @@ function honest() {
   };
   const { refundAt } = deadlines(0, { a: timing('a'), b: timing('b') }, own.long);
   const leg = (name: LegName) => ({
-    ...{ chain: own[name].asset.chain, assetId: own[name].asset.id },
-    ...{ amount: `${own[name].amount}`, long: name === own.long, timelockSeconds: refundAt[name] },
+    chain: own[name].asset.chain,
+    assetId: own[name].asset.id,
+    amount: `${own[name].amount}`,
+    long: name === own.long,
+    timelockSeconds: refundAt[name],
   });
   return {
-    ...{ id: trade.threadId, rfqId: trade.rfqId, makerId: trade.makerId, takerId: trade.takerId },
-    ...{ quoteAmount: `${trade.quoteAmount}`, initiator: 'taker' },
-    ...{ legs: { a: leg('a'), b: leg('b') }, rules: ownRules(own) },
+    id: trade.threadId,
+    rfqId: trade.rfqId,
+    makerId: trade.makerId,
+    takerId: trade.takerId,
+    quoteAmount: `${trade.quoteAmount}`,
+    initiator: 'taker',
+    legs: { a: leg('a'), b: leg('b') },
+    rules: ownRules(own),
   };
 }
 
@@ -41,8 +49,16 @@ async function check(thread: ReturnType<typeof honest>): Promise<void> {
   const { base, quote, rfqId, threadId, quoteAmount } = trade;
   await examine({
     client: { thread: async () => thread as unknown as Thread } as unknown as ParleyClient,
-    ...{ userId: trade.takerId, party: 'taker', direction: trade.direction, rfqId, threadId },
-    ...{ base, baseAmount: trade.baseAmount, quote, quoteAmount, chains: pinned },
+    userId: trade.takerId,
+    party: 'taker',
+    direction: trade.direction,
+    rfqId,
+    threadId,
+    base,
+    baseAmount: trade.baseAmount,
+    quote,
+    quoteAmount,
+    chains: pinned,
     destinationOn: (chain) => (chain === base.chain ? trade.refundTo : trade.payTo),
     now: () => now,
   });

@@ -98,9 +98,15 @@ export async function typedDataVectors() {
         return { why, signing: other, problems: found };
       });
       return {
-        ...{ name, signing: view, alternative, separator: separatorOf(typedData.domain) },
-        ...{ digest: digestOf(typedData), signature, call: signedCall(call, signature) },
-        ...{ refused, otherViews },
+        name,
+        signing: view,
+        alternative,
+        separator: separatorOf(typedData.domain),
+        digest: digestOf(typedData),
+        signature,
+        call: signedCall(call, signature),
+        refused,
+        otherViews,
       };
     }),
   );

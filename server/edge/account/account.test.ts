@@ -23,7 +23,8 @@ const topicsOf = async (browser: TestBrowser) =>
   (await edge.events(browser, '%')).map(({ topic }) => topic);
 
 test('a write names the account that its page shows: another one is left alone', async () => {
-  const [address, stale] = [freshAddress(), await edge.person(freshAddress())];
+  const address = freshAddress();
+  const stale = await edge.person(freshAddress());
   const browser = await edge.person(address);
   const { accountId } = await meOf(stale);
   for (const shown of [null, '', accountId]) {
@@ -49,7 +50,8 @@ test('a write names the account that its page shows: another one is left alone',
 });
 
 test('the last login stays; removing another ends every other session', async () => {
-  const [one, other] = [freshAddress(), freshAddress()];
+  const one = freshAddress();
+  const other = freshAddress();
   const browser = await edge.person(one);
   const [first] = (await meOf(browser)).logins;
   refused(await removed(browser, first.id), '409 last_login');
@@ -91,11 +93,9 @@ test('a new browser is recorded for the owner, and the same one again is not', a
 
 test('one or all other sessions end at once, in another process as well', async (t) => {
   const address = freshAddress();
-  const [browser, phone, tablet] = [
-    await edge.person(address),
-    await edge.person(address),
-    await edge.person(address),
-  ];
+  const browser = await edge.person(address);
+  const phone = await edge.person(address);
+  const tablet = await edge.person(address);
   const app = await buildApp(edge.deps);
   t.after(() => app.close());
   const there = ({ cookies }: TestBrowser) =>

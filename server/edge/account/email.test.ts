@@ -58,7 +58,8 @@ test('the fifth wrong code is the last try, in turn or at once, and the right on
 test('a code stays good whoever asks for the next one, and in its own browser is replaced', async () => {
   const address = freshAddress();
   await edge.person(address);
-  const [owner, thief] = [from('192.0.2.1'), from('192.0.2.2')];
+  const owner = from('192.0.2.1');
+  const thief = from('192.0.2.2');
   await ask(owner, address);
   const first = edge.codeOf(address);
   await ask(owner, address);
@@ -70,7 +71,8 @@ test('a code stays good whoever asks for the next one, and in its own browser is
 });
 
 test('a browser that became known has one code: the newest, with tries of its own', async () => {
-  const [address, wallet] = [freshAddress(), evmWallet()];
+  const address = freshAddress();
+  const wallet = evmWallet();
   const owner = await edge.person(address);
   assert.equal((await signInBy(owner, wallet, 'add')).status, 200);
   const browser = browserOn(edge);
@@ -116,7 +118,8 @@ test('beyond the limits strangers share one long code, which keeps the owner out
   const address = freshAddress();
   await edge.person(address);
   for (const ip of ['192.0.2.1', '192.0.2.2']) await lengths(from(ip), address, 5);
-  const [thief, owner] = [from('192.0.2.3'), from('192.0.2.1')];
+  const thief = from('192.0.2.3');
+  const owner = from('192.0.2.1');
   const first = await ask(thief, address);
   const long = edge.codeOf(address);
   assert.match(long, /^\d{20}$/);
@@ -198,7 +201,10 @@ test('an address has one form, and what only looks like one has none', () => {
   const hosts = ['', 'localhost', '127.0.0.1', '[::1]', 'exa mple.test', 'example.test/path'];
   const names = ['', 'аnn', '"ann bob"', 'a'.repeat(65), 'ann..bob', 'ann@user'];
   for (const text of [
-    ...['', 'ann', 'ann@example.test\r\nBcc: all@example.test', 'a@example.test, b@example.test'],
+    '',
+    'ann',
+    'ann@example.test\r\nBcc: all@example.test',
+    'a@example.test, b@example.test',
     ...[...hosts, '-example.test', `${'a.'.repeat(130)}test`].map((host) => `ann@${host}`),
     ...names.map((name) => `${name}@example.test`),
   ]) {

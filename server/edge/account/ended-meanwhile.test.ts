@@ -145,7 +145,8 @@ test('who ends a session waits until what it does is done', async () => {
 });
 
 test('a login or wallet that is removed while it signs in or mints opens nothing of the account', async () => {
-  const [address, other] = [freshAddress(), freshAddress()];
+  const address = freshAddress();
+  const other = freshAddress();
   const own = await signedIn(edge, { proven: { way: 'email', address } });
   const { accountId } = own;
   await edge.byEmail(own, other, 'add');
@@ -207,7 +208,9 @@ test('a wallet that is chosen to be paid while a key removes it stays', async ()
 });
 
 test('a deleted account leaves nothing personal but its last message', async () => {
-  const [address, other, wallet] = [freshAddress(), freshAddress(), evmWallet()];
+  const address = freshAddress();
+  const other = freshAddress();
+  const wallet = evmWallet();
   const own = await edge.person(address);
   const stored = await findLiveSession(db, hashOf(own.session()!), windowAt(edge.deps.now()));
   assert.ok(stored);

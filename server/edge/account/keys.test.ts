@@ -49,7 +49,10 @@ test('a key is not made of what is not known, of no scope, for no day or under a
   const browser = await signedIn(edge);
   const names = ['', '  ', 'x'.repeat(81), 'a\nb', 'a\u202eb', '\u3164', '\ufe0f'];
   for (const body of [
-    ...[{}, { scopes: [] }, { scopes: ['admin'] }, { scopes: ['read', 'read'] }],
+    {},
+    { scopes: [] },
+    { scopes: ['admin'] },
+    { scopes: ['read', 'read'] },
     ...[0, 91, 0.5].map((lifeDays) => ({ scopes, lifeDays })),
     ...names.map((name) => ({ scopes, name })),
   ]) {
@@ -62,7 +65,7 @@ test('a browser account holds ten: the eleventh is 400 in the browser and by sig
   const wallet = evmWallet();
   const browser = await byWallet(wallet);
   await edge.sql(`update accounts set kind = 'browser' where id = $1`, browser.accountId);
-  const [first] = [(await make(browser)).body];
+  const first = (await make(browser)).body;
   for (let held = 1; held < 9; held += 1) await make(browser);
   const { body: minted } = await edge.mint(wallet);
   assert.equal(minted.replaced, false);
@@ -106,7 +109,8 @@ test('a revoked key works in no process once that is answered, and it is announc
 });
 
 test("nobody revokes another account's key, one twice, or what is no key", async () => {
-  const [one, other] = [await signedIn(edge), await signedIn(edge)];
+  const one = await signedIn(edge);
+  const other = await signedIn(edge);
   const { id, key } = (await make(one)).body;
   refused(await revoke(other, id), '404 unknown_key');
   assert.ok(await works(key));

@@ -271,10 +271,17 @@ test('the fields of an answer are bounded, and fields that are not known are let
     [
       '400 bad_field',
       [
-        ...[null, [], {}, { ...good, id: 'a'.repeat(1_365) }, { ...good, id: 'a b' }],
-        ...[{ ...good, type: 'password' }, within({ clientDataJSON: 'a'.repeat(4_097) })],
-        ...[within({ authenticatorData: 'a'.repeat(4_097) }), within({ signature: 7 })],
-        ...[within({ signature: 'a'.repeat(1_367) }), within({ userHandle: 'a'.repeat(87) })],
+        null,
+        [],
+        {},
+        { ...good, id: 'a'.repeat(1_365) },
+        { ...good, id: 'a b' },
+        { ...good, type: 'password' },
+        within({ clientDataJSON: 'a'.repeat(4_097) }),
+        within({ authenticatorData: 'a'.repeat(4_097) }),
+        within({ signature: 7 }),
+        within({ signature: 'a'.repeat(1_367) }),
+        within({ userHandle: 'a'.repeat(87) }),
       ],
     ],
     // The last has a character that the database has no place for.

@@ -24,7 +24,11 @@ async function pay(browser: TestBrowser, wallet: Wallet, voucher: Wallet | null,
   const { message, voucher: asked } = begun.body;
   const vouched = asked !== null && voucher !== null;
   return browser.post('/account/payout/proof', {
-    ...{ family, address, paid, message, signature: await wallet.sign(message) },
+    family,
+    address,
+    paid,
+    message,
+    signature: await wallet.sign(message),
     ...(vouched && {
       voucher: { message: asked.message, signature: await voucher.sign(asked.message) },
     }),
@@ -123,7 +127,8 @@ test('a thief of the e-mail removes no wallet before its person could stop it', 
 
 test('a wallet that was removed still vouches for the next one, and none is paid at once', async () => {
   const { wallet, own } = await robbed();
-  const [second, next] = [solanaWallet(), evmWallet()];
+  const second = solanaWallet();
+  const next = evmWallet();
   await signInBy(own, second, 'add');
   await signInBy(own, wallet, 'renew');
   await pay(own, second, wallet);
@@ -190,7 +195,8 @@ test('whoever removes a channel first does not silence what comes next', async (
 
 test('no key and no session removes the wallet that is paid, or is to be', async () => {
   const { wallet, own, address } = await robbed();
-  const [paid, next] = [tronWallet(), tronWallet()];
+  const paid = tronWallet();
+  const next = tronWallet();
   const key = await keyOf(own);
   const removed = (each: Wallet, by = own) => by.call('DELETE', `/v1/wallets/${each.address}`);
   const byKey = (each: Wallet) => edge.call('DELETE', `/v1/wallets/${each.address}`, { key });
@@ -209,7 +215,9 @@ test('no key and no session removes the wallet that is paid, or is to be', async
 });
 
 test('a wallet that receives already does not wait, whichever came first; ten wait at once', async () => {
-  const [wallet, first, second] = [evmWallet(), evmWallet(), solanaWallet()];
+  const wallet = evmWallet();
+  const first = evmWallet();
+  const second = solanaWallet();
   const own = await bySigning(wallet);
   const authorised = async (linked: Wallet) =>
     assert.equal((await vouched(await keyOf(own), wallet, linked)).status, 200);
@@ -245,7 +253,8 @@ test('the end of a wait is recorded once, by any number of passes at once; no ch
   const before = await events();
   await pay(own, wallet, null);
   assert.deepEqual(await events(), before);
-  const [chosen, added] = [evmWallet(), solanaWallet()];
+  const chosen = evmWallet();
+  const added = solanaWallet();
   await pay(own, chosen, null);
   await signInBy(own, added, 'add');
   await edge.sql(`delete from outbox where topic = 'payout.changed'`);
@@ -313,7 +322,9 @@ test('a stolen wallet session changes nothing at once without the wallet', async
 });
 
 test('with the signature of the wallet of before another one is paid at once, as a bot sees', async () => {
-  const [wallet, later, last] = [evmWallet(), evmWallet(), evmWallet()];
+  const wallet = evmWallet();
+  const later = evmWallet();
+  const last = evmWallet();
   const own = await bySigning(wallet);
   const me = async () => (await own.get('/v1/me')).body.wallets.evm;
   assert.deepEqual(await me(), { login: wallet.address, proven: [] });
@@ -332,7 +343,8 @@ test('with the signature of the wallet of before another one is paid at once, as
 
 test('the first wallet of an account without any is paid at once', async () => {
   const browser = await edge.person(freshAddress());
-  const [wallet, second] = [bitcoinWallet(), evmWallet()];
+  const wallet = bitcoinWallet();
+  const second = evmWallet();
   assert.equal((await signInBy(browser, wallet, 'add')).status, 200);
   assert.equal((await shown(browser, 'bitcoin')).paid, wallet.address);
   assert.equal((await signInBy(browser, second, 'add')).status, 200);
@@ -346,7 +358,9 @@ test('the first wallet of an account without any is paid at once', async () => {
 });
 
 test('a text for one choice is good for no other, and once; another’s wallet is never paid', async () => {
-  const [wallet, other, theirs] = [evmWallet(), evmWallet(), evmWallet()];
+  const wallet = evmWallet();
+  const other = evmWallet();
+  const theirs = evmWallet();
   const own = await bySigning(wallet);
   const { family, address } = other;
   const begin = async (paid: boolean) =>

@@ -34,7 +34,8 @@ async function signedIn(sub: string): Promise<TestBrowser> {
 }
 
 test('a person of a real provider signs in and comes back, whatever keys are rotated meanwhile', async () => {
-  const [one, other] = [browser(), browser()];
+  const one = browser();
+  const other = browser();
   assert.equal(await through(one, 'real'), 'done=sign-in');
   const accountId = await whoIs(one);
   assert.deepEqual(await loginsOf(accountId), ['alice@example.test']);
@@ -82,7 +83,8 @@ test('Telegram lets the bot write where its scope was granted, to the number of 
   const chats = (label: string) =>
     edge.sql(
       'select chat_id as chat from logins where label = $1 and issuer = $2',
-      ...[label, real.issuer],
+      label,
+      real.issuer,
     );
   const one = browser();
   assert.equal(

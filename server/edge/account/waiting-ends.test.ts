@@ -41,7 +41,8 @@ const inHold = () => new Date(edge.deps.now() + holdMs).toISOString();
 
 /** An account of a wallet that has an e-mail login too, and a thief of that login. */
 async function robbed() {
-  const [wallet, address] = [evmWallet(), freshAddress()];
+  const wallet = evmWallet();
+  const address = freshAddress();
   const own = await bySigning(wallet);
   edge.deps.advance(1);
   assert.equal((await edge.byEmail(own, address, 'add')).status, 200);
@@ -123,7 +124,10 @@ test('to keep a wallet takes away neither it nor what waits of it', async () => 
   assert.equal((await keep(await bySigning(wallet), wallet.address)).status, 200);
   const last = await bySigning(wallet);
   assert.deepEqual((await told(last, 'payout.stopped')).at(-1), {
-    ...{ family: 'evm', address: wallet.address, change: false, stays: true },
+    family: 'evm',
+    address: wallet.address,
+    change: false,
+    stays: true,
   });
   const { logins } = await meOf(last);
   const labels = logins.map((each: { label: string }) => each.label);
@@ -137,7 +141,8 @@ test('who signed in with a login removes it at once where an older one stays', a
 });
 
 test('a thief who adds a login of its own cannot put it in the place of the stolen one', async () => {
-  const [address, loot] = [freshAddress(), freshAddress()];
+  const address = freshAddress();
+  const loot = freshAddress();
   await edge.person(address);
   const thief = await edge.person(address);
   edge.deps.advance(1);
@@ -169,7 +174,8 @@ test('stopping ends the keys that the ended sessions made, and those of a wallet
   const { own, thief } = await robbed();
   const loot = solanaWallet();
   assert.equal((await signInBy(thief, loot, 'add')).status, 200);
-  const [mine, theirs] = [await keyOf(own), await keyOf(thief)];
+  const mine = await keyOf(own);
+  const theirs = await keyOf(thief);
   const minted = (await edge.mint(loot)).body.key;
   const gone = browserOn(edge);
   await signInBy(gone, loot);

@@ -69,7 +69,10 @@ test('the text names product, site and chain, and what is asked for is bounded',
   assert.deepEqual(
     [1, 3, 5, 7, 10].map((at) => lines[at]),
     [
-      ...[address, 'Sign in to Desk & Co.', 'URI: https://desk.example', 'Chain ID: 31337'],
+      address,
+      'Sign in to Desk & Co.',
+      'URI: https://desk.example',
+      'Chain ID: 31337',
       `Expiration Time: ${expiresAt}`,
     ],
   );
@@ -139,7 +142,8 @@ describe('a text that the wallet itself signed', () => {
 });
 
 describe('a text of one purpose is taken at its own door and at no other:', () => {
-  const [wallet, linked] = [evmWallet(), solanaWallet()];
+  const wallet = evmWallet();
+  const linked = solanaWallet();
   const { family, address } = wallet;
   const says = (words: string, nonce: string) =>
     `Parley - ${words}\n\nAddress: ${address}\nNonce: ${nonce}`;
@@ -201,7 +205,8 @@ describe('a text of one purpose is taken at its own door and at no other:', () =
 });
 
 test('an account has one login wallet of a family, and what is there already is a sign-in alone', async () => {
-  const [login, other] = [evmWallet(), solanaWallet()];
+  const login = evmWallet();
+  const other = solanaWallet();
   const browser = browserOn(edge);
   const { accountId } = (await signInBy(browser, login)).body;
   for (const outcome of ['added', 'renewed']) {
@@ -211,7 +216,8 @@ test('an account has one login wallet of a family, and what is there already is 
   refused(await signInBy(browser, solanaWallet(), 'add'), '409 login_family_taken');
   refused(await signInBy(browser, tronWallet(), 'renew'), '404 unknown_login');
   const stored = (await walletsOf(edge.deps.db, accountId)).map((each) => [
-    ...[each.address, each.standing],
+    each.address,
+    each.standing,
     // Who stole the session could have added it: until it receives, it waits.
     each.waitsUntil !== null,
   ]);

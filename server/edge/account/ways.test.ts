@@ -50,7 +50,10 @@ const byWallet: Way<TestWallet> = {
   begin: (browser, { family, address, sign }, purpose) => {
     const asking = ['/account/wallet', { family, address, purpose }] as const;
     return ceremony(browser, asking, '/account/wallet/proof', async ({ message }) => ({
-      ...{ family, address, message, signature: await sign(message) },
+      family,
+      address,
+      message,
+      signature: await sign(message),
     }));
   },
 };
@@ -105,7 +108,9 @@ function promises<Login>(name: string, { fresh, begin }: Way<Login>): void {
   describe(name, () => {
     test('a login is added to the account that is signed in, recorded, and then signs in to it', async () => {
       const browser = await bySigning();
-      const [login, accountId, token] = [fresh(), await whoIs(browser), browser.session()];
+      const login = fresh();
+      const accountId = await whoIs(browser);
+      const token = browser.session();
       assert.equal(await prove(browser, login, 'add'), 'ok');
       assert.equal(browser.session(), token);
       assert.equal((await edge.events(browser, 'login.added')).length, 1);
@@ -126,7 +131,8 @@ function promises<Login>(name: string, { fresh, begin }: Way<Login>): void {
 
     test('a proof is good once, of two at once too, in the browser that began, for 10 minutes', async () => {
       const { login } = await owned();
-      const [browser, victim] = [browserOn(edge), browserOn(edge)];
+      const browser = browserOn(edge);
+      const victim = browserOn(edge);
       await victim.get('/account/ways');
       const give = await begin(browser, login, 'sign-in');
       assert.deepEqual([await give(victim), victim.session()], [gone, null]);

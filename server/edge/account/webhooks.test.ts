@@ -79,7 +79,8 @@ test('what ended is sent again with the same bytes; what waits, is off or is unk
 });
 
 test('another account’s webhook has no log and sends nothing again', async () => {
-  const [owner, other] = [await signedIn(edge), await signedIn(edge)];
+  const owner = await signedIn(edge);
+  const other = await signedIn(edge);
   const id = await told(owner, 1);
   await sending(200).pass();
   const [{ id: deliveryId }] = (await logOf(owner, id)).body.deliveries;

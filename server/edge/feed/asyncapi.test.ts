@@ -58,7 +58,8 @@ test('every reference resolves, and every frame of a session is one that it desc
     const closed = { ...components.schemas[schema], additionalProperties: false, components };
     checks.set(name, ajv.compile(closed));
   }
-  const [taker, maker] = [await market.trader(), await market.trader()];
+  const taker = await market.trader();
+  const maker = await market.trader();
   for (const first of [{}, { resume: true }, { resume: true, since: 0 }]) {
     const client = await market.maker(maker, first);
     const { id } = await market.rfq(taker);

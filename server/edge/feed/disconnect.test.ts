@@ -137,7 +137,8 @@ test('who is back within its grace keeps its quotes, and so does one with anothe
   await closed(await market.maker(maker, armed));
   assert.ok(await isGone(maker));
   await pass(maker, 55);
-  const [one, two] = [await market.maker(maker, armed), await market.maker(maker, armed)];
+  const one = await market.maker(maker, armed);
+  const two = await market.maker(maker, armed);
   await closed(one);
   assert.ok(await isGone(maker));
   await pass(maker, 60);
@@ -172,7 +173,8 @@ test('one that says that it asks no more keeps its quotes; a grace out of bounds
 
 test('one that comes back to ask no more ends the grace of those before, unless it is over', async () => {
   const { maker, threadId } = await quoting();
-  const [before, back] = [await market.maker(maker, armed), await market.maker(maker)];
+  const before = await market.maker(maker, armed);
+  const back = await market.maker(maker);
   const askNoMore = async () => {
     const count = back.frames.length;
     back.send({ cancelOnDisconnect: null });
@@ -261,7 +263,8 @@ test('a process that looks only since a moment ago says of no other that it is d
 
 test('a client and a server that are killed', async () => {
   const server = await startServerProcess(market.url);
-  const [ofServer, ofClient] = [await quoting(), await quoting()];
+  const ofServer = await quoting();
+  const ofClient = await quoting();
   const there = await openMaker(server.url, { apiKey: ofServer.maker.key, ...armed });
   const url = `${market.at.replace('http', 'ws')}/v1/ws`;
   const first = JSON.stringify({ apiKey: ofClient.maker.key, ...armed });

@@ -50,9 +50,11 @@ test('an expired key is cut off', async () => {
   const maker = await market.trader();
   await market.sql(
     'update api_keys set expires_at = $2 where account_id = $1',
-    ...[maker.accountId, new Date(market.deps.now() + 60_000)],
+    maker.accountId,
+    new Date(market.deps.now() + 60_000),
   );
-  const [client, stays] = [await market.maker(maker), await market.maker(await market.trader())];
+  const client = await market.maker(maker);
+  const stays = await market.maker(await market.trader());
   market.deps.advance(60_001);
   assert.equal((await client.closed).code, 4401);
   assert.equal(stays.ws.readyState, stays.ws.OPEN);

@@ -41,17 +41,13 @@ async function handedOut(): Promise<void> {
 }
 
 test('each side hears of the other, with numbers of its own, and nobody else hears it', async () => {
-  const [taker, maker, other] = [
-    await market.trader(),
-    await market.trader(),
-    await market.trader(),
-  ];
-  const [ofTaker, ofMaker, ofOther, plain] = [
-    await market.maker(taker, resume),
-    await market.maker(maker, { events: all }),
-    await market.maker(other, resume),
-    await market.maker(maker),
-  ];
+  const taker = await market.trader();
+  const maker = await market.trader();
+  const other = await market.trader();
+  const ofTaker = await market.maker(taker, resume);
+  const ofMaker = await market.maker(maker, { events: all });
+  const ofOther = await market.maker(other, resume);
+  const plain = await market.maker(maker);
   const { id } = await market.rfq(taker);
   const lost = await quoted(other, id, '64000000');
   const threadId = await quoted(maker, id);
@@ -77,8 +73,11 @@ test('each side hears of the other, with numbers of its own, and nobody else hea
   assert.deepEqual(eventsOf(ofOther).length, 1);
   const { createdAt, eventSeq, seq, ...rest } = closed;
   assert.deepEqual(rest, {
-    ...{ type: 'thread.closed', threadId: lost, rfqId: id },
-    ...{ role: 'maker', reason: 'agreed' },
+    type: 'thread.closed',
+    threadId: lost,
+    rfqId: id,
+    role: 'maker',
+    reason: 'agreed',
   });
   assert.ok(!Number.isNaN(Date.parse(createdAt)));
   assert.equal(typeof seq, 'number');
@@ -89,7 +88,8 @@ test('each side hears of the other, with numbers of its own, and nobody else hea
 });
 
 test('who asks for some gets no other, whatever else its account asks for', async () => {
-  const [taker, maker] = [await market.trader(), await market.trader()];
+  const taker = await market.trader();
+  const maker = await market.trader();
   await market.maker(maker, { events: all });
   const client = await market.maker(maker, { events: ['thread.closed'] });
   const { id } = await market.rfq(taker);
@@ -102,7 +102,8 @@ test('who asks for some gets no other, whatever else its account asks for', asyn
 });
 
 test('who comes back, to any process, gets what it missed in order and then what comes', async () => {
-  const [taker, maker] = [await market.trader(), await market.trader()];
+  const taker = await market.trader();
+  const maker = await market.trader();
   const first = await market.maker(maker, resume);
   const { id } = await market.rfq(taker);
   const threadId = await quoted(maker, id);
@@ -134,8 +135,13 @@ test('what is not in the log any more is not resumed: behind its beginning, or m
   const { eventSeq } = await (await begin()).of('subscribed');
   const at = new Date(market.deps.now());
   const event = {
-    ...{ id: 1, accountId: maker.accountId, topic: 'thread.closed', subject: null },
-    ...{ payload: {}, onFeed: true, at },
+    id: 1,
+    accountId: maker.accountId,
+    topic: 'thread.closed',
+    subject: null,
+    payload: {},
+    onFeed: true,
+    at,
   };
   const append = (count: number) =>
     appendFeedEvents(market.db, Array(count).fill(event), feedEventsKept);
@@ -161,8 +167,13 @@ test('a hundred events are sent again for a request of the budget, and without i
   const { eventSeq: sinceEvent } = await first.of('subscribed');
   const at = new Date(own.deps.now());
   const event = {
-    ...{ id: 1, accountId: maker.accountId, topic: 'thread.closed', subject: null },
-    ...{ payload: {}, onFeed: true, at },
+    id: 1,
+    accountId: maker.accountId,
+    topic: 'thread.closed',
+    subject: null,
+    payload: {},
+    onFeed: true,
+    at,
   };
   await appendFeedEvents(own.db, Array(201).fill(event), feedEventsKept);
   // Three first frames, and three requests for 201 events.
@@ -183,7 +194,10 @@ test('what comes while a socket reads its log is sent once, after what was read'
   const { db } = market;
   const at = new Date(market.deps.now());
   const event = {
-    ...{ id: 1, accountId, topic: 'thread.closed', subject: null },
+    id: 1,
+    accountId,
+    topic: 'thread.closed',
+    subject: null,
     onFeed: true,
     at,
   };

@@ -71,7 +71,8 @@ async function connected(feed: Feed, first: object = {}): Promise<WebSocket> {
 
 test('a first frame that is looked up as the time for it ends is no way around it', async (t) => {
   const { feed } = held();
-  const [asked, found] = [Promise.withResolvers<void>(), Promise.withResolvers<null>()];
+  const asked = Promise.withResolvers<void>();
+  const found = Promise.withResolvers<null>();
   const find = () => {
     asked.resolve();
     return found.promise;

@@ -39,7 +39,8 @@ async function settled(...clients: FeedClient[]): Promise<void> {
 }
 
 test('a maker sees an order leave with its token and come back with its id and createdAt', async () => {
-  const [plain, resuming] = [await open(), await open(resume)];
+  const plain = await open();
+  const resuming = await open(resume);
   const posted = await market.rfq(taker);
   const elsewhere = await market.rfq(taker, { quoteAssetId: market.assets.eth.id });
   await close();

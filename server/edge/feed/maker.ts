@@ -86,7 +86,13 @@ export function createMaker(
   const asked = manner === 'resume';
   let sentAgain = 0;
   const maker: Maker = {
-    ...{ shown, by, keyId, accountId, expiresAtMs, manner, peer },
+    shown,
+    by,
+    keyId,
+    accountId,
+    expiresAtMs,
+    manner,
+    peer,
     at: feed.hub.position(),
     live: false,
     write: peer.write,

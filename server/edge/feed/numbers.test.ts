@@ -16,7 +16,8 @@ async function strangers(t: TestContext) {
   t.after(() => own.close());
   const { address } = parseAddress(someAddress('evm'), 'dev');
   const holder = await own.trader({ wallets: [{ family: 'evm', address }] });
-  const [asks, stranger] = [await own.trader(), await own.trader()];
+  const asks = await own.trader();
+  const stranger = await own.trader();
   const hidden = async () => {
     const { id } = await own.rfq(asks, { visibility: 'private', targetAddress: address });
     await asks.post(`/v1/rfqs/${id}/cancel`);

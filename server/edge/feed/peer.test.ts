@@ -71,7 +71,8 @@ test('who is more than 256 KiB behind is waited for', async () => {
 });
 
 test('for 20 s: then it is ended with 4408', async (t) => {
-  const [slow, quick] = [await pair(), await pair()];
+  const slow = await pair();
+  const quick = await pair();
   for (const each of [slow, quick]) writeWhile(each, () => !each.peer.isFull());
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const waiting = slow.peer.drained();

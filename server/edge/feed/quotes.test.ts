@@ -6,7 +6,8 @@ import type { Frame } from '../testing/feed-client.ts';
 import { feedMarket } from '../testing/feed-market.ts';
 
 const market = await feedMarket();
-const [taker, maker] = [await market.trader(), await market.trader()];
+const taker = await market.trader();
+const maker = await market.trader();
 const client = await market.maker(maker, { resume: null, since: null, cancelOnDisconnect: null });
 after(async () => {
   client.close();
@@ -78,7 +79,8 @@ test('many quotes of one frame have an outcome each, in turn with those sent bef
 test('levels of a frame are published as by REST, in turn with those sent before on their pair', async () => {
   const { btc, usd } = market.assets;
   const pair = { baseAssetId: btc.id, quoteAssetId: usd.id };
-  const [turned, key] = [[usd.id, btc.id], { idempotencyKey: 'levels' }] as const;
+  const turned = [usd.id, btc.id] as const;
+  const key = { idempotencyKey: 'levels' } as const;
   const level = { direction: 'sell_base', baseAmount: '100000', validForSeconds: 600 };
   const priced = (...prices: string[]) => prices.map((quoteAmount) => ({ ...level, quoteAmount }));
   const said = await answers(
@@ -171,7 +173,8 @@ test('quotes and malformed frames spend the budget of the key, and REST the same
   // Of which the first frame spends one.
   const small = await feedMarket({ rateLimit: 6 });
   t.after(() => small.close());
-  const [asks, quotes] = [await small.trader(), await small.trader()];
+  const asks = await small.trader();
+  const quotes = await small.trader();
   const { id } = await small.rfq(asks);
   const feed = await small.maker(quotes);
   feed.send(quote(id, '65000000'));

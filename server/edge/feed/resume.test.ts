@@ -29,7 +29,8 @@ const append = (own: FeedMarket, count: number, address: string | null = null) =
     `insert into feed_log (kind, rfq_id, creator_id, target_address, body, at)
       select 'gone', gen_random_uuid(), gen_random_uuid(), $2, 'expired', now()
       from generate_series(1, $1)`,
-    ...[count, address],
+    count,
+    address,
   );
 
 /** A maker that was there, up to this number. */
@@ -71,7 +72,8 @@ test('a ping comes back with its own words; an answer names its RFQ, its code an
 
 test('gone says that an RFQ has expired or was agreed, to all but its creator', async () => {
   const maker = await market.trader();
-  const [one, two] = [await market.maker(maker, resume), await market.maker(taker, resume)];
+  const one = await market.maker(maker, resume);
+  const two = await market.maker(taker, resume);
   const agreed = await market.rfq(taker);
   await agreeOn(market, agreed.id, taker, maker);
   const { seq: _, ...frame } = await one.frame(gone(agreed.id));
@@ -85,7 +87,8 @@ test('gone says that an RFQ has expired or was agreed, to all but its creator', 
 });
 
 test('who comes back is sent exactly what it missed, in order, and then goes on', async () => {
-  const [maker, address] = [await market.trader(), newAddress()];
+  const maker = await market.trader();
+  const address = newAddress();
   const holder = await holding(address);
   const always = await market.maker(holder, resume);
   const seen = await left(holder);
@@ -162,7 +165,8 @@ test('what is sent again costs a request for each hundred; without them the book
   const address = newAddress();
   const maker = await own.trader();
   const holder = await own.trader({ wallets: [{ family: 'evm', address }] });
-  const [asks, listens] = [await own.trader(), await own.trader()];
+  const asks = await own.trader();
+  const listens = await own.trader();
   const listener = await own.maker(listens, resume);
   const { seq } = await listener.frame(about((await own.rfq(asks)).id));
   await append(own, 249);
@@ -297,7 +301,8 @@ test('who comes back to a process that is behind waits for it, and is not reset'
 /** A market of its own whose maker has seen one RFQ and missed five. */
 async function missing() {
   const own = await feedMarket();
-  const [asks, maker] = [await own.trader(), await own.trader()];
+  const asks = await own.trader();
+  const maker = await own.trader();
   const client = await own.maker(maker, resume);
   const { seq } = await client.frame(about((await own.rfq(asks)).id));
   const posted: string[] = [];

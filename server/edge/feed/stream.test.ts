@@ -59,7 +59,8 @@ test('the snapshot is the newest hundred of others, newest first', async () => {
 test('private RFQs: nobody hears of a link, only its holder of an addressed one', async () => {
   const address = newAddress();
   const holder = await market.trader({ wallets: [{ family: 'evm', address }] });
-  const [client, other] = [await market.maker(holder), await open()];
+  const client = await market.maker(holder);
+  const other = await open();
   const link = await market.rfq(taker, { visibility: 'private' });
   const spelled = address.toLowerCase();
   const posted = await market.rfq(taker, { visibility: 'private', targetAddress: spelled });
@@ -83,7 +84,8 @@ test('a wallet proven or removed while connected counts from then on', async () 
   await market.sql(
     `insert into wallets (account_id, family, address, standing, proven_at)
       values ($1, 'evm', $2, 'proven', now())`,
-    ...[maker.accountId, address],
+    maker.accountId,
+    address,
   );
   const during = await addressed();
   await client.frame(about(during.id));

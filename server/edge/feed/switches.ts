@@ -79,7 +79,9 @@ export function createSwitches(
   const watching = service(deps, { name, pass, failureMs, wokenBy });
   // By itself: withdrawing may take long, and makers of this process are not to count as lost.
   const beating = service(deps, {
-    ...{ name: 'beat of makers', failureMs, wokenBy },
+    name: 'beat of makers',
+    failureMs,
+    wokenBy,
     pass: async () => {
       await beatOnce();
       return mayBeStored ? beatMs : undefined;

@@ -75,7 +75,8 @@ test('a handshake that fails has used its ticket up', async () => {
 test('a ticket is good for 30 s to the millisecond', async () => {
   const browser = await someone();
   market.deps.freeze();
-  const [early, late] = [await ticketOf(browser), await ticketOf(browser)];
+  const early = await ticketOf(browser);
+  const late = await ticketOf(browser);
   market.deps.advance(29_999);
   assert.equal(await refused(early), null);
   market.deps.advance(1);
@@ -207,7 +208,9 @@ test('a ticket counts from our own pages and those that are named; a key from ev
     ...['https://evil.example', 'https://a.market.example', 'http://market.example'].map(
       (origin) => ({ origin }),
     ),
-    ...[{ origin: `${site}:444` }, { origin: 'null' }, rebound],
+    { origin: `${site}:444` },
+    { origin: 'null' },
+    rebound,
   ]) {
     const ticket = await ticketOf(browser);
     assert.match(await said(headers, ticket), /^pages of ".*" may show no ticket here/);

@@ -33,7 +33,10 @@ async function pair() {
 
 type Pair = Awaited<ReturnType<typeof pair>>;
 
-const [text, continued, ping, pong] = [0x1, 0x0, 0x9, 0xa];
+const text = 0x1;
+const continued = 0x0;
+const ping = 0x9;
+const pong = 0xa;
 
 /** A frame of a client under the mask 0, which changes nothing. */
 function frame(opcode: number, payload = '', isLast = true): Buffer {

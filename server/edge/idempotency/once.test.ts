@@ -55,7 +55,8 @@ async function ownSlot(name: string) {
 
 /** A step that says when it was entered, and goes on when it is let. */
 function gate() {
-  const [opened, entered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const opened = Promise.withResolvers<void>();
+  const entered = Promise.withResolvers<void>();
   const pass = async () => {
     entered.resolve();
     await opened.promise;

@@ -43,7 +43,10 @@ const fill = (day: string, refusals: number, bytes: number) =>
   edge.sql(
     `insert into kept_replies (account_id, day, refusals, bytes) values ($1, $2, $3, $4)
       on conflict (account_id, day) do update set refusals = $3, bytes = $4`,
-    ...[accountId, day, refusals, bytes],
+    accountId,
+    day,
+    refusals,
+    bytes,
   );
 
 let slots = 0;
@@ -252,7 +255,8 @@ test('without room what must be kept is refused whole, and only under a key and 
     ['/v1/anew/1', undefined],
     ['/v1/keep/1', 'true'],
   ] as const) {
-    const [one, two] = [await post('full', {}, path), await post('full', {}, path)];
+    const one = await post('full', {}, path);
+    const two = await post('full', {}, path);
     assert.deepEqual([one.status, two.status], [201, 201]);
     assert.equal(two.headers['idempotency-replayed'], replayed, path);
     assert.equal(two.body.run === one.body.run, replayed === 'true');

@@ -311,7 +311,9 @@ test('an ability that is kept and lost is tried anew; what no node answers is no
     `update token_abilities set abilities = (
         select abilities from token_abilities where chain = $1 and token = $2)
       where chain = $1 and token = $3`,
-    ...[evm, coin.address, dollar],
+    evm,
+    coin.address,
+    dollar,
   );
   const deal = await dealt({ asset: desk.assets.usd });
   assert.deepEqual((await fundingOf(deal)).alternatives, []);

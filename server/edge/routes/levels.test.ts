@@ -29,7 +29,10 @@ const straight: Pair = [btc, usd];
 const turned: Pair = [usd, btc];
 
 const bid = (baseAmount: string, quoteAmount: string, more: Level = {}): Level => ({
-  ...{ direction: 'sell_base', baseAmount, quoteAmount, validForSeconds: 600 },
+  direction: 'sell_base',
+  baseAmount,
+  quoteAmount,
+  validForSeconds: 600,
   ...more,
 });
 const ask = (baseAmount: string, quoteAmount: string, more: Level = {}) =>
@@ -66,7 +69,9 @@ test('levels are read by everybody, with a key and without, under their account 
     makerStanding: shown?.makerStanding,
     direction: 'sell_base',
     ...pair,
-    ...{ baseAmount: '100000', quoteAmount: '65000000', leastBaseAmount: '1000' },
+    baseAmount: '100000',
+    quoteAmount: '65000000',
+    leastBaseAmount: '1000',
     publishedAt: shown?.publishedAt,
     expiresAt: shown?.expiresAt,
   });
@@ -104,7 +109,10 @@ test('the best price for the taker is first, by its exact quotient, page by page
   await published([bid(`${huge + 1n}`, `${huge + 2n}`), bid('1000', '2999')], others[0]);
   await published([bid('1000', '10000')], others[1], turned);
   const best = [
-    ...['1000 3000', '1000 2999', `${huge} ${huge + 1n}`, `${huge + 1n} ${huge + 2n}`],
+    '1000 3000',
+    '1000 2999',
+    `${huge} ${huge + 1n}`,
+    `${huge + 1n} ${huge + 2n}`,
     '1000 1000',
   ];
   assert.deepEqual(amounts(await read('sell_base')), best);
@@ -136,7 +144,10 @@ test('a size is for amounts from its least to its whole, seen from both sides; a
     return (await read(way, pair, `&baseAmount=${amount}`)).length;
   };
   for (const [amount, count] of [
-    ...[[1_000, 1] as const, [1_001, 1] as const, [2_000, 1] as const, [2_001, 0] as const],
+    [1_000, 1] as const,
+    [1_001, 1] as const,
+    [2_000, 1] as const,
+    [2_001, 0] as const,
   ]) {
     assert.equal(await found(straight, amount), count, `${amount}`);
   }
@@ -177,7 +188,8 @@ test('a level ends by the clock of the market to the millisecond, and is forgott
 });
 
 test('levels go with the key or the session that published them, and with the last wallet that would give', async () => {
-  const [by, other] = [await market.trader(), await market.trader()];
+  const by = await market.trader();
+  const other = await market.trader();
   const both = [bid('100000', '65000000'), ask('100000', '66000000')];
   for (const each of [by, other]) await published(both, each);
   const shown = async () => {
@@ -190,7 +202,8 @@ test('levels go with the key or the session that published them, and with the la
   const revoke = (isRevoked: boolean) =>
     sql(
       `update api_keys set revoked_at = case when $2::boolean then now() end where account_id = $1`,
-      ...[by.accountId, isRevoked],
+      by.accountId,
+      isRevoked,
     );
   await revoke(true);
   assert.deepEqual(await shown(), ['other buy_base', 'other sell_base']);
@@ -207,7 +220,9 @@ test('levels go with the key or the session that published them, and with the la
   const whose = { accountId: by.accountId, means, browser, isNew: true };
   const { token } = await market.db.transaction((tx) => openSession(tx, deps, whose));
   const page = await market.app.inject({
-    ...{ method: 'POST', url: '/v1/levels', headers: pageHeaders(token, by.accountId) },
+    method: 'POST',
+    url: '/v1/levels',
+    headers: pageHeaders(token, by.accountId),
     payload: { baseAssetId: btc.id, quoteAssetId: usd.id, levels: both },
   });
   assert.equal(page.statusCode, 200, page.body);
@@ -236,7 +251,10 @@ test('an account has levels on 100 pairs at most; those that ended and the pair 
             low_amount, high_amount, published_at, expires_at)
           select gen_random_uuid(), $1, least(id, $3::uuid), greatest(id, $3::uuid), true, true,
             1, 1, now(), $4 from token`,
-      ...[by.accountId, count, btc.id, new Date(deps.now() + 60_000)],
+      by.accountId,
+      count,
+      btc.id,
+      new Date(deps.now() + 60_000),
     );
   await others(mostLevelPairs - 1);
   await published(good, by);

@@ -83,7 +83,8 @@ function registerReading(app: FastifyInstance, deps: Deps): void {
       const pair = { baseAssetId: assets.base.id, quoteAssetId: assets.quote.id };
       const amount = query.baseAmount;
       const of = {
-        ...{ direction, minSettled },
+        direction,
+        minSettled,
         baseAmount: amount === undefined ? null : parseBaseUnits(amount, 'baseAmount'),
         makerId: makerId?.toLowerCase() ?? null,
       };
@@ -93,7 +94,7 @@ function registerReading(app: FastifyInstance, deps: Deps): void {
         now: new Date(deps.now()),
         givesLow: givesLow(direction, way.baseIsLow),
       };
-      const bound = { ...{ list: 'levels' }, ...pair, ...of, baseAmount: amount };
+      const bound = { list: 'levels', ...pair, ...of, baseAmount: amount };
       const { rows, nextCursor } = await withStandings(
         deps,
         () =>

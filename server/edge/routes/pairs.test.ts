@@ -22,7 +22,10 @@ let evmAnswers = true;
 const bitcoin = stubAdapter('bitcoin', 'bitcoin', {
   blockSeconds: 600,
   costs: async () => ({
-    ...{ ...costs, settlesFromAmount: true, deposit: null, leastAmount: 546n },
+    ...costs,
+    settlesFromAmount: true,
+    deposit: null,
+    leastAmount: 546n,
   }),
 });
 const evm = stubAdapter('evm-dev', 'evm', {
@@ -49,8 +52,11 @@ const pricePath = (base: { id: string }, quote: { id: string }) =>
   `/v1/pairs/price?baseAssetId=${base.id}&quoteAssetId=${quote.id}`;
 
 test('each side lists its threads by where they stand, page by page', async () => {
-  const [asks, quotes] = [await market.trader(), await market.trader()];
-  const [open, closed, agreed] = [[], [], []] as [string[], string[], string[]];
+  const asks = await market.trader();
+  const quotes = await market.trader();
+  const open: string[] = [];
+  const closed: string[] = [];
+  const agreed: string[] = [];
   for (const list of [agreed, closed, open, agreed, closed, open]) {
     const { id: rfqId } = await market.rfq({}, asks);
     const { id } = (await market.quote(quotes, rfqId)).body.thread;
@@ -226,14 +232,26 @@ test('anybody reads whether the market works: heads, halts without their reason,
     waitsFor: [],
     chains: [
       {
-        ...{ chain: 'bitcoin', height: 7, clock: 1_700_000_000, seenAt: at.toISOString() },
-        ...{ blockSeconds: 600, isQuiet: false, haltedSince: null },
-        ...{ sendsClaims: false, sendsFundings: false },
+        chain: 'bitcoin',
+        height: 7,
+        clock: 1_700_000_000,
+        seenAt: at.toISOString(),
+        blockSeconds: 600,
+        isQuiet: false,
+        haltedSince: null,
+        sendsClaims: false,
+        sendsFundings: false,
       },
       {
-        ...{ chain: 'evm-dev', height: null, clock: null, seenAt: null },
-        ...{ blockSeconds: 12, isQuiet: true, haltedSince: at.toISOString() },
-        ...{ sendsClaims: true, sendsFundings: false },
+        chain: 'evm-dev',
+        height: null,
+        clock: null,
+        seenAt: null,
+        blockSeconds: 12,
+        isQuiet: true,
+        haltedSince: at.toISOString(),
+        sendsClaims: true,
+        sendsFundings: false,
       },
     ],
   });
@@ -251,7 +269,8 @@ test('anybody reads whether the market works: heads, halts without their reason,
 });
 
 test('a maker lists its open quotes on live RFQs, newest first, and nobody else’s', async () => {
-  const [own, other] = [await market.trader(), await market.trader()];
+  const own = await market.trader();
+  const other = await market.trader();
   const quoted: string[] = [];
   for (const by of [own, other, own, own]) {
     const { id } = await market.rfq({ ttlSeconds: quoted.length === 0 ? 30 : 3_600 });

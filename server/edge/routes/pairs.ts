@@ -14,7 +14,8 @@ import { readByAll } from '../command.ts';
 import * as shapes from '../schemas/pair.ts';
 
 /** A statement walks some thousand rows at most, for all who ask within a moment. */
-const [priceMs, mostPairs] = [10_000, 500];
+const priceMs = 10_000;
+const mostPairs = 500;
 const minuteMs = 60_000;
 
 export function registerPairs(app: FastifyInstance, deps: Deps): void {

@@ -61,8 +61,13 @@ test('each quote of a batch has its own outcome, in order, and nothing of a refu
     assert.equal(status, 200, JSON.stringify(body));
     const first = 'idempotency-key' in headers ? '200' : '201';
     assert.deepEqual(shown(body.outcomes), [
-      ...[first, '409 rfq_gone', '200', '404 unknown_rfq', '403 own_rfq'],
-      ...['404 unknown_rfq', '400 bad_field'],
+      first,
+      '409 rfq_gone',
+      '200',
+      '404 unknown_rfq',
+      '403 own_rfq',
+      '404 unknown_rfq',
+      '400 bad_field',
     ]);
     const [stored, , , , , odd, twice] = body.outcomes;
     const thread = (await taker.get(`/v1/threads/${stored.threadId}`)).body;
@@ -118,8 +123,12 @@ test('amounts that cannot settle are refused one by one, with few questions to t
   const quotes = amounts.map((amount, at) => ({ rfqId: ids[at], quoteAmount: String(amount) }));
   const { body } = await quoteAll(quotes);
   assert.deepEqual(shown(body.outcomes), [
-    ...['400 amount_too_small', '201', '400 amount_too_small'],
-    ...['201', '400 bad_amount', '201'],
+    '400 amount_too_small',
+    '201',
+    '400 amount_too_small',
+    '201',
+    '400 bad_amount',
+    '201',
   ]);
   assert.match(body.outcomes[2].error, /^7 is dust/);
   asked = 0;

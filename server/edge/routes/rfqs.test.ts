@@ -109,7 +109,8 @@ test('the other side of each bound is taken', async () => {
 test('giving an asset needs a wallet on its chain, login or proven; taking one does not', async () => {
   const wallet = (family: 'bitcoin' | 'evm', standing: 'login' | 'proven') =>
     market.trader({ wallets: [{ family, address: someAddress(family), standing }] });
-  const [onEvm, onBitcoin] = [await wallet('evm', 'login'), await wallet('bitcoin', 'proven')];
+  const onEvm = await wallet('evm', 'login');
+  const onBitcoin = await wallet('bitcoin', 'proven');
   refused(await post({}, onEvm), '403 no_wallet', /giving BTC needs a wallet on .*bitcoin/);
   refused(await post({ direction: 'buy_base' }, onBitcoin), '403 no_wallet', /giving USD/);
   await rfq({ direction: 'buy_base' }, onEvm);
@@ -199,7 +200,9 @@ test('an account has at most its live RFQs, also when it posts at once; cancelli
         visibility, status, created_at, expires_at, updated_at)
       select gen_random_uuid(), $1, 'sell_base', $2, 100000, $3, 'private', 'open', $4, $5, $4
       from generate_series(1, $6)`,
-    ...[busy.accountId, btc.id, usd.id],
+    busy.accountId,
+    btc.id,
+    usd.id,
     ...[0, 600_000].map((ms) => new Date(market.deps.now() + ms)),
     mostLiveRfqs - 2,
   );

@@ -21,7 +21,8 @@ const adapters = market.deps.adapters as Map<string, ChainAdapter>;
 /** Of a swap between dollars (leg a) and bitcoin (leg b). */
 const rulesNow = () => {
   const of = (chain: string) => adapters.get(chain)!;
-  const [a, b] = [of('evm-dev'), of('bitcoin')];
+  const a = of('evm-dev');
+  const b = of('bitcoin');
   return {
     formula: formulaVersion,
     contract: { a: contractId(a.contract), b: contractId(b.contract) },

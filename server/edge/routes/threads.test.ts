@@ -32,11 +32,22 @@ test('a first quote is 201, the next of the same maker 200 on the same thread', 
   assert.deepEqual([b.chain, b.amount, b.long], ['bitcoin', '100000', true]);
   assert.ok(b.timelockSeconds > a.timelockSeconds);
   assert.deepEqual(rest, {
-    ...{ rfqId, makerId: maker.accountId, takerId: taker.accountId, status: 'open' },
-    ...{ quoteAmount: price, proposedBy: 'maker', makerAccepted: false, takerAccepted: false },
-    ...{ currentQuoteAmount: price, pendingAmount: price, pendingBy: 'maker' },
-    ...{ swapId: null, initiator: 'taker', acceptanceExpiresAt: null },
-    ...{ quoteExpiresAt: null, withdrawnAt: null },
+    rfqId,
+    makerId: maker.accountId,
+    takerId: taker.accountId,
+    status: 'open',
+    quoteAmount: price,
+    proposedBy: 'maker',
+    makerAccepted: false,
+    takerAccepted: false,
+    currentQuoteAmount: price,
+    pendingAmount: price,
+    pendingBy: 'maker',
+    swapId: null,
+    initiator: 'taker',
+    acceptanceExpiresAt: null,
+    quoteExpiresAt: null,
+    withdrawnAt: null,
   });
   assert.equal(shown.status, 'negotiating');
   const second = await quote(maker, rfqId, '66000000');
@@ -84,11 +95,10 @@ test('who may quote: not oneself, with a wallet there, and addressed where it is
   const { id } = await rfq();
   refused(await quote(taker, id), '403 own_rfq');
   const wallet = (family: 'bitcoin' | 'evm') => ({ family, address: someAddress(family) });
-  const [evm, bitcoin] = [wallet('evm'), wallet('bitcoin')];
-  const [onEvm, onBitcoin] = [
-    await market.trader({ wallets: [evm] }),
-    await market.trader({ wallets: [bitcoin] }),
-  ];
+  const evm = wallet('evm');
+  const bitcoin = wallet('bitcoin');
+  const onEvm = await market.trader({ wallets: [evm] });
+  const onBitcoin = await market.trader({ wallets: [bitcoin] });
   refused(await quote(onBitcoin, id), '403 no_wallet', /giving USD needs a wallet on .*evm/);
   assert.equal((await quote(onEvm, id)).status, 201);
   const { id: buying } = await rfq({ direction: 'buy_base' });
@@ -265,7 +275,8 @@ test('a thread remembers its latest prices, oldest forgotten first', async () =>
     `update threads set messages = (
         select jsonb_agg(messages->0 || jsonb_build_object('quoteAmount', n::text))
         from generate_series(1, $2::int) n) where id = $1`,
-    ...[threadId, mostMessages - 1],
+    threadId,
+    mostMessages - 1,
   );
   await quote(maker, rfqId, '2000000');
   assert.deepEqual((await pricesOf(threadId)).slice(0, 1), ['maker 1']);
@@ -284,7 +295,9 @@ test('an RFQ takes its most makers and no more; those who quoted still may', asy
       insert into threads (id, rfq_id, maker_id, taker_id, status, quote_amount, proposed_by,
         messages, created_at, updated_at)
       select gen_random_uuid(), $1, id, $3, 'open', 1000, 'maker', '[]', now(), now() from crowd`,
-    ...[rfqId, mostThreads - 2, taker.accountId],
+    rfqId,
+    mostThreads - 2,
+    taker.accountId,
   );
   const newcomers = [await market.trader(), await market.trader(), await market.trader()];
   const answers = await Promise.all(newcomers.map((each) => quote(each, rfqId)));

@@ -122,7 +122,8 @@ function registerReads(app: FastifyInstance, deps: Deps): void {
         { list: 'quotes', accountId, role, status, rfqId },
         (from, limit) =>
           listOwnThreads(deps.db, role, status, {
-            ...{ accountId, rfqId },
+            accountId,
+            rfqId,
             before: from?.[0] ?? null,
             now,
             limit,

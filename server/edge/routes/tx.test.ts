@@ -67,8 +67,13 @@ test('anything well-formed is relayed, by family or chain key, and twice is the 
 
 test('what is malformed, for a chain that is not served, or refused by a node is 400', async () => {
   const elsewhere = await somebody.evmAccount.signTransaction({
-    ...{ chainId: 5_555, nonce: 0, to: somebody.evmAccount.address, gas: 21_000n },
-    ...{ maxFeePerGas: 1n, maxPriorityFeePerGas: 1n, type: 'eip1559' },
+    chainId: 5_555,
+    nonce: 0,
+    to: somebody.evmAccount.address,
+    gas: 21_000n,
+    maxFeePerGas: 1n,
+    maxPriorityFeePerGas: 1n,
+    type: 'eip1559',
   });
   const psbt = { psbtBase64: 'AAAA', signaturesHex: ['00'] };
   const escrow = testSwap({ timelock: 1_900_000_000, since: 0 });

@@ -88,7 +88,8 @@ test('an unknown event is 400, and the 21st webhook is 400', async () => {
 });
 
 test('another account’s webhook does not exist: not listed, not deleted, not pinged', async () => {
-  const [mine, theirs] = [await newKey(), await newKey()];
+  const mine = await newKey();
+  const theirs = await newKey();
   const { webhook } = (await post(mine, { url })).body;
   const { body } = await edge.call('GET', '/v1/webhooks', { key: theirs });
   assert.deepEqual(body.webhooks, []);
@@ -103,7 +104,8 @@ test('another account’s webhook does not exist: not listed, not deleted, not p
 test('a repeated registration under one Idempotency-Key makes one webhook, its secret kept sealed', async () => {
   const key = await newKey();
   const headers = { 'idempotency-key': 'one' };
-  const [first, second] = [await post(key, { url }, headers), await post(key, { url }, headers)];
+  const first = await post(key, { url }, headers);
+  const second = await post(key, { url }, headers);
   assert.deepEqual(second.body, first.body);
   assert.equal(second.headers['idempotency-replayed'], 'true');
   const { body } = await edge.call('GET', '/v1/webhooks', { key });

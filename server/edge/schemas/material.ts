@@ -18,7 +18,10 @@ const yes = (description: string) => Type.Literal(true, { description });
 /** As `additionalProperties`, which generators of clients know better than patterns of names. */
 const byName = <S extends TSchema>(description: string, examples: unknown[], values: S) =>
   Type.Unsafe<Record<string, Static<S>>>({
-    ...{ type: 'object', additionalProperties: values, description, examples },
+    type: 'object',
+    additionalProperties: values,
+    description,
+    examples,
   });
 const hex = (description: string) => s.text(description, '0x7a1c2f');
 

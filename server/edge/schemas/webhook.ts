@@ -63,7 +63,10 @@ export const webhookEvents: Readonly<Record<string, ReturnType<typeof event>>> =
     'thread.accepted',
     'The other side accepted the price of a thread; only for who names this event',
     {
-      ...{ threadId: s.threadId, rfqId: s.rfqId, role, quoteAmount: price },
+      threadId: s.threadId,
+      rfqId: s.rfqId,
+      role,
+      quoteAmount: price,
       acceptanceExpiresAt: s.nullable(
         s.instant('when that acceptance lapses; null: both have accepted'),
       ),

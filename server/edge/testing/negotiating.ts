@@ -35,7 +35,8 @@ export async function negotiating(...how: Parameters<typeof testMarket>): Promis
   const market = await testMarket(...how);
   after(() => market.close());
   const { btc, usd } = market.assets;
-  const [taker, maker] = [await market.trader(), await market.trader()];
+  const taker = await market.trader();
+  const maker = await market.trader();
   const wanted: Negotiating['wanted'] = (fields = {}) => ({
     direction: 'sell_base',
     baseAssetId: btc.id,
@@ -70,7 +71,9 @@ export async function negotiating(...how: Parameters<typeof testMarket>): Promis
     events: async (topic, field, id) => {
       const rows = await market.sql(
         'select account_id, payload from outbox where topic = $1 and payload->>$2 = $3 order by id',
-        ...[topic, field, id],
+        topic,
+        field,
+        id,
       );
       return rows.map(({ account_id: to, payload }) => ({ to, ...payload }));
     },

@@ -225,7 +225,8 @@ test('of several processes one reads; one that was slow and lost its lease store
   assert.deepEqual(await addresses(name), tokens);
   tokens.push(...(await launched('LATE')));
   market.deps.advance(2_000);
-  const [arrived, opening] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const arrived = Promise.withResolvers<void>();
+  const opening = Promise.withResolvers<void>();
   const real = adapterOf();
   const existing = async (found: readonly string[]) => {
     arrived.resolve();
@@ -282,7 +283,8 @@ test('of a flood so many an hour are taken; the rest is counted, said once and l
 });
 
 test('no more of a launchpad wait than its share of what can be looked at every hour', async () => {
-  const [pad, second] = [await deployLaunchpad(chain), await deployLaunchpad(chain)];
+  const pad = await deployLaunchpad(chain);
+  const second = await deployLaunchpad(chain);
   const name = nameOf(pad);
   const own = processOf([settingsOf(pad, { mostAnHour: 2_000 }), settingsOf(second)]);
   await deepen();

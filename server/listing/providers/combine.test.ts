@@ -100,7 +100,8 @@ test('liquidity of more than ten times the capitalisation is believed of neither
 });
 
 test('providers of the settings are asked in their order, each by its key, and no key is logged', async (t) => {
-  const [gecko, goplus] = [await startProvider(t), await startProvider(t)];
+  const gecko = await startProvider(t);
+  const goplus = await startProvider(t);
   gecko.answer(({ url = '' }, response) => {
     const body = recorded(url.includes('/info') ? 'gecko-info' : 'gecko-token');
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));

@@ -163,7 +163,8 @@ test('an answer that is cut off is no answer', async (t) => {
 });
 
 test('nobody is followed to where they redirect', async (t) => {
-  const [provider, elsewhere] = [await startProvider(t), await startProvider(t)];
+  const provider = await startProvider(t);
+  const elsewhere = await startProvider(t);
   elsewhere.json({ a: 1 });
   for (const status of [301, 302, 303, 307, 308]) {
     provider.answer((_request, response) =>

@@ -56,7 +56,16 @@ export async function ordersToClose() {
     return market.accept(maker, thread.id);
   };
   return {
-    ...{ market, taker, maker, db, other, at, told, kindsOf, book, agreed },
+    market,
+    taker,
+    maker,
+    db,
+    other,
+    at,
+    told,
+    kindsOf,
+    book,
+    agreed,
     /** As it is answered. */
     tryPost: (fields = {}) => taker.post('/v1/rfqs', market.wanted(fields)),
     post: (fields = {}) => market.rfq(fields),

@@ -59,7 +59,8 @@ export async function openSwaps(db: Database): Promise<Market> {
   return {
     deps,
     agree: async () => {
-      const [makerId, takerId] = [await party(), await party()];
+      const makerId = await party();
+      const takerId = await party();
       const amounts = { baseAmount: 10n ** 17n, quoteAmount: 10n ** 17n };
       const terms = { direction: 'sell_base', base, quote, ...amounts } as const;
       const id = await db.transaction((tx) => insertAgreed(tx, deps, terms, { makerId, takerId }));

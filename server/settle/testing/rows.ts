@@ -78,7 +78,8 @@ export async function insertAgreed(
 ): Promise<string> {
   const { makerId, takerId, hashlock = randomBytes(32).toString('hex') } = parties;
   const id = () => uuidv7(deps.now(), deps.randomBytes);
-  const [rfqId, threadId] = [id(), id()];
+  const rfqId = id();
+  const threadId = id();
   await tx.rows({
     name: 'test_rfq',
     text: `insert into rfqs (id, creator_id, direction, base_asset_id, base_amount, quote_asset_id,

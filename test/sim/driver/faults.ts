@@ -22,7 +22,8 @@ import {
 const hourMs = 3_600_000;
 
 /** Of a chain's outage: a part for the chain itself, and a part for a person's only node. */
-const [chainShare, nodeShare] = [0.2, 0.4] as const;
+const chainShare = 0.2;
+const nodeShare = 0.4;
 
 type Spell = 'gone' | 'hangs' | 'slow' | 'stuck' | 'syncing' | 'split' | 'lying';
 

@@ -69,7 +69,8 @@ function failWitnesses(world: World, person: Person, chance: Chance): void {
     // Of one that is slow a failure stands until its next word.
     if (!node.isSteady || node.beside.length === 1 || node.mode.is === 'slow') continue;
     for (const moment of ['a', 'b', 'told'] as const) {
-      const [wait, ms] = [chance.int(0, 900_000), chance.int(20_000, witnessFailsMs)];
+      const wait = chance.int(0, 900_000);
+      const ms = chance.int(20_000, witnessFailsMs);
       world.after[moment].push(() => {
         later(wait, () => {
           node.failsUntilMs = nowMs() + ms;

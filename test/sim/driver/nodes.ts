@@ -196,7 +196,9 @@ export function nodeAdapter(node: SimNode, parts: NodeParts): ChainAdapter {
     };
   };
   const adapter: Partial<ChainAdapter> = {
-    ...{ chain: chain.chain, family: chain.family, policy: chain.policy },
+    chain: chain.chain,
+    family: chain.family,
+    policy: chain.policy,
     blockSeconds: chain.family === 'bitcoin' ? 600 : 60,
     plan: escrowOf,
     watch: () => {},

@@ -129,7 +129,10 @@ function inputFor(world: World, person: Person, life: Life): SettleInput {
     return market.broadcast(chain, signed, how);
   };
   return {
-    ...{ swapId: world.swapId, trade: person.trade, chains, signal: life.over.signal },
+    swapId: world.swapId,
+    trade: person.trade,
+    chains,
+    signal: life.over.signal,
     client: { ...market, broadcast },
     store: storeFor(person, alive),
     now: async () => nowSeconds() + person.ahead,
@@ -140,7 +143,8 @@ function inputFor(world: World, person: Person, life: Life): SettleInput {
 }
 
 /** Looks often while something happens, and seldom otherwise; never later than it has to react. */
-const [soonMs, mostMs] = [[15_000, 40_000, 90_000, 200_000], 400_000] as const;
+const soonMs = [15_000, 40_000, 90_000, 200_000] as const;
+const mostMs = 400_000;
 
 function rest(world: World, person: Person, life: Life, signal?: AbortSignal): Promise<void> {
   const isNew = life.news !== world.news;

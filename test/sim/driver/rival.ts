@@ -28,7 +28,8 @@ type Plan = {
   funding: SimTransaction | null;
 };
 
-const [leastTickMs, mostTickMs] = [20_000, 240_000] as const;
+const leastTickMs = 20_000;
+const mostTickMs = 240_000;
 
 export function rivalActs(world: World, rival: Person): void {
   const plan = planOf(world, rival);

@@ -38,7 +38,8 @@ const hour = 3_600;
 const mostRivalMoves = 30;
 
 function chainsFor(chance: Chance): Legs<SimChain> {
-  const [one, other] = [chance.pick(families), chance.pick(families)];
+  const one = chance.pick(families);
+  const other = chance.pick(families);
   const timing = (family: keyof typeof policies) => {
     return { policy: policies[family], depth: policies[family].normal };
   };
@@ -56,8 +57,15 @@ function nodesFor(world: World, chain: SimChain, party: Party): SimNode[] {
   const nodes = Array.from(
     { length: chance.int(1, 3) },
     (_, at): SimNode => ({
-      ...{ name: `node ${at + 1} of the ${party} for ${chain.chain}`, chain, mode: { is: 'well' } },
-      ...{ fails: 0, lags: 0, forgets: 0, beside: [], isSteady: false, failsUntilMs: 0 },
+      name: `node ${at + 1} of the ${party} for ${chain.chain}`,
+      chain,
+      mode: { is: 'well' },
+      fails: 0,
+      lags: 0,
+      forgets: 0,
+      beside: [],
+      isSteady: false,
+      failsUntilMs: 0,
       owner: () => world.people.find((each) => each.party === party) as Person,
     }),
   );
@@ -79,36 +87,53 @@ function kindsFor(chance: Chance, calm: boolean): Record<Party, Kind> {
 
 function personFor(world: World, party: Party, kind: Kind): Person {
   const { chance, chains, secret, hashlock, agreedAt, swapId } = world;
-  const [gives, gets] = [givesOf(party), getsOf(party)];
+  const gives = givesOf(party);
+  const gets = getsOf(party);
   const asset = (leg: LegName) => ({
-    ...{ id: `asset-${leg}`, chain: chains[leg].chain, token: null },
-    ...{ decimals: 8, highValueFrom: null },
+    id: `asset-${leg}`,
+    chain: chains[leg].chain,
+    token: null,
+    decimals: 8,
+    highValueFrom: null,
   });
   const home = (leg: LegName) => destinationOf(party, leg, chains[leg].family, 0);
   const isInitiator = party === 'taker';
   return {
-    ...{ party, kind, gives, gets, role: isInitiator ? 'initiator' : 'counterparty' },
+    party,
+    kind,
+    gives,
+    gets,
+    role: isInitiator ? 'initiator' : 'counterparty',
     trade: {
-      ...{ party, rfqId: 'rfq', threadId: swapId, makerId: 'maker', takerId: 'taker' },
-      ...{ direction: 'sell_base', base: asset('b'), baseAmount: amountOf('b') },
-      ...{ quote: asset('a'), quoteAmount: amountOf('a'), acceptedAt: agreedAt - 5 },
-      ...{ hashlock: isInitiator ? hashlock : null, refundTo: home(gives), payTo: home(gets) },
+      party,
+      rfqId: 'rfq',
+      threadId: swapId,
+      makerId: 'maker',
+      takerId: 'taker',
+      direction: 'sell_base',
+      base: asset('b'),
+      baseAmount: amountOf('b'),
+      quote: asset('a'),
+      quoteAmount: amountOf('a'),
+      acceptedAt: agreedAt - 5,
+      hashlock: isInitiator ? hashlock : null,
+      refundTo: home(gives),
+      payTo: home(gets),
     },
     nodes: { a: nodesFor(world, chains.a, party), b: nodesFor(world, chains.b, party) },
     byHand: chains[gives].family === 'bitcoin' && !world.calm && chance.hits(0.3),
     kept: {
       secrets: new Map(isInitiator ? [[hashlock, secret]] : []),
-      ...{ swaps: new Map(), trades: new Map() },
+      swaps: new Map(),
+      trades: new Map(),
     },
-    ...{
-      former: [],
-      ahead: 0,
-      isClockSet: false,
-      callsLeft: Number.POSITIVE_INFINITY,
-      hasPaid: false,
-      isLost: false,
-      end: null,
-    },
+    former: [],
+    ahead: 0,
+    isClockSet: false,
+    callsLeft: Number.POSITIVE_INFINITY,
+    hasPaid: false,
+    isLost: false,
+    end: null,
   } as Person;
 }
 
@@ -117,7 +142,10 @@ function marketFor(chance: Chance, calm: boolean, hasRival: boolean): Market {
   return {
     kind: kind === 'honest' && !calm && chance.hits(0.3) ? 'flaky' : kind,
     diesAtMs: Number.POSITIVE_INFINITY,
-    ...{ counters: { a: 1, b: 1 }, moved: { a: 0, b: 0 }, fixed: new Set(), lie: null },
+    counters: { a: 1, b: 1 },
+    moved: { a: 0, b: 0 },
+    fixed: new Set(),
+    lie: null,
   };
 }
 
@@ -135,11 +163,25 @@ function openWorld(seed: number): World {
     return { policy, depth: policy.normal };
   };
   const about = {
-    ...{ seed, chance, swapId: `swap-${seed}`, secret, hashlock: hashlockOf(secret), chains, calm },
-    ...{ agreedAt: epoch, times: deadlines(epoch, { a: timing('a'), b: timing('b') }, 'b') },
-    ...{ market: marketFor(chance, calm, hasRival), standing: new Set<SimChain>() },
-    ...{ counts: new Map(), story: [], violations: [], news: 0 },
-    ...{ isTold: false, excuse: null, isHealed: false, after: { a: [], b: [], told: [] } },
+    seed,
+    chance,
+    swapId: `swap-${seed}`,
+    secret,
+    hashlock: hashlockOf(secret),
+    chains,
+    calm,
+    agreedAt: epoch,
+    times: deadlines(epoch, { a: timing('a'), b: timing('b') }, 'b'),
+    market: marketFor(chance, calm, hasRival),
+    standing: new Set<SimChain>(),
+    counts: new Map(),
+    story: [],
+    violations: [],
+    news: 0,
+    isTold: false,
+    excuse: null,
+    isHealed: false,
+    after: { a: [], b: [], told: [] },
   };
   const world: World = { ...about, people: [] };
   for (const each of ['maker', 'taker'] as const) {

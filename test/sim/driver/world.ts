@@ -13,8 +13,15 @@ import { escrowOf } from './plans.ts';
 import { nowSeconds } from './time.ts';
 
 export const lies = [
-  ...['claimed', 'refunded', 'funded', 'unfunded', 'fork'],
-  ...['height', 'future', 'clock ahead', 'clock behind'],
+  'claimed',
+  'refunded',
+  'funded',
+  'unfunded',
+  'fork',
+  'height',
+  'future',
+  'clock ahead',
+  'clock behind',
 ] as const;
 /**
  * `early`: well but for its time. `hides`: shows an escrow as it is, and no money in it. `vain`:
@@ -180,7 +187,11 @@ export function termsOf(
   // Only the side that is not cheated has other addresses: the sign of `moved` says whose.
   const of = (party: Party) => (moved !== 0 && moved > 0 === (party === funder) ? moved : 0);
   return {
-    ...{ chain, hashlock, token: null, amount: amounts[leg], timelock: times.refundAt[leg] },
+    chain,
+    hashlock,
+    token: null,
+    amount: amounts[leg],
+    timelock: times.refundAt[leg],
     payout: destinationOf(payee, leg, family, Math.abs(of(payee))),
     refund: destinationOf(funder, leg, family, Math.abs(of(funder))),
     ...(isLane ? { fundBefore, lane: { number, counter } } : {}),

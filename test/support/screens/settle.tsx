@@ -60,7 +60,8 @@ function engineOf({ swaps = [], at, vault = checked, more = {} }: Given): Engine
     { chain: 'evm-dev', family: 'evm', title: 'A dev chain (chain id 31337)', isKnown: false },
   ] as const;
   const byWallet = byWalletOf({
-    ...{ kept: disk, now: () => at?.now ?? agreedAt + 60 },
+    kept: disk,
+    now: () => at?.now ?? agreedAt + 60,
     one: () => at?.swap ?? null,
     payments: async () => at?.payments ?? [],
   });
@@ -139,8 +140,11 @@ function rescueOf(): Engine['rescue'] {
     },
     fromFile: async () =>
       (['restored', 'kept', 'refused'] as const).map((outcome, index) => ({
-        ...{ swapId: `swap-${index}`, outcome, why: 'legs.a.escrow differs' },
-        ...{ secret: index === 1 ? 'missing' : 'found', bitcoinKey: 0 },
+        swapId: `swap-${index}`,
+        outcome,
+        why: 'legs.a.escrow differs',
+        secret: index === 1 ? 'missing' : 'found',
+        bitcoinKey: 0,
       })),
     fromMarket: async (confirm) => {
       await confirm(rescueFile.swaps[0] as RescueFile['swaps'][number]);
@@ -166,7 +170,11 @@ const rescueFile: RescueFile = {
     {
       trade: swap.trade,
       swap: {
-        ...{ id: swap.id, party: swap.party, role: swap.role, hashlock: '', agreedAt },
+        id: swap.id,
+        party: swap.party,
+        role: swap.role,
+        hashlock: '',
+        agreedAt,
         deadlines: swap.deadlines,
         legs: {
           a: { ...swap.legs.a, assetId: 'usd', escrow: null, funder: 'maker', long: false },
@@ -246,7 +254,8 @@ function Shown() {
 const language = languageFor(null, navigator.languages);
 void speak(language, { isWhole: true }).then(() =>
   Object.assign(globalThis, {
-    ...{ tell, showSeen },
+    tell,
+    showSeen,
     showState: (name: string) => {
       queries.clear();
       shown.set(name);

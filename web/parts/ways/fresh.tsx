@@ -40,7 +40,7 @@ export function FreshGate({ account, here, children }: FreshGateProps) {
   return (
     <Fresh.Provider value={freshly}>
       {children}
-      {asked !== null && <SignInAgain {...{ account, here, asked }} />}
+      {asked !== null && <SignInAgain account={account} here={here} asked={asked} />}
     </Fresh.Provider>
   );
 }
@@ -63,7 +63,7 @@ function SignInAgain({ account, here, asked }: SignInAgainProps) {
       actions={<Button onPress={() => asked.answer(false)}>{text('fresh.not_now')}</Button>}
     >
       <p>{text(asked.walletsOnly ? 'fresh.wallet' : 'fresh.any')}</p>
-      <WaysIn purpose="renew" {...{ only, here, after }} />
+      <WaysIn purpose="renew" only={only} here={here} after={after} />
     </Dialog>
   );
 }

@@ -28,7 +28,8 @@ const done: Readonly<Record<string, TextKey>> = {
 
 /** null: it says nothing of either. */
 export function returned(search: URLSearchParams): Returned | null {
-  const [problem, did] = [search.get('problem'), search.get('done')];
+  const problem = search.get('problem');
+  const did = search.get('done');
   if (problem !== null) {
     const key = Object.hasOwn(problems, problem) ? problems[problem] : undefined;
     return { kind: 'warn', sentence: text(key ?? 'returned.failed') };

@@ -44,10 +44,10 @@ export function SignText<B extends Begun>({ families, begin, prove }: SignTextPr
     });
   return (
     <div className="way">
-      <Programs {...{ families, act }} onChoose={by} />
+      <Programs families={families} act={act} onChoose={by} />
       {asking !== null && <p role="status">{text('ways.wallet.look', { name: asking })}</p>}
       {act.error !== null && <Failed error={act.error} />}
-      <ByHand {...{ families, begin, prove }} />
+      <ByHand families={families} begin={begin} prove={prove} />
     </div>
   );
 }
@@ -199,7 +199,8 @@ export function SignOne({ family, address, message, onSigned }: SignOneProps) {
       <Programs families={[family]} act={act} onChoose={by} />
       {act.error !== null && <Failed error={act.error} />}
       <SignedElsewhere
-        {...{ family, message }}
+        family={family}
+        message={message}
         busy={act.busy}
         onSigned={(signature) => act.run(() => onSigned(signature))}
       />

@@ -75,7 +75,7 @@ function Offered(props: WaysInProps & { offered: Ways }) {
       {isFor('provider') &&
         offered.providers.map((each) => (
           <WayOf key={each.id} title={text('ways.provider.title', { label: each.label })}>
-            <ProviderWay {...{ ...each, purpose, here, freshly }} />
+            <ProviderWay {...each} purpose={purpose} here={here} freshly={freshly} />
           </WayOf>
         ))}
       {isFor('passkey') && offered.passkeys && purpose !== 'add' && (

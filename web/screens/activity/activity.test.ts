@@ -7,7 +7,13 @@ import { cell, csvOf } from './csv.ts';
 import { type Filter, filtered, noFilter, rowOf } from './rows.ts';
 
 const asset = (id: string, chain: string, symbol: string, decimals: number): Asset => ({
-  ...{ id, chain, symbol, decimals, enabled: true, verified: true, source: 'curated' },
+  id,
+  chain,
+  symbol,
+  decimals,
+  enabled: true,
+  verified: true,
+  source: 'curated',
   address: symbol === 'BTC' ? null : '0xC0ffee',
 });
 const btc = asset('1', 'bitcoin', 'BTC', 8);

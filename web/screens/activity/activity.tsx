@@ -68,7 +68,7 @@ function Swaps({ accountId }: { accountId: string }) {
             {({ rows, isCut }) => (
               <>
                 {isCut && <Notice kind="info">{text('activity.cut', { most })}</Notice>}
-                <Found swaps={rows} {...{ accountId, known }} />
+                <Found swaps={rows} accountId={accountId} known={known} />
               </>
             )}
           </Answer>
@@ -222,7 +222,7 @@ function OneSide({ side: { units, decimals, symbol, chain } }: { side: Side }) {
       {decimals === null ? (
         <code>{`${units} ${symbol}`}</code>
       ) : (
-        <Amount {...{ units, decimals, symbol }} most={8} />
+        <Amount units={units} decimals={decimals} symbol={symbol} most={8} />
       )}{' '}
       <span className="hint">{chainName(chain)}</span>
     </>

@@ -11,15 +11,29 @@ const asset = (
   decimals: number,
   address: string | null = null,
 ): Asset => ({
-  ...{ id, chain, symbol: id.toUpperCase(), address, decimals },
-  ...{ enabled: true, verified: true, source: 'config' },
+  id,
+  chain,
+  symbol: id.toUpperCase(),
+  address,
+  decimals,
+  enabled: true,
+  verified: true,
+  source: 'config',
 });
 const btc = asset('btc', 'bitcoin', 8);
 const usd = asset('usd', 'ethereum', 6, '0xAbC');
 const rfq: Rfq = {
-  ...{ id: 'r', direction: 'sell_base', baseAssetId: 'btc', baseAmount: '150000000' },
-  ...{ quoteAssetId: 'usd', status: 'open', visibility: 'public', askAmount: '96000000000' },
-  ...{ expiresAt: '2026-01-01T00:10:00Z', createdAt: '2026-01-01T00:00:00Z', creatorId: 'me' },
+  id: 'r',
+  direction: 'sell_base',
+  baseAssetId: 'btc',
+  baseAmount: '150000000',
+  quoteAssetId: 'usd',
+  status: 'open',
+  visibility: 'public',
+  askAmount: '96000000000',
+  expiresAt: '2026-01-01T00:10:00Z',
+  createdAt: '2026-01-01T00:00:00Z',
+  creatorId: 'me',
 };
 const at = Date.parse('2026-01-01T00:00:00Z') / 1_000;
 const rows = (more: Partial<Rfq>, now = at, assets = [btc, usd]) =>

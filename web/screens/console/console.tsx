@@ -24,7 +24,9 @@ import './console.css';
 /** One page of each: who has more works by the API. */
 const page = { limit: 100 } as const;
 /** While the feed is live it says when they have moved. */
-const [quotesMs, swapsMs, slowMs] = [2_000, 6_000, 20_000];
+const quotesMs = 2_000;
+const swapsMs = 6_000;
+const slowMs = 20_000;
 const quotesKey = ['quotes'];
 
 function threadsMoved(): void {
@@ -156,7 +158,9 @@ function BookArea({ live, assets, quotes }: BookAreaProps) {
         ) : (
           <div className="desk-rows">
             <BookGrid
-              {...{ rows, active, opened }}
+              rows={rows}
+              active={active}
+              opened={opened}
               quotes={byRfq}
               onActive={setActive}
               onOpen={open}

@@ -11,8 +11,14 @@ const iso = (seconds: number) => new Date(nowMs + seconds * 1_000).toISOString()
 const thread = (id: string, more: Partial<Thread> & { ends?: number; expires?: number } = {}) => {
   const { ends, expires = 600, ...fields } = more;
   return {
-    ...{ id, status: 'open', swapId: null, makerAccepted: false, takerAccepted: false },
-    ...{ proposedBy: 'maker', updatedAt: iso(-10), rfq: { expiresAt: iso(expires) } },
+    id,
+    status: 'open',
+    swapId: null,
+    makerAccepted: false,
+    takerAccepted: false,
+    proposedBy: 'maker',
+    updatedAt: iso(-10),
+    rfq: { expiresAt: iso(expires) },
     acceptanceExpiresAt: ends === undefined ? null : iso(ends),
     ...fields,
   } as unknown as Thread;

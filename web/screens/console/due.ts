@@ -25,7 +25,8 @@ export function negotiationsOf(threads: readonly Thread[], nowMs: number): Negot
     .sort((a, b) => {
       const rank = ranks[a.standing.is] - ranks[b.standing.is];
       if (rank !== 0) return rank;
-      const [one, other] = [untilOf(a.standing), untilOf(b.standing)];
+      const one = untilOf(a.standing);
+      const other = untilOf(b.standing);
       if (one !== other) return one - other;
       return a.thread.updatedAt < b.thread.updatedAt ? 1 : -1;
     });

@@ -8,11 +8,15 @@ import '../../texts/testing.ts';
 const drafted = (more: Partial<LevelDraft>) =>
   draftedLevels({ size: 1_000n, pays: null, takes: null, validForSeconds: 600, ...more });
 const level = (direction: string, quoteAmount: string) => ({
-  ...{ direction, quoteAmount, baseAmount: '1000', validForSeconds: 600 },
+  direction,
+  quoteAmount,
+  baseAmount: '1000',
+  validForSeconds: 600,
 });
 
 test('what the maker pays is for takers who sell, what it takes for takers who buy', () => {
-  const [bid, ask] = [level('sell_base', '64'), level('buy_base', '65')];
+  const bid = level('sell_base', '64');
+  const ask = level('buy_base', '65');
   assert.deepEqual(drafted({ pays: 64n }), { levels: [bid], fault: null });
   assert.deepEqual(drafted({ takes: 65n }), { levels: [ask], fault: null });
   assert.deepEqual(drafted({ pays: 64n, takes: 65n }), { levels: [bid, ask], fault: null });

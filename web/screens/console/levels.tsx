@@ -38,7 +38,8 @@ function moved(): void {
 
 export function Levels({ assets, accountId }: { assets: Assets; accountId: string }) {
   const [ids, setIds] = useState({ base: '', quote: '' });
-  const [base, quote] = [assets.get(ids.base), assets.get(ids.quote)];
+  const base = assets.get(ids.base);
+  const quote = assets.get(ids.quote);
   const choice = (side: 'base' | 'quote') => (
     <Select
       label={text(`console.levels.${side}`)}
@@ -95,7 +96,8 @@ function LevelForm({ pair: { base, quote } }: Of) {
   const send = useMutation({
     mutationFn: (wanted: readonly WantedLevel[]) =>
       countedMarket.publishLevels({
-        ...{ baseAssetId: base.id, quoteAssetId: quote.id },
+        baseAssetId: base.id,
+        quoteAssetId: quote.id,
         levels: [...wanted],
       }),
     onSuccess: ({ published }) => {
@@ -110,7 +112,8 @@ function LevelForm({ pair: { base, quote } }: Of) {
   const field = (name: keyof Typed, { symbol, decimals }: Asset) => (
     <AmountField
       label={text(`console.levels.${name}`)}
-      {...{ symbol, decimals }}
+      symbol={symbol}
+      decimals={decimals}
       value={typed[name]}
       onChange={(words, amount) => {
         send.reset();

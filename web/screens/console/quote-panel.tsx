@@ -89,7 +89,15 @@ function QuoteForm({ row, assets, quoted, onSent, onBack }: QuotePanelProps) {
           />
         )}
       </Field>
-      <Facts {...{ row, offer, indicative, count, words }} pair={pair} assets={assets} />
+      <Facts
+        row={row}
+        offer={offer}
+        indicative={indicative}
+        count={count}
+        words={words}
+        pair={pair}
+        assets={assets}
+      />
       <p className="hint">{text('console.quote.free')}</p>
       <div className="actions">
         {!isGone && (

@@ -27,7 +27,9 @@ test('newest first, whatever order they came in; a row that is as it was is the 
 });
 
 test('while somebody is in the list nothing moves: new ones are counted, what left is gone', () => {
-  const [one, two, three] = [rfqOf('1'), rfqOf('2'), rfqOf('3')];
+  const one = rfqOf('1');
+  const two = rfqOf('2');
+  const three = rfqOf('3');
   const { rows } = show([], [one, two]);
   const held = show(rows, [one, three, rfqOf('4')], true);
   assert.deepEqual([idsOf(held.rows), held.held], [['-2', '1'], 2]);

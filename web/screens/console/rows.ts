@@ -36,7 +36,8 @@ export function shownRows(
   const known = new Map(before.map((row) => [row.rfq.id, row]));
   const fitting = new Map<string, Row>();
   for (const rfq of rfqs) {
-    const [base, quote] = [assets.get(rfq.baseAssetId), assets.get(rfq.quoteAssetId)];
+    const base = assets.get(rfq.baseAssetId);
+    const quote = assets.get(rfq.quoteAssetId);
     if (base === undefined || quote === undefined || !fits(rfq, filters)) continue;
     const old = known.get(rfq.id);
     const isSame = old?.rfq === rfq && !old.isGone && old.base === base && old.quote === quote;

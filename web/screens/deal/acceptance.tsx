@@ -112,8 +112,13 @@ function Accepting(props: AcceptingProps) {
   // What the dialog was opened for: anything else is looked at anew.
   const [openFor, setOpenFor] = useState<string | null>(null);
   const deal: DealOfEngine = {
-    ...{ rfq: thread.rfq, threadId: thread.id, quoteAmount: BigInt(thread.quoteAmount) },
-    ...{ party: props.party, base: pinned(base), quote: pinned(quote), addresses },
+    rfq: thread.rfq,
+    threadId: thread.id,
+    quoteAmount: BigInt(thread.quoteAmount),
+    party: props.party,
+    base: pinned(base),
+    quote: pinned(quote),
+    addresses,
     priceEndsAt: thread.quoteExpiresAt == null ? null : Date.parse(thread.quoteExpiresAt) / 1_000,
   };
   const look = lookOf(deal, { terms, base, quote });
@@ -180,11 +185,10 @@ function Question(props: QuestionProps) {
           ? null
           : text('deal.confirm.first');
   const nameOf = (assetId: string) => (assetId === base.id ? base : quote);
-  const [give, get] = [
-    assetAmountText(terms.gives.amount, nameOf(terms.gives.assetId)),
-    assetAmountText(terms.gets.amount, nameOf(terms.gets.assetId)),
-  ];
-  const [chain, other] = [chainName(terms.gives.chain), chainName(terms.gets.chain)];
+  const give = assetAmountText(terms.gives.amount, nameOf(terms.gives.assetId));
+  const get = assetAmountText(terms.gets.amount, nameOf(terms.gets.assetId));
+  const chain = chainName(terms.gives.chain);
+  const other = chainName(terms.gets.chain);
   return (
     <Dialog
       title={text('deal.accept.title')}
@@ -278,13 +282,16 @@ function Gas({ engine, terms, deal, examined }: GasProps) {
   const { role, gives, deadlines } = examined;
   if (role === null || gives === null || deadlines === null) return null;
   const of = ({ chain, assetId, amount }: TermsLeg) => ({
-    ...{ chain, amount, address: deal.addresses[chain] ?? '' },
+    chain,
+    amount,
+    address: deal.addresses[chain] ?? '',
     asset: assetId === deal.base.id ? deal.base : deal.quote,
   });
   const { initiatorFundBy, counterpartyFundBy, refundAt } = deadlines;
   const times = {
     fundBy: role === 'initiator' ? initiatorFundBy : counterpartyFundBy,
-    ...{ refundAt: refundAt[gives], collectBy: refundAt[otherLeg(gives)] },
+    refundAt: refundAt[gives],
+    collectBy: refundAt[otherLeg(gives)],
   };
   const sides = [
     { side: 'gives', ...of(terms.gives) },

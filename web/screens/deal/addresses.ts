@@ -33,7 +33,8 @@ export function needsOf(
   { gives, gets }: Pick<Terms, 'gives' | 'gets'>,
   { families, payouts, wallets, ownKey }: Known,
 ): readonly [gives: AddressNeed, gets: AddressNeed] | null {
-  const [from, to] = [families.get(gives.chain), families.get(gets.chain)];
+  const from = families.get(gives.chain);
+  const to = families.get(gets.chain);
   if (from === undefined || to === undefined) return null;
   const receiving = (family: Family) => {
     const known = payouts.find((each) => each.family === family);
@@ -49,11 +50,17 @@ export function needsOf(
   const funding = from === 'bitcoin' || from === 'solana' ? receiving(from) : paying(from);
   return [
     {
-      ...{ chain: gives.chain, family: from, options: funding, isFree: isFree(from) },
+      chain: gives.chain,
+      family: from,
+      options: funding,
+      isFree: isFree(from),
       use: isFree(from) ? 'refund' : 'funder',
     },
     {
-      ...{ chain: gets.chain, family: to, options: receiving(to), isFree: isFree(to) },
+      chain: gets.chain,
+      family: to,
+      options: receiving(to),
+      isFree: isFree(to),
       use: 'paid',
     },
   ];

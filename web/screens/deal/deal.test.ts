@@ -16,14 +16,26 @@ import { lookOf, partyIn, referenceOf, stepsOf, termsOf } from './terms.ts';
 import '../../texts/testing.ts';
 
 const rfq = {
-  ...{ id: 'r', direction: 'sell_base', baseAmount: '1000', askAmount: null },
-  ...{ baseAssetId: 'bitcoin', quoteAssetId: 'evm' },
+  id: 'r',
+  direction: 'sell_base',
+  baseAmount: '1000',
+  askAmount: null,
+  baseAssetId: 'bitcoin',
+  quoteAssetId: 'evm',
 } as Rfq;
 const leg = (chain: string, amount: string, timelockSeconds: number) => ({
-  ...{ chain, assetId: chain, amount, long: false, timelockSeconds },
+  chain,
+  assetId: chain,
+  amount,
+  long: false,
+  timelockSeconds,
 });
 const thread = {
-  ...{ makerId: 'm', takerId: 't', initiator: 'taker', quoteAmount: '500', rfq },
+  makerId: 'm',
+  takerId: 't',
+  initiator: 'taker',
+  quoteAmount: '500',
+  rfq,
   legs: { a: leg('evm', '500', 40), b: leg('bitcoin', '1000', 90) },
 } as unknown as Thread;
 
@@ -56,21 +68,26 @@ test('what is shown is what would be accepted, whatever the thread says of its l
 });
 
 test('whatever a person sees of a deal, another word of it is asked for anew', () => {
-  const [base, quote] = [asset('BTC'), asset('USD')];
+  const base = asset('BTC');
+  const quote = asset('USD');
   const pinned = ({ id, chain, address, decimals }: Asset) => ({
-    ...{ id, chain, token: address, decimals, highValueFrom: null },
+    id,
+    chain,
+    token: address,
+    decimals,
+    highValueFrom: null,
   });
   const look = (fields: object = {}, order: object = {}, coin: Partial<Asset> = {}) => {
     const now = { ...thread, rfq: { ...rfq, ...order }, ...fields } as Thread;
     const named = { base: { ...base, ...coin }, quote };
     const deal = {
-      ...{
-        party: 'taker' as const,
-        rfq: now.rfq,
-        threadId: now.id,
-        quoteAmount: BigInt(now.quoteAmount),
-      },
-      ...{ base: pinned(named.base), quote: pinned(quote), addresses: { evm: '0x1' } },
+      party: 'taker' as const,
+      rfq: now.rfq,
+      threadId: now.id,
+      quoteAmount: BigInt(now.quoteAmount),
+      base: pinned(named.base),
+      quote: pinned(quote),
+      addresses: { evm: '0x1' },
     };
     return lookOf(deal, { terms: termsOf(now, 'taker'), ...named });
   };
@@ -90,29 +107,26 @@ test('whatever a person sees of a deal, another word of it is asked for anew', (
 
 test('each step has its own deadline, and the refund is of the own leg', () => {
   const times = {
-    ...{ initiatorFundBy: 1, expiresAt: 2, counterpartyFundBy: 3, revealBy: 4 },
+    initiatorFundBy: 1,
+    expiresAt: 2,
+    counterpartyFundBy: 3,
+    revealBy: 4,
     refundAt: { a: 5, b: 6 },
   };
   const said = (...of: Parameters<typeof stepsOf>) =>
     stepsOf(...of).map(({ name, at }) => [name, at]);
   assert.deepEqual(said('initiator', 'b', times), [
-    ...[
-      ['you_fund_first', 1],
-      ['they_fund_second', 3],
-      ['you_reveal', 4],
-      ['refund', 6],
-    ],
+    ['you_fund_first', 1],
+    ['they_fund_second', 3],
+    ['you_reveal', 4],
+    ['refund', 6],
   ]);
   assert.deepEqual(said('counterparty', 'a', times), [
-    ...[
-      ['they_fund_first', 1],
-      ['you_fund_second', 3],
-      ['they_reveal', 4],
-    ],
-    ...[
-      ['you_claim', 6],
-      ['refund', 5],
-    ],
+    ['they_fund_first', 1],
+    ['you_fund_second', 3],
+    ['they_reveal', 4],
+    ['you_claim', 6],
+    ['refund', 5],
   ]);
 });
 
@@ -165,7 +179,11 @@ test('a payment comes to a wallet that may be paid; a refund to the funder, on B
 
 test('an address is confirmed that the market alone calls the person\u2019s', () => {
   const need = (use: AddressNeed['use'], family: 'evm' | 'bitcoin'): AddressNeed => ({
-    ...{ use, family, chain: family, options: [`${family} 1`], isFree: family === 'bitcoin' },
+    use,
+    family,
+    chain: family,
+    options: [`${family} 1`],
+    isFree: family === 'bitcoin',
   });
   const has = (family: string, address: string) => `${family} ${address}` === 'evm evm 2';
   for (const [use, family, chosen, isUnsure] of [
@@ -191,12 +209,16 @@ test('an address is confirmed that the market alone calls the person\u2019s', ()
 
 const recent = { baseAmount: 2n, quoteAmount: 1n };
 const priced = (quoteAmount: string, fields: Partial<Rfq> = {}) => ({
-  ...{ quoteAmount, rfq: { ...rfq, ...fields } },
+  quoteAmount,
+  rfq: { ...rfq, ...fields },
 });
 
 test('a price is held against recent swaps, else against what was asked, else against nothing', () => {
   assert.deepEqual(referenceOf(priced('485'), 'taker', recent), {
-    ...{ from: 'recent', expected: 500n, bps: -300, isFar: true },
+    from: 'recent',
+    expected: 500n,
+    bps: -300,
+    isFar: true,
   });
   assert.equal(referenceOf(priced('485'), 'maker', recent)?.bps, 300);
   const asked = priced('900', { askAmount: '1000' });
@@ -211,8 +233,14 @@ test('a price is held against recent swaps, else against what was asked, else ag
 });
 
 const asset = (symbol: string, verified = true): Asset => ({
-  ...{ id: symbol, chain: symbol, symbol, address: `0x${symbol}`, decimals: 2, enabled: true },
-  ...{ verified, source: 'api' },
+  id: symbol,
+  chain: symbol,
+  symbol,
+  address: `0x${symbol}`,
+  decimals: 2,
+  enabled: true,
+  verified,
+  source: 'api',
 });
 
 test('what is far is confirmed with its numbers, better or worse, and so is a token nobody looked at', () => {

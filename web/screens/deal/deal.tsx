@@ -38,7 +38,8 @@ import {
 import './deal.css';
 
 /** How often it is asked whether the other side has moved; once one has accepted, the other. */
-const [pollMs, acceptedMs] = [2_000, 1_000];
+const pollMs = 2_000;
+const acceptedMs = 1_000;
 
 export function Deal() {
   const { id } = useParams({ from: '/deals/$id' });
@@ -121,7 +122,8 @@ function Shown(props: DealProps) {
   const { thread, party, base, quote } = props;
   const terms = termsOf(thread, party);
   const assetOf = ({ assetId }: TermsLeg) => (assetId === base.id ? base : quote);
-  const [give, get] = [assetOf(terms.gives), assetOf(terms.gets)];
+  const give = assetOf(terms.gives);
+  const get = assetOf(terms.gets);
   const price = usePrice({ baseAssetId: base.id, quoteAssetId: quote.id });
   const reference = referenceOf(thread, party, priceOf(price.data));
   // To the second: an acceptance lapses between two answers.

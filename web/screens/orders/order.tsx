@@ -235,7 +235,8 @@ function Ended({ rfq, status, assets, isOwn }: EndedProps) {
 }
 
 /** Threads of a page, the most that the market gives; pages: as many as an order may have. */
-const [mostThreads, mostPages] = [100, 20];
+const mostThreads = 100;
+const mostPages = 20;
 
 function useThreads(rfqId: string, live: boolean) {
   const telling = useTellState();

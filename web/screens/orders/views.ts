@@ -40,7 +40,8 @@ export function againSearch(
   };
   const ask = rfq.askAmount === null ? null : BigInt(rfq.askAmount);
   return {
-    ...{ give: gives.assetId, get: gets.assetId },
+    give: gives.assetId,
+    get: gets.assetId,
     giveAmount: typed(gives.assetId, gives.amount ?? ask),
     getAmount: typed(gets.assetId, gets.amount ?? ask),
     exact: rfq.direction === 'sell_base' ? 'give' : 'get',

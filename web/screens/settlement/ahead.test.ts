@@ -7,7 +7,10 @@ import { gasUrgency, leftWith, sidesAhead } from './ahead.ts';
 import { type Given, seen } from './testing/views.ts';
 
 const gas = (leg: 'a' | 'b' | null): Problem => ({
-  ...{ kind: 'gas', leg, code: 'claim_unpayable', sentence: 'has 0 wei' },
+  kind: 'gas',
+  leg,
+  code: 'claim_unpayable',
+  sentence: 'has 0 wei',
 });
 const relay = { txid: null, refused: null };
 

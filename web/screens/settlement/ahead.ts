@@ -15,7 +15,8 @@ export function sidesAhead(swap: SwapView): readonly SideAhead[] {
   const { own, other } = sidesOf(swap);
   const isTold = (leg: LegName) =>
     swap.problems.some((each) => each.kind === 'gas' && (each.leg ?? swap.gives) === leg);
-  const [mine, theirs] = [factsOf(own), factsOf(other)];
+  const mine = factsOf(own);
+  const theirs = factsOf(other);
   const pays = mine.funded === null && !swap.isRestored;
   const collects = theirs.claimed === null && theirs.refunded === null && mine.refunded === null;
   return [
@@ -57,7 +58,8 @@ export type Left = 'refunds' | 'refund' | 'claim';
 export function leftWith(swap: SwapView, isKept: (chain: ChainKey) => boolean): readonly Left[] {
   if (swap.phase !== 'running') return [];
   const { own, other } = sidesOf(swap);
-  const [mine, theirs] = [factsOf(own), factsOf(other)];
+  const mine = factsOf(own);
+  const theirs = factsOf(other);
   const isIn = mine.funded !== null && mine.refunded === null && mine.claimed === null;
   const isOwed = theirs.claimed === null && theirs.refunded === null && mine.refunded === null;
   const claims = swap.role === 'counterparty' && mine.funded !== null && isOwed;

@@ -11,7 +11,9 @@ type Props = { readonly engine: Engine; readonly swap: SwapView };
 export function Gas({ engine, swap }: Props) {
   const { own, other } = sidesOf(swap);
   const times = {
-    ...{ fundBy: fundByOf(swap), refundAt: own.timelock, collectBy: other.timelock },
+    fundBy: fundByOf(swap),
+    refundAt: own.timelock,
+    collectBy: other.timelock,
   };
   return <GasNotes engine={engine} sides={sidesAhead(swap)} times={times} isShort />;
 }

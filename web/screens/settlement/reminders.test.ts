@@ -42,7 +42,8 @@ test('only what the person has to do is told', () => {
     [
       {
         ...({ state: 'refunding', gives: 'USDX', usd: 'final' } as const),
-        ...{ asks: sign('refund'), at: deadlines.refundAt.a + 1 },
+        asks: sign('refund'),
+        at: deadlines.refundAt.a + 1,
       },
       ['sign', null],
     ],

@@ -29,7 +29,9 @@ const wantsWallet: readonly Situation[] = ['fund', 'cancelling', 'collect', 'ref
 export function reminderOf(seen: Seen, wasOpen: boolean): Reminder | null {
   const { swap, now } = seen;
   const of = (what: Reminder['what'], at: UnixSeconds | null, more = ''): Reminder => ({
-    ...{ key: `${swap.id} ${what}${more}`, what, at },
+    key: `${swap.id} ${what}${more}`,
+    what,
+    at,
   });
   if (swap.phase === 'ended') return wasOpen ? of('ended', null) : null;
   const situation = situationOf(seen);

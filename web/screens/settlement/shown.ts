@@ -79,8 +79,11 @@ export function shown(seen: Seen, listed: readonly Listed[]): Shown {
   return {
     situation,
     tone: tones[situation] ?? 'wait',
-    ...{ title: say('title'), now: say('now'), next: say('next') },
-    ...{ away: say('away'), lose: say('lose') },
+    title: say('title'),
+    now: say('now'),
+    next: say('next'),
+    away: say('away'),
+    lose: say('lose'),
     clock: clockOf(seen, situation),
     legs: [
       legShown(own, 'own', String(values.gives), seen, situation),
@@ -105,7 +108,8 @@ export function amountsOf({ swap }: Pick<Seen, 'swap'>, listed: readonly Listed[
 function valuesOf(seen: Seen, listed: readonly Listed[]): Values {
   const { swap, now, payments } = seen;
   const { own, other } = sidesOf(swap);
-  const [mine, theirs] = [factsOf(own), factsOf(other)];
+  const mine = factsOf(own);
+  const theirs = factsOf(other);
   const { gives, gets, inOwn } = amountsOf(seen, listed);
   const at = (time: UnixSeconds) => localTime(time, now);
   const little = payments.filter(({ spent }) => spent === null);
@@ -114,19 +118,29 @@ function valuesOf(seen: Seen, listed: readonly Listed[]): Values {
   const [contract = ''] = (own.escrow ?? '').split(':');
   const { wallet } = seen;
   return {
-    ...{ gives, gets, contract, escrow: own.escrow ?? '' },
-    ...{ wallet: wallet?.wallet ?? '', why: wallet?.why ?? '', askedAt: at(wallet?.at ?? now) },
+    gives,
+    gets,
+    contract,
+    escrow: own.escrow ?? '',
+    wallet: wallet?.wallet ?? '',
+    why: wallet?.why ?? '',
+    askedAt: at(wallet?.at ?? now),
     since: formatDuration(Math.max(0, now - (wallet?.at ?? now))),
     arrived: inOwn(arrived > 0n ? arrived : mine.balance),
     extra: inOwn(extraOf(payments, own.amount)),
-    ...{ address: own.ownAddress, payTo: other.ownAddress },
-    ...{ required: own.requiredConfirmations, otherRequired: other.requiredConfirmations },
+    address: own.ownAddress,
+    payTo: other.ownAddress,
+    required: own.requiredConfirmations,
+    otherRequired: other.requiredConfirmations,
     confirmations: mine.funded?.confirmations ?? 0,
     otherConfirmations: theirs.claimed?.confirmations ?? 0,
     refundConfirmations: mine.refunded?.confirmations ?? 0,
-    ...{ fundBy: at(fundByOf(swap)), initiatorFundBy: at(initiatorFundBy) },
+    fundBy: at(fundByOf(swap)),
+    initiatorFundBy: at(initiatorFundBy),
     counterpartyFundBy: at(counterpartyFundBy),
-    ...{ revealBy: at(revealBy), refundAt: at(own.timelock), otherRefundAt: at(other.timelock) },
+    revealBy: at(revealBy),
+    refundAt: at(own.timelock),
+    otherRefundAt: at(other.timelock),
     back: at(swap.role === 'initiator' ? revealBy : other.timelock),
   };
 }

@@ -76,7 +76,8 @@ test('a leg is locked from its payment until it leaves, and not before or after'
     const found = states.find(([each]) => each === name)?.[2] ?? assert.fail(name);
     return shown(found, listed).legs.map(({ lock }) => lock?.replace(/ until .*/, '') ?? null);
   };
-  const [would, is] = ['Will be locked', 'Locked'];
+  const would = 'Will be locked';
+  const is = 'Locked';
   assert.deepEqual(locks('pay'), [would, would]);
   assert.deepEqual(locks('waits for the other'), [is, would]);
   assert.deepEqual(locks('claim in a pool'), [is, null]);
@@ -92,7 +93,8 @@ test('what happened is told in whole coins, and what others said as they said it
   const told = (step: SwapView['history'][number]['step'], said = 'pay 1000000 sats') =>
     happenedText({ ...happened(step), text: said }, swap, listed);
   assert.deepEqual(told('pay_by_hand'), {
-    ...{ said: 'You were asked to pay 0.01\u00a0BTC in one payment.', detail: null },
+    said: 'You were asked to pay 0.01\u00a0BTC in one payment.',
+    detail: null,
   });
   const short = 'account has 5000000000000000 wei';
   assert.equal(told('waiting', short).detail, 'account has 0.005\u00a0ETH');
@@ -137,7 +139,9 @@ test('every payment by hand has an end that is told', () => {
 
 const about = (given: Parameters<typeof seen>[0], more: Partial<About> = {}): About => ({
   ...seen(given),
-  ...{ isOtherTab: false, health: healthy, vault: 'checked' },
+  isOtherTab: false,
+  health: healthy,
+  vault: 'checked',
   rescue: { swaps: 1, writtenAt: agreedAt, isSaved: true },
   ...more,
 });

@@ -179,7 +179,8 @@ function fundedOf({ swap, now }: Seen): Situation {
 /** Of a swap that has ended. */
 export function endOf(swap: SwapView) {
   const { own, other } = sidesOf(swap);
-  const [ownIs, otherIs] = [legStatus(factsOf(own)), legStatus(factsOf(other))];
+  const ownIs = legStatus(factsOf(own));
+  const otherIs = legStatus(factsOf(other));
   if (swap.end?.end === 'received' || otherIs === 'claimed') return 'done_received';
   if (ownIs === 'claimed') return 'done_lost';
   if (swap.end?.end === 'refunded' || ownIs === 'refunded') return 'done_refunded';

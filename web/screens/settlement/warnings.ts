@@ -51,11 +51,27 @@ export type About = Seen & {
 const nearSeconds = 15 * 60;
 
 const weights: Readonly<Record<WarningKind, Warning['weight']>> = {
-  ...{ terms: 'bad', wrong_network: 'bad', store: 'bad', private: 'bad' },
-  ...{ other_tab: 'warn', clock: 'warn', near: 'warn', gas: 'warn', phrase: 'warn', node: 'warn' },
-  ...{ chain_stands: 'warn', nodes_disagree: 'warn', answer_refused: 'warn' },
-  ...{ node_ahead: 'warn', node_behind: 'info', node_silent: 'info' },
-  ...{ market_lied: 'warn', market: 'info', settle: 'warn', rescue: 'info', unpromised: 'info' },
+  terms: 'bad',
+  wrong_network: 'bad',
+  store: 'bad',
+  private: 'bad',
+  other_tab: 'warn',
+  clock: 'warn',
+  near: 'warn',
+  gas: 'warn',
+  phrase: 'warn',
+  node: 'warn',
+  chain_stands: 'warn',
+  nodes_disagree: 'warn',
+  answer_refused: 'warn',
+  node_ahead: 'warn',
+  node_behind: 'info',
+  node_silent: 'info',
+  market_lied: 'warn',
+  market: 'info',
+  settle: 'warn',
+  rescue: 'info',
+  unpromised: 'info',
 };
 
 const decimalsOf: Readonly<Record<string, number>> = { wei: 18, sun: 6, lamports: 9, sats: 8 };

@@ -50,7 +50,8 @@ function Told({ status, off, isOld }: Read & { readonly isOld: boolean }) {
   const { agrees, waitsFor, chains, network, at } = status;
   const named = (state: string) =>
     chains.filter((each) => stateOf(each) === state).map((each) => withDelay(each, at));
-  const [halted, quiet] = [named('halted'), named('quiet')];
+  const halted = named('halted');
+  const quiet = named('quiet');
   const isFine = !isOld && agrees && halted.length === 0 && quiet.length === 0;
   return (
     <>
@@ -121,7 +122,8 @@ function StateOf({ chain }: { readonly chain: Chain }) {
 
 /** A chain may be halted and late at once. */
 function withDelay(chain: Chain, at: string): string {
-  const [name, late] = [chainName(chain.chain), lateBy(chain, at)];
+  const name = chainName(chain.chain);
+  const late = lateBy(chain, at);
   return late === null ? name : text('status.late', { chain: name, by: formatDuration(late) });
 }
 

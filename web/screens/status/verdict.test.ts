@@ -7,8 +7,13 @@ import { mostClockOffSeconds } from '../../market/clock.ts';
 import { clockOff, lateBy, stateOf } from './verdict.ts';
 
 const chain = {
-  ...{ chain: 'bitcoin', height: 9, clock: 1, seenAt: '2026-01-01T00:00:00Z' },
-  ...{ blockSeconds: 600, isQuiet: false, haltedSince: null },
+  chain: 'bitcoin',
+  height: 9,
+  clock: 1,
+  seenAt: '2026-01-01T00:00:00Z',
+  blockSeconds: 600,
+  isQuiet: false,
+  haltedSince: null,
 };
 
 test('a halt stands above what is seen, and a chain that was never seen is not merely quiet', () => {

@@ -35,7 +35,9 @@ export function CostsOfSwap({ draft, give, get, found, assets }: CostsOfSwapProp
     isPair && base !== undefined && quote !== undefined
       ? {
           direction: draft.exact === 'give' ? 'sell_base' : 'buy_base',
-          ...{ baseAssetId: base.id, quoteAssetId: quote.id, ...amounts },
+          baseAssetId: base.id,
+          quoteAssetId: quote.id,
+          ...amounts,
         }
       : null,
   );

@@ -9,11 +9,17 @@ const coin = (chain: string) => ({ chain, symbol: chain.toUpperCase(), decimals:
 const coins = [coin('bitcoin'), coin('solana'), coin('evm')];
 const cost = (usual: number, most: number) => ({ usual: `${usual}`, most: `${most}` });
 const ofBitcoin = {
-  ...{ fund: cost(10, 20), claim: cost(11, 21), refund: cost(12, 22) },
-  ...{ settlesFromAmount: true, deposit: null },
+  fund: cost(10, 20),
+  claim: cost(11, 21),
+  refund: cost(12, 22),
+  settlesFromAmount: true,
+  deposit: null,
 };
 const ofSolana = {
-  ...{ fund: cost(1, 2), claim: cost(3, 4), refund: cost(5, 6), settlesFromAmount: false },
+  fund: cost(1, 2),
+  claim: cost(3, 4),
+  refund: cost(5, 6),
+  settlesFromAmount: false,
   deposit: { locked: '100', keptByClaim: '40' },
 };
 const times = {
@@ -24,7 +30,11 @@ const times = {
 function pair(gives: string, gets: string, more: object = {}): Pair {
   const costs = { bitcoin: ofBitcoin, solana: ofSolana, evm: null } as const;
   const leg = (chain: string) => ({
-    ...{ chain, assetId: chain, long: false, timelockSeconds: 900, confirmations: 1 },
+    chain,
+    assetId: chain,
+    long: false,
+    timelockSeconds: 900,
+    confirmations: 1,
     costs: costs[chain as keyof typeof costs],
   });
   const legs = { a: leg(gets), b: leg(gives) };
@@ -45,7 +55,10 @@ test('a taker funds its own chain, claims on the other, and refunds only its own
   ]);
   const other = costsOf(pair('solana', 'bitcoin'), coins);
   assert.deepEqual(shown(other), [
-    ...['fund solana 1', 'claim bitcoin 11 from amount', 'deposit solana 100', 'refund solana 5'],
+    'fund solana 1',
+    'claim bitcoin 11 from amount',
+    'deposit solana 100',
+    'refund solana 5',
   ]);
 });
 

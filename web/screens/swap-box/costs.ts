@@ -31,7 +31,8 @@ export type Costs = {
 export function costsOf({ legs, initiator, expected }: Pair, coins: readonly Coin[]): Costs {
   const { a: gets, b: gives } = legs;
   const coinOf = (chain: string) => coins.find((each) => each.chain === chain);
-  const [paid, got] = [coinOf(gives.chain), coinOf(gets.chain)];
+  const paid = coinOf(gives.chain);
+  const got = coinOf(gets.chain);
   const lines: CostLine[] = [];
   const needs: Need[] = [];
   if (paid !== undefined && gives.costs !== null) {
@@ -62,7 +63,9 @@ export function costsOf({ legs, initiator, expected }: Pair, coins: readonly Coi
   ];
   const own = expected?.[initiator === 'taker' ? 'initiator' : 'counterparty'] ?? null;
   return {
-    ...{ lines, needs: needs.filter(({ units }) => units > 0n), unknown },
+    lines,
+    needs: needs.filter(({ units }) => units > 0n),
+    unknown,
     usualSeconds: own?.usualSeconds ?? null,
     worstSeconds: own?.worstSeconds ?? null,
     lockedSeconds: gives.timelockSeconds,

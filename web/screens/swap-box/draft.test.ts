@@ -20,8 +20,15 @@ import {
 import '../../texts/testing.ts';
 
 const asset = (id: string, chain: string, decimals: number, more: Partial<Asset> = {}): Asset => ({
-  ...{ id, chain, symbol: id.toUpperCase(), address: null, decimals, enabled: true },
-  ...{ verified: true, source: 'curated', ...more },
+  id,
+  chain,
+  symbol: id.toUpperCase(),
+  address: null,
+  decimals,
+  enabled: true,
+  verified: true,
+  source: 'curated',
+  ...more,
 });
 const assets = [
   asset('btc', 'bitcoin', 8),
@@ -31,7 +38,10 @@ const assets = [
 ];
 const draft = (fields: Partial<Draft> = {}): Draft => ({
   ...emptyDraft,
-  ...{ give: 'btc', get: 'usd', giveAmount: '0.01', ...fields },
+  give: 'btc',
+  get: 'usd',
+  giveAmount: '0.01',
+  ...fields,
 });
 const locale = 'en';
 
@@ -60,14 +70,23 @@ test('flipping keeps the exact amount with its asset, and twice is nothing', () 
 
 test('the exact side is the base, and the other one the asking price', () => {
   assert.deepEqual(wanted({ getAmount: '640' }).body, {
-    ...{ direction: 'sell_base', baseAssetId: 'btc', baseAmount: '1000000', quoteAssetId: 'usd' },
-    ...{ ttlSeconds: 3_600, visibility: 'public', askAmount: '640000000' },
+    direction: 'sell_base',
+    baseAssetId: 'btc',
+    baseAmount: '1000000',
+    quoteAssetId: 'usd',
+    ttlSeconds: 3_600,
+    visibility: 'public',
+    askAmount: '640000000',
   });
   assert.deepEqual(
     wanted({ giveAmount: '', getAmount: '640', exact: 'get', ttl: '600', audience: 'link' }).body,
     {
-      ...{ direction: 'buy_base', baseAssetId: 'usd', baseAmount: '640000000' },
-      ...{ quoteAssetId: 'btc', ttlSeconds: 600, visibility: 'private' },
+      direction: 'buy_base',
+      baseAssetId: 'usd',
+      baseAmount: '640000000',
+      quoteAssetId: 'btc',
+      ttlSeconds: 600,
+      visibility: 'private',
     },
   );
   const { body } = wanted({ audience: 'address', address: ' 0xab ' });
@@ -113,7 +132,11 @@ test('recent swaps come to less of what is got and more of what is given; asked 
 test('a link brings back what was typed', () => {
   const text = fc.string({ maxLength: 200 });
   const any = fc.record<Draft>({
-    ...{ give: text, get: text, giveAmount: text, getAmount: text, address: text },
+    give: text,
+    get: text,
+    giveAmount: text,
+    getAmount: text,
+    address: text,
     exact: fc.constantFrom('give', 'get'),
     ttl: fc.constantFrom('600', '3600', '604800'),
     audience: fc.constantFrom('public', 'link', 'address'),

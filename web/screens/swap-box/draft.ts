@@ -33,8 +33,15 @@ export const lifetimes = ['600', '3600', '21600', '86400', '604800'] as const;
 export const standings = ['0', '1', '5', '20', '50'] as const;
 
 export const emptyDraft: Draft = {
-  ...{ give: '', get: '', giveAmount: '', getAmount: '', exact: 'give' },
-  ...{ ttl: '3600', audience: 'public', address: '', minSettled: '0' },
+  give: '',
+  get: '',
+  giveAmount: '',
+  getAmount: '',
+  exact: 'give',
+  ttl: '3600',
+  audience: 'public',
+  address: '',
+  minSettled: '0',
 };
 
 function otherSide(side: Side): Side {
@@ -57,8 +64,10 @@ export function withAmount(draft: Draft, side: Side, typed: string): Draft {
 export function flipped(draft: Draft): Draft {
   return {
     ...draft,
-    ...{ give: draft.get, get: draft.give },
-    ...{ giveAmount: draft.getAmount, getAmount: draft.giveAmount },
+    give: draft.get,
+    get: draft.give,
+    giveAmount: draft.getAmount,
+    getAmount: draft.giveAmount,
     exact: otherSide(draft.exact),
   };
 }
@@ -156,8 +165,11 @@ export function draftOf(search: Readonly<Record<string, unknown>>): Draft {
   const oneOf = <T extends string>(name: keyof Draft, all: readonly T[]): T =>
     all.find((each) => each === textOf(name)) ?? (emptyDraft[name] as T);
   return {
-    ...{ give: textOf('give'), get: textOf('get'), address: textOf('address') },
-    ...{ giveAmount: textOf('giveAmount'), getAmount: textOf('getAmount') },
+    give: textOf('give'),
+    get: textOf('get'),
+    address: textOf('address'),
+    giveAmount: textOf('giveAmount'),
+    getAmount: textOf('getAmount'),
     exact: oneOf('exact', ['give', 'get']),
     ttl: oneOf('ttl', lifetimes),
     audience: oneOf('audience', ['public', 'link', 'address']),

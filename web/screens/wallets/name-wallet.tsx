@@ -148,7 +148,9 @@ function Second({ half: { wallet, signed, voucher, waitSeconds }, send, back }: 
       <h3>{text('wallets.second.title')}</h3>
       <p>{text('wallets.second.what', { address, wait: formatDuration(waitSeconds) })}</p>
       <SignOne
-        {...{ family, address, message }}
+        family={family}
+        address={address}
+        message={message}
         onSigned={(signature) => send(wallet, signed, { message, signature })}
       />
       <div className="actions">

@@ -71,7 +71,12 @@ export function evmDouble(settings: EvmSettings, told: Told): void {
       await person(told, 'eth_sendTransaction', refusal);
       const fees = await node().estimateFeesPerGas();
       const raw = await own.signTransaction({
-        ...{ type: 'eip1559', chainId, to, data, value: BigInt(value), gas: BigInt(gas) },
+        type: 'eip1559',
+        chainId,
+        to,
+        data,
+        value: BigInt(value),
+        gas: BigInt(gas),
         nonce: await node().getTransactionCount({ address: own.address, blockTag: 'pending' }),
         maxFeePerGas: fees.maxFeePerGas,
         maxPriorityFeePerGas: fees.maxPriorityFeePerGas,

@@ -21,7 +21,10 @@ export function solanaDouble({ name, privateKey }: SolanaSettings, told: Told): 
   const listeners: ((changed: object) => void)[] = [];
   const refusal = Object.assign(new Error('User rejected the request.'), { code: 4001 });
   const wallet = {
-    ...{ version: '1.0.0', name, icon, chains },
+    version: '1.0.0',
+    name,
+    icon,
+    chains,
     accounts: [] as object[],
     features: {
       'standard:connect': {
@@ -40,7 +43,8 @@ export function solanaDouble({ name, privateKey }: SolanaSettings, told: Told): 
         },
       },
       'solana:signTransaction': {
-        ...{ version: '1.0.0', supportedTransactionVersions: ['legacy', 0] },
+        version: '1.0.0',
+        supportedTransactionVersions: ['legacy', 0],
         signTransaction: async ({ transaction, chain }: Asked) => {
           if (!chains.includes(chain)) throw new Error(`no chain ${chain}`);
           await person(told, 'solana:signTransaction', refusal);

@@ -42,7 +42,9 @@ const hashlock = '5e'.repeat(32);
 const txidOf = (name: string) =>
   [...name.padEnd(32, '.')].map((each) => each.charCodeAt(0).toString(16)).join('');
 const at = (confirmations: number, name: string): Sighting => ({
-  ...{ txid: txidOf(name), confirmations, deep: confirmations >= 3 },
+  txid: txidOf(name),
+  confirmations,
+  deep: confirmations >= 3,
 });
 const held = (confirmations: number): EscrowFacts => ({
   ...nothingSeen,
@@ -74,7 +76,11 @@ export const payment = (
   spent: 'claim' | 'refund' | null = null,
   confirmations = 3,
 ): EscrowPayment => ({
-  ...{ txid: txidOf(`pay ${amount}`), vout: 0, amount, confirmations, is },
+  txid: txidOf(`pay ${amount}`),
+  vout: 0,
+  amount,
+  confirmations,
+  is,
   spent: spent === null ? null : { txid: txidOf(spent), by: spent },
 });
 
@@ -138,9 +144,14 @@ export type Given = Partial<Omit<SwapView, 'legs' | 'gives'>> & {
 function legOf(leg: LegName, word: Word): LegView {
   const isBitcoin = leg === 'b';
   return {
-    ...{ leg, chain: isBitcoin ? btc.chain : usd.chain, family: isBitcoin ? 'bitcoin' : 'evm' },
-    ...{ asset: isBitcoin ? btc : usd, amount: isBitcoin ? 1_000_000n : 640_000_000n },
-    ...{ isLong: isBitcoin, timelock: deadlines.refundAt[leg], requiredConfirmations: 3 },
+    leg,
+    chain: isBitcoin ? btc.chain : usd.chain,
+    family: isBitcoin ? 'bitcoin' : 'evm',
+    asset: isBitcoin ? btc : usd,
+    amount: isBitcoin ? 1_000_000n : 640_000_000n,
+    isLong: isBitcoin,
+    timelock: deadlines.refundAt[leg],
+    requiredConfirmations: 3,
     escrow: isBitcoin ? (payAsk as { address: string }).address : `${token}:${hashlock}`,
     facts: word === 'silent' ? null : shows[word],
     clock: agreedAt,
@@ -155,18 +166,41 @@ export function seen(given: Given = {}): Seen {
   const gives: LegName = what === 'BTC' ? 'b' : 'a';
   const party = what === 'BTC' ? 'taker' : 'maker';
   const trade: OwnTrade = {
-    ...{ party, rfqId: 'rfq', threadId: 'thread', makerId: 'maker', takerId: 'taker' },
-    ...{ direction: 'sell_base', base: btc, baseAmount: 1_000_000n },
-    ...{ quote: usd, quoteAmount: 640_000_000n, hashlock, acceptedAt: agreedAt },
+    party,
+    rfqId: 'rfq',
+    threadId: 'thread',
+    makerId: 'maker',
+    takerId: 'taker',
+    direction: 'sell_base',
+    base: btc,
+    baseAmount: 1_000_000n,
+    quote: usd,
+    quoteAmount: 640_000_000n,
+    hashlock,
+    acceptedAt: agreedAt,
     refundTo: { address: home[gives], pubkey: null },
     payTo: { address: home[gives === 'a' ? 'b' : 'a'], pubkey: null },
   };
   const swap: SwapView = {
-    ...{ id: '0199aa00-0000-7000-8000-000000000001', phase: 'running', state: 'funding', trade },
-    ...{ party, role: what === 'BTC' ? 'initiator' : 'counterparty', gives },
+    id: '0199aa00-0000-7000-8000-000000000001',
+    phase: 'running',
+    state: 'funding',
+    trade,
+    party,
+    role: what === 'BTC' ? 'initiator' : 'counterparty',
+    gives,
     legs: { a: legOf('a', onA), b: { ...legOf('b', onB), doubts: ofBitcoin } },
-    ...{ agreedAt, deadlines, asks: [], checks: [], problems: [], history: [], end: null },
-    ...{ isRestored: false, isByHand: false, isRefundLeft: false, relay: null },
+    agreedAt,
+    deadlines,
+    asks: [],
+    checks: [],
+    problems: [],
+    history: [],
+    end: null,
+    isRestored: false,
+    isByHand: false,
+    isRefundLeft: false,
+    relay: null,
     ...only(rest),
   };
   const { wallet: asked } = given;
@@ -184,7 +218,13 @@ const byHand = { isByHand: true } as const;
 const { initiatorFundBy, counterpartyFundBy, revealBy } = deadlines;
 const both = { btc: 'final', usd: 'final' } as const;
 const wallet = (kind: 'connect_wallet' | 'sign' | 'confirm_in_wallet' | 'declined'): Ask => ({
-  ...{ kind, leg: 'a', chain: 'evm-dev', family: 'evm', address: home.a, verb: 'fund', sinceMs: 0 },
+  kind,
+  leg: 'a',
+  chain: 'evm-dev',
+  family: 'evm',
+  address: home.a,
+  verb: 'fund',
+  sinceMs: 0,
 });
 const ended = (end: NonNullable<SwapView['end']>['end'], status: string) => ({
   phase: 'ended' as const,
@@ -203,7 +243,11 @@ export const states: readonly (readonly [name: string, is: Situation, seen: Seen
     'brought back, no address',
     'starting',
     seen({
-      ...{ state: 'preparing', phase: 'stopped', isRestored: true, btc: 'silent', usd: 'silent' },
+      state: 'preparing',
+      phase: 'stopped',
+      isRestored: true,
+      btc: 'silent',
+      usd: 'silent',
       asks: [{ kind: 'name_payout', leg: 'b', chain: 'bitcoin-regtest' }],
     }),
   ],
@@ -326,7 +370,9 @@ export const states: readonly (readonly [name: string, is: Situation, seen: Seen
     'paid twice',
     'decide_extra',
     seen({
-      ...{ state: 'revealing', ...byHand, ...both },
+      state: 'revealing',
+      ...byHand,
+      ...both,
       payments: [payment(1_000_000n, 'funding'), payment(1_000_001n, 'further')],
     }),
   ],
@@ -334,7 +380,11 @@ export const states: readonly (readonly [name: string, is: Situation, seen: Seen
     'paid twice once a wallet was to be asked',
     'decide_extra',
     seen({
-      ...{ state: 'revealing', ...byHand, ...both, asks: [claimAsk], problems: [tooMuch] },
+      state: 'revealing',
+      ...byHand,
+      ...both,
+      asks: [claimAsk],
+      problems: [tooMuch],
       payments: [payment(1_000_000n, 'funding'), payment(1_000_001n, 'further')],
     }),
   ],
@@ -342,7 +392,10 @@ export const states: readonly (readonly [name: string, is: Situation, seen: Seen
     'paid twice, and decided',
     'collect',
     seen({
-      ...{ state: 'revealing', ...byHand, ...both, asks: [claimAsk] },
+      state: 'revealing',
+      ...byHand,
+      ...both,
+      asks: [claimAsk],
       payments: [payment(1_000_000n, 'funding'), payment(1_000_001n, 'further')],
     }),
   ],

@@ -4,7 +4,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const root = join(import.meta.dirname, '../..');
+const root = join(import.meta.dirname, '..');
 
 /** A line without a slash before its end fits at any depth. */
 const ignored = readFileSync(join(root, '.gitignore'), 'utf8')
