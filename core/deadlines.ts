@@ -8,7 +8,7 @@ import type { Unchecked } from './unchecked.ts';
 
 /**
  * Whatever makes another time of the same policies takes the next number
- * (docs/decisions/0013-rules-have-versions.md).
+ * (decision 0013 in docs/decisions/README.md).
  */
 export const formulaVersion = 1;
 

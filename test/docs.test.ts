@@ -84,16 +84,26 @@ test('docs/settings.md names every setting that the server reads, and no other',
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-test('docs/decisions/README.md lists each record by its title, in order, and has no other line', () => {
-  const records = readdirSync(`${root}docs/decisions`)
-    .filter((name) => /^\d{4}-/.test(name))
-    .sort();
-  const wanted = records.map((name) => {
-    const [, title] = /^# (.+)$/m.exec(read(`docs/decisions/${name}`)) ?? [];
-    return `- [${name.slice(0, 4)}](${name}): ${title}`;
-  });
-  const lines = read('docs/decisions/README.md').trimEnd().split('\n');
-  assert.deepEqual(lines.slice(lines.findIndex((line) => line.startsWith('- '))), wanted);
+test('docs/decisions/README.md has a row for each number, in order, and links each page', () => {
+  const table = read('docs/decisions/README.md').split('\n');
+  const rows = table.filter((line) => /^\| \[?\d/.test(line)).map((line) => line.split(' | '));
+  const numbers: string[] = [];
+  const linked: string[] = [];
+  for (const [first = '', decision = '', reason = '', where = '', ...more] of rows) {
+    const [, number = '', page] = /^\| \[?(\d{4})(?:\]\((.+)\))?$/.exec(first) ?? [];
+    assert.notEqual(number, '', first);
+    numbers.push(number);
+    if (page !== undefined) linked.push(page);
+    assert.ok(page === undefined || page.startsWith(`${number}-`), `${number} has another page`);
+    assert.match(`${decision} ${reason}`, /^[A-Z`].+\. .+\.$/, number);
+    assert.deepEqual(more, [], `${number} has other columns`);
+    const places = [...where.matchAll(/`([^`]+)`/g)].map(([, place = '']) => place);
+    assert.ok(places.length > 0, `${number} says no place`);
+    for (const place of places) assert.ok(existsSync(root + place), `${number}: no ${place}`);
+  }
+  assert.deepEqual(numbers, [...new Set(numbers)].sort());
+  const kept = readdirSync(`${root}docs/decisions`).filter((name) => name !== 'README.md');
+  assert.deepEqual(linked, kept.sort());
 });
 
 const pages = filesOf('**/*.md');

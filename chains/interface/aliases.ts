@@ -1,5 +1,5 @@
 // Second names of what is to be signed, for clients that know these: of what is single, and never
-// anything else than what it stands for (docs/decisions/0044-clients-of-the-original.md).
+// anything else than what it stands for (decision 0044 in docs/decisions/README.md).
 
 import type { Material } from './material.ts';
 

@@ -1,6 +1,6 @@
 // `ops page`: a page that only shows, for the operator who starts it and nobody else. It listens on
 // loopback alone, is entered once by a link that this command prints, and ends with the command.
-// Why: docs/decisions/0053-the-operators-commands.md.
+// The reason is decision 0053 in docs/decisions/README.md.
 
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

@@ -23,7 +23,7 @@ const version = 1;
 const networks: Readonly<Record<Network, number>> = { mainnet: 0, testnet: 1, dev: 2 };
 const kinds = { secrets: 0, bitcoin: 1, seal: 2 } as const;
 
-/** Where a secret is found again (docs/decisions/0023): by when, and by whom, it was made. */
+/** Where a secret is found again, by when and by whom it was made (decision 0023). */
 export type SecretIndex = {
   /** Ten seconds of the maker's clock: Unix seconds / 10, rounded down. */
   readonly slot: number;

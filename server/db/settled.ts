@@ -1,5 +1,5 @@
 // Which settled swaps count for an account: the one definition, for its rate limit and for what is
-// told of it. Why so: docs/decisions/0036-what-a-settled-swap-counts-for.md.
+// told of it. The reason is decision 0036 in docs/decisions/README.md.
 //
 // A swap counts when both chains show both claims at depth (`counterparty_claimed`), so each costs
 // the fees of four transactions. A counterparty counts once a UTC day of the agreement: its

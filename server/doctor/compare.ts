@@ -150,7 +150,7 @@ function compareSecret({ swap, rows, read }: SwapRead): Finding[] {
 }
 
 /**
- * Deadlines as the rules of its agreement give them (docs/decisions/0013). Where those are not
+ * Deadlines as the rules of its agreement give them (decision 0013). Where those are not
  * today's, or not known, nobody can compute them anew: their order is all that is left.
  */
 function compareTimes({ swap, adapters }: SwapRead): Finding[] {

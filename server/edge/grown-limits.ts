@@ -1,5 +1,5 @@
 // How many requests an account has in a window: PARLEY_RATE_LIMIT, and a tenth of it more for each
-// settled swap of late that counts, up to ten times as many. Why: docs/decisions/0036-….
+// settled swap of late that counts, up to ten times as many. The reason is decision 0036.
 //
 // A process that meets an account waits for its first count, briefly: a maker that comes back at
 // full speed after a deploy is refused nothing. From then on it is read beside requests, kept for

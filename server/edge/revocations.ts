@@ -4,7 +4,7 @@
 //
 // Nothing hangs on notices alone: a key is remembered for at most `rememberedMs` from the start of
 // its look-up, so whoever has waited as long since the commit needs no answer. And a process that
-// does not listen remembers nothing. Why: docs/decisions/0005-revoked-everywhere-at-once.md.
+// does not listen remembers nothing (decision 0005 in docs/decisions/README.md).
 
 import type { Logger } from 'pino';
 import type { Database } from '../db/database.ts';

@@ -46,7 +46,7 @@ export async function askDeletion(
 }
 
 async function mustBeOver(tx: Tx, accountId: string, at: Date): Promise<void> {
-  // The next account of the same wallet would not be blocked (docs/decisions/0062).
+  // The next account of the same wallet would not be blocked (decision 0062).
   await lockTrader(tx, accountId, askTheOperator);
   const { swaps, rfqs } = await openTradingOf(tx, accountId, at);
   if (swaps + rfqs === 0) return;

@@ -1,5 +1,5 @@
 // Waiting in a page. In the background a timer runs once a minute at least, which every deadline
-// allows: the shortest one leaves ten minutes (docs/decisions/0031).
+// allows: the shortest one leaves ten minutes (decision 0031).
 
 /** Resolves early when the signal aborts. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {

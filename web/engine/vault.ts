@@ -1,5 +1,5 @@
-// The rescue phrase on this device. It rests as it is in the origin's storage, and why that is so
-// says docs/decisions/0030. Words leave it by `words` alone.
+// The rescue phrase on this device. It lies unencrypted in the origin's storage (decision
+// 0030 in docs/decisions/README.md). Words leave it by `words` alone.
 
 import type { Network } from '../../core/families.ts';
 import type { UnixSeconds } from '../../core/nominal.ts';

@@ -106,7 +106,7 @@ const leftOut = Symbol('null is left out');
 
 /**
  * Fields that are taken. An optional one may be null as well, which says no more than its absence
- * (docs/decisions/0044-clients-of-the-original.md). Where null has a meaning it keeps it.
+ * (decision 0044 in docs/decisions/README.md). Where null has a meaning it keeps it.
  */
 export function taken<P extends TProperties>(fields: P): P {
   const each = Object.entries(fields).map(([name, field]) => {
