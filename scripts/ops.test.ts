@@ -10,8 +10,10 @@ import { after, before, test } from 'node:test';
 import { storeOutcome } from '../server/db/deliveries.ts';
 import type { OperatorAction } from '../server/db/operator-actions.ts';
 import { agreeOn, type FeedMarket, feedMarket } from '../server/edge/testing/feed-market.ts';
+import { haltChain } from '../server/market/halts.ts';
 import { type Commands, startCommands } from '../test/support/commands.ts';
 import type { Trader } from '../test/support/trading.ts';
+import { linesOf } from './ops/now.ts';
 import { reading } from './ops/operator.ts';
 import { type Act, commands as table } from './ops/table.ts';
 
@@ -63,8 +65,8 @@ const samples: Partial<Record<Act, Sample>> = {
   'gaps open': [`gaps open ${hourAgo}`, 'done'],
   'gaps revoke-keys': ['gaps revoke-keys', 'done'],
 };
-/** Of two test/restore.test.ts has the home that they need; the page is a program that goes on. */
-const elsewhere: readonly Act[] = ['backup', 'restore', 'page'];
+/** `test/restore.test.ts` has the home that they need. */
+const elsewhere: readonly Act[] = ['backup', 'restore'];
 
 test('every command that changes something writes one row, with who, what and what came of it', async () => {
   const all = Object.values(table).flatMap(({ acts }): readonly Act[] => acts);
@@ -90,6 +92,18 @@ test('every command that changes something writes one row, with who, what and wh
     );
   }
   assert.equal((await rowsOf()).length, Object.keys(samples).length);
+});
+
+test('now tells halts, chains and acts of operators, and no letter of a stranger moves the cursor', async (t) => {
+  t.after(() => run('delete from halts'));
+  const halt = { chain: 'evm-dev', reason: 'its nodes\x1b[2J', at: new Date() };
+  await market.db.transaction((tx) => haltChain(tx, halt));
+  const { code, out } = await ops(['now']);
+  assert.equal(code, 0);
+  assert.match(out, /^Held\n {2}chain evm-dev since \S+: its nodes\\u001b\[2J\nChains\n/);
+  assert.match(out, /\nActs of operators\n {2}/);
+  const lines = Array.from({ length: 22 }, (_, at) => `${at}`);
+  assert.deepEqual(linesOf([{ title: 'Today', lines }]).slice(-2), ['  19', '  and 2 more']);
 });
 
 test('how an account kept its agreements is told with the day before which it was counted', async () => {

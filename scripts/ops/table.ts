@@ -49,6 +49,10 @@ export const commands = {
     about: 'the watchtower: what it has spent today, what waits, what is stuck',
     acts: [],
   },
+  now: {
+    about: 'the state of the market on one screen',
+    acts: [],
+  },
   stats: {
     about: 'a day of the market in numbers',
     acts: [],
@@ -56,10 +60,6 @@ export const commands = {
   contracts: {
     about: 'escrow contracts: what is open in each, and which may be taken out',
     acts: [],
-  },
-  page: {
-    about: 'a page that only shows, on loopback, entered once by a link',
-    acts: ['page'],
   },
   audit: {
     about: 'what operators did',

@@ -1,5 +1,5 @@
-// What the operator's page shows: numbers, ids, and what operators wrote. Of customers it reads no
-// more than ids and the hosts of their webhooks. It is HTML without a script.
+// `ops now`: the state of the market on one screen. The command reads ids of customers and the hosts
+// of their webhooks, and no more of them.
 
 import type { Database } from '../../server/db/database.ts';
 import { openReadings } from '../../server/db/gaps.ts';
@@ -7,16 +7,22 @@ import { mostSwaps, overdueSteps, swapsByStatus } from '../../server/db/gauges.t
 import { haltedAssets, listHalts } from '../../server/db/halts.ts';
 import { headsShown, nearDeadlines } from '../../server/db/house-shown.ts';
 import { listActions } from '../../server/db/operator-actions.ts';
-import { version } from '../../server/db/version.ts';
 import { failingShown } from '../../server/db/webhooks-shown.ts';
 import { toldOf } from '../../server/restore/gate.ts';
-import { harmless } from '../command.ts';
+import { harmless, parsed, usualOptions } from '../command.ts';
 import { actionLine } from './audit.ts';
 import { keeperLines, keeperState } from './keeper.ts';
+import { print, reading } from './operator.ts';
 import { statsLines, statsOf } from './stats.ts';
 import { webhookLine } from './webhooks.ts';
 
-/** Lines of a part: how many more there are is its last one. */
+const usage = `usage: npm run ops -- now [--json]
+Halts, chains, open swaps, overdue steps and deadlines, failing webhooks, the keeper, today in
+numbers and the last acts of operators: at most 20 lines of each. The command changes nothing.
+Exit status: 0 done, 2 not understood. Settings as for npm start: DATABASE_URL, or PARLEY_HOME of a
+running market.`;
+
+/** Lines of a part; its last line says how many more there are. */
 const mostShown = 20;
 /** Deadlines of the last hour, and of the next one. */
 const nearSeconds = 3_600;
@@ -25,20 +31,10 @@ const overdueSeconds = 60;
 const failures = 3;
 const dayMs = 86_400_000;
 
-const escapes: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-export const escaped = (text: string) => text.replaceAll(/[&<>"']/g, (each) => escapes[each]!);
-
-export type Part = { readonly title: string; readonly lines: readonly string[] };
+type Part = { readonly title: string; readonly lines: readonly string[] };
 
 /** Everything, read one after the other on one connection. */
-export async function partsOf(db: Database, now = Date.now()): Promise<Part[]> {
+async function partsOf(db: Database, now = Date.now()): Promise<Part[]> {
   const seconds = Math.floor(now / 1_000);
   const heads = await headsShown(db);
   const chains = heads.map(({ chain }) => chain);
@@ -95,33 +91,30 @@ export async function partsOf(db: Database, now = Date.now()): Promise<Part[]> {
     { title: 'Failing webhooks', lines: webhooks.map(webhookLine) },
     { title: 'Keeper', lines: keeper },
     { title: 'Today', lines: stats },
-    { title: 'What operators did', lines: actions.map(actionLine) },
+    { title: 'Acts of operators', lines: actions.map(actionLine) },
   ];
+}
+
+export function linesOf(parts: readonly Part[]): string[] {
+  return parts.flatMap(({ title, lines: all }) => {
+    const more = all.length > mostShown ? [`and ${all.length - mostShown} more`] : [];
+    const lines = [...all.slice(0, mostShown), ...more].map((each) => `  ${harmless(each)}`);
+    return [title, ...(lines.length === 0 ? ['  nothing'] : lines)];
+  });
+}
+
+function understand(args: string[]) {
+  const { values } = parsed({ args, options: usualOptions });
+  return values.help === true ? null : { json: values.json ?? false };
 }
 
 const iso = (at: Date) => at.toISOString();
 const age = (now: number, at: Date) => `${Math.max(0, Math.round((now - at.getTime()) / 1_000))} s`;
 
-export const style = `body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem }
-body { color: #111; background: #fff }
-h1 { font-size: 1.3rem } h2 { font-size: 1rem; margin: 1.5rem 0 0.25rem }
-pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere } p { color: #555 }
-@media (prefers-color-scheme: dark) { body { color: #eee; background: #111 } p { color: #aaa } }
-`;
-
-export function htmlOf(parts: readonly Part[], now = new Date()): string {
-  const sections = parts.map(({ title, lines: all }) => {
-    const more = all.length > mostShown ? [`and ${all.length - mostShown} more`] : [];
-    const lines = [...all.slice(0, mostShown), ...more];
-    const shown =
-      lines.length === 0 ? '<p>nothing</p>' : `<pre>${escaped(harmless(lines.join('\n')))}</pre>`;
-    return `<section><h2>${escaped(title)}</h2>${shown}</section>`;
-  });
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Operator</title>
-<meta name="viewport" content="width=device-width"><link rel="stylesheet" href="style.css"></head>
-<body><h1>Operator, ${escaped(version)}</h1>
-<p>As of ${now.toISOString()}. It only shows; it is read anew every 30 s.</p>
-<main>${sections.join('\n')}</main></body></html>
-`;
+async function run({ json }: NonNullable<ReturnType<typeof understand>>) {
+  const parts = await reading((db) => partsOf(db));
+  print(json ? JSON.stringify(parts) : linesOf(parts).join('\n'));
+  return 0;
 }
+
+export const command = { usage, understand, run };
