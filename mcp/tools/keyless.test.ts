@@ -65,6 +65,8 @@ type World = {
   /** What trying a payout throws, but of a claim that shows a secret: `claim`. */
   refuses: 'payout' | 'claim' | null;
   view: typeof evmView;
+  /** Places of the nodes that built a claim, in turn. */
+  builders: number[];
   /** Before each look of the node at this place. */
   onLook: (place: number, chain: string) => Promise<void>;
 };
@@ -93,6 +95,7 @@ async function deskOf(party: Party, given: Partial<World>) {
     refuses: null,
     view: evmView,
     onLook: async () => {},
+    builders: [],
     ...given,
   };
   const sourceOf = (chain: string) => {
@@ -113,8 +116,10 @@ async function deskOf(party: Party, given: Partial<World>) {
           throw new ParleyError('payout_would_fail', 'it is refused', {});
       },
       claimShortage: async () => ({ sentence: 'the address has no gas' }),
-      buildClaim: async ({ escrow }: { escrow: WatchedEscrow }, shown: string) =>
-        evmBuilt(escrow, claimCall(escrow.terms, evmView.deployment, shown)),
+      buildClaim: async ({ escrow }: { escrow: WatchedEscrow }, shown: string) => {
+        world.builders.push(place);
+        return evmBuilt(escrow, claimCall(escrow.terms, evmView.deployment, shown));
+      },
       buildRefund: async ({ escrow }: { escrow: WatchedEscrow }) =>
         evmBuilt(escrow, refundCall(escrow.terms, evmView.deployment)),
       blockHash: async () => 'first',
@@ -469,6 +474,14 @@ test('a public secret is claimed with, by own nodes and with the market away', a
   assert.deepEqual([material.escrow, Date.parse(sendBefore) / 1_000], [a.escrow, a.timelock]);
   const terms = termsOf('a', a.timelock, lastOf(honestSwap('taker').deadlines, 'a'));
   assert.deepEqual(material.txs, [claimCall(terms, evmView.deployment, secret)]);
+});
+
+test('a claim that is asked for again is built by another node: the first one may build in vain', async () => {
+  const shown = { evm: [paid(2, 2), paid(2, 2)], bitcoin: [{ ...paid(3, 3), secret }] };
+  const { world, verify, claim } = await initiator(shown);
+  await verify();
+  for (let times = 0; times < 4; times += 1) await claim();
+  assert.deepEqual(world.builders, [0, 1, 0, 0]);
 });
 
 /** Asked while that chain answers later than a driver's next look, a second away. */

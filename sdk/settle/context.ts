@@ -166,10 +166,19 @@ const patienceMs = 2 * 60_000;
 const storeShare = 1 / 3;
 
 /** What is learnt of how nodes answer, over all looks of a settlement. */
-export type Hearing = Pick<Asking, 'differing' | 'denied' | 'silent' | 'late'>;
+export type Hearing = Pick<Asking, 'differing' | 'denied' | 'silent' | 'late'> & {
+  /** How often a claim or refund of a leg was built: each second time by another node. */
+  readonly builds: Map<LegName, number>;
+};
 
 export function newHearing(): Hearing {
-  return { differing: new Map(), denied: new Map(), silent: new Map(), late: new Map() };
+  return {
+    differing: new Map(),
+    denied: new Map(),
+    silent: new Map(),
+    late: new Map(),
+    builds: new Map(),
+  };
 }
 
 /** `hearing`: of former looks, where a program looks at one swap again and again. */
@@ -284,8 +293,6 @@ export function contextOf(input: SettleInput, hearing: Hearing = newHearing()) {
     /** What was told last of the nodes of a leg that are not well. */
     doubted: new Map<LegName, string>(),
     ...hearing,
-    /** How often a claim or refund of a leg was built in this run. */
-    builds: new Map<LegName, number>(),
     /** Reads of legs whose chains have not answered yet. */
     reads: new Map<LegName, LegRead>(),
     /** Unless a later read has failed. */
