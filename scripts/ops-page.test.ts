@@ -1,4 +1,4 @@
-// The operator's page as a program: who gets in, what nobody gets, and that it only shows.
+// The operator's page as a program: its visitors, the requests it refuses, and that it only shows.
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -48,7 +48,8 @@ test('its link opens it once; without its cookie nothing is shown, and nothing i
   assert.equal(opened.status, 303);
   assert.match(place, /^\/[\w-]{43}\/$/);
   const [set = ''] = opened.headers['set-cookie'] ?? [];
-  // A browser shows it to no server at another port of this host: none knows the path.
+  // A browser shows it to no server at another port of this host: those servers do not learn the
+  // path.
   assert.equal(
     set.replace(/=[\w-]{43};/, '=;'),
     `parley_ops=; Path=${place}; HttpOnly; SameSite=Strict`,

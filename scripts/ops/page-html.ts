@@ -1,5 +1,5 @@
-// What the operator's page shows: numbers, ids, and what operators wrote. Of customers it reads no
-// more than ids and the hosts of their webhooks. It is HTML without a script.
+// The contents of the operator's page: numbers, ids, and what operators wrote. The page reads no
+// more of customers than ids and the hosts of their webhooks. It is HTML without a script.
 
 import type { Database } from '../../server/db/database.ts';
 import { openReadings } from '../../server/db/gaps.ts';
@@ -20,7 +20,7 @@ import { webhookLine } from './webhooks.ts';
 const mostShown = 20;
 /** Deadlines of the last hour, and of the next one. */
 const nearSeconds = 3_600;
-/** What should be done at once is late after so long; a job of the keeper that failed so often. */
+/** An urgent step is overdue after so long; a job of the keeper that failed so often. */
 const overdueSeconds = 60;
 const failures = 3;
 const dayMs = 86_400_000;

@@ -79,7 +79,7 @@ function pageOf(read: () => Promise<string>, link: string, now: () => number = D
     };
     const { method = '', url = '' } = request;
     const { localPort } = request.socket;
-    // Whoever has a name that leads to loopback would else read it in this operator's browser.
+    // An attacker with a name that leads to loopback would else read it in this operator's browser.
     const hosts = [`127.0.0.1:${localPort}`, `localhost:${localPort}`];
     if (!hosts.includes(request.headers.host ?? '')) return say(421, 'not this host\n');
     if (method !== 'GET') return say(405, 'the page only shows\n', { allow: 'GET' });
