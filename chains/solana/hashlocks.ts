@@ -70,7 +70,7 @@ async function readFrom(watch: Watch, place: Place, signal: AbortSignal): Promis
     const told = await Promise.all(part.map((each) => toldIn(watch, by, each, signal)));
     for (const hashlock of told.flat()) found.add(hashlock);
   }
-  // What is final stays where it is in the list.
+  // A final transaction stays where it is in the list.
   const top = place.top ?? listed.find(({ finalized }) => finalized)?.txid ?? null;
   // Whatever comes is newer than this way back, as far as the clock is right.
   const later = Math.max(since, began - clockSlackSeconds);

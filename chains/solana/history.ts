@@ -1,4 +1,4 @@
-// The transactions of an escrow: who made what its account shows, and its secret. Strangers may
+// The transactions of an escrow: the makers of its account's state, and its secret. Strangers may
 // name it in many and slow ones. So all are read in bounded parts in the background; a caller is
 // given what the account says and what is known by then. hunt.ts finds a claim sooner.
 
@@ -84,7 +84,7 @@ async function look(watch: Watch, known: Known): Promise<void> {
     once(watch, 'history_unread', { chain: watch.chain, escrow: address, why: String(error) });
   }
   history.lacks = lacksStill(watch, known);
-  // Nobody waits for who was forgotten meanwhile.
+  // The escrow was forgotten meanwhile.
   if (watch.known.get(address) !== known) return;
   const hasNews = before.length !== marks.size || before.some((each) => !isIn(marks, each));
   if (history.toldEarly && hasNews) watch.owed.add(address);
@@ -134,7 +134,7 @@ function pauseLonger(watch: Watch, history: History): void {
   history.pauseSeconds = Math.min(longestPauseSeconds, Math.max(1, pauseSeconds * 2));
 }
 
-/** What one read may still spend. */
+/** The rest that one read may still spend. */
 type Budget = { pages: number; transactions: number; readonly signal: AbortSignal };
 
 /** Of that, what one part of it may. */
@@ -180,7 +180,7 @@ function lacksStill({ secrets }: Watch, known: Known): boolean {
   return end === 'claimed' || end === null;
 }
 
-/** A node may have hidden a transaction, or forgotten what was read. What was learnt stays. */
+/** A node may have hidden a transaction, or forgotten what was read. The facts learnt stay. */
 function beginAnew(history: History): void {
   history.gaps.length = 0;
   history.passed = false;

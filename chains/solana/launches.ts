@@ -105,7 +105,7 @@ async function noteGap(
 
 type Bounds = { readonly finalized: number; readonly oldest: number };
 
-/** What is finalized and behind the position, oldest first. */
+/** The finalized transactions behind the position, oldest first. */
 async function listed(
   watch: Watch,
   account: string,

@@ -264,7 +264,7 @@ const trialTimelockSeconds = 7_200;
 /** Fees and a little: what a funder must have over amount and rents. */
 export const feeLamports = 100_000n;
 
-/** What a simulated transaction needs: the node puts a blockhash of its own in. */
+/** The needs of a simulated transaction: the node puts a blockhash of its own in. */
 export function simulated(tokenProgram: TokenProgram | null): Circumstances {
   return { tokenProgram, blockhash: solanaAddressOf(new Uint8Array(32)), unitPrice: 0n };
 }

@@ -1,4 +1,4 @@
-// What an adapter remembers: whom it watches, what touched them, how far each history was read.
+// The memory of an adapter: whom it watches, what touched them, how far each history was read.
 
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { base58 } from '@scure/base';

@@ -1,4 +1,4 @@
-// What became of the transactions of a block, and which of them did something to an escrow.
+// The outcomes of a block's transactions, and the ones that did something to an escrow.
 
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { ParleyError } from '../../core/errors.ts';
