@@ -84,7 +84,7 @@ async function look(watch: Watch, known: Known): Promise<void> {
     once(watch, 'history_unread', { chain: watch.chain, escrow: address, why: String(error) });
   }
   history.lacks = lacksStill(watch, known);
-  // The escrow was forgotten meanwhile.
+  // No caller waits for an escrow that was forgotten meanwhile.
   if (watch.known.get(address) !== known) return;
   const hasNews = before.length !== marks.size || before.some((each) => !isIn(marks, each));
   if (history.toldEarly && hasNews) watch.owed.add(address);
