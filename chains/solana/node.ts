@@ -26,7 +26,7 @@ export type Account = {
   readonly data: Uint8Array;
 };
 
-/** What an answer has at most, by its method; what is not here has as much as any. */
+/** The limit of an answer, by its method; a method that is not here has as much as any. */
 const limitOf: Readonly<Record<string, OwnLimits>> = {
   getLatestBlockhash: fewWords,
   getSlot: fewWords,
@@ -318,7 +318,8 @@ export type Transaction = {
   readonly meta: Json;
 };
 
-/** What a node lists and nothing here can read: strangers may write what they like. */
+/** The transactions that a node lists and nothing here can read: strangers may write what they
+ * like. */
 export type Unreadable = { readonly txid: string; readonly why: string };
 
 /** Such as a version of transactions that is newer than what is asked for. */

@@ -4,7 +4,7 @@ import { type Finding, found, passed } from './inspection.ts';
 
 const check = 'contract';
 
-/** Of a symbol that looks like another and is not. */
+/** The sentence for a symbol that looks like another and is not. */
 export function hiddenSentence(character: string): string {
   return `its symbol has the character ${character}, which nobody sees`;
 }

@@ -119,7 +119,7 @@ const stoppingFlags = ['paused()', 'stopped()'] as const;
 /** The answer of a function without arguments; null: neither true nor false. */
 type Flag = (name: string) => Promise<boolean | null>;
 
-/** Part of a sentence; null: nothing says that all transfers are stopped. */
+/** Part of a sentence; null: no sign shows that all transfers are stopped. */
 export async function stoppedNow(flag: Flag): Promise<string | null> {
   for (const name of stoppingFlags) if (await flag(name)) return `${name} answers true`;
   return null;

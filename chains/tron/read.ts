@@ -34,7 +34,7 @@ export type Record = EscrowState & {
 };
 
 const mostTries = 3;
-/** Less than a builder of the market may take in all; what takes longer is told later. */
+/** Less than a builder of the market may take in all; a slower read is reported later. */
 const historyMs = 2_000;
 const searchMs = 30_000;
 

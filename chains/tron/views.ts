@@ -53,7 +53,7 @@ export type Moment = Http & {
   heard(view: View, asked: Asked, signal: AbortSignal): Promise<string>;
   /** Whether views go together, as far as is known of the node. */
   readonly isTogether: boolean;
-  /** null: nothing was asked yet, or view by view. */
+  /** null: no question was asked yet, or view by view. */
   seen(view: View): Seen | null;
 };
 

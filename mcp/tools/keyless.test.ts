@@ -62,7 +62,7 @@ type World = {
   former: EscrowFacts;
   payments: Partial<EscrowPayment>[];
   disagree: boolean;
-  /** The trial that throws: any payout, or (`claim`) only that of a claim that shows a secret. */
+  /** The preflight that throws: a payout's, or (`claim`) that of a claim that shows a secret. */
   refuses: 'payout' | 'claim' | null;
   view: typeof evmView;
   /** Before each look of the node at this place. */
