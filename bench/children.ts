@@ -11,7 +11,7 @@ const answerLimitMs = 120_000;
 /** One clock for all processes of this machine. */
 export const microseconds = () => Number(process.hrtime.bigint() / 1_000n);
 
-/** Of this process so far. What else the machine does takes nothing of it. */
+/** The time of this process so far. The rest of the machine's work is not in it. */
 export const processorMs = (): number => {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;
@@ -65,7 +65,7 @@ export function startChild<Module extends { readonly answers: Answers }>(
   };
 }
 
-/** What `npm start` starts Node with: the market that is measured is that one. */
+/** The flags with which `npm start` starts Node: the market that is measured is that one. */
 function flagsOfStart(): string[] {
   const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
   const { scripts } = JSON.parse(manifest) as { scripts: { start: string } };

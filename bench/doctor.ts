@@ -56,7 +56,7 @@ function rowsOf([few, many]: readonly [number, number], small: Measured, large: 
     ];
     const resident = `; resident ${Math.round(ours.resident)} MiB at most`;
     return [
-      // Whatever else the machine does is in it.
+      // The rest of the machine's work is in it.
       row('time of one', 'ms', 2, each('seconds'), `; ${ours.seconds.toFixed(1)} s in all`),
       row('processor time of one', 'ms', 1.5, each('busy'), ", without PostgreSQL's"),
       row('live heap at most', 'MiB', 1.5, [ours.heap, theirs.heap], resident),

@@ -1,5 +1,5 @@
-// How soon the other side knows: of a quote its taker, of an acceptance its maker, each by webhook
-// and on the feed. Counted from the event's own time, which its transaction wrote.
+// How soon the other side knows: a quote's taker, and an acceptance's maker, each by webhook and on
+// the feed. Counted from the event's own time, which its transaction wrote.
 
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -4,13 +4,13 @@
 import { connect, type Socket } from 'node:net';
 import { answerQuestions, microseconds } from './children.ts';
 
-/** Of each frame, when the first and the last socket had it, in microseconds of this machine. */
+/** The times when the first and the last socket had each frame, in microseconds of this machine. */
 export type Arrived = { readonly first: readonly number[]; readonly last: readonly number[] };
 
 type Client = { socket: Socket; bytes: number; next: number };
 
 const atOnce = 200;
-/** Whoever answers no ping is dropped: they say that they are there before they are asked. */
+/** A client that answers no ping is dropped: they say that they are there before they are asked. */
 const aliveMs = 10_000;
 const pong = Buffer.from([0x8a, 0x80, 0, 0, 0, 0]);
 const clients: Client[] = [];

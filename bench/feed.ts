@@ -25,7 +25,7 @@ type Sides = {
   readonly market: Child<typeof import('./market.ts')>;
   readonly port: number;
   readonly peer: Child<typeof import('./feed-peer.ts')>;
-  /** Of the market, of the peer. */
+  /** The clients of the market, and of the peer. */
   readonly clients: readonly [Clients, Clients];
 };
 
@@ -65,7 +65,7 @@ async function withSides<T>(
   }
 }
 
-/** Of RFQs posted one after another, the 99th percentile from the commit to the last maker. */
+/** The 99th percentile, for RFQs posted one after another, from the commit to the last maker. */
 async function latency(stage: Stage, { rounds }: Effort): Promise<Row[]> {
   return withSides(stage, makers.latency, async ({ market, port, peer, clients }) => {
     const [ours, theirs] = clients;

@@ -1,6 +1,6 @@
-// What one key leaves in a day that sends as many quotes as its budgets allow. Its taker has as
-// many webhooks as there may be, and all of them refuse. It is counted by tables and indexes as
-// they grow while the house does what it does: hands out, delivers, prunes and vacuums.
+// The bytes that one key leaves in a day that sends as many quotes as its budgets allow. Its taker
+// has as many webhooks as there may be, and all of them refuse. It is counted by tables and indexes
+// as they grow while the house does what it does: hands out, delivers, prunes and vacuums.
 
 import type { Database } from '../server/db/database.ts';
 import { storeOutcome } from '../server/db/deliveries.ts';

@@ -1,5 +1,6 @@
-// How much the database grows in a day by the worst that one key may do: what so many of its
-// requests leave in tables and indexes, and as many replies as are kept. What is pruned is in it.
+// How much the database grows in a day by the worst that one key may do: the bytes that so many of
+// its requests leave in tables and indexes, and as many replies as are kept. The figure includes
+// rows that are pruned.
 
 import type { Database } from '../server/db/database.ts';
 import { partyLimit } from '../server/edge/budgets.ts';

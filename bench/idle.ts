@@ -1,5 +1,5 @@
-// What a market costs on which nothing happens: statements a second, as PostgreSQL counts them, and
-// processor time of the server and its PostgreSQL. Its four dev chains run in another process.
+// The cost of a market on which nothing happens: statements a second, as PostgreSQL counts them,
+// and processor time of the server and its PostgreSQL. Its four dev chains run in another process.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -19,7 +19,7 @@ import { readyLine } from './start.ts';
 
 const launcher = fileURLToPath(new URL('../scripts/launch.mjs', import.meta.url));
 const quiet = { info: () => {}, warn: () => {}, error: () => {} };
-/** What a start brings along has ended by then. */
+/** The work that a start brings along has ended by then. */
 const settleMs = 20_000;
 /** Rare passes come too. */
 const leastSeconds = 30;

@@ -1,9 +1,10 @@
-// What a market asks of nodes: of each family for a leg of a swap, from the request for prices to
-// the end, and for a day on which nothing is traded. Questions, as providers count them: a batch is
-// as many as are in it. Whoever pays for calls multiplies (docs/nodes.md). TRON and Solana are
-// simulators, or real nodes where PARLEY_JAVA_TRON and PARLEY_SOLANA_VALIDATOR name them: their
-// blocks come by themselves, so that a count differs from run to run. Then their rows are all: the
-// other chains stay at the time of real ones, and read back to before their start.
+// The questions of a market to nodes: those to each family for a leg of a swap, from the request
+// for prices to the end, and for a day on which nothing is traded. Questions, as providers count
+// them: a batch is as many as are in it. An operator who pays for calls multiplies (docs/nodes.md).
+// TRON and Solana are simulators, or real nodes where PARLEY_JAVA_TRON and PARLEY_SOLANA_VALIDATOR
+// name them: their blocks come by themselves, so that a count differs from run to run. Then their
+// rows are all: the other chains stay at the time of real ones, and read back to before their
+// start.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Ended, exchanges } from '../chains/nodes/transport-node.ts';
@@ -58,7 +59,7 @@ const outside = {
 } as const satisfies Record<string, Outside>;
 type Name = keyof typeof outside;
 
-/** Questions as they were measured, and a tenth more: what grows past that is news. */
+/** Questions as they were measured, and a tenth more: a count that grows past that is news. */
 const limits: Readonly<Record<Name, { readonly leg: number; readonly day: number }>> = {
   Bitcoin: { leg: 155, day: 61_000 },
   Ethereum: { leg: 475, day: 73_000 },

@@ -1,4 +1,4 @@
-// What the SDK weighs as a package: to fetch, on the disk, and in a page that uses a part of it.
+// The weight of the SDK as a package: to fetch, on the disk, and in a page that uses a part of it.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -5,7 +5,7 @@ import { arch, cpus, platform, release, totalmem } from 'node:os';
 export type Row = {
   readonly bench: string;
   readonly row: string;
-  /** What was measured. */
+  /** The measured value. */
   readonly value: number;
   readonly unit: string;
   /** The peer's figure, or the limit. */
@@ -16,7 +16,7 @@ export type Row = {
   readonly bar: number;
   readonly is: 'atLeast' | 'atMost';
   readonly ok: boolean;
-  /** What the limit is. */
+  /** The limit. */
   readonly against: string;
 };
 

@@ -1,5 +1,5 @@
-// What one request takes of a market in this process: processor time, the longest stretch in which
-// nothing else could be done, exchanges with nodes, statements of SQL.
+// The cost of one request for a market in this process: processor time, the longest stretch in
+// which nothing else could be done, exchanges with nodes, statements of SQL.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { ClientRequest } from 'node:http';
@@ -24,7 +24,8 @@ export type Meter = {
   figures(): ReadonlyMap<string, Figures>;
 };
 
-/** Of the request alone: what the dev chains of this process ask beside it is not counted. */
+/** The cost of the request alone: the questions that the dev chains of this process ask beside it
+ * are not counted. */
 const counting = new AsyncLocalStorage<{
   exchanges: number;
   nodeCalls: number;
@@ -60,8 +61,8 @@ export function startMeter(): Meter {
 }
 
 /**
- * The longest stretch between two turns of the event loop, in this thread's processor time: what
- * else the machine does meanwhile is nobody's stall. The loop turns without a rest for it.
+ * The longest stretch between two turns of the event loop, in this thread's processor time: the
+ * other work of the machine is not a stall of the market. The loop turns without a rest for it.
  */
 function watchTurns(): { end(): number } {
   const now = () => {

@@ -1,5 +1,5 @@
-// What the dearest known request of each route takes, on a market with real nodes of Bitcoin and of
-// an EVM chain: how long nothing else can be done, and what one key may buy of a core with it.
+// The cost of the dearest known request of each route, on a market with real nodes of Bitcoin and
+// of an EVM chain: how long nothing else can be done, and what one key may buy of a core with it.
 
 import type { FastifyInstance } from 'fastify';
 import { solanaAdapter } from '../chains/solana/adapter.ts';
@@ -38,7 +38,7 @@ const aboveBar: Readonly<Record<string, number>> = {
 const isCharged = (operation: string, what: string) =>
   (operation === 'broadcast' && what.startsWith('a PSBT')) ||
   (operation === 'scheduleRefunds' && what.includes(' refunds of '));
-/** Of such a request alone: twenty of them a minute take a fifth of a core. */
+/** The limit of such a request alone: twenty of them a minute take a fifth of a core. */
 const chargedLimitMs = 600;
 /** As the requests are named that have a limit of exchanges. */
 const isCounted = (what: string) => /^(as a swap needs it )?on |^a claim /.test(what);
@@ -56,7 +56,7 @@ export async function benchRequests({ rounds }: { readonly rounds: number }): Pr
       await families.ask(measure);
       await askBesides(world, measure);
     };
-    // What is compiled while it first runs is not what a market in use takes.
+    // The code compiled during a first run is not part of the cost of a market in use.
     await ask((_, work) => work());
     for (let round = 0; round < rounds; round += 1) {
       await ask(meter.measure);
@@ -70,7 +70,7 @@ export async function benchRequests({ rounds }: { readonly rounds: number }): Pr
   }
 }
 
-/** With chains whose nodes are away: what they are sent is read all the same. */
+/** With chains whose nodes are away: the market reads their requests all the same. */
 function appOf({ deps }: World): Promise<FastifyInstance> {
   const away = 'http://127.0.0.1:9';
   const tron = tronAdapter({
@@ -94,7 +94,7 @@ function appOf({ deps }: World): Promise<FastifyInstance> {
     rpc: { rounds: 1 },
   });
   const adapters = new Map([...deps.adapters, [tron.chain, tron], [solana.chain, solana]]);
-  // A clock that stands: nothing is charged, so that everything can be asked often.
+  // A clock that stands: no request is charged, so that everything can be asked often.
   return buildApp({ ...deps, adapters }, { processorClock: () => 0 });
 }
 
@@ -113,7 +113,7 @@ function rowsOf(app: FastifyInstance, figures: ReadonlyMap<string, Figures>): Ro
   }));
   return [...routes, ...others].flatMap(({ operationId, route }) => {
     const asked = all.filter(({ operation }) => operation === operationId);
-    // What simulators take of this process is nothing of the market's.
+    // The time that simulators take of this process is not the market's.
     const own = asked.filter(({ what }) => !isOfPair(what));
     const most = (pick: (figures: Figures) => number, of = own) =>
       of.toSorted((one, other) => pick(other) - pick(one))[0];

@@ -1,5 +1,5 @@
 // A maker that prices its orders anew all the time: one key, one connection, batches of 50 one
-// after the other, each committed before its answer. What it needs is 100 orders every 5 s. And the
+// after the other, each committed before its answer. The maker needs 100 orders every 5 s. And the
 // maker program while it does so: how many requests of its budget that takes, and how long.
 
 import { createQuoting } from '../maker/quoting.ts';

@@ -7,7 +7,7 @@ import { startPeople } from '../server/edge/testing/people.ts';
 import { type Code, mustSendCode } from '../server/messages/codes.ts';
 import { atMost, median, type Row } from './report.ts';
 
-/** Of each kind, in a round. */
+/** The addresses of each kind, in a round. */
 const addresses = 100;
 /** Medians of the two kinds are as near as those of one kind are to each other. */
 const bar = 1.05;
@@ -45,7 +45,7 @@ export async function benchSignIn({ rounds }: { readonly rounds: number }): Prom
           ['known', known],
           ['unknown', `${name}@nobody.example`],
         ] as const;
-        // Whoever comes second is not always the same.
+        // The second place is not always the same kind's.
         for (const [kind, address] of at % 2 === 0 ? pair : pair.toReversed()) {
           const took = await tryAs(edge, address, codes);
           if (round < 0) continue;

@@ -1,5 +1,6 @@
-// What reads and quotes are measured on: a PostgreSQL with its durability on, 10 000 open RFQs or
-// as many as asked for, ended ones beside them, and the market in a process of its own.
+// The market on which reads and quotes are measured: a PostgreSQL with its durability on, 10 000
+// open RFQs or as many as asked for, ended ones beside them, and the market in a process of its
+// own.
 
 import type { Asset } from '../server/db/assets.ts';
 import { connect, type Database, databaseLimits } from '../server/db/database.ts';
@@ -31,7 +32,7 @@ export type Stage = {
   readonly assets: readonly Asset[];
   readonly takers: readonly Account[];
   readonly volume: Volume;
-  /** Of the book, the oldest first. */
+  /** The RFQs of the book, the oldest first. */
   rfqId(at: number): string;
   readonly market: Child<typeof import('./market.ts')>;
   readonly port: number;
@@ -68,7 +69,7 @@ export async function loaded(
   return answer;
 }
 
-/** What the market answers; throws unless it is a success. */
+/** The market's answer; throws unless it is a success. */
 export async function posted(
   port: number,
   path: string,

@@ -48,7 +48,7 @@ async function coldStart(): Promise<number> {
   }
 }
 
-/** What it says when it is ready. */
+/** The line it prints when it is ready. */
 export async function readyLine(child: ChildProcess, ended: Promise<unknown>): Promise<Ready> {
   const { stdout } = child;
   if (stdout === null) throw new Error('npm start has no output');

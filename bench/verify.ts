@@ -1,5 +1,5 @@
-// What a customer's own check of a claim built by the market costs, with its signature: of each
-// family the bytes are compared with what the terms come to, and signed with a key at hand.
+// The cost of a customer's own check of a claim built by the market, with its signature: for each
+// family the bytes are compared with those that the terms give, and signed with a key at hand.
 
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { hexToBytes } from '@noble/hashes/utils.js';

@@ -14,7 +14,7 @@ const firstLoaded = ['screens/swap-box/swap-box.tsx', 'texts/en/first.ts'];
 const mostScriptBytes = 150 * 1_024;
 const slowdown = 4;
 const mostInteractiveMs = 1_500;
-/** Of the book: 30 a page of a phone, and a few screens of rows. */
+/** The RFQs of the book: 30 a page of a phone, and a few screens of rows. */
 const openRfqs = 100;
 /** The book is asked for every 3 s: an hour. */
 const looks = 1_200;
@@ -78,7 +78,7 @@ async function firstScript(): Promise<number> {
   return (await Promise.all(sizes)).reduce((sum, each) => sum + each, 0);
 }
 
-/** A page of the bench: what is wrong in it fails the bench. */
+/** A page of the bench: an error in it fails the bench. */
 async function opened(web: Web, path: string, how: Opened, before: (page: Page) => unknown) {
   const context = await web.browser.newContext({ serviceWorkers: 'block', locale: 'en-GB' });
   if (how.as !== undefined) {
@@ -174,7 +174,7 @@ async function look(page: Page, times: number): Promise<void> {
 }
 
 async function used(cdp: CDPSession): Promise<{ heap: number; nodes: number }> {
-  // Twice: what only a finaliser holds is let go by the second.
+  // Twice: the second lets go of objects that only a finaliser holds.
   for (let time = 0; time < 2; time += 1) await cdp.send('HeapProfiler.collectGarbage');
   const { usedSize } = await cdp.send('Runtime.getHeapUsage');
   const { nodes } = await cdp.send('Memory.getDOMCounters');

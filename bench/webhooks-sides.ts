@@ -9,7 +9,7 @@ import { type Receiver, startReceiver } from '../server/webhooks/testing/receive
 import { testDeps } from '../test/support/deps.ts';
 import { answerQuestions } from './children.ts';
 
-/** Of each that was answered, from the event's `createdAt` to its arrival. */
+/** The delay of each answered event, from its `createdAt` to its arrival. */
 export type Heard = { readonly answered: number; readonly milliseconds: readonly number[] };
 
 let begin: (() => Delivering) | undefined;
@@ -37,7 +37,7 @@ export const answers = {
   /** From now on these never answer; forgets what came before. */
   slow: (paths: readonly string[]) => receive(new Set(paths)),
   heard: (): Heard => {
-    // Nobody has to wait for the ten seconds of those that hang.
+    // The bench need not wait for the ten seconds of those that hang.
     for (const each of hanging.splice(0)) each.destroy();
     return { answered: milliseconds.length, milliseconds };
   },

@@ -63,7 +63,7 @@ async function insertReceivers(deps: TestDeps, url: string): Promise<string[]> {
   return accounts;
 }
 
-/** Many short turns: what else the machine does falls on both alike. */
+/** Many short turns: the other work of the machine falls on both alike. */
 async function throughput(stage: Stage, effort: Effort): Promise<Row> {
   const rounds = effort.rounds * turns;
   const seconds = effort.seconds / turns;
@@ -107,7 +107,7 @@ async function clear({ db }: Stage): Promise<void> {
     'truncate outbox, deliveries cascade',
     'update webhooks set waiting = 0, last_milliseconds = 5',
     'vacuum analyze webhooks',
-    // What the round before wrote is not left for this one to pay.
+    // The writes of the round before are not left for this one to pay.
     'checkpoint',
   ]) {
     await db.rows({ name: `bench_${text.slice(0, 12)}`, text, values: [] });

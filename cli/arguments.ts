@@ -1,5 +1,5 @@
-// Arguments into a command and what was given to it. Whatever is not understood is named, with the
-// nearest that is.
+// Arguments into a command and what was given to it. The error names a word that is not understood,
+// with the nearest that is.
 
 import { parseArgs } from 'node:util';
 import { distanceOf } from '../sdk/rescue/distance.ts';
@@ -57,14 +57,14 @@ export function understood(args: readonly string[]): Asked {
   };
 }
 
-/** `null`: none is named. Throws Failure `usage`. */
+/** `null`: no command is named. Throws Failure `usage`. */
 function named(positionals: readonly string[]): Command | null {
   const command = commandOf(positionals);
   if (command === null && positionals.length > 0) throw unknownCommand(positionals);
   return command;
 }
 
-/** Of all commands: a name means the same kind of option everywhere. */
+/** The options of all commands: a name means the same kind of option everywhere. */
 function allOptions(): Readonly<Record<string, Option>> {
   const each = commands.map(({ options }) => options);
   return Object.assign({ version: { about: '' } }, globals, ...each) as Record<string, Option>;
@@ -191,7 +191,7 @@ export function descriptorOf(option: string, given: string | undefined): number 
   return given === undefined ? null : wholeNumber(option, given, { least: 0, most: 1_023 });
 }
 
-/** The one of fewest changes, at most two; nothing where none is so near. */
+/** The one of fewest changes, at most two; null where none is so near. */
 function nearTo(given: string, known: readonly string[], mark: string): string {
   const distances = known.map((name) => ({ name, far: distanceOf(given, name) }));
   const [best] = distances.sort((a, b) => a.far - b.far);

@@ -30,7 +30,7 @@ export const coinDecimals: Readonly<Record<Family, number>> = {
 /** One form for everybody: a script reads it where a person does. */
 const locale = 'en';
 const pageSize = 100;
-/** Of a list that names what is shown; the others are shown by their id. */
+/** The limit of a list that names the assets shown; the others are shown by their id. */
 const mostPages = 50;
 const chainMs = 15_000;
 
@@ -59,7 +59,8 @@ export function ownAsset(session: Pick<Session, 'chain'>, name: string): OwnAsse
   throw needsYou('not_pinned', sentence);
 }
 
-/** Of a request that is to be made: nobody is asked about a pair that no market takes. */
+/** The pair of a request that is to be made: no person is asked about a pair that no market
+ * takes. */
 export function ownPair(
   session: Pick<Session, 'chain'>,
   base: string,
@@ -78,7 +79,7 @@ export async function pinnedAsset(client: ParleyClient, own: OwnAsset): Promise<
   return pin(client, { chain: own.chain, token: own.token, decimals: own.decimals });
 }
 
-/** What a trade pinned, by the name that the profile has for it now. */
+/** The name that the profile has now for an asset that a trade pinned. */
 export function nameOfPinned({ profile }: Pick<Session, 'profile'>, asset: PinnedAsset): OwnAsset {
   const { chain, token, decimals } = asset;
   const of = profile.chains[chain];
@@ -101,7 +102,7 @@ export async function mustHaveDecimals(session: Session, own: OwnAsset): Promise
 }
 
 export type Catalogue = {
-  /** Of the profile where it is pinned there; else as the market lists it. */
+  /** The asset of the profile where it is pinned there; else as the market lists it. */
   of(assetId: string): OwnAsset;
   idOf(name: string): string;
 };

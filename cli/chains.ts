@@ -1,5 +1,5 @@
-// Chains of a profile: sources by its nodes, and wallets by its keys. What a family needs is loaded
-// when a chain of it is used.
+// Chains of a profile: sources by its nodes, and wallets by its keys. The code of a family is
+// loaded when a chain of it is used.
 
 import type { ChainSource } from '../sdk/chains.ts';
 import type { MessageSigner } from '../sdk/keys.ts';

@@ -1,4 +1,4 @@
-// What a command is given, and what it is.
+// The input of a command, and its description.
 
 import type { Cli } from './io.ts';
 

@@ -1,5 +1,5 @@
-// What needs no market: arguments, help, completion, classes of errors, profiles, the drawn lines,
-// and the table of docs/cli.md. The commands themselves: trade.test.ts.
+// Commands that need no market: arguments, help, completion, classes of errors, profiles, the drawn
+// lines, and the table of docs/cli.md. The commands themselves: trade.test.ts.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';

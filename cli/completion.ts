@@ -1,5 +1,5 @@
-// What makes a shell complete commands, options, and the values there are. Written from the table
-// of commands, so that it never says what the program does not take.
+// The scripts by which a shell completes commands, options, and the values there are. Written from
+// the table of commands, so that it never says what the program does not take.
 
 import { type Argument, type Command, commands, globals } from './table.ts';
 
@@ -8,7 +8,7 @@ export const shells = { bash, zsh, fish } as const;
 const firstWords = () => [...new Set(commands.map(({ name }) => name.split(' ')[0] ?? ''))];
 const optionsOf = ({ options }: Pick<Command, 'options'>) => ({ ...options, ...globals });
 
-/** What may come at each place after the words of a command's name. */
+/** The words that may come at each place after a command's name. */
 function placesOf({ name, args }: Command) {
   const words = name.split(' ').length;
   return args.map((argument, at) => ({ argument, at: at + words }));

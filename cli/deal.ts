@@ -22,7 +22,7 @@ import { deadlineOf } from './show.ts';
 
 const nodeMs = 15_000;
 
-/** What `examine` and `accept` of the SDK are given. */
+/** The arguments of `examine` and `accept` of the SDK. */
 export type Dealing = Parameters<typeof examine>[0];
 
 export type Examined = Awaited<ReturnType<typeof examine>> & { readonly dealing: Dealing };
@@ -84,7 +84,7 @@ export type Looked = {
 export type Destination = OwnTrade['payTo'];
 
 /**
- * Nothing is told to the market. Throws what does not fit, and where a node is silent. `own` is
+ * The market learns nothing of this. Throws what does not fit, and where a node is silent. `own` is
  * null where wallets are elsewhere.
  */
 export async function examined(
@@ -151,7 +151,7 @@ async function fitted(dealing: Dealing): Promise<Examined> {
 
 type Own = { readonly gives: OwnWallet; readonly gets: OwnWallet };
 
-/** What is to be done, with amounts, addresses and deadlines. */
+/** The plan, with amounts, addresses and deadlines. */
 export function planOf(
   { trade, role, deadlines }: Omit<Examined, 'dealing'>,
   { gives, gets }: Sides,
@@ -176,7 +176,7 @@ function contractOf({ token }: OwnAsset): string {
   return token === null ? '' : ` (${token})`;
 }
 
-/** What the wallets do not have now; the swap waits for it until its deadlines. */
+/** The amounts that the wallets lack now; the swap waits for it until its deadlines. */
 export async function lackings(
   session: Session,
   { gives, gets }: Sides,

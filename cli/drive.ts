@@ -25,7 +25,7 @@ import type { Session, Unlocked } from './session.ts';
 export type Swap = {
   readonly swapId: string;
   readonly trade: OwnTrade;
-  /** Nothing is funded: it was given up, or comes from a rescue. */
+  /** The drive funds nothing: it was given up, or comes from a rescue. */
   readonly withoutMarket: boolean;
 };
 
@@ -35,7 +35,7 @@ export type Driving = {
   readonly asked?: Asked;
   /** Bitcoin of claims and refunds; default the own wallet. */
   readonly payout?: string | undefined;
-  /** What is wrong with the nodes of one, at each look. */
+  /** The doubts about the nodes of one swap, at each poll. */
   readonly doubted?: (swapId: string, doubts: readonly ToldDoubt[]) => void;
 };
 
@@ -173,7 +173,7 @@ type Drawing = {
   readonly doubted: Driving['doubted'];
 };
 
-/** What is written where nothing is drawn over: changes, transactions and waits. */
+/** The lines that are written where nothing is drawn over: changes, transactions and waits. */
 function teller(cli: Cli, session: Session, swap: Swap, drawing: Drawing): Teller {
   const { swapId, trade } = swap;
   const { paint, drawn, draw, rescue, doubted } = drawing;
@@ -192,7 +192,7 @@ function teller(cli: Cli, session: Session, swap: Swap, drawing: Drawing): Telle
   set({});
   return {
     progress: (progress) => {
-      // What it says of the interruption itself is no news.
+      // An error that only reports the interruption is no news.
       if (cli.signal.aborted) return;
       const { step, state, leg, txid, text, code } = progress;
       const said = timedText(text);
@@ -281,7 +281,7 @@ async function drive(
   }
 }
 
-/** Nodes and wallets of both chains; of Bitcoin the key that the script names. */
+/** Nodes and wallets of both chains; for Bitcoin the key that the script names. */
 export async function chainsOf(
   session: Session,
   own: Unlocked,
@@ -300,7 +300,7 @@ export async function chainsOf(
   return chains;
 }
 
-/** What waiting and asking again does not mend. */
+/** The errors that waiting and asking again do not mend. */
 function isForPerson(error: unknown): boolean {
   if (error instanceof SettleError || error instanceof VerificationError) return true;
   if (error instanceof StoreError || error instanceof Failure) return true;

@@ -1,4 +1,5 @@
-// What may end a command, by class: the exit status tells a script what to do next (docs/cli.md).
+// The errors that may end a command, by class: the exit status tells a script what to do next
+// (docs/cli.md).
 
 import {
   CodedError,
@@ -14,7 +15,7 @@ import { WebhookError } from '../sdk/webhooks.ts';
 
 export const statuses = {
   done: 0,
-  /** Of this program. */
+  /** A fault of this program. */
   fault: 1,
   usage: 2,
   refused: 3,
@@ -52,7 +53,7 @@ export type Told = {
   readonly class: FailureClass;
   readonly code: string;
   readonly sentence: string;
-  /** Of an answer of the market. */
+  /** The id of an answer of the market. */
   readonly requestId?: string;
 };
 
@@ -66,7 +67,8 @@ export function toldOf(error: unknown): Told {
     return { ...told, sentence: sentence + way };
   }
   const { requestId, status } = error;
-  // Of a fault of the market: what to tell its operator. Its own sentence may name it already.
+  // A fault of the market: the request id is for its operator. Its own sentence may name it
+  // already.
   const isNamed = status < 500 || sentence.includes(requestId);
   const whole = isNamed ? sentence + way : `${sentence} (request ${requestId})`;
   return { ...told, sentence: whole, requestId };
@@ -75,7 +77,7 @@ export function toldOf(error: unknown): Told {
 /** Files and ports of the machine, by the codes of Node. */
 const ofFiles =
   /^(?:EACCES|EADDRINUSE|ENOENT|ENOSPC|EROFS|EEXIST|EISDIR|ENOTDIR|EPERM|EIO|EMFILE)$/;
-/** Of a node behind viem, and of fetch that was given up. */
+/** The errors of a node behind viem, and of fetch that was given up. */
 const ofNodes = /^(?:HttpRequestError|RpcRequestError|TimeoutError|WebSocketRequestError)$/;
 
 function classOf(error: unknown): FailureClass {

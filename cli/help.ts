@@ -5,7 +5,7 @@ import { type Command, commands, globals, type Option } from './table.ts';
 
 const width = 24;
 
-/** `null`: of the program. */
+/** `null`: the help of the program. */
 export function helpOf(command: Command | null): string {
   return command === null ? overview() : page(command);
 }

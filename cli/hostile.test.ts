@@ -24,7 +24,7 @@ before(async () => {
 });
 after(() => rm(home, { recursive: true, force: true }));
 
-/** Of BIP-39's own vectors. */
+/** The words of BIP-39's own vectors. */
 const words = `${'abandon '.repeat(11)}about`;
 
 test('claims do not wait for a list of swaps that is none', async () => {

@@ -1,5 +1,5 @@
-// What a command has of the world: two streams, a person who may be asked, the environment. Answers
-// go to standard output, all else to standard error.
+// The part of the world that a command reaches: two streams, a person who may be asked, the
+// environment. Answers go to standard output, all else to standard error.
 
 import { Failure, needsYou, type Told } from './failures.ts';
 import type { Env } from './places.ts';
@@ -17,7 +17,7 @@ export type Io = {
   /** Aborts when the person interrupts. */
   readonly signal: AbortSignal;
   readonly ask: (question: string) => Promise<string>;
-  /** Nothing of the answer is shown. */
+  /** The terminal shows nothing of the answer. */
   readonly askHidden: (question: string) => Promise<string>;
   /** Up to its end, at most 64 KiB. */
   readonly readDescriptor: (descriptor: number) => Promise<string>;

@@ -71,7 +71,7 @@ const byId: ReadonlyMap<string, Known> = new Map(
   rows.map(([id, network, title, ...nodes]) => [id, { network, title, nodes }]),
 );
 
-/** What is meant by names that people know: a market could call another chain so. */
+/** The meanings of names that people know: a market could call another chain so. */
 const usual: Readonly<Record<string, string>> = {
   bitcoin: 'bitcoin mainnet',
   ethereum: 'evm 1',
@@ -100,7 +100,7 @@ export function knownAs(chain: ProfileChain): Known | null {
   return byId.get(idOf(chain)) ?? null;
 }
 
-/** Why a chain that a market names is not taken; null: nothing is wrong with it. */
+/** Why a chain that a market names is not taken; null: it has no fault. */
 export function faultOf(name: string, chain: ProfileChain, network: Network): string | null {
   const known = knownAs(chain);
   const title = known?.title ?? `${chain.family} of an id that this program does not know`;

@@ -10,7 +10,7 @@ const mostHeld = 1_000;
 export function painter({ err, columns, json }: Pick<Cli, 'err' | 'columns' | 'json'>) {
   const isLive = columns !== null && !json;
   let drawn: readonly string[] = [];
-  /** What came while it was quiet; null: it is not. */
+  /** The lines that came while it was quiet; null: it is not. */
   let held: string[] | null = null;
   const clear = () => {
     if (drawn.length > 0) err(`\u001b[${drawn.length}A\r\u001b[J`);

@@ -11,7 +11,7 @@ export type Env = Readonly<Record<string, string | undefined>>;
 export type Places = {
   readonly profile: string;
   readonly profileFile: string;
-  /** Of this profile: keystore, account, swaps. */
+  /** The data of this profile: keystore, account, swaps. */
   readonly data: string;
   readonly keystore: string;
   readonly account: string;

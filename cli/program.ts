@@ -1,5 +1,5 @@
-// A program of this machine: what its streams, signals and exit status are. The first interruption
-// ends what runs as it may be ended, the second one ends the process.
+// A program of this machine: its streams, signals and exit status. The first interruption ends what
+// runs as it may be ended, the second one ends the process.
 
 import { statuses } from './failures.ts';
 import type { Io } from './io.ts';

@@ -1,4 +1,4 @@
-// The lines of a swap that is driven: what is wrong with its nodes stands there while it lasts.
+// The lines of a swap that is driven: a doubt about its nodes stands there while it lasts.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -5,22 +5,22 @@ import type { SettleState, Shown } from '../sdk/settle.ts';
 import { givenLeg } from '../sdk/trade.ts';
 import { countdownOf, fitted, wrapped } from './show.ts';
 
-/** What is known of a swap that is driven. */
+/** The state of a swap that is driven. */
 export type Now = {
   readonly swapId: string;
   /** `0.01 bitcoin for 640 ethereum:USDC`. */
   readonly what: string;
   readonly state: SettleState;
-  /** What it waits for, or did last. */
+  /** The step it waits for, or did last. */
   readonly text: string;
   readonly shown: Pick<Shown, 'swap' | 'trade'> | null;
-  /** What is wrong with the nodes. Stays as long as it is so. */
+  /** The doubts about the nodes. Stays as long as it is so. */
   readonly doubts: readonly ToldDoubt[];
 };
 
 export type Due = { readonly what: string; readonly at: number };
 
-/** What is due next, by own deadlines; null: there is none, or nothing is known yet. */
+/** The next step due, by own deadlines; null: there is none, or nothing is known yet. */
 export function dueOf(state: SettleState, shown: Pick<Shown, 'swap' | 'trade'> | null): Due | null {
   if (shown === null) return null;
   const { deadlines, role } = shown.swap;
@@ -51,10 +51,11 @@ export function dueOf(state: SettleState, shown: Pick<Shown, 'swap' | 'trade'> |
 }
 
 const shortId = 8;
-/** Of all swaps together: a terminal that is lower than what is drawn cannot be drawn over. */
+/** The limit of all swaps together: a terminal that is lower than what is drawn cannot be drawn
+ * over. */
 const mostRows = 20;
 
-/** Each at most `columns` wide. What is wrong, or waited for, goes on below where it is long. */
+/** Each at most `columns` wide. A long doubt or awaited step goes on in the lines below. */
 export function linesOf(all: readonly Now[], now: number, columns: number): string[] {
   const most = Math.max(1, Math.floor(mostRows / all.length));
   return all.flatMap((each) => linesOfOne(each, now, columns, most));

@@ -1,4 +1,4 @@
-// One command, from its arguments to its exit status. Whatever ends it is told in one sentence.
+// One command, from its arguments to its exit status. Every failure is reported in one sentence.
 
 import { understood } from './arguments.ts';
 import { statuses, type Told, toldOf } from './failures.ts';

@@ -1,4 +1,4 @@
-// What each command does: loaded when it runs, so that help and completion come at once.
+// The work of each command: loaded when it runs, so that help and completion come at once.
 
 import type { Run } from './command.ts';
 import type { CommandName } from './table.ts';

@@ -1,5 +1,5 @@
-// What a command works with: the profile, the account at its market, keys where they are needed,
-// chains as they are used, and the store of swaps.
+// The parts that a command works with: the profile, the account at its market, keys where they are
+// needed, chains as they are used, and the store of swaps.
 
 import { join } from 'node:path';
 import type { ChainSource } from '../sdk/chains.ts';
@@ -13,7 +13,7 @@ import { type Keys, keysOf } from './keys/words.ts';
 import { chosenProfile, mustBePrivate, type Places, placesOf, readUpTo } from './places.ts';
 import { type Profile, type ProfileChain, readProfile } from './profile.ts';
 
-/** Of the market, in the clear: it can agree for the account, and moves no coin. */
+/** The account at the market, in the clear: it can agree for the account, and moves no coin. */
 export type Account = {
   readonly market: string;
   readonly userId: string;
@@ -76,7 +76,7 @@ export async function openSession(cli: Cli): Promise<Session> {
   };
 }
 
-/** What a market on this machine wrote when it was ready. */
+/** The announcement that a market on this machine wrote when it was ready. */
 export async function announced({ env, cwd }: Pick<Cli, 'env' | 'cwd'>) {
   const home = env.PARLEY_HOME ?? join(cwd, '.parley');
   try {
@@ -104,7 +104,7 @@ export async function inSession<T>(cli: Cli, work: (session: Session) => Promise
   }
 }
 
-/** What a dev network says of itself (docs/devnet.md). */
+/** The dev network's own status (docs/devnet.md). */
 export async function devStatus(control: string): Promise<unknown> {
   try {
     const answer = await fetch(new URL('/status', control), {
@@ -141,7 +141,7 @@ export async function marketOf({ profile }: Pick<Session, 'profile'>, key?: stri
   return parleyClient({ baseUrl, productName, shortName, ...(key === undefined ? {} : { key }) });
 }
 
-/** null: nobody has logged in, or at another market. */
+/** null: no account has logged in, or only at another market. */
 export async function accountOf({ places, profile }: Session): Promise<Account | null> {
   const text = await readUpTo(places.account, mostAccountBytes);
   if (text === null) return null;

@@ -1,4 +1,4 @@
-// What `parley settle` does first, with swaps that stand differently. No chain and no market
+// The first steps of `parley settle`, with swaps in different states. No chain and no market
 // answers: the keys of these swaps are of other words, so each is driven until that is found.
 
 import assert from 'node:assert/strict';
@@ -55,7 +55,8 @@ async function profileWith(
   return store;
 }
 
-/** `answer`: what a person says, once a swap that needs none is told of; null: nobody is there. */
+/** `answer`: the person's answer, once a swap that needs none has been reported; null: no person is
+ * there. */
 async function settled(name: string, args: readonly string[], answer: string | null = null) {
   const said = { out: '', err: '', asked: 0 };
   let tellAsked = () => {};
@@ -232,7 +233,7 @@ test('an acceptance stands until its time where the market does not say what bec
     let lists = 0;
     const answerTo = ({ pathname, searchParams }: URL) => {
       if (pathname.endsWith('/swaps')) return { swaps: [], nextCursor: null };
-      // What became of one thread it does not say either.
+      // The market does not report how one thread ended either.
       if (!pathname.endsWith('/threads')) return null;
       lists += 1;
       const found = lists > 2 ? after : before;

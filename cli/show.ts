@@ -5,22 +5,23 @@ import { formatDuration, fromNow, isoTime } from '../sdk/people.ts';
 const locale = 'en';
 
 /**
- * What a terminal acts on, and what turns the direction of writing. Names and sentences come from
- * a market, from nodes, and from whoever listed a token: none may rewrite what is asked here.
+ * The characters that a terminal acts on, and those that turn the direction of writing. Names and
+ * sentences come from a market, from nodes, and from whoever listed a token: no text of theirs may
+ * rewrite what is asked here.
  */
 const acting = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 
-/** Of several lines. */
+/** A text of several lines. */
 export function harmless(text: string): string {
   return text.replace(acting, (mark) => (mark === '\n' || mark === '\t' ? mark : '\ufffd'));
 }
 
-/** Of one line, which nobody can make two of. */
+/** A text of one line, which cannot be made two. */
 export function oneLine(text: string): string {
   return harmless(text).replace(/[\n\t]/g, ' ');
 }
 
-/** Columns as wide as their longest cell; nothing for no row. */
+/** Columns as wide as their longest cell; empty without rows. */
 export function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows].map((row) => row.map(oneLine));
   const widths = head.map((_, at) => Math.max(...all.map((row) => [...(row[at] ?? '')].length)));
@@ -45,7 +46,7 @@ export function durationOf(seconds: number): string {
   return formatDuration(seconds, { locale });
 }
 
-/** `0:42`, `12:07`, `3:04:05`, `2 d 03:04:05`: what is left, to the second. */
+/** `0:42`, `12:07`, `3:04:05`, `2 d 03:04:05`: the time left, to the second. */
 export function countdownOf(seconds: number): string {
   const left = Math.max(0, Math.floor(seconds));
   const two = (value: number) => String(value).padStart(2, '0');
@@ -66,7 +67,7 @@ export function fitted(line: string, columns: number): string {
 
 const indent = '  ';
 
-/** Broken between words; what `most` lines do not hold is cut. */
+/** Broken between words; the words beyond `most` lines are cut. */
 export function wrapped(text: string, columns: number, most: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {

@@ -1,7 +1,7 @@
 // The commands: one table from which arguments are read, help is written and shells complete.
 
 export type Option = {
-  /** What its value is called, as in `--chain CHAIN`; absent: it has none. */
+  /** The name of its value, as in `--chain CHAIN`; absent: it has none. */
   readonly value?: string;
   /** The values there are. */
   readonly choices?: readonly string[];

@@ -74,7 +74,7 @@ const del = 127;
 
 function hidden(question: string, signal: AbortSignal): Promise<string> {
   const { stdin, stderr } = process;
-  // Before the question is seen: whoever is quick would see what is typed.
+  // Before the question is seen: a quick person would otherwise see the typed text.
   stdin.setRawMode(true);
   stdin.resume();
   stderr.write(question);

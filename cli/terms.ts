@@ -1,5 +1,5 @@
-// What this profile asked for, or quoted, as it was then. A script that accepts names a price
-// alone: under the same price a market could show another amount or another pair.
+// The terms that this profile asked for or quoted, as they were then. A script that accepts names a
+// price alone: under the same price a market could show another amount or another pair.
 
 import { readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -46,7 +46,7 @@ async function prune(folder: string, beforeMs: number): Promise<void> {
   }
 }
 
-/** Throws VerificationError where the RFQ is another than it was. `null`: none is kept. */
+/** Throws VerificationError where the RFQ is another than it was. `null`: no terms are kept. */
 export async function compareTerms(session: Placed, rfqId: string, terms: Terms) {
   const kept = await readUpTo(fileOf(session, rfqId));
   if (kept === null || kept === textOf(terms)) return kept;

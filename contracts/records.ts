@@ -9,7 +9,7 @@ export type Recorded = {
   readonly family: 'evm' | 'tron' | 'solana';
   /** Its address; on Solana that of the program. */
   readonly contract: string;
-  /** Of the code, hex: an EVM's or TVM's init code, or the program's bytes. */
+  /** The hash of the code, hex: an EVM's or TVM's init code, or the program's bytes. */
   readonly sha256: string;
   readonly bytes: number;
   readonly payer: string;
@@ -17,7 +17,7 @@ export type Recorded = {
   readonly transaction: string;
   /** The number of its block; on Solana its slot. */
   readonly block: number;
-  /** Of the block, RFC 3339. */
+  /** The time of the block, RFC 3339. */
   readonly deployedAt: string;
 };
 
@@ -26,7 +26,7 @@ export type EscrowRecord = Recorded & {
   readonly chainId: number;
 };
 
-/** What a chain says of the transaction that made it. */
+/** The chain's facts about the transaction that made it. */
 export type Made = Pick<Recorded, 'payer' | 'block' | 'deployedAt'>;
 
 /** Where the records of `contracts/escrows` lie: EVM chains and TRON. */
@@ -86,7 +86,7 @@ export function writeRecord(record: Recorded, folder: string): string {
   return file;
 }
 
-/** What differs between a record and what the chain says; null: nothing. */
+/** The difference between a record and the chain; null: nothing. */
 export function madeFault(record: Recorded, made: Made): string | null {
   for (const field of ['payer', 'block', 'deployedAt'] as const) {
     const now = made[field];

@@ -20,7 +20,7 @@ export type AnvilNode = {
   readonly rpc: Rpc;
   readonly node: NodeInfo;
   readonly running: Running;
-  /** Writes the state as it is now; what a kill -9 cannot take away. */
+  /** Writes the state as it is now; a kill -9 cannot take this file away. */
   save(): Promise<void>;
 };
 
@@ -28,7 +28,7 @@ export async function startAnvil(folder: string, chainId: number): Promise<Anvil
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const savedFile = join(folder, 'saved-state.json');
   const exitFile = join(folder, 'exit-state.json');
-  // Its value names our folder: what an earlier run of ours left behind is found by it.
+  // Its value names our folder: it finds processes that an earlier run of ours left behind.
   const exitArgument = `--dump-state=${exitFile}`;
   await endOrphans(exitArgument);
   const state = await newestState([savedFile, exitFile]);

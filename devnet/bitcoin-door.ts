@@ -4,7 +4,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { closeServer, listenOnLoopback } from './listening.ts';
 
-/** What the SDK asks a Core node. */
+/** The methods that the SDK calls on a Core node. */
 const methods: ReadonlySet<string> = new Set([
   'estimatesmartfee',
   'getbestblockhash',
@@ -33,7 +33,7 @@ export type Door = {
   close(): Promise<void>;
 };
 
-/** `rpcUrl`: of the node, with its user and password. `wanted`: the port, where it is free. */
+/** `rpcUrl`: the node's, with its user and password. `wanted`: the port, where it is free. */
 export async function openDoor(rpcUrl: string, wanted: number): Promise<Door> {
   const { origin, username, password } = new URL(rpcUrl);
   const server = createServer((request, response) => {

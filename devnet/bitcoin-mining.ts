@@ -62,7 +62,7 @@ export function bitcoinMining(rpc: Rpc, clock: NodeClock) {
     },
     tick: async (): Promise<void> => {
       const { blocks, bestblockhash } = await readState();
-      // Somebody else mined, or a block was taken back: whoever did that waits for depth.
+      // Somebody else mined, or a block was taken back: the one that did so waits for depth.
       if (bestblockhash !== ownTip) rhythm.wake(blocks);
       ownTip = bestblockhash;
       const before = await rpc<Mempool>('getmempoolinfo');

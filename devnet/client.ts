@@ -5,7 +5,7 @@ import type { ChainHead, ChainInfo } from './dev-chain.ts';
 const requestLimitMs = 120_000;
 
 export type DevnetStatus = {
-  /** Null: none listens there yet. */
+  /** Null: no market listens there yet. */
   readonly market: DevMarket | null;
   /** The market's time in Unix seconds. */
   readonly now: number;
@@ -13,7 +13,7 @@ export type DevnetStatus = {
   readonly chains: readonly (ChainInfo & ChainHead & { readonly native: string })[];
 };
 
-/** What the dev network is made of, which no node is asked for. */
+/** The make-up of the dev network, which no node is asked for. */
 export type DevnetChains = {
   readonly clockOffsetSeconds: number;
   readonly chains: readonly ChainInfo[];

@@ -70,7 +70,7 @@ function tronWeb(): TronWeb {
 type Balance<Value> = { readonly value: Value };
 type Held = { account: { data: { parsed: { info: { tokenAmount: { amount: string } } } } } };
 
-/** What somebody has of the native coin, or of a token, in the words of a node. */
+/** The balance of an account in the native coin, or in a token, in the words of a node. */
 async function heldOn(key: string, token: string | null, who: string = someone): Promise<bigint> {
   if (key === 'solana-dev') {
     const rpc = solanaRpc();
@@ -93,7 +93,7 @@ async function heldOn(key: string, token: string | null, who: string = someone):
   return BigInt(await rpc<Hex>('eth_call', [{ to, data }, 'latest']));
 }
 
-/** What the escrow contract says of itself. */
+/** The domain that the escrow contract states. */
 async function domainOn(rpc: Rpc, to: string): Promise<string> {
   const data = encodeFunctionData({ abi: escrowsAbi, functionName: 'domain' });
   return rpc<Hex>('eth_call', [{ to, data }, 'latest']);

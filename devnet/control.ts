@@ -14,7 +14,7 @@ const requestLimitMs = 60_000;
 const blocksLimit = 1_000;
 const secondsLimit = 30 * 24 * 60 * 60;
 
-/** What an asset id or symbol stands for; `address` is null for a native coin. */
+/** The asset that an id or symbol stands for; `address` is null for a native coin. */
 export type ResolvedAsset = { chain: string; address: string | null; symbol: string };
 export type ResolveAsset = (
   idOrSymbol: string,
@@ -101,7 +101,7 @@ export function reply(response: ServerResponse, status: number, body: object): v
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(text),
     'cache-control': 'no-store',
-    // What was too long to read is still on the wire.
+    // The rest of a body that was too long to read is still on the wire.
     ...(status === 413 ? { connection: 'close' } : {}),
   });
   response.end(text);
@@ -226,7 +226,7 @@ async function moveTime(parts: ControlParts, body: Record<string, unknown>): Pro
     const entries = [...parts.chains.values()];
     // Before the clock moves: a block that comes in between must not be moved once more.
     const heads = await Promise.allSettled(entries.map(({ chain }) => chain.head()));
-    // First the note on disk: whatever fails from here on, a restart finds one time everywhere.
+    // First the note on disk: if anything fails from here on, a restart finds one time everywhere.
     await parts.clock.move(seconds);
     const moves = entries.map(({ chain, queue }, at) =>
       queue(async () => {
@@ -244,7 +244,8 @@ async function moveTime(parts: ControlParts, body: Record<string, unknown>): Pro
   });
 }
 
-/** What is known without asking a node: one that hangs does not keep this from being answered. */
+/** The facts that are known without asking a node: one that hangs does not keep this from being
+ * answered. */
 function listChains(parts: ControlParts): object {
   const chains = [...parts.chains.values()].map(({ chain }) => chain.info);
   return { clockOffsetSeconds: parts.clock.offsetSeconds(), chains };

@@ -14,7 +14,8 @@ const outputLimitBytes = 32 * 1024 * 1024;
 
 const releases = 'bullseye|bookworm|trixie|forky|duke|oldstable|stable|testing|unstable|sid';
 const debianSuites = new RegExp(`^(${releases})(-updates|-backports)?$`);
-/** Of Debian's own package of its keys; without it apt goes by the keys that it trusts. */
+/** The keyring comes from Debian's own package of its keys; without it apt goes by the keys that it
+ * trusts. */
 const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg';
 
 const architectures: Readonly<Record<string, { triplet: string; loader: string }>> = {

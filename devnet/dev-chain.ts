@@ -1,4 +1,4 @@
-// What the dev network knows of each of its chains. One implementation a family.
+// The facts that the dev network knows of each of its chains. One implementation a family.
 
 import type { Family } from '../core/families.ts';
 
@@ -24,7 +24,7 @@ export type ChainInfo = {
   readonly pageUrl?: string;
   readonly chainId?: number;
   readonly node: NodeInfo;
-  /** A real node's: nobody moves it. */
+  /** A real node's: it cannot be moved. */
   readonly hasOwnClock?: boolean;
   /** TRON: the contract that holds every escrow of the chain, base58. */
   readonly escrows?: string;
@@ -33,7 +33,7 @@ export type ChainInfo = {
   /** Solana: the escrow program, and the cluster's id. */
   readonly program?: string;
   readonly genesisHash?: string;
-  /** Bitcoin: of the faucet's wallet, for people who have no address of this chain. */
+  /** Bitcoin: the address of the faucet's wallet, for people who have no address of this chain. */
   readonly ownAddress?: string;
   /** To trade; none on Bitcoin. */
   readonly tokens?: readonly DevToken[];

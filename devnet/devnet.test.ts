@@ -1,4 +1,5 @@
-// What a dev network keeps when it ends, in order or not, and whom it shares its folder with.
+// The state that a dev network keeps when it ends, in order or not, and the processes that share
+// its folder.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';

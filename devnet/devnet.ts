@@ -52,7 +52,7 @@ export type DevnetOptions = {
   readonly controlPort?: number;
   /** Moves the market's clock forward; called after the chains have moved. */
   readonly moveClock: (seconds: number) => void | Promise<void>;
-  /** What the market knows of an asset id or symbol, for the faucet. */
+  /** The market's knowledge of an asset id or symbol, for the faucet. */
   readonly resolveAsset?: ResolveAsset;
   /** The node of this chain is gone, and nothing starts it again; told once a chain. */
   readonly ended?: (chain: string) => void;
@@ -68,7 +68,7 @@ export type Devnet = {
   readonly dev: string;
   /** Null where they were not asked for. */
   readonly people: People | null;
-  /** What earlier runs moved the clock by; the market's clock starts with it. */
+  /** The seconds by which earlier runs moved the clock; the market's clock starts with it. */
   readonly clockOffsetSeconds: number;
   /** Between two steps of the chain's mining; simulators alone, the nodes have calls for it. */
   takeBack(chain: string, blocks: number): Promise<void>;

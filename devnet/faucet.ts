@@ -1,4 +1,5 @@
-// What the faucets of all dev chains check: how much they give, of which token, and their refusals.
+// The checks that the faucets of all dev chains share: how much they give, of which token, and
+// their refusals.
 
 import { RefusedRequest } from '../host/failure.ts';
 import type { DevToken, Gift } from './dev-chain.ts';

@@ -15,7 +15,7 @@ const logLimitBytes = 10 * 1024 * 1024;
 const failureTailBytes = 2_000;
 const termLimitMs = 20_000;
 const killLimitMs = 5_000;
-/** What the programs of the dev network may be called; nothing else is ever signalled. */
+/** The names that programs of the dev network may have; no other process is ever signalled. */
 const ourPrograms = /^(anvil(\.exe)?|bitcoind|ld-linux.*|setpriv)$/;
 
 export type Program = {

@@ -58,7 +58,7 @@ export type SolanaDevChain = DevChain & {
   put(address: string, account: Account | null): void;
   /** Seconds that the chain's own clock runs ahead of the dev network's; negative: behind. */
   drift(seconds: number): void;
-  /** What an account costs from now on, in lamports for each of its bytes and of 128 more. */
+  /** The rent of an account from now on, in lamports for each of its bytes and of 128 more. */
   setRent(lamportsPerByte: bigint): void;
 };
 
@@ -112,13 +112,13 @@ export async function solanaChain(options: SolanaOptions): Promise<SolanaDevChai
       const due = Math.floor((performance.now() - madeAtMs) / slotMs);
       if (due <= 0) return;
       await mine(Math.min(due, mostBlocksAtOnce));
-      // What is left of a slot counts for the next: ticks come less often than slots.
+      // The rest of a slot counts for the next: ticks come less often than slots.
       if (due <= mostBlocksAtOnce) state.madeAtMs = madeAtMs + due * slotMs;
     },
     give: (gift) => give(ledger, gift),
     moveTo: async (now) => {
       setAhead(ledger, Math.max(ledger.ahead, now - clock.now()));
-      // Finalized at once, as on the other chains: whoever moves the clock looks at it next.
+      // Finalized at once, as on the other chains: the mover of the clock reads it next.
       await mine(lags.finalized + 1);
     },
     setAutomatic: async (automatic) => {
@@ -138,7 +138,7 @@ function newGenesis(): string {
   return getBase58Decoder().decode(randomBytes(32));
 }
 
-/** The VM before its first block: what it brings, the escrow program, the faucet, the dollar. */
+/** The VM before its first block: its own programs, the escrow program, the faucet, the dollar. */
 function newVm(): LiteSVM {
   // Duplicates and blockhashes are the ledger's business: the VM keeps neither.
   const svm = new LiteSVM().withTransactionHistory(0n).withBlockhashCheck(false);

@@ -1,4 +1,4 @@
-// What is on the TRON dev chain from its start: escrow contract, tokens, and hostile tokens.
+// The contracts on the TRON dev chain from its start: escrow contract, tokens, and hostile tokens.
 
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { initCode } from '../contracts/escrows/artifacts/abi.ts';
@@ -45,7 +45,7 @@ export async function deployContracts(simulator: Simulator): Promise<TronContrac
 
 type Deployed = { readonly hex: string; readonly name: string; readonly bytecode: string };
 
-/** What the faucet has deployed: 20 bytes in hex, name and creation code. */
+/** The contracts that the faucet has deployed: 20 bytes in hex, name and creation code. */
 function findContracts({ chain }: Simulator): Promise<readonly Deployed[]> {
   return chain.look('head', async ({ state }) => {
     const found: Deployed[] = [];
@@ -69,7 +69,7 @@ function creationOf(chain: TronChain, hex: string): string {
   throw new Error(`no transaction created ${shown(hex)}`);
 }
 
-/** Of another version of the code is not the contract. */
+/** Another version of the code is not the contract. */
 async function placeOf(
   simulator: Simulator,
   found: readonly Deployed[],
@@ -94,7 +94,7 @@ function shown(hex: string): string {
   return base58Address(hexToBytes(`41${hex}`));
 }
 
-/** What a constant call of a function without parameters answers. */
+/** The answer to a constant call of a function without parameters. */
 async function ask(chain: TronChain, hex: string, selector: string): Promise<Uint8Array> {
   return chain.look('head', async ({ tvm }, { number, timestampMs }) => {
     const result = await tvm.run({

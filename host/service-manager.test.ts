@@ -1,4 +1,5 @@
-// What a service manager hears, by a socket of a real listener and the real systemd-notify.
+// The words that a service manager hears, by a socket of a real listener and the real
+// systemd-notify.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

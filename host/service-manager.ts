@@ -1,4 +1,4 @@
-// What a service manager is told that waits for words (systemd's Type=notify): ready, stopping, and
+// The words for a service manager that waits for them (systemd's Type=notify): ready, stopping, and
 // by its watchdog that the process still works. Node has no datagram sockets of the file system, so
 // `systemd-notify` says it. A small process is its parent, begun while this one is small too: to
 // fork 350 MB holds the event loop for some 10 ms, on a busy machine for 100, and a line to a pipe

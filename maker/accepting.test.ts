@@ -1,5 +1,5 @@
-// What the maker says on its threads, and what becomes of acceptances whose answer was lost. A
-// market notes what it hears. What is accepted in earnest: test/maker.test.ts.
+// The maker's words on its threads, and the end of acceptances whose answer was lost. A market
+// notes what it hears. The acceptances in earnest: test/maker.test.ts.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,6 +1,6 @@
-// The maker's side of its threads: what a taker has accepted is accepted where the guard, the caps
-// and the inventory of now allow it, and what a taker proposes is answered. Decided one at a time;
-// said side by side, so that a market or a chain that is slow for one swap holds up no other.
+// The maker's side of its threads: it accepts a thread that a taker has accepted where the guard,
+// the caps and the inventory of now allow it, and it answers a taker's proposals. Decided one at a
+// time; said side by side, so that a market or a chain that is slow for one swap holds up no other.
 
 import type { Millis } from '../core/nominal.ts';
 import { accept } from '../sdk/agree.ts';
@@ -23,7 +23,7 @@ import { type Terms, termsAt } from './rules/price.ts';
 import type { Settling } from './settling.ts';
 import type { Turns } from './turns.ts';
 
-/** Of one's own threads, a hundred each. */
+/** The pages of one's own threads, a hundred each. */
 const mostPages = 10;
 /** Answers to proposals on one thread. */
 const mostAnswers = 20;
@@ -36,7 +36,7 @@ const onItsWayMs = 120_000;
 /** Beyond the market's 10 minutes for an acceptance, and the clocks' tolerance. */
 const lapsedMs = 15 * 60_000;
 
-/** Of a swap in which something is still to be done. */
+/** The states of a swap in which something is still to be done. */
 const begins: readonly string[] = ['agreed', 'initiator_funded', 'counterparty_funded'];
 
 export type AcceptingInput = {
@@ -66,7 +66,7 @@ export function createAccepting(input: AcceptingInput) {
   const { client, userId, journal, promises, settling, prices, pairs, limits, assets } = input;
   const { log, metrics, mode, now, signal, turns } = input;
   const idOf = (name: string) => assets.get(name)?.id;
-  /** What was told of a thread, and how often its proposals were answered. */
+  /** The last report about a thread, and how often its proposals were answered. */
   const told = createMemory<string>();
   const answers = createMemory<number>();
   const resting = createMemory<Millis>();
@@ -119,7 +119,7 @@ export function createAccepting(input: AcceptingInput) {
     };
     promises.dealt(deal, verdict.takes);
     saying.add(threadId);
-    // Whatever becomes of this process, the next one asks what came of it.
+    // If this process ends here, the next one asks how the acceptance ended.
     await journal.keep(deal).catch((error: unknown) => {
       saying.delete(threadId);
       throw error;
@@ -153,7 +153,7 @@ export function createAccepting(input: AcceptingInput) {
       log.info('agreed', { threadId, swapId });
       return settling.begin(agreed);
     }
-    // What was sent may still be on its way to the market.
+    // A sent acceptance may still be on its way to the market.
     const ageMs = now() - deal.acceptedAt * 1_000;
     const isUnsaid = !makerAccepted && (isRefused || ageMs > onItsWayMs);
     if (status === 'closed' || isUnsaid || ageMs > lapsedMs) await settling.drop(deal, 'lapsed');
@@ -191,7 +191,7 @@ export function createAccepting(input: AcceptingInput) {
     try {
       await client.propose(threadId, quoteAmount.toString(), how);
     } catch (error) {
-      // What has no answer may have been taken.
+      // An acceptance without an answer may have been taken.
       if (error instanceof ParleyApiError && !error.unreachable) {
         if (before === undefined) promises.unquoted(rfq.id);
         else promises.quoted(before);
@@ -210,7 +210,7 @@ export function createAccepting(input: AcceptingInput) {
     const begun = promises.open.get(thread.id)?.deal;
     if (match === null || (begun !== undefined && begun.swapId !== null)) return;
     if (now() < (resting.get(thread.id) ?? 0)) return;
-    // What a price that is on its way makes of the thread is decided on, and not what it was.
+    // The decision is on the thread as a price that is on its way makes it, and not as it was.
     if (turns.isTaken(thread.rfqId)) return turns.after(thread.rfqId, () => again(thread.id));
     // One that an earlier process has quoted, too.
     const isShut = mode() === 'killed' || mode() === 'clock';

@@ -44,7 +44,7 @@ export class ChainMissing extends Error {
 }
 
 /**
- * What was agreed on a chain that is gone from the settings would be lost. Throws ChainMissing, so
+ * A deal agreed on a chain that is gone from the settings would be lost. Throws ChainMissing, so
  * that a person who took it out is told at once.
  */
 export async function mustHaveChains(

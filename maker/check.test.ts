@@ -8,7 +8,7 @@ import type { OwnChains } from './chains.ts';
 import { found } from './check.ts';
 import { parseConfig } from './config/config.ts';
 
-/** A market and a price source on one port; what they and the node say is the test's. */
+/** A market and a price source on one port; the test decides what they and the node answer. */
 async function stage(t: TestContext) {
   const at = { price: '64000' as string | null, units: 60n, blockAgo: 7, isNodeThere: true };
   const server = createServer((request, response) => {

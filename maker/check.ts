@@ -1,4 +1,4 @@
-// `parley-maker CONFIG check`: what a maker needs before it quotes, a line each with its numbers.
+// `parley-maker CONFIG check`: the needs of a maker before it quotes, a line each with its numbers.
 // It signs nothing, and asks the market for its clock alone.
 
 import { withResolvers } from '../core/engines.ts';

@@ -1,5 +1,6 @@
-// The maker's clock against the market's and those of chains. What is agreed by a wrong one is not
-// funded, which counts against the maker: nothing is quoted or accepted until it is right again.
+// The maker's clock against the market's and those of chains. A deal agreed by a wrong clock is not
+// funded, which counts against the maker: the maker neither quotes nor accepts until the clock is
+// right again.
 
 import type { Millis } from '../core/nominal.ts';
 import { type ClockLook, clockFault, lookAtBlocks } from '../sdk/clock.ts';
@@ -31,7 +32,7 @@ export function createClock({ chains, log, metrics, now, movedMs, signal }: Cloc
   };
   return {
     isWrong: () => fault !== null,
-    /** Of an answer of the market, by the machine's clock. */
+    /** The seconds that an answer of the market is ahead of the machine's clock. */
     heard: (aheadSeconds: number) => {
       market = aheadSeconds + Math.round((now() - movedMs() - Date.now()) / 1_000);
       metrics.clockAhead.set({ of: 'market' }, market);

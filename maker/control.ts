@@ -1,6 +1,6 @@
 // The switches of a running maker: files in its store, so that a switch survives every restart.
-// `paused`: nothing new is quoted. `killed`: quotes are withdrawn and nothing new is agreed. What
-// is agreed is settled in any case.
+// `paused`: the maker quotes nothing new. `killed`: quotes are withdrawn and nothing new is agreed.
+// Agreed swaps are settled in any case.
 
 import { access, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';

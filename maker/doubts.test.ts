@@ -86,7 +86,7 @@ async function settling(others: 'alone' | 'beside one that is well') {
     of,
     key,
     until,
-    /** How many swaps met it last; null: none ever did. */
+    /** How many swaps met it last; null: it never doubted one. */
     metric: async (code: string) => {
       const of = `parley_maker_doubted{chain="${key}",code="${code}"} `;
       const lines = (await metrics.registry.metrics()).split('\n');

@@ -1,6 +1,6 @@
-// What is wrong with the nodes of a chain, as the looks of open swaps and the readings of balances
-// meet it: a gauge for each chain and code, and a line of the log when it has lasted and when it is
-// over. No text names an address.
+// The doubts about the nodes of a chain, as the polls of open swaps and the readings of balances
+// meet them: a gauge for each chain and code, and a line of the log when it has lasted and when it
+// is over. No text names an address.
 
 import type { ChainKey } from '../core/families.ts';
 import type { Millis } from '../core/nominal.ts';
@@ -11,7 +11,8 @@ import type { Shown } from '../sdk/settle.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
-/** What is over sooner is in the gauge alone: two nodes may differ while a block spreads. */
+/** A doubt that is over sooner is in the gauge alone: two nodes may differ while a block
+ * spreads. */
 const leastLoggedMs = 5_000;
 
 type Doubted = {
@@ -74,14 +75,14 @@ export function createDoubts(given: {
       });
       change(swapId, found, new Set(unheard.map((name) => swap.legs[name].chain)));
     },
-    /** What came of a reading: null, or what it failed with. Quotes rest on it. */
+    /** The result of a reading: null, or what it failed with. Quotes rest on it. */
     read: (holding: string, chain: ChainKey, error: unknown) => {
       const isMet = codeOf(error) === 'sources_disagree';
       const met = { chain, code: 'nodes_disagree', why: messageOf(error) } as const;
       // Another failure says nothing of whether they agree.
       change(holding, isMet ? [met] : [], new Set(error === null ? [] : [chain]));
     },
-    /** Nobody looks for it any more. */
+    /** The swap is not polled any more. */
     ended: (swapId: string) => change(swapId, [], new Set()),
   };
 }

@@ -1,5 +1,5 @@
-// What the maker keeps and reads: keys that nobody else may read, a journal through crashes, and a
-// log without the keys of its nodes.
+// The files that the maker writes and reads: keys that nobody else may read, a journal through
+// crashes, and a log without the keys of its nodes.
 
 import assert from 'node:assert/strict';
 import { appendFile, chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

@@ -1,11 +1,12 @@
-// What the maker has agreed to, kept in a file beside the store of the SDK: a line a change, synced
-// before it is acted on, the last line of a deal counts. A line that a crash cut off is no line.
+// The deals that the maker has agreed to, kept in a file beside the store of the SDK: a line a
+// change, synced before it is acted on, the last line of a deal counts. A line that a crash cut off
+// is no line.
 
 import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { BaseUnits, UnixSeconds } from '../core/nominal.ts';
 
-/** `lapsed`: the other side never agreed. `refused`: nothing moved, and nothing will. */
+/** `lapsed`: the other side never agreed. `refused`: no coin moved, and none will. */
 export type End = 'received' | 'refunded' | 'lost' | 'nothing' | 'lapsed' | 'refused';
 
 export type Deal = {
@@ -51,7 +52,7 @@ function parse(line: string): Deal | null {
   }
 }
 
-/** Throws where a line before the last is no deal: what follows it could not be believed. */
+/** Throws where a line before the last is no deal: the lines after it could not be believed. */
 export function readJournal(text: string): Map<string, Deal> {
   const deals = new Map<string, Deal>();
   const lines = text.split('\n');
@@ -87,7 +88,7 @@ export async function openJournal(dir: string, now: () => UnixSeconds): Promise<
       await handle.appendFile(line);
       await handle.datasync();
     } catch (error) {
-      // Half a line may be there, of a full disk: what is written next must not come after it.
+      // Half a line may be there, of a full disk: the next line must not come after it.
       await close().catch(() => undefined);
       throw error;
     }

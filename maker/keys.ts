@@ -1,9 +1,10 @@
-// Keys, from files that nobody else may read. What a file holds is in no error and no log.
+// Keys, from files that nobody else may read. The contents of a key file are in no error and no
+// log.
 
 import { lstat, readFile, stat } from 'node:fs/promises';
 import type { Family } from '../core/families.ts';
 
-/** Of a key file: which, and what is wrong with it. */
+/** The error of a key file: which, and what is wrong with it. */
 export class KeyFileError extends Error {
   override name = 'KeyFileError';
 }

@@ -32,7 +32,7 @@ const nobody = {
   creatorStanding: { settled: Number.POSITIVE_INFINITY },
 } as Rfq;
 
-/** What the market has of a pair, as it was told. */
+/** The levels of a pair that the market has, as it was sent them. */
 type Told = { readonly levels: readonly WantedLevel[]; readonly untilMs: Millis };
 
 type LevelsInput = {
@@ -53,7 +53,7 @@ export function createLevels(input: LevelsInput) {
   const { feed, client, promises, prices, idOf, limits, log, mode, now, signal } = input;
   const pairs = input.pairs.filter(({ levels }) => levels.length > 0);
   const told = new Map<string, Told>();
-  /** Some may be there that this process knows nothing of: of an earlier one, or in doubt. */
+  /** Some may be there that this process knows nothing of: those of an earlier one, or in doubt. */
   let mayStand = pairs.length > 0;
   let restUntilMs = 0;
   const limit = () => AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
@@ -96,7 +96,7 @@ export function createLevels(input: LevelsInput) {
     const baseAssetId = idOf(pair.base.name) ?? '';
     const quoteAssetId = idOf(pair.quote.name) ?? '';
     const untilMs = now() + limits.levelSeconds * 1_000;
-    // Whatever comes of it.
+    // The entry goes whether or not the request succeeds.
     told.delete(pair.name);
     await client.publishLevels({ baseAssetId, quoteAssetId, levels }, { signal: limit() });
     told.set(pair.name, { levels, untilMs });

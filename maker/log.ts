@@ -14,8 +14,8 @@ const longest = 1_000;
 const address = /\b([a-z][a-z\d+.-]*:\/\/)([^\s/?#"'<>`\\)]*)([^\s"'<>`\\)]*)/gi;
 
 /**
- * Errors of others may quote an address, and a key may be in any part of it: what is shown is the
- * host and port. Cut after that, so that no half of an address is left.
+ * Errors of others may quote an address, and a key may be in any part of it: the text shows the
+ * host and port alone. Cut after that, so that no half of an address is left.
  */
 export function withoutKeys(text: string): string {
   const shown = text.replace(address, (_, scheme: string, login: string, rest: string) => {

@@ -24,7 +24,7 @@ type Command = (typeof commands)[number];
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-/** `movedMs`: of a dev network, by how much its clocks were moved. */
+/** `movedMs`: the milliseconds by which a dev network's clocks were moved. */
 export async function main(args: readonly string[], movedMs?: () => Millis): Promise<number> {
   const [file, asked = 'run', ...more] = args;
   const command = commands.find((each) => each === asked);

@@ -1,4 +1,4 @@
-// What an operator watches, as Prometheus reads it, on loopback alone.
+// The numbers that an operator watches, as Prometheus reads them, on loopback alone.
 
 import { createServer } from 'node:http';
 import { Counter, Gauge, Registry } from 'prom-client';

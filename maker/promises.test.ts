@@ -1,4 +1,4 @@
-// What swaps of an earlier process and of the day still count for.
+// The amounts for which swaps of an earlier process and of the day still count.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

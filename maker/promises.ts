@@ -197,7 +197,7 @@ function namesOf({ pair }: Pick<Deal, 'pair'>) {
   return { base, quote };
 }
 
-/** What came to nothing has given nothing. */
+/** A deal that came to nothing has given nothing. */
 function countsToday({ end }: Deal): boolean {
   return end === null || end === 'received';
 }

@@ -1,6 +1,7 @@
 // Quoting: each RFQ of the book is looked at when it comes and again and again while it stands.
-// What can be promised is quoted for a while and prolonged, and it follows its price. What cannot
-// be promised any more is withdrawn. What is decided in one go leaves in one request.
+// The maker quotes a price that it can promise for a while, prolongs it, and lets it follow its
+// source. A quote that can no longer be promised is withdrawn. The decisions of one round leave in
+// one request.
 
 import type { Millis } from '../core/nominal.ts';
 import type { ParleyClient } from '../sdk/client.ts';
@@ -32,7 +33,7 @@ const silentRestMs = 2_000;
 const mostInBatch = 50;
 /** Prices on their way. */
 const mostSending = 200;
-/** Of withdrawals of all: 500 quotes each, and a maker has 1 000. */
+/** The pages of a withdrawal of all quotes: 500 quotes each, and a maker has 1 000. */
 const mostPages = 5;
 
 export type Quoting = ReturnType<typeof createQuoting>;
@@ -57,9 +58,9 @@ export type QuotingInput = {
 /** A quote that is decided on. */
 type Due = {
   readonly quote: OpenQuote;
-  /** What the taker has accepted is left to that acceptance. */
+  /** A quote that the taker has accepted is left to that acceptance. */
   readonly unlessAccepted: boolean;
-  /** What stood in its place. */
+  /** The quote that stood in its place. */
   readonly before: OpenQuote | undefined;
 };
 
@@ -101,7 +102,7 @@ export function createQuoting(input: QuotingInput) {
     }
   };
 
-  /** What is promised no more; the market may have ended it already. */
+  /** The quote is no longer promised; the market may have ended it already. */
   const withdraw = async ({ rfq, threadId }: OpenQuote) => {
     if (threadId === null) return;
     try {
@@ -113,7 +114,7 @@ export function createQuoting(input: QuotingInput) {
     }
   };
 
-  /** Of the account, by few requests. */
+  /** The maker withdraws all quotes of the account, by few requests. */
   const withdrawAll = async () => {
     try {
       let after: string | null = null;
@@ -190,7 +191,7 @@ export function createQuoting(input: QuotingInput) {
       if (before && (isLeft || now() < before.untilMs)) promises.quoted(before);
       else promises.unquoted(rfq.id);
     }
-    // What has no answer may have been taken, and counts until its time is over.
+    // A quote without an answer may have been taken, and counts until its time is over.
     if (isOver) pace.stop();
     else resting.set(rfq.id, now() + (isAnswered && !isLeft ? refusedRestMs : silentRestMs));
     log.warn('quote_failed', { rfqId: rfq.id, code, error: messageOf(error) });
@@ -220,8 +221,8 @@ export function createQuoting(input: QuotingInput) {
     const { takes } = verdict;
     const quote = { rfq, match, terms, takes, untilMs: promises.untilMs(), threadId };
     promises.quoted(quote);
-    // What would be refused when it is accepted is moved. Of a quote of an earlier process nothing
-    // is known: what became of it is looked at first.
+    // A quote that would be refused when it is accepted is moved. The process knows nothing of a
+    // quote of an earlier process: it polls first how that one ended.
     const off = before === undefined ? 0n : offOf(before);
     const unlessAccepted = off !== null && off >= -match.pair.slipBps;
     later(due, rfq, { quote, unlessAccepted, before });
@@ -233,7 +234,7 @@ export function createQuoting(input: QuotingInput) {
     const before = promises.quotes.get(rfq.id);
     const off = modeRefusal(mode(), 'quote');
     const leftMs = (before?.untilMs ?? 0) - now();
-    // What stands when quoting is paused holds to the end of its time.
+    // A quote that stands when quoting is paused holds to the end of its time.
     if (off?.code === 'paused' && leftMs > 0) return;
     if (off !== null) return refuse(rfq, off);
     const isSame = before !== undefined && !hasMoved(before);

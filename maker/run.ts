@@ -56,7 +56,7 @@ const remainsMs = 3_600_000;
 const adoptMs = 300_000;
 /** Between two tries to sign in, or to connect to the feed with a new key. */
 const againMs = 5_000;
-/** Of the feed: the newest 200 RFQs are a tenth of it. */
+/** The limit of a frame of the feed: the newest 200 RFQs are a tenth of it. */
 const mostFrameBytes = 8_388_608;
 /** After a price came, before the book is looked at. */
 const priceMs = 100;
@@ -240,7 +240,7 @@ async function trade(desk: Desk): Promise<never> {
   };
   open();
   undo.push(() => link.feed?.close());
-  // Nobody would accept here.
+  // The maker would accept none of them any more.
   undo.push(() => quoting.withdraw());
   undo.push(() => levels.withdraw());
   moved.look = () => quoting.look();

@@ -1,5 +1,5 @@
-// Who the maker is on the market: an API key by its login wallet's signature, kept in the store and
-// renewed before it ends, its wallets, and its assets by the market's ids.
+// The maker's account on the market: an API key by its login wallet's signature, kept in the store
+// and renewed before it ends, its wallets, and its assets by the market's ids.
 
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,9 +24,10 @@ const renewMs = 7 * 86_400_000;
 type Key = { readonly key: string; readonly url: string; readonly expiresAt: string };
 
 export type Session = {
-  /** Of every moment's key. Without one the market refuses, and the chains alone are enough. */
+  /** The client with the key of the moment. Without one the market refuses, and the chains alone
+   * are enough. */
   readonly client: ParleyClient;
-  /** The same, which tries once: what is late is decided anew. */
+  /** The same, which tries once: an overdue request is decided anew. */
   readonly once: ParleyClient;
   /** Of now: a renewed one takes its place. */
   readonly key: () => string;

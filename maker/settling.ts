@@ -1,4 +1,4 @@
-// What is agreed is settled, whatever the switches say: each swap by `settle` of the SDK from its
+// Agreed swaps are settled, whatever the switches say: each swap by `settle` of the SDK from its
 // store, claims and refunds of many in batches, and again after everything that passes by itself.
 
 import { setTimeout as wait } from 'node:timers/promises';
@@ -29,7 +29,7 @@ const leastMarketPollMs = 2_000;
 /** After a failure of a run, doubled up to the most. */
 const leastPauseMs = 1_000;
 const mostPauseMs = 60_000;
-/** What only a person can end is tried again this seldom. */
+/** A step that only a person can end is tried again this seldom. */
 const personPauseMs = 300_000;
 /** For one run that takes what remains: others wait behind it. */
 const remainsLimitMs = 600_000;
@@ -58,7 +58,7 @@ export function createSettling(input: SettlingInput) {
   const inputFor = (deal: Deal, swapId: string) => inputOf(input, deal, swapId);
 
   const seconds = () => Math.floor(now() / 1_000);
-  /** Of what remains a later run takes what it can: it holds no place. */
+  /** A later run takes what it can of the remains: it holds no place. */
   const end = async (deal: Deal, how: End, remains: Outcome['remains'] = null) => {
     const left = remains === null ? {} : { remainsFrom: remains.refundableAt };
     await journal.keep({ ...deal, end: how, endedAt: seconds(), ...left });
@@ -127,8 +127,8 @@ export function createSettling(input: SettlingInput) {
     /** One that never became a swap. */
     drop: (deal: Deal, how: 'lapsed' | 'refused') => end(deal, how),
     /**
-     * What strangers paid beside settled fundings, one after the other: each pass tries once, until
-     * the journal forgets the deal.
+     * The payments of strangers beside settled fundings, one after the other: each pass tries once,
+     * until the journal forgets the deal.
      */
     takeRemains: async () => {
       for (const deal of [...journal.deals.values()]) {
@@ -194,7 +194,8 @@ async function inputOf(
   };
 }
 
-/** Whatever happens, these do not pass: the market's swap is not the one that was agreed to. */
+/** These errors do not pass, whatever happens: the market's swap is not the one that was agreed
+ * to. */
 function isOver(error: unknown): boolean {
   // A clock is set right again.
   if (error instanceof VerificationError) return !(error instanceof ClockError);

@@ -1,4 +1,4 @@
-// What the maker knows of its wallets: balances and fees, read again and again by its own nodes.
+// The maker's knowledge of its wallets: balances and fees, read again and again by its own nodes.
 
 import type { BaseUnits, Millis } from '../core/nominal.ts';
 import { balanceOf } from '../sdk/balance.ts';

@@ -1,15 +1,15 @@
-// One price of an RFQ is on its way to the market at a time, whoever sends it: of two at once
-// nobody could say which one stands there in the end.
+// One price of an RFQ is on its way to the market at a time, whoever sends it: with two at once it
+// would be unknown which one stands there in the end.
 
 export type Turns = ReturnType<typeof createTurns>;
 
 export function createTurns() {
-  /** By RFQ: what is to be done once its price has arrived. */
+  /** By RFQ: the work to be done once its price has arrived. */
   const taken = new Map<string, Set<() => void>>();
   return {
     isTaken: (rfqId: string): boolean => taken.has(rfqId),
     size: (): number => taken.size,
-    /** Nobody else may have it. */
+    /** The RFQ must be free. */
     take: (rfqId: string): void => {
       if (taken.has(rfqId)) throw new Error(`a price of ${rfqId} is on its way already`);
       taken.set(rfqId, new Set());

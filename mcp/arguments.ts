@@ -1,4 +1,4 @@
-// What `parley-mcp` was given. Whatever is not understood is named.
+// The arguments of `parley-mcp`. The error names an argument that is not understood.
 
 import { parseArgs } from 'node:util';
 import { misused } from '../cli/failures.ts';

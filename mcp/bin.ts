@@ -6,5 +6,5 @@ import { program } from '../cli/program.ts';
 import { runMcp } from './main.ts';
 
 await program(runMcp);
-// What a client keeps open must not keep the process. A file as standard input keeps none.
+// An input that a client keeps open must not keep the process. A file as standard input keeps none.
 if ('unref' in process.stdin) process.stdin.unref();

@@ -1,5 +1,5 @@
-// What every tool works at: the profile, the account, keys where the server was started with them,
-// and what is kept beside them.
+// The parts that every tool works with: the profile, the account, keys where the server was started
+// with them, and what is kept beside them.
 
 import { join } from 'node:path';
 import { allAssets, catalogueOf, type OwnAsset, shownAmount } from '../cli/assets.ts';
@@ -60,7 +60,7 @@ export type Desk = {
   readonly userId: string;
   /** null: the server was started without keys. */
   readonly held: Held | null;
-  /** Trades that were accepted without keys here: what their swaps are verified by. */
+  /** Trades that were accepted without keys here: their swaps are verified by these. */
   readonly watched: Store;
   readonly hashlocks: Hashlocks;
   /** How the nodes of each swap have answered its calls so far. */
@@ -68,7 +68,7 @@ export type Desk = {
   readonly plans: Plans;
   /** Two calls with one digest are one act. */
   readonly inTurn: InTurn;
-  /** Of the API key. Asks the market once. */
+  /** The scopes of the API key. Asks the market once. */
   scopes(): Promise<readonly Scope[]>;
   names(): Promise<Names>;
   close(): Promise<void>;

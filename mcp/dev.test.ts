@@ -1,4 +1,4 @@
-// `--dev` at a market under another name: what it makes is signed in there.
+// `--dev` at a market under another name: the profile it makes is signed in there.
 
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// One run of a swap at a time: what is stopped is stopped, however often it was begun.
+// One run of a swap at a time: a stopped swap stays stopped, however often it was begun.
 
 import assert from 'node:assert/strict';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
@@ -38,7 +38,7 @@ async function folder(t: TestContext): Promise<string> {
   return data;
 }
 
-/** Of one swap, whose nodes are away: a run waits and asks again, until it is stopped. */
+/** A driver of one swap, whose nodes are away: a run waits and asks again, until it is stopped. */
 function driverIn(t: TestContext, data: string, lock: Store['lock'], notes: string[] = []) {
   const store = { swapIds: async () => [swapId], getSwap: async () => ({ trade }), lock };
   const source = async () => {
@@ -88,7 +88,7 @@ test('of two servers of a profile one drives; the other says so, and drives once
   await first.drive(swapId);
   await assert.rejects(second.drive(swapId), (error) => codeOf(error) === 'in_use');
   assert.equal(second.of(swapId), null);
-  // One that starts meanwhile serves all the same: what it is to drive is on disk.
+  // One that starts meanwhile serves all the same: the swaps it is to drive are on disk.
   await second.resume();
   assert.match(notes.join('\n'), /swap s-1 is not driven: another parley of this profile settles/);
   assert.deepEqual(await readdir(join(data, 'mcp', 'driven')), ['s-1.json']);

@@ -1,6 +1,6 @@
 // Swaps that are driven to their end in the background, by `settle` of the SDK as the command runs
-// it. What is to be driven is a file a swap: after a crash it goes on by itself, since deadlines do
-// not wait for anybody's call.
+// it. The swaps to be driven are a file each: after a crash it goes on by itself, since deadlines
+// do not wait for anybody's call.
 
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ export type Driven = {
   readonly step: string;
   readonly txid: string | null;
   readonly said: Foreign;
-  /** What is wrong with the nodes. */
+  /** The doubts about the nodes. */
   readonly doubts: readonly Foreign[];
   /** Unix seconds. */
   readonly at: number;
@@ -41,7 +41,7 @@ export type Driver = {
   stop(swapId: string): Promise<void>;
   /** Once nothing runs. */
   idle(): Promise<void>;
-  /** What was driven when the process before this one ended. */
+  /** The driver goes on with the swaps that were driven when the process before this one ended. */
   resume(): Promise<void>;
   close(): Promise<void>;
 };
@@ -59,7 +59,7 @@ type Running = { readonly stop: AbortController; readonly done: Promise<void> };
 const closeMs = 5_000;
 const againMs = 30_000;
 const mostDriven = 50;
-/** Of swaps that ended, in memory. */
+/** The limit of ended swaps in memory. */
 const mostRemembered = 1_000;
 
 export function createDriver({ cli, session, own, client, note }: Made): Driver {
@@ -67,7 +67,8 @@ export function createDriver({ cli, session, own, client, note }: Made): Driver 
   const running = new Map<string, Running>();
   const last = new Map<string, Driven>();
   const turn = oneProcess(own);
-  /** Of two at once one would run on where nobody could stop it, and fund what was given up. */
+  /** The second of two runs would go on where nobody could stop it, and fund a swap that was given
+   * up. */
   const inTurn = createTurns();
   let isClosed = false;
   const fileOf = (swapId: string) => join(folder, `${swapId}.json`);
@@ -206,7 +207,7 @@ type Line = {
   readonly text?: string;
 };
 
-/** What `driveAll` tells as JSON. */
+/** The JSON that `driveAll` emits. */
 export function afterLine(text: string): Partial<Driven> {
   const { step = '', end, txid, text: said = '' } = JSON.parse(text) as Line;
   if (end !== undefined) {

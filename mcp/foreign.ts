@@ -21,9 +21,10 @@ export function foreign(text: string, most = mostLength): Foreign {
   return { untrusted: letters.length > most ? `${letters.slice(0, most).join('')}…` : clean };
 }
 
-/** What has another shape than its kind is no such thing. Each is as long as the kind can be. */
+/** A value with another shape than its kind is not of that kind. Each is as long as the kind can
+ * be. */
 const shapes = {
-  /** Of a list: a status, an action, a chain, a scope. */
+  /** The limit of a list: a status, an action, a chain, a scope. */
   word: /^[\w.-]{1,60}$/,
   id: /^[\dA-Za-z-]{1,64}$/,
   /** RFC 3339. */

@@ -16,8 +16,8 @@ export type Hashlocks = {
 };
 
 /**
- * None is ever removed: what one was used for stays true for ever. So many are 13 years of 20 swaps
- * a day, and a folder that a look still reads in milliseconds.
+ * Entries are never removed: the use of a hashlock stays true for ever. So many are 13 years of 20
+ * swaps a day, and a folder that a look still reads in milliseconds.
  */
 const mostHashlocks = 100_000;
 /** An id has 64 at most. */

@@ -21,9 +21,9 @@ import { messageOf } from '../sdk/errors.ts';
 export type HttpOptions = {
   readonly port: number;
   readonly token: string;
-  /** Beside the names of this machine: what a proxy before it is called. */
+  /** Beside the names of this machine: the names of a proxy before it. */
   readonly hosts: readonly string[];
-  /** Of pages that may ask; default none but this machine's. */
+  /** The origins of pages that may ask; default none but this machine's. */
   readonly origins: readonly string[];
   readonly serve: () => McpServer;
   readonly note: (text: string) => void;
@@ -41,7 +41,7 @@ const mostRequests = 32;
 const mostConnections = 64;
 /** One a client, which may listen all day: they leave most requests free. */
 const mostSubscriptions = 8;
-/** On one machine both take milliseconds: what is slower holds a place and sends nothing. */
+/** On one machine both take milliseconds: a slower client holds a place and sends nothing. */
 const headersMs = 10_000;
 const requestMs = 30_000;
 /** How late past these limits it is seen. */
@@ -176,7 +176,7 @@ function refusalOf({ headers, url = '' }: IncomingMessage, options: HttpOptions)
   };
 }
 
-/** Of one length whatever was given, so that its time tells nothing. */
+/** The compared values have one length whatever was given, so that the time reveals nothing. */
 function isToken(given: string | undefined, token: string): boolean {
   const [, said = ''] = /^Bearer +(\S+) *$/i.exec(given ?? '') ?? [];
   const [one, other] = [said, token].map((text) => sha256(utf8ToBytes(text)));

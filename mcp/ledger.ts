@@ -1,5 +1,5 @@
-// What was given within a day, in one file that survives a crash: counted before the act, under a
-// lock that holds for every process of the profile. A deal counts once, by its thread.
+// The amounts given within a day, in one file that survives a crash: counted before the act, under
+// a lock that holds for every process of the profile. A deal counts once, by its thread.
 
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { Failure } from '../cli/failures.ts';
@@ -10,7 +10,7 @@ import type { Store } from '../sdk/stores/store.ts';
 import { type Limits, pairKey } from './limits.ts';
 import { Refusal } from './refusal.ts';
 
-/** What one swap gives, for what. */
+/** The amount that one swap gives, for what. */
 export type Spend = {
   readonly threadId: string;
   /** Names of the profile. */
@@ -29,7 +29,7 @@ type Entry = {
 };
 
 export type Counted = {
-  /** Nothing was promised after all: what counted before counts again. */
+  /** The promise came to nothing: the earlier count stands again. */
   giveBack(): Promise<void>;
 };
 

@@ -101,12 +101,12 @@ test('each limit lets through what fits, and refuses one unit more with the numb
   await (await ledger.count(spend('b', 1n))).giveBack();
   await ledger.check(spend('d', 500_000n));
   await assert.rejects(ledger.check(spend('d', 500_001n)), refused('over_day_limit', left));
-  // Of two acts on one deal the refused one leaves what the other counted.
+  // The refused one of two acts on one deal leaves the count of the other.
   const refusedLater = await ledger.count(spend('c', 400_000n));
   await ledger.count(spend('c', 400_000n));
   await refusedLater.giveBack();
   assert.equal((await ledger.left())[0]?.left, 100_000n);
-  // What the other has counted stands, without what the deal had counted before.
+  // The other's count stands, without what the deal had counted before.
   await ledger.count(spend('c', 100_000n));
   const first = await ledger.count(spend('c', 200_000n));
   await ledger.count(spend('c', 300_000n));

@@ -1,4 +1,5 @@
-// What a server with keys may spend: a file that a person writes. Without one no key is opened.
+// The limits of what a server with keys may spend: a file that a person writes. Without one no key
+// is opened.
 
 import { type OwnAsset, ownAsset, typedAmount } from '../cli/assets.ts';
 import { Failure } from '../cli/failures.ts';

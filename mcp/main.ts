@@ -70,7 +70,7 @@ async function serve(io: Io, wanted: Serve): Promise<number> {
   }
 }
 
-/** Nobody is asked: standard input is the protocol's. */
+/** The server asks no person: standard input is the protocol's. */
 function cliOf(io: Io, { profile, passphraseFile, passphraseFd }: Serve): Cli {
   const nobody = async (): Promise<never> => {
     const sentence =
@@ -127,7 +127,7 @@ async function overStdio(io: Io, desk: Desk, offered: Offered, note: Note): Prom
   await server.close();
   const { held } = desk;
   if (held === null || io.signal.aborted) return;
-  // Coins may be in escrows: what is driven is not left because a client closed its window.
+  // Coins may be in escrows: a driven swap is not left because a client closed its window.
   await Promise.race([held.driver.idle(), aborted(io.signal)]);
 }
 

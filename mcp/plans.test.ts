@@ -172,7 +172,7 @@ test('an act that was taken is told as done, though it would be refused now, and
     throw new ParleyApiError({ status: 0, code: 'no_answer', message: 'no answer' });
   });
   await assert.rejects(call({ ...args, digest }), code('no_answer'));
-  // Nothing shows it: then it is as if nobody had asked.
+  // The chain shows no sign of it: then it is as if nobody had asked.
   shows(null, ended);
   await assert.rejects(call({ ...args, digest }), code('price_ended'));
   shows({ effect: 5 }, ended);

@@ -1,4 +1,4 @@
-// Plans: what a trade tool would do, under a digest over exactly that. The second call names the
+// Plans: the action of a trade tool, under a digest over exactly that. The second call names the
 // digest. A plan is a file: an act that a crash cut off is finished by the same call, once, under
 // the same idempotency key.
 
@@ -12,7 +12,7 @@ import { Refusal } from './refusal.ts';
 
 /** How long a person may think about it. */
 const planSeconds = 300;
-/** Whoever asks again within it is told what was done. */
+/** A caller that asks again within it learns what was done. */
 const keptSeconds = 86_400;
 const mostPlans = 2_000;
 const mostPlanBytes = 262_144;
@@ -29,7 +29,7 @@ export type Plan = {
   readonly args: Json;
   /** Exactly what is sent, or done. */
   readonly order: Json;
-  /** What may fall and may not rise, such as fees. */
+  /** The values that may fall and may not rise, such as fees. */
   readonly most: Readonly<Record<string, string>>;
   /** Unix seconds. */
   readonly madeAt: number;
@@ -39,7 +39,7 @@ export type Plan = {
 };
 
 export type Making = Pick<Plan, 'tool' | 'account' | 'market' | 'args' | 'order' | 'most'> & {
-  /** Where what it is about ends sooner. */
+  /** The time at which its subject ends, where that is sooner. */
   readonly until: number | null;
 };
 

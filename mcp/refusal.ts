@@ -1,5 +1,5 @@
-// What ends a tool: a code, its facts, and one sentence of ours. What the market or a node said is
-// data of others, and is marked so.
+// The errors that end a tool: a code, its facts, and one sentence of ours. The words of the market
+// or a node are data of others, and are marked so.
 
 import { Failure, type FailureClass, toldOf } from '../cli/failures.ts';
 import { ParleyApiError } from '../sdk/errors.ts';

@@ -28,7 +28,7 @@ export const limit = z.int().min(1).max(100).optional().describe('at most so man
 export const cursor = z.string().max(500).optional().describe('nextCursor of the page before');
 export const side = z.enum(['sell', 'buy']).describe('what the taker does with the base asset');
 
-// What the instructions of the server say once is not said in each schema: a client reads them all.
+// The schemas do not repeat what the instructions of the server say once: a client reads them all.
 export const foreignOut = z.object({ untrusted: z.string() });
 export const amountOut = z.object({
   asset: z.string(),
@@ -137,7 +137,7 @@ export const swapOut = z.object({
     .describe('escrows and times follow from the own trade; see the tool verify'),
 });
 
-/** What a trade tool shows of a swap: the tool `swap` has the rest. */
+/** The part of a swap that a trade tool shows: the tool `swap` has the rest. */
 export const swapMade = z.object({
   swapId: z.string(),
   status: word,
@@ -155,7 +155,7 @@ export const planOut = z.object({
   validUntil: instant,
 });
 
-/** What a trade tool gives: a plan, and after the second call what was done. */
+/** The output of a trade tool: a plan, and after the second call what was done. */
 export function outcome<T extends z.ZodType>(done: T) {
   return z.object({
     is: z.enum(['plan', 'done']),

@@ -1,4 +1,4 @@
-// A tool: what it takes and gives, what it may do, and how its errors are told.
+// A tool: its input and output, its permissions, and the report of its errors.
 
 import type { McpServer, ToolAnnotations } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
@@ -59,7 +59,7 @@ type TradeSpec<I extends z.ZodObject, D extends z.ZodObject> = Omit<Shown<I, nev
   readonly destructive: boolean;
   readonly output: ReturnType<typeof outcome<D>>;
   readonly prepare: (desk: Desk, args: z.infer<I>) => Promise<Prepared>;
-  /** What came of an act whose end nobody saw; null: nothing shows that it was done. */
+  /** The result of an act whose end was not observed; null: no sign shows that it was done. */
   readonly became?: (desk: Desk, args: z.infer<I>, plan: Plan) => Promise<z.infer<D> | null>;
 };
 
@@ -140,7 +140,8 @@ async function done(desk: Desk, digest: string, about: About, { prepared, became
   return end(result, false);
 }
 
-/** Of all connections; more are refused, so that nobody waits for what an agent forgot. */
+/** The limit of all connections; more are refused, so that nobody waits for what an agent
+ * forgot. */
 const mostCalls = 16;
 
 /** Counts the calls that run. */
@@ -172,8 +173,8 @@ export function register(server: McpServer, desk: Desk, tool: Tool, gate: Gate):
 }
 
 /**
- * As text alone: what a client reads as structured has to fit the tool's output schema, also where
- * a tool has failed (the official SDK 1.x throws it away otherwise).
+ * As text alone: a client requires structured content to fit the tool's output schema, also where a
+ * tool has failed (the official SDK 1.x throws it away otherwise).
  */
 function failed(error: unknown) {
   const text = jsonOf({ error: errorOf(error) });

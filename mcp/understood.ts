@@ -1,10 +1,10 @@
-// What a tool was given that it does not take, in one sentence of ours: the protocol's library
-// tells it by a dump of its own rules.
+// The arguments that a tool does not take, in one sentence of ours: the protocol's library tells it
+// by a dump of its own rules.
 
 import type { z } from 'zod';
 import { Refusal } from './refusal.ts';
 
-/** Of one call; an agent mends these and hears of the rest. */
+/** The limit of one call; an agent mends these and hears of the rest. */
 const mostTold = 3;
 const mostShown = 60;
 

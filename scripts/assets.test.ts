@@ -185,7 +185,7 @@ test('of many a thousand are shown, and that there are more', async (t) => {
     assert.equal(err, `there are more: these are the ${which} 1000\n`);
   }
   const { err } = await cli(['close', 'MANY', '--reason', 'x']);
-  // Whoever reads the list may leave before its end.
+  // A reader of the list may leave before its end.
   const script = `node ${join(import.meta.dirname, 'ops.ts')} assets candidates --json | head -1`;
   const env = { ...process.env, DATABASE_URL: market.url };
   const piped = await run('bash', ['-o', 'pipefail', '-c', script], { env, timeout: 60_000 });

@@ -1,5 +1,6 @@
-// Every command of package.json that takes arguments, as a program: what it does not understand is
-// exit status 2 and a first line with the wrong part in it; --help is how to use it, and 0.
+// Every command of package.json that takes arguments, as a program: an argument it does not
+// understand is exit status 2 and a first line with the wrong part in it; --help is how to use it,
+// and 0.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -123,7 +124,7 @@ test('every command that takes arguments is tried here', () => {
   );
 });
 
-/** What a command's own file says, in a process that has loaded what commands import. */
+/** The output of a command's own file, in a process that has loaded what commands import. */
 function saidBy(commands: Commands, name: string, args: readonly string[]) {
   const [file = '', ...own] = lineOf(name).filter((word) => !isForNode(word));
   return commands.run(file, [...own, ...args], nothing);

@@ -8,8 +8,8 @@ export class Misused extends Error {}
 export const usualOptions = { json: { type: 'boolean' }, help: { type: 'boolean' } } as const;
 
 /**
- * Text of strangers for a terminal: what moves its cursor, changes its title or shows other words
- * than there are is escaped, as JSON escapes it. Lines stay.
+ * Text of strangers for a terminal: a character that moves its cursor, changes its title or shows
+ * other words than there are is escaped, as JSON escapes it. Lines stay.
  */
 export const harmless = (text: string) =>
   text.replaceAll(/[^\P{Cc}\n\t]|[\p{Cf}\p{Zl}\p{Zp}]/gu, escaped);
@@ -63,7 +63,7 @@ export type Command<Asked> = {
   run(asked: Asked): Promise<number>;
 };
 
-/** Its exit status is the process's; what was not understood is said with the usage. */
+/** Its exit status is the process's; an error about arguments comes with the usage. */
 export async function runCommand<Asked>(
   command: Command<Asked>,
   failed = 1,
@@ -91,7 +91,7 @@ async function statusOf<Asked>(
   }
 }
 
-/** What a program that goes on by itself was asked for; else the process ends here. */
+/** The arguments of a program that goes on by itself; else the process ends here. */
 export function understood<Asked>({ usage, understand }: Omit<Command<Asked>, 'run'>): Asked {
   try {
     const asked = understand(process.argv.slice(2));

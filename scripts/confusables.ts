@@ -19,7 +19,7 @@ export function latinLookAlikes(confusables: string): Map<string, string[]> {
     const character = charactersOf(from);
     const latin = charactersOf(to).normalize('NFKD').replace(/\p{M}/gu, '');
     const plain = character.normalize('NFKD').replace(/\p{M}/gu, '');
-    // What compatibility decomposition gives anyway takes no place in the table.
+    // A pair that compatibility decomposition gives anyway takes no place in the table.
     const isGiven = unite(plain) === unite(latin);
     if (isGiven || /^[\0-\x7f]*$/.test(character)) continue;
     if (!/^[\x21-\x7e]+$/.test(latin) || !/[A-Za-z0-9:]/.test(latin)) continue;

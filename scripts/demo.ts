@@ -170,7 +170,8 @@ async function playAll(scene: Scene, plans: readonly Plan[], begin: () => void):
   return [...done, ...late];
 }
 
-/** What a person has now, against what it had, was to give and get, and paid to networks. */
+/** The person's present balance, against the earlier one, the agreed amounts, and the fees paid to
+ * networks. */
 async function differencesOf(
   person: Person,
   { place, doings }: Pick<Scene, 'place' | 'doings'>,

@@ -232,7 +232,7 @@ async function endOf(
   { txid, expiration }: Sent,
   signal: AbortSignal,
 ): Promise<'waits' | 'succeeded' | 'failed' | 'gone'> {
-  // Asked first: what comes into a block between the questions is not gone.
+  // Asked first: a transaction that comes into a block between the questions is not gone.
   const { timestampMs } = await headBlock(http, 'solid', signal);
   const info = await infoOf(http, txid, 'head', signal);
   if (info !== null) return info.succeeded ? 'succeeded' : 'failed';

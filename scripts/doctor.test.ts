@@ -96,7 +96,7 @@ async function doctor({ swap, all = false, limit = 1_000, ...given }: Given = {}
     now: world.deps.now,
     wall: Date.now,
     signal: AbortSignal.timeout(300_000),
-    // Nobody follows the chains here unless a test does.
+    // The chains are not followed here unless a test does it.
     wait: async () => {},
     ...given,
   };
@@ -279,7 +279,7 @@ function withEvm(change: (urls: readonly string[]) => object): ChainSettings[] {
 
 test('nodes: one that is away, of another chain, or not what the other says', async () => {
   const away = await doctor({ chains: withEvm(() => ({ rpcUrls: ['http://127.0.0.1:1'] })) });
-  // Nothing is said of a status that one chain alone would give.
+  // The doctor does not report a status that one chain alone would give.
   assert.deepEqual(
     ['chain_unread', 'node_silent', 'status_behind', 'steps_differ'].map((each) =>
       away.kinds.includes(each),
@@ -319,7 +319,7 @@ async function cli(
     PARLEY_HOME: world.deps.settings.home,
     PARLEY_CHAINS: JSON.stringify(chains),
     PARLEY_CHAIN_TIMEOUT_MS: '60000',
-    // What differs is read again after some passes of a market.
+    // A differing answer is read again after some passes of a market.
     PARLEY_FOLLOW_INTERVAL_MS: '50',
     ...env,
   };

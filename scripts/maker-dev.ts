@@ -22,7 +22,7 @@ export type DevMaker = {
   readonly movedMs: () => number;
 };
 
-/** Whole dollars; what is not here is a dollar. */
+/** Whole dollars; a name that is not here is a dollar. */
 const prices: Readonly<Record<string, string>> = {
   BTC: '64000',
   ETH: '2560',

@@ -1,5 +1,5 @@
-// What all commands of operators keep to: one name with help, and a row for whatever they change,
-// in the same transaction. A market runs beside them.
+// The rules that all commands of operators keep: one name with help, and a row for whatever they
+// change, in the same transaction. A market runs beside them.
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -43,7 +43,7 @@ async function newWebhook(by?: Trader): Promise<string> {
   return body.webhook.id;
 }
 
-/** Of each command that changes something: how it is asked, and what comes of it here. */
+/** A sample of each command that changes something: how it is asked, and what comes of it here. */
 type Sample = readonly [line: string, outcome: OperatorAction['outcome'], code?: number];
 const hourAgo = new Date(Date.now() - 3_600_000).toISOString();
 const samples: Partial<Record<Act, Sample>> = {

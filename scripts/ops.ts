@@ -40,7 +40,7 @@ already, 1 refused or found something, 2 not understood.`;
 
 const [name = '', ...args] = process.argv.slice(2);
 
-// The launchers of a release set it: whoever has one has no npm. JSON is for programs.
+// The launchers of a release set it: a user of one has no npm. JSON is for programs.
 const called = process.env.PARLEY_CALLED_AS ?? '';
 if (called !== '' && !args.includes('--json')) {
   for (const stream of [process.stdout, process.stderr]) {
@@ -50,7 +50,7 @@ if (called !== '' && !args.includes('--json')) {
   }
 }
 
-/** Of `ops` itself: everything else has a usage of its own. */
+/** The command line of `ops` itself: everything else has a usage of its own. */
 const itself = {
   usage,
   understand: ([word = '']: string[]): object | null => {

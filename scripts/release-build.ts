@@ -1,6 +1,6 @@
-// Builds the release of the market: what a production host needs, and nothing else. Its own Node,
-// the modules that its programs reach, the packages of the lockfile that are not for development,
-// and the app for browsers. The same sources give the same bytes in every folder.
+// Builds the release of the market: the files that a production host needs, and no others. Its own
+// Node, the modules that its programs reach, the packages of the lockfile that are not for
+// development, and the app for browsers. The same sources give the same bytes in every folder.
 
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -50,7 +50,7 @@ const commands = {
 
 /** Started where no chains are named, which a release has nothing for (server/start/boot.ts). */
 const devNetwork = 'devnet/devnet.ts';
-/** What programs read beside modules: by folder, and by the ends of the names. */
+/** The files that programs read beside modules: by folder, and by the ends of the names. */
 const read = [
   ['server', /\.(?:sql|js)$/],
   ['docs', /\.(?:md|json|svg|png)$/],

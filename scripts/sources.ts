@@ -1,5 +1,5 @@
-// The files of the project: what .gitignore leaves. A tree that is no clone has them too, and a
-// machine without git, or one whose clone is another user's, can list them.
+// The files of the project: those that .gitignore leaves. A tree that is no clone has them too, and
+// a machine without git, or one whose clone is another user's, can list them.
 
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// What `npm run -s wallet` does with the wallets behind one file of keys (wallet.ts).
+// The work of `npm run -s wallet` with the wallets behind one file of keys (wallet.ts).
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';

@@ -23,7 +23,8 @@ const usage = `usage: npm run -s wallet -- <command>
 const takes = { join: [2, 2], show: [2, 2], secret: [0, 0], sign: [2, 4], relay: [5, 5] } as const;
 const mostIndex = 99;
 
-/** What is to be done; whoever signs loads what takes many times as long as reading the file. */
+/** The work to be done; a signing command loads modules that take many times as long as reading the
+ * file. */
 function understand(args: string[]): (() => Promise<void>) | null {
   if (args.includes('--help')) return null;
   const [command = '', ...given] = args;

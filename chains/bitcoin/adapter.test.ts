@@ -255,7 +255,8 @@ describe('readSigned and broadcast', () => {
       for (const by of [adapter, bare]) assert.deepEqual(await knowing(by), [false, false]);
       await adapter.broadcast(claim, signal());
       for (const by of [adapter, bare]) assert.deepEqual(await knowing(by), [true, false]);
-      // A node that has the id already takes them without a word: nothing of them may be believed.
+      // A node that has the id already takes them without a word: its answer about them proves
+      // nothing.
       assert.equal(await bare.broadcast(other, signal()), claim.txid);
       const shown = await read(bare, swap);
       assert.deepEqual([shown.claimed?.txid, shown.refunded], [claim.txid, null]);

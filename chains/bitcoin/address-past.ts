@@ -1,8 +1,8 @@
 // The past of escrows at a source that has it by address, and is several machines, some of them
 // behind. It is read until two readings show all that is known, and counted again at each new best
-// block: what one answer lacked is found by then. A transaction counts only in our chain's blocks.
-// Anybody may pay an escrow a thousand times: the older transactions are read once, part by part,
-// and those that were counted when all was read are not read again.
+// block: a payment that one answer lacked is found by then. A transaction counts only in our
+// chain's blocks. Anybody may pay an escrow a thousand times: the older transactions are read once,
+// part by part, and those that were counted when all was read are not read again.
 
 import type { BitcoinBackend, MinedTx, PastByAddress } from './backend.ts';
 import {
@@ -185,7 +185,7 @@ async function showsKnown(
   return true;
 }
 
-/** Those in blocks of the chain that is followed; what is above its end comes with its block. */
+/** Those in blocks of the chain that is followed; a payment above its end comes with its block. */
 async function oursOf(
   backend: BitcoinBackend,
   { blocks }: EscrowIndex,

@@ -15,7 +15,7 @@ const destinationBytes = 34;
 const claimVsize = spendVsize('claim', 1, scriptBytes, destinationBytes);
 const refundVsize = spendVsize('refund', 1, scriptBytes, destinationBytes);
 
-/** P2WPKH: what pays one P2WSH output and a change, and each coin that it spends. */
+/** P2WPKH: a transaction that pays one P2WSH output and a change, and each coin that it spends. */
 const paymentVsize = 85;
 const coinVsize = 68;
 /** For a usual wallet, and for one with small coins. */

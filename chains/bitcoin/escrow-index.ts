@@ -225,7 +225,7 @@ function isDeep(index: EscrowIndex, address: string, tip: number): boolean {
   });
 }
 
-/** Takes back every block above `height`: what they held is unmined again. */
+/** Takes back every block above `height`: their transactions are unmined again. */
 export function rollBackTo(index: EscrowIndex, height: number): void {
   index.blocks = index.blocks.filter((mark) => mark.height <= height);
   for (const record of index.records.values()) {

@@ -76,7 +76,7 @@ function isRate(rate: unknown): rate is number {
 /** The answer of a node that has too little to estimate by: the bounds of its mempool alone. */
 export type NoEstimate = { readonly fast: null } & Pick<FeeEstimate, 'least' | 'increment' | 'at'>;
 
-/** Never below Core's own default: what is sent goes through other nodes too. */
+/** Never below Core's own default: the transaction goes through other nodes too. */
 export function incrementOf({ increment = 1 }: FeeEstimate): number {
   return Math.max(1, increment);
 }

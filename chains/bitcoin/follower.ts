@@ -171,7 +171,7 @@ async function followBlocks(
   if (!(await walkBack(follower, heads, signal))) return false;
   const last = index.blocks.at(-1);
   if (last === undefined) {
-    // The start: from here on every block is read; what came before is read for each escrow.
+    // The start: from here on every block is read; earlier blocks are read for each escrow.
     connectBlock(index, { height: heads.height, hash: heads.hash, readAt: now() }, []);
     return true;
   }
@@ -225,7 +225,7 @@ async function walkBack(follower: Follower, heads: Heads, signal: AbortSignal): 
     from: last.height,
     walked: reorgDepth,
   });
-  // Deeper than we can walk: nothing that we hold is sure, so every past is read again.
+  // Deeper than we can walk: no block that we hold is sure, so every past is read again.
   rollBackTo(index, -1);
   follower.job = null;
   follower.asked.clear();
@@ -315,7 +315,7 @@ async function continueJob(
   return true;
 }
 
-/** False where the best block is another by now: what was read is of no one block. */
+/** False where the best block is another by now: the reading belongs to no one block. */
 async function followMempool(follower: Follower, about: string | null, signal: AbortSignal) {
   const { backend, index } = follower;
   if (index.escrows.size === 0) return true;

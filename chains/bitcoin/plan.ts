@@ -118,7 +118,7 @@ export function paidTo(
   return { ...terms, [side]: { ...terms[side], address: to } };
 }
 
-/** Pays all but `feeSats` to the address of the terms. `nothing_there`: what is left is dust. */
+/** Pays all but `feeSats` to the address of the terms. `nothing_there`: the rest is dust. */
 export function buildSpend(
   terms: EscrowTerms,
   network: BitcoinNetwork,

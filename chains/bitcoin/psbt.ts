@@ -19,7 +19,7 @@ import { mostInputs } from './spending.ts';
 
 /** Ten times a spend of `mostInputs`, before wallets add theirs. */
 const maxPsbtCharacters = 400_000;
-/** A template has one; who signs for an escrow may divide what it holds. */
+/** A template has one; the signer for an escrow may divide what it holds. */
 const mostOutputs = 10;
 /** In one map: a template has three, and a wallet adds its own key's path, twice at the most. */
 const mostEntries = 16;

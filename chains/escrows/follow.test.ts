@@ -1,4 +1,4 @@
-// What is found of escrows that are followed, and what following costs: on EVM and on TRON.
+// The findings about escrows that are followed, and the cost of following: on EVM and on TRON.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -24,7 +24,7 @@ for (const [family, begin] of Object.entries(worlds)) {
     test('the secret of a claim that failed on chain is found in its calldata, of other terms too', async () => {
       for (const amount of [1_000n, 1n]) {
         const { adapter, each, touched } = await following();
-        // Nothing is funded: it fails.
+        // The escrow is not funded: it fails.
         await tell(contract, world.claimData({ ...each, terms: { ...each.terms, amount } }));
         assert.deepEqual(await touched(), [each.escrow.address]);
         const { secret } = each;

@@ -1,4 +1,4 @@
-// What a lane that is used again leaves of the escrows before: on EVM and on TRON.
+// The traces that a lane that is used again leaves of the escrows before: on EVM and on TRON.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -7,7 +7,7 @@ import { freshLane } from '../../core/testing.ts';
 import { type Leg, read, worlds } from './testing/worlds.ts';
 
 const signal = () => AbortSignal.timeout(60_000);
-/** Nobody knows what it was: its leg is `seen`, so that nobody funds on it. */
+/** The outcome is unknown: its leg is `seen`, so that nobody funds on it. */
 const unknown = { ...nothingSeen, outcome: 'unknown' };
 
 for (const [family, begin] of Object.entries(worlds)) {

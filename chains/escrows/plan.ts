@@ -1,4 +1,4 @@
-// What the plans of EVM and TRON have in common: which contract of a chain holds the escrow of some
+// The common part of the plans of EVM and TRON: which contract of a chain holds the escrow of some
 // terms, its name, and what is approved before a funding. Pure.
 
 import { concat, erc20Abi, type Hex, keccak256 } from 'viem';
@@ -19,13 +19,13 @@ export type Deployment = Instance & {
   readonly chainId: number;
   /** More instances, which new escrows are spread over: a freeze of one stops only its share. */
   readonly shards?: readonly Instance[];
-  /** Instances that take no new escrow: what is in them is read, claimed and refunded. */
+  /** Instances that take no new escrow: the escrows in them are read, claimed and refunded. */
   readonly formerContracts?: readonly Instance[];
 };
 
 type Instances = Omit<Deployment, 'chainId'>;
 
-/** Of one chain: each is in every request for logs, and checked at every start. */
+/** The limit of one chain: each is in every request for logs, and checked at every start. */
 export const mostContracts = 8;
 
 export function openContracts({ contract, shards = [] }: Instances): string[] {
@@ -37,7 +37,7 @@ export function contractsOf(deployment: Instances): string[] {
   return [...openContracts(deployment), ...formerContracts.map((each) => each.contract)];
 }
 
-/** What is wrong with the list, as a clause; null = nothing. Addresses are canonical. */
+/** The fault of the list, as a clause; null = nothing. Addresses are canonical. */
 export function contractsFault(deployment: Instances): string | null {
   const all = contractsOf(deployment);
   const twice = all.find((each, at) => all.indexOf(each) !== at);

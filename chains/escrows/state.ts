@@ -1,4 +1,4 @@
-// What the contract says of one escrow: its state, and what follows from it. Pure.
+// The contract's state of one escrow: its state, and what follows from it. Pure.
 
 import type { Fact } from '../../core/errors.ts';
 import { alreadyFunded, holdsNothing } from '../kit/builders.ts';
@@ -35,7 +35,7 @@ export const rankOf = ({ state }: State) => ranks[state];
 export const isUnfunded = (shown: State) => rankOf(shown) === 0;
 export const isSettled = (shown: State) => rankOf(shown) === settledRank;
 
-/** What was done last; null: nothing, or the state does not tell. */
+/** The last act; null: no act, or the state does not tell. */
 export function verbOf({ state }: State): Verb | null {
   switch (state) {
     case 'open':

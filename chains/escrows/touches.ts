@@ -1,4 +1,4 @@
-// What calldata does to escrows that are watched.
+// The effect of calldata on escrows that are watched.
 
 import type { Hashlock } from '../../core/hashlock.ts';
 import { learn, type Names, secretsIn, type Watching } from '../kit/watch.ts';

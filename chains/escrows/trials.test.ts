@@ -1,4 +1,4 @@
-// What is tried before anybody agrees, funds or reveals: on EVM and on TRON.
+// The trials before anybody agrees, funds or reveals: on EVM and on TRON.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

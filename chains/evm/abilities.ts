@@ -133,7 +133,7 @@ function stringIn(answer: Hex | null): string | null {
   }
 }
 
-/** What a wallet shows in a line, and what can be kept. */
+/** The text that a wallet shows in a line, and that can be kept. */
 function isShowable(text: string): boolean {
   return text.length <= mostNameLength && !/[\p{Cc}\p{Cs}\uFFFD]/u.test(text);
 }
@@ -151,7 +151,7 @@ function newKey(trying: Trying): PrivateKeyAccount {
   return privateKeyToAccount(randomHex(trying, 32));
 }
 
-/** What an allowance has by chance in one of 2^32 tokens. */
+/** The value that an allowance has by chance in one of 2^32 tokens. */
 function newValue(trying: Trying): bigint {
   return 1n + BigInt(randomHex(trying, 4));
 }

@@ -69,7 +69,7 @@ async function dyingNode(context: TestContext): Promise<string> {
     const { id, method } = JSON.parse(body);
     if (method === 'eth_sendRawTransaction') {
       server.close();
-      // Whatever else is asked needs another connection.
+      // Every other question needs another connection.
       response.setHeader('connection', 'close');
       response.end(JSON.stringify({ jsonrpc: '2.0', id, ...refusal('nonce too low') }));
       return;

@@ -1,4 +1,4 @@
-// Signed transactions: what one does, whether a node has it, and giving it to one.
+// Signed transactions: their effect, whether a node has it, and giving it to one.
 
 import { type Hex, recoverTransactionAddress, type TransactionSerialized } from 'viem';
 import { getAddress, keccak256, parseTransaction } from 'viem/utils';

@@ -124,7 +124,7 @@ export async function checkAmount(
   amount: bigint,
   signal: AbortSignal,
 ): Promise<void> {
-  // What a token is worth in gas is not known here.
+  // The worth of a token in gas is not known here.
   const least = token === null ? leastWei(await gasPrice(rpc, signal)) : 1n;
   mustBeWorth(chain, amount, least, 'gas');
 }

@@ -1,4 +1,4 @@
-// What an escrow costs on an EVM chain at the price of now, in wei. The most is what `fees.ts`
+// The cost of an escrow on an EVM chain at the price of now, in wei. The most is what `fees.ts`
 // wants of a wallet.
 
 import { larger } from '../../core/amounts.ts';
@@ -10,7 +10,7 @@ import { escrowGas, evmGasPolicyOf, gasOnChain, gasRules } from './gas-policy.ts
 import { gasPrice } from './node.ts';
 import type { Watch } from './watch.ts';
 
-/** Of the longest call: a funding with its fourteen words. */
+/** The bytes of the longest call: a funding with its fourteen words. */
 const callBytes = 452;
 const longestCall = `0x${'ff'.repeat(callBytes)}`;
 /** The rules of now, and those of any fork to come. */

@@ -1,5 +1,5 @@
-// What a transaction of ours costs its sender. A claim is never estimated: a node would hear its
-// secret.
+// The cost of a transaction of ours for its sender. A claim is never estimated: a node would hear
+// its secret.
 
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import { larger } from '../../core/amounts.ts';
@@ -25,11 +25,11 @@ import { readRevert } from './simulate.ts';
 import { mustBeOpen } from './state.ts';
 import type { Watch } from './watch.ts';
 
-/** What the bytes cost on Ethereum comes on top of the gas: room for twice the gas in peaks. */
+/** The cost of the bytes on Ethereum comes on top of the gas: room for twice the gas in peaks. */
 const opStackTimes = 3n;
 /** Wallets ask for more gas than is used, and offer more for it than it costs now. */
 export const margin = 2n;
-/** What a wallet offers above the price of now where it is not signed: a fifth. Rounds up. */
+/** The offer of a wallet above the price of now where it is not signed: a fifth. Rounds up. */
 const offeredAt = (price: bigint) => (price * 6n + 4n) / 5n;
 
 type Token = Pick<EscrowTerms, 'token'>;
@@ -83,7 +83,7 @@ export const shortage = shortages<Watch>({
     const has = await balanceAt(rpc, null, terms.refund.address, 'latest', signal);
     return { need, has, what: 'fund, gas and a native leg included,' };
   },
-  // A contract sends nothing by itself: whose wallet pays for one is not known here.
+  // A contract sends nothing by itself: the wallet that pays for one is not known here.
   pays: async ({ rpc }, address, signal) => (await codeAt(rpc, address, 'latest', signal)) === '0x',
 });
 
@@ -114,7 +114,7 @@ export async function untriedSpend(
   return untriedGas(watch.chainId, kindOf(terms), rules(terms.timelock));
 }
 
-/** What the contract says by itself. It passes on no words of a token or a receiver. */
+/** The contract's own errors. It passes on no words of a token or a receiver. */
 const ownErrors: ReadonlySet<string> = new Set(
   escrowsAbi.flatMap((each) => (each.type === 'error' ? [each.name] : [])),
 );
@@ -137,7 +137,8 @@ export async function spendGas(
     if (!(error instanceof RpcError)) throw error;
     if (overrides !== null && isUnlent(error)) throw refused(rpc, 'eth_estimateGas', unlent);
     const { name, words } = readRevert(error.data, error.message);
-    // A claim that would fail says so by one of these. What else a node says is about itself.
+    // A claim that would fail says so by one of these. Every other answer of a node is about
+    // itself.
     if (name === null || !ownErrors.has(name)) throw refused(rpc, 'eth_estimateGas', error);
     const { terms, verb } = spend;
     const to = verb === 'claim' ? terms.payout : terms.refund;

@@ -81,7 +81,7 @@ test('the secret of a claim that failed inside a call of another contract is fou
   const adapter = await following([leg]);
   const wallet = await deploy(chain, compileTestContracts('Zoo.sol').get('Rejecting')!.bytecode);
   await touched(adapter);
-  // Nothing is funded: it fails.
+  // The escrow is not funded: it fails.
   const data = encodeFunctionData({
     abi: parseAbi(['function execute(address, bytes)']),
     args: [contract as Hex, claimOf(leg).data as Hex],

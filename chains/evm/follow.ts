@@ -170,7 +170,7 @@ async function readPending(watch: Watch, head: Block, signal: AbortSignal): Prom
 /** Seconds by which the next block may be ahead of the best one's clock. */
 const nextBlockSeconds = 60;
 
-/** What a waiting transaction would do by its terms, sender and time. */
+/** The effect of a waiting transaction by its terms, sender and time. */
 function waitingVerb(watch: Watch, address: string, tx: Tx, head: Block): Verb | null {
   const terms = watch.known.get(address)?.watched.terms;
   const call = tx.to === null ? null : decodeCall(tx.to, tx.input, watch.deployment);
@@ -210,7 +210,8 @@ async function tryAll(
   }
 }
 
-/** As it is, with all that its gas limit pays for. What cannot be tried does not show. */
+/** As it is, with all that its gas limit pays for. A transaction that cannot be tried does not
+ * show. */
 async function wouldWork(watch: Watch, tx: Tx, signal: AbortSignal): Promise<boolean> {
   const { from, to, input: data, gas, accessList } = tx;
   // Not all nodes take delegations in a call.

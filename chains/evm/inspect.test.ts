@@ -30,7 +30,7 @@ async function minted(name: 'DevDollar' | 'DevTether' | 'ReturnsFalse' | 'FeeTok
   return token;
 }
 
-/** What is found of each token of Tokens.sol; '': all passes. */
+/** The findings about each token of Tokens.sol; '': all passes. */
 const zoo: Readonly<Record<string, readonly [short: string, reasons?: RegExp]>> = {
   Plain: [''],
   Fee: ['transfer: reject', /^the funding of an escrow .* gain 970{18}0 instead of 10{21}: a fee/],

@@ -1,4 +1,4 @@
-// Inspects a token that might be listed. Nothing is sent.
+// Inspects a token that might be listed. This module sends nothing.
 
 import { getAddress } from 'viem/utils';
 import { type Rpc, RpcError } from '../nodes/rpc.ts';

@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => chain.client.revert({ id: snapshot }));
 
-/** What is in the newest block is as deep as it must be. */
+/** The newest block is as deep as it must be. */
 const deepen = () => mine(depth - 1);
 
 const readerOf = (over: Partial<EvmAdapterOptions> = {}): LaunchReader => adapterOf(over).launches!;

@@ -1,4 +1,4 @@
-// What is asked of a node, parsed. An answer of another shape ends in `chain_unavailable`.
+// The questions to a node, parsed. An answer of another shape ends in `chain_unavailable`.
 
 import { erc20Abi, type Hex } from 'viem';
 import { decodeFunctionResult, encodeFunctionData, getAddress } from 'viem/utils';
@@ -79,7 +79,7 @@ export function list(value: unknown): unknown[] {
   return value;
 }
 
-/** Asks and reads; what cannot be read is `chain_unavailable`, and so is a plain refusal. */
+/** Asks and reads; an unreadable answer is `chain_unavailable`, and so is a plain refusal. */
 export async function asked<T>(
   rpc: Rpc,
   method: EvmMethod,
@@ -94,7 +94,7 @@ export async function asked<T>(
   try {
     return read(answer);
   } catch (cause) {
-    // Whoever reads it may quote what the node said, of any length.
+    // A reader of the error may quote the node's words, of any length.
     const why = cut(cause instanceof Error ? cause.message : 'unreadable', 300);
     throw new ParleyError(
       'chain_unavailable',
@@ -320,7 +320,8 @@ export function chainIdOf(rpc: Rpc, signal: AbortSignal): Promise<number> {
 
 const looks = new WeakMap<Heads, Rpc>();
 
-/** `rpc` in whose calls the best block is that of the look. Of one look it is always the same. */
+/** `rpc` in whose calls the best block is that of the look. The head of one poll is always the
+ * same. */
 export function atLook(rpc: Rpc, heads: Heads): Rpc {
   const known = looks.get(heads);
   if (known !== undefined) return known;

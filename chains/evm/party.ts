@@ -1,4 +1,4 @@
-// What a party of a swap needs of an EVM chain: reading, building and sending. One a chain id.
+// The needs of a party of a swap on an EVM chain: reading, building and sending. One a chain id.
 
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { ChainAdapter } from '../adapter.ts';

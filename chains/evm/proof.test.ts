@@ -36,7 +36,7 @@ const yes = `1626ba7e${'0'.repeat(56)}`;
 const magic = `0x${yes}`;
 /** Answers a word, or as many bytes of it; fd in place of f3: reverts with it. */
 const saying = (word: string, bytes = '20', how = 'f3') => `7f${word}5f5260${bytes}5f${how}`;
-/** What contracts run that are no wallets: code, hex. */
+/** The code of contracts that are no wallets: code, hex. */
 const hostile = {
   'says no': saying('f'.repeat(8).padEnd(64, '0')),
   'echoes what it is asked': '365f5f37365ff3',
@@ -222,7 +222,7 @@ test('a contract that is another one, or another owner’s, elsewhere is believe
   for (const signature of [byOwner, byStranger]) {
     await isRefused(verify(owned, signature ?? '', nodes));
   }
-  // Whoever made it lets anybody sign for it: that is its own matter.
+  // The maker of this wallet lets anybody sign for it: that is its own matter.
   const address = await put(yesWallet);
   assert.equal(await verify(address, some, nodes), address);
   const setCode = (code: string) => second.client.setCode({ address, bytecode: `0x${code}` });

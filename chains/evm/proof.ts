@@ -76,13 +76,13 @@ function recoverSigner(message: string, signature: Hex): string {
   return 'why' in recovered ? recovered.why : getAddress(bytesToHex(recovered.keyHash));
 }
 
-/** The whole word: whoever echoes the call begins with its four bytes, the selector. */
+/** The whole word: a contract that echoes the call begins with its four bytes, the selector. */
 const magic1271 = `0x1626ba7e${'0'.repeat(56)}`;
 /** More than owners' signatures, passkeys and a deployment take: a node must not work long. */
 const mostGas = `0x${(3_000_000).toString(16)}`;
 /** Not the zero address, from which some contracts take anything as a trial. */
 const nobody = `0x${'5afe'.repeat(10)}`;
-/** What a wallet's answer may have; one word is meant. A node's client for proofs reads no more. */
+/** The limit of a wallet's answer; one word is meant. A node's client for proofs reads no more. */
 export const mostProofBytes = 65_536;
 const suffix6492 = '6492'.repeat(16);
 

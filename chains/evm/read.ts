@@ -1,4 +1,4 @@
-// What one escrow shows: its state at the best block and at its depth, and the logs that explain
+// The facts of one escrow: its state at the best block and at its depth, and the logs that explain
 // it. The state is the truth. Deep: the block is deep enough, and the state there says the same.
 
 import { ParleyError } from '../../core/errors.ts';
@@ -35,7 +35,7 @@ const nothingTold: History = { fund: null, claim: null, refund: null };
 
 const mostTries = 3;
 
-/** What they show at the best block: all that is asked at one moment leaves in one exchange. */
+/** The facts at the best block: all that is asked at one moment leaves in one exchange. */
 export async function look(
   watch: Watch,
   escrows: readonly WatchedEscrow[],
@@ -82,13 +82,13 @@ async function readAt(
     return { deepest, deep: await deepState(watch, watched, deepest, signal) };
   };
   const looking = () => lookBack(watch, known, head.number, signal);
-  // What was funded is as a rule open still, or settled: all of it is asked for at once.
+  // A funded escrow is as a rule open still, or settled: all of it is asked for at once.
   const wasFunded = known.marks.size > 0 || (watched.stored?.funded ?? null) !== null;
   const early = wasFunded ? { depth: begun(depth()), history: begun(looking()) } : null;
   const now = await stateAt(watch, watched, head, signal, wasFunded);
   const waiting = watch.waiting.get(address);
   if (isUnfunded(now)) {
-    // Nothing of a look that is under way is kept.
+    // A poll that is under way keeps nothing.
     await early?.history.catch(() => {});
     known.marks.clear();
     known.scannedTo = null;
@@ -338,7 +338,7 @@ function noteDepth(watch: Watch, { address }: WatchedEscrow, facts: EscrowFacts,
     watch.shallow.set(address, Math.max(block, watch.shallow.get(address) ?? 0));
   }
   const settled = facts.claimed ?? facts.refunded;
-  // What is left in it is no matter of time.
+  // The rest in it is no matter of time.
   if (!settled?.deep || facts.empty || facts.balance > 0n) return;
   watch.unfinal.set(address, head.number - settled.confirmations + 1);
 }

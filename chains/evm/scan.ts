@@ -206,7 +206,7 @@ const marginBlocks = 64;
 
 export function hashlocksOf(watch: Watch, opened: Opened): HashlockReader {
   const { rpc, logRange } = watch;
-  // What one of them finds too large another may give.
+  // A range that one of them finds too large another may give.
   const nodes = Array.from({ length: rpc.sources }, (_, at): Node => {
     return { ...watch, rpc: oneSource(rpc, at), logRange: { ...logRange } };
   });
@@ -234,7 +234,8 @@ function readPage(
 
 async function readBy(node: Node, after: number, signal: AbortSignal): Promise<HashlockPage> {
   const { contracts } = node;
-  // Of this very node: of blocks that it has not got it lists nothing, and does not say so.
+  // The head is this very node's: it lists nothing of blocks that it has not got, and does not say
+  // so.
   const { number: head, timestamp: shownUntil } = await headBlock(node.rpc, signal);
   const from = after === 0 ? 0 : after + 1;
   const to = Math.min(head, after + pageBlocks);
@@ -256,7 +257,7 @@ async function readBy(node: Node, after: number, signal: AbortSignal): Promise<H
       end = rangeEnd;
     });
   } catch (error) {
-    // What was read counts: some providers give little at a time.
+    // The ranges read so far count: some providers give little at a time.
     if (end <= after) throw error;
   }
   return { hashlocks: [...found], lanes, shownUntil, ...pageUpTo(end, head, marginBlocks) };
@@ -293,7 +294,7 @@ function stepsAt(depth: number): Steps<Watch> {
           end = rangeEnd;
         });
       } catch (error) {
-        // What was read counts: some providers give little at a time.
+        // The ranges read so far count: some providers give little at a time.
         if (end === last.number) throw error;
       }
       return { tokens, end };

@@ -208,7 +208,8 @@ export function openWord(id: Hex, since: bigint, counter: number): Hex {
   return `0x${word.toString(16).padStart(64, '0')}`;
 }
 
-/** What to lend the contract so that the escrow of these terms is open. It is lent no money. */
+/** The storage to lend the contract so that the escrow of these terms is open. It is lent no
+ * money. */
 export function lentOpen(terms: EscrowTerms, deployment: EvmDeployment): Overrides {
   const { terms: told, lane, counter } = contractEscrow(terms);
   const id = idOfEscrow(evmEscrow(terms, deployment).address);

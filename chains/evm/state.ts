@@ -1,4 +1,4 @@
-// What the contract says of one escrow, by its view: the money of all escrows lies together.
+// The contract's state of one escrow, by its view: the money of all escrows lies together.
 
 import type { Hex } from 'viem';
 import { decodeFunctionResult, encodeFunctionData } from 'viem/utils';
@@ -76,7 +76,7 @@ const domainCall: Hex = encodeFunctionData({ abi: escrowsAbi, functionName: 'dom
 
 type ContractFault = { readonly says: string; readonly contract: string };
 
-/** What is wrong with one of them, as a clause; null = nothing. Throws what the node throws. */
+/** The fault of one of them, as a clause; null = nothing. Throws what the node throws. */
 export async function contractFault(
   rpc: Rpc,
   deployment: EvmDeployment,

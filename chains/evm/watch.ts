@@ -1,4 +1,4 @@
-// What one adapter remembers between calls. Secrets in claims that failed long ago are not given
+// The memory of one adapter between calls. Secrets in claims that failed long ago are not given
 // again.
 
 import type { ChainPolicy } from '../../core/policy.ts';
@@ -63,7 +63,7 @@ export type Watch = kit.Watching<Known> & {
   readonly tagFrom: number;
   readonly forks: Forks;
   readonly logRange: Width;
-  /** The contracts too: whoever names one may have called it. */
+  /** The contracts too: a transaction that names one may have called it. */
   readonly names: Names;
   /** Those at their depth and above the last final block; told again once they are not. */
   readonly unfinal: Map<string, number>;

@@ -32,7 +32,7 @@ export const noAbilities: TokenAbilities = { permit: null, authorization: null }
 
 type PermitValues = {
   readonly nonce: bigint;
-  /** What it allows: the amount, or `standingAllowance`. */
+  /** The amount it allows: the amount, or `standingAllowance`. */
   readonly value: bigint;
   readonly deadline: number;
 };
@@ -76,7 +76,7 @@ export function permitData(
   };
 }
 
-/** What an authorization moves, and when. `nonce`: 32 bytes in hex with 0x. */
+/** The amount that an authorization moves, and the time. `nonce`: 32 bytes in hex with 0x. */
 type AuthorizationValues = {
   readonly value: bigint;
   readonly validBefore: number;
@@ -264,7 +264,7 @@ export function checkDomain(
   return problems;
 }
 
-/** What the signer's own node says, and what the signer wants. */
+/** The facts of the signer's own node, and the signer's wishes. */
 export type SigningView = {
   readonly separator: string | null;
   readonly nonce?: bigint | null;

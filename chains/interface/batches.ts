@@ -13,8 +13,9 @@ export type Batch =
 
 export type BuiltBatch = {
   readonly material: EvmMaterial | TronMaterial;
-  /** How many of them the contract would settle now: what is not open, or too late, it leaves. */
+  /** How many of them the contract would settle now: it leaves those that are not open, or
+   * overdue. */
   readonly settles: number;
-  /** EVM: what it takes now, without margin. */
+  /** EVM: the gas it takes now, without margin. */
   readonly gas: bigint | null;
 };

@@ -12,7 +12,7 @@ import type { Heads, WatchedEscrow } from './reading.ts';
 
 export type BuildInput = {
   readonly escrow: WatchedEscrow;
-  /** EVM: what an approval allows, the amount unless told. */
+  /** EVM: the amount that an approval allows, the amount of the terms unless told. */
   readonly allowance?: Allowance;
   /** Bitcoin: sat per vbyte wanted by the caller, within bounds; null = estimate. */
   readonly feeRateSatPerVbyte: number | null;

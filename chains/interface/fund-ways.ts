@@ -5,7 +5,7 @@ import type { EscrowTerms } from '../../core/terms.ts';
 import type { FundAlternative, TokenDomain, TypedData } from './material.ts';
 import type { WatchedEscrow } from './reading.ts';
 
-/** How much a funder lets the contract take: what it funds now, or any number of fundings. */
+/** How much a funder lets the contract take: the amount it funds now, or any number of fundings. */
 export type Allowance = 'exact' | 'standing';
 
 /** Which signatures of its holders a token takes, and under which domain. */

@@ -8,7 +8,8 @@ import type { WatchedEscrow } from './reading.ts';
 
 /** A party should hear it before money moves. It refuses nothing. */
 export type Warning = {
-  /** `deposit`: what a Solana funding takes beside the amount. Else: too little for gas. */
+  /** `deposit`: the lamports that a Solana funding takes beside the amount. Else: too little for
+   * gas. */
   readonly code: 'not_activated' | 'energy_poor' | 'fee_poor' | 'deposit' | 'fund_stuck';
   /** A transaction that this party could not send by itself now. */
   readonly verb: 'fund' | 'claim';
@@ -28,7 +29,7 @@ export type Owed = {
   readonly offered?: Offered;
 };
 
-/** EVM: what a claim is sent with. `feePerGas`: wei, once it is signed. */
+/** EVM: the gas and fee that a claim is sent with. `feePerGas`: wei, once it is signed. */
 export type Offered = { readonly gas: bigint; readonly feePerGas: BaseUnits | null };
 
 /** For one transaction, in base units of the native coin. */
@@ -48,7 +49,8 @@ export type Costs = {
   readonly refund: Cost;
   /** Bitcoin: a claim or refund pays its fee out of the amount. */
   readonly settlesFromAmount: boolean;
-  /** Solana: what a funding locks beside the amount, and what of it a claim leaves locked. */
+  /** Solana: the lamports that a funding locks beside the amount, and those that a claim leaves
+   * locked. */
   readonly deposit: { readonly locked: BaseUnits; readonly keptByClaim: BaseUnits } | null;
   /** In the asset: less is refused by `checkAmount` now. The worth of a token is not known. */
   readonly leastAmount: BaseUnits;

@@ -122,7 +122,7 @@ export type FundCosts = {
   readonly depositLamports: string;
   /** The part of it that a claim gives back to the funder at once; a refund gives all. */
   readonly returnedLamports: string;
-  /** The rest: what a claim leaves comes back from the timelock on. */
+  /** The rest: the part that a claim leaves comes back from the timelock on. */
   readonly keptLamports: string;
   readonly feeLamports: string;
 };
@@ -130,7 +130,7 @@ export type FundCosts = {
 /** An unsigned call of a contract as java-tron's JSON: addresses in 41-hex, amounts in sun. */
 export type TronTransaction = {
   readonly visible: false;
-  /** SHA-256 of `raw_data_hex`: what is signed. */
+  /** SHA-256 of `raw_data_hex`: the signed digest. */
   readonly txID: string;
   readonly raw_data: {
     readonly contract: readonly {
@@ -174,7 +174,7 @@ export type SignedPsbt = {
   readonly preimageHex?: string;
 };
 
-/** A signed TRON transaction as wallets give it; what else is in the object is not looked at. */
+/** A signed TRON transaction as wallets give it; other fields of the object are ignored. */
 export type SignedTron = {
   readonly raw_data_hex: string;
   /** 65 bytes r, s, v in hex each. */

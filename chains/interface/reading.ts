@@ -46,7 +46,7 @@ export type EscrowPayment = {
   /** 0: in the mempool. */
   readonly confirmations: number;
   readonly is: 'funding' | 'too_little' | 'further';
-  /** null: nothing was seen to spend it. */
+  /** null: no transaction was seen to spend it. */
   readonly spent: { readonly txid: string; readonly by: 'claim' | 'refund' } | null;
 };
 

@@ -35,7 +35,7 @@ export type Verdict =
       readonly height: number;
       readonly over: string | null;
     }
-  /** Its inputs are gone at depth: nothing is left to do. */
+  /** Its inputs are gone at depth: no work is left. */
   | { readonly kind: 'over'; readonly txid: string };
 
 export type Asking = {

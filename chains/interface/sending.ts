@@ -34,7 +34,7 @@ export type Sending = {
 
   /**
    * Offers it to every source; known bytes give the txid again. `refused_by_node`: all that can
-   * have it refuse. `chain_unavailable`: none was given it. Other errors say nothing. With these
+   * have it refuse. `chain_unavailable`: no node was given it. Other errors say nothing. With these
    * two no source has a secret in it, but for a Bitcoin spend refused by the first while the second
    * is silent. Once taken, its secret is public: `readEscrow` shows it and `changes` names its
    * escrows.

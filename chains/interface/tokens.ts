@@ -5,7 +5,8 @@ import type { LaunchReader } from '../tokens/launches.ts';
 import type { FundWays } from './fund-ways.ts';
 import type { EvmCall } from './material.ts';
 
-/** EVM: what a funder asks its own node before it signs a funding. All of the best block. */
+/** EVM: the questions of a funder to its own node before it signs a funding. All of the best
+ * block. */
 export type SigningReads = {
   /** DOMAIN_SEPARATOR() of a token, hex with 0x; null: it has none. */
   separator(token: string, signal: AbortSignal): Promise<string | null>;

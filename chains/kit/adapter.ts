@@ -1,5 +1,5 @@
-// What the adapters of EVM, TRON and Solana do alike: check nodes, watch escrows, offer signed
-// bytes.
+// The common parts of the adapters of EVM, TRON and Solana: check nodes, watch escrows, offer
+// signed bytes.
 
 import type { ChainAdapter } from '../adapter.ts';
 import type { Changes, Look, WatchedEscrow } from '../interface/reading.ts';

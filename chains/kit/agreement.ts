@@ -1,5 +1,5 @@
-// Where nodes disagree nobody funds or reveals. Claims with a public secret and refunds go on. Of
-// three nodes or more one that stands still is left out, as it would be if it were silent.
+// Where nodes disagree nobody funds or reveals. Claims with a public secret and refunds go on. A
+// node that stands still, of three or more, is left out, as it would be if it were silent.
 
 import type { Fact } from '../../core/errors.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
@@ -14,7 +14,7 @@ export type Compared<Watch, Node> = {
   /** Whether two must have a block in common, at one of these heights. */
   readonly mustMeet: boolean;
   readonly unit: 'height' | 'slot';
-  /** What one shows of an escrow's funding where it is deep, in words. */
+  /** The state of an escrow's funding where it is deep at one node, in words. */
   fundingBy(watch: Watch, one: Node, escrow: WatchedEscrow, signal: AbortSignal): Promise<string>;
 };
 

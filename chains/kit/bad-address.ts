@@ -2,7 +2,7 @@
 
 import { ParleyError } from '../../core/errors.ts';
 
-/** Longer than every address: what is beyond is not repeated. */
+/** Longer than every address: the rest is not repeated. */
 const shownCharacters = 60;
 
 export function badAddress(text: string, why: string): ParleyError {

@@ -1,4 +1,4 @@
-// What a builder refuses whichever the chain, with the facts of it.
+// The refusals of a builder whichever the chain, with their facts.
 
 import { type Fact, ParleyError } from '../../core/errors.ts';
 import { opens, type Secret } from '../../core/hashlock.ts';

@@ -1,4 +1,5 @@
-// Following blocks by number, each the child of the last; what the chain took back is undone.
+// Following blocks by number, each the child of the last; the effect of blocks that the chain took
+// back is undone.
 
 import type { WatchedEscrow } from '../interface/reading.ts';
 import type { Watching } from './watch.ts';
@@ -31,7 +32,7 @@ const batch = 8;
 /** Blocks remembered to walk back over; a deeper reorganisation reports every escrow. */
 const rememberedBlocks = 512;
 
-/** One caller at a time. What was found before a failure is kept for the next call. */
+/** One caller at a time. The findings before a failure are kept for the next call. */
 export async function follow<Past extends Seen, Watch extends Followed<Past>, Block extends Seen>(
   watch: Watch,
   steps: Steps<Watch, Block, Past>,

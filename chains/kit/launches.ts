@@ -17,7 +17,7 @@ export type Timed = Seen & { readonly seconds: number };
 
 export type Factory = LaunchEvent & { readonly address: string };
 
-/** What a range of blocks told: a token for each launch, null where it names none. */
+/** The launches in a range of blocks: a token for each launch, null where it names none. */
 export type Told = { readonly tokens: readonly (string | null)[]; readonly end: number };
 
 export type Steps<Watch> = {
@@ -29,7 +29,7 @@ export type Steps<Watch> = {
     signal: AbortSignal,
   ): Promise<{ readonly deep: number; readonly seconds: number }>;
   blockAt(watch: Watch, height: number, signal: AbortSignal): Promise<Timed | null>;
-  /** What is behind `last`, up to this height or as far as the node answers: up to `end`. */
+  /** The blocks behind `last`, up to this height or as far as the node answers: up to `end`. */
   read(
     watch: Watch,
     factory: Factory,

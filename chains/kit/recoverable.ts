@@ -1,4 +1,5 @@
-// What EIP-191 and TRON's signMessageV2 share: recovery of a key from 65 bytes r, s, v. Pure.
+// The common part of EIP-191 and TRON's signMessageV2: recovery of a key from 65 bytes r, s, v.
+// Pure.
 
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';

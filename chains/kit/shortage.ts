@@ -1,16 +1,16 @@
-// What a wallet lacks to send what it has to, and what is said of it.
+// The amount that a wallet lacks to send its transactions, and the words for it.
 
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { Owed, Shortage, Warning } from '../interface/gas.ts';
 import type { Watching } from './watch.ts';
 
-/** What something takes, and what its payer has, in base units of the coin. */
+/** The amount that something takes, and the payer's balance, in base units of the coin. */
 export type Sum = {
   readonly need: bigint;
   readonly has: bigint;
-  /** What is sent, as a sentence has it: "to send a claim". */
+  /** The transaction, as a sentence has it: "to send a claim". */
   readonly what: string;
-  /** What the need is for, after its number. */
+  /** The purpose of the need, after its number. */
   readonly parts?: string;
   /** TRON: an address that was never used sends nothing, however little it takes. */
   readonly isUnused?: boolean;

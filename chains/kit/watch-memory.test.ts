@@ -24,7 +24,7 @@ type Room<W> = {
   forget(watch: W, address: string): void;
 };
 
-/** The memory of one family: nothing of its watch beyond `fields` is touched. */
+/** The memory of one family: it touches nothing of its watch beyond `fields`. */
 function start<W>(room: Room<W>) {
   const watch = fields();
   const own = watch as unknown as W;

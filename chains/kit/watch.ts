@@ -1,4 +1,4 @@
-// What an adapter remembers: whom it watches, and their secrets. The chain gives all of it again.
+// The memory of an adapter: whom it watches, and their secrets. The chain gives all of it again.
 
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { bytesOfHex, sha256Hex } from '#bytes';
@@ -109,7 +109,7 @@ export function newNames(): Names {
 const wordBytes = 32;
 const addressBytes = 20;
 
-/** A rolling polynomial of a secret base: nobody can make two prints alike on purpose. */
+/** A rolling polynomial of a secret base: an attacker cannot make two prints alike on purpose. */
 const base = 1 | (new DataView(randomBytes(4).buffer).getUint32(0) >>> 1);
 
 function power(exponent: number): number {

@@ -1,4 +1,4 @@
-// What a trial before a funding found, as a refusal with its numbers.
+// The result of a trial before a funding, as a refusal with its numbers.
 
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';

@@ -1,8 +1,9 @@
 // Reading ahead: the next few of a list while one is worked on, each handed on in its turn.
 
 /**
- * What `read` gives for each item, in the order of the items. At most `most` are read, or wait for
- * their turn, at once. Throws the first failure in that order. Whoever stops early aborts the rest.
+ * The result of `read` for each item, in the order of the items. At most `most` are read, or wait
+ * for their turn, at once. Throws the first failure in that order. A caller that stops early aborts
+ * the rest.
  */
 export async function* readAhead<Item, Read>(
   items: readonly Item[],

@@ -15,8 +15,8 @@ export type Said = {
  * `turned away`: no node has heard it. `busy`: one may have, and says nothing of it for now.
  * `barred`: the same for long, as our key may not. `lagging`: it lacks a block or its state.
  * `other block`: the transaction names a block that this machine lacks, or one that is too old.
- * `reverted`: what a contract answers, the same at every node. `known`: it has these bytes.
- * `too cheap`: it takes no transaction at such a fee. `no`: any other refusal of the node's own.
+ * `reverted`: a contract's answer, the same at every node. `known`: it has these bytes. `too
+ * cheap`: it takes no transaction at such a fee. `no`: any other refusal of the node's own.
  */
 export type Meaning =
   | 'turned away'

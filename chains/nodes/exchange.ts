@@ -1,5 +1,6 @@
-// What one HTTP exchange with a chain's node is, and how it fails. Who makes it: `#transport`. That
-// is transport-node.ts in Node, transport-fetch.ts in browsers (`imports` of package.json).
+// The shape of one HTTP exchange with a chain's node, and its failures. The maker of the exchange:
+// `#transport`. That is transport-node.ts in Node, transport-fetch.ts in browsers (`imports` of
+// package.json).
 
 import type { ParleyError } from '../../core/errors.ts';
 
@@ -13,7 +14,7 @@ export type NodeRequest = {
 export type NodeLimits = {
   /** For all of it, connecting included. */
   readonly timeMs: number;
-  /** Of the answer's body, unpacked. */
+  /** The bytes of the answer's body, unpacked. */
   readonly bytes: number;
 };
 
@@ -34,7 +35,7 @@ const anyAddress = /\b[a-z][a-z\d+.-]*:\/\/[^\s"'<>`\\)]*/gi;
 const leastKey = 8;
 const leastLogin = 4;
 
-/** Without addresses: whoever is told what a node says is not told its key. */
+/** Without addresses: a reader of the node's words does not learn its key. */
 export function withoutAddresses(words: string): string {
   return words.replace(anyAddress, 'an address');
 }
@@ -165,7 +166,7 @@ export function textOf({ body }: Pick<NodeReply, 'body'>): string {
 const opensObject = 0x7b;
 const opensList = 0x5b;
 
-/** In texts too: who writes so many of them there is no node. */
+/** In texts too: a server that writes so many of them is no node. */
 function openingsIn(part: Uint8Array): number {
   let count = 0;
   for (const byte of part) if (byte === opensObject || byte === opensList) count += 1;

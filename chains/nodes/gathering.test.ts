@@ -1,4 +1,4 @@
-// What is asked at one moment leaves in one exchange, and is answered as if each were asked alone.
+// Questions of one moment leave in one exchange, and are answered as if each were asked alone.
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
@@ -12,7 +12,7 @@ type Says = (question: Question) => object;
 const result = ({ id, method }: Question) => ({ id, result: `of ${method}` });
 const no = (code: number, message: string) => ({ error: { code, message } });
 
-/** `batch`: what it answers to a list; else each of it, the last one first. */
+/** `batch`: its answer to a list; else each of it, the last one first. */
 async function node(context: TestContext, says: Says, batch?: { status: number; body: object }) {
   const exchanges: string[][] = [];
   const answering = nodeOf(async (text) => {
@@ -42,7 +42,7 @@ test('calls of one moment go together, each gets its own answer, and later ones 
   const asked = ['one', 'two', 'three'].map((method) => rpc.call(named(method), [], signal));
   assert.deepEqual(await Promise.all(asked), ['of one', 'of two', 'of three']);
   assert.equal(await rpc.call(named('four'), [], signal), 'of four');
-  // Of another request: its signal ends it alone.
+  // A question of another request: its signal ends it alone.
   const others = [
     rpc.call(named('five'), [], signal),
     rpc.call(named('six'), [], AbortSignal.timeout(20_000)),

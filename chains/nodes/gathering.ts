@@ -1,4 +1,5 @@
-// Questions of one turn of the event loop leave in one batch; what it leaves out is asked alone.
+// Questions of one turn of the event loop leave in one batch; a question that it leaves out is
+// asked alone.
 
 import { type Resolvers, withResolvers } from '../../core/engines.ts';
 import type { Asked, Rpc } from './rpc.ts';

@@ -216,7 +216,7 @@ const clockData = (seconds: number) => {
   data.writeBigInt64LE(BigInt(seconds), 32);
   return data.toString('base64');
 };
-/** What nodes of each family answer when they are asked for their head; else their own height. */
+/** The answers of nodes of each family to a question for their head; else their own height. */
 const answers = {
   evm: ({ of }: Height) => ({
     number: `0x${of.toString(16)}`,

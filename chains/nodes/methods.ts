@@ -57,7 +57,7 @@ export type CoreMethod =
   | 'gettxspendingprevout'
   | 'sendrawtransaction';
 
-/** What a customer's own wallet asks of one besides (sdk/wallets/coins.ts). */
+/** The methods that a customer's own wallet asks besides (sdk/wallets/coins.ts). */
 export type CoreWalletMethod = 'scantxoutset';
 
 /** java-tron's HTTP API, by path. */
@@ -80,5 +80,5 @@ export type TronPath =
   | 'walletsolidity/gettransactioninfobyid'
   | 'walletsolidity/triggerconstantcontract';
 
-/** Of java-tron's `/jsonrpc`. */
+/** The methods of java-tron's `/jsonrpc`. */
 export type TronRpcMethod = 'eth_getLogs' | 'eth_getStorageAt';

@@ -1,4 +1,4 @@
-// What becomes of bytes that several sources are offered, whatever each of them does with them.
+// The outcome of bytes that several sources are offered, whatever each of them does with them.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -27,7 +27,7 @@ const hangs: Way = (signal) =>
   });
 const isLate = fails(new DOMException('no answer in 8000 ms', 'TimeoutError'));
 const isReset = fails(Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }));
-/** Nobody listens there. */
+/** The port has no listener. */
 const nowhere = { url: 'http://127.0.0.1:1/', method: 'GET', headers: {} } as const;
 const isGone: Way = async (signal) => {
   await exchangeWith(nowhere, { timeMs: 8_000, bytes: 1 }, signal);
@@ -124,7 +124,7 @@ test('where one of them may have it nobody says that none has', async () => {
   const lateThenGone: Way = (_, times) => (times === 1 ? isLate() : isGone(never, times));
   await assert.rejects(offering([refuses('too low'), lateThenGone]).done, late);
   await assert.rejects(offering([isLate, isGone]).done, { code: 'chain_timeout' });
-  // Nobody is late, and one was cut off in the middle.
+  // No source is overdue, and one was cut off in the middle.
   const cutOff = { code: 'chain_timeout', message: /now .ECONNRESET., and one may have it$/ };
   await assert.rejects(offering([isReset, isGone]).done, cutOff);
   await assert.rejects(offering([isGone, isGone]).done, { code: 'chain_unavailable' });
@@ -178,7 +178,7 @@ test('the answer does not wait for who is slow, who is offered it all the same',
   const { done, times } = offering([slow, takes], caller.signal);
   assert.equal(await done, 1);
   assert.deepEqual(over, []);
-  // Who asked has gone by now.
+  // The caller has gone by now.
   caller.abort();
   answer();
   await waitUntil(() => over.length > 0);

@@ -31,7 +31,7 @@ export type Offers = {
   close(): void;
 };
 
-/** Once one has it the others have so long: who then reads finds it wherever he asks. */
+/** Once one has it the others have so long: a later reader finds it at any of them. */
 const soonMs = 300;
 /** Once one has refused it the silent have so long: then they count as ones that may have it. */
 const othersMs = 4_000;
@@ -126,7 +126,7 @@ export function isRefusal(error: unknown): error is ParleyError {
   return error instanceof ParleyError && error.code === 'refused_by_node';
 }
 
-/** Of a source that has heard it, whatever it ended with afterwards. */
+/** The error of a source that has heard it, whatever it ended with afterwards. */
 class Heard extends Error {
   constructor(cause: unknown) {
     super(wordsOf(cause), { cause });

@@ -50,7 +50,7 @@ export function opening(check: (signal: AbortSignal) => Promise<void>): {
       try {
         return await work(...args);
       } catch (error) {
-        // Whatever answers there the next time may be another chain.
+        // The server that answers there the next time may be another chain.
         if (error instanceof ParleyError && error.kind === 'unavailable') checked = null;
         throw error;
       }

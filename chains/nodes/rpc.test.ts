@@ -54,7 +54,7 @@ test('a provider that fails in JSON is left for one that answers', async (contex
     const { one, two, rpc, answer } = await both(context, first);
     assert.equal(await answer, '0x1', JSON.stringify(first));
     assert.deepEqual([one.asked, two.asked], [1, 1]);
-    // What answered is asked first from now on.
+    // The node that answered is asked first from now on.
     await rpc.call('eth_call', [], soon());
     assert.deepEqual([one.asked, two.asked], [1, 2]);
   }

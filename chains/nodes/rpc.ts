@@ -1,5 +1,5 @@
 // JSON-RPC to the nodes of one chain, with time limits, bounded retries and sizes. `chain_timeout`:
-// it hangs. `chain_unavailable`: it is gone. RpcError: what a node answers.
+// it hangs. `chain_unavailable`: it is gone. RpcError: a node's answer.
 
 import { exchangeWith } from '#transport';
 import { isNotOfBytes, type Meaning, meaningOf } from './answers.ts';
@@ -51,7 +51,7 @@ export type RpcOptions = {
   readonly heads?: HeadsBy<Rpc>;
 };
 
-/** Of the families that are asked this way. */
+/** The methods of the families that are asked this way. */
 export type NodeMethod = EvmMethod | SolanaMethod;
 
 export type OwnLimits = Pick<RpcOptions, 'attemptTimeoutMs' | 'mostBytes'>;
@@ -142,7 +142,7 @@ export function rpcClient(options: RpcOptions): Rpc {
         const ids = all.map(({ id }) => id);
         return readAnswers(await exchange(at, all, until, own), urls[at] ?? '', ids);
       },
-      // Whatever becomes of it, each is asked alone next, by rounds of its own.
+      // Each is then asked alone, by rounds of its own, whatever the outcome.
       worth: () => 'another node' as const,
     };
     try {
@@ -157,7 +157,7 @@ export function rpcClient(options: RpcOptions): Rpc {
   return rpc;
 }
 
-/** A no may be the node's own (method, state, key); what a contract's code answers is not. */
+/** A no may be the node's own (method, state, key); the answer of a contract's code is not. */
 function worth(error: unknown): Worth {
   if (!(error instanceof RpcError)) return 'another round';
   if (!isOk(error.status)) return 'another node';
@@ -186,7 +186,8 @@ export function refusalIn(error: unknown): RpcError {
   return error;
 }
 
-/** Of a server that is no node, or no node any more, whatever it says: no node has these. */
+/** The status of a server that is no node, or no node any more, whatever it says: no node has
+ * these. */
 const notServed: ReadonlySet<number> = new Set([404, 405, 410]);
 
 function jsonOf(reply: NodeReply): unknown {

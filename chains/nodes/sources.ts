@@ -46,7 +46,7 @@ export function once(
   watch.log(event, facts);
 }
 
-/** Asks these at once; who does not answer is left out, and said. */
+/** Asks these at once; a silent one is left out, and reported. */
 export async function askEach<C, T>(
   watch: Said,
   client: C,
@@ -177,7 +177,7 @@ export function disagree(
   return new ParleyError('sources_disagree', whole, { chain, ...facts });
 }
 
-/** What comes of the work, or a rejection once the signal is aborted. It leaves no listener. */
+/** The result of the work, or a rejection once the signal is aborted. It leaves no listener. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = withResolvers<never>();
   const end = () => reject(signal.reason);

@@ -17,7 +17,7 @@ export async function within<Result>(
   try {
     return await Promise.race([work, promise]);
   } catch (error) {
-    // What a client library throws when its signal ends is the same thing.
+    // The error that a client library throws when its signal ends is the same thing.
     throw signal.aborted && !(error instanceof ParleyError) ? timedOut(chain, error) : error;
   } finally {
     signal.removeEventListener('abort', end);

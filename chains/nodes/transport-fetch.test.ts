@@ -1,4 +1,4 @@
-// What a browser's exchange with a node keeps to, by Node's own `fetch` over real sockets.
+// The rules of a browser's exchange with a node, by Node's own `fetch` over real sockets.
 
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';

@@ -12,7 +12,7 @@ import {
   NothingReadable,
 } from './exchange.ts';
 
-/** Nothing of the person but the question, and no answer of an earlier one. */
+/** The exchange carries nothing of the person but the question, and no answer of an earlier one. */
 const alone = {
   credentials: 'omit',
   referrerPolicy: 'no-referrer',
@@ -53,7 +53,7 @@ export async function exchangeWith(
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', cancelled);
-    // What is here of an answer that is not wanted would be read on.
+    // The received part of an unwanted answer would be read on.
     over.abort();
   }
 }

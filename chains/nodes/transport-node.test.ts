@@ -39,7 +39,7 @@ async function socketsOf(t: TestContext, each: (socket: Socket) => void): Promis
 const get = (url: string, own: Partial<NodeLimits> = {}, signal = never) =>
   exchangeWith({ url, method: 'GET', headers: {} }, { ...limits, ...own }, signal);
 
-/** Whatever it failed with, as name, code and message. */
+/** The failure, as name, code and message. */
 async function failureOf(work: Promise<unknown>) {
   const error = await work.then(
     () => assert.fail('it was answered'),
@@ -147,7 +147,7 @@ test('an answer to what was not read to its end is had, and its connection is le
     socket.once('data', () => {
       socket.pause();
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nearly');
-      // What is closed is noticed by who reads.
+      // A reader notices that the socket is closed.
       setTimeout(() => socket.resume(), 200);
     });
   });

@@ -16,7 +16,7 @@ import {
   unconnected,
 } from './exchange.ts';
 
-/** Whoever is there takes a connection in much less: one that does not is left for another node. */
+/** A present node takes a connection in much less: one that does not is left for another node. */
 export const connectMs = 3_000;
 
 /** Gateways refuse who sends no word of themselves. */
@@ -100,7 +100,7 @@ async function exchange(
       if (isOver) return;
       over();
       reject(reason);
-      // What is here already would be unpacked to its end.
+      // The part received so far would be unpacked to its end.
       reading?.destroy();
       asked.destroy();
     };

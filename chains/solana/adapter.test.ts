@@ -1,4 +1,5 @@
-// The adapter on the dev chain: what it shows of an escrow's life, and what it builds and sends.
+// The adapter on the dev chain: its view of an escrow's life, and the transactions it builds and
+// sends.
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';

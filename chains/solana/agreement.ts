@@ -1,5 +1,5 @@
-// What must agree before anybody funds or reveals a secret. The nodes of the cluster are compared
-// by a finalized block and a funding, and the chain's clock with the wall's.
+// The facts that must agree before anybody funds or reveals a secret. The nodes of the cluster are
+// compared by a finalized block and a funding, and the chain's clock with the wall's.
 
 import { deploymentFault } from '../../contracts/solana/deployed.ts';
 import { ParleyError } from '../../core/errors.ts';
@@ -55,7 +55,7 @@ export async function mustAgree(
   await kit.mustAgree(watch, compared, escrow, signal);
 }
 
-/** What is wrong with it, such as "is of the cluster X, not Y as configured"; null = nothing. */
+/** The fault, such as "is of the cluster X, not Y as configured"; null = nothing. */
 export async function solanaFault(
   rpc: Rpc,
   wanted: { readonly genesisHash: string | null; readonly program: string },

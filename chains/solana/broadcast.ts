@@ -1,4 +1,4 @@
-// Signed transactions: what one does, whether it is on chain, and giving it to a node.
+// Signed transactions: their effect, whether it is on chain, and giving it to a node.
 
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base64 } from '@scure/base';

@@ -164,7 +164,7 @@ export async function checkAmount(
   signal: AbortSignal,
 ): Promise<void> {
   const { chain } = watch;
-  // What a token is worth is not known here.
+  // The worth of a token is not known here.
   const { least, claim } =
     token === null ? await leastAmount(watch, signal) : { least: 1n, claim: 0n };
   if (amount < least) {

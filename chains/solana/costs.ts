@@ -1,4 +1,4 @@
-// What an escrow costs on Solana at the prices of now, in lamports.
+// The cost of an escrow on Solana at the prices of now, in lamports.
 
 import layout from '../../contracts/solana/layout.json' with { type: 'json' };
 import type { Costs } from '../interface/gas.ts';

@@ -1,4 +1,5 @@
-// What a transaction costs its payer: fee, rents of accounts that it makes, and the payer's own.
+// The cost of a transaction for its payer: fee, rents of accounts that it makes, and the payer's
+// own.
 
 import layout from '../../contracts/solana/layout.json' with { type: 'json' };
 import { larger } from '../../core/amounts.ts';
@@ -49,9 +50,9 @@ export async function settleNeeds(
 }
 
 /**
- * What an open escrow lacks for what a claim leaves at its address, where the rent has risen: a
- * transfer of so much goes before the claim. What a vault's rent adds then is to spare. Throws
- * `payout_would_fail` where a node says that it is beyond any need.
+ * The rent that an open escrow lacks for what a claim leaves at its address, where the rent has
+ * risen: a transfer of so much goes before the claim. What a vault's rent adds then is to spare.
+ * Throws `payout_would_fail` where a node says that it is beyond any need.
  */
 export async function missingRent(
   { rpc }: Pick<Watch, 'rpc'>,

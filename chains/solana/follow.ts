@@ -22,7 +22,7 @@ async function headsOf({ rpc }: Watch, signal: AbortSignal): Promise<Heads & { s
   return { height: lastValidBlockHeight - blockhashAge, hash: blockhash, clock, slot };
 }
 
-/** One caller at a time. What was found before a failure is kept for the next call. */
+/** One caller at a time. The findings before a failure are kept for the next call. */
 export async function changes(watch: Watch, signal: AbortSignal): Promise<Changes> {
   const { slot, ...shown } = await headsOf(watch, signal);
   const finalized = await slotAt(watch.rpc, 'finalized', signal);

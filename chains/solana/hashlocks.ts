@@ -70,9 +70,9 @@ async function readFrom(watch: Watch, place: Place, signal: AbortSignal): Promis
     const told = await Promise.all(part.map((each) => toldIn(watch, by, each, signal)));
     for (const hashlock of told.flat()) found.add(hashlock);
   }
-  // What is final stays where it is in the list.
+  // A final transaction stays where it is in the list.
   const top = place.top ?? listed.find(({ finalized }) => finalized)?.txid ?? null;
-  // Whatever comes is newer than this way back, as far as the clock is right.
+  // A new entry is newer than this way back, as far as the clock is right.
   const later = Math.max(since, began - clockSlackSeconds);
   const next: Place = isEnd
     ? { since: later, until: top ?? until, top: null, before: null }
@@ -96,7 +96,7 @@ type Listed = {
   readonly isEnd: boolean;
 };
 
-/** Of the first node that leaves nothing out. */
+/** The list of the first node that leaves nothing out. */
 function listOf(watch: Watch, place: Place, signal: AbortSignal): Promise<Listed> {
   const { rpc, chain } = watch;
   return fromOneSource(

@@ -70,7 +70,7 @@ for (const coin of ['SOL', 'a token'] as const) {
             ...noise,
           })
         : crowdOf(escrow, noise);
-      // Of the escrow's own list, nothing else gives the claim away.
+      // The escrow's own list alone gives the claim away.
       const lie: Crowd['lie'] = async ({ method, params }, forward) => {
         const isOwn = method === 'getSignaturesForAddress' && params[0] === escrow.address;
         return isOwn && isToken ? { result: [] } : forward();

@@ -1,4 +1,4 @@
-// The transactions of an escrow: who made what its account shows, and its secret. Strangers may
+// The transactions of an escrow: the makers of its account's state, and its secret. Strangers may
 // name it in many and slow ones. So all are read in bounded parts in the background; a caller is
 // given what the account says and what is known by then. hunt.ts finds a claim sooner.
 
@@ -26,12 +26,12 @@ const oneMs = 2_000;
 const atOnce = 8;
 /** A claim among more is searched for at once, among fewer when they were read in vain. */
 const mostAwaited = 50;
-/** Of one escrow, not given yet; beyond, no more are read. */
+/** The limit of one escrow's transactions that were not given yet; beyond, no more are read. */
 const mostMissing = 256;
 /** Room is made by leaving out one that was asked for so often beside a read. */
 const triesInVain = 1;
 const mostAsking = 12;
-/** What is asked for beside a read may still be of use to it. */
+/** The answers asked for beside a read may still be of use to it. */
 const graceMs = 250;
 /** Without its history nothing is known of an account that is gone. */
 const goneWaitMs = 5_000;
@@ -84,7 +84,7 @@ async function look(watch: Watch, known: Known): Promise<void> {
     once(watch, 'history_unread', { chain: watch.chain, escrow: address, why: String(error) });
   }
   history.lacks = lacksStill(watch, known);
-  // Nobody waits for who was forgotten meanwhile.
+  // No caller waits for an escrow that was forgotten meanwhile.
   if (watch.known.get(address) !== known) return;
   const hasNews = before.length !== marks.size || before.some((each) => !isIn(marks, each));
   if (history.toldEarly && hasNews) watch.owed.add(address);
@@ -134,10 +134,10 @@ function pauseLonger(watch: Watch, history: History): void {
   history.pauseSeconds = Math.min(longestPauseSeconds, Math.max(1, pauseSeconds * 2));
 }
 
-/** What one read may still spend. */
+/** The rest that one read may still spend. */
 type Budget = { pages: number; transactions: number; readonly signal: AbortSignal };
 
-/** Of that, what one part of it may. */
+/** The part of that which one part of the read may spend. */
 type Share = { transactions: number; readonly until: number };
 
 async function readHistory(watch: Watch, known: Known): Promise<void> {
@@ -180,7 +180,7 @@ function lacksStill({ secrets }: Watch, known: Known): boolean {
   return end === 'claimed' || end === null;
 }
 
-/** A node may have hidden a transaction, or forgotten what was read. What was learnt stays. */
+/** A node may have hidden a transaction, or forgotten what was read. The facts learnt stay. */
 function beginAnew(history: History): void {
   history.gaps.length = 0;
   history.passed = false;
@@ -232,7 +232,8 @@ type Listed = Pick<Signature, 'txid'>;
 /** What a gap was made of, and whether that is all of it. */
 type Hand = { readonly list: readonly Listed[]; readonly isWhole: boolean };
 
-/** What is final is kept as a gap before it is read, so nothing loses it. The rest may yet go. */
+/** A final transaction is kept as a gap before it is read, so nothing loses it. The rest may yet
+ * go. */
 async function listNew(watch: Watch, known: Known, budget: Budget) {
   const { history, watched } = known;
   const { top, taken } = history;

@@ -24,7 +24,7 @@ const mostListed = 5_000;
 const fewAtOnce = 8;
 /** So many are read without a choice. */
 const mostRead = 24;
-/** Of one part, of which none could be read. */
+/** The tries for one part, of which none could be read. */
 const mostTries = 3;
 
 /** Where the money was, what is there now, and how much a claim takes. */

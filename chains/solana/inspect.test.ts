@@ -1,4 +1,4 @@
-// What is found about tokens before anybody may trade them: mints made by the token programs
+// The findings about tokens before anybody may trade them: mints made by the token programs
 // themselves, and accounts that are no mints.
 
 import assert from 'node:assert/strict';

@@ -26,11 +26,11 @@ import {
 import { isTokenProgram } from './programs.ts';
 import type { Watch } from './watch.ts';
 
-/** Pages of a list read at once: what is older, after a long stop, is left out. */
+/** Pages of a list read at once: older entries, after a long stop, are left out. */
 const mostPages = 20;
 const mostTransactions = 400;
 const batch = 8;
-/** No further ones are begun after this: what was read must be reported. */
+/** No further ones are begun after this: the entries read so far must be reported. */
 const readMs = 15_000;
 /** Looks at one that the node lists and does not give, while it gives others. */
 const mostTries = 20;
@@ -41,7 +41,7 @@ const slotsPerSecond = 2.5;
 const mostDataText = 4_096;
 const mintsAtOnce = 100;
 
-/** What the node listed and did not give, by its id: how often it was asked for. */
+/** The transactions that the node listed and did not give, by id: how often it was asked for. */
 type Tries = Map<string, number>;
 
 export function launchesOf(watch: Watch, opened: Opened): LaunchReader {
@@ -92,7 +92,7 @@ async function read(
   return take(watch, tries, source, from, list, signal);
 }
 
-/** What lies between what was read and the node's oldest block, it does not list. */
+/** The node does not list the transactions between those read and its oldest block. */
 async function noteGap(
   { rpc, chain, log }: Watch,
   account: string,
@@ -105,7 +105,7 @@ async function noteGap(
 
 type Bounds = { readonly finalized: number; readonly oldest: number };
 
-/** What is finalized and behind the position, oldest first. */
+/** The finalized transactions behind the position, oldest first. */
 async function listed(
   watch: Watch,
   account: string,

@@ -26,7 +26,7 @@ export type Account = {
   readonly data: Uint8Array;
 };
 
-/** What an answer has at most, by its method; what is not here has as much as any. */
+/** The limit of an answer, by its method; a method that is not here has as much as any. */
 const limitOf: Readonly<Record<string, OwnLimits>> = {
   getLatestBlockhash: fewWords,
   getSlot: fewWords,
@@ -318,7 +318,8 @@ export type Transaction = {
   readonly meta: Json;
 };
 
-/** What a node lists and nothing here can read: strangers may write what they like. */
+/** The transactions that a node lists and nothing here can read: strangers may write what they
+ * like. */
 export type Unreadable = { readonly txid: string; readonly why: string };
 
 /** Such as a version of transactions that is newer than what is asked for. */
@@ -392,7 +393,7 @@ export function heldIn(
   }
 }
 
-/** Of blocks, not slots: what `lastValidBlockHeight` counts. */
+/** The height is of blocks, not slots: `lastValidBlockHeight` counts these. */
 export function blockHeight(rpc: Rpc, commitment: Commitment, signal: AbortSignal) {
   return asked(rpc, 'getBlockHeight', [{ commitment }], signal, whole);
 }
@@ -411,7 +412,7 @@ export function isBlockhashValid(
   });
 }
 
-/** What became of a transaction; null when no block has it. */
+/** The outcome of a transaction; null when no block has it. */
 export function statusOf(rpc: Rpc, txid: string, signal: AbortSignal) {
   const params = [[txid], { searchTransactionHistory: true }];
   return asked(rpc, 'getSignatureStatuses', params, signal, (answer) => {
@@ -436,7 +437,7 @@ export function rentFor(rpc: Rpc, bytes: number, signal: AbortSignal): Promise<b
   );
 }
 
-/** What was paid for speed of late where these accounts were written, per unit, lowest first. */
+/** The prices paid for speed of late where these accounts were written, per unit, lowest first. */
 export function recentPrices(rpc: Rpc, addresses: readonly string[], signal: AbortSignal) {
   return asked(rpc, 'getRecentPrioritizationFees', [addresses], signal, (answer) =>
     list(answer)
@@ -471,7 +472,7 @@ export async function firstBlock(rpc: Rpc, signal: AbortSignal) {
 
 export type Trial = { readonly error: Json; readonly logs: readonly string[] };
 
-/** What would become of a transaction, unsigned; null when it would succeed. */
+/** The result that a transaction would have, unsigned; null when it would succeed. */
 export function simulate(
   rpc: Rpc,
   transaction: string,

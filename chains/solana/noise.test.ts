@@ -1,5 +1,6 @@
-// What strangers may write: transactions that nothing can read, thousands of them, and nodes that
-// are late with some. None of it stops following, claiming or refunding, nor hides a secret.
+// The texts that strangers may write: transactions that nothing can read, thousands of them, and
+// nodes that are late with some. None of it stops following, claiming or refunding, nor hides a
+// secret.
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
@@ -60,7 +61,7 @@ const unsupported = {
 
 const isRead = ({ method }: Call) => method === 'getTransaction';
 
-/** What a stranger can do to the answer for a transaction. */
+/** The changes that a stranger can make to the answer for a transaction. */
 const hostile: Record<string, (answer: Answer) => object> = {
   'ten kilobytes of inner data': (answer) => poisoned(answer),
   'a version nobody asked for': () => unsupported,

@@ -1,4 +1,4 @@
-// What a party of a swap needs of a Solana cluster: reading, building and sending.
+// The needs of a party of a swap on a Solana cluster: reading, building and sending.
 
 import type { ChainAdapter } from '../adapter.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';

@@ -115,7 +115,7 @@ const writes = (address: string): AccountRole => ({ address, signs: false, write
 const reads = (address: string): AccountRole => ({ address, signs: false, writes: false });
 const pays = (address: string): AccountRole => ({ address, signs: true, writes: true });
 
-/** What a transaction needs besides the terms. */
+/** The needs of a transaction besides the terms. */
 export type Circumstances = {
   /** The owner of the mint; null for SOL. */
   readonly tokenProgram: TokenProgram | null;
@@ -123,13 +123,14 @@ export type Circumstances = {
   readonly blockhash: string;
   /** Offered for each compute unit, in millionths of a lamport. */
   readonly unitPrice: bigint;
-  /** What the payer of a claim adds to the escrow's account, where the rent has risen. */
+  /** The lamports that the payer of a claim adds to the escrow's account, where the rent has
+   * risen. */
   readonly missingRent?: bigint;
   /** The receiver's token account is there, and is not made again should it be closed. */
   readonly withoutHolding?: boolean;
 };
 
-/** What is to be done with an escrow. */
+/** The act wanted on an escrow. */
 export type Wanted =
   | { readonly verb: 'fund' }
   | {
@@ -216,7 +217,7 @@ function ownInstruction(
   }
 }
 
-/** Who signs and pays: the recipient claims, all else is the funder's. */
+/** The signer and payer: the recipient claims, all else is the funder's. */
 export function payerOf({ payout, refund }: EscrowTerms, { verb }: Pick<Wanted, 'verb'>): string {
   return verb === 'claim' ? payout.address : refund.address;
 }
@@ -334,7 +335,7 @@ export function hashlockOfFunding(data: Uint8Array): Hashlock {
 }
 
 /**
- * What differs from the terms, a sentence each. Open are blockhash, token program, price up to
+ * The differences from the terms, a sentence each. Open are blockhash, token program, price up to
  * `mostPriorityLamports`, rent up to `mostRentLamports`, and the forms of a verb: each pays nobody
  * else.
  */
@@ -415,7 +416,7 @@ function numberIn({ instructions }: ReadMessage, wanted: string, first: Uint8Arr
 const offeredPrice = (shown: ReadMessage) =>
   numberIn(shown, computeBudgetProgram, Uint8Array.of(3));
 
-/** What its payer adds to an escrow before a claim, whichever escrow that is. */
+/** The lamports that its payer adds to an escrow before a claim, whichever escrow that is. */
 export const addedRent = (shown: ReadMessage) => numberIn(shown, systemProgram, transferHead);
 
 /** One sentence a difference, beginning with its place; at least one, as their bytes differ. */

@@ -3,10 +3,11 @@
 
 import type { ChainPolicy } from '../../core/policy.ts';
 
-/** Of a finalized transaction; before that it has at most one fewer, and counts for nothing. */
+/** The confirmations of a finalized transaction; before that it has at most one fewer, and counts
+ * for nothing. */
 export const finalizedConfirmations = 32;
 
-/** Of one confirmation. */
+/** The seconds of one confirmation. */
 export const solanaSlotSeconds = 0.4;
 
 export type SolanaChainSettings = {

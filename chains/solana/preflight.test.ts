@@ -1,4 +1,4 @@
-// What is found before any money moves: hostile mints, receivers that cannot receive.
+// The findings before any money moves: hostile mints, receivers that cannot receive.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -157,7 +157,7 @@ function refusedMint(terms: EscrowTerms, about: About) {
   };
 }
 
-/** Of a funded escrow. No trial, which would depend on what the funder has and allows. */
+/** The claim of a funded escrow. No trial, which would depend on what the funder has and allows. */
 async function checkClaim(watch: Watch, terms: EscrowTerms, signal: AbortSignal): Promise<void> {
   const { payout, token } = terms;
   if (token === null) {
@@ -264,12 +264,13 @@ const trialTimelockSeconds = 7_200;
 /** Fees and a little: what a funder must have over amount and rents. */
 export const feeLamports = 100_000n;
 
-/** What a simulated transaction needs: the node puts a blockhash of its own in. */
+/** The needs of a simulated transaction: the node puts a blockhash of its own in. */
 export function simulated(tokenProgram: TokenProgram | null): Circumstances {
   return { tokenProgram, blockhash: solanaAddressOf(new Uint8Array(32)), unitPrice: 0n };
 }
 
-/** What a funder of tokens must have: for the escrow, its vault, a token account, and itself. */
+/** The lamports that a funder of tokens must have: for the escrow, its vault, a token account, and
+ * itself. */
 export async function trialLamports({ rpc }: Pick<Watch, 'rpc'>, signal: AbortSignal) {
   const sizes = [stateBytes, vaultBytes, vaultBytes, 0];
   const rents = await Promise.all(sizes.map((bytes) => lastingRent(rpc, bytes, signal)));

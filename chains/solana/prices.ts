@@ -1,4 +1,4 @@
-// What a transaction costs, its offer for speed included, and which amount is worth its claim.
+// The cost of a transaction, its offer for speed included, and the amount that is worth its claim.
 
 import layout from '../../contracts/solana/layout.json' with { type: 'json' };
 import { larger } from '../../core/amounts.ts';

@@ -1,4 +1,4 @@
-// What one escrow shows: its account at `confirmed` and `finalized`, joined with the transactions
+// The facts of one escrow: its account at `confirmed` and `finalized`, joined with the transactions
 // that say how it came about. As long as there is an account, it alone says what is true: logs are
 // not asked, and no transaction can make a read fail.
 //
@@ -135,7 +135,8 @@ async function lifeOf(
     if (end === 'unfunded') return null;
     return { status: end, isDeep: isGoneDeep, hasEndedDeep: isGoneDeep, isGoneDeep };
   }
-  // What was open and is gone was refunded: after a claim something stays until it is closed.
+  // An escrow that was open and is gone was refunded: after a claim something stays until it is
+  // closed.
   const isRefunded = isGone && deep.state?.status === 'open';
   const shown = stageOf(now.state) >= stageOf(deep.state) ? now.state : deep.state;
   const status = isRefunded ? 'refunded' : (shown?.status ?? null);

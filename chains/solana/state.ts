@@ -1,4 +1,4 @@
-// What an escrow's account says. Pure.
+// The state in an escrow's account. Pure.
 
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Account } from './node.ts';

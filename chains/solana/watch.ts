@@ -1,4 +1,4 @@
-// What an adapter remembers: whom it watches, what touched them, how far each history was read.
+// The memory of an adapter: whom it watches, what touched them, how far each history was read.
 
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { base58 } from '@scure/base';
@@ -63,7 +63,7 @@ function newHistory() {
     gaps: [] as Gap[],
     /** Listed by the node, and not given: how often it was asked for in vain. */
     missing: new Map<string, number>(),
-    /** Of these, the ones that are being asked for again. */
+    /** The ones of these that are being asked for again. */
     asking: new Set<string>(),
     /** Whether all above `top` was read too. */
     passed: false,
@@ -130,7 +130,7 @@ export function newWatch(options: SolanaAdapterOptions) {
     recent: new Map<string, ReadonlySet<string>>(),
     /** Of the program, listed by the node and not given: since when, by the wall. */
     missing: new Map<string, number>(),
-    /** Of these, the ones that are being asked for beside. */
+    /** The ones of these that are being asked for beside. */
     asking: new Set<string>(),
     /** Since when passes have ended before they read all of the program; null: not the last. */
     behindSince: null as number | null,

@@ -65,13 +65,13 @@ export type Answer =
   | { readonly error: { readonly code: number; readonly message: string } };
 /** `status`: of HTTP, where the call is no part of a batch. */
 type Said = Answer | (Partial<Answer> & { readonly status: number });
-/** What a lie does: `undefined` hangs; `forward` asks the real node. */
+/** The effect of a lie: `undefined` hangs; `forward` asks the real node. */
 export type Lie = (
   request: Request,
   forward: () => Promise<Answer>,
 ) => Promise<Said | undefined> | Said | undefined;
 
-/** What a real node answers. */
+/** The answer of a real node. */
 export async function answerOf(
   rpcUrl: string,
   method: string,

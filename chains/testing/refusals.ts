@@ -1,4 +1,4 @@
-// What a call must be refused with: for assert.rejects and assert.throws.
+// The error that a call must be refused with: for assert.rejects and assert.throws.
 
 import assert from 'node:assert/strict';
 import { ParleyError } from '../../core/errors.ts';

@@ -1,5 +1,5 @@
-// What a contract's bytes can do, read opcode by opcode as the EVM does: an argument of PUSH is
-// never taken for an opcode, nor bytes that nothing can run for code. Pure.
+// The abilities in a contract's bytes, read opcode by opcode as the EVM does: an argument of PUSH
+// is never taken for an opcode, nor bytes that nothing can run for code. Pure.
 
 export type Scan = {
   /** Every constant of four bytes, in hex without `0x`: selectors answered and selectors called. */

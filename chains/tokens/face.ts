@@ -4,7 +4,7 @@ import { type Finding, found, passed } from './inspection.ts';
 
 const check = 'contract';
 
-/** Of a symbol that looks like another and is not. */
+/** The sentence for a symbol that looks like another and is not. */
 export function hiddenSentence(character: string): string {
   return `its symbol has the character ${character}, which nobody sees`;
 }
@@ -12,7 +12,7 @@ export function hiddenSentence(character: string): string {
 /** More decimals than this leave a number of 256 bits no room for whole units. */
 export const mostDecimals = 36;
 
-/** What a token says of itself; texts are '' where they cannot be read. */
+/** A token's own words; texts are '' where they cannot be read. */
 export type Said = {
   readonly symbol: string;
   readonly name: string;

@@ -1,4 +1,4 @@
-// What is found of a token, one finding a check. The server adds its own and decides.
+// The findings about a token, one a check. The server adds its own and decides.
 
 import { ParleyError } from '../../core/errors.ts';
 
@@ -27,7 +27,7 @@ export type Inspection = {
 export const powers = ['pausable', 'blacklist', 'mintable', 'upgradeable'] as const;
 export type Power = (typeof powers)[number];
 
-/** What becomes of a token over which somebody has such a power. */
+/** The outcome for a token over which somebody has such a power. */
 export type PowerRules = Readonly<Record<Power, Outcome>>;
 
 /** A power can be given up, so it is checked again; replaceable code can become anything. */
@@ -38,7 +38,7 @@ export const defaultPowerRules: PowerRules = {
   upgradeable: 'reject',
 };
 
-/** Characters of a symbol or a name that are kept: what a stranger's contract says is bounded. */
+/** Characters of a symbol or a name that are kept: the text of a stranger's contract is bounded. */
 export const mostNameLength = 64;
 
 export function passed(check: string): Finding {

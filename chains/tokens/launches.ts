@@ -17,12 +17,12 @@ export type InstructionSource = {
   readonly discriminator: string;
   /** Which of the instruction's accounts is the mint, from 0 on. */
   readonly mintAccount: number;
-  /** Whose transactions are read: each launch names it, and little else should. */
+  /** The account whose transactions are read: each launch names it, and little else should. */
   readonly account: string;
 };
 
 export type LaunchSource = (EventSource | InstructionSource) & {
-  /** What the deployment calls it, for logs. */
+  /** The deployment's name for it, for logs. */
   readonly launchpad?: string;
 };
 

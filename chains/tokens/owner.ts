@@ -27,7 +27,7 @@ export function isDead(address: string): boolean {
 }
 
 type Asked = {
-  /** What the getters answered. */
+  /** The answers of the getters. */
   readonly named: readonly string[];
   readonly heir: string | null;
   /** Of all code that runs. */

@@ -116,10 +116,10 @@ export const successionFlag = 'deprecated()';
 /** True while all transfers are stopped. */
 const stoppingFlags = ['paused()', 'stopped()'] as const;
 
-/** What a function without arguments says; null: neither true nor false. */
+/** The answer of a function without arguments; null: neither true nor false. */
 type Flag = (name: string) => Promise<boolean | null>;
 
-/** Part of a sentence; null: nothing says that all transfers are stopped. */
+/** Part of a sentence; null: no sign shows that all transfers are stopped. */
 export async function stoppedNow(flag: Flag): Promise<string | null> {
   for (const name of stoppingFlags) if (await flag(name)) return `${name} answers true`;
   return null;
@@ -156,7 +156,7 @@ type Use = {
   readonly names: readonly string[];
   /** Who could use it, for the beginning of a sentence; null: nobody. */
   readonly who: string | null;
-  /** What shows that transfers are stopped at present. */
+  /** The sign that transfers are stopped at present. */
   readonly now: string | null;
 };
 

@@ -8,7 +8,7 @@ import { addressIn, contractIn, dataOf, word } from './words.ts';
 
 /** How the code can change. `null`: it cannot. */
 export type Change = {
-  /** How sure that is: what only may be is looked at again, whatever the rules say. */
+  /** How sure that is: a possible power is looked at again, whatever the rules say. */
   readonly sure: boolean;
   readonly how: string;
   readonly admin: string | null;
@@ -71,7 +71,7 @@ async function changeOf(reads: Reads, token: string, scan: Scan): Promise<Found>
   if (beacon === null && implementations.length === 0) {
     const first = contractIn(BigInt(await kept(firstSlot)));
     const { change, targets } = await unnamed(reads, token, scan, first);
-    // Who has an admin is a proxy, of whatever form.
+    // A contract with an admin is a proxy, of whatever form.
     return { change: { ...change, sure: change.sure || proxy !== null }, targets };
   }
   if (beacon === null) {
@@ -112,7 +112,7 @@ async function unnamed(
   };
 }
 
-/** What lies first in storage may be anything: an address of code is taken for one. */
+/** The first word in storage may be anything: an address of code is taken for one. */
 async function withCode(reads: Reads, address: string | null) {
   if (address === null) return null;
   return (await reads.code(address)) === '0x' ? null : address;

@@ -47,7 +47,7 @@ type ProxyForm = {
   readonly admin: string | null;
 };
 
-/** `read` answers the word in a slot, in hex. null: none of the slots holds anything. */
+/** `read` answers the word in a slot, in hex. null: the slots are all empty. */
 export async function proxyAt(read: (slot: string) => Promise<string>): Promise<ProxyForm | null> {
   const held: { kind: string; holds: ProxySlot['holds']; at: string }[] = [];
   for (const { kind, slot, holds } of proxySlots) {

@@ -1,4 +1,5 @@
-// What a look at a token asks its chain, on EVM-like chains. Addresses are 20 bytes in hex with 0x.
+// The questions of a token's inspection to its chain, on EVM-like chains. Addresses are 20 bytes in
+// hex with 0x.
 
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { dataOf } from './words.ts';
@@ -9,7 +10,7 @@ export type Reads = {
   code(address: string): Promise<string>;
   /** A word in hex. `slot`: 32 bytes in hex without 0x. */
   storage(address: string, slot: string): Promise<string>;
-  /** What a call answers, in hex; null where it fails. `data`: hex without 0x. */
+  /** The answer of a call, in hex; null where it fails. `data`: hex without 0x. */
   view(to: string, data: string): Promise<string | null>;
   /** As the chain writes an address. */
   shown(address: string): string;
@@ -26,7 +27,7 @@ export async function wordAt(reads: Reads, to: string, data: string): Promise<bi
   return answer === null || answer.length < wordHex ? null : BigInt(answer.slice(0, wordHex));
 }
 
-/** What a function without arguments says; null: neither true nor false. */
+/** The answer of a function without arguments; null: neither true nor false. */
 export async function flagAt(reads: Reads, to: string, signature: string): Promise<boolean | null> {
   const word = await wordAt(reads, to, dataOf(signature));
   if (word === 0n) return false;

@@ -1,4 +1,5 @@
-// What strangers write, as one short line: token names (ABI, or MKR's 32 bytes) and reasons. Pure.
+// The words of strangers, as one short line: token names (ABI, or MKR's 32 bytes) and reasons.
+// Pure.
 
 import { mostNameLength } from './inspection.ts';
 

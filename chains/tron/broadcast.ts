@@ -1,4 +1,4 @@
-// Signed transactions: what one does, whether a node has it, and giving it to one.
+// Signed transactions: their effect, whether a node has it, and giving it to one.
 
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';

@@ -165,7 +165,7 @@ export async function checkAmount(
   signal: AbortSignal,
 ): Promise<void> {
   mustFit(token, amount);
-  // What a token is worth in energy is not known here.
+  // The worth of a token in energy is not known here.
   const least = token === null ? leastSun(await pricesOf(http, signal)) : 1n;
   mustBeWorth(chain, amount, least, 'energy');
 }

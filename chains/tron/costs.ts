@@ -1,4 +1,4 @@
-// What an escrow costs on TRON at the prices of now, in sun, by who has neither energy nor
+// The cost of an escrow on TRON at the prices of now, in sun, for a sender with neither energy nor
 // bandwidth of its own.
 
 import type { Cost, Costs } from '../interface/gas.ts';

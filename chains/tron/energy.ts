@@ -1,4 +1,4 @@
-// What a call may burn. A claim is never tried whole: a node would hear its secret.
+// The energy that a call may burn. A claim is never tried whole: a node would hear its secret.
 
 import { erc20Abi } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
@@ -93,7 +93,7 @@ export async function holderOf(
   return holders.find((_, at) => (held[at] ?? 0n) >= terms.amount) ?? null;
 }
 
-/** What a claim or a refund that pays `to` uses, without margin. */
+/** The energy that a claim or a refund that pays `to` uses, without margin. */
 export async function settleEnergy(
   watch: Watch,
   terms: EscrowTerms,

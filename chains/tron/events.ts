@@ -1,4 +1,4 @@
-// What a node's event index tells (java-tron's eth_getLogs). It only says where to look.
+// The events in a node's index (java-tron's eth_getLogs). It only says where to look.
 
 import { ParleyError } from '../../core/errors.ts';
 import { jsonOf } from '../../core/unchecked.ts';

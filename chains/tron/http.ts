@@ -77,7 +77,7 @@ export function jsonRpcBody(method: TronRpcMethod, params: Body['']): Body {
 const KiB = 2 ** 10;
 const MiB = 2 ** 20;
 
-/** What an answer has at most, by its path's end; what is not here has as much as any. */
+/** The limit of an answer, by its path's end; a path that is not here has as much as any. */
 const mostBytesOf: ReadonlyMap<string, number> = new Map([
   // Of a block of 2 MB, five or six times as many; of a trial, all that its energy can return.
   ...['getnowblock', 'getblockbynum', 'triggerconstantcontract'].map(

@@ -25,7 +25,7 @@ import type { Watch } from './watch.ts';
 /** `isLack`: it does not show something, which another node may show for all. */
 export type TronFault = { readonly says: string; readonly isLack: boolean };
 
-/** What is wrong with it, such as "is of chain id 5, not 7 as configured"; null = nothing. */
+/** The fault, such as "is of chain id 5, not 7 as configured"; null = nothing. */
 export async function tronFault(
   http: Http,
   { chainId, shards = [], formerContracts = [], ...first }: TronOrigin,

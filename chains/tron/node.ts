@@ -1,4 +1,4 @@
-// What is asked of java-tron (developers.tron.network/reference), parsed. Other shapes end in
+// The questions to java-tron (developers.tron.network/reference), parsed. Other shapes end in
 // `chain_unavailable`.
 
 import { hexToBytes } from '@noble/hashes/utils.js';
@@ -290,9 +290,9 @@ export async function knows(http: Http, txid: string, signal: AbortSignal): Prom
 export type Trial = {
   /** Null: it would succeed. */
   readonly failure: string | null;
-  /** What it returns, or its revert data; hex without 0x. */
+  /** The returned bytes, or its revert data; hex without 0x. */
   readonly output: string;
-  /** What it would use, penalties of the dynamic energy model included. */
+  /** The energy it would use, penalties of the dynamic energy model included. */
   readonly energy: bigint;
   readonly logs: readonly Log[];
 };
@@ -410,7 +410,7 @@ export function codeAt(
   });
 }
 
-/** Who put a contract there; null: there is none. */
+/** The creator of a contract; null: there is none. */
 export function creatorOf(
   http: Http,
   address: string,

@@ -1,4 +1,4 @@
-// What a party of a swap needs of a TRON network: reading, building and sending.
+// The needs of a party of a swap on a TRON network: reading, building and sending.
 
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { ChainAdapter } from '../adapter.ts';

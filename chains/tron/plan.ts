@@ -111,7 +111,7 @@ export function refundCall(
   return tronCall(from)(own.refund(terms, deployment));
 }
 
-/** What a builder was asked for; `from` signs where it is not the party that the leg names. */
+/** The builder's task; `from` signs where it is not the party that the leg names. */
 export type Wanted =
   | { readonly verb: 'fund' }
   | { readonly verb: 'claim'; readonly secret: Secret; readonly from?: string }

@@ -1,4 +1,4 @@
-// What one escrow shows: its lane's word at the newest and the newest solid block, and what made
+// The facts of one escrow: its lane's word at the newest and the newest solid block, and what made
 // it. The word is the truth. What waits for a block shows in the head and is taken off again.
 
 import { ParleyError } from '../../core/errors.ts';
@@ -34,7 +34,7 @@ export type Record = EscrowState & {
 };
 
 const mostTries = 3;
-/** Less than a builder of the market may take in all; what takes longer is told later. */
+/** Less than a builder of the market may take in all; a slower read is reported later. */
 const historyMs = 2_000;
 const searchMs = 30_000;
 
@@ -332,7 +332,7 @@ async function endedFacts(
   const isKnown = settled !== null && isProven(settled);
   if (!isKnown) once(watch, 'unknown_outcome', { chain: watch.chain, escrow });
   const funding = await sight('fund', stored?.funded ?? null);
-  // What was settled for good had been funded.
+  // An escrow that was settled for good had been funded.
   const wasFunded = settled?.deep ?? false;
   const shown = funding ?? (isKnown ? { ...settled, txid: unknownTxid } : null);
   const funded = shown && { ...shown, deep: shown.deep || wasFunded };

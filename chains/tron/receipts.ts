@@ -1,4 +1,4 @@
-// What became of the transactions of a block, and which of them did something to an escrow.
+// The outcomes of a block's transactions, and the ones that did something to an escrow.
 
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { ParleyError } from '../../core/errors.ts';
@@ -225,7 +225,7 @@ function guess(
 export const pageBlocks = 100;
 /** Read again: more than are ever taken back (19 of 27 witnesses build on a solid one). */
 const marginBlocks = 27;
-/** A block's time is its witness's slot; what a swap's agreement was stamped with is ours. */
+/** A block's time is its witness's slot; the stamp of a swap's agreement is ours. */
 const clockSlackSeconds = 3_600;
 
 export function hashlocksOf(watch: Watch, opened: Opened): HashlockReader {

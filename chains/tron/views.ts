@@ -49,11 +49,11 @@ export type Seen = {
 };
 
 export type Moment = Http & {
-  /** What a view answers in hex; empty where it fails or says less than its words. */
+  /** The answer of a view in hex; empty where it fails or says less than its words. */
   heard(view: View, asked: Asked, signal: AbortSignal): Promise<string>;
   /** Whether views go together, as far as is known of the node. */
   readonly isTogether: boolean;
-  /** null: nothing was asked yet, or view by view. */
+  /** null: no question was asked yet, or view by view. */
   seen(view: View): Seen | null;
 };
 

@@ -158,7 +158,7 @@ export async function typedWords(cli: Cli, given: Given): Promise<string> {
   return mustBeWords(await cli.askHidden('Your words, with blanks between them: '));
 }
 
-/** Whoever has not written them down loses what is in swaps with the machine. */
+/** A person who has not written them down loses the funds in swaps with the machine. */
 async function mustBeWrittenDown(cli: Cli, words: string): Promise<void> {
   if (!cli.isAsked)
     return note(cli, 'the new words are in the keystore: "parley words" shows them');

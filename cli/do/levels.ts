@@ -9,7 +9,7 @@ import { answer } from '../io.ts';
 import { inSession, marketOf } from '../session.ts';
 import { ageOf, tableOf } from '../show.ts';
 
-/** Of each side. */
+/** The rows of each side. */
 const defaultRows = 10;
 const mostRows = 100;
 const mostSettled = 1_000;

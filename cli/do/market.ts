@@ -1,4 +1,5 @@
-// `parley market`, `book` and `feed`: what is there to trade. Nothing of it binds anybody.
+// `parley market`, `book` and `feed`: the requests and prices there are to trade. These commands
+// bind nobody.
 
 import type { ParleyClient } from '../../sdk/client.ts';
 import type { Pair, Rfq } from '../../sdk/types.ts';

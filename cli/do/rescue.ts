@@ -63,7 +63,7 @@ async function from(cli: Cli, session: Session, name: string, given: Given): Pro
   });
 }
 
-/** Of the profile; or typed, with wallets of the same words to pay the fees. */
+/** The words of the profile; or typed, with wallets of the same words to pay the fees. */
 async function ownWords(cli: Cli, session: Session, given: Given): Promise<Unlocked> {
   const isTyped = given.has('words') || given.text('words-fd') !== undefined;
   if (!isTyped) return unlocked(cli, session);

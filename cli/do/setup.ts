@@ -1,4 +1,4 @@
-// `parley init`, `faucet` and `pin`: what a profile is made of.
+// `parley init`, `faucet` and `pin`: the making of a profile.
 
 import { messageOf } from '../../sdk/errors.ts';
 import { allAssets, mustHaveDecimals, splitName } from '../assets.ts';
@@ -80,7 +80,7 @@ type DevStatus = {
   readonly market?: (Pick<Profile, 'productName' | 'shortName'> & { readonly url: string }) | null;
 };
 
-/** What the dev network says is its own word, and it is on this machine. */
+/** The dev network's statement is its own word, and it is on this machine. */
 async function devProfile(cli: Cli, given: Given): Promise<Made> {
   const ready = await announced(cli);
   const control = given.text('control') ?? ready.dev;

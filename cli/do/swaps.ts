@@ -1,4 +1,4 @@
-// `parley swaps`, `settle` and `refund`: what was agreed, and its end.
+// `parley swaps`, `settle` and `refund`: agreed swaps, and their end.
 
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -31,9 +31,9 @@ import { deadlineOf, tableOf } from '../show.ts';
 import { watchAcceptances } from './acceptances.ts';
 
 const pageSize = 100;
-/** Of the market's list, the newest first. */
+/** The pages of the market's list, the newest first. */
 const mostPages = 20;
-/** Of the whole list: claims wait for it. */
+/** The limit of the whole list: claims wait for it. */
 const listMs = 30_000;
 const mostEndedBytes = 65_536;
 
@@ -64,7 +64,7 @@ export const settle: Run = (cli, { args }) =>
     });
   });
 
-/** null: nobody is signed in. Claims and refunds need no market. */
+/** null: no account is signed in. Claims and refunds need no market. */
 async function clientOf(cli: Cli, session: Session): Promise<ParleyClient | null> {
   const withoutIt = (why: string) => {
     note(cli, `${why}: nothing is funded, claims and refunds go on`);
@@ -137,7 +137,8 @@ export async function dueSwaps(
   return { due, unread: unread.size };
 }
 
-/** Whatever it answers, or does not: what is kept here is claimed and refunded all the same. */
+/** Whatever it answers, or does not: the swaps that are kept here are claimed and refunded all the
+ * same. */
 async function marketSwaps(
   cli: Cli,
   client: ParleyClient | null,
@@ -230,11 +231,11 @@ export const refund: Run = (cli, { args: [id = ''], has }) =>
       const [swap] = due;
       if (swap === undefined) throw needsYou('unknown_swap', `swap ${id} is none of this profile`);
       const plan = [`${id}: ${wordsOf(session, swap.trade)}`, ...refundWords(session, record)];
-      // Whoever gave it up before is not asked again.
+      // A person who gave it up before is not asked again.
       if (!swap.withoutMarket) await mustConfirm(cli, plan, 'Give it up?');
       await giveUp(session, id);
       if (record === null) {
-        // Nothing is kept of it, so nothing of it was ever signed.
+        // The store keeps nothing of it, so nothing of it was ever signed.
         const outcome = await endUnfunded(session, id);
         answer(cli, outcome, `${id}  given up before anything moved`);
         return statuses.not_received;
@@ -306,7 +307,8 @@ type Listed = {
   readonly ended: Readonly<Record<string, unknown>> | null;
 };
 
-/** What was accepted here and agreed since. Nothing is kept of it before `settle`. */
+/** The swaps that were accepted here and agreed since. The store keeps nothing of such a swap
+ * before `settle`. */
 async function notBegun(cli: Cli, session: Session, store: Kept): Promise<Listed[]> {
   const account = await accountOf(session);
   if (account === null) return [];
@@ -363,7 +365,7 @@ function wholeOf(session: Session, { swapId, what, is, role, legs, deadlines }: 
 
 const givenUpFolder = ({ places }: Session) => join(places.data, 'given-up');
 
-/** Of one that nothing is kept of. */
+/** The end of a swap that the store keeps nothing of. */
 export async function endUnfunded(session: Session, swapId: string) {
   const outcome = { swapId, end: 'nothing', status: 'given up', at: session.now() } as const;
   const file = join(session.places.ended, `${swapId}.json`);
@@ -371,7 +373,7 @@ export async function endUnfunded(session: Session, swapId: string) {
   return outcome;
 }
 
-/** On disk when it resolves: nothing of it is funded any more. */
+/** On disk when it resolves: the swap is never funded after that. */
 export async function giveUp(session: Session, swapId: string): Promise<void> {
   await writePrivate(join(givenUpFolder(session), `${swapId}.json`), '{}\n');
 }

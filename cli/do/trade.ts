@@ -80,7 +80,7 @@ export const cancel: Run = (cli, { args: [id = ''] }) =>
     answer(cli, { rfq }, `cancelled ${id}`);
   });
 
-/** What an amount of an RFQ or thread is of, as the profile pins it. */
+/** The asset of an RFQ's or thread's amount, as the profile pins it. */
 async function priced(session: Session, signed: SignedIn, rfq: Rfq, amount: string) {
   const names = await catalogueOf(session, signed.client);
   const { base, quote } = ownAssets(session, names, { rfq });
@@ -101,8 +101,8 @@ function lifetimeOf({ text }: Given): { readonly validForSeconds?: number } {
 const namedBy = ['side', 'amount', 'base', 'quote'] as const;
 
 /**
- * What the person or script says of the request must be what the market shows. Throws Failure
- * `other_terms`, and `usage` where --yes would agree to what nobody has named.
+ * The words of the person or script about the request must match what the market shows. Throws
+ * Failure `other_terms`, and `usage` where --yes would agree to what nobody has named.
  */
 function mustBeNamed(
   session: Session,

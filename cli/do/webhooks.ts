@@ -12,13 +12,14 @@ import { tableOf } from '../show.ts';
 import { untilAborted } from './market.ts';
 
 const usualPort = '4780';
-/** Of a webhook that names none: the market sends events of threads to who names them. */
+/** The events of a webhook that names none: the market sends events of threads to who names
+ * them. */
 const allOfThem = 'all but thread. events';
 /** A delivery has a few KB. */
 const mostBodyBytes = 262_144;
 const requestMs = 10_000;
 const pageSize = 100;
-/** Deliveries whose ids are remembered: what comes again is said to. */
+/** Deliveries whose ids are remembered: a delivery that comes again is marked as such. */
 const mostSeen = 10_000;
 
 export const add: Run = (cli, { args: [url = ''], all }) =>

@@ -1,5 +1,5 @@
 // A keystore: words, sealed by a passphrase in one file. scrypt makes the key, XChaCha20-Poly1305
-// seals. Whoever alters the head gets another key, and nothing opens.
+// seals. An altered head gives another key, and nothing opens.
 
 import { xchacha20poly1305 } from '@noble/ciphers/chacha.js';
 import { bytesToHex, hexToBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
@@ -7,7 +7,7 @@ import { Failure, needsYou } from '../failures.ts';
 import { scrypt } from './scrypt.ts';
 import type { WalletKeys } from './words.ts';
 
-/** What is sealed. */
+/** The contents that are sealed. */
 export type Sealed = { readonly words: string; readonly imported?: Partial<WalletKeys> };
 
 type Head = {
@@ -44,7 +44,7 @@ export function mustBePassphrase(text: string): string {
   throw needsYou('short_passphrase', sentence);
 }
 
-/** The whole file. `fixed`: of test vectors alone. */
+/** The whole file. `fixed`: for test vectors alone. */
 export async function sealed(
   content: Sealed,
   passphrase: string,

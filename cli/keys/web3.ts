@@ -20,7 +20,7 @@ type Crypto = {
 };
 
 const mostBytes = 65_536;
-/** What a file may make this machine do: 1 GiB of memory, and some ten seconds. */
+/** The most that a file may make this machine do: 1 GiB of memory, and some ten seconds. */
 const mostMemory = 2 ** 30;
 const mostRounds = 10_000_000;
 

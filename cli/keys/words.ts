@@ -17,7 +17,7 @@ export const families: readonly Family[] = ['bitcoin', 'evm', 'tron', 'solana'];
 
 export type WalletKeys = Readonly<Record<Family, string>>;
 
-/** What a keystore or key file opens to. */
+/** The contents of an opened keystore or key file. */
 export type Keys = {
   /** 64 hex each; on Solana the seed. */
   readonly wallets: WalletKeys;
@@ -27,7 +27,7 @@ export type Keys = {
 
 const lengths: readonly number[] = [12, 15, 18, 21, 24];
 const mostCharacters = 1_000;
-/** Of every hardened step (BIP-32). */
+/** The mark of every hardened step (BIP-32). */
 const hard = 0x8000_0000;
 
 /** In canonical form. Throws Failure `bad_words`, which names no word. */
@@ -46,7 +46,7 @@ export function mustBeWords(typed: string): string {
   throw needsYou('bad_words', 'the checksum is wrong: one word is another, or two changed places');
 }
 
-/** Of documents and development tools, by how they begin: everybody has their coins. */
+/** The words of documents and development tools, by how they begin: everybody has their coins. */
 const published: readonly string[] = [
   // Vectors of BIP-39: entropy of one byte again and again.
   'abandon abandon abandon',

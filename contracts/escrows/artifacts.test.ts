@@ -63,7 +63,7 @@ test('the pinned facts follow from each other and from the standard JSON input',
   assert.equal(`0x${sha256}`, pinned.sha256);
   assert.equal((initCode.length - 2) / 2, pinned.bytes);
   assert.equal(getCreate2Address({ from: deployer, salt, bytecode: initCode }), address);
-  // What is compiled to them is the standard JSON itself, and its text is one of the files.
+  // Their compiler input is the standard JSON itself, and its text is one of the files.
   const input = JSON.parse(text('artifacts/ParleyEscrows.input.json'));
   assert.deepEqual(input, escrowsInput());
 });

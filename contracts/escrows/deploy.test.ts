@@ -151,7 +151,7 @@ test('the command deploys, says so, verifies, records, and is repeatable', async
     assert.match(first.out, /chain 31337: 0x[0-9a-fA-F]{40} deployed by 0x[0-9a-f]{64}/);
     const record = recordIn<EscrowRecord>('evm-31337', records);
     assert.equal(record?.network, 'evm-31337');
-    // Nothing is to be sent: no key is asked for.
+    // The command has nothing to send: no key is asked for.
     const second = await commandLine(common, undefined);
     assert.equal(second.code, 0, second.err);
     assert.match(second.out, /was there already\nrecorded in \S+evm-31337.json\n/);

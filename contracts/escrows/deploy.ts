@@ -46,7 +46,7 @@ export type Verification = {
   readonly chainId: number;
   readonly contract: Address;
   readonly codeHash: Hex | null;
-  /** What its domain() answers; every id follows from it. */
+  /** The answer of its domain(); every id follows from it. */
   readonly domain: Hex | null;
   readonly ok: boolean;
 };
@@ -117,7 +117,7 @@ type Asked = {
   readonly verify: boolean;
 };
 
-/** A string: what is not understood; null: how to use it is asked for. */
+/** A string: the part that is not understood; null: how to use it is asked for. */
 function understand(args: string[]): Asked | string | null {
   const flag = { type: 'boolean', default: false } as const;
   const text = { type: 'string' } as const;
@@ -174,7 +174,7 @@ async function main(args: string[]): Promise<void> {
   if (!ok || !isWritten || !isRecorded) process.exitCode = 1;
 }
 
-/** False: what is recorded differs from the chain, which it says. */
+/** False: the record differs from the chain, which the program reports. */
 async function deployAndRecord({ rpcUrl, records, shard, ...asked }: Asked): Promise<boolean> {
   const there = await verifyDeployment({ rpcUrl }, shard);
   const { chainId, contract } = there;

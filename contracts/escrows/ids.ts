@@ -36,7 +36,7 @@ export function escrowId(chainId: number, contract: Address, escrow: Escrow): He
   return keccak256(encodeAbiParameters(types, [domainOf(chainId, contract), terms, lane, counter]));
 }
 
-/** What `claimMany` takes with the secret as `lock`, and `refundMany` with the hashlock. */
+/** The leg that `claimMany` takes with the secret as `lock`, and `refundMany` with the hashlock. */
 export function legOf({ terms, lane, counter }: Escrow, lock: Hex) {
   const { payout, token, refund, amount, timelock, fundBefore } = terms;
   const key = (BigInt(refund) << 96n) | lane;
@@ -76,7 +76,7 @@ export function shardAt(address: string): Shard | null {
   return known.get(address) ?? null;
 }
 
-/** What is wrong with such an address, as a clause. */
+/** The fault of such an address, as a clause. */
 export function noShard(address: string): string {
   const all = `shard 0 to ${mostShards - 1} of the pinned init code`;
   return `the contract ${address}, which is none of ${all}`;

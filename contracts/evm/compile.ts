@@ -39,11 +39,12 @@ export function sourcesOf(...paths: readonly string[]): Sources {
   return Object.fromEntries(paths.map((path) => [path, { content: read(path) }]));
 }
 
-/** Of tokens for tests, whose addresses and gas nobody relies on: in a fifth of the time. */
+/** The settings of tokens for tests, whose addresses and gas nobody relies on: in a fifth of the
+ * time. */
 export const LIGHT = { optimizer: { enabled: true, runs: 200 }, viaIR: false } as const;
 
 /**
- * What solc is given, as standard JSON: `settings` go before those that every deployed contract is
+ * The input of solc, as standard JSON: `settings` go before those that every deployed contract is
  * compiled with.
  */
 export function standardInput(unit: Sources, settings: object = {}): object {
@@ -66,7 +67,7 @@ export function compile(unit: Sources, into: Map<string, Compiled>, settings: ob
   compileInput(JSON.stringify(standardInput(unit, settings)), into);
 }
 
-/** Of standard JSON; what it makes goes into `into` by name. */
+/** Of standard JSON; the results go into `into` by name. */
 export function compileInput(input: string, into: Map<string, Compiled>): void {
   const solc = require('solc') as { version(): string; compile(input: string): string };
   if (!solc.version().startsWith(`${SOLC_VERSION}+`)) {

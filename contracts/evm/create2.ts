@@ -1,5 +1,5 @@
 // Sends init code through the well-known CREATE2 deployer, so that a contract gets the same
-// address on every chain. What counts afterwards is the code that is there, not who sent it.
+// address on every chain. The code that is there counts afterwards, not its sender.
 import {
   type Account,
   type Address,

@@ -1,5 +1,5 @@
-// What a program needs to know of a contract, as TypeScript source: typed constants with no import,
-// so that pure code may use it.
+// The facts that a program needs of a contract, as TypeScript source: typed constants with no
+// import, so that pure code may use it.
 import type { Hex } from 'viem';
 import type { AbiItem } from './compile.ts';
 

@@ -1,5 +1,5 @@
-// Every account of every instruction, replaced by every other that might pass for it: nothing
-// works, and nothing moves.
+// Every account of every instruction, replaced by every other that might pass for it: every
+// replacement fails, and no coin moves.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -121,7 +121,7 @@ function everything({ swap, other, wrong }: Scene): string {
 }
 
 type Exceptions = {
-  /** What may be in the place of an account. */
+  /** The accounts that may replace one. */
   readonly allowed?: readonly [index: number, name: string];
   readonly oneMore?: string;
 };

@@ -156,7 +156,7 @@ function compileLibrary(rustc: string, library: string, folder: string): void {
       `--emit=metadata=${join(folder, `lib${name}.rmeta`)}`,
     ]);
   crate('core', '2024', join(library, 'core/src/lib.rs'));
-  // Every crate names it; nothing of it is used.
+  // Every crate names it; none of it is used.
   const empty = join(folder, 'empty.rs');
   const features = '#![feature(compiler_builtins, no_core)]';
   writeFileSync(empty, `${features}\n#![compiler_builtins]\n#![no_core]\n`);
@@ -200,7 +200,7 @@ export const codeOf = (program: Uint8Array) => ({
   bytes: program.length,
 });
 
-/** What sha256sum writes, and checks. */
+/** The line that sha256sum writes, and checks. */
 export const digestLine = (program: Uint8Array): string =>
   `${digestOf(program)}  parley_escrow.so\n`;
 

@@ -83,13 +83,13 @@ test(
       .getSignatureStatuses([record.transaction as never])
       .send();
     assert.equal(statuses.value[0]?.err, null);
-    // Nothing is left in the buffer: it has become the program.
+    // The buffer is empty: it has become the program.
     const buffer = await bufferOf(scene.payer.address, digestOf(code).slice(0, 32));
     assert.equal(await balanceOf(scene, buffer), 0n);
     const before = await balanceOf(scene, scene.payer.address);
     assert.deepEqual(await deploy(optionsOf(scene)), record);
     assert.equal(await balanceOf(scene, scene.payer.address), before);
-    // Who has lost the file gets the same from the chain.
+    // A payer who has lost the file gets the same from the chain.
     rmSync(join(scene.records, 'solana-dev.json'));
     assert.deepEqual(await deploy(optionsOf(scene)), record);
   },
@@ -168,7 +168,7 @@ test(
     const next = await startChain(context, { automatic: true, slotMs: 20 });
     const moved = deploy({ ...optionsOf(scene), rpcUrl: next.info.rpcUrl });
     await assert.rejects(moved, /recorded with the genesis .*: another cluster/);
-    // Nobody has a word in it any more, the payer who made it neither.
+    // The program has no authority any more, not even the payer who made it.
     const data = await readerOf(scene.url)(await programDataOf(scene.program.address));
     assert.equal(data?.data[12], 0);
   },

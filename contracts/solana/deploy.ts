@@ -258,7 +258,7 @@ type Asked = {
   readonly payerFile: string | null;
 };
 
-/** A string: what is not understood; null: how to use it is asked for. */
+/** A string: the part that is not understood; null: how to use it is asked for. */
 function understand(args: string[]): Asked | string | null {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean', default: false } as const;

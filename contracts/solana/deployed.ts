@@ -19,10 +19,10 @@ export type Account = {
 
 export type ReadAccount = (address: string) => Promise<Account | null>;
 
-/** Of a program's file. `sha256`: hex. */
+/** The code of a program's file. `sha256`: hex. */
 export type Code = { readonly sha256: string; readonly bytes: number };
 
-/** null: nothing is wrong with it. */
+/** null: it has no fault. */
 export async function deploymentFault(
   address: string,
   read: ReadAccount,

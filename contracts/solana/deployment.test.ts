@@ -1,4 +1,4 @@
-// What the check of a deployment accepts and refuses, on the VM's own loader accounts. Its command:
+// The deployments that the check accepts and refuses, on the VM's own loader accounts. Its command:
 // deploy.test.ts.
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,5 @@
-// The linker against small objects made by hand: what it resolves, and all that it refuses.
+// The linker against small objects made by hand: the references it resolves, and all that it
+// refuses.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -109,7 +110,7 @@ test('a call of another section and the address of a constant are resolved', () 
   const symbols = [entry, { name: 'callee', section: 3 }, { name: '', section: 4 }];
   const [constants, program] = segmentsOf(link(object(parts, symbols)));
   assert.equal(constants.toString('latin1'), `${'\0'.repeat(8)}0123456789abcdef`);
-  // What nobody calls is left out.
+  // A function without callers is left out.
   assert.equal(program.length, 8 * 5);
   assert.equal(program.readInt32LE(4), 3, 'from the first place to the fifth');
   assert.equal(program[1]! >> 4, 1, 'an internal call');

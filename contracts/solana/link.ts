@@ -22,7 +22,7 @@ type Section = {
   readonly name: string;
   readonly kind: number;
   readonly bytes: Buffer;
-  /** Of the section that relocations are for. */
+  /** The section that relocations are for. */
   readonly info: number;
   readonly isCode: boolean;
 };

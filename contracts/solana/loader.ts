@@ -18,11 +18,11 @@ const SYSTEM = address('11111111111111111111111111111111');
 const RENT = address('SysvarRent111111111111111111111111111111111');
 const CLOCK = address('SysvarC1ock11111111111111111111111111111111');
 
-/** What stands before the code. */
+/** The head before the code. */
 export const BUFFER_HEAD = 37;
 export const PROGRAM_DATA_HEAD = 45;
 export const PROGRAM_BYTES = 36;
-/** Of code in one transaction, which holds at most 1232 bytes. */
+/** The bytes of code in one transaction, which holds at most 1232 bytes. */
 export const CHUNK_BYTES = 960;
 
 const numbers = { initializeBuffer: 0, write: 1, deploy: 2, setAuthority: 4 } as const;

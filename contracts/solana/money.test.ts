@@ -1,4 +1,5 @@
-// Whatever is done to several escrows in whatever order: what went in comes out, to the right one.
+// Several escrows, under any acts in any order: all coins that went in come out, to the right
+// party.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -31,7 +31,7 @@ export async function recordOf(
   };
 }
 
-/** What differs between a record, the chain and the pinned program; null: nothing. */
+/** The difference between a record, the chain and the pinned program; null: nothing. */
 export async function recordFault(
   rpcUrl: string,
   record: SolanaRecord,
@@ -49,7 +49,7 @@ export async function recordFault(
   return typeof made === 'string' ? made : madeFault(record, made);
 }
 
-/** The oldest transaction of a program that succeeded: what made it. */
+/** The oldest transaction of a program that succeeded: the one that made it. */
 async function firstOf(rpc: Rpc, program: string): Promise<string> {
   type Listed = { signature: string; err: unknown };
   let oldest: string | undefined;

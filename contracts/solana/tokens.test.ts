@@ -418,7 +418,7 @@ test('a token program that moves more or less than it was asked to funds and cla
     await refused(claim(swap), 'AmountNotPaid');
   }
   expire(swap);
-  // A refund asks for no exactness: whatever can leave leaves.
+  // A refund asks for no exactness: the balance leaves as far as it can.
   await accepted(refund(swap));
 });
 

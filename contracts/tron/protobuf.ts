@@ -8,7 +8,7 @@ export type Field = readonly [number, bigint | Uint8Array];
 const varintWire = 0;
 const bytesWire = 2;
 const int64Bits = 64n;
-/** Of ten bytes seven bits each. */
+/** The shift of the last of ten bytes, seven bits each. */
 const mostShift = 63n;
 
 function varint(value: bigint): Uint8Array {

@@ -1,5 +1,5 @@
-// What a java-tron is told that is alone: one witness, whose blocks are solid at once, no network,
-// all ports on this machine, and the main network's rules as far as settings say them.
+// The settings of a java-tron that is alone: one witness, whose blocks are solid at once, no
+// network, all ports on this machine, and the main network's rules as far as settings say them.
 
 export type JavaTronPorts = {
   readonly http: number;

@@ -1,6 +1,6 @@
 // A real java-tron in the place of the TRON simulator, where PARLEY_JAVA_TRON is its class path.
 // It begins anew at each start, makes a block every three seconds, and its clock is this machine's:
-// nobody can move it or take a block back.
+// a test cannot move it or take a block back.
 
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
@@ -32,7 +32,7 @@ export type JavaTronOptions = {
   readonly classPath: string;
   readonly dir: string;
   readonly log: Log;
-  /** Of the first block, hex: what it hashes to ends with the chain id. Default: zeros. */
+  /** Of the first block, hex: its hash ends with the chain id. Default: zeros. */
   readonly parentHash?: string;
 };
 
@@ -42,7 +42,7 @@ const pollMs = 500;
 /** A node that was too slow for its block forgets what waited for it. */
 const againMs = 10_000;
 const witnessKey = sha256(utf8ToBytes('the one witness of a java-tron that is alone'));
-/** Of what is sent, longer than it is waited for. */
+/** The life of a sent transaction, longer than the wait for it. */
 const lifeMs = 600_000;
 const defaultGiftSun = 10_000_000_000n;
 const defaultGiftTokens = 1_000_000_000_000n;

@@ -70,7 +70,7 @@ for (const [name, scope, claims] of [
   ['alice', 'openid', {}],
   ['alice', 'openid email profile', { ...profile('alice'), ...proven }],
   ['bob', 'openid profile', profile('bob')],
-  // What Telegram says: a number for the scope profile alone, and no e-mail.
+  // The profile that Telegram gives: a number for the scope profile alone, and no e-mail.
   ['bob', 'openid profile email telegram:bot_access', { ...profile('bob'), id: telegramId('bob') }],
   ['bob', 'openid telegram:bot_access', {}],
 ] as const) {

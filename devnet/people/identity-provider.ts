@@ -33,7 +33,7 @@ export type IdentityProvider = {
 
 export type IdentityProviderOptions = {
   readonly log: Log;
-  /** What the last run had. */
+  /** The port of the last run. */
   readonly port?: number | undefined;
   readonly client?: Client;
 };
@@ -42,11 +42,11 @@ export type IdentityProviderOptions = {
 export const marketReturnPath = '/account/provider/return/';
 export const telegramScope = 'telegram:bot_access';
 const label = 'Dev identity provider';
-/** What may stand before the @ of a mail address, so that every account has one. */
+/** The part before the @ of a mail address, so that every account has one. */
 const accountName = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$/;
 const requestLimitMs = 10_000;
 const mostConnections = 100;
-/** People leave a page open; nobody leaves it for longer. */
+/** People leave a page open; no visit lasts longer than this. */
 const interactionSeconds = 3_600;
 const codeSeconds = 60;
 const tokenSeconds = 3_600;

@@ -39,14 +39,14 @@ export type Inbox = {
   /** The page. */
   readonly url: string;
   readonly port: number;
-  /** Newest first; of one recipient where one is given. */
+  /** Newest first; those of one recipient where one is given. */
   mails(to?: string): readonly ReceivedMail[];
   stop(): Promise<void>;
 };
 
 export type InboxOptions = {
   readonly log: Log;
-  /** Each: what the last run had. */
+  /** Each: the port of the last run. */
   readonly smtpPort?: number | undefined;
   readonly port?: number | undefined;
   /** Default `mostMails`. */
@@ -199,7 +199,7 @@ function sendInbox(state: State, to: string | undefined, response: ServerRespons
   );
   sendPage(response, 200, {
     title: 'Inbox of the dev network',
-    // Whoever waits for a first mail need not ask; a page that is read stays still.
+    // A page that waits for a first mail reloads by itself; a page that is read stays still.
     head: mails.length === 0 ? html`<meta http-equiv="refresh" content="2">` : html``,
     body: html`<p>${String(mails.length)} of at most ${String(state.keeps)} mails${whose}.
 <a href="${here}">Look again</a></p>${articles}`,

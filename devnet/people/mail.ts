@@ -3,9 +3,10 @@
 
 import { parseHeaderValue } from 'nodemailer/lib/mime-funcs';
 
-/** Of each header that is shown; a longer one is cut. */
+/** The limit of each header that is shown; a longer one is cut. */
 export const mostHeaderChars = 998;
-/** Of the text: two hundred mails must not fill the memory of a market under development. */
+/** The limit of the text: two hundred mails must not fill the memory of a market under
+ * development. */
 export const mostTextChars = 32_768;
 export type Mail = {
   readonly from: string;

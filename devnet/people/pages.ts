@@ -1,5 +1,5 @@
 // The few pages of the dev network for people: no script, nothing from elsewhere, never in a frame.
-// What others wrote is escaped by `html`, so that a page cannot forget it.
+// Text that others wrote is escaped by `html`, so that a page cannot forget it.
 
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';

@@ -64,7 +64,7 @@ async function readKept(file: string): Promise<Kept> {
   try {
     return JSON.parse(await readFile(file, 'utf8')) as Kept;
   } catch {
-    // Not there yet, or cut short by a crash: nothing in it is worth a start that fails.
+    // Not there yet, or cut short by a crash: its contents are not worth a start that fails.
     return { clientSecret: randomBytes(24).toString('base64url') };
   }
 }

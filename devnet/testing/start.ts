@@ -11,7 +11,7 @@ import { type Devnet, type DevnetOptions, startDevnet } from '../devnet.ts';
 
 const eventuallyLimitMs = 40_000;
 
-/** Nobody's, so that what they hold is what a test gave them. */
+/** Addresses that nobody uses, so their balances are those that a test gave it. */
 export const someoneOn = {
   bitcoin: 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080', // of the private key 1
   evm: '0x000000000000000000000000000000000000c0Fe',

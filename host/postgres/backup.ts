@@ -14,7 +14,7 @@ import { withClient } from './client.ts';
 
 export const manifestName = 'manifest.json';
 const format = 1;
-/** Of one statement: the first checkpoint of a busy database may take its time. */
+/** The limit of one statement: the first checkpoint of a busy database may take its time. */
 const statementMs = 600_000;
 /** Made anew for each file, and most of a thousand files are small. */
 const chunkBytes = 64 * 1024;
@@ -201,7 +201,7 @@ async function copyFile(from: string, to: string): Promise<{ bytes: number; sha2
       createWriteStream(to, { flags: 'wx', mode: 0o600, flush: true }),
     );
   } catch (error) {
-    // What was there before is not ours to delete.
+    // Files that were there before are not ours to delete.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') await rm(to, { force: true });
     throw error;
   }

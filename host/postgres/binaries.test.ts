@@ -23,7 +23,7 @@ test('missing library links are made again, by starters side by side too', async
   assert.deepEqual((await findBinaries(spare, root)).env, {});
 });
 
-/** Root may write everywhere: nothing to see there. */
+/** Root may write everywhere: they see nothing there. */
 const asUserOnly: (name: string, run: (t: TestContext) => Promise<void>) => void =
   process.getuid?.() === 0 ? () => {} : test;
 

@@ -1,7 +1,7 @@
 // Which operating-system user the database runs as, and how to start a program as that user.
 // PostgreSQL refuses to run as root, so root lends it another user. Where that user cannot walk to
 // our folders (a checkout under /root, mode 0700), it gets the one capability that opens folders
-// to it; nothing is copied, and no user is created.
+// to it; the start copies nothing and creates no user.
 import { access, constants, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { EmbeddedPostgresError } from './failure.ts';

@@ -1,4 +1,4 @@
-// Real PostgreSQL throughout: what is promised here is what a crash leaves behind.
+// Real PostgreSQL throughout: these tests are about the files that a crash leaves behind.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import {
@@ -36,7 +36,7 @@ function recorder() {
   return { lines, log: { info: at('info'), warn: at('warn'), error: at('error') } };
 }
 
-/** What was started in a folder; it ends before the folder is removed. */
+/** The databases that were started in a folder; it ends before the folder is removed. */
 const startedIn = new Map<string, EmbeddedPostgres[]>();
 
 async function emptyFolder(t: TestContext): Promise<string> {
@@ -189,7 +189,7 @@ test('a database killed with -9 comes back on the same port with what was commit
   await query(database.url, 'create table kept as select 42 as answer');
   const killed = database.pid;
   process.kill(killed, 'SIGKILL');
-  // What was killed may still answer for a moment.
+  // A killed database may still answer for a moment.
   await eventually('another process', async () => assert.notEqual(database.pid, killed));
   const rows = await eventually('rows again', () => query(database.url, 'select * from kept'));
   assert.deepEqual(rows, [{ answer: 42 }]);

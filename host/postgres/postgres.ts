@@ -1,6 +1,6 @@
 // The embedded database: a real PostgreSQL under a small supervisor. One owner a folder, data and
-// password private to us, loopback only, every commit on disk (fsync on). Whatever ended the last
-// run - Ctrl-C, kill -9 of us or of the database, a power cut - the next start recovers.
+// password private to us, loopback only, every commit on disk (fsync on). The next start recovers
+// from every end of the last run: Ctrl-C, kill -9 of us or of the database, a power cut.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmod, chown, mkdir, open, realpath, rename, stat } from 'node:fs/promises';
 import { dirname, join, resolve as resolvePath } from 'node:path';
@@ -69,7 +69,7 @@ export type PostgresOptions = {
   /** Gives up a start that is under way; afterwards it has no effect, call `stop`. */
   readonly signal?: AbortSignal;
   readonly port?: number;
-  /** Whoever restores starts what nobody else may. */
+  /** A restore starts the database that nobody else may start. */
   readonly isRestoring?: true;
 };
 

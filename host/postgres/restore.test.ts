@@ -1,4 +1,5 @@
-// A restore that is killed, on a real PostgreSQL: nobody takes what it leaves for a database.
+// A restore that is killed, on a real PostgreSQL: no start takes the folder it leaves for a
+// database.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -182,7 +183,7 @@ test('one that fails leaves nothing, of two at once the second is refused, and a
   await restoreInto(into, backup, quiet, async () => {});
   assert.ok((await readdir(volume)).includes('data'));
   assert.ok((await lstat(join(into, 'postgres'))).isSymbolicLink());
-  // What cannot be looked into is not taken for empty.
+  // A folder that cannot be read is not taken for empty.
   const odd = await mkdtemp(home('odd-'));
   await writeFile(join(odd, 'postgres'), 'a file');
   await assert.rejects(

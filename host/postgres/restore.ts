@@ -106,10 +106,11 @@ export async function restoreInto(
 
 type Backup = { readonly folder: string; readonly manifest: Manifest };
 
-/** What is in the folder, and not the folder, which may be a volume or a link to another place. */
+/** The contents of the folder, and not the folder, which may be a volume or a link to another
+ * place. */
 async function clear({ base, unfinished }: Places): Promise<void> {
   const inside = await entriesOf(base);
-  // The note goes last: what is left without it would be taken for a database.
+  // The note goes last: a folder left without it would be taken for a database.
   const last = basename(unfinished);
   for (const name of inside.filter((each) => each !== last)) {
     await rm(join(base, name), { recursive: true, force: true });
@@ -146,10 +147,10 @@ async function giveTo(owner: Owner, data: string): Promise<void> {
   }
 }
 
-/** Whoever has the backup has the old one. */
+/** The holder of the backup has the old one. */
 async function changePassword(url: string, file: string): Promise<void> {
   const password = randomBytes(24).toString('base64url');
-  // Of base64url alone, which needs no quoting.
+  // The characters are base64url alone, which needs no quoting.
   const change = `alter role ${superuser} password '${password}'`;
   await withClient({ connectionString: url }, (client) => client.query(change));
   await writeFile(`${file}.new`, password, { mode: 0o600, flush: true });

@@ -2,7 +2,7 @@
 //
 // In the text `$2` is the second argument, and `$2.id` its `id`, or that of each record in it.
 // `:id` and `:lane.number` are fields of the one argument that has them. Before `::jsonb` a value
-// is sent as JSON. What is put in by `${}` is part of the text. A column "a.b" is the field `b` of
+// is sent as JSON. Values put in by `${}` are part of the text. A column "a.b" is the field `b` of
 // the object `a`. Of "a?.b" also `a` is null, where the first of its columns is.
 
 /** `name` is unique to `text`: the server prepares it once a connection. */

@@ -12,7 +12,7 @@ import { type Faults, type Fields, fieldsOf, newFaults } from './fields.ts';
 import { type PriceConfig, priceConfig } from './prices.ts';
 
 export type AssetConfig = AssetRule & {
-  /** What is never promised. */
+  /** The part that is never promised. */
   readonly reserve: BaseUnits;
   /** Base units from which the chain's high-value depth is wanted; null: never. */
   readonly highValueFrom: BaseUnits | null;
@@ -30,12 +30,12 @@ export type Limits = {
   readonly mostSwapsATaker: number;
   readonly mostQuotes: number;
   readonly mostQuotesATaker: number;
-  /** Of late, by the market's count; a taker with fewer is not quoted. */
+  /** The taker's recent swaps, by the market's count; a taker with fewer is not quoted. */
   readonly leastSettledOfTaker: number;
   readonly quoteSeconds: number;
   readonly levelSeconds: number;
   readonly quotesAMinute: number;
-  /** Of those that carry quotes. */
+  /** The limit of requests that carry quotes. */
   readonly requestsAMinute: number;
   readonly balanceSeconds: number;
   readonly pollMs: number;
@@ -73,7 +73,7 @@ const most = { chains: 20, assets: 200, prices: 200, pairs: 500 } as const;
 const port = { least: 1, most: 65_535 } as const;
 const nameForm = /^[a-z\d][a-z\d-]{0,39}$/;
 
-/** `file`: what relative paths in it start from. Throws ConfigError. */
+/** `file`: relative paths in it start from there. Throws ConfigError. */
 export function parseConfig(text: string, file: string): Config {
   let settings: unknown;
   try {

@@ -12,7 +12,7 @@ export function newFaults(): Faults {
 
 type Range = { readonly least: number; readonly most: number };
 
-/** What is missing or wrong reads as a fallback, and is noted. */
+/** A missing or wrong field reads as a fallback, and is noted. */
 export type Fields = {
   has(name: string): boolean;
   fault(name: string, sentence: string): void;

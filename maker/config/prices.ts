@@ -27,14 +27,14 @@ export type PriceConfig = Bounds & {
         readonly type: 'command';
         readonly command: readonly string[];
         readonly folder: string;
-        /** Null: what it prints is the price. */
+        /** Null: its output is the price. */
         readonly path: string | null;
       })
     | (Polled & { readonly type: 'http'; readonly url: string; readonly path: string | null })
     | {
         readonly type: 'websocket';
         readonly url: string;
-        /** What is sent once it is open. */
+        /** The frames that are sent once it is open. */
         readonly subscribe: readonly string[];
         readonly path: string;
       };

@@ -46,7 +46,7 @@ export function read(state: SourceState, price: Price, atMs: Millis, bounds: Bou
   return { state: { good, held: since }, fault };
 }
 
-/** null: nothing was read, or nothing new enough, or what was read last is not believed. */
+/** null: no reading, or none new enough, or the last one is not believed. */
 export function priceOf({ good, held }: SourceState, nowMs: Millis, staleMs: Millis): Price | null {
   if (good === null || held !== null || nowMs - good.atMs > staleMs) return null;
   return good.price;

@@ -17,7 +17,8 @@ const waitFirstMs = 500;
 const waitMostMs = 30_000;
 
 export type Prices = {
-  /** Of a pair: by one source, or the ratio of two; null where one has none that is good. */
+  /** The price of a pair: by one source, or the ratio of two; null where one has none that is
+   * good. */
   of(names: readonly [string] | readonly [string, string]): Price | null;
   /** The good price of each source now. */
   all(): ReadonlyMap<string, Price | null>;
@@ -92,7 +93,7 @@ async function asked(from: Polls, stop: AbortSignal): Promise<unknown> {
   if (from.type === 'command') {
     const [program = '', ...args] = from.command;
     const how = { cwd: from.folder, timeout: from.timeoutMs, maxBuffer: mostBytes, signal: stop };
-    // What it prints as an error may hold a key of its source.
+    // The text it prints as an error may hold a key of its source.
     const { stdout } = await run(program, args, { ...how, killSignal: 'SIGKILL' }).catch(
       ({ code, signal }: { code?: string | number | null; signal?: string | null }) => {
         throw new Error(`${program} ended with ${signal ?? code ?? 'no answer in time'}`);

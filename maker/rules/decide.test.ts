@@ -171,7 +171,7 @@ test('a funding leaves the promised with a balance that was read well after it w
     const short = shortageOf(stock, new Map([['evm 0xd', 500n]]), readAtMs);
     assert.equal(short === null, has);
   }
-  // What a refund may take stays promised.
+  // The cost of a refund stays promised.
   const coin = new Map([['evm coin', balance(10n, 99_000)]]);
   const stock = { balances: coin, reserves: new Map(), commitments: [funded] };
   assert.equal(shortageOf(stock, new Map([['evm coin', 1n]]), 99_000)?.taken, 10n);

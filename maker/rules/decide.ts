@@ -1,5 +1,5 @@
 // Whether a maker quotes or accepts: guard, sizes, caps and inventory, each refusal a code and a
-// sentence with its numbers. Pure: what is known comes as arguments.
+// sentence with its numbers. Pure: all it knows comes as arguments.
 
 import { formatUnits } from '../../core/amounts.ts';
 import type { BaseUnits, Millis } from '../../core/nominal.ts';
@@ -41,8 +41,8 @@ export type PairRule = {
 };
 
 /**
- * `open`; `paused`: nothing is quoted; `killed`: nothing is quoted or accepted; `clock`: as killed,
- * while the machine's clock is wrong.
+ * `open`; `paused`: the maker quotes nothing; `killed`: the maker neither quotes nor accepts;
+ * `clock`: as killed, while the machine's clock is wrong.
  */
 export type Mode = 'open' | 'paused' | 'killed' | 'clock';
 export type Step = 'quote' | 'proposal' | 'acceptance';
@@ -120,7 +120,7 @@ export function guardRefusal(
 /** null: the fees of a chain are not known. */
 export type CostsOf = (asset: AssetRule) => Costs | null;
 
-/** What the swap may take of each holding; null where a chain's fees are not known. */
+/** The amounts that the swap may take of each holding; null where a chain's fees are not known. */
 export function takesOfTerms(
   pair: Pick<PairRule, 'base' | 'quote'>,
   terms: Terms,
@@ -138,7 +138,7 @@ export function takesOfTerms(
 
 export type Exposure = {
   readonly commitments: readonly Commitment[];
-  /** Of swaps agreed within 24 hours that did not come to nothing, by asset. */
+  /** The amounts of swaps agreed within 24 hours that did not come to nothing, by asset. */
   readonly givenToday: ReadonlyMap<string, BaseUnits>;
 };
 

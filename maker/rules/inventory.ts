@@ -1,6 +1,6 @@
-// What a maker can still promise. Counted by holding, an asset of a chain: what the chain shows,
-// less the reserve, less all that open quotes and swaps may still take. A quote counts in full
-// while it may be accepted: all of them could be, at once.
+// The amounts that a maker can still promise. Counted by holding, an asset of a chain: the chain's
+// balance, less the reserve, less all that open quotes and swaps may still take. A quote counts in
+// full while it may be accepted: all of them could be, at once.
 
 import type { BaseUnits, Millis } from '../../core/nominal.ts';
 
@@ -13,7 +13,7 @@ export function holdingOf({ chain, token }: Asset): Holding {
   return `${chain} ${token ?? 'coin'}`;
 }
 
-/** Of a chain's own coin, the most that one transaction may take. */
+/** The most of a chain's own coin that one transaction may take. */
 export type Costs = {
   readonly fund: BaseUnits;
   readonly claim: BaseUnits;
@@ -29,7 +29,7 @@ export type Side = Asset & { readonly amount: BaseUnits; readonly costs: Costs }
 /** Base units by holding. */
 export type Needs = ReadonlyMap<Holding, BaseUnits>;
 
-/** What a swap takes before its own leg is funded, and what it may take after that. */
+/** The amounts a swap takes before its own leg is funded, and those it may take after that. */
 export type Takes = { readonly before: Needs; readonly after: Needs };
 
 function add(into: Map<Holding, BaseUnits>, holding: Holding, units: BaseUnits): void {

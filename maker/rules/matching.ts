@@ -32,7 +32,8 @@ export function matchOf<Pair extends PairRule>(
   return null;
 }
 
-/** What an agreement at a price of `quoteAmount`, base units of the RFQ's quote, would move. */
+/** The amounts that an agreement at a price of `quoteAmount`, base units of the RFQ's quote, would
+ * move. */
 export function termsOf(rfq: Wish, { asked, ids }: Match, quoteAmount: BaseUnits): Terms {
   const gives = givenByMaker(rfq) === ids.base ? 'base' : 'quote';
   return asked.flipped
@@ -40,7 +41,7 @@ export function termsOf(rfq: Wish, { asked, ids }: Match, quoteAmount: BaseUnits
     : { gives, base: asked.amount, quote: quoteAmount };
 }
 
-/** What is said to the market for these terms. */
+/** The amount that the market is sent for these terms. */
 export function quoteAmountOf({ asked }: Match, terms: Terms): BaseUnits {
   return asked.flipped ? terms.base : terms.quote;
 }

@@ -11,7 +11,7 @@ export type Price = { readonly over: bigint; readonly under: bigint };
 export type PairUnits = { readonly base: number; readonly quote: number };
 
 /**
- * What the taker asks, as the pair has it: of an RFQ whose base is the pair's quote `flipped` is
+ * The taker's request, as the pair has it: if the RFQ's base is the pair's quote, `flipped` is
  * true, and `amount` is of the pair's quote.
  */
 export type Asked = {
@@ -20,7 +20,7 @@ export type Asked = {
   readonly amount: BaseUnits;
 };
 
-/** What an agreement would move, in base units of the pair's two assets. */
+/** The amounts that an agreement would move, in base units of the pair's two assets. */
 export type Terms = {
   /** Which of the pair's two assets the maker gives. */
   readonly gives: 'base' | 'quote';
@@ -50,7 +50,7 @@ export function parsePrice(said: unknown): Price {
   return shift < 0 ? { over: units, under: scale } : { over: units * scale, under: 1n };
 }
 
-/** Of two prices in one coin: what `a` costs in `b`. */
+/** The ratio of two prices in one coin: the price of `a` in `b`. */
 export function ratio(a: Price, b: Price): Price {
   return { over: a.over * b.under, under: a.under * b.over };
 }
@@ -102,7 +102,7 @@ function termsOf(
 ): bigint {
   const more = whole + spreadBps;
   const less = whole - spreadBps;
-  // What the maker gives is rounded down, what it gets is rounded up.
+  // The maker's payment is rounded down, its receipt is rounded up.
   if (takerSells) {
     return flipped ? (fair * whole) / (unit * more) : (fair * less) / (unit * whole);
   }
@@ -110,8 +110,8 @@ function termsOf(
 }
 
 /**
- * What the maker gains at that price, in basis points of what it gives, rounded down: negative
- * where it gets less than it gives.
+ * The maker's gain at that price, in basis points of what it gives, rounded down: negative where it
+ * gets less than it gives.
  */
 export function marginBps(terms: Terms, { over, under }: Price, units: PairUnits): bigint {
   const base = terms.base * over * 10n ** BigInt(units.quote);

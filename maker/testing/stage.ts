@@ -53,7 +53,7 @@ export const limits: Limits = {
 };
 const costs = { fund: 0n, claim: 0n, refund: 0n, deposit: 0n, settlesFromAmount: true };
 
-/** `price`: of a bitcoin in SOL; null: the source has none that is good. */
+/** `price`: that of a bitcoin in SOL; null: the source has none that is good. */
 export type At = { ms: number; price: string | null; mode: Mode };
 
 export type Parts = {
@@ -63,7 +63,7 @@ export type Parts = {
   readonly sols?: bigint;
 };
 
-/** What quoting and accepting share. */
+/** The parts that quoting and accepting share. */
 export function partsOf({ at, assets = [btc, sol], sols = 10n ** 12n, ...given }: Parts) {
   const deals = new Map<string, Deal>();
   const prices: Prices = {

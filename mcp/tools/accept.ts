@@ -115,7 +115,7 @@ async function lookAt(desk: Desk, args: Args): Promise<Looked> {
   await mustBeTerms(desk.session, rfq.id, { ...terms, ...assets }, args);
   const ends = thread.quoteExpiresAt;
   const isOver = ends != null && parseIsoTime(ends) < desk.session.now();
-  // What was accepted in time is accepted.
+  // A thread that was accepted in time is accepted.
   if (isOver && !thread[`${party}Accepted`]) {
     throw new Refusal('needs_you', 'price_ended', `the price ended at ${ends}`, { ends });
   }
@@ -205,7 +205,7 @@ async function withoutKeys(desk: Desk, args: Args, looked: Looked): Promise<Prep
     until: endsAt(looked.thread),
     act: async (idempotencyKey) => {
       if (mine !== null) await desk.hashlocks.take(mine, threadId);
-      // What is kept there is offered, and no secret is made.
+      // The tool offers the hashlock that is kept there, and makes no secret.
       await desk.watched.putTrade({ ...found.trade, hashlock: mine } as OwnTrade);
       const done = await acceptThread(
         { ...found.dealing, store: desk.watched },
@@ -249,8 +249,8 @@ function orderOf(
 }
 
 /**
- * After a crash or a silent market: what shows that the acceptance was taken. The own trade was
- * kept before the market heard of it, so all is computed from that. null: nothing shows it.
+ * After a crash or a silent market: the proof that the acceptance was taken. The own trade was kept
+ * before the market heard of it, so all is computed from that. null: no proof.
  */
 async function became(desk: Desk, { threadId }: Args, { order }: Plan) {
   const store = desk.held?.own.store ?? desk.watched;

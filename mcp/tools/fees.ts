@@ -1,4 +1,4 @@
-// What a swap may cost beside its amounts, by the own nodes: shown in a plan, and not exceeded when
+// The cost of a swap beside its amounts, by the own nodes: shown in a plan, and not exceeded when
 // the plan is done.
 
 import { coinDecimals } from '../../cli/assets.ts';

@@ -1,5 +1,5 @@
-// Without keys: what an agent is given to sign is held to all that the driver asks before it funds,
-// shows a secret, claims or refunds.
+// Without keys: the material that an agent is given to sign must pass all checks of the driver
+// before it funds, shows a secret, claims or refunds.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -55,14 +55,14 @@ type World = {
   swap: Swap | null;
   fund: unknown;
   clock: number;
-  /** Of each node; an error: it fails with it. */
+  /** The answers of each node; an error: it fails with it. */
   evm: (EscrowFacts | Promise<Error>)[];
   bitcoin: (EscrowFacts | Promise<Error>)[];
-  /** Of escrows that a leg moved off. */
+  /** The escrows that a leg moved off. */
   former: EscrowFacts;
   payments: Partial<EscrowPayment>[];
   disagree: boolean;
-  /** What trying a payout throws, but of a claim that shows a secret: `claim`. */
+  /** The preflight that throws: a payout's, or (`claim`) that of a claim that shows a secret. */
   refuses: 'payout' | 'claim' | null;
   view: typeof evmView;
   /** Places of the nodes that built a claim, in turn. */

@@ -1,4 +1,4 @@
-// Tools that read the market: what is traded, what it costs, who asks and who offers.
+// Tools that read the market: the assets, prices, requests and offers there are.
 
 import { z } from 'zod';
 import { coinDecimals } from '../../cli/assets.ts';

@@ -39,7 +39,7 @@ function threadMade({ id, status, quoteAmount, quoteExpiresAt, rfq }: Thread, na
   };
 }
 const { digest } = shape;
-/** What tools about a thread give. */
+/** The output of tools about a thread. */
 const ofThread = { done: threadDone, output: shape.outcome(threadDone) } as const;
 /** A price that is named. */
 const priced = {
@@ -157,7 +157,7 @@ async function termsOf(desk: Desk, rfq: Rfq, party: 'maker' | 'taker') {
 
 const endOf = (rfq: Pick<Rfq, 'expiresAt'>) => parseIsoTime(rfq.expiresAt);
 
-/** What a price is offered on. */
+/** The request or thread on which a price is offered. */
 type Ground = {
   readonly rfq: Rfq;
   readonly party: 'maker' | 'taker';
@@ -178,7 +178,7 @@ type Offering<K extends string> = {
   readonly on: (desk: Desk, id: string) => Promise<Ground>;
 };
 
-/** A price for all of a request: of a new quote, or in answer to one. */
+/** A price for all of a request: a new quote, or an answer to one. */
 function offerTool<K extends 'rfqId' | 'threadId'>({ of, on, ...told }: Offering<K>) {
   const input = z.object({ [of]: shape.id, ...priced } as Record<K, typeof shape.id> &
     typeof priced);

@@ -27,11 +27,11 @@ export type Opened = {
 };
 
 type How = {
-  /** A claim or refund: what is kept is enough for it, whatever the market says or does not. */
+  /** A claim or refund: the kept swap is enough for it, whatever the market says or does not. */
   readonly isUrgent: boolean;
 };
 
-/** What another process of the profile may take for one swap. */
+/** The time that another process of the profile may take for one swap. */
 const lockMs = 30_000;
 /** Swaps whose nodes are remembered. */
 const mostHearings = 1_000;
@@ -107,8 +107,8 @@ async function worked<T>(
 }
 
 /**
- * What both chains show, by all own nodes and held against what was seen before; it is kept. What
- * is urgent waits for one of them alone, once the secret is public.
+ * The facts of both chains, by all own nodes and held against what was seen before; it is kept.
+ * An urgent step waits for one of them alone, once the secret is public.
  */
 async function factsOf(context: Context, { isUrgent }: How): Promise<Poll> {
   const look = () => (isUrgent ? poll(context) : pollWhole(context));

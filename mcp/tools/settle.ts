@@ -27,7 +27,7 @@ const refundDone = z.object({
 /** The first steps are usually seen within it. */
 const firstLookMs = 3_000;
 
-/** A market that is away names none: nothing here waits for it. */
+/** A market that is away names none: the tool does not wait for it. */
 async function nextOf({ client }: Desk, swapId: string) {
   const found = await client.swap(swapId).catch(() => null);
   return found === null ? [] : stepsView(found);
@@ -60,7 +60,7 @@ export const settle = tradeTool({
   prepare: async (desk, { swapId }) => {
     const { own, ledger, driver } = heldBy(desk);
     const record = await own.store.getSwap(swapId);
-    // What is kept is settled, whatever the market says of it now.
+    // A kept swap is settled, whatever the market says of it now.
     const { trade, swap: verified } = record ?? (await viewed(desk, swapId));
     const sides = sidesIn(desk, trade);
     const { gives, gets } = sides;
@@ -70,7 +70,7 @@ export const settle = tradeTool({
       gets: gets.own.name,
       units: gives.amount,
     };
-    // What an escrow may hold is claimed and refunded, whatever the limits say.
+    // An escrow that may hold coins is claimed and refunded, whatever the limits say.
     const mayFund = record === null || !mayBeFunded(record);
     if (mayFund) await ledger.check(spend);
     const most = await feesOf(desk.session, sides);
@@ -118,7 +118,7 @@ export const refund = tradeTool({
   prepare: async (desk, { swapId }) => {
     const { own, driver } = heldBy(desk);
     const record = await own.store.getSwap(swapId);
-    // Nothing of the market is needed where the swap is kept.
+    // A swap that is kept needs nothing of the market.
     const trade = record?.trade ?? (await viewed(desk, swapId)).trade;
     const { gives } = chainsIn(trade);
     return {

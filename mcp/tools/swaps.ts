@@ -1,4 +1,4 @@
-// Tools that read swaps: what each side can do now, and whether escrows are what was agreed.
+// Tools that read swaps: the next step of each side, and whether escrows are as agreed.
 
 import { z } from 'zod';
 import { nextSteps } from '../../core/next.ts';
@@ -143,14 +143,14 @@ function legView(
   };
 }
 
-/** What a funding or reveal would be refused for now, by leg: its nodes differ. */
+/** The refusals of a funding or reveal now, by leg: its nodes differ. */
 async function shutGates({ context }: NonNullable<Opened['seen']>): Promise<Map<LegName, string>> {
   const shut = new Map<LegName, string>();
   const tries = (['a', 'b'] as const).map(async (name) => {
     try {
       await mustAgree(context, [name]);
     } catch (error) {
-      // What else fails is told of by the look.
+      // The poll reports all other failures.
       if (codeOf(error) === 'sources_disagree') shut.set(name, messageOf(error));
     }
   });

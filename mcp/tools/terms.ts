@@ -1,5 +1,5 @@
-// What a price is for, where this profile has neither asked for it nor quoted it: under the same
-// price a market could show another amount, so it is named too.
+// The subject of a price that this profile has neither asked for nor quoted: under the same price a
+// market could show another amount, so it is named too.
 
 import type { z } from 'zod';
 import { type OwnAsset, ownAsset, typedAmount } from '../../cli/assets.ts';
@@ -9,7 +9,7 @@ import { amountOf, inWords } from '../desk.ts';
 import { Refusal } from '../refusal.ts';
 import * as shape from '../schemas.ts';
 
-/** What of the request is named beside the price. */
+/** The fields of the request that are named beside the price. */
 export const named = {
   side: shape.side.optional().describe('this and the next three: where terms_unknown wants them'),
   amount: shape.amountIn.optional().describe('of the base asset'),

@@ -122,8 +122,8 @@ const verifiedFields: Readonly<Record<Built['sign'], readonly string[]>> = {
 };
 
 /**
- * What `verifyMaterial` looks at, and no more: a wallet would sign the permit of `alternatives`,
- * and a model would read what a market adds.
+ * The fields that `verifyMaterial` reads, and no more: a wallet would sign the permit of
+ * `alternatives`, and a model would read what a market adds.
  */
 export function verifiedOf(built: Built): Readonly<Record<string, unknown>> {
   const names = [...everywhere, ...verifiedFields[built.sign]];
@@ -197,7 +197,7 @@ async function mustBeUnpaid(context: Context): Promise<void> {
   throw new Refusal('needs_you', 'handed_out', sentence, facts);
 }
 
-/** Who sends the claim is not known here: its gas is told, and refuses nothing. */
+/** The sender of the claim is not known here: its gas is told, and refuses nothing. */
 async function lackingOf(context: Context): Promise<string[]> {
   const { chain, escrow } = payingLeg(context);
   const { adapter } = sourceOf(context, chain);

@@ -1,4 +1,4 @@
-// What the tool `swap` shows beside the market's words: what the own nodes get wrong.
+// The fields of the tool `swap` beside the market's words: the errors of the own nodes.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// What the market answers, as tools show it: named assets, both units, and whose turn it is.
+// The market's answers, as tools show them: named assets, both units, and whose turn it is.
 
 import type { z } from 'zod';
 import { isoTime } from '../../sdk/people.ts';

@@ -11,7 +11,8 @@ import { type CoinName, coinNames, type Place } from './place.ts';
 /** Base units of each coin. */
 export type Holding = Readonly<Record<CoinName, bigint>>;
 
-/** What a person did: transactions it sent, by family, and escrows on Solana that it funded. */
+/** The actions of a person: transactions it sent, by family, and escrows on Solana that it
+ * funded. */
 export type Doings = {
   readonly sent: Readonly<Record<Family, Set<string>>>;
   readonly escrows: Set<string>;
@@ -22,17 +23,17 @@ export const noDoings = (): Doings => ({
   escrows: new Set(),
 });
 
-/** Of one transaction; `by` is null where its sender is not to be told from it. */
+/** The fee of one transaction; `by` is null where its sender is not to be told from it. */
 type Fee = { readonly paid: bigint; readonly by: string | null };
 type Ledger = {
-  /** Of the chain's own coin, or of a token. */
+  /** The balance of the chain's own coin, or of a token. */
   balance(url: string, address: string, token: string | null): Promise<bigint>;
   fee(url: string, txid: string): Promise<Fee>;
 };
 
 const base58check = createBase58check(sha256);
 const sats = (coins: number) => BigInt(Math.round(coins * 1e8));
-/** What the faucet gave a moment ago counts, and is not even confirmed when the demo begins. */
+/** The faucet's latest gift counts, and is not even confirmed when the demo begins. */
 const newest = { commitment: 'processed', encoding: 'jsonParsed' };
 const confirmed = { commitment: 'confirmed', encoding: 'json', maxSupportedTransactionVersion: 0 };
 
@@ -129,7 +130,8 @@ async function lamports(url: string, address: string, how: object): Promise<bigi
   return BigInt((await rpc<{ value: number }>(url, 'getBalance', [address, how])).value);
 }
 
-/** What a person holds now: one after the other, as a Bitcoin node scans for one at a time. */
+/** The person's present holdings: one after the other, as a Bitcoin node scans for one at a
+ * time. */
 export async function holdingOf(person: Person, place: Place): Promise<Holding> {
   const held = new Map<CoinName, bigint>();
   for (const name of coinNames) {
@@ -140,7 +142,8 @@ export async function holdingOf(person: Person, place: Place): Promise<Holding> 
   return Object.fromEntries(held) as Holding;
 }
 
-/** Of a person's transactions, each counted once, by family; on Solana rent that stays too. */
+/** The fees of a person's transactions, each counted once, by family; on Solana rent that stays
+ * too. */
 export async function feesOf(
   person: Person,
   place: Place,

@@ -4,7 +4,7 @@
 import type { Family } from '../../core/families.ts';
 import type { DevnetStatus } from '../../devnet/client.ts';
 
-/** Base units: what everyone begins with, and what a swap is of. */
+/** Base units: the amounts that everyone begins with, and the amount of a swap. */
 const money = {
   BTC: { family: 'bitcoin', decimals: 8, gift: 20_000_000n, traded: 1_000_000n },
   ETH: { family: 'evm', decimals: 18, gift: 20n * 10n ** 18n, traded: 10n ** 18n / 4n },
@@ -47,7 +47,7 @@ export type Place = {
 
 type Served = DevnetStatus['chains'][number];
 
-/** Each chain with what runs it: nobody is to take a simulator for a node. */
+/** Each chain with what runs it: a reader must not take a simulator for a node. */
 export function namesOf({ chains }: Pick<DevnetStatus, 'chains'>): string {
   const what = (name: string) => (name.includes('simulator') ? 'a SIMULATOR, no node' : name);
   return chains.map(({ chain, node }) => `${chain} (${what(node.name)})`).join(', ');

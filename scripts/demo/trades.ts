@@ -107,7 +107,7 @@ const sends = new Set(['approved', 'funded', 'claimed', 'refunded']);
 type Run = {
   /** Ends it early, as a crash would. */
   readonly stopWhen?: (progress: Progress) => boolean;
-  /** Who comes back sees what happened meanwhile: that is no news. */
+  /** A person who comes back sees what happened meanwhile: that is no news. */
   readonly isBack?: boolean;
 };
 
@@ -127,7 +127,7 @@ async function run(
       const { family } = scene.place.coins[givenOn(plan, leg).coin];
       scene.doings.get(person)?.sent[family].add(txid);
     }
-    // Of what is seen, the line that lets the other side go on.
+    // The line, among those observed, that lets the other side go on.
     const isNews = !isBack && isFinalFunding(progress) && leg !== legOf(plan, person);
     if (!quiet.has(step) && (step !== 'seen' || isNews)) {
       scene.say(plan, person.name, text, isSent ? txid : null);
@@ -180,7 +180,7 @@ export async function play(scene: Scene, plan: Plan): Promise<Ended> {
 async function refunded(scene: Scene, plan: Plan, { swapId, sides }: Deal) {
   const { say } = scene;
   const isNoShow = plan.ends === 'no show';
-  // Whoever funds the long leg is the initiator.
+  // The party that funds the long leg is the initiator.
   const { long } = ownLegs(sides[1].trade, plan.maker.chains);
   const [initiator, other] = long === 'a' ? [sides[1], sides[0]] : sides;
   const [stays, leaves] = isNoShow ? [initiator, other] : [other, initiator];

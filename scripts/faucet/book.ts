@@ -1,11 +1,11 @@
-// What a faucet has given, in one SQLite file that survives kill -9 and power cuts. A gift is in it
-// with its signed bytes before any node hears of it: what is sent again is the same transaction.
+// The gifts of a faucet, in one SQLite file that survives kill -9 and power cuts. A gift is in it
+// with its signed bytes before any node hears of it: a payment sent again is the same transaction.
 
 import { DatabaseSync } from 'node:sqlite';
 import type { Kept } from '../../sdk/stores/store.ts';
 
 export const daySeconds = 86_400;
-/** What ended that long ago is forgotten, and whom it was for. */
+/** The book forgets a gift that ended that long ago, and its recipient. */
 const keptSeconds = 7 * daySeconds;
 
 /** `lost`: no block can take it any more. */
@@ -23,14 +23,14 @@ export type Given = Asset & {
   readonly at: number;
 };
 
-/** Of one asset since a moment. */
+/** The count of one asset since a moment. */
 export type Counted = {
   /** To the address, what was lost left out; null: nothing. */
   readonly toAddress: { readonly txid: string; readonly at: number } | null;
   readonly toClient: number;
   /** When the oldest of those was. */
   readonly oldestToClient: number | null;
-  /** Of all, what was lost included: it bounds whatever nodes say. */
+  /** The amount of all gifts, lost ones included: it bounds whatever nodes say. */
   readonly given: bigint;
 };
 

@@ -1,4 +1,4 @@
-// What a faucet refuses, and what it does in which order, over HTTP and on a real file. Its chains
+// The refusals of a faucet, and the order of its steps, over HTTP and on a real file. Its chains
 // are stubs here: `npm run soak -- testnet` pays on real nodes, and kills it.
 
 import assert from 'node:assert/strict';
@@ -177,7 +177,7 @@ test('what no block takes is raised after its time, and what must come before it
   assert.deepEqual(await sentBy(first, 99), [bytes, bytes]);
   assert.deepEqual(await sentBy(first, 1), [bytes, 'filler', raised]);
   await first.close();
-  // What was raised is what is kept, and its wait begins anew.
+  // The book keeps the raised payment, and its wait begins anew.
   const second = open(pushed);
   assert.deepEqual(await sentBy(second, 99), [raised]);
   const again = await second.give(asked('alice')).catch((error) => error);

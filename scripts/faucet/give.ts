@@ -1,5 +1,5 @@
-// Giving: what is refused, and the order of what happens. A gift is counted and kept before it is
-// sent, so neither a crash nor a node that is silent makes a second one.
+// Giving: the refusals, and the order of the steps. A gift is counted and kept before it is sent,
+// so neither a crash nor a node that is silent makes a second one.
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Log } from '../../maker/log.ts';
@@ -7,7 +7,7 @@ import type { Kept } from '../../sdk/stores/store.ts';
 import { type Book, daySeconds, type End, type Given } from './book.ts';
 import type { Gift } from './settings.ts';
 
-/** Who pays on one chain: it holds the key. */
+/** The payer on one chain: it holds the key. */
 export type Payer = {
   readonly chain: string;
   readonly address: string;
@@ -15,13 +15,13 @@ export type Payer = {
   parse(address: string): string;
   /** Signs, and sends nothing. `open`: bytes that may still be mined. */
   sign(pay: Payment, open: readonly Kept[], signal: AbortSignal): Promise<Kept>;
-  /** What was signed is not kept and never sent: its nonce or coins are free again. */
+  /** The signed payment is not kept and never sent: its nonce or coins are free again. */
   forget?(signed: Kept): void;
   /** To all nodes; again changes nothing. Throws ParleyError `refused_by_node`. */
   send(kept: Kept, signal: AbortSignal): Promise<void>;
   /** null: it may still come into a block. */
   end(kept: Kept, signal: AbortSignal): Promise<End | null>;
-  /** What is done about payments that no block takes; absent where they die by themselves. */
+  /** The remedy for payments that no block takes; absent where they die by themselves. */
   readonly push?: Push;
   close(): Promise<void>;
 };
@@ -34,9 +34,10 @@ export type Push = {
 };
 
 export type Pushed = {
-  /** What must come into a block before it, and what nobody else sends. */
+  /** The payments that must come into a block before it, and that nobody else sends. */
   readonly before: readonly Kept[];
-  /** The same payment at a higher fee; null: nothing is to be raised, or a bound leaves no room. */
+  /** The same payment at a higher fee; null: there is no payment to raise, or a bound leaves no
+   * room. */
   readonly instead: Kept | null;
 };
 
@@ -91,7 +92,7 @@ export type Answer = {
 export const mostWaiting = 20;
 /** Not yet in a block, of one chain: nodes take 25 of one account or chain of payments. */
 export const mostOpen = 20;
-/** For signing and for sending, each: what nodes are asked takes a second where all is well. */
+/** For signing and for sending, each: a node's answer takes a second where all is well. */
 const nodeMs = 30_000;
 
 export type FaucetParts = {
@@ -278,7 +279,7 @@ function mustBeAllowed(
   }
 }
 
-/** Of a library's error nothing is told: it may quote the node's address, and a key in it. */
+/** The sentence repeats no error of a library: it may quote the node's address, and a key in it. */
 function sentenceOf(error: unknown): string {
   if (error instanceof ParleyError) return error.message;
   return error instanceof Error ? error.name : 'unreadable';

@@ -29,7 +29,7 @@ export type Shown = {
   readonly language: Language;
   readonly words: Words;
   readonly gifts: readonly { readonly gift: Gift; readonly left: bigint }[];
-  /** What came of what was asked. */
+  /** The result of the request. */
   readonly said: readonly string[];
   readonly address: string;
 };

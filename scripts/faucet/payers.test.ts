@@ -1,5 +1,5 @@
-// What a faucet signs, and what not: nothing on a network that nobody has seen to be its own, and
-// nothing whose fee is a gift of its own.
+// The payments that a faucet signs, and those it does not: it signs nothing on a network that
+// nobody has seen to be its own, and nothing whose fee is a gift of its own.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -77,7 +77,7 @@ const sepolia = (rpcUrl: string) => {
 const other = '0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238';
 const somebody = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 
-/** What a node says of a base fee; tips are none. */
+/** A node's answer about a base fee; tips are none. */
 const feesAt = (base: bigint, number = 1_000) => {
   const baseFeePerGas = `0x${base.toString(16)}`;
   return {

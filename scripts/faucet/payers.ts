@@ -1,5 +1,5 @@
-// Who pays on each chain: the market's adapter checks and asks the nodes, the SDK's wallet of the
-// faucet's key signs. Nothing is signed but a payment of a fixed amount to one address.
+// The payer on each chain: the market's adapter checks and asks the nodes, the SDK's wallet of the
+// faucet's key signs. A payer signs nothing but a payment of a fixed amount to one address.
 
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { Transaction } from '@scure/btc-signer';
@@ -48,7 +48,7 @@ const lostDepth = 12;
 /** Ten blocks of Ethereum; three of Bitcoin, which may be an hour apart. */
 const pushSeconds = { evm: 120, bitcoin: 1_800 };
 
-/** What a family adds to a payer. */
+/** The part of a payer that differs by family. */
 type Signer = Pick<Payer, 'address' | 'parse' | 'sign' | 'forget' | 'end' | 'push'>;
 
 /**
@@ -146,7 +146,7 @@ function endOf({ state }: TxOutcome): End | null {
   return state === 'lost' ? 'lost' : 'landed';
 }
 
-/** `mostFee`, wei: what a gift's own fee may come to. */
+/** `mostFee`, wei: the most that a gift's own fee may come to. */
 function evmSigner(
   { chain, chainId, rpcUrls }: Of<'evm'>,
   privateKey: Hex,
@@ -208,7 +208,7 @@ function evmSigner(
 
 const nothing = { before: [], instead: null };
 
-/** Of a token it may be the faucet that has none left. */
+/** For a token it may be the faucet that has none left. */
 const isReverted = (error: unknown) =>
   error instanceof Error && error.cause instanceof RpcError && /revert/i.test(error.message);
 
@@ -248,7 +248,7 @@ function bitcoinSigner(
       return wallet.signPayment(to, amount, signal);
     },
     forget: (signed) => wallet.release(signed.raw, signed),
-    // Nobody else spends its coins: one that a block has spent was spent by this.
+    // The faucet alone spends its coins: one that a block has spent was spent by this.
     end: async ({ raw }, signal) => {
       const { txid, index = 0 } = Transaction.fromRaw(hexToBytes(raw)).getInput(0);
       if (txid === undefined) throw new Error('a payment names its coin');

@@ -1,5 +1,5 @@
-// What a faucet gives, of whose keys, and how much: a file of JSON, held against the chains and
-// assets of the market that it stands beside. Amounts in base units.
+// The gifts of a faucet, the keys that pay them, and the amounts: a file of JSON, held against the
+// chains and assets of the market that it stands beside. Amounts in base units.
 
 import Type, { type Static } from 'typebox';
 import type { AssetSettings, ChainSettings } from '../../server/settings/chains.ts';
@@ -8,10 +8,10 @@ import type { Settings } from '../../server/settings/config.ts';
 import { closed } from '../../server/settings/entries.ts';
 import { readFile } from '../../server/settings/secret-file.ts';
 
-/** Of one asset in a day: each is a row that is counted before the next is given. */
+/** The most gifts of one asset in a day: each is a row that is counted before the next is given. */
 const mostGiftsADay = 10_000n;
 const mostPerClient = 1_000;
-/** Of the file; gifts of a chain. */
+/** The limit of the file; gifts of a chain. */
 const mostChains = 100;
 const mostGifts = 20;
 
@@ -30,7 +30,7 @@ const schema = Type.Object(
   {
     host: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
     port: Type.Integer({ minimum: 0, maximum: 65_535 }),
-    /** Where what was given is kept. */
+    /** The file in which gifts are kept. */
     file: path,
     /** Gifts of one asset to a client network in 24 hours. */
     perClient: Type.Integer({ minimum: 1, maximum: mostPerClient }),
@@ -56,7 +56,7 @@ export type Gift = {
   readonly symbol: string;
   readonly decimals: number;
   readonly amount: bigint;
-  /** What all gifts of 24 hours may come to. */
+  /** The most that all gifts of 24 hours may come to. */
   readonly dailyCap: bigint;
 };
 
@@ -105,7 +105,7 @@ function settingsOf(file: string, given: Static<typeof schema>, market: Market):
     if (of === undefined) throw new Error(`${file}: PARLEY_CHAINS has no chain "${chain}"`);
     if (seen.has(chain)) throw new Error(`${file}: "${chain}" is there twice`);
     seen.add(chain);
-    // Of two entries of one asset the first would count alone, its cap too.
+    // The first of two entries of one asset would count alone, its cap too.
     const tokens = gifts.map(({ token }) => token);
     const twice = tokens.find((token, at) => tokens.indexOf(token) !== at);
     if (twice !== undefined) {

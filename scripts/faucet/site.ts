@@ -15,7 +15,7 @@ import { languageOf, type TextKey, type Words, wordsOf } from './texts.ts';
 const bodyLimitBytes = 2_048;
 const requestMs = 10_000;
 const mostConnections = 500;
-/** Of a client network in a minute: each may have nodes asked. */
+/** The tries of a client network in a minute: each may have nodes asked. */
 export const mostTries = 10;
 const minuteMs = 60_000;
 

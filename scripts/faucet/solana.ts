@@ -21,7 +21,7 @@ const verbs = { transfer: 2, transferChecked: 12, makeIdempotent: 1 } as const;
 
 type Nodes = { readonly chain: string; readonly rpcUrls: readonly string[] };
 
-/** What no key signs for would keep the coins for ever. Throws `bad_address`. */
+/** An address that no key signs for would keep the coins for ever. Throws `bad_address`. */
 export function parseWallet(text: string): string {
   const address = parseSolanaAddress(text);
   if (isOnCurve(solanaAddressBytes(address))) return address;

@@ -56,7 +56,7 @@ const de: Readonly<Record<TextKey, string>> = {
 const all = { en, de } as const;
 export type Language = keyof typeof all;
 
-/** Of those that the reader's browser names first. */
+/** The language is among those that the reader's browser names first. */
 export function languageOf(accepted: string): Language {
   const wanted = accepted.split(',').map((each) => each.trim().slice(0, 2).toLowerCase());
   return wanted.find((each) => each === 'de' || each === 'en') === 'de' ? 'de' : 'en';

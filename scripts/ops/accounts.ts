@@ -1,4 +1,4 @@
-// `ops accounts`: who trades, and what an operator does about it. A block holds an account off new
+// `ops accounts`: the traders, and an operator's acts on them. A block holds an account off new
 // business and leaves its open swaps alone (server/market/blocking.ts).
 
 import { randomUUID } from 'node:crypto';
@@ -80,7 +80,7 @@ function understand(args: string[]) {
     throw new Misused(`--by is ${Object.keys(orders).join(', ')}, not "${order}"`);
   }
   const count = wholeNumber('--limit', limit, { most: mostShown });
-  // What is asked for is kept for ever.
+  // The reason is kept for ever.
   const named = withoutKeys(account);
   return { verb, account: named, blocked, by: order as Order, count, reason: why, json };
 }

@@ -1,5 +1,5 @@
-// `ops assets`: what may be traded, for operators. Works on the market's database, whether a
-// market runs or not; one that runs tells its makers within a quarter of a second.
+// `ops assets`: the assets that may be traded, for operators. Works on the market's database,
+// whether a market runs or not; one that runs tells its makers within a quarter of a second.
 
 import { parseEvmAddress } from '../../chains/evm/address.ts';
 import {
@@ -46,7 +46,7 @@ so already, 1 refused, 2 not understood.`;
 const mostReasons = 20;
 /** Assets or candidates in a list. */
 const mostShown = 1_000;
-/** Of each command: whether it is about one asset, and what goes with it. */
+/** The work of each command: whether it is about one asset, and what goes with it. */
 const commands = {
   list: { options: ['state'], states: ['open', 'closed', 'delisted'] },
   candidates: { options: ['state'], states: ['pending', 'rejected', 'expired'] },
@@ -176,14 +176,14 @@ function line(listing: Listing): string {
 }
 
 function told({ command }: Asked, changed: Changed): string {
-  // It was not so: what it waits for is said beside it.
+  // It was not so: the reason for the wait is shown beside it.
   if (command === 'reopen' && changed.state !== 'open' && !changed.changed) return line(changed);
   const verb = command === 'reopen' ? 'came back to the book' : 'left the book';
   const done = command === 'curate' ? 'done' : `done, ${rfqs(changed.orders)} ${verb}`;
   return `${changed.changed ? done : 'nothing to do, it was so already'}\n${line(changed)}`;
 }
 
-/** What an operator's reopening does not lift, and what does. */
+/** The closure that an operator's reopening does not lift, and the step that does. */
 function whyStill(by: Closer, { id, chain }: Listing['asset']): string {
   return {
     settings: 'the settings of the market do not list it',

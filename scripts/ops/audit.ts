@@ -1,4 +1,4 @@
-// `ops audit`: what operators did, newest first.
+// `ops audit`: the acts of operators, newest first.
 
 import { listActions, type OperatorAction } from '../../server/db/operator-actions.ts';
 import { Misused, onOneLine, parsed, usualOptions, wholeNumber } from '../command.ts';

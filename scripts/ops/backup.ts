@@ -97,7 +97,7 @@ function keyAdvice(key: string | null): string {
     : `The server's own key is in ${key}: keep it somewhere else than the backup.`;
 }
 
-/** Of an older version, such as before an upgrade, the backup is made all the same. */
+/** A backup of an older version, such as before an upgrade, is made all the same. */
 async function noteBackup(
   url: string,
   given: Readonly<Record<string, unknown>>,

@@ -33,7 +33,7 @@ export type ShownContract = Omit<InContract, 'lastTimelock'> & {
   readonly role: Role;
   /** RFC 3339: the last refund that may still come is possible from then on; null = none. */
   readonly lastTimelock: string | null;
-  /** Nothing of an open swap is in it, and it takes nothing new. */
+  /** The contract holds no open swap, and it takes no new one. */
   readonly mayLeave: boolean;
 };
 

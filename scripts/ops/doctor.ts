@@ -38,10 +38,10 @@ DATABASE_URL, or the database of that market. Nothing is changed. Exit status: 0
 1 something differs, 2 something could not be read and no danger was seen, or the command was not
 understood.`;
 
-/** Of a part: the database itself ends a statement before the part is given up. */
+/** The share of a part: the database itself ends a statement before the part is given up. */
 const statementShare = 0.8;
 const lockShare = 0.5;
-/** What still holds the process then is a connection that does not answer. */
+/** The process can then be held only by a connection that does not answer. */
 const leaveMs = 1_000;
 /** Each reads a swap at a time. */
 const connections = 4;
@@ -109,8 +109,8 @@ async function closed(db: Database): Promise<void> {
 type Chains = { readonly chains: readonly ChainSettings[]; readonly offsetMs: number };
 
 /**
- * Of the settings, else of the dev network of a market that runs. That is asked what it is made of,
- * never how its nodes are: one that hangs is for the doctor to name.
+ * The chains of the settings, else of the dev network of a market that runs. That is asked what it
+ * is made of, never how its nodes are: one that hangs is for the doctor to name.
  */
 export async function findChains({
   chains,

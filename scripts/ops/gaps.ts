@@ -73,7 +73,7 @@ function daysOf(argument: string): number {
   return wholeNumber('DAYS', argument, { most: mostGapDays });
 }
 
-/** With a zone: what `Date` makes of less, "1" or "2026", is years away from what was meant. */
+/** With a zone: the reading by `Date` of less, "1" or "2026", is years away from what was meant. */
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/;
 
 function sinceOf(argument: string): Date {

@@ -91,7 +91,7 @@ async function mustBeChain(db: Tx, chain: string): Promise<void> {
   throw new Error(`no asset is of a chain "${chain}"; there are: ${known.join(', ') || 'none'}`);
 }
 
-/** `before`: the halt that stood; `stays`: who else holds the asset closed. */
+/** `before`: the halt that stood; `stays`: the others that hold the asset closed. */
 type Done = {
   readonly changed: boolean;
   readonly orders: number;

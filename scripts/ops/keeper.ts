@@ -1,4 +1,4 @@
-// `ops keeper`: what the watchtower has spent today, what waits for it and what is stuck.
+// `ops keeper`: the watchtower's spending today, its waiting transactions and its stuck ones.
 
 import type { Database } from '../../server/db/database.ts';
 import {

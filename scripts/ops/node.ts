@@ -47,7 +47,8 @@ function understand(args: string[]) {
   };
 }
 
-/** Of the settings, or of the dev network of a market that runs; none where none is asked for. */
+/** The node of the settings, or of the dev network of a market that runs; no node where none is
+ * asked for. */
 async function servedFor(chain: string) {
   if (chain.includes(':')) return { chains: [], offsetMs: 0 };
   const settings = readSettings(process.env);

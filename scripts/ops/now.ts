@@ -26,7 +26,7 @@ running market.`;
 const mostShown = 20;
 /** Deadlines of the last hour, and of the next one. */
 const nearSeconds = 3_600;
-/** What should be done at once is late after so long; a job of the keeper that failed so often. */
+/** An urgent step is overdue after so long; a job of the keeper that failed so often. */
 const overdueSeconds = 60;
 const failures = 3;
 const dayMs = 86_400_000;

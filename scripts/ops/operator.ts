@@ -1,5 +1,5 @@
-// What the commands of operators share: the market's database, whether a market runs or not, who
-// acts and the row that says so, and the asset that is meant.
+// The parts that the commands of operators share: the market's database, whether a market runs or
+// not, who acts and the row that says so, and the asset that is meant.
 
 import { hostname, userInfo } from 'node:os';
 import { resolve } from 'node:path';
@@ -18,24 +18,24 @@ import type { Act } from './table.ts';
 
 /** Ten thousand orders take about a second. */
 const usualStatementMs = 60_000;
-/** Of one statement that revokes every key of a large market. */
+/** The limit of one statement that revokes every key of a large market. */
 export const longStatementMs = 300_000;
 const mostNamed = 20;
 export const mostReasonLength = 500;
-/** Of the sentence that a refusal is kept with, and of an operator's name. */
+/** The limit of the sentence that a refusal is kept with, and of an operator's name. */
 const mostWhyLength = 500;
 const longestName = 100;
 
 export const isReason = (text: string) =>
   text.trim() !== '' && text.length <= mostReasonLength && !/\p{Cc}/u.test(text);
 
-/** Of what changes something: it is kept for ever. */
+/** The reason of a command that changes something: it is kept for ever. */
 export function reasonFor(verb: string, given = ''): string {
   if (isReason(given)) return given;
   throw new Misused(`${verb} needs a --reason: 1 to ${mostReasonLength} characters, on one line`);
 }
 
-/** For a database that this process starts by itself: what it did is told at the end. */
+/** For a database that this process starts by itself: its work is reported at the end. */
 export const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 type Means = { readonly statementMs?: number; readonly readOnly?: true };
@@ -92,7 +92,7 @@ export async function withDatabase<Result>(
   }
 }
 
-/** Nothing can be written: PostgreSQL itself refuses it. */
+/** The command can write nothing: PostgreSQL itself refuses it. */
 export const reading = <Result>(work: (db: Database) => Promise<Result>): Promise<Result> =>
   withDatabase({ readOnly: true }, work);
 
@@ -109,7 +109,7 @@ export type Done<Result> = {
   readonly facts: Readonly<Record<string, unknown>>;
 };
 
-/** Its effect and the row about it commit together. What is refused leaves a row alone. */
+/** Its effect and the row about it commit together. A refused act leaves a row alone. */
 export const acting = <Result>(
   asked: Asked,
   work: (tx: Tx) => Promise<Done<Result>>,
@@ -135,7 +135,7 @@ export async function act<Result>(
     // Where the commit's answer was lost it may be done, and its row is there then.
     if (written.row) throw error;
     const why = error instanceof Error ? error.message.slice(0, mostWhyLength) : '';
-    // What was refused is said in any case.
+    // The refusal is reported in any case.
     await insertAction(db, row(asked, 'refused', { why })).catch(() => {});
     throw error;
   }

@@ -1,4 +1,4 @@
-// All commands of operators. `acts`: what of them changes something, and so writes a row of
+// All commands of operators. `acts`: those that change something, and so write a row of
 // `operator_actions` in the same transaction (`act` of operator.ts, which takes no other).
 // Everything else has a connection that may only read.
 
@@ -68,7 +68,7 @@ export const commands = {
 } as const satisfies Readonly<Record<string, Entry>>;
 
 export type CommandName = keyof typeof commands;
-/** What changes something. */
+/** The acts that change something. */
 export type Act = (typeof commands)[CommandName]['acts'][number];
 
 export const isCommand = (name: string | undefined): name is CommandName =>

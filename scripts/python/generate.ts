@@ -162,7 +162,7 @@ type Told = {
   readonly method: (typeof methods)[number];
   readonly operation: Operation;
   readonly models: Models;
-  /** What is no class, and the name of its adapter. */
+  /** The types that are no class, and the names of their adapters. */
   readonly unions: Map<string, string>;
 };
 

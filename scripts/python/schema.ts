@@ -1,5 +1,5 @@
-// JSON Schema, as our API descriptions have it, as types and pydantic models of Python. What it
-// does not know it refuses, so that no field is ever left out without a word.
+// JSON Schema, as our API descriptions have it, as types and pydantic models of Python. The reader
+// refuses a part it does not know, so that no field is ever left out without a word.
 
 export type Schema = {
   readonly $ref?: string;
@@ -16,20 +16,20 @@ export type Schema = {
   readonly additionalProperties?: boolean | Schema;
 };
 
-/** What an answer may bring, or what a request may hold: an open list of words, or a closed one. */
+/** The contents of an answer, or of a request: an open list of words, or a closed one. */
 export type Way = 'answer' | 'request';
 
 export type Models = {
   /** The type of a value. A model that has no name of its own gets `name`. */
   typeOf(schema: Schema, name: string, way: Way): string;
-  /** Of a component, which is written now where it was not yet. */
+  /** The type of a component, which is written now where it was not yet. */
   component(name: string): string;
   /** The same of a field of the model `owner`. */
   typeOfField(name: string, schema: Schema, owner: string, way: Way): string;
   /** The model of a body. */
   modelOf(schema: Schema): { readonly name: string; readonly schema: Schema };
   has(name: string): boolean;
-  /** Of a type as another module sees it: no class, so it wants an adapter. */
+  /** The name of a type as another module sees it: no class, so it wants an adapter. */
   isUnion(type: string): boolean;
   /** All that was written, in an order in which Python can read it. */
   readonly text: string[];
@@ -39,7 +39,7 @@ const columns = 96;
 const decimal = /^\^\(?(?:0\|)?\[1-9\]\[0-9\]/;
 /** Amounts whose answer says no pattern. */
 const amountName = /(?:Amount|Sats|Lamports)$/;
-/** What a log must not show by accident. */
+/** The fields that a log must not show by accident. */
 const hidden = new Set(['key', 'secret', 'preimageHex']);
 const reserved = new Set([
   'from',
@@ -199,7 +199,7 @@ export function createModels(
       ].join(' | ');
     }
     if (schema.enum !== undefined) {
-      // What a union is told apart by.
+      // The fields that tell the members of a union apart.
       const isSure = way === 'request' || /(?:Event|Frame)Type$/.test(name);
       const words = literal(schema.enum);
       return isSure ? words : `Annotated[${words}, AnyWord]`;

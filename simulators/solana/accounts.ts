@@ -61,7 +61,7 @@ const isTokenProgram = (owner: Address) => owner === TOKEN || owner === TOKEN_20
 
 export type Holding = { readonly mint: Address; readonly owner: Address; readonly amount: bigint };
 
-/** What a token account holds; null for anything else. */
+/** The balance of a token account; null for anything else. */
 export function holdingOf(account: Account | null): Holding | null {
   if (account === null || !isTokenProgram(account.owner)) return null;
   const { data } = account;

@@ -1,4 +1,4 @@
-// What a transaction costs: a price for each signature, and its offer for compute units.
+// The cost of a transaction: a price for each signature, and its offer for compute units.
 
 import type { Address } from '@solana/kit';
 import type { Wire } from './wire.ts';

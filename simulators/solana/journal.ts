@@ -1,6 +1,6 @@
-// What the chain keeps on disk: one file of lines, each written in one piece before anybody is told
-// of what it holds. A process that is killed loses nothing but a line that nobody was told of. The
-// accounts are kept as they were left, so that a start runs no transaction again.
+// The part of the chain that is kept on disk: one file of lines, each written in one piece before
+// anybody is told of what it holds. A process that is killed loses nothing but a line that nobody
+// was told of. The accounts are kept as they were left, so that a start runs no transaction again.
 
 import {
   appendFileSync,

@@ -1,4 +1,5 @@
-// What of the dev chain survives its process, and what a change of fork takes back.
+// The state of the dev chain that survives its process, and the state that a change of fork takes
+// back.
 
 import assert from 'node:assert/strict';
 import { appendFileSync, readFileSync } from 'node:fs';

@@ -11,7 +11,7 @@ import {
 } from '@solana/kit';
 import { invalidParams } from './rpc-error.ts';
 
-/** What fits into one packet of the network. */
+/** The size that fits into one packet of the network. */
 const mostBytes = 1_232;
 const signatureBytes = 64;
 const tableHead = 56;

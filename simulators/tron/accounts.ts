@@ -44,7 +44,7 @@ export function credit(state: TvmState, hex: string, amount: bigint, nowMs: numb
   state.set(`account/${hex}`, after.toString());
 }
 
-/** What is left of the use counted at its time: BandwidthProcessor.increase, as a line. */
+/** The rest of the use counted at its time: BandwidthProcessor.increase, as a line. */
 export function freeNetUsed(meta: AccountMeta, nowMs: number): number {
   const { freeNetUsed = 0, freeNetUsedAtMs = nowMs } = meta;
   const left = Math.max(0, bandwidthWindowMs - Math.max(0, nowMs - freeNetUsedAtMs));

@@ -1,5 +1,6 @@
-// What java-tron's HTTP servlets answer, as JSON: framework/src/main/java/org/tron/core/services/
-// http/*Servlet.java; documented in tronprotocol/documentation-en, docs/api/http.
+// The answers of java-tron's HTTP servlets, as JSON:
+// framework/src/main/java/org/tron/core/services/ http/*Servlet.java; documented in
+// tronprotocol/documentation-en, docs/api/http.
 
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
@@ -200,7 +201,7 @@ function creation({ state }: Ledger, asked: Asked, contract: Message, txid: stri
   return callOf(state, { kind: 'CreateSmartContract', contract: whole, txid });
 }
 
-/** What the machine throws, by contractResult: Wallet.callConstantContract hands it on. */
+/** The exceptions of the machine, by contractResult: Wallet.callConstantContract hands it on. */
 const exceptions: Readonly<Record<string, string>> = {
   ILLEGAL_OPERATION: 'IllegalOperationException',
   OUT_OF_ENERGY: 'OutOfEnergyException',

@@ -100,7 +100,7 @@ type Inside = {
   readonly options: ChainOptions;
   readonly store: Store;
   readonly blocks: Block[];
-  /** Of the blocks that are not solid yet. */
+  /** The changes of the blocks that are not solid yet. */
   readonly changes: Map<number, Changes>;
   readonly places: Map<string, Place>;
   readonly waiting: Waiting[];
@@ -283,7 +283,7 @@ async function accept(inside: Inside, tx: Transaction): Promise<void> {
   waiting.push({ tx, contractRet });
 }
 
-/** Of the newest 65,536 blocks, the one with these two last bytes must have this id. */
+/** The one of the newest 65,536 blocks with these two last bytes must have this id. */
 function refersToUs({ blocks }: Inside, { raw }: Transaction): boolean {
   const bytes = bytesToHex((raw.ref_block_bytes ?? new Uint8Array()) as Uint8Array);
   if (!/^[0-9a-f]{4}$/.test(bytes)) return false;

@@ -1,6 +1,7 @@
-// One transaction applied to a state: who signed, what bandwidth and energy burn, what a transfer
-// or the TVM does, and the receipt. Order and words as in java-tron's Manager.processTransaction,
-// TransferActuator and VMActuator. Stakes are not simulated: all energy is paid for in TRX.
+// One transaction applied to a state: its signer, the bandwidth and energy it burns, the work of a
+// transfer or the TVM, and the receipt. Order and words as in java-tron's
+// Manager.processTransaction, TransferActuator and VMActuator. Stakes are not simulated: all energy
+// is paid for in TRX.
 
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -130,7 +131,7 @@ function transfer(state: TvmState, { contract }: Transaction, owner: string, now
   return fee;
 }
 
-/** What a signed transaction may burn: its fee limit, and no more than the owner has. */
+/** The most that a signed transaction may burn: its fee limit, and no more than the owner has. */
 function energyLimitOf({ raw }: Transaction, balance: bigint, value: bigint): bigint {
   const feeLimit = number(raw, 'fee_limit');
   const most = BigInt(parameters.getMaxFeeLimit);

@@ -78,7 +78,7 @@ function range(asked: Asked): JsonObject {
   return block.length === 0 ? {} : { block: block.map((each) => blockJson(each, asked.visible)) };
 }
 
-/** What both the full node and the solidified view answer. */
+/** The answers of both the full node and the solidified view. */
 const shared: Readonly<Record<string, Answer>> = {
   getaccount: getAccount,
   getnowblock: (asked) => shownBlock(asked.chain.tip(asked.view), asked),

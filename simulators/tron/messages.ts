@@ -163,7 +163,7 @@ export function transactionOf(
   };
 }
 
-/** The whole of `protocol.Transaction`, without results: what bandwidth counts. */
+/** The whole of `protocol.Transaction`, without results: bandwidth counts these bytes. */
 export function transactionBytes({ raw, signatures }: Transaction): Uint8Array {
   return encode(transactionSchema, { raw_data: raw, signature: [...signatures] });
 }
@@ -204,7 +204,8 @@ export function rawToJson({ raw, kind, contract }: Transaction, visible: boolean
   return json;
 }
 
-/** What Util.packTransaction makes of a transaction in JSON; `raw_data_hex` is not looked at. */
+/** The result of Util.packTransaction for a transaction in JSON; `raw_data_hex` is not looked
+ * at. */
 export function packTransaction(json: JsonObject): Transaction {
   const visible = json.visible === true;
   const rawJson = (json.raw_data ?? {}) as JsonObject;
@@ -223,7 +224,8 @@ export function packTransaction(json: JsonObject): Transaction {
   return transactionOf(rawBytes, signatures);
 }
 
-/** TransactionUtil / WalletUtil.generateContractAddress(Transaction): of the id and the owner. */
+/** TransactionUtil / WalletUtil.generateContractAddress(Transaction): made of the id and the
+ * owner. */
 export function deployedAddress(txid: string, owner: Uint8Array): Uint8Array {
   const hash = keccak_256(concatBytes(hexToBytes(txid), owner));
   return concatBytes(Uint8Array.of(0x41), hash.slice(12));

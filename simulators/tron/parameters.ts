@@ -1,4 +1,4 @@
-// What a TRON network's committee decides, at the values of the main network (wallet/
+// The decisions of a TRON network's committee, at the values of the main network (wallet/
 // getchainparameters, 2026), and limits that java-tron has in its code. Sun where nothing is said.
 
 export const parameters = {

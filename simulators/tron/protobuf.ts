@@ -20,7 +20,7 @@ export type Message = { readonly [name: string]: Value };
 export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject;
 export type JsonObject = { readonly [name: string]: Json };
 
-/** What a node would call an InvalidProtocolBufferException or a ParseException. */
+/** The error that a node would call an InvalidProtocolBufferException or a ParseException. */
 export class FormatError extends Error {
   constructor(message: string) {
     super(message);

@@ -190,7 +190,7 @@ async function outspend(rpc: Rpc, txid: string, vout: number) {
 
 type Unspent = { txid: string; vout: number; amount: number };
 
-/** As Esplora does: what the mempool spends is left out, what it pays is unconfirmed. */
+/** As Esplora does: coins that the mempool spends are left out, those it pays are unconfirmed. */
 async function unspent(rpc: Rpc, address: string) {
   const { unspents } = await rpc<{ unspents: Unspent[] }>('scantxoutset', [
     'start',

@@ -38,7 +38,7 @@ export type World = {
   claim(leg: Leg): Promise<string>;
   refund(leg: Leg): Promise<string>;
   pass(seconds: number): Promise<void>;
-  /** What is in the newest block becomes final. */
+  /** The contents of the newest block become final. */
   finalize(): Promise<void>;
   /** `isBlind`: over a node that gives no logs. */
   adapter(isBlind?: boolean): Promise<ChainAdapter>;
@@ -47,7 +47,7 @@ export type World = {
   /** Calldata to a contract, hex without 0x: from anybody and in a block, failed or not. */
   tell(to: string, data: string): Promise<void>;
   claimData(leg: Leg): string;
-  /** Of which the funder has plenty. */
+  /** The funder has plenty of it. */
   token(name: DevToken): string;
   /** Where this code is put, of at most 32 bytes. */
   put(runtime: string): Promise<string>;

@@ -1,4 +1,4 @@
-// Bytes that a stranger wrote: whatever they are, they are read within bounds.
+// Bytes that a stranger wrote: they are read within bounds, whatever they are.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

@@ -80,7 +80,8 @@ export function checkAuthorities(mint: Mint, rules: PowerRules): Finding[] {
   return [
     power('mintable', rules.mintable, mintAuthority, 'can make more of it'),
     power('blacklist', rules.blacklist, freezeAuthority, 'can freeze any holding, an escrow’s too'),
-    // Whoever may close a mint can do so when nobody holds any of it, and then no escrow does.
+    // The close authority of a mint can close it when nobody holds any of it, and then no escrow
+    // does.
     passed('closable'),
   ];
 }
@@ -89,7 +90,7 @@ function power(check: string, rule: Outcome, who: string | null, what: string): 
   return who === null || rule === 'pass' ? passed(check) : found(check, rule, `${who} ${what}`);
 }
 
-/** What mints of Token-2022 may have and an escrow does not take, by the program's numbers. */
+/** The extensions of Token-2022 mints that an escrow does not take, by the program's numbers. */
 export const unsafeExtensions: Readonly<Record<number, string>> = {
   1: 'transfer fee',
   4: 'confidential transfers',

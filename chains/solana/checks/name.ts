@@ -1,5 +1,5 @@
-// What a token calls itself: in its own Token-2022 metadata, else in Metaplex's account for it.
-// Whoever may change that later has no power over what an escrow holds, and is no objection.
+// A token's own name: in its own Token-2022 metadata, else in Metaplex's account for it. An
+// authority that may change it later has no power over what an escrow holds, and is no objection.
 
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { hiddenSentence } from '../../tokens/face.ts';
@@ -13,7 +13,7 @@ import type { Mint } from './mint.ts';
 const pointerType = 18;
 const metadataType = 19;
 const keyBytes = 32;
-/** Metaplex: what kind of account it is, before the update authority. */
+/** Metaplex: the kind of the account, before the update authority. */
 const metaplexKind = 4;
 /** More bytes than these of a text are not looked at. */
 const mostTextBytes = 4 * mostNameLength;

@@ -14,7 +14,7 @@ type Listed = {
   readonly confirmationStatus: string;
 };
 
-/** What strangers wrote, by where it lies; may grow. */
+/** The entries that strangers wrote, by where they lie; may grow. */
 export type Crowd = {
   /** The escrow, or its vault. */
   readonly address: string;
@@ -26,7 +26,7 @@ export type Crowd = {
   slotsAbove: number;
   /** Below the newest of the true ones. */
   below: number;
-  /** What the address holds at the newest true one, and after. */
+  /** The address's holdings at the newest true one, and after. */
   readonly held: { readonly open: bigint; readonly settled: bigint };
   /** The answer for one of them; the usual one names the address and tells what it holds. */
   answer(usual: object): Promise<object> | object;

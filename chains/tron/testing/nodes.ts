@@ -2,7 +2,7 @@ import { nodeOf, type TestNode } from '../../testing/nodes.ts';
 
 export type Asked = { readonly path: string; readonly body: Record<string, unknown> };
 export type Said = { readonly status?: number; readonly body: unknown };
-/** What a lie does: `undefined` hangs; `forward` asks the real node. */
+/** The effect of a lie: `undefined` hangs; `forward` asks the real node. */
 export type Lie = (
   asked: Asked,
   forward: () => Promise<Said>,

@@ -30,7 +30,7 @@ const RULES: Readonly<Record<Fork, Rules>> = {
     floor: [64n, 64n],
   },
 };
-/** Of a byte of calldata, zero or not (EIP-2028), on both. */
+/** The gas of a byte of calldata, zero or not (EIP-2028), on both. */
 const CALLDATA = [4n, 16n] as const;
 /** At most a fifth of what was used is given back (EIP-3529). */
 const REFUND_SHARE = 5n;
@@ -49,7 +49,7 @@ export type Transaction = {
 export type Chain = {
   readonly chainId: number;
   send(transaction: Transaction): Promise<number>;
-  /** The address of a contract made by this init code; what it costs is not told. */
+  /** The address of a contract made by this init code; its cost is not counted. */
   create(initCode: Hex, at: bigint): Promise<Hex>;
   read(to: Hex, data: Hex, at: bigint): Promise<Hex>;
   /** Makes an account that has sent something before. */
@@ -68,7 +68,8 @@ function priced(data: Uint8Array, [zero, other]: readonly [bigint, bigint]): big
   return BigInt(zeros) * zero + BigInt(data.length - zeros) * other;
 }
 
-/** What a transaction takes before anything runs, and the least that it takes in the end. */
+/** The gas that a transaction takes before anything runs, and the least that it takes in the
+ * end. */
 function intrinsic(rules: Rules, data: Uint8Array, value: bigint): { gas: bigint; floor: bigint } {
   const base = rules.base + rules.recipient + (value > 0n ? rules.value : 0n);
   return { gas: base + priced(data, CALLDATA), floor: base + priced(data, rules.floor) };

@@ -1,4 +1,5 @@
-// What users pay, of whole transactions: gas on the present and the coming fork, energy on TRON.
+// The gas that users pay, of whole transactions: gas on the present and the coming fork, energy on
+// TRON.
 //
 //   node contracts/escrows/bench/figures.ts            prints the tables
 //   node contracts/escrows/bench/figures.ts --write    rewrites snapshots and artifacts/gas.ts
@@ -261,7 +262,7 @@ function snapshotOf(measured: string, figures: object): string {
   return `${JSON.stringify({ ...settings, figures }, null, 2)}\n`;
 }
 
-/** For programs; what a lane's first use or a payout makes is apart. */
+/** For programs; the cost of a lane's first use or of a payout is apart. */
 function constantsOf(figures: GasFigures): string {
   const of = (fork: Fork) => {
     const at = (row: Row) => BigInt(figures[row][fork].gas);

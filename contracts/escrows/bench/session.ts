@@ -144,7 +144,7 @@ const types = {
   ],
 };
 
-/** What the funder signs of DevCoin. */
+/** The funder's signature for DevCoin. */
 async function signed({ chain, coin }: Session, primaryType: keyof typeof types, message: object) {
   const { chainId } = chain;
   const domain = { name: 'Dev Coin', version: '2', chainId, verifyingContract: coin };

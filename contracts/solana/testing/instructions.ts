@@ -40,7 +40,7 @@ export type Escrow = {
   readonly bump: number;
   readonly vault: Address;
   readonly tokenProgram: Address;
-  /** The associated token account of the payout, and its bump; of no use for SOL. */
+  /** The associated token account of the payout, and its bump; unused for SOL. */
   readonly associated: Associated;
 };
 
@@ -151,7 +151,7 @@ export function claim(
   return instruction(rows, Buffer.concat([Buffer.from([1, bump, 0, 0, 0, 0, 0, 0]), secret]));
 }
 
-/** What a claim left, or somebody sent, to the funder. */
+/** The rest of a claim, or a stranger's payment, goes to the funder. */
 export function close({ terms, escrow, bump }: Escrow): Instruction {
   return instruction(
     [

@@ -1,4 +1,4 @@
-// What each verb costs: compute units of real transactions with nothing else in them, in the VM,
+// The cost of each verb: compute units of real transactions with nothing else in them, in the VM,
 // token programs included. The address is the first tried (bump 255); each further one is dearer.
 
 import { AMOUNT, type Asset, assets, expire, HOUR, type Swap, swapIn } from './swaps.ts';

@@ -21,7 +21,7 @@ import { PROGRAM, SYSTEM } from './instructions.ts';
 
 export const NOW = 1_800_000_000n;
 export const SOL = 1_000_000_000n;
-/** What a transaction with one signature costs its sender. */
+/** The cost of a transaction with one signature for its sender. */
 export const FEE = 5_000n;
 
 export const errors = JSON.parse(

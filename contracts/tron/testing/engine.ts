@@ -65,7 +65,8 @@ export function create2Address(sender: Uint8Array, salt: Uint8Array, code: Uint8
   return keccak_256(concatBytes(PREFIX, sender, salt, keccak_256(code))).slice(12);
 }
 
-/** TransactionUtil.generateContractAddress: of the transaction's number of internal creations. */
+/** TransactionUtil.generateContractAddress: here of the transaction's number of internal
+ * creations. */
 export function createAddress(txid: Uint8Array, nonce: bigint): Uint8Array {
   const counter = new Uint8Array(8);
   new DataView(counter.buffer).setBigUint64(0, nonce);
@@ -86,7 +87,7 @@ const sstoreEnergy: EnergyFunction = async (runState, energy) => {
   return energy + (set ? SET_SSTORE : RESET_SSTORE);
 };
 
-/** Program.getCallEnergy: what is asked for, at most all that is left; Ethereum keeps 1/64. */
+/** Program.getCallEnergy: the energy asked for, at most all that is left; Ethereum keeps 1/64. */
 function handsOnAll(usual: EnergyFunction, asks: boolean): EnergyFunction {
   return async (runState, energy, common) => {
     const [asked] = runState.stack.peek(1) as [bigint];

@@ -1,5 +1,6 @@
-// What a TVM reads and writes: accounts, code and storage as one map of texts. Every write can be
-// undone up to a checkpoint, and what changed since the last `takeChanges` can be stored.
+// The state that a TVM reads and writes: accounts, code and storage as one map of texts. Every
+// write can be undone up to a checkpoint, and what changed since the last `takeChanges` can be
+// stored.
 //
 //   account/<address>         balance in sun, decimal; the key exists when the account does
 //   code/<address>            hex
@@ -67,7 +68,7 @@ export class TvmState implements StateManagerInterface {
     this.changed.clear();
   }
 
-  /** What is different since the last call; only between transactions. */
+  /** The differences since the last call; only between transactions. */
   takeChanges(): Changes {
     const changes: Record<string, string | null> = {};
     for (const key of this.changed) changes[key] = this.entries.get(key) ?? null;

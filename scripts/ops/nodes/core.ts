@@ -1,4 +1,4 @@
-// What the Bitcoin adapter needs of a Core node: every method, and the blocks of a swap's days.
+// The needs of the Bitcoin adapter of a Core node: every method, and the blocks of a swap's days.
 
 import { coreBackend } from '../../../chains/bitcoin/core-backend.ts';
 import { bitcoinNetworkOf } from '../../../chains/bitcoin/networks.ts';
@@ -73,7 +73,7 @@ export function lookAtCore(node: Node): Look {
   };
 }
 
-/** Of a method, what it answers to a question that is right, in words. */
+/** The answer of a method to a question that is right, in words. */
 type Words<T> = (answer: T) => Said | string;
 
 function methodsOf({ rpc, source, info, newest }: Eyes): Record<CoreMethod, Probe> {

@@ -1,4 +1,5 @@
-// What the Bitcoin adapter needs of an Esplora server: every path, and the payments of an address.
+// The needs of the Bitcoin adapter of an Esplora server: every path, and the payments of an
+// address.
 
 import { esploraBackend } from '../../../chains/bitcoin/esplora-backend.ts';
 import type { EsploraQuestion } from '../../../chains/bitcoin/esplora-paths.ts';
@@ -22,7 +23,7 @@ function eyesOn(node: Node) {
   const backend = esploraBackend({ url, limits: { timeMs: node.callMs }, network, now: node.now });
   const nobodys = witnessScriptHashAddress(Uint8Array.of(0, 32, ...new Uint8Array(32)), network);
   const tip = once((signal) => backend.tip(signal));
-  /** What the newest block pays its miner, who has an address as a rule. */
+  /** The payment of the newest block to its miner, who has an address as a rule. */
   const paid = once(async (signal) => {
     const { transactions } = parseBlock(await backend.block((await tip(signal)).hash, signal));
     const [coinbase] = transactions;

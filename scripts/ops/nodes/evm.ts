@@ -1,4 +1,4 @@
-// What the EVM adapter needs of a node: every method, blocks by tags and by hash, state at depth,
+// The needs of the EVM adapter of a node: every method, blocks by tags and by hash, state at depth,
 // logs of a swap's days.
 
 import type { Hex } from 'viem';
@@ -366,7 +366,7 @@ function abilitiesOf(eyes: Eyes): Probes {
   };
 }
 
-/** What the adapter begins with (chains/evm/watch.ts), and what it comes down to. */
+/** The range that the adapter begins with (chains/evm/watch.ts), and those it comes down to. */
 const ranges = [10_000, 5_000, 2_000, 1_000, 500, 100, 10, 1];
 
 async function logRange(

@@ -1,5 +1,5 @@
-// How much a node takes in a row: what watching and building ask is asked faster and faster, until
-// it says no or is late. The limit that is met is told, with what the market needs of it.
+// How much a node takes in a row: the questions of watching and building come faster and faster,
+// until it refuses or is overdue. The limit that is met is told, with what the market needs of it.
 
 import { sleep } from '../../../chains/nodes/turn.ts';
 import { inTime } from '../../../server/doctor/parts.ts';
@@ -8,11 +8,12 @@ import type { Check, Load, Node } from './probes.ts';
 
 /** Calls a second, one step after the other. */
 export const steps = [5, 10, 20, 40] as const;
-/** Of a step. */
+/** The usual time of a step. */
 const usualStepMs = 3_000;
-/** Of a node's own words. */
+/** The limit of a node's own words. */
 const mostWords = 120;
-/** What one answer may take in a burst: a builder of a customer waits for several in a row. */
+/** The most time that one answer may take in a burst: a builder of a customer waits for several in
+ * a row. */
 const lateMs = 5_000;
 
 type Step = {

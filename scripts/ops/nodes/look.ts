@@ -88,8 +88,8 @@ export function lookOf(node: Node): Look {
 }
 
 /**
- * What is asked first: of a node that is silent nothing else is. An adapter refuses a node without
- * its contract, so where there may be none yet, the head is read by `bare`.
+ * The first questions: a silent node is asked nothing else. An adapter refuses a node without its
+ * contract, so where there may be none yet, the head is read by `bare`.
  */
 async function headsOf(
   node: Node,

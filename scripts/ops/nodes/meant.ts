@@ -11,11 +11,12 @@ import { type ChainSettings, knownWorld, parseChains } from '../../../server/set
 import { readSecretFile } from '../../../server/settings/secret-file.ts';
 import { Misused } from '../../command.ts';
 
-/** Of one chain: each source as a chain of that source alone. */
+/** The nodes of one chain: each source as a chain of that source alone. */
 export type Meant = { readonly sources: readonly ChainSettings[]; readonly isServed: boolean };
 
 export const mostNodes = 20;
-/** In no settings it is of no network yet: nothing is there, and nothing is asked of it. */
+/** In no settings it is of no network yet: the address has no contract, and nothing is asked of
+ * it. */
 const noContract = { contract: 'T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb', creation: '0'.repeat(64) };
 const bitcoinNetworks = ['mainnet', 'testnet', 'signet', 'regtest'];
 

@@ -1,4 +1,5 @@
-// What needs no node: the limit of calls, which words are secret, what is a refusal of bytes.
+// The parts that need no node: the limit of calls, which words are secret, what is a refusal of
+// bytes.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// What a look at a node is made of: probes, each with a time limit, a verdict and the numbers. None
-// sends a transaction, and no word of a node leaves with a secret of its address in it.
+// The parts of a check of a node: probes, each with a time limit, a verdict and the numbers. No
+// probe sends a transaction, and no word of a node leaves with a secret of its address in it.
 
 import type { Heads } from '../../../chains/interface/reading.ts';
 import { turnsAway } from '../../../chains/nodes/exchange.ts';
@@ -11,7 +11,7 @@ import { onOneLine } from '../../command.ts';
 
 /**
  * `fits`; `lacks`: the market does not work, or not safely, with it; `weak`: it works, without
- * something; `unseen`: nothing is known, since what it goes by was not there.
+ * something; `unseen`: the result is unknown, since its subject was not there.
  */
 export type Verdict = 'fits' | 'lacks' | 'weak' | 'unseen';
 
@@ -24,7 +24,7 @@ export type Said = {
 export type Facts = Readonly<Record<string, string | number | boolean | null>>;
 
 export type Probe = {
-  /** What becomes of the market where it fails. */
+  /** The market's state where it fails. */
   readonly without: string;
   /** Where its failure is no more than a weakness. */
   readonly isSpare?: boolean;
@@ -41,7 +41,7 @@ export type Node = {
   readonly where: string;
   /** Escrow contracts are named by the settings, not guessed. */
   readonly isServed: boolean;
-  /** Of one call, milliseconds. */
+  /** The time of one call, milliseconds. */
   readonly callMs: number;
   /** Unix seconds. */
   readonly now: () => number;
@@ -52,20 +52,20 @@ export type Node = {
 /** How long a node must remember: the longest timelock is 30 days ahead (core/timelocks.ts). */
 export const historySeconds = 31 * 86_400;
 
-/** How much it is asked in a row; what a busy second of a market asks is `neededPerSecond`. */
+/** How much it is asked in a row; the questions of a market's busy second are `neededPerSecond`. */
 export type Load = {
   readonly neededPerSecond: number;
-  /** What is asked in turn, as watching and building ask it. */
+  /** The questions asked in turn, as watching and building ask them. */
   readonly asks: readonly ((signal: AbortSignal) => Promise<unknown>)[];
 };
 
 export type Look = {
   /** Each method that the adapter calls. */
   readonly methods: Probes;
-  /** What the node is and keeps. */
+  /** The kind of the node and the data it keeps. */
   readonly properties: Probes;
   readonly load: Load;
-  /** Without a look at contracts, which an adapter takes first. None on Bitcoin. */
+  /** Without a look at contracts, which an adapter takes first. Bitcoin has none. */
   readonly heads: ((signal: AbortSignal) => Promise<Heads>) | null;
 };
 
@@ -130,8 +130,8 @@ const notServed =
 const methodNotFound = -32_601;
 
 /**
- * Of a method that would change the chain: bytes that are no transaction are given to it, so that
- * its own words of them show that it is served. Throws where they say that it is not.
+ * A method that would change the chain: bytes that are no transaction are given to it, so that its
+ * own words of them show that it is served. Throws where they say that it is not.
  */
 export async function refusesNonsense(giving: Promise<unknown>): Promise<Said> {
   try {

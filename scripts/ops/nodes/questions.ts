@@ -1,4 +1,4 @@
-// What was asked of a node in one exchange, by the names of chains/nodes/methods.ts: a batch asks
+// The questions to a node in one exchange, by the names of chains/nodes/methods.ts: a batch asks
 // several.
 
 import { esploraQuestionIn } from '../../../chains/bitcoin/esplora-paths.ts';

@@ -1,4 +1,4 @@
-// What the Solana adapter needs of a node: every method, the program, and the transactions of a
+// The needs of the Solana adapter of a node: every method, the program, and the transactions of a
 // swap's days.
 
 import { base64 } from '@scure/base';

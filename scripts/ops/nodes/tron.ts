@@ -1,4 +1,4 @@
-// What the TRON adapter needs of a java-tron: every path of its HTTP API, solid blocks, constant
+// The needs of the TRON adapter of a java-tron: every path of its HTTP API, solid blocks, constant
 // calls, and the receipts of a swap's days.
 
 import { encodeFunctionData } from 'viem/utils';
@@ -51,7 +51,7 @@ import {
   type Said,
 } from './probes.ts';
 
-/** Of a busy chain a few blocks do: thirty would be megabytes. java-tron gives 100 at once. */
+/** A few blocks of a busy chain do: thirty would be megabytes. java-tron gives 100 at once. */
 const looksBack = [4, 30, 100] as const;
 const blockSeconds = 3;
 /** Code that ends at once: it makes a contract of none. */

@@ -59,7 +59,7 @@ export type MintOptions = {
   /** Whether the issuer keeps the right to make more. */
   readonly isMintable?: boolean;
   readonly isFreezable?: boolean;
-  /** Who gets all of it; nothing is made without. */
+  /** The holder of the whole supply; nothing is made without. */
   readonly holder?: Address;
   readonly supply?: bigint;
 };

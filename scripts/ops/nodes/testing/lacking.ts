@@ -5,7 +5,7 @@ import type { Lie as TronLie } from '../../../../chains/tron/testing/nodes.ts';
 import type { Rpc } from '../../../../devnet/rpc.ts';
 
 const refused = (message: string) => ({ error: { code: -32_601, message } });
-/** What a node of an EVM chain does not do, and what is then said of it. */
+/** The calls that a node of an EVM chain does not serve, and the report then. */
 export const lacking: readonly [string, Lie, lacks: readonly string[], weak: readonly string[]][] =
   [
     [
@@ -53,7 +53,7 @@ const receipts = [
 ];
 type TronBlock = { readonly block_header: { readonly raw_data: { readonly number?: number } } };
 
-/** What a java-tron does that was built or set up otherwise (tried on a 4.8.1). */
+/** The behaviour of a java-tron that was built or set up otherwise (tried on a 4.8.1). */
 export const lackingTron: readonly (readonly [
   what: string,
   isServed: boolean,
