@@ -20,7 +20,7 @@ export const unreadMs = 20_000;
 /** With descriptors enough, and unless PARLEY_CONNECTIONS says so many. */
 const mostConnections = 25_000;
 
-/** Of all connections those of one site: 65 536 clients have 200 each. */
+/** The share of one site in all connections: 65 536 clients have 200 each. */
 const shareOfSite = 1 / 4;
 
 /** A share of all for those that have shown no key; the rest is kept for addresses that did. */
@@ -32,7 +32,7 @@ const againMs = 60_000;
 /** Beyond the limit, for as long as it takes to let others go. */
 const overlap = 100;
 
-/** Of one site: a single client never has more than half of it. */
+/** The limit of one site: a single client never has more than half of it. */
 function mostOfSite({ connections, connectionsPerNetwork }: Counted): number {
   const share = Math.floor((connections ?? mostConnections) * shareOfSite);
   return Math.max(share, connectionsPerNetwork * 2);
