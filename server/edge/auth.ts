@@ -1,4 +1,4 @@
-// Who is calling: the key of a request, and the account behind it.
+// The caller of a request: the key of a request, and the account behind it.
 //
 // A key that was looked up is remembered for at most one second, and only while revocations by
 // other processes are heard of (revocations.ts). So is what turned out to be none. Many look-ups at

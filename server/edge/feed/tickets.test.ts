@@ -18,7 +18,7 @@ const market = await feedMarket({
   ...siteAt(site, { corsOrigins: [partner] }),
   rateLimit: 40,
 });
-/** Of the dev network: it has no name. */
+/** The dev network has no name for a client. */
 const loopback = await feedMarket({ rateLimit: 7 }, { feed: { recheckMs: 0 } });
 after(async () => {
   await market.close();
