@@ -42,7 +42,7 @@ function closedColumn(of: string): string {
     else '{"by": "other", "since": null}' end`;
 }
 
-/** The columns of an `Asset`: of the alias `of`, in the object `into`. */
+/** The columns of an `Asset`, read from the alias `of`, in the object `into`. */
 export const assetColumns = (of = '', into = '') =>
   `${columns('id chain symbol address decimals enabled verified source highValueFrom', of, into)},
   ${closedColumn(of)} as "${into}closed"`;

@@ -120,7 +120,7 @@ export const wholeBody = (delivery: string) => `coalesce(${delivery}.body,
 
 /**
  * A newer price takes the place of one that waits for its first attempt, where nothing of that
- * thread waits behind it; only webhooks that are held are meant. Answers which have found theirs,
+ * thread waits behind it; the caller holds the webhooks. Answers which have found theirs,
  * by id. One in hand is left alone: its bytes may be on their way.
  */
 export const replaceWaiting = unlessEmpty(

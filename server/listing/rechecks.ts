@@ -49,7 +49,7 @@ export function createRechecks(given: Deps, mostMs: number = lookMs): Rechecks {
     name: 'tokens',
     wokenBy: ['tokens'],
     mostPassMs: longestNodePassMs,
-    // An inspection that a stop ends is due again later. More launchpads may be due.
+    // An inspection that a stop ends is due again later. More tokens of launchpads may be due.
     pass: async (signal) => {
       const tidies = performance.now() - tidiedAt >= tidyMs;
       if (tidies) tidiedAt = performance.now();

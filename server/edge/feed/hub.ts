@@ -54,7 +54,7 @@ const pollMs = 5;
 const stillMs = 250;
 const mostWaitMs = 2_000;
 
-/** The times between the parts of a burst. */
+/** The clock by which a burst is timed. */
 export type Pace = {
   /** Milliseconds of a clock that never goes back. */
   now(): number;

@@ -104,7 +104,7 @@ export function createMaker(
       if (peer.isOpen()) checkKey(feed, maker).catch(() => {});
     },
     affords: async (entries) => {
-      // The price is for all together: how they are cut would tell of what lies between them.
+      // The price is for all together: their cut into frames would reveal what lies between them.
       const paid = Math.ceil(sentAgain / entriesOfRequest);
       sentAgain += entries;
       const requests = Math.ceil(sentAgain / entriesOfRequest) - paid;

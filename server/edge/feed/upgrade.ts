@@ -37,8 +37,8 @@ export function acceptSockets(app: FastifyInstance, settings: Sites, opened: Ope
   const named = new WeakMap<IncomingMessage, FastifyReply>();
   sockets.on('headers', (lines, request) => {
     for (const [name, value] of Object.entries(named.get(request)?.getHeaders() ?? {})) {
-      // The header is left out where an upgrade was in vain. Beside "Upgrade" a proxy takes it for
-      // the end (Caddy, all of Go).
+      // The header is that of a refused upgrade. Beside "Upgrade" a proxy takes it for the end
+      // (Caddy, all of Go).
       if (name !== 'connection') lines.push(`${name}: ${value}`);
     }
   });
