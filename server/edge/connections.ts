@@ -40,7 +40,7 @@ function mostOfSite({ connections, connectionsPerNetwork }: Counted): number {
 
 /** How many connections are served with so many descriptors. Throws where fewer than wanted. */
 export function connectionsWithin(wanted: number | null, descriptors: number): number {
-  // The reserve of a few descriptors is half of them.
+  // If there are few descriptors, half of them are kept back.
   const there = descriptors - Math.min(reservedDescriptors, Math.ceil(descriptors / 2));
   if (wanted === null) return Math.min(mostConnections, there);
   if (wanted <= there) return wanted;

@@ -57,7 +57,7 @@ export async function broadcast(
     try {
       for (const each of touched) await passGates(deps, each, payer, signal);
     } catch (refusal) {
-      // A transaction that a node already has is past every gate.
+      // A gate no longer keeps back a transaction that a node has.
       const asking = within(signal, chain, adapter.isKnown(transaction, signal));
       if (!(await asking.catch(() => false))) throw refusal;
       return { txid };

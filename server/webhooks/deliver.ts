@@ -78,7 +78,7 @@ export function createDelivering(deps: Deps, options: { readonly send?: Send } =
     const handedOut = await handOut(deps);
     // Another process hands out, perhaps what it saw before the last commit.
     if (handedOut === null) return busyMs;
-    // The slow half is begun one part at a time.
+    // A pass begins deliveries in half of the free slow places.
     const begun = await begin();
     if (handedOut === handOutBatch || begun > 0) return 'now';
     return deps.now() <= retryingUntil + pollMs ? retryingMs : undefined;
