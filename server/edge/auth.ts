@@ -39,7 +39,7 @@ export type Credential =
 const mostRemembered = 20_000;
 /** In a place of their own, so that they drive out no caller. */
 const mostUnknown = 20_000;
-/** The limit leaves others their part of ten connections. */
+/** The pool has ten connections; look-ups take four. */
 const batches = { queriesAtOnce: 4, questionsOfQuery: 500 } as const;
 
 /** `askedAt`: before the look-up began. A later revocation is not in it. */

@@ -104,7 +104,7 @@ export async function takeUp(
   const owner = await ownerOf(tx, proven);
   if (owner !== null && owner.accountId !== session.accountId) throw taken(proven);
   if (owner !== null && isMade(proven)) {
-    // A browser that makes a passkey names its id, and proves no hold of the existing one.
+    // A browser that makes a passkey names its id, and shows no detail of the one that has it.
     const sentence = 'this passkey is a login of the account already; nothing changed';
     throw new ParleyError('login_taken', sentence);
   }

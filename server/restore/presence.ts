@@ -21,10 +21,7 @@ const keysAlive =
 export type Running = Presence & {
   /** Before anybody is served. Throws where the database does not answer. */
   begin(): Promise<void>;
-  /**
-   * The heartbeat that `begin` goes on doing, once, for a caller that asks for passes instead: one
-   * beat.
-   */
+  /** One heartbeat, for a caller that asks for passes instead of `begin`. */
   beatNow(): Promise<void>;
   /** And one round of reading back; true when there is nothing left that holds agreements. */
   readNow(): Promise<boolean>;

@@ -11,7 +11,7 @@ const forbiddenMode = 0o027;
 /** `wrong` never quotes the content. */
 export type Read = { readonly text: string } | { readonly wrong: string };
 
-/** Reads a file that others may read too; `wrong` also where it is no regular file, or larger than 1 MiB. */
+/** Reads a file that others may read too; `wrong` also for no regular file or > 1 MiB. */
 export function readFile(file: string): Read {
   return readChecked(file, () => null);
 }

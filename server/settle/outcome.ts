@@ -52,7 +52,7 @@ export function outcome(before: SwapState, look: Look): Outcome {
   const quietAt = Math.max(legs.a.timelock, legs.b.timelock) + lateWatchSeconds;
   const isQuiet = full && wall >= quietAt;
   const facts = [legs.a.facts, legs.b.facts];
-  // The legs were both untouched in all that time, and neither can be funded any more.
+  // Both legs were untouched in all that time, and neither can be funded any more.
   const isForgotten = isQuiet && facts.some(isUnknown) && facts.every(isUntouched);
   const state = { ...before, legs, secret, lapsed: before.lapsed || isForgotten };
   // That nothing was funded in time is only known when both chains were asked after it.

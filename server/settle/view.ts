@@ -103,7 +103,7 @@ function formerSteps(swap: Swap, clocks: Clocks): Step[] {
       return [{ by, action: 'wait', leg: name, before: null, why }];
     }
     if (isUnknown(facts)) {
-      // The leg is settled by its own end.
+      // The outcome of the leg settles it.
       if (['claimed', 'refunded'].includes(legStatus(leg.facts))) return [];
       const why = `of the former escrow ${address}: ${unknownOutcome(leg)}`;
       return [{ by, action: 'wait', leg: name, before: null, why }];
