@@ -1,6 +1,6 @@
-// What a market tells its app for browsers of a chain: how it is known, and nodes to begin with.
-// None of it is believed: names are checked against own tables, nodes are asked who they are, and a
-// person may name others.
+// The market's description of a chain for its app for browsers: how it is known, and nodes to begin
+// with. The app believes none of it: names are checked against own tables, nodes are asked who they
+// are, and a person may name others.
 
 import type { ChainKey } from './families.ts';
 

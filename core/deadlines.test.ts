@@ -114,10 +114,10 @@ test('the longer floor makes the long leg; on a tie T_long, then T_short, then b
   };
   assert.equal(long(eth, btc), btc);
   assert.equal(long(eth, eth), 'b');
-  // T_long: what a clock may trail counts for a short leg only
+  // T_long: a trailing clock counts for a short leg only
   const trailing = timing({ ...ethereum, windowSeconds: null });
   assert.equal(long(eth, trailing), trailing);
-  // T_short: of the same T_long, 31 560, an outage of 4 h costs it more before the short timelock
+  // T_short: an outage of 4 h costs it more, of the same T_long, 31 560, before the short timelock
   const outage = { ...ethereum, normal: { ...ethereum.normal, outageSeconds: 14_400 } };
   const even = timing({ ...outage, lateClaimSeconds: 3_300 });
   assert.equal(schedule(even, eth).longTimelock, schedule(eth, even).longTimelock);
@@ -129,7 +129,7 @@ test('the longer floor makes the long leg; on a tie T_long, then T_short, then b
   assert.equal(long(eth, { policy, depth: policy.high }), eth);
 });
 
-/** Of how much the clocks are allowed to be off, what they are: -1 behind, 1 ahead. */
+/** The part of the allowed error by which the clocks are off: -1 behind, 1 ahead. */
 const off = fc.double({ min: -1, max: 1, noNaN: true });
 
 test('whatever clocks do within their drift, claims have by wall time what they are promised', () => {

@@ -7,8 +7,8 @@ import type { LegName } from './trade.ts';
 import type { Unchecked } from './unchecked.ts';
 
 /**
- * Whatever makes another time of the same policies takes the next number
- * (decision 0013 in docs/decisions/README.md).
+ * A change that makes another time of the same policies takes the next number (decision 0013 in
+ * docs/decisions/README.md).
  */
 export const formulaVersion = 1;
 
@@ -101,7 +101,10 @@ export function deadlines(
 /** On-chain bounds of a timelock at funding (contracts/escrows): 30 minutes to 30 days ahead. */
 const timelockBounds = { leastAheadSeconds: 1_800, mostAheadSeconds: 30 * 86_400 } as const;
 
-/** The legs that two chains can come to, with the second long: none where its floor is shorter. */
+/**
+ * The legs that two chains can come to, with the second long: the list leaves out a leg whose floor
+ * is shorter.
+ */
 export function pairings(short: ChainPolicy, long: ChainPolicy): [LegTiming, LegTiming][] {
   if (long.floorSeconds < short.floorSeconds) return [];
   const depths = (policy: ChainPolicy) =>
@@ -109,7 +112,7 @@ export function pairings(short: ChainPolicy, long: ChainPolicy): [LegTiming, Leg
   return depths(short).flatMap((s) => depths(long).map((l): [LegTiming, LegTiming] => [s, l]));
 }
 
-/** What makes one policy unsound, by itself and with its like: one sentence each. */
+/** The faults of one policy, by itself and with its like: one sentence each. */
 export function brokenPolicy(policy: ChainPolicy): string[] {
   const wrong = wrongNumbers(policy);
   if (wrong.length > 0) return wrong;
@@ -131,7 +134,10 @@ function wrongNumbers(policy: NonNullable<Unchecked<ChainPolicy>>): string[] {
     .map(([name, value]) => `${name} must be a whole number, is ${value}`);
 }
 
-/** One sentence for each inequality that is broken, with its numbers; nothing starts with any. */
+/**
+ * One sentence for each inequality that is broken, with its numbers; a market with any does not
+ * start.
+ */
 export function brokenInequalities(short: LegTiming, long: LegTiming): string[] {
   const broken = [...wrongNumbers(short.policy), ...wrongNumbers(long.policy)];
   if (broken.length > 0) return broken;

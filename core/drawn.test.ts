@@ -1,4 +1,4 @@
-// What drawing a text costs: a character of it once, however often it stands there.
+// The cost of drawing a text: a character of it once, however often it stands there.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -27,7 +27,7 @@ U 028a 144c
 X 2715 2716 274c
 0 24ff 1f10b 1f10c
 `;
-/** What stands first in rows of 26 letters or nine digits in circles and squares, and of flags. */
+/** The first of rows of 26 letters or nine digits in circles and squares, and of flags. */
 const rows: readonly (readonly [first: number, latin: string])[] = [
   ...[0x1f150, 0x1f170, 0x1f1e6].map((first) => [first, 'A'] as const),
   ...[0x24f5, 0x2776, 0x2780, 0x278a].map((first) => [first, '1'] as const),
@@ -46,7 +46,7 @@ const latinOf = new Map([
   ),
 ]);
 
-/** More rounds than any text was seen to need: what comes of a letter may stand for another. */
+/** More rounds than any text was seen to need: the result for a letter may stand for another. */
 const mostRounds = 4;
 
 /** In the case they have, without marks. `wanted`: whether a Latin text replaces a character. */

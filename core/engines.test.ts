@@ -1,4 +1,4 @@
-// What stands in for newer engines answers as theirs does.
+// The stand-ins for newer engines answer as the engines' own do.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

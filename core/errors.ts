@@ -1,10 +1,7 @@
 // Every refusal: a stable code, one plain sentence, and its facts. Only server/edge/ turns a kind
 // into a status.
 
-/**
- * Every code by its kind: `timeout` changed nothing. What to do
- * next: docs/errors.md.
- */
+/** Every code by its kind: `timeout` changed nothing. The next steps: docs/errors.md. */
 const codes = {
   invalid: [
     'bad_amount bad_hex bad_address wrong_network bad_public_key bad_field bad_cursor bad_leg',

@@ -1,4 +1,4 @@
-// What a chain shows of one escrow, and what follows for its leg.
+// The facts that a chain shows of one escrow, and their consequences for its leg.
 
 import type { Family } from './families.ts';
 import type { Secret } from './hashlock.ts';
@@ -13,7 +13,7 @@ export type Sighting = {
   readonly deep: boolean;
 };
 
-/** What one escrow shows now. */
+/** The facts that one escrow shows now. */
 export type EscrowFacts = {
   /** One payment of at least the amount (never a sum of smaller ones). */
   readonly funded: Sighting | null;
@@ -22,13 +22,13 @@ export type EscrowFacts = {
   /** The preimage, if any transaction ever showed it: mempool and failed claims included. */
   readonly secret: Secret | null;
   /**
-   * What it holds now and that the funder can take back after the timelock: without dust that no
-   * allowed fee can bring back (remains.ts).
+   * The amount that it holds now and that the funder can take back after the timelock: without dust
+   * that no allowed fee can bring back (remains.ts).
    */
   readonly balance: BaseUnits;
   /**
-   * Nothing but such dust in it or on its way, and what emptied it is final. Until then a
-   * reorganisation is looked for.
+   * It has only such dust in it or on its way, and the transaction that emptied it is final. Until
+   * then a reorganisation is looked for.
    */
   readonly empty: boolean;
   /**
@@ -39,7 +39,7 @@ export type EscrowFacts = {
   readonly rentLeft?: RentLeft;
 };
 
-/** Solana: what a claim left of its funder's own in the escrow's account. */
+/** Solana: the part of its funder's own that a claim left in the escrow's account. */
 export type RentLeft = {
   readonly lamports: BaseUnits;
   /** From when a refund takes it; null: at once. */
@@ -63,7 +63,7 @@ export function legStatus(facts: EscrowFacts): LegStatus {
   if (facts.refunded?.deep) return 'refunded';
   if (facts.funded?.deep) return 'funded';
   if (facts.funded !== null || facts.claimed !== null || facts.refunded !== null) return 'seen';
-  // Whoever took it for unfunded could pay twice.
+  // A caller that took it for unfunded could pay twice.
   return isUnknown(facts) ? 'seen' : 'unfunded';
 }
 
@@ -72,10 +72,10 @@ export function isUnknown({ outcome }: EscrowFacts): boolean {
   return outcome === 'unknown';
 }
 
-/** Of a lane the logs tell what happened in it, and not that nothing did. */
+/** The logs show the events of a lane, but do not prove that there were none. */
 const unlessNever = ', unless it was never funded: nobody would tell that';
 
-/** Of each family whose chain forgets: why, and which node would tell. */
+/** For each family whose chain forgets: why, and which node would tell. */
 const whoTells: Readonly<Record<Family, readonly [string, string]>> = {
   bitcoin: ['it holds nothing', 'a node that has all blocks since the swap was agreed'],
   evm: [
@@ -117,7 +117,7 @@ export function holdsPayment(facts: EscrowFacts, amount: BaseUnits): boolean {
   return (funded !== null && !left) || isMuch(balance, amount) || isUnknown(facts);
 }
 
-/** Funded at depth, or already past it: what a gate means by "funded". */
+/** Funded at depth, or already past it: the meaning of "funded" in a gate. */
 export function isFunded(facts: EscrowFacts): boolean {
   const status = legStatus(facts);
   return status === 'funded' || status === 'claimed' || (facts.funded?.deep ?? false);

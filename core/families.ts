@@ -5,7 +5,7 @@ export const families = ['evm', 'tron', 'bitcoin', 'solana'] as const;
 /** A kind of chain: one signature scheme, one address format, one escrow design. */
 export type Family = (typeof families)[number];
 
-/** What its own coin is counted in. */
+/** The unit in which its own coin is counted. */
 export const baseUnits: Readonly<Record<Family, string>> = {
   evm: 'wei',
   tron: 'sun',

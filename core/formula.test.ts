@@ -1,5 +1,6 @@
-// Each version of the formula, by a digest of what it makes of many drawn policies: who changes the
-// formula and not its version is told here. A version that was released keeps its row for ever.
+// Each version of the formula, by a digest of what it makes of many drawn policies: the test fails
+// if somebody changes the formula and not its version. A version that was released keeps its row
+// for ever.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

@@ -168,7 +168,7 @@ export function claimGate(swap: SwapState, name: LegName, clocks: Clocks): void 
       });
     }
   }
-  // The initiator's claim is the one that reveals; whoever claims the long leg has the secret.
+  // The initiator's claim is the one that reveals; a party that claims the long leg has the secret.
   if (leg.long) return;
   const { revealBy } = swap.deadlines;
   const now = Math.max(pessimistic(clocks, swap.legs.a), pessimistic(clocks, swap.legs.b));

@@ -9,7 +9,7 @@ const leastLetters = 3;
 /** From this length on an `E` at the end is no word's own: TONE is no TON, USDCE is USDC. */
 const longLetters = 4;
 
-/** What bridges, wrappers and impostors put before a symbol without a sign between. */
+/** Prefixes that bridges, wrappers and impostors put before a symbol without a sign between. */
 const prefixes = (
   'W A X AX AXL CE SO ANY WH WORMHOLE WRAPPED BRIDGED MULTI NATIVE OFFICIAL REAL TRUE THE NEW ' +
   'MY CIRCLE TETHER BINANCE'
@@ -23,7 +23,7 @@ const suffixes =
 /** Networks whose name behind a long symbol says that it is the coin there. */
 const networks = 'SOL ETH BSC TRX TRON BASE ARB MATIC AVAX'.split(' ');
 
-/** What curated assets are called besides their symbols. */
+/** Names of curated assets besides their symbols. */
 const names: Readonly<Record<string, string>> = {
   TETHER: 'USDT',
   TETHERUSD: 'USDT',
@@ -105,7 +105,7 @@ const turns = /\p{Bidi_Control}/u;
 function readingsOf(text: string): string[] {
   const latin = drawn(text);
   const readings = [latin, latin.replaceAll('$', 'S')];
-  // What turns the direction of writing may show the text from its end.
+  // A character that turns the direction of writing may show the text from its end.
   if (turns.test(text)) readings.push(...readings.map((each) => [...each].reverse().join('')));
   return readings.flatMap((each) => [each, ligatures(each)]);
 }

@@ -103,7 +103,7 @@ test('while nobody knows what became of a leg, who has no other step waits, and 
       brief(half, half.deadlines.refundAt.b + 1),
       'initiator refund b, counterparty wait a',
     );
-    // What the other leg pays is claimed all the same.
+    // The party claims the payment of the other leg all the same.
     const open = swapOf({ long: funded, short: unknown, secret });
     assert.equal(brief(open, early), 'initiator wait a, counterparty claim b');
     const gone = swapOf({ long: unknown, short: claimed, secret });

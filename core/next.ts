@@ -1,4 +1,5 @@
-// What each side can do now. Who acts only when this list says so loses nothing.
+// The actions that each side can do now. A party that acts only when this list says so loses
+// nothing.
 
 import { isFunded, isUnknown, legStatus, unknownOutcome } from './facts.ts';
 import { fundBy } from './gates.ts';
@@ -21,7 +22,7 @@ export type StuckFunding = {
   readonly txid: string;
   readonly feeRateSatPerVbyte: number;
   readonly wantedFeeRateSatPerVbyte: number;
-  /** Of a child that pays for the whole package. */
+  /** The size of a child that pays for the whole package. */
   readonly childVsize: number;
   readonly childFeeSats: string;
   /** Which of its outputs may be the funder's change; the escrow's cannot move. */
@@ -35,7 +36,7 @@ export type Step = {
   /** After which the step is no longer open; null = no limit of ours. */
   readonly before: UnixSeconds | null;
   readonly why: string;
-  /** What to know before it; only the server, which asks the chains, adds them. */
+  /** The warnings to know before it; only the server, which asks the chains, adds them. */
   readonly warnings?: readonly {
     readonly code: string;
     readonly text: string;
@@ -118,7 +119,7 @@ function funding(swap: SwapState, clocks: Clocks, role: Role, own: Leg): Step[] 
 
 function claiming(swap: SwapState, clocks: Clocks, role: Role, other: Leg): Step[] {
   const { facts } = other;
-  // Of what is not known one thing is: nothing is in it.
+  // One thing is known of an unknown escrow: it is empty.
   if (facts.funded === null || isUnknown(facts)) return [];
   // A refund that only waits has taken nothing: with the secret public, only a mined one does.
   const { refunded } = facts;
@@ -145,7 +146,7 @@ function claiming(swap: SwapState, clocks: Clocks, role: Role, other: Leg): Step
 
 function refunding(clocks: Clocks, role: Role, own: Leg): Step[] {
   const { facts } = own;
-  // What a refund seen already takes is no longer in the balance; a second payment may be.
+  // The balance leaves out an amount that a refund seen already takes; a second payment may be.
   if (facts.balance === 0n) return [];
   if (!hasPassed(own, own.timelock, clocks)) return [];
   const why = `the timelock of leg ${own.leg} has passed and ${facts.balance} are in its escrow`;

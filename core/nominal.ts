@@ -9,7 +9,7 @@ export type Nominal<T, Name extends string> = T & { readonly [brand]?: Name };
 export type UnixSeconds = Nominal<number, 'UnixSeconds'>;
 /** Unix milliseconds, or a number of them. */
 export type Millis = Nominal<number, 'Millis'>;
-/** Of an asset: wei, sat, sun, lamports or a token's smallest part. */
+/** The units of an asset: wei, sat, sun, lamports or a token's smallest part. */
 export type BaseUnits = Nominal<bigint, 'BaseUnits'>;
 
 export type AddressOf<F extends Family> = Nominal<string, `${F} address`>;

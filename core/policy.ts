@@ -1,4 +1,5 @@
-// What a chain needs in time and depth. Sources: measured mining times (Bitcoin p99.9) and outages.
+// The time and depth that a chain needs. Sources: measured mining times (Bitcoin p99.9) and
+// outages.
 
 import type { BaseUnits } from './nominal.ts';
 

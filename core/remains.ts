@@ -1,12 +1,12 @@
-// What lies in an escrow beside its funding, where anybody may pay it: which of it can be brought
+// The remains in an escrow beside its funding, where anybody may pay it: which of it can be brought
 // back, and how long it keeps a swap open. A stranger's dust keeps nothing open. Pure.
 
 import { type EscrowFacts, isMuch } from './facts.ts';
 import type { BaseUnits } from './nominal.ts';
 
-/** What a refund takes at the least fee that its chain's policy allows, in base units. */
+/** The cost of a refund at the least fee that its chain's policy allows, in base units. */
 export type LeastRefund = {
-  /** Of a refund that spends so many payments. */
+  /** The fee of a refund that spends so many payments. */
   readonly feeOf: (payments: number) => BaseUnits;
   /** A chain takes no refund that pays less. */
   readonly leastPaid: BaseUnits;

@@ -1,12 +1,15 @@
-// What a pure function gave is kept for who asks the same again: points of curves cost a
-// millisecond each, and the escrows of a swap are asked for by every pass, build and check.
+// The results of a pure function are kept for callers that ask the same again: points of curves
+// cost a millisecond each, and the escrows of a swap are asked for by every pass, build and check.
 
-/** Of each function: some hundred bytes each, and more than the open swaps of a busy hour. */
+/**
+ * The limit for each function: some hundred bytes each, and more than the open swaps of a busy
+ * hour.
+ */
 const mostRemembered = 1_000;
 
 /**
- * `work`, asked once for each text while the newest `most` are kept. What it throws is not kept.
- * What it gives must not be written to.
+ * `work`, asked once for each text while the newest `most` are kept. An exception is not kept. The
+ * caller must not write to the result.
  */
 export function remembered<Made>(
   work: (text: string) => Made,

@@ -17,7 +17,7 @@ import { policies } from './testing.ts';
 
 const { ethereum } = policies;
 
-// Written by hand: whoever computes a digest in another language starts from this text.
+// Written by hand: an implementer who computes a digest in another language starts from this text.
 const asText =
   '{"detectSeconds":60,"driftSeconds":0,"floorSeconds":14400,' +
   '"high":{"confirmations":64,"outageSeconds":3600,"settleSeconds":1800},' +

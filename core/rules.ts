@@ -7,9 +7,9 @@ import { type ChainPolicy, depthNumbers, policyNumbers } from './policy.ts';
 import type { LegName } from './trade.ts';
 import { jsonOf } from './unchecked.ts';
 
-/** What holds the escrows of a chain. */
+/** The contract or program that holds the escrows of a chain. */
 export type Contract = {
-  /** Of the contract or program; null where each escrow has a script of its own. */
+  /** The address of the contract or program; null where each escrow has a script of its own. */
   readonly address: string | null;
   /** The first 16 hex digits of a digest of its code, or of its script. */
   readonly version: string;
@@ -20,13 +20,13 @@ export type Contract = {
 export type Rules = {
   /** `formulaVersion` of core/deadlines.ts. */
   readonly formula: number;
-  /** Of each leg's chain: `contractId`. */
+  /** For each leg's chain: `contractId`. */
   readonly contract: Readonly<Record<LegName, string>>;
-  /** Of each leg's chain: `policyDigest`. */
+  /** For each leg's chain: `policyDigest`. */
   readonly policies: Readonly<Record<LegName, string>>;
 };
 
-/** What one chain has to do with the rules. */
+/** The part of one chain in the rules. */
 export type ChainRules = { readonly contract: string; readonly policies: string };
 
 export type RulesDifference = {
@@ -53,7 +53,7 @@ function digestOf(text: string): string {
   return bytesToHex(sha256(utf8ToBytes(text)));
 }
 
-/** Of the SHA-256 of its JSON: own fields alone, keys sorted, no space between. */
+/** The digest is the SHA-256 of its JSON: own fields alone, keys sorted, no space between. */
 export function policyDigest(policy: ChainPolicy): string {
   return digestHead(digestOf(JSON.stringify(policyFields(policy))));
 }
@@ -102,7 +102,7 @@ export function rulesDifferences(own: Rules, said: unknown): RulesDifference[] {
   });
 }
 
-/** What anybody may have made up is not shown at any length. */
+/** A text that anybody may have made up is cut. */
 function text(value: unknown): string {
   const whole = typeof value === 'string' ? value : (jsonOf(value) ?? 'nothing');
   return whole.slice(0, 200);

@@ -30,7 +30,7 @@ export function swapStatus(swap: SwapState, wall: UnixSeconds): SwapStatus {
   if (legStatus(long) === 'claimed') return 'counterparty_claimed';
   if (swap.secret !== null || legStatus(short) === 'claimed') return 'initiator_claimed';
   if (isFunded(long)) return isFunded(short) ? 'counterparty_funded' : 'initiator_funded';
-  // What is not known moves no status. In the end a swap of which nothing was seen lapses by time.
+  // An unknown escrow moves no status. In the end a swap of which nothing was seen lapses by time.
   const isKnown = !isUnknown(long) && !isUnknown(short);
   const lapses = swap.lapsed || (isKnown && wall > swap.deadlines.expiresAt);
   return lapses && isUntouched(long) && isUntouched(short) ? 'expired' : 'agreed';

@@ -7,7 +7,7 @@ import type { Hashlock, Secret } from './hashlock.ts';
 import type { BaseUnits, UnixSeconds } from './nominal.ts';
 import type { LegName, Party } from './trade.ts';
 
-/** One leg: what is promised, where it goes, and what its chain shows. */
+/** One leg: its terms, its addresses, and the facts that its chain shows. */
 export type Leg = {
   readonly leg: LegName;
   readonly chain: ChainKey;
@@ -36,7 +36,7 @@ export type SwapState = {
   readonly deadlines: Deadlines;
   /** The secret, once it was seen anywhere public; never forgotten. */
   readonly secret: Secret | null;
-  /** Whether the swap ever expired unfunded: nothing may be funded after that. */
+  /** Whether the swap ever expired unfunded: neither side may fund after that. */
   readonly lapsed: boolean;
 };
 

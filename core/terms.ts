@@ -1,4 +1,5 @@
-// What an escrow commits to. Two parties that agree on these values derive the same escrow.
+// The terms that an escrow commits to. Two parties that agree on these values derive the same
+// escrow.
 
 import type { ChainKey } from './families.ts';
 import type { Hashlock } from './hashlock.ts';

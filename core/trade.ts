@@ -1,5 +1,5 @@
-// Who gives what. Leg `a` is funded by the maker, `b` by the taker; the long leg's funder holds the
-// secret.
+// The two sides of a trade. Leg `a` is funded by the maker, `b` by the taker; the long leg's funder
+// holds the secret.
 
 import type { BaseUnits } from './nominal.ts';
 
@@ -8,7 +8,7 @@ export type Party = 'maker' | 'taker';
 export type Role = 'initiator' | 'counterparty';
 export type LegName = 'a' | 'b';
 
-/** What each side hands over. Amounts in base units of their asset. */
+/** The amounts that each side hands over. Amounts in base units of their asset. */
 export type Exchange = {
   readonly a: { readonly assetId: string; readonly amount: BaseUnits };
   readonly b: { readonly assetId: string; readonly amount: BaseUnits };

@@ -1,4 +1,4 @@
-// What comes from outside in the place of a T: nobody has checked it.
+// A value from outside in the place of a T: it is unchecked.
 
 /** JSON in the place of a T: anything in it may be missing or null, at any depth. */
 export type Unchecked<T> =

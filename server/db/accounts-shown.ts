@@ -1,5 +1,5 @@
-// Accounts as operators see them: what they need to decide, and no e-mail address, device or name
-// of anything.
+// Accounts as operators see them: the facts that they need to decide, and no e-mail address, device
+// or name of anything.
 
 import { columns, count, many, one } from '../../host/postgres/statements.ts';
 import type { AccountKind } from './accounts.ts';

@@ -22,7 +22,7 @@ export const insertAccount = none<
   insert into accounts (id, kind, created_at) values (:id, :kind, :createdAt)`;
 
 /**
- * Its kind; null of one that was deleted. What else changes the account waits until this
+ * Its kind; null of one that was deleted. Another change of the account waits until this
  * transaction ends.
  */
 export const lockIfLive = value<[id: string], AccountKind>('lock_account')`
@@ -48,7 +48,7 @@ export async function lockTrader(tx: Tx, id: string, sentence?: string): Promise
   return found?.kind ?? lockAccount(tx, id);
 }
 
-/** Nothing of why: the law may forbid that they are told. */
+/** The answer gives no reason: the law may forbid that they are told. */
 export const blocked = (
   sentence = 'this account is blocked: it begins nothing new, and its open swaps go on in every part',
 ) => new ParleyError('account_blocked', sentence);
@@ -111,7 +111,7 @@ export const setAccountLeaving = did<[id: string, leavesAt: Date | null]>('accou
 export const leavingAccounts = list<[now: Date, limit: number], string>('accounts_leaving')`
   select id from accounts where leaves_at <= $1 order by leaves_at limit $2`;
 
-/** What of the account's trading is not over. */
+/** The account's trading that is not over. */
 export type OpenTrading = { readonly swaps: number; readonly rfqs: number };
 
 export const openTradingOf = only<[id: string, now: Date], OpenTrading>('account_open_trading')`

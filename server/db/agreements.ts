@@ -21,7 +21,7 @@ type Wanted = {
 };
 
 /**
- * Of public RFQs of this base and quote, those of which both legs were funded: both chains show
+ * Agreements on public RFQs of this base and quote of which both legs were funded: both chains show
  * both amounts then. Newest first.
  */
 export const fundedAgreements = many<[wanted: Wanted], Agreement>('agreements_funded')`
@@ -36,7 +36,7 @@ export const fundedAgreements = many<[wanted: Wanted], Agreement>('agreements_fu
     where s.status in ('counterparty_funded', 'initiator_claimed', 'counterparty_claimed')
     order by r.updated_at desc limit :limit`;
 
-/** Of whole days. */
+/** The counts of whole days. */
 export type Counts = {
   /** A counterparty counts once a day. */
   readonly agreed: number;
@@ -51,7 +51,7 @@ export type Counts = {
 export type Standing = Counts & {
   /** From its turn to fund; null where too few fundings tell. */
   readonly medianFundSeconds: number | null;
-  /** Of them, swaps with an amount from its asset's `highValueFrom` on. */
+  /** The counts of those swaps that have an amount from its asset's `highValueFrom` on. */
   readonly high: Counts;
   /** Unix seconds: agreements from the first on and before the second. */
   readonly from: number;
@@ -110,14 +110,14 @@ const inTime = (own: 'a' | 'b') => `coalesce(p.funding_deep_at <= to_timestamp(
     case when s.long_leg = '${own}' then s.reveal_by - s.counterparty_fund_by + s.expires_at
       else s.expires_at end), false)`;
 
-/** Something was funded, and it goes back: whoever's turn it was, has let it pass. */
+/** Something was funded, and it goes back: the side whose turn it was has let it pass. */
 const isOver = (swap: string) => `case ${swap}.status when 'refunded' then true
     when 'initiator_funded' then ${swap}.counterparty_fund_by < :until
     when 'counterparty_funded' then ${swap}.reveal_by < :until else false end`;
 
 /**
- * It was its turn to name addresses, to fund or to reveal, and the swap ended without. What the
- * other side did too late for that made it nobody's turn.
+ * It was its turn to name addresses, to fund or to reveal, and the swap ended without. If the other
+ * side was too late for that, it was nobody's turn.
  */
 const isAbandoned = `case
     when status = 'expired' then not named or late or (first and planned and not kept_waiting)
@@ -169,7 +169,7 @@ export const countStandings = list<[accountIds: readonly string[], of: Window], 
 export const findStanding = value<[accountId: string], Standing>('standings_find')`
   select counts from standings where account_id = $1`;
 
-/** Of an account that was counted, and when it was made. */
+/** The record of an account that was counted, and its time. */
 export const findRecord = only<[accountId: string], { kept: Standing; since: Date }>(
   'standings_record',
 )`
@@ -186,8 +186,8 @@ export type Unfunded = {
   /**
    * Swaps that this account may still have to fund. A taker that funds second has them from the
    * agreement on, until the initiator may fund no more. A maker that does has them once the
-   * initiator has funded: else takers that never fund would shut it out. None where the time of
-   * who funds second has passed.
+   * initiator has funded: else takers that never fund would shut it out. The count is 0 where the
+   * time of the second funder has passed.
    */
   readonly unfunded: number;
   readonly settled: number;
@@ -199,7 +199,7 @@ const isUnfunded = `s.status in ('agreed', 'initiator_funded') and e.funding_see
         when p.funding_seen_at is null then l.leg = 'b' and s.initiator_fund_by >= :until
         else s.counterparty_fund_by >= :until end as unfunded`;
 
-/** Of each of these accounts, up to now. */
+/** The count for each of these accounts, up to now. */
 export const unfundedOf = many<
   [accountIds: readonly string[], of: Omit<Window, 'leastFundings'>],
   Unfunded

@@ -8,7 +8,9 @@ import { closingsOfChain } from './halts.ts';
 export type Closed = {
   /** `chain`, `halt`: the operator's switch of its chain, or of it alone. */
   readonly by: 'delisted' | 'chain' | 'halt' | 'other';
-  /** RFC 3339; of its chain, where that and it alone are halted. Null of `other`. */
+  /**
+   * RFC 3339; the time of its chain's halt, where that and it alone are halted. Null of `other`.
+   */
   readonly since: string | null;
 };
 
@@ -40,7 +42,7 @@ function closedColumn(of: string): string {
     else '{"by": "other", "since": null}' end`;
 }
 
-/** Of an `Asset`: of the alias `of`, in the object `into`. */
+/** The columns of an `Asset`, read from the alias `of`, in the object `into`. */
 export const assetColumns = (of = '', into = '') =>
   `${columns('id chain symbol address decimals enabled verified source highValueFrom', of, into)},
   ${closedColumn(of)} as "${into}closed"`;

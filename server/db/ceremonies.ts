@@ -21,7 +21,7 @@ export type Ceremony = {
 
 const read = columns('id browser way purpose sessionId subject facts tries madeAt expiresAt');
 
-/** Of one session, codes not counted, the newest are left: whoever has it fills no table. */
+/** The newest ceremonies of one session are left, codes not counted: a session fills no table. */
 export const mostOfSession = 20;
 
 export const insertCeremony = none<[ceremony: Omit<Ceremony, 'tries'>]>('ceremonies_insert')`
@@ -35,14 +35,14 @@ export const insertCeremony = none<[ceremony: Omit<Ceremony, 'tries'>]>('ceremon
     values (:id, :browser, :way, :purpose, :sessionId, :subject, :facts::jsonb, :madeAt,
       :expiresAt)`;
 
-/** Whoever a ceremony belongs to. */
+/** The owner of a ceremony. */
 export type CeremonyPlace = {
   readonly browser: Buffer;
   readonly way: CeremonyWay;
   readonly subject: string;
 };
 
-/** Ends it and gives it back; null where none is live here. Of two at once, one gets it. */
+/** Ends it and gives it back; null where none is live here. Two calls at once: one gets it. */
 export const takeCeremony = one<[of: CeremonyPlace, now: Date], Ceremony>('ceremonies_take')`
   update ceremonies set ended_at = $2
     where browser = :browser and way = :way and subject = :subject and ended_at is null
@@ -63,10 +63,13 @@ export const tryCeremony = one<[of: CeremonyPlace, most: number, now: Date], Cer
       and tries < $2
     returning ${read}`;
 
-/** Whose codes for a mailbox are counted together: one browser that it knows, or all strangers. */
+/**
+ * The sender group whose codes for a mailbox are counted together: one browser that it knows, or
+ * all strangers.
+ */
 export type CodesOf = {
   readonly subject: string;
-  /** Of a browser that was signed in from by this mailbox; null = of all others. */
+  /** A browser that was signed in from by this mailbox; null = of all others. */
   readonly known: Buffer | null;
 };
 

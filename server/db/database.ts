@@ -28,7 +28,7 @@ export type Database = Tx & {
   /** A connection besides the others. */
   listen(ears: Ears): Promise<Listener>;
   close(): Promise<void>;
-  /** What this process asks of it; none of one that tests made. */
+  /** The statements that this process runs; absent for a database that tests made. */
   readonly usage?: DatabaseUsage;
 };
 
@@ -125,7 +125,7 @@ function sessionOn(client: pg.PoolClient, usage: Metered, ended: () => void): Se
     if (lost) return;
     lost = true;
     ended();
-    // Not given back: what it holds ends with it.
+    // Not given back: its locks end with it.
     client.release(true);
   };
   client.on('error', end);
@@ -158,7 +158,7 @@ async function rowsOf<Row>(
   }
 }
 
-/** What pg says in words only when a connection is lost, or none is to be had. */
+/** The texts by which pg reports that a connection is lost, or none is to be had. */
 const lostWords =
   /^(Connection terminated|timeout exceeded when|Client (has enc|was closed)|Query read timeout)/;
 /** connection_failure (PostgreSQL, appendix A). */
@@ -212,7 +212,7 @@ async function inPipeline<Result>(
       return read;
     };
     const [result] = await Promise.all([work({ rows, atCommit }), begun]);
-    // What fails makes PostgreSQL roll back at the commit behind it.
+    // A failed statement makes PostgreSQL roll back at the commit behind it.
     const stored = last.map((each) => rowsOf(client, each, usage));
     await Promise.all([...stored, client.query('commit')]);
     return result;
@@ -249,7 +249,8 @@ type Hearing = {
   readonly onConnect: (client: pg.ClientBase) => Promise<void>;
 };
 
-// PostgreSQL keeps what was notified for nobody: whoever loses this connection has missed it.
+// PostgreSQL keeps what was notified for nobody: a listener that loses this connection has missed
+// it.
 /** Statements of it have a time limit. It does not keep the process from ending. */
 async function openListener(
   config: pg.ClientConfig,

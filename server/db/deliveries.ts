@@ -1,6 +1,7 @@
 // Deliveries to webhooks: made of the outbox, taken in hand for a while, and what came of each.
 //
-// Of one webhook and subject only the first that has had no attempt is ready; the others are
+// Only the first delivery of one webhook and subject that has had no attempt is ready; the others
+// are
 // `behind` it, and each outcome of a first attempt frees the next. Handing out and storing outcomes
 // both hold the webhook's row, so that neither misses what the other does.
 
@@ -13,7 +14,7 @@ export type Handed = {
   readonly accountId: string;
   readonly payload: Readonly<Record<string, unknown>>;
   readonly at: Date;
-  /** What it is about: the thread, of a swap that which it came of. */
+  /** The thread that it is about: the thread, of a swap that which it came of. */
   readonly subject: string | null;
   /** Its account has asked for such events on the feed, at some time. */
   readonly onFeed: boolean;
@@ -119,8 +120,8 @@ export const wholeBody = (delivery: string) => `coalesce(${delivery}.body,
 
 /**
  * A newer price takes the place of one that waits for its first attempt, where nothing of that
- * thread waits behind it; of webhooks that are held. Answers which have found theirs, by id. One in
- * hand is left alone: its bytes may be on their way.
+ * thread waits behind it; the caller holds the webhooks. Answers which have found theirs,
+ * by id. One in hand is left alone: its bytes may be on their way.
  */
 export const replaceWaiting = unlessEmpty(
   list<[deliveries: readonly NewDelivery[]], string>('deliveries_replace')`
@@ -191,12 +192,12 @@ export type Claim = {
   readonly now: Date;
   /** Until when nobody else takes them. */
   readonly until: Date;
-  /** Of webhooks whose last attempt took less than `slowMs`, and of all others. */
+  /** The limit between webhooks whose last attempt took less than `slowMs`, and all others. */
   readonly slowMs: number;
   readonly room: Readonly<Record<Lane, number>>;
-  /** Of one webhook, with what is in hand. */
+  /** The limit for one webhook, with deliveries in hand. */
   readonly each: Readonly<Record<Lane, number>>;
-  /** Of one account, with what is in hand. */
+  /** The limit for one account, with deliveries in hand. */
   readonly ofAccount: Readonly<Record<Lane, number>>;
   readonly inHand: { readonly webhooks: InHand; readonly accounts: InHand };
   /** Accounts all of whose webhooks are among the slow. */
@@ -206,7 +207,7 @@ export type Claim = {
 const isQuick =
   'coalesce(w.last_milliseconds < :slowMs, false) and not (w.account_id = any(:heldBack::uuid[]))';
 
-/** Of a webhook `t`: of one that is held back, what was begun before. */
+/** The deliveries of a webhook `t`: if it is held back, only those begun before. */
 const fitting = (which: string) => `select id, next_at, position from deliveries
   where ${which} and webhook_id = t.id and state = 'waiting' and not behind and next_at <= :now
   order by next_at, position
@@ -262,8 +263,8 @@ const takeDue = many<[claim: Claim, held: Held], Due>('deliveries_claim')`
       case when ${isQuick} then 'quick' else 'slow' end as lane`;
 
 /**
- * Takes due deliveries in hand, in turn of the accounts, and of an account's webhooks: none has its
- * second before each has its first. Costs a read of each webhook for which something waits. Arrays,
+ * Takes due deliveries in hand, in turn of the accounts, and of an account's webhooks: each has its
+ * first before any has its second. Costs a read of each webhook for which something waits. Arrays,
  * because with joins the planner expects much and reads all deliveries (200 ms of 200 000).
  */
 export async function claimDue(tx: Tx, claim: Claim): Promise<Due[]> {
@@ -284,7 +285,7 @@ export const holdWebhook = none<[of: { id: string; webhookId: string; until: Dat
     update deliveries set next_at = created_at
     where id = :id and state = 'waiting' and webhook_id in (select id from held)`;
 
-/** What an attempt came to. */
+/** The result of an attempt. */
 export type Ended = {
   readonly startedAt: Date;
   readonly endedAt: Date;
@@ -298,13 +299,13 @@ export type Ended = {
 export type Outcome = Ended & {
   readonly id: string;
   readonly webhookId: string;
-  /** Of this attempt, from 1. */
+  /** The number of this attempt, from 1. */
   readonly attempt: number;
   /** When the next attempt is; null = there is none. */
   readonly nextAt: Date | null;
 };
 
-/** What the owner reads of the last attempt; one that ended earlier and came later is not it. */
+/** The last attempt as the owner reads it; one that ended earlier and came later is not it. */
 function told(milliseconds: string): string {
   const isLast = '(last_delivery_at is null or last_delivery_at <= :endedAt)';
   const last = (column: string, value: string) =>
@@ -360,9 +361,10 @@ const outcomeAtCommit = none<[outcome: Outcome, stored: Stored]>('deliveries_out
     where id = :webhookId and (:state = 'delivered' or exists (select 1 from stored))`;
 
 /**
- * Stores what came of an attempt; nothing where the webhook is gone. Of two who made the same
- * attempt, because one was thought dead, the first counts, or the one that succeeded. Success also
- * counts where the delivery was given up meanwhile: it shows that the webhook is alive.
+ * Stores what came of an attempt; stores nothing where the webhook is gone. If two processes made
+ * the same attempt, because one was thought dead, the first outcome counts, or the one that
+ * succeeded. Success also counts where the delivery was given up meanwhile: it shows that the
+ * webhook is alive.
  */
 export async function storeOutcome(db: Database, outcome: Outcome): Promise<void> {
   const { webhookId, endedAt, nextAt, delivered } = outcome;

@@ -36,7 +36,7 @@ type LogPage = {
   readonly limit: number;
 };
 
-/** Of a webhook that is known to be the caller's. */
+/** The deliveries of a webhook that is known to be the caller's. */
 export const deliveriesOf = many<[page: LogPage], LoggedDelivery>('deliveries_log')`
   select d.id, d.event, d.state, ${wholeBody('d')} as body, d.created_at as "createdAt",
     d.next_at as "nextAt",

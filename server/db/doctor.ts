@@ -5,7 +5,7 @@ import { list, many, only } from '../../host/postgres/statements.ts';
 import { forWebhooks } from './deliveries.ts';
 import { forPeople } from './messages.ts';
 
-/** Ids of swaps after `after`, by id; of those that have ended, newest first. */
+/** Ids of swaps after `after`, by id; ids of swaps that have ended, newest first. */
 export const openSwapIds = list<[after: string | null, limit: number], string>('doctor_open')`
   select id from swaps where not done and ($1::uuid is null or id > $1) order by id limit $2`;
 
@@ -19,7 +19,7 @@ export type Waits = Outbox | Work | 'keeper' | 'refunds';
 type Waiting = { readonly of: Waits; readonly count: number; readonly oldest: number };
 type About = { readonly people: readonly string[]; readonly failures: number };
 
-/** What is due by now and in nobody's hands. `people`: topics of events for people. */
+/** The work that is due by now and in nobody's hands. `people`: topics of events for people. */
 export const waiting = many<[now: Date, about: About], Waiting>('doctor_waiting')`
   select of, count(*) as count,
       ceil(extract(epoch from $1::timestamptz - min(at)))::bigint as oldest
@@ -47,7 +47,7 @@ const oldest = (audience: string, events: string) => `(select '${audience}' as a
 
 type OldestEvent = { readonly audience: 'webhooks' | 'feed' | 'messages'; readonly at: Date };
 
-/** Of each audience the event that waits longest to be handed out. */
+/** The event of each audience that waits longest to be handed out. */
 export const oldestEvents = many<[], OldestEvent>('status_oldest_events')`
   ${oldest('webhooks', forWebhooks)} union all ${oldest('feed', 'account_id is null')}
     union all ${oldest('messages', forPeople)}`;
@@ -62,7 +62,7 @@ export type DatabaseState = {
   readonly isStandby: boolean;
 };
 
-/** For probes: what is applied, and whether it takes writes. */
+/** For probes: the applied migrations, and whether the database takes writes. */
 export const databaseState = only<[], DatabaseState>('health_database')`
   select array(select name from migrations) as migrations,
     (select max(compatible_from) from migrations) as "compatibleFrom",

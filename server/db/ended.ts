@@ -3,7 +3,7 @@
 
 import { changed } from '../../host/postgres/statements.ts';
 
-/** Of an RFQ: it became no swap, or its swap is gone. */
+/** The end of an RFQ without a trade: it became no swap, or its swap is gone. */
 const cameToNothing = (rfq: string) =>
   `(${rfq}.status in ('cancelled', 'expired') or ${rfq}.swap_pruned)`;
 
@@ -26,7 +26,10 @@ export const pruneRfqs = changed<[before: Date, limit: number]>('ended_rfqs_prun
         order by expires_at limit $2)
     returning id`;
 
-/** Of a swap, once and for all: money or its secret was seen, or a relay or refund is kept. */
+/**
+ * A swap that had something at stake, once and for all: money or its secret was seen, or a relay or
+ * refund is kept.
+ */
 const wasAtStake = `(s.secret is not null
   or exists (select from keeper_jobs where swap_id = s.id)
   or exists (select from scheduled_refunds where swap_id = s.id)
@@ -51,7 +54,7 @@ export const markSwapsThatStay = changed<[before: Date, limit: number]>('ended_s
 
 /**
  * Swaps of which no escrow was ever seen to hold anything, and whose timelocks passed before then.
- * One with an escrow on Bitcoin stays: what is paid there later is lost without the redeem script.
+ * One with an escrow on Bitcoin stays: a later payment there is lost without the redeem script.
  */
 export const pruneSwaps = changed<[before: Date, limit: number]>('ended_swaps_prune')`
   with ended as (

@@ -124,7 +124,7 @@ export const swapsOfEscrows = list<[chain: ChainKey, addresses: readonly string[
 )`
   select distinct swap_id from escrows where chain = $1 and address = any($2)`;
 
-/** What is left in an escrow whose swap is over. Of its other facts nothing changes by that. */
+/** The rent left in an escrow whose swap is over. Its other facts stay as they are. */
 export const noteRentLeft = none<
   [escrow: { chain: ChainKey; address: string; facts: EscrowFacts }]
 >('escrow_note_rent_left')`
@@ -169,7 +169,7 @@ export type InContract = {
   readonly chain: ChainKey;
   readonly contract: string;
   readonly followed: number;
-  /** Of them, those that hold a payment. */
+  /** The number of those that hold a payment. */
   readonly funded: number;
   /** Unix seconds: the last moment from which one of them can be refunded. */
   readonly lastTimelock: number;
@@ -192,7 +192,7 @@ export type FollowedRow = {
   readonly requiredConfirmations: number;
   readonly agreedAt: number;
   readonly createdXact: string;
-  /** Every transaction before it has ended: nothing older can still appear. */
+  /** Every transaction before it has ended: an older row can no longer appear. */
   readonly horizon: string;
 };
 

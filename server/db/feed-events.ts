@@ -1,13 +1,13 @@
-// The log of events that an account asked for on the feed. Whoever hands out the outbox appends:
-// one process at a time, so that it has the order of the webhooks. Each account has its own
-// numbers, so that nobody can count what others do.
+// The log of events that an account asked for on the feed. The process that hands out the outbox
+// appends: one process at a time, so that it has the order of the webhooks. Each account has its
+// own numbers, so that nobody can count what others do.
 
 import { changed, many, none, one, unlessEmpty, value } from '../../host/postgres/statements.ts';
 import type { Tx } from './database.ts';
 import type { Handed } from './deliveries.ts';
 import { notifying } from './work.ts';
 
-/** What may be asked for on the feed. */
+/** The topics that an account may ask for on the feed. */
 export const feedTopics = [
   'quote.created',
   'thread.accepted',
@@ -17,9 +17,12 @@ export const feedTopics = [
 
 export type FeedTopic = (typeof feedTopics)[number];
 
-/** Events kept for one account: who missed more reads its threads. */
+/** Events kept for one account: a client that missed more reads its threads. */
 export const feedEventsKept = 1_000;
-/** What an account did not ask for in so long is not written; who listens asks every hour. */
+/**
+ * The log leaves out topics that an account did not ask for in so long; a listening client asks
+ * every hour.
+ */
 const askedFor = `interval '7 days'`;
 
 /** Whether `account` is told of `topic`, by a webhook that names it or on the feed; all SQL. */
@@ -58,7 +61,10 @@ export const insertIfAsked = none<[told: Told]>('thread_events_insert')`
       returning id)
     select ${notifying('webhooks')} from told`;
 
-/** Of accounts that ask: numbers them, keeps the newest `kept` of each, and tells all processes. */
+/**
+ * Appends events for accounts that ask: numbers them, keeps the newest `kept` of each, and tells
+ * all processes.
+ */
 export const appendFeedEvents = unlessEmpty(
   none<[events: readonly Handed[], kept: number]>('feed_events_append')`
   with told as (
@@ -121,14 +127,14 @@ export type FeedEvent = {
 
 const columns = `account_id as "accountId", number, topic, payload, at`;
 
-/** Of all accounts, after `seq`, in order. */
+/** The events of all accounts, after `seq`, in order. */
 export const readFeedEvents = many<
   [seq: number, limit: number],
   FeedEvent & { readonly seq: number }
 >('feed_events_read')`
   select seq, ${columns} from feed_events where seq > $1 order by seq limit $2`;
 
-/** Of one account, after its event `number`, in order. */
+/** The events of one account, after its event `number`, in order. */
 export const eventsAfter = many<[accountId: string, number: number, limit: number], FeedEvent>(
   'feed_events_after',
 )`
@@ -140,7 +146,7 @@ export const newestFeedEvent = value<[], number>('feed_events_newest')`
   select seq from feed_events order by seq desc limit 1`;
 
 type Reach = {
-  /** Of the oldest event that is kept; null: none is. */
+  /** The number of the oldest event that is kept; null: none is. */
   readonly oldest: number | null;
   readonly newest: number;
 };

@@ -6,14 +6,14 @@ import type { Tx } from './database.ts';
 import { tellingClosed } from './feed-events.ts';
 import { notifying } from './work.ts';
 
-/** `reset`: what came before it is not known any more, to nobody. */
+/** `reset`: the earlier entries are lost for everybody. */
 export type FeedKind = 'created' | 'cancelled' | 'gone' | 'reset';
 
 /** Where somebody stands in the log. */
 export type Place = {
   /** Orders all entries; no socket is told of it, because it counts strangers' private RFQs. */
   readonly seq: number;
-  /** What sockets are told as `seq`: that of the last entry for everybody up to here. */
+  /** The `seq` that sockets are sent: that of the last entry for everybody up to here. */
   readonly number: number;
 };
 
@@ -23,7 +23,7 @@ export type FeedRow = Place & {
   readonly creatorId: string;
   /** Null = public. */
   readonly targetAddress: string | null;
-  /** The RFQ as JSON; of `gone` the reason. */
+  /** The RFQ as JSON; the reason if the kind is `gone`. */
   readonly body: string;
 };
 
@@ -89,7 +89,7 @@ export const appendExpired = changed<[now: Date, limit: number]>('feed_expire')`
     ), ${tellingClosed('closed', `'expired'`, '$1::timestamptz')}
     select id, (select count(*) from woken) from ended`;
 
-/** After `seq`, in order: what is public, and what is for these addresses; null = everything. */
+/** After `seq`, in order: public entries, and those for these addresses; null = everything. */
 export const readFeedLog = many<
   [seq: number, limit: number, addresses: readonly string[] | null],
   FeedRow

@@ -8,7 +8,7 @@ export type NewTicket = {
   readonly expiresAt: Date;
 };
 
-/** Of the session's, the newest `most` are left. */
+/** The session keeps its newest `most` tickets. */
 export const insertTicket = none<[ticket: NewTicket, most: number]>('feed_tickets_insert')`
   with gone as (
       delete from feed_tickets where hash in (

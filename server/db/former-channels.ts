@@ -8,7 +8,7 @@ export type FormerChannel = {
   readonly accountId: string;
   readonly channel: Channel;
   readonly to: string;
-  /** Nothing is told there from then on. */
+  /** The channel gets no messages from then on. */
   readonly until: Date;
 };
 

@@ -95,8 +95,8 @@ export const voidNonces = none('nonces_void')`
   delete from nonces`;
 
 /**
- * Acceptances that wait for the other side end: what came of them is not known. Those of before
- * `since` have lapsed by themselves.
+ * Acceptances that wait for the other side end: their outcome is not known. Those of before `since`
+ * have lapsed by themselves.
  */
 export const voidAcceptances = none<[since: Date]>('threads_void_acceptances')`
   update threads set maker_accepted_at = null, taker_accepted_at = null, hashlock = null
@@ -133,7 +133,7 @@ export async function resetFeedLog(tx: Tx, now: Date, numbers: number): Promise<
   await notifyWork(tx, 'feed');
 }
 
-/** What `mayAgree` has to know, read at once. */
+/** The facts that `mayAgree` needs, read at once. */
 type Continuity = {
   /** Null: no server process ever beat. */
   readonly beat: number | null;

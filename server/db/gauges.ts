@@ -5,7 +5,7 @@ import { count, many, none, one, only } from '../../host/postgres/statements.ts'
 
 /** Counted by status: past so many swaps that are not done, the rest is left out. */
 export const mostSwaps = 200_000;
-/** Of what is overdue: more is a disaster all the same. */
+/** The limit of overdue steps that are counted: more is a disaster all the same. */
 const most = '1000';
 
 /** For the transaction: figures are worth no more than this of the database's time. */
@@ -26,7 +26,7 @@ const next = (step: string, column: string, status: string) =>
   `(select '${step}' as step, ${column} as at from swaps
     where status = '${status}' and ${column} > $1 order by ${column} limit 1)`;
 
-/** The next one of each step, Unix seconds. `refund`: of a leg that holds its payment. */
+/** The next one of each step, Unix seconds. `refund`: only for a leg that holds its payment. */
 export const nextDeadlines = many<[now: number, chains: readonly string[]], Deadline>(
   'gauges_deadlines',
 )`
@@ -44,7 +44,7 @@ export const nextDeadlines = many<[now: number, chains: readonly string[]], Dead
 export type Overdue = { readonly step: string; readonly count: number; readonly at: number | null };
 type About = { readonly chains: readonly string[]; readonly failures: number };
 
-/** What nobody did although it was due at `by`, Unix seconds; `at`: the first of it. */
+/** The steps that were due at `by` and not done, Unix seconds; `at`: the first of it. */
 export const overdueSteps = many<[by: number, about: About], Overdue>('gauges_overdue')`
   select 'reconcile' as step, count(*) as count, min(due_at) as at
     from (select due_at from swaps where due_at <= $1 order by due_at limit ${most}) due
@@ -60,7 +60,7 @@ export const overdueSteps = many<[by: number, about: About], Overdue>('gauges_ov
           and (r.leased_until is null or r.leased_until < $1)
         order by r.due_at limit ${most}) due`;
 
-/** When the delivery was due that is due for longest; of at most so many webhooks. */
+/** When the delivery was due that is due for longest; reads at most so many webhooks. */
 export const oldestDelivery = one<[now: Date], { readonly at: Date | null }>('gauges_deliveries')`
   with recursive heads as (
       (select webhook_id, next_at, 1 as place from deliveries

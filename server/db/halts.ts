@@ -1,5 +1,6 @@
-// Statements about halted chains and assets. A chain has a lock as an asset has one (listing.ts):
-// whoever halts or resumes it holds it, whoever relies on it or lists a token on it shares it.
+// Statements about halted chains and assets. A chain has a lock as an asset has one (listing.ts): a
+// transaction that halts or resumes it holds the lock, one that relies on it or lists a token on it
+// shares it.
 
 import type { ChainKey } from '../../core/families.ts';
 import { count, did, list, many, none, one } from '../../host/postgres/statements.ts';
@@ -31,7 +32,7 @@ export function closingsOfChain(chain: string): string {
 export const lockChain = none<[chain: ChainKey]>('halts_lock_chain')`
   select pg_advisory_xact_lock(hashtextextended('chain ' || $1, 0))`;
 
-/** Waits while it is halted or resumed: what is read behind it stays so. */
+/** Waits while it is halted or resumed: a read behind it stays true. */
 export const shareChain = none<[chain: ChainKey]>('halts_share_chain')`
   select pg_advisory_xact_lock_shared(hashtextextended('chain ' || $1, 0))`;
 

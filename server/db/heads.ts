@@ -1,4 +1,4 @@
-// What the followers last saw of each chain.
+// The heads that the followers last saw of each chain.
 
 import type { Heads } from '../../chains/interface/reading.ts';
 import type { ChainKey } from '../../core/families.ts';

@@ -1,4 +1,4 @@
-// What an account holds: the families it may give assets on, and its addresses.
+// The holdings of an account: the families it may give assets on, and its addresses.
 
 import type { Family } from '../../core/families.ts';
 import { only } from '../../host/postgres/statements.ts';

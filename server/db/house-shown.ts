@@ -1,4 +1,4 @@
-// What an operator looks at first: chains as the market saw them last, and swaps whose next step is
+// The first page of an operator: chains as the market saw them last, and swaps whose next step is
 // due soon or should have been done. Each is read by an index and has a limit.
 
 import type { ChainKey } from '../../core/families.ts';

@@ -40,7 +40,7 @@ export const findReplyRow = one<[slot: SlotKey, former: SlotKey, since: Date], R
         or (method = $2.method and path = $2.path and key = $2.key))
     order by created_at limit 1`;
 
-/** What a reply takes of what an account's day (UTC) holds, and how much that is. */
+/** The share of a reply in an account's daily (UTC) limit, and that limit. */
 export type Charge = {
   readonly day: string;
   readonly refusals: number;

@@ -1,5 +1,4 @@
-// What grows with the market is found by indexes, so that the work of a pass grows with what is
-// due.
+// Indexes find rows that grow with the market, so that the work of a pass grows with the due rows.
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

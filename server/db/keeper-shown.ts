@@ -1,12 +1,12 @@
-// The watchtower as operators see it: who is at work, what waits, what a day has cost, what is
-// stuck. Reads alone, each with a limit.
+// The watchtower as operators see it: its workers, the waiting jobs, the cost of a day, and stuck
+// jobs. Reads alone, each with a limit.
 
 import type { ChainKey } from '../../core/families.ts';
 import { columns, many } from '../../host/postgres/statements.ts';
 
 export type ShownPost = {
   readonly chain: ChainKey;
-  /** Of the gas key. */
+  /** The address of the gas key. */
   readonly address: string;
   readonly seenAt: Date;
 };

@@ -19,7 +19,7 @@ export type LiveKey = {
   readonly accountId: string;
   readonly scopes: Scope[];
   readonly expiresAt: Date;
-  /** Of its account. */
+  /** Whether its account is blocked. */
   readonly isBlocked: boolean;
 };
 
@@ -99,7 +99,7 @@ export const revokedAmong = unlessEmpty(
   [],
 );
 
-/** Every key that is good now; returns how many. Whoever remembers one forgets it. */
+/** Every key that is good now; returns how many. A process that remembers one forgets it. */
 export const revokeAllKeys = count<[now: Date]>('revoke_all_keys')`
   with gone as (
       update api_keys set revoked_at = $1 where revoked_at is null and expires_at > $1

@@ -1,6 +1,6 @@
 // Which lane of a funder each escrow has. A lane is free again when its escrow is settled for good,
-// or was never funded and can no longer be: then the next one takes it. Nothing is written when a
-// lane becomes free: whoever looks for one sees it by the escrow's facts.
+// or was never funded and can no longer be: then the next one takes it. A lane that becomes free
+// causes no write: a search sees it by the escrow's facts.
 
 import type { UsedLane } from '../../chains/interface/history.ts';
 import type { ChainKey } from '../../core/families.ts';
@@ -19,7 +19,7 @@ export type LaneRange = {
 /** Which lane of its range: the last four bytes of its number. */
 const laneIndex = "('x' || right(number, 8))::bit(32)::bigint";
 
-/** A funder may use any lane without this market: what it uses beyond is not noted. */
+/** A funder may use any lane without this market: the market does not note its further lanes. */
 const mostLanes = 2 ** 16;
 
 /** As many times a lane is used. Source: the width of the counter in the contract's word. */
@@ -33,9 +33,9 @@ export const lockLanes = none<[range: LaneRange]>('lanes_lock')`
 type Margin = { readonly marginSeconds: number; readonly limit: number };
 
 /**
- * The lowest lanes that are free, each with its next counter. What was never seen to be funded
- * holds its lane until `marginSeconds` after the last moment for it, by the chain's clock. Call
- * `lockLanes` before one is taken.
+ * The lowest lanes that are free, each with its next counter. An escrow that was never seen to be
+ * funded holds its lane until `marginSeconds` after the last moment for it, by the chain's clock.
+ * Call `lockLanes` before one is taken.
  */
 export const freeLanes = many<[range: LaneRange, margin: Margin], Lane>('lanes_free')`
   select l.number, l.counter + (u.settled is true)::integer as counter
@@ -78,7 +78,8 @@ export const holdLane = none<
 
 /**
  * Chains show these lanes used, when a market has lost some hours: their next escrow comes after
- * that. Who has such a lane by what is stored has lost it: the chain calls his escrow `ended`.
+ * that. A funder that has such a lane by the stored rows has lost it: the chain calls his escrow
+ * `ended`.
  */
 export const raiseLanes = unlessEmpty(
   none<[lanes: readonly UsedLane[], chain: ChainKey]>('lanes_raise')`

@@ -4,7 +4,7 @@ import type { LaunchPosition } from '../../chains/tokens/launches.ts';
 import type { ChainKey } from '../../core/families.ts';
 import { columns, did, list, none, one } from '../../host/postgres/statements.ts';
 
-/** Of the hour that began then. */
+/** The counts of the hour that began then. */
 export type LaunchpadHour = {
   readonly hourAt: Date;
   /** Launches that became candidates, and those beyond the limit. */

@@ -20,7 +20,7 @@ type StoredPair = ReturnType<typeof stored>;
 export type NewLevel = {
   readonly id: string;
   readonly givesLow: boolean;
-  /** Of what the maker would give. */
+  /** The family of the asset that the maker would give. */
   readonly givenFamily: Family | null;
   readonly lowAmount: bigint;
   readonly highAmount: bigint;
@@ -67,7 +67,7 @@ export type Level = {
   readonly id: string;
   readonly makerId: string;
   readonly makerStanding: Standing | null;
-  /** Of a whole number: the order of prices. */
+  /** The rank is a whole number: the order of prices. */
   readonly rank: bigint;
   readonly baseIsLow: boolean;
   readonly lowAmount: bigint;
@@ -80,7 +80,7 @@ export type Level = {
 export type LevelFilters = {
   readonly now: Date;
   readonly direction: Direction;
-  /** Of the base that is asked for; null = any. */
+  /** The amount of the base that is asked for; null = any. */
   readonly baseAmount: bigint | null;
   readonly minSettled: number;
   readonly makerId: string | null;

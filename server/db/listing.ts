@@ -1,6 +1,7 @@
-// Statements about whether an asset may be traded, and about its orders. Whoever closes or reopens
-// holds the lock of all such changes, then the asset's own; whoever relies on an asset being open
-// until its commit shares the asset's. Both are taken behind every other lock of the market.
+// Statements about whether an asset may be traded, and about its orders. A transaction that closes
+// or reopens holds the lock of all such changes, then the asset's own; one that relies on an asset
+// being open until its commit shares the asset's. Both are taken behind every other lock of the
+// market.
 
 import { columns, is, list, many, none, one, only } from '../../host/postgres/statements.ts';
 import { type Asset, assetColumns } from './assets.ts';
@@ -9,8 +10,8 @@ import { type Closing, closingsOfChain } from './halts.ts';
 import { type Rfq, selectRfqs } from './rfqs.ts';
 
 /**
- * Who can hold an asset closed; `halt` and `chain` are the operator's kill switch of the asset and
- * of its chain, which is for all of the chain's assets (halts.ts).
+ * The parties that can hold an asset closed; `halt` and `chain` are the operator's kill switch of
+ * the asset and of its chain, which is for all of the chain's assets (halts.ts).
  */
 export type Closer = 'settings' | 'checks' | 'operator' | 'halt' | 'chain';
 export type Closings = { readonly [By in Closer]?: Closing };
@@ -27,7 +28,7 @@ export type Listing = {
 const read = `${assetColumns('', 'asset.')}, state, closings,
   ${columns('delistedAt')}`;
 
-/** One change of what may be traded at a time: of two assets of an RFQ each sees the other's. */
+/** One change of what may be traded at a time: changes of both assets of an RFQ see each other. */
 export const lockListings = none('listing_lock')`
   select pg_advisory_xact_lock(hashtextextended('listing', 0))`;
 
@@ -40,7 +41,7 @@ export const lockAsset = none<[id: string]>('listing_lock_asset')`
   select pg_advisory_xact_lock(hashtextextended($1, 0))`;
 
 /**
- * False when one of them, or its chain, is being closed or reopened. Never waits: whoever waited
+ * False when one of them, or its chain, is being closed or reopened. Never waits: a waiting caller
  * would hold a connection that others need.
  */
 export const shareAssets = is<[ids: readonly string[]]>('listing_share')`

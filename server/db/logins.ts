@@ -27,7 +27,7 @@ const columns = `id, account_id as "accountId", way, issuer, subject, label,
   backup_eligible as "backupEligible", backed_up as "backedUp", added_at as "addedAt",
   last_used_at as "lastUsedAt", leaves_at as "leavesAt"`;
 
-/** Who it is at the way in. */
+/** The name by which a login method knows somebody. */
 export type LoginName = {
   readonly way: LoginWay;
   readonly issuer: string;
@@ -37,7 +37,7 @@ export type LoginName = {
 export const findLoginOf = one<[of: LoginName], Login>('logins_find')`
   select ${columns} from logins where way = :way and issuer = :issuer and subject = :subject`;
 
-/** What only a passkey has. */
+/** The facts that only a passkey has. */
 export type PasskeyFacts = {
   readonly publicKey: Uint8Array;
   readonly counter: number;

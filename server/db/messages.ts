@@ -1,4 +1,4 @@
-// What is told to people: made of the outbox or asked for, taken in hand for a while, and what came
+// The messages to people: made of the outbox or asked for, taken in hand for a while, and what came
 // of each. Address and facts are sealed, and gone once a message was sent or dropped.
 
 import {
@@ -180,7 +180,7 @@ export type EndedAttempt = {
   readonly attempts: number;
   readonly at: Date;
   readonly state: 'waiting' | 'sent' | 'dropped';
-  /** Of one that waits. */
+  /** The time of the next attempt, if it waits. */
   readonly nextAt: Date | null;
   /** Names no address. */
   readonly error: string | null;

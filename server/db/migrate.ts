@@ -13,13 +13,13 @@ import { isTooNew, migrationsFolder, migrationsIn, numberOf, version } from './v
 // Any constant will do; it only has to differ from other users of advisory locks.
 const lockId = 7_269_551;
 const connectMs = 15_000;
-/** Whoever waits holds no snapshot meanwhile: an index that is built waits for those. */
+/** A waiting process holds no snapshot meanwhile: an index that is built waits for those. */
 const turnMs = 50;
 /** A lock that was not to be had, a deadlock: SQLSTATE (PostgreSQL, appendix A). */
 const lockFailures: readonly unknown[] = ['55P03', '40P01'];
 /**
- * A table's lock is waited for so long, and tried for again after as long: whoever asks for that
- * table meanwhile waits behind it. A backup reads every table to its end. PostgreSQL ends an
+ * A table's lock is waited for so long, and tried for again after as long: another statement on
+ * that table meanwhile waits behind it. A backup reads every table to its end. PostgreSQL ends an
  * autovacuum for who waits longer than `deadlock_timeout`, 1 s: just as long ends the wait instead.
  */
 const lockMs = 1_500;
@@ -47,7 +47,7 @@ export async function migrate(url: string, options: Options = {}): Promise<strin
     connectionString: url,
     connectionTimeoutMillis: connectMs,
   });
-  // What is under way fails with it; unheard, the loss of the connection would end the process.
+  // A statement under way fails with it; unheard, the loss of the connection would end the process.
   client.on('error', () => {});
   await client.connect();
   try {
@@ -123,7 +123,7 @@ function mustBeCompatible(names: readonly string[], applied: readonly Applied[])
   );
 }
 
-/** Whoever works on the database knows enough for what the file leaves of it. */
+/** A user of the database knows enough for the rest that the file leaves of it. */
 async function mustSpare(client: pg.Client, { name, compatibleFrom }: File): Promise<void> {
   if (compatibleFrom === null) return;
   // Sessions of versions before 067 are called `parley`.
@@ -194,7 +194,7 @@ async function inTransaction(client: pg.Client, file: File, limits: Limits): Pro
   await client.query('commit');
 }
 
-/** What is built concurrently keeps nobody waiting, and so may wait for everybody. */
+/** An index that is built concurrently keeps nobody waiting, and so may wait for everybody. */
 async function oneByOne(
   client: pg.Client,
   file: File,

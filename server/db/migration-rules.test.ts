@@ -10,7 +10,7 @@ import { migrationsFolder, numberOf, ownMigrations } from './version.ts';
 /** Those before it ran where nothing was deployed. */
 const firstNumber = '061';
 
-/** Of a statement, lower case and on one line. `table` is what it works on. */
+/** The rule tests a statement, lower case and on one line. `table` is what it works on. */
 type Rule = { readonly of: RegExp | ((text: string) => boolean); readonly says: string };
 const breaks = (text: string) => (rule: Rule) =>
   typeof rule.of === 'function' ? rule.of(text) : rule.of.test(text);
@@ -21,7 +21,10 @@ function isBareColumn(text: string): boolean {
   return columns.some((each) => /\bnot null\b/.test(each) && !/default|generated/.test(each));
 }
 
-/** What the version before may read or write, and would miss. `compatible from` allows it. */
+/**
+ * Statements that take away something the version before may read or write. `compatible from`
+ * allows it.
+ */
 const taking: readonly Rule[] = [
   { of: /\bdrop column\b/, says: 'drops a column' },
   {
@@ -37,7 +40,9 @@ const taking: readonly Rule[] = [
   { of: /^truncate\b/, says: 'empties a table' },
 ];
 
-/** What reads or writes a whole table under a lock. `small TABLE` allows it for that table. */
+/**
+ * Statements that read or write a whole table under a lock. `small TABLE` allows it for that table.
+ */
 const waiting: readonly Rule[] = [
   { of: /^create (?:unique )?index (?!concurrently)/, says: 'builds an index while others wait' },
   {
@@ -77,7 +82,7 @@ function tableOf(statement: string): string {
   return found?.[1] ?? '';
 }
 
-/** What is wrong with the files that a version adds, a sentence each. */
+/** The faults of the files that a version adds, a sentence each. */
 function faultsOf(name: string, text: string, known: readonly string[]): string[] {
   const statements = clean(text);
   const own = new Set(

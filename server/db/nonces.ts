@@ -16,8 +16,8 @@ export const insertNonce = none<
     :expiresAt)`;
 
 /**
- * Uses it up; false when there is none to use. Of two at once, one gets it. The same `attempt` may
- * use it again.
+ * Uses it up; false when there is none to use. Two calls at once: one gets it. The same `attempt`
+ * may use it again.
  */
 export const useNonce = did<
   [nonce: string, place: NoncePlace, now: Date, attempt?: Uint8Array | null]

@@ -1,9 +1,9 @@
-// What operators did: rows that are only added, each in the transaction of its effect. The table
-// refuses everything else by a trigger (migrations/061_operator_actions.sql).
+// The actions of operators: rows that are only added, each in the transaction of its effect. The
+// table refuses everything else by a trigger (migrations/061_operator_actions.sql).
 
 import { columns, many, none } from '../../host/postgres/statements.ts';
 
-/** `refused`: nothing happened, and the row stands alone. */
+/** `refused`: the command did nothing, and the row stands alone. */
 export type Outcome = 'done' | 'unchanged' | 'refused';
 
 export type NewAction = {
@@ -17,7 +17,7 @@ export type NewAction = {
   /** As they were given; never a secret. */
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly outcome: Outcome;
-  /** What came of it, in numbers and ids. */
+  /** The result, in numbers and ids. */
   readonly facts: Readonly<Record<string, unknown>>;
 };
 
@@ -28,7 +28,7 @@ export const insertAction = none<[action: NewAction]>('operator_actions_insert')
     values (:at, :operator, :osUser, :host, :command, :arguments::jsonb, :outcome, :facts::jsonb)`;
 
 type Wanted = {
-  /** Of this command, or of its verbs; null = of all. */
+  /** The filter for this command, or its verbs; null = of all. */
   readonly command: string | null;
   readonly operator: string | null;
   readonly since: Date | null;

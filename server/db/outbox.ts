@@ -11,7 +11,7 @@ import { type Work, workChannel } from './work.ts';
 
 export type OutboxEntry = {
   readonly topic: string;
-  /** Whose it is; null = the feed. */
+  /** The account that it is for; null = the feed. */
   readonly accountId: string | null;
   readonly payload: Readonly<Record<string, unknown>>;
   readonly at: Date;

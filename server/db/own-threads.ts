@@ -19,11 +19,11 @@ type Own = {
 
 const below = (id: string) => `(:before::uuid is null or ${id} < :before)`;
 
-/** Of one RFQ by its index, however many threads the account has beside. */
+/** The join for one RFQ goes by its index, however many threads the account has beside. */
 const ways = { any: '', one: ' and r.id = :rfqId::uuid' } as const;
 type Way = keyof typeof ways;
 
-/** Of RFQs that are live; one that has just expired has its threads closed in a moment. */
+/** The threads of live RFQs; one that has just expired has its threads closed in a moment. */
 const open = (role: Party, way: Way) => many<[of: Own], Thread>(`threads_open_of_${role}_${way}`)`
   ${selectThreads}
     where t.${role}_id = :accountId and t.status = 'open' and ${below('t.id')}

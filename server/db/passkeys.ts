@@ -13,7 +13,7 @@ export type Passkey = {
   readonly counter: number;
   readonly transports: readonly string[];
   readonly backupEligible: boolean;
-  /** What it knows the account by. */
+  /** The name by which it knows the account. */
   readonly user: Buffer;
 };
 
@@ -33,7 +33,7 @@ const nameUser = value<[accountId: string, fresh: Uint8Array], Buffer>('passkeys
   update accounts set passkey_user = coalesce(passkey_user, $2) where id = $1
     returning passkey_user`;
 
-/** What passkeys know the account by; `fresh` where it has no such name yet. */
+/** The name by which passkeys know the account; `fresh` where it has no such name yet. */
 export async function passkeyUserOf(tx: Tx, accountId: string, fresh: Uint8Array): Promise<Buffer> {
   const user = await nameUser(tx, accountId, fresh);
   if (user === null) throw new Error(`account ${accountId} is gone`);
@@ -41,8 +41,8 @@ export async function passkeyUserOf(tx: Tx, accountId: string, fresh: Uint8Array
 }
 
 /**
- * What it told of itself when it was used. False where its counter did not go up: WebAuthn 6.1.1,
- * where one that does not count says 0 every time.
+ * Stores what it reported of itself when it was used. False where its counter did not go up:
+ * WebAuthn 6.1.1, where one that does not count says 0 every time.
  */
 export const countPasskey = did<
   [used: { readonly id: string; readonly counter: number; readonly backedUp: boolean }]

@@ -34,7 +34,7 @@ test('a stock pooler in session mode serves: settings, locks, prepared statement
       assert.deepEqual(await session.rows(lock), [{ mine: true }]);
     }
     assert.deepEqual(await db.rows(lock), [{ mine: false }]);
-    // Its connection is given up: what it held goes with it.
+    // Its connection is given up: its locks go with it.
     session.end();
     while ((await db.rows<{ mine: boolean }>(lock))[0]?.mine !== true);
     const heard = Promise.withResolvers<string>();

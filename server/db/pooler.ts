@@ -15,7 +15,7 @@ const settings = sessionSettings('parley-probe', { statementMs: answerMs });
 /** protocol_violation (PostgreSQL, appendix A): how statement mode refuses `begin`. */
 const protocolCode = '08P01';
 
-/** Throws PoolerError where they are not. `isReplica`: nothing can be listened to there. */
+/** Throws PoolerError where they are not. `isReplica`: a replica notifies nobody. */
 export async function mustKeepSessions(url: string, isReplica = false): Promise<void> {
   const all: pg.Client[] = [];
   const open = async (): Promise<pg.Client> => {

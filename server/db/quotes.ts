@@ -10,7 +10,7 @@ import { type Message, priceColumns, type Thread } from './threads.ts';
 
 export type Pair = { readonly rfqId: string; readonly makerId: string };
 
-/** Who quotes, at the RFQ. */
+/** The maker that quotes, at the RFQ. */
 export type Quoter = {
   readonly families: readonly Family[];
   /** Login and proven addresses of the maker. */
@@ -23,10 +23,10 @@ export type Quoter = {
   readonly known: KnownThread | null;
 };
 
-/** What is stored of the maker's thread. */
+/** The stored part of the maker's thread. */
 type KnownThread = Pick<Thread, 'id' | 'price' | 'messages' | 'withdrawnAt' | 'createdAt'>;
 
-/** Of each maker and RFQ, in order. At most `most` threads are counted. */
+/** The quoters of each maker and RFQ, in order. At most `most` threads are counted. */
 export const findQuoters = many<[pairs: readonly Pair[], most: number], Quoter>('quotes_quoters')`
   select t.id as "known?.id", t.messages as "known?.messages", t.created_at as "known?.createdAt",
       t.withdrawn_at as "known?.withdrawnAt", ${priceColumns('known?.price.')},

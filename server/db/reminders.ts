@@ -1,5 +1,5 @@
-// Which parties may have to be reminded of a deadline, and which were. What a statement here finds
-// is a candidate: the rules of core/ decide (server/messages/reminders.ts).
+// Which parties may have to be reminded of a deadline, and which were. A statement here finds
+// candidates: the rules of core/ decide (server/messages/reminders.ts).
 
 import type { SwapStatus } from '../../core/status.ts';
 import { many } from '../../host/postgres/statements.ts';
@@ -7,7 +7,9 @@ import { isReached } from './messages.ts';
 
 export type Candidate = { readonly swapId: string; readonly accountId: string };
 
-/** Of a page: behind these, in their order; `seconds` and `lead` by the market's clock. */
+/**
+ * The limits of a page: behind these, in their order; `seconds` and `lead` by the market's clock.
+ */
 export type CandidatePage = {
   /** Unix seconds. */
   readonly now: number;
@@ -22,7 +24,7 @@ const ofRole = {
   counterparty: `case s.long_leg when 'a' then s.taker_id else s.maker_id end`,
 } as const;
 
-/** Of a swap `s` and an account with the id `p.id`. */
+/** The condition that a swap `s` and an account with the id `p.id` had no reminder. */
 const isUntold = (event: string) => `not exists (select from reminders r
   where r.swap_id = s.id and r.account_id = p.id and r.event = '${event}')`;
 
@@ -88,7 +90,7 @@ export type Reminder = Candidate & {
   readonly deadline: number;
 };
 
-/** Those of them that nobody was told before; who asks tells them, in this transaction. */
+/** Those of them that nobody was told before; the caller emits them, in this transaction. */
 export const insertReminders = many<
   [reminders: readonly Reminder[], at: Date],
   Candidate & { readonly event: string }

@@ -3,20 +3,23 @@
 import { only } from '../../host/postgres/statements.ts';
 
 export type LogPosition = {
-  /** Of the cluster, and of its history: a replica of another one is of no use. */
+  /** The identity of the cluster and of its history: a replica of another one is of no use. */
   readonly lineage: string;
   /** Bytes of the log: written by a primary, replayed by a replica. */
   readonly bytes: number;
 };
 
-/** Of a primary. */
+/** The log position of a primary. */
 export const writtenLog = only<[], LogPosition>('replica_written')`
   select system_identifier::text || '/' || (('x' || left(pg_walfile_name(lsn), 8))::bit(32)::int)
       as lineage,
     (lsn - '0/0'::pg_lsn)::float8 as bytes
     from pg_control_system(), pg_current_wal_lsn() as lsn`;
 
-/** Of a replica. One that was told of another history a moment ago names it a checkpoint later. */
+/**
+ * The log position of a replica. One that was told of another history a moment ago names it a
+ * checkpoint later.
+ */
 export const replayedLog = only<[], LogPosition & { readonly isReplica: boolean }>(
   'replica_replayed',
 )`

@@ -1,6 +1,6 @@
-// What server processes tell one another of revoked keys. The statements that revoke (keys.ts)
-// notify `key_revoked` with the account and a notice; each process that has dropped what it
-// remembered of the account answers with `key_forgotten`.
+// The notices of revoked keys between server processes. The statements that revoke (keys.ts) notify
+// `key_revoked` with the account and a notice; each process that has dropped what it remembered of
+// the account answers with `key_forgotten`.
 
 import { list, none } from '../../host/postgres/statements.ts';
 import type { Listener } from './database.ts';

@@ -1,5 +1,5 @@
-// Statements about RFQs. Whoever changes an RFQ or one of its threads holds the RFQ's row lock,
-// taken before any other lock of the market but the account's.
+// Statements about RFQs. A transaction that changes an RFQ or one of its threads holds the RFQ's
+// row lock, taken before any other lock of the market but the account's.
 
 import type { Direction } from '../../core/trade.ts';
 import { columns, count, many, none, one, plannedAnew } from '../../host/postgres/statements.ts';
@@ -32,8 +32,9 @@ const plain =
   'id createdAt creatorId direction baseAmount visibility askAmount targetAddress minSettled expiresAt';
 
 /**
- * Of an `Rfq`, in the object `into`, over `rfqJoins`. That it is negotiated is seen from its
- * threads: a first quote that wrote it would write into seven indexes (0.6 of the quotes a second).
+ * The columns of an `Rfq`, in the object `into`, over `rfqJoins`. That it is negotiated is seen
+ * from its threads: a first quote that wrote it would write into seven indexes (0.6 of the quotes a
+ * second).
  */
 export const rfqColumns = (into = '') => `${columns(plain, 'r.', into)},
   case when r.status = 'open' and exists (select from threads where rfq_id = r.id)
@@ -113,7 +114,7 @@ const filtered = `(:direction::text is null or r.direction = :direction)
     and (:before::uuid is null or r.id < :before)`;
 const traded = `b.enabled and q.enabled and ${filtered}`;
 const onMarket = `${live} and ${traded}`;
-// Without an index on expiry, of whose rows PostgreSQL expects far too few: who is live has not
+// Without an index on expiry, of whose rows PostgreSQL expects far too few: a live RFQ has not
 // expired. It would sort all of the book for a page (25 ms of 10 000), which `book` has in order.
 const inBook = `r.visibility = 'public' and r.status in ('open', 'negotiating')
     and r.expires_at + interval '0 s' > $3 and ${traded}`;

@@ -1,4 +1,5 @@
-// The queue of ladders of signed refunds: who is looked at next, whoever posts meanwhile.
+// The queue of ladders of signed refunds: the order in which they are read, whatever else is posted
+// meanwhile.
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
@@ -18,7 +19,7 @@ const swapId = '00000000-0000-4000-8000-000000000001';
 let database: TestDatabase;
 before(async () => {
   database = await testDatabase();
-  // What is tested here is the queue alone.
+  // This file tests the queue alone.
   await sql('alter table scheduled_refunds drop constraint scheduled_refunds_swap_id_fkey');
 });
 after(() => database?.drop());
@@ -172,7 +173,7 @@ test('what a server of the version before has kept is its account’s once it is
 type Plan = { readonly 'Shared Hit Blocks': number; readonly 'Shared Read Blocks': number };
 
 test('a pass looks at what is due, however many wait', async () => {
-  // Of so many accounts that none could be gone through, by index too.
+  // The rows belong to so many accounts that none could be gone through, by index too.
   await sql(`insert into scheduled_refunds (chain, escrow, swap_id, leg, rungs, count,
       lowest_fee_rate, highest_fee_rate, due_at, posted_at, account_id)
     select 'bitcoin', 'waits ' || n, '${swapId}', 'b', '[]', 0, 0, 0, ${timelock} + n, now(),

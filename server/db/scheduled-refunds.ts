@@ -32,7 +32,10 @@ export type ScheduledView = {
 
 type Sent = Pick<Scheduled, 'sentTxid'>;
 type Posted = Pick<Scheduled, 'chain' | 'escrow' | 'swapId' | 'leg' | 'bumps'> & {
-  /** Whose it is: those of one account are not read more often than those of another. */
+  /**
+   * The account that it belongs to: those of one account are not read more often than those of
+   * another.
+   */
   readonly accountId: string;
   readonly dueAt: number;
   readonly at: Date;
@@ -76,7 +79,7 @@ export async function putScheduled(tx: Tx, posted: Posted): Promise<ScheduledVie
   const lowestFeeRate = rates[0] ?? 0;
   const highestFeeRate = rates.at(-1) ?? 0;
   const view = { count: bumps.length, lowestFeeRate, highestFeeRate };
-  // What waits already comes first, however old a timelock somebody posts.
+  // A ladder that waits already comes first, however old a timelock somebody posts.
   const dueAt = Math.max(posted.dueAt, Math.floor(at.getTime() / 1000));
   const put = await putRow(tx, { ...posted, ...view, dueAt });
   const { sentTxid } = put ?? (await sentOf(tx, posted)) ?? { sentTxid: null };
@@ -134,8 +137,9 @@ const takeRows = many<[about: Taking], StoredScheduled>('scheduled_take')`
 /**
  * Takes what is due on a chain in hand: in one half of the places the longest due, a second one of
  * an account only where the first of every other is in hand too, and so on; in the other half the
- * longest due of all, so that many with a single one starve none with many. None while another
- * process has any of that chain. A process that dies has them until `leasedUntil` (Unix seconds).
+ * longest due of all, so that many with a single one starve none with many. It takes none while
+ * another process has any of that chain. A process that dies has them until `leasedUntil` (Unix
+ * seconds).
  */
 export async function takeScheduled(tx: Tx, about: Taking): Promise<Scheduled[]> {
   if (!(await lockRefunds(tx, about.chain))) return [];

@@ -1,6 +1,6 @@
 // Settings of a connection before its first statement, by SET and not at startup: a stock pooler
-// refuses startup parameters that it does not know. Whatever the defaults of role and database are,
-// statements read and write the same.
+// refuses startup parameters that it does not know. Statements read and write the same, whatever
+// the defaults of role and database are.
 
 import type pg from 'pg';
 
@@ -52,7 +52,7 @@ export function sessionSettings(
   };
 }
 
-/** The connection is not one session of PostgreSQL: what is set on it is gone, or another's. */
+/** The connection is not one session of PostgreSQL: its settings are gone, or another's. */
 export class PoolerError extends Error {
   readonly how: PoolerFault;
 

@@ -100,7 +100,7 @@ export const revokeSession = did<[accountId: string, id: string, notice: string,
     select pg_notify('key_revoked', account_id || ' ' || $3) from gone`;
 
 /**
- * Whether it is live. If so, nobody ends it before this transaction has ended: what a session does
+ * Whether it is live. If so, nobody ends it before this transaction has ended: an act of a session
  * is done before its end, or not at all.
  */
 export const holdSession = did<[id: string, window: Window]>('sessions_hold')`
@@ -108,7 +108,7 @@ export const holdSession = did<[id: string, window: Window]>('sessions_hold')`
 
 /**
  * Ends all of the account but one; null = all. Returns how many. All processes are told in any
- * case: whoever waits for their answers would otherwise wait in vain.
+ * case: a caller that waits for their answers would otherwise wait in vain.
  */
 export const revokeSessions = count<
   [accountId: string, but: string | null, notice: string, now: Date]

@@ -88,7 +88,7 @@ test('of swaps whose claims the market paid for, the claimant counts one a week'
   await swap(own, other, 707 * day, 'counterparty_claimed');
   await relay((await newest()).id, 'b');
   assert.deepEqual(await counted(window), [2, 3, 1]);
-  // What it paid for itself counts as before: other legs, and what the key tried in vain.
+  // Costs that it paid for itself count as before: other legs, and what the key tried in vain.
   for (const [at, leg, fate] of [
     [708, 'a', 'deep'],
     [709, 'b', 'failed'],

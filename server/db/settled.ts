@@ -4,11 +4,14 @@
 // A swap counts when both chains show both claims at depth (`counterparty_claimed`), so each costs
 // the fees of four transactions. A counterparty counts once a UTC day of the agreement: its
 // earliest swap of that day. One other account gives 30 of them in 30 days at most. A swap in which
-// the market paid for the account's own claim costs it less: of those an account counts one a week.
+// the market paid for the account's own claim costs it less: an account counts one of those a week.
 
 import { many } from '../../host/postgres/statements.ts';
 
-/** Swaps that are walked of each side: who has settled more of late counts as having so many. */
+/**
+ * Swaps that are walked of each side: an account that has settled more of late counts as having so
+ * many.
+ */
 export const mostSettledWalked = 1_000;
 
 /** The market's gas key landed this claim. */

@@ -46,7 +46,7 @@ export type Swap = {
   readonly state: SwapState;
   readonly tokens: { readonly a: string | null; readonly b: string | null };
   readonly redeemScripts: { readonly a: string | null; readonly b: string | null };
-  /** Of the current escrows, on chains that have lanes. */
+  /** The lanes of the current escrows, on chains that have lanes. */
   readonly lanes: { readonly a: Lane | null; readonly b: Lane | null };
   /** Which legs' claim or refund, as last seen, the keeper sent. */
   readonly byKeeper: {
@@ -140,7 +140,7 @@ export async function swapsByIds(tx: Tx, ids: readonly string[]): Promise<Swap[]
 const lockRow = did<[id: string]>('swap_lock')`
   select 1 from swaps where id = $1 for update`;
 
-/** Locks the swap's row until the transaction ends; what is read after that cannot move. */
+/** Locks the swap's row until the transaction ends; later reads of it cannot change. */
 export async function lockSwap(tx: Tx, id: string): Promise<Swap | null> {
   return (await lockRow(tx, id)) ? swapById(tx, id) : null;
 }

@@ -18,7 +18,7 @@ export type Price = {
   /** Milliseconds since the epoch, as `expiresAt`. */
   readonly makerAcceptedAt: number | null;
   readonly takerAcceptedAt: number | null;
-  /** What the initiator's last acceptance of this price carries. */
+  /** The hashlock in the initiator's last acceptance of this price. */
   readonly hashlock: Hashlock | null;
   /** Those that it was accepted under; null where nobody has, or nobody knows. */
   readonly rules: Rules | null;
@@ -49,7 +49,7 @@ export type Thread = {
   /** Newest last, the latest 100. */
   readonly messages: readonly Message[];
   readonly swapId: string | null;
-  /** What its swap has, whatever today's policies say; null without one. */
+  /** The terms of its swap, whatever today's policies say; null without one. */
   readonly agreed: AgreedLegs | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -57,7 +57,7 @@ export type Thread = {
 
 const milliseconds = (column: string) => `(extract(epoch from ${column}) * 1000)::bigint`;
 
-/** Of a `Price`, of a thread `t`, in the object `into`. */
+/** The columns of a `Price`, of a thread `t`, in the object `into`. */
 export const priceColumns = (into: string) => `
   ${columns('quoteAmount proposedBy hashlock', 't.', into)}, t.accepted_rules as "${into}rules",
   ${milliseconds('t.quote_expires_at')} as "${into}expiresAt",
@@ -155,7 +155,7 @@ export const withdrawThreads = none<
     ), ${tellingClosed('closed', '$2::text', '$3::timestamptz')}
     select * from woken`;
 
-/** What their maker accepted of these, which are closed, binds it no more. */
+/** The maker's acceptances in these threads, which are closed, bind it no more. */
 export const freeMakers = none<[ids: readonly string[]]>('threads_free_makers')`
   update threads set maker_accepted_at = null
     where id = any($1::uuid[]) and maker_accepted_at is not null`;

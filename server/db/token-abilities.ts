@@ -11,7 +11,10 @@ export const keptAbilities = one<[chain: ChainKey, token: string], KeptAbilities
 )`
   select abilities, found_at as "foundAt" from token_abilities where chain = $1 and token = $2`;
 
-/** What is kept and stays is written again only once it is old: some nodes have it tried often. */
+/**
+ * An ability that is kept and unchanged is written again only once it is old: some nodes have it
+ * tried often.
+ */
 export const keepAbilities = none<
   [about: { chain: ChainKey; token: string; abilities: TokenAbilities; at: Date }]
 >('token_abilities_keep')`

@@ -1,5 +1,5 @@
-// Databases in use, as each migration finds them: what was there goes on as it was, and servers of
-// the version before go on beside those of this one.
+// Databases in use, as each migration finds them: their data goes on as it was, and servers of the
+// version before go on beside those of this one.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -61,7 +61,7 @@ test('entries keep the number under which they were told, and none is given out 
     rows.slice(0, 4).map(({ seq }) => seq),
     [1, 2, 3, 4],
   );
-  // What that version tells as a number is far from all that this one does.
+  // The numbers that the older version emits are far from all those of this one.
   assert.ok(rows.slice(4).every(({ seq }) => seq > 1_000_000_000));
   // As after a restore: behind all there was.
   await client.query('delete from feed_log');

@@ -1,4 +1,4 @@
-// What this process asks of the database: statements by name with the time they took, failures by
+// The use of the database by this process: statements by name with the time they took, failures by
 // class of SQLSTATE, and its pool. Plain numbers: two clock readings a statement.
 
 import type pg from 'pg';
@@ -10,9 +10,12 @@ export type DatabaseUsage = {
   readonly statements: ReadonlyMap<string, StatementUse>;
   /** By the first two characters of SQLSTATE (PostgreSQL, appendix A); `other` without one. */
   readonly failures: ReadonlyMap<string, number>;
-  /** Of those that were asked; `bounds` in seconds, and the last count is of what took longer. */
+  /**
+   * The durations of the statements; `bounds` in seconds, and the last count is of what took
+   * longer.
+   */
   readonly durations: { readonly bounds: readonly number[]; readonly counts: readonly number[] };
-  /** Connections; `waiting`: who waits for one. */
+  /** Connections; `waiting`: callers that wait for one. */
   pool(): { readonly total: number; readonly idle: number; readonly waiting: number };
 };
 

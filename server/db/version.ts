@@ -30,5 +30,7 @@ export function isTooNew(compatibleFrom: string | null, own = knows): boolean {
   return compatibleFrom !== null && compatibleFrom > own;
 }
 
-/** What a session of this version is called at the database: who migrates asks what others know. */
+/**
+ * The name of this version's sessions at the database: a migration asks for the versions of others.
+ */
 export const sessionName = `parley/${knows}`;

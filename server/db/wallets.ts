@@ -158,7 +158,7 @@ export const leavingWallets = many<[now: Date, limit: number], WalletOf>('wallet
 
 /**
  * Ends waits whose time has come; each wallet is given once. One with a choice that counts now goes
- * with that choice: whoever takes the choice takes both.
+ * with that choice: a caller that takes the choice takes both.
  */
 export const takeWaited = many<[now: Date, limit: number], WalletOf>('wallets_take_waited')`
   update wallets set waits_until = null where ctid = any(array(

@@ -1,5 +1,5 @@
-// What is due for the watchtower: escrows with a public secret, or past their timelock with
-// something in them, found by index and taken up as jobs, once each.
+// The work that is due for the watchtower: escrows with a public secret, or past their timelock
+// with something in them, found by index and taken up as jobs, once each.
 
 import type { ChainKey } from '../../core/families.ts';
 import type { Reopening } from '../../watchtower/port.ts';

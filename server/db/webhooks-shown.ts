@@ -1,5 +1,5 @@
-// Webhooks as operators see them, and what they do about one. Of a receiver its host alone is
-// shown: the rest of an address may hold a word that lets in.
+// Webhooks as operators see them, and what they do about one. Operators see only the host of a
+// receiver: the rest of an address may hold a word that lets in.
 
 import { changed, did, list, many, one } from '../../host/postgres/statements.ts';
 
@@ -15,7 +15,7 @@ export type ShownWebhook = {
   readonly lastError: string | null;
   readonly lastDeliveryAt: Date | null;
   readonly waiting: number;
-  /** Of the last 7 days. */
+  /** The number of the last 7 days. */
   readonly dropped: number;
 };
 
@@ -38,7 +38,7 @@ export const failingShown = many<[limit: number], ShownWebhook>('webhooks_failin
 export const offShown = many<[limit: number], ShownWebhook>('webhooks_off_shown')`
   ${shown} where not w.enabled order by w.id desc limit $1`;
 
-/** What waits for it is given up. False: it was so already. */
+/** Its waiting deliveries are given up. False: it was so already. */
 export const disableWebhook = did<[of: { id: string; reason: string; at: Date }]>(
   'webhooks_disable',
 )`
@@ -61,7 +61,7 @@ export const droppedOf = list<[webhookId: string, limit: number], string>('webho
       where webhook_id = $1 and state = 'dropped' order by done_at desc limit $2) gone
     order by done_at, id`;
 
-/** Nothing is held back from it any more. */
+/** Its deliveries are no longer held back. */
 export const releaseWebhook = changed<[id: string]>('webhooks_release')`
   update webhooks set held_until = null where id = $1 and held_until is not null
     returning 1 as one`;

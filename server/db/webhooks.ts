@@ -43,7 +43,7 @@ export const insertWebhook = none<[webhook: NewWebhook]>('webhooks_insert')`
   insert into webhooks (id, account_id, url, events, secret, secret_version, created_at)
     values (:id, :accountId, :url, :events, :secret, :secretVersion, :at)`;
 
-/** Of one account, newest first, from below `before` on. */
+/** The webhooks of one account, newest first, from below `before` on. */
 export const listWebhooks = many<
   [of: { accountId: string; before: string | null; limit: number }],
   WebhookRow

@@ -22,7 +22,7 @@ export type Work =
   | 'swaps'
   /** Refunds that were signed beforehand. */
   | 'refunds'
-  /** What a server without gas keys asks for. */
+  /** The request of a server without gas keys. */
   | 'watchtower'
   /** Tokens to check. */
   | 'tokens'

@@ -1,4 +1,4 @@
-// What is compared of a swap without any chain: its times, and an outcome that nobody knows.
+// The comparisons of a swap without any chain: its times, and an outcome that nobody knows.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -24,7 +24,7 @@ export type SwapRead = {
   readonly swap: Swap;
   /** Every escrow it ever had. */
   readonly rows: readonly EscrowRow[];
-  /** What the chains show, by `keyOf`; absent where nobody could say. */
+  /** The facts that the chains show, by `keyOf`; absent where nobody could say. */
   readonly read: ReadonlyMap<string, EscrowFacts>;
   readonly adapters: ReadonlyMap<ChainKey, ChainAdapter>;
   readonly clocks: Clocks;
@@ -120,7 +120,10 @@ function compareEscrow({ swap, adapters, read }: SwapRead, row: EscrowRow): Find
   return found;
 }
 
-/** What stored facts keep up to date: confirmations beyond those that are wanted are left out. */
+/**
+ * The facts in words, as far as stored ones are kept up to date: confirmations beyond those that
+ * are wanted are left out.
+ */
 function worded(facts: EscrowFacts): string {
   const sightings = (['funded', 'claimed', 'refunded'] as const).flatMap((each) => {
     const seen = facts[each];
@@ -193,7 +196,7 @@ function timesThatDiffer({ state }: Swap, computed: Deadlines): string[] {
     .map(([name, at]) => `${name} is ${stored.get(name)}, computed ${at}`);
 }
 
-/** Whatever a policy's numbers are, each side acts before the next one, and refunds come last. */
+/** Each side acts before the next one, whatever a policy's numbers are, and refunds come last. */
 function outOfOrder({ agreedAt, long, state }: Swap): string[] {
   const { initiatorFundBy, counterpartyFundBy, revealBy, refundAt } = state.deadlines;
   const inOrder = Object.entries({
@@ -210,7 +213,7 @@ function outOfOrder({ agreedAt, long, state }: Swap): string[] {
   });
 }
 
-/** What reconcile would store now, where every escrow could be read. */
+/** The state that reconcile would store now, where every escrow could be read. */
 function compareState({ swap, rows, read, clocks }: SwapRead): Finding[] {
   const escrows = rows.flatMap((row) => {
     const facts = read.get(keyOf(row));
@@ -247,7 +250,7 @@ function compareState({ swap, rows, read, clocks }: SwapRead): Finding[] {
   return found;
 }
 
-/** Of a swap that has ended every escrow is empty. */
+/** A swap that has ended has only empty escrows. */
 function compareEnded({ swap, rows, read }: SwapRead): Finding[] {
   return rows.flatMap((row) => {
     const facts = read.get(keyOf(row));

@@ -1,5 +1,6 @@
-// What hangs or cannot be read costs nothing else: real rows, a real lock, a node that accepts and
-// never answers. What the first read saw is not lost. Missing time and open key files are found.
+// A part that hangs or cannot be read costs the others nothing: real rows, a real lock, a node that
+// accepts and never answers. Findings of the first read are not lost. Missing time and open key
+// files are found.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -177,7 +178,7 @@ test('a swap that cannot be read is one finding, and the swaps of its page are c
 });
 
 const final = (txid: string) => ({ txid, confirmations: 99, deep: true });
-/** What no row says. */
+/** Facts that no row has. */
 const shown: EscrowFacts = { ...nothingSeen, funded: final('bb'), claimed: final('aa') };
 
 type Later = (end: () => void) => Promise<EscrowFacts>;
@@ -225,7 +226,7 @@ test('what the first read saw is reported although no second can be made, as see
   const whole = await twice(async () => shown);
   assert.deepEqual([whole.once, whole.exit], [[], 1]);
   assert.ok(whole.named.length > swaps, `${whole.named}`);
-  // What was of a moment is gone; a row that is wrong by itself is not.
+  // A difference of a moment is gone; a row that is wrong by itself is not.
   const { named: left } = await twice(async () => nothingSeen);
   assert.ok(left.length > 0 && left.every((each) => each.includes(ids[1] ?? '')), `${left}`);
   const silent: Later = async () => {

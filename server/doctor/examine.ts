@@ -1,5 +1,6 @@
 // All that the doctor examines of a market: house, nodes, swaps. Reads only, through a database
-// that lets it do no more, and ends when its signal does; what was not read by then is said.
+// that lets it do no more, and ends when its signal does; it reports the parts that were not read
+// by then.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainAdapter } from '../../chains/adapter.ts';
@@ -15,7 +16,7 @@ import { createParts } from './parts.ts';
 import { callLimitMs, createReads } from './reads.ts';
 import { type Counted, examineSwaps, tellOnce, type Wanted } from './swaps.ts';
 
-/** Milliseconds, unless it is told otherwise: of a part, and of all of it. */
+/** Milliseconds, unless it is told otherwise: the limits of a part, and of all of it. */
 export const partMs = 60_000;
 export const wholeMs = 3_600_000;
 /** In which the adapters close. */
@@ -35,7 +36,7 @@ export type DoctorDeps = {
   readonly now: () => number;
   readonly wall: () => number;
   readonly signal: AbortSignal;
-  /** Of a part: a node, a check of the house, a page of swaps out of the database. */
+  /** The limit of a part: a node, a check of the house, a page of swaps out of the database. */
   readonly partMs?: number;
   /** Until a market that works has seen what the chains show; default: some of its passes. */
   readonly wait?: () => Promise<void>;
@@ -46,7 +47,7 @@ export type DoctorDeps = {
 export type Examined = Counted & {
   readonly nodes: number;
   readonly counts: Counts;
-  /** Of findings of which there were too many, by kind: how many were counted only. */
+  /** The findings beyond the limit, by kind: how many were counted only. */
   readonly untold: Readonly<Record<string, number>>;
 };
 

@@ -1,8 +1,9 @@
-// What the doctor finds: each is reported at once, only so many of one kind, and all are counted.
+// The findings of the doctor: each is reported at once, only so many of one kind, and all are
+// counted.
 
 /**
- * `danger`: somebody may lose by it, act now. `differs`: what is stored is not what is so, or a
- * part does not work. `unseen`: it could not be read. `notice`: all is well, somebody should know.
+ * `danger`: somebody may lose by it, act now. `differs`: the stored state is wrong, or a part does
+ * not work. `unseen`: it could not be read. `notice`: all is well, somebody should know.
  */
 export type Severity = 'danger' | 'differs' | 'unseen' | 'notice';
 
@@ -21,7 +22,7 @@ export type Finding = {
 export type Add = (finding: Finding) => void;
 export type Counts = Readonly<Record<Severity, number>>;
 
-/** Of one kind; those beyond are counted and said to be there. */
+/** The limit for one kind; those beyond are counted and said to be there. */
 const mostOfAKind = 100;
 
 export function gather(emit: Add) {
@@ -36,7 +37,7 @@ export function gather(emit: Add) {
     const says = `more than ${mostOfAKind} of ${finding.what}: the rest is counted only`;
     emit({ ...finding, where: 'the list', says, facts: {} });
   };
-  /** Of each kind of which there were too many: how many were counted only. */
+  /** The findings beyond the limit of each kind: how many were counted only. */
   const untold = (): Readonly<Record<string, number>> => {
     const many = [...kinds].filter(([, count]) => count > mostOfAKind);
     return Object.fromEntries(many.map(([what, count]) => [what, count - mostOfAKind]));
@@ -61,8 +62,8 @@ export const notice = of('notice');
 export const unseen = of('unseen');
 
 /**
- * As lines of a terminal. Reasons and the words of a node are somebody else's: what moves the
- * cursor, turns the direction or begins a line becomes a space.
+ * As lines of a terminal. Reasons and the words of a node are somebody else's: a character that
+ * moves the cursor, turns the direction or begins a line becomes a space.
  */
 export function linesOf({ severity, what, where, says, todo }: Finding): string {
   const [at, said, then] = [where, says, todo].map((text) =>

@@ -41,7 +41,7 @@ export type HouseDeps = {
   readonly connections: number;
 };
 
-/** Its parts, by what they read: none of them waits for another. */
+/** Its parts, by what they read: no part waits for another. */
 export const databaseParts: Readonly<Record<string, (deps: HouseDeps, add: Add) => Promise<void>>> =
   {
     'the migrations': async ({ db }, add) => {
@@ -92,7 +92,7 @@ async function examineServer({ db, wall, connections: wanted }: HouseDeps, add: 
   add(differs('standby', where, says, 'DATABASE_URL has to name the primary'));
 }
 
-/** Nothing is agreed until it is read back (docs/restore.md). */
+/** The market agrees no swap in a gap until it is read back (docs/restore.md). */
 async function examineGaps({ db }: HouseDeps, add: Add): Promise<void> {
   const { restored, isLineageSame, holds } = await continuity(db);
   for (const reading of holds) {
@@ -119,8 +119,8 @@ async function examineGaps({ db }: HouseDeps, add: Add): Promise<void> {
 }
 
 /**
- * What others must not read, and room for more. `keys`: files of gas keys, wherever they are; those
- * of dev chains are in the home.
+ * Files that others must not read, and room for more. `keys`: files of gas keys, wherever they are;
+ * those of dev chains are in the home.
  */
 export async function examineHome(home: string, keys: readonly string[], add: Add): Promise<void> {
   const where = `PARLEY_HOME ${home}`;

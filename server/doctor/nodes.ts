@@ -38,14 +38,14 @@ const bounds: Readonly<Record<Family, Bounds>> = {
 /** Chains asked at once, so that one that hangs costs the others nothing. */
 const parallel = 8;
 
-/** What nodes do is the doctor's to report. */
+/** The doctor itself reports the nodes' faults. */
 export const silentLog = { info: () => {}, warn: () => {} };
 
 type NodesDeps = {
   readonly chains: readonly ChainSettings[];
   /** The market's clock, milliseconds. */
   readonly now: () => number;
-  /** Of one call. */
+  /** The limit of one call. */
   readonly callMs: number;
   readonly parts: Parts;
 };
@@ -219,7 +219,7 @@ async function blockIdAt(
   }
 }
 
-/** Of one source. */
+/** The URLs of one source. */
 export function urlsOf(source: ChainSettings): string[] {
   switch (source.family) {
     case 'bitcoin':

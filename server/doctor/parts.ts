@@ -9,7 +9,7 @@ export type Work = (add: Add, signal: AbortSignal) => Promise<void> | void;
 export type Parts = {
   /** Whether it was done to its end. Null: only the end of all of it ends it. */
   run(where: string, work: Work, ms?: number | null): Promise<boolean>;
-  /** What the end of all of it took. */
+  /** The parts that the end of all of it cut off. */
   left(): readonly string[];
 };
 
@@ -27,7 +27,7 @@ export function createParts(add: Add, ending: AbortSignal, partMs: number): Part
     left: () => left,
     run: async (where, work, ms = partMs) => {
       let isOpen = true;
-      // What a part that was given up still finds is not reported.
+      // A finding that comes after its part was given up is not reported.
       const own: Add = (finding) => {
         if (isOpen) add(finding);
       };
@@ -54,7 +54,7 @@ function lateness(error: unknown): string | undefined {
   return late[(error as { code?: string } | null)?.code ?? ''];
 }
 
-/** What fails becomes one finding; false then. */
+/** A failure becomes one finding; false then. */
 export async function attempt(
   where: string,
   add: Add,

@@ -9,7 +9,7 @@ import { inTime } from './parts.ts';
 
 /** Reads of one kind that a chain fails in a row before it is left alone. */
 const failedReads = 3;
-/** Of one call, where the settings give less: nobody waits for the doctor as for a request. */
+/** The limit of one call, where the settings give less: no request waits for the doctor. */
 const patientMs = 20_000;
 
 /** Within a part a node is asked two or three times, and is to be named before it is over. */
@@ -36,7 +36,7 @@ export function silenceOf(error: unknown, callMs: number) {
 /** An answer, a refusal that is the answer's own, or null for silence, which is remembered. */
 export type Asked<T> = { readonly answer: T } | { readonly refusal: ParleyError } | null;
 
-/** What is asked: escrows, or whether sources agree, which other nodes answer. */
+/** The kind of question: escrows, or whether sources agree, which other nodes answer. */
 type Kind = 'reads' | 'sources';
 
 export type Reads = {
@@ -45,7 +45,7 @@ export type Reads = {
     kind: Kind,
     question: (adapter: ChainAdapter, signal: AbortSignal) => Promise<T>,
   ): Promise<Asked<T>>;
-  /** What was not answered, a finding for each chain. */
+  /** The unanswered questions, a finding for each chain. */
   tell(add: Add): void;
 };
 
@@ -53,7 +53,7 @@ type Known = { readonly failures: Record<Kind, number>; unread: number; why: str
 
 export type ReadsDeps = {
   readonly adapters: ReadonlyMap<ChainKey, ChainAdapter>;
-  /** Of one call. */
+  /** The limit of one call. */
   readonly callMs: number;
   readonly signal: AbortSignal;
 };
@@ -73,7 +73,7 @@ export function createReads({ adapters, callMs, signal: ending }: ReadsDeps): Re
       ending.throwIfAborted();
       const known = knownOf(chain);
       const adapter = adapters.get(chain);
-      // Taken back by an answer: what is under way at the end of the time is unread too.
+      // Taken back by an answer: a read under way at the end of the time is unread too.
       known.unread += 1;
       if (adapter === undefined || known.failures[kind] >= failedReads) return null;
       try {

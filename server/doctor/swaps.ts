@@ -1,6 +1,6 @@
 // Every open swap against its chains: page after page, so that memory does not grow with their
-// number. What differs is read a second time after a market that works would have seen it too, so
-// that a block between two reads is no finding. Nothing is written.
+// number. A difference is read a second time after a market that works would have seen it too, so
+// that a block between two reads is no finding. The doctor writes nothing.
 
 import type { EscrowFacts } from '../../core/facts.ts';
 import type { ChainKey } from '../../core/families.ts';
@@ -50,14 +50,17 @@ export type SwapsDeps = Pick<ReadsDeps, 'adapters' | 'signal'> & {
   readonly wait: () => Promise<void>;
   readonly parts: Parts;
   readonly add: Add;
-  /** What the first read found, by swap. Who is left in it at the end is for the caller to tell. */
+  /**
+   * The findings of the first read, by swap. The caller reports those that are left in it at the
+   * end.
+   */
   readonly suspects: Map<string, readonly Finding[]>;
-  /** Counts on: what ends it half-way leaves what was read. */
+  /** Counts on: an end half-way leaves the swaps that were read. */
   readonly counted: Counted;
 };
 
 type Loaded = { readonly swap: Swap; readonly rows: readonly EscrowRow[] };
-/** `isWhole`: nothing of it was left unread. */
+/** `isWhole`: all of it was read. */
 type SwapFound = { readonly found: readonly Finding[]; readonly isWhole: boolean };
 type Told = (swap: Swap, all: SwapFound) => void;
 
@@ -86,7 +89,7 @@ type Pages = {
   readonly where: string;
   readonly next: typeof openSwapIds;
   readonly limit: number;
-  /** What is beyond the limit is to be said. */
+  /** Whether all were read; the caller reports if not. */
   readonly isAll: boolean;
 };
 
@@ -123,7 +126,10 @@ async function eachPage(deps: SwapsDeps, pages: Pages, tell: Told): Promise<void
   deps.add(unseen('swaps_left', where, says, todo, { missed }));
 }
 
-/** Differences of a moment are gone then: what is there twice is reported. No suspect is left. */
+/**
+ * Differences of a moment are gone then: a difference that is there twice is reported. No suspect
+ * is left.
+ */
 async function readAgain(deps: SwapsDeps): Promise<void> {
   const { suspects, add } = deps;
   if (suspects.size === 0) return;
@@ -143,7 +149,7 @@ async function readAgain(deps: SwapsDeps): Promise<void> {
   }
 }
 
-/** What cannot be read again is reported as seen once: no difference is lost by it. */
+/** A difference that cannot be read again is reported as seen once: no difference is lost by it. */
 export function tellOnce(found: readonly Finding[], add: Add, except?: ReadonlySet<string>): void {
   for (const each of found) {
     if (except?.has(`${each.what} ${each.where}`)) continue;
@@ -256,7 +262,7 @@ async function readOne(deps: SwapsDeps, { swap, rows }: Loaded, add: Add): Promi
   return agreed && answers.every((each) => each);
 }
 
-/** What the sources of a chain say of a funded leg that nothing has left. */
+/** The reports of a chain's sources on a funded leg that is still full. */
 async function readSources(deps: SwapsDeps, swap: Swap, add: Add): Promise<boolean> {
   let isWhole = true;
   for (const leg of ['a', 'b'] as const) {

@@ -1,5 +1,5 @@
-// What every request passes before its operation: not shutting down, route, key, budget, scope, in
-// this order. Sets the headers that every answer carries. Nothing here waits unless a key has
+// The checks of every request before its operation: not shutting down, route, key, budget, scope,
+// in this order. Sets the headers that every answer carries. A request waits here only if a key has
 // to be looked up or budgets are shared.
 
 import type { IncomingHttpHeaders } from 'node:http';
@@ -63,7 +63,7 @@ export const baseHeaders = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-  // Of browsers that know no frame-ancestors.
+  // The header for browsers that know no frame-ancestors.
   'x-frame-options': 'DENY',
   'cache-control': 'no-store',
 };
@@ -107,8 +107,8 @@ export function createGate(state: GateState): Gate {
 }
 
 /**
- * Once more when the whole request is there: a body may take half a minute, and a key that
- * was revoked meanwhile does nothing any more. Nothing is spent again.
+ * Once more when the whole request is there: a body may take half a minute, and a key that was
+ * revoked meanwhile does nothing any more. The second check spends no budget.
  */
 export function createSecondCheck(state: GateState): Gate {
   return (request, reply, done) => {
@@ -167,7 +167,7 @@ function hasSession({ shortName }: SiteSettings, { cookie = '' }: IncomingHttpHe
   return cookie.includes(`${shortName}_session=`);
 }
 
-/** What the lines of the log are about that this request causes. */
+/** The cause in the lines of the log that this request makes. */
 export function causeOf({ id, headers }: Pick<FastifyRequest, 'id' | 'headers'>): Cause {
   const traceId = traceIdOf(headers);
   return traceId === undefined ? { requestId: id } : { requestId: id, traceId };
@@ -188,7 +188,7 @@ function spend(visit: Visit, spent: Soon<Spent>, next: (spent: Spent) => void) {
   });
 }
 
-/** Of the client's address, whether or not there is any left. */
+/** The spending of the client's address, whether or not there is any left. */
 function spendAny(visit: Visit, next: () => void) {
   spend(visit, visit.state.budgets.spendClient(visit.client), next);
 }
@@ -214,9 +214,9 @@ function shuttingDown(): HttpError {
 }
 
 /**
- * What node would refuse without a body, or would not refuse: left to us, so that the answer is
- * like all others. Two Host headers are read one way here and another way by a proxy (RFC 9112,
- * 3.2).
+ * A request that node would refuse without a body, or would not refuse: left to us, so that the
+ * answer is like all others. Two Host headers are read one way here and another way by a proxy (RFC
+ * 9112, 3.2).
  */
 function breaksHttp({ raw, headers }: FastifyRequest): boolean {
   const { httpVersion, rawHeaders } = raw;
@@ -276,7 +276,7 @@ function anonymous(visit: Visit, access: Access) {
   });
 }
 
-/** What some operations cost beside the request, then on to the operation. */
+/** The cost of some operations beside the request, then on to the operation. */
 function charge(visit: Visit, { signIn, mint, change }: Access, caller: Caller | null) {
   const { state, done, client } = visit;
   const kind = signIn ? 'sign-ins' : mint ? 'mints' : change && caller ? 'changes' : null;
@@ -287,7 +287,7 @@ function charge(visit: Visit, { signIn, mint, change }: Access, caller: Caller |
   );
 }
 
-/** `shown`: what was shown in vain; null = nothing was. */
+/** `shown`: the credential that was shown in vain; null = none was shown. */
 function withoutKey(visit: Visit, { kind }: Access, shown: Credential | null) {
   spendClient(visit, () => {
     const isKey = kind === 'key' && (shown === null || typeof shown === 'string');

@@ -1,4 +1,4 @@
-// What surrounds every request on a socket: bytes that are no HTTP, bodies that do not come,
+// The surroundings of every request on a socket: bytes that are no HTTP, bodies that do not come,
 // clients that leave, and a server that stops. Specification parts 5, 7 and 8, decisions 0 and 7.
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// The HTTP server: what surrounds every request, and the routes.
+// The HTTP server: the surroundings of every request, and the routes.
 
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -71,7 +71,7 @@ const keepAliveTimeoutMs = 72_000;
 const keepAliveGraceMs = 10_000;
 const longestParam = 200;
 
-/** What the routes of one application share. */
+/** The state that the routes of one application share. */
 export type Edge = {
   readonly keys: SharedKeys;
   readonly budgets: Budgets;
@@ -79,7 +79,7 @@ export type Edge = {
   readonly reserve: Reserve;
   readonly uses: LastUses;
   readonly operations: Operation[];
-  /** Of `/account`, which have a description of their own. */
+  /** The operations of `/account`, which have a description of their own. */
   readonly accountOperations: Operation[];
   /** Commands that run in this process under an Idempotency-Key. */
   readonly underway: Underway;
@@ -103,7 +103,7 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     access?: Access;
-    /** Of a probe: answered while the server stops. */
+    /** The mark of a probe: answered while the server stops. */
     isProbe?: boolean;
   }
 }
@@ -121,7 +121,7 @@ export type AppOptions = {
   readonly connections?: ConnectionLimits;
   /** Instead of real requests: how pings leave. */
   readonly send?: Send;
-  /** Milliseconds, instead of a real clock's: what dear requests take is measured by it. */
+  /** Milliseconds, instead of a real clock's: costly requests are measured by it. */
   readonly processorClock?: () => number;
 };
 
@@ -214,7 +214,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   const checkAgain = createSecondCheck(state);
   app.addHook('onRoute', (route) => {
     for (const each of [route.method].flat()) addRoute(routes, each, route.url);
-    // What only reads has no body to wait for.
+    // A request that only reads has no body to wait for.
     if (route.method !== 'GET') route.preHandler = checkAgain;
   });
   const include = meterRequests(app, deps);
@@ -226,7 +226,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     done();
   });
   app.addHook('onRequest', createGate(state));
-  // What a client expects beyond 100-continue is refused by the gate too.
+  // The gate also refuses an expectation beyond 100-continue.
   app.server.on('checkExpectation', (request, reply) => app.server.emit('request', request, reply));
   // Node would end such a connection without a word.
   app.server.on('connect', (_request, socket) => broken(new Error('CONNECT'), socket as Socket));
@@ -326,7 +326,7 @@ function answerError(
   const { shortName } = deps.settings;
   const refusal = refusalOf(error, shortName);
   const about = aboutOf(request);
-  // Nobody hears the answer, and a body cut off looks like a database that is gone.
+  // The client no longer hears the answer, and a body cut off looks like a database that is gone.
   if (request.raw.destroyed && !request.raw.complete) {
     deps.log.debug(about, 'the client went away before its request was there');
     sendRefusal(reply, httpRefusal('bad_header', 'the request ended early'), shortName);

@@ -166,7 +166,7 @@ function live() {
 }
 
 test('twenty thousand keys are remembered; one more, and the others are forgotten', async (context) => {
-  // None gets too old to be remembered.
+  // The clock stands still, so that a remembered key never gets too old.
   context.mock.method(performance, 'now', () => 0);
   const { keys, liveKeyOf } = live();
   for (let at = 0; at < most; at += 1) await keys.find(liveKeyOf(at));

@@ -1,4 +1,4 @@
-// Who is calling: the key of a request, and the account behind it.
+// The caller of a request: the key of a request, and the account behind it.
 //
 // A key that was looked up is remembered for at most one second, and only while revocations by
 // other processes are heard of (revocations.ts). So is what turned out to be none. Many look-ups at
@@ -29,27 +29,27 @@ export type Caller = {
   readonly isBlocked: boolean;
 };
 
-/** What a caller shows: an API key, or a session, whose token is none. */
+/** The credential that a caller shows: an API key, or a session, whose token is none. */
 export type Credential =
   | string
   | { readonly kind: 'session'; readonly token: string }
-  /** Of a token that is not at hand: what is stored of it, in base64. */
+  /** The digest of a token that is not at hand: the stored one, in base64. */
   | { readonly kind: 'session-hash'; readonly digest: string };
 
 const mostRemembered = 20_000;
 /** In a place of their own, so that they drive out no caller. */
 const mostUnknown = 20_000;
-/** Of ten connections. */
+/** The pool has ten connections; look-ups take four. */
 const batches = { queriesAtOnce: 4, questionsOfQuery: 500 } as const;
 
-/** `askedAt`: before the look-up began. What is revoked later is not in it. */
+/** `askedAt`: before the look-up began. A later revocation is not in it. */
 type Remembered = { readonly caller: Caller | null; readonly askedAt: number };
 
 export type Keys = {
   /** The caller if it is remembered; undefined = it must be looked up. */
   known(shown: Credential): Caller | null | undefined;
   find(shown: Credential): Promise<Caller | null>;
-  /** Nothing of this account is remembered from now on; null = of any. */
+  /** The memory of this account ends now; null = of any. */
   forget(accountId: string | null): void;
   /** Told, until it takes that back, of every `forget` after it. */
   onForgotten(listener: (accountId: string | null) => void): () => void;
@@ -122,7 +122,7 @@ async function findBySessions(
   });
 }
 
-/** What look-ups found. */
+/** The memory of look-ups. */
 function createMemory() {
   const callers = new Map<string, Remembered & { caller: Caller }>();
   const unknown = new Map<string, Remembered>();
@@ -139,7 +139,7 @@ function createMemory() {
         callers.set(digest, { caller, askedAt });
       }
     },
-    /** Of the account, or of all; what was no key is asked for anew. */
+    /** The memory of the account, or of all, ends; a text that was no key is asked for anew. */
     forget(accountId: string | null): void {
       unknown.clear();
       for (const [digest, { caller }] of callers) {
@@ -165,7 +165,7 @@ function digestOf(shown: Credential): string {
   return shown.kind === 'session' ? hash('sha256', shown.token, 'base64') : shown.digest;
 }
 
-/** Nothing is remembered while `isListening` is false. */
+/** The process remembers no key while `isListening` is false. */
 export function createKeys(
   deps: Pick<Deps, 'settings' | 'db' | 'now'>,
   isListening: () => boolean,

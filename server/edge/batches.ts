@@ -3,7 +3,7 @@
 
 type BatchLimits = { readonly queriesAtOnce: number; readonly questionsOfQuery: number };
 
-/** `ask` answers each in its place; what it throws fails all that it was asked. */
+/** `ask` answers each in its place; an exception fails all questions of the batch. */
 export function inBatches<Q, A>(
   { queriesAtOnce, questionsOfQuery }: BatchLimits,
   ask: (questions: readonly Q[]) => Promise<readonly A[]>,

@@ -1,6 +1,6 @@
-// What an account that an operator has blocked may ask for. It begins nothing new; whatever is open
-// of it goes on in every part, and what it takes back or ends it may always. A test holds this list
-// to all operations of both descriptions: a new one has to say which it is.
+// The operations that a blocked account may ask for. It begins nothing new; its open trades go on
+// in every part, and it may always take back or end something. A test holds this list to all
+// operations of both descriptions: a new one has to say which it is.
 
 const lists = {
   /** New business: refused at the gate. */
@@ -9,7 +9,7 @@ const lists = {
     ' proveTronWallet proveBitcoinWallet proveSolanaWallet registerWebhook makeKey' +
     ' makeFeedTicket beginPayout provePayout',
   /**
-   * Refused in its own transaction, or in part of its cases: nobody is known at the gate yet, the
+   * Refused in its own transaction, or in part of its cases: the gate knows no account yet, the
    * same words may only repeat what was agreed before, or a wallet would be free to begin anew.
    */
   itself: 'mintKey acceptPrice giveSignature deleteAccount removeLogin',

@@ -1,6 +1,6 @@
-// Reads a JSON body. What is not JSON, nests too deeply, holds a NUL (which PostgreSQL cannot
-// store) or was not read at all becomes a `Malformed` value, not an exception: the refusal belongs
-// to the operation, which stores it under its Idempotency-Key like any other.
+// Reads a JSON body. A body that is not JSON, nests too deeply, holds a NUL (which PostgreSQL
+// cannot store) or was not read at all becomes a `Malformed` value, not an exception: the refusal
+// belongs to the operation, which stores it under its Idempotency-Key like any other.
 
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -8,7 +8,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 export const bodyLimitBytes = 65_536;
 const deepest = 64;
 
-/** What a body is refused for that holds no value. */
+/** The reason to refuse a body that holds no value. */
 export type BodyFault = 'malformed_json' | 'not_json' | 'body_too_large';
 
 export class Malformed {
@@ -38,7 +38,7 @@ export function encoded(headers: IncomingHttpHeaders, raw: string): Malformed | 
   return new Malformed('not_json', sentence, raw);
 }
 
-/** Nobody has read it: all of them are one body to an Idempotency-Key. */
+/** The body was never read: all of them are one body to an Idempotency-Key. */
 export function tooLarge(): Malformed {
   return new Malformed('body_too_large', `the body is larger than ${bodyLimitBytes} bytes`, '');
 }

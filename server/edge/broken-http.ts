@@ -1,5 +1,5 @@
-// Bytes that are not HTTP, too long a head, or a client too slow: nothing that fastify knows of, so
-// it is answered on the socket, in the form and with the headers of every other refusal.
+// Bytes that are not HTTP, too long a head, or a client too slow: fastify never sees them, so the
+// answer is written to the socket, in the form and with the headers of every other refusal.
 
 import { maxHeaderSize, STATUS_CODES } from 'node:http';
 import { baseHeaders, budgetHeaders } from './access.ts';
@@ -32,7 +32,7 @@ export function answerBrokenHttp(
         ? httpRefusal('headers_too_large', `the headers are larger than ${maxHeaderSize} bytes`)
         : httpRefusal('malformed_http', 'the request is not valid HTTP');
   const body = JSON.stringify({ error: refusal.sentence });
-  // Who a proxy speaks for cannot be read: its own address is spent then.
+  // The client behind a proxy cannot be read: its own address is spent then.
   void whenKnown(budgets.spendClient(socket.remoteAddress ?? 'unknown'), (spent) => {
     if (!socket.writable) return;
     const headers = {

@@ -248,7 +248,7 @@ for (const [where, open] of [
           ['192.0.2.1', '192.0.2.2', '192.0.2.255', '192.0.3.1'],
           ['2001:db8::1', '2001:db8:0:1::1', '2001:db8:0:ffff::1', '2001:db8:1::1'],
         ] as const) {
-          // What it is refused itself takes nothing of its network's.
+          // A refusal of the client itself takes nothing from its network.
           assert.deepEqual(await opens(one, 30), [10, 'address']);
           assert.deepEqual(await opens(two, 5), [5, undefined]);
           assert.deepEqual(await opens(three, 9), [5, 'network']);
@@ -347,7 +347,7 @@ function twoWindows() {
       window.used += 1;
       windows.set(name, window);
     }
-    // Of two alike it waits for the later one.
+    // The wait is for the later one of two alike.
     const isTighter =
       own.used > account.used || (own.used === account.used && own.endsAt > account.endsAt);
     const { used, endsAt } = isTighter ? own : account;

@@ -1,8 +1,8 @@
-// Who may ask how often. A bucket is a fixed window that opens with its first request: one a key
+// The limits of requests. A bucket is a fixed window that opens with its first request: one a key
 // and one that an account's keys share, one a client address without a key; some costly operations
 // have one an account or network beside. A larger one of a client network counts calls with and
-// without keys, as far as their own buckets allow them: what one stranger is refused takes nothing
-// from its neighbours. Where they are kept: memory-buckets.ts, valkey-buckets.ts.
+// without keys, as far as their own buckets allow them: a refused stranger takes nothing from its
+// neighbours. Where they are kept: memory-buckets.ts, valkey-buckets.ts.
 
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Settings } from '../settings/config.ts';
@@ -56,7 +56,7 @@ type Whose = 'key' | 'account' | 'address' | 'network';
 /** A decision, and the tighter of the buckets that it asked. */
 export type Spent = {
   readonly allowed: boolean;
-  /** Refused: whose bucket is out; the account's where the key's is as well. */
+  /** Refused: the owner of the empty bucket; the account's where the key's is as well. */
   readonly whose: Whose;
   readonly limit: number;
   readonly remaining: number;
@@ -83,7 +83,7 @@ export type Rule = {
   readonly windowMs: number;
 };
 
-/** What a bucket has given, and how long its window still is. */
+/** The requests that a bucket has given, and how long its window still is. */
 export type Bucket = { readonly used: number; readonly leftMs: number };
 export type Tally = { readonly allowed: boolean; readonly buckets: readonly Bucket[] };
 
@@ -106,12 +106,12 @@ export type BudgetSettings = Pick<
   | 'clientPrefixes'
 >;
 
-/** What one request of its kind costs, by account or by the client's address. */
+/** The cost of one request of its kind, by account or by the client's address. */
 type Kind = Charged | 'sockets' | 'strangers';
 type Charged = 'changes' | 'levels' | 'listings' | 'mints' | 'relays' | 'schedules' | 'sign-ins';
 
 export type Budgets = {
-  /** `count`: what it costs in requests (1). */
+  /** `count`: its cost in requests (1). */
   spendCaller(
     caller: { keyId: string; accountId: string },
     ip: string,
@@ -132,7 +132,7 @@ export type Budgets = {
   giveBack(kind: Kind, who: string): Soon<void>;
 };
 
-/** `limitOf`: of an account and each of its keys, where it is not the same for all. */
+/** `limitOf`: the limit of an account and each of its keys, where it is not the same for all. */
 export function createBudgets(
   settings: BudgetSettings,
   buckets: Buckets,
@@ -169,7 +169,8 @@ export function createBudgets(
     relays: ruleOf('relays', refusedRelays),
     schedules: ruleOf('schedules', scheduleLimit),
     'sign-ins': ruleOf('sign-ins', settings.signInLimit, hourSeconds),
-    // Whoever reconnects for ever is held back; a whole network that comes back at once is not.
+    // A client that reconnects for ever is held back; a whole network that comes back at once is
+    // not.
     sockets: ruleOf('sockets', settings.feedSocketsPerIp * openingsOfEach),
     strangers: ruleOf('strangers', strangerLimit),
   };
@@ -193,7 +194,9 @@ export function createBudgets(
     if (kind !== 'mints' && kind !== 'sign-ins') return spendOne(kinds[kind], who, 'account');
     return spendAround(kinds[kind], identitySites[kind], who, 'address');
   };
-  /** Of its own buckets, and only where they allow it of the wider one that others share. */
+  /**
+   * The request spends its own buckets, and only if they allow it the wider one that others share.
+   */
   const spendBoth = (
     rule: Rule,
     names: readonly string[],
@@ -275,7 +278,7 @@ export function whenKnown<T, R>(value: Soon<T>, next: (value: T) => Soon<R>): So
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-/** What is said where a budget of a kind is out: the code, and the sentence up to when to retry. */
+/** The refusal where a budget of a kind is out: the code, and the sentence up to when to retry. */
 const overs: Readonly<
   Record<Charged, readonly [HttpCode, (limit: number, whose: Whose) => string, string?]>
 > = {
@@ -329,7 +332,7 @@ const overCodes = {
   network: 'rate_limited',
 } as const satisfies Record<Whose, HttpCode>;
 
-/** What is said to whoever is over a budget of requests. */
+/** The refusal of a caller that is over a budget of requests. */
 export function overBudget({ whose, limit, resetSeconds }: Spent): HttpError {
   const sentence =
     `too many requests for this ${whose} (${limit} in ${windowSeconds} s);` +
@@ -372,7 +375,7 @@ function networksOf(prefixes: Prefixes): (ip: string) => string {
     const found = known.get(ip);
     if (found !== undefined) return found;
     const network = clientNetwork(ip, prefixes);
-    // What a proxy forwards may be no address.
+    // A forwarded value may be no address.
     if (ip.length > longestName) return network;
     if (known.size >= mostRemembered) known.clear();
     known.set(ip, network);
@@ -383,10 +386,16 @@ function networksOf(prefixes: Prefixes): (ip: string) => string {
 /** How many leading bits of an address its network is. */
 export type Prefixes = { readonly ipv4: number; readonly ipv6: number };
 
-/** What one client is counted by: its IPv4 address, or the /64 that one IPv6 customer gets. */
+/**
+ * The prefix by which one client is counted: its IPv4 address, or the /64 that one IPv6 customer
+ * gets.
+ */
 const ofOneClient: Prefixes = { ipv4: 32, ipv6: 64 };
 
-/** What sockets of the feed are counted by beside it: what one customer may have for little. */
+/**
+ * The prefix by which sockets of the feed are counted beside it: one customer may have as much for
+ * little.
+ */
 export const socketNetwork: Prefixes = { ipv4: 24, ipv6: 48 };
 
 /** A customer of IPv6 may have this for little, of all kinds; an IPv4 address as it is. */

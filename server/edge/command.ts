@@ -25,15 +25,15 @@ export type Method = 'GET' | 'POST' | 'DELETE';
 /** Where operations are declared, and the tag that the description files them under. */
 export type Place = { readonly app: FastifyInstance; readonly deps: Deps; readonly tag: string };
 
-/** What every operation declares: the description of the API is made of it. */
+/** The declaration of every operation: the description of the API is made of it. */
 export type Declared<P extends TSchema, Q extends TSchema, B extends TSchema> = {
-  /** What it does. The first sentence is the summary. */
+  /** The description of the operation. The first sentence is the summary. */
   readonly about: string;
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
   readonly replies: Readonly<Record<number, TSchema>>;
-  /** What each of several answers means. */
+  /** The meaning of each of several answers. */
   readonly outcomes?: Readonly<Record<number, string>>;
 };
 
@@ -94,7 +94,8 @@ export function serve<P extends TSchema, Q extends TSchema, B extends TSchema>(
     method: operation.method,
     url: operation.url,
     config: { access: operation.access },
-    // What waits for nothing is answered in the turn that asked: two awaits are a twentieth of it.
+    // An operation that waits for nothing is answered in the turn that asked: two awaits are a
+    // twentieth of it.
     handler: (request, reply) => {
       const work = () => answer(parse(request), request, reply);
       const send = ({ status = 200, body }: Answered) => {
@@ -167,8 +168,9 @@ export type CommandSpec<
     readonly fresh?: true;
     /**
      * Slow reads of chains, before and outside the transaction. `signal` ends at
-     * settings.chainTimeoutMs; what it ends is answered as `chain_timeout`. `attempt` is the same
-     * for the same request under the same Idempotency-Key; null without one. `client`: its address.
+     * settings.chainTimeoutMs; a read that it ends is answered as `chain_timeout`. `attempt` is the
+     * same for the same request under the same Idempotency-Key; null without one. `client`: its
+     * address.
      */
     readonly before?: (
       input: Input<P, Q, B> & {

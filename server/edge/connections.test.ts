@@ -1,4 +1,4 @@
-// Connections by themselves: who is counted together, who reads, and how many a process can have.
+// Connections by themselves: their grouping, the right to read, and how many a process can have.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -111,7 +111,7 @@ test('where connections run short, the longest idle of who holds most and has sh
   isCut('192.0.2.5');
   assert.deepEqual(gone(), [1]);
   showedKey('192.0.2.1');
-  // What is known is no stranger, with all that it has open, and its share is its own.
+  // A known client is no stranger, with all its open connections, and its share is its own.
   for (const ip of ['192.0.2.6', '192.0.2.1', '192.0.2.1']) assert.equal(isCut(ip), false);
   assert.deepEqual(gone(), [1, 3]);
   isCut('192.0.2.1');

@@ -20,7 +20,7 @@ export const unreadMs = 20_000;
 /** With descriptors enough, and unless PARLEY_CONNECTIONS says so many. */
 const mostConnections = 25_000;
 
-/** Of all connections those of one site: 65 536 clients have 200 each. */
+/** The share of one site in all connections: 65 536 clients have 200 each. */
 const shareOfSite = 1 / 4;
 
 /** A share of all for those that have shown no key; the rest is kept for addresses that did. */
@@ -32,7 +32,7 @@ const againMs = 60_000;
 /** Beyond the limit, for as long as it takes to let others go. */
 const overlap = 100;
 
-/** Of one site: a single client never has more than half of it. */
+/** The limit of one site: a single client never has more than half of it. */
 function mostOfSite({ connections, connectionsPerNetwork }: Counted): number {
   const share = Math.floor((connections ?? mostConnections) * shareOfSite);
   return Math.max(share, connectionsPerNetwork * 2);
@@ -40,7 +40,7 @@ function mostOfSite({ connections, connectionsPerNetwork }: Counted): number {
 
 /** How many connections are served with so many descriptors. Throws where fewer than wanted. */
 export function connectionsWithin(wanted: number | null, descriptors: number): number {
-  // Of few, half are kept back.
+  // If there are few descriptors, half of them are kept back.
   const there = descriptors - Math.min(reservedDescriptors, Math.ceil(descriptors / 2));
   if (wanted === null) return Math.min(mostConnections, there);
   if (wanted <= there) return wanted;
@@ -53,7 +53,7 @@ export function connectionsWithin(wanted: number | null, descriptors: number): n
 
 /** How many files this process may have open: `ulimit -n`, where the system has one. */
 export function openFiles(): number {
-  // Of no interest here, and it would ask name servers.
+  // The report leaves out the network, which is of no interest here and would ask name servers.
   Object.assign(process.report, { excludeNetwork: true });
   const { userLimits } = process.report.getReport() as {
     userLimits?: { open_files?: { soft?: unknown } };
@@ -62,7 +62,7 @@ export function openFiles(): number {
   return typeof soft === 'number' ? soft : Number.POSITIVE_INFINITY;
 }
 
-/** What tests change. */
+/** The limits that tests change. */
 export type ConnectionLimits = { readonly lookMs?: number; readonly unreadMs?: number };
 
 type Counted = Pick<Settings, 'connections' | 'connectionsPerNetwork'>;
@@ -147,7 +147,7 @@ export function limitConnections(
         reading.set(socket, { mark, at: now });
       } else if (now - last.at >= (limits.unreadMs ?? unreadMs)) {
         dropped('unread');
-        // What the system holds for it goes as well.
+        // The reset also frees the system's buffers for it.
         socket.resetAndDestroy();
       }
     }
@@ -181,12 +181,17 @@ function createKnown() {
   };
 }
 
-/** What the other side had taken, and when that was last found to be so, or nothing waited. */
+/**
+ * The amount that the other side had taken, and when that was last found to be so, or all was sent.
+ */
 type Reading = { readonly mark: string; readonly at: number };
 
 type Handled = { readonly _handle?: { readonly writeQueueSize?: number } | null };
 
-/** Changes when the other side takes something: of a piece under way the handle alone knows. */
+/**
+ * Changes when the other side takes something: the handle alone knows how much of a piece under way
+ * was taken.
+ */
 function markOf(socket: Socket): string {
   const underway = (socket as unknown as Handled)._handle?.writeQueueSize ?? 0;
   return `${socket.bytesWritten - socket.writableLength} ${underway}`;

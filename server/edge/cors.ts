@@ -3,7 +3,10 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Of a preflight: browsers ask again after this; Chromium keeps none longer. */
+/**
+ * The time for which a preflight is kept: browsers ask again after this; Chromium keeps none
+ * longer.
+ */
 const keptSeconds = 7_200;
 
 type Asked = {
@@ -15,9 +18,9 @@ type Asked = {
 type Headers = Readonly<Record<string, string>>;
 
 export type Cors = {
-  /** What every answer below `/v1` carries besides. */
+  /** The further headers of every answer below `/v1`. */
   headers(asked: Asked): Headers;
-  /** What answers a preflight; null where it is none, or from elsewhere. */
+  /** The headers that answer a preflight; null where it is none, or from elsewhere. */
   preflight(asked: Asked): Headers | null;
 };
 

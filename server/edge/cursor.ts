@@ -12,7 +12,9 @@ const tagBytes = 16;
 
 type Filters = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-/** The first signs; what any of them signed is accepted: keys are replaced while pages are read. */
+/**
+ * The first signs; a signature by any of them is accepted: keys are replaced while pages are read.
+ */
 type CursorSecrets = readonly Uint8Array[];
 
 /** Where a list goes on: the id of its last row, or what else orders it. */

@@ -77,7 +77,7 @@ export type Refusal = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** What the caller is answered for anything thrown. `null` = not a refusal: a fault of ours. */
+/** The answer to the caller for anything thrown. `null` = not a refusal: a fault of ours. */
 export function refusalOf(error: unknown, shortName: string): Refusal | null {
   if (error instanceof ParleyError) {
     const headers: Record<string, string> = {};
@@ -127,11 +127,11 @@ const databaseDown = /^(08...|57P0\d|ECONNREFUSED|ECONNRESET|EPIPE)$/;
 // socket away (ENOENT).
 const connecting: ReadonlySet<string> = new Set(['getaddrinfo', 'connect']);
 
-// What another try may well pass: conflicts (40001, 40P01), resources that are out (class 53), what
-// was waited for too long (57014, 55P03, 25P03), a primary that is one no more (25006).
+// Failures that another try may well pass: conflicts (40001, 40P01), resources that are out (class
+// 53), what was waited for too long (57014, 55P03, 25P03), a primary that is one no more (25006).
 const databaseBusy = /^(40001|40P01|53...|57014|55P03|25P03|25006)$/;
 
-/** What is said of a fault of ours: which lines of the log tell the rest, and no more. */
+/** The answer to a fault of ours: which lines of the log tell the rest, and no more. */
 export function fault(requestId = causeNow()?.requestId): Refusal {
   const where = requestId === undefined ? '' : ` as request ${requestId}`;
   return httpRefusal('internal', `something failed on our side; it has been logged${where}`);

@@ -1,5 +1,5 @@
-// What holds of every operation of the published description: who may call it, what its path, query
-// and body must be, and what surrounds the answer. Specification parts 5, 7 and 8.
+// The rules for every operation of the published description: the permitted callers, the form of
+// its path, query and body, and the surroundings of the answer. Specification parts 5, 7 and 8.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -56,7 +56,7 @@ const urlOf = ({ path }: Operation, id = absent, leg = 'a') =>
 const send = (each: Operation, body?: unknown, url = urlOf(each)) =>
   edge.call(each.method, url, { key, ...(body === undefined ? {} : { body }) });
 
-/** What a schema allows, required fields alone. */
+/** A value that a schema allows, required fields alone. */
 function sample(given: Schema): unknown {
   const schema = resolved(given);
   const { type, required = [], properties, minItems = 1 } = schema;

@@ -1,14 +1,14 @@
-// Examples of the API description: what was recorded of an operation, and elsewhere what those of
-// the fields of a shape make together.
+// Examples of the API description: the recorded ones of an operation, and elsewhere those that the
+// fields of a shape make together.
 
 export type Json = Record<string, unknown>;
 
-/** What was recorded of a shape by its name; undefined: nothing. */
+/** The example recorded for a shape, by its name; undefined: nothing. */
 export type Found = (name: string) => unknown;
 
 const nothing: Found = () => undefined;
 
-/** Of one shape of several an example each. */
+/** The examples of a shape that is one of several, one each. */
 export function contentOf(schema: unknown, published: unknown, found: Found = nothing): Json {
   const { anyOf = [] } = schema as { anyOf?: readonly Json[] };
   const isChoice = anyOf.length > 1 && anyOf.every((each) => 'x-name' in each);

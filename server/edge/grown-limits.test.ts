@@ -29,7 +29,7 @@ test('RateLimit-Limit grows with swaps settled in 30 days, of other days and cou
     const headers = { authorization: `Bearer ${maker.key}` };
     return (await market.app.inject({ url: '/v1/me', headers })).headers['ratelimit-limit'];
   };
-  // Of the first request that this process sees of it.
+  // The limit of the first request that this process sees of it.
   assert.equal(await limit(), '390');
   const { limits } = (await maker.get('/v1/rules')).body;
   assert.deepEqual(limits, {
@@ -78,7 +78,7 @@ test('a first count is waited for, a slow one not, and what is known not at all'
   [at, fails] = [600_000, true];
   assert.equal(limitOf(own.makerId), 390);
   await waitUntil(() => queries >= 2);
-  // What follows from the failure is microtasks.
+  // The consequences of the failure are microtasks.
   await setImmediate();
   // Neither more nor less while it cannot be read.
   assert.equal(limitOf(own.makerId), 390);

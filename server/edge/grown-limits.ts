@@ -12,7 +12,9 @@ import { inBatches } from './batches.ts';
 import type { LimitOf } from './budgets.ts';
 
 export const settledDays = 30;
-/** Tenths of the limit: of an account without a settled swap, and the most. */
+/**
+ * Tenths of the limit: the least is of an account without a settled swap, the other one the most.
+ */
 const leastTenths = 10;
 const mostTenths = 100;
 const keptMs = 600_000;

@@ -1,4 +1,4 @@
-// The guides of docs/ as pages, beside the reference: what it says in a word is explained there.
+// The guides of docs/ as pages, beside the reference: they explain its terms.
 
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance, FastifyReply } from 'fastify';

@@ -1,4 +1,5 @@
-// The probes: what makes a process not ready, what does not, and that nothing else stops them.
+// The probes: the causes that make a process not ready, those that do not, and that the probes run
+// whatever else stops.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

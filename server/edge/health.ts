@@ -1,5 +1,5 @@
 // Whether this process lives (`/livez`) and may be given requests (`/readyz`). Both need no key,
-// cost no budget, and are answered while others are refused. Nothing here hangs on a node of
+// cost no budget, and are answered while others are refused. The probes do not depend on a node of
 // somebody else: taking this process away would not bring it back.
 
 import type { FastifyInstance } from 'fastify';
@@ -15,10 +15,10 @@ import { passesOf } from '../ports/passes.ts';
 export const keptMs = 1_000;
 /** The database has so long to answer. */
 const databaseMs = 2_000;
-/** Of services that are late, and of migrations that lack, so many are named. */
+/** The limit of names listed for overdue services and missing migrations. */
 const mostNamed = 5;
 
-/** `says`: what is wrong, with its numbers. */
+/** `says`: the fault, with its numbers. */
 export type Check = { readonly name: string; readonly ok: boolean; readonly says?: string };
 
 export type Health = {

@@ -91,7 +91,7 @@ test('first mints of one wallet at once make one account with one live key', asy
   const { db } = edge.deps;
   const locked = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
-  // Nobody can add an account until all of them have asked for one.
+  // The accounts cannot be added until all of them have asked for one.
   const holding = db.transaction(async (tx) => {
     const text = 'lock table accounts in exclusive mode';
     await tx.rows({ name: '', text, values: [] });
@@ -227,7 +227,7 @@ test('20 mints an hour of a client network, failed ones counted; 1 000 with dev 
   const own = await testEdge({ settings: { mintLimit: 1 } });
   const attempt = (ip: string) => own.call('POST', '/v1/keys', { body: {}, ip });
   assert.equal((await attempt('2001:db8:1:2::1')).status, 400);
-  // Of the same client network.
+  // The address is in the same client network.
   const over = await attempt('2001:db8:1:3::1');
   refused(over, '429 mint_rate_limited');
   assert.equal(over.headers['retry-after'], '3600');

@@ -10,7 +10,7 @@ import type { Caller } from './auth.ts';
 import { clientNetwork } from './budgets.ts';
 
 const writeEveryMs = 30_000;
-/** Keys and sessions between two writes: what is beyond is noted after the next one. */
+/** Keys and sessions between two writes: further ones are noted after the next one. */
 const mostHeld = 20_000;
 /** Rows a statement. */
 const batch = 500;
@@ -19,7 +19,7 @@ const mostStopMs = 2_000;
 
 export type LastUses = {
   note(caller: Pick<Caller, 'by' | 'keyId'>, client: string): void;
-  /** Writes what was noted since; what cannot be written is let go. */
+  /** Writes what was noted since; uses that cannot be written are let go. */
   write(): Promise<void>;
   /** The last of it. */
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-// What may be asked next with what was answered (OpenAPI links): a swap from its RFQ to its last
+// The operations that may follow an answer (OpenAPI links): a swap from its RFQ to its last
 // broadcast. They follow from the shapes of answers, so that a new operation has those of its kind.
 
 import type { TSchema } from 'typebox';
@@ -7,7 +7,7 @@ import type { Json } from './examples.ts';
 /** `$` in parameters and body is the place of what was answered, as in `$response.body#/swap`. */
 type Next = {
   readonly operationId: string;
-  /** Of several to one operation. */
+  /** The leg, where several links lead to one operation. */
   readonly leg?: 'a' | 'b';
   readonly parameters?: Readonly<Record<string, string>>;
   readonly body?: Json;

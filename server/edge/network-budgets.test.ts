@@ -1,4 +1,4 @@
-// What clients of one network have together, and of all networks in an IPv6 /48.
+// The budgets that clients of one network have together, and all networks in an IPv6 /48.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

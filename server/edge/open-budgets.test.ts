@@ -1,5 +1,5 @@
-// What is loaded with the budgets: a file of its own, since a module that any test of a process has
-// loaded stays loaded.
+// The modules loaded with the budgets: a file of its own, since a module that any test of a process
+// has loaded stays loaded.
 
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';

@@ -1,4 +1,4 @@
-// What the description of `/v1` shows of each operation: an exchange that was recorded, the same
+// The description of `/v1` shows of each operation: an exchange that was recorded, the same
 // exchange as a program sends it, and links that lead through a whole swap.
 
 import assert from 'node:assert/strict';
@@ -53,7 +53,7 @@ test('test/api-soak/calls.ts has the calls that are shown (scripts/openapi.ts re
   assert.equal(golden.calls, await readFile(file, 'utf8'));
 });
 
-/** What an expression finds in a recorded answer; undefined: nothing. */
+/** The value of an expression in a recorded answer; undefined: nothing. */
 function found(expression: string, answer: unknown): unknown {
   const [, pointer] = /^\{?\$response\.body#([^}]*)\}?$/.exec(expression) ?? [];
   if (pointer === undefined) return expression;

@@ -91,7 +91,8 @@ test('every guide that the reference names is a page of this server, and links t
   const named = [...`${golden.api}${golden.account}`.matchAll(/"url": "(\/guides\/[^"]+)"/g)];
   const urls = new Set(['/guides', '/guides/api', ...named.map(([, url = '']) => url)]);
   assert.ok(urls.size > 8, [...urls].join());
-  // What the reference shows of a tag and of the whole is Markdown: a bare path leads nowhere.
+  // The reference displays the texts of a tag and of the whole as Markdown: a bare path leads
+  // nowhere.
   const { info, tags } = JSON.parse(golden.api) as Pick<typeof api, 'info' | 'tags'>;
   const shown = [info, ...tags].map(({ description }) => description).join(' ');
   assert.doesNotMatch(shown, /(?<!\[)\bdocs\//);
@@ -144,8 +145,8 @@ test('lists of words and bounds are published, also where a code of its own refu
   assert.deepEqual(info.contact, { name: 'the operator of Parley' });
 });
 
-// What a reader and a generator find: of every operation and every field what it is, and an example
-// that its own schema takes.
+// The needs of a reader and a generator: every operation and every field has a description, and an
+// example that its own schema takes.
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const formats = { uuid, 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/ };
 
@@ -197,7 +198,7 @@ for (const name of ['api', 'account'] as const) {
       if (of === 'responses' || of === 'headers' || isBody || 'in' in node) {
         assert.ok(resolved(node).description, where);
       }
-      // What says it is the parameter itself, or the choice that this is one of.
+      // The description is on the parameter itself, or on the choice that this is one of.
       const isShape = ['type', 'anyOf', 'const'].some((key) => key in node) && of !== 'anyOf';
       if (isShape && of !== 'examples' && last !== 'properties' && last !== 'schema') {
         assert.ok(node.description, where);

@@ -18,13 +18,13 @@ export const apiVersion = '1.0.0';
 export type Components = Map<string, unknown>;
 export type Named = Pick<Settings, 'productName' | 'shortName' | 'contacts'>;
 
-/** What one description says of all its operations. */
+/** The common parts of all operations in one description. */
 export type Surface = {
   readonly title: string;
   readonly description: string;
-  /** What an error of each status means. */
+  /** The meaning of an error of each status. */
   readonly errors: Readonly<Record<number, string>>;
-  /** What operations are about, and the guide to it. */
+  /** The topics of the operations, and the guide to them. */
   readonly tags: Readonly<Record<string, string>>;
   readonly security: readonly Json[];
   readonly components: { readonly securitySchemes: Json; parameters: Json; headers: Json };
@@ -39,19 +39,19 @@ export type Surface = {
   errorsOf(operation: Operation): readonly number[];
   /** Where it is not that of all. */
   securityOf(operation: Operation): readonly Json[] | null;
-  /** What is declared in another way than by routes. */
+  /** The paths that are declared in another way than by routes. */
   readonly paths?: Json;
   readonly hasWebhooks?: true;
 };
 
-/** What no operation is alone with: the answers of HTTP itself. */
+/** The errors that every operation shares: the answers of HTTP itself. */
 const anyError =
   '405 (another method is meant; see Allow), 417 (unknown Expect), 431 (headers too large): what ' +
   'HTTP itself refuses';
 
 const text = { schema: { type: 'string' } };
 const whole = { schema: { type: 'integer' } };
-/** Of every answer. */
+/** The headers of every answer. */
 const everyHeader = {
   'RateLimit-Limit': { description: 'requests in 60 s', ...whole, example: 300 },
   'RateLimit-Remaining': { description: 'what is left of them', ...whole, example: 287 },
@@ -203,14 +203,14 @@ function externalDocs(text: string): Json {
   return path === undefined ? {} : { externalDocs: { url: `/guides/${name}`, description: path } };
 }
 
-/** What has no field that must be there may be left out whole. */
+/** A body without required fields may be left out whole. */
 function bodyOf(body: TSchema, components: Components, sent?: unknown): Json {
   const { required = [], description } = body as { required?: unknown[]; description?: string };
   const content = contentOf(body, publish(body, components), () => sent);
   return { description, required: required.length > 0, content };
 }
 
-/** What an operation answers by itself; an error that others give too may look like theirs. */
+/** The answers of an operation by itself; an error that others give too may look like theirs. */
 function describeReply(
   { errors, headers }: Surface,
   operation: Operation,
@@ -334,7 +334,7 @@ const idempotencyKey = {
     'the first reply, for 24 hours.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
-/** Of requests without a key: minting one. */
+/** The note on requests without a key: minting one. */
 const withoutEffect = {
   ...idempotencyKey,
   description: 'Accepted, and without effect: the nonce makes the request single-use already.',
@@ -417,7 +417,7 @@ export function describeApi(operations: readonly Operation[], settings: Named): 
         },
       },
     },
-    // Under another name the packages have none of their own: what any shell has stays.
+    // Under another name the packages have none of their own: the snippets that any shell has stay.
     snippets: (operation) => {
       const all = snippetsOf(operation);
       return shortName === 'parley' ? all : (all?.filter(({ lang }) => lang === 'shell') ?? null);

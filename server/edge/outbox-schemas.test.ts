@@ -1,4 +1,4 @@
-// What the outbox holds is what the published webhook events promise, for every topic.
+// The rows of the outbox match the published webhook events, for every topic.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

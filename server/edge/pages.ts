@@ -1,5 +1,5 @@
-// What anybody may read without a key: the descriptions of the API, and their interactive
-// reference. Nothing leaves this server: scripts are vendored.
+// The pages that anybody may read without a key: the descriptions of the API, and their interactive
+// reference. The pages load from this server alone: scripts are vendored.
 
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';

@@ -1,4 +1,5 @@
-// Who is asked to come back later, and who never is. Time is what steps are given.
+// The clients that are asked to come back later, and those that never are. Time is what steps are
+// given.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,8 +1,8 @@
 // Processor time of requests that take more of it than others: made in steps, one in a turn of the
 // event loop for all of them, and charged to the account and to the client network. The first
 // milliseconds of a request pass as long as its network has some left of these, and of a party of
-// an open swap always: no claim waits for what others have done. Of one process: it is its own core
-// that is shared out. Instants and durations in milliseconds.
+// an open swap always: a claim does not wait for the work of others. The times are of one process:
+// it is its own core that is shared out. Instants and durations in milliseconds.
 
 import { setImmediate as turn } from 'node:timers/promises';
 import type { InTurns } from '../../chains/interface/turns.ts';
@@ -10,20 +10,23 @@ import type { Settings } from '../settings/config.ts';
 import { clientNetwork, limited, siteOfClient, siteTimes } from './budgets.ts';
 import type { HttpError } from './errors.ts';
 
-/** Of one request: dearest claims take a tenth of it, and 300 such requests a tenth of a minute. */
+/**
+ * The free time of one request: dearest claims take a tenth of it, and 300 such requests a tenth of
+ * a minute.
+ */
 export const freeMs = 20;
 /** Beyond that: ten fee bump schedules of signed refunds, or a hundred of the largest refunds. */
 const burstMs = 2_000;
-/** What comes back of it: with the free part an account has at most a fifth of a core. */
+/** The refill of the budget: with the free part an account has at most a fifth of a core. */
 const refillShare = 0.1;
 /**
  * A network has a fifth of the times as much that it has of requests: twice, unless configured.
  * Several customers may share it, and with dev chains all of them do.
  */
 const sharers = 5;
-/** Of the free parts of a network's requests, that many times: half a core, unless configured. */
+/** The free parts of a network's requests, that many times: half a core, unless configured. */
 const free = { burstMs: 5_000, refillShare: 0.25 } as const;
-/** What is forgotten first was charged longest ago. */
+/** The oldest charge is forgotten first. */
 const mostPayers = 10_000;
 
 export type ProcessorTime = {

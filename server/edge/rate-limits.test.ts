@@ -1,5 +1,5 @@
-// Budgets over HTTP: whose a request is counted against, what every answer tells of that, and what
-// a party of an open swap keeps. Specification part 8. The counting itself: budgets.test.ts.
+// Budgets over HTTP: the bucket of a request, the headers on it in every answer, and the reserve of
+// a party of an open swap. Specification part 8. The counting itself: budgets.test.ts.
 
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
@@ -115,7 +115,7 @@ test('an entry of a trusted proxy counts as its address, whatever is around it',
   for (const [at, each] of same.entries()) assert.equal(await left(each), at + 1, each);
   const site = ['[2001:db8::1]:1', '[2001:db8::2]', '"[2001:db8::3%25eth0]:9"', '2001:db8::4%eth0'];
   for (const [at, each] of site.entries()) assert.equal(await left(each), at + 1, each);
-  // What is no address is one client: none of its words is a budget of its own.
+  // A name that is no address is one client: it gets no budget of its own.
   const none = ['unknown', '_hidden', 'unknown:80', '"><x', 'x'.repeat(5_000), '09.9.9.9'];
   for (const [at, each] of none.entries()) assert.equal(await left(each), at + 1, each);
 });

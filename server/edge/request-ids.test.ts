@@ -104,7 +104,7 @@ test('a fault says in its sentence, its header and the log which request it was,
   assert.deepEqual([first.status, first.body], [500, { error }]);
   const [line] = of(requestId).filter(({ msg }) => msg === 'request failed');
   assert.deepEqual([line?.traceId, line?.method, line?.route], [traceId, 'POST', '/v1/test/:id']);
-  // What is kept is the answer of then: its lines are those that tell.
+  // The kept reply is the answer of then: its lines are those that tell.
   const again = await edge.call('POST', '/v1/test/1', { key, body: {}, headers });
   assert.deepEqual([again.status, again.body], [500, { error }]);
   assert.notEqual(again.headers['x-request-id'], requestId);

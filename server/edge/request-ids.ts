@@ -8,9 +8,9 @@ import { listOf } from '../settings/networks.ts';
 
 export const requestIdHeader = 'x-request-id';
 
-/** What a proxy may call a request: nothing that a log, header or shell reads otherwise. */
+/** The form of a request id from a proxy: a log, header or shell reads it as it is. */
 const wellFormed = /^[\w.:=+/@-]{8,64}$/;
-/** Of a process: two of them meet once in 2^48. */
+/** The prefix of a process: two of them meet once in 2^48. */
 const prefixBytes = 6;
 
 type Made = Pick<IncomingMessage, 'headers' | 'socket'>;
@@ -44,9 +44,9 @@ export function createRequestIds({ settings, randomBytes }: Needs): RequestIds {
 }
 
 /**
- * 20 hex digits: of the process, and of the request. A counter costs a request no randomness. It is
- * mixed by a permutation that is this process's own, so that a client does not read from two ids
- * how many requests came in between.
+ * 20 hex digits: a part of the process, and one of the request. A counter costs a request no
+ * randomness. It is mixed by a permutation that is this process's own, so that a client does not
+ * read from two ids how many requests came in between.
  */
 function idsOf(randomBytes: Deps['randomBytes']): () => string {
   let prefix = '';
@@ -78,10 +78,13 @@ function idsOf(randomBytes: Deps['randomBytes']): () => string {
 
 /** W3C Trace Context, 2.2: version, trace id, parent id, flags. Later versions may have more. */
 const traceparent = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}/;
-/** What version 00 has, and not a byte more. */
+/** The length of version 00, and not a byte more. */
 const lengthOfFirst = 55;
 
-/** The trace that the caller says it is part of; undefined: none, or none that is well formed. */
+/**
+ * The trace that the caller says it is part of; undefined: there is none, or none that is well
+ * formed.
+ */
 export function traceIdOf(headers: IncomingMessage['headers']): string | undefined {
   const given = headers.traceparent;
   if (typeof given !== 'string') return undefined;

@@ -1,4 +1,4 @@
-// What a party keeps beyond its budget, and how often that is looked up.
+// The reserve of a party beyond its budget, and how often it is looked up.
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
@@ -70,7 +70,7 @@ test('a party keeps its broadcasts, however many of its swaps expired since', as
   const { db } = database;
   await db.transaction(async (tx) => {
     const run = (text: string) => tx.rows({ name: '', text, values: [] });
-    // What newer swaps refer to is no part of it.
+    // The rows that newer swaps refer to are no part of it.
     await run('set local session_replication_role = replica');
     await run(`insert into swaps (id, thread_id, rfq_id, hashlock, maker_id, taker_id, long_leg,
         status, agreed_at, initiator_fund_by, expires_at, counterparty_fund_by, reveal_by,

@@ -1,7 +1,7 @@
-// What a party of an open swap keeps beyond its budget and its network's: neither its quotes nor
-// its neighbours ever starve its claims. Requests on that swap, and broadcasts, which its claims
-// need as well. It begins with the first funding that is seen, and ends with the swap: accounts
-// that cost nothing would else agree with each other for it.
+// The reserve of a party of an open swap beyond its budget and its network's: neither its quotes
+// nor its neighbours ever starve its claims. Requests on that swap, and broadcasts, which its
+// claims need as well. It begins with the first funding that is seen, and ends with the swap:
+// accounts that cost nothing would else agree with each other for it.
 
 import type { FastifyRequest } from 'fastify';
 import type { Database } from '../db/database.ts';

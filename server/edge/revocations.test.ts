@@ -137,7 +137,7 @@ test('it is the answers that are waited for, and the limit only where one is mis
   await everywhere(keyId);
   assert.deepEqual(forgotten, [accountId]);
   const nobody = randomUUID();
-  // Who ends all sessions of an account that has none is not kept waiting either.
+  // The call also returns at once for an account that has no sessions.
   assert.equal(await revokeSessions(database.db, accountId, null, nobody, new Date()), 0);
   await everywhere(nobody);
   close();

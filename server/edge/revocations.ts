@@ -1,8 +1,9 @@
-// Revoked keys stop at once in every process. Who revokes notifies in the same transaction; each
+// Revoked keys stop at once in every process. The transaction that revokes notifies as well; each
 // process drops what it remembers of the account and answers; and whoever revoked waits, before it
 // says so, for the answers of all that listen.
 //
-// Nothing hangs on notices alone: a key is remembered for at most `rememberedMs` from the start of
+// The protocol does not depend on notices alone: a key is remembered for at most `rememberedMs`
+// from the start of
 // its look-up, so whoever has waited as long since the commit needs no answer. And a process that
 // does not listen remembers nothing (decision 0005 in docs/decisions/README.md).
 
@@ -23,7 +24,7 @@ export const rememberedMs = 1_000;
 const mostNotices = 1_000;
 
 type Revocations = {
-  /** False = a revocation might not be heard of: nothing may be remembered. */
+  /** False = a revocation might not be heard of: the process may remember no key. */
   isListening(): boolean;
   /** After the commit: when no process accepts what was revoked under this notice any more. */
   everywhere(notice: string): Promise<void>;
@@ -43,7 +44,7 @@ type Needs = {
 export async function openRevocations(needs: Needs): Promise<Revocations> {
   // Timers may fire up to a millisecond early.
   const { db, log, forget, limitMs = rememberedMs + 2 } = needs;
-  /** Who has answered which notice, and who is to know of the next answer. */
+  /** The processes that answered each notice, and the callers that wait for the next answer. */
   const answers = new Map<string, Set<string>>();
   const waiting = new Map<string, () => void>();
   let closed = false;

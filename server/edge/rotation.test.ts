@@ -70,7 +70,7 @@ test('a stored reply outlives the replacement of its key, and is refused, not ru
     }
     assert.equal(runs, 2);
   });
-  // Nothing is lost: the old key brought back shows the reply again.
+  // The reply is not lost: the old key brought back shows the reply again.
   await serving(`${fresh},${old}`, async (call) => {
     assert.deepEqual((await sealed(call, 'first')).body, { run: 1 });
   });

@@ -1,7 +1,7 @@
 // Which scope a key needs for each operation of `/v1` that changes something: the one list of it.
-// The specification (part 5) names three of each; what it does not know, such as taking quotes
-// back, is part of the same work and needs the same scope. A test holds the list to all operations
-// of the description: a new one has to say which it is.
+// The specification (part 5) names three of each; operations that it does not know, such as taking
+// quotes back, are part of the same work and need the same scope. A test holds the list to all
+// operations of the description: a new one has to say which it is.
 
 import type { Scope } from '../../core/scopes.ts';
 

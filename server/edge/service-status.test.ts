@@ -1,4 +1,4 @@
-// `GET /status`: what programs and pages of anybody are told, and what is left out.
+// `GET /status`: the facts for programs and pages of anybody, and those that are left out.
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
@@ -38,7 +38,7 @@ test('a chain shows the age of its newest block, and is delayed past what its po
   wait(expectedWithinSeconds);
   assert.deepEqual((await chainOf('bitcoin'))?.delayedSince, null);
   wait(1);
-  // What a restart sees again is as old as it was.
+  // A block that a restart sees again is as old as it was.
   await see('bitcoin', 7);
   const late = await chainOf('bitcoin');
   assert.equal(late?.blockAgeSeconds, expectedWithinSeconds + 1);

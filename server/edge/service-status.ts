@@ -49,7 +49,7 @@ export function createServiceStatus(
     return asking;
   };
   // A database that is gone is not asked by everybody who wonders whether it is, nor does each of
-  // them write a line of the log: nobody's budget would end that.
+  // them write a line of the log: no budget would end that.
   const tried = async () => {
     try {
       return (await within(limits.readMs, ask(), null)) ?? refused(deps, tooLate);
@@ -70,7 +70,7 @@ export function createServiceStatus(
   };
 }
 
-/** What a query that the server ended would say (PostgreSQL, appendix A). */
+/** The error of a query that the server ended (PostgreSQL, appendix A). */
 const tooLate = Object.assign(new Error('the database takes too long'), { code: '57014' });
 
 function refused({ log, settings }: Pick<Deps, 'log' | 'settings'>, error: unknown): Refusal {

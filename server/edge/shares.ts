@@ -1,4 +1,5 @@
-// How many of something are open at once, by name: of a client, and of the network around it.
+// How many of something are open at once, by name: the share of a client, and that of the network
+// around it.
 
 export type Share = { readonly name: string; readonly most: number };
 
@@ -18,7 +19,7 @@ export function createShares() {
     return count;
   };
   return {
-    /** What one share refuses takes nothing of those after it. */
+    /** A refusal by one share takes nothing from those after it. */
     take: <T extends Share>(shares: readonly T[]): Taken<T> => {
       const taken: string[] = [];
       const over = shares.find(({ name, most }) => {

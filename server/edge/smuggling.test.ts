@@ -1,5 +1,5 @@
-// No line is smuggled past the person who signs: of messages composed of hostile pieces, what the
-// server takes is what a person reads, however the signer's screen draws what is unclear.
+// No line is smuggled past the person who signs: the server takes from a message of hostile pieces
+// only the lines that a person reads, however the signer's screen draws the unclear ones.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -91,7 +91,7 @@ function drawings(pieces: readonly Piece[]): Piece[][][] {
 
 type Terms = { name: string | null; scopes: string[]; nonce: string };
 
-/** What a person reads from one drawing; null where it is not one clear thing. */
+/** The terms that a person reads from one drawing; null where it is not one clear thing. */
 function readBy(drawn: Piece[][]): Terms | null {
   const found = (label: Label) =>
     drawn

@@ -6,7 +6,7 @@ import type { Json } from './examples.ts';
 import { type Answered, recorded } from './recorded.ts';
 import { amountPattern } from './schemas/common.ts';
 
-/** Longer than a signature of an EVM wallet: of transactions and PSBTs the ends are shown. */
+/** Longer than a signature of an EVM wallet: the ends of transactions and PSBTs are shown. */
 const longestText = 140;
 
 type Sent = NonNullable<Answered['request']>;

@@ -1,4 +1,4 @@
-// What happens to budgets while Valkey is away, with a real server that is killed, stopped, and
+// The state of budgets while Valkey is away, with a real server that is killed, stopped, and
 // started again: a decision always comes, and it is never an error.
 
 import assert from 'node:assert/strict';

@@ -63,7 +63,7 @@ type Needs = {
   readonly client: Valkey;
   /** Counts while Valkey does not answer. */
   readonly alone: MemoryBuckets;
-  /** What every key begins with: several markets may share a server. */
+  /** The prefix of every key: several markets may share a server. */
   readonly prefix: string;
   readonly log: Logger;
   readonly metrics: Pick<Metrics, 'decisionsAlone'>;
@@ -106,8 +106,8 @@ export function createValkeyBuckets(needs: Needs): ValkeyBuckets {
 }
 
 /**
- * Whether Valkey may be asked; while it may not, probes it at growing intervals. `lose`: what was
- * asked failed, and nothing more is asked until a probe succeeds.
+ * Whether Valkey may be asked; while it may not, probes it at growing intervals. `lose`: a question
+ * failed, and the process asks no more until a probe succeeds.
  */
 function watch({ client, log }: Pick<Needs, 'client' | 'log'>, probe: () => Promise<unknown>) {
   const { promise: started, resolve: start } = Promise.withResolvers<void>();

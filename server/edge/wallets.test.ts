@@ -1,6 +1,6 @@
 // Wallets of an account over HTTP: proofs, authorizations, removal, where they may be paid, and
-// contract wallets on a real chain. Specification parts 4, 5, 7 and 8, decisions 4 and 7. What the
-// signed texts must say is in server/market/messages.test.ts.
+// contract wallets on a real chain. Specification parts 4, 5, 7 and 8, decisions 4 and 7. The form
+// of the signed texts is tested in server/market/messages.test.ts.
 
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';

@@ -20,7 +20,7 @@ export const confirmAfterMs = dayMs;
 /** A listed token that no look could be made at for so long closes, where its chain answers. */
 export const unseenForMs = 2 * dayMs;
 
-/** What was rejected or ran out of time is remembered so long, so that nobody looks again. */
+/** The time for which a rejected or expired token is remembered, so that no process looks again. */
 export const forgottenAfterMs = 90 * dayMs;
 
 /** After a look that brought no answer, because a chain or a source of market data was away. */
@@ -37,7 +37,7 @@ export const lookMs = 60_000;
 
 export const batch = 20;
 
-/** Of them what launchpads get at most while others are due, which are taken before theirs. */
+/** The most of them that launchpads get while others are due, which are taken before theirs. */
 export const batchOfLaunchpads = batch / 2;
 
 const ordinaryLookMs = 3_600;

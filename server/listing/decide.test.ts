@@ -16,7 +16,7 @@ import { chain, type Looks, launched, lookMarket } from './testing/looks.ts';
 
 let market: Looks;
 let taker: Trader;
-/** Another pool on the same database: what another process would do. */
+/** Another pool on the same database: it acts as another process would. */
 let other: Database;
 
 before(async () => {

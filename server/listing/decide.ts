@@ -1,7 +1,7 @@
-// What becomes of a token after a look at it: listed, kept waiting, refused for ever; and one that
-// is listed already: kept open, closed, reopened, delisted. In one transaction with what makers are
-// told, under the lock of all such changes; what is not listed yet, under a lock of its own. So two
-// who looked at once agree.
+// The result of an inspection of a token: listed, kept waiting, refused for ever; and one that is
+// listed already: kept open, closed, reopened, delisted. In one transaction with what makers are
+// told, under the lock of all such changes; a token that is not listed yet has a lock of its own.
+// So two processes that looked at once agree.
 
 import { ParleyError } from '../../core/errors.ts';
 import { type Asset, findChecked, insertListed, setChecked } from '../db/assets.ts';
@@ -55,7 +55,10 @@ export type Decision =
   | { readonly status: 'pending' | 'closed'; readonly reasons: readonly string[] }
   | { readonly status: 'rejected' | 'delisted'; readonly reasons: readonly string[] };
 
-/** The answer that no look could change; what operators or the settings closed is theirs. */
+/**
+ * The answer that no inspection could change; a token closed by operators or the settings stays
+ * theirs.
+ */
 export function settledOf(
   listing: Listing | null,
   candidate: Candidate | null,
@@ -126,7 +129,7 @@ async function decideListed(
   const { id } = found.asset;
   if (judgement === null) return standingOf(found, false);
   if (judgement.assetId !== id) {
-    // Of a candidate that was stored while its token was being listed.
+    // The candidate that was stored while its token was being listed is dropped.
     await dropCandidate(tx, found.asset.chain, found.asset.address as string);
     return standingOf(found, false);
   }
@@ -180,12 +183,12 @@ async function reject(
 
 function standingOf({ asset, state, closings }: Listing, isNew: boolean): Decision {
   if (state === 'open') return { status: 'listed', asset, isNew };
-  // A halt passes; what is for ever has other reasons.
+  // A halt passes; a reason that is for ever has another name.
   const { halt: _, chain: __, ...lasting } = closings;
   return { status: state, reasons: reasonsOf(state === 'delisted' ? lasting : closings) };
 }
 
-/** For customers: what is not found by a check says who holds it closed. */
+/** For customers: a closing that no check found names its closer. */
 function reasonsOf(closings: Closings): string[] {
   return (Object.entries(closings) as [Closer, Closing][]).flatMap(([by, { reasons }]) => {
     if (by === 'halt') return ['halted by the operator for now'];

@@ -1,5 +1,5 @@
 // Tokens on the dev chain of each family, from POST /v1/assets or a launch to what the market says
-// of them: anvil, TRON's simulator, litesvm. What each check finds is tested in chains.
+// of them: anvil, TRON's simulator, litesvm. The findings of each check are tested in chains.
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
@@ -35,7 +35,7 @@ type Scene = {
   readonly adapter: ChainAdapter;
   readonly source: LaunchSource;
   launch(name: string): Promise<string>;
-  /** What is in the newest block stays. */
+  /** The events in the newest block stay. */
   deepen(): Promise<void>;
   readonly rows: readonly Row[];
 };

@@ -1,6 +1,6 @@
-// One look at a token from all sides: what its chain shows, what its name could be taken for, and
-// what markets say of it. On chain first: a token that can never be listed costs no call elsewhere.
-// Knows nothing of candidates and listings; decide.ts makes something of it.
+// One look at a token from all sides: the facts that its chain shows, the names it could be taken
+// for, and the reports of markets. On chain first: a token that can never be listed costs no call
+// elsewhere. Knows nothing of candidates and listings; decide.ts makes something of it.
 
 import {
   type Finding,
@@ -22,7 +22,7 @@ export type Known = {
   readonly decimals: number;
 };
 
-/** The worst of all findings. What passes was read whole. */
+/** The worst of all findings. A token that passes was read whole. */
 type Verdict =
   | { readonly outcome: 'pass'; readonly symbol: string; readonly decimals: number }
   | { readonly outcome: Exclude<Outcome, 'pass'> };
@@ -30,7 +30,7 @@ type Verdict =
 export type Judgement = Verdict & {
   /** The asset that was looked at, by the rules for it; null: a token that was none yet. */
   readonly assetId: string | null;
-  /** When the look began: of two, the later one knows better. */
+  /** When the look began: the later of two knows better. */
   readonly beganAt: Date;
   /** `<check>: <sentence>`, what is for ever first. */
   readonly reasons: readonly string[];
@@ -69,7 +69,10 @@ export async function judge(
   return { ...judged, outcome, symbol, decimals };
 }
 
-/** What its chain forbids for ever asks nobody; what its chain lets wait does so unasked too. */
+/**
+ * A token that its chain forbids for ever needs no market; one that its chain lets wait does not
+ * either.
+ */
 async function marketsOf(
   deps: Deps,
   token: Token,

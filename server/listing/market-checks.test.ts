@@ -1,5 +1,5 @@
-// What a market must be like: both sides of each threshold, what is not known, and that a provider
-// which is down closes nothing.
+// The requirements on a market: both sides of each threshold, what is not known, and that a
+// provider which is down closes nothing.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -147,7 +147,7 @@ test('while a provider is down a listed token stays as it is', () => {
     code: 'market_data_unavailable',
     facts: { providers: 'q' },
   });
-  // Who answers instead may know less: what it says is no ground to close either.
+  // The provider that answers instead may know less: its answer is no ground to close either.
   const worse = factsOf({ ...good, topHoldersShare: 0.9 }, down);
   assert.throws(() => marketFindings(worse, keep, 'keep'), MarketDataUnavailable);
   assert.equal(marketFindings(worse, list, 'list').at(-1)?.outcome, 'wait');

@@ -1,5 +1,5 @@
-// Whether a token's market is large, old and spread enough. Markets change, so nothing here rejects
-// for ever: what is below its threshold, or not known, is looked at again.
+// Whether a token's market is large, old and spread enough. Markets change, so no finding here
+// rejects for ever: a number below its threshold, or unknown, is read again.
 
 import { type Finding, found, passed } from '../../chains/tokens/inspection.ts';
 import { ParleyError } from '../../core/errors.ts';
@@ -63,7 +63,7 @@ function plain(value: number): string {
   return BigInt(Math.floor(value)).toString();
 }
 
-/** A provider that is needed did not answer: nothing may be concluded from what is not known. */
+/** A provider that is needed did not answer: the market concludes nothing from unknown numbers. */
 export class MarketDataUnavailable extends ParleyError {
   constructor(providers: readonly string[]) {
     const names = providers.join(', ');
@@ -123,7 +123,7 @@ function honeypotFinding({ value, source }: Sourced<boolean>): Finding {
   return found('honeypot', 'wait', `it can be bought but not sold, says ${source}`);
 }
 
-/** `data` null = no provider is configured: nothing is asked. */
+/** `data` null = no provider is configured: the checks ask no one. */
 export function marketsOf(data: MarketData | null, rules: Pick<ListingRules, Purpose>): Markets {
   return {
     look: async ({ chain, address }, purpose, signal) => {

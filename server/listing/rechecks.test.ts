@@ -1,4 +1,4 @@
-// What is looked at in the background, when, and what becomes of it.
+// The tokens inspected in the background, their times, and the results.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

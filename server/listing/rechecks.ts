@@ -1,6 +1,6 @@
 // Looks at what is due in the background: candidates every hour for seven days, tokens that were
-// listed by themselves every day. Any process may do it: what one has taken in hand is not due for
-// the others, until that one must be dead.
+// listed by themselves every day. Any process may do it: a token in hand of one process is not due
+// for the others, until that one must be dead.
 
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
@@ -49,7 +49,7 @@ export function createRechecks(given: Deps, mostMs: number = lookMs): Rechecks {
     name: 'tokens',
     wokenBy: ['tokens'],
     mostPassMs: longestNodePassMs,
-    // What a stop ends is due again later. Of launchpads more may be due.
+    // An inspection that a stop ends is due again later. More tokens of launchpads may be due.
     pass: async (signal) => {
       const tidies = performance.now() - tidiedAt >= tidyMs;
       if (tidies) tidiedAt = performance.now();
@@ -116,7 +116,7 @@ async function lookAt(deps: Deps, due: Due, mostMs: number, signal: AbortSignal)
     deps.log.info({ ...token, status, reasons: judgement.reasons }, 'looked at a token');
   } catch (error) {
     if (signal.aborted) return;
-    // It stays as it is, for two days: what cannot be asked says nothing of the token.
+    // It stays as it is, for two days: a failed inspection says nothing of the token.
     deps.metrics.tokenLooks.inc({ outcome: 'failed' });
     deps.log.warn({ ...token, err: error }, 'a token could not be looked at; again later');
     if (due.known !== null) await closeUnseen(deps, due, due.known, signal);

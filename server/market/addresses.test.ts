@@ -39,7 +39,7 @@ test('hex and bech32 compare without case, base58 with it, also where it begins 
 });
 
 const system = '1'.repeat(32);
-/** What it is read as: its family and its one form, or what it is refused with. */
+/** The reading of a text: its family and its one form, or what it is refused with. */
 const read: [text: string, Network, as: string, address?: string][] = [
   [evm, 'dev', 'evm', evm],
   [evm.toLowerCase(), 'mainnet', 'evm', evm],

@@ -14,7 +14,7 @@ import { canonicalAddress } from './proofs.ts';
 const byChecksum: readonly Family[] = ['evm', 'tron', 'bitcoin', 'solana'];
 const shownCharacters = 128;
 
-/** What two spellings of one address have in common. */
+/** The common part of two spellings of one address. */
 export function comparable(address: string): string {
   if (/^0x/i.test(address)) return address.toLowerCase();
   // Bech32 is of one case; in both cases it is base58 that begins alike.

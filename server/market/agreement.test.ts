@@ -163,7 +163,7 @@ test('also where no rule has changed, but from which amount on a value is high',
     const thread = await market.db.transaction(acceptAs(trader, id, hashlock, on));
     const view = threadView(on, thread, deps.now());
     const { initiator, status, makerAccepted, takerAccepted } = view;
-    // The price is the maker's: nothing of it waits once the taker has said yes.
+    // The price is the maker's: it no longer waits once the taker has said yes.
     if (takerAccepted) assert.equal(view.pendingBy, null);
     return [initiator, status, makerAccepted, takerAccepted];
   };

@@ -85,7 +85,10 @@ export async function accept(
   return done;
 }
 
-/** Its quotes and RFQs are withdrawn a moment after the block; nobody agrees to one meanwhile. */
+/**
+ * Its quotes and RFQs are withdrawn a moment after the block; neither side can agree to one
+ * meanwhile.
+ */
 async function assertNoneBlocked(tx: Tx, thread: Thread, callerId: string): Promise<void> {
   const found = await blockedAmong(tx, [thread.makerId, thread.takerId]);
   if (found.includes(callerId)) throw blocked();

@@ -1,4 +1,5 @@
-// Assets: what may be traded. Curated ones come from the settings or the dev network at start.
+// Assets: the things that may be traded. Curated ones come from the settings or the dev network at
+// start.
 
 import { within } from '../../chains/nodes/time-limit.ts';
 import { ParleyError } from '../../core/errors.ts';
@@ -22,7 +23,7 @@ const notConfigured = 'no longer among the curated assets of the settings';
 /**
  * Makes the curated assets those of `settings`: new ones are added, known ones keep their id and
  * reopen where the settings had closed them, and those that are no longer listed are closed, as are
- * those of chains not served here. What checks or operators have closed stays closed.
+ * those of chains not served here. An asset that checks or operators have closed stays closed.
  */
 export async function seedAssets(
   db: Database,
@@ -103,7 +104,7 @@ export async function holdOpen(
   quoteAssetId: string,
 ): Promise<{ base: Asset; quote: Asset }> {
   const ids = [baseAssetId.toLowerCase(), quoteAssetId.toLowerCase()];
-  // Sent together, and in this order: what is read is as it was when the lock was had.
+  // Sent together, and in this order: the rows are those of the time when the lock was had.
   const [held, pair] = await Promise.all([
     shareAssets(tx, ids),
     assetPair(tx, baseAssetId, quoteAssetId),

@@ -23,8 +23,8 @@ const pollMs = 5;
 export type Swept = { readonly rfqs: number; readonly quotes: number; readonly levels: number };
 
 /**
- * What a blocked account offers leaves the market, also what it has accepted and nobody else has.
- * Again is fine.
+ * The offers of a blocked account leave the market, also those that it alone has accepted. Again is
+ * fine.
  */
 export async function withdrawBlocked(db: Database, accountId: string, at: Date): Promise<Swept> {
   const levels = await deleteLevels(db, accountId, at);

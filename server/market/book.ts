@@ -1,5 +1,5 @@
 // Pages of the book, kept ready as JSON. A page is right until the book changes or an RFQ on it
-// expires. Changes made here show at once: whoever changed the book calls `touch` when its
+// expires. Changes made here show at once: a caller that changed the book calls `touch` when its
 // transaction has ended, before it replies. A change by another process shows after `maxAgeMs`.
 
 import type { Database } from '../db/database.ts';
@@ -20,7 +20,7 @@ export type Page = {
 export type Book = {
   /** The page under `key`, ready or by `load`; `nowMs` on the market's clock. */
   page(key: string, nowMs: number, load: () => Promise<Page>): Promise<Buffer> | Buffer;
-  /** The book may have changed: nothing read until now is shown again. */
+  /** The book may have changed: a page read until now is not shown again. */
   touch(): void;
 };
 

@@ -20,8 +20,8 @@ export const mostThreads = 2_000;
 export const mostQuotesAtOnce = 50;
 
 /**
- * Indicative levels: of an account on a pair, pairs of an account, and how long one lasts. A price
- * that nobody has looked at for an hour indicates nothing.
+ * Indicative levels: the most of an account on a pair, pairs of an account, and how long one lasts.
+ * A price that nobody has looked at for an hour indicates nothing.
  */
 export const mostLevels = 20;
 export const mostLevelPairs = 100;
@@ -40,7 +40,7 @@ export const threadsPage = 100;
 export const priceWindowSeconds = 86_400;
 export const priceAgreements = 50;
 export const leastAgreements = 3;
-/** Agreed RFQs that are walked for them: nothing stops who agrees and never funds. */
+/** Agreed RFQs that are walked for them: an account may agree and never fund. */
 export const mostWalked = 2_000;
 
 /** Settled swaps that an RFQ may want of who quotes it. */
@@ -63,10 +63,13 @@ export const mostUnfunded = 100;
  */
 export const mostWeighed = 5_000;
 
-/** What ended with nothing at stake: RFQs without a swap, swaps that nobody funded. */
+/**
+ * The age of RFQs and swaps that ended with nothing at stake: RFQs without a swap, swaps that
+ * nobody funded.
+ */
 export const endedDays = 30;
 
-/** How far back an account's standing is counted: what nobody funded is kept a day longer. */
+/** How far back an account's standing is counted: an unfunded swap is kept a day longer. */
 export const standingSeconds = (endedDays - 1) * 86_400;
 
 /** Replies that are kept under an Idempotency-Key: refusals an account a day, bytes of each. */
@@ -77,7 +80,7 @@ export const mostReplyBytes = 32_768;
  * 518 MB. With its row an RFQ takes 860 and a new thread 950, so a maker at its limit has room.
  */
 export const keptBytesOfRequest = 1_200;
-/** What a stored reply takes beside itself: row, hash, index entries and room left in pages. */
+/** The size of a stored reply beside itself: row, hash, index entries and room left in pages. */
 export const replyRowBytes = 450;
 /** How long an event waits for its deliveries. */
 export const outboxDays = 7;
@@ -89,10 +92,10 @@ export const messageDays = 30;
 export const feedLogDays = 1;
 export const feedLogEntries = 20_000;
 
-/** What a maker who comes back may have missed: more of it is told by a fresh snapshot. */
+/** The entries that a returning maker may have missed: more of it is told by a fresh snapshot. */
 export const mostReplayed = 2_000;
 
-/** Sessions in the browser: one that nobody uses ends; what has ended is known for so long. */
+/** Sessions in the browser: one that nobody uses ends; an ended one is known for so long. */
 export const idleDays = 30;
 export const endedSessionDays = 30;
 /** A browser that was not seen for so long is new again, and forgotten. */
@@ -100,5 +103,5 @@ export const deviceDays = 365;
 /** Codes for sign-ins by mail: as long as they are counted. */
 export const codeDays = 1;
 
-/** Halted assets that the status names: whoever halts more halts chains. */
+/** Halted assets that the status names: an operator that halts more halts chains. */
 export const mostHaltedShown = 100;

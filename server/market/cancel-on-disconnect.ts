@@ -1,7 +1,7 @@
 // Cancel on disconnect: a maker's connection says for how long it may be gone. When all that said
-// so are gone for that long, the account's open quotes and levels are withdrawn, by any process.
-// What binds the maker stays, and is looked at again until it does not. Who comes back later finds
-// it done.
+// so are gone for that long, the account's open quotes and levels are withdrawn, by any process. A
+// commitment of the maker stays, and is checked again until it does not bind. A maker that comes
+// back later finds it done.
 
 import type { Database } from '../db/database.ts';
 import {
@@ -21,7 +21,7 @@ import { deleteLevels } from '../db/levels.ts';
 import type { Deps } from '../ports/deps.ts';
 import { type Some, type Withdrawn, withdrawSome } from './withdrawals.ts';
 
-/** Of a process that has such connections. */
+/** The beat of a process that has such connections. */
 export const beatMs = 1_000;
 /** A process silent for so long is dead, with its connections. */
 export const lostMs = 3_000;
@@ -51,7 +51,8 @@ export async function arm(deps: Needs, armed: Armed): Promise<void> {
   });
   if (isBack) return;
   await withdrawFired(deps, accountId);
-  // What had fired is dropped in the same statement: nobody goes on withdrawing from then on.
+  // A switch that had fired is dropped in the same statement: no process goes on withdrawing from
+  // then on.
   await insertSwitch(deps.db, armed);
 }
 
@@ -86,7 +87,7 @@ async function fire(deps: Needs, accountId: string): Promise<void> {
 
 /** In transactions of their own, as long as the maker is not back. */
 async function withdrawFired(deps: Needs, makerId: string): Promise<Withdrawn> {
-  // First: nobody is to ask for a price that is gone.
+  // First: takers must not ask for a price that is gone.
   await deps.db.transaction(async (tx) => {
     if (await holdFired(tx, makerId)) await deleteLevels(tx, makerId, new Date(deps.now()));
   });

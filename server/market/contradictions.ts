@@ -78,7 +78,7 @@ const readsOnly = new RegExp(
   'u',
 );
 
-/** `Allowed: read`: whatever its label, a list of scopes alone reads as the scopes of the key. */
+/** `Allowed: read`: a list of scopes alone reads as the scopes of the key, whatever its label. */
 const listOfScopes = new RegExp(
   String.raw`[:=|>→]\s*(?:(?:${scopes.join('|')}|only|just|and|or)(?:[\s,;.&+/]+|$))+$`,
   'u',
@@ -116,7 +116,7 @@ function scopesDenied(line: string, given: Meant['scopes']): string | null {
     : null;
 }
 
-/** `before`: what a sentence may have begun on. */
+/** `before`: the line on which a sentence may have begun. */
 function purposeDenied(line: string, before: string, { purpose, scopes }: Meant): string | null {
   const asked = askedFor[scopes === null ? 'wallet' : 'key'];
   const begun = /[.!?]\s*$|^key name:/.test(before) ? '' : before;

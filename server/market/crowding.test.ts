@@ -39,7 +39,7 @@ async function booked(query: string): Promise<string[]> {
     if (cursor === null) return found;
   }
 }
-/** What a maker is sent first. */
+/** The first frames that a maker is sent. */
 async function snapshot(first: object): Promise<string[]> {
   const client = await market.maker(reader, first);
   client.close();

@@ -1,6 +1,6 @@
-// What makers are told of an RFQ: everybody of a public one, the addressed maker of a private one,
-// nobody of a private one that only has a link. And how that comes into one order: one process at a
-// time appends to the log what waits in the outbox, then what has expired.
+// The audience of an RFQ: everybody of a public one, the addressed maker of a private one, nobody
+// of a private one that only has a link. And how that comes into one order: one process at a time
+// appends to the log the waiting rows of the outbox, then the expired RFQs.
 
 import type { Tx } from '../db/database.ts';
 import { appendExpired, appendFromOutbox, lockFeedLog, nextExpiry } from '../db/feed-log.ts';
@@ -16,7 +16,7 @@ const batch = 500;
 const expiries = 25;
 
 export type Sequenced = {
-  /** Somebody else was at it: what waits is appended by them, or by the next try. */
+  /** Somebody else was at it: they append the waiting rows, or the next try does. */
   readonly busy: boolean;
   readonly appended: number;
   /** More may wait. */

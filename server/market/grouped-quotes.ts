@@ -96,7 +96,7 @@ async function settle(deps: QuotingDeps, group: readonly Waiting[]): Promise<voi
       else each.resolve(outcome);
     }
   } catch (error) {
-    // One of them may be what failed: none takes the others with it.
+    // One of them may be what failed: the other quotes must not fail with it.
     if (group.length > 1) alone.push(...group);
     else group[0]!.reject(error);
   }

@@ -1,5 +1,5 @@
-// The kill switch: what halting a chain or an asset stops, for whom, and what it leaves alone. What
-// races with it is in listing.test.ts, with closings of one asset.
+// The kill switch: the effect of a halted chain or asset, for each party, and its limits. Races
+// with it are in listing.test.ts, with closings of one asset.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';

@@ -1,7 +1,8 @@
 // The kill switch: an operator halts a chain or an asset. From the commit on no RFQ that touches it
 // is posted, quoted or agreed; its RFQs leave the book with their status unchanged and come back
 // with it. Swaps that were agreed go on in every part, funding included. It is in the database, so
-// that it holds in every process and across restarts; who agrees shares the locks taken here.
+// that it holds in every process and across restarts; a transaction that agrees shares the locks
+// taken here.
 
 import type { ChainKey } from '../../core/families.ts';
 import type { Tx } from '../db/database.ts';
@@ -46,7 +47,7 @@ export async function haltChain(tx: Tx, halt: Halt): Promise<ChangedChain> {
   return turn(tx, chain, { reasons: [reason], at: since.toISOString() }, at);
 }
 
-/** What else holds its assets closed stays. */
+/** Other closings of its assets stay. */
 export async function resumeChain(tx: Tx, chain: ChainKey, at: Date): Promise<ChangedChain> {
   await lockListings(tx);
   if ((await findHalt(tx, chain)) === null) return { changed: false, assets: 0, orders: 0 };
@@ -80,7 +81,7 @@ async function turn(
   const { assets, turned } = await setChainClosing(tx, chain, closing);
   const kind = closing === null ? 'created' : 'cancelled';
   let orders = 0;
-  // The other side of an RFQ is on another chain: none is told of twice.
+  // The other side of an RFQ is on another chain: each RFQ is emitted once.
   for (const side of ['base', 'quote'] as const) {
     for (const id of await withOrders[side](tx, turned)) {
       orders += await tellOrders(tx, kind, side, id, at);
@@ -89,7 +90,7 @@ async function turn(
   return { changed: true, assets, orders };
 }
 
-/** Tells the log and the metrics of this process what is halted; nothing else waits for it. */
+/** Tells the log and the metrics of this process what is halted; no other part waits for it. */
 export function createHaltsWatch(
   deps: Pick<Deps, 'db' | 'log' | 'metrics' | 'randomBytes'>,
 ): Service {
@@ -103,7 +104,7 @@ export function createHaltsWatch(
   return service(deps, { name: 'halts', pass, wokenBy: ['halts'] });
 }
 
-/** What is new since the last pass; returns what is halted now. */
+/** The changes since the last pass; returns what is halted now. */
 function tellHalts(
   { log, metrics }: Pick<Deps, 'log' | 'metrics'>,
   known: ReadonlyMap<ChainKey, string>,

@@ -36,7 +36,7 @@ export type MintedKey = {
   readonly name: string | null;
   readonly expiresAt: Date;
   readonly replaced: boolean;
-  /** What its owner should know of the account's keys. */
+  /** The note for the owner about the account's keys. */
   readonly note: string | null;
   readonly accountId: string;
 };
@@ -51,7 +51,7 @@ export async function mintKey(
   const { network, productName, sites } = deps.settings;
   const address = canonicalAddress(rail, request.address, network);
   const text = clearText(message);
-  // The nonce goes first: whatever else is wrong with the text, it has been presented.
+  // The nonce goes first: it has been presented, even if the text is wrong otherwise.
   const { pubkey, terms } = await withNonce(deps, nonceOf(text), minting, async () => {
     const addresses = mustName(rail, spellingIn(message, rail, address));
     checkMessage(text, { productName, sites, purpose: 'create an API key', addresses });
@@ -112,7 +112,7 @@ export async function createKey(
 ): Promise<MintedKey> {
   const { accountId, name, scopes, madeBy, lifeDays = keyLifeDays } = wanted;
   const kind = await lockAccount(tx, accountId);
-  // Of a wallet-only account a key is the way to its open swaps, also while it is blocked.
+  // A wallet-only account reaches its open swaps by a key, also while it is blocked.
   if (kind === 'browser') await lockTrader(tx, accountId);
   const createdAt = new Date(deps.now());
   const id = uuidv7(deps.now(), deps.randomBytes);
@@ -136,7 +136,7 @@ export async function createKey(
   return { id, key, prefix, scopes, name, expiresAt, replaced, note, accountId };
 }
 
-/** Whoever holds ten keys is not rid of a leaked one by minting another. */
+/** An account with ten keys is not rid of a leaked one by minting another. */
 function noteFor({ people: { publicUrl } }: Deps['settings']): string {
   const place = publicUrl === null ? 'in the browser' : `in the browser, at ${publicUrl}`;
   return (
@@ -146,8 +146,8 @@ function noteFor({ people: { publicUrl } }: Deps['settings']): string {
 }
 
 /**
- * Revokes a live key of the account; false when it has no such key. Whoever commits it waits until
- * every process has heard of it (server/edge/auth.ts: `revoked`).
+ * Revokes a live key of the account; false when it has no such key. The caller that commits it
+ * waits until every process has heard of it (server/edge/auth.ts: `revoked`).
  */
 export function revokeKey(
   tx: Tx,

@@ -25,7 +25,7 @@ import { refusedOf } from './quote-amounts.ts';
 import { assertHolds, mustDiffer } from './rfqs.ts';
 
 export type WantedLevel = {
-  /** What a taker does with the base. */
+  /** The taker's side on the base. */
   readonly direction: Direction;
   /** RFQs of up to so much of the base, and from `leastBaseAmount` on. */
   readonly baseAmount: bigint;
@@ -43,8 +43,8 @@ type Prepared = {
 };
 
 /**
- * What can be refused before the transaction; asks the chains whether the amounts can settle. Of no
- * levels nothing but the pair: they are withdrawn, whatever is halted.
+ * The checks that can refuse before the transaction; asks the chains whether the amounts can
+ * settle. An empty list of levels needs only the pair: they are withdrawn, whatever is halted.
  */
 export async function prepareLevels(
   deps: Pick<Deps, 'adapters' | 'db'>,
@@ -130,7 +130,7 @@ export const givesLow = (direction: Direction, baseIsLow: boolean): boolean =>
 
 /**
  * As seen from the pair that is asked for, which may be the other way round than it was published.
- * What its least amount is of the other asset is rounded up: no less would be quoted.
+ * Its least amount of the other asset is rounded up: no less would be quoted.
  */
 export function levelView(level: Level, pair: Pair, direction: Direction) {
   const { baseIsLow } = stored(pair);

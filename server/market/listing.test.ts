@@ -1,4 +1,5 @@
-// What closing, reopening and delisting an asset does to its orders, and who may undo what.
+// The effect of closing, reopening and delisting an asset on its orders, and the parties that may
+// undo it.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -159,7 +160,8 @@ test('what the settings leave out closes with its orders, and returns with them'
   const [, , back] = await seedAssets(db, market.deps, all);
   assert.deepEqual(back, usd);
   assert.deepEqual(await kindsOf(id), ['created', 'cancelled', 'created']);
-  // What an operator closed, no start opens; what an operator curated, none closes.
+  // An asset that an operator closed stays closed at a start; one that an operator curated stays
+  // open.
   await close(usd, 'operator');
   await seedAssets(db, market.deps, all);
   assert.equal((await findListing(db, usd.id))?.state, 'closed');

@@ -52,7 +52,7 @@ export function closeAsset(tx: Tx, change: Closing): Promise<Changed> {
   }));
 }
 
-/** For ever: nobody reopens it. */
+/** For ever: it is never reopened. */
 export function delistAsset(tx: Tx, change: Closing): Promise<Changed> {
   return move(tx, change, ({ closings, delistedAt }) => ({
     closings: delistedAt === null ? withClosing(closings, change) : closings,

@@ -1,4 +1,4 @@
-// What a text looks like to a person, as far as the labels "Nonce:", "Key name:" and "Scopes:" go:
+// The look of a text to a person, as far as the labels "Nonce:", "Key name:" and "Scopes:" go:
 // letters of other alphabets that are drawn alike, and characters that are not drawn at all.
 
 import { drawn } from '../../core/drawn.ts';
@@ -6,8 +6,8 @@ import { drawn } from '../../core/drawn.ts';
 /** In any label, an r and an n for an m too; no other letter is put in place of anything. */
 const ofLabels = /^(?:[aceknmoprsy0]+|:)$/i;
 /**
- * What counts as a letter of a label. Signs do not, so that one between a label and its colon hides
- * neither; but a few are drawn just as letters are.
+ * The characters that count as a letter of a label. Signs do not, so that one between a label and
+ * its colon hides neither; but a few are drawn just as letters are.
  */
 const canBeLetter = new RegExp(
   String.raw`[\p{L}\p{M}\p{N}\u212e\u22ff\u2374\u237a\u{1f74c}` +

@@ -1,4 +1,4 @@
-// What a signed message must say: specification part 4.
+// The content of a signed message: specification part 4.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

@@ -1,4 +1,4 @@
-// The texts that wallets sign: what must stand in them, read strictly. Name, scopes and nonce are
+// The texts that wallets sign: their required content, read strictly. Name, scopes and nonce are
 // read only from what was signed, and only where a person reads the same lines: characters that may
 // or may not be drawn as a line break, that turn the text around or are not drawn at all are
 // refused, and so is a second label that only looks like one.
@@ -11,16 +11,18 @@ import { asDrawn } from './look-alikes.ts';
 import { hostsIn, normal } from './named-hosts.ts';
 
 export const longestMessage = 4_096;
-/** Of a key's name. */
+/** The limit of a key's name. */
 export const longestName = 80;
 const unclear = new RegExp(
   [
-    // LF and CRLF break lines everywhere; what others do is up to who draws them.
+    // LF and CRLF break lines everywhere; other characters depend on the program that draws them.
     String.raw`(?!\r?\n)\p{Cc}|[\p{Zl}\p{Zp}\p{Cs}]`,
-    // What is not drawn, and what turns the text around, which is not drawn either.
+    // Characters that are not drawn, and those that turn the text around, which are not drawn
+    // either.
     String.raw`(?![\u200c\u200d\ufe0e\ufe0f])\p{Default_Ignorable_Code_Point}`,
-    // What has no form of its own, or none that is known here: whatever a font makes of it.
-    // And what is a whole sentence: a text of these would be ten times as long once it is read.
+    // Characters without a form of their own, or a known one: a font makes anything of them.
+    // Characters that are a whole sentence count too: a text of these would be ten times as long
+    // once it is read.
     String.raw`[\p{Co}\p{Cn}\ufff9-\ufffc\u2800\ufdfa\ufdfb]|(?![\u200c\u200d])\p{Cf}`,
     // But scripts and emoji need joiners and variation selectors; never after a Latin letter.
     String.raw`(?<=[\0-\u02ff])[\u200c\u200d\ufe0e\ufe0f]`,
@@ -36,7 +38,7 @@ const labels = {
 } as const;
 type Label = (typeof labels)[keyof typeof labels];
 
-/** What would read as scopes, and is none: `Scopes:` alone is read. */
+/** Labels that would read as scopes, and are none: `Scopes:` alone is read. */
 const scopeLabels =
   /\b(scopes?|permissions?|access|rights|privileges?|roles?|grants|capabilities|resources)\b/;
 
@@ -130,8 +132,8 @@ function mustBeForUs(
 }
 
 /**
- * What would be the label of a line: all before its colon; or what is too short for a sentence,
- * before another sign or alone.
+ * The label of a line: all before its colon; or what is too short for a sentence, before another
+ * sign or alone.
  */
 function labelOf(line: string): string {
   const hasColon = line.includes(':');
@@ -181,7 +183,7 @@ function parseScopes(list: string): Scope[] {
   return scopes.filter((scope) => given.includes(scope));
 }
 
-/** What follows the label on the one whole line that starts with it; null without such a line. */
+/** The text after the label on the one whole line that starts with it; null without such a line. */
 function optionalLine({ message, drawn }: ClearText, label: Label): string | null {
   const found = occurrences(drawn, label);
   if (found === 0) return null;

@@ -1,14 +1,14 @@
 // The hosts that a text names, as a person reads them. Searched in one go, never anew from each
 // letter: anybody may send the longest text, signed or not.
 
-/** What a host may be called by in a label of a line. */
+/** The names of a host in a label of a line. */
 const siteLabels = /\b(uri|url|domain|site|website|origin|host|audience|app|dapp)\b/;
 
 /** Browsers take both for the dot of a host. */
 const dot = '[.\u3002]';
 const letters = String.raw`[\p{L}\p{M}\p{N}]+`;
 const part = `${letters}(?:-+${letters})*`;
-/** What has dots in it, from its first letter to its last, with a port. */
+/** A text with dots in it, from its first letter to its last, with a port. */
 const dotted = new RegExp(
   String.raw`${part}(?:${dot}${part})*(?::\d+(?![\p{L}\p{M}\p{N}]))?`,
   'gu',
@@ -20,8 +20,9 @@ const asHost = new RegExp(
 );
 
 /**
- * Of a line in small letters, as browsers read it (NFKC): of URLs, of a line for a site, of who
- * "wants you to sign in", and whatever is written like a host. `aName`: names may be written so.
+ * The hosts of a line in small letters, as browsers read it (NFKC): those of URLs, of a line for a
+ * site, of "wants you to sign in", and of words written like a host. `aName`: names may be written
+ * so.
  */
 export function hostsIn(given: string, aName = false): string[] {
   const line = given.normalize('NFKC');
@@ -29,7 +30,7 @@ export function hostsIn(given: string, aName = false): string[] {
     .split('://')
     .slice(1)
     .map((rest) => rest.split(/[\s/?#]/, 1)[0]);
-  // Of a label, not of a URL or a port.
+  // The colon of a label, not of a URL or a port.
   const colon = Math.max(0, line.search(/:(?!\d|\/\/)/));
   const value = line.slice(colon + 1).trim();
   if (siteLabels.test(line.slice(0, colon)) && !value.includes('://')) {
@@ -43,7 +44,7 @@ export function hostsIn(given: string, aName = false): string[] {
   return found.filter((host) => host !== undefined).map(normal);
 }
 
-/** Of a word, outside of its URL; what follows a host and a slash is a path. */
+/** The hosts in a word, outside of its URL; the text after a host and a slash is a path. */
 function bareHosts(word: string): string[] {
   const [outside = ''] = word.split('://', 1);
   for (const piece of outside.split(/[/?#]/)) {

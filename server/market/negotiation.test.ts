@@ -1,5 +1,5 @@
-// The negotiation of one RFQ against a small model: whatever both sides and the clock do, the real
-// market (HTTP, PostgreSQL) answers as the model and shows what the model shows.
+// The negotiation of one RFQ against a small model: the real market (HTTP, PostgreSQL) answers and
+// shows the same as the model for all acts of both sides and the clock.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -9,7 +9,7 @@ import type { Answer } from '../../test/support/trading.ts';
 import { negotiating, secretLock } from '../edge/testing/negotiating.ts';
 
 const acceptTtl = 600_000;
-/** Of a price that has an end of its own. */
+/** The life of a price that has an end of its own. */
 const life = 30_000;
 const ttlSeconds = 1_800;
 

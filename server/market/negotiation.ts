@@ -54,10 +54,10 @@ export function assertFree(price: Price, party: Party, nowMs: number, ttlMs: num
   );
 }
 
-/** What somebody offers. `expiresAt` in milliseconds; null = for as long as the RFQ. */
+/** The offer of a party. `expiresAt` in milliseconds; null = for as long as the RFQ. */
 export type Offered = { readonly quoteAmount: bigint; readonly expiresAt: number | null };
 
-/** The price that `party` puts instead: nobody has accepted it yet. Throws `committed`. */
+/** The price that `party` puts instead: neither side has accepted it yet. Throws `committed`. */
 export function movePrice(
   price: Price,
   party: Party,
@@ -143,7 +143,9 @@ export function acceptedInRole(price: Price, isInitiator: boolean): boolean {
   return (price.hashlock !== null) === isInitiator;
 }
 
-/** The price without acceptances of other rules: nobody is held to what it did not see. */
+/**
+ * The price without acceptances of other rules: a party is not held to rules that it did not see.
+ */
 export function acceptedUnder(price: Price, rules: Rules | null): Price {
   const { makerAcceptedAt, takerAcceptedAt } = price;
   const none = makerAcceptedAt === null && takerAcceptedAt === null;

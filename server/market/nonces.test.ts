@@ -77,7 +77,7 @@ test('a nonce is good for the account that asked for it, in its pool, and nowher
   for (const place of places) {
     const nonce = await issueNonce(deps, place);
     for (const other of places.filter((each) => each !== place)) await isBad(nonce, other);
-    // Whoever else presents it does not use it up.
+    // A stranger that presents it does not use it up.
     assert.equal(await passes(nonce, place), 7);
   }
 });

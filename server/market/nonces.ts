@@ -15,7 +15,7 @@ const nonceLifeSeconds: Readonly<Record<Pool, number>> = {
 // 128 random bits.
 const nonceBytes = 16;
 
-/** Minting needs no account: whoever signs becomes one. */
+/** Minting needs no account: a signer becomes one. */
 export const minting: NoncePlace = { pool: 'mint', accountId: null };
 
 export async function issueNonce(
@@ -29,10 +29,10 @@ export async function issueNonce(
 }
 
 /**
- * Uses the nonce up, then checks what was signed over it. Commits by itself, so that the refusal of
- * a bad signature does not give the nonce back. A node that did not answer does: nothing was told.
- * A request that was cut off may come again: the same `attempt`, which is its Idempotency-Key's
- * until a reply is stored, finds its nonce.
+ * Uses the nonce up, then checks the signature over it. Commits by itself, so that the refusal of a
+ * bad signature does not give the nonce back. A node that did not answer does: the failure revealed
+ * nothing. A request that was cut off may come again: the same `attempt`, which is its
+ * Idempotency-Key's until a reply is stored, finds its nonce.
  */
 export async function withNonce<R>(
   deps: Pick<Deps, 'db' | 'now'>,

@@ -1,4 +1,4 @@
-// What a pair was traded at of late, by public agreements that both sides funded.
+// The recent prices of a pair, by public agreements that both sides funded.
 
 import { type Agreement, fundedAgreements } from '../db/agreements.ts';
 import type { Tx } from '../db/database.ts';

@@ -1,4 +1,4 @@
-// What age does to stored rows, on both sides of each boundary.
+// The effect of age on stored rows, on both sides of each boundary.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -115,7 +115,7 @@ test('stored replies go after 24 hours and a minute, however many there are', as
   deps.advance(day + 60_000 - 1);
   assert.equal((await prune(deps)).replies, 0);
   deps.advance(1);
-  // A pass is bounded; what is left waits for the next one.
+  // A pass is bounded; the rest waits for the next one.
   assert.equal((await prune(deps)).replies, 10_000);
   assert.equal((await prune(deps)).replies, 501);
   assert.deepEqual(await sql('select key from idempotency'), [{ key: 'new' }]);

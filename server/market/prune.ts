@@ -1,8 +1,9 @@
-// What is dropped with age, in bounded batches. Events and deliveries go after 7 days, the feed's
-// logs after a day. What ended with nothing at stake, and messages that were sent or dropped, go
-// after 30 days. Nonces, levels and stored replies go once they have ended. Of people also sign-ins
-// that were begun, tickets, sessions that ended and browsers not seen. Webhooks that fail for a day
-// are switched off, and what a block left on the market goes: its command may have been killed.
+// The rows that are dropped with age, in bounded batches. Events and deliveries go after 7 days,
+// the feed's logs after a day. Trades that ended with nothing at stake, and messages that were sent
+// or dropped, go after 30 days. Nonces, levels and stored replies go once they have ended. Rows
+// about people go too: begun sign-ins, tickets, sessions that ended and browsers not seen. Webhooks
+// that fail for a day are switched off, and what a block left on the market goes: its command may
+// have been killed.
 
 import { blockedThatOffer } from '../db/accounts.ts';
 import { pruneCeremonies, pruneCodes } from '../db/ceremonies.ts';
@@ -40,7 +41,9 @@ import {
 const batch = 500;
 /** Batches of one kind a pass: the rest waits for the next pass. */
 const mostBatches = 20;
-/** Of one kind a pass, where the database is slow: all kinds in less than a pass may take. */
+/**
+ * The time for one kind a pass, where the database is slow: all kinds in less than a pass may take.
+ */
 const mostKindMs = 10_000;
 /** Webhooks a pass: up to 10 000 deliveries wait for each. */
 const mostSwitchedOff = 20;
@@ -61,7 +64,7 @@ const pruneLog: Pruner = (tx, before, limit) => pruneFeedLog(tx, before, feedLog
 const pruneEnded: Pruner = (tx, before, limit) =>
   pruneSessions(tx, before, new Date(before.getTime() - idleDays * dayMs), limit);
 
-/** What is dropped, and at which age. */
+/** The dropped kinds, and the age of each. */
 const pruners = {
   outbox: [pruneOutbox, outboxDays * dayMs],
   feedLog: [pruneLog, feedLogDays * dayMs],

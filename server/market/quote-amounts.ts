@@ -1,6 +1,7 @@
-// What is asked before anything is locked: how the makers of quotes stand, and of the quote assets'
-// chains whether the prices could settle. Of many quotes a chain is asked for few: what can settle
-// of an asset is a range, so the least and the largest amount stand for all between them.
+// The questions before any lock: how the makers of quotes stand, and of the quote assets' chains
+// whether the prices could settle. A chain is asked about few of many quotes: the amounts of an
+// asset that can settle are a range, so the least and the largest amount stand for all between
+// them.
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Asset } from '../db/assets.ts';
@@ -19,7 +20,7 @@ const mostAsked = 8;
 type Wanted = Pick<Quote, 'makerId' | 'rfqId' | 'quoteAmount'>;
 type QuotingDeps = Pick<Deps, 'adapters' | 'db' | 'now'>;
 
-/** Of each quote why it could not settle, in order; null = it could. */
+/** The reason why each quote could not settle, in order; null = it could. */
 type PrepareQuotes = (quotes: readonly Wanted[], signal: AbortSignal) => Promise<(Error | null)[]>;
 
 export function createPrepareQuotes(deps: QuotingDeps): PrepareQuotes {
@@ -57,7 +58,7 @@ export function createPrepareQuotes(deps: QuotingDeps): PrepareQuotes {
   };
 }
 
-/** Which asset it is was remembered, not whether it is open: of the two that comes first. */
+/** Which asset it is was remembered, not whether it is open: the first of the two counts. */
 async function closedFirst(
   { db }: QuotingDeps,
   quotes: readonly Wanted[],

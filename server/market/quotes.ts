@@ -93,7 +93,7 @@ export async function storeQuotes(tx: Tx, done: readonly Quoted[]): Promise<void
   await insertThreads(tx, made, events);
 }
 
-/** What `decide` gives, or the refusal that it throws. */
+/** The result of `decide`, or the refusal that it throws. */
 function refusing<T>(decide: () => T): T | ParleyError {
   try {
     return decide();

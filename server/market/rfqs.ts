@@ -58,8 +58,8 @@ export type NewRfq = {
 };
 
 /**
- * What can be refused before the transaction; asks the chains whether the amounts can settle.
- * Returns what is wanted with its target address in canonical form.
+ * The checks that can refuse before the transaction; asks the chains whether the amounts can
+ * settle. Returns the wanted RFQ with its target address in canonical form.
  */
 export async function preparePost(
   deps: Pick<Deps, 'settings' | 'adapters' | 'db'>,
@@ -84,7 +84,7 @@ export async function preparePost(
   return { ...wanted, targetAddress };
 }
 
-/** `free`: of an account that has settled nothing. */
+/** `free`: the places of an account that has settled nothing. */
 export const rfqPlaces = (settled: number, free: number): number =>
   Math.min(free + rfqsOfSettled * settled, Math.max(free, mostLiveRfqs));
 
@@ -157,12 +157,12 @@ export async function cancelRfq(
   return endRfq(tx, rfq, new Date(nowMs));
 }
 
-/** Of one that is locked and live. */
+/** Ends an RFQ that is locked and live. */
 export async function endRfq(tx: Tx, rfq: Rfq, at: Date): Promise<Rfq> {
   await setRfqStatus(tx, rfq.id, 'cancelled', at);
   await closeThreads(tx, rfq.id, at);
   const cancelled: Rfq = { ...rfq, status: 'cancelled' };
-  // Of a closed asset too, although that was told before: it may be reopening now.
+  // The event is also emitted for a closed asset, although it was before: it may be reopening now.
   await tellFeed(tx, 'cancelled', cancelled, at);
   return cancelled;
 }

@@ -1,6 +1,6 @@
-// What anybody may see of the service without a key: version, chains with the age of their newest
-// block, what an operator has halted, and how far behind the market is with what it has to tell.
-// Nothing in it is of an account, of a node or of a reason.
+// The state of the service that anybody may see without a key: version, chains with the age of
+// their newest block, what an operator has halted, and how far behind the market is with what it
+// has to tell. The page names no account, node or reason.
 
 import { oldestEvents } from '../db/doctor.ts';
 import { type HaltedAsset, haltedAssets } from '../db/halts.ts';
@@ -9,7 +9,9 @@ import type { Deps } from '../ports/deps.ts';
 import { mostHaltedShown } from './bounds.ts';
 import { expectedWithin, readStatus } from './status.ts';
 
-/** From such an age on what waits is told as a delay: what works takes less than a second. */
+/**
+ * From such an age on a waiting event counts as a delay: a working market takes less than a second.
+ */
 export const delayedFromSeconds = 30;
 
 export type Delay = { readonly state: 'normal' | 'delayed'; readonly bySeconds: number };
@@ -19,7 +21,7 @@ const audiences = ['webhooks', 'feed', 'messages'] as const;
 
 type Needs = Pick<Deps, 'db' | 'adapters' | 'settings' | 'presence' | 'now'>;
 
-/** `startedAt`: of this process, milliseconds. */
+/** `startedAt`: the start of this process, milliseconds. */
 export async function readServiceStatus(deps: Needs, startedAt: number) {
   const [market, events, assets] = await Promise.all([
     readStatus(deps),

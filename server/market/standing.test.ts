@@ -1,5 +1,5 @@
-// How accounts kept what they agreed to: what is counted, who is told, whom an RFQ refuses, and how
-// many swaps one may agree to and not fund.
+// How accounts kept what they agreed to: the count, its audience, the makers that an RFQ refuses,
+// and how many swaps one may agree to and not fund.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -302,7 +302,7 @@ test('who has its places full of unfunded swaps agrees to none, as either side, 
   // A funding that is seen frees the place of who made it.
   for (const text of [named, planned, fund('b', 9)]) await sql(text, await swapOf(threads[0]));
   assert.equal((await market.accept(own, quoted, { hashlock: secretLock() })).status, 200);
-  // What was abandoned takes places for as long as it is counted.
+  // An abandoned swap takes a place for as long as it is counted.
   await sql(`update swaps set status = 'expired' where taker_id = $1`, own.accountId);
   await sql(
     `update legs set escrow = swap_id || leg, payout_address = 'p', refund_address = 'r'

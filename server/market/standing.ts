@@ -75,7 +75,7 @@ export async function assertStillSettled(
   assertSettled(rfq, standing?.settled ?? 0, maker.isCaller ? 'yours' : 'the maker’s');
 }
 
-/** What `read` finds, with the standings of these accounts as of today. */
+/** The result of `read`, with the standings of these accounts as of today. */
 export async function withStandings<Found>(
   { db, now }: { readonly db: Database; readonly now: () => number },
   read: () => Promise<Found>,

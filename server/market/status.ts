@@ -6,7 +6,10 @@ import { readHeads } from '../db/heads.ts';
 import type { Deps } from '../ports/deps.ts';
 import { whatIsMissing } from '../restore/gate.ts';
 
-/** Of a chain with a block in ten minutes 99.9 % come within 69: so many usual times, and one. */
+/**
+ * The blocks of a chain with one in ten minutes come within 69 in 99.9 %: so many usual times, and
+ * one.
+ */
 const quietBlocks = 7;
 const quietLeastSeconds = 60;
 

@@ -1,4 +1,4 @@
-// Who is told what of a thread: the other side, and nobody who did not ask for it by name.
+// The audience of a thread's events: the other side, and nobody who did not ask for it by name.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -19,7 +19,7 @@ async function asks(trader: Trader, events: readonly string[]): Promise<void> {
   assert.equal(status, 201, JSON.stringify(body));
 }
 
-/** What was written for whom, of this thread, and is then gone. */
+/** The events of this thread and their readers, which are then gone. */
 async function told(threadId: string): Promise<unknown[]> {
   const rows = await market.sql(
     `delete from outbox where topic like 'thread.%' and payload ->> 'threadId' = $1

@@ -1,6 +1,6 @@
-// What the other side of a thread is told, where it asks for it by name: that its price was
-// accepted, that the taker moved it, that the thread closed. Nobody else hears of it: quotes are
-// sealed, and a closed thread says nothing of the one that won.
+// The events for the other side of a thread, where it asks for them by name: that its price was
+// accepted, that the taker moved it, that the thread closed. Other makers do not hear of it: quotes
+// are sealed, and a closed thread says nothing of the one that won.
 
 import type { Party } from '../../core/trade.ts';
 import type { Tx } from '../db/database.ts';
@@ -9,7 +9,8 @@ import type { Thread } from '../db/threads.ts';
 
 /** Why a thread closed without a swap. */
 export const closedReasons = [
-  // Of its RFQ: the taker cancelled it, it expired, another maker's quote was agreed.
+  // The thread closed with its RFQ: the taker cancelled it, it expired, another maker's quote was
+  // agreed.
   'cancelled',
   'expired',
   'agreed',

@@ -30,7 +30,7 @@ export async function readThread(tx: Tx, callerId: string, id: string): Promise<
   return thread;
 }
 
-/** The thread of one of its parties, with its RFQ locked: nothing about either moves now. */
+/** The thread of one of its parties, with its RFQ locked: neither of them changes now. */
 export async function lockThread(tx: Tx, callerId: string, id: string): Promise<Thread> {
   const seen = await readThread(tx, callerId, id);
   await lockRfqs(tx, [seen.rfq.id]);

@@ -13,7 +13,7 @@ const mostWaiting = 100;
 export function byTurns(nodes: readonly Rpc[]): Rpc[] {
   let calls = 0;
   const waiting = new Set<() => void>();
-  /** Whoever ends hands its place on. */
+  /** The caller that ends hands its place on. */
   const turn = (signal: AbortSignal) =>
     new Promise<void>((resolve, reject) => {
       signal.throwIfAborted();

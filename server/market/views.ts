@@ -1,4 +1,4 @@
-// What RFQs, threads and assets look like on the wire: amounts as strings, times as RFC 3339.
+// The form of RFQs, threads and assets on the wire: amounts as strings, times as RFC 3339.
 
 import type { Party } from '../../core/trade.ts';
 import type { Standing } from '../db/agreements.ts';

@@ -36,7 +36,10 @@ export type CheckedProof = {
   readonly authorised: boolean;
 };
 
-/** Who proves, and by which request: the same one may present its nonces again after a crash. */
+/**
+ * The account that proves, and its request: the same one may present its nonces again after a
+ * crash.
+ */
 export type Prover = { readonly accountId: string; readonly attempt: Uint8Array | null };
 
 /** Checks a proof and its authorization and uses their nonces up. Before the transaction. */
@@ -51,7 +54,7 @@ export async function checkProof(
   const { message, signature, authorization } = given;
   const address = canonicalAddress(family, given.address, network);
   const text = clearText(message);
-  // The nonce goes first: whatever else is wrong with the proof, it has been presented.
+  // The nonce goes first: it has been presented, even if the proof is wrong otherwise.
   return withNonce(deps, nonceOf(text), { pool: 'link', ...prover }, async () => {
     const addresses = mustName(family, spellingIn(message, family, address));
     checkMessage(text, { productName, sites, purpose: 'link this wallet', addresses });
@@ -110,7 +113,7 @@ async function loginOf(
   throw new ParleyError('bad_authorization', sentence);
 }
 
-/** What is wrong with the authorization, not with the proof; a nonce says it by its own code. */
+/** The fault of the authorization, not of the proof; a nonce says it by its own code. */
 function asAuthorization(error: unknown): unknown {
   if (!(error instanceof ParleyError) || error.kind !== 'invalid') return error;
   if (error.code === 'bad_authorization' || error.code === 'bad_nonce') return error;
@@ -158,7 +161,7 @@ export async function addProof(
   return { address, family, proven: true, authorised: receives };
 }
 
-/** Asked after, so that one held already may be proven again; what is too many is rolled back. */
+/** Asked after, so that one held already may be proven again; a proof too many is rolled back. */
 export async function mustHaveRoomForProofs(tx: Tx, accountId: string): Promise<void> {
   if ((await countProofs(tx, accountId)) <= mostProofs) return;
   const sentence = `the account has proven ${mostProofs} wallets already; remove one first`;
@@ -219,8 +222,8 @@ async function paidWallets(
 export type WalletsOfFamily = { login: string | null; proven: string[] };
 
 /**
- * What `GET /v1/me` shows: as `login` the wallet that the family pays, which is the one that signs
- * in unless another one was chosen in the browser; whatever else the account has as `proven`.
+ * The wallets in `GET /v1/me`: as `login` the wallet that the family pays, which is the one that
+ * signs in unless another one was chosen in the browser; all others of the account as `proven`.
  */
 export async function walletsByFamily(
   tx: Tx,

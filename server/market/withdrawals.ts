@@ -1,5 +1,5 @@
-// Withdrawing quotes: a maker closes its thread on an RFQ until it quotes there again. What both
-// accepted stays, and so does what the maker has accepted while that stands.
+// Withdrawing quotes: a maker closes its thread on an RFQ until it quotes there again. An agreement
+// of both stays, and so does the maker's acceptance while that stands.
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Tx } from '../db/database.ts';
@@ -88,7 +88,7 @@ async function lockOpen(tx: Tx, of: Parameters<typeof listOpenOf>[1], nowMs: num
   return { ours, next: open.length < of.limit ? null : open.at(-1)!.id };
 }
 
-/** Of RFQs that are locked. */
+/** Closes threads of RFQs that are locked. */
 async function close(
   tx: Tx,
   threads: readonly Thread[],

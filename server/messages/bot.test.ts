@@ -1,4 +1,4 @@
-// One message by the Bot API: what is asked, and what is never told.
+// One message by the Bot API: the request, and the texts that are never sent.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

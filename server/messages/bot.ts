@@ -58,7 +58,7 @@ function outcomeOf(reply: NodeReply): Outcome {
     const afterSeconds = Number.isFinite(after) && after > 0 ? after : 1;
     return { kind: 'again', error, isDown: false, afterSeconds };
   }
-  // Of a token that is none 404, of one that was revoked 401.
+  // The answer is 404 for a token that is none, 401 for one that was revoked.
   const isOurs = status === 401 || status === 404;
   return { kind: 'again', error: isOurs ? `${error}: the token` : error, isDown: true, isOurs };
 }

@@ -6,7 +6,7 @@ import type { PeopleTopic } from '../db/messages.ts';
 export const retryAfterSeconds = [5, 30, 120, 600, 3_600, 21_600] as const;
 /** Under way in a process, each channel: Telegram takes some 30 messages a second of a bot. */
 export const mostInHand = 4;
-/** Of an attempt to mail, and of its parts; of one to write to a chat. */
+/** The limits of an attempt to mail, and of its parts; those of one to write to a chat. */
 export type MailLimits = {
   readonly mailMs: number;
   readonly connectMs: number;
@@ -23,17 +23,17 @@ export const botMs = 10_000;
 /** Messages of one connection to the mail server, and how long it may lie idle. */
 export const mailsOfConnection = 100;
 export const idleMs = 10_000;
-/** Longer than an attempt can take: what a dead process had in hand is taken over then. */
+/** Longer than an attempt can take: a dead process's messages are taken over then. */
 export const leaseMs = mailLimits.mailMs + 10_000;
-/** Of the bot's answer: the message that was sent comes back in it. */
+/** The limit of the bot's answer: the message that was sent comes back in it. */
 export const mostAnswerBytes = 65_536;
 /** How long the bot may ask us to wait before a message is tried again. */
 export const mostRetryAfterSeconds = 3_600;
 /** And how long all others wait with it: most often it is meant for one chat alone. */
 export const mostRestMs = 30_000;
-/** Told no more that mail cannot be sent: nobody has tried it since. */
+/** Told no more that mail cannot be sent: no process has tried it since. */
 export const downMs = 300_000;
-/** Of a subject and a text: Telegram takes 4 096 characters, and nobody reads more. */
+/** The limits of a subject and a text: Telegram takes 4 096 characters, and nobody reads more. */
 export const longestSubject = 150;
 export const longestText = 2_000;
 /** Events handed out in a transaction. */
@@ -64,7 +64,10 @@ export function mostWaiting(topic: PeopleTopic): number {
   }
 }
 
-/** Of a deadline: so long before it a party is reminded, at the earliest at half of its time. */
+/**
+ * The time before a deadline: so long before it a party is reminded, at the earliest at half of its
+ * time.
+ */
 export const reminderSeconds = 1_800;
 /** Before its end the owner of a key is told, if it lives for longer. */
 export const keyReminderMs = 14 * 86_400_000;

@@ -1,4 +1,4 @@
-// Messages in chats: what the bot is answered, and what becomes of the message and of the chat.
+// Messages in chats: the bot's answers, and the outcome of the message and of the chat.
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';

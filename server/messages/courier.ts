@@ -1,4 +1,4 @@
-// What a channel is to those who send by it.
+// The channel as senders see it.
 
 export type Outgoing = {
   /** The same at every attempt. */
@@ -9,13 +9,13 @@ export type Outgoing = {
   readonly at: Date;
 };
 
-/** What came of an attempt. Errors are a few words that name no address, token or text. */
+/** The outcome of an attempt. Errors are a few words that name no address, token or text. */
 export type Outcome =
   | { readonly kind: 'sent' }
   | {
       readonly kind: 'again';
       readonly error: string;
-      /** Whoever it is for, nothing can be sent now. */
+      /** The whole channel is down, for every recipient. */
       readonly isDown: boolean;
       /** Only the operator can mend it. */
       readonly isOurs?: boolean;

@@ -1,5 +1,6 @@
-// One attempt to send a message, and what is stored of it: sent, tried again later, or dropped.
-// Whatever is not stored is sent again when its time in hand ends: at least once, with the same id.
+// One attempt to send a message, and what is stored of it: sent, tried again later, or dropped. A
+// result that is not stored leads to another attempt when the message's time in hand ends: at least
+// once, with the same id.
 
 import type { Tx } from '../db/database.ts';
 import { endChat } from '../db/logins.ts';
@@ -17,7 +18,7 @@ export type Couriers = Readonly<Record<Channel, Courier | null>>;
 
 const refused = (error: string): Outcome => ({ kind: 'refused', error });
 
-/** What was said by the other side; null where nobody was asked. */
+/** The answer of the other side; null where nobody was asked. */
 export async function deliver(
   deps: DeliverDeps,
   due: DueMessage,

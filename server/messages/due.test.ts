@@ -1,4 +1,4 @@
-// What a party is reminded of, as a rule by itself, and who is looked at for it at all.
+// The reminders of a party, as a rule by itself, and the candidates that are read for it at all.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -35,7 +35,7 @@ function shown(long: EscrowFacts, short: EscrowFacts, isPublic: boolean, clock: 
 
 type Kinds = readonly ReminderKind[];
 
-/** What each side is reminded of then. */
+/** The reminders of each side then. */
 function kindsOf(swap: Swap, now: number): Record<'initiator' | 'counterparty', Kinds> {
   const all = ['fund_by', 'reveal_by', 'claim_now', 'refund_possible'] as const;
   const of = (account: string) =>

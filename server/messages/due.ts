@@ -1,4 +1,4 @@
-// What a party of a swap is to be reminded of now, by the same rules that `next[]` goes by. Pure.
+// The reminders due to a party of a swap now, by the same rules that `next[]` goes by. Pure.
 
 import { fundBy } from '../../core/gates.ts';
 import { type Action, nextSteps } from '../../core/next.ts';
@@ -41,7 +41,7 @@ export function dueOf(
   };
   switch (kind) {
     case 'fund_by':
-      // Who has an address to give yet misses the same deadline.
+      // A party that still has to give an address misses the same deadline.
       return may('fund', 'set_address') ? due(own, fundBy(state, own)) : null;
     case 'reveal_by':
       return may('claim') && state.secret === null ? due(other, state.deadlines.revealBy) : null;

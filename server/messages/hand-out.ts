@@ -22,7 +22,7 @@ type Target = Pick<Reached, 'channel' | 'to'> & { readonly loginId: string | nul
 /** Where an account was reached before: the last that is told there. */
 const mostFormer = 50;
 
-/** How many events were handed out; what reaches nobody is dropped. */
+/** How many events were handed out; an event without a recipient is dropped. */
 export async function handOut(
   deps: Pick<Deps, 'settings' | 'db' | 'now' | 'randomBytes' | 'metrics'>,
   channels: ReadonlySet<Channel>,
@@ -62,7 +62,7 @@ export async function handOut(
   return events;
 }
 
-/** What somebody who was removed from the account has no use for, were it its owner or not. */
+/** The topics that are of no use to somebody who was removed from the account, its owner or not. */
 const ofOwnersAlone: ReadonlySet<string> = new Set(['swap.reminder', 'key.expiring', 'chat.ended']);
 
 /** Besides what it is reached on, where it was reached until its login was removed. */

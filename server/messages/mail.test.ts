@@ -1,5 +1,5 @@
-// One mail over a real SMTP server: what is in it, what cannot get into it, and what is sent to a
-// server that is not trusted, refuses, or hangs.
+// One mail over a real SMTP server: its content, the texts that cannot get into it, and the
+// treatment of a server that is not trusted, refuses, or hangs.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

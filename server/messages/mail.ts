@@ -78,7 +78,7 @@ function fromOf(text: string): { name: string; address: string; domain: string }
   return { name, address, domain: address.slice(address.lastIndexOf('@') + 1) };
 }
 
-/** Nothing else of the URL is used: options of the library are not the operator's to choose. */
+/** The rest of the URL is ignored: options of the library are not the operator's to choose. */
 function serverOf(text: string) {
   const { protocol, hostname, port, username, password } = new URL(text);
   const secure = protocol === 'smtps:';
@@ -108,16 +108,16 @@ function decoded(text: string): string {
 
 type SmtpError = {
   readonly code?: unknown;
-  /** Of Node: of a connection, or of its certificate. */
+  /** The code from Node: an error of a connection, or of its certificate. */
   readonly originalCode?: unknown;
   readonly command?: unknown;
   readonly responseCode?: unknown;
   readonly response?: unknown;
 };
 
-/** What is wrong with the operator's own settings, not with the world: certificates too. */
+/** The faults of the operator's own settings, not of the world: certificates too. */
 const ours = /^(EAUTH|ENOAUTH|ETLS|ECONFIG)$|CERT|SIGNED|VERIFY|_TLS_/;
-/** Of answers without an enhanced code (RFC 5321, 4.2.3): about the mailbox. */
+/** The answers without an enhanced code (RFC 5321, 4.2.3): about the mailbox. */
 const ofMailbox: ReadonlySet<number> = new Set([550, 551, 552, 553]);
 
 /** The server's own words are left out: they name the address. */

@@ -20,7 +20,7 @@ before(async () => {
 afterEach(() => stage.clear());
 after(() => stage?.close());
 
-/** Of an account with one address, which it returns. */
+/** The event of an account with one address, which it returns. */
 async function news(topic = 'key.created'): Promise<string> {
   const address = someAddress();
   await happens(stage.deps, await newPerson(stage.deps, { email: [address] }), topic);
@@ -285,7 +285,7 @@ test('what a process had in hand when it died is sent by another after its time,
   deps.advance(1);
   await messaging.pass();
   assert.equal(mailsTo(address).length, 1);
-  // The dead one was only slow: what came of its attempt is no news any more.
+  // The dead one was only slow: the result of its attempt no longer counts.
   const [{ id, attempts } = assert.fail()] = taken;
   const late = { id, attempts, at: now, state: 'waiting', nextAt: now, error: 'late' } as const;
   await storeAttempt(database.db, late);

@@ -16,7 +16,7 @@ import { createMail } from './mail.ts';
 export type Messaging = NonNullable<Deps['messaging']> & {
   pass(): Promise<void>;
   start(): void;
-  /** Waits for what is in hand, `stopMs` at most: what is cut off then is sent later. */
+  /** Waits for the messages in hand, `stopMs` at most: a message cut off then is sent later. */
   stop(): Promise<void>;
 };
 

@@ -1,4 +1,4 @@
-// Who is reminded of what, on both sides of each boundary, and each only once.
+// The reminders of each party, on both sides of each boundary, and each only once.
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
@@ -40,7 +40,7 @@ const at = (seconds: number) => market.deps.freeze(seconds * 1_000);
 
 type Told = { readonly account_id: string; readonly payload: Readonly<Record<string, unknown>> };
 
-/** What one look tells: account, kind, leg and deadline. */
+/** The reminders of one pass: account, kind, leg and deadline. */
 async function look(by: Reminding = reminding): Promise<string[]> {
   const count = await by.deadlines();
   const rows = await database.db.rows<Told>({
@@ -56,7 +56,7 @@ async function look(by: Reminding = reminding): Promise<string[]> {
 
 const line = (account: string, kind: string, leg: string, deadline: number) =>
   [account, kind, leg, deadline].join(' ');
-/** Of a second look. */
+/** The second pass. */
 const never = async () => assert.deepEqual(await look(), []);
 
 for (const [what, shown, who, kind, on, by] of [

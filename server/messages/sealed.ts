@@ -1,5 +1,5 @@
-// What a message holds until it is sent: to whom, and the facts that its text is made of. Sealed,
-// because both are personal and a code opens an account.
+// The content of a message until it is sent: to whom, and the facts that its text is made of.
+// Sealed, because both are personal and a code opens an account.
 
 import type { Channel, NewMessage } from '../db/messages.ts';
 import { messagesNotOf, resealMessage } from '../db/messages.ts';

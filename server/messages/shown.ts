@@ -1,5 +1,5 @@
-// What of a fact may stand in a message that lights up on a lock screen: one line, and no text that
-// could be a key, a secret, a hashlock or a whole address, whoever wrote it where.
+// The part of a fact that may stand in a message that lights up on a lock screen: one line, and no
+// text that could be a key, a secret, a hashlock or a whole address, whoever wrote it where.
 
 const longest = 60;
 /** The shortest addresses have 25 characters or more, a secret in base64 has 43. */

@@ -1,4 +1,4 @@
-// The words of every message: what each says, and what none ever says.
+// The words of every message: the content of each, and the texts that none has.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,16 +1,16 @@
-// The words of each message: plain text, short, and nothing in it that acts by itself. What comes
-// of facts passes `shown` or `instant`; amounts are in none.
+// The words of each message: plain text, short, and nothing in it that acts by itself. A text from
+// facts passes `shown` or `instant`; amounts are in none.
 
 import type { PeopleTopic } from '../db/messages.ts';
 import { longestSubject, longestText } from './bounds.ts';
 import { instant, shown } from './shown.ts';
 
-/** Of an event, as its outbox row has them; of a code, `code` and `expiresAt`. */
+/** The facts of an event, as its outbox row has them; for a code, `code` and `expiresAt`. */
 export type Facts = Readonly<Record<string, unknown>>;
 
 export type Market = {
   readonly productName: string;
-  /** Of its pages; null on the dev network, where nobody knows it. */
+  /** The origin of its pages; null on the dev network, where nobody knows it. */
   readonly origin: string | null;
 };
 
@@ -181,7 +181,7 @@ const words: Readonly<Record<MessageEvent, (facts: Facts, about: About) => Words
       `To hear by Telegram again, unblock the bot and sign in with Telegram ${page}.`,
     ];
   },
-  // Nothing in it acts: the code is typed into the browser that asked for it.
+  // The message has no link: the code is typed into the browser that asked for it.
   code: (facts) => [
     facts.purpose === 'add' ? 'a code to add this address' : 'your sign-in code',
     facts.purpose === 'add'

@@ -1,5 +1,5 @@
-// What all ways in share: a sign-in is begun in one browser for one purpose, and its proof is taken
-// up for that purpose alone.
+// The common part of all login methods: a sign-in is begun in one browser for one purpose, and its
+// proof is taken up for that purpose alone.
 
 import { ParleyError } from '../../core/errors.ts';
 import {
@@ -100,7 +100,7 @@ export function gone(way: CeremonyWay): ParleyError {
   return new ParleyError('ceremony_gone', whyGone[way]);
 }
 
-/** What the ceremony was begun for. Throws `session_ended` where its session is gone. */
+/** The purpose of the ceremony. Throws `session_ended` where its session is gone. */
 export function intentOf({ purpose, sessionId }: Ceremony, session: Session | null): Intent {
   if (purpose === 'sign-in') return { purpose };
   if (session !== null && session.id === sessionId) return { purpose, session };

@@ -36,7 +36,7 @@ export function parseEmail(text: string): string {
   const at = given.lastIndexOf('@');
   const local = given.slice(0, at);
   const domain = given.slice(at + 1);
-  // Nothing that would end a host in a URL.
+  // The characters exclude those that would end a host in a URL.
   const isHost = /^[^\s/?#:@\\[\]%]+$/.test(domain) && URL.canParse(`http://${domain}/`);
   const ascii = isHost ? new URL(`http://${domain}/`).hostname : '';
   const address = `${local.toLowerCase()}@${ascii}`;
@@ -59,7 +59,7 @@ function mailboxOf(address: string): string {
   return name === '' ? address : name + address.slice(at);
 }
 
-/** Where codes for the address are found and counted; nobody reads the address from it. */
+/** Where codes for the address are found and counted; the address cannot be read from it. */
 function subjectOf(deps: Pick<Deps, 'settings'>, address: string): string {
   const [subject = ''] = keyringOf(deps.settings).marks(`mailbox ${mailboxOf(address)}`);
   return subject;
@@ -73,7 +73,7 @@ export type SendCode = (
     readonly address: string;
     readonly code: string;
     readonly expiresAt: Date;
-    /** What it is for: whoever reads it decides by that whether to type it in. */
+    /** The purpose of the code: the reader decides by it whether to type it in. */
     readonly purpose: Purpose;
   },
 ) => Promise<void>;
@@ -90,7 +90,7 @@ export async function askForCode(
 ): Promise<{ expiresAt: Date }> {
   const { address, browser } = asked;
   const subject = subjectOf(deps, address);
-  // Of many at once, each counts those before it.
+  // The lock makes each of many at once count those before it.
   await waitForLock(tx, lockOf(subject));
   await endCodes(tx, subject, browser.hash, new Date(deps.now()));
   const [network = ''] = keyringOf(deps.settings).marks(`network ${browser.place}`);
@@ -210,7 +210,7 @@ export async function checkCode(
   );
 }
 
-/** After `checkCode`: uses the code up and signs in by it. Of two at once, one does. */
+/** After `checkCode`: uses the code up and signs in by it. Two at once: one does. */
 export async function takeCode(
   tx: Tx,
   deps: Making,

@@ -35,7 +35,7 @@ export function makeKey(deps: Deps, session: Session, wanted: KeyWanted): Promis
   });
 }
 
-/** It is read out in messages: nothing that breaks a line or is not drawn. */
+/** It is read out in messages: it has no character that breaks a line or is not drawn. */
 function clearName(text: string): string {
   const name = text.trim();
   const [odd] = notDrawn.exec(name) ?? [];
@@ -46,7 +46,7 @@ function clearName(text: string): string {
   throw new ParleyError('bad_field', sentence);
 }
 
-/** Revoked and told to its owner. Throws `unknown_key`. Whoever commits it waits. */
+/** Revoked and told to its owner. Throws `unknown_key`. The caller that commits it waits. */
 export async function endKey(deps: Deps, session: Session, id: string): Promise<KeyShown> {
   const { accountId } = session;
   if (!isUuid(id)) throw unknown();
@@ -54,7 +54,7 @@ export async function endKey(deps: Deps, session: Session, id: string): Promise<
     await lockLive(tx, deps, session);
     const at = new Date(deps.now());
     const key = await liveKeyOf(tx, accountId, id, at);
-    // Of two at once, one revokes it.
+    // The first of two at once revokes it.
     const revoked = key !== null && (await revokeKey(tx, deps, { accountId, keyId: id }));
     if (key === null || !revoked) throw unknown();
     const { prefix, name } = key;

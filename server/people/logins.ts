@@ -80,7 +80,7 @@ function shownWallet(wallet: Wallet, now: number): ShownLogin {
   };
 }
 
-/** What is said while one login is all there is to get in with; null while there are more. */
+/** The note while one login is the only one; null while there are more. */
 export function recoveryOf(logins: readonly ShownLogin[]): string | null {
   if (logins.filter((each) => each.leavesAt === null).length > 1) return null;
   return (
@@ -231,7 +231,7 @@ async function removeOther(
   }
 }
 
-/** What the family pays is remembered: its signature still vouches for the next wallet. */
+/** The family's paid wallet is remembered: its signature still vouches for the next wallet. */
 export async function removeWallet(tx: Tx, deps: Making, wallet: WalletOf): Promise<void> {
   const { accountId, family, address } = wallet;
   const at = new Date(deps.now());

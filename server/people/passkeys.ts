@@ -35,7 +35,7 @@ const helpers = () => import('@simplewebauthn/server/helpers');
 // As the specification wants: 16 at least, and 64 at most for the name of a user.
 const challengeBytes = 32;
 const userBytes = 32;
-/** EdDSA, ES256, RS256: what authenticators have (COSE algorithms, RFC 9053). */
+/** EdDSA, ES256, RS256: the algorithms of authenticators (COSE algorithms, RFC 9053). */
 const algorithms = [-8, -7, -257];
 
 /** The name that passkeys of this site are bound to. Throws `way_off` where it has none. */
@@ -50,7 +50,7 @@ export function relyingPartyOf({ host, hostname }: Site): string {
   );
 }
 
-/** What a browser makes a passkey from. Throws `way_off`, `too_many_logins`. */
+/** The options from which a browser makes a passkey. Throws `way_off`, `too_many_logins`. */
 export async function beginMaking(
   tx: Tx,
   deps: Making,
@@ -65,7 +65,8 @@ export async function beginMaking(
   }
   const userID = await passkeyUserOf(tx, accountId, deps.randomBytes(userBytes));
   const known = await passkeysOf(tx, accountId);
-  // Of several accounts of one person: which it is, and nothing that is theirs.
+  // The name tells several accounts of one person apart: it says which one it is, and holds no
+  // personal data.
   const userName = `${deps.settings.productName} ${accountId.slice(-6)}`;
   const { generateRegistrationOptions } = await webauthn();
   const options = await generateRegistrationOptions({
@@ -88,7 +89,9 @@ export async function beginMaking(
   return options;
 }
 
-/** What a browser asks its passkeys with; whose it is they know. Throws `way_off`. */
+/**
+ * The options with which a browser asks its passkeys; they know their account. Throws `way_off`.
+ */
 export async function beginAsking(
   tx: Tx,
   deps: Making,
@@ -214,7 +217,7 @@ export async function checkUsed(
   return { ceremony, passkey, counter, backedUp: credentialBackedUp };
 }
 
-/** After `checkUsed`: signs in, or renews the session. Of two with one counter, one does. */
+/** After `checkUsed`: signs in, or renews the session. Two with one counter: one does. */
 export async function takeUsed(
   tx: Tx,
   deps: Making,

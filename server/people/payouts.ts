@@ -1,7 +1,7 @@
 // Where the account is paid. Only a wallet session changes it, with a signature of the wallet that
-// is to be paid. A stolen session, or a stolen e-mail, is held off by a second signature: of the
-// wallet that was paid before, or of the one that is signed in where the family had none. Without
-// it the change waits, is told on every channel, and can be stopped from any session.
+// is to be paid. A stolen session, or a stolen e-mail, is held off by a second signature: that of
+// the wallet that was paid before, or of the one that is signed in where the family had none.
+// Without it the change waits, is told on every channel, and can be stopped from any session.
 
 import { ParleyError } from '../../core/errors.ts';
 import { type Family, families } from '../../core/families.ts';
@@ -42,7 +42,7 @@ async function paidLast(tx: Tx, accountId: string, family: Family, now: Date) {
   return wallets.find((each) => each.paid)?.address ?? null;
 }
 
-/** Whose signature makes a change count at once; null = the wallet's own is enough. */
+/** The wallet whose signature makes a change count at once; null = the wallet's own is enough. */
 export async function voucherFor(
   tx: Tx,
   session: Session,
@@ -62,7 +62,7 @@ export type ChoiceAsked = WalletName & {
   readonly browser: Browser;
   readonly site: Site;
   readonly paid: boolean;
-  /** Of an EVM wallet: the chain that it is on; null = the first that is served. */
+  /** The chain of an EVM wallet: the one that it is on; null = the first that is served. */
   readonly chainId: number | null;
 };
 
@@ -73,7 +73,7 @@ const familyNames: Readonly<Record<Family, string>> = {
   solana: 'Solana',
 };
 
-/** What the wallet itself signs, and what the one signs that vouches for it. */
+/** The statement that the wallet itself signs, and the one for the wallet that vouches for it. */
 function statementsOf({ family, address, paid }: Omit<Choice, 'vouchedBy' | 'pubkey'>) {
   return {
     own: payoutStatement(family, 'this wallet', paid),
@@ -145,7 +145,7 @@ export async function checkChoice(
 export type Choice = WalletName & {
   /** Bitcoin: the key, where the signature showed it. */
   readonly pubkey: string | null;
-  /** Who signed for it beside itself; null = nobody. */
+  /** The wallet that signed for it beside itself; null = nobody. */
   readonly vouchedBy: WalletName | null;
   /** It is to be paid by itself from then on; false = it may be named as paid. */
   readonly paid: boolean;
@@ -171,14 +171,14 @@ export async function choose(
   const before = await standing(tx, accountId, choice, at);
   const fromAt = waitsUntil ?? at;
   const stopped = choice.paid ? await stopPayouts(tx, { accountId, family, address: null, at }) : 0;
-  // Of one that receives already, only being paid has to wait: it needs no wait of its own.
+  // A wallet that receives already waits only to be paid: it needs no wait of its own.
   if (waitsUntil === null || !before.receives) {
     await hold(tx, deps, accountId, choice, waitsUntil);
   }
   if (waitsUntil !== null && (choice.paid || !before.receives)) {
     await mustHaveRoomToWait(tx, accountId, choice, now);
   }
-  // What changes nothing is neither stored nor told: it would drown what does.
+  // A choice that changes nothing is neither stored nor emitted: it would drown the real changes.
   if (stopped === 0 && (choice.paid ? before.paid : before.receives)) return { fromAt: at };
   if (choice.paid) {
     const id = uuidv7(now, deps.randomBytes);

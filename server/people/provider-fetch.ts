@@ -1,5 +1,5 @@
-// Requests to identity providers. Whatever a provider answers, it costs a bounded time and a
-// bounded number of bytes, and nobody else is asked instead: redirects are faults.
+// Requests to identity providers. An answer of a provider costs a bounded time and a bounded number
+// of bytes, and no other host is asked instead: redirects are faults.
 
 import type { CustomFetchOptions } from 'openid-client';
 import { isLoopback } from '../settings/networks.ts';

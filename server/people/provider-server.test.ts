@@ -1,4 +1,4 @@
-// What is taken of a discovery document, and what its requests may cost.
+// The accepted parts of a discovery document, and the cost of its requests.
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';

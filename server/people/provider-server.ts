@@ -1,4 +1,4 @@
-// What an identity provider publishes about itself: its endpoints, asked for when somebody wants to
+// The metadata that an identity provider publishes: its endpoints, asked for when somebody wants to
 // sign in there and not before, and its keys. Each process remembers them for a while; a provider
 // that is down delays nothing but sign-ins through it.
 
@@ -30,7 +30,7 @@ const failureMs = 3_000;
 const keysMs = 5 * minuteMs;
 /** How often a token of an unknown key has the keys fetched anew: a provider may have rotated. */
 const keysAgainMs = 10_000;
-/** What the clocks of two honest servers may be apart. */
+/** The allowed difference between the clocks of two honest servers. */
 export const toleranceSeconds = 120;
 
 const otherIssuer = 'its discovery document names another issuer';
@@ -204,10 +204,10 @@ function clientSecretOf({ clientSecret, teamId, keyId, clientId, issuer }: Provi
   return `${signing}.${sign('sha256', Buffer.from(signing), key).toString('base64url')}`;
 }
 
-/** Where the library takes an issuer with a tenant in it; nobody is asked there. */
+/** Where the library takes an issuer with a tenant in it; no request goes there. */
 const ofTenants = new URL('https://login.microsoftonline.com/common/v2.0');
 
-/** One for each sign-in: what the library remembers, it remembers in it. */
+/** One for each sign-in: the library keeps its memory in it. */
 async function configured(
   deps: ServerDeps,
   provider: ProviderSettings,

@@ -1,4 +1,4 @@
-// What is taken from an ID token that openid-client found good, with both sides of each boundary.
+// The facts taken from an ID token that openid-client found good, with both sides of each boundary.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

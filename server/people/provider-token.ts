@@ -1,5 +1,5 @@
-// What an ID token says of a person, once openid-client has checked it: issuer, audience, expiry,
-// nonce, algorithm and signature are right by then.
+// The facts of an ID token about a person, once openid-client has checked it: issuer, audience,
+// expiry, nonce, algorithm and signature are right by then.
 
 import type { IDToken } from 'openid-client';
 import { type ProviderSettings, tenantMark, writingScope } from '../settings/people.ts';

@@ -83,7 +83,7 @@ export async function beginAtProvider(
 type Facts = {
   readonly provider: string;
   readonly nonce: string | null;
-  /** Of PKCE, encrypted: with it and the code somebody else could sign in. */
+  /** The verifier of PKCE, encrypted: with it and the code somebody else could sign in. */
   readonly verifier: { readonly version: number; readonly sealed: string };
   readonly askedSeconds: number;
 };
@@ -192,7 +192,10 @@ async function speaking<R>(
   }
 }
 
-/** Of an answer that the provider itself calls an error: those that no other try would mend. */
+/**
+ * The codes of an answer that the provider itself calls an error: those that no other try would
+ * mend.
+ */
 const downErrors = [
   'invalid_client',
   'unauthorized_client',

@@ -1,4 +1,4 @@
-// What age does to rows of people, on both sides of each boundary.
+// The effect of age on rows of people, on both sides of each boundary.
 
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';

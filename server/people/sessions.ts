@@ -32,7 +32,7 @@ export type Browser = { readonly hash: Buffer; readonly device: string; readonly
 export type Means = {
   readonly by: SignedInBy;
   readonly wallet: { readonly family: Family; readonly address: string } | null;
-  /** Of what is no wallet. */
+  /** The login that is no wallet. */
   readonly loginId?: string | null;
 };
 
@@ -42,7 +42,7 @@ export function hashOf(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-/** What begins the tokens of sessions, and of nothing else. */
+/** The prefix of session tokens alone. */
 export function sessionPrefix(shortName: string): string {
   return `${shortName}_session_`;
 }
@@ -129,7 +129,7 @@ export async function renew(
   return { token, session: { ...session, ...told, loginId } };
 }
 
-/** Nothing is done once its session has ended. Throws `session_ended`, `account_deleted`. */
+/** A session that has ended can do no more. Throws `session_ended`, `account_deleted`. */
 export async function lockLive(
   tx: Tx,
   deps: Pick<Deps, 'now'>,

@@ -1,6 +1,6 @@
 // The text that a wallet signs in the browser: EIP-4361 for EVM, Sign In With Solana's layout for
-// Solana, and a short layout for TRON and Bitcoin, which have none of their own. What is signed is
-// what was written, to the character, or nothing.
+// Solana, and a short layout for TRON and Bitcoin, which have none of their own. The signed text is
+// the written one, to the character, or the proof fails.
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Family } from '../../core/families.ts';
@@ -17,7 +17,7 @@ export type SignInText = {
   readonly expiresAt: Date;
 };
 
-/** Of EIP-4361 and Sign In With Solana; the others have no layout of their own. */
+/** The account line of EIP-4361 and Sign In With Solana; the others have no layout of their own. */
 const accounts: Readonly<Record<Family, string>> = {
   evm: 'Ethereum',
   tron: 'TRON',
@@ -25,10 +25,13 @@ const accounts: Readonly<Record<Family, string>> = {
   solana: 'Solana',
 };
 
-/** What EIP-4361 lets a statement have: ASCII, without quotes, backslashes, braces and the like. */
+/**
+ * The characters that EIP-4361 allows in a statement: ASCII, without quotes, backslashes, braces
+ * and the like.
+ */
 const plain = /^[A-Za-z0-9 \-._~:/?#[\]@!$&'()*+,;=]+$/;
 
-/** Whether a statement can have it: what else a wallet takes no longer for a sign-in. */
+/** Whether a statement can have it: a wallet takes a text with others no longer for a sign-in. */
 export function isPlain(text: string): boolean {
   return plain.test(text);
 }
@@ -85,7 +88,7 @@ export function mustBeWritten(message: string, wanted: SignInText): void {
   refuse(`line ${other + 1} must be "${lines[other]}", and is ${shown(given[other] ?? '')}`);
 }
 
-/** Of a stranger's text: quoted, so that nobody takes it for the refusal's own words. */
+/** A stranger's text is shown so: quoted, so that nobody takes it for the refusal's own words. */
 function shown(text: string): string {
   return JSON.stringify(text.slice(0, 100));
 }

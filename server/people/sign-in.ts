@@ -41,7 +41,7 @@ import {
   type Session,
 } from './sessions.ts';
 
-/** What a way in has found to be true of whoever asks. */
+/** The identity that a login method has proven. */
 export type Proven =
   | { readonly way: 'email'; readonly address: string }
   | {
@@ -56,7 +56,7 @@ export type Proven =
       readonly way: 'passkey';
       readonly credentialId: string;
       readonly label: string;
-      /** Of one that is to be added; null = it is known. */
+      /** The facts of a passkey that is to be added; null = it is known. */
       readonly made: PasskeyFacts | null;
     }
   | {
@@ -75,7 +75,7 @@ export type TakenUp = {
   readonly token: string | null;
   readonly session: Session;
   readonly isNew: boolean;
-  /** What was done, for who counts it. */
+  /** The outcome, for the counter. */
   readonly outcome: 'made' | 'signed_in' | 'added' | 'renewed';
   readonly way: Proven['way'];
 };
@@ -104,7 +104,7 @@ export async function takeUp(
   const owner = await ownerOf(tx, proven);
   if (owner !== null && owner.accountId !== session.accountId) throw taken(proven);
   if (owner !== null && isMade(proven)) {
-    // Whoever makes a passkey names its id, and shows nothing of the one that has it.
+    // A browser that makes a passkey names its id, and shows no detail of the one that has it.
     const sentence = 'this passkey is a login of the account already; nothing changed';
     throw new ParleyError('login_taken', sentence);
   }

@@ -5,7 +5,7 @@ import { isLoopback } from '../settings/networks.ts';
 export type Site = {
   readonly origin: string;
   readonly host: string;
-  /** What passkeys are bound to. */
+  /** The host that passkeys are bound to. */
   readonly hostname: string;
   /** Cookies are Secure and named `__Host-…`. */
   readonly secure: boolean;

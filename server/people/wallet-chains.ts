@@ -1,5 +1,5 @@
-// What stands on the line `Chain ID:` of a text that a wallet signs in the browser. Only EVM
-// wallets judge it: they warn where it is not the chain that they are on.
+// The line `Chain ID:` of a text that a wallet signs in the browser. Only EVM wallets judge it:
+// they warn where it is not the chain that they are on.
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Family, Network } from '../../core/families.ts';
@@ -23,8 +23,8 @@ const clusters: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Nothing of TRON and Bitcoin, whose text has no such line. `chainId`: the one that an EVM wallet
- * is on. Throws `bad_field` where it is not served.
+ * The text of TRON and Bitcoin has no such line. `chainId`: the one that an EVM wallet is on.
+ * Throws `bad_field` where it is not served.
  */
 export function chainLineOf(
   settings: ChainsServed,

@@ -1,4 +1,4 @@
-// What stands in the texts that wallets sign in the browser: chains by settings, and statements
+// The content of the texts that wallets sign in the browser: chains by settings, and statements
 // that no other text could be taken for.
 
 import assert from 'node:assert/strict';

@@ -1,6 +1,6 @@
 // Sign-in by a wallet of any family: it signs a text that names this site, what signing does, and a
-// nonce that is good once, in the browser that asked for it. Whatever else a wallet signs in the
-// browser is asked for and checked in the same way, under another statement.
+// nonce that is good once, in the browser that asked for it. Other texts that a wallet signs in the
+// browser are asked for and checked in the same way, under another statement.
 
 import { base58 } from '@scure/base';
 import { ParleyError } from '../../core/errors.ts';
@@ -30,9 +30,9 @@ export type TextRequest = Begun & {
   readonly family: Family;
   /** In any spelling of its family. */
   readonly address: string;
-  /** What signing does: one sentence of the characters of `isPlain`. */
+  /** The effect of signing: one sentence of the characters of `isPlain`. */
   readonly statement: string;
-  /** Of an EVM wallet: the chain that it is on; null = the first that is served. */
+  /** The chain of an EVM wallet: the one that it is on; null = the first that is served. */
   readonly chainId: number | null;
 };
 
@@ -83,7 +83,7 @@ export type TextSigned = {
 };
 
 export type SignatureFound = {
-  /** What the text was asked for: its purpose and its session are still to be looked at. */
+  /** The ceremony of the text: its purpose and its session are still to be looked at. */
   readonly ceremony: Ceremony;
   readonly statement: string;
   readonly address: string;
@@ -99,7 +99,7 @@ export async function checkText(
 ): Promise<SignatureFound> {
   const { way, site, browser, family, message, signature } = signed;
   const address = canonicalAddress(family, signed.address, deps.settings.network);
-  // The nonce goes first: whatever else is wrong with the text, it has been presented.
+  // The nonce goes first: it has been presented, even if the text is wrong otherwise.
   const ceremony = await take(deps.db, deps, browser, { way, subject: nonceIn(message) });
   const wanted = textOf(ceremony, site);
   mustBeWritten(message, wanted);
@@ -118,7 +118,7 @@ export async function checkText(
   }
 }
 
-/** What a wallet reads above its address and nonce when it signs in. */
+/** The statement that a wallet displays above its address and nonce when it signs in. */
 export function signInStatement(purpose: Purpose, product: string): string {
   return {
     'sign-in': `Sign in to ${product}.`,
@@ -127,7 +127,7 @@ export function signInStatement(purpose: Purpose, product: string): string {
   }[purpose];
 }
 
-/** Of what a name may be, wallets show ASCII alone in such a text: the site's own name then. */
+/** Wallets show only the ASCII of a name in such a text: the site's own name then. */
 export function productIn({ productName }: { productName: string }, { host }: Site): string {
   const longest = 80;
   return productName.length <= longest && isPlain(productName) ? productName : host;

@@ -1,4 +1,4 @@
-// What is offered, and what is said where one way is down.
+// The login methods on offer, and the answer where one of them is down.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

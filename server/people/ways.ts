@@ -1,4 +1,4 @@
-// What one may sign in with here.
+// The login methods of this market.
 
 import { isIP } from 'node:net';
 import { type Family, families } from '../../core/families.ts';

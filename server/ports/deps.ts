@@ -1,4 +1,4 @@
-// What the rooms of the server are given. boot.ts makes one; tests make their own.
+// The dependencies of the server's rooms. boot.ts makes one; tests make their own.
 
 import type { Logger } from 'pino';
 import type { ChainAdapter } from '../../chains/adapter.ts';
@@ -14,27 +14,29 @@ import type { Metrics } from './metrics.ts';
 export type Deps = {
   readonly settings: Settings;
   readonly db: Database;
-  /** Lists that everybody sees may be read here, some seconds old; none = `db`. */
+  /** Lists that everybody sees may be read here, some seconds old; absent = `db`. */
   readonly reads?: Tx;
   /** Milliseconds since the epoch; dev networks move it. */
   readonly now: () => number;
   readonly randomBytes: RandomBytes;
   readonly adapters: ReadonlyMap<ChainKey, ChainAdapter>;
-  /** Nodes that can tell whether a contract wallet signed; none = key signatures only. */
+  /** Nodes that can tell whether a contract wallet signed; absent = key signatures only. */
   readonly evmNodes?: readonly Rpc[];
-  /** What markets say of a token that is to be listed; none = those checks are off. */
+  /** The reports of markets on a token that is to be listed; absent = those checks are off. */
   readonly markets?: Markets;
-  /** Sends what customers ask for; none = parties send everything themselves. */
+  /** Sends what customers ask for; absent = parties send everything themselves. */
   readonly watchtower?: Desk;
-  /** What tells people; none = nobody is told anything. */
+  /** The sender of messages to people; absent = no messages. */
   readonly messaging?: Messaging;
   readonly log: Logger;
-  /** What this process knows of time that may be missing; none where nobody counts. */
+  /**
+   * The knowledge of this process about time that may be missing; absent where it is not counted.
+   */
   readonly presence?: Presence;
   readonly metrics: Metrics;
 };
 
-/** What new rows are made with. */
+/** The dependencies that make new rows. */
 export type Making = Pick<Deps, 'settings' | 'now' | 'randomBytes'>;
 
 /** Mail and messages to people, as the ways in need it. */
@@ -54,7 +56,7 @@ export type Messaging = {
   mailIsDown(): boolean;
 };
 
-/** What a process knows that its database may have lost. */
+/** The knowledge of a process that its database may have lost. */
 export type Presence = {
   beat(): number | null;
 };

@@ -32,7 +32,7 @@ test('20 000 ids of one millisecond ascend, and differ by more than their count'
   assert.deepEqual(ids, [...ids].sort());
   assert.equal(new Set(ids).size, ids.length);
   assert.equal(new Set(ids.map((id) => id.slice(19))).size, ids.length);
-  // What the count cannot hold is borrowed from the next milliseconds: 4 096 each.
+  // The count's overflow is borrowed from the next milliseconds: 4 096 each.
   assert.ok(msOf(ids.at(-1) ?? '') - now <= 5);
 });
 

@@ -1,4 +1,4 @@
-// The server's own secrets: what signs cursors and what encrypts stored replies. From the setting
+// The server's own secrets: the keys that sign cursors and encrypt stored replies. From the setting
 // encryptionKey (32 bytes, hex or base64; several, by commas, while one is being replaced: the
 // first signs and encrypts, all are accepted), else from a file in the server's home of the same
 // form, made on first use. docs/secure.md tells how one is replaced.
@@ -22,9 +22,12 @@ const ivBytes = 12;
 const tagBytes = 16;
 
 export type Keyring = {
-  /** The first signs; what any of them signed is accepted. */
+  /** The first signs; a signature by any of them is accepted. */
   readonly cursorSecrets: readonly Uint8Array[];
-  /** Of what is too short for a bare hash: HMAC-SHA256 by each key, the first one's first. */
+  /**
+   * The marks of a text that is too short for a bare hash: HMAC-SHA256 by each key, the first one's
+   * first.
+   */
   readonly marks: (text: string) => readonly string[];
   /** AES-256-GCM; `version` names the key. */
   encrypt(plain: Uint8Array): { version: number; sealed: Buffer };
@@ -140,7 +143,7 @@ function read(path: string): string | null {
   }
 }
 
-/** The key that the file holds then: of several servers that start at once, one makes it. */
+/** The key that the file holds then: one of several servers that start at once makes it. */
 function make(path: string): string {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

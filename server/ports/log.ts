@@ -1,5 +1,5 @@
-// The log, on standard error. Of an error it tells where and what, never the values it carries: the
-// database's details quote whole rows, and facts are for the caller.
+// The log, on standard error. The entry of an error has its place and kind, never the values it
+// carries: the database's details quote whole rows, and facts are for the caller.
 
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { causeNow } from './cause.ts';

@@ -1,4 +1,4 @@
-// What judge.ts asks of markets.
+// The questions of judge.ts to markets.
 
 import type { Finding } from '../../chains/tokens/inspection.ts';
 import type { ChainKey } from '../../core/families.ts';
@@ -27,7 +27,7 @@ export type Markets = {
   ): Promise<{ readonly findings: readonly Finding[]; readonly notChecked: readonly string[] }>;
 };
 
-/** Nothing is configured to ask. */
+/** The markets where no provider is configured. */
 export const noMarkets: Markets = {
   look: async () => ({ findings: [], notChecked: marketChecks }),
 };

@@ -9,9 +9,9 @@ import { collectDefaultMetrics } from 'prom-client';
 import type { Settings } from '../settings/config.ts';
 import type { Metrics } from './metrics.ts';
 
-/** A scraper has few. Of more the oldest that has shown no token yet is ended. */
+/** A scraper has few. If there are more, the oldest that has shown no token yet is ended. */
 export const mostConnections = 32;
-/** Nobody who scrapes takes longer: to say what it asks, and to have asked. */
+/** A scraper takes no longer: to say what it asks, and to have asked. */
 const headersTimeoutMs = 2_000;
 const requestTimeoutMs = 10_000;
 const slowClientCheckMs = 1_000;
@@ -26,7 +26,7 @@ export async function serveMetrics(
   { metricsHost, metricsPort, metricsToken }: Place,
   refresh: () => Promise<void> = async () => {},
 ): Promise<MetricsServer> {
-  // Of the process: memory, processor time, open files, the lag of the event loop.
+  // The figures of the process: memory, processor time, open files, the lag of the event loop.
   collectDefaultMetrics({ register: registry });
   const mayRead = readersOf(metricsToken);
   const isMeant = metricsToken === null ? hostsOf(metricsHost) : () => true;

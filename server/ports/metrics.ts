@@ -1,6 +1,6 @@
-// What an operator watches, as Prometheus reads it. Names begin with the deployment's short name.
-// Those that go on with `market` say the same in each process, because they are read from the
-// database (server/start/gauges.ts); all others are of this process.
+// The figures that an operator watches, as Prometheus reads them. Names begin with the deployment's
+// short name. Those that go on with `market` say the same in each process, because they are read
+// from the database (server/start/gauges.ts); all others are of this process.
 
 import { Counter, Gauge, Registry } from 'prom-client';
 import { swapStatuses } from '../../core/status.ts';
@@ -182,7 +182,7 @@ function settlingMetrics({ counter, gauge, ages }: Makers) {
     'Changes of swaps, by the status they came to',
     'status',
   );
-  // From 0 on: of a counter that begins at 1 no rule sees the first increase.
+  // From 0 on: a rule misses the first increase of a counter that begins at 1.
   for (const status of swapStatuses) swapChanges.inc({ status }, 0);
   return {
     swapChanges,

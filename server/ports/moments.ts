@@ -1,11 +1,13 @@
-// What is read once for all who ask within a moment.
+// The reads that all callers within a moment share.
 
 export type Moments<T> = {
   /** By `read`, unless that was done for this key a moment ago. A failure is not kept. */
   of(key: string, read: () => Promise<T>): Promise<T>;
 };
 
-/** Of at most `most` keys; who read longest ago goes first. `clock`: milliseconds, monotonic. */
+/**
+ * Keeps at most `most` keys; the one read longest ago goes first. `clock`: milliseconds, monotonic.
+ */
 export function createMoments<T>(
   ms: number,
   most: number,

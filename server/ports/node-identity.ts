@@ -25,7 +25,7 @@ export class WrongNodeError extends Error {
   }
 }
 
-/** What is wrong with each node of a chain, as a clause; null = nothing. */
+/** The fault of each node of a chain, as a clause; null = nothing. */
 export type Identity = {
   readonly sources: number;
   fault(at: number, signal: AbortSignal): Promise<string | null>;
@@ -59,7 +59,7 @@ export function evmIdentity({ chainId, node, deployment }: EvmAdapter): Identity
   };
 }
 
-/** Of both its sources. */
+/** The identity of both its sources. */
 export function bitcoinIdentity(chain: Of<'bitcoin'>): Identity {
   const all = chain.second === undefined ? [chain] : [chain, chain.second];
   return {
@@ -97,7 +97,7 @@ export function solanaIdentity({ chain, genesisHash, rpcUrls, program }: Of<'sol
   };
 }
 
-/** What a node calls the networks that each setting stands for (Core's getblockchaininfo). */
+/** The names by which a node calls the networks of each setting (Core's getblockchaininfo). */
 const networks: Readonly<Record<BitcoinNetwork, readonly string[]>> = {
   mainnet: ['main'],
   testnet: ['test', 'testnet4'],

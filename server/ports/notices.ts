@@ -6,12 +6,12 @@ import { type Database, type Listener, proveListener, type Tx } from '../db/data
 const proveEveryMs = 5_000;
 const retryMs = { least: 100, most: 5_000 } as const;
 
-/** Somebody who wants to hear. What throws costs the connection. */
+/** A listener. An exception of it costs the connection. */
 export type Ear = {
   /** On each new connection: listens, before anything is taken for heard. */
   readonly begin: (own: Listener) => Promise<void>;
   readonly hear: (own: Listener, channel: string, payload: string) => Promise<void> | void;
-  /** What was notified is heard no more, until the next `begin`. */
+  /** The listener misses notices from now on, until the next `begin`. */
   readonly lost?: () => void;
   /** On a connection that others still use. */
   readonly end?: (own: Listener) => Promise<void>;

@@ -1,6 +1,6 @@
 // Lists that everybody sees are read from a replica where there is one (DATABASE_READ_URL). It must
 // have all that was committed a few seconds ago. Where it has not, does not answer or refuses, the
-// primary is asked. Nothing that a build, an acceptance or a refusal depends on is read here.
+// primary is asked. Builds, acceptances and refusals never depend on a read from here.
 
 import { within } from '../../host/within.ts';
 import type { Database, Statement, Tx } from '../db/database.ts';
@@ -8,11 +8,11 @@ import { type LogPosition, replayedLog, writtenLog } from '../db/replica.ts';
 import type { Deps } from './deps.ts';
 import { type Service, service } from './service.ts';
 
-/** What was committed so long ago is in every list. */
+/** The commits that are so old are in every list. */
 export const mostBehindMs = 5_000;
 /** Between two looks at how far both are. */
 const lookMs = 500;
-/** Whoever reads waits no longer for it: one whose host went silent refuses nothing. */
+/** A reader waits no longer for it: one whose host went silent refuses nothing. */
 const patienceMs = 1_000;
 /** Positions of the primary that are remembered: enough for `mostBehindMs`. */
 const mostMarks = 20;

@@ -1,5 +1,5 @@
-// What is kept sealed under a former key of the server's, sealed anew with the first of them, so
-// that the former one may be put away.
+// The values kept sealed under a former key of the server, sealed anew with the first key, so that
+// the former one may be put away.
 
 import type { Tx } from '../db/database.ts';
 import type { NotUnder, SealedRow } from '../db/sealed-rows.ts';

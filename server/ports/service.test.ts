@@ -38,7 +38,7 @@ function begin(t: TestContext, options: Partial<ServiceOptions> = {}, listens = 
     db,
     logged,
     metrics: deps.metrics.registry,
-    /** What the next passes give. */
+    /** The results of the next passes. */
     answer: (...next: typeof answers) => void answers.push(...next),
     tick: async (ms: number) => {
       t.mock.timers.tick(ms);
@@ -58,7 +58,7 @@ test('a poll comes after ten seconds, after one where notices are not heard, els
     own.start();
     own.start();
     await tick(0);
-    // Whoever begins to listen looks at what came before; from then on what is polled is known.
+    // A listener that begins reads the earlier rows first; from then on it knows the polled ones.
     own.ring();
     await tick(0);
     const first = passes();

@@ -1,6 +1,6 @@
-// Everything that a server does by itself: a pass, again and again, one at a time. Whoever commits
-// work rings for it (work.ts); a slow poll finds what nobody rang for. What a pass does needs
-// no clock of this file: tests and simulations call it by hand.
+// Everything that a server does by itself: a pass, again and again, one at a time. A transaction
+// that commits work rings for it (work.ts); a slow poll finds work without a ring. The work of a
+// pass needs no clock of this file: tests and simulations call it by hand.
 
 import type { Deps } from './deps.ts';
 import { passesOf } from './passes.ts';
@@ -18,7 +18,7 @@ export const sendingFailureMs = { least: 1_000, most: 2_000 } as const;
 const longestPassMs = 600_000;
 /** The same where it asks others' nodes, which may be slow each time and yet answer. */
 export const longestNodePassMs = 3_600_000;
-/** Of a wait, so that processes that started together do not stay in step. */
+/** The random part of a wait, so that processes that started together do not stay in step. */
 const jitter = 0.1;
 
 /** When the next pass is to be: `now`, or after so many milliseconds; else when the poll comes. */

@@ -1,4 +1,4 @@
-// Valkey over TLS, with a real server: who it is shown to be is checked.
+// Valkey over TLS, with a real server: its certificate is checked.
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';

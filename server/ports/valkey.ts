@@ -40,7 +40,7 @@ export function connectValkey(url: string): Valkey {
     // A primary that became a replica: its name may lead to the new one by now.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   });
-  // Whoever asks it something hears of it; unheard, the event would be printed.
+  // The caller of a command hears of the error; unheard, the event would be printed.
   client.on('error', () => {});
   return client;
 }

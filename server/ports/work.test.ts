@@ -1,5 +1,5 @@
-// Work that one process commits wakes another, over one connection; what it misses meanwhile it
-// looks for when it hears again.
+// Work that one process commits wakes another, over one connection; when it hears again, it looks
+// for the work that it missed meanwhile.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

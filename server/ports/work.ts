@@ -1,5 +1,5 @@
-// Who waits for which work in this process, and what rings for it: whoever commits here, and what
-// other processes notify.
+// The services that wait for work in this process, and the events that ring for it: commits here,
+// and notices of other processes.
 
 import type { Database } from '../db/database.ts';
 import { type Work, workChannel } from '../db/work.ts';
@@ -34,11 +34,11 @@ function createBells(db: Pick<Database, 'listen'>): WorkBells {
   const ring = (name: string) => {
     for (const each of waiting) if (each.work.some((one) => one === name)) each.ring();
   };
-  // Each time another one: who left a moment ago may still be on the way out.
+  // Each time another one: a listener that left a moment ago may still be on the way out.
   const newEar = (): Ear => ({
     begin: async (own) => {
       await own.rows({ name: 'work_listen', text: `listen ${workChannel}`, values: [] });
-      // What was notified while nobody listened.
+      // The notices were missed while the connection was away.
       for (const each of waiting) each.ring();
     },
     hear: (_own, channel, payload) => {

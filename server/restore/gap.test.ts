@@ -1,4 +1,4 @@
-// Missing time: what is one and what is not, and what is done about it in one transaction.
+// Missing time: the gaps that count and those that do not, and the acts in one transaction.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -189,7 +189,7 @@ test('a leg that somebody may have signed a funding for in the missing time is p
   const escrows = [signed, plain, '0xUntried', 'TRON', null];
   await database.db.transaction(async (tx) => {
     const run = (text: string, ...values: unknown[]) => tx.rows({ name: '', text, values });
-    // Of no swap.
+    // The row belongs to no swap.
     await run('set local session_replication_role = replica');
     for (const token of escrows) {
       await run(

@@ -1,6 +1,6 @@
 // Whether time is missing from the database, and what is done about it at once. A backup that was
-// restored, a standby that took over without the last writes and a long stop look alike: what may
-// have happened meanwhile is not in the database, so all are treated alike.
+// restored, a standby that took over without the last writes and a long stop look alike: the events
+// meanwhile may not be in the database, so all are treated alike.
 
 import type { Tx } from '../db/database.ts';
 import { resetFeedEvents } from '../db/feed-events.ts';
@@ -32,7 +32,7 @@ const beatJump = 1_000_000_000;
 const longestAcceptanceMs = 86_400_000;
 const daySeconds = 86_400;
 
-/** What this process remembers; null before its first beat. */
+/** The memory of this process; null before its first beat. */
 export type Remembered = number | null;
 
 /** Pure. A running process knows better than any clock whether it missed something. */

@@ -1,5 +1,5 @@
-// Nothing is agreed while time is missing that was not read back from the chains: a hashlock of
-// then could be taken a second time.
+// The market agrees no swap while time is missing that was not read back from the chains: a
+// hashlock of then could be taken a second time.
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Tx } from '../db/database.ts';
@@ -12,12 +12,12 @@ export async function assertMayAgree(tx: Tx, presence: Presence | undefined): Pr
   if (missing !== null) throw restoring(missing.join('; '));
 }
 
-/** How far what is read back is, in a sentence each; null: nothing is missing. */
+/** The progress of reading back, in a sentence each; null: no time is missing. */
 export async function whatIsMissing(
   tx: Tx,
   presence: Presence | undefined,
 ): Promise<readonly string[] | null> {
-  // Before the look: what is counted while it is under way is no reason.
+  // Before the look: a count while it is under way is no reason.
   const counted = presence?.beat() ?? null;
   const { beat, restored, isLineageSame, holds } = await continuity(tx);
   if (holds.length > 0) return holds.map(toldOf);

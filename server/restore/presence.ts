@@ -21,7 +21,7 @@ const keysAlive =
 export type Running = Presence & {
   /** Before anybody is served. Throws where the database does not answer. */
   begin(): Promise<void>;
-  /** What `begin` goes on doing, once, for whoever asks for passes instead: a heartbeat. */
+  /** One heartbeat, for a caller that asks for passes instead of `begin`. */
   beatNow(): Promise<void>;
   /** And one round of reading back; true when there is nothing left that holds agreements. */
   readNow(): Promise<boolean>;

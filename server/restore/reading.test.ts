@@ -28,7 +28,7 @@ const sql = (text: string, ...values: unknown[]) =>
 
 const never = new AbortController().signal;
 const nextTurn = () => new Promise((resolve) => setTimeout(resolve, 10));
-/** Of block `at`. */
+/** The hashlock of block `at`. */
 const hashlockAt = (name: string, at: number) =>
   `${Buffer.from(name).toString('hex')}${at.toString(16).padStart(8, '0')}`.padStart(64, '0');
 

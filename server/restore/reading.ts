@@ -38,13 +38,15 @@ export const afterEndSeconds: Readonly<Record<Family, number>> = {
   solana: 60,
 };
 /**
- * A stop that is shorter waits for no block of Bitcoin's: what was agreed within it, were it of a
+ * A stop that is shorter waits for no block of Bitcoin's: an agreement within it, even of a
  * database that is lost, has hardly come as far as to show its hashlock there, where a secret waits
  * for two legs to be deep; and a market that is restarted would agree on nothing for an hour now
  * and then.
  */
 export const shortSilenceSeconds = 600;
-/** A head that is older is of a node that catches up: what it has not got it cannot show. */
+/**
+ * A head that is older is of a node that catches up: it cannot show the blocks that it has not got.
+ */
 const oldestHeadSeconds: Readonly<Record<Family, number>> = {
   // Its clock is about an hour behind, and blocks may be rare for a while.
   bitcoin: 4 * 3_600,

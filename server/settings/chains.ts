@@ -1,5 +1,5 @@
 // Which chains and assets a deployment serves: PARLEY_CHAINS and PARLEY_ASSETS, parsed. Every
-// sentence names the entry and the field; whoever gets these values need not check again.
+// sentence names the entry and the field; the users of these values need not check again.
 
 import Type, { type Static, type TSchema } from 'typebox';
 import { contractsFault, contractsOf, mostContracts } from '../../chains/escrows/plan.ts';
@@ -82,7 +82,7 @@ const bitcoinChain = Type.Object(
   {
     ...common,
     family: oneOf('bitcoin'),
-    /** Of the node; must belong to PARLEY_NETWORK. */
+    /** The network of the node; must belong to PARLEY_NETWORK. */
     network: oneOf('mainnet', 'testnet', 'signet', 'regtest'),
     ...bitcoinSource,
     /** Another source of the same chain: where the two differ, funding and revealing pause. */
@@ -195,7 +195,10 @@ export function parseChains(given: unknown, network: Network): Parsed<ChainSetti
   });
 }
 
-/** Those that PARLEY_CHAINS names, wrong ones too: what names one of them is not wrong for it. */
+/**
+ * Those that PARLEY_CHAINS names, wrong ones too: an entry that names one of them is not wrong for
+ * it.
+ */
 export function namedChains(given: unknown): NamedChain[] {
   const entries: unknown[] = Array.isArray(given) ? given : [];
   return entries.flatMap((entry) => {

@@ -1,4 +1,4 @@
-// What a text becomes where a number is wanted, and what is said where one of several shapes is.
+// The result of a text where a number is wanted, and the sentence where one of several shapes is.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Values from outside against their schemas: what is wrong, as one sentence that names the field.
+// Values from outside against their schemas: the fault, as one sentence that names the field.
 
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { TSchema } from 'typebox';
@@ -65,7 +65,7 @@ function checkWith(compiled: () => ValidateFunction, what: string, readers: Read
   };
 }
 
-/** Of several shapes the one is meant that shares the most fields with what came. */
+/** The intended shape of several is the one that shares the most fields with the input. */
 function meantBy(errors: readonly ErrorObject[]): ErrorObject | undefined {
   const choice = errors.at(-1);
   const { data, instancePath } = choice ?? {};
@@ -78,7 +78,10 @@ function meantBy(errors: readonly ErrorObject[]): ErrorObject | undefined {
   return errors.slice(0, -1).reduce((a, b) => (shared(b) > shared(a) ? b : a));
 }
 
-/** Of a field that only another shape has: which field of the meant one it does not go with. */
+/**
+ * The sentence for a field that only another shape has: which field of the meant one it does not go
+ * with.
+ */
 function twoShapes(error: ErrorObject, choice: ErrorObject | undefined): string | null {
   const { keyword, params, data, instancePath, parentSchema } = error;
   if (keyword !== 'additionalProperties' || choice?.keyword !== 'anyOf') return null;

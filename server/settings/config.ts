@@ -56,7 +56,9 @@ function settingsOf(read: Reader) {
     port: whole('PORT', 8080, 0, 65_535),
     /** Where state lives: the embedded database, dev chains, the server's own key. */
     home: text('PARLEY_HOME') ?? '.parley',
-    /** What server/ports/keyring.ts derives from, hex or base64; null = a file in `home`. */
+    /**
+     * The key from which server/ports/keyring.ts derives, hex or base64; null = a file in `home`.
+     */
     encryptionKey: text('PARLEY_ENCRYPTION_KEY'),
     ...databaseOf(read),
     databaseConnections: whole('PARLEY_DATABASE_CONNECTIONS', 10, 3, 200),
@@ -91,11 +93,14 @@ function settingsOf(read: Reader) {
     webhookNetworks: networks('PARLEY_WEBHOOK_ALLOW_CIDRS', networkOf),
     /** Ports that webhooks may name at any other address. */
     webhookPorts: webhookPortsOf(read, network),
-    /** Who is asked about a token's market, in this order; none = nobody. Holds keys: a secret. */
+    /**
+     * The providers for a token's market, in this order; an empty list means no requests. Holds
+     * keys: a secret.
+     */
     marketData: readMarketData(read),
-    /** What is wanted of a token that is listed by request or from a launchpad. */
+    /** The requirements on a token that is listed by request or from a launchpad. */
     listingRules: readListingRules(read),
-    /** What people are offered in the browser. Holds secrets. */
+    /** The services for people in the browser. Holds secrets. */
     people,
     logLevel: text('PARLEY_LOG_LEVEL') ?? (dev ? 'warn' : 'info'),
   };
@@ -149,7 +154,7 @@ function metricsOf({ text, whole, secret, refuse }: Reader) {
     /** Port of Prometheus metrics; null = none. */
     metricsPort: isOn ? whole('PARLEY_METRICS_PORT', 0, 0, 65_535) : null,
     metricsHost: host ?? '127.0.0.1',
-    /** Whoever reads metrics shows it; null = on loopback anybody does. A secret. */
+    /** A scraper shows it to read metrics; null = on loopback anybody does. A secret. */
     metricsToken,
   };
 }
@@ -277,7 +282,7 @@ function databaseOf({ text, refuse }: Reader) {
 /** A Valkey or Redis that processes share budgets through; null = each counts alone. A secret. */
 function valkeyUrlOf({ text, refuse }: Reader): string | null {
   const given = text('VALKEY_URL');
-  // What was given is not quoted: it may hold a password.
+  // The value is not quoted: it may hold a password.
   if (given !== null && parseValkeyUrl(given) === null) {
     refuse(
       'VALKEY_URL must be redis://[user:password@]host[:port][/database],' +
@@ -293,7 +298,10 @@ export function devEvmChain(index: number): { key: string; chainId: number } {
   return { key, chainId: 31_337 + index };
 }
 
-/** What the dev network will serve: Bitcoin is listed even where no bitcoind is found later. */
+/**
+ * The chains that the dev network will serve: Bitcoin is listed even where no bitcoind is found
+ * later.
+ */
 function devChainKeys(evmChains: number): NamedChain[] {
   const evm = Array.from({ length: evmChains }, (_, at) => devEvmChain(at).key);
   return [

@@ -1,4 +1,5 @@
-// A setting that is a list of objects: what anybody may have written, before and after its check.
+// A setting that is a list of objects: the text that anybody may have written, before and after its
+// check.
 
 import { jsonOf } from '../../core/unchecked.ts';
 

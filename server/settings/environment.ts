@@ -28,7 +28,7 @@ export function readerOf(given: Environment) {
       refuse(serviceLink(name, found) ?? fault);
       return otherwise;
     },
-    /** What stands between commas and can be used; `parse` gives null for what cannot. */
+    /** The usable values between commas; `parse` gives null for others. */
     list<T>(name: string, parse: (each: string) => T | null, isNot: string): T[] {
       const all = (text(name) ?? '').split(',').map((each) => each.trim());
       return all.filter(Boolean).flatMap((each) => {
@@ -52,7 +52,7 @@ export function readerOf(given: Environment) {
         return otherwise;
       }
     },
-    /** What a file holds that the setting names; others may not reach it. */
+    /** The content of the file that the setting names; others may not reach it. */
     secret(setting: string, file: string): string {
       const isCredential = dirname(file) === given.CREDENTIALS_DIRECTORY;
       const read = readSecretFile(file, isCredential);
@@ -71,14 +71,14 @@ function textOf(file: string): string {
 }
 
 const prefix = 'PARLEY_';
-/** What tools, tests and the dev network read beside the settings. */
+/** The variables that tools, tests and the dev network read beside the settings. */
 const tools = (
   'BITCOIND CALLED_AS CHROMIUM DEPLOYER_KEY ESCROW_SO FAULTS FRESH_ROOT FROM_SOURCE JAVA_TRON' +
   ' NODES OPERATOR PAYER_KEY PICTURES POSTGRES PROMETHEUS PYTHON REBUILD SMALL_DISK' +
   ' SOLANA_VALIDATOR'
 ).split(' ');
 const ofTools = new RegExp(`^${prefix}(${tools.join('|')}|(CRASH|DRIVER|FUZZ|TEST)_\\w+)$`);
-/** What Kubernetes sets for a service called parley, or parley-postgres. */
+/** The variables that Kubernetes sets for a service called parley, or parley-postgres. */
 const ofKubernetes = /^PARLEY_(\w+_)?(SERVICE_(HOST|PORT)\w*|PORT_\d+_\w+)$/;
 const urlOfKubernetes = /^PARLEY_(\w+_)?PORT=(tcp|udp):\/\//;
 
@@ -105,7 +105,7 @@ function misspelt(given: Environment, read: ReadonlySet<string>): string[] {
   });
 }
 
-/** null: none has more than half of its letters in common. */
+/** null: every name has less than half of its letters in common. */
 function nearest(name: string, names: readonly string[]): string | null {
   // PARLEY_PORT is meant to be PORT.
   const prefixed = (each: string) => (each.startsWith(prefix) ? each : prefix + each);

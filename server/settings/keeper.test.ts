@@ -1,4 +1,4 @@
-// PARLEY_KEEPER: what an entry may say, and what holds where it says nothing.
+// PARLEY_KEEPER: the fields of an entry, and the defaults.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

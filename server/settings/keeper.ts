@@ -34,7 +34,7 @@ function settingsOf(given: Static<typeof schema>) {
     chain: given.chain,
     /** Holds the key, for nobody else to read (0600). */
     keyFile: given.keyFile,
-    /** Of the native coin, what a UTC day may cost; 0 = nothing is sent. */
+    /** The cost of a UTC day in the native coin; 0 = nothing is sent. */
     dailyCap: BigInt(given.dailyCap),
     /** Below it the log warns. */
     lowBalance: BigInt(given.lowBalance ?? given.dailyCap),

@@ -1,5 +1,5 @@
 // Which launchpads a deployment follows: PARLEY_LAUNCHPADS, parsed. Every sentence names the entry
-// and the field; whoever gets these values need not check again.
+// and the field; the users of these values need not check again.
 
 import Type, { type Static } from 'typebox';
 import { type LaunchSource, launchEvent } from '../../chains/tokens/launches.ts';

@@ -1,4 +1,5 @@
-// PARLEY_MARKET_DATA and PARLEY_LISTING_RULES: what is taken, and every mistake named without keys.
+// PARLEY_MARKET_DATA and PARLEY_LISTING_RULES: the accepted values, and every mistake named without
+// keys.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -46,7 +46,7 @@ export type ProviderSettings =
 export type Thresholds = Readonly<Record<MarketNumber, number | null>>;
 
 export type ListingRules = {
-  /** What becomes of a token over which somebody has a power. */
+  /** The treatment of a token over which somebody has a power. */
   readonly powers: PowerRules;
   readonly list: Thresholds;
   /** To stay listed: looser, so that a token at the edge does not open and close every day. */
@@ -174,7 +174,7 @@ export function readListingRules({ json, refuse }: Reader): ListingRules {
   return value;
 }
 
-/** What is listed by one must not be closed by the other on the same day. */
+/** The keeping rule must not close on the same day a token that the listing rule lists. */
 function isStricter(number: MarketNumber, keep: number | null, list: number | null): boolean {
   if (keep === null) return false;
   if (list === null) return true;

@@ -1,8 +1,8 @@
-// What settings name hosts by: lists of networks, origins, the address of a Valkey or Redis.
+// The names of hosts in settings: lists of networks, origins, the address of a Valkey or Redis.
 
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
-/** What fastify knows by name too (proxy-addr). */
+/** The networks that fastify knows by name too (proxy-addr). */
 const named: Readonly<Record<string, readonly string[]>> = {
   loopback: ['127.0.0.1/8', '::1'],
   linklocal: ['169.254.0.0/16', 'fe80::/10'],
@@ -20,7 +20,7 @@ export function networkOf(text: string): string | null {
 export const namedNetworkOf = (text: string) =>
   Object.hasOwn(named, text) ? text : networkOf(text);
 
-/** Of networks that the settings have checked. */
+/** The list of networks that the settings have checked. */
 export function listOf(networks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const each of networks.flatMap((name) => named[name] ?? [name])) {

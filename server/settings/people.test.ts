@@ -1,4 +1,4 @@
-// What an operator may write for people, and what is said of what is wrong.
+// The values that an operator may write for people, and the sentences about faults.
 
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
@@ -16,7 +16,7 @@ function people(env: Readonly<Record<string, string>>) {
   return readSettings(env).people;
 }
 
-/** What is wrong, a sentence each. */
+/** The faults, a sentence each. */
 function wrong(env: Readonly<Record<string, string>>): string[] {
   try {
     readSettings(env);

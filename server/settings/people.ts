@@ -1,5 +1,5 @@
-// What an operator offers people: the address of the site, mail, identity providers, a bot, and the
-// origins of other sites whose pages may call the API with keys.
+// The services of an operator for people: the address of the site, mail, identity providers, a bot,
+// and the origins of other sites whose pages may call the API with keys.
 
 import { createPrivateKey } from 'node:crypto';
 import { percentEncoding } from './database-url.ts';
@@ -21,7 +21,10 @@ export type ProviderSettings = {
   readonly nonce: boolean;
   /** It answers by a POST of the browser (OAuth 2.0 Form Post Response Mode): Apple. */
   readonly formPost?: boolean;
-  /** Whose people sign in where `issuer` has `{tenantid}` in it, such as `common`: Microsoft. */
+  /**
+   * The tenants whose people sign in where `issuer` has `{tenantid}` in it, such as `common`:
+   * Microsoft.
+   */
   readonly tenants?: string;
   /** The secret is a key, by which each client secret is signed for these: Apple. */
   readonly teamId?: string;
@@ -89,7 +92,7 @@ function mailOf({ text, refuse, secret }: Reader): MailSettings | null {
   const from = text('PARLEY_MAIL_FROM') ?? '';
   if (given === null) return null;
   const url = given.startsWith('@') ? secret('PARLEY_SMTP_URL', given.slice(1)) : given;
-  // What was given is not quoted: it may hold a password.
+  // The value is not quoted: it may hold a password.
   const isPlain = /^smtps?:\/\/[^\s/?#]+\/?$/.test(url) && isUrlEncoded(url);
   if (!isPlain || !URL.canParse(url)) {
     refuse(
@@ -142,7 +145,7 @@ const appleId = /^[A-Z0-9]{10}$/;
 /** In an issuer: each tenant's tokens have its own id there (learn.microsoft.com). */
 export const tenantMark = '{tenantid}';
 
-/** Of each field what it may be, in words too, and what it is where nothing is given. */
+/** The permitted values of each field, in words too, and its default. */
 const providerFields: Readonly<
   Record<string, readonly [isGood: (given: unknown) => boolean, words: string, otherwise?: unknown]>
 > = {

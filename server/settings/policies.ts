@@ -1,5 +1,5 @@
 // Which policy a configured chain has: one of the tables of chains/*/policy.ts, by name or by what
-// the chain is, with the operator's own numbers laid over it. What cannot be used is an Error.
+// the chain is, with the operator's own numbers laid over it. An unusable one is an Error.
 
 import { bitcoinPolicies } from '../../chains/bitcoin/policy.ts';
 import { type DepthTag, evmChains } from '../../chains/evm/policy.ts';

@@ -1,5 +1,5 @@
 // A file that a setting names, read without waiting: a FIFO would be waited for, and a device has
-// no end. Of one that holds a secret others may know nothing.
+// no end. A file with a secret must be unreadable for others.
 
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 
@@ -11,7 +11,7 @@ const forbiddenMode = 0o027;
 /** `wrong` never quotes the content. */
 export type Read = { readonly text: string } | { readonly wrong: string };
 
-/** Whoever may read it; `wrong` also where it is no regular file, or larger than 1 MiB. */
+/** Reads a file that others may read too; `wrong` also for no regular file or > 1 MiB. */
 export function readFile(file: string): Read {
   return readChecked(file, () => null);
 }

@@ -20,7 +20,7 @@ export const secretSettings: readonly string[] = [
 const fileSettings: readonly string[] = ['PARLEY_TELEGRAM_BOT_TOKEN', 'PARLEY_METRICS_TOKEN'];
 
 export type Opened = {
-  /** What was given, with the content of files under the names of their settings. */
+  /** The given variables, with the content of files under the names of their settings. */
   readonly environment: Environment;
   readonly wrong: readonly string[];
 };

@@ -38,7 +38,7 @@ export type AddressRequest = {
   readonly keySignature: string | null;
 };
 
-/** What was found before the transaction: everything that needs a node. */
+/** The facts found before the transaction: everything that needs a node. */
 export type PreparedAddress = {
   readonly leg: Leg['leg'];
   readonly party: Party;
@@ -121,7 +121,7 @@ export async function storeAddress(
   return moved;
 }
 
-/** Nobody can fund before. */
+/** The swap cannot be funded before. */
 function isWhole({ state: { legs } }: Swap): boolean {
   return legs.a.escrow !== null && legs.b.escrow !== null;
 }

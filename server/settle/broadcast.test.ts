@@ -1,4 +1,5 @@
-// What a broadcast asks of an adapter, whatever the chain. The gates: server/edge/routes/tx.ts.
+// The questions of a broadcast to an adapter, whatever the chain. The gates:
+// server/edge/routes/tx.ts.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// Sends a signed transaction. Anything well-formed is relayed; what touches an escrow of ours
-// passes that leg's gates again, because a signer may have taken an hour.
+// Sends a signed transaction. Anything well-formed is relayed; a transaction that touches an escrow
+// of ours passes that leg's gates again, because a signer may have taken an hour.
 
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import { chainIdOfRaw } from '../../chains/evm/broadcast.ts';
@@ -43,8 +43,8 @@ export async function broadcast(
   const adapter = adapterFor(deps, input.chain, input.signed);
   const { chain } = adapter;
   const isOurs = async (escrow: string) => (await escrowAt(deps.db, chain, escrow)) !== null;
-  // First: what it touches is told once the adapter knows every escrow, also those that another
-  // process planned. To read it is dear, so it is read once.
+  // First: the touched escrows are known once the adapter knows every escrow, also those that
+  // another process planned. To read it is dear, so it is read once.
   await within(signal, chain, fresh(adapter, signal));
   const transaction = await within(signal, chain, readCarefully(adapter, input, isOurs));
   const { txid, payer = null } = transaction;
@@ -57,7 +57,7 @@ export async function broadcast(
     try {
       for (const each of touched) await passGates(deps, each, payer, signal);
     } catch (refusal) {
-      // What a node has no gate keeps back any more.
+      // A gate no longer keeps back a transaction that a node has.
       const asking = within(signal, chain, adapter.isKnown(transaction, signal));
       if (!(await asking.catch(() => false))) throw refusal;
       return { txid };
@@ -82,7 +82,7 @@ function readCarefully(
   return atOneStep(inTurns, signal, () => adapter.readSigned(signed, signal));
 }
 
-/** What `work` does before it first waits. */
+/** The part of `work` before it first waits. */
 async function atOneStep<Result>(
   inTurns: InTurns,
   signal: AbortSignal,
@@ -234,7 +234,7 @@ async function send(
     throw error;
   }
   for (const { swap } of touched) {
-    // It is sent: what is not seen now the follower sees.
+    // It is sent: the follower sees later a transaction that is not seen now.
     await reconcile(deps, swap.id, { chains: [chain], signal }).catch((error: unknown) =>
       deps.log.warn({ swapId: swap.id, err: error }, 'a sent transaction is not looked at yet'),
     );
@@ -243,8 +243,8 @@ async function send(
 }
 
 /**
- * Whether its bytes hold the funder's own signature over the escrow. What anybody could have
- * written pins no leg of others; what cannot be told for now does.
+ * Whether its bytes hold the funder's own signature over the escrow. Bytes that anybody could have
+ * written pin no leg of others; bytes that cannot be checked for now do.
  */
 async function isAuthorized(
   deps: Deps,

@@ -83,7 +83,7 @@ function lifeOf(material: Material, nowSeconds: number): number {
   }
 }
 
-/** Of a stored reply: bytes that no block takes any more are not handed out again. */
+/** The age of a stored reply: bytes that no block takes any more are not handed out again. */
 export function mustLive(material: Built, nowSeconds: number): void {
   const { sign, validUntil } = material;
   const dies = sign === 'tron-txid' || sign === 'solana-tx';
@@ -103,7 +103,7 @@ export type Fundable = {
   readonly escrow: WatchedEscrow;
   readonly state: SwapState;
   readonly clocks: Clocks;
-  /** Of the poll that the gates went by. */
+  /** The questions of the poll that the gates went by. */
   readonly asks: Asks;
 };
 
@@ -203,7 +203,9 @@ export async function claimAsked(
   return { swap, name, secret };
 }
 
-/** Passes the gates of a claim. `payer`: who pays for it, if not the party that is paid. */
+/**
+ * Passes the gates of a claim. `payer`: the party that pays for it, if not the one that is paid.
+ */
 export async function mayClaim(
   deps: Deps,
   asked: { swap: Swap; name: LegName; secret: Secret },
@@ -217,7 +219,7 @@ export async function mayClaim(
   const escrow = planned(swap, name);
   if (state.secret === null) {
     const { family } = adapterOf(deps, state.legs[name].chain);
-    // An EVM claim names no sender: who pays for it shows when it is sent.
+    // An EVM claim names no sender: its payer shows when it is sent.
     const by = payer ?? (family === 'evm' ? null : escrow.terms.payout.address);
     await mayReveal(deps, swap, { escrow, payer: by, asks: asks[name] }, signal);
   }
@@ -265,8 +267,8 @@ export async function buildRefund(
 }
 
 /**
- * Whether the leg's money has left this escrow for good. No timelock brings it back; what may be
- * left of the funder's own, such as the rent on Solana, waits for none.
+ * Whether the leg's money has left this escrow for good. No timelock brings it back; the remainder
+ * of the funder's own, such as the rent on Solana, waits for none.
  */
 export function isEmptied({ escrow, facts }: Leg, address: string): boolean {
   const hasEnded = ['claimed', 'refunded'].includes(legStatus(facts));
@@ -279,7 +281,10 @@ type Spending = {
   readonly signal: AbortSignal;
 };
 
-/** What `build` makes. Of an escrow that was spent, says by what instead of `nothing_there`. */
+/**
+ * The result of `build`. If an escrow was spent, the error says by which transaction instead of
+ * `nothing_there`.
+ */
 async function unlessSpent(
   adapter: ChainAdapter,
   { name, escrow, signal }: Spending,
@@ -328,7 +333,7 @@ function canonical(deps: Deps, chain: string, address: string): string {
   try {
     return adapterOf(deps, chain).parseAddress(address);
   } catch {
-    // What is no address at all is no escrow either.
+    // A text that is no address at all is no escrow either.
     return address;
   }
 }

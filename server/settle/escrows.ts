@@ -37,7 +37,7 @@ export function termsOfLeg(
 
 /**
  * A leg's current escrow as its adapter takes it, null until it is planned, and where one in a
- * common contract has lost its row: nobody can ask for it without its lane.
+ * common contract has lost its row: it cannot be read without its lane.
  */
 export function currentEscrow(swap: Swap, name: LegName): WatchedEscrow | null {
   const { escrow, requiredConfirmations, facts } = swap.state.legs[name];

@@ -23,7 +23,7 @@ const settled = 'swap.settled counterparty_claimed';
 const refunded = 'swap.refunded refunded';
 const half = 'swap.half_settled half_settled';
 
-/** What the long and the short leg show, and what is emitted of it then. */
+/** The facts of the long and the short leg, and the events emitted then. */
 type Step = readonly [long: Show, short: Show, ...events: string[]];
 
 const walks: [promise: string, ...steps: Step[]][] = [

@@ -32,7 +32,7 @@ export type Change = {
   readonly told: Told;
 };
 
-/** What has been reached, each told once when it becomes true. */
+/** The milestones that were reached, each emitted once when it becomes true. */
 type Reached = {
   readonly initiatorFunded: boolean;
   readonly counterpartyFunded: boolean;
@@ -63,7 +63,7 @@ function reached({ state, status }: Known): Reached {
   };
 }
 
-/** What comes of two stored states of one swap, one after the other. */
+/** The change between two stored states of one swap, one after the other. */
 export function changeBetween(before: Known & { readonly told: Told }, after: Known): Change {
   const was = reached(before);
   const is = reached(after);

@@ -1,5 +1,5 @@
 // Following and restarts on real chains: each ends where an undisturbed run would, and emits each
-// event once. What a follower does of a chain that hangs or fails: reconcile.test.ts.
+// event once. A follower on a chain that hangs or fails: reconcile.test.ts.
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
@@ -41,7 +41,7 @@ sharedWorld((made) => {
   world = made;
 });
 
-/** As another process, or this one after a crash: nothing remembered but the database. */
+/** As another process, or this one after a crash: the database is its only memory. */
 function anotherProcess(t: TestContext, more: Partial<Settings> = {}): Settlement {
   const adapters = freshAdapters(world.infos, world.deps.now);
   const settings = { ...world.deps.settings, ...more };

@@ -44,7 +44,7 @@ export type Pass = {
   readonly chain: ChainKey;
   readonly touched: number;
   readonly reconciled: number;
-  /** What is left to the next pass; 0 = nothing. */
+  /** The work left to the next pass; 0 = nothing. */
   readonly left: number;
   readonly heads: Heads;
 };
@@ -52,7 +52,7 @@ export type Pass = {
 export type Settlement = {
   /** Follows every chain until `stop`. */
   start(): void;
-  /** Ends what runs; nothing is lost, because a pass may end anywhere. */
+  /** Ends what runs; a pass may end anywhere without loss. */
   stop(): Promise<void>;
   /** One poll of one chain. Throws what its adapter throws; the next pass takes up the rest. */
   pass(chain: ChainKey): Promise<Pass>;
@@ -60,7 +60,7 @@ export type Settlement = {
   passDue(): Promise<number>;
 };
 
-/** What a follower remembers of its chain; lost at a restart, and then found again. */
+/** The memory of a follower about its chain; lost at a restart, and then found again. */
 type Following = {
   readonly adapter: ChainAdapter;
   readonly position: Position;
@@ -114,7 +114,7 @@ export function createSettlement(deps: Deps): Settlement {
         for (const each of following.values()) each.unseen = true;
         bell.ring();
       });
-      // Of a chain that is silent from the start on, too.
+      // The measure also covers a chain that is silent from the start on.
       for (const chain of following.keys()) deps.metrics.followBehind.now(chain);
       loops.start();
     },

@@ -1,5 +1,6 @@
-// What the funder of a token may sign instead of an approval, beside the plain funding. What a
-// token takes is found once, by trying, and kept; each build tries again what it offers.
+// The permits that the funder of a token may sign instead of an approval, beside the plain funding.
+// The funding methods of a token are found once, by trying, and kept; each build tries again what
+// it offers.
 
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import { noAbilities, signerOf } from '../../chains/evm/ways.ts';
@@ -13,7 +14,7 @@ import type { Deps } from '../ports/deps.ts';
 
 /** How long a token that takes nothing is believed: it may learn to. */
 const nothingForMs = 24 * 60 * 60_000;
-/** Of a build's time, for what it can do without. */
+/** The share of a build's time for methods that it can do without. */
 const tryingShare = 0.5;
 
 type Found = { readonly abilities: TokenAbilities; readonly isFresh: boolean };

@@ -41,10 +41,10 @@ const signal = () => AbortSignal.timeout(10_000);
 
 let database: TestDatabase;
 let deps: TestDeps;
-/** Of the same chain once its contract is a former one. */
+/** The adapter of the same chain once its contract is a former one. */
 let elsewhere: TronAdapter;
 let trade: TradeTerms;
-/** What the chain shows, by lane; of others that they were never used. */
+/** The state that the chain shows, by lane; other lanes were never used. */
 const shown = new Map<string, LaneState>();
 
 before(async () => {
@@ -120,7 +120,7 @@ test('each open escrow of an account has a lane of its own, by the account’s o
       [1, 1],
     ],
   );
-  // Who names the address of somebody else as its funder takes none of his lanes.
+  // A party that names the address of somebody else as its funder takes none of his lanes.
   const named = await correct(await agreed(other), 'maker', maker.tron);
   assert.deepEqual(named.lanes.a, laneOf(other, 0));
   assert.notEqual(laneTag(maker.id), laneTag(other.id));
@@ -230,7 +230,7 @@ test('where the chain’s counter is ahead, the leg moves to it; the former escr
   const terms = currentEscrow(moved, 'a')?.terms;
   assert.ok(terms);
   assert.equal(moved.state.legs.a.escrow, deps.adapters.get(chain)?.plan(terms).address);
-  // What both escrows are is not mixed up: they differ in the lane alone.
+  // The terms of both escrows are not mixed up: they differ in the lane alone.
   const rows = await escrowsOfSwap(deps.db, moved.id);
   const clocks = clocksAt(moved.agreedAt);
   const { adapters } = deps;
@@ -281,6 +281,6 @@ test('a corrected payout keeps the lane; another funder has lanes of its own', a
   const left = await correct(funded, 'taker', newTron());
   deps = known;
   assert.deepEqual(left.lanes.a, laneOf(maker, 0, 1, elsewhere.deployment.contract));
-  // Of the former funder the escrow may still be funded.
+  // The escrow of the former funder may still be funded.
   assert.equal((await next(maker))[0], 2);
 });

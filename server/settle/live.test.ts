@@ -1,4 +1,4 @@
-// What must hold before a claim shows the secret. The chains are stubs: what they say is the
+// The conditions before a claim shows the secret. The chains are stubs: their answers are the
 // adapters' part, shown in their own tests.
 
 import assert from 'node:assert/strict';

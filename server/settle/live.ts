@@ -1,5 +1,5 @@
-// What the chains show of a swap at this moment, read for one request before its gates are passed.
-// Nothing is stored: the follower finds the same by itself.
+// The facts that the chains show of a swap at this moment, read for one request before its gates
+// are passed. The read stores no row: the follower finds the same by itself.
 
 import type { Asks } from '../../chains/interface/building.ts';
 import type { WatchedEscrow } from '../../chains/interface/reading.ts';
@@ -19,7 +19,7 @@ import { adapterOf } from './preview.ts';
 export type Live = {
   readonly state: SwapState;
   readonly clocks: Clocks;
-  /** What else gates ask, of the blocks that were read. */
+  /** The further questions of gates, for the blocks that were read. */
   readonly asks: { readonly [Name in LegName]?: Asks };
 };
 
@@ -104,15 +104,15 @@ export async function sourcesAgree(deps: Deps, swap: Swap, signal: AbortSignal):
 type Reveal = {
   readonly escrow: WatchedEscrow;
   readonly payer: string | null;
-  /** Of the poll that its gate went by. */
+  /** The questions of the poll that its gate went by. */
   readonly asks?: Asks | undefined;
 };
 
 /**
  * Before a claim shows the secret: the sources agree, the payout would arrive, and whoever sends it
  * can pay for it. A token that was paused since, a receiver that was blocked, or a wallet that runs
- * out of energy would burn the secret for nothing. `payer` null: nobody knows yet who sends it.
- * All is asked at one moment.
+ * out of energy would burn the secret for nothing. `payer` null: the sender is not known yet. All
+ * is asked at one moment.
  */
 export async function mayReveal(
   deps: Deps,
@@ -134,7 +134,7 @@ export async function mayReveal(
   throw new ParleyError('claim_unpayable', sentence, { chain, payer, lack: code, has, need });
 }
 
-/** One leg; of the other what was last stored. */
+/** One leg; the other one is as last stored. */
 export async function readOneLeg(
   deps: Deps,
   swap: Swap,

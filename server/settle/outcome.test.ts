@@ -117,7 +117,7 @@ test('a swap of which nothing was ever seen expires a week after its last timelo
   const over = at(until, unknown);
   assert.deepEqual([over.status, over.state.lapsed, over.done], ['expired', true, true]);
   assert.equal(over.state.legs.b.facts.outcome, 'unknown', 'still not taken for unfunded');
-  // What was seen once, or a secret that is public, stays what it was.
+  // A fact that was seen once, or a secret that is public, stays as it was.
   const seen = at(until, { ...shows.seen, balance: 0n, empty: true, outcome: 'unknown' });
   assert.equal(seen.status, 'agreed');
   const revealed = at(until, unknown, { before: { ...fresh, secret } });

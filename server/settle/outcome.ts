@@ -1,4 +1,5 @@
-// What a swap comes to, from what its escrows show: status, secret, and when to read again. Pure.
+// The result of a swap, from the facts of its escrows: status, secret, and when to read again.
+// Pure.
 
 import {
   type EscrowFacts,
@@ -51,7 +52,7 @@ export function outcome(before: SwapState, look: Look): Outcome {
   const quietAt = Math.max(legs.a.timelock, legs.b.timelock) + lateWatchSeconds;
   const isQuiet = full && wall >= quietAt;
   const facts = [legs.a.facts, legs.b.facts];
-  // Of neither leg was anything seen in all that time, and none can be funded any more.
+  // Both legs were untouched in all that time, and neither can be funded any more.
   const isForgotten = isQuiet && facts.some(isUnknown) && facts.every(isUntouched);
   const state = { ...before, legs, secret, lapsed: before.lapsed || isForgotten };
   // That nothing was funded in time is only known when both chains were asked after it.
@@ -61,7 +62,7 @@ export function outcome(before: SwapState, look: Look): Outcome {
   const ended = statuses.every((each) => each === 'claimed' || each === 'refunded');
   const empty = escrows.every(({ facts }) => facts.empty && facts.balance === 0n);
   const held = escrows.some((each) => isHeld(each.facts, legs[each.leg].amount));
-  // What a stranger can renew without end is followed so long: its refund stays open.
+  // An escrow that a stranger can renew without end is followed so long: its refund stays open.
   const over = wall >= quietAt ? !held : empty && ended;
   const isDone = over && (full || wasDone);
   const untouched = statuses.every((each) => each === 'unfunded');

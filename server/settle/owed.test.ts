@@ -1,5 +1,5 @@
-// What a party that follows `next[]` is owed when the other side plays foul or a moment goes wrong,
-// on a real database and real chains.
+// The rights of a party that follows `next[]` when the other side plays foul or a moment goes
+// wrong, on a real database and real chains.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// What a trade of a pair would mean: who is initiator, how long it takes and what it costs. By
-// policies and fees that anybody can read (core/expected.ts, `costs` of an adapter).
+// The meaning of a trade of a pair: the initiator, its duration and its cost. By policies and fees
+// that anybody can read (core/expected.ts, `costs` of an adapter).
 
 import type { Cost, Costs } from '../../chains/interface/gas.ts';
 import { within } from '../../chains/nodes/time-limit.ts';
@@ -10,7 +10,7 @@ import type { Deps } from '../ports/deps.ts';
 import { createMoments } from '../ports/moments.ts';
 import { type PlannedLeg, planLegs, rulesOfLegs, type TradeTerms } from './preview.ts';
 
-/** Fees move by the block; of each chain there are two. */
+/** Fees move by the block; each chain has two. */
 const freshMs = 15_000;
 const mostChains = 200;
 

@@ -1,7 +1,7 @@
-// A leg whose funding may be opened by a signature that somebody holds does not move: whoever has
-// it could fund the escrow that the leg moved off, beside the one that it moved to. It moves again
-// once the signature can open nothing: its fund-by has passed, or its lane is used, at depth, by
-// every node that answers.
+// A leg whose funding may be opened by a signature that somebody holds does not move: a holder of
+// the signature could fund the escrow that the leg moved off, beside the one that it moved to. It
+// moves again once the signature can open nothing: its fund-by has passed, or its lane is used, at
+// depth, by every node that answers.
 
 import { within } from '../../chains/nodes/time-limit.ts';
 import { ParleyError } from '../../core/errors.ts';
@@ -42,7 +42,7 @@ export async function mayMoveOff(
   return escrow.address;
 }
 
-/** In that transaction: of what was authorized since nobody has asked the chain. */
+/** In that transaction: the chain was not asked about later authorizations. */
 export async function mustNotBeAuthorized(
   tx: Tx,
   swap: Swap,

@@ -1,5 +1,5 @@
-// Who funds what, which leg is long, and when: computed from the terms alone. The preview of a
-// thread and the creation of its swap share it, so that they cannot differ.
+// The funders, the long leg, and the times: computed from the terms alone. The preview of a thread
+// and the creation of its swap share it, so that they cannot differ.
 
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import { deadlines, type LegTiming, longLeg } from '../../core/deadlines.ts';

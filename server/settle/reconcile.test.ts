@@ -33,7 +33,7 @@ let database: TestDatabase;
 let deps: TestDeps;
 let settlement: Settlement;
 let trade: Parameters<typeof agreedSwap>[1];
-/** What each escrow shows, by address; a function may wait or throw. */
+/** The facts that each escrow shows, by address; a function may wait or throw. */
 let script: Map<string, () => EscrowFacts | Promise<EscrowFacts>>;
 let asked: WatchedEscrow[];
 let touched: string[];
@@ -292,7 +292,7 @@ test('a chain that hangs does not hold up the other, nor what time changes', asy
   const swap = await newSwap();
   const unplanned = await newSwap();
   await show(swap, shows.funded);
-  // Nothing planned, so nothing to ask: expiry needs no chain.
+  // The swap has no planned escrow, so the chain is not asked: expiry needs no chain.
   const sql = (text: string) => deps.db.rows({ name: '', text, values: [unplanned.id] });
   await sql('update legs set escrow = null where swap_id = $1');
   await sql('delete from escrows where swap_id = $1');

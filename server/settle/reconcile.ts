@@ -39,7 +39,7 @@ export type Reconciled = {
 };
 
 export type ReconcileScope = {
-  /** Whose escrows to read; the others' facts are those last stored. */
+  /** The chains whose escrows to read; the others' facts are those last stored. */
   readonly chains: readonly ChainKey[] | 'all';
   readonly signal: AbortSignal;
   /** A secret that opens the hashlock and is known to be public, whatever a chain shows. */
@@ -237,9 +237,9 @@ function forget(deps: Deps, rows: readonly EscrowRow[]): void {
 
 /**
  * The swap with its secret public, where somebody brings it for the long leg; else as it was. The
- * initiator is never paid there: whoever can claim it read the secret elsewhere. It counts as seen,
- * so no gate of ours is left and the short chain is not asked. `secret` opens its hashlock. The
- * initiator hears of it now, while it can still claim the short leg.
+ * initiator is never paid there: a party that can claim it read the secret elsewhere. It counts as
+ * seen, so no gate of ours is left and the short chain is not asked. `secret` opens its hashlock.
+ * The initiator hears of it now, while it can still claim the short leg.
  */
 export async function withBrought(
   deps: Deps,

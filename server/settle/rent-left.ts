@@ -1,6 +1,6 @@
-// What a claim on Solana left in the escrow's account, of swaps that are over and followed no more:
-// read again when somebody reads the swap and it may have been fetched since. Seldom, and no
-// read waits long for it.
+// The rent that a claim on Solana left in the escrow's account, of swaps that are over and followed
+// no more: read again when somebody reads the swap and it may have been fetched since. Seldom, and
+// no read waits long for it.
 
 import { within } from '../../chains/nodes/time-limit.ts';
 import type { EscrowFacts } from '../../core/facts.ts';

@@ -1,5 +1,5 @@
-// Refunds that a funder signed beforehand, on a real bitcoind: who may give them, what becomes of
-// them with the funder gone, full blocks, reorganisations, two servers.
+// Refunds that a funder signed beforehand, on a real bitcoind: the parties that may give them, and
+// their outcome with the funder gone, full blocks, reorganisations, two servers.
 
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -74,7 +74,7 @@ async function laddered(
   return { deal, ladder, timelock: timelock as number };
 }
 
-/** Every clock well beyond an instant. What waits is mined, but for `out`. */
+/** Every clock well beyond an instant. The waiting transactions are mined, but for `out`. */
 async function comesTo(instant: number, out: string | null = null): Promise<void> {
   const weigh = (sats: number) => world.bitcoinRpc('prioritisetransaction', [out, 0, sats]);
   if (out !== null) await weigh(-1_000_000);

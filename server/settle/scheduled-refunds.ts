@@ -1,6 +1,6 @@
 // Refunds that a funder signed beforehand: checked and kept for it, and sent when they are due, the
-// next higher when one sticks. One pass, no input, bounded: what it does follows from what the
-// chain shows and from what is stored, so it may end anywhere and be done again.
+// next higher when one sticks. One pass, no input, bounded: its acts follow from the chain's facts
+// and the stored rows, so it may end anywhere and be done again.
 
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { WatchedEscrow } from '../../chains/interface/reading.ts';
@@ -265,7 +265,7 @@ async function sendFrom(
   return false;
 }
 
-/** What the node refused it with, or what became of it. */
+/** The node's reason to refuse it, or its outcome. */
 async function sendOne(
   deps: Deps,
   { adapter, refunds }: On,
@@ -281,7 +281,7 @@ async function sendOne(
   if (!(await noteSentRefund(deps.db, ladder, { sentTxid: txid, tried }))) return 'replaced';
   const asking = within(signal, chain, refunds.rival(bump, over, signal));
   const rival = await asking.catch(async (error: unknown) => {
-    // Nothing was sent: its funder must not read that it was.
+    // The refund was not sent: its funder must not read that it was.
     await noteSentRefund(deps.db, ladder, ladder);
     throw error;
   });

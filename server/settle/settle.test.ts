@@ -139,7 +139,8 @@ test('who brings the secret for the long leg is served while the short chain is 
     [bitcoin]: () => ({ preflight: failing('payout_would_fail') }),
   };
   await altered(world, silent, async () => {
-    // What reveals is the short leg's: its own chain has to answer, and nothing is kept of it.
+    // The claim that reveals is the short leg's: its own chain has to answer, and nothing is kept
+    // of it.
     assert.equal((await claimOf(builds, 'initiator', 'short')).code, 'chain_unavailable');
     assert.equal((await claimOf(builds, 'initiator', 'long')).code, 'not_your_leg');
     assert.equal((await swapOf(builds)).secret, null);

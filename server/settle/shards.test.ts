@@ -77,7 +77,7 @@ async function tell(from: string, functionName: string, ...args: unknown[]): Pro
   await desk.dev.mine(evm, 1);
 }
 
-/** Whose new escrows go to this contract. */
+/** The party whose new escrows go to this contract. */
 async function traderOf(contract: string, on: Desk = desk): Promise<Party> {
   for (;;) {
     const party = await newParty(on);
@@ -126,7 +126,7 @@ test('a swap settles in each contract, and the keeper claims there', limits, asy
   const other = await traderOf(second);
   const deals = [await dealOf(one), await dealOf(other)];
   assert.deepEqual(await Promise.all(deals.map(contractOf)), [first, second]);
-  // What one contract may take is of no use in the other.
+  // The allowance of one contract is of no use in the other.
   await tell(other.evmAccount.address, 'approve', first, 10n * amount);
   for (const deal of deals) await fundBoth(desk, deal);
   const { hashlocks } = desk.deps.adapters.get(evm) ?? {};
@@ -171,7 +171,7 @@ test(
     await mustKnowContracts(retired.deps);
     const later = await dealOf(await traderOf(second, retired), retired);
     assert.equal(await contractOf(later), first);
-    // Step 2: what is open in it is told, and it may not be left.
+    // Step 2: the report names the open swaps in it, and it may not be left.
     await fundBoth(desk, deal);
     await deepen(desk);
     const held = await contractsSaid({ formerContracts });
@@ -235,7 +235,7 @@ test(
     assert.equal((await longOf(planned)).status, 'funded');
     const later = await agree(after, { long: dollar, longAmount: amount, taker: here });
     assert.equal(await contractOf(later), first);
-    // What lies in the former contract is paid once its issuer lets it.
+    // The payment in the former contract is claimed once its issuer lets it.
     await claimOwn(after, open);
     await deepen(after);
     const maker = { ...open.maker, ...requestsTo(after.app, open.maker.key) };

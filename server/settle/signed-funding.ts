@@ -1,5 +1,5 @@
-// What the market does with a text that it gave to sign, and with a signature that it is given: the
-// leg stays where it is (pin.ts).
+// The effect of a text that the market gave to sign, and of a signature that it is given: the leg
+// stays where it is (pin.ts).
 
 import type { LegName } from '../../core/trade.ts';
 import type { Tx } from '../db/database.ts';

@@ -53,7 +53,10 @@ export async function takeUp(
   return { fresh, full };
 }
 
-/** Transactions commit out of order: what was open when the sweep began may show itself later. */
+/**
+ * Transactions commit out of order: a transaction open when the sweep began may show its rows
+ * later.
+ */
 function endSweep(position: Position): void {
   const { from, horizon, recent } = position;
   if (horizon !== null && BigInt(horizon) <= BigInt(from.xact)) {

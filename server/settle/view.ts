@@ -55,7 +55,7 @@ function legView(swap: Swap, name: LegName, party: Party) {
     refundTx: refunded?.txid ?? null,
     claimedBy: senderOf(claimed, swap.byKeeper.claimed[name]),
     refundedBy: senderOf(refunded, swap.byKeeper.refunded[name]),
-    // Of what happened last.
+    // The confirmations of the last event.
     confirmations: (refunded ?? claimed ?? funded)?.confirmations ?? 0,
     balance: balance.toString(),
     rentLeft: rentLeft && { ...rentLeft, lamports: rentLeft.lamports.toString() },
@@ -103,7 +103,7 @@ function formerSteps(swap: Swap, clocks: Clocks): Step[] {
       return [{ by, action: 'wait', leg: name, before: null, why }];
     }
     if (isUnknown(facts)) {
-      // What the leg came to settles it.
+      // The outcome of the leg settles it.
       if (['claimed', 'refunded'].includes(legStatus(leg.facts))) return [];
       const why = `of the former escrow ${address}: ${unknownOutcome(leg)}`;
       return [{ by, action: 'wait', leg: name, before: null, why }];

@@ -1,5 +1,5 @@
-// What parties are warned of: how long a read waits for it, how much of it is kept, and when it is
-// said. The chains are stubs: what they say is the adapters' part, shown in their own tests.
+// The warnings of parties: how long a read waits for it, how much of it is kept, and when it is
+// said. The chains are stubs: their answers are the adapters' part, shown in their own tests.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

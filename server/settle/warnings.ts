@@ -1,4 +1,4 @@
-// What the parties of a swap should hear before they fund, read from the chains for a while: a swap
+// The warnings for the parties of a swap before they fund, read from the chains for a while: a swap
 // is read far more often than such things change, and no read waits long for them.
 
 import type { ChainAdapter } from '../../chains/adapter.ts';
@@ -17,7 +17,7 @@ const mostEscrows = 1_000;
 
 export type LegWarning = {
   readonly leg: LegName;
-  /** Who could not send it. */
+  /** The role that could not send it. */
   readonly by: Role;
   readonly verb: Warning['verb'];
   readonly code: Warning['code'];
@@ -75,7 +75,7 @@ export function createWarnings(deps: Pick<Deps, 'adapters' | 'settings' | 'log'>
   };
 }
 
-/** Of a funding that waits: its funder hears it wherever it waits. */
+/** The warning of a funding that waits: its funder hears it wherever it waits. */
 async function stuckOf(
   adapter: ChainAdapter,
   swap: Swap,
@@ -103,8 +103,8 @@ function nothingAfter(ms: number): Promise<readonly Warning[]> {
 }
 
 /**
- * Each where it is of use: what hinders a funding at that funding, what hinders a claim at every
- * funding before it, so that nobody learns too late, and wherever the claimer waits or claims.
+ * Each where it is of use: a hindrance of a funding at that funding, a hindrance of a claim at
+ * every funding before it, so that it is known in time, and wherever the claimer waits or claims.
  */
 export function withWarnings(steps: readonly Step[], warnings: readonly LegWarning[]): Step[] {
   if (warnings.length === 0) return [...steps];

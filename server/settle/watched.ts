@@ -1,5 +1,5 @@
-// The market as the watchtower sees it: what is due and what is stored of an escrow, the gates as a
-// party passes them, and the follower's own way of taking notice of what was sent.
+// The market as the watchtower sees it: the due and stored facts of an escrow, the gates as a party
+// passes them, and the follower's own way of taking notice of a sent transaction.
 
 import { ParleyError } from '../../core/errors.ts';
 import { isUnknown, nothingSeen } from '../../core/facts.ts';
@@ -81,7 +81,7 @@ function passed<Of extends Claimable | Fundable>(of: Of) {
   return { ...of, swapId: of.swap.id, leg: of.name };
 }
 
-/** As a broadcast passes them: what was signed may have waited for long. */
+/** As a broadcast passes them: a signed transaction may have waited for long. */
 async function mustMayClaim(
   deps: Deps,
   { swapId, leg, escrow }: Pick<Case, 'swapId' | 'leg' | 'escrow'>,
@@ -103,7 +103,7 @@ async function isBarred(
   { leg, escrow }: { readonly leg: LegName; readonly escrow: string },
   signal: AbortSignal,
 ): Promise<boolean> {
-  // What was signed for an escrow that the leg moved off is not sent any more.
+  // A transaction signed for an escrow that the leg moved off is not sent any more.
   if (swap.state.legs[leg].escrow !== escrow) return true;
   const { state, clocks } = await readBothLegs(deps, swap, signal);
   try {
@@ -117,8 +117,8 @@ async function isBarred(
 }
 
 /**
- * As if this leg were not funded: what has funded it may be what is asked about. What nobody can
- * tell of it stays so, as it may have been funded and have ended.
+ * As if this leg were not funded: the transaction that has funded it may be the one in question. An
+ * unknown leg stays so, as it may have been funded and have ended.
  */
 function before(state: SwapState, name: LegName): SwapState {
   const { facts } = state.legs[name];

@@ -1,11 +1,11 @@
-// What the app for browsers is told of each chain. Never the market's own nodes of a real network:
+// The facts of each chain for the app for browsers. Never the market's own nodes of a real network:
 // their addresses may hold keys.
 
 import type { AppChain } from '../../core/app-chain.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { ChainSettings } from '../settings/chains.ts';
 
-/** Of a dev chain: `pageUrl` where its node itself answers no page. */
+/** The nodes of a dev chain: `pageUrl` where its node itself answers no page. */
 type DevNodes = { readonly chain: ChainKey; readonly rpcUrl: string; readonly pageUrl?: string };
 
 export function appChains(

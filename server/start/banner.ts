@@ -1,4 +1,4 @@
-// What an operator reads on the screen when the market is ready.
+// The text that an operator reads on the screen when the market is ready.
 
 import type { Ready } from './boot.ts';
 
@@ -27,7 +27,7 @@ function place(name: string, url: string | null | undefined): string[] {
   return typeof url === 'string' ? [`  ${name.padEnd(16)} ${url}`] : [];
 }
 
-/** What is on a screen stays on it: the whole address is in the file ready.json. */
+/** A text on a screen stays on it: the whole address is in the file ready.json. */
 function withoutLogin(address: string): string {
   const url = new URL(address);
   [url.username, url.password] = ['', ''];

@@ -81,7 +81,7 @@ import { noWeb, type OpenedWeb, webConfig } from './web.ts';
 export type Ready = {
   readonly ready: true;
   readonly url: string;
-  /** What became of the app for browsers, where there is something to say. */
+  /** The state of the app for browsers, where there is something to say. */
   readonly app: string | null;
   readonly network: string;
   readonly chains: readonly ReadyChain[];
@@ -100,7 +100,7 @@ export type Market = {
   /** How far the chains are whose reading agreements wait for; empty where they wait for none. */
   readonly held: readonly string[];
   readonly agreeing: Promise<void>;
-  /** What it does by itself and was not heard of in time: it hangs. */
+  /** The services that were not heard of in time: it hangs. */
   late(): readonly Late[];
   /** Why it cannot go on, once a node of the dev network is gone. */
   readonly broken: Promise<string>;
@@ -113,7 +113,7 @@ type Opened = { db?: Database; url?: string };
 /** Things to undo, last first. */
 type Stack = (() => Promise<void>)[];
 
-/** Starts everything; what was started is stopped again when a later part fails. */
+/** Starts everything; stops the started parts again when a later part fails. */
 export async function startMarket(
   settings: Settings,
   log: Logger,
@@ -189,7 +189,7 @@ async function start(
   await resealSecrets(deps);
   await resealKept(deps);
   await resealMessages(deps);
-  // Stopped in the other order: who makes work ends before who does it.
+  // Stopped in the other order: a part that makes work ends before the one that does it.
   const delivering = createDelivering(deps);
   const reminding = createReminding(deps);
   const passing = createPassing(deps);
@@ -265,7 +265,7 @@ async function openKeys(
   return gas;
 }
 
-/** Clients of their own: what a stranger's contract says is read only so far. */
+/** Clients of their own: the answer of a stranger's contract is read only so far. */
 function nodesForProofs(chains: readonly ChainSettings[], settings: Settings): Rpc[] {
   const attemptTimeoutMs = settings.chainTimeoutMs;
   return chains.flatMap((each) =>

@@ -1,4 +1,4 @@
-// What the dev network lends a market that was configured without it.
+// The parts that the dev network lends a market that was configured without it.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// What the market makes of the chains it runs on: which it serves, with which curated assets, and
-// what its ready line says of each.
+// The market's use of the chains it runs on: which it serves, with which curated assets, and what
+// its ready line says of each.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Family } from '../../core/families.ts';
@@ -70,7 +70,7 @@ export function devAssets(
   });
 }
 
-/** Where people find the dev network's mails and accounts; nothing of it on real chains. */
+/** Where people find the dev network's mails and accounts; real chains have none. */
 export function devPeople(devnet: Pick<Devnet, 'people'> | null): {
   readonly inbox?: string;
   readonly identityProvider?: string;

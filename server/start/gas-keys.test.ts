@@ -1,4 +1,4 @@
-// What a day may cost, from settings and the policies of chains.
+// The cost of a day, from settings and the policies of chains.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ function gasOf(chain: string, more: object = {}): Gas {
   const adapter = { chain, policy } as unknown as ChainAdapter;
   return openGas(values, served, new Map([[chain, adapter]])).get(chain) ?? assert.fail();
 }
-/** What a claim reserves on a node that lends no state to try it. */
+/** The reserve of a claim on a node that lends no state to try it. */
 function dearest(chain: string): bigint {
   const { mostGas, reserveFeePerGas } = evmGasPolicies[chain] ?? assert.fail();
   return mostGas * reserveFeePerGas;

@@ -91,7 +91,10 @@ function takesRequests(
   return dailyCap >= partBesideClaims * mostGas * (reserveFeePerGas ?? usual);
 }
 
-/** Of a chain whose id is known, whatever it is called; else of the one whose policy it has. */
+/**
+ * The policy of a chain whose id is known, whatever it is called; else of the one whose policy it
+ * has.
+ */
 function evmPolicyOf(chain: ChainSettings & { readonly family: 'evm' }): EvmGasPolicy {
   const { chainId, policy } = chain;
   if (isKnownEvmChain(chainId)) return evmGasPolicyOf(chainId);
@@ -126,7 +129,7 @@ function keyIn(path: string, family: GasKey['family']): GasKey {
   }
 }
 
-/** What a dev key may spend a day: nothing there is worth anything. */
+/** The daily limit of a dev key: its coins are worthless. */
 const devCap = { evm: 10n ** 18n, tron: 1_000_000_000n, solana: 1_000_000_000n } as const;
 /** People who try the market see the keeper at work, and parties that act are not overtaken. */
 const devGraces = { claimGraceSeconds: 60, refundGraceSeconds: 120 } as const;

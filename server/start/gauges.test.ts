@@ -15,7 +15,7 @@ after(drop);
 const sql = (text: string) => db.rows({ name: `gauges ${text.slice(0, 50)}`, text, values: [] });
 const always = { keptMs: 0, countedMs: 0, figuresMs: 5_000 };
 
-/** What a scrape shows, by name and labels, without `parley_market_`. */
+/** The figures of a scrape, by name and labels, without `parley_market_`. */
 async function figuresOf(on: Database, limits = always) {
   const deps = nodelessDeps(on);
   const refresh = createFigures(deps, limits);

@@ -1,5 +1,5 @@
-// What a scrape reads of the whole market: a few statements on one connection, kept for some
-// seconds and given up after two. What could not be read is left out: an old figure looks like a
+// The figures of the whole market in a scrape: a few statements on one connection, kept for some
+// seconds and given up after two. An unreadable figure is left out: an old figure looks like a
 // market that works.
 
 import type { Gauge } from 'prom-client';
@@ -16,13 +16,16 @@ import { passesOf } from '../ports/passes.ts';
 const keptMs = 5_000;
 /** Counting swaps is the one read that grows with them: 35 ms of 100 000. Its age is told. */
 const countedMs = 60_000;
-/** Of the time for all figures: so long the others wait for the count. */
+/** The share of the time for all figures: so long the others wait for the count. */
 const countShare = 0.25;
 /** Prometheus waits for ten seconds unless it is told otherwise. */
 const figuresMs = 2_000;
-/** What is due for less is on its way. */
+/** The steps that are due for less are on their way. */
 const graceSeconds = 60;
-/** Of a job of the keeper: from so many on it is as old as the job (the doctor's measure). */
+/**
+ * The failures of a job of the keeper: from so many on it is as old as the job (the doctor's
+ * measure).
+ */
 const failures = 5;
 
 type Needs = Pick<Deps, 'db' | 'adapters' | 'settings' | 'presence' | 'now' | 'metrics' | 'log'>;

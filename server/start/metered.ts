@@ -1,5 +1,5 @@
-// What this process asks of others, for who watches it: the database's statements and pool, and the
-// calls to nodes, each counted for the node that the settings name.
+// The use of other services by this process, for operators: the database's statements and pool, and
+// the calls to nodes, each counted for the node that the settings name.
 
 import { type Ended, exchanges } from '../../chains/nodes/transport-node.ts';
 import type { DatabaseUsage } from '../db/usage.ts';

@@ -15,10 +15,10 @@ import type { ChainSettings } from '../settings/chains.ts';
 
 /** A node is asked four to eight times each: some 12 000 calls a day. */
 export const lookEveryMs = 60_000;
-/** Of one node, with what it is asked. */
+/** The time for one node and its questions. */
 const partMs = 20_000;
 
-/** What the doctor calls it, by what it is called here. */
+/** The doctor's names by the names used here. */
 const faults = { behind: 'node_behind', clock: 'node_clock', wrong: 'wrong_node' } as const;
 const silences: ReadonlySet<string> = new Set(['node_silent', 'part_time', 'ended', 'wrong_node']);
 
@@ -57,7 +57,7 @@ export function createTurn(db: Pick<Database, 'listen'>): () => Promise<boolean>
   };
 }
 
-/** What another process tells anew would be told as it once was. */
+/** The figures that another process refreshes would otherwise stay here as they once were. */
 function forgetNodes({ metrics: { nodes } }: Pick<Needs, 'metrics'>): void {
   for (const each of [nodes.up, nodes.faults, nodes.disagree]) each.reset();
 }

@@ -1,5 +1,5 @@
-// What an operator reads when a market does not start: once as `npm start` runs it, else what it
-// prints of the error.
+// The text that an operator reads when a market does not start: once as `npm start` runs it, else
+// what it prints of the error.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

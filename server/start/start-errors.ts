@@ -99,7 +99,7 @@ export async function mustBeFree(place: Place): Promise<void> {
   });
 }
 
-/** The result of `work`; what it throws goes through `fault` first. */
+/** The result of `work`; an exception goes through `fault` first. */
 export async function naming<Result>(
   fault: (error: unknown) => unknown,
   work: Promise<Result>,
@@ -111,7 +111,7 @@ export async function naming<Result>(
   }
 }
 
-/** Why nothing could listen there; what is no such error comes back as it is. */
+/** The reason why the server could not listen there; another error comes back as it is. */
 export function listenFault({ setting, port, host, hostSetting }: Place, error: unknown): unknown {
   const onHost = (why: string) =>
     new StartError(

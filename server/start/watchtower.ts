@@ -49,14 +49,14 @@ export function watchtowerOf(deps: Deps, keys: Keys): Watchtower {
   return createWatchtower(partsOf(deps, keys));
 }
 
-/** Of a server without gas keys. */
+/** The desk of a server without gas keys. */
 export function deskApart(deps: Deps): Desk {
   return apartDesk(partsOf(deps, { gas: new Map() }));
 }
 
 /**
- * Seals all of it with the first of the server's keys, so that a former one may be put away. What
- * is asked of a watchtower lasts for seconds: what a crash has left of that is deleted.
+ * Seals all of it with the first of the server's keys, so that a former one may be put away. A
+ * request to a watchtower lasts for seconds: the remainder after a crash is deleted.
  */
 export async function resealKept(deps: Pick<Deps, 'settings' | 'db' | 'log'>): Promise<void> {
   await forgetRows(deps.db);
@@ -85,7 +85,7 @@ export async function startWatchtower(settings: Settings, log: Logger): Promise<
     throw new Error('PARLEY_KEEPER must name a gas key of at least one chain');
   }
   const { metricsPort } = settings;
-  // Of its server, on the same machine, where both have the same settings.
+  // The metrics port of its server, on the same machine, where both have the same settings.
   if (metricsPort) await mustBeFree(metricsPlace(settings));
   const opened = mustKeepSessions(databaseUrl).then(() => migrate(databaseUrl));
   await naming((error) => databaseFault(databaseUrl, error), opened);

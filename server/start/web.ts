@@ -1,5 +1,5 @@
-// The app for browsers at start: built anew where its sources are newer than the build. What fails
-// here stops nothing but the app.
+// The app for browsers at start: built anew where its sources are newer than the build. A failure
+// here stops only the app.
 
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -23,7 +23,7 @@ const lookMs = 250;
 /** `said`: a line for the operator, null where there is nothing to say. */
 export type OpenedWeb = { readonly build: WebBuild | null; readonly said: string | null };
 
-/** `root`: of the repository. */
+/** `root`: that of the repository. */
 export async function openWeb(root = ownRoot): Promise<OpenedWeb> {
   try {
     const said = await builtOnce(root);
@@ -35,10 +35,10 @@ export async function openWeb(root = ownRoot): Promise<OpenedWeb> {
   }
 }
 
-/** Without the app: what tests of the API start with. */
+/** Without the app: tests of the API start with it. */
 export const noWeb: Promise<OpenedWeb> = Promise.resolve({ build: null, said: null });
 
-/** What only this market can tell its app; web/market/config.ts reads it. */
+/** The facts that only this market can tell its app; web/market/config.ts reads it. */
 export function webConfig(
   { productName, shortName, network }: Settings,
   { offsetMs }: { readonly offsetMs: number },
@@ -49,7 +49,7 @@ export function webConfig(
   return { productName, shortName, network, clockOffsetSeconds, chains, dev };
 }
 
-/** Of several processes that start together one builds, and the others wait for it. */
+/** The first of several processes that start together builds, and the others wait for it. */
 async function builtOnce(root: string): Promise<string | null> {
   const limit = performance.now() + buildLimitMs;
   while (await isOld(root)) {

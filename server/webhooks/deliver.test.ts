@@ -1,5 +1,5 @@
-// From an event in the outbox to its receiver: what is sent, in which order, when again, and what a
-// crash or a dead receiver changes.
+// From an event in the outbox to its receiver: the bodies, their order, the retries, and the effect
+// of a crash or a dead receiver.
 
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
@@ -127,7 +127,7 @@ test('of one swap a later event waits for the first attempt of an earlier one, n
   await pass();
   assert.deepEqual(await deliveries(), Array(5).fill('delivered 1'));
   assert.deepEqual(sent.filter(({ body }) => body.includes(swap)).map(typeOf), names);
-  // A receiver that fails: what failed comes later, the rest is not held up.
+  // A receiver that fails: a failed delivery comes later, the rest is not held up.
   for (const name of names) await happens(accountId, name, { swapId: swap });
   const failing = delivering((each) => (typeOf(each) === 'swap.funded' ? 500 : 200));
   await failing.pass();
@@ -254,7 +254,7 @@ test('what a process had in hand is left to it for twice as long as an attempt t
     sent.map(({ body }) => body),
     late.sent.map(({ body }) => body),
   );
-  // The first fails late: what its owner reads is what came of the delivery.
+  // The first fails late: its owner reads the outcome of the delivery.
   at.deps.advance(1_000);
   await answerLate(500);
   const [last] = await rows('select last_status as status, last_delivery_at as at from webhooks');

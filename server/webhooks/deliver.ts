@@ -13,7 +13,7 @@ import { deliveryMs } from './send.ts';
 
 /** After the end of each failed attempt; after the last there is none. */
 export const retryAfterSeconds = [15, 30, 60, 120, 240] as const;
-/** Longer than an attempt can take: what a dead process had in hand is taken over then. */
+/** Longer than an attempt can take: a dead process's deliveries are taken over then. */
 const leaseMs = deliveryMs + 10_000;
 /** At least this long between two passes, for what ends in between. */
 const gapMs = 5;
@@ -78,7 +78,7 @@ export function createDelivering(deps: Deps, options: { readonly send?: Send } =
     const handedOut = await handOut(deps);
     // Another process hands out, perhaps what it saw before the last commit.
     if (handedOut === null) return busyMs;
-    // Of the slow half at a time are begun.
+    // A pass begins deliveries in half of the free slow places.
     const begun = await begin();
     if (handedOut === handOutBatch || begun > 0) return 'now';
     return deps.now() <= retryingUntil + pollMs ? retryingMs : undefined;

@@ -1,4 +1,4 @@
-// What is stored for each event: one body for all webhooks of an account, one delivery for prices
+// The rows stored for each event: one body for all webhooks of an account, one delivery for prices
 // of a thread that wait, and little for a receiver that never answered.
 
 import assert from 'node:assert/strict';

@@ -25,8 +25,8 @@ import { paysForLook, trimLog } from './log-length.ts';
 
 export const handOutBatch = 200;
 /**
- * Deliveries to one webhook that wait: what comes beyond is dropped for it. One that never answered
- * 2xx gets 20 a minute of new ones (hosts.ts), so that 200 are what it gets in ten minutes.
+ * Deliveries to one webhook that wait: a further one is dropped for it. One that never answered 2xx
+ * gets 20 a minute of new ones (hosts.ts), so that 200 are what it gets in ten minutes.
  */
 export const mostWaiting = { answered: 10_000, never: 200 } as const;
 

@@ -1,5 +1,5 @@
-// Who is counted as a host: what the operator calls its own is not, by address and by name. And who
-// is sent to a host that gets no more.
+// The addresses that are counted as a host: the operator's own are not, by address and by name. And
+// who is sent to a host that gets no more.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

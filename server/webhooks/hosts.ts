@@ -3,7 +3,7 @@
 //
 // Deliveries are counted as they begin; their further attempts come at their times. One that never
 // answered 2xx gets few, and of each account one an hour in any case: the first that it answers
-// makes it known. Of one that did, each account has as few in any case. So others who name a host
+// makes it known. Each account has as few to one that did, in any case. So others who name a host
 // cannot keep it from an account.
 //
 // A name is counted once it has an address: one that nobody has takes no row. It is looked up no
@@ -16,7 +16,10 @@ import { listOf } from '../settings/networks.ts';
 
 /** A minute. */
 export const hostLimits = { unknown: 20, known: 1_200 } as const;
-/** Of accounts' first in an hour, to one that never answered: so many a minute beyond the few. */
+/**
+ * The first deliveries of accounts in an hour, to one that never answered: so many a minute beyond
+ * the few.
+ */
 export const mostFirst = 5;
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
@@ -35,7 +38,7 @@ export class HostBusy extends Error {
 }
 
 export type Visit = {
-  /** Of the host in the URL, then of the address that is sent to. Throws HostBusy. */
+  /** Counts the host in the URL, then the address that is sent to. Throws HostBusy. */
   admit(host: string): Promise<void>;
   /** A 2xx came from the hosts that were named to `admit`. */
   answered(): Promise<void>;

@@ -1,4 +1,4 @@
-// What stays of the deliveries of one webhook.
+// The part of one webhook's deliveries that stays.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

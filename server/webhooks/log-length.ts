@@ -4,7 +4,7 @@
 import type { Tx } from '../db/database.ts';
 import { trimDeliveries } from '../db/delivery-log.ts';
 
-/** The newest of a webhook. What is older goes, unless it waits or is of a swap. */
+/** The newest of a webhook. An older one goes, unless it waits or is of a swap. */
 export const mostLogged = 2_000;
 /** Looking for what is too much reads as many entries of an index: one delivery in so many pays. */
 export const trimEvery = 128;

@@ -1,4 +1,5 @@
-// What is stored and counted of deliveries, who may hand them out, and which topics are theirs.
+// The stored and counted parts of deliveries, the processes that may hand them out, and their
+// topics.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

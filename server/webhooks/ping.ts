@@ -1,5 +1,5 @@
-// A test delivery on demand: sent while the caller waits, once, and never tried again. Nothing of
-// it is stored before it has ended, so that a crash in between leaves nothing.
+// A test delivery on demand: sent while the caller waits, once, and never tried again. The ping is
+// stored only after it has ended, so that a crash in between leaves no row.
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Tx } from '../db/database.ts';
@@ -14,7 +14,10 @@ import { absent } from './register.ts';
 
 /** Each holds a request and a connection for up to 10 s. */
 export const mostPings = 200;
-/** Of one account; one while half of all are under way, so that a few leave room for others. */
+/**
+ * The limit of one account; one while half of all are under way, so that a few leave room for
+ * others.
+ */
 export const mostPingsEach = 4;
 
 export type Pinged = {

@@ -1,4 +1,5 @@
-// Who hangs takes places from itself: by account, and in the quick lane for two seconds only.
+// A receiver that hangs takes places from itself: by account, and in the quick lane for two seconds
+// only.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

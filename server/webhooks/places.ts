@@ -1,8 +1,8 @@
 // How many deliveries are under way at a time: in all, of one account and of one webhook. The slow
 // have places of their own. No account has more than an eighth of the quick ones, nor takes another
 // slow one while it has an eighth of those that are free: the fuller they are, the fewer an account
-// has, and the last ones are for those who have none. What hangs in a quick place leaves it, and
-// none of its account's webhooks has one for a while.
+// has, and the last ones are for those who have none. A delivery that hangs in a quick place leaves
+// it, and none of its account's webhooks has one for a while.
 
 import type { Due, InHand, Lane } from '../db/deliveries.ts';
 
@@ -11,7 +11,7 @@ export const slowMs = 2_000;
 export const places = { quick: 200, slow: 100 } as const;
 const quickOfAccount = 25;
 export const placesEach = { quick: 8, slow: 2 } as const;
-/** Of those that have a quick place, and those that had one and hang. */
+/** The most of those that have a quick place, and those that had one and hang. */
 const mostFromQuick = 400;
 export const heldBackMs = 300_000;
 /** Accounts; the one that was held back first is forgotten. */

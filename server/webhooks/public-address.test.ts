@@ -26,7 +26,7 @@ for (const [what, addresses] of [
   ['documentation', '192.0.2.1 198.51.100.7 203.0.113.9 2001:db8::1 3fff::1'],
   ['many', '224.0.0.1 255.255.255.255 240.0.0.1 ff02::1 ff0e::1'],
   ['compatible with IPv4', '::7f00:1'],
-  // Nothing needs the public ones of these, so nothing has them.
+  // Receivers never need the public ones of these, so all are refused.
   ['mapped IPv4', '::ffff:127.0.0.1 ::ffff:7f00:1 ::ffff:8.8.8.8 0:0:0:0:0:ffff:7f00:1'],
   ['translated IPv4', '::ffff:0:127.0.0.1'],
   ['NAT64', '64:ff9b::127.0.0.1 64:ff9b::8.8.8.8 64:ff9b:1::1 64:ff9b:1:ffff::7f00:1'],

@@ -28,7 +28,7 @@ const insideV4: readonly [string, number][] = [
   ['240.0.0.0', 4], // reserved, broadcast
 ];
 
-/** Of the global unicast space (2000::/3), outside of which nothing is public. */
+/** The exceptions in the global unicast space (2000::/3), outside of which no address is public. */
 const insideV6: readonly [string, number][] = [
   ['2001::', 23], // protocol assignments: Teredo (2001::/32), ORCHID, benchmarks
   ['2001:db8::', 32], // documentation
@@ -53,7 +53,7 @@ export function reachable(networks: readonly string[]): MayReach {
     if (isIP(address) === 0 || address.includes('%')) return false;
     if (isIPv4(address)) return allowed.check(address) || !blocked.check(address);
     const words = groupsOf(address);
-    // What stands for an IPv4 address is reached where that is listed, and nowhere else.
+    // An address that stands for an IPv4 address is allowed where that is listed, and only there.
     const mapped = mappedOf(words);
     if (mapped !== null) return allowed.check(mapped);
     if (allowed.check(address, 'ipv6')) return true;
@@ -92,7 +92,7 @@ function mappedOf(words: readonly number[]): string | null {
   return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }
 
-/** Of any network, with an IPv4 address in the lower half (RFC 5214). */
+/** The prefix may be any, with an IPv4 address in the lower half (RFC 5214). */
 function isIsatap(words: readonly number[]): boolean {
   return ((words[4] ?? 0) & ~0x0300) === 0 && words[5] === 0x5efe;
 }

@@ -1,5 +1,5 @@
-// What may be registered as a webhook. Its secret is encrypted, and sealed anew when the server's
-// key is replaced.
+// The URLs that may be registered as a webhook. Its secret is encrypted, and sealed anew when the
+// server's key is replaced.
 
 import assert from 'node:assert/strict';
 import { createHmac, randomBytes } from 'node:crypto';
@@ -35,7 +35,7 @@ async function keepMany(accountId: string, key: string, wanted: number[]) {
   );
 }
 
-/** What a server with this key alone can open. */
+/** The secrets that a server with this key alone can open. */
 async function openedBy(key: string): Promise<number[]> {
   const keyring = keyringFrom(key);
   const kept = await rows<{ secret: Buffer; version: number }>(

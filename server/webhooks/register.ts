@@ -1,4 +1,4 @@
-// Registering webhooks: who may be told where, and the secret that signs what they are told.
+// Registering webhooks: the permitted receivers, and the secret that signs their deliveries.
 
 import { isIP } from 'node:net';
 import { ParleyError } from '../../core/errors.ts';
@@ -100,7 +100,7 @@ function checkedUrl(given: string, { settings }: Making): string {
   return url.href;
 }
 
-/** Throws `no_such_webhook`. What was on its way to it is given up. */
+/** Throws `no_such_webhook`. Its waiting deliveries are given up. */
 export async function removeWebhook(tx: Tx, accountId: string, id: string): Promise<void> {
   if (!isUuid(id) || !(await deleteWebhook(tx, accountId, id))) absent(id);
 }

@@ -1,4 +1,4 @@
-// One delivery, to a real HTTPS receiver: what arrives, and what never leaves.
+// One delivery, to a real HTTPS receiver: the bytes that arrive, and those that never leave.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -143,7 +143,7 @@ test('its address is told before anything is sent to it, and may be refused for 
     throw busy;
   };
   const one = { ...sending(named()), admit };
-  // Of most machines `localhost` is two addresses.
+  // The name `localhost` has two addresses on most machines.
   const resolve = async () => ['127.0.0.1'];
   await assert.rejects(sendDelivery(one, mayReach, { resolve }), busy);
   assert.deepEqual([told, receiver.received.length], [['127.0.0.1'], before]);

@@ -11,9 +11,9 @@ import type { MayReach } from './public-address.ts';
 
 /** All of it: looking up, connecting, sending, and the head of the answer. */
 export const deliveryMs = 10_000;
-/** What a receiver says beyond its status is read for a moment, so that it may end well. */
+/** The body of an answer is read for a moment, so that the receiver may end well. */
 const mostAnswerBytes = 16_384;
-/** What is kept of it, for the log. */
+/** The part of it that is kept, for the log. */
 const mostAnswerKept = 500;
 const answerMs = 1_000;
 /** Each holds one of the few threads that files need too. */
@@ -23,7 +23,7 @@ export type Sending = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Told of the address before anything is sent to it; what it throws ends it. */
+  /** Gets the address before any bytes go to it; an exception ends the delivery. */
   readonly admit?: (address: string) => Promise<void>;
 };
 
@@ -119,7 +119,7 @@ async function addressOf(
   return found[0] as string;
 }
 
-/** A look-up cannot be stopped; nobody waits for it longer. */
+/** A look-up cannot be stopped; the caller waits for it no longer. */
 function until<T>(work: Promise<T>, limit: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const ended = () => reject(limit.reason);
@@ -183,7 +183,10 @@ function readOut(answer: IncomingMessage, done: (begins: Pick<Sent, 'answer'>) =
   answer.on('end', end);
 }
 
-/** Of bytes that somebody else chose: no control characters, nothing that turns text around. */
+/**
+ * The text of bytes that somebody else chose: no control characters, and none that turn text
+ * around.
+ */
 function plainLine(bytes: Buffer): Pick<Sent, 'answer'> {
   const text = bytes.toString('utf8').replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
   return text.trim() === '' ? {} : { answer: text.trim() };

@@ -42,7 +42,7 @@ test('a write names the account that its page shows: another one is left alone',
     const read = await browser.call('GET', '/v1/me', undefined, headers);
     assert.equal(read.status, shown === null ? 200 : 409);
   }
-  // Whoever signs in shows nobody yet.
+  // A browser that signs in shows no account yet.
   const body = { address, purpose: 'sign-in' };
   const asked = await browser.call('POST', '/account/email', body, { 'x-parley-account': null });
   assert.equal(asked.status, 200);

@@ -1,5 +1,6 @@
-// What is known of a browser: its two cookies, and what it says it is. The cookies are the token of
-// a session, and a name of its own by which sign-ins are bound to the browser that began them.
+// The facts that are known of a browser: its two cookies, and what it says it is. The cookies are
+// the token of a session, and a name of its own by which sign-ins are bound to the browser that
+// began them.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply } from 'fastify';
@@ -15,7 +16,7 @@ export function cookieName(shortName: string, name: CookieName, { secure }: Site
   return `${secure ? '__Host-' : ''}${shortName}_${name}`;
 }
 
-/** null: none, or several of the name, of which one is not ours. */
+/** null: no cookie, or several of the name, of which one is not ours. */
 export function cookieOf(headers: IncomingHttpHeaders, name: string): string | null {
   const values = (headers.cookie ?? '').split(';').flatMap((each) => {
     const at = each.indexOf('=');

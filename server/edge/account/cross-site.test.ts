@@ -1,6 +1,6 @@
-// An attack suite against sessions in the browser: what a page of another site, a name that points
-// at this server, a thief of a cookie and a confused client may try. Each attack is named, is tried
-// against accounts and against `/v1`, and leaves nothing behind.
+// An attack suite against sessions in the browser: the attacks of a page of another site, a name
+// that points at this server, a thief of a cookie and a confused client. Each attack is named, is
+// tried against accounts and against `/v1`, and leaves nothing behind.
 
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';

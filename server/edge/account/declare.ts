@@ -73,7 +73,7 @@ export function anyBrowser<P extends TSchema, Q extends TSchema, B extends TSche
   spec: Declared<P, Q, B> & {
     /** Counts against the sign-ins of the client's network. */
     readonly signIn?: true;
-    /** `session`: of the browser, where it is signed in. */
+    /** `session`: the session of the browser, where it is signed in. */
     readonly handle: (
       input: Input<P, Q, B> & { readonly session: Session | null },
     ) => Promise<Answer>;
@@ -83,7 +83,8 @@ export function anyBrowser<P extends TSchema, Q extends TSchema, B extends TSche
   const access = { kind: 'browser', signIn: spec.signIn } as const;
   route<P, Q, B>(place, at, operationId, spec, access, async (input, request) => {
     const session = await sessionOf(deps, request);
-    // What is begun to add a login or to be fresh again: its proof is bound to the session then.
+    // A ceremony that adds a login or makes a session fresh again: its proof is bound to the
+    // session then.
     const { purpose = 'sign-in' } = (input.body ?? {}) as { readonly purpose?: string };
     const mustName = session !== null && purpose !== 'sign-in';
     const { accountId = null } = session ?? {};
@@ -114,7 +115,7 @@ function route<P extends TSchema, Q extends TSchema, B extends TSchema>(
   });
 }
 
-/** Of the way in whose address it is: `/account/<way>…`. */
+/** The login method is the one whose address it is: `/account/<way>…`. */
 export function countRefused({ metrics }: Deps, url: string, error: unknown): void {
   const [, way] = /\/account\/(email|provider|passkey|wallet)\b/.exec(url) ?? [];
   if (way === undefined || !(error instanceof ParleyError)) return;
@@ -150,7 +151,7 @@ export function browserFor(
   };
 }
 
-/** As it is stored now: what a process remembers says too little of it. */
+/** As it is stored now: a process remembers too little of it. */
 export async function sessionOf(
   deps: Deps,
   request: FastifyRequest,
@@ -161,9 +162,9 @@ export async function sessionOf(
 }
 
 /**
- * What every way in ends with: the proof is taken up in one transaction, whatever session it ends
+ * The end of every login method: the proof is taken up in one transaction, whatever session it ends
  * or replaces has ended in every process, and the browser learns of it. `former`: its session
- * before. Signing in anew ends it: none is fixed on.
+ * before. Signing in anew ends it: this prevents session fixation.
  */
 export async function answerOf(
   { app, deps }: Place,

@@ -154,7 +154,7 @@ test('what follows a + counts for the same mailbox, and its code is good for its
   await ask(browser, tagged(1));
   refused(await give(browser, name, edge.codeOf(tagged(1))), '400 bad_code');
   assert.equal((await give(browser, tagged(1))).status, 200);
-  // Of long codes all tags share one mail; the mailbox itself and each login have their own.
+  // Tags of one mailbox share its long codes; the mailbox itself and each login have their own.
   const one = from('192.0.2.1');
   assert.deepEqual(await lengths(one, tagged(7), 1), [20]);
   const shared = edge.codeOf(tagged(7));

@@ -1,4 +1,5 @@
-// What was under way when a session, a login or the whole account ended does nothing afterwards.
+// An act that is under way when a session, a login or the whole account ends does nothing
+// afterwards.
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -78,7 +79,10 @@ const adds = async (own: SignedIn, wallet = evmWallet()) => {
 };
 const makeKey = (own: Pick<SignedIn, 'post'>) => own.post('/account/keys', { scopes: ['read'] });
 
-/** What a session may do; each begun with what it needs, and given back as what is left to ask. */
+/**
+ * The acts that a session may do; each begun with what it needs, and given back as what is left to
+ * ask.
+ */
 type Act = (own: SignedIn) => Promise<() => Promise<Answer>>;
 const acts: Readonly<Record<string, Act>> = {
   'makes a key': async (own) => () => makeKey(own),

@@ -78,7 +78,7 @@ export function describeAccount(operations: readonly Operation[], settings: Name
       if (params !== undefined) wanted.push(404);
       return method === 'GET' ? wanted : [...wanted, 404, 408, 409, 413, 415, 504];
     },
-    // Whoever is signed in is known there too.
+    // A person who is signed in is known there too.
     securityOf: ({ access }) => (access.kind === 'browser' ? perhapsSignedIn : null),
     paths: { [returnPath('{id}')]: { get: returned, post: returnedByForm } },
   };
@@ -119,7 +119,7 @@ function parametersFor(shortName: string): Json {
 
 const fromProvider = { code: 'a code', state: 'the state', iss: 'the issuer', error: 'an error' };
 
-/** A provider leads the browser there: what it asks is not ours to declare. */
+/** A provider leads the browser there: its parameters are not ours to declare. */
 const returned = {
   operationId: 'returnFromProvider',
   summary: 'Where a provider leads the browser back to',

@@ -145,7 +145,7 @@ test('a credential id that an account has is made by nobody else, nor anew', asy
   const forged = authenticator();
   const taken = await add((await signedIn()).browser, forged, { id });
   refused(taken, '409 login_taken', /belongs to another account/);
-  // What the owner's device signs still counts, and what the other one signs does not.
+  // A signature of the owner's device still counts, and one of the other device does not.
   assert.equal((await signInWith(device)).body.accountId, accountId);
   refused(await signInWith(forged, { userHandle: user }), '400 bad_proof', /signature/);
   const token = browser.session();
@@ -213,7 +213,7 @@ test('a counter that goes up is kept; one that stands or goes back is refused, a
   }
   const both = await Promise.all([1, 2].map(() => signInWith(device, { counter: 4_294_967_295 })));
   assert.deepEqual(both.map(codeOf).sort(), ['200 ok', '400 bad_proof']);
-  // Of one that does not count it is 0 every time; from 0 it may begin to count.
+  // The counter of one that does not count is 0 every time; from 0 it may begin to count.
   const silent = (await withPasskey()).device;
   for (const counter of [0, 0, 5]) {
     assert.equal((await signInWith(silent, { counter })).status, 200);

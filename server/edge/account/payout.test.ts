@@ -204,7 +204,7 @@ test('no key and no session removes the wallet that is paid, or is to be', async
   assert.equal((await pay(own, paid, wallet)).status, 200);
   refused(await removed(paid, await edge.person(address)), '409 wallet_paid');
   refused(await byKey(paid), '409 wallet_paid');
-  // What waits to be paid ends by a stop alone, which its person hears of.
+  // A waiting payment ends by a stop alone, which its person hears of.
   assert.equal((await pay(own, next, null)).status, 200);
   refused(await byKey(next), '409 wallet_paid');
   assert.equal((await shown(own, 'tron')).paid, paid.address);
@@ -278,7 +278,7 @@ test('30 are tried in an hour: nobody drowns in messages what matters', async ()
   const over = await tried();
   refused(over, '429 change_rate_limited');
   assert.equal(over.headers['retry-after'], '3600');
-  // The account's budget, not the browser's; what only takes away goes on.
+  // The account's budget, not the browser's; an act that only takes away goes on.
   const own = await bySigning(wallet);
   refused(await pay(own, solanaWallet(), wallet), '429 change_rate_limited');
   assert.equal((await own.call('DELETE', '/account/sessions')).status, 200);
@@ -335,7 +335,7 @@ test('with the signature of the wallet of before another one is paid at once, as
   assert.equal(now.paid, later.address);
   assert.deepEqual(now.receives.sort(), [wallet.address, later.address].sort());
   assert.deepEqual([(await me()).login, (await me()).proven.length], [later.address, 2]);
-  // What waited before does not come after it.
+  // A change that waited before does not come after it.
   edge.deps.advance(holdMs);
   await signInBy(own, wallet);
   assert.equal((await shown(own, 'evm')).paid, later.address);

@@ -70,7 +70,7 @@ async function meets(endpoint: keyof typeof hangMs, fault: Fault): Promise<void>
   const { chainTimeoutMs } = deps.settings;
   const what = `${endpoint} ${fault}` as const;
   const one = browser();
-  // What was published is forgotten, keys too.
+  // The published metadata is forgotten, keys too.
   deps.advance(hour);
   const back = endpoint === 'discovery' ? null : await hostile.authorize(await begin(one));
   const isSilent = fault === 'hangs' || fault === 'never ends';

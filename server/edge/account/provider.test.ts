@@ -1,5 +1,6 @@
 // Sign-in through identity providers: a real one (oidc-provider), and a hostile one that behaves.
-// What is done to state, browsers and sessions; what a provider can do is in provider-lies.test.ts.
+// The effects on state, browsers and sessions are here; the attacks of a provider are in
+// provider-lies.test.ts.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

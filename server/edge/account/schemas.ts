@@ -226,7 +226,7 @@ const clientDataJSON = base64url('what the browser signed for', 4_096);
 
 const attachment = s.text('where it is', 'platform', { maxLength: 32 });
 
-/** What a browser's passkey says. Open: browsers may say more than this. */
+/** The answer of a browser's passkey. Open: browsers may say more than this. */
 function credential<R extends TSchema>(response: R) {
   return s.group('PublicKeyCredential.toJSON()', {
     id: credentialId,

@@ -1,6 +1,5 @@
-// Sign-in by wallets of all four families over HTTP: POST /account/wallet and its proof. What the
-// text must be, line by line: server/people/sign-in-text.test.ts. Contract wallets: in
-// wallets.test.ts.
+// Sign-in by wallets of all four families over HTTP: POST /account/wallet and its proof. The lines
+// of the text: server/people/sign-in-text.test.ts. Contract wallets: in wallets.test.ts.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -218,14 +217,14 @@ test('an account has one login wallet of a family, and what is there already is 
   const stored = (await walletsOf(edge.deps.db, accountId)).map((each) => [
     each.address,
     each.standing,
-    // Who stole the session could have added it: until it receives, it waits.
+    // A thief of the session could have added it: until it receives, it waits.
     each.waitsUntil !== null,
   ]);
   assert.deepEqual(stored, [
     [login.address, 'login', false],
     [other.address, 'login', true],
   ]);
-  // What is stale is refused before anything is signed in vain, and so is what names nobody.
+  // A stale request is refused before anything is signed in vain, and so is one that names nobody.
   const thief = browserOn(edge, { cookies: browser.cookies });
   edge.deps.advance(11 * 60_000);
   await signInBy(browser, login, 'renew');

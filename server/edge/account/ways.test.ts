@@ -1,5 +1,5 @@
-// What every way into an account promises alike: by e-mail, wallet, passkey and identity provider.
-// What each has of its own is in the file of its name.
+// The promises that all login methods share: by e-mail, wallet, passkey and identity provider. The
+// file of each method's name has its own.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -14,7 +14,7 @@ import { evmWallet, solanaWallet, type TestWallet } from '../testing/signers.ts'
 const { edge, deps, hostile } = await startProviderEdge();
 const gone = 'ceremony_gone';
 
-/** What a proof came to: a code, or `ok`; given in the browser that began, unless in another. */
+/** The result of a proof: a code, or `ok`; given in the browser that began, unless in another. */
 type Give = (by?: TestBrowser) => Promise<string>;
 type Way<Login> = {
   /** A login that nobody has. */

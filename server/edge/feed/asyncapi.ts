@@ -7,7 +7,7 @@ import { apiVersion, branded, type Components, publish } from '../openapi.ts';
 import * as frames from '../schemas/feed.ts';
 import { feedPath } from './upgrade.ts';
 
-/** Of a client. */
+/** The messages of a client. */
 const heard = {
   first: frames.firstFrame,
   quote: frames.quoteFrame,
@@ -17,7 +17,7 @@ const heard = {
   switch: frames.switchFrame,
 };
 
-/** Of the server. */
+/** The messages of the server. */
 const said = {
   snapshot: frames.snapshotFrame,
   ready: frames.readyFrame,

@@ -64,7 +64,7 @@ const levelsOf = async ({ accountId }: Trader) =>
 
 const isWithdrawn = (threadId: string) =>
   reached(async () => (await statusOf(threadId)) === 'closed');
-/** What is due now, and whatever a pass of the market's own had begun. */
+/** The withdrawals due now, and the remainder of a pass that the market itself had begun. */
 const look = () => withdrawDue(market.deps, false);
 
 test('gone for so long, and not a moment less, on the clock of the database', async () => {

@@ -204,7 +204,7 @@ test('what comes while a socket reads its log is sent once, after what was read'
   const append = (n: number) => appendFeedEvents(db, [{ ...event, payload: { n } }], 10);
   const heard = Promise.withResolvers<void>();
   let isFirst = true;
-  // That there is no more is answered only when the process has heard of more.
+  // The process answers "no more" only if it has heard of more.
   const rows: typeof db.rows = async (statement) => {
     const found = await db.rows(statement);
     if (statement.name === 'feed_events_read' && found.length > 0) setImmediate(heard.resolve);

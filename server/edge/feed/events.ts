@@ -31,7 +31,7 @@ type Listener = {
   say(frame: object): void;
 };
 
-/** What a first frame asks for. */
+/** The request in a first frame. */
 export type Asked = {
   readonly names: readonly FeedTopic[];
   /** The last event that was seen; null = it begins now. */
@@ -98,7 +98,7 @@ export function createFeedEvents(deps: Parts): FeedEvents {
       const { accountId, peer } = listener;
       const sockets = accounts.get(accountId) ?? new Map<Listener, Subscription>();
       const own = sockets.get(listener) ?? { ...asked, at: null, live: false, more: false };
-      // Before the log is read: what comes after that is heard.
+      // Before the log is read: later events reach the listener.
       if (peer.isOpen()) accounts.set(accountId, sockets.set(listener, own));
       if (own.at === null) await open(deps, listener, own);
       await catchUp(deps, listener, own);

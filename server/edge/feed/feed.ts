@@ -19,13 +19,15 @@ import { createSwitches, type Switches } from './switches.ts';
 import { limitUnfinished, type Unfinished } from './unfinished.ts';
 import { acceptSockets } from './upgrade.ts';
 
-/** Of a process, some 20 KB each. */
+/** The limit of a process, some 20 KB each. */
 const mostSockets = 20_000;
 const tickMs = 1_000;
 /** A peer that answers no ping for as long again is gone. */
 const pingEveryMs = 30_000;
 const recheckEveryMs = 10_000;
-/** Of its grace, in milliseconds a second, between pings to one whose quotes hang on it. */
+/**
+ * The part of its grace, in milliseconds a second, between pings to one whose quotes hang on it.
+ */
 const graceShareMs = 300;
 
 type Open = {
@@ -38,11 +40,11 @@ type Open = {
   nextPingAt: number;
   pingedAt: number;
   heardAt: number;
-  /** Of one that was dropped: since it was last heard. */
+  /** The silence of one that was dropped: since it was last heard. */
   silentMs: number;
 };
 
-/** What tests change. */
+/** The limits that tests change. */
 export type FeedLimits = {
   /** Instead of 30 s between the pings of a socket. */
   readonly pingMs?: number;
@@ -161,7 +163,7 @@ function serve(
   feedMakers.set(open.size);
 }
 
-/** Finds who is gone, and whose key has ended: nothing hangs on having heard of a revocation. */
+/** Finds who is gone, and whose key has ended: it also works if the process missed a revocation. */
 function createTick(
   deps: Deps,
   open: ReadonlySet<Open>,
@@ -194,7 +196,7 @@ function createTick(
       unfinished.look();
       const maker = inbox.maker();
       if (maker !== null && maker.expiresAtMs <= nowMs) endKey(maker);
-      // Of one whose quotes hang on it silence is noticed within its grace.
+      // The silence of a maker whose quotes hang on it is noticed within its grace.
       const grace = maker === null ? null : switches.graceOf(maker);
       const everyMs = grace === null ? pingMs : Math.min(pingMs, grace * graceShareMs);
       if (at < Math.min(each.nextPingAt, each.pingedAt + everyMs)) continue;
@@ -219,7 +221,10 @@ function createTick(
   };
 }
 
-/** Of a session: one that was signed in to anew has its id still, and another token. */
+/**
+ * The digest of a session's token: one that was signed in to anew has its id still, and another
+ * token.
+ */
 function digestOf({ shown }: Maker): string | null {
   return typeof shown !== 'string' && shown.kind === 'session-hash' ? shown.digest : null;
 }

@@ -14,18 +14,19 @@ const busyMs = 5;
 const batch = 500;
 
 export type Following = {
-  /** Resolves when the end of the log is known: nobody is sent anything before. */
+  /** Resolves when the end of the log is known: no socket is sent anything before. */
   readonly started: Promise<void>;
   stop(): Promise<void>;
 };
 
 type Parts = Pick<Deps, 'db' | 'now' | 'log' | 'metrics' | 'randomBytes'>;
 
-/** `reset`: what sockets were sent is not known any more; they must begin anew. */
+/** `reset`: the frames sent to sockets are not known any more; they must begin anew. */
 export function followFeed(deps: Parts, hub: Hub, reset: () => void): Following {
   let known = false;
   const started = Promise.withResolvers<void>();
-  // On the market's clock. No RFQ lives for less than three polls: none expires unheard before it.
+  // On the market's clock. No RFQ lives for less than three polls: every expiry is heard of before
+  // it.
   let checkedAt = 0;
   let expiryAt = 0;
 

@@ -1,5 +1,5 @@
-// What the feed says, as bytes: each frame is made once and written to every socket as it is. Text
-// frames of a server are neither masked nor fragmented (RFC 6455, 5.2).
+// The frames of the feed as bytes: each frame is made once and written to every socket as it is.
+// Text frames of a server are neither masked nor fragmented (RFC 6455, 5.2).
 
 import type { FeedRow } from '../../db/feed-log.ts';
 

@@ -1,4 +1,5 @@
-// The first frame of a socket: what is taken, what is refused and how, and what HTTP says before.
+// The first frame of a socket: the accepted frames, the refused ones with their answers, and the
+// HTTP refusals before.
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';

@@ -1,4 +1,5 @@
-// What the hub keeps, and how long a burst waits for its readers: with a clock that is moved.
+// The entries that the hub keeps, and how long a burst waits for its readers: with a clock that is
+// moved.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

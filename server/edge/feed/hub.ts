@@ -1,12 +1,12 @@
-// Who listens to the feed, and the newest of its log. An entry is made into bytes once for all who
-// may see the same; a socket that is still catching up takes what it has not seen from here.
+// The listeners to the feed, and the newest of its log. An entry is made into bytes once for all
+// who may see the same; a socket that is still catching up takes what it has not seen from here.
 
 import type { FeedRow, Place } from '../../db/feed-log.ts';
 import { entriesBytes, type Manner } from './frames.ts';
 
 /** An entry, and who may see it. */
 export type Entry = FeedRow & {
-  /** Of a private RFQ: the accounts that held its address then; null = everybody. */
+  /** The audience of a private RFQ: the accounts that held its address then; null = everybody. */
   readonly holders: ReadonlySet<string> | null;
 };
 
@@ -30,14 +30,14 @@ export type Listener = {
 export type Hub = {
   /** Where the newest entry is. */
   position(): Place;
-  /** Begins here: nothing before it is known. */
+  /** Begins here: the hub knows no earlier entry. */
   startAt(place: Place): void;
   /**
    * Adds entries and writes them to all who are live; done when all have been written to, and where
    * `more` follow at once, when these were read by all who read.
    */
   publish(entries: readonly Entry[], more?: boolean): Promise<void>;
-  /** What came after `seq`, at most `limit`; null when that reaches further back than is kept. */
+  /** The entries after `seq`, at most `limit`; null when that reaches further back than is kept. */
   after(seq: number, limit: number): Entry[] | null;
   join(listener: Listener): void;
   leave(listener: Listener): void;
@@ -54,7 +54,7 @@ const pollMs = 5;
 const stillMs = 250;
 const mostWaitMs = 2_000;
 
-/** What a burst is timed by. */
+/** The clock by which a burst is timed. */
 export type Pace = {
   /** Milliseconds of a clock that never goes back. */
   now(): number;

@@ -1,5 +1,5 @@
-// What comes from a socket: its first frame, then quotes and pings. Frames are answered side by
-// side, but those on one RFQ in turn, so that the price sent last is the one that stands.
+// The input of a socket: its first frame, then quotes and pings. Frames are answered side by side,
+// but those on one RFQ in turn, so that the price sent last is the one that stands.
 
 import type { WebSocket } from 'ws';
 import { blocked } from '../../db/accounts.ts';
@@ -51,7 +51,7 @@ export type Inbox = {
   maker(): Maker | null;
 };
 
-/** Whose socket it is. */
+/** The maker of the socket. */
 export type From = {
   readonly client: string;
   readonly cause: Cause;
@@ -71,7 +71,7 @@ export function openInbox(feed: Feed, ws: WebSocket, peer: Peer, from: From): In
   const waiting: Came[] = [];
   let inHand = 0;
   let held = false;
-  /** Whoever is over its budget is not read for a moment. */
+  /** A client that is over its budget is not read for a moment. */
   const hold = () => {
     if (held) return;
     held = true;
@@ -203,7 +203,7 @@ async function readGreeting(
     const { message: sentence, code } = overBudget(spent);
     return { sentence, close: closeCodes.tooMany, ...coded(code) };
   }
-  // Whatever becomes of it: it is one request, and so is the book that answers it.
+  // The frame costs the same in any case: it is one request, and so is the book that answers it.
   const spent = await budgets.spendCaller(caller, client);
   if (!spent.allowed) {
     const { message: sentence, code } = overBudget(spent);
@@ -258,7 +258,7 @@ function parseFrame({ data, isBinary }: Came): unknown {
   return value === undefined ? {} : value;
 }
 
-/** What is said of anything thrown, and its code. */
+/** The sentence for anything thrown, and its code. */
 function refused({ deps }: Feed, error: unknown): { sentence: string; code: string } {
   const refusal = refusalOf(error, deps.settings.shortName);
   if (refusal === null) deps.log.error({ err: error }, 'a frame failed');
@@ -277,7 +277,7 @@ function createHearing(feed: Feed, client: string, hold: () => void) {
   const turns = new Map<string, Promise<void>>();
   const free = createAllowance();
 
-  /** What REST answers; null where the key is good no more. */
+  /** The answer that REST gives; null where the key is good no more. */
   const ask = async (maker: Maker, run: Run, asked: Pick<Asked, 'url' | 'params' | 'body'>) => {
     const { idempotencyKey, ...body } = asked.body as Partial<Quotes>;
     const caller = await callerOf(feed.keys, maker.shown);
@@ -374,7 +374,7 @@ function createHearing(feed: Feed, client: string, hold: () => void) {
 
 const wantedIn = ({ quote, quotes, levels }: Read) => quote ?? quotes ?? levels;
 
-/** What it must not be done on side by side. */
+/** The keys of operations that must not run side by side. */
 function turnsOf({ quote, quotes, levels }: Read): string[] {
   if (levels !== undefined) {
     return [[levels.baseAssetId, levels.quoteAssetId].sort().join(' ').toLowerCase()];

@@ -1,4 +1,4 @@
-// What makers get when an asset closes and reopens, and how a burst of that reaches them.
+// The frames to makers when an asset closes and reopens, and how a burst of them arrives.
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
@@ -9,7 +9,7 @@ import { feedMarket } from '../testing/feed-market.ts';
 
 const market = await feedMarket();
 const taker = await market.trader();
-/** Another program on the same database: nobody here hears of its changes at once. */
+/** Another program on the same database: this process does not hear of its changes at once. */
 const other = connect(market.url);
 after(async () => {
   await other.close();

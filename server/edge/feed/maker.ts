@@ -31,10 +31,10 @@ const againMs = 1_000;
 const mostTries = 30;
 const dayMs = 86_400_000;
 
-/** What REST runs too. */
+/** The commands that REST runs too. */
 export type Commands = Quoting & { readonly levels: Run };
 
-/** What all sockets of a process share. */
+/** The state that all sockets of a process share. */
 export type Feed = {
   readonly deps: Pick<Deps, 'db' | 'now' | 'log' | 'settings' | 'metrics'>;
   readonly hub: Hub;
@@ -50,12 +50,12 @@ export type Feed = {
   isClosing(): boolean;
 };
 
-/** Who a first frame says that it is, and what it asks for. */
+/** The identity in a first frame, and its request. */
 export type Greeting = {
   readonly shown: Credential;
   readonly caller: Caller;
   readonly manner: Manner;
-  /** What it has seen; null = it begins anew. */
+  /** The last entry that it has seen; null = it begins anew. */
   readonly since: number | null;
   /** Settled swaps of whose RFQs are in its snapshot; null = any. */
   readonly minSettled: number | null;
@@ -71,7 +71,7 @@ export type Maker = Listener &
     readonly peer: Peer;
     /** Spends what it costs to send so many again; false where the budget has not as much. */
     affords(entries: number): Promise<boolean>;
-    /** `more`: what else is known, for those who asked for it. */
+    /** `more`: the further facts for clients that asked for them. */
     say(frame: object, more?: object): void;
   };
 
@@ -104,7 +104,7 @@ export function createMaker(
       if (peer.isOpen()) checkKey(feed, maker).catch(() => {});
     },
     affords: async (entries) => {
-      // Of all together: how they are cut would tell of what lies between them.
+      // The price is for all together: their cut into frames would reveal what lies between them.
       const paid = Math.ceil(sentAgain / entriesOfRequest);
       sentAgain += entries;
       const requests = Math.ceil(sentAgain / entriesOfRequest) - paid;
@@ -222,7 +222,8 @@ async function tell(feed: Feed, maker: Maker, start: Start): Promise<void> {
 
 /**
  * Where the entry with the number `since` is; null where not all that came after it is in the log,
- * or too much. Only entries for everybody decide this: who comes back learns nothing of others.
+ * or too much. Only entries for everybody decide this: a client that comes back learns nothing of
+ * others.
  */
 async function placeAfter({ hub, deps }: Feed, since: number): Promise<Place | null> {
   const oldest = new Date(deps.now() - feedLogDays * dayMs);
@@ -268,7 +269,7 @@ async function catchUp(
     if (!(await affords(own.length))) return false;
     const bytes = entriesBytes(own, manner);
     if (bytes.length > 0) peer.write(bytes);
-    // None: of what there was before it was read nothing is for it.
+    // If there is none, no entry before the read is for it.
     const { seq, number } = seen.at(-1) ?? newest;
     maker.at = { seq, number };
     await peer.drained();
@@ -276,7 +277,7 @@ async function catchUp(
   return true;
 }
 
-/** What it has not seen, as it may see it now. Null where the log begins later. */
+/** The entries that it has not seen, as it may see them now. Null where the log begins later. */
 async function unseen({ deps, hub }: Feed, { at, accountId }: Maker): Promise<Entry[] | null> {
   const kept = hub.after(at.seq, chunk);
   const isPublic = kept?.every(({ targetAddress }) => targetAddress === null) ?? false;
@@ -297,7 +298,7 @@ async function readLog(
   addresses: readonly string[],
 ): Promise<readonly FeedRow[] | null> {
   const rows = await readFeedLog(db, at, chunk, addresses);
-  // Read after the rows: what was pruned before them is seen to be gone.
+  // Read after the rows: an entry pruned before them is seen to be gone.
   const ends = await feedLogEnds(db);
   return ends === null || ends.oldest.seq > at ? null : rows;
 }

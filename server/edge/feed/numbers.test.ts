@@ -1,5 +1,5 @@
-// What numbers of the feed tell: of private RFQs of others nothing, and who resumes by them loses
-// nothing.
+// The secrets kept by numbers of the feed: they show nothing of others' private RFQs, and a client
+// that resumes by them loses nothing.
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';

@@ -135,7 +135,7 @@ test('after its end nothing is written to a socket', async () => {
   assert.equal(socket.bytesWritten, written);
 });
 
-/** So many sockets are ended; what happened to them and the clock, in order. */
+/** So many sockets are ended; the result lists sockets and clock, in order. */
 async function waves(count: number, closesAtOnce = true): Promise<string[]> {
   const log: string[] = [];
   const open = new Set<{ peer: { end(code: number): void; drop(): void } }>();

@@ -20,7 +20,10 @@ export const closeCodes = {
 export const mostFrameBytes = 16_384;
 /** A little more than is allowed, so that most of what is too large is refused in our own words. */
 export const mostPayloadBytes = 4 * mostFrameBytes;
-/** Of a message that are not empty. Proxies and libraries that cut one make a few. */
+/**
+ * The limit of a message's pieces that are not empty. Proxies and libraries that cut one make a
+ * few.
+ */
 const mostPieces = 64;
 /** Reads of the network that one frame may take: each costs some 400 bytes until it is whole. */
 const mostReads = 256;
@@ -33,7 +36,7 @@ const paceMs = 20_000;
 /** For the other side to answer our close. */
 const answerMs = 5_000;
 
-/** What the library sees to by itself. */
+/** The limits that the library enforces by itself. */
 export const socketLimits = {
   perMessageDeflate: false,
   // Answered below: not what nobody reads.
@@ -48,14 +51,14 @@ export type Peer = {
   say(frame: object): void;
   /** Whole frames; drops a reader that is too far behind. */
   write(bytes: Buffer): void;
-  /** Says why, then closes; what is said after it is not sent. */
+  /** Says why, then closes; later frames are not sent. */
   end(code: number, sentence: string, more?: object): void;
-  /** Without a word: nobody is there. */
+  /** Ends it without a word, since the peer is gone. */
   drop(): void;
   isOpen(): boolean;
   /** So much is unread that it would be waited for. */
   isFull(): boolean;
-  /** Answers a ping of the protocol; of many at once the newest. */
+  /** Answers a ping of the protocol; the newest of many at once. */
   pong(data: Buffer): void;
   /** From now on every frame carries what this gives. */
   adorn(more: () => object): void;
@@ -165,7 +168,7 @@ const pollMs = 10;
 
 /**
  * Ends all sockets at once: makers come back as they were closed, in waves. `open` loses who has
- * closed; whoever has not in time is dropped.
+ * closed; a socket that has not closed in time is dropped.
  */
 export async function closeInWaves(
   open: ReadonlySet<{ readonly peer: Pick<Peer, 'end' | 'drop'> }>,

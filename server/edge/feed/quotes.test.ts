@@ -170,7 +170,7 @@ test('an idempotencyKey is one space with the header of REST: replayed, refusals
 });
 
 test('quotes and malformed frames spend the budget of the key, and REST the same', async (t) => {
-  // Of which the first frame spends one.
+  // The first frame spends one of them.
   const small = await feedMarket({ rateLimit: 6 });
   t.after(() => small.close());
   const asks = await small.trader();

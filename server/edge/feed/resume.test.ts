@@ -1,5 +1,5 @@
-// What a maker gets that asked for more: numbers, what it missed, what is gone, and pongs. That no
-// frame is lost, whatever is cut or slow: test/feed-market.test.ts.
+// The frames for a maker that asked for more: numbers, what it missed, what is gone, and pongs.
+// That no frame is lost, whatever is cut or slow: test/feed-market.test.ts.
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';

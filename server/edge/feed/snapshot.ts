@@ -1,5 +1,5 @@
 // The book as a maker first sees it, read once for all who come within a moment. It goes with the
-// number of the log from before it was read: whatever it may lack comes after that number.
+// number of the log from before it was read: an entry that it may lack comes after that number.
 
 import type { Place } from '../../db/feed-log.ts';
 import { findHoldings } from '../../db/holdings.ts';
@@ -56,7 +56,7 @@ export function createSnapshots(deps: Pick<Deps, 'db' | 'now'>, hub: Hub): Snaps
       if (kept === before && isFresh && now() < known.until && now() >= known.nowMs) return known;
       if (kept === before) forget();
     }
-    // Whoever comes while it is read shares it, unless the book changes meanwhile.
+    // A client that comes while it is read shares it, unless the book changes meanwhile.
     kept ??= read(null, null);
     const reading = kept;
     reading.catch(() => kept === reading && forget());

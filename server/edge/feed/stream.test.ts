@@ -1,4 +1,4 @@
-// What a maker gets, and what it does not.
+// The frames that a maker gets, and those that it does not.
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';

@@ -68,7 +68,7 @@ export function createSwitches(
   const pass = async (): Promise<Next> => {
     const at = performance.now();
     if (at - passedAt > steadyMs) steadySince = at;
-    // Who could not reach the database a moment ago cannot say that others are dead.
+    // A process that could not reach the database a moment ago cannot say that others are dead.
     const next = await withdrawDue(deps, at - steadySince >= lostMs);
     passedAt = performance.now();
     return next === null ? undefined : Math.min(Math.max(next, leastMs), beatMs);

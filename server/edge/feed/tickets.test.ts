@@ -18,7 +18,7 @@ const market = await feedMarket({
   ...siteAt(site, { corsOrigins: [partner] }),
   rateLimit: 40,
 });
-/** Of the dev network: it has no name. */
+/** A market of the dev network: it has no site name. */
 const loopback = await feedMarket({ rateLimit: 7 }, { feed: { recheckMs: 0 } });
 after(async () => {
   await market.close();

@@ -139,7 +139,7 @@ test('a message that ten looks in a row find unfinished ends the socket with 440
     const each = await pair();
     await write(each, bytes);
     for (let look = 0; look < 9; look += 1) each.unfinished.look();
-    // What keeps a peer alive does not make a message whole.
+    // A sign of life does not make a message whole.
     if (bytes === begins) await write(each, Buffer.concat([frame(ping), frame(pong), goesOn('')]));
     assert.ok(each.peer.isOpen());
     each.unfinished.look();

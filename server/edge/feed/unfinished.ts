@@ -16,7 +16,7 @@ export type Unfinished = {
   look(): void;
 };
 
-/** What the library has read of a frame or message that is not complete. Its names are private. */
+/** The library's part of a frame or message that is not complete. Its names are private. */
 type Reader = {
   readonly _receiver: {
     /** The opcode of a message in pieces; 0 = there is none. */
@@ -35,7 +35,7 @@ export function limitUnfinished(
   const { _receiver: receiver } = ws as unknown as Reader;
   const isInPieces = () => receiver._fragmented !== 0;
   const isUnfinished = () => isInPieces() || receiver._state !== 0 || receiver._bufferedBytes > 0;
-  /** Of the socket, when nothing was unfinished for the last time. */
+  /** The bytes of the socket when the last message was complete. */
   let bytesBefore = socket.bytesRead;
   let looks = 0;
   const begin = () => {
@@ -59,7 +59,7 @@ export function limitUnfinished(
   });
   return {
     look: () => {
-      // What we do not read is not late.
+      // A message that we do not read is not overdue.
       if (!isUnfinished() || ws.isPaused) looks = 0;
       else looks += 1;
       if (looks >= mostLooks) {

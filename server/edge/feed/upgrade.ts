@@ -37,7 +37,8 @@ export function acceptSockets(app: FastifyInstance, settings: Sites, opened: Ope
   const named = new WeakMap<IncomingMessage, FastifyReply>();
   sockets.on('headers', (lines, request) => {
     for (const [name, value] of Object.entries(named.get(request)?.getHeaders() ?? {})) {
-      // Of an upgrade in vain. Beside "Upgrade" a proxy takes it for the end (Caddy, all of Go).
+      // The header is that of a refused upgrade. Beside "Upgrade" a proxy takes it for the end
+      // (Caddy, all of Go).
       if (name !== 'connection') lines.push(`${name}: ${value}`);
     }
   });
@@ -94,7 +95,7 @@ function strangeOrigin(
   return origin === ours ? null : origin;
 }
 
-/** What the library would refuse in its own form (RFC 6455, 4.2.1). */
+/** The checks that the library would answer in its own form (RFC 6455, 4.2.1). */
 function mustBeHandshake({ headers }: FastifyRequest): void {
   const { 'sec-websocket-key': key, 'sec-websocket-version': version } = headers;
   if (version !== '13') {

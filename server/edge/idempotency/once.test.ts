@@ -316,7 +316,7 @@ describe('what the database refuses', () => {
         failing(3, code);
         assert.equal((await post()).status, 503);
         assert.equal(steps.runs, 3);
-        // Nothing of the failure was stored.
+        // The failure stored no reply.
         failing(2, code);
         assert.equal((await post()).status, 201);
         assert.equal(steps.runs, 3);

@@ -3,7 +3,8 @@
 // Effect and stored reply commit together, under a lock of the transaction's. "Still running" is
 // answered before that too, while a chain is read (underway.ts). Not stored: 401, 429, 503, 504,
 // the scope's 403, an account's refusals beyond 10 000 a day, replies above 32 KiB, and faults of
-// what may have been taken on all the same (`lasts`). What succeeded has room for some MB a day;
+// what may have been taken on all the same (`lasts`). Successful replies have room for some MB a
+// day;
 // past them a command whose reply must be kept is refused.
 // More: docs/decisions/0004-what-an-idempotency-key-keeps.md.
 
@@ -21,11 +22,11 @@ import type { Underway } from './underway.ts';
 export type Reply = {
   readonly status: number;
   readonly body: unknown;
-  /** Of a refusal whose effect is kept: what is thrown is rolled back. */
+  /** The code of a refusal whose effect is kept: an exception is rolled back. */
   readonly code?: HttpCode;
 };
 
-/** What a command is asked: a request, or what came another way in the shape of one. */
+/** The input of a command: a request, or what came another way in the shape of one. */
 export type Asked = {
   readonly method: string;
   /** Path and query. */
@@ -43,13 +44,13 @@ export type Answer = StoredReply & { readonly replayed: boolean };
 export type Steps<I, Prepared> = {
   readonly parse: () => I;
   readonly before?: ((input: I, attempt: Uint8Array | null) => Promise<Prepared>) | undefined;
-  /** The effect. What it throws is rolled back; a refusal is stored as the reply. */
+  /** The effect. An exception rolls it back; a refusal is stored as the reply. */
   readonly run: (tx: Tx, input: I & { prepared: Prepared }) => Promise<Reply>;
   /** Instead of `run` without an Idempotency-Key: commits by itself, with others' effects. */
   readonly grouped?: (input: I & { prepared: Prepared }) => Promise<Reply>;
   /** Asked before a stored reply is given again; throws where it must not be. */
   readonly replay?: (tx: Tx, input: I & { reply: StoredReply }) => Promise<void>;
-  /** Carries a secret, in or out: whatever is stored of its answers is encrypted. */
+  /** Carries a secret, in or out: the stored answers are encrypted. */
   readonly secret?: true;
   /** `refuse` unless given. */
   readonly withoutRoom?: WithoutRoom;
@@ -58,8 +59,9 @@ export type Steps<I, Prepared> = {
 };
 
 /**
- * Of a reply for which the day has no room left. `refuse`: nothing is done, for a retry must have
- * the same answer. `anew`: not kept, for a retry has no other effect. `keep`: there are few.
+ * The treatment of a reply for which the day has no room left. `refuse`: the command has no effect,
+ * for a retry must have the same answer. `anew`: not kept, for a retry has no other effect. `keep`:
+ * there are few.
  */
 export type WithoutRoom = 'refuse' | 'anew' | 'keep';
 
@@ -92,7 +94,7 @@ export async function runOnce<I, Prepared>(
   }
 }
 
-/** What the request was answered before under its Idempotency-Key; null where it was not. */
+/** The earlier answer to the request under its Idempotency-Key; null where it was not. */
 export async function replyOf<I, Prepared>(
   deps: Deps,
   asked: Asked,
@@ -170,7 +172,7 @@ function storedOf({ status, body, code }: Reply): StoredReply {
   return { status, body, code: code ?? null };
 }
 
-/** The refusal to store for what was thrown; what must not be stored is thrown on. */
+/** The refusal to store for what was thrown; other exceptions are thrown on. */
 function storable(error: unknown, deps: Deps): StoredReply {
   const refusal = refusalOf(error, deps.settings.shortName);
   if (refusal === null || neverStored.has(refusal.status)) throw error;
@@ -209,7 +211,7 @@ async function prepare<I, Prepared>(
   }
 }
 
-// 40001 and 40P01 are the database asking for another try: nothing of this one is left.
+// 40001 and 40P01 are the database asking for another try: this try left no row.
 async function transact<R>(deps: Deps, work: (tx: Tx) => Promise<R>): Promise<R> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -230,7 +232,7 @@ function slotOf({ headers, method, url, body }: Asked, { accountId }: Caller): S
   return { accountId, method, path: url, key, bodyHash: bodyHash(body) };
 }
 
-/** Nothing is run again for it: what the first request did stands. */
+/** The command does not run again: the effect of the first request stands. */
 function unreadable(status: number): HttpError {
   const sentence =
     `the first request with this Idempotency-Key was answered with status ${status}; that reply` +

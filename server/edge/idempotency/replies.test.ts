@@ -38,7 +38,7 @@ const store = (slot: Slot, status: number, body: unknown = { run: 1 }, always = 
     storeReply(deps, tx, slot, { status, body, code: null }, { secret: false, always }),
   );
 const found = (slot: Slot) => findReply(deps, db, slot);
-/** What is kept of the account that day. */
+/** The replies kept for the account that day. */
 const fill = (day: string, refusals: number, bytes: number) =>
   edge.sql(
     `insert into kept_replies (account_id, day, refusals, bytes) values ($1, $2, $3, $4)
@@ -102,7 +102,7 @@ test('the same body is the same JSON value, and no other', async () => {
   for (const same of [
     '\r\n{ "n":\t1.0, "m" : "caf\u00e9/" }\n',
     '{"\\u006d":"c\\u0061f\\u00e9\\/","n":1e0}',
-    // Of a field given twice the last counts.
+    // The last value counts of a field given twice.
     '{"n":7,"m":"caf\u00e9/","n":1}',
   ]) {
     assert.deepEqual((await post('same', same)).body, first.body, same);
@@ -249,7 +249,7 @@ test('without room what must be kept is refused whole, and only under a key and 
   assert.deepEqual([again.body, again.headers['idempotency-replayed']], [first.body, 'true']);
   assert.equal((await post(null)).status, 201);
   assert.equal(await ofRoom(), 1);
-  // What a retry may do anew is done and not kept; what there is little of is kept.
+  // The reply of a command that a retry may run anew is not kept; rare replies are kept.
   steps.plan = {};
   for (const [path, replayed] of [
     ['/v1/anew/1', undefined],

@@ -1,5 +1,5 @@
 // The stored replies of commands: one slot an account, method, path (with its query) and key, for
-// 24 hours. A reply that carries a secret is encrypted at rest. What a key can leave is bounded:
+// 24 hours. A reply that carries a secret is encrypted at rest. The storage of a key is bounded:
 // the slot is a hash, refusals are kept up to a number a day, what succeeded up to so many bytes,
 // and a reply above 32 KiB is not.
 

@@ -1,4 +1,4 @@
-// What may be traded.
+// The assets that may be traded.
 
 import type { FastifyInstance } from 'fastify';
 import { ParleyError } from '../../../core/errors.ts';
@@ -18,7 +18,7 @@ import * as shapes from '../schemas/asset.ts';
 export function registerAssets(app: FastifyInstance, deps: Deps): void {
   const { budgets } = app.edge;
   const looks = createLooks(deps);
-  /** What is answered with 503 costs nothing: the caller is to ask again. */
+  /** An answer of 503 costs nothing: the caller is to ask again. */
   const unlessInVain = async <R>(work: Promise<R>, by: string, client: string): Promise<R> => {
     try {
       return await work;

@@ -1,5 +1,5 @@
-// Ways to fund a token leg, over HTTP on real EVM chains: what is offered, what pins the leg, and
-// what the market sends for who signed.
+// Ways to fund a token leg, over HTTP on real EVM chains: the methods on offer, the pin of the leg,
+// and the transactions that the market sends for a signer.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -50,7 +50,7 @@ const desk = await startDesk();
 after(() => desk.close());
 const coin = desk.assets.signed;
 before(async () => {
-  // What it keeps for claims is not spent on fundings.
+  // The reserve for claims is not spent on fundings.
   await desk.dev.faucet({ chain: evm, address: desk.gasAddress, amount: 10n * 10n ** 18n });
   await desk.dev.mine(evm, 1);
   // With all the time of a build, however busy this machine is.
@@ -220,7 +220,7 @@ test('from its text on a leg moves for nobody; before it, it does', async () => 
   }
   const { address } = deal.taker.evmAccount;
   must(await deal.taker.post(`/v1/swaps/${deal.id}/address`, { chain: evm, address }));
-  // What was signed for the escrow that it moved off opens nothing here.
+  // A signature for the escrow that the leg moved off opens nothing here.
   const old = { relay: true, signature, escrow };
   refused(await deal.taker.post(legOf(deal, 'b', 'fund'), old), '409 escrow_moved');
   assert.equal((await fundingOf(deal)).escrow, built.escrow);

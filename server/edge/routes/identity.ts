@@ -1,4 +1,5 @@
-// Who one is: keys by wallet signature, the account of a key, and its further wallets.
+// The identity of a caller: keys by wallet signature, the account of a key, and its further
+// wallets.
 
 import type { FastifyInstance } from 'fastify';
 import { families } from '../../../core/families.ts';

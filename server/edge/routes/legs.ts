@@ -1,5 +1,5 @@
-// What a party of a leg signs: its funding, claim and refund, built, or sent by the market; and
-// refunds signed beforehand.
+// The transactions that a party of a leg signs: its funding, claim and refund, built, or sent by
+// the market; and refunds signed beforehand.
 
 import type { FastifyInstance } from 'fastify';
 import { mustBeRate } from '../../../chains/bitcoin/spending.ts';
@@ -73,7 +73,7 @@ function buildFunding(app: FastifyInstance, deps: Deps): void {
   });
 }
 
-/** What is to be sent; null: a funding is to be built. */
+/** The signed part to be sent; null: a funding is to be built. */
 function signedIn({ relay = false, signature, escrow }: FundBody) {
   if (relay && signature !== undefined && escrow !== undefined) return { signature, escrow };
   if (!relay && signature === undefined && escrow === undefined) return null;
@@ -125,7 +125,7 @@ function buildSpending(app: FastifyInstance, deps: Deps): void {
   });
 }
 
-/** What is taken on costs nothing of the account's budget; what is refused does. */
+/** An accepted relay costs nothing of the account's budget; a refused one does. */
 async function relayed(
   app: FastifyInstance,
   { watchtower }: Deps,
@@ -142,7 +142,7 @@ async function relayed(
     wasAdmitted = true;
   };
   const sent = await send(watchtower, { admit });
-  // It is taken on: what fails now must not be answered.
+  // It is taken on: a later failure must not be the answer.
   const giveBack = async () => wasAdmitted && (await budgets.giveBack('relays', accountId));
   await giveBack().catch(() => {});
   return sent;

@@ -92,7 +92,7 @@ test('one pair is one, whichever of both is called the base: seen from the other
   assert.deepEqual(amounts([bought!]), ['10000000 3000']);
   assert.equal(bought?.leastBaseAmount, '6666667');
   assert.deepEqual(amounts(await read('sell_base', turned)), ['11000000 3000']);
-  // What is published the other way round takes the place of both.
+  // The levels published the other way round take the place of both.
   await published([bid('12000000', '4000', { leastBaseAmount: '6000000' })], maker, turned);
   assert.deepEqual(await read('sell_base'), []);
   const [sold] = await read('buy_base');
@@ -230,7 +230,8 @@ test('levels go with the key or the session that published them, and with the la
   await revokeSessions(market.db, by.accountId, null, 'notice', new Date(deps.now()));
   assert.deepEqual(await shown(), ['other buy_base', 'other sell_base']);
   await published(both, by);
-  // Who buys BTC from the taker gives USD on the EVM chain; who sells it gives bitcoin.
+  // The maker that buys BTC from the taker gives USD on the EVM chain; the one that sells it gives
+  // bitcoin.
   await sql(`delete from wallets where account_id = $1 and family = 'evm'`, by.accountId);
   assert.deepEqual(await shown(), ['by buy_base', 'other buy_base', 'other sell_base']);
   await withdrawn(by, other);

@@ -1,5 +1,5 @@
-// What the market tells before a trade: its meaning and costs, what others traded at, and whether
-// the market works.
+// The facts before a trade: its meaning and costs, what others traded at, and whether the market
+// works.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -201,7 +201,7 @@ test('a price is the middle of public agreements that both sides funded, either 
   const other = (await maker.get(pricePath(usd, btc))).body.median;
   assert.deepEqual([other.baseAmount, other.quoteAmount], ['80000000', '130000']);
   assert.equal(other.direction, 'buy_base');
-  // Nobody is named in it.
+  // The answer names no account.
   const text = JSON.stringify(body);
   for (const { accountId } of [taker, maker]) assert.ok(!text.includes(accountId));
   // Older than a day it counts no more.

@@ -1,4 +1,4 @@
-// What a trade of a pair would mean and cost, and what others traded it at.
+// The meaning and costs of a trade of a pair, and the prices that others traded at.
 
 import type { FastifyInstance } from 'fastify';
 import { parseBaseUnits } from '../../../core/amounts.ts';

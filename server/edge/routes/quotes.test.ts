@@ -100,7 +100,7 @@ test('a batch has 1 to 50 quotes, is one request of the budget, and its shape is
   const { body } = await quoteAll(quotes);
   assert.ok(body.outcomes.every(({ status }: { status: number }) => status === 201));
   assert.equal(before - (await left()), 2);
-  // Of one asset a chain is asked about the least and the largest.
+  // The market asks a chain about the least and the largest of one asset.
   assert.ok(asked <= 2, `${asked} questions`);
   for (const [wrong, words] of [
     [[], /quotes/],

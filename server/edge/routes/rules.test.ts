@@ -1,5 +1,5 @@
-// Rules over HTTP: what a market publishes, what threads and swaps say, and what a change of
-// policies does to acceptances and to swaps that are there.
+// Rules over HTTP: the published rules, the rules in threads and swaps, and the effect of changed
+// policies on acceptances and existing swaps.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -18,7 +18,7 @@ const market = await negotiating({ adapters: [bitcoin, evm] });
 const { taker, maker } = market;
 const adapters = market.deps.adapters as Map<string, ChainAdapter>;
 
-/** Of a swap between dollars (leg a) and bitcoin (leg b). */
+/** The rules of a swap between dollars (leg a) and bitcoin (leg b). */
 const rulesNow = () => {
   const of = (chain: string) => adapters.get(chain)!;
   const a = of('evm-dev');
@@ -48,7 +48,7 @@ test('a market publishes its formula, and of each chain contract, policy and dig
   assert.equal((await market.app.inject('/v1/rules')).statusCode, 401);
   const { status, body } = await (await market.trader({ scopes: ['read'] })).get('/v1/rules');
   assert.equal(status, 200);
-  // What an account may ask is of grown-limits.test.ts.
+  // The limits of an account are tested in grown-limits.test.ts.
   const { limits: _, ...rules } = body;
   assert.deepEqual(rules, {
     formula: formulaVersion,

@@ -1,4 +1,4 @@
-// Swaps over HTTP: who may read and build, every refusal, the rules of addresses, and that a
+// Swaps over HTTP: the right to read and build, every refusal, the rules of addresses, and that a
 // claim's secret is not kept in clear.
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,5 @@
-// Swaps: reading them, and setting addresses. What a party signs is built in legs.ts.
+// Swaps: reading them, and setting addresses. The transactions that a party signs are built in
+// legs.ts.
 
 import type { FastifyInstance } from 'fastify';
 import { partyOf, swapsOfAccount } from '../../db/swaps.ts';

@@ -1,4 +1,4 @@
-// Quotes and negotiation over HTTP. Whatever both sides and the clock do is searched by a model in
+// Quotes and negotiation over HTTP. The acts of both sides and the clock are searched by a model in
 // server/market/negotiation.test.ts; shapes of bodies are in every-operation.test.ts.
 
 import assert from 'node:assert/strict';

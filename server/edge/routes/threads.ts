@@ -170,7 +170,7 @@ function registerRecord(app: FastifyInstance, deps: Deps): void {
 
 export type OfferBody = { readonly quoteAmount: string; readonly validForSeconds?: number };
 
-/** What is offered, received at `nowMs`. */
+/** The offer in a body, received at `nowMs`. */
 export function offeredIn(body: OfferBody, nowMs: number): Offered {
   const { quoteAmount, validForSeconds } = body;
   return {

@@ -1,4 +1,5 @@
-// Broadcasting: what is relayed, what the gates stop, and what a hanging node is answered with.
+// Broadcasting: the relayed transactions, those that the gates stop, and the answer where a node
+// hangs.
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';

@@ -1,5 +1,5 @@
-// What schemas are made of. A field takes one line: what it is, and a real example. The description
-// of the API is made of the same schemas that check requests.
+// The parts of schemas. A field takes one line: its meaning, and a real example. The description of
+// the API is made of the same schemas that check requests.
 
 import Type, {
   type TObject,
@@ -126,7 +126,7 @@ function takesNull(schema: TSchema): boolean {
   return type === 'null' || anyOf.some(takesNull);
 }
 
-/** What fits the schema, without the nulls that stand for fields left out. */
+/** The part that fits the schema, without the nulls that stand for fields left out. */
 export function withoutNulls(schema: TSchema, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const { anyOf, items, properties } = schema as Composed;

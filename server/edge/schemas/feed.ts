@@ -75,7 +75,7 @@ export const quoteFrame = s.form(
         idempotencyKey: s.optional(
           s.text('as the header: a retry with it is answered with the first reply', 'quote-7f3a', {
             maxLength: 255,
-            // What the header could carry: both are one space of keys.
+            // The pattern of the header: both are one space of keys.
             pattern: '^[!-~]([ -~]*[!-~])?$',
           }),
         ),
@@ -194,7 +194,7 @@ export const subscribedFrame = s.model('SubscribedFrame', 'With `events`: they a
   seq,
 });
 
-/** Of an event: as a webhook has it, without the delivery. */
+/** The frame of an event: as a webhook has it, without the delivery. */
 function eventFrame(topic: (typeof feedTopics)[number]) {
   const { when, body } = webhookEvents[topic] as (typeof webhookEvents)[string];
   const { deliveryId: _, ...fields } = body.properties;

@@ -16,7 +16,7 @@ export const scopeList = s.list(
   s.oneOf(scopes, 'a scope, as the signed text names it'),
 );
 
-/** Of every text that a wallet signs. */
+/** The fields of every text that a wallet signs. */
 export const words = {
   address: s.bounded('in any spelling; answers write the canonical one', s.examples.evm, 128),
   message: s.bounded(

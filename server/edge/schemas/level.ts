@@ -30,7 +30,7 @@ const wantedLevel = s.form('WantedLevel', 'A level that is to be shown.', {
   validForSeconds: s.int('how long it is shown, from its receipt', 60, { minimum, maximum }),
 });
 
-/** What a maker says of a pair, by REST and on the feed. */
+/** The fields in which a maker publishes a pair, by REST and on the feed. */
 export const published = {
   ...assets,
   levels: s.list(

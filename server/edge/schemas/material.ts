@@ -25,7 +25,7 @@ const byName = <S extends TSchema>(description: string, examples: unknown[], val
   });
 const hex = (description: string) => s.text(description, '0x7a1c2f');
 
-/** What every material has; `sign`: how it is signed. */
+/** The fields of every material; `sign`: how it is signed. */
 function materialOf<P extends TProperties>(
   name: string,
   family: string,
@@ -221,7 +221,7 @@ export const claimBody = s.form('Claim', 'The secret, and who sends the claim.',
 
 const { floorSatPerVbyte, capSatPerVbyte } = defaultFeeBounds;
 const bounds = `from ${floorSatPerVbyte} to ${capSatPerVbyte}`;
-// What is out of bounds is `bad_fee_rate`, by these as by the narrower ones of the moment.
+// A rate that is out of bounds is `bad_fee_rate`, by these as by the narrower ones of the moment.
 const askedRate = s.optional(
   s.told(
     Type.Number({
@@ -272,7 +272,7 @@ export const fundBody = s.form('Fund', 'For the market to send a funding; else e
     s.text(
       "of the authorization, by the refund address's key: 65 bytes in hex with 0x",
       s.examples.evmSignature,
-      // A signature of a key in hex; what is longer is none.
+      // A signature of a key in hex; a longer one is none.
       { maxLength: 1_024 },
     ),
   ),

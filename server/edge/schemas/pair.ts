@@ -1,4 +1,4 @@
-// Shapes of pairs: what a trade would mean, what it costs, and what others traded at.
+// Shapes of pairs: the meaning of a trade, its cost, and the prices that others traded at.
 
 import { priceAgreements, priceWindowSeconds } from '../../market/bounds.ts';
 import * as s from './common.ts';

@@ -21,7 +21,7 @@ const offered = {
     }),
   ),
 };
-/** What a maker quotes. */
+/** The fields that a maker quotes. */
 export const quoted = {
   ...offered,
   unlessAccepted: s.optional(

@@ -32,7 +32,7 @@ export type How = {
   readonly bs?: boolean;
   readonly counter?: number;
   readonly userHandle?: string | null;
-  /** Of a credential that is made: instead of one of its own. */
+  /** The id of a credential that is made: instead of one of its own. */
   readonly id?: string;
   readonly alg?: number;
   readonly fmt?: string;
@@ -43,9 +43,9 @@ export type How = {
 
 export type Authenticator = {
   readonly credentials: Credential[];
-  /** What `navigator.credentials.create` gives, as JSON. */
+  /** The result of `navigator.credentials.create`, as JSON. */
   create(options: Options, how?: How): Options;
-  /** What `navigator.credentials.get` gives, as JSON. */
+  /** The result of `navigator.credentials.get`, as JSON. */
   get(options: Options, how?: How): Options;
 };
 

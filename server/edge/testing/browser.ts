@@ -26,7 +26,7 @@ export type BrowserOptions = {
   readonly shortName?: string;
   readonly userAgent?: string;
   readonly ip?: string;
-  /** What another browser holds: the same browser on another server. */
+  /** The cookies of another browser: the same browser on another server. */
   readonly cookies?: ReadonlyMap<string, string>;
 };
 
@@ -87,7 +87,9 @@ export function browserOn(
   };
 }
 
-/** Whose session a token is, as its pages know; one that was stolen is of the same. */
+/**
+ * The account of each session's token, as its pages know it; one that was stolen is of the same.
+ */
 const accounts = new Map<string, string | null>();
 
 export function showsAccount(token: string, accountId: string): void {

@@ -13,7 +13,7 @@ export type FeedClient = {
   send(frame: unknown): void;
   /** The first frame, from now on or before, that this is true of; throws when there is none. */
   frame(is: (frame: Frame) => boolean): Promise<Frame>;
-  /** Of this type. */
+  /** The next frame of this type. */
   of(type: string): Promise<Frame>;
   /** How the socket ended. */
   readonly closed: Promise<{ code: number; reason: string }>;
@@ -100,7 +100,7 @@ const goodHandshake = {
   'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
 };
 
-/** What HTTP answers to a handshake with these headers, or to what is none. */
+/** The HTTP answer to a handshake with these headers, or to another request. */
 export function handshake(
   url: string,
   headers: Record<string, string>,

@@ -27,14 +27,14 @@ export type ProviderEdge = {
   readonly deps: TestDeps;
   readonly real: IdentityProvider;
   readonly hostile: HostileProvider;
-  /** What was reported to the operator: each a reason. */
+  /** The reports to the operator: each a reason. */
   readonly reported: string[];
   browser(): TestBrowser;
   /** Where the browser is sent. */
   begin(browser: TestBrowser, provider?: string, purpose?: Purpose): Promise<URL>;
   /** Signs in at the hostile provider, or cancels for null at the real one. */
   atProvider(url: URL, name?: string | null): Promise<URL>;
-  /** All of it; what the query of the last page says. */
+  /** The whole sign-in; returns the query of the last page. */
   through(browser: TestBrowser, provider?: string, purpose?: Purpose): Promise<string>;
   count(what: 'logins' | 'sessions' | 'accounts'): Promise<number>;
 };
@@ -135,7 +135,7 @@ async function begin(
   return new URL(body.url);
 }
 
-/** What a browser sends on a navigation from the provider's page. */
+/** The headers of a navigation from the provider's page. */
 const navigation = {
   origin: null,
   'x-parley-request': null,
@@ -152,7 +152,7 @@ export function comeBack(
   return browser.call('GET', pathname + search, undefined, { ...navigation, ...headers });
 }
 
-/** What the query of the page says that the person is led to. */
+/** The query of the page that the person is led to. */
 export function endOf({ status, headers, body }: Answer): string {
   assert.deepEqual([status, body], [303, undefined]);
   const [, query = ''] =

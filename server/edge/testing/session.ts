@@ -49,7 +49,7 @@ export async function renewed(deps: Deps, { stored }: SignedIn): Promise<string>
   return token;
 }
 
-/** What a page of the market's own site on loopback sends for whoever has the session. */
+/** The headers that a page of the market's own site on loopback sends with the session. */
 export function pageHeaders(token: string | null, accountId = ''): Record<string, string> {
   return {
     host: 'localhost:8080',

@@ -5,7 +5,10 @@ import { after } from 'node:test';
 import { WebSocket, WebSocketServer } from 'ws';
 import { FeedSocket, socketLimits } from '../feed/peer.ts';
 
-/** Connects a client; what `accepted` makes of the server's side of it. Closed after the file. */
+/**
+ * Connects a client; returns the result of `accepted` for the server's side of it. Closed after the
+ * file.
+ */
 export async function socketServer() {
   const where = { port: 0, host: '127.0.0.1' };
   const server = new WebSocketServer({ ...socketLimits, ...where, WebSocket: FeedSocket });

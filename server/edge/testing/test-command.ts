@@ -8,7 +8,7 @@ import { command } from '../command.ts';
 import type { WithoutRoom } from '../idempotency/once.ts';
 import { input } from '../schemas/common.ts';
 
-/** What the next request does; how often one ran. */
+/** The steps of the next request; how often one ran. */
 export type Steps = {
   plan: { before?: () => Promise<unknown>; run?: (tx: Tx) => Promise<void> };
   runs: number;

@@ -1,4 +1,4 @@
-// What the app may do in a browser. Only answers of nodes come from elsewhere: people enter nodes
+// The rights of the app in a browser. Only answers of nodes come from elsewhere: people enter nodes
 // of their own, and on this machine those have no certificate.
 
 const policy = [

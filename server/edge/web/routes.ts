@@ -9,7 +9,7 @@ import { webHeaders } from './headers.ts';
 
 export type Web = {
   readonly build: WebBuild;
-  /** What only this market can tell the app: plain JSON, asked anew for each page. */
+  /** The facts that only this market can tell the app: plain JSON, asked anew for each page. */
   readonly config: () => object;
 };
 

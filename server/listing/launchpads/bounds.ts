@@ -4,12 +4,12 @@ import { candidateEveryMs, candidateForMs, mostLaunched } from '../bounds.ts';
 
 export const mostLaunchpads = 50;
 
-/** Of 11 an hour 1 848 wait at a time (168 hours each), and 2 000 may. */
+/** The limit follows from 11 an hour: 1 848 wait at a time (168 hours each), and 2 000 may. */
 export const defaultMostAnHour = Math.floor((mostLaunched * candidateEveryMs) / candidateForMs);
 /** No more may wait, whatever the hour brings. */
 export const mostMostAnHour = mostLaunched;
 
-/** What was launched before was given up by now, had it been seen. */
+/** An earlier launch would have been given up by now, had it been seen. */
 export const mostSecondsBack = candidateForMs / 1_000;
 
 export const readMs = 60_000;

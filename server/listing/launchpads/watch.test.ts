@@ -1,5 +1,5 @@
-// From a launch on a real chain to a listed asset: on anvil, with a database of its own. What a
-// look at the token finds is made up here; what is followed, stored and counted is not.
+// From a launch on a real chain to a listed asset: on anvil, with a database of its own. The
+// findings about the token are made up here; the following, storing and counting is not.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -358,7 +358,7 @@ test('a launchpad that is no longer configured is not read; its candidates go on
   assert.deepEqual(await candidatesOf(name), [
     { address: launched[0], source: `launchpad:${name}`, status: 'pending' },
   ]);
-  // Nobody can look at it: it waits its seven days, and no longer.
+  // The token has no inspector: it waits its seven days, and no longer.
   const rechecks = createRechecks({ ...without.deps, adapters: new Map() });
   market.deps.advance(candidateForMs + 1_000);
   await rechecks.pass();
@@ -422,6 +422,6 @@ test('started, it follows by itself, and stops in the middle of a look that hang
   await new Promise((resolve) => setTimeout(resolve, 300));
   await hung.launchpads.stop();
   await node.stop();
-  // What it had in hand is due again at once.
+  // The launchpad that it had in hand is due again at once.
   assert.equal(await processOf([settingsOf(pad)]).launchpads.look(name), 'done');
 });

@@ -1,6 +1,6 @@
-// Follows every configured launchpad: what it launches becomes a candidate, due at once, and how
-// far it was read is stored with it in one transaction. So a process may end anywhere: what was not
-// stored is read again, and a token that is known is not added twice. Of several processes one has
+// Follows every configured launchpad: a launched token becomes a candidate, due at once, and how
+// far it was read is stored with it in one transaction. So a process may end anywhere: an unstored
+// launch is read again, and a token that is known is not added twice. One of several processes has
 // a launchpad in hand; no lock is held while a node is waited for.
 
 import type { LaunchPage, LaunchReader } from '../../../chains/tokens/launches.ts';
@@ -25,14 +25,16 @@ import { leaseMs, mostSecondsBack, readMs, tryAgainMs } from './bounds.ts';
 const hourMs = 3_600_000;
 /** Between two looks, where the setting for chains asks for less. */
 const leastPauseMs = 1_000;
-/** Of that pause nobody looks, so that several processes look no more often than one. */
+/**
+ * The share of that pause without a poll, so that several processes poll no more often than one.
+ */
 const restShare = 0.8;
 
 function pauseMsOf({ settings }: Deps): number {
   return Math.max(leastPauseMs, settings.followIntervalMs);
 }
 
-/** What a look did. `more`: the next one may follow at once; `idle`: it was not due here. */
+/** The result of a poll. `more`: the next one may follow at once; `idle`: it was not due here. */
 export type Look = 'more' | 'done' | 'failed' | 'idle';
 
 export type Launchpads = Omit<Service, 'ring'> & {

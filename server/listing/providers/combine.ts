@@ -51,7 +51,7 @@ export function combined(
         if (honeypot === null) wanted.add('honeypot');
         asked.push(provider.name);
         const told = await ask(provider, network, address, wanted, signal);
-        // Who asked has gone: that says nothing about a provider.
+        // The caller has gone: that says nothing about a provider.
         if (told === null) signal.throwIfAborted();
         if (told === null) unavailable.push(provider.name);
         const source = provider.name;
@@ -76,7 +76,7 @@ function sourced<Value>(value: Value | null | undefined, source: string): Source
   return value === undefined || value === null ? null : { value, source };
 }
 
-/** Who said numbers of which one must be wrong: neither is believed. */
+/** The providers that gave numbers of which one must be wrong: neither is believed. */
 function doubtfulIn({ capUsd, liquidityUsd }: Known): readonly string[] {
   if (capUsd === null || liquidityUsd === null) return [];
   if (liquidityUsd.value <= capUsd.value * mostLiquidityOfCap) return [];

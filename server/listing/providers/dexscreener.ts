@@ -1,7 +1,7 @@
-// DEX Screener's public API: the pools of a token. What a stranger's pool says is bounded by what
-// somebody really put into it: a pool counts only while it prices the token about as most of the
-// money does, and only for as much as twice its side of the token.
-// Form: docs.dexscreener.com, "Get the pools of a given token address" (300 requests a minute).
+// DEX Screener's public API: the pools of a token. The weight of a stranger's pool is bounded by
+// the money that somebody really put into it: a pool counts only while it prices the token about as
+// most of the money does, and only for as much as twice its side of the token. Form:
+// docs.dexscreener.com, "Get the pools of a given token address" (300 requests a minute).
 
 import { dexScreenerNames, nameOf, sameAddress } from './chains.ts';
 import type { Provider, Told } from './facts.ts';
@@ -16,7 +16,9 @@ type Pool = {
   readonly priceUsd: number;
   /** All of the token, or what of it is about, at this pool's price. */
   readonly capUsd: number | null;
-  /** Of the token in the pool: what nobody can say without having put it there. */
+  /**
+   * The amount of the token in the pool: a stranger cannot state it without having put it there.
+   */
   readonly amount: number;
   readonly saidLiquidityUsd: number | null;
   readonly volumeUsd: number | null;

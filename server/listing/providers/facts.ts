@@ -1,6 +1,6 @@
-// What providers of market data tell of a token. Every number carries who said it; what nobody
-// knows is null, and never 0. These are others' estimates in USD, compared with thresholds and
-// never settled, so they are plain numbers and not base units.
+// The facts that providers of market data have about a token. Every number names its provider; an
+// unknown number is null, and never 0. These are others' estimates in USD, compared with thresholds
+// and never settled, so they are plain numbers and not base units.
 
 import type { ChainKey } from '../../../core/families.ts';
 import type { MarketNumber } from '../../settings/listing.ts';
@@ -10,7 +10,7 @@ export type Sourced<Value> = { readonly value: Value; readonly source: string };
 export type MarketFacts = Readonly<Record<MarketNumber, Sourced<number> | null>> & {
   readonly honeypot: Sourced<boolean> | null;
   readonly asked: readonly string[];
-  /** Of those, each that gave no answer which can be used: what is null may be known later. */
+  /** The providers that gave no usable answer: a null may be known later. */
   readonly unavailable: readonly string[];
 };
 
@@ -19,7 +19,10 @@ export type MarketData = {
   look(chain: ChainKey, address: string, signal: AbortSignal): Promise<MarketFacts>;
 };
 
-/** What one provider knows of a token; a number that it leaves out or gives as null it does not. */
+/**
+ * The numbers that one provider knows of a token; a number that it leaves out or gives as null it
+ * does not.
+ */
 export type Told = { readonly [Name in MarketNumber]?: number | null } & {
   readonly honeypot?: boolean | null;
 };
@@ -29,7 +32,7 @@ export type Wanted = ReadonlySet<MarketNumber | 'honeypot'>;
 export type Provider = {
   readonly name: string;
   chainOf(chain: ChainIdentity): string | null;
-  /** Of `wanted` what it knows, by as few requests as it can. Throws `ProviderFailure`. */
+  /** The known part of `wanted`, by as few requests as it can. Throws `ProviderFailure`. */
   look(chain: string, address: string, wanted: Wanted, signal: AbortSignal): Promise<Told>;
 };
 

@@ -1,5 +1,5 @@
 // GoPlus token security: holders, how much the ten largest have, and whether it can be sold. Its
-// liquidity is not taken: of a pool with two sides it counts one. An answer does not say its chain.
+// liquidity is not taken: it counts one side of a pool with two. An answer does not say its chain.
 // Form: docs.gopluslabs.io, token security API, and GoPlus's own SDK for Solana.
 
 import { goPlusNames, nameOf, sameAddress, spelt } from './chains.ts';
@@ -8,7 +8,7 @@ import type { JsonClient } from './http.ts';
 import { type Json, type Reader, readerOf } from './read.ts';
 
 const complete = 1;
-/** The rest follows in about 15 seconds: what is not there yet must not look unknown. */
+/** The rest follows in about 15 seconds: a part that is still missing must not seem unknown. */
 const partial = 2;
 const tooMany = 4_029;
 const topHolders = 10;

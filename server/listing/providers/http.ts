@@ -10,7 +10,7 @@ export const tryMs = 8_000;
 /** The largest documented answer, thirty pairs of DEX Screener, is about 70 kB. */
 export const mostBytes = 1_048_576;
 const tries = 2;
-/** Who asked may give up before a try ends; a provider that was given so long has failed. */
+/** The caller may give up before a try ends; a provider that was given so long has failed. */
 const slowMs = 3_000;
 const betweenTriesMs = 500;
 /** Where a provider says that it is asked too often, but not for how long. */
@@ -33,7 +33,7 @@ export type Answer = { readonly found: boolean; readonly body: unknown };
 
 export type JsonClient = {
   readonly name: string;
-  /** Throws `ProviderFailure`; what `signal` ends is one of kind `unreachable`. */
+  /** Throws `ProviderFailure`; a call that `signal` ends is a failure of kind `unreachable`. */
   get(path: readonly string[], query: Record<string, string>, s: AbortSignal): Promise<Answer>;
 };
 
@@ -166,7 +166,7 @@ function parse(name: string, text: string): unknown {
   }
 }
 
-/** What is not read must not hold its connection. */
+/** A body that is not read must not hold its connection. */
 async function drop(response: Response): Promise<void> {
   await response.body?.cancel().catch(() => {});
 }

@@ -13,7 +13,7 @@ import { type Clock, realClock } from './pace.ts';
 
 type Known = {
   readonly base: string;
-  /** As published; of GoPlus without a key nothing is, so a guess on the careful side. */
+  /** The published limit; GoPlus publishes none without a key, so a guess on the careful side. */
   readonly perMinute: number;
   readonly open: (client: JsonClient, now: () => number) => Provider;
   readonly limited?: (body: unknown) => boolean;
@@ -38,7 +38,7 @@ const known: Readonly<Record<ProviderSettings['provider'], Known>> = {
     limited: goPlusLimited,
   },
 };
-/** Of CoinGecko where a key is paid for. */
+/** The address of CoinGecko where a key is paid for. */
 const proBase = 'https://pro-api.coingecko.com/api/v3/onchain';
 
 export type MarketDataLog = { warn(facts: object, sentence: string): void };

@@ -16,7 +16,7 @@ export const realClock: Clock = {
 };
 
 export const windowMs = 60_000;
-/** Who would wait longer is told to come again: a request of a customer hangs on it. */
+/** A caller that would wait longer is told to come again: a request of a customer hangs on it. */
 export const mostWaitMs = 15_000;
 export const mostWaiting = 50;
 /** However long a provider says: it may be asked again after a while. */
@@ -50,7 +50,7 @@ export function createPace(name: string, perMinute: number, clock: Clock): Pace 
         const seconds = Math.ceil(wait / 1_000);
         throw new ProviderFailure('limited', `${name} takes no more requests for ${seconds} s`);
       }
-      // Taken before the wait: who comes later stands behind, and a turn not used is lost.
+      // Taken before the wait: a later caller stands behind, and an unused place is lost.
       turns.push(at);
       if (turns.length > perMinute) turns.splice(0, turns.length - perMinute);
       if (wait <= 0) return;

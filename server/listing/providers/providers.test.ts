@@ -1,5 +1,5 @@
-// Each provider's client on answers of that provider, over real HTTP: what it asks, what it takes,
-// and whose answers it refuses. Where the answers are from stands in testing/recorded.
+// Each provider's client on answers of that provider, over real HTTP: the requests, the accepted
+// answers, and those that it refuses. Where the answers are from stands in testing/recorded.
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';

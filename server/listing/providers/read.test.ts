@@ -1,4 +1,5 @@
-// Numbers out of strangers' answers: what is taken, what is unknown, and what spoils the answer.
+// Numbers out of strangers' answers: the accepted ones, the unknown ones, and those that spoil the
+// answer.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

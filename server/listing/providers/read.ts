@@ -1,13 +1,13 @@
-// Numbers out of a provider's answers, strictly, each named by its path. What is not there is null:
-// not known. What is there and is no such number throws: an answer that is wrong in one place is
+// Numbers out of a provider's answers, strictly, each named by its path. A missing number is null:
+// not known. A value that is no such number throws: an answer that is wrong in one place is
 // believed in none.
 
 import { ProviderFailure } from './facts.ts';
 
-/** Ten times all the money there is: what is above is a fault or a fake. */
+/** Ten times all the money there is: a larger number is a fault or a fake. */
 const mostUsd = 1e16;
 const mostHolders = 1e11;
-/** Of a token: some have supplies of thirty digits. */
+/** The limit for an amount of a token: some have supplies of thirty digits. */
 const mostAmount = 1e60;
 /** Shares are sums of rounded parts. */
 const rounding = 1e-6;
@@ -66,11 +66,14 @@ export function readerOf(name: string) {
     list,
     /** Must be there. */
     object: (from: unknown, path: string) => objectOf(at(from, path), path),
-    /** Of objects; none where nothing is there. */
+    /** The list of objects; empty if the field is missing. */
     objects: (from: unknown, path: string): readonly Json[] =>
       isAbsent(at(from, path)) ? [] : list(from, path).map((each) => objectOf(each, path)),
     usd: number(plainDecimal, mostUsd),
-    /** Of tokens, or what one pool of many says: bounded by what it is put together with. */
+    /**
+     * The amount of tokens, or the claim of one pool of many: bounded by what it is put together
+     * with.
+     */
     amount: number(plainDecimal, mostAmount),
     holders: (from: unknown, path: string) => {
       const found = count(from, path);
@@ -79,7 +82,7 @@ export function readerOf(name: string) {
     },
     /** 1 being all of it. */
     share: part(1),
-    /** Of a hundred, as a part of one. */
+    /** The percentage, as a part of one. */
     percent: part(100),
     /** Milliseconds since 1970, out of milliseconds or of a text in UTC. */
     instant: (from: unknown, path: string, nowMs: number) => {

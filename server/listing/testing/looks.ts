@@ -1,5 +1,5 @@
-// A market whose EVM chain says of tokens what a test wants it to: for what becomes of a look. What
-// looks find on chains is tested on chains.
+// A market whose EVM chain says of tokens what a test wants it to: for tests of the results. The
+// inspections themselves are tested on chains.
 
 import { randomBytes } from 'node:crypto';
 import type { ChainAdapter } from '../../../chains/adapter.ts';
@@ -12,7 +12,7 @@ import { uuidv7 } from '../../ports/ids.ts';
 import type { Settings } from '../../settings/config.ts';
 import { candidateForMs } from '../bounds.ts';
 
-/** What the chain answers about a token: an inspection, a refusal, or never anything. */
+/** The chain's answer about a token: an inspection, a refusal, or never anything. */
 export type Said = Partial<Inspection> | Error | 'nothing';
 
 export type Looks = TestMarket & {

@@ -10,7 +10,7 @@ export type Told = { kind: string; rfqId: string; body: string; again: boolean }
 
 /** Before each test all is open again, no RFQ is live and nothing waits for the feed. */
 export async function ordersToClose() {
-  /** Another pool on the same database: what another process would do. */
+  /** Another pool on the same database: it acts as another process would. */
   let other: Database | undefined;
   after(() => other?.close());
   const market = await negotiating();
@@ -28,7 +28,7 @@ export async function ordersToClose() {
   });
   const at = () => new Date(deps.now());
 
-  /** What waits for the feed, oldest first; it does not run here. */
+  /** The rows that wait for the feed, oldest first; it does not run here. */
   const told = async (): Promise<Told[]> => {
     const text = 'select topic, payload from outbox where account_id is null order by id';
     return (await market.sql(text)).map(({ topic, payload: { rfqId, body, again = false } }) => {

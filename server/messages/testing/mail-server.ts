@@ -8,12 +8,12 @@ export type Arrived = {
   /** As SMTP named them. */
   readonly to: readonly string[];
   readonly raw: string;
-  /** By name in small letters; of several of a name the first. */
+  /** By name in small letters; the first of several of a name. */
   readonly headers: ReadonlyMap<string, string>;
   readonly text: string;
 };
 
-/** What the next commands are answered with; null = as usual. */
+/** The answer to the next commands; null = as usual. */
 export type Refusal = { readonly at: 'MAIL' | 'RCPT' | 'DATA'; readonly answer: string };
 
 export type MailServer = {
@@ -41,7 +41,7 @@ export async function startMailServer(
   const server = new SMTPServer({
     disabledCommands: ['STARTTLS', 'AUTH'],
     disableReverseLookup: true,
-    // Of connections that a failed test left.
+    // The time for connections that a failed test left.
     closeTimeout: 300,
     logger: false,
     onConnect: (_, done) => {

@@ -66,7 +66,7 @@ export function storedMessages(db: Database): Promise<StoredMessage[]> {
   return db.rows<StoredMessage>({ name: 'test_messages', text, values: [] });
 }
 
-/** What waits to be sent, opened: for tests of a server that sends nothing. */
+/** The waiting messages, opened: for tests of a server that sends nothing. */
 export async function waitingContents(
   deps: Pick<Deps, 'db' | 'settings'>,
 ): Promise<(Content & { readonly event: string })[]> {

@@ -34,7 +34,7 @@ export type Stage = {
   /** Others like `deps`. */
   newDeps(mailUrl?: string, token?: string): TestDeps;
   mailsTo(address: string, server?: MailServer): Arrived[];
-  /** What arrived in a chat. */
+  /** The messages that arrived in a chat. */
   chatted(chat: string): string[];
   stored(): Promise<StoredMessage[]>;
   counted(channel: string, outcome: string): Promise<number>;

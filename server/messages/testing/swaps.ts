@@ -30,7 +30,7 @@ export type Market = {
   readonly deps: TestDeps;
   /** Both parties are reached by mail. */
   agree(): Promise<Agreed>;
-  /** What the current escrows of a swap show, by leg; the secret, once it is public. */
+  /** The facts that the current escrows of a swap show, by leg; the secret, once it is public. */
   show(
     swap: Agreed,
     shown: Partial<Record<LegName, EscrowFacts>>,

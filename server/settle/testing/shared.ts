@@ -1,4 +1,5 @@
-// Tests only: what the files of one process share of a world, and what stands in for its chains.
+// Tests only: the parts of a world that the files of one process share, and the stand-ins for its
+// chains.
 
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';

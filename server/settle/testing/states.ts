@@ -10,7 +10,7 @@ export const secret = '11'.repeat(32);
 const deep: Sighting = { txid: 'd'.repeat(64), confirmations: 9, deep: true };
 const shallow: Sighting = { txid: 's'.repeat(64), confirmations: 1, deep: false };
 
-/** What one escrow may show, by name. */
+/** The facts that one escrow may show, by name. */
 export const shows = {
   nothing: nothingSeen,
   seen: { ...nothingSeen, funded: shallow, balance: 5n, empty: false },

@@ -1,5 +1,5 @@
 // A whole market on real chains for the tests of settlement: PostgreSQL, bitcoind, anvil, the HTTP
-// application, and parties with keys. Nothing mines, and nothing is followed, by itself.
+// application, and parties with keys. Blocks are mined and chains followed only when a test asks.
 
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -170,7 +170,7 @@ export async function startWorld(
 
 export type Answer = {
   readonly status: number;
-  /** Of a refusal: the header x-parley-error. */
+  /** The code of a refusal: the header x-parley-error. */
   readonly code: string | null;
   readonly headers: Record<string, unknown>;
   // biome-ignore lint/suspicious/noExplicitAny: tests reach into answers of every shape

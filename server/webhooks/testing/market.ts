@@ -26,7 +26,7 @@ function addressOf(url: string): string {
   return ['203', ...createHash('sha256').update(hostname).digest().subarray(0, 3)].join('.');
 }
 
-/** Of which a test says what it answers; and all that was sent to it. */
+/** The receiver whose answers a test chooses; and all that was sent to it. */
 export function recording(answer: Answer = () => 200, at = () => 0) {
   const sent: (Sending & { at: number })[] = [];
   const send: Send = async (sending) => {

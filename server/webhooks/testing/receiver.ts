@@ -22,7 +22,7 @@ export type Receiver = {
   readonly cert: string;
   readonly key: string;
   readonly received: Received[];
-  /** What it answers from now on; a number is a status. */
+  /** The answer from now on; a number is a status. */
   answer(how: number | ((received: Received, response: ServerResponse) => void)): void;
   close(): Promise<void>;
 };

@@ -1,4 +1,4 @@
-// The account that is signed in: what it is, its logins, its sessions, and its end.
+// The account that is signed in: its facts, its logins, its sessions, and its end.
 
 import { ParleyError } from '../../../../core/errors.ts';
 import { findAccount } from '../../../db/accounts.ts';

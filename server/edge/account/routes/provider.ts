@@ -16,7 +16,7 @@ import { answerOf, anyBrowser, browserFor, countRefused, sessionOf } from '../de
 import { siteNamed } from '../same-origin.ts';
 import { beginProvider, providerBegun } from '../schemas.ts';
 
-/** Where everybody ends up. What is said there is a purpose or a code, never a provider's words. */
+/** Where everybody ends up. The page gets a purpose or a code, never a provider's words. */
 const page = '/account';
 
 export function registerProvider(place: Place): void {

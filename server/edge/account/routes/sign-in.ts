@@ -93,7 +93,7 @@ function byWallet(place: Place): void {
   });
 }
 
-/** None was asked for that counts. */
+/** The market asks for no extension that counts. */
 const extensions = { clientExtensionResults: {} };
 
 function makePasskeys(place: Place): void {
