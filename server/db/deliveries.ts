@@ -1,8 +1,7 @@
 // Deliveries to webhooks: made of the outbox, taken in hand for a while, and what came of each.
 //
 // Only the first delivery of one webhook and subject that has had no attempt is ready; the others
-// are
-// `behind` it, and each outcome of a first attempt frees the next. Handing out and storing outcomes
+// are `behind` it, and each outcome of a first attempt frees the next. Handing out and storing outcomes
 // both hold the webhook's row, so that neither misses what the other does.
 
 import { changed, did, is, list, many, none, unlessEmpty } from '../../host/postgres/statements.ts';
@@ -14,7 +13,7 @@ export type Handed = {
   readonly accountId: string;
   readonly payload: Readonly<Record<string, unknown>>;
   readonly at: Date;
-  /** The thread that it is about: the thread, of a swap that which it came of. */
+  /** The thread that it is about; of a swap, the thread that it came from. */
   readonly subject: string | null;
   /** Its account has asked for such events on the feed, at some time. */
   readonly onFeed: boolean;
