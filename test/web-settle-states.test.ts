@@ -169,6 +169,19 @@ test('every state is whole at 360 px, and axe finds nothing, in light and dark',
   for (const page of [narrow, german, light]) await page.close();
 });
 
+test('no payment is invited while nodes hold up the funding', async () => {
+  for (const scheme of ['light', 'dark'] as const) {
+    for (const width of [1_280, 390]) {
+      const page = await opened({ width, scheme });
+      await show(page, 'pay, and nodes are silent and behind');
+      await page.getByRole('heading', { name: 'Do not pay now' }).waitFor();
+      assert.equal(await page.locator('svg.qr').count(), 0);
+      await picture(page, `pay held ${width} ${scheme}`);
+      await page.close();
+    }
+  }
+});
+
 test('the code to pay goes once the payment is seen, and is not the first thing after too little', async () => {
   const page = await opened();
   const code = page.locator('svg.qr');

@@ -25,10 +25,13 @@ type Given = {
   readonly problems?: readonly Problem[];
   readonly payments?: ByWalletParts['payments'];
   readonly at?: number;
+  readonly isHeldUp?: boolean;
 };
 
-function tabs({ asks = [due], problems = [], payments, at = 1_000 }: Given = {}) {
-  const view = { asks, problems, gives: 'b' } as unknown as SwapView;
+function tabs(given: Given = {}) {
+  const { asks = [due], problems = [], payments, at = 1_000, isHeldUp = false } = given;
+  const legs = { a: { isHeldUp }, b: {} };
+  const view = { asks, problems, gives: 'b', legs } as unknown as SwapView;
   let clock = at;
   const parts: ByWalletParts = {
     kept: memoryKept(),
@@ -143,6 +146,7 @@ test('no wallet is asked where nothing is due, could be seen, or is in time', as
   const refusals: readonly (readonly [Given, RegExp])[] = [
     [{ asks: [] }, /no payment is due now/],
     [{ problems: [node] }, /the node is silent/],
+    [{ isHeldUp: true }, /not enough to begin by/],
     [{ problems: [{ ...node, kind: 'terms', leg: null, sentence: 'not yours' }] }, /not yours/],
     [{ at: notAfter + 1 }, /the time to pay ended 1 s ago/],
     [{ payments: seen('funding') }, /1000000 sats have arrived already, by transaction 7e7e/],

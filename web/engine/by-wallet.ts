@@ -80,6 +80,7 @@ async function dueOf({ one, payments, now }: ByWalletParts, swapId: string) {
   if (view === null || due === undefined) throw refused('no payment is due now');
   const wrong = whyNotToPay(view);
   if (wrong !== null) throw refused(wrong.sentence);
+  if (isHeldUp(view)) throw refused('what your nodes show is not enough to begin by');
   const late = now() - due.notAfter;
   if (late > 0) throw refused(`the time to pay ended ${Math.ceil(late)} s ago`);
   // Throws where the node is silent: a payment that nobody could see is none to ask for.
@@ -92,6 +93,12 @@ async function dueOf({ one, payments, now }: ByWalletParts, swapId: string) {
 export function whyNotToPay({ problems, gives }: SwapView): Problem | null {
   const isOf = ({ kind, leg }: Problem) => kind === 'terms' || (kind === 'node' && leg === gives);
   return problems.find(isOf) ?? null;
+}
+
+/** Nodes of one of its chains cannot be relied on now. */
+export function isHeldUp({ problems, legs: { a, b } }: SwapView): boolean {
+  const isShut = problems.some(({ code }) => code === 'sources_disagree');
+  return isShut || a.isHeldUp === true || b.isHeldUp === true;
 }
 
 const openOf = (all: readonly Entry[]): Entry | undefined => all.findLast((each) => !each.isLeft);

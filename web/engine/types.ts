@@ -268,6 +268,8 @@ export type LegView = {
   readonly facts: EscrowFacts | null;
   /** What is wrong with the answers of its nodes, by the last look. Absent: of a former build. */
   readonly doubts?: readonly Doubt[];
+  /** They are enough that nothing of this side begins. Absent: of a former build. */
+  readonly isHeldUp?: boolean;
   /** The chain's own clock when it was read, Unix seconds (Bitcoin: median time past). */
   readonly clock: UnixSeconds | null;
   /** Where it is paid to, or refunded to, for this side. */

@@ -197,10 +197,18 @@ test('legs show what the own nodes showed, and where this side is paid', () => {
 test('a leg shows what is wrong with the answers of its nodes, and nothing where all is well', () => {
   const shown = shownAs({ a: nothingSeen, b: funded });
   const doubts: readonly Doubt[] = [{ code: 'node_behind', sentence: 'node 2 stands at block 7' }];
-  const b = { ...(shown?.legs.get('b') ?? assert.fail()), evidence: { doubts } };
-  const of = new Map([...(shown?.legs ?? []), ['b', b] as const]);
-  const { legs } = viewOf(toldOf('taker', { shown: { legs: of } }), now);
+  const b = { ...(shown?.legs.get('b') ?? assert.fail()), evidence: { doubts, agreed: true } };
+  const viewBy = (leg: typeof b) => {
+    const of = new Map([...(shown?.legs ?? []), ['b', leg] as const]);
+    return viewOf(toldOf('taker', { shown: { legs: of } }), now);
+  };
+  const { legs } = viewBy(b);
   assert.deepEqual([legs.a.doubts, legs.b.doubts], [[], doubts]);
+  // What is told by no doubt lasts a moment.
+  const isHeldUp = (evidence: typeof b.evidence) => viewBy({ ...b, evidence }).legs.b.isHeldUp;
+  assert.equal(isHeldUp({ doubts, agreed: true }), false);
+  assert.equal(isHeldUp({ doubts: [], agreed: false }), false);
+  assert.equal(isHeldUp({ doubts, agreed: false }), true);
 });
 
 test('one that has ended asks for nothing and has no problems', () => {

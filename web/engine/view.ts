@@ -33,7 +33,7 @@ export type LegShown = {
   readonly leg: { readonly facts: EscrowFacts };
   readonly clock: UnixSeconds;
   /** Absent once it has ended. */
-  readonly evidence?: Pick<Evidence, 'doubts'>;
+  readonly evidence?: Pick<Evidence, 'doubts' | 'agreed'>;
 };
 
 export type Told = {
@@ -95,6 +95,7 @@ function legView(told: Told, name: LegName, gives: LegName): LegView {
     swap.legs[name];
   const seen = shown?.legs.get(name) ?? null;
   const own = name === gives ? trade.refundTo : trade.payTo;
+  const { doubts = [], agreed = true } = seen?.evidence ?? {};
   return {
     leg,
     chain,
@@ -107,6 +108,8 @@ function legView(told: Told, name: LegName, gives: LegName): LegView {
     escrow: escrow?.address ?? null,
     facts: seen?.leg.facts ?? null,
     doubts: seen?.evidence?.doubts ?? [],
+    // What lasts a moment is told of by no doubt.
+    isHeldUp: !agreed && doubts.length > 0,
     clock: seen?.clock ?? null,
     ownAddress: family === 'bitcoin' ? (payout ?? own.address) : own.address,
   };

@@ -3,7 +3,7 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { extraOf } from '../../../sdk/settle/extra.ts';
-import { whyNotToPay } from '../../engine/by-wallet.ts';
+import { isHeldUp, whyNotToPay } from '../../engine/by-wallet.ts';
 import type { Ask, Engine, Verb } from '../../engine/types.ts';
 import { Failed } from '../../parts/answer.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -39,6 +39,8 @@ export function Action({ engine, seen, said }: ActionProps) {
   if (pay !== null && isToPay(situation)) {
     if (whyNotToPay(swap) !== null)
       return <Notice kind="bad" title={text('settlement.pay.blind')} />;
+    if (situation === 'pay_again' && isHeldUp(swap))
+      return <Notice kind="warn" title={text('settlement.pay_held.title')} />;
     return <Pay engine={engine} ask={pay} seen={seen} said={said} />;
   }
   if (situation === 'pay_too_late') return <LateWallet seen={seen} said={said} />;

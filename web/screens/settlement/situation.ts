@@ -5,6 +5,7 @@ import { type EscrowFacts, isMuch, legStatus, nothingSeen } from '../../../core/
 import type { BaseUnits, UnixSeconds } from '../../../core/nominal.ts';
 import { extraOf } from '../../../sdk/settle/extra.ts';
 import type { EscrowPayment } from '../../../sdk/settle.ts';
+import { isHeldUp } from '../../engine/by-wallet.ts';
 import type { Ask, LegView, SwapView, WalletPayment } from '../../engine/types.ts';
 
 export const situations = [
@@ -12,6 +13,7 @@ export const situations = [
   'preparing',
   'other_funds_first',
   'pay_not_yet',
+  'pay_held',
   'pay',
   'pay_again',
   'pay_too_late',
@@ -129,8 +131,9 @@ function fundingOf(seen: Seen): Situation {
   }
   if (funded !== null) return isLate && !funded.deep ? 'paid_late' : 'paid';
   const asked = isLate || seen.wallet == null ? null : walletSituation(seen.wallet, now);
+  // A wallet that was asked may have paid: what it answers is shown all the same.
   if (hasLittle(seen, own)) return isLate ? 'paid_little' : (asked ?? 'pay_again');
-  return isLate ? 'pay_too_late' : (asked ?? 'pay');
+  return isLate ? 'pay_too_late' : (asked ?? (isHeldUp(swap) ? 'pay_held' : 'pay'));
 }
 
 /** A person unlocks its wallet and reads: as long as other wallets are given. */
@@ -214,6 +217,7 @@ export function clockOf(
     case 'other_funds_first':
       return until(initiatorFundBy);
     case 'pay_not_yet':
+    case 'pay_held':
     case 'pay':
     case 'pay_again':
     case 'wallet_confirm':

@@ -50,6 +50,15 @@ export const settlement: Words<typeof english> = {
   'settlement.pay_not_yet.away': 'Der Swap endet um {fundBy}, und du verlierst nichts.',
   'settlement.pay_not_yet.lose': 'Nichts: du hast nicht bezahlt.',
 
+  'settlement.pay_held.title': 'Zahle jetzt nicht',
+  'settlement.pay_held.now':
+    'Auf die Nodes einer Chain ist gerade kein Verlass: siehe die Hinweise auf dieser Seite. Bis das vorbei ist, wird nichts gesperrt.',
+  'settlement.pay_held.next':
+    'Ist das vorbei, zeigt diese Seite Adresse und Betrag wieder. Durch Warten verlierst du nichts.',
+  'settlement.pay_held.away': 'Der Swap endet um {fundBy}, und du verlierst nichts.',
+  'settlement.pay_held.lose':
+    'Hast du schon bezahlt, ist nichts verloren: es zählt, sobald es zu sehen ist, oder kommt ab {refundAt} zurück.',
+
   'settlement.pay.title': 'Zahle {gives} in einer Zahlung',
   'settlement.pay.now':
     'Sende genau {gives} an die Adresse unten, von irgendeiner Wallet oder Börse. Diese Seite wartet darauf.',

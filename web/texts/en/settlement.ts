@@ -46,6 +46,15 @@ export const settlement = {
   'settlement.pay_not_yet.away': 'The swap ends at {fundBy}, and you lose nothing.',
   'settlement.pay_not_yet.lose': 'Nothing: you have not paid.',
 
+  'settlement.pay_held.title': 'Do not pay now',
+  'settlement.pay_held.now':
+    'The nodes of a chain cannot be relied on now: see the notes on this page. Nothing is locked until that is over.',
+  'settlement.pay_held.next':
+    'When that is over, this page shows the address and the amount again. You lose nothing by waiting.',
+  'settlement.pay_held.away': 'The swap ends at {fundBy}, and you lose nothing.',
+  'settlement.pay_held.lose':
+    'If you have paid already, nothing is lost: it counts once it is seen, or comes back to you from {refundAt} on.',
+
   'settlement.pay.title': 'Pay {gives} in one payment',
   'settlement.pay.now':
     'Send exactly {gives} to the address below, from any wallet or exchange. This page watches for it.',

@@ -139,6 +139,8 @@ export type Given = Partial<Omit<SwapView, 'legs' | 'gives'>> & {
   readonly doubts?: readonly Doubt[];
   /** What a wallet was asked, and how long ago. */
   readonly wallet?: Partial<WalletPayment> & { readonly ago: number };
+  /** What its nodes show of Bitcoin is not enough to begin by. */
+  readonly isHeldUp?: boolean;
 };
 
 function legOf(leg: LegName, word: Word): LegView {
@@ -162,7 +164,7 @@ function legOf(leg: LegName, word: Word): LegView {
 /** Bitcoin is leg b, given by its initiator; leg a is a dollar on EVM. */
 export function seen(given: Given = {}): Seen {
   const { gives: what = 'BTC', btc: onB = 'none', usd: onA = 'none', payments = [] } = given;
-  const { at: now = agreedAt + 60, doubts: ofBitcoin = [], ...rest } = given;
+  const { at: now = agreedAt + 60, doubts: ofBitcoin = [], isHeldUp = false, ...rest } = given;
   const gives: LegName = what === 'BTC' ? 'b' : 'a';
   const party = what === 'BTC' ? 'taker' : 'maker';
   const trade: OwnTrade = {
@@ -189,7 +191,7 @@ export function seen(given: Given = {}): Seen {
     party,
     role: what === 'BTC' ? 'initiator' : 'counterparty',
     gives,
-    legs: { a: legOf('a', onA), b: { ...legOf('b', onB), doubts: ofBitcoin } },
+    legs: { a: legOf('a', onA), b: { ...legOf('b', onB), doubts: ofBitcoin, isHeldUp } },
     agreedAt,
     deadlines,
     asks: [],
@@ -264,6 +266,11 @@ export const states: readonly (readonly [name: string, is: Situation, seen: Seen
   ],
   ['gas is missing before paying', 'pay_not_yet', seen()],
   ['pay', 'pay', seen({ ...byHand, asks: [payAsk] })],
+  [
+    'pay, and nodes are silent and behind',
+    'pay_held',
+    seen({ ...byHand, asks: [payAsk], doubts: everyDoubt.slice(4), isHeldUp: true }),
+  ],
   ['pay, told before a restart', 'pay', seen(byHand)],
   ['pay at the last moment', 'pay', seen({ ...byHand, asks: [payAsk], at: initiatorFundBy })],
   ['pay, too late', 'pay_too_late', seen({ ...byHand, at: initiatorFundBy + 1 })],
