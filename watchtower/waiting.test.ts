@@ -180,6 +180,7 @@ test('what cannot pay more gives its nonce up for a request', async () => {
 });
 
 test('while requests wait one of them asks nodes, once a second, and so many of an account wait', async () => {
+  await m.public();
   const deal = await m.funded();
   await m.keepAll();
   const asked: number[] = [];

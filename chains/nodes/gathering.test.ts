@@ -144,6 +144,7 @@ test('at a snapshot the best block is its own, and a question of it is asked onc
     'eth_getBlockByNumber ["latest"]',
     'price []',
   ]);
+  atLook(rpc, heads);
   const later = atLook(rpc, { ...heads });
   await later.call(named('one'), ['latest'], signal);
   assert.equal(asked.length, 7, 'another look asks anew');
