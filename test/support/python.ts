@@ -90,7 +90,7 @@ export async function installBeside(
   const python = join(dir, 'bin/python');
   await run(found, ['-m', 'venv', '--without-pip', dir]);
   const install = await installer(found, python);
-  const wanted = [wheel, ...packages, 'pytest', 'hypothesis'];
+  const wanted = [wheel, ...packages, 'pytest', 'hypothesis', 'websocket-client'];
   await install(['--only-binary', ':all:', '--no-compile', '--quiet', ...wanted]);
   return python;
 }
