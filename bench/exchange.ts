@@ -1,5 +1,5 @@
-// The processor time of one small exchange with a chain's node, against the same by `fetch`: most
-// of what a server does while little is traded. The node is a process of its own.
+// The processor time of one small exchange with a chain's node, against the same by `fetch`. A
+// server does little else while little is traded. The node is a process of its own.
 
 import { textOf } from '../chains/nodes/exchange.ts';
 import { exchangeWith } from '../chains/nodes/transport-node.ts';

@@ -8,7 +8,7 @@ import type { GasWork } from './account.ts';
 
 export type Settling = Exclude<GasWork, { readonly verb: 'void' | 'fund' }>;
 
-/** The escrow that it touches, and how; none where it only takes a nonce. */
+/** The escrow that it touches, and how. A work that only takes a nonce touches no escrow. */
 export function touchesOf(
   work: GasWork,
   escrowOf: (terms: EscrowTerms) => { readonly address: string },

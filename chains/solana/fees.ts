@@ -51,7 +51,7 @@ export async function settleNeeds(
 
 /**
  * The rent that an open escrow lacks for what a claim leaves at its address, where the rent has
- * risen: a transfer of so much goes before the claim. What a vault's rent adds then is to spare.
+ * risen: a transfer of so much goes before the claim. The rent of a vault is then to spare.
  * Throws `payout_would_fail` where a node says that it is beyond any need.
  */
 export async function missingRent(

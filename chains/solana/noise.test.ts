@@ -1,6 +1,6 @@
 // The texts that strangers may write: transactions that nothing can read, thousands of them, and
-// nodes that are late with some. None of it stops following, claiming or refunding, nor hides a
-// secret.
+// nodes that are late with some. The market follows, claims and refunds all the same, and
+// finds each secret.
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
