@@ -15,7 +15,8 @@ const { values } = parsed({
 });
 const { decision } = values;
 const rows = readFileSync(`${root}docs/decisions/README.md`, 'utf8').split('\n');
-const isRow = (row: string) => row.startsWith(`| ${decision} `) || row.startsWith(`| [${decision}]`);
+const isRow = (row: string) =>
+  row.startsWith(`| ${decision} `) || row.startsWith(`| [${decision}]`);
 if (decision !== undefined && !rows.some(isRow)) {
   throw new Error(`docs/decisions/README.md has no row ${decision}`);
 }
