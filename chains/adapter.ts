@@ -7,7 +7,6 @@ import type { ChainPolicy } from '../core/policy.ts';
 import type { Contract } from '../core/rules.ts';
 import type { Building } from './interface/building.ts';
 import type { Gas } from './interface/gas.ts';
-import type { History } from './interface/history.ts';
 import type { Reading } from './interface/reading.ts';
 import type { Sending } from './interface/sending.ts';
 import type { Tokens } from './interface/tokens.ts';
@@ -16,8 +15,7 @@ export type ChainAdapter = Reading &
   Building &
   Sending &
   Tokens &
-  Gas &
-  History & {
+  Gas & {
     readonly chain: ChainKey;
     readonly family: Family;
     readonly policy: ChainPolicy;

@@ -50,14 +50,6 @@ const wrong: Readonly<Record<string, readonly (readonly [args: string[], named: 
   assets: [[['close', 'BTC', 'ETH'], /ETH/]],
   backup: [[['one', 'two'], /"two"/]],
   restore: [[['one', 'two', '--check'], /"two"/]],
-  gaps: [
-    [['read-days', 'many'], /"many"/],
-    [['open', 'yesterday'], /"yesterday"/],
-    [['open', '1'], /"1"/],
-    [['open', '2026'], /"2026"/],
-    [['open', '2020-01-01T00:00:00Z'], /"2020-/],
-    [['open', new Date().toISOString().slice(0, 19)], /SINCE .*T[\d:]+"$/m],
-  ],
   doctor: [
     [['--limit', '0'], /--limit .*"0"/],
     [['--swap', 'abc'], /--swap .*UUID.*"abc"/],

@@ -45,7 +45,6 @@ async function newWebhook(by?: Trader): Promise<string> {
 
 /** A sample of each command that changes something: how it is asked, and what comes of it here. */
 type Sample = readonly [line: string, outcome: OperatorAction['outcome'], code?: number];
-const hourAgo = new Date(Date.now() - 3_600_000).toISOString();
 const samples: Partial<Record<Act, Sample>> = {
   'assets close': ['assets close USD --reason why', 'done'],
   'assets reopen': ['assets reopen USD', 'done'],
@@ -60,10 +59,6 @@ const samples: Partial<Record<Act, Sample>> = {
   'webhooks retry': ['webhooks retry WEBHOOK', 'unchanged'],
   'webhooks disable': ['webhooks disable WEBHOOK --reason why', 'done'],
   'webhooks enable': ['webhooks enable WEBHOOK --reason why', 'done'],
-  'gaps skip': ['gaps skip evm-dev --i-know', 'refused', 1],
-  'gaps read-days': ['gaps read-days 3', 'unchanged'],
-  'gaps open': [`gaps open ${hourAgo}`, 'done'],
-  'gaps revoke-keys': ['gaps revoke-keys', 'done'],
 };
 /** `test/restore.test.ts` has the home that they need. */
 const elsewhere: readonly Act[] = ['backup', 'restore'];
@@ -92,6 +87,26 @@ test('every command that changes something writes one row, with who, what and wh
     );
   }
   assert.equal((await rowsOf()).length, Object.keys(samples).length);
+});
+
+test('agreements go on by an operator alone, whose word may end every API key', async () => {
+  await market.trader();
+  await run(`insert into gaps (why, began_at, ended_at, holds)
+    values ('silence', '2026-11-21T13:00:00Z', '2026-11-21T14:00:00Z', true)`);
+  const held = /agreements .*2026-11-21T13:00:00.000Z to 2026-11-21T14:00:00.000Z/;
+  assert.match((await ops(['halt', 'list'])).out, held);
+  assert.match((await ops(['now'])).out, held);
+  for (const args of [['--chain', 'bitcoin'], ['--reason', 'why']]) {
+    assert.equal((await ops(['resume', '--agreements', ...args])).code, 2);
+  }
+  assert.equal((await ops(['resume', '--revoke-keys'])).code, 2);
+  assert.equal((await ops(['resume', '--agreements'])).out, 'agreements are made again\n');
+  assert.doesNotMatch((await ops(['halt', 'list'])).out, held);
+  const alive = async () => (await run('select 1 from api_keys where revoked_at is null')).length;
+  assert.ok((await alive()) > 0);
+  const again = await ops(['resume', '--agreements', '--revoke-keys']);
+  assert.match(again.out, /^\d+ API keys are revoked\nnothing to do: /);
+  assert.equal(await alive(), 0);
 });
 
 test('now tells halts, chains and acts of operators, and no letter of a stranger moves the cursor', async (t) => {
@@ -295,7 +310,6 @@ test('webhooks: those that fail are listed, what was given up is sent again, and
 
 test('stats: what began on a day, by asset with both legs, and nothing of another day', async () => {
   await run(`update assets set closings = '{}', delisted_at = null`);
-  await run('update heartbeat set restored = false');
   const taker = await market.trader();
   const maker = await market.trader();
   const { id } = await market.rfq(taker, { baseAmount: '777' });

@@ -15,7 +15,6 @@ const files: Readonly<Record<CommandName, () => Promise<{ readonly command: OpsC
   node: () => import('./ops/node.ts'),
   backup: () => import('./ops/backup.ts'),
   restore: () => import('./ops/restore.ts'),
-  gaps: () => import('./ops/gaps.ts'),
   accounts: () => import('./ops/accounts.ts'),
   webhooks: () => import('./ops/webhooks.ts'),
   keeper: () => import('./ops/keeper.ts'),

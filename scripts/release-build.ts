@@ -44,7 +44,6 @@ const commands = {
   assets: 'assets',
   halt: 'halt',
   resume: 'resume',
-  gaps: 'gaps',
   faucet: 'faucet',
 } as const;
 

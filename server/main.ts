@@ -4,7 +4,7 @@
 import { serviceManager } from '../host/service-manager.ts';
 import { createLog } from './ports/log.ts';
 import { readSettings } from './settings/config.ts';
-import { agreedAgain, banner, heldLine } from './start/banner.ts';
+import { banner, heldLine } from './start/banner.ts';
 
 /** How soon a market notices that the npm which started it was killed. */
 const parentCheckMs = 1_000;
@@ -51,7 +51,7 @@ async function main(args: readonly string[]): Promise<void> {
     process.on(signal, () => void stop(signal));
   }
   if (process.env.npm_lifecycle_event !== undefined) stopWithParent(stop);
-  const { ready, held, agreeing, late, broken } = await starting;
+  const { ready, held, late, broken } = await starting;
   void broken.then((why) => {
     if (stops > 0) return;
     console.error(`${why}, and the market ends with it: start it again`);
@@ -60,9 +60,6 @@ async function main(args: readonly string[]): Promise<void> {
   if (stops === 0) await manager.ready(`serving ${ready.url}`, late);
   if (args.includes('--json')) return console.log(JSON.stringify(ready));
   console.log([banner(ready), ...heldLine(held)].join('\n'));
-  if (held.length === 0) return;
-  await agreeing;
-  console.log(agreedAgain);
 }
 
 /** npm and the launcher hand signals on, but cannot when they are killed with -9. */

@@ -117,7 +117,6 @@ const besides: Readonly<Record<string, readonly string[]>> = {
   'server/ports/chains.ts facts': [],
   // `requestId` and `traceId`.
   'server/edge/app.ts causeOf': [],
-  'chains/solana/hashlocks.ts transaction': ['txid', 'why'],
   'chains/solana/watch.ts transaction': ['txid', 'why'],
   // Of a DevnetError.
   'devnet/devnet.ts MemberExpression': ['file', 'found'],

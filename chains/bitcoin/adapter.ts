@@ -45,7 +45,6 @@ import {
   type Log,
   unfollow,
 } from './follower.ts';
-import { hashlocksOf } from './hashlocks.ts';
 import {
   type BitcoinNetwork,
   type BitcoinNetworkName,
@@ -189,7 +188,6 @@ function adapterOn(options: BitcoinAdapterOptions, followed: Followed, agreement
       const { history } = await reading.history(escrow, signal);
       return paymentsOf(history, escrow.terms.amount);
     },
-    hashlocks: hashlocksOf(chain, backend),
     preflight: (terms, about, signal) => preflight(context, terms, about, signal),
     buildFund: async ({ escrow }, signal) => {
       await agreement.heads(signal);

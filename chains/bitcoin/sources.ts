@@ -94,8 +94,7 @@ export function agreementOf(
 }
 
 /** An adapter that reads by one source, and asks the others what that may have missed. */
-export type Led = ChainAdapter &
-  Required<Pick<ChainAdapter, 'mustAgree' | 'hashlocks' | 'scheduledRefunds'>>;
+export type Led = ChainAdapter & Required<Pick<ChainAdapter, 'mustAgree' | 'scheduledRefunds'>>;
 
 const turned = [
   'changes',
@@ -165,7 +164,6 @@ export function inTurns(adapters: readonly [Led, ...Led[]], followers: Followers
     unwatch: (addresses) => {
       for (const each of adapters) each.unwatch(addresses);
     },
-    hashlocks: inTurn(({ hashlocks }) => hashlocks, ['begin', 'next']),
     scheduledRefunds: {
       ...inTurn(ofRefunds, ['check', 'payments', 'next']),
       // It fails on purpose while another source is waited for.

@@ -9,7 +9,6 @@ import { groupBy } from '../../core/engines.ts';
 import { type Hashlock, hashlockOf, type Secret } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { Batch } from '../interface/batches.ts';
-import type { UsedLane } from '../interface/history.ts';
 
 export type Place = { readonly chainId: number; readonly contract: Hex };
 
@@ -268,25 +267,6 @@ const topicOf = (name: 'Funded' | 'Claimed' | 'Refunded') =>
 export const fundedTopic = topicOf('Funded');
 export const claimedTopic = topicOf('Claimed');
 export const refundedTopic = topicOf('Refunded');
-
-/**
- * The lane that `Funded` of a contract names in its data, hex without 0x; null where the data is
- * none of that. `spelled`: of an address of 40 hex digits.
- */
-export function usedLaneIn(
-  contract: string,
-  data: string,
-  spelled: (bare: string) => string,
-): UsedLane | null {
-  const words = wordsFrom(data, 0);
-  const refund = words(2);
-  const lane = words(7);
-  const counter = words(8);
-  if (!isNarrow(refund, 40) || !isNarrow(lane, 24) || !isNarrow(counter, 8)) return null;
-  const uses = Number.parseInt(counter, 16);
-  const funder = spelled(refund.slice(-40));
-  return { contract, funder, number: lane.slice(-24), counter: uses };
-}
 
 export const topicOfVerb: Readonly<Record<DecodedCall['verb'], Hex>> = {
   fund: fundedTopic,

@@ -25,7 +25,6 @@ import { atLook, balanceAt, decimalsOf } from './node.ts';
 import { contractFor, type EvmDeployment, evmContract, evmEscrow } from './plan.ts';
 import { evmBlockSeconds } from './policy.ts';
 import { hashAt, look, mustAgree } from './read.ts';
-import { hashlocksOf } from './scan.ts';
 import { checkNodes, lanesOf } from './state.ts';
 import { type EvmAdapterOptions, forget, newWatch, remember, type Watch } from './watch.ts';
 
@@ -73,7 +72,6 @@ export function evmParty(options: EvmAdapterOptions) {
     at: (heads) => asksOf({ ...watch, rpc: atLook(node, heads) }),
     deployment,
     ways: fundWaysOf(watch, kit.opened),
-    hashlocks: hashlocksOf(watch, kit.opened),
     ...asksOf(watch),
     ...kit.asked({
       mustAgree,

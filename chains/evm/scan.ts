@@ -2,25 +2,15 @@
 
 import { getAddress } from 'viem/utils';
 import { ParleyError } from '../../core/errors.ts';
-import { claimedTopic, fundedTopic, refundedTopic, usedLaneIn } from '../escrows/calls.ts';
-import {
-  type HashlockPage,
-  type HashlockReader,
-  heightOf,
-  pageUpTo,
-  type UsedLane,
-} from '../interface/history.ts';
+import { claimedTopic, fundedTopic, refundedTopic } from '../escrows/calls.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import { firstHeight } from '../kit/follow.ts';
 import { type Factory, launchReader, type Steps } from '../kit/launches.ts';
 import { learn } from '../kit/watch.ts';
 import { inPart } from '../kit/widths.ts';
-import { wordsOf } from '../nodes/in-turn.ts';
 import type { Opened } from '../nodes/opened.ts';
 import { RpcError } from '../nodes/rpc.ts';
-import { fromOneSource, oneSource } from '../nodes/sources.ts';
 import type { LaunchReader } from '../tokens/launches.ts';
-import { parseEvmAddress } from './address.ts';
 import {
   blockAt,
   codeAt,
@@ -119,11 +109,7 @@ function scannedTo(watch: Watch, known: Known): number {
 }
 
 /** A block from before `since` (Unix seconds), an hour's slack included. */
-export async function firstBlock(
-  watch: Watch,
-  since: number,
-  signal: AbortSignal,
-): Promise<number> {
+async function firstBlock(watch: Watch, since: number, signal: AbortSignal): Promise<number> {
   const hour = Math.floor((since - clockSlackSeconds) / 3_600);
   const before = watch.hours.get(hour);
   if (before !== undefined) return before;
@@ -198,69 +184,6 @@ export async function changeOf(
     }
   }
   return null;
-}
-
-export const pageBlocks = 10_000;
-/** Read again: reorganisations, and machines of a provider that are behind one another. */
-const marginBlocks = 64;
-
-export function hashlocksOf(watch: Watch, opened: Opened): HashlockReader {
-  const { rpc, logRange } = watch;
-  // A range that one of them finds too large another may give.
-  const nodes = Array.from({ length: rpc.sources }, (_, at): Node => {
-    return { ...watch, rpc: oneSource(rpc, at), logRange: { ...logRange } };
-  });
-  return {
-    begin: opened(async (since: number, signal) => String(await firstBlock(watch, since, signal))),
-    next: opened((cursor: string, signal) => readPage(watch, nodes, heightOf(cursor), signal)),
-  };
-}
-
-type Node = Scanned & Pick<Watch, 'contracts'>;
-
-function readPage(
-  { chain, rpc }: Watch,
-  nodes: readonly Node[],
-  after: number,
-  signal: AbortSignal,
-): Promise<HashlockPage> {
-  return fromOneSource(
-    rpc,
-    (at) => readBy(nodes[at] as Node, after, signal),
-    (cause) => `the ${chain} node does not give what is to be read: ${wordsOf(cause)}`,
-    signal,
-  );
-}
-
-async function readBy(node: Node, after: number, signal: AbortSignal): Promise<HashlockPage> {
-  const { contracts } = node;
-  // The head is this very node's: it lists nothing of blocks that it has not got, and does not say
-  // so.
-  const { number: head, timestamp: shownUntil } = await headBlock(node.rpc, signal);
-  const from = after === 0 ? 0 : after + 1;
-  const to = Math.min(head, after + pageBlocks);
-  const found = new Set<string>();
-  const lanes: UsedLane[] = [];
-  // A head that went back is another machine of the provider's, or another node.
-  let end = Math.min(after, head);
-  try {
-    const filters = [{ address: contracts, topics: [fundedTopic] }];
-    await eachRange(node, filters, from, to, signal, (logs, rangeEnd) => {
-      for (const { address, data } of logs) {
-        const hashlock = /^0x([0-9a-f]{64})/i.exec(data)?.[1];
-        if (!contracts.includes(address) || hashlock === undefined) continue;
-        found.add(hashlock.toLowerCase());
-        const spelled = (bare: string) => parseEvmAddress(`0x${bare}`);
-        const used = usedLaneIn(address, data.slice(2).toLowerCase(), spelled);
-        if (used !== null) lanes.push(used);
-      }
-      end = rangeEnd;
-    });
-  } catch (error) {
-    // The ranges read so far count: some providers give little at a time.
-    if (end <= after) throw error;
-  }
-  return { hashlocks: [...found], lanes, shownUntil, ...pageUpTo(end, head, marginBlocks) };
 }
 
 /** `depth`: blocks that hold a launch, its own included, before it counts. */

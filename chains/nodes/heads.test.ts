@@ -9,7 +9,7 @@ import { nodeOf, within } from '../testing/nodes.ts';
 import { tronNodes } from '../tron/node.ts';
 import { type Head, headsEveryMs, silentMs } from './heads.ts';
 import { inTurn, type Question } from './in-turn.ts';
-import { type Client, foundBySome, fromOneSource, wellSources } from './sources.ts';
+import { type Client, foundBySome, wellSources } from './sources.ts';
 
 const never = new AbortController().signal;
 const nowSeconds = 1_000_000;
@@ -178,20 +178,9 @@ test('what goes from place to place begins with a node that is well too', async 
     asked.push(at);
     return null;
   };
-  const client: Client & { readonly chain: string } = {
-    chain: 'evm-dev',
-    sources: 3,
-    call,
-    ask,
-    order: nodes.order,
-  };
+  const client: Client = { sources: 3, call, ask, order: nodes.order };
   await foundBySome(client, (one) => one.call() as Promise<null>, never);
   assert.deepEqual(asked, [1, 2, 0]);
-  const read = async (at: number) => {
-    if (at === 1) throw new Error('not this one');
-    return at;
-  };
-  assert.equal(await fromOneSource(client, read, String, never), 2);
 });
 
 test('two that are well are compared without a third that is not; of two none is left out', async () => {

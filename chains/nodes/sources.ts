@@ -129,26 +129,6 @@ export async function saidInTime<T>(
   }
 }
 
-/** All of it from the first node that gives it: another's may be of other blocks. */
-export async function fromOneSource<T>(
-  client: Pick<Client, 'sources' | 'order'> & { readonly chain: string },
-  read: (at: number) => Promise<T>,
-  sentence: (cause: unknown) => string,
-  signal: AbortSignal,
-): Promise<T> {
-  const { chain, sources } = client;
-  const places = await placesOf(client, signal);
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await read(places[tries - 1] ?? 0);
-    } catch (cause) {
-      if (!signal.aborted && tries < sources) continue;
-      if (cause instanceof ParleyError) throw cause;
-      throw new ParleyError('chain_unavailable', sentence(cause), { chain }, { cause });
-    }
-  }
-}
-
 /** From the first source that has it. `failed`: one of several did, and may alone have it. */
 export async function foundBySome<C extends Client, T>(
   client: C,

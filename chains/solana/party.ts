@@ -12,7 +12,6 @@ import { solanaContract } from './contract.ts';
 import { costs } from './costs.ts';
 import { shortage } from './fees.ts';
 import { changes } from './follow.ts';
-import { hashlocksOf } from './hashlocks.ts';
 import { lamportsOf } from './node.ts';
 import { solanaEscrow } from './plan.ts';
 import { solanaSlotSeconds } from './policy.ts';
@@ -54,7 +53,6 @@ export function solanaParty(options: SolanaAdapterOptions) {
     parseAddress: parseSolanaAddress,
     plan: (terms) => solanaEscrow(terms, deployment),
     readSigned: (signed, signal) => readSigned(watch, signed, signal),
-    hashlocks: hashlocksOf(watch, kit.opened),
     // What asks the nodes: each has the watch, and begins once they are checked.
     ...kit.asked({
       mustAgree,

@@ -6,7 +6,7 @@ import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/
 import { base64 } from '@scure/base';
 import pinned from '../../contracts/solana/deployment.json' with { type: 'json' };
 import { ParleyError } from '../../core/errors.ts';
-import type { Hashlock, Secret } from '../../core/hashlock.ts';
+import type { Secret } from '../../core/hashlock.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
 import type { SolanaMaterial } from '../interface/material.ts';
 import { comparing } from '../kit/material.ts';
@@ -327,11 +327,6 @@ export function decodeInstruction(
   if (escrow === null) return null;
   const secret = verb === 'claim' ? bytesToHex(data.subarray(dataHead)) : null;
   return { verb, escrow, secret };
-}
-
-/** The hashlock in the data of a `fund`: its terms begin with it. */
-export function hashlockOfFunding(data: Uint8Array): Hashlock {
-  return bytesToHex(data.subarray(dataHead, dataHead + 32));
 }
 
 /**

@@ -206,7 +206,7 @@ export function learnFrom(
 const mostDataText = 208;
 
 /** Our own among the instructions that programs called; no other bytes are worth decoding. */
-export function ownInner({ deployment }: Watch, { inner }: Transaction) {
+function ownInner({ deployment }: Watch, { inner }: Transaction) {
   return inner.flatMap(({ program, accounts, data }) => {
     if (program !== deployment.program || data.length > mostDataText) return [];
     try {

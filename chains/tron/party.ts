@@ -20,7 +20,6 @@ import { contractFor, type TronDeployment, tronContract, tronEscrow } from './pl
 import { tronBlockSeconds } from './policy.ts';
 import { preflight } from './preflight.ts';
 import { hashAt, look, mustAgree } from './read.ts';
-import { hashlocksOf } from './receipts.ts';
 import { decimalsOf, lanesOf, momentAt, sunOf } from './views.ts';
 import { newWatch, remember, type TronAdapterOptions, type Watch } from './watch.ts';
 
@@ -66,7 +65,6 @@ export function tronParty(options: TronAdapterOptions) {
     readSigned: (signed) => readSigned(watch, signed),
     at: (heads) => asksOf({ ...watch, http: momentAt(node, heads) }),
     deployment,
-    hashlocks: hashlocksOf(watch, kit.opened),
     ...asksOf(watch),
     ...kit.asked({
       mustAgree,

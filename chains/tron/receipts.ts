@@ -2,15 +2,6 @@
 
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { ParleyError } from '../../core/errors.ts';
-import { usedLaneIn } from '../escrows/calls.ts';
-import {
-  type HashlockPage,
-  type HashlockReader,
-  heightOf,
-  pageUpTo,
-  type UsedLane,
-} from '../interface/history.ts';
-import { firstHeight } from '../kit/follow.ts';
 import { launchReader, type Steps } from '../kit/launches.ts';
 import { learn } from '../kit/watch.ts';
 import type { Opened } from '../nodes/opened.ts';
@@ -29,7 +20,7 @@ import {
   secondOf,
 } from './node.ts';
 import { bareAddress, callsIn } from './plan.ts';
-import { fundedTopic, noteLog, topicOfVerb, touchesOf, type Verb, type Watch } from './watch.ts';
+import { noteLog, topicOfVerb, touchesOf, type Verb, type Watch } from './watch.ts';
 
 const batch = 8;
 /** A stranger may quote our calls in as many transactions as he likes: so many are asked for. */
@@ -219,55 +210,6 @@ function guess(
       ? high.number - slots(secondOf(high) - second)
       : low.number + slots(second - secondOf(low));
   return Math.min(most, Math.max(least, at));
-}
-
-/** Blocks of one page: five minutes of them. */
-export const pageBlocks = 100;
-/** Read again: more than are ever taken back (19 of 27 witnesses build on a solid one). */
-const marginBlocks = 27;
-/** A block's time is its witness's slot; the stamp of a swap's agreement is ours. */
-const clockSlackSeconds = 3_600;
-
-export function hashlocksOf(watch: Watch, opened: Opened): HashlockReader {
-  return {
-    begin: opened((since: number, signal) => begin(watch, since, signal)),
-    next: opened((cursor: string, signal) => read(watch, heightOf(cursor), signal)),
-  };
-}
-
-async function begin(watch: Watch, since: number, signal: AbortSignal): Promise<string> {
-  const { chain, http } = watch;
-  const { number: head } = await headBlock(http, 'head', signal);
-  const isLater = async (height: number) => {
-    const block = await blockAt(http, height, signal);
-    if (block !== null) return secondOf(block) > since - clockSlackSeconds;
-    const sentence = `the ${chain} node does not show block ${height}, which is below its head`;
-    throw new ParleyError('chain_unavailable', sentence, { chain, block: height });
-  };
-  return String((await firstHeight(1, head + 1, isLater)) - 1);
-}
-
-async function read(watch: Watch, after: number, signal: AbortSignal): Promise<HashlockPage> {
-  const newest = await headBlock(watch.http, 'head', signal);
-  const { number: head } = newest;
-  const end = Math.min(head, after + pageBlocks);
-  const found = new Set<string>();
-  const lanes: UsedLane[] = [];
-  await eachBlock(watch, { number: after, hash: null }, end, signal, (logs) => {
-    for (const { address, topics, data } of logs) {
-      const contract = watch.contracts.get(address);
-      if (contract === undefined || topics[0] !== fundedTopic || data.length < 64) continue;
-      found.add(data.slice(0, 64));
-      const used = usedLaneIn(contract, data, (bare) => tronAddressOf(hexToBytes(bare)));
-      if (used !== null) lanes.push(used);
-    }
-  });
-  return {
-    hashlocks: [...found],
-    lanes,
-    shownUntil: secondOf(newest),
-    ...pageUpTo(end, head, marginBlocks),
-  };
 }
 
 export function launchesOf(watch: Watch, opened: Opened): LaunchReader {

@@ -1,8 +1,9 @@
-// `ops halt` and `ops resume`: the kill switch of a chain or an asset, for operators. Works
-// on the market's database, whether a market runs or not; every process keeps to it from the moment
+// `ops halt` and `ops resume`: the kill switch of a chain or an asset, for operators, and their word
+// that agreements go on after missing time (docs/restore.md). Works on the market's database, whether a market runs or not; every process keeps to it from the moment
 // this command has ended, and tells its makers within a quarter of a second.
 
 import type { Tx } from '../../server/db/database.ts';
+import { endHolds, holdingGaps } from '../../server/db/gaps.ts';
 import {
   type Closing,
   chainsOfAssets,
@@ -10,19 +11,24 @@ import {
   hasAssets,
   listHalts,
 } from '../../server/db/halts.ts';
+import { revokeAllKeys } from '../../server/db/keys.ts';
 import { listHaltedAssets, lockListings } from '../../server/db/listing.ts';
 import { haltAsset, haltChain, resumeAsset, resumeChain } from '../../server/market/halts.ts';
+import { timeOf } from '../../server/restore/gate.ts';
 import { Misused, parsed, usualOptions } from '../command.ts';
-import { acting, print, reading, reasonFor, rfqs, theAsset } from './operator.ts';
+import { acting, longStatementMs, print, reading, reasonFor, rfqs, theAsset } from './operator.ts';
 
 const usage = `usage: npm run ops -- halt --chain KEY --reason TEXT [--json]
        npm run ops -- halt --asset ASSET --reason TEXT [--json]
        npm run ops -- halt list [--json]
        npm run ops -- resume --chain KEY | --asset ASSET [--json]
+       npm run ops -- resume --agreements [--revoke-keys] [--json]
   ASSET   its id, <chain>/<token address>, <chain>/native, or a symbol that only one asset has
   halt    nothing new: RFQs that touch it are refused, leave the book and can be neither quoted nor
           agreed. Swaps that were agreed go on in every part, funding included
   resume  RFQs that have not ended are back on the book; what else holds an asset closed stays
+  --agreements   swaps are agreed again after time that is missing from the database; with
+          --revoke-keys every API key ends, as some were revoked in that time
 Settings as for npm start: DATABASE_URL, or PARLEY_HOME of a running market. Exit status: 0 done or
 so already, 1 refused, 2 not understood.`;
 
@@ -37,18 +43,30 @@ function understand(args: string[], verb: 'halt' | 'resume') {
       chain: { type: 'string' },
       asset: { type: 'string' },
       reason: { type: 'string' },
+      agreements: { type: 'boolean' },
+      'revoke-keys': { type: 'boolean' },
     },
   });
   if (values.help === true) return null;
   const { chain = null, asset = null, reason = '', json = false } = values;
   const what = { chain, asset, reason, json };
+  const revokes = values['revoke-keys'] === true;
   if (positionals.length > 0) {
     if (verb !== 'halt' || positionals.join(' ') !== 'list') {
       const words = positionals.join(' ');
       throw new Misused(`not understood: ${words}; name it with --chain or --asset`);
     }
-    if (chain ?? asset ?? values.reason) throw new Misused('list takes --json alone');
+    if (chain ?? asset ?? values.reason ?? values.agreements) {
+      throw new Misused('list takes --json alone');
+    }
     return { ...what, verb: 'list' as const };
+  }
+  if (values.agreements === true || revokes) {
+    const isAlone = values.agreements === true && chain === null && asset === null;
+    if (verb === 'halt' || !isAlone || values.reason !== undefined) {
+      throw new Misused('resume --agreements takes --revoke-keys and --json alone');
+    }
+    return { ...what, verb: 'agreements' as const, revokes };
   }
   if ((chain === null) === (asset === null)) {
     const both = chain === null ? '' : `, not both "${chain}" and "${asset}"`;
@@ -61,9 +79,14 @@ function understand(args: string[], verb: 'halt' | 'resume') {
   return { ...what, verb };
 }
 
-type Asked = NonNullable<ReturnType<typeof understand>>;
+type Understood = NonNullable<ReturnType<typeof understand>>;
+type Asked = Extract<Understood, { readonly verb: 'halt' | 'resume' }>;
 
 async function list(db: Tx, json: boolean): Promise<void> {
+  const held = (await holdingGaps(db)).map((gap) => {
+    const reason = `time is missing: ${timeOf(gap)}`;
+    return { of: 'market', name: 'agreements', since: gap.endedAt.toISOString(), reason };
+  });
   const chains = (await listHalts(db)).map(({ chain, at, reason }) => {
     return { of: 'chain', name: chain, since: at.toISOString(), reason };
   });
@@ -72,11 +95,12 @@ async function list(db: Tx, json: boolean): Promise<void> {
     const name = `${chain}/${address ?? 'native'} (${symbol})`;
     return { of: 'asset', name, assetId: id, ...haltOf(closings.halt) };
   });
-  for (const each of [...chains, ...assets]) {
+  const all = [...held, ...chains, ...assets];
+  for (const each of all) {
     const { of, name, since, reason } = each;
     print(json ? JSON.stringify(each) : `${of}  ${name}  since ${since}: ${reason}`);
   }
-  if (chains.length + assets.length === 0 && !json) print('nothing is halted');
+  if (all.length === 0 && !json) print('nothing is halted');
 }
 
 function haltOf({ at = '', reasons = [] }: Partial<Closing> = {}) {
@@ -134,12 +158,37 @@ function told(verb: Asked['verb'], { changed, orders, what, before }: Done): str
   return `${what} stays halted since ${since}, with this reason now; before it was: ${reason}`;
 }
 
-async function run(asked: Asked): Promise<number> {
-  const { verb, chain, asset, reason, json } = asked;
-  if (verb === 'list') {
-    await reading((db) => list(db, json));
-    return 0;
+/** Agreements are made again, whether or not a key was good. */
+async function goOn(revokes: boolean, json: boolean): Promise<void> {
+  const given = { agreements: true, ...(revokes ? { revokeKeys: true } : {}) };
+  const work = async (tx: Tx) => {
+    const gaps = await endHolds(tx);
+    const revoked = revokes ? await revokeAllKeys(tx, new Date()) : 0;
+    const result = { gaps, revoked };
+    return { result, changed: gaps + revoked > 0, facts: result };
+  };
+  const { gaps, revoked } = await acting(
+    { command: 'resume', arguments: given },
+    work,
+    longStatementMs,
+  );
+  if (json) {
+    print(JSON.stringify({ done: 'resumed', gaps, revoked }));
+    return;
   }
+  if (revokes) print(`${revoked} API keys are revoked`);
+  print(gaps === 0 ? 'nothing to do: agreements wait for no time' : 'agreements are made again');
+}
+
+async function run(asked: Understood): Promise<number> {
+  if (asked.verb === 'list') await reading((db) => list(db, asked.json));
+  else if (asked.verb === 'agreements') await goOn(asked.revokes, asked.json);
+  else await turn(asked);
+  return 0;
+}
+
+async function turn(asked: Asked): Promise<void> {
+  const { verb, chain, asset, reason, json } = asked;
   const of = chain === null ? { asset } : { chain };
   const given = verb === 'halt' ? { ...of, reason } : of;
   const done = await acting({ command: verb, arguments: given }, async (tx) => {
@@ -153,7 +202,6 @@ async function run(asked: Asked): Promise<number> {
     const names = done.stays.join(', ');
     process.stderr.write(`it stays closed, held by: ${names} (npm run ops -- assets)\n`);
   }
-  return 0;
 }
 
 export const halting = { usage, understand: (args: string[]) => understand(args, 'halt'), run };

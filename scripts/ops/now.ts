@@ -2,13 +2,13 @@
 // of their webhooks, and no more of them.
 
 import type { Database } from '../../server/db/database.ts';
-import { openReadings } from '../../server/db/gaps.ts';
+import { holdingGaps } from '../../server/db/gaps.ts';
 import { mostSwaps, overdueSteps, swapsByStatus } from '../../server/db/gauges.ts';
 import { haltedAssets, listHalts } from '../../server/db/halts.ts';
 import { headsShown, nearDeadlines } from '../../server/db/house-shown.ts';
 import { listActions } from '../../server/db/operator-actions.ts';
 import { failingShown } from '../../server/db/webhooks-shown.ts';
-import { toldOf } from '../../server/restore/gate.ts';
+import { timeOf } from '../../server/restore/gate.ts';
 import { harmless, parsed, usualOptions } from '../command.ts';
 import { actionLine } from './audit.ts';
 import { keeperLines, keeperState } from './keeper.ts';
@@ -40,7 +40,7 @@ async function partsOf(db: Database, now = Date.now()): Promise<Part[]> {
   const chains = heads.map(({ chain }) => chain);
   const halts = await listHalts(db);
   const assets = await haltedAssets(db, mostShown);
-  const held = (await openReadings(db)).map(toldOf);
+  const held = (await holdingGaps(db)).map(timeOf);
   const swaps = await swapsByStatus(db, mostSwaps);
   const from = seconds - nearSeconds;
   const to = seconds + nearSeconds;
@@ -58,7 +58,7 @@ async function partsOf(db: Database, now = Date.now()): Promise<Part[]> {
     {
       title: 'Held',
       lines: [
-        ...held.map((each) => `agreements wait: ${each}`),
+        ...held.map((each) => `agreements wait, time is missing: ${each}`),
         ...halts.map(({ chain, at, reason }) => `chain ${chain} since ${iso(at)}: ${reason}`),
         ...assets.map(({ chain, symbol, at }) => `asset ${symbol} on ${chain} since ${at}`),
       ],

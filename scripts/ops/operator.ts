@@ -63,7 +63,7 @@ async function openDatabase({ statementMs = usualStatementMs, readOnly }: Means)
     if (isTooNew(compatibleFrom)) throw new Misfit(tooOld(compatibleFrom));
     await db.rows({
       name: '',
-      text: `select a.blocked_at, o.closings, w.off_for, g.id, l.id
+      text: `select a.blocked_at, o.closings, w.off_for, g.holds, l.id
         from accounts a, assets o, webhooks w, halts, gaps g, operator_actions l limit 0`,
       values: [],
     });

@@ -6,7 +6,6 @@ import { join, resolve } from 'node:path';
 import { checkBackup, type Manifest } from '../../host/postgres/backup.ts';
 import { mustBeKnown, mustHaveNone, restoreInto } from '../../host/postgres/restore.ts';
 import { connect, databaseLimits } from '../../server/db/database.ts';
-import { markRestored } from '../../server/db/gaps.ts';
 import { revokeAllKeys } from '../../server/db/keys.ts';
 import { migrate } from '../../server/db/migrate.ts';
 import { keyVersionsOf } from '../../server/ports/keyring.ts';
@@ -103,7 +102,6 @@ async function run(asked: Asked): Promise<number> {
       try {
         await db.transaction(async (tx) => {
           const now = new Date();
-          await markRestored(tx, now);
           if (!keepKeys) revoked = await revokeAllKeys(tx, now);
           const given = { folder, home, keepKeys, withoutKey: asked.withoutKey };
           const facts = { madeAt: manifest.madeAt, revoked };

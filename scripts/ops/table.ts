@@ -14,7 +14,7 @@ export const commands = {
     acts: ['halt'],
   },
   resume: {
-    about: 'end a halt',
+    about: 'end a halt, or the wait after missing time',
     acts: ['resume'],
   },
   doctor: {
@@ -32,10 +32,6 @@ export const commands = {
   restore: {
     about: 'make a home of a backup',
     acts: ['restore'],
-  },
-  gaps: {
-    about: 'time that is missing from the database: list, skip, read-days, open, revoke-keys',
-    acts: ['gaps skip', 'gaps read-days', 'gaps open', 'gaps revoke-keys'],
   },
   accounts: {
     about: 'who trades: list, show, block, unblock, sign-out',

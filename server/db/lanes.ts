@@ -2,10 +2,9 @@
 // or was never funded and can no longer be: then the next one takes it. A lane that becomes free
 // causes no write: a search sees it by the escrow's facts.
 
-import type { UsedLane } from '../../chains/interface/history.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { Lane } from '../../core/terms.ts';
-import { count, many, none, unlessEmpty } from '../../host/postgres/statements.ts';
+import { count, many, none } from '../../host/postgres/statements.ts';
 
 /** The lanes that one account uses of one funder: their numbers begin with `tag`. */
 export type LaneRange = {
@@ -18,9 +17,6 @@ export type LaneRange = {
 
 /** Which lane of its range: the last four bytes of its number. */
 const laneIndex = "('x' || right(number, 8))::bit(32)::bigint";
-
-/** A funder may use any lane without this market: the market does not note its further lanes. */
-const mostLanes = 2 ** 16;
 
 /** As many times a lane is used. Source: the width of the counter in the contract's word. */
 const mostUses = 2 ** 30 - 1;
@@ -75,24 +71,3 @@ export const holdLane = none<
     values (:chain, :contract, :funder, :lane.number, :lane.counter, :escrow)
     on conflict (chain, contract, funder, number) do update set counter = :lane.counter,
       escrow = :escrow`;
-
-/**
- * Chains show these lanes used, when a market has lost some hours: their next escrow comes after
- * that. A funder that has such a lane by the stored rows has lost it: the chain calls his escrow
- * `ended`.
- */
-export const raiseLanes = unlessEmpty(
-  none<[lanes: readonly UsedLane[], chain: ChainKey]>('lanes_raise')`
-  insert into lanes (chain, contract, funder, number, counter, escrow)
-    select $2, contract, funder, number, max(counter) + 1, ''
-      from unnest($1.contract::text[], $1.funder::text[], $1.number::text[], $1.counter::bigint[])
-        used (contract, funder, number, counter)
-      where ${laneIndex} < ${String(mostLanes)} and counter < ${String(mostUses)}
-      group by contract, funder, number
-      order by contract, funder, number
-    on conflict (chain, contract, funder, number) do update
-      set counter = excluded.counter, escrow = excluded.escrow
-      where lanes.counter < excluded.counter - 1
-        or lanes.counter = excluded.counter - 1 and lanes.escrow = ''`,
-  undefined,
-);

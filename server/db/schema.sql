@@ -257,28 +257,14 @@ create table former_channels (
   constraint former_channels_pkey PRIMARY KEY (account_id, channel, told_to)
 );
 
-create table gap_readings (
-  gap_id bigint not null,
-  chain text not null,
-  since bigint,
-  cursor text,
-  blocks_left bigint,
-  found integer default 0 not null,
-  trouble text,
-  read_at timestamp with time zone,
-  skipped_at timestamp with time zone,
-  watched_until timestamp with time zone not null,
-  constraint gap_readings_gap_id_fkey FOREIGN KEY (gap_id) REFERENCES gaps(id),
-  constraint gap_readings_pkey PRIMARY KEY (gap_id, chain)
-);
-
 create table gaps (
   id bigint generated always as identity not null,
   why text not null,
   began_at timestamp with time zone not null,
   ended_at timestamp with time zone not null,
+  holds boolean default false not null,
   constraint gaps_pkey PRIMARY KEY (id),
-  constraint gaps_why_check CHECK ((why = ANY (ARRAY['silence'::text, 'went_back'::text, 'lineage'::text, 'restored'::text])))
+  constraint gaps_why_check CHECK ((why = ANY (ARRAY['silence'::text, 'went_back'::text, 'lineage'::text])))
 );
 
 create table halts (
@@ -293,7 +279,6 @@ create table hashlocks (
   account_id uuid,
   thread_id uuid,
   created_at timestamp with time zone not null,
-  seen_on text,
   constraint hashlocks_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint hashlocks_hashlock_check CHECK ((hashlock ~ '^[0-9a-f]{64}$'::text)),
   constraint hashlocks_pkey PRIMARY KEY (hashlock),
@@ -306,7 +291,6 @@ create table heartbeat (
   at timestamp with time zone not null,
   beaten_at timestamp with time zone not null,
   lineage text,
-  restored boolean default false not null,
   constraint heartbeat_one_check CHECK (one),
   constraint heartbeat_pkey PRIMARY KEY (one)
 );
@@ -882,8 +866,6 @@ CREATE INDEX feed_tickets_by_expiry ON public.feed_tickets USING btree (expires_
 CREATE INDEX feed_tickets_by_session ON public.feed_tickets USING btree (session_id, expires_at);
 
 CREATE INDEX former_channels_by_end ON public.former_channels USING btree (until);
-
-CREATE INDEX gap_readings_open ON public.gap_readings USING btree (gap_id) WHERE ((read_at IS NULL) AND (skipped_at IS NULL));
 
 CREATE INDEX hashlocks_by_thread ON public.hashlocks USING btree (thread_id) WHERE (thread_id IS NOT NULL);
 

@@ -292,39 +292,23 @@ test('a chain whose adapter cannot be made is a finding, and the rest is read', 
   assert.equal(open, swaps);
 });
 
-test('missing time that is not read back differs, with how far it is and what to do', async () => {
-  const reading = (chain: string, since: number | null, left: number, trouble: string | null) =>
-    sql(`insert into gap_readings (gap_id, chain, since, cursor, blocks_left, found, trouble,
-        watched_until)
-      select id, '${chain}', ${since}, 'x', ${left}, 3, ${trouble && `'${trouble}'`}, now()
-        from gaps`);
-  await sql(`insert into gaps (why, began_at, ended_at) values ('silence', now() - '1h'::interval,
-    now())`);
-  await sql(
-    `insert into heartbeat (beat, at, beaten_at, restored) values (1, now(), now(), false)`,
-  );
-  await reading('evm-dev', 1, 12, null);
-  await reading('bitcoin', 1, 9, 'pruned');
-  await reading('tron-dev', null, 5, null);
+test('missing time that holds agreements differs, with which time it is and what to do', async () => {
+  await sql(`insert into gaps (why, began_at, ended_at, holds)
+    values ('silence', '2026-11-21T13:00:00Z', '2026-11-21T14:00:00Z', true)`);
+  await sql('insert into heartbeat (beat, at, beaten_at) values (1, now(), now())');
   try {
-    const { of } = await doctor();
-    const all = of('gap_unread').map(({ says, todo }) => `${says}: ${todo}`);
-    assert.equal(all.length, 3);
-    assert.match(all[0] ?? '', /nothing is agreed: bitcoin does not answer \(pruned\): bring its/);
-    assert.match(all[1] ?? '', /evm-dev has 12 to go: wait/);
-    assert.match(all[2] ?? '', /tron-dev waits for its operator: npm run ops -- gaps read-days/);
-    const { severity, facts } = of('gap_unread')[0]!;
-    assert.deepEqual([severity, facts.found], ['differs', 3]);
-    await sql('update gap_readings set read_at = now()');
-    assert.deepEqual((await doctor()).of('gap_unread'), []);
-    await sql('update heartbeat set restored = true');
-    assert.match((await doctor()).of('gap_unread')[0]?.says ?? '', /npm run ops -- restore/);
-    await sql(`update heartbeat set restored = false, lineage = 'another/history'`);
-    assert.match((await doctor()).of('gap_unread')[0]?.says ?? '', /another history/);
+    const [{ severity, says, todo, facts } = assert.fail()] = (await doctor()).of('time_missing');
+    assert.deepEqual([severity, facts.why], ['differs', 'silence']);
+    assert.match(says, /nothing is agreed: 2026-11-21T13:00:00.000Z to 2026-11-21T14:00:00.000Z$/);
+    assert.match(todo ?? '', /npm run ops -- resume --agreements/);
+    await sql('update gaps set holds = false');
+    assert.deepEqual((await doctor()).of('time_missing'), []);
+    await sql(`update heartbeat set lineage = 'another/history'`);
+    assert.match((await doctor()).of('time_missing')[0]?.says ?? '', /another history/);
     await sql('update heartbeat set lineage = database_lineage()');
-    assert.deepEqual((await doctor()).of('gap_unread'), []);
+    assert.deepEqual((await doctor()).of('time_missing'), []);
   } finally {
-    await sql('truncate heartbeat, gaps, gap_readings cascade');
+    await sql('truncate heartbeat, gaps cascade');
   }
 });
 

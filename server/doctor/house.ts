@@ -1,5 +1,4 @@
-// The house: its database, what waits in it longer than it should, missing time that is not read
-// back, its disk and its keys.
+// The house: its database, overdue work in it, missing time, its disk and its keys.
 
 import { readdir, stat, statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -8,7 +7,7 @@ import { appliedMigrations, serverState, type Waits, waiting } from '../db/docto
 import { continuity } from '../db/gaps.ts';
 import { peopleTopics } from '../db/messages.ts';
 import { ownMigrations } from '../db/version.ts';
-import { toldOf } from '../restore/gate.ts';
+import { timeOf } from '../restore/gate.ts';
 import { type Add, danger, differs, notice, unseen } from './findings.ts';
 
 const clockSeconds = 2;
@@ -92,30 +91,17 @@ async function examineServer({ db, wall, connections: wanted }: HouseDeps, add: 
   add(differs('standby', where, says, 'DATABASE_URL has to name the primary'));
 }
 
-/** The market agrees no swap in a gap until it is read back (docs/restore.md). */
+/** The market agrees no swap in a gap until an operator goes on (docs/restore.md). */
 async function examineGaps({ db }: HouseDeps, add: Add): Promise<void> {
-  const { restored, isLineageSame, holds } = await continuity(db);
-  for (const reading of holds) {
-    const { gapId: gap, chain, since, found, blocksLeft, trouble } = reading;
-    const why = trouble === null ? '' : ` (${trouble})`;
-    const says = `missing time is not read back, so nothing is agreed: ${toldOf(reading)}${why}`;
-    const ways = {
-      unlimited:
-        'npm run ops -- gaps read-days DAYS: it is longer than is read without being told to',
-      goesOn: 'wait, and see with npm run ops -- gaps list that it goes on',
-      troubled: 'bring its node back, or another that has those blocks (docs/restore.md)',
-    };
-    const way = since === null ? 'unlimited' : trouble === null ? 'goesOn' : 'troubled';
-    const facts = { gap, chain, found, blocksLeft, trouble };
-    add(differs('gap_unread', `gap ${gap} chain ${chain}`, says, ways[way], facts));
+  const { isLineageSame, holds } = await continuity(db);
+  for (const gap of holds) {
+    const says = `time is missing from the database, so nothing is agreed: ${timeOf(gap)}`;
+    const todo = 'do again what is lost, then npm run ops -- resume --agreements (docs/restore.md)';
+    add(differs('time_missing', 'the database', says, todo, { why: gap.why }));
   }
-  if (!restored && isLineageSame) return;
-  const why = restored
-    ? 'npm run ops -- restore, or npm run ops -- gaps open'
-    : 'it is of another history';
-  const says = `time is missing from the database (${why}) and no server has noticed yet`;
-  const todo = 'see that a market runs: its next heartbeat begins to read it back';
-  add(differs('gap_unread', 'the heartbeat', says, todo, { restored }));
+  if (isLineageSame) return;
+  const says = 'the database is of another history, and no server has noticed yet';
+  add(differs('time_missing', 'the heartbeat', says, 'see that a market runs'));
 }
 
 /**

@@ -10,7 +10,6 @@ import { ParleyError } from '../../core/errors.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { Trader } from '../../test/support/trading.ts';
 import type { Tx } from '../db/database.ts';
-import { useHashlocks } from '../db/gaps.ts';
 import { lockRfqs } from '../db/rfqs.ts';
 import { price as asked, secretLock as lock, negotiating } from '../edge/testing/negotiating.ts';
 import type { Deps } from '../ports/deps.ts';
@@ -225,17 +224,6 @@ test('one hashlock on two RFQs at once: one has it, the other is refused', async
   await assert.rejects(failing);
   const after = await market.db.transaction(acceptAs(taker, one.threadIds[1]!, crossed));
   assert.equal(after.price.hashlock, crossed);
-});
-
-test('a hashlock that a chain shows between the two acceptances makes no swap', async () => {
-  const { rfqId, threadIds } = await rfqWithThreads();
-  const offered = lock();
-  await market.db.transaction(acceptAs(taker, threadIds[0]!, offered));
-  const { chain } = market.assets.usd;
-  await market.db.transaction((tx) => useHashlocks(tx, [offered], chain, new Date()));
-  const accepting = market.db.transaction(acceptAs(makers[0], threadIds[0]!));
-  assert.equal(await codeOf(accepting), 'hashlock_used');
-  assert.equal(await swapsOf(rfqId), 0);
 });
 
 test('a quote on an RFQ that somebody holds waits alone; other quotes are answered', async () => {

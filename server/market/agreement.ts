@@ -72,12 +72,6 @@ export async function accept(
     await offer(tx, { hashlock: words.hashlock, accountId: callerId, threadId: id, at });
   }
   const updated = { ...thread, price: { ...accepted.price, rules }, updatedAt: at };
-  const { hashlock } = updated.price;
-  if (accepted.agreed && words.hashlock === null && hashlock !== null) {
-    // It may have been seen on a chain since it was offered.
-    const accountId = initiator === 'maker' ? thread.makerId : thread.takerId;
-    await offer(tx, { hashlock, accountId, threadId: id, at });
-  }
   await updatePrice(tx, updated);
   const done = accepted.agreed ? await agree(tx, deps, updated, at) : updated;
   const until = done.swapId === null ? standsUntil(done.price, party, nowMs, ttlMs) : null;

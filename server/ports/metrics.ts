@@ -332,7 +332,10 @@ function marketMetrics(make: Makers) {
       'Within this time a next block is seen, or the chain is late',
       'chain',
     ),
-    agrees: gauge('agrees', '1 while acceptances become swaps; 0: missing time is read back'),
+    agrees: gauge(
+      'agrees',
+      '1 while acceptances become swaps; 0: time is missing from the database',
+    ),
     accounts: gauge('accounts', 'Accounts, as PostgreSQL last estimated them'),
     connections: gauge('database_connections', 'Connections to the database, of all its users'),
     mostConnections: gauge('database_connections_max', 'How many the database takes'),

@@ -1,21 +1,19 @@
 // Missing time: the gaps that count and those that do not, and the acts in one transaction.
 
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
 import { testDeps } from '../../test/support/deps.ts';
 import { insertTrader, someAddress } from '../../test/support/trading.ts';
 import { feedLogEnds } from '../db/feed-log.ts';
-import { type Heartbeat, markRestored, openReadings, useHashlocks } from '../db/gaps.ts';
-import { seedAssets } from '../market/assets.ts';
+import { endHolds, type Heartbeat, holdingGaps } from '../db/gaps.ts';
 import { issueNonce, minting, withNonce } from '../market/nonces.ts';
 import { beatOnce, missing } from './gap.ts';
 import { assertMayAgree } from './gate.ts';
 
 const nowMs = Date.UTC(2026, 0, 1);
-const chains = { served: ['bitcoin', 'evm-dev'], areDev: false };
+const market = { isDev: false };
 
 const row: Heartbeat = {
   beat: 100,
@@ -23,10 +21,9 @@ const row: Heartbeat = {
   age: 1,
   lineage: '1/1',
   lineageNow: '1/1',
-  restored: false,
 };
 
-test('a restart is no gap; a long silence, a lost beat, another history and a restore are', () => {
+test('a restart is no gap; a long silence, a lost beat and another history are', () => {
   assert.equal(missing(row, null, nowMs + 59_000), null);
   assert.equal(missing(row, null, nowMs + 61_000), 'silence');
   assert.equal(missing({ ...row, age: 61 }, null, nowMs), 'silence', 'by the database’s clock');
@@ -34,7 +31,6 @@ test('a restart is no gap; a long silence, a lost beat, another history and a re
   assert.equal(missing(row, 101, nowMs), 'went_back');
   assert.equal(missing({ ...row, lineageNow: '1/2' }, 100, nowMs), 'lineage');
   assert.equal(missing({ ...row, lineage: null }, 100, nowMs), null, 'where it may not be known');
-  assert.equal(missing({ ...row, restored: true }, 100, nowMs), 'restored');
 });
 
 type Served = Parameters<typeof beatOnce>[3];
@@ -44,11 +40,11 @@ before(async () => {
 });
 after(() => database.drop());
 beforeEach(async () => {
-  const text = `truncate heartbeat, gaps, gap_readings, feed_log, hashlocks cascade`;
+  const text = `truncate heartbeat, gaps, feed_log cascade`;
   await database.db.rows({ name: '', text, values: [] });
 });
 
-const beat = (remembered: number | null, at: number, of: Served = chains) =>
+const beat = (remembered: number | null, at: number, of: Served = market) =>
   database.db.transaction((tx) => beatOnce(tx, remembered, at, of));
 
 const mayAgree = (counted: number | null) =>
@@ -84,8 +80,9 @@ test('a clock that was set makes no gap shorter, nor ends it before it was notic
     const thenMs = nowMs + 5 * hourMs;
     const { gap } = await beat(null, thenMs + setBy);
     assert.equal(gap?.why, 'silence');
-    const [open] = await openReadings(database.db);
-    assert.ok(open?.silentSeconds && open.silentSeconds >= 5 * 3_600, `${open?.silentSeconds} s`);
+    const [open = assert.fail()] = await holdingGaps(database.db);
+    const seconds = (open.endedAt.getTime() - open.beganAt.getTime()) / 1_000;
+    assert.ok(seconds >= 5 * 3_600, `${seconds} s`);
     const lateMs = open.endedAt.getTime() - Math.max(thenMs, thenMs + setBy);
     assert.ok(lateMs >= 0 && lateMs < 60_000, `${lateMs} ms`);
     // Whichever of the two clocks was right.
@@ -98,7 +95,7 @@ test('two processes that start at once open one gap', async () => {
   await beat(null, nowMs);
   const both = await Promise.all([beat(null, nowMs + 3_600_000), beat(null, nowMs + 3_600_000)]);
   assert.equal(both.filter(({ gap }) => gap !== null).length, 1);
-  assert.equal((await openReadings(database.db)).length, 2);
+  assert.equal((await holdingGaps(database.db)).length, 1);
   const beats = both.map(({ beat: each }) => each);
   assert.equal((await beat(Math.max(...beats), nowMs + 3_603_000)).gap, null);
 });
@@ -127,7 +124,7 @@ test('where the database is an older one every API key ends, unless its operator
   const good = () => sql('update api_keys set revoked_at = null');
   const alive = async () => (await sql('select 1 from api_keys where revoked_at is null')).length;
   const { beat: counted } = await beat(null, nowMs);
-  const back = (keepKeys: boolean) => beat(counted + 50, nowMs + 3_000, { ...chains, keepKeys });
+  const back = (keepKeys: boolean) => beat(counted + 50, nowMs + 3_000, { ...market, keepKeys });
   for (const keepKeys of [true, false]) {
     await good();
     await sql('update heartbeat set beat = $1', counted);
@@ -144,36 +141,34 @@ test('where the database is an older one every API key ends, unless its operator
   assert.equal(await alive(), 1, 'a long stop is no restore');
 });
 
-test('agreements wait for every chain, and say how far it is', async () => {
+test('agreements wait until an operator goes on, and say for which time', async () => {
   const { beat: counted } = await beat(null, nowMs);
-  await database.db.transaction((tx) => markRestored(tx, new Date(nowMs)));
-  assert.match(await mayAgree(counted), /that is about to begin/);
-  const { beat: next } = await beat(counted, nowMs + 3_000);
-  assert.match(await mayAgree(next), /bitcoin begins; evm-dev begins/);
-  await sql(`update gap_readings set read_at = now() where chain = 'bitcoin'`);
-  await sql(`update gap_readings set cursor = '7', blocks_left = 12 where chain = 'evm-dev'`);
-  const waits = await mayAgree(next);
-  assert.match(waits, /evm-dev has 12 to go/);
-  assert.doesNotMatch(waits, /bitcoin/);
-  await sql('update gap_readings set read_at = now()');
+  const { beat: next } = await beat(null, nowMs + 3_600_000);
+  assert.match(
+    await mayAgree(next),
+    /^restoring: .*2026-01-01T00:00:\d\d.* to 2026-01-01T01:00:00/,
+  );
+  assert.match(await mayAgree(counted), /^restoring: /, 'whatever a process remembers');
+  assert.equal(await endHolds(database.db), 1);
   assert.equal(await mayAgree(next), 'yes');
+  assert.equal((await beat(next, nowMs + 3_603_000)).gap, null);
 });
 
-test('a gap of more than 30 days waits for its operator', async () => {
+test('a dev network waits for nobody after a stop, and does where its database went back', async () => {
   await beat(null, nowMs);
-  await beat(null, nowMs + 31 * 86_400_000);
-  assert.match(await mayAgree(null), /bitcoin waits for its operator/);
-  await sql('truncate gaps cascade');
-  await beat(null, nowMs + 65 * 86_400_000, { ...chains, areDev: true });
-  assert.match(await mayAgree(null), /bitcoin begins/, 'a dev network is not asked');
+  const dev = { isDev: true };
+  const { gap, beat: counted } = await beat(null, nowMs + 65 * 86_400_000, dev);
+  assert.deepEqual([gap?.why, gap?.holds], ['silence', false]);
+  assert.equal(await mayAgree(counted), 'yes');
+  assert.equal((await beat(counted + 50, nowMs + 65 * 86_400_000, dev)).gap?.holds, true);
+  assert.match(await mayAgree(null), /^restoring: /);
 });
 
 test('a nonce of before is void, and one of after is good', async () => {
   const deps = testDeps({ db: database.db });
   await beat(null, deps.now());
   const old = await issueNonce(deps, minting);
-  await database.db.transaction((tx) => markRestored(tx, new Date(deps.now())));
-  await beat(null, deps.now() + 1_000);
+  await beat(null, deps.now() + 3_600_000);
   await assert.rejects(
     withNonce(deps, old, minting, async () => null),
     { code: 'bad_nonce' },
@@ -230,43 +225,4 @@ test('the feed’s log begins anew, beyond every number that was given out', asy
   assert.deepEqual(ends.oldest, ends.newest);
   const { number } = ends.newest;
   assert.ok(number > before.newest.number + 3_600 * 10_000, `${number}`);
-});
-
-test('a hashlock that a chain shows is used for ever, also one that was only offered', async () => {
-  const deps = testDeps({ db: database.db });
-  await seedAssets(database.db, deps, [
-    { chain: 'bitcoin', symbol: 'BTC', address: null, decimals: 8 },
-  ]);
-  const { accountId } = await insertTrader(
-    deps,
-    ['taker'],
-    [{ family: 'evm', address: someAddress('evm') }],
-  );
-  const [asset] = await sql('select id from assets limit 1');
-  const rfq = crypto.randomUUID();
-  const thread = crypto.randomUUID();
-  await sql(
-    `insert into rfqs values ($1, $2, 'sell_base', $3, 1, $3, 'public', null, null, 'open', now(),
-      now(), now())`,
-    rfq,
-    accountId,
-    asset?.id,
-  );
-  await sql(
-    `insert into threads values ($1, $2, $3, $3, 'open', 1, 'maker', now(), null, null, '[]', now(),
-      now())`,
-    thread,
-    rfq,
-    accountId,
-  );
-  const [offered, strange] = [0, 1].map(() => randomBytes(32).toString('hex')) as [string, string];
-  await sql('insert into hashlocks values ($1, $2, $3, now())', offered, accountId, thread);
-  const now = new Date();
-  assert.equal(await useHashlocks(database.db, [offered, strange], 'evm-dev', now), 2);
-  assert.equal(await useHashlocks(database.db, [offered, strange], 'bitcoin', now), 0, 'once');
-  const rows = await sql('select account_id, thread_id, seen_on from hashlocks');
-  assert.deepEqual(
-    rows.map((each) => Object.values(each)),
-    [0, 1].map(() => [null, null, 'evm-dev']),
-  );
 });

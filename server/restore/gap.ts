@@ -19,10 +19,6 @@ import { revokeAllKeys } from '../db/keys.ts';
 
 /** Longer than a restart takes; a shorter silence of all servers is nothing. */
 export const silenceSeconds = 60;
-/** Escrows live for 30 days at most: a longer gap is read only when an operator says how far. */
-export const mostGapDays = 30;
-/** Fundings of what was agreed in the gap come later, and so do spends that show a hashlock. */
-const watchedSeconds = 24 * 3_600;
 /** Numbers of the feed's log that could have been given out: more than any server appends. */
 const feedNumbersPerSecond = 10_000;
 const feedNumbersLeast = 1_000_000;
@@ -30,14 +26,12 @@ const feedNumbersLeast = 1_000_000;
 const beatJump = 1_000_000_000;
 /** The longest that an acceptance may bind (PARLEY_ACCEPT_TTL). */
 const longestAcceptanceMs = 86_400_000;
-const daySeconds = 86_400;
 
 /** The memory of this process; null before its first beat. */
 export type Remembered = number | null;
 
 /** Pure. A running process knows better than any clock whether it missed something. */
 export function missing(row: Heartbeat, remembered: Remembered, nowMs: number): GapReason | null {
-  if (row.restored) return 'restored';
   if (remembered !== null && row.beat < remembered) return 'went_back';
   const { lineage, lineageNow } = row;
   if (lineage !== null && lineageNow !== null && lineage !== lineageNow) return 'lineage';
@@ -61,21 +55,22 @@ export type Beaten = {
   readonly gap: {
     readonly why: GapReason;
     readonly beganAt: Date;
+    readonly endedAt: Date;
+    readonly holds: boolean;
     /** API keys; null: they stay as they are. */
     readonly revoked: number | null;
   } | null;
 };
 
-/** One beat, and in its transaction all that a gap asks for before anybody is served. */
+/**
+ * One beat, and in its transaction all that a gap asks for before anybody is served. Dev chains end
+ * with their market's home, so that a long stop of a dev network holds nothing.
+ */
 export async function beatOnce(
   tx: Tx,
   remembered: Remembered,
   nowMs: number,
-  chains: {
-    readonly served: readonly string[];
-    readonly areDev: boolean;
-    readonly keepKeys?: boolean;
-  },
+  market: { readonly isDev: boolean; readonly keepKeys?: boolean },
 ): Promise<Beaten> {
   const now = new Date(nowMs);
   const row = await lockHeartbeat(tx, now);
@@ -83,24 +78,19 @@ export async function beatOnce(
   if (why === null) return { beat: await storeBeat(tx, now, 0), gap: null };
   const { beganAt, endedAt } = boundsOf(row, nowMs);
   const seconds = Math.ceil((endedAt.getTime() - beganAt.getTime()) / 1_000);
-  const since = Math.floor(beganAt.getTime() / 1_000);
-  const isReadable = seconds <= mostGapDays * daySeconds || chains.areDev;
-  await insertGap(tx, {
-    why,
-    beganAt,
-    endedAt,
-    chains: chains.served,
-    since: isReadable ? since : null,
-    watchedUntil: new Date(endedAt.getTime() + watchedSeconds * 1_000),
-  });
+  const holds = why !== 'silence' || !market.isDev;
+  await insertGap(tx, { why, beganAt, endedAt, holds });
   await voidNonces(tx);
   await voidAcceptances(tx, new Date(beganAt.getTime() - longestAcceptanceMs));
   await pinSignable(tx, now);
   const numbers = feedNumbersLeast + seconds * feedNumbersPerSecond;
   await resetFeedLog(tx, now, numbers);
   await resetFeedEvents(tx, numbers);
-  // Which of them were revoked in the time that is missing, nobody knows any more.
+  // The database does not say which of them were revoked in the missing time.
   const isOlder = why === 'went_back' || why === 'lineage';
-  const revoked = isOlder && chains.keepKeys !== true ? await revokeAllKeys(tx, now) : null;
-  return { beat: await storeBeat(tx, now, beatJump), gap: { why, beganAt, revoked } };
+  const revoked = isOlder && market.keepKeys !== true ? await revokeAllKeys(tx, now) : null;
+  return {
+    beat: await storeBeat(tx, now, beatJump),
+    gap: { why, beganAt, endedAt, holds, revoked },
+  };
 }

@@ -1,9 +1,9 @@
-// The market agrees no swap while time is missing that was not read back from the chains: a
-// hashlock of then could be taken a second time.
+// The market agrees no swap after a time that is missing from its database, until an operator goes on:
+// a halt, a block or a hashlock of then may be forgotten.
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Tx } from '../db/database.ts';
-import { continuity, type Reading } from '../db/gaps.ts';
+import { continuity, type Gap } from '../db/gaps.ts';
 import type { Presence } from '../ports/deps.ts';
 
 /** Throws `restoring`. In the transaction of the agreement. */
@@ -12,35 +12,28 @@ export async function assertMayAgree(tx: Tx, presence: Presence | undefined): Pr
   if (missing !== null) throw restoring(missing.join('; '));
 }
 
-/** The progress of reading back, in a sentence each; null: no time is missing. */
+/** The times that hold agreements, a few words each; null: agreements are made. */
 export async function whatIsMissing(
   tx: Tx,
   presence: Presence | undefined,
 ): Promise<readonly string[] | null> {
   // Before the look: a count while it is under way is no reason.
   const counted = presence?.beat() ?? null;
-  const { beat, restored, isLineageSame, holds } = await continuity(tx);
-  if (holds.length > 0) return holds.map(toldOf);
+  const { beat, isLineageSame, holds } = await continuity(tx);
+  if (holds.length > 0) return holds.map(timeOf);
   const hasGoneBack = counted !== null && beat !== null && beat < counted;
-  const begins = restored || hasGoneBack || (presence !== undefined && !isLineageSame);
-  return begins ? ['that is about to begin'] : null;
+  const begins = hasGoneBack || (presence !== undefined && !isLineageSame);
+  return begins ? ['a time that is being measured'] : null;
 }
 
-function restoring(how: string): ParleyError {
+function restoring(times: string): ParleyError {
   return new ParleyError(
     'restoring',
-    'nothing is agreed until the chains were read for a time that is missing from the database: ' +
-      `${how}. Everything else goes on; try again later`,
+    `time is missing from the database (${times}), and nothing is agreed until the operator goes ` +
+      'on. Everything else goes on; try again later',
   );
 }
 
-/** How far a reading is. */
-export function toldOf(reading: Reading): string {
-  const { chain, since, cursor, blocksLeft, trouble } = reading;
-  if (since === null) return `${chain} waits for its operator`;
-  if (trouble !== null) return `${chain} does not answer`;
-  if (cursor === null || blocksLeft === null) return `${chain} begins`;
-  // Up to its node's head, which may be behind: reading.ts.
-  if (blocksLeft === 0) return `${chain} waits for a block made after that time`;
-  return `${chain} has ${blocksLeft} to go`;
+export function timeOf({ beganAt, endedAt }: Pick<Gap, 'beganAt' | 'endedAt'>): string {
+  return `${beganAt.toISOString()} to ${endedAt.toISOString()}`;
 }

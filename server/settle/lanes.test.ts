@@ -17,7 +17,6 @@ import { type TestDatabase, testDatabase } from '../../test/support/database.ts'
 import type { TestDeps } from '../../test/support/deps.ts';
 import { escrowsOfSwap, updateEscrow } from '../db/escrows.ts';
 import { storeHeads } from '../db/heads.ts';
-import { raiseLanes } from '../db/lanes.ts';
 import { type Swap, swapById } from '../db/swaps.ts';
 import { compareSwap } from '../doctor/compare.ts';
 import { storeAddress } from './addresses.ts';
@@ -144,37 +143,6 @@ test('the lane of what is settled for good is taken again, with the next counter
     [ended, 3, 1],
   ] as const) {
     await show(first, facts);
-    assert.deepEqual(await next(maker), lane);
-  }
-});
-
-test('a lane that a lost hour used takes its next escrow after that, and no other is touched', async () => {
-  const maker = await trader();
-  const first = await agreed(maker);
-  const second = await agreed(maker);
-  await show(first, ended);
-  await show(second, ended);
-  const used = (index: number, counter: number) => {
-    const { number } = laneOf(maker, index);
-    return { contract, funder: maker.tron, number, counter };
-  };
-  // As far as is stored, further by two, one that is not stored, and none of ours at all.
-  const lanes = [
-    used(0, 1),
-    used(1, 2),
-    used(1, 3),
-    used(3, 1),
-    used(2 ** 16, 1),
-    used(4, 2 ** 30),
-  ];
-  await raiseLanes(deps.db, lanes, chain);
-  await raiseLanes(deps.db, [used(1, 2), used(3, 2)], chain);
-  for (const lane of [
-    [0, 2],
-    [1, 4],
-    [3, 3],
-    [4, 1],
-  ]) {
     assert.deepEqual(await next(maker), lane);
   }
 });

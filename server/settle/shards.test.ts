@@ -11,7 +11,6 @@ import { compileTestContracts } from '../../chains/evm/testing/compile.ts';
 import type { Lanes } from '../../chains/interface/lanes.ts';
 import { deployContracts } from '../../contracts/escrows/deploy.ts';
 import { shardOf } from '../../contracts/escrows/ids.ts';
-import { hashlockOf } from '../../core/hashlock.ts';
 import { startCommands } from '../../test/support/commands.ts';
 import {
   agree,
@@ -129,10 +128,6 @@ test('a swap settles in each contract, and the keeper claims there', limits, asy
   // The allowance of one contract is of no use in the other.
   await tell(other.evmAccount.address, 'approve', first, 10n * amount);
   for (const deal of deals) await fundBoth(desk, deal);
-  const { hashlocks } = desk.deps.adapters.get(evm) ?? {};
-  const page = await hashlocks?.next('0', AbortSignal.timeout(10_000));
-  const own = deals.map(({ secret }) => hashlockOf(secret));
-  assert.deepEqual(page?.hashlocks.toSorted(), own.toSorted());
   const legs = await settled(...deals);
   assert.deepEqual(
     legs.map(({ status, claimedBy }) => [status, claimedBy]),

@@ -34,12 +34,9 @@ function withoutLogin(address: string): string {
   return url.href.replace(/\/$/, '');
 }
 
-/** `held`: how far the chains are whose reading agreements wait for. */
+/** `held`: the missing times that agreements wait for. */
 export function heldLine(held: readonly string[]): string[] {
   if (held.length === 0) return [];
-  const how = held.join('; ');
-  const more = 'Everything else goes on. npm run ops -- gaps list says how far it is.';
-  return [`Agreements wait until the time missing from the database is read back: ${how}. ${more}`];
+  const how = 'Everything else goes on. npm run ops -- resume --agreements ends it.';
+  return [`Agreements wait: time is missing from the database (${held.join('; ')}). ${how}`];
 }
-
-export const agreedAgain = 'The missing time is read back: agreements are made again.';

@@ -97,9 +97,8 @@ export type Ready = {
 
 export type Market = {
   readonly ready: Ready;
-  /** How far the chains are whose reading agreements wait for; empty where they wait for none. */
+  /** The missing times that agreements wait for. */
   readonly held: readonly string[];
-  readonly agreeing: Promise<void>;
   /** The services that were not heard of in time: it hangs. */
   late(): readonly Late[];
   /** Why it cannot go on, once a node of the dev network is gone. */
@@ -229,7 +228,6 @@ async function start(
   return {
     ready,
     held: await presence.held(),
-    agreeing: presence.agreeing,
     late: () => passesOf(db).late(),
     broken,
     stop: () => {

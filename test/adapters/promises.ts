@@ -24,7 +24,6 @@ import {
   signal,
 } from './leg.ts';
 import { oneBlock } from './one-block.ts';
-import { readingBack } from './reading-back.ts';
 import { sources } from './sources.ts';
 
 const noBinding = 'a script binds no amount, no payout and no number of payments (safety.md)';
@@ -396,7 +395,6 @@ export const promises: readonly AdapterPromise[] = [
   ...depthTold,
   ...sources,
   ...endsTold,
-  ...readingBack,
   ...oneBlock,
 ];
 

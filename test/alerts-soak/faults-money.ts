@@ -52,22 +52,18 @@ export const moneyFaults: readonly Fault[] = [
     },
   },
   {
-    name: 'nobody ran for ten minutes, and Bitcoin cannot be read back',
+    name: 'time is missing, and agreements wait',
     alerts: [{ alertname: 'ParleyNotAgreeing' }],
-    breaks: async ({ stage, pair }) => {
+    breaks: async ({ stage, pair, admin }) => {
       const { threadId, price } = await offer(stage, pair, 'SOL', 'ETH');
-      await stage.servers[0]?.kill();
-      await stage.move(600);
-      for (const way of stage.nodes.bitcoin) way.fail({ kind: 'cut' });
-      await stage.startServer();
+      await admin.query(`insert into gaps (why, began_at, ended_at, holds)
+        values ('silence', now() - interval '1 hour', now(), true)`);
       const accepted = { quoteAmount: `${price}`, hashlock: 'ab'.repeat(32) };
       const path = `/v1/threads/${threadId}/accept`;
       await until('acceptances are refused', async () => {
         return (await probe(stage, pair[0], path, accepted)).code === 'restoring';
       });
-      return async () => {
-        for (const way of stage.nodes.bitcoin) way.heal();
-      };
+      return () => admin.query('update gaps set holds = false');
     },
   },
 ];

@@ -5,7 +5,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { pino } from 'pino';
 import type { ChainAdapter } from '../../chains/adapter.ts';
-import type { HashlockReader } from '../../chains/interface/history.ts';
 import type { Bump, ScheduledRefunds } from '../../chains/interface/scheduled.ts';
 import type { Inspection } from '../../chains/tokens/inspection.ts';
 import { ParleyError } from '../../core/errors.ts';
@@ -54,8 +53,6 @@ export type Parts = {
   readonly told: Outgoing[];
   /** Chats where nothing can be written any more. */
   readonly endedChats: Set<string>;
-  /** What each chain shows of them since time was missing, oldest first. */
-  readonly hashlocks: Map<string, string[]>;
   readonly chance: Chance;
   /** What nobody may find in a database or a log; `shown`: until a mempool or block has it. */
   readonly secrets: Map<string, 'shown' | 'never'>;
@@ -86,9 +83,9 @@ const metrics = createMetrics('parley');
 
 /** Passes beside those of the simulation, each by the name of its part. */
 function otherPasses(deps: Deps, courier: Courier) {
-  // A node of a dev chain is never asked whether it catches up.
+  // On a dev network a long silence holds nothing.
   const live = { ...deps, settings: { ...deps.settings, network: 'mainnet' } } as const;
-  const { beatNow, readNow } = createPresence(live);
+  const { beatNow } = createPresence(live);
   const { pass } = createMessaging(deps, { email: courier, telegram: courier });
   const { deadlines, keys } = createReminding(deps);
   const sequence = async () => {
@@ -102,7 +99,7 @@ function otherPasses(deps: Deps, courier: Courier) {
     pruning: { pass: () => prune(deps) },
     passing: { look: () => passHolds(deps) },
     feed: { sequence },
-    presence: { beatNow, readNow },
+    presence: { beatNow },
   };
 }
 
@@ -176,11 +173,10 @@ function courierOf({ told, endedChats }: Parts, wire: Wire): Courier {
   };
 }
 
-/** Tokens and launchpads on one chain, and what both show of hashlocks. */
+/** Tokens and launchpads on one chain. */
 function adapted(world: Parts, adapter: ChainAdapter, { chain }: Node, wire: Wire): ChainAdapter {
-  const hashlocks = hashlocksOn(chain.chain, world, wire);
   const scheduledRefunds = presignedOn(chain, wire);
-  if (chain.chain !== tokenChain) return { ...adapter, scheduledRefunds, hashlocks };
+  if (chain.chain !== tokenChain) return { ...adapter, scheduledRefunds };
   const inspect: ChainAdapter['inspect'] = (address) =>
     wire.at('inspect', () => {
       const found = world.tokens.get(address);
@@ -196,24 +192,7 @@ function adapted(world: Parts, adapter: ChainAdapter, { chain }: Node, wire: Wir
       }),
     existing: (tokens) => wire.at('existing', () => tokens),
   };
-  return { ...adapter, inspect, launches, hashlocks };
-}
-
-/** Two a page. */
-function hashlocksOn(chain: string, { hashlocks }: Parts, wire: Wire): HashlockReader {
-  const shown = hashlocks.get(chain) ?? [];
-  return {
-    begin: () => wire.at(`${chain} beginHashlocks`, () => '0'),
-    next: (cursor) =>
-      wire.at(`${chain} nextHashlocks`, () => {
-        const page = shown.slice(Number(cursor), Number(cursor) + 2);
-        const to = Number(cursor) + page.length;
-        const left = shown.length - to;
-        // Its clock is ahead of every gap.
-        const shownUntil = Number.MAX_SAFE_INTEGER;
-        return { hashlocks: page, shownUntil, cursor: `${to}`, isWhole: left === 0, left };
-      }),
-  };
+  return { ...adapter, inspect, launches };
 }
 
 /** Refunds signed beforehand: what an adapter of Bitcoin answers of them. */

@@ -249,11 +249,8 @@ const jump = 1_000_000_000;
 const reading: Play['reading'] = {
   timeless: true,
   only: {
-    heartbeat: ({ beat, lineage, restored }) => {
-      return { jumps: Math.floor(Number(beat) / jump), lineage, restored };
-    },
+    heartbeat: ({ beat, lineage }) => ({ jumps: Math.floor(Number(beat) / jump), lineage }),
     gaps: ({ id: _, ...row }) => row,
-    gap_readings: ({ gap_id: _, ...row }) => row,
   },
 };
 
@@ -291,26 +288,6 @@ const missing: readonly Row[] = [
       },
     },
     { reading },
-  ),
-  ...passes(
-    'presence.readNow',
-    ({ presence }) => presence.readNow(),
-    {
-      // One of the hashlocks is of the acceptance that the missing time has ended.
-      'what two chains show': async (world) => {
-        const { hashlock } = await lively(world);
-        const strange = (byte: string) => byte.repeat(32);
-        world.hashlocks.set('sim-bitcoin', [strange('a1'), hashlock, strange('b2')]);
-        world.hashlocks.set('sim-evm', [strange('c3')]);
-        await otherHistory(world);
-        await world.market.presence.beatNow();
-      },
-    },
-    {
-      right: async ({ market }) =>
-        (await market.presence.readNow()) ? [] : ['what two chains show was not read'],
-      reading,
-    },
   ),
 ];
 

@@ -52,7 +52,6 @@ export async function openWorld(): Promise<World> {
     ...unheard(),
     hooks: new Map(),
     tokens: new Map(),
-    hashlocks: new Map(),
     secrets: new Map(),
     endedChats: new Set(),
     chance: chanceOf(3),
@@ -76,8 +75,8 @@ export async function seal(world: World): Promise<Prepared> {
   const putBack = await keep(world.real);
   const copy = async (doom?: Doom) => {
     await putBack();
-    const { nodes, hooks, tokens, launched, endedChats, hashlocks, secrets } = world;
-    const own = structuredClone({ nodes, hooks, tokens, launched, endedChats, hashlocks, secrets });
+    const { nodes, hooks, tokens, launched, endedChats, secrets } = world;
+    const own = structuredClone({ nodes, hooks, tokens, launched, endedChats, secrets });
     const copied = withMarket({ ...world, ...own, ...unheard(), chance: chanceOf(5) }, doom);
     for (const [path, secret] of copied.hooks) copied.receiver.expect(path, secret);
     return copied;

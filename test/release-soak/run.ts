@@ -26,7 +26,6 @@ const root = join(import.meta.dirname, '../..');
 const looks = [
   'assets list',
   'halt list',
-  'gaps list',
   'accounts list',
   'webhooks list',
   'keeper',

@@ -8,7 +8,7 @@ import { waitUntil } from '../support/waiting.ts';
 
 const url = 'https://market.example';
 const cli = join(import.meta.dirname, '../../cli/main.ts');
-/** Missing time is read back before anything is agreed. */
+/** After a restart. Missing time is waited for until the page's command goes on. */
 const agreesWithinMs = 300_000;
 
 export type Outside = {

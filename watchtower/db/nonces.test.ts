@@ -21,7 +21,7 @@ const sign = (address: string, nonce: number, at: string, outcome: 'deep' | 'unk
 test('what a key may have signed is bounded by what of its own is deep, not by what it signs while a node catches up', async () => {
   await sign('put back', 4, '2031-01-01');
   await sql(`insert into gaps (why, began_at, ended_at)
-    values ('restored', '2031-01-02', '2031-01-02')`);
+    values ('lineage', '2031-01-02', '2031-01-02')`);
   await sign('between', 9, '2031-01-03');
   await sign('caught up', 4, '2031-01-01');
   await sign('caught up', 9, '2031-01-03', 'unknown');

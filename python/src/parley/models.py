@@ -1351,7 +1351,7 @@ class MarketStatus(Answer):
     agrees: bool
     """whether acceptances can become swaps now"""
     waits_for: list[str]
-    """why not: chains that are read back after time was lost"""
+    """why not: times that are missing from the database, until the operator goes on"""
     chains: list[MarketStatusChain]
     """one entry a chain"""
 

@@ -9,10 +9,11 @@ import { depthFor } from '../../../core/policy.ts';
 import { stubAdapter } from '../../../test/support/adapter.ts';
 import type { Desk } from '../../../watchtower/port.ts';
 import type { Tx } from '../../db/database.ts';
-import { markRestored } from '../../db/gaps.ts';
+import { insertGap, lockHeartbeat } from '../../db/gaps.ts';
 import { storeHeads } from '../../db/heads.ts';
 import { haltChain, resumeChain } from '../../market/halts.ts';
 import { readPrices } from '../../market/prices.ts';
+import { timeOf } from '../../restore/gate.ts';
 import { refused } from '../testing/edge.ts';
 import { negotiating, price, secretLock } from '../testing/negotiating.ts';
 
@@ -257,10 +258,12 @@ test('anybody reads whether the market works: heads, halts without their reason,
   });
   assert.ok(!JSON.stringify(halted).includes('hole'));
   await market.db.transaction((tx) => resumeChain(tx, 'evm-dev', at));
-  await markRestored(market.db as Tx, at);
+  const time = { beganAt: new Date(0), endedAt: new Date(1_000) };
+  await lockHeartbeat(market.db as Tx, at);
+  await insertGap(market.db as Tx, { why: 'silence', ...time, holds: true });
   deps.advance(4_200_000);
   const restored = await status();
-  assert.deepEqual([restored.agrees, restored.waitsFor], [false, ['that is about to begin']]);
+  assert.deepEqual([restored.agrees, restored.waitsFor], [false, [timeOf(time)]]);
   assert.deepEqual(
     restored.chains.map((each: { isQuiet: boolean }) => each.isQuiet),
     [true, true],

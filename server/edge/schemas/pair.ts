@@ -121,8 +121,8 @@ export const marketStatus = s.model('MarketStatus', 'Whether the market works.',
   network: s.oneOf(['mainnet', 'testnet', 'dev'], 'what its chains are'),
   agrees: s.flag('whether acceptances can become swaps now', true),
   waitsFor: s.list(
-    'why not: chains that are read back after time was lost',
-    s.text('one of them', 'bitcoin has 12 to go'),
+    'why not: times that are missing from the database, until the operator goes on',
+    s.text('one of them', '2026-11-21T13:00:00.000Z to 2026-11-21T14:00:00.000Z'),
   ),
   chains: s.list('one entry a chain', chain),
 });
