@@ -48,8 +48,6 @@ const wrong: Readonly<Record<string, readonly (readonly [args: string[], named: 
     [['audit', '--since', '2026'], /--since .*"2026"/],
   ],
   assets: [[['close', 'BTC', 'ETH'], /ETH/]],
-  backup: [[['one', 'two'], /"two"/]],
-  restore: [[['one', 'two', '--check'], /"two"/]],
   doctor: [
     [['--limit', '0'], /--limit .*"0"/],
     [['--swap', 'abc'], /--swap .*UUID.*"abc"/],

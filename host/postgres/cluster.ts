@@ -28,8 +28,6 @@ export type Places = {
   readonly data: string;
   readonly log: string;
   readonly password: string;
-  /** There while a restore is under way, or was ended in the middle. */
-  readonly unfinished: string;
   readonly libraries: string;
 };
 
@@ -39,7 +37,6 @@ export function placesUnder(base: string): Places {
     data: join(base, 'data'),
     log: join(base, 'server.log'),
     password: join(base, 'password'),
-    unfinished: join(base, 'unfinished-restore'),
     libraries: join(base, 'lib'),
   };
 }

@@ -3,7 +3,6 @@
 export type EmbeddedPostgresFailure =
   | 'unsupported_platform'
   | 'in_use'
-  | 'half_restored'
   | 'no_os_user'
   | 'unreachable_folder'
   | 'init_failed'

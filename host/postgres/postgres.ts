@@ -69,8 +69,6 @@ export type PostgresOptions = {
   /** Gives up a start that is under way; afterwards it has no effect, call `stop`. */
   readonly signal?: AbortSignal;
   readonly port?: number;
-  /** A restore starts the database that nobody else may start. */
-  readonly isRestoring?: true;
 };
 
 export type EmbeddedPostgres = {
@@ -103,7 +101,6 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
     );
   }
   try {
-    if (options.isRestoring !== true) await mustBeRestored(places);
     const setup = await prepare(places, log);
     const { password } = await prepareCluster(places, setup.binaries, setup.identity, signal);
     const orphan = await endOrphan(places);
@@ -121,18 +118,6 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
     await lock.release();
     throw error;
   }
-}
-
-/** Half restored it would be taken for whole: no missing time, and keys good that were revoked. */
-async function mustBeRestored({ base, unfinished }: Places): Promise<void> {
-  if ((await readIfThere(unfinished)) === null) return;
-  throw new EmbeddedPostgresError(
-    'half_restored',
-    `A restore into ${base} ended before it was done. Run it again: npm run ops -- restore ` +
-      'lays down ' +
-      'the whole of it anew.',
-    { folder: base },
-  );
 }
 
 export async function runningPostgres(dir: string): Promise<string | null> {

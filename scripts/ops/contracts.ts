@@ -7,7 +7,7 @@ import type { ChainSettings } from '../../server/settings/chains.ts';
 import { readSettings, type Settings } from '../../server/settings/config.ts';
 import { Misused, parsed, usualOptions } from '../command.ts';
 import { findChains } from './doctor.ts';
-import { print, quiet, reading } from './operator.ts';
+import { print, reading } from './operator.ts';
 
 const usage = `usage: npm run ops -- contracts [--json]
        npm run ops -- contracts --leave ADDRESS [--json]
@@ -39,7 +39,9 @@ export type ShownContract = Omit<InContract, 'lastTimelock'> & {
 
 /** By chain, of the settings. */
 function named(chains: readonly ChainSettings[], settings: Settings) {
-  const parts = { now: Date.now, log: quiet as never };
+  const silent = () => undefined;
+  const log = { info: silent, warn: silent, error: silent };
+  const parts = { now: Date.now, log: log as never };
   return chains.flatMap((each) => {
     const { lanes } = openOne(each, settings, parts).adapter;
     return (lanes?.contracts ?? []).map((contract) => {

@@ -35,9 +35,6 @@ export function reasonFor(verb: string, given = ''): string {
   throw new Misused(`${verb} needs a --reason: 1 to ${mostReasonLength} characters, on one line`);
 }
 
-/** For a database that this process starts by itself: its work is reported at the end. */
-export const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
-
 type Means = { readonly statementMs?: number; readonly readOnly?: true };
 
 class Misfit extends Error {}
@@ -142,7 +139,7 @@ export async function act<Result>(
 }
 
 /** In the transaction of what was done. */
-export const note = (tx: Tx, asked: Asked, { changed, facts }: Omit<Done<unknown>, 'result'>) =>
+const note = (tx: Tx, asked: Asked, { changed, facts }: Omit<Done<unknown>, 'result'>) =>
   insertAction(tx, row(asked, changed ? 'done' : 'unchanged', facts));
 
 function row(asked: Asked, outcome: NewAction['outcome'], facts: NewAction['facts']): NewAction {

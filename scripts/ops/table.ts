@@ -25,14 +25,6 @@ export const commands = {
     about: 'whether a node of a chain will do, before or while it is in the settings',
     acts: [],
   },
-  backup: {
-    about: 'copy the embedded database',
-    acts: ['backup'],
-  },
-  restore: {
-    about: 'make a home of a backup',
-    acts: ['restore'],
-  },
   accounts: {
     about: 'who trades: list, show, block, unblock, sign-out',
     acts: ['accounts block', 'accounts unblock', 'accounts sign-out'],

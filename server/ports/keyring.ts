@@ -70,17 +70,6 @@ export function keyringFrom(text: string): Keyring {
   };
 }
 
-/** Names the keys of a text without giving anything of them away; the one that encrypts first. */
-export function keyVersionsOf(text: string): readonly number[] {
-  return text.split(',').map((each) => versionOf(masterOf(each.trim())));
-}
-
-/** The name of the key that encrypts; null where none was made yet. */
-export function keyVersionOf({ home, encryptionKey }: KeySettings): number | null {
-  const text = encryptionKey ?? read(join(home, 'server.key'));
-  return text === null ? null : (keyVersionsOf(text)[0] ?? null);
-}
-
 function opened(key: Buffer, sealed: Uint8Array): Buffer | null {
   const iv = sealed.subarray(0, ivBytes);
   const body = sealed.subarray(ivBytes + tagBytes);
