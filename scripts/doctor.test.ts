@@ -14,7 +14,7 @@ import { lyingNode as lyingTron } from '../chains/tron/testing/nodes.ts';
 import { connect, type Database, databaseLimits } from '../server/db/database.ts';
 import { type Examined, examine } from '../server/doctor/examine.ts';
 import { exitStatus, type Finding } from '../server/doctor/findings.ts';
-import { urlsOf } from '../server/doctor/nodes.ts';
+import { urlsOf } from '../server/ports/node-questions.ts';
 import type { ChainSettings } from '../server/settings/chains.ts';
 import {
   agree,
@@ -458,7 +458,7 @@ test('of a chain that is in no settings a contract may be missing, and all else 
     const checks = await lookedAt({ ...meant, ...(await bare()) } as ChainSettings, false);
     const odd = JSON.stringify(checks.filter(({ verdict }) => verdict !== 'fits'));
     assert.deepEqual(namesOf(checks, 'lacks'), [], odd);
-    assert.match(odd, /"what":"(?:contract|cluster and program)"/);
+    assert.match(odd, /"what":"chain and contract"/);
   }
 });
 
@@ -484,7 +484,7 @@ test('of a node that is silent nothing else is asked, and no secret of its addre
   const checks = await lookedAt({ ...source, rpcUrls: [url] });
   assert.deepEqual(
     checks.map(({ what, verdict }) => [what, verdict]),
-    [['head and clock', 'lacks']],
+    [['chain and contract', 'lacks']],
   );
   const [{ says, node } = { says: '', node: '' }] = checks;
   assert.match(says, /no plan for \/v2\/…/);

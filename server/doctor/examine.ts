@@ -7,11 +7,12 @@ import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { Database } from '../db/database.ts';
 import { openOne } from '../ports/chains.ts';
+import { sourcesOf } from '../ports/node-questions.ts';
 import type { ChainSettings } from '../settings/chains.ts';
 import type { Settings } from '../settings/config.ts';
 import { type Add, type Counts, type Finding, gather, unseen } from './findings.ts';
 import { databaseParts, examineHome } from './house.ts';
-import { examineNodes, silentLog, sourcesOf } from './nodes.ts';
+import { examineNodes } from './nodes.ts';
 import { createParts } from './parts.ts';
 import { callLimitMs, createReads } from './reads.ts';
 import { type Counted, examineSwaps, tellOnce, type Wanted } from './swaps.ts';
@@ -50,6 +51,9 @@ export type Examined = Counted & {
   /** The findings beyond the limit, by kind: how many were counted only. */
   readonly untold: Readonly<Record<string, number>>;
 };
+
+/** The doctor itself reports the nodes' faults. */
+const silentLog = { info: () => {}, warn: () => {} };
 
 /** Reports each finding as it is made. */
 export async function examine(

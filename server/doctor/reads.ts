@@ -2,6 +2,7 @@
 // so that the others are asked on.
 
 import type { ChainAdapter } from '../../chains/adapter.ts';
+import { RpcError } from '../../chains/nodes/rpc.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
 import { type Add, unseen } from './findings.ts';
@@ -28,7 +29,8 @@ export function silenceOf(error: unknown, callMs: number) {
     ? error.kind === 'timeout'
     : (error as Error | null)?.name === 'TimeoutError';
   // A request's refusal ends with a promise to its customer.
-  const own = isOwn ? error.message.replace(/; nothing changed$/, '') : 'its node failed';
+  const isSaid = isOwn || error instanceof RpcError;
+  const own = isSaid ? error.message.replace(/; nothing changed$/, '') : 'its node failed';
   const why = isLate ? `it did not answer in time (a call may take ${callMs} ms)` : own;
   return { why, todo: bringBack };
 }

@@ -13,14 +13,10 @@ import type { ChainKey } from '../../core/families.ts';
 import type { BitcoinSourceSettings, ChainSettings } from '../settings/chains.ts';
 import type { Settings } from '../settings/config.ts';
 import { policyOf } from '../settings/policies.ts';
-import {
-  bitcoinIdentity,
-  evmIdentity,
-  type Identity,
-  mustBe,
-  solanaIdentity,
-  tronIdentity,
-} from './node-identity.ts';
+import { questionsTo, sourcesOf } from './node-questions.ts';
+
+/** Longer than a call of a request: a start asks once. */
+export const openMs = 15_000;
 
 type Log = {
   info(facts: object, message: string): void;
@@ -58,17 +54,44 @@ export type Opened = {
 };
 
 export function openOne(each: ChainSettings, settings: Limits, parts: Parts): Opened {
-  const { adapter, identity } = openedOf(each, settings, parts);
   return {
-    adapter,
-    identify: (silent) =>
-      mustBe(each.chain, identity, (source, error) => silent(source, reasonOf(error))),
+    adapter: adapterOf(each, settings, parts),
+    identify: (silent) => mustBeOf(each, parts.now, silent),
   };
 }
 
-type Of = { readonly adapter: ChainAdapter; readonly identity: Identity };
+export class WrongNodeError extends Error {
+  constructor(chain: string, source: number, sentence: string) {
+    const which = source === 0 ? 'the node' : `node ${source + 1}`;
+    super(`chain "${chain}" refused: ${which} ${sentence}`);
+    this.name = 'WrongNodeError';
+  }
+}
 
-function openedOf(of: ChainSettings, { chainTimeoutMs }: Limits, { now, log }: Parts): Of {
+/**
+ * A node that does not answer proves nothing and is asked again by its adapter. One that answers as
+ * another chain refuses to start: swaps on it would lose coins.
+ */
+async function mustBeOf(
+  of: ChainSettings,
+  now: () => number,
+  silent: (source: number, why: string) => void,
+): Promise<void> {
+  const check = async (source: ChainSettings, at: number) => {
+    const questions = questionsTo(source, openMs, () => Math.floor(now() / 1_000));
+    const fault = await questions
+      .fault(AbortSignal.timeout(openMs))
+      .catch((error: unknown) => silent(at, reasonOf(error)));
+    if (typeof fault === 'string') throw new WrongNodeError(of.chain, at, fault);
+  };
+  await Promise.all(sourcesOf(of).map(check));
+}
+
+function adapterOf(
+  of: ChainSettings,
+  { chainTimeoutMs }: Limits,
+  { now, log }: Parts,
+): ChainAdapter {
   const { chain } = of;
   const { policy, depthTag, mostDriftSeconds } = policyOf(of);
   const attempts = { attemptTimeoutMs: chainTimeoutMs };
@@ -84,17 +107,16 @@ function openedOf(of: ChainSettings, { chainTimeoutMs }: Limits, { now, log }: P
         rpcUrl === undefined
           ? { esploraUrl, timeMs: chainTimeoutMs }
           : { coreUrl: rpcUrl, timeMs: chainTimeoutMs };
-      const adapter = bitcoinAdapter({
+      return bitcoinAdapter({
         ...common,
         network: of.network === 'signet' ? 'testnet' : of.network,
         source: sourceOf(of),
         ...(of.second === undefined ? {} : { second: sourceOf(of.second) }),
       });
-      return { adapter, identity: bitcoinIdentity(of) };
     }
     case 'evm': {
       const { chainId, contract, shards = [], formerContracts = [], rpcUrls } = of;
-      const adapter = evmAdapter({
+      return evmAdapter({
         ...common,
         chainId,
         shards,
@@ -105,16 +127,14 @@ function openedOf(of: ChainSettings, { chainTimeoutMs }: Limits, { now, log }: P
         nextForkAt: of.nextForkAt ?? null,
         rpc: attempts,
       });
-      return { adapter, identity: evmIdentity(adapter) };
     }
     case 'tron': {
       const { sources } = of;
-      const adapter = tronAdapter({ ...common, deployment: of, sources, http: attempts });
-      return { adapter, identity: tronIdentity(of) };
+      return tronAdapter({ ...common, deployment: of, sources, http: attempts });
     }
     case 'solana': {
       const { rpcUrls, genesisHash, program } = of;
-      const adapter = solanaAdapter({
+      return solanaAdapter({
         ...common,
         rpcUrls,
         genesisHash,
@@ -122,7 +142,6 @@ function openedOf(of: ChainSettings, { chainTimeoutMs }: Limits, { now, log }: P
         deployment: { ...solanaDeployment, program },
         rpc: attempts,
       });
-      return { adapter, identity: solanaIdentity(of) };
     }
   }
 }

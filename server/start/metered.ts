@@ -4,8 +4,8 @@
 import { type Ended, exchanges } from '../../chains/nodes/transport-node.ts';
 import type { DatabaseUsage } from '../db/usage.ts';
 import { version } from '../db/version.ts';
-import { sourcesOf, urlsOf } from '../doctor/nodes.ts';
 import type { CallOutcome, Metrics } from '../ports/metrics.ts';
+import { sourcesOf, urlsOf } from '../ports/node-questions.ts';
 import { readAtScrape, type Sample } from '../ports/recorded.ts';
 import type { ChainSettings } from '../settings/chains.ts';
 

@@ -6,9 +6,10 @@
 import type { Database, Tx } from '../db/database.ts';
 import { takeNodeLooks } from '../db/node-looks.ts';
 import type { Finding } from '../doctor/findings.ts';
-import { examineNodes, placeOf, sourcesOf } from '../doctor/nodes.ts';
+import { examineNodes } from '../doctor/nodes.ts';
 import { createParts } from '../doctor/parts.ts';
 import type { Deps } from '../ports/deps.ts';
+import { placeOf, sourcesOf } from '../ports/node-questions.ts';
 import { noticesOf } from '../ports/notices.ts';
 import { longestNodePassMs, type Service, service } from '../ports/service.ts';
 import type { ChainSettings } from '../settings/chains.ts';

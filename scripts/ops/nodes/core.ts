@@ -5,7 +5,6 @@ import { bitcoinNetworkOf } from '../../../chains/bitcoin/networks.ts';
 import { coreRpc, RpcRefusal } from '../../../chains/bitcoin/rpc.ts';
 import type { CoreMethod } from '../../../chains/nodes/methods.ts';
 import { worldOfBitcoin } from '../../../core/worlds.ts';
-import { bitcoinIdentity } from '../../../server/ports/node-identity.ts';
 import type { Of } from '../../../server/settings/chains.ts';
 import {
   days,
@@ -61,7 +60,6 @@ export function lookAtCore(node: Node): Look {
   return {
     methods: methodsOf(eyes),
     properties: propertiesOf(eyes),
-    heads: null,
     load: {
       neededPerSecond: 5,
       asks: [
@@ -76,7 +74,7 @@ export function lookAtCore(node: Node): Look {
 /** The answer of a method to a question that is right, in words. */
 type Words<T> = (answer: T) => Said | string;
 
-function methodsOf({ rpc, source, info, newest }: Eyes): Record<CoreMethod, Probe> {
+function methodsOf({ source, rpc, info, newest }: Eyes): Record<CoreMethod, Probe> {
   const is = <T>(
     method: CoreMethod,
     without: string,
@@ -194,20 +192,8 @@ function methodsOf({ rpc, source, info, newest }: Eyes): Record<CoreMethod, Prob
   };
 }
 
-function propertiesOf({ node, source, rpc, backend, info }: Eyes): Probes {
+function propertiesOf({ node, rpc, backend, info }: Eyes): Probes {
   return {
-    network: {
-      without: 'the market does not start',
-      ask: async (signal) => {
-        const wrong = await bitcoinIdentity(source).fault(0, signal);
-        if (wrong === null) return `Bitcoin ${source.network}`;
-        return {
-          says: `it ${wrong}`,
-          verdict: 'lacks',
-          todo: 'nothing of this node may be believed',
-        };
-      },
-    },
     synced: {
       without: 'it is behind',
       ask: async (signal) => {

@@ -10,9 +10,8 @@ import {
 } from '../../../chains/bitcoin/networks.ts';
 import { parseBlock } from '../../../chains/bitcoin/raw-transaction.ts';
 import { worldOfBitcoin } from '../../../core/worlds.ts';
-import { bitcoinIdentity } from '../../../server/ports/node-identity.ts';
 import type { Of } from '../../../server/settings/chains.ts';
-import { type Look, type Node, once, type Probe, type Probes, refusesNonsense } from './probes.ts';
+import { type Look, type Node, once, type Probe, refusesNonsense } from './probes.ts';
 
 type Eyes = ReturnType<typeof eyesOn>;
 
@@ -32,7 +31,7 @@ function eyesOn(node: Node) {
     const address = outputs.find((each) => each !== undefined) ?? nobodys;
     return { txid: coinbase.txid(), address };
   });
-  return { source, backend, tip, paid };
+  return { backend, tip, paid };
 }
 
 export function lookAtEsplora(node: Node): Look {
@@ -40,8 +39,7 @@ export function lookAtEsplora(node: Node): Look {
   const { backend, tip, paid } = eyes;
   return {
     methods: pathsOf(eyes),
-    properties: propertiesOf(eyes),
-    heads: null,
+    properties: {},
     load: {
       // Escrows are asked one after the other, 20 a pass.
       neededPerSecond: 5,
@@ -142,19 +140,6 @@ function pathsOf({ backend, tip, paid }: Eyes): Record<EsploraQuestion, Probe> {
     send: {
       without: 'nothing is sent',
       ask: (signal) => refusesNonsense(backend.send('00', '0'.repeat(64), signal)),
-    },
-  };
-}
-
-function propertiesOf({ source }: Eyes): Probes {
-  return {
-    network: {
-      without: 'the market does not start',
-      ask: async (signal) => {
-        const wrong = await bitcoinIdentity(source).fault(0, signal);
-        if (wrong === null) return `Bitcoin ${source.network}, by its first block`;
-        return { says: `it ${wrong}`, verdict: 'lacks', todo: 'nothing of it may be believed' };
-      },
     },
   };
 }

@@ -25,7 +25,6 @@ import { evmDeployment } from '../../../chains/evm/plan.ts';
 import { evmBlockSeconds } from '../../../chains/evm/policy.ts';
 import { mostRequests, ours } from '../../../chains/evm/scan.ts';
 import { lends, stranger } from '../../../chains/evm/simulate.ts';
-import { contractFault } from '../../../chains/evm/state.ts';
 import type { EvmMethod } from '../../../chains/nodes/methods.ts';
 import { amountOf, quantity, RpcError, rpcClient } from '../../../chains/nodes/rpc.ts';
 import { escrowsAbi } from '../../../contracts/escrows/artifacts/abi.ts';
@@ -75,10 +74,6 @@ export function lookAtEvm(node: Node): Look {
   return {
     methods: methodsOf(eyes),
     properties: propertiesOf(eyes),
-    heads: async (signal) => {
-      const { number, hash, timestamp } = await headBlock(rpc, signal);
-      return { height: number, hash, clock: timestamp };
-    },
     load: {
       neededPerSecond: 10,
       asks: [
@@ -108,17 +103,14 @@ function methodsOf(eyes: Eyes): Record<EvmMethod, Probe> {
 /** Each is named once: `methodsOf` has all. */
 type Some = Partial<Record<EvmMethod, Probe>>;
 
-function ofBlocks({ rpc, source, deployment, head, sample }: Eyes) {
+function ofBlocks({ rpc, deployment, head, sample }: Eyes) {
   const { contract } = deployment;
   const notThere = `no transaction in the last ${mostEmpty} blocks to read`;
   return {
     eth_chainId: {
       without: 'nobody knows which chain this is',
       ask: async (signal) => {
-        const id = await chainIdOf(rpc, signal);
-        if (id === source.chainId) return `chain id ${id}`;
-        const says = `its chain id is ${id}, not ${source.chainId}`;
-        return { says, verdict: 'lacks', todo: 'nothing of this node may be believed' };
+        return `chain id ${await chainIdOf(rpc, signal)}`;
       },
     },
     eth_getBlockByNumber: {
@@ -259,20 +251,8 @@ function propertiesOf(eyes: Eyes): Probes {
   return { ...headsOf(eyes), ...abilitiesOf(eyes) };
 }
 
-function headsOf({ rpc, node, deployment, head, depthTag }: Eyes): Probes {
+function headsOf({ rpc, head, depthTag }: Eyes): Probes {
   return {
-    contract: {
-      without: 'the market does not start',
-      ask: async (signal) => {
-        const fault = await contractFault(rpc, deployment, signal);
-        if (fault === null) return `the escrow contract is at ${deployment.contract}`;
-        return {
-          says: `it ${fault.says}`,
-          verdict: node.isServed ? 'lacks' : 'weak',
-          todo: 'deploy it before the market starts (docs/deploy.md)',
-        };
-      },
-    },
     'pending block': {
       without: 'a claim or refund is seen with its block, and not before',
       isSpare: true,

@@ -1,15 +1,16 @@
 // A look at the nodes of a chain: each by itself, side by side, and then whether they agree.
 
-import type { Heads } from '../../../chains/interface/reading.ts';
-import type { Finding } from '../../../server/doctor/findings.ts';
+import { inTime } from '../../../server/doctor/parts.ts';
 import {
-  compareClock,
-  compareNodes,
+  type Answered,
+  lacksContract,
   placeOf,
-  silentLog,
+  questionsTo,
   urlsOf,
-} from '../../../server/doctor/nodes.ts';
-import { openOne } from '../../../server/ports/chains.ts';
+  wrongClock,
+  wrongNode,
+  wrongTogether,
+} from '../../../server/ports/node-questions.ts';
 import type { ChainSettings } from '../../../server/settings/chains.ts';
 import { lookAtCore } from './core.ts';
 import { lookAtEsplora } from './esplora.ts';
@@ -40,7 +41,7 @@ export async function lookAtNodes(
     tell(check);
   };
   const hide = hiding(sources.flatMap(urlsOf));
-  const answered: { source: ChainSettings; where: string; heads: Heads }[] = [];
+  const answered: Answered[] = [];
   await Promise.all(
     sources.map(async (source, at) => {
       const place = placeOf(source.chain, at, sources.length);
@@ -49,28 +50,31 @@ export async function lookAtNodes(
       const node: Node = { source, where, isServed, callMs, now: seconds, hide };
       const own: Check[] = [];
       const noteOwn = (check: Check) => void (isAlone ? note(check) : own.push(check));
-      const heads = await lookAtNode(node, { withLoad, now, signal }, noteOwn);
-      if (heads !== null) answered.push({ source, where, heads });
+      const its = await lookAtNode(node, { withLoad, signal }, noteOwn);
+      if (its !== null) answered.push(its);
       own.forEach(note);
     }),
   );
-  if (answered.length > 1) await agree({ callMs, now, signal }, answered, note);
+  const [source] = sources;
+  if (source !== undefined && answered.length > 1) {
+    await agree({ callMs, signal }, source, answered, note);
+  }
   return all;
 }
 
 async function lookAtNode(
   node: Node,
-  { withLoad, now, signal }: Omit<LookOptions, 'callMs'>,
+  { withLoad, signal }: Pick<LookOptions, 'withLoad' | 'signal'>,
   note: (check: Check) => void,
-): Promise<Heads | null> {
-  const { methods, properties, load, heads: bare } = lookOf(node);
-  const heads = await headsOf(node, node.isServed ? null : bare, { now, signal }, note);
-  if (heads === null) return null;
+): Promise<Answered | null> {
+  const { methods, properties, load } = lookOf(node);
+  const answered = await askFirst(node, signal, note);
+  if (answered === null) return null;
   for (const [what, each] of Object.entries({ ...methods, ...properties })) {
     note(await probe(node, what, each, signal));
   }
   if (withLoad) note(await loadOf(node, load, signal));
-  return heads;
+  return answered;
 }
 
 export function lookOf(node: Node): Look {
@@ -87,65 +91,72 @@ export function lookOf(node: Node): Look {
   }
 }
 
-/**
- * The first questions: a silent node is asked nothing else. An adapter refuses a node without its
- * contract, so where there may be none yet, the head is read by `bare`.
- */
-async function headsOf(
+/** The questions of the start and the doctor: after one that a node fails nothing else is asked. */
+async function askFirst(
   node: Node,
-  bare: Look['heads'],
-  { now, signal }: Pick<LookOptions, 'now' | 'signal'>,
+  signal: AbortSignal,
   note: (check: Check) => void,
-): Promise<Heads | null> {
-  const { source, callMs, where } = node;
-  const { adapter } = openOne(source, { chainTimeoutMs: callMs }, { now, log: silentLog });
-  let heads: Heads | null = null;
+): Promise<Answered | null> {
+  const { source, callMs, where, now, isServed } = node;
+  const questions = questionsTo(source, callMs, now);
+  // Each takes several calls.
+  const mostMs = 3 * callMs;
+  const identity: Probe = {
+    without: 'the market does not start, and nothing else was asked',
+    mostMs,
+    ask: async (until) => {
+      const fault = await questions.fault(until);
+      if (fault === null) return 'as the settings name them';
+      const says = `it ${fault}`;
+      if (isServed || !lacksContract(fault)) {
+        return { says, verdict: 'lacks', todo: wrongNode(where, fault).todo };
+      }
+      const todo = 'deploy it before the market starts (docs/deploy.md)';
+      return { says, verdict: 'weak', todo };
+    },
+  };
+  const known = await probe(node, 'chain and contract', identity, signal);
+  note(known);
+  if (known.verdict === 'lacks' || known.verdict === 'unseen') return null;
+  let answered: Answered | null = null;
   const head: Probe = {
     without: 'nothing is followed, and nothing else was asked',
-    // An adapter asks twice.
-    mostMs: 3 * callMs,
+    mostMs,
     ask: async (until) => {
-      heads = await (bare ?? adapter.heads)(until);
-      const found: Finding[] = [];
-      compareClock(heads, source.family, { now, where, add: (each) => void found.push(each) });
-      const [wrong] = found;
-      if (wrong !== undefined)
-        return { says: wrong.says, verdict: 'lacks', todo: wrong.todo, facts: wrong.facts };
-      const ahead = heads.clock - Math.floor(now() / 1_000);
+      const heads = await questions.head(until);
+      answered = { where, heads, questions };
+      const wrong = wrongClock(heads, source.family, { now, where });
+      if (wrong !== null) {
+        const { says, todo, facts } = wrong;
+        return { says, verdict: 'lacks', todo, facts };
+      }
+      const ahead = heads.clock - now();
       const how = ahead > 0 ? 'ahead of' : 'behind';
       const says = `block ${heads.height}, its clock ${Math.abs(ahead)} s ${how} ours`;
       return { says, facts: { height: heads.height, ahead } };
     },
   };
-  try {
-    note(await probe(node, 'head and clock', head, signal));
-  } finally {
-    await adapter.close();
-  }
-  return heads;
+  note(await probe(node, 'head and clock', head, signal));
+  return answered;
 }
 
 /** As the doctor compares them. */
 async function agree(
-  { callMs, now, signal }: Pick<LookOptions, 'callMs' | 'now' | 'signal'>,
-  nodes: readonly {
-    readonly source: ChainSettings;
-    readonly where: string;
-    readonly heads: Heads;
-  }[],
+  { callMs, signal }: Pick<LookOptions, 'callMs' | 'signal'>,
+  source: ChainSettings,
+  nodes: readonly Answered[],
   note: (check: Check) => void,
 ): Promise<void> {
-  const [{ source } = { source: null }] = nodes;
-  if (source === null) return;
   const began = performance.now();
-  const found: Finding[] = [];
-  await compareNodes({ now, callMs }, source, nodes, (each) => void found.push(each), signal);
+  const bounded = <T>(ask: (until: AbortSignal) => Promise<T>) =>
+    inTime(callMs, signal, ask).catch(() => null);
+  const found = await wrongTogether(source, nodes, bounded);
   const ms = Math.round(performance.now() - began);
-  const node = `chain ${source.chain}`;
   for (const { where, says, todo, facts } of found) {
     note({ node: where, what: 'agreement', verdict: 'lacks', says, todo, ms, facts });
   }
   if (found.length > 0) return;
+  const node = `chain ${source.chain}`;
   const says = `${nodes.length} nodes show the same block`;
   note({ node, what: 'agreement', verdict: 'fits', says, todo: null, ms, facts: {} });
 }

@@ -6,7 +6,7 @@ import { solanaDeployment } from '../../../chains/solana/plan.ts';
 import { solanaChains } from '../../../chains/solana/policy.ts';
 import { tronChains } from '../../../chains/tron/policy.ts';
 import { type Family, families, isFamily } from '../../../core/families.ts';
-import { sourcesOf } from '../../../server/doctor/nodes.ts';
+import { sourcesOf } from '../../../server/ports/node-questions.ts';
 import { type ChainSettings, knownWorld, parseChains } from '../../../server/settings/chains.ts';
 import { readSecretFile } from '../../../server/settings/secret-file.ts';
 import { Misused } from '../../command.ts';

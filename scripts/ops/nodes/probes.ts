@@ -1,7 +1,6 @@
 // The parts of a check of a node: probes, each with a time limit, a verdict and the numbers. No
 // probe sends a transaction, and no word of a node leaves with a secret of its address in it.
 
-import type { Heads } from '../../../chains/interface/reading.ts';
 import { turnsAway } from '../../../chains/nodes/exchange.ts';
 import { type NodeMethod, type Rpc, RpcError } from '../../../chains/nodes/rpc.ts';
 import { ParleyError } from '../../../core/errors.ts';
@@ -65,8 +64,6 @@ export type Look = {
   /** The kind of the node and the data it keeps. */
   readonly properties: Probes;
   readonly load: Load;
-  /** Without a look at contracts, which an adapter takes first. Bitcoin has none. */
-  readonly heads: ((signal: AbortSignal) => Promise<Heads>) | null;
 };
 
 export type Check = Required<Omit<Said, 'todo'>> & {

@@ -5,13 +5,11 @@ import { base64 } from '@scure/base';
 import type { SolanaMethod } from '../../../chains/nodes/methods.ts';
 import { type Rpc, rpcClient } from '../../../chains/nodes/rpc.ts';
 import { solanaAddressBytes } from '../../../chains/solana/address.ts';
-import { solanaFault } from '../../../chains/solana/agreement.ts';
 import {
   accountsAt,
   blockHeight,
   blockhashAt,
   chainClock,
-  clockIn,
   firstBlock,
   genesisHash,
   isBlockhashValid,
@@ -83,10 +81,6 @@ export function lookAtSolana(node: Node): Look {
   return {
     methods: methodsOf(eyes),
     properties: propertiesOf(eyes),
-    heads: async (signal) => {
-      const { slot, accounts } = await accountsAt(rpc, [clockSysvar], 'confirmed', signal);
-      return { height: slot, hash: '', clock: clockIn(accounts[0] ?? null, source.chain) };
-    },
     load: {
       neededPerSecond: 10,
       asks: [
@@ -270,25 +264,8 @@ async function newestWithBlock({ rpc, slot }: Pick<Eyes, 'rpc' | 'slot'>, signal
 }
 
 function propertiesOf({ node, source, rpc, listed }: Eyes): Probes {
-  const { genesisHash: wanted, program } = source;
   const { policy } = policyOf(source);
   return {
-    'cluster and program': {
-      without: 'the market does not start',
-      ask: async (signal) => {
-        const fault = await solanaFault(rpc, { genesisHash: wanted, program }, signal);
-        if (fault === null) return `${program} is there, and nobody can replace it`;
-        const isOther = fault.startsWith('is of');
-        const verdict = node.isServed || isOther ? 'lacks' : 'weak';
-        return {
-          says: `it ${fault}`,
-          verdict,
-          todo: isOther
-            ? 'nothing of this node may be believed'
-            : 'deploy it before the market starts (docs/deploy.md)',
-        };
-      },
-    },
     'clock of the chain': {
       without: 'nobody funds or reveals',
       ask: async (signal) => {

@@ -18,7 +18,6 @@ import {
   type Block,
   blockAt,
   blocksOf,
-  chainIdOf,
   codeAt,
   headBlock,
   infoOf,
@@ -28,7 +27,6 @@ import {
   rawDataOf,
   resourcesOf,
   room,
-  secondOf,
   sendHex,
   storageAt,
   tryCall,
@@ -37,7 +35,6 @@ import {
 import { bareAddress } from '../../../chains/tron/plan.ts';
 import { momentOf, solidBlock, sunOf } from '../../../chains/tron/views.ts';
 import { escrowsAbi } from '../../../contracts/escrows/artifacts/abi.ts';
-import { tronIdentity } from '../../../server/ports/node-identity.ts';
 import type { Of } from '../../../server/settings/chains.ts';
 import {
   days,
@@ -107,10 +104,6 @@ export function lookAtTron(node: Node): Look {
   return {
     methods: { ...pathsOf(eyes), ...rpcMethodsOf(eyes) },
     properties: propertiesOf(eyes),
-    heads: async (signal) => {
-      const block = await headBlock(http, 'head', signal);
-      return { height: block.number, hash: block.hash, clock: secondOf(block) };
-    },
     load: {
       neededPerSecond: 10,
       asks: [
@@ -296,34 +289,6 @@ function rpcMethodsOf({ http, head, contract }: Eyes): Record<`jsonrpc ${TronRpc
 function propertiesOf(eyes: Eyes): Probes {
   const { node, source, http, head } = eyes;
   return {
-    network: {
-      without: 'the market does not start',
-      ask: async (signal) => {
-        const id = await chainIdOf(http, signal);
-        if (id === source.chainId) return `chain id ${id}, of its first block`;
-        const says = `its chain id is ${id}, not ${source.chainId}`;
-        return { says, verdict: 'lacks', todo: 'nothing of this node may be believed' };
-      },
-    },
-    contract: {
-      without: 'the market does not start',
-      ask: async (signal) => {
-        if (!node.isServed) {
-          return {
-            says: 'no contract is named: add the chain to PARLEY_CHAINS and look again',
-            verdict: 'unseen',
-          };
-        }
-        const fault = await tronIdentity(source).fault(0, signal);
-        if (fault === null)
-          return `the escrow contract is at ${source.contract}, with its creation`;
-        return {
-          says: `it ${fault}`,
-          verdict: 'lacks',
-          todo: 'correct PARLEY_CHAINS, or take a node that keeps all transactions',
-        };
-      },
-    },
     'views in one call': {
       without: 'each view is a call of its own: five times as many',
       isSpare: true,

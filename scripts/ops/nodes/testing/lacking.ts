@@ -11,7 +11,7 @@ export const lacking: readonly [string, Lie, lacks: readonly string[], weak: rea
     [
       'is of another chain',
       ({ method }, forward) => (method === 'eth_chainId' ? { result: '0x7' } : forward()),
-      ['head and clock'],
+      ['chain and contract'],
       [],
     ],
     [
@@ -80,8 +80,8 @@ export const lackingTron: readonly (readonly [
       return { body: saysNo('this node does not support constant') };
     },
     ['wallet/triggerconstantcontract', 'walletsolidity/triggerconstantcontract'],
-    ['views in one call'],
-    ['contract'],
+    ['chain and contract', 'views in one call'],
+    [],
   ],
   [
     'has transactions in its first block alone, which no node knows by their ids',
