@@ -229,8 +229,8 @@ test('what waits too long in the house, what others may read, and what is not of
   await sql(event('gen_random_uuid()'));
   await sql(event('null'));
   await sql(event('gen_random_uuid()', 'key.created'));
-  await sql(`insert into messages (id, channel, event, sealed, key_version, state, next_at, made_at)
-    select gen_random_uuid(), 'email', 'code', '', 1, 'waiting', now() - '1h'::interval, now()`);
+  await sql(`insert into jobs (id, kind, about, due_at, made_at)
+    values ('late', 'code', '{}', now() - '1h'::interval, now())`);
   await sql(`insert into candidates (id, chain, address, source, status, created_at, next_check_at,
       gives_up_at) values (gen_random_uuid(), 'evm-dev', '0x1', 'api', 'pending', now(),
       now() - interval '2 hours', now())`);
@@ -263,7 +263,7 @@ test('what waits too long in the house, what others may read, and what is not of
     await sql(
       `update migrations set name = '010_listing_indexes.sql' where name = '999_later.sql'`,
     );
-    for (const each of ['messages', 'candidates', 'keeper_jobs', 'scheduled_refunds']) {
+    for (const each of ['jobs', 'candidates', 'keeper_jobs', 'scheduled_refunds']) {
       await sql(`delete from ${each}`);
     }
     await Promise.all([emptyOutbox(), rm(join(home, 'server.key'))]);

@@ -26,7 +26,8 @@ export const waiting = many<[now: Date, about: About], Waiting>('doctor_waiting'
     from (
       select case when account_id is null then 'feed' when topic = any(:people::text[])
           then 'people' else 'events' end as of, created_at as at from outbox
-      union all select 'messages', next_at from messages where state = 'waiting'
+      union all select 'messages', due_at from jobs
+        where kind in ('code', 'email', 'telegram') and gave_up_at is null
       union all select 'deliveries', d.next_at from deliveries d
         join webhooks w on w.id = d.webhook_id
         where d.state = 'waiting' and not d.behind and w.enabled

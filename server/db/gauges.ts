@@ -86,14 +86,6 @@ export const failingWebhooks = only<[], Failing>('gauges_failing')`
     from (select account_id, failing_since from webhooks where enabled and failing_since is not null
       order by failing_since limit ${most}) failing`;
 
-/** By channel, when the message was due that is due for longest. */
-export const oldestMessages = many<[], { readonly channel: string; readonly at: Date }>(
-  'gauges_messages',
-)`
-  select c.channel, m.next_at as at from (values ('email'), ('telegram')) c (channel)
-    cross join lateral (select next_at from messages
-      where channel = c.channel and state = 'waiting' order by next_at limit 1) m`;
-
 /** As the last vacuum or analyze left it: counting them would read all. */
 export const accountsAbout = count('gauges_accounts')`
   select greatest(reltuples, 0)::bigint from pg_class where oid = 'accounts'::regclass`;

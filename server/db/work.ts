@@ -20,6 +20,8 @@ export type Work =
   | 'escrows'
   /** Swaps that time will change; not notified, since each process has what it stored itself. */
   | 'swaps'
+  /** Jobs of any kind. */
+  | 'jobs'
   /** Refunds that were signed beforehand. */
   | 'refunds'
   /** The request of a server without gas keys. */
