@@ -230,7 +230,8 @@ test('what waits too long in the house, what others may read, and what is not of
   await sql(event('null'));
   await sql(event('gen_random_uuid()', 'key.created'));
   await sql(`insert into jobs (id, kind, about, due_at, made_at)
-    values ('late', 'code', '{}', now() - '1h'::interval, now())`);
+    values ('late', 'code', '{}', now() - '1h'::interval, now()),
+      ('refund', 'refund bitcoin', '{}', now() - '1h'::interval, now())`);
   await sql(`insert into candidates (id, chain, address, source, status, created_at, next_check_at,
       gives_up_at) values (gen_random_uuid(), 'evm-dev', '0x1', 'api', 'pending', now(),
       now() - interval '2 hours', now())`);
@@ -240,10 +241,6 @@ test('what waits too long in the house, what others may read, and what is not of
       due_at, created_at)
     select chain, address, 'claim', swap_id, leg, 'secret', 'open',
       now() - interval '1 hour', now() ${of}`);
-  await sql(`insert into scheduled_refunds (chain, escrow, swap_id, leg, rungs, count,
-      lowest_fee_rate, highest_fee_rate, due_at, posted_at)
-    select chain, address, swap_id, leg, '[]', 1, 1, 1, extract(epoch from now()) - 3600, now()
-      ${of}`);
   await sql(`update migrations set name = '999_later.sql' where name like '010%'`);
   await writeFile(join(home, 'server.key'), 'x', { mode: 0o600 });
   await chmod(join(home, 'server.key'), 0o640);
@@ -263,7 +260,7 @@ test('what waits too long in the house, what others may read, and what is not of
     await sql(
       `update migrations set name = '010_listing_indexes.sql' where name = '999_later.sql'`,
     );
-    for (const each of ['jobs', 'candidates', 'keeper_jobs', 'scheduled_refunds']) {
+    for (const each of ['jobs', 'candidates', 'keeper_jobs']) {
       await sql(`delete from ${each}`);
     }
     await Promise.all([emptyOutbox(), rm(join(home, 'server.key'))]);

@@ -37,8 +37,7 @@ export const waiting = many<[now: Date, about: About], Waiting>('doctor_waiting'
       union all select 'launchpads', due_at from launchpads
       union all select 'keeper', case when failures >= :failures then created_at else due_at end
         from keeper_jobs where state = 'open'
-      union all select 'refunds', to_timestamp(due_at) from scheduled_refunds
-        where leased_until is null or leased_until < extract(epoch from $1::timestamptz)
+      union all select 'refunds', due_at from jobs where kind like 'refund %'
     ) work
     where at < $1
     group by of`;

@@ -55,10 +55,9 @@ export const overdueSteps = many<[by: number, about: About], Overdue>('gauges_ov
     where at <= $1
   union all select 'refund', count(*), min(at)
     from unnest(:chains::text[]) c (chain) cross join lateral (
-      select r.due_at as at from scheduled_refunds r
-        where r.chain = c.chain and r.due_at <= $1
-          and (r.leased_until is null or r.leased_until < $1)
-        order by r.due_at limit ${most}) due`;
+      select extract(epoch from due_at)::bigint as at from jobs
+        where kind = 'refund ' || c.chain and due_at <= to_timestamp($1) and gave_up_at is null
+        order by due_at limit ${most}) due`;
 
 /** When the delivery was due that is due for longest; reads at most so many webhooks. */
 export const oldestDelivery = one<[now: Date], { readonly at: Date | null }>('gauges_deliveries')`

@@ -644,10 +644,7 @@ create table scheduled_refunds (
   version integer default 1 not null,
   sent_txid text,
   tried jsonb,
-  due_at bigint,
-  leased_until bigint,
   posted_at timestamp with time zone not null,
-  account_id uuid default '00000000-0000-0000-0000-000000000000'::uuid not null,
   constraint scheduled_refunds_leg_check CHECK ((leg = ANY (ARRAY['a'::text, 'b'::text]))),
   constraint scheduled_refunds_pkey PRIMARY KEY (chain, escrow),
   constraint scheduled_refunds_swap_id_fkey FOREIGN KEY (swap_id) REFERENCES swaps(id)
@@ -957,10 +954,6 @@ CREATE INDEX rfqs_agreed_by_pair ON public.rfqs USING btree (base_asset_id, quot
 CREATE INDEX rfqs_ended ON public.rfqs USING btree (expires_at) WHERE ((status = ANY (ARRAY['cancelled'::text, 'expired'::text])) OR swap_pruned);
 
 CREATE INDEX scheduled_refunds_by_swap ON public.scheduled_refunds USING btree (swap_id);
-
-CREATE INDEX scheduled_refunds_due ON public.scheduled_refunds USING btree (chain, due_at) WHERE (due_at IS NOT NULL);
-
-CREATE INDEX scheduled_refunds_leased ON public.scheduled_refunds USING btree (chain, leased_until) WHERE (leased_until IS NOT NULL);
 
 CREATE INDEX sessions_by_expiry ON public.sessions USING btree (expires_at);
 

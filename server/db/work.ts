@@ -22,8 +22,6 @@ export type Work =
   | 'swaps'
   /** Jobs of any kind. */
   | 'jobs'
-  /** Refunds that were signed beforehand. */
-  | 'refunds'
   /** The request of a server without gas keys. */
   | 'watchtower'
   /** Tokens to check. */

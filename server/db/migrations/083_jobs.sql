@@ -1,4 +1,5 @@
--- One table has the work that waits for any process: messages to people.
+-- One table has the work that waits for any process: messages to people and signed refunds.
+-- small scheduled_refunds: a row for each escrow whose refund was signed beforehand
 -- compatible from 081: nothing was released that reads or writes what goes
 
 create table jobs (
@@ -25,3 +26,12 @@ insert into jobs (id, kind, account_id, about, sealed, key_version, due_at, atte
       attempts, made_at
     from messages where state = 'waiting';
 drop table messages;
+
+insert into jobs (id, kind, account_id, about, due_at, made_at)
+  select 'refund ' || chain || ' ' || escrow, 'refund ' || chain,
+      (select id from accounts a where a.id = r.account_id),
+      jsonb_build_object('chain', chain, 'escrow', escrow, 'swapId', swap_id), to_timestamp(due_at), posted_at
+    from scheduled_refunds r where due_at is not null;
+drop index scheduled_refunds_due;
+drop index scheduled_refunds_leased;
+alter table scheduled_refunds drop column due_at, drop column leased_until, drop column account_id;
