@@ -42,6 +42,13 @@ export const waiting = many<[now: Date, about: About], Waiting>('doctor_waiting'
     where at < $1
     group by of`;
 
+type GivenUp = { readonly kind: string; readonly count: number; readonly failure: string };
+
+/** Jobs that were given up since then, by kind, and why the last one was. */
+export const givenUpSince = many<[since: Date], GivenUp>('doctor_given_up')`
+  select kind, count(*) as count, (array_agg(failure order by gave_up_at desc))[1] as failure
+    from jobs where gave_up_at >= $1 group by kind`;
+
 const oldest = (audience: string, events: string) => `(select '${audience}' as audience,
     created_at as at from outbox where ${events} order by id limit 1)`;
 
