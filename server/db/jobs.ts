@@ -89,7 +89,7 @@ export const claimInTurns = claiming(
 type Lease = Pick<Job, 'id' | 'attempts'>;
 const own = 'id = :id and attempts = :attempts and gave_up_at is null';
 
-/** Nothing happens, here and below, where the lease is over. */
+/** It changes nothing, here and below, where the lease is over. */
 export const finishJob = none<[lease: Lease]>('jobs_finish')`
   delete from jobs where ${own}`;
 

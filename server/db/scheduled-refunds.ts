@@ -20,7 +20,7 @@ export type Scheduled = {
   readonly tried: Tried | null;
 };
 
-/** Of the jobs of a chain, whose `about` is a `ScheduledKey`. */
+/** The jobs of a chain, whose `about` is a `ScheduledKey`. */
 export const refundsOn = (chain: ChainKey): JobKind => `refund ${chain}`;
 export type ScheduledKey = Pick<Scheduled, 'chain' | 'escrow' | 'swapId'>;
 type Place = Pick<Scheduled, 'chain' | 'escrow'>;

@@ -1,4 +1,4 @@
-// An upgrade of a database in use: what was kept before it goes on as it was.
+// An upgrade of a database in use: rows from before it go on as they were.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
