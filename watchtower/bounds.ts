@@ -98,8 +98,9 @@ export const vouchedSeconds = 3_600;
 export const stuckSeconds = 600;
 
 /**
- * The time that a relay needs before its deadline to be sent at all, crashes included: where transactions
- * die by themselves, the whole life of one and the time until a final block shows that it is over.
+ * The time that a relay needs before its deadline to be sent at all, crashes included: where
+ * transactions die by themselves, the whole life of one and the time until a final block shows that
+ * it is over.
  */
 export const relayLeadSeconds = { evm: 60, tron: 240, solana: 270 } as const;
 

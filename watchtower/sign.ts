@@ -235,8 +235,8 @@ export async function signWith(
 }
 
 /**
- * The most that freeing a nonce may cost: its cost at reserve fees, or that of the transaction whose
- * place it takes. Beyond that it waits for fees to fall.
+ * The most that freeing a nonce may cost: its cost at reserve fees, or that of the transaction in
+ * whose place it comes. Beyond that it waits for fees to fall.
  */
 export async function mostOfVoid(
   { gas, signal }: Looking,

@@ -1,5 +1,5 @@
-// One job of the keeper: the chain is read, and one step follows. A step that ends half-way is found
-// by the next read: a transaction is kept before it is sent, and a kept one is sent until the chain
+// One job of the keeper: the chain is read, and one step follows. The next read finds a step that
+// ended half-way: a transaction is kept before it is sent, and a kept one is sent until the chain
 // shows its outcome.
 
 import type { ChainAdapter } from '../chains/adapter.ts';
@@ -39,8 +39,8 @@ const absent: readonly string[] = ['refused_by_node', 'chain_unavailable'];
 const heldUp: readonly string[] = ['fee_above_limit', 'nothing_there'];
 
 /**
- * One read and one step; `hasRoom`: the key has none in flight. Throws what a chain throws, `TooShort`,
- * or a refusal of the chain's.
+ * One read and one step; `hasRoom`: the key has none in flight. Throws what a chain throws,
+ * `TooShort`, or a refusal of the chain's.
  */
 export async function tend(
   deps: Parts,
@@ -181,7 +181,7 @@ function secretOf(
 ): { isPublic: boolean; known: Secret | null } {
   const { secret, hashlock } = state;
   const shown = secret ?? (seen !== null && opens(seen, hashlock) ? seen : null);
-  // The initiator is not paid by the long leg: the party whose claim is relayed there read the secret.
+  // The initiator is not paid by the long leg: a claim that is relayed there has read the secret.
   const isPublic = shown !== null || job.verb !== 'claim' || state.legs[job.leg].long;
   return { isPublic, known: shown ?? openSecret(deps, job) };
 }
@@ -198,8 +198,8 @@ async function carryOut(on: On, decision: Decision, known: Known): Promise<void>
   if (job.secret !== null && !isUnknown) await forgetSecret(deps.db, job.id);
   switch (decision.do) {
     case 'end': {
-      // The pass that takes up public secrets locks the swap before its jobs, too: either it finds the
-      // job dropped, or this finds the secret.
+      // The pass that takes up public secrets locks the swap before its jobs, too: either it finds
+      // the job dropped, or this finds the secret.
       const mustLock = decision.as === 'dropped' && job.verb === 'claim' && isUnknown;
       const may = mustLock ? (tx: Tx) => deps.market.lockWithoutSecret(tx, job.swapId) : undefined;
       if (!(await endJob(deps.db, job.id, decision.as, may)) && mustLock) return putOff(on, 0);
@@ -267,8 +267,8 @@ function passGates({ deps, gas, about, signal }: On): Promise<void> {
 }
 
 /**
- * A transaction that may not be made to pay more is sent as it is, in case that nodes have forgotten
- * it. A claim that shows the secret asks the gates again: signing may have waited.
+ * A transaction that may not be made to pay more is sent as it is, in case that nodes have
+ * forgotten it. A claim that shows the secret asks the gates again: signing may have waited.
  */
 async function orAgain(
   on: On,

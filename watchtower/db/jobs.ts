@@ -117,7 +117,7 @@ export const insertAsked = only<[job: NewAsked], { readonly id: number }>('keepe
         failures = 0, last_failure = null
     returning id`;
 
-/** `failure` null: it did not fail. A job that only waits for what is in flight did not fail more. */
+/** `failure` null: it did not fail. Waiting for what is in flight counts as no failure. */
 export const putOffJobs = none<
   [ids: readonly number[], again: { readonly dueAt: Date; readonly failure: string | null }]
 >('keeper_put_off')`
