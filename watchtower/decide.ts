@@ -79,7 +79,7 @@ export function decide(look: Look): Decision {
   return newest === null ? { do: 'sign', instead: null, reveals: false } : push(look, newest);
 }
 
-/** A transaction that the chain took and refused costs gas each time, although it was tried. */
+/** A transaction that fails in a block costs gas each time, although it was simulated before. */
 function restAfterFailures({ verb, attempts, wall }: Look): Decision | null {
   const failed = attempts.filter(({ outcome, verb }) => outcome === 'failed' && verb !== 'void');
   const last = failed.at(-1);

@@ -1,6 +1,6 @@
 // The parts that the watchtower is given. It knows chains by their adapters, and the market by this
-// port alone: which escrows are due, what is stored of them, whether a gate lets something be sent, and
-// whom to tell that something was sent. The server implements the port (settle/watched.ts).
+// port alone: which escrows are due, what is stored of them, whether a gate lets something be sent,
+// and whom to tell that something was sent. The server implements the port (settle/watched.ts).
 
 import type { ChainAdapter } from '../chains/adapter.ts';
 import type { GasAccount } from '../chains/gas/account.ts';
