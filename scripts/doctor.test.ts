@@ -229,8 +229,12 @@ test('what waits too long in the house, what others may read, and what is not of
   await sql(event('gen_random_uuid()'));
   await sql(event('null'));
   await sql(event('gen_random_uuid()', 'key.created'));
-  await sql(`insert into messages (id, channel, event, sealed, key_version, state, next_at, made_at)
-    select gen_random_uuid(), 'email', 'code', '', 1, 'waiting', now() - '1h'::interval, now()`);
+  await sql(`insert into jobs (id, kind, about, due_at, made_at)
+    values ('late', 'code', '{}', now() - '1h'::interval, now()),
+      ('refund', 'refund bitcoin', '{}', now() - '1h'::interval, now())`);
+  await sql(`insert into jobs (id, kind, about, due_at, made_at, failure, gave_up_at)
+    select n, 'email', '{}', now(), now(), n || ' days ago', now() - n * '1 day'::interval
+    from generate_series(0, 1) n`);
   await sql(`insert into candidates (id, chain, address, source, status, created_at, next_check_at,
       gives_up_at) values (gen_random_uuid(), 'evm-dev', '0x1', 'api', 'pending', now(),
       now() - interval '2 hours', now())`);
@@ -240,10 +244,6 @@ test('what waits too long in the house, what others may read, and what is not of
       due_at, created_at)
     select chain, address, 'claim', swap_id, leg, 'secret', 'open',
       now() - interval '1 hour', now() ${of}`);
-  await sql(`insert into scheduled_refunds (chain, escrow, swap_id, leg, rungs, count,
-      lowest_fee_rate, highest_fee_rate, due_at, posted_at)
-    select chain, address, swap_id, leg, '[]', 1, 1, 1, extract(epoch from now()) - 3600, now()
-      ${of}`);
   await sql(`update migrations set name = '999_later.sql' where name like '010%'`);
   await writeFile(join(home, 'server.key'), 'x', { mode: 0o600 });
   await chmod(join(home, 'server.key'), 0o640);
@@ -257,13 +257,14 @@ test('what waits too long in the house, what others may read, and what is not of
     assert.match(says, /events_waiting: 1 events .*, the oldest for 36\d\d s/);
     assert.match(says, /g: 1 events for people .*36\d\d s/);
     assert.match(says, /g: 1 messages to people .*36\d\d s/);
+    assert.match(says, /jobs_given_up: 1 jobs "email" .* for: 0 days ago/);
     assert.match(says, /missing migrations: 010_\w+\.sql; 1 unknown/);
     assert.match(says, /mode: other users may reach it \(mode 640\)/);
   } finally {
     await sql(
       `update migrations set name = '010_listing_indexes.sql' where name = '999_later.sql'`,
     );
-    for (const each of ['messages', 'candidates', 'keeper_jobs', 'scheduled_refunds']) {
+    for (const each of ['jobs', 'candidates', 'keeper_jobs']) {
       await sql(`delete from ${each}`);
     }
     await Promise.all([emptyOutbox(), rm(join(home, 'server.key'))]);

@@ -35,7 +35,7 @@ export async function unlessDisputed(on: On, next: Decision, look: Look): Promis
   }
 }
 
-/** What gives way to a relay behind it is none that was promised, and is signed anew. */
+/** A transaction that gives way to a relay behind it was not promised, and is signed anew. */
 function givesUp(next: Decision, look: Look): boolean {
   if (look.verb !== 'claim' || look.yields) return false;
   if (next.do === 'void') return next.attempt.verb === 'claim';

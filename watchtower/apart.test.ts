@@ -103,7 +103,7 @@ test('a request is heard at once, and one chain that hangs holds up no other', a
   assert.equal((await claim('b', { by })).txid, 'of b');
   const served = deals.slice(0, 2).map(({ taker }) => Array(lanesOfAccount).fill(taker.accountId));
   assert.deepEqual(hanging, served.flat(), 'so many of a chain at once, of an account fewer');
-  // Whoever stops leaves them to another, or to the patience of who asked.
+  // A process that stops leaves them to another, or to the patience of the server that asked.
   await loop.stop();
   elapsedMs = apartPatienceMs;
   for (const each of (await Promise.all(asked)) as Error[]) {

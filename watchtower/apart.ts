@@ -1,6 +1,6 @@
-// A watchtower in a process of its own, and the desk of a server that has no gas key. What is asked
-// for is a sealed row, and its answer is written in the transaction that keeps what was signed. Who
-// gives up waiting deletes the row, so nothing is signed for it any more.
+// A watchtower in a process of its own, and the desk of a server that has no gas key. A request
+// is a sealed row, and its answer is written in the transaction that keeps what was signed. A
+// server that gives up waiting deletes the row, so nothing is signed for it any more.
 
 import { randomUUID } from 'node:crypto';
 import { type Fact, ParleyError } from '../core/errors.ts';
@@ -61,7 +61,7 @@ export function apartDesk(deps: ServerParts): Desk {
   };
 }
 
-/** What was taken on is answered, whether or not a watchtower is there now. */
+/** A request that was taken on is answered, whether or not a watchtower is there now. */
 async function takenOn(
   { db }: Pick<Parts, 'db'>,
   { chain, escrow }: Pick<AskedLeg, 'chain' | 'escrow'>,
@@ -92,7 +92,7 @@ async function ask(
       await signingTime.pause(apartPollMs, signal).catch(() => {});
     }
   } finally {
-    // Whatever ended the wait, what is sealed does not outlive it.
+    // The sealed row does not outlive the wait, however that ended.
     kept = await asked.takeBack(db, id).catch(() => asked.takeBack(db, id));
   }
   if (kept === null) throw unanswered(chain);

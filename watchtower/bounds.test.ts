@@ -20,7 +20,7 @@ const m = onMarket();
 let gas: Loose;
 let given: Gas;
 let taker: Party;
-/** Of one account, the first one relayed. */
+/** Two of one account, the first one relayed. */
 let [first, second] = [] as unknown as [Deal, Deal];
 let reserve: bigint;
 beforeEach(async () => {
@@ -69,7 +69,7 @@ test('dust is not relayed: a leg has to be worth more than its gas', async () =>
   const { amount } = (await m.swap(second)).legs.a;
   gas.account = { ...given.account, quote: async () => BigInt(amount) };
   await refusedFor(second, new RegExp(`a leg of ${amount} is not worth the ${amount}`));
-  // What is found only when it is signed is refused then.
+  // A fault that signing finds is refused then.
   const sign: Gas['account']['sign'] = async (work, slot, signal) => {
     return { ...(await given.account.sign(work, slot, signal)), mostCost: BigInt(amount) };
   };
@@ -126,7 +126,7 @@ test('refused relays of one account are looked at so often and no more', async (
   must(await m.relay(second, again));
   assert.deepEqual(stored, [1]);
   Object.assign(budgets, { giveBack });
-  // What is relayed already is answered whoever was refused how often.
+  // A claim that is relayed already is answered, however often others were refused.
   await spend(1);
   assert.equal((await budgets.spend('relays', accountId)).allowed, false);
   must(await m.relay(second));

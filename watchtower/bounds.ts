@@ -10,25 +10,25 @@ export const jobPatienceMs = 12_000;
 export const leasePollMs = 50;
 /** Between two questions of a request whether a block has what is in flight. */
 export const busyPollMs = 250;
-/** Requests that wait for it on a chain, in one process; what was promised always may. */
+/** Requests that wait for it on a chain, in one process; a promised one always may. */
 export const mostWaiting = 24;
-/** Of one account; so no few of them take all places. */
+/** The share of one account, so that a few accounts do not take all places. */
 export const mostWaitingOf = 4;
 /** A hostile token or a slow node costs its own job this much, and no other. */
 export const jobMs = 20_000;
-/** Of that, how long the gates of a funding may take: a chain that is silent leaves time to act. */
+/** The share for the gates of a funding: a chain that is silent leaves time to act. */
 export const gatesMs = 8_000;
-/** All that is read and signed under one lease: what does not come sooner is not signed. */
+/** All that is read and signed under one lease: a later answer is not signed. */
 export const signMs = 4_000;
 
-/** Of that, how long a node has to say a nonce, twice: one that hangs leaves time to sign. */
+/** The share for a node to say a nonce, twice: one that hangs leaves time to sign. */
 export const countMs = 1_000;
 
 /** Jobs of a chain looked at in one pass; the rest in the next. */
 export const jobsAPass = 20;
-/** Of those at once. */
+/** Jobs at once. */
 export const lanes = 4;
-/** Of those, requests of one account to a watchtower in a process of its own. */
+/** Lanes for requests of one account to a watchtower in a process of its own. */
 export const lanesOfAccount = 2;
 /** Swaps or escrows taken up by one statement. */
 export const takenUpAtOnce = 200;
@@ -42,24 +42,24 @@ export const mostUnderWay = 16;
 export const partBesideClaims = 2n;
 /** Nonces of a gas key above all that is stored that a block may have: it was used by hand. */
 export const mostUnknownNonces = 20;
-/** Of those that nothing has, freed in one pass. */
+/** Missing nonces that one pass frees. */
 export const mostGaps = 8;
 
 /**
- * What one nonce is signed for at most, as long as blocks take less than it offers: each time pays
- * an eighth more. Where they take more it follows them.
+ * Signatures for one nonce at most, as long as blocks take less than it offers: each pays an
+ * eighth more. Where they take more it follows them.
  */
 export const mostReplacements = 16;
-/** Of what was signed, asked about side by side. */
+/** Signed transactions that are asked about side by side. */
 export const askedAtOnce = 8;
-/** What was replaced is asked about for so long, and later again. */
+/** A replaced one is asked about for so long, and later again. */
 export const oldestMs = 5_000;
 
 /** Between two searches for what is due, while a job of any chain is open. */
 export const pauseMs = 1_000;
-/** While none is: what another process made, or time made due, is begun as late. */
+/** While none is: a job that another process made, or time made due, begins as late. */
 export const idlePauseMs = 2_000;
-/** Of what is rung for when it is due. */
+/** The pause of loops that are rung for when a job is due. */
 export const unrungPauseMs = 600_000;
 
 /** A job in hand is due again after this, should its process have died. */
@@ -78,9 +78,9 @@ export const longestBackoffSeconds = {
 } as const;
 /** Transactions of one job that blocks took without effect. */
 export const mostFailed = 5;
-/** Of one funding: its signature was cancelled or used, or the money is gone. */
+/** The same of one funding: its signature was cancelled or used, or the money is gone. */
 export const mostFailedFunding = 1;
-/** What is in flight was made to land for a request for so long, once it was refused. */
+/** Once a request was refused, what is in flight is made to land for it for so long. */
 export const wantedSeconds = 60;
 /** A job that the cap or the balance put off. */
 export const poorSeconds = 60;
@@ -89,8 +89,8 @@ export const poorSeconds = 60;
 export const bumpSeconds = { least: 20, most: 600, part: 16 } as const;
 /**
  * Nonces that nodes say wait in mempools, and that we know nothing of, are left alone for so long
- * while something of ours waits behind them: a node that lies hides what is missing no longer. What
- * two nodes say may be a promise from before a backup was restored, and is left for longer.
+ * while something of ours waits behind them: a node that lies hides what is missing no longer. A
+ * nonce that two nodes name may be a promise from before a backup was restored: it waits longer.
  */
 export const unknownSeconds = 300;
 export const vouchedSeconds = 3_600;
@@ -98,19 +98,20 @@ export const vouchedSeconds = 3_600;
 export const stuckSeconds = 600;
 
 /**
- * What a relay needs before its deadline to be sent at all, crashes included: where transactions
- * die by themselves, the whole life of one and the time until a final block shows that it is over.
+ * The time that a relay needs before its deadline to be sent at all, crashes included: where
+ * transactions die by themselves, the whole life of one and the time until a final block shows that
+ * it is over.
  */
 export const relayLeadSeconds = { evm: 60, tron: 240, solana: 270 } as const;
 
 /**
- * Of the most that a transaction could cost this part stays counted whatever one node alone says:
- * one that lies stretches a day's cap so many times and no further. What honest ones say is
- * above it as a rule: half of the gas limit is used or more, at half of what is offered.
+ * This part of the most that a transaction could cost stays counted whatever one node alone says:
+ * one that lies stretches a day's cap so many times and no further. Honest nodes are above it as a
+ * rule: half of the gas limit is used or more, at half of what is offered.
  */
 export const leastPaidPart = 8n;
 
-/** What a funding needs before it would come too late, to be sent at all. EVM. */
+/** The time that a funding needs before it would come too late, to be sent at all. EVM. */
 export const fundingLeadSeconds = 60;
 
 /** How often jobs are looked for of swaps that a process without a key has taken up. */

@@ -1,4 +1,4 @@
-// What follows from what a chain shows and what was signed: a table.
+// The decision that follows from what a chain shows and what was signed: a table.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

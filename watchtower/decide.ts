@@ -1,5 +1,5 @@
-// What is to be done about one job, from what its chain shows and what was signed for
-// it so far. Pure.
+// The next step of one job, from what its chain shows and what was signed for it so far.
+// Pure.
 
 import type { EscrowFacts } from '../core/facts.ts';
 import {
@@ -19,19 +19,19 @@ export type Look = {
   readonly facts: EscrowFacts;
   /** Base units of the leg. */
   readonly amount: bigint;
-  /** Until when a claim lands and from when on a refund; of a funding, until when it lands. */
+  /** A claim or a funding lands until then, a refund from then on. */
   readonly timelock: number;
-  /** Of the chain, as one node gives it, and of ours, Unix seconds. */
+  /** The chain's clock, as one node gives it, and ours, Unix seconds. */
   readonly clock: number;
   readonly wall: number;
   /** How far the chain's clock may be ahead of ours. */
   readonly driftSeconds: number;
   readonly createdAt: number;
-  /** Whether a chain or a claim of ours has shown the secret; nothing but a claim needs one. */
+  /** Whether a chain or a claim of ours has shown the secret; only a claim needs one. */
   readonly isPublic: boolean;
   /** Until when a secret that is not public may be shown by it. */
   readonly revealBy: number;
-  /** Of a funding: whether a gate refuses it now; null: the gates cannot be asked. */
+  /** Whether a gate refuses a funding now; null: the gates cannot be asked. */
   readonly barred: boolean | null;
   /** Whether something more urgent waits for what it has in flight. */
   readonly hurried: boolean;
@@ -49,7 +49,7 @@ export type Decision =
   /** Sends what is signed. `reveals`: it would show the secret, so the gates are asked first. */
   | { readonly do: 'send'; readonly attempt: Attempt; readonly reveals: boolean }
   | { readonly do: 'sign'; readonly instead: Attempt | null; readonly reveals: boolean }
-  /** Takes its nonce by nothing: what was signed is of no use any more. */
+  /** Takes its nonce by an empty transaction: the signed one is of no use any more. */
   | { readonly do: 'void'; readonly attempt: Attempt }
   /** Never left, and must not any more. */
   | { readonly do: 'give up'; readonly attempt: Attempt };
@@ -79,7 +79,7 @@ export function decide(look: Look): Decision {
   return newest === null ? { do: 'sign', instead: null, reveals: false } : push(look, newest);
 }
 
-/** What the chain took and refused although it was tried before costs gas every time. */
+/** A transaction that fails in a block costs gas each time, although it was simulated before. */
 function restAfterFailures({ verb, attempts, wall }: Look): Decision | null {
   const failed = attempts.filter(({ outcome, verb }) => outcome === 'failed' && verb !== 'void');
   const last = failed.at(-1);
@@ -112,7 +112,7 @@ function opening(
     if (waitsForParty(look)) return { what: 'later', seconds: lookAgainSeconds };
   }
   if (verb === 'fund') {
-    // Nobody learns a secret by it: whatever a node says, nothing is lost by giving it up.
+    // It shows no secret: giving it up loses nothing, whatever a node says.
     if (look.barred === true || clock >= timelock) return { what: 'lost' };
     return { what: look.barred === null ? 'untold' : 'now' };
   }
@@ -138,7 +138,7 @@ function waitsForParty({ verb, clock, timelock, createdAt, wall }: Look): boolea
   return verb === 'refund' || timelock - clock > stuckSeconds;
 }
 
-/** What was signed is not needed any more. */
+/** The signed transaction is not needed any more. */
 function withdraw(look: Look, newest: Attempt | null, as: 'done' | 'dropped'): Decision {
   if (newest === null) return { do: 'end', as };
   // One that takes the place of what has left is sent: signed anew it might be the same bytes.
@@ -162,8 +162,8 @@ function giveWay(look: Look, newest: Attempt): Decision {
 }
 
 /**
- * Nobody can tell whether it may be sent: it keeps its nonce from nothing else, and is signed anew
- * once its gates allow that.
+ * The gates cannot tell whether it may be sent: it yields its nonce to others, and is signed anew
+ * once they allow that.
  */
 function stepAside(look: Look, newest: Attempt): Decision {
   const isUnsent = newest.sentAt === null && newest.verb !== 'void';
@@ -171,8 +171,8 @@ function stepAside(look: Look, newest: Attempt): Decision {
 }
 
 /**
- * The secret is known to nobody but its owner and us: until it is public the gates decide. What was
- * sent here all nodes have refused, or none was reached.
+ * Only its owner and we know the secret: until it is public the gates decide. All nodes have
+ * refused what was sent here, or none was reached.
  */
 function decideReveal(look: Look, newest: Attempt | null): Decision {
   const late = look.wall > look.revealBy;

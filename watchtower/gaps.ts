@@ -12,7 +12,7 @@ import { fundsOf, keepSigned, leased, mostOfVoid, mustHold, signWith, usedNonces
 import { freeOf, gapsIn, least } from './spending.ts';
 import { sendKept } from './tend.ts';
 
-/** Each ends by itself: what keeps one from being freed keeps nothing else. */
+/** Each ends by itself: one that cannot be freed holds up no other. */
 export async function fillGaps(deps: Parts, gas: Gas, signal: AbortSignal): Promise<void> {
   const { chain, address } = gas.account;
   const live = await liveAttempts(deps.db, chain, address);
@@ -63,7 +63,7 @@ async function push(
 
 /**
  * At once where no node counts anything above it, and nothing of it has failed in a block. Else
- * below what has waited for long: what nodes say of mempools hides none of them for ever.
+ * below what has waited for long: a node that lies about mempools hides none of them for ever.
  */
 async function missingIn(
   deps: Parts,
@@ -119,7 +119,7 @@ async function fill(
     if (newest !== (instead?.id ?? null)) return null;
     const funds = await fundsOf(deps, lease, null);
     const { sum: behind } = await reservedBehind(deps.db, { chain, address, nonce });
-    // What nobody was promised waits for the next day, as all else beyond the cap does.
+    // An unpromised one waits for the next day, as all else beyond the cap does.
     if (instead === null && behind === 0n && funds.sums.spent >= funds.dailyCap) {
       deps.log.warn({ chain, nonce }, 'the day’s cap leaves nothing to free a nonce');
       return null;

@@ -23,7 +23,7 @@ const tellsNobody = async (deal: Deal) => {
   assert.equal((await m.swap(deal)).secret, null);
 };
 
-/** The chain of the long leg is away: nobody can say that it still holds the money. */
+/** The chain of the long leg is away: no node can say that it still holds the money. */
 function close(): void {
   const away = async () => Promise.reject(new ParleyError('chain_unavailable', 'of a test', {}));
   m.show({ look: away, readEscrow: away }, long);

@@ -1,6 +1,6 @@
-// What is in flight where nodes hang, are behind, swallow or refuse it, and where fees rise: it
-// lands, and costs no more for what is not its own fault. What several nodes of one chain come to
-// is tested in chains/evm.
+// A transaction in flight where nodes hang, are behind, swallow or refuse it, and where fees rise:
+// it lands, and costs no more for a fault of others. The verdict of several nodes of one chain is
+// tested in chains/evm.
 
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
@@ -191,7 +191,7 @@ test('what is to be replaced counts until the other one is kept, and is charged 
   m.deps.advance(900_000);
   const sign: typeof account.sign = async (...about) => {
     const signed = await account.sign(...about);
-    // The lease has run out: nothing of this is kept.
+    // The lease has run out: this is not kept.
     await m.run('update keeper_turns set holder = null where chain = $1', [short]);
     return signed;
   };

@@ -1,5 +1,5 @@
-// Jobs of the watchtower from what is due to their end: what parties do themselves costs it
-// nothing, what fails holds nothing, and a day's cap ends its day.
+// Jobs of the watchtower from what is due to their end: acts of parties cost it nothing, a failed
+// job holds nothing, and a day's cap ends its day.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// The watchtower on two real EVM chains: what parties leave undone lands,
+// The watchtower on two real EVM chains: claims and refunds that parties leave undone land,
 // through a reorganisation and rising fees. Every other rule of it is tested on chains in memory.
 
 import assert from 'node:assert/strict';

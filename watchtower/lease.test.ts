@@ -1,5 +1,5 @@
-// A gas key is leased to one at a time, whichever process: what changed while somebody waited is
-// seen under the lease, and no lease lasts as long as a slow node likes.
+// A gas key is leased to one process at a time: a change that came during the wait is seen under
+// the lease, and no lease lasts as long as a slow node likes.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// What became of all that was signed with one nonce: a block takes one of them at most, and what
+// The outcome of all that was signed with one nonce: a block takes one of them at most, and what
 // nodes say that it has cost lowers what it counts with so far and no further.
 
 import assert from 'node:assert/strict';
@@ -131,7 +131,7 @@ test(
     const versions = await signed(address, 2);
     await withOutcomes(on(), versions);
     isBehind = false;
-    // As a job has them: what is over stays with what is not.
+    // As a job has them: the ended one stays with the other.
     const [older, newest] = versions as [Attempt, Attempt];
     await withOutcomes(on(), [older, { ...newest, outcome: 'gone' }]);
     assert.deepEqual(await outcomesOf(address), [

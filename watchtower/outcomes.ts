@@ -1,5 +1,5 @@
-// What became of what gas keys have signed. Of all that was signed with one nonce a block takes one
-// at most: once that is final the others are over, whatever nodes say of them.
+// Outcomes of transactions that gas keys have signed. A block takes at most one of those with one
+// nonce: once that is final the others are over, whatever nodes say of them.
 
 import type { Paid } from '../chains/gas/account.ts';
 import { within } from '../chains/nodes/time-limit.ts';
@@ -63,12 +63,12 @@ async function outcomesOf(on: Asking, group: readonly Attempt[], how: How): Prom
   const isFinal = all.some(({ outcome }) => outcome === 'deep');
   const isUsed = isFinal || all.some(({ outcome }) => outcome === 'failed');
   for (const { id, outcome, charged } of all) {
-    // What took the nonce is charged in the place of these.
+    // The one that took the nonce is charged in the place of these.
     const isOver = (isFinal && isLive(outcome)) || (isUsed && outcome === 'gone' && charged > 0n);
     if (isOver) await storeOutcome(on.deps.db, id, 'gone', { paid: 0n, at });
   }
   if (!isUsed && !all.some(({ outcome }) => outcome === 'mined')) return all;
-  // A block has another one: none of them counts while it does.
+  // A block has another one, so they do not count while it does.
   const waits = ({ outcome }: Attempt) => outcome === 'unknown' || outcome === 'pending';
   return all.map((one) => {
     if (!mayHaveLeft(one)) return one;
@@ -89,7 +89,7 @@ async function withOutcome(
   const settled = outcome === 'deep' || outcome === 'failed';
   const asked = settled ? account.paid?.(each.txid, signal) : undefined;
   const said: Paid | null = asked === undefined ? null : await within(signal, chain, asked);
-  // A nonce that is used was paid for: what took it is not known yet.
+  // A nonce that is used was paid for: the transaction that took it is not known yet.
   const free = outcome === 'gone' && each.nonce === null ? 0n : null;
   const paid = settled ? chargeOf(each.mostCost, said) : free;
   await storeOutcome(deps.db, each.id, outcome, { paid, at: new Date(deps.now()) });
@@ -98,7 +98,7 @@ async function withOutcome(
 
 /**
  * Whether what waits should be made to pay more: where it should not, it is sent again as it is.
- * `replacements`: with its nonce. What cannot be opened any more is replaced by what can.
+ * `replacements`: with its nonce. One that cannot be opened any more is replaced by one that can.
  */
 export async function isOutbid(
   { deps, gas: { account }, signal }: Asking,

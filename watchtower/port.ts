@@ -1,6 +1,6 @@
-// What the watchtower is given. It knows chains by their adapters, and the market by this port
-// alone: which escrows are due, what is stored of them, whether a gate lets something be sent, and
-// whom to tell that something was sent. The server implements the port (settle/watched.ts).
+// The parts that the watchtower is given. It knows chains by their adapters, and the market by this
+// port alone: which escrows are due, what is stored of them, whether a gate lets something be sent,
+// and whom to tell that something was sent. The server implements the port (settle/watched.ts).
 
 import type { ChainAdapter } from '../chains/adapter.ts';
 import type { GasAccount } from '../chains/gas/account.ts';
@@ -60,7 +60,7 @@ export type Gauges = {
   /** Open jobs, by purpose. */
   readonly jobs: Gauge<'chain' | 'purpose'>;
   readonly balance: Gauge<'chain'>;
-  /** Of the settings: below it little is left, and what a day may cost. */
+  /** Settings: below the one little is left, and the other is the most of a day. */
   readonly lowBalance: Gauge<'chain'>;
   readonly dailyCap: Gauge<'chain'>;
   /** Kept for what is promised or in flight. */
@@ -75,7 +75,7 @@ export type Case = {
   readonly leg: LegName;
   readonly escrow: WatchedEscrow;
   readonly state: SwapState;
-  /** Of its chain as last seen, Unix seconds; 0 = never. */
+  /** The clock of its chain as last seen, Unix seconds; 0 = never. */
   readonly clock: number;
   /** The swap has ended. */
   readonly done: boolean;
@@ -88,14 +88,14 @@ export type Asking = {
   readonly signal: AbortSignal;
   /** Asked before chains are read for it; throws where this account has had enough of that. */
   readonly admit: () => Promise<void>;
-  /** In the transaction that keeps what was signed; what it throws is thrown, and nothing kept. */
+  /** In the transaction that keeps what was signed; an error of it is thrown, and nothing kept. */
   readonly keep?: (tx: Tx, relayed: Relayed) => Promise<void>;
 };
 export type ClaimAsking = Asking & { readonly secret: Secret };
 export type FundAsking = Asking & {
   /** 65 bytes in hex with 0x, by the refund address over the escrow's authorization. */
   readonly signature: string;
-  /** What was signed for: `escrow_moved` where it is the leg's no more. */
+  /** The escrow that was signed for: `escrow_moved` where it is the leg's no more. */
   readonly escrow: string;
 };
 
@@ -109,7 +109,7 @@ export type AskedLeg = {
   readonly escrow: string | null;
 };
 
-/** What the gates let pass. */
+/** A claim that the gates let pass. */
 export type Passed = {
   readonly swapId: string;
   readonly leg: LegName;
@@ -135,7 +135,7 @@ export type Market = {
     limit: number,
   ): Promise<number>;
   takeUpMissed(tx: Tx, of: Reopening, now: Date, limit: number): Promise<number>;
-  /** What was taken up while a chain had no key is taken up again; jobs that exist stay. */
+  /** Takes up again what was taken up while a chain had no key; jobs that exist stay. */
   takeUpAnew(tx: Tx): Promise<void>;
   caseOf(chain: ChainKey, escrow: string): Promise<Case | null>;
   /** Until when a claim lands there and from when on a refund, Unix seconds. */
@@ -164,11 +164,11 @@ export type Market = {
   pin(tx: Tx, of: Leg & { readonly escrow: string }): Promise<void>;
   /** For watchtowers of other processes, once the transaction has committed. */
   ringWatchtower(tx: Tx): Promise<void>;
-  /** Something was sent: what the chain shows of the swap is read and stored. */
+  /** Reads and stores what the chain shows of the swap, after something was sent. */
   reconcile(swapId: string, chain: ChainKey, signal: AbortSignal): Promise<void>;
 };
 
-/** A pass again and again, one at a time. Whoever rings ends the pause before the next. */
+/** A pass again and again, one at a time. A ring ends the pause before the next. */
 export type Loop = { start(): void; ring(): void; stop(): Promise<void> };
 type LoopOf = {
   readonly name: string;
@@ -190,7 +190,7 @@ export type Parts = {
   readonly gauges: Gauges;
   readonly log: Log;
   readonly loop: (of: LoopOf) => Loop;
-  /** None = real time. */
+  /** Absent = real time. */
   readonly signingTime?: SigningTime;
 };
 

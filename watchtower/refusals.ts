@@ -30,13 +30,13 @@ export function tooBusy(chain: ChainKey): ParleyError {
   return new ParleyError('overloaded', sentence, { chain });
 }
 
-/** Who asked has given up waiting, and taken back what was asked. */
+/** The server that asked has given up waiting, and taken back its request. */
 export function unanswered(chain: ChainKey): ParleyError {
   const sentence = `no watchtower of "${chain}" answered in time; nothing was sent`;
   return new ParleyError('overloaded', sentence, { chain });
 }
 
-/** `reserve`: what landing it may take. */
+/** `reserve`: the most that landing it may take. */
 export function beyondFunds(
   verb: AskedVerb,
   chain: ChainKey,

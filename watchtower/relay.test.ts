@@ -261,7 +261,7 @@ test('a mined nonce far above all that was ever signed is believed only after mi
     'chain_unavailable',
     new RegExp(`have ${told} transactions of the gas key, above`),
   );
-  // What was signed in it is not known.
+  // The signatures of that time are not known.
   await m.run(`insert into gaps (why, began_at, ended_at) values ('lineage', $1, $1)`, [
     new Date('2100-01-01'),
   ]);

@@ -1,8 +1,8 @@
-// What somebody asks the key to send: a claim whose secret may be known to nobody else, or a
+// Requests to the key: a claim whose secret the asker alone may know, or a
 // funding that its funder signed (EIP-3009), which binds every term of the escrow. Once it is
 // answered for it has to land, so it is refused where that is not certain: gates, balance, time.
-// What is signed and what is reserved for it are kept in one transaction, and nothing is sent
-// before that has committed. Asked for again, however often, it is signed once.
+// The signature and its reserve are kept in one transaction, which commits before anything
+// is sent. Asked for again, however often, it is signed once.
 
 import type { GasWork } from '../chains/gas/account.ts';
 import { within } from '../chains/nodes/time-limit.ts';
@@ -52,7 +52,7 @@ import {
 import { allowanceOfAsked, isAskedFor, isDust } from './spending.ts';
 import { realTime, TooShort } from './step.ts';
 
-/** What is to be sent, for whom, and what landing it may take. */
+/** A transaction to be sent, for whom, and the most that landing it may take. */
 type Wish = {
   readonly verb: AskedVerb;
   readonly chain: ChainKey;
@@ -77,7 +77,7 @@ export async function relayClaim(deps: Parts, asking: ClaimAsking): Promise<Rela
   const { address } = gas.account;
   const claimable = await market.mayClaim(asking, address, signal).catch((error: unknown) => {
     if (!(error instanceof ParleyError) || error.code !== 'claim_unpayable') throw error;
-    // What the key lacks is the market's trouble: its address is nobody's to send coins to.
+    // The market has to fill the key: its address is not for others to send coins to.
     const { lack = null, has = null, need = null } = error.facts;
     const key = `the gas key of "${chain}" has ${has} ${baseUnits[family]}`;
     const why = `${key} and sending this may take ${need}`;
@@ -158,7 +158,7 @@ export async function relayedBefore(
   return newest === undefined ? null : { relayed: true, txid: newest.txid };
 }
 
-/** All that can be refused is refused before the lease: what is refused holds up nobody. */
+/** All that can be refused is refused before the lease, so a refusal holds up no other. */
 async function relayed(
   deps: Parts,
   gas: Gas,
@@ -292,7 +292,7 @@ function mustBeWorth({ work }: Pick<Wish, 'work'>, mostCost: bigint): void {
   throw unavailable('claim', sentence, { chain, amount, mostCost });
 }
 
-/** Nothing is relayed on Bitcoin. */
+/** Bitcoin has no relays. */
 function leadOf(family: Family): number {
   return relayLeadSeconds[family === 'bitcoin' ? 'evm' : family];
 }

@@ -1,4 +1,4 @@
-// What the keeper keeps sealed outlives the server's key under which it was kept: a promised claim
+// A sealed row of the keeper outlives the server's key under which it was kept: a promised claim
 // lands whoever took the old key out, as long as a server has started with both in between.
 
 import assert from 'node:assert/strict';
@@ -70,7 +70,7 @@ async function keepMany(deps: TestDeps, key: string, count: number): Promise<voi
   });
 }
 
-/** What a server with this key alone can open, in the order of keeping. */
+/** The rows that a server with this key alone can open, in the order of keeping. */
 async function openedBy(deps: TestDeps, key: string): Promise<string[]> {
   const rows = await deps.db.rows<{ sealed: Buffer; sealedVersion: number }>({
     name: 'test_kept',

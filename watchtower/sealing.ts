@@ -1,4 +1,4 @@
-// What is kept sealed: signed transactions, and secrets that are not public yet.
+// Sealed values: signed transactions, and secrets that are not public yet.
 
 import type { GasTransaction } from '../chains/gas/account.ts';
 import type { ReadTransaction } from '../chains/interface/sending.ts';
@@ -10,11 +10,11 @@ import type { Parts } from './port.ts';
 type Sealing = Pick<Parts, 'seal'>;
 type Sealed = ReturnType<Parts['seal']['encrypt']>;
 
-/** `height`: of the best block when it was signed, where that matters. */
+/** `height`: the best block's when it was signed, where that matters. */
 export type Kept = ReadTransaction & Pick<GasTransaction, 'height'>;
 
 export function sealTransaction({ seal }: Sealing, signed: Kept): Sealed {
-  // What is undefined is left out.
+  // A field that is undefined is left out.
   const { txid, raw, touches, payer, height } = signed;
   const text = JSON.stringify({ txid, raw, touches, payer, height });
   return seal.encrypt(Buffer.from(text));

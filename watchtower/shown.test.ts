@@ -25,7 +25,7 @@ beforeEach(async () => {
   must(await m.relay(deal));
 });
 
-/** As of a provider without a pending block: what waits shows no secret. */
+/** As a provider without a pending block: a waiting claim shows no secret. */
 function blind(more: Partial<ChainAdapter> = {}): void {
   const readEscrow: ChainAdapter['readEscrow'] = async (escrow, signal) => {
     const facts = await adapter.readEscrow(escrow, signal);
@@ -35,7 +35,7 @@ function blind(more: Partial<ChainAdapter> = {}): void {
   m.show({ readEscrow, ...more });
 }
 
-/** What is broadcast from now on, while reads are blind. */
+/** The transactions that are broadcast from now on, while reads are blind. */
 function hearing(more: Partial<ChainAdapter> = {}): string[] {
   const sent: string[] = [];
   const broadcast: ChainAdapter['broadcast'] = (transaction, signal) => {

@@ -1,5 +1,5 @@
-// Signing for one job, under the lease of its key: what it may cost, the nonce, and what is kept of
-// it.
+// Signing for one job, under the lease of its key: its most cost, the nonce, and the rows that are
+// kept.
 
 import type { GasWork } from '../chains/gas/account.ts';
 import { within } from '../chains/nodes/time-limit.ts';
@@ -88,13 +88,13 @@ function overtaken({ job: { id, chain } }: On): ParleyError {
   return new ParleyError('overloaded', sentence, { chain, job: id });
 }
 
-/** What would be kept now for a relay; null of all else. */
+/** The reserve of a relay now; null of all else. */
 async function reserveToLand({ gas, job, signal }: On, work: GasWork): Promise<bigint | null> {
   if (job.purpose !== 'relay') return null;
   return within(signal, job.chain, gas.account.reserve(work, signal));
 }
 
-/** What was promised does not wait behind those that were promised after it, nor for the cap. */
+/** A promised one does not wait behind those that were promised after it, nor for the cap. */
 function allowed(
   { job: { purpose, reserve: kept } }: On,
   funds: Funds,

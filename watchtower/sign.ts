@@ -74,8 +74,8 @@ export async function leased<Result>(
 }
 
 /**
- * A request waits in one of the places of its chain, of which an account has a share; what was
- * promised needs none. Throws `overloaded`: as many wait as may.
+ * A request waits in one of the places of its chain, of which an account has a share; a promised
+ * one needs none. Throws `overloaded`: as many wait as may.
  */
 export async function inPlace<Result>(
   deps: Parts,
@@ -108,7 +108,7 @@ async function take(
     try {
       if (await takeKey(db, chain, lease)) return;
     } catch (error) {
-      // Its answer may have been lost, and the lease be ours. What fails again ends in that error.
+      // Its answer may have been lost, and the lease be ours. A second failure ends in that error.
       failures += 1;
       if (failures > 1) throw error;
     }
@@ -117,7 +117,7 @@ async function take(
   }
 }
 
-/** What the key has, and what of it is promised. */
+/** The balance of the key, and the promised part of it. */
 export async function fundsOf(
   deps: Pick<Parts, 'db' | 'now'>,
   { gas, signal }: Looking,
@@ -130,7 +130,7 @@ export async function fundsOf(
   return { balance, dailyCap, since, sums };
 }
 
-/** Whether something waits for its block, as it is stored. What another one replaced does not. */
+/** Whether something waits for its block, as it is stored. A replaced one does not. */
 export async function isStoredBusy(
   { db }: Pick<Parts, 'db'>,
   { account: { chain, address } }: Gas,
@@ -142,7 +142,7 @@ export async function isStoredBusy(
   );
 }
 
-/** What may still be mined in the place of what would be signed next, asked of the nodes anew. */
+/** Transactions that may still be mined before the next one, asked of the nodes anew. */
 export async function inFlight(deps: Parts, on: Looking): Promise<readonly Attempt[]> {
   const { chain, address } = on.gas.account;
   const live = await liveAttempts(deps.db, chain, address);
@@ -160,7 +160,7 @@ export async function nextNonce(deps: Parts, looking: Looking): Promise<number |
   const { gas, signal } = looking;
   const { account } = gas;
   const { chain, address } = account;
-  // What this finds to be final counts as used below.
+  // A nonce that this finds to be final counts as used below.
   const waiting = await inFlight(deps, looking);
   const asked = account.pendingNonce?.(signal);
   const asking = Promise.all([account.minedNonce(signal), asked]);
@@ -203,7 +203,7 @@ export async function usedNonces(
     said > sure.most
       ? ((await within(signal, chain, account.minedNonce(signal, sure))) ?? 0)
       : said;
-  // What was signed since is no proof: a node that caught up yet may have given its nonce.
+  // A later signature is no proof: a node that caught up yet may have given its nonce.
   const mayLack = deepAt === null || (await deps.market.lacksTimeSince(deepAt));
   const most = aboveSigned + mostUnknownNonces;
   if (!mayLack && mined > most) {
@@ -235,8 +235,8 @@ export async function signWith(
 }
 
 /**
- * The most that freeing a nonce may cost: what it costs at reserve fees, or what it takes the place
- * of. Beyond that it waits for fees to fall.
+ * The most that freeing a nonce may cost: its cost at reserve fees, or that of the transaction in
+ * whose place it comes. Beyond that it waits for fees to fall.
  */
 export async function mostOfVoid(
   { gas, signal }: Looking,

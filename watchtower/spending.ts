@@ -1,5 +1,5 @@
-// The most that one more transaction of a gas key may cost. Pure. One cap bounds a UTC day: what
-// was signed in it, and the reserves of requests that are open.
+// The most that one more transaction of a gas key may cost. Pure. One cap bounds a UTC day: the
+// transactions that were signed in it, and the reserves of open requests.
 
 import type { Paid } from '../chains/gas/account.ts';
 import type { EscrowTerms } from '../core/terms.ts';
@@ -8,7 +8,7 @@ import type { Attempt } from './db/attempts.ts';
 import type { Purpose } from './db/jobs.ts';
 import type { Sums } from './db/sums.ts';
 
-/** What put it off: the day's cap, the balance, or what is in flight. */
+/** The reason to put it off: the day's cap, the balance, or what is in flight. */
 export type Short = 'cap' | 'balance' | 'busy';
 
 export type Funds = {
@@ -30,7 +30,7 @@ export function least(...values: readonly [bigint, ...bigint[]]): bigint {
   return found;
 }
 
-/** What nothing else has been promised of. `besides`: promised, and may be spent on this too. */
+/** The part that is not promised. `besides`: promised, and may be spent on this too. */
 export function freeOf({ balance, sums }: Funds, besides = 0n): bigint {
   const promised = sums.reserved - besides;
   return balance > promised ? balance - promised : 0n;
@@ -38,7 +38,7 @@ export function freeOf({ balance, sums }: Funds, besides = 0n): bigint {
 
 type Replaced = Pick<Attempt, 'charged' | 'signedAt' | 'purpose'> | null;
 
-/** What the day has left for it. `instead`: the transaction whose place it takes. */
+/** The rest of the day's cap for it. `instead`: the transaction whose place it takes. */
 function leftOf(funds: Funds, purpose: Purpose, instead: Replaced): bigint {
   const { dailyCap, sums, since } = funds;
   // The charge of a former day is no part of what this day has spent.
@@ -80,8 +80,8 @@ export function isAskedFor(purpose: Purpose): purpose is 'relay' | 'fund' {
 }
 
 /**
- * For a relay, which has to land: what is kept for it, or what would be kept for it at the fees of
- * now, where that is more and the day has room for it. Never what is kept for others.
+ * For a relay, which has to land: its reserve, or the reserve at the fees of now where that is more
+ * and the day has room for it. Never what is kept for others.
  */
 export function mostToLand(
   funds: Funds,
@@ -99,14 +99,14 @@ export function chargeOf(mostCost: bigint, paid: Paid | null): bigint {
   return paid.cost > floor ? paid.cost : floor;
 }
 
-/** Dust in the native coin is not worth its gas; what a token is worth is not known here. */
+/** Dust in the native coin is not worth its gas; the worth of a token is not known here. */
 export function isDust({ token, amount }: EscrowTerms, cost: bigint): boolean {
   return token === null && amount <= cost;
 }
 
 /**
- * Kept for something that nobody asked for, so that it can be made to pay more: of what is free,
- * because what relays have reserved is not promised twice.
+ * Kept for a job without a request, so that it can be made to pay more: a part of what is free,
+ * because the reserves of relays are not promised twice.
  */
 export function holdOf(funds: Funds, mostCost: bigint): bigint {
   return least(2n * mostCost, freeOf(funds));

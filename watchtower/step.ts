@@ -1,4 +1,4 @@
-// What every step of a job is given, and how one ends that is put off.
+// The parts that every step of a job is given, and how one ends that is put off.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainAdapter } from '../chains/adapter.ts';

@@ -1,6 +1,6 @@
-// One job of the keeper: what the chain shows of it, and the one step that follows. Whatever ends
-// it half-way, the next look finds the same: a transaction is kept before it is sent, and what was
-// kept is sent until the chain shows what became of it.
+// One job of the keeper: the chain is read, and one step follows. The next read finds a step that
+// ended half-way: a transaction is kept before it is sent, and a kept one is sent until the chain
+// shows its outcome.
 
 import type { ChainAdapter } from '../chains/adapter.ts';
 import type { GasWork } from '../chains/gas/account.ts';
@@ -39,8 +39,8 @@ const absent: readonly string[] = ['refused_by_node', 'chain_unavailable'];
 const heldUp: readonly string[] = ['fee_above_limit', 'nothing_there'];
 
 /**
- * One read and one step; `hasRoom`: nothing is in flight. Throws what a chain throws, `TooShort`,
- * or a refusal of the chain's.
+ * One read and one step; `hasRoom`: the key has none in flight. Throws what a chain throws,
+ * `TooShort`, or a refusal of the chain's.
  */
 export async function tend(
   deps: Parts,
@@ -65,16 +65,17 @@ export async function tend(
   const fresh = await withOutcomes(on, attempts, { each });
   const { facts, clock } = await read(on);
   const secret = secretOf(on, facts);
-  // What nodes have had others have too, though no chain shows it and whichever key signed it.
+  // A claim that nodes have had is known to others too, though no chain shows it, whichever key
+  // signed it.
   const isPublic = secret.isPublic || (await claimWasShown(deps.db, job.id));
   const look = await lookOf(on, { facts, clock, wall: wallOf(deps), attempts: fresh, isPublic });
   const decision = decide(look);
   const isIdle = !fresh.some(({ outcome }) => isLive(outcome));
-  // Nothing can come of it any more, nor be left of it.
+  // The job has no effect any more, and leaves nothing behind.
   const isOver = decision.do === 'wait' && about.done && isIdle;
   const wanted: Decision = isOver ? { do: 'end', as: 'done' } : decision;
   const next = await unlessDisputed(on, wanted, look);
-  // What nodes have not told yet of something that left is asked for until they do.
+  // A transaction that left is asked for until nodes tell its outcome.
   if (next.do === 'end' && (await isUntold(on))) return putOff(on, lookAgainSeconds);
   if (next.do === 'sign' && isIdle) await mustHaveRoom(on, hasRoom);
   const { known } = secret;
@@ -82,8 +83,8 @@ export async function tend(
 }
 
 /**
- * Only what would be signed now waits for what is in flight, and others wait behind it: what has no
- * funds is short of those.
+ * A new transaction waits while another one of the same key is in flight. A job without funds is
+ * short of those instead.
  */
 async function mustHaveRoom(on: On, hasRoom: () => Promise<boolean>): Promise<void> {
   const { deps, gas, signal } = on;
@@ -180,7 +181,7 @@ function secretOf(
 ): { isPublic: boolean; known: Secret | null } {
   const { secret, hashlock } = state;
   const shown = secret ?? (seen !== null && opens(seen, hashlock) ? seen : null);
-  // The initiator is not paid by the long leg: whoever had its claim relayed read the secret.
+  // The initiator is not paid by the long leg: a claim that is relayed there has read the secret.
   const isPublic = shown !== null || job.verb !== 'claim' || state.legs[job.leg].long;
   return { isPublic, known: shown ?? openSecret(deps, job) };
 }
@@ -197,8 +198,8 @@ async function carryOut(on: On, decision: Decision, known: Known): Promise<void>
   if (job.secret !== null && !isUnknown) await forgetSecret(deps.db, job.id);
   switch (decision.do) {
     case 'end': {
-      // What takes up public secrets locks the swap before its jobs, too: either it finds the job
-      // dropped, or this finds the secret.
+      // The pass that takes up public secrets locks the swap before its jobs, too: either it finds
+      // the job dropped, or this finds the secret.
       const mustLock = decision.as === 'dropped' && job.verb === 'claim' && isUnknown;
       const may = mustLock ? (tx: Tx) => deps.market.lockWithoutSecret(tx, job.swapId) : undefined;
       if (!(await endJob(deps.db, job.id, decision.as, may)) && mustLock) return putOff(on, 0);
@@ -266,8 +267,8 @@ function passGates({ deps, gas, about, signal }: On): Promise<void> {
 }
 
 /**
- * What may not be made to pay more is sent as it is, in case that nodes have forgotten it. What
- * shows the secret asks the gates again: signing may have waited.
+ * A transaction that may not be made to pay more is sent as it is, in case that nodes have
+ * forgotten it. A claim that shows the secret asks the gates again: signing may have waited.
  */
 async function orAgain(
   on: On,
@@ -306,7 +307,7 @@ async function send(on: On, attempt: Attempt): Promise<void> {
   await sendKept(deps, on.gas, attempt, signal);
   if (attempt.verb === 'void') return;
   const { chain } = job;
-  // It is sent: what is not seen now the follower sees.
+  // It is sent: the follower sees later what is not seen now.
   await deps.market
     .reconcile(job.swapId, chain, signal)
     .catch((error: unknown) =>
@@ -333,7 +334,7 @@ export async function sendKept(
   try {
     await within(signal, chain, adapter.broadcast(transaction, signal));
   } catch (error) {
-    // Only these say that no node has it: what ends in silence may have arrived.
+    // Only these say that no node has it: one that ends in silence may have arrived.
     const isAbsent = error instanceof ParleyError && absent.includes(error.code);
     if (isFirst && isAbsent) await storeShown(deps.db, attempt.id, at, false);
     throw error;

@@ -1,5 +1,5 @@
-// Who waits for what a gas key has in flight: who goes first, what nodes are asked meanwhile, and
-// what makes room.
+// Jobs that wait for what a gas key has in flight: their order, the questions to nodes meanwhile,
+// and how room comes.
 
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
@@ -87,7 +87,7 @@ test('a relay that a block has, and is not final, hurries nothing and voids noth
   await m.keep();
   m.mine();
   await m.keepAll();
-  // What may pay no more would give its nonce up for whatever waits.
+  // A transaction that may pay no more would give its nonce up for any that waits.
   gas.dailyCap = 0n;
   await m.run('update keeper_turns set wanted_at = null');
   await passOver(2);

@@ -29,9 +29,9 @@ import { tend } from './tend.ts';
 export type Watchtower = {
   readonly desk: Desk;
   start(): void;
-  /** Ends what runs; nothing is lost, because a pass may end anywhere. */
+  /** Ends what runs, without loss, because a pass may end anywhere. */
   stop(): Promise<void>;
-  /** What `start` does once, for whoever asks for passes instead. */
+  /** The first act of `start`, for a caller that asks for passes instead. */
   begin(): Promise<void>;
   /** One pass of everything on one chain; returns how many jobs were tended. */
   pass(chain: ChainKey): Promise<number>;
@@ -65,7 +65,7 @@ export function createWatchtower(deps: Parts): Watchtower {
       return soon();
     },
   });
-  // By itself: what keeps new work from being found keeps none from being done.
+  // By itself: a search that fails keeps no found work from being done.
   const finding = deps.loop({
     name: 'watchtower search',
     everyMs: bounds.idlePauseMs,
@@ -99,7 +99,7 @@ export function createWatchtower(deps: Parts): Watchtower {
   };
 }
 
-/** Loops for relays, for other jobs and for the key itself: none waits for another. */
+/** Loops for relays, for other jobs and for the key itself, which do not wait for each other. */
 function postOf(deps: Parts, gas: Gas): Post {
   const { chain } = gas.account;
   const next = (done: number) => (done >= bounds.jobsAPass ? 'now' : undefined);
@@ -130,7 +130,7 @@ function postOf(deps: Parts, gas: Gas): Post {
   return post;
 }
 
-/** What is signed is sent at once; a pass would find it by itself. */
+/** A signed transaction is sent at once; a pass would find it by itself. */
 function deskOf(deps: Parts, posts: Posts): Desk {
   return {
     claim: async (asking) => {
@@ -214,12 +214,12 @@ async function passOf(deps: Parts, post: Post, what: DueKind, stop: AbortSignal)
   return waited + jobs.length;
 }
 
-/** Of one chain, by purpose; of one purpose those whose timelock is the soonest. */
+/** Jobs of one chain by purpose, and within a purpose by the soonest timelock. */
 async function urgentFirst({ market }: Parts, jobs: readonly Job[]): Promise<readonly Job[]> {
   const [{ chain } = { chain: '' }, other] = jobs;
   if (other === undefined) return jobs;
   const escrows = jobs.map(({ escrow }) => escrow);
-  // What is wrong with one of them is that one's trouble.
+  // A fault of one of them is that one's trouble.
   const timelocks = await market.timelocksOf(chain, escrows).catch(() => null);
   const timelockOf = ({ escrow }: Job) => timelocks?.get(escrow) ?? 0;
   const urgency = ({ purpose }: Job) => purposes.indexOf(purpose);
@@ -240,7 +240,7 @@ function roomOf(deps: Parts, { gas }: Post, stop: AbortSignal): Room {
   };
 }
 
-/** What waits for what is in flight: the most urgent first, and nothing is asked of them before. */
+/** Jobs that wait for what is in flight: the most urgent first, and no node is asked before. */
 async function passWaiting(
   deps: Parts,
   post: Post,
@@ -253,7 +253,7 @@ async function passWaiting(
   const lanes = account.pendingNonce === undefined ? bounds.lanes : 1;
   await inParallel(waiting, lanes, async (job) => {
     const room = roomOf(deps, post, stop);
-    // What keeps a node from answering is the job's to fail by.
+    // A node that does not answer fails the job, not the pass.
     const isFree = left.length === 0 && (await room().catch(() => true));
     if (isFree) await tendOne(deps, post, job, { room, stop });
     else left.push(job.id);
@@ -263,7 +263,7 @@ async function passWaiting(
   return waiting.length - left.length;
 }
 
-/** Whatever ends it is this job's own trouble: it is put off, and the others go on. */
+/** Any failure is this job's own trouble: it is put off, and the others go on. */
 async function tendOne(
   deps: Parts,
   post: Post,
@@ -316,7 +316,7 @@ function logOf(deps: Parts, post: Post, job: Job, failure: string, error: unknow
   else deps.log.error({ ...facts, fault: (error as Error).name }, 'a job of the keeper failed');
 }
 
-/** What keeps nonces from being freed keeps nothing else. */
+/** A failure to free nonces holds up no other work. */
 async function freeNonces(deps: Parts, { gas }: Post, stop: AbortSignal): Promise<void> {
   try {
     await fillGaps(deps, gas, limited(deps, stop));

@@ -169,7 +169,7 @@ const emptying = [
   ['feed_subscriptions', 'delete from feed_subscriptions where account_id = $1'],
   ['feed_events', 'delete from feed_events where account_id = $1'],
   ['former_channels', 'delete from former_channels where account_id = $1'],
-  ['messages', 'delete from messages where account_id = $1'],
+  ['jobs', `delete from jobs where account_id = $1 and kind in ('email', 'telegram')`],
   // The last one goes out to all who were told of the others.
   [
     'events',

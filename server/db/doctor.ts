@@ -26,7 +26,8 @@ export const waiting = many<[now: Date, about: About], Waiting>('doctor_waiting'
     from (
       select case when account_id is null then 'feed' when topic = any(:people::text[])
           then 'people' else 'events' end as of, created_at as at from outbox
-      union all select 'messages', next_at from messages where state = 'waiting'
+      union all select 'messages', due_at from jobs
+        where kind in ('code', 'email', 'telegram') and gave_up_at is null
       union all select 'deliveries', d.next_at from deliveries d
         join webhooks w on w.id = d.webhook_id
         where d.state = 'waiting' and not d.behind and w.enabled
@@ -36,11 +37,17 @@ export const waiting = many<[now: Date, about: About], Waiting>('doctor_waiting'
       union all select 'launchpads', due_at from launchpads
       union all select 'keeper', case when failures >= :failures then created_at else due_at end
         from keeper_jobs where state = 'open'
-      union all select 'refunds', to_timestamp(due_at) from scheduled_refunds
-        where leased_until is null or leased_until < extract(epoch from $1::timestamptz)
+      union all select 'refunds', due_at from jobs where kind like 'refund %'
     ) work
     where at < $1
     group by of`;
+
+type GivenUp = { readonly kind: string; readonly count: number; readonly failure: string };
+
+/** Jobs that were given up since then, by kind, and why the last one was. */
+export const givenUpSince = many<[since: Date], GivenUp>('doctor_given_up')`
+  select kind, count(*) as count, (array_agg(failure order by gave_up_at desc))[1] as failure
+    from jobs where gave_up_at >= $1 group by kind`;
 
 const oldest = (audience: string, events: string) => `(select '${audience}' as audience,
     created_at as at from outbox where ${events} order by id limit 1)`;

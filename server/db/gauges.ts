@@ -55,10 +55,9 @@ export const overdueSteps = many<[by: number, about: About], Overdue>('gauges_ov
     where at <= $1
   union all select 'refund', count(*), min(at)
     from unnest(:chains::text[]) c (chain) cross join lateral (
-      select r.due_at as at from scheduled_refunds r
-        where r.chain = c.chain and r.due_at <= $1
-          and (r.leased_until is null or r.leased_until < $1)
-        order by r.due_at limit ${most}) due`;
+      select extract(epoch from due_at)::bigint as at from jobs
+        where kind = 'refund ' || c.chain and due_at <= to_timestamp($1) and gave_up_at is null
+        order by due_at limit ${most}) due`;
 
 /** When the delivery was due that is due for longest; reads at most so many webhooks. */
 export const oldestDelivery = one<[now: Date], { readonly at: Date | null }>('gauges_deliveries')`
@@ -85,14 +84,6 @@ export const failingWebhooks = only<[], Failing>('gauges_failing')`
   select count(*) as count, count(distinct account_id) as accounts, min(failing_since) as since
     from (select account_id, failing_since from webhooks where enabled and failing_since is not null
       order by failing_since limit ${most}) failing`;
-
-/** By channel, when the message was due that is due for longest. */
-export const oldestMessages = many<[], { readonly channel: string; readonly at: Date }>(
-  'gauges_messages',
-)`
-  select c.channel, m.next_at as at from (values ('email'), ('telegram')) c (channel)
-    cross join lateral (select next_at from messages
-      where channel = c.channel and state = 'waiting' order by next_at limit 1) m`;
 
 /** As the last vacuum or analyze left it: counting them would read all. */
 export const accountsAbout = count('gauges_accounts')`

@@ -7,6 +7,7 @@ import { type TestDatabase, testDatabase } from '../../test/support/database.ts'
 import { unfundedOf } from './agreements.ts';
 import * as candidates from './candidates.ts';
 import type { Statement, Tx } from './database.ts';
+import * as jobs from './jobs.ts';
 import { findListedToken } from './listing.ts';
 import * as messages from './messages.ts';
 import { listOwnThreads } from './own-threads.ts';
@@ -32,7 +33,7 @@ const run = (text: string, values: readonly unknown[] = []) =>
 const now = new Date();
 const id = randomUUID();
 const page = { now: 1, lead: 1, after: { swapId: id, accountId: id }, limit: 1 };
-const claim = { channel: 'email', now, until: now, room: 1 } as const;
+const claim = { kind: 'email', now, until: now, limit: 1 };
 const own = { accountId: id, rfqId: null, before: null, now, limit: 20 };
 const book = { direction: null, baseAssetId: null, quoteAssetId: null };
 const keys = { now, until: now, lifeMs: 1, limit: 1 };
@@ -84,10 +85,12 @@ const found: readonly (readonly [
   ['those at their end', (tx) => candidates.expireCandidates(tx, now, 20), 'candidates_expiring'],
   ['old ones', (tx) => candidates.pruneCandidates(tx, now, 20), 'candidates_old'],
   ['the newest', (tx) => candidates.listCandidates(tx, null, 20), 'candidates_by_age'],
-  ['what waits', (tx) => messages.messagesWait(tx, now), 'outbox_people', 'messages_due'],
+  ['what waits for people', (tx) => messages.peopleEventsWait(tx), 'outbox_people'],
+  ['the next jobs', (tx) => jobs.nextJobs(tx, ['email']), 'jobs_due'],
   ['events of people', (tx) => messages.takePeopleEvents(tx, 1), 'outbox_people'],
-  ['messages due', (tx) => messages.claimMessages(tx, claim), 'codes_due', 'messages_due'],
-  ['old messages', (tx) => messages.pruneMessages(tx, now, 1), 'messages_done'],
+  ['jobs that are due', (tx) => jobs.claimJobs(tx, claim), 'jobs_due'],
+  ['jobs of accounts', (tx) => jobs.countJobsOf(tx, [id], ['email']), 'jobs_of_accounts'],
+  ['old jobs', (tx) => jobs.pruneJobs(tx, now, 1), 'jobs_given_up'],
   ['first fundings', (tx) => reminders.nearFirstFunding(tx, page), 'swaps_to_fund_first'],
   ['second fundings', (tx) => reminders.nearSecondFunding(tx, page), 'swaps_to_fund_second'],
   ['reveals', (tx) => reminders.nearRevealing(tx, page), 'swaps_to_reveal'],

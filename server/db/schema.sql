@@ -308,6 +308,23 @@ create table idempotency (
   constraint idempotency_pkey PRIMARY KEY (account_id, method, path, key)
 );
 
+create table jobs (
+  id text not null,
+  kind text not null,
+  account_id uuid,
+  about jsonb not null,
+  sealed bytea,
+  key_version integer,
+  due_at timestamp with time zone not null,
+  attempts integer default 0 not null,
+  made_at timestamp with time zone not null,
+  failure text,
+  gave_up_at timestamp with time zone,
+  constraint jobs_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint jobs_check CHECK (((sealed IS NULL) = (key_version IS NULL))),
+  constraint jobs_pkey PRIMARY KEY (id)
+);
+
 create table keeper_asked (
   id uuid not null,
   verb text not null,
@@ -504,26 +521,6 @@ create table logins (
   constraint logins_way_issuer_subject_key UNIQUE (way, issuer, subject)
 );
 
-create table messages (
-  id uuid not null,
-  account_id uuid,
-  channel text not null,
-  login_id uuid,
-  event text not null,
-  sealed bytea not null,
-  key_version integer not null,
-  state text not null,
-  attempts integer default 0 not null,
-  next_at timestamp with time zone not null,
-  made_at timestamp with time zone not null,
-  done_at timestamp with time zone,
-  error text,
-  constraint messages_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
-  constraint messages_channel_check CHECK ((channel = ANY (ARRAY['email'::text, 'telegram'::text]))),
-  constraint messages_pkey PRIMARY KEY (id),
-  constraint messages_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'sent'::text, 'dropped'::text])))
-);
-
 create table migrations (
   name text not null,
   sha256 text not null,
@@ -631,10 +628,7 @@ create table scheduled_refunds (
   version integer default 1 not null,
   sent_txid text,
   tried jsonb,
-  due_at bigint,
-  leased_until bigint,
   posted_at timestamp with time zone not null,
-  account_id uuid default '00000000-0000-0000-0000-000000000000'::uuid not null,
   constraint scheduled_refunds_leg_check CHECK ((leg = ANY (ARRAY['a'::text, 'b'::text]))),
   constraint scheduled_refunds_pkey PRIMARY KEY (chain, escrow),
   constraint scheduled_refunds_swap_id_fkey FOREIGN KEY (swap_id) REFERENCES swaps(id)
@@ -829,8 +823,6 @@ CREATE INDEX ceremonies_by_session ON public.ceremonies USING btree (session_id)
 
 CREATE INDEX ceremonies_by_subject ON public.ceremonies USING btree (way, subject, made_at);
 
-CREATE INDEX codes_due ON public.messages USING btree (channel, next_at) WHERE ((state = 'waiting'::text) AND (account_id IS NULL));
-
 CREATE INDEX deliveries_again ON public.deliveries USING btree (webhook_id, next_at) WHERE ((state = 'waiting'::text) AND (NOT behind) AND (attempts > 0));
 
 CREATE INDEX deliveries_done ON public.deliveries USING btree (done_at) WHERE (state <> 'waiting'::text);
@@ -870,6 +862,12 @@ CREATE INDEX former_channels_by_end ON public.former_channels USING btree (until
 CREATE INDEX hashlocks_by_thread ON public.hashlocks USING btree (thread_id) WHERE (thread_id IS NOT NULL);
 
 CREATE INDEX idempotency_by_age ON public.idempotency USING btree (created_at);
+
+CREATE INDEX jobs_due ON public.jobs USING btree (kind, due_at) WHERE (gave_up_at IS NULL);
+
+CREATE INDEX jobs_given_up ON public.jobs USING btree (gave_up_at) WHERE (gave_up_at IS NOT NULL);
+
+CREATE INDEX jobs_of_accounts ON public.jobs USING btree (account_id, kind);
 
 CREATE INDEX keeper_asked_waiting ON public.keeper_asked USING btree (asked_at) WHERE (answer IS NULL);
 
@@ -919,14 +917,6 @@ CREATE INDEX logins_by_account ON public.logins USING btree (account_id, added_a
 
 CREATE INDEX logins_leaving ON public.logins USING btree (leaves_at) WHERE (leaves_at IS NOT NULL);
 
-CREATE INDEX messages_by_account ON public.messages USING btree (account_id, made_at DESC);
-
-CREATE INDEX messages_done ON public.messages USING btree (done_at) WHERE (state <> 'waiting'::text);
-
-CREATE INDEX messages_due ON public.messages USING btree (channel, next_at) WHERE (state = 'waiting'::text);
-
-CREATE INDEX messages_waiting ON public.messages USING btree (account_id) WHERE (state = 'waiting'::text);
-
 CREATE INDEX nonces_by_expiry ON public.nonces USING btree (expires_at);
 
 CREATE UNIQUE INDEX one_login_a_family ON public.wallets USING btree (account_id, family) WHERE (standing = 'login'::text);
@@ -946,10 +936,6 @@ CREATE INDEX rfqs_agreed_by_pair ON public.rfqs USING btree (base_asset_id, quot
 CREATE INDEX rfqs_ended ON public.rfqs USING btree (expires_at) WHERE ((status = ANY (ARRAY['cancelled'::text, 'expired'::text])) OR swap_pruned);
 
 CREATE INDEX scheduled_refunds_by_swap ON public.scheduled_refunds USING btree (swap_id);
-
-CREATE INDEX scheduled_refunds_due ON public.scheduled_refunds USING btree (chain, due_at) WHERE (due_at IS NOT NULL);
-
-CREATE INDEX scheduled_refunds_leased ON public.scheduled_refunds USING btree (chain, leased_until) WHERE (leased_until IS NOT NULL);
 
 CREATE INDEX sessions_by_expiry ON public.sessions USING btree (expires_at);
 

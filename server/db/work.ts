@@ -20,8 +20,8 @@ export type Work =
   | 'escrows'
   /** Swaps that time will change; not notified, since each process has what it stored itself. */
   | 'swaps'
-  /** Refunds that were signed beforehand. */
-  | 'refunds'
+  /** Jobs of any kind. */
+  | 'jobs'
   /** The request of a server without gas keys. */
   | 'watchtower'
   /** Tokens to check. */

@@ -3,7 +3,7 @@
 import { readdir, stat, statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Database } from '../db/database.ts';
-import { appliedMigrations, serverState, type Waits, waiting } from '../db/doctor.ts';
+import { appliedMigrations, givenUpSince, serverState, type Waits, waiting } from '../db/doctor.ts';
 import { continuity } from '../db/gaps.ts';
 import { peopleTopics } from '../db/messages.ts';
 import { ownMigrations } from '../db/version.ts';
@@ -11,6 +11,7 @@ import { timeOf } from '../restore/gate.ts';
 import { type Add, danger, differs, notice, unseen } from './findings.ts';
 
 const clockSeconds = 2;
+const dayMs = 86_400_000;
 const freeBytes = 2n ** 30n;
 const freeShare = 0.05;
 /** Failures of a gas key's transaction from which it counts as waiting since it was asked for. */
@@ -64,6 +65,13 @@ export const databaseParts: Readonly<Record<string, (deps: HouseDeps, add: Add) 
         const isKeeper = of === 'keeper';
         const todo = isKeeper ? 'see balance and cap of the gas keys, and the log' : seeMarket;
         add(differs(what, 'what waits', says, todo, { count, oldest }));
+      }
+    },
+    'what was given up': async ({ db, now }, add) => {
+      for (const { kind, count, failure } of await givenUpSince(db, new Date(now() - dayMs))) {
+        const says = `${count} jobs "${kind}" were given up in a day, the last one for: ${failure}`;
+        const todo = 'see docs/people-operate.md: no process does them any more';
+        add(notice('jobs_given_up', 'what waits', says, todo, { kind, count }));
       }
     },
     'missing time': examineGaps,

@@ -85,8 +85,8 @@ export const replyRowBytes = 450;
 /** How long an event waits for its deliveries. */
 export const outboxDays = 7;
 
-/** How long it is known that a message to a person was sent or dropped; not what it said. */
-export const messageDays = 30;
+/** How long it is known that a job was given up, and why; not what a message said. */
+export const jobDays = 30;
 
 /** How far back the feed's log reaches: a day, and so many entries (some 10 MB). */
 export const feedLogDays = 1;

@@ -67,24 +67,25 @@ test('no events are no statement, and what was written is what is read', async (
   assert.deepEqual(rows, [{ payload, created_at: new Date(deps.now()) }]);
 });
 
-test('it is known for 30 days that a message was sent, and of one that waits for ever', async () => {
+test('it is known for 30 days that a job was given up, and of one that waits for ever', async () => {
   const at = new Date(deps.now());
-  for (const state of ['sent', 'dropped', 'waiting']) {
+  for (const [id, gaveUpAt] of [
+    ['given up', at],
+    ['waits', null],
+  ]) {
     await sql(
-      `insert into messages (id, channel, event, sealed, key_version, state, next_at, made_at,
-          done_at)
-        values (gen_random_uuid(), 'email', 'code', '', 1, $1, $2, $2, $3)`,
-      state,
+      `insert into jobs (id, kind, about, due_at, made_at, gave_up_at)
+        values ($1, 'code', '{}', $2, $2, $3)`,
+      id,
       at,
-      state === 'waiting' ? null : at,
+      gaveUpAt,
     );
   }
   deps.advance(30 * day);
-  assert.equal((await prune(deps)).messages, 0);
+  assert.equal((await prune(deps)).jobs, 0);
   deps.advance(1);
-  assert.equal((await prune(deps)).messages, 2);
-  const left = await sql('delete from messages returning state');
-  assert.deepEqual(left, [{ state: 'waiting' }]);
+  assert.equal((await prune(deps)).jobs, 1);
+  assert.deepEqual(await sql('delete from jobs returning id'), [{ id: 'waits' }]);
 });
 
 const slotNamed = (key: string) => ({

@@ -16,8 +16,8 @@ import { pruneFeedLog } from '../db/feed-log.ts';
 import { pruneTickets } from '../db/feed-tickets.ts';
 import { pruneFormerChannels } from '../db/former-channels.ts';
 import { deleteReplies, keptMs, pruneKeptReplies } from '../db/idempotency.ts';
+import { pruneJobs } from '../db/jobs.ts';
 import { pruneLevels } from '../db/levels.ts';
-import { pruneMessages } from '../db/messages.ts';
 import { deleteNonces } from '../db/nonces.ts';
 import { pruneOutbox } from '../db/outbox.ts';
 import { pruneDevices, pruneSessions } from '../db/sessions.ts';
@@ -33,7 +33,7 @@ import {
   feedLogDays,
   feedLogEntries,
   idleDays,
-  messageDays,
+  jobDays,
   outboxDays,
 } from './bounds.ts';
 
@@ -75,7 +75,7 @@ const pruners = {
   deliveryBodies: [(tx, _before, limit) => pruneBodies(tx, limit), 0],
   webhookHosts: [pruneHosts, outboxDays * dayMs],
   keptReplies: [pruneKeptReplies, 2 * dayMs],
-  messages: [pruneMessages, messageDays * dayMs],
+  jobs: [pruneJobs, jobDays * dayMs],
   // Never pruned, and read no more.
   swapsThatStay: [markSwapsThatStay, endedDays * dayMs],
   swaps: [pruneSwaps, endedDays * dayMs],

@@ -48,7 +48,7 @@ test('a bot waits for an hour at most, whatever it is asked', async () => {
   bot.answerNext({ kind: 'too many requests', retryAfterSeconds: 86_400 });
   await messaging.pass();
   const [row] = await stored();
-  assert.equal(row?.next_at.getTime(), deps.now() + 3_600_000);
+  assert.equal(row?.due_at.getTime(), deps.now() + 3_600_000);
   deps.advance(30_000);
 });
 
@@ -116,7 +116,7 @@ test('a token that is refused is told to the operator once, without the token', 
   assert.doesNotMatch(lines.join(), /revoked/);
   const rows = await stored();
   assert.ok(
-    rows.every(({ state, error }) => state === 'waiting' && error === 'HTTP 401: the token'),
+    rows.every(({ state, failure }) => state === 'waiting' && failure === 'HTTP 401: the token'),
   );
 });
 

@@ -2,7 +2,7 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Tx } from '../db/database.ts';
-import { countCodes, insertMessages } from '../db/messages.ts';
+import { addJobs, countJobs } from '../db/jobs.ts';
 import type { Making } from '../ports/deps.ts';
 import { mostCodes } from './bounds.ts';
 import { newMessage } from './sealed.ts';
@@ -20,12 +20,12 @@ export async function sendCode(
   deps: Making,
   { address, code, expiresAt, purpose }: Code,
 ): Promise<boolean> {
-  if ((await countCodes(tx, mostCodes)) >= mostCodes) return false;
+  if ((await countJobs(tx, 'code', mostCodes)) >= mostCodes) return false;
   const at = new Date(deps.now());
   const facts = { code, expiresAt: expiresAt.toISOString(), purpose };
   const content = { to: address, facts, at: at.toISOString() };
-  const to = { accountId: null, loginId: null, channel: 'email', event: 'code' } as const;
-  await insertMessages(tx, [newMessage(deps, { ...to, content })], at);
+  const to = { accountId: null, loginId: null, kind: 'code', event: 'code' } as const;
+  await addJobs(tx, [newMessage(deps, { ...to, content })], at);
   return true;
 }
 

@@ -3,8 +3,9 @@
 // once, with the same id.
 
 import type { Tx } from '../db/database.ts';
+import { finishJob, giveUpJob, type Job, type JobKind, retryJob } from '../db/jobs.ts';
 import { endChat } from '../db/logins.ts';
-import { type Channel, type DueMessage, storeAttempt } from '../db/messages.ts';
+import type { Channel } from '../db/messages.ts';
 import { insertOutbox } from '../db/outbox.ts';
 import type { Deps } from '../ports/deps.ts';
 import { mostRetryAfterSeconds, retryAfterSeconds } from './bounds.ts';
@@ -16,16 +17,20 @@ export type DeliverDeps = Pick<Deps, 'settings' | 'db' | 'now' | 'log' | 'metric
 
 export type Couriers = Readonly<Record<Channel, Courier | null>>;
 
+export const channelOf = (kind: JobKind): Channel => (kind === 'telegram' ? kind : 'email');
+
+type About = { readonly event: MessageEvent; readonly loginId: string | null };
+
 const refused = (error: string): Outcome => ({ kind: 'refused', error });
 
 /** The answer of the other side; null where nobody was asked. */
 export async function deliver(
   deps: DeliverDeps,
-  due: DueMessage,
+  due: Job,
   couriers: Couriers,
   signal: AbortSignal,
 ): Promise<Outcome | null> {
-  const event = due.event as MessageEvent;
+  const { event } = due.about as About;
   const content = contentOf(deps, due);
   if (content === null) {
     await give(deps, due, refused('no key of the server opens it'), null, null);
@@ -33,7 +38,7 @@ export async function deliver(
   }
   const { to, facts } = content;
   const until = worthlessAfter(event, facts);
-  const courier = couriers[due.channel];
+  const courier = couriers[channelOf(due.kind)];
   const late = until !== null && deps.now() >= until;
   if (late || courier === null || due.attempts > retryAfterSeconds.length + 1) {
     const error = late ? 'too late' : courier === null ? 'no such channel' : 'begun too often';
@@ -51,23 +56,26 @@ export async function deliver(
 
 async function give(
   deps: DeliverDeps,
-  due: DueMessage,
+  due: Job,
   outcome: Outcome,
   until: number | null,
   to: string | null,
 ): Promise<void> {
-  const { id, attempts, channel, loginId } = due;
+  const { attempts } = due;
+  const { loginId } = due.about as About;
   const at = new Date(deps.now());
-  const error = outcome.kind === 'sent' ? null : outcome.error;
   const nextAt = outcome.kind === 'again' ? nextOf(outcome, attempts, at, until) : null;
-  const state = outcome.kind === 'sent' ? 'sent' : nextAt === null ? 'dropped' : 'waiting';
   const isEnd = outcome.kind === 'ended';
   await deps.db.transaction(async (tx) => {
-    await storeAttempt(tx, { id, attempts, at, state, nextAt, error });
+    if (outcome.kind === 'sent') return finishJob(tx, due);
+    const { error: failure } = outcome;
+    if (nextAt === null) await giveUpJob(tx, due, { at, failure });
+    else await retryJob(tx, due, { dueAt: nextAt, failure });
     if (isEnd && loginId !== null && to !== null) await tellEnd(tx, loginId, to, at);
   });
-  const told = { sent: 'sent', waiting: 'failed', dropped: isEnd ? 'ended' : 'dropped' } as const;
-  deps.metrics.messages.inc({ channel, outcome: told[state] });
+  const left = nextAt === null ? 'dropped' : 'failed';
+  const told = outcome.kind === 'sent' || isEnd ? outcome.kind : left;
+  deps.metrics.messages.inc({ channel: channelOf(due.kind), outcome: told });
 }
 
 /** The account hears of it where it still does; the browser shows it. */

@@ -2,16 +2,15 @@
 // transaction that takes it out of the outbox. A crash before leaves it there, one after has it.
 
 import { type FormerChannel, formerChannelsOf } from '../db/former-channels.ts';
+import { addJobs, countJobsOf, type NewJob } from '../db/jobs.ts';
 import {
   type Channel,
-  insertMessages,
   lockMessages,
-  type NewMessage,
   type PeopleEvent,
+  peopleEventsWait,
   type Reached,
   reachedOf,
   takePeopleEvents,
-  waitingFor,
 } from '../db/messages.ts';
 import type { Deps, Making } from '../ports/deps.ts';
 import { handOutBatch, mostWaiting } from './bounds.ts';
@@ -27,6 +26,7 @@ export async function handOut(
   deps: Pick<Deps, 'settings' | 'db' | 'now' | 'randomBytes' | 'metrics'>,
   channels: ReadonlySet<Channel>,
 ): Promise<number> {
+  if (!(await peopleEventsWait(deps.db))) return 0;
   const { events, left } = await deps.db.transaction(async (tx) => {
     const nothing = { events: 0, left: [] as Channel[] };
     if (!(await lockMessages(tx))) return nothing;
@@ -37,8 +37,9 @@ export async function handOut(
     const reached = Map.groupBy(await reachedOf(tx, accountIds), ({ accountId }) => accountId);
     const before = await formerChannelsOf(tx, accountIds, now);
     const former = Map.groupBy(before, ({ accountId }) => accountId);
-    const waiting = await waitingFor(tx, accountIds);
-    const messages: NewMessage[] = [];
+    const counts = await countJobsOf(tx, accountIds, ['email', 'telegram']);
+    const waiting = new Map(counts.map(({ accountId, count }) => [accountId, count]));
+    const messages: NewJob[] = [];
     const left: Channel[] = [];
     for (const event of events) {
       const { topic, accountId } = event;
@@ -55,7 +56,7 @@ export async function handOut(
         }
       }
     }
-    await insertMessages(tx, messages, now);
+    await addJobs(tx, messages, now);
     return { events: events.length, left };
   });
   for (const channel of left) deps.metrics.messages.inc({ channel, outcome: 'dropped' });
@@ -91,9 +92,9 @@ function messageOf(
   deps: Making,
   { topic, accountId, payload, at }: PeopleEvent & { readonly accountId: string },
   { channel, to, loginId }: Target,
-): NewMessage {
+): NewJob {
   // Addresses of others of its channels are in no message.
   const { former: _, ...facts } = payload;
   const content = { to, facts, at: at.toISOString() };
-  return newMessage(deps, { accountId, channel, loginId, event: topic, content });
+  return newMessage(deps, { accountId, kind: channel, loginId, event: topic, content });
 }

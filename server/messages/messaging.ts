@@ -2,16 +2,18 @@
 // time on each channel. Any number of processes may do so side by side: a message is taken in hand
 // for a while, and by another if this one dies.
 
-import { type Channel, claimMessages, type DueMessage, messagesWait } from '../db/messages.ts';
+import { claimJobs, type Job, nextJobs } from '../db/jobs.ts';
+import type { Channel } from '../db/messages.ts';
 import type { Deps } from '../ports/deps.ts';
 import { type Next, sendingFailureMs, service } from '../ports/service.ts';
 import { createBot } from './bot.ts';
 import { handOutBatch, leaseMs, mostInHand, stopMs } from './bounds.ts';
 import { createChannelStates } from './channels.ts';
 import { mustSendCode } from './codes.ts';
-import { type Couriers, deliver } from './deliver.ts';
+import { type Couriers, channelOf, deliver } from './deliver.ts';
 import { handOut } from './hand-out.ts';
 import { createMail } from './mail.ts';
+import { type MessageKind, messageKinds } from './sealed.ts';
 
 export type Messaging = NonNullable<Deps['messaging']> & {
   pass(): Promise<void>;
@@ -40,54 +42,63 @@ export function createMessaging(
   const served = new Set(channels.filter((each) => couriers[each] !== null));
   const cut = new AbortController();
 
-  const carry = async (due: DueMessage): Promise<void> => {
+  const carry = async (channel: Channel, due: Job): Promise<void> => {
     try {
-      states.heard(due.channel, await deliver(deps, due, couriers, cut.signal));
+      states.heard(channel, await deliver(deps, due, couriers, cut.signal));
     } catch (error) {
       // Its time in hand ends, and it is tried again.
       deps.log.error({ err: error, messageId: due.id }, 'a message was not stored');
     }
   };
 
-  const begin = async (channel: Channel): Promise<number> => {
+  /** Returns how many it took. */
+  const begin = async (kind: MessageKind): Promise<number> => {
+    const channel = channelOf(kind);
     const under = inHand.get(channel) ?? new Set();
-    const room = mostInHand - under.size;
-    if (room <= 0 || states.rests(channel)) return 0;
-    const now = deps.now();
-    const from = new Date(now);
-    const until = new Date(now + leaseMs);
-    const due = await claimMessages(deps.db, { channel, now: from, until, room });
-    for (const each of due) {
-      const carried = carry(each).finally(() => {
+    const limit = mostInHand - under.size;
+    if (limit <= 0 || states.rests(channel)) return 0;
+    const now = new Date(deps.now());
+    const until = new Date(deps.now() + leaseMs);
+    const taken = await claimJobs(deps.db, { kind, now, until, limit });
+    for (const each of taken) {
+      const carried = carry(channel, each).finally(() => {
         under.delete(carried);
         loop.ring();
       });
       under.add(carried);
     }
-    return due.length;
+    return taken.length;
   };
 
   const allInHand = () => Promise.all([...inHand.values()].flatMap((each) => [...each]));
   const pass = async (): Promise<Next> => {
-    const now = deps.now();
-    const waits = await messagesWait(deps.db, new Date(now));
-    const handedOut = waits.events ? await handOut(deps, served) : 0;
-    for (const channel of channels) if (waits[channel] || waits.events) await begin(channel);
+    const handedOut = await handOut(deps, served);
+    const firsts = await nextJobs(deps.db, messageKinds);
+    const waitOf = (at: Date) => at.getTime() - deps.now();
+    const due = messageKinds.filter((kind) =>
+      firsts.some((each) => each.kind === kind && waitOf(each.at) <= 0),
+    );
+    for (const kind of due) await begin(kind);
     if (handedOut > 0) return 'now';
-    if (channels.some((each) => waits[each] && states.rests(each))) return restedMs;
-    return waits.nextAt === null ? undefined : Math.max(0, waits.nextAt.getTime() - now);
+    if (due.some((kind) => states.rests(channelOf(kind)))) return restedMs;
+    const waits = firsts.map(({ at }) => waitOf(at)).filter((ms) => ms > 0);
+    return waits.length === 0 ? undefined : Math.min(...waits);
   };
   const loop = service(deps, {
     name: 'messages',
     pass,
-    wokenBy: ['messages'],
+    wokenBy: ['messages', 'jobs'],
     restMs: 0,
     failureMs: sendingFailureMs,
   });
   return {
     pass: async () => {
       while ((await handOut(deps, served)) === handOutBatch);
-      const begun = async () => (await begin('email')) + (await begin('telegram'));
+      const begun = async () => {
+        let count = 0;
+        for (const kind of messageKinds) count += await begin(kind);
+        return count;
+      };
       while ((await begun()) > 0) await allInHand();
     },
     start: loop.start,

@@ -37,7 +37,9 @@ sharedWorld((made) => {
 });
 
 beforeEach(async () => {
-  await world.deps.db.rows({ name: 'none', text: 'delete from scheduled_refunds', values: [] });
+  for (const table of ['jobs', 'scheduled_refunds']) {
+    await world.deps.db.rows({ name: '', text: `delete from ${table}`, values: [] });
+  }
   await world.dev.mine(bitcoin, 1);
 });
 afterEach(() => {
@@ -221,7 +223,7 @@ test('with its funder gone the right one is sent when due, raised when it sticks
 
   await world.deps.db.rows({
     name: 'test_make_due',
-    text: 'update scheduled_refunds set due_at = 0',
+    text: `update jobs set due_at = '-infinity'`,
     values: [],
   });
   assert.equal(await pass(), 0, 'nor sent when it is');
@@ -258,12 +260,12 @@ test('with its funder gone the right one is sent when due, raised when it sticks
   await endsBy(deal, txidOf(2));
   assert.equal((await legOf(deal)).balance, '0');
   assert.equal(await pass(), 0);
-  const rows = await world.deps.db.rows<{ due_at: number | null }>({
+  const jobs = await world.deps.db.rows({
     name: 'test_due',
-    text: 'select due_at from scheduled_refunds where swap_id = $1',
-    values: [deal.id],
+    text: 'select id from jobs',
+    values: [],
   });
-  assert.deepEqual(rows, [{ due_at: null }], 'it has ended');
+  assert.deepEqual(jobs, [], 'it has ended');
 });
 
 const sendFirst = { kind: 'send', from: 0, height: 1, over: null } as const;
@@ -316,7 +318,7 @@ test('a server that is killed between noting a refund and sending it leaves it t
   const broadcast = () => Promise.reject(new Error('killed here'));
   const killed = serverWith(
     () => ({ broadcast }),
-    (name, run) => (name === 'scheduled_give_back' ? broadcast() : run()),
+    (name, run) => (name === 'jobs_retry' ? broadcast() : run()),
   );
   await assert.rejects(pass(createScheduledRefunds(killed)), /killed here/);
   assert.deepEqual(await pool(), []);
@@ -338,7 +340,7 @@ test('after a failure of the database a pass ends when what is under way has, an
   const failing = serverWith(
     () => ({ heads }),
     async (name, run) => {
-      if (name !== 'scheduled_give_back') return run();
+      if (name !== 'jobs_retry') return run();
       asked.push('give back');
       if (backs() > 1) return run();
       setImmediate(first.resolve);
@@ -348,11 +350,15 @@ test('after a failure of the database a pass ends when what is under way has, an
   const deal = await agree(world);
   await world.deps.db.rows({
     name: 'test_ladders',
-    text: `insert into scheduled_refunds (chain, escrow, swap_id, leg, rungs, count,
-        lowest_fee_rate, highest_fee_rate, due_at, posted_at)
-      select $1, e.address || case when n = 1 then '' else n::text end, $2, $3, '[]',
-        0, 1, 1, 0, now()
-      from escrows e, generate_series(1, $4) n where e.swap_id = $2 and e.leg = $3`,
+    text: `with ladders as (insert into scheduled_refunds (chain, escrow, swap_id, leg, rungs,
+        count, lowest_fee_rate, highest_fee_rate, posted_at)
+      select $1, e.address || case when n = 1 then '' else n::text end, $2, $3, '[]', 0, 1, 1, now()
+        from escrows e, generate_series(1, $4) n where e.swap_id = $2 and e.leg = $3
+      returning escrow)
+      insert into jobs (id, kind, about, due_at, made_at)
+      select escrow, 'refund ' || $1,
+          jsonb_build_object('chain', $1::text, 'escrow', escrow, 'swapId', $2), now(), now()
+        from ladders`,
     values: [bitcoin, deal.id, deal.long, scheduledLimits.parallel + 3],
   });
   await assert.rejects(pass(createScheduledRefunds(failing)), /the database is gone/);

@@ -14,16 +14,15 @@ import type { LegName } from '../../core/trade.ts';
 import { inParallel } from '../../host/in-parallel.ts';
 import type { Tx } from '../db/database.ts';
 import { escrowAt } from '../db/escrows.ts';
+import { claimInTurns, finishJob, type Job, nextJobs, retryJob } from '../db/jobs.ts';
 import {
-  bumpsKept,
-  chainsDue,
-  giveBackScheduled,
-  nextScheduled,
+  findScheduled,
   noteSentRefund,
   putScheduled,
+  refundsOn,
   type Scheduled,
+  type ScheduledKey,
   type ScheduledView,
-  takeScheduled,
 } from '../db/scheduled-refunds.ts';
 import { type Swap, swapById } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
@@ -80,7 +79,8 @@ export async function prepareSchedule(deps: Deps, request: ScheduleRequest): Pro
     throw new ParleyError('bad_chain', sentence, { leg, chain });
   }
   const escrow = await escrowToRefund(deps, swap, leg, request.escrow);
-  const known = await bumpsKept(deps.db, chain, escrow.address);
+  const kept = await findScheduled(deps.db, { chain, escrow: escrow.address });
+  const known = kept?.bumps ?? [];
   const checking = scheduledRefunds.check(escrow, { transactions, known, inTurns }, signal);
   const { accountId } = request;
   return { accountId, chain, escrow, leg, bumps: await within(signal, chain, checking) };
@@ -96,7 +96,7 @@ export async function storeSchedule(
 ): Promise<ScheduleView> {
   const { address, terms } = escrow;
   const at = new Date(deps.now());
-  const dueAt = terms.timelock;
+  const dueAt = new Date(terms.timelock * 1_000);
   const ladder = { accountId, chain, escrow: address, swapId, leg, bumps, dueAt, at };
   const view = await putScheduled(tx, ladder);
   return { escrow: address, txids: bumps.map(({ txid }) => txid), ...view };
@@ -117,16 +117,16 @@ export function createScheduledRefunds(
   const pass = (signal: AbortSignal) => passOf(deps, signal, limits);
   const { start, stop } = service(deps, {
     name: 'scheduled refunds',
-    wokenBy: ['refunds'],
+    wokenBy: ['jobs'],
     mostPassMs: longestNodePassMs,
     failureMs: {
       least: followIntervalMs,
       most: Math.max(scheduledLimits.backoffMs, followIntervalMs),
     },
     pass: async (signal): Promise<Next> => {
-      const nextAt = await nextScheduled(deps.db, able(deps));
-      if (nextAt === null) return undefined;
-      const inMs = nextAt * 1_000 - deps.now();
+      const firsts = await nextJobs(deps.db, able(deps).map(refundsOn));
+      if (firsts.length === 0) return undefined;
+      const inMs = Math.min(...firsts.map(({ at }) => at.getTime())) - deps.now();
       if (inMs > 0) return inMs;
       await pass(signal);
       return followIntervalMs;
@@ -144,19 +144,19 @@ const seconds = (deps: Deps) => Math.floor(deps.now() / 1000);
 async function passOf(deps: Deps, stop: AbortSignal, limits: ScheduledLimits): Promise<number> {
   stop.throwIfAborted();
   let sent = 0;
-  for (const chain of await chainsDue(deps.db, able(deps), seconds(deps))) {
+  for (const chain of able(deps)) {
     const adapter = deps.adapters.get(chain);
     if (adapter?.scheduledRefunds === undefined) continue;
     const { perPass: limit, leaseSeconds, leaseMarginSeconds } = limits;
-    const wall = seconds(deps);
-    const about = { chain, wall, leasedUntil: wall + leaseSeconds, limit };
+    const now = new Date(deps.now());
+    const until = new Date(deps.now() + leaseSeconds * 1_000);
     // From before they are taken, so that another process never has them too.
     const lease = AbortSignal.timeout((leaseSeconds - leaseMarginSeconds) * 1_000);
-    const taken = await deps.db.transaction((tx) => takeScheduled(tx, about));
+    const taken = await claimInTurns(deps.db, { kind: refundsOn(chain), now, until, limit });
     const on = { adapter, refunds: adapter.scheduledRefunds };
     const ends = await inParallel(taken, limits.parallel, async (each) => {
       if (!lease.aborted) return tend(deps, on, each, { stop, lease });
-      await giveBackScheduled(deps.db, each, { dueAt: wall });
+      await retryJob(deps.db, each, { dueAt: now, failure: null });
       return false;
     });
     sent += ends.filter((isSent) => isSent).length;
@@ -170,37 +170,44 @@ type On = { readonly adapter: ChainAdapter; readonly refunds: ScheduledRefunds }
 async function tend(
   deps: Deps,
   on: On,
-  ladder: Scheduled,
+  job: Job,
   { stop, lease }: { readonly stop: AbortSignal; readonly lease: AbortSignal },
 ): Promise<boolean> {
   const soon = Math.ceil(deps.settings.followIntervalMs / 1000) * scheduledLimits.passesBetween;
-  let after: Parameters<typeof giveBackScheduled>[2] = { dueAt: seconds(deps) + soon };
+  const key = job.about as ScheduledKey;
+  const { swapId, escrow } = key;
+  let restSeconds: number | null = soon;
   let sent = false;
   try {
     const limit = AbortSignal.timeout(deps.settings.chainTimeoutMs);
     const signal = AbortSignal.any([stop, lease, limit]);
+    const ladder = await findScheduled(deps.db, key);
+    if (ladder === null) throw new Error(`escrow ${escrow} has no signed refunds`);
     const verdict = await verdictOf(deps, on, ladder, signal);
     switch (verdict.kind) {
       case 'over':
-        after = { dueAt: null };
+        restSeconds = null;
         break;
       case 'wait': {
         const { calm, tried } = verdict;
-        const dueAt = seconds(deps) + (calm ? scheduledLimits.calmSeconds : soon);
-        after = { dueAt, tried };
+        if (tried !== ladder.tried) await noteSentRefund(deps.db, ladder, { ...ladder, tried });
+        if (calm) restSeconds = scheduledLimits.calmSeconds;
         break;
       }
       case 'send':
         sent = await sendFrom(deps, on, ladder, verdict, signal);
         break;
     }
-    const { swapId, escrow } = ladder;
     deps.log.debug({ swapId, escrow, verdict: verdict.kind }, 'a scheduled refund was looked at');
   } catch (error) {
     if (stop.aborted) return false;
-    deps.log.warn({ swapId: ladder.swapId, err: error }, 'a scheduled refund was not looked at');
+    deps.log.warn({ swapId, err: error }, 'a scheduled refund was not looked at');
   }
-  await giveBackScheduled(deps.db, ladder, after);
+  if (restSeconds === null) await finishJob(deps.db, job);
+  else {
+    const dueAt = new Date(deps.now() + restSeconds * 1_000);
+    await retryJob(deps.db, job, { dueAt, failure: null });
+  }
   return sent;
 }
 

@@ -341,7 +341,7 @@ async function openDevnet(parts: DevnetParts): Promise<Devnet | null> {
     moveClock: (seconds) => {
       clock.offsetMs += seconds * 1000;
       const open = market.db;
-      const moved = ['swaps', 'feed', 'refunds', 'messages', 'webhooks'] as const;
+      const moved = ['swaps', 'feed', 'jobs', 'messages', 'webhooks'] as const;
       if (open !== undefined) for (const each of moved) workOf(open).ring(each);
     },
     resolveAsset: async (idOrSymbol) => {

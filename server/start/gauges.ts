@@ -6,7 +6,10 @@ import type { Gauge } from 'prom-client';
 import { within } from '../../host/within.ts';
 import { oldestEvents, serverState } from '../db/doctor.ts';
 import * as figures from '../db/gauges.ts';
+import { nextJobs } from '../db/jobs.ts';
 import { expectedWithin, readStatus } from '../market/status.ts';
+import { channelOf } from '../messages/deliver.ts';
+import { messageKinds } from '../messages/sealed.ts';
 import type { Deps } from '../ports/deps.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import { createMoments } from '../ports/moments.ts';
@@ -112,7 +115,7 @@ async function read(deps: Needs, limitMs: number) {
       overdue: await figures.overdueSteps(tx, wall - graceSeconds, { chains, failures }),
       delivery: await figures.oldestDelivery(tx, now),
       failing: await figures.failingWebhooks(tx),
-      messages: await figures.oldestMessages(tx),
+      messages: await nextJobs(tx, messageKinds),
       accounts: await figures.accountsAbout(tx),
       server: await serverState(tx),
     };
@@ -149,8 +152,8 @@ function show({ metrics: { market } }: Needs, found: Figures): void {
     market.waitingOldest.set({ audience }, since(first?.at));
   }
   for (const channel of ['email', 'telegram']) {
-    const first = found.messages.find((each) => each.channel === channel);
-    market.messagesOldest.set({ channel }, since(first?.at));
+    const own = found.messages.filter(({ kind }) => channelOf(kind) === channel);
+    market.messagesOldest.set({ channel }, Math.max(0, ...own.map(({ at }) => since(at))));
   }
   market.deliveriesOldest.set(since(found.delivery?.at));
   market.webhooksFailing.set(found.failing.count);

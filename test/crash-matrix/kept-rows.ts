@@ -222,9 +222,8 @@ const scheduled = passes(
     reading: {
       timeless: true,
       only: {
-        scheduled_refunds: ({ escrow, bumps, version, due_at }) => {
-          return { escrow, bumps, version, isOver: due_at === null };
-        },
+        jobs: ({ id }) => ({ id }),
+        scheduled_refunds: ({ escrow, bumps, version }) => ({ escrow, bumps, version }),
       },
     },
   },

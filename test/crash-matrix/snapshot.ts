@@ -48,7 +48,7 @@ const drawn: Readonly<Record<string, readonly string[]>> = {
   swaps: ['revision'],
   // One that was begun when the process ended counts too.
   webhook_hosts: ['sent'],
-  messages: ['attempts', 'key_version'],
+  jobs: ['attempts', 'key_version'],
 };
 
 export async function rawTables({ real }: World): Promise<Map<string, Row[]>> {

@@ -1,4 +1,4 @@
-// What a server without gas keys asks a watchtower in a process of its own to send: a row each,
+// Requests of a server without gas keys to a watchtower in a process of its own: a row each,
 // answered or taken back, whichever is first. All by the database's clock, which both share.
 
 import type { ChainKey } from '../../core/families.ts';
@@ -19,7 +19,7 @@ export type AskedRow = NewRow & { readonly chain: ChainKey };
 /** Longer than anybody waits: the server that asked has ended. */
 const forgotten = `asked_at < clock_timestamp() - interval '15 seconds'`;
 
-/** What is older tells nobody anything any more, and is sealed for nothing. */
+/** An older row has no reader any more, and is sealed for nothing. */
 export const forgetRows = none('keeper_asked_forget')`
   delete from keeper_asked where ${forgotten}`;
 
@@ -64,7 +64,7 @@ export const answerRow = did<[id: string, answer: StoredAnswer]>('keeper_answer'
 export const isAnswered = did<[id: string]>('keeper_is_answered')`
   select 1 from keeper_asked where id = $1 and answer is not null`;
 
-/** From here on nobody answers it. Null: nobody has. */
+/** From here on it gets no answer. Null: it has none. */
 export const takeBack = value<[id: string], StoredAnswer>('keeper_take_back')`
   delete from keeper_asked where id = $1 returning answer`;
 
@@ -75,7 +75,7 @@ export const notePost = none<[post: Post]>('keeper_note_post')`
     values (:chain, :address, clock_timestamp())
     on conflict (chain) do update set address = :address, seen_at = clock_timestamp()`;
 
-/** Of chains on which a watchtower was at work so lately. */
+/** The chains on which a watchtower was at work so lately. */
 export const posts = list<[seconds: number], ChainKey>('keeper_posts_since')`
   select chain from keeper_posts
     where seen_at >= clock_timestamp() - $1 * interval '1 second'`;

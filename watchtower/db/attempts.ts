@@ -10,7 +10,7 @@ export type Attempt = {
   readonly id: number;
   readonly chain: ChainKey;
   readonly jobId: number | null;
-  /** Of its job, when it was signed: what its cost counts against. */
+  /** The purpose of its job when it was signed, which its cost counts against. */
   readonly purpose: Purpose | null;
   readonly verb: JobVerb | 'void';
   readonly txid: string;
@@ -25,7 +25,7 @@ export type Attempt = {
   readonly signedAt: Date;
   /** null: it has not left, so no node can have it. */
   readonly sentAt: Date | null;
-  /** null: it has not left, or no node has it: nobody else knows what is in it. */
+  /** null: it has not left, or no node has it, so others do not know what is in it. */
   readonly shownAt: Date | null;
   readonly outcome: GasOutcome;
 };
@@ -60,13 +60,13 @@ const insert = only<[attempt: NewAttempt], Attempt>('keeper_insert_attempt')`
       :txid, :nonce, :sealed, :sealedVersion, :offer, :mostCost, :mostCost, :diesAt, :at)
     returning ${own}`;
 
-/** Of those with its nonce at most one is mined: what it may cost takes the place of theirs. */
+/** At most one with its nonce is mined: its cost takes the place of theirs. */
 export async function insertAttempt(tx: Tx, attempt: NewAttempt): Promise<Attempt> {
   if (attempt.nonce !== null) await replace(tx, attempt);
   return insert(tx, attempt);
 }
 
-/** All of a job's, oldest first; of one key that has signed, or of whichever. */
+/** All of a job's, oldest first; with an address only those that this key has signed. */
 export const attemptsOf = many<[jobId: number, address?: string], Attempt>('keeper_attempts_of')`
   select ${own} from keeper_attempts
     where job_id = $1 and address = coalesce($2, address) order by id`;
@@ -79,8 +79,8 @@ export const liveAttempts = many<[chain: ChainKey, address: string], Attempt>(
     where chain = $1 and address = $2 and ${live()} order by nonce, id`;
 
 /**
- * Nonces from there on of which a block has had one without effect. A reorganisation may free them:
- * nothing becomes of such a transaction any more, so nothing here tells.
+ * Nonces from there on that a failed transaction of a block has used. A reorganisation may free
+ * them, and no row here shows that.
  */
 export const failedNonces = list<[of: { chain: ChainKey; address: string; from: number }], number>(
   'keeper_failed_nonces',
@@ -88,7 +88,7 @@ export const failedNonces = list<[of: { chain: ChainKey; address: string; from: 
   select distinct nonce from keeper_attempts
     where chain = :chain and address = :address and nonce >= :from and fate = 'failed'`;
 
-/** What a former key of the chain has signed: nothing of it is sent again, nor replaced. */
+/** Transactions of a former key of the chain are neither sent again nor replaced. */
 export const retireKeys = none<[chain: ChainKey, address: string]>('keeper_retire_keys')`
   update keeper_attempts set fate = 'gone', sealed = null, sealed_version = null
     where chain = $1 and address <> $2 and ${live()}`;
@@ -138,8 +138,8 @@ export const giveUpUnsent = did<[id: number]>('keeper_give_up_unsent')`
     where id = $1 and sent_at is null returning id`;
 
 /**
- * What the chain shows of it. `paid` null: what it may cost stays counted. Deep it stays, whatever
- * a look saw that began before: what is asked of it then is its nonce.
+ * The outcome that the chain shows. `paid` null: its most cost stays counted. A final one stays so,
+ * whatever an earlier read saw: only its nonce is asked for then.
  */
 export const storeOutcome = none<
   [id: number, outcome: GasOutcome, of: { readonly paid: bigint | null; readonly at: Date }]

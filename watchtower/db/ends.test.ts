@@ -1,4 +1,4 @@
-// What two servers that look at one job of the keeper at once leave of it, on a real PostgreSQL.
+// Two servers that read one job of the keeper at once, on a real PostgreSQL.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -22,7 +22,7 @@ before(async () => {
   database = await testDatabase();
   client = new pg.Client(database.url);
   await client.connect();
-  // What the swap and its jobs refer to is no part of it.
+  // The rows that the swap and its jobs refer to are no part of it.
   await client.query('set session_replication_role = replica');
   await client.query(
     `insert into swaps (id, thread_id, rfq_id, hashlock, maker_id, taker_id, long_leg, status,

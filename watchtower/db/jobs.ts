@@ -1,4 +1,4 @@
-// Jobs of the watchtower: what is found to be done, taken in hand, put off and ended.
+// Jobs of the watchtower: found, taken in hand, put off and ended.
 
 import type { ChainKey } from '../../core/families.ts';
 import type { LegName } from '../../core/trade.ts';
@@ -22,13 +22,13 @@ export type Job = {
   readonly reserve: bigint;
   readonly secret: Buffer | null;
   readonly secretVersion: number | null;
-  /** Of a funding: its funder's. */
+  /** The funder's, of a funding. */
   readonly signature: string | null;
   readonly failures: number;
   readonly createdAt: Date;
 };
 
-/** Of a row of attempts: it may still be mined, or be taken back by a reorganisation. */
+/** A row of attempts that may still be mined, or be taken back by a reorganisation. */
 export const live = (of = '') => `${of}fate in ('unknown', 'pending', 'mined')`;
 
 const own = columns(`id chain escrow verb swapId leg purpose state reserve
@@ -101,7 +101,7 @@ export type NewAsked = Pick<
 };
 
 /**
- * What was asked for, due now: a job of its own, or the one there is made to land. A funding that
+ * A request, due now: a job of its own, or the one there is made to land. A funding that
  * is asked for again is as new.
  */
 export const insertAsked = only<[job: NewAsked], { readonly id: number }>('keeper_insert_asked')`
@@ -117,7 +117,7 @@ export const insertAsked = only<[job: NewAsked], { readonly id: number }>('keepe
         failures = 0, last_failure = null
     returning id`;
 
-/** `failure` null: it did not fail. What only waits for what is in flight did not fail more. */
+/** `failure` null: it did not fail. Waiting for what is in flight counts as no failure. */
 export const putOffJobs = none<
   [ids: readonly number[], again: { readonly dueAt: Date; readonly failure: string | null }]
 >('keeper_put_off')`
@@ -143,7 +143,7 @@ export function endJob(
   });
 }
 
-/** Whoever keeps something for a job locks its row, `for key share`: he is waited for. */
+/** A process that keeps something for a job locks its row `for key share`, and is waited for. */
 const lock = none<[id: number]>('keeper_lock_job')`
   select id from keeper_jobs where id = $1 for update`;
 

@@ -1,6 +1,6 @@
-// Who signs with the gas key of a chain now: one at a time, whichever process. A lease ends by the
-// database's own clock, unless another is given, whatever became of who has it; nothing is kept
-// that was signed after its lease.
+// The process that signs with the gas key of a chain now, one at a time. A lease ends by the
+// database's own clock, unless another is given, whatever became of its holder. A signature that
+// comes after its lease is not kept.
 
 import type { ChainKey } from '../../core/families.ts';
 import { did, none, value } from '../../host/postgres/statements.ts';
@@ -15,7 +15,7 @@ export type Lease = {
 const clock = 'coalesce(:clock, clock_timestamp())';
 
 /**
- * False while somebody else has it: nobody is interrupted. Who has it already has it again: its
+ * False while another process has it, which is not interrupted. Its holder gets it again, since the
  * answer may have been lost. A lease that ends later than any may is of before the clock was set
  * back, and counts for nothing.
  */
@@ -28,8 +28,8 @@ export const takeKey = did<[chain: ChainKey, lease: Lease]>('keeper_take_key')`
     returning chain`;
 
 /**
- * Ends the lease in the transaction that keeps what was signed in it; nobody else signs before it
- * commits. False: the lease was over, and what was signed must not be kept.
+ * Ends the lease in the transaction that keeps what was signed in it; no other process signs before
+ * it commits. False: the lease was over, and what was signed must not be kept.
  */
 export const endKey = did<[chain: ChainKey, lease: Pick<Lease, 'holder' | 'clock'>]>(
   'keeper_end_key',
@@ -50,7 +50,7 @@ export const wasWanted = did<[chain: ChainKey, of: { seconds: number; clock: Dat
 
 /**
  * For how many seconds nodes count transactions of the key that nothing here knows of; `isThere`
- * false: they do not now. What was not noted for `forgetMs` is news again.
+ * false: they do not now. After `forgetMs` without a note they are news again.
  */
 export const noteUnknown = value<
   [chain: ChainKey, of: { isThere: boolean; forgetMs: number; clock: Date | null }],

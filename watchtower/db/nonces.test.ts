@@ -1,4 +1,4 @@
-// What is known of the nonces that a gas key has signed with.
+// Knowledge of the nonces that a gas key has signed with.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -1,4 +1,4 @@
-// What is kept sealed, to be sealed anew when the key that seals is replaced.
+// Sealed values, to be sealed anew when the key that seals is replaced.
 
 import { many, none } from '../../host/postgres/statements.ts';
 

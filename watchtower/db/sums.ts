@@ -1,4 +1,4 @@
-// What is promised of a gas key's balance, and what a day has taken of its cap.
+// The promised part of a gas key's balance, and the part of its cap that a day has taken.
 
 import type { ChainKey } from '../../core/families.ts';
 import { only } from '../../host/postgres/statements.ts';
@@ -7,9 +7,9 @@ import { live } from './jobs.ts';
 type Money =
   /** Kept for what was asked for and is open, and for what else has something that may be mined. */
   | 'reserved'
-  /** Of that, for what was asked for and beyond what is counted of it already. */
+  /** The part of that for requests, beyond what is counted of them already. */
   | 'promised'
-  /** Counted against the cap since the beginning of the day; of that, not for public secrets. */
+  /** Counted against the cap since the beginning of the day, without public secrets. */
   | 'spent'
   | 'spentBeside';
 export type Sums = Readonly<Record<Money, bigint>> & {
@@ -24,7 +24,7 @@ type Asked = {
   readonly except: number | null;
 };
 
-/** Nothing else is held for what nobody was promised: it may be refused for ever. */
+/** A job that was not promised holds no more: it may be refused for ever. */
 const hasLive = `exists (select 1 from keeper_attempts l
               where l.job_id = o.id and ${live('l.')})`;
 const isAsked = `o.purpose in ('relay', 'fund')`;
@@ -47,7 +47,7 @@ export const keySums = only<[of: Asked], Sums>('keeper_sums')`
         where chain = :chain and fate in ('unknown', 'pending')) as "underWay"
     from keeper_attempts where chain = :chain and signed_at >= :since`;
 
-/** What is reserved for relays that wait behind this nonce. */
+/** The reserve for relays that wait behind this nonce. */
 export const reservedBehind = only<
   [of: { readonly chain: ChainKey; readonly address: string; readonly nonce: number }],
   { readonly sum: bigint }

@@ -55,7 +55,7 @@ export type Desk = Omit<World, 'deps'> & {
   client(chain: ChainKey): PublicClient;
 };
 
-/** Of `evm`. */
+/** The contracts of `evm`. */
 type DeskOptions = { readonly contracts?: EvmContracts };
 
 /** Bounds that hold nobody back. */
@@ -245,7 +245,7 @@ export async function passes(desk: Desk, count = 1): Promise<void> {
   }
 }
 
-/** Of the next block. */
+/** The base fee of the next block. */
 export async function baseFee(desk: Desk, chain: ChainKey, wei: bigint): Promise<void> {
   await desk.rpc(chain)('anvil_setNextBlockBaseFeePerGas', [`0x${wei.toString(16)}`]);
 }

@@ -1,5 +1,5 @@
 // A market between two chains in memory, with gas keys on both and a real database, for the tests
-// of the watchtower: nothing is mined or read unless a test says so. Each test begins with empty
+// of the watchtower: a test says when blocks are mined or read. Each test begins with empty
 // chains, keys that have signed nothing, and a clock that stands at noon of the next day.
 
 import { randomBytes } from 'node:crypto';
@@ -36,7 +36,7 @@ import {
 } from './desk.ts';
 import { ether, type MemoryChain, memoryChain, signatureFor } from './memory.ts';
 
-/** Of the long legs, and of the short ones, whose claims show the secret. */
+/** The chain of the long legs, and that of the short ones, whose claims show the secret. */
 export const long = 'evm-dev';
 export const short = 'evm-dev-2';
 const firstNoon = Date.UTC(2031, 0, 1, 12);
@@ -184,7 +184,7 @@ const runOf =
   (text, values = []) =>
     deps.db.rows<Record<string, unknown>>({ name: '', text, values });
 
-/** What passes: blocks, looks at them, and passes of the watchtower. */
+/** Time: blocks, reads of them, and passes of the watchtower. */
 function timeOf(place: Place) {
   const { server, chains, followed } = place;
   const { deps, keeper, gas } = server;
@@ -254,7 +254,7 @@ function timeOf(place: Place) {
   };
 }
 
-/** What parties do. */
+/** Acts of parties. */
 async function dealsOf(place: Place, { deepen, keep }: ReturnType<typeof timeOf>) {
   const { server, followed } = place;
   const { deps, app, gas } = server;
@@ -328,7 +328,7 @@ async function escrowOn({ server: { deps } }: Place, { id }: Deal, chain: ChainK
   return { ...row, terms: termsOf(row.terms) };
 }
 
-/** What is asked of the watchtower, and what shows of it. */
+/** Requests to the watchtower, and what shows of it. */
 function watchOf(place: Place) {
   const { deps, keeper, gas } = place.server;
   return {

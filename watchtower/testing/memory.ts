@@ -1,5 +1,5 @@
 // An EVM chain in memory: escrows, gas keys with nonces, a mempool, and blocks that come when a
-// test says so. What real nodes do is tested on real nodes.
+// test says so. Real nodes have tests of their own.
 
 import { hash } from 'node:crypto';
 import type { ChainAdapter } from '../../chains/adapter.ts';
@@ -20,7 +20,7 @@ import { stubAdapter } from '../../test/support/adapter.ts';
 export const gwei = 10n ** 9n;
 export const ether = gwei * gwei;
 const policy = evmChains['evm-dev'].policy;
-/** What fees stay below 99.9 % of times. */
+/** Fees stay below this 99.9 % of times. */
 const reserveFee = 100n * gwei;
 
 type Verb = 'fund' | 'claim' | 'refund';
@@ -81,7 +81,7 @@ function pendingOf(state: State, by: string): number {
   return nonce;
 }
 
-/** Of a verb, in a block and with effect. */
+/** A call of a verb, in a block and with effect. */
 const done = ({ mined }: State, verb: Verb, escrow: string) =>
   mined.find(({ ok, sent }) => {
     return ok && sent.calls.some((each) => each.verb === verb && each.escrow === escrow);
@@ -182,7 +182,7 @@ function callsOf(work: GasWork): Call[] {
   return [{ verb: work.verb, escrow: planOf(work.terms).address, secret }];
 }
 
-/** What a funder signs, for these tests. */
+/** The signature of a funder, for these tests. */
 export const signatureFor = (escrow: string) => `0x${escrow.slice(2)} is funded`;
 
 function tried(state: State, work: GasWork): readonly Call[] {
@@ -316,7 +316,7 @@ export function memoryChain(chain: string) {
     get state() {
       return state;
     },
-    /** Of a party or of anybody, waiting. */
+    /** A call of a party or of a stranger, waiting. */
     send: (by: string, call: Omit<Call, 'secret'> & { secret?: string }, offer = 200n * gwei) => {
       const calls = [{ secret: null, ...call }];
       return submit(
@@ -331,7 +331,7 @@ export function memoryChain(chain: string) {
     /** Nodes forget what waits. */
     drop: () => state.mempool.clear(),
     waits: (txid = '') => state.mempool.has(txid),
-    /** What it returns takes back all blocks since, and what was in them. */
+    /** The answer takes back all blocks since, and what was in them. */
     fork: () => {
       const { height, clock, mined } = state;
       const kept = [...mined];

@@ -373,9 +373,9 @@ test('a former escrow shows its fee bump schedule to its funder, and who refunde
   const at = new Date();
   const refund = { txid: funding, raw: '00', vsize: 130, spends: [], feeSats: 130n };
   const bumps = [{ ...refund, feeRateSatPerVbyte: 1 }];
-  const accountId = '00000000-0000-4000-8000-000000000001';
+  const { accountId } = initiator;
   const schedule = { accountId, chain: bitcoin, escrow, swapId: deal.id, leg: long, bumps };
-  const scheduledRefunds = await putScheduled(db, { ...schedule, dueAt: 2 ** 31, at });
+  const scheduledRefunds = await putScheduled(db, { ...schedule, dueAt: at, at });
   // As if the address had been corrected before the funding was seen.
   await sql(`update legs set escrow = null where swap_id = $1 and leg = $2`, deal.id, long);
   const formerOf = async (of = initiator) =>

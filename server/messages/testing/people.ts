@@ -51,18 +51,19 @@ export function happens(
 export type StoredMessage = {
   readonly id: string;
   readonly account_id: string | null;
-  readonly channel: string;
-  readonly login_id: string | null;
-  readonly event: string;
-  readonly sealed: Buffer;
-  readonly state: string;
+  readonly kind: string;
+  readonly about: { readonly event: string };
+  readonly sealed: Buffer | null;
+  /** One that was sent has no row. */
+  readonly state: 'waiting' | 'dropped';
   readonly attempts: number;
-  readonly next_at: Date;
-  readonly error: string | null;
+  readonly due_at: Date;
+  readonly failure: string | null;
 };
 
 export function storedMessages(db: Database): Promise<StoredMessage[]> {
-  const text = 'select * from messages order by id';
+  const text = `select *, case when gave_up_at is null then 'waiting' else 'dropped' end as state
+    from jobs order by id`;
   return db.rows<StoredMessage>({ name: 'test_messages', text, values: [] });
 }
 
@@ -72,10 +73,10 @@ export async function waitingContents(
 ): Promise<(Content & { readonly event: string })[]> {
   const rows = await deps.db.rows<StoredMessage & { key_version: number }>({
     name: 'test_waiting',
-    text: `select * from messages where state = 'waiting' order by id`,
+    text: `select * from jobs where gave_up_at is null order by id`,
     values: [],
   });
-  return rows.flatMap(({ event, sealed, key_version: keyVersion }) => {
+  return rows.flatMap(({ about: { event }, sealed, key_version: keyVersion }) => {
     const content = contentOf(deps, { sealed, keyVersion });
     return content === null ? [] : [{ event, ...content }];
   });
@@ -83,7 +84,7 @@ export async function waitingContents(
 
 /** Another test begins. */
 export async function forgetMessages(db: Database): Promise<void> {
-  for (const table of ['messages', 'outbox', 'reminders']) {
+  for (const table of ['jobs', 'outbox', 'reminders']) {
     await db.rows({ name: '', text: `delete from ${table}`, values: [] });
   }
 }
