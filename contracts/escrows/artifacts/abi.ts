@@ -3,117 +3,12 @@
 /** ParleyEscrows, with its events and errors. */
 export const escrowsAbi = [
   {
-    inputs: [{ name: 'timelock', type: 'uint256' }, { name: 'timestamp', type: 'uint256' }],
-    name: 'ClaimTooLate',
-    type: 'error',
-  },
-  {
-    inputs: [{ name: 'fundBefore', type: 'uint256' }, { name: 'timestamp', type: 'uint256' }],
-    name: 'FundTooLate',
-    type: 'error',
-  },
-  {
+    type: 'function',
+    name: 'claim',
     inputs: [
-      { name: 'state', type: 'uint256' },
-      { name: 'used', type: 'uint256' },
-      { name: 'counter', type: 'uint256' },
-    ],
-    name: 'LaneNotReady',
-    type: 'error',
-  },
-  {
-    inputs: [{ name: 'id', type: 'bytes32' }, { name: 'state', type: 'uint256' }],
-    name: 'NotOpen',
-    type: 'error',
-  },
-  {
-    inputs: [
-      { name: 'token', type: 'address' },
-      { name: 'part', type: 'uint256' },
-      { name: 'amount', type: 'uint256' },
-    ],
-    name: 'PartRefused',
-    type: 'error',
-  },
-  {
-    inputs: [{ name: 'to', type: 'address' }, { name: 'amount', type: 'uint256' }],
-    name: 'PaymentRejected',
-    type: 'error',
-  },
-  { inputs: [{ name: 'payout', type: 'address' }], name: 'PayoutRefused', type: 'error' },
-  { inputs: [], name: 'Reentered', type: 'error' },
-  {
-    inputs: [{ name: 'timelock', type: 'uint256' }, { name: 'timestamp', type: 'uint256' }],
-    name: 'RefundTooEarly',
-    type: 'error',
-  },
-  {
-    inputs: [{ name: 'sender', type: 'address' }, { name: 'refund', type: 'address' }],
-    name: 'SenderIsNotRefund',
-    type: 'error',
-  },
-  { inputs: [], name: 'Sha256Missing', type: 'error' },
-  {
-    inputs: [{ name: 'signer', type: 'address' }, { name: 'refund', type: 'address' }],
-    name: 'SignerIsNotRefund',
-    type: 'error',
-  },
-  {
-    inputs: [
-      { name: 'timelock', type: 'uint256' },
-      { name: 'earliest', type: 'uint256' },
-      { name: 'latest', type: 'uint256' },
-    ],
-    name: 'TimelockOutOfBounds',
-    type: 'error',
-  },
-  { inputs: [{ name: 'token', type: 'address' }], name: 'TokenCallFailed', type: 'error' },
-  {
-    inputs: [
-      { name: 'token', type: 'address' },
-      { name: 'balanceBefore', type: 'uint256' },
-      { name: 'balanceAfter', type: 'uint256' },
-      { name: 'amount', type: 'uint256' },
-    ],
-    name: 'WrongAmountReceived',
-    type: 'error',
-  },
-  {
-    inputs: [
-      { name: 'token', type: 'address' },
-      { name: 'balanceBefore', type: 'uint256' },
-      { name: 'balanceAfter', type: 'uint256' },
-      { name: 'amount', type: 'uint256' },
-    ],
-    name: 'WrongAmountSent',
-    type: 'error',
-  },
-  {
-    inputs: [{ name: 'hashlock', type: 'bytes32' }, { name: 'hash', type: 'bytes32' }],
-    name: 'WrongSecret',
-    type: 'error',
-  },
-  {
-    inputs: [{ name: 'value', type: 'uint256' }, { name: 'expected', type: 'uint256' }],
-    name: 'WrongValue',
-    type: 'error',
-  },
-  { inputs: [], name: 'ZeroAmount', type: 'error' },
-  { inputs: [], name: 'ZeroHashlock', type: 'error' },
-  {
-    anonymous: false,
-    inputs: [
-      { indexed: true, name: 'id', type: 'bytes32' },
-      { indexed: false, name: 'secret', type: 'bytes32' },
-    ],
-    name: 'Claimed',
-    type: 'event',
-  },
-  {
-    anonymous: false,
-    inputs: [
-      { indexed: true, name: 'id', type: 'bytes32' },
       {
+        name: 'terms',
+        type: 'tuple',
         components: [
           { name: 'hashlock', type: 'bytes32' },
           { name: 'payout', type: 'address' },
@@ -123,49 +18,21 @@ export const escrowsAbi = [
           { name: 'timelock', type: 'uint256' },
           { name: 'fundBefore', type: 'uint256' },
         ],
-        indexed: false,
-        name: 'terms',
-        type: 'tuple',
-      },
-      { indexed: false, name: 'lane', type: 'uint96' },
-      { indexed: false, name: 'counter', type: 'uint32' },
-    ],
-    name: 'Funded',
-    type: 'event',
-  },
-  {
-    anonymous: false,
-    inputs: [{ indexed: true, name: 'id', type: 'bytes32' }],
-    name: 'Refunded',
-    type: 'event',
-  },
-  {
-    inputs: [
-      {
-        components: [
-          { name: 'hashlock', type: 'bytes32' },
-          { name: 'payout', type: 'address' },
-          { name: 'refund', type: 'address' },
-          { name: 'token', type: 'address' },
-          { name: 'amount', type: 'uint256' },
-          { name: 'timelock', type: 'uint256' },
-          { name: 'fundBefore', type: 'uint256' },
-        ],
-        name: 'terms',
-        type: 'tuple',
       },
       { name: 'lane', type: 'uint96' },
       { name: 'counter', type: 'uint32' },
       { name: 'secret', type: 'bytes32' },
     ],
-    name: 'claim',
     outputs: [],
     stateMutability: 'nonpayable',
-    type: 'function',
   },
   {
+    type: 'function',
+    name: 'claimMany',
     inputs: [
       {
+        name: 'legs',
+        type: 'tuple[]',
         components: [
           { name: 'lock', type: 'bytes32' },
           { name: 'payout', type: 'address' },
@@ -174,48 +41,25 @@ export const escrowsAbi = [
           { name: 'amount', type: 'uint256' },
           { name: 'times', type: 'uint256' },
         ],
-        name: 'legs',
-        type: 'tuple[]',
       },
     ],
-    name: 'claimMany',
     outputs: [{ name: 'claimed', type: 'uint256' }],
     stateMutability: 'nonpayable',
-    type: 'function',
   },
   {
-    inputs: [],
+    type: 'function',
     name: 'domain',
+    inputs: [],
     outputs: [{ name: '', type: 'bytes32' }],
     stateMutability: 'view',
-    type: 'function',
   },
   {
-    inputs: [
-      {
-        components: [
-          { name: 'hashlock', type: 'bytes32' },
-          { name: 'payout', type: 'address' },
-          { name: 'refund', type: 'address' },
-          { name: 'token', type: 'address' },
-          { name: 'amount', type: 'uint256' },
-          { name: 'timelock', type: 'uint256' },
-          { name: 'fundBefore', type: 'uint256' },
-        ],
-        name: 'terms',
-        type: 'tuple',
-      },
-      { name: 'lane', type: 'uint96' },
-      { name: 'counter', type: 'uint32' },
-    ],
+    type: 'function',
     name: 'escrowOf',
-    outputs: [{ name: '', type: 'bytes32' }],
-    stateMutability: 'view',
-    type: 'function',
-  },
-  {
     inputs: [
       {
+        name: 'terms',
+        type: 'tuple',
         components: [
           { name: 'hashlock', type: 'bytes32' },
           { name: 'payout', type: 'address' },
@@ -225,20 +69,43 @@ export const escrowsAbi = [
           { name: 'timelock', type: 'uint256' },
           { name: 'fundBefore', type: 'uint256' },
         ],
-        name: 'terms',
-        type: 'tuple',
       },
       { name: 'lane', type: 'uint96' },
       { name: 'counter', type: 'uint32' },
     ],
+    outputs: [{ name: '', type: 'bytes32' }],
+    stateMutability: 'view',
+  },
+  {
+    type: 'function',
     name: 'fund',
+    inputs: [
+      {
+        name: 'terms',
+        type: 'tuple',
+        components: [
+          { name: 'hashlock', type: 'bytes32' },
+          { name: 'payout', type: 'address' },
+          { name: 'refund', type: 'address' },
+          { name: 'token', type: 'address' },
+          { name: 'amount', type: 'uint256' },
+          { name: 'timelock', type: 'uint256' },
+          { name: 'fundBefore', type: 'uint256' },
+        ],
+      },
+      { name: 'lane', type: 'uint96' },
+      { name: 'counter', type: 'uint32' },
+    ],
     outputs: [],
     stateMutability: 'payable',
-    type: 'function',
   },
   {
+    type: 'function',
+    name: 'fundWithAuthorization',
     inputs: [
       {
+        name: 'terms',
+        type: 'tuple',
         components: [
           { name: 'hashlock', type: 'bytes32' },
           { name: 'payout', type: 'address' },
@@ -248,8 +115,6 @@ export const escrowsAbi = [
           { name: 'timelock', type: 'uint256' },
           { name: 'fundBefore', type: 'uint256' },
         ],
-        name: 'terms',
-        type: 'tuple',
       },
       { name: 'lane', type: 'uint96' },
       { name: 'counter', type: 'uint32' },
@@ -257,14 +122,16 @@ export const escrowsAbi = [
       { name: 'r', type: 'bytes32' },
       { name: 's', type: 'bytes32' },
     ],
-    name: 'fundWithAuthorization',
     outputs: [],
     stateMutability: 'nonpayable',
-    type: 'function',
   },
   {
+    type: 'function',
+    name: 'fundWithPermit',
     inputs: [
       {
+        name: 'terms',
+        type: 'tuple',
         components: [
           { name: 'hashlock', type: 'bytes32' },
           { name: 'payout', type: 'address' },
@@ -274,8 +141,6 @@ export const escrowsAbi = [
           { name: 'timelock', type: 'uint256' },
           { name: 'fundBefore', type: 'uint256' },
         ],
-        name: 'terms',
-        type: 'tuple',
       },
       { name: 'lane', type: 'uint96' },
       { name: 'counter', type: 'uint32' },
@@ -285,14 +150,13 @@ export const escrowsAbi = [
       { name: 'r', type: 'bytes32' },
       { name: 's', type: 'bytes32' },
     ],
-    name: 'fundWithPermit',
     outputs: [],
     stateMutability: 'nonpayable',
-    type: 'function',
   },
   {
-    inputs: [{ name: 'funder', type: 'address' }, { name: 'lane', type: 'uint96' }],
+    type: 'function',
     name: 'laneOf',
+    inputs: [{ name: 'funder', type: 'address' }, { name: 'lane', type: 'uint96' }],
     outputs: [
       { name: 'counter', type: 'uint256' },
       { name: 'state', type: 'uint256' },
@@ -300,18 +164,21 @@ export const escrowsAbi = [
       { name: 'idStart', type: 'bytes24' },
     ],
     stateMutability: 'view',
-    type: 'function',
   },
   {
-    inputs: [{ name: 'keys', type: 'uint256[]' }],
+    type: 'function',
     name: 'lanesOf',
+    inputs: [{ name: 'keys', type: 'uint256[]' }],
     outputs: [{ name: 'words', type: 'uint256[]' }],
     stateMutability: 'view',
-    type: 'function',
   },
   {
+    type: 'function',
+    name: 'refund',
     inputs: [
       {
+        name: 'terms',
+        type: 'tuple',
         components: [
           { name: 'hashlock', type: 'bytes32' },
           { name: 'payout', type: 'address' },
@@ -321,20 +188,20 @@ export const escrowsAbi = [
           { name: 'timelock', type: 'uint256' },
           { name: 'fundBefore', type: 'uint256' },
         ],
-        name: 'terms',
-        type: 'tuple',
       },
       { name: 'lane', type: 'uint96' },
       { name: 'counter', type: 'uint32' },
     ],
-    name: 'refund',
     outputs: [],
     stateMutability: 'nonpayable',
-    type: 'function',
   },
   {
+    type: 'function',
+    name: 'refundMany',
     inputs: [
       {
+        name: 'legs',
+        type: 'tuple[]',
         components: [
           { name: 'lock', type: 'bytes32' },
           { name: 'payout', type: 'address' },
@@ -343,18 +210,18 @@ export const escrowsAbi = [
           { name: 'amount', type: 'uint256' },
           { name: 'times', type: 'uint256' },
         ],
-        name: 'legs',
-        type: 'tuple[]',
       },
     ],
-    name: 'refundMany',
     outputs: [{ name: 'refunded', type: 'uint256' }],
     stateMutability: 'nonpayable',
-    type: 'function',
   },
   {
+    type: 'function',
+    name: 'refundPart',
     inputs: [
       {
+        name: 'terms',
+        type: 'tuple',
         components: [
           { name: 'hashlock', type: 'bytes32' },
           { name: 'payout', type: 'address' },
@@ -364,21 +231,21 @@ export const escrowsAbi = [
           { name: 'timelock', type: 'uint256' },
           { name: 'fundBefore', type: 'uint256' },
         ],
-        name: 'terms',
-        type: 'tuple',
       },
       { name: 'lane', type: 'uint96' },
       { name: 'counter', type: 'uint32' },
       { name: 'part', type: 'uint256' },
     ],
-    name: 'refundPart',
     outputs: [],
     stateMutability: 'nonpayable',
-    type: 'function',
   },
   {
+    type: 'function',
+    name: 'stateOf',
     inputs: [
       {
+        name: 'terms',
+        type: 'tuple',
         components: [
           { name: 'hashlock', type: 'bytes32' },
           { name: 'payout', type: 'address' },
@@ -388,17 +255,150 @@ export const escrowsAbi = [
           { name: 'timelock', type: 'uint256' },
           { name: 'fundBefore', type: 'uint256' },
         ],
-        name: 'terms',
-        type: 'tuple',
       },
       { name: 'lane', type: 'uint96' },
       { name: 'counter', type: 'uint32' },
     ],
-    name: 'stateOf',
     outputs: [{ name: 'state', type: 'uint256' }, { name: 'changedAt', type: 'uint256' }],
     stateMutability: 'view',
-    type: 'function',
   },
+  {
+    type: 'event',
+    name: 'Claimed',
+    inputs: [
+      { name: 'id', type: 'bytes32', indexed: true },
+      { name: 'secret', type: 'bytes32', indexed: false },
+    ],
+    anonymous: false,
+  },
+  {
+    type: 'event',
+    name: 'Funded',
+    inputs: [
+      { name: 'id', type: 'bytes32', indexed: true },
+      {
+        name: 'terms',
+        type: 'tuple',
+        indexed: false,
+        components: [
+          { name: 'hashlock', type: 'bytes32' },
+          { name: 'payout', type: 'address' },
+          { name: 'refund', type: 'address' },
+          { name: 'token', type: 'address' },
+          { name: 'amount', type: 'uint256' },
+          { name: 'timelock', type: 'uint256' },
+          { name: 'fundBefore', type: 'uint256' },
+        ],
+      },
+      { name: 'lane', type: 'uint96', indexed: false },
+      { name: 'counter', type: 'uint32', indexed: false },
+    ],
+    anonymous: false,
+  },
+  {
+    type: 'event',
+    name: 'Refunded',
+    inputs: [{ name: 'id', type: 'bytes32', indexed: true }],
+    anonymous: false,
+  },
+  {
+    type: 'error',
+    name: 'ClaimTooLate',
+    inputs: [{ name: 'timelock', type: 'uint256' }, { name: 'timestamp', type: 'uint256' }],
+  },
+  {
+    type: 'error',
+    name: 'FundTooLate',
+    inputs: [{ name: 'fundBefore', type: 'uint256' }, { name: 'timestamp', type: 'uint256' }],
+  },
+  {
+    type: 'error',
+    name: 'LaneNotReady',
+    inputs: [
+      { name: 'state', type: 'uint256' },
+      { name: 'used', type: 'uint256' },
+      { name: 'counter', type: 'uint256' },
+    ],
+  },
+  {
+    type: 'error',
+    name: 'NotOpen',
+    inputs: [{ name: 'id', type: 'bytes32' }, { name: 'state', type: 'uint256' }],
+  },
+  {
+    type: 'error',
+    name: 'PartRefused',
+    inputs: [
+      { name: 'token', type: 'address' },
+      { name: 'part', type: 'uint256' },
+      { name: 'amount', type: 'uint256' },
+    ],
+  },
+  {
+    type: 'error',
+    name: 'PaymentRejected',
+    inputs: [{ name: 'to', type: 'address' }, { name: 'amount', type: 'uint256' }],
+  },
+  { type: 'error', name: 'PayoutRefused', inputs: [{ name: 'payout', type: 'address' }] },
+  { type: 'error', name: 'Reentered', inputs: [] },
+  {
+    type: 'error',
+    name: 'RefundTooEarly',
+    inputs: [{ name: 'timelock', type: 'uint256' }, { name: 'timestamp', type: 'uint256' }],
+  },
+  {
+    type: 'error',
+    name: 'SenderIsNotRefund',
+    inputs: [{ name: 'sender', type: 'address' }, { name: 'refund', type: 'address' }],
+  },
+  { type: 'error', name: 'Sha256Missing', inputs: [] },
+  {
+    type: 'error',
+    name: 'SignerIsNotRefund',
+    inputs: [{ name: 'signer', type: 'address' }, { name: 'refund', type: 'address' }],
+  },
+  {
+    type: 'error',
+    name: 'TimelockOutOfBounds',
+    inputs: [
+      { name: 'timelock', type: 'uint256' },
+      { name: 'earliest', type: 'uint256' },
+      { name: 'latest', type: 'uint256' },
+    ],
+  },
+  { type: 'error', name: 'TokenCallFailed', inputs: [{ name: 'token', type: 'address' }] },
+  {
+    type: 'error',
+    name: 'WrongAmountReceived',
+    inputs: [
+      { name: 'token', type: 'address' },
+      { name: 'balanceBefore', type: 'uint256' },
+      { name: 'balanceAfter', type: 'uint256' },
+      { name: 'amount', type: 'uint256' },
+    ],
+  },
+  {
+    type: 'error',
+    name: 'WrongAmountSent',
+    inputs: [
+      { name: 'token', type: 'address' },
+      { name: 'balanceBefore', type: 'uint256' },
+      { name: 'balanceAfter', type: 'uint256' },
+      { name: 'amount', type: 'uint256' },
+    ],
+  },
+  {
+    type: 'error',
+    name: 'WrongSecret',
+    inputs: [{ name: 'hashlock', type: 'bytes32' }, { name: 'hash', type: 'bytes32' }],
+  },
+  {
+    type: 'error',
+    name: 'WrongValue',
+    inputs: [{ name: 'value', type: 'uint256' }, { name: 'expected', type: 'uint256' }],
+  },
+  { type: 'error', name: 'ZeroAmount', inputs: [] },
+  { type: 'error', name: 'ZeroHashlock', inputs: [] },
 ] as const;
 
 /** Where the deployer puts it on every EVM chain. */
