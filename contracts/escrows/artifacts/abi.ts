@@ -16,15 +16,15 @@ export const escrowsAbi = [
           { name: 'token', type: 'address' },
           { name: 'amount', type: 'uint256' },
           { name: 'timelock', type: 'uint256' },
-          { name: 'fundBefore', type: 'uint256' },
-        ],
+          { name: 'fundBefore', type: 'uint256' }
+        ]
       },
       { name: 'lane', type: 'uint96' },
       { name: 'counter', type: 'uint32' },
-      { name: 'secret', type: 'bytes32' },
+      { name: 'secret', type: 'bytes32' }
     ],
     outputs: [],
-    stateMutability: 'nonpayable',
+    stateMutability: 'nonpayable'
   },
   {
     type: 'function',
@@ -39,19 +39,19 @@ export const escrowsAbi = [
           { name: 'token', type: 'address' },
           { name: 'key', type: 'uint256' },
           { name: 'amount', type: 'uint256' },
-          { name: 'times', type: 'uint256' },
-        ],
-      },
+          { name: 'times', type: 'uint256' }
+        ]
+      }
     ],
-    outputs: [{ name: 'claimed', type: 'uint256' }],
-    stateMutability: 'nonpayable',
+    outputs: [ { name: 'claimed', type: 'uint256' } ],
+    stateMutability: 'nonpayable'
   },
   {
     type: 'function',
     name: 'domain',
     inputs: [],
-    outputs: [{ name: '', type: 'bytes32' }],
-    stateMutability: 'view',
+    outputs: [ { name: '', type: 'bytes32' } ],
+    stateMutability: 'view'
   },
   {
     type: 'function',
@@ -67,14 +67,14 @@ export const escrowsAbi = [
           { name: 'token', type: 'address' },
           { name: 'amount', type: 'uint256' },
           { name: 'timelock', type: 'uint256' },
-          { name: 'fundBefore', type: 'uint256' },
-        ],
+          { name: 'fundBefore', type: 'uint256' }
+        ]
       },
       { name: 'lane', type: 'uint96' },
-      { name: 'counter', type: 'uint32' },
+      { name: 'counter', type: 'uint32' }
     ],
-    outputs: [{ name: '', type: 'bytes32' }],
-    stateMutability: 'view',
+    outputs: [ { name: '', type: 'bytes32' } ],
+    stateMutability: 'view'
   },
   {
     type: 'function',
@@ -90,14 +90,14 @@ export const escrowsAbi = [
           { name: 'token', type: 'address' },
           { name: 'amount', type: 'uint256' },
           { name: 'timelock', type: 'uint256' },
-          { name: 'fundBefore', type: 'uint256' },
-        ],
+          { name: 'fundBefore', type: 'uint256' }
+        ]
       },
       { name: 'lane', type: 'uint96' },
-      { name: 'counter', type: 'uint32' },
+      { name: 'counter', type: 'uint32' }
     ],
     outputs: [],
-    stateMutability: 'payable',
+    stateMutability: 'payable'
   },
   {
     type: 'function',
@@ -113,17 +113,17 @@ export const escrowsAbi = [
           { name: 'token', type: 'address' },
           { name: 'amount', type: 'uint256' },
           { name: 'timelock', type: 'uint256' },
-          { name: 'fundBefore', type: 'uint256' },
-        ],
+          { name: 'fundBefore', type: 'uint256' }
+        ]
       },
       { name: 'lane', type: 'uint96' },
       { name: 'counter', type: 'uint32' },
       { name: 'v', type: 'uint8' },
       { name: 'r', type: 'bytes32' },
-      { name: 's', type: 'bytes32' },
+      { name: 's', type: 'bytes32' }
     ],
     outputs: [],
-    stateMutability: 'nonpayable',
+    stateMutability: 'nonpayable'
   },
   {
     type: 'function',
@@ -139,8 +139,8 @@ export const escrowsAbi = [
           { name: 'token', type: 'address' },
           { name: 'amount', type: 'uint256' },
           { name: 'timelock', type: 'uint256' },
-          { name: 'fundBefore', type: 'uint256' },
-        ],
+          { name: 'fundBefore', type: 'uint256' }
+        ]
       },
       { name: 'lane', type: 'uint96' },
       { name: 'counter', type: 'uint32' },
@@ -148,29 +148,29 @@ export const escrowsAbi = [
       { name: 'deadline', type: 'uint256' },
       { name: 'v', type: 'uint8' },
       { name: 'r', type: 'bytes32' },
-      { name: 's', type: 'bytes32' },
+      { name: 's', type: 'bytes32' }
     ],
     outputs: [],
-    stateMutability: 'nonpayable',
+    stateMutability: 'nonpayable'
   },
   {
     type: 'function',
     name: 'laneOf',
-    inputs: [{ name: 'funder', type: 'address' }, { name: 'lane', type: 'uint96' }],
+    inputs: [ { name: 'funder', type: 'address' }, { name: 'lane', type: 'uint96' } ],
     outputs: [
       { name: 'counter', type: 'uint256' },
       { name: 'state', type: 'uint256' },
       { name: 'changedAt', type: 'uint256' },
-      { name: 'idStart', type: 'bytes24' },
+      { name: 'idStart', type: 'bytes24' }
     ],
-    stateMutability: 'view',
+    stateMutability: 'view'
   },
   {
     type: 'function',
     name: 'lanesOf',
-    inputs: [{ name: 'keys', type: 'uint256[]' }],
-    outputs: [{ name: 'words', type: 'uint256[]' }],
-    stateMutability: 'view',
+    inputs: [ { name: 'keys', type: 'uint256[]' } ],
+    outputs: [ { name: 'words', type: 'uint256[]' } ],
+    stateMutability: 'view'
   },
   {
     type: 'function',
@@ -186,14 +186,14 @@ export const escrowsAbi = [
           { name: 'token', type: 'address' },
           { name: 'amount', type: 'uint256' },
           { name: 'timelock', type: 'uint256' },
-          { name: 'fundBefore', type: 'uint256' },
-        ],
+          { name: 'fundBefore', type: 'uint256' }
+        ]
       },
       { name: 'lane', type: 'uint96' },
-      { name: 'counter', type: 'uint32' },
+      { name: 'counter', type: 'uint32' }
     ],
     outputs: [],
-    stateMutability: 'nonpayable',
+    stateMutability: 'nonpayable'
   },
   {
     type: 'function',
@@ -208,12 +208,12 @@ export const escrowsAbi = [
           { name: 'token', type: 'address' },
           { name: 'key', type: 'uint256' },
           { name: 'amount', type: 'uint256' },
-          { name: 'times', type: 'uint256' },
-        ],
-      },
+          { name: 'times', type: 'uint256' }
+        ]
+      }
     ],
-    outputs: [{ name: 'refunded', type: 'uint256' }],
-    stateMutability: 'nonpayable',
+    outputs: [ { name: 'refunded', type: 'uint256' } ],
+    stateMutability: 'nonpayable'
   },
   {
     type: 'function',
@@ -229,15 +229,15 @@ export const escrowsAbi = [
           { name: 'token', type: 'address' },
           { name: 'amount', type: 'uint256' },
           { name: 'timelock', type: 'uint256' },
-          { name: 'fundBefore', type: 'uint256' },
-        ],
+          { name: 'fundBefore', type: 'uint256' }
+        ]
       },
       { name: 'lane', type: 'uint96' },
       { name: 'counter', type: 'uint32' },
-      { name: 'part', type: 'uint256' },
+      { name: 'part', type: 'uint256' }
     ],
     outputs: [],
-    stateMutability: 'nonpayable',
+    stateMutability: 'nonpayable'
   },
   {
     type: 'function',
@@ -253,23 +253,23 @@ export const escrowsAbi = [
           { name: 'token', type: 'address' },
           { name: 'amount', type: 'uint256' },
           { name: 'timelock', type: 'uint256' },
-          { name: 'fundBefore', type: 'uint256' },
-        ],
+          { name: 'fundBefore', type: 'uint256' }
+        ]
       },
       { name: 'lane', type: 'uint96' },
-      { name: 'counter', type: 'uint32' },
+      { name: 'counter', type: 'uint32' }
     ],
-    outputs: [{ name: 'state', type: 'uint256' }, { name: 'changedAt', type: 'uint256' }],
-    stateMutability: 'view',
+    outputs: [ { name: 'state', type: 'uint256' }, { name: 'changedAt', type: 'uint256' } ],
+    stateMutability: 'view'
   },
   {
     type: 'event',
     name: 'Claimed',
     inputs: [
       { name: 'id', type: 'bytes32', indexed: true },
-      { name: 'secret', type: 'bytes32', indexed: false },
+      { name: 'secret', type: 'bytes32', indexed: false }
     ],
-    anonymous: false,
+    anonymous: false
   },
   {
     type: 'event',
@@ -287,29 +287,29 @@ export const escrowsAbi = [
           { name: 'token', type: 'address' },
           { name: 'amount', type: 'uint256' },
           { name: 'timelock', type: 'uint256' },
-          { name: 'fundBefore', type: 'uint256' },
-        ],
+          { name: 'fundBefore', type: 'uint256' }
+        ]
       },
       { name: 'lane', type: 'uint96', indexed: false },
-      { name: 'counter', type: 'uint32', indexed: false },
+      { name: 'counter', type: 'uint32', indexed: false }
     ],
-    anonymous: false,
+    anonymous: false
   },
   {
     type: 'event',
     name: 'Refunded',
-    inputs: [{ name: 'id', type: 'bytes32', indexed: true }],
-    anonymous: false,
+    inputs: [ { name: 'id', type: 'bytes32', indexed: true } ],
+    anonymous: false
   },
   {
     type: 'error',
     name: 'ClaimTooLate',
-    inputs: [{ name: 'timelock', type: 'uint256' }, { name: 'timestamp', type: 'uint256' }],
+    inputs: [ { name: 'timelock', type: 'uint256' }, { name: 'timestamp', type: 'uint256' } ]
   },
   {
     type: 'error',
     name: 'FundTooLate',
-    inputs: [{ name: 'fundBefore', type: 'uint256' }, { name: 'timestamp', type: 'uint256' }],
+    inputs: [ { name: 'fundBefore', type: 'uint256' }, { name: 'timestamp', type: 'uint256' } ]
   },
   {
     type: 'error',
@@ -317,13 +317,13 @@ export const escrowsAbi = [
     inputs: [
       { name: 'state', type: 'uint256' },
       { name: 'used', type: 'uint256' },
-      { name: 'counter', type: 'uint256' },
-    ],
+      { name: 'counter', type: 'uint256' }
+    ]
   },
   {
     type: 'error',
     name: 'NotOpen',
-    inputs: [{ name: 'id', type: 'bytes32' }, { name: 'state', type: 'uint256' }],
+    inputs: [ { name: 'id', type: 'bytes32' }, { name: 'state', type: 'uint256' } ]
   },
   {
     type: 'error',
@@ -331,31 +331,31 @@ export const escrowsAbi = [
     inputs: [
       { name: 'token', type: 'address' },
       { name: 'part', type: 'uint256' },
-      { name: 'amount', type: 'uint256' },
-    ],
+      { name: 'amount', type: 'uint256' }
+    ]
   },
   {
     type: 'error',
     name: 'PaymentRejected',
-    inputs: [{ name: 'to', type: 'address' }, { name: 'amount', type: 'uint256' }],
+    inputs: [ { name: 'to', type: 'address' }, { name: 'amount', type: 'uint256' } ]
   },
-  { type: 'error', name: 'PayoutRefused', inputs: [{ name: 'payout', type: 'address' }] },
+  { type: 'error', name: 'PayoutRefused', inputs: [ { name: 'payout', type: 'address' } ] },
   { type: 'error', name: 'Reentered', inputs: [] },
   {
     type: 'error',
     name: 'RefundTooEarly',
-    inputs: [{ name: 'timelock', type: 'uint256' }, { name: 'timestamp', type: 'uint256' }],
+    inputs: [ { name: 'timelock', type: 'uint256' }, { name: 'timestamp', type: 'uint256' } ]
   },
   {
     type: 'error',
     name: 'SenderIsNotRefund',
-    inputs: [{ name: 'sender', type: 'address' }, { name: 'refund', type: 'address' }],
+    inputs: [ { name: 'sender', type: 'address' }, { name: 'refund', type: 'address' } ]
   },
   { type: 'error', name: 'Sha256Missing', inputs: [] },
   {
     type: 'error',
     name: 'SignerIsNotRefund',
-    inputs: [{ name: 'signer', type: 'address' }, { name: 'refund', type: 'address' }],
+    inputs: [ { name: 'signer', type: 'address' }, { name: 'refund', type: 'address' } ]
   },
   {
     type: 'error',
@@ -363,10 +363,14 @@ export const escrowsAbi = [
     inputs: [
       { name: 'timelock', type: 'uint256' },
       { name: 'earliest', type: 'uint256' },
-      { name: 'latest', type: 'uint256' },
-    ],
+      { name: 'latest', type: 'uint256' }
+    ]
   },
-  { type: 'error', name: 'TokenCallFailed', inputs: [{ name: 'token', type: 'address' }] },
+  {
+    type: 'error',
+    name: 'TokenCallFailed',
+    inputs: [ { name: 'token', type: 'address' } ]
+  },
   {
     type: 'error',
     name: 'WrongAmountReceived',
@@ -374,8 +378,8 @@ export const escrowsAbi = [
       { name: 'token', type: 'address' },
       { name: 'balanceBefore', type: 'uint256' },
       { name: 'balanceAfter', type: 'uint256' },
-      { name: 'amount', type: 'uint256' },
-    ],
+      { name: 'amount', type: 'uint256' }
+    ]
   },
   {
     type: 'error',
@@ -384,21 +388,21 @@ export const escrowsAbi = [
       { name: 'token', type: 'address' },
       { name: 'balanceBefore', type: 'uint256' },
       { name: 'balanceAfter', type: 'uint256' },
-      { name: 'amount', type: 'uint256' },
-    ],
+      { name: 'amount', type: 'uint256' }
+    ]
   },
   {
     type: 'error',
     name: 'WrongSecret',
-    inputs: [{ name: 'hashlock', type: 'bytes32' }, { name: 'hash', type: 'bytes32' }],
+    inputs: [ { name: 'hashlock', type: 'bytes32' }, { name: 'hash', type: 'bytes32' } ]
   },
   {
     type: 'error',
     name: 'WrongValue',
-    inputs: [{ name: 'value', type: 'uint256' }, { name: 'expected', type: 'uint256' }],
+    inputs: [ { name: 'value', type: 'uint256' }, { name: 'expected', type: 'uint256' } ]
   },
   { type: 'error', name: 'ZeroAmount', inputs: [] },
-  { type: 'error', name: 'ZeroHashlock', inputs: [] },
+  { type: 'error', name: 'ZeroHashlock', inputs: [] }
 ] as const;
 
 /** Where the deployer puts it on every EVM chain. */
@@ -409,8 +413,8 @@ export const deployment = {
   initCode: {
     bytes: 9235,
     keccak256: '0x5e0d7b22ee4c6f7510008150af334de25da8e45978630faa77b4c92980b1ee74',
-    sha256: '0x388263f885fb515ff92851ce1dced5e4fcca945dc13eed0717d9057b94b57ba8',
-  },
+    sha256: '0x388263f885fb515ff92851ce1dced5e4fcca945dc13eed0717d9057b94b57ba8'
+  }
 } as const;
 
 /** Creation code of ParleyEscrows, on EVM and TRON. */
