@@ -17,9 +17,9 @@ import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { parseTronAddress, tronHex } from '../chains/tron/address.ts';
 import { readTronSigned, signTronTransaction } from '../chains/tron/broadcast.ts';
 import { type Http, httpClient, TronRefusal } from '../chains/tron/http.ts';
-import { createdAddress, createType, tronFault } from '../chains/tron/identity.ts';
+import { createdAddress, tronFault } from '../chains/tron/identity.ts';
 import { chainIdOf, headBlock, infoOf, knows, sendHex } from '../chains/tron/node.ts';
-import { referenceTo } from '../chains/tron/plan.ts';
+import { rawTransaction, referenceTo } from '../chains/tron/plan.ts';
 import { tronAddressOfKey } from '../chains/tron/proof.ts';
 import { initCode } from '../contracts/escrows/artifacts/abi.ts';
 import { isEntry } from '../contracts/evm/entry.ts';
@@ -31,7 +31,7 @@ import {
   recordFile,
   writeRecord,
 } from '../contracts/records.ts';
-import { encodeFields } from '../contracts/tron/protobuf.ts';
+import { encodeFields, type Field } from '../contracts/tron/protobuf.ts';
 import { ParleyError } from '../core/errors.ts';
 import { Misused, parsed, understood, wholeNumber } from './command.ts';
 import { tronRecordFault, tronRecordOf } from './tron-record.ts';
@@ -55,7 +55,6 @@ const mostFeeLimitTrx = 99_999;
 const minedLimitMs = 120_000;
 const pollMs = 1_000;
 const expirationMs = 600_000;
-const createUrl = 'type.googleapis.com/protocol.CreateSmartContract';
 
 export type TronDeployOptions = {
   readonly url: string;
@@ -178,8 +177,7 @@ async function creation(
   feeLimitSun: bigint,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  const { timestampMs } = await headBlock(http, 'head', signal);
-  const { refBlockBytes, refBlockHash } = referenceTo(await headBlock(http, 'solid', signal));
+  const { timestampMs: timestamp } = await headBlock(http, 'head', signal);
   const contract = encodeFields([
     [1, owner],
     [4, hexToBytes(initCode.replace(/^0x/, ''))],
@@ -188,26 +186,16 @@ async function creation(
     [7, utf8ToBytes('ParleyEscrows')],
     [8, 10_000_000n],
   ]);
-  const call = encodeFields([
+  const call: Field[] = [
     [1, owner],
     [2, contract],
-  ]);
-  const any = encodeFields([
-    [1, utf8ToBytes(createUrl)],
-    [2, call],
-  ]);
-  const typed = encodeFields([
-    [1, createType],
-    [2, any],
-  ]);
-  return encodeFields([
-    [1, hexToBytes(refBlockBytes)],
-    [4, hexToBytes(refBlockHash)],
-    [8, BigInt(timestampMs + expirationMs)],
-    [11, typed],
-    [14, BigInt(timestampMs)],
-    [18, feeLimitSun],
-  ]);
+  ];
+  return rawTransaction('CreateSmartContract', call, {
+    ...referenceTo(await headBlock(http, 'solid', signal)),
+    expiration: timestamp + expirationMs,
+    timestamp,
+    feeLimitSun,
+  });
 }
 
 async function succeeded(http: Http, sent: Sent, signal: AbortSignal): Promise<void> {

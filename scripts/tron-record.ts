@@ -51,9 +51,10 @@ async function madeBy(
     rawDataOf(http, creation, signal),
     blockOf(http, creation, signal),
   ]);
-  if (rawData === null || block === null) return `the node shows ${creation} in no block`;
+  const payer = rawData && creatorIn(rawData);
+  if (!payer || block === null) return `the node shows ${creation} in no block`;
   return {
-    payer: creatorIn(rawData),
+    payer,
     block: block.number,
     deployedAt: new Date(block.timestampMs).toISOString(),
   };

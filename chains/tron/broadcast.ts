@@ -24,7 +24,7 @@ import { onceHeard, refusedByNode } from '../nodes/offers.ts';
 import { tronAddressOf } from './address.ts';
 import { type Http, TronRefusal } from './http.ts';
 import { broadcastPath, knows, sendHex } from './node.ts';
-import { callsIn, fundedIn } from './plan.ts';
+import { callsIn, contractTypes, fundedIn } from './plan.ts';
 import { touchesOf, type Watch } from './watch.ts';
 
 export const sending: Sending<Http, Watch> = {
@@ -83,7 +83,7 @@ const mostBytes = 500 * 1_024;
 const mostSignatures = 8;
 
 const transactionShape: Shape = { 1: 'message', 2: 'repeated bytes' };
-export const rawShape: Shape = {
+const rawShape: Shape = {
   1: 'bytes',
   3: 'int',
   4: 'bytes',
@@ -93,8 +93,8 @@ export const rawShape: Shape = {
   14: 'int',
   18: 'int',
 };
-export const contractShape: Shape = { 1: 'int', 2: 'message', 3: 'bytes', 4: 'bytes', 5: 'int' };
-export const anyShape: Shape = { 1: 'bytes', 2: 'bytes' };
+const contractShape: Shape = { 1: 'int', 2: 'message', 3: 'bytes', 4: 'bytes', 5: 'int' };
+const anyShape: Shape = { 1: 'bytes', 2: 'bytes' };
 /** Every contract of the protocol has its owner's address first; the rest differs. */
 const ownerField = Uint8Array.of(0x0a, 21, 0x41);
 
@@ -113,12 +113,21 @@ function bad(why: string, cause?: unknown): ParleyError {
   return new ParleyError('bad_transaction', `not a signed TRON transaction: ${why}`, {}, { cause });
 }
 
-function read(bytes: Uint8Array, shape: Shape): Field[] {
+function orBad<T>(read: () => T): T {
   try {
-    return decodeFields(bytes, shape);
+    return read();
   } catch (cause) {
     throw bad((cause as Error).message, cause);
   }
+}
+
+/** The contract of a transaction, and what is around it. Throws an Error of a few words. */
+export function contractIn(rawData: Uint8Array) {
+  const raw = decodeFields(rawData, rawShape);
+  const contract = decodeFields(bytesOf(raw, 11), contractShape);
+  const any = decodeFields(bytesOf(contract, 2), anyShape);
+  const permission = intOf(contract, 5);
+  return { raw, type: intOf(contract, 1), permission, parameter: bytesOf(any, 2) };
 }
 
 function hexBytes(text: unknown, what: string): Uint8Array {
@@ -132,7 +141,8 @@ function hexBytes(text: unknown, what: string): Uint8Array {
 
 function partsOf(signed: Signed): { rawData: Uint8Array; signatures: Uint8Array[] } {
   if (typeof signed === 'string') {
-    const whole = read(hexBytes(signed, 'it'), transactionShape);
+    const bytes = hexBytes(signed, 'it');
+    const whole = orBad(() => decodeFields(bytes, transactionShape));
     const signatures = whole.flatMap(([number, value]) =>
       number === 2 && value instanceof Uint8Array ? [value] : [],
     );
@@ -153,16 +163,13 @@ function partsOf(signed: Signed): { rawData: Uint8Array; signatures: Uint8Array[
 
 export function readTronSigned(signed: Signed): SignedTransaction {
   const { rawData, signatures } = partsOf(signed);
-  const raw = read(rawData, rawShape);
-  const contract = read(bytesOf(raw, 11), contractShape);
-  const any = read(bytesOf(contract, 2), anyShape);
-  const parameter = bytesOf(any, 2);
+  const { raw, type, permission, parameter } = orBad(() => contractIn(rawData));
   const owner = ownerOf(parameter);
   if (bytesOf(raw, 1).length !== 2 || bytesOf(raw, 4).length !== 8) {
     throw bad('it refers to no block');
   }
   const txid = sha256(rawData);
-  mustBeSigned(txid, signatures, owner, intOf(contract, 5));
+  mustBeSigned(txid, signatures, owner, permission);
   const whole = encodeFields([[1, rawData], ...signatures.map((each): Field => [2, each])]);
   if (whole.length > mostBytes) throw bad(`it has more than ${mostBytes} bytes`);
   return {
@@ -170,7 +177,7 @@ export function readTronSigned(signed: Signed): SignedTransaction {
     rawData: bytesToHex(rawData),
     raw: bytesToHex(whole),
     owner,
-    called: calledBy(intOf(contract, 1), parameter),
+    called: calledBy(type, parameter),
     expiration: Number(intOf(raw, 8)),
   };
 }
@@ -180,13 +187,12 @@ function ownerOf(parameter: Uint8Array): string {
   return tronAddressOf(parameter.slice(ownerField.length, ownerField.length + 20));
 }
 
-const triggerSmartContract = 31n;
 /** Follows the owner in a call: field 2, the contract's address. */
 const calledField = Uint8Array.of(0x12, 21, 0x41);
 
 function calledBy(type: bigint, parameter: Uint8Array): string | null {
   const rest = parameter.slice(ownerField.length + 20);
-  if (type !== triggerSmartContract) return null;
+  if (type !== contractTypes.TriggerSmartContract) return null;
   if (!calledField.every((byte, at) => rest[at] === byte)) return null;
   return tronAddressOf(rest.slice(calledField.length, calledField.length + 20));
 }

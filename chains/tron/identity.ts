@@ -6,20 +6,14 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import { encodeFunctionData } from 'viem/utils';
 import { escrowsAbi, initCode } from '../../contracts/escrows/artifacts/abi.ts';
-import {
-  bytesOf,
-  decodeFields,
-  type Field,
-  intOf,
-  type Shape,
-} from '../../contracts/tron/protobuf.ts';
+import { bytesOf, decodeFields, type Shape } from '../../contracts/tron/protobuf.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { eachSource } from '../nodes/sources.ts';
 import { tronAddressOf } from './address.ts';
-import { anyShape, contractShape, rawShape } from './broadcast.ts';
+import { contractIn } from './broadcast.ts';
 import { type Http, NotServed } from './http.ts';
 import { chainIdOf, codeAt, headBlock, rawDataOf, tryCall } from './node.ts';
-import { domainOf, type TronOrigin } from './plan.ts';
+import { contractTypes, domainOf, type TronOrigin } from './plan.ts';
 import type { Watch } from './watch.ts';
 
 /** `isLack`: it does not show something, which another node may show for all. */
@@ -113,7 +107,6 @@ export async function checkNodes(
   throw new ParleyError('chain_unavailable', `${chain}: a node ${fault.says}`, { chain });
 }
 
-export const createType = 30n;
 /** core/contract/smart_contract.proto: CreateSmartContract and SmartContract. */
 const createShape: Shape = { 1: 'bytes', 2: 'message', 3: 'int', 4: 'int' };
 const smartContractShape: Shape = {
@@ -142,31 +135,30 @@ export function creationFault(
 ): string | null {
   const bytes = /^([0-9a-f]{2})+$/.test(rawData) ? hexToBytes(rawData) : new Uint8Array();
   if (bytesToHex(sha256(bytes)) !== creation) return `shows other bytes for ${creation}`;
-  const typed = decoded(bytesOf(decoded(bytes, rawShape), 11), contractShape);
-  if (intOf(typed, 1) !== createType) return `shows in ${creation} no creation of a contract`;
-  const created = createdBy(typed);
-  const address = createdAddress(creation, bytesOf(created, 1));
+  const created = creationIn(bytes);
+  if (created === null) return `shows in ${creation} no creation of a contract`;
+  const address = createdAddress(creation, created.owner);
   if (address !== contract) return `shows that ${creation} created ${address}, not ${contract}`;
-  const code = bytesOf(decoded(bytesOf(created, 2), smartContractShape), 4);
-  if (`0x${bytesToHex(code)}` === initCode) return null;
+  if (`0x${bytesToHex(created.code)}` === initCode) return null;
   return `shows that ${contract} was created by other init code than the pinned`;
 }
 
-export function creatorIn(rawData: string): string {
-  const typed = decoded(bytesOf(decoded(hexToBytes(rawData), rawShape), 11), contractShape);
+/** Null of bytes in which no contract is created. */
+export function creatorIn(rawData: string): string | null {
+  const created = creationIn(hexToBytes(rawData));
   // The byte of a TRON address leads.
-  return tronAddressOf(bytesOf(createdBy(typed), 1).subarray(1));
+  return created && tronAddressOf(created.owner.subarray(1));
 }
 
-function createdBy(typed: Field[]): Field[] {
-  return decoded(bytesOf(decoded(bytesOf(typed, 2), anyShape), 2), createShape);
-}
-
-/** Of bytes that are written in no way that we know, nothing is known. */
-function decoded(bytes: Uint8Array, shape: Shape) {
+/** Null of another kind, and of bytes that are written in a way that we do not know. */
+function creationIn(rawData: Uint8Array) {
   try {
-    return decodeFields(bytes, shape);
+    const { type, parameter } = contractIn(rawData);
+    if (type !== contractTypes.CreateSmartContract) return null;
+    const created = decodeFields(parameter, createShape);
+    const contract = decodeFields(bytesOf(created, 2), smartContractShape);
+    return { owner: bytesOf(created, 1), code: bytesOf(contract, 4) };
   } catch {
-    return [];
+    return null;
   }
 }

@@ -4,7 +4,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Hex } from 'viem';
-import { encodeFields } from '../../contracts/tron/protobuf.ts';
+import { encodeFields, type Field } from '../../contracts/tron/protobuf.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Secret } from '../../core/hashlock.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
@@ -227,8 +227,14 @@ const longestExpirationMs = 24 * 60 * 60 * 1_000;
 /** getMaxFeeLimit of the main network, in sun: 15 000 TRX. */
 export const largestFeeLimitSun = 15_000_000_000n;
 
-const triggerType = 31n;
-const triggerUrl = 'type.googleapis.com/protocol.TriggerSmartContract';
+/** Transaction.Contract.ContractType of those that we write or read. */
+export const contractTypes = {
+  TransferContract: 1n,
+  CreateSmartContract: 30n,
+  TriggerSmartContract: 31n,
+} as const;
+export type ContractType = keyof typeof contractTypes;
+const urlOf = (type: ContractType) => `type.googleapis.com/protocol.${type}`;
 
 /** A block that a transaction refers to (TAPOS): it is good on chains that have this block only. */
 export type BlockReference = { readonly number: number; readonly hash: string };
@@ -260,34 +266,42 @@ export function referenceTo({ number, hash }: BlockReference): {
   return { refBlockBytes, refBlockHash: hash.slice(16, 32) };
 }
 
+/** The bytes that are signed: `fields` are those of the contract's own message. */
+export function rawTransaction(
+  type: ContractType,
+  fields: readonly Field[],
+  envelope: Envelope,
+): Uint8Array {
+  const any = encodeFields([
+    [1, utf8ToBytes(urlOf(type))],
+    [2, encodeFields(fields)],
+  ]);
+  const contract = encodeFields([
+    [1, contractTypes[type]],
+    [2, any],
+  ]);
+  return encodeFields([
+    [1, hexToBytes(envelope.refBlockBytes)],
+    [4, hexToBytes(envelope.refBlockHash)],
+    [8, BigInt(envelope.expiration)],
+    [11, contract],
+    [14, BigInt(envelope.timestamp)],
+    [18, envelope.feeLimitSun],
+  ]);
+}
+
 export function tronTransaction(call: TronCall, envelope: Envelope): TronTransaction {
   const { refBlockBytes, refBlockHash, expiration, timestamp, feeLimitSun } = envelope;
   const owner = tronHex(call.from);
   const contract = tronHex(call.to);
-  const parameter = encodeFields([
+  const type = 'TriggerSmartContract';
+  const fields: Field[] = [
     [1, hexToBytes(owner)],
     [2, hexToBytes(contract)],
     [3, call.value],
     [4, hexToBytes(call.data)],
-  ]);
-  const any = encodeFields([
-    [1, utf8ToBytes(triggerUrl)],
-    [2, parameter],
-  ]);
-  const raw = encodeFields([
-    [1, hexToBytes(refBlockBytes)],
-    [4, hexToBytes(refBlockHash)],
-    [8, BigInt(expiration)],
-    [
-      11,
-      encodeFields([
-        [1, triggerType],
-        [2, any],
-      ]),
-    ],
-    [14, BigInt(timestamp)],
-    [18, feeLimitSun],
-  ]);
+  ];
+  const raw = rawTransaction(type, fields, envelope);
   const value = {
     data: call.data,
     owner_address: owner,
@@ -298,7 +312,7 @@ export function tronTransaction(call: TronCall, envelope: Envelope): TronTransac
     visible: false,
     txID: bytesToHex(sha256(raw)),
     raw_data: {
-      contract: [{ parameter: { value, type_url: triggerUrl }, type: 'TriggerSmartContract' }],
+      contract: [{ parameter: { value, type_url: urlOf(type) }, type }],
       ref_block_bytes: refBlockBytes,
       ref_block_hash: refBlockHash,
       expiration,

@@ -15,7 +15,6 @@ import {
 } from 'viem';
 import { deployment, escrowsAbi, initCode } from './artifacts/abi.ts';
 import { type Chain, createChain } from './bench/chain.ts';
-import { escrowsInput } from './build.ts';
 import { domainOf, type Escrow, escrowId, legOf } from './ids.ts';
 
 const START = 1_800_000_000n;
@@ -63,9 +62,11 @@ test('the pinned facts follow from each other and from the standard JSON input',
   assert.equal(`0x${sha256}`, pinned.sha256);
   assert.equal((initCode.length - 2) / 2, pinned.bytes);
   assert.equal(getCreate2Address({ from: deployer, salt, bytecode: initCode }), address);
-  // Their compiler input is the standard JSON itself, and its text is one of the files.
-  const input = JSON.parse(text('artifacts/ParleyEscrows.input.json'));
-  assert.deepEqual(input, escrowsInput());
+  // test/run.ts compiles the standard JSON anew; each text of it is one of the files.
+  const { sources } = JSON.parse(text('artifacts/ParleyEscrows.input.json'));
+  for (const path of Object.keys(sources)) {
+    assert.equal(sources[path].content, text(`../${path}`), path);
+  }
 });
 
 test('ids computed away from the contract are its own', async () => {

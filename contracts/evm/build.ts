@@ -19,7 +19,7 @@ import { mnemonicToAccount } from 'viem/accounts';
 import { foundry } from 'viem/chains';
 import { staleIn, writeOrCheck } from '../generated.ts';
 import { withAnvil } from './anvil.ts';
-import { type Compiled, compileTokens } from './compile.ts';
+import { build } from './compile.ts';
 import { deployer } from './create2.ts';
 import { DEV_TOKENS, type DevToken, devSalt } from './dev-tokens.ts';
 import { isEntry } from './entry.ts';
@@ -27,12 +27,6 @@ import { isEntry } from './entry.ts';
 const here = import.meta.dirname;
 
 type Pinned = Record<DevToken, { address: Address; codeHash: Hex }>;
-
-function need(compiled: ReadonlyMap<string, Compiled>, name: string): Compiled {
-  const contract = compiled.get(name);
-  if (contract === undefined) throw new Error(`no contract ${name} in the sources`);
-  return contract;
-}
 
 async function deployed(
   rpcUrl: string,
@@ -57,17 +51,17 @@ const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
 /** Every generated file, by its path under contracts/evm. */
 export async function generate(): Promise<Map<string, string>> {
-  const compiled = compileTokens();
+  const { contract } = build('tokens');
   const files = new Map<string, string>();
   const pinned = await withAnvil(async (rpcUrl) => {
     const tokens: Partial<Pinned> = {};
     for (const name of DEV_TOKENS) {
-      tokens[name] = await deployed(rpcUrl, need(compiled, name).bytecode);
+      tokens[name] = await deployed(rpcUrl, contract(name).bytecode);
     }
     return tokens as Pinned;
   });
   for (const name of DEV_TOKENS) {
-    const { abi, bytecode } = need(compiled, name);
+    const { abi, bytecode } = contract(name);
     const deployedCodeHash = pinned[name].codeHash;
     files.set(`artifacts/${name}.json`, json({ abi, bytecode, deployedCodeHash }));
   }

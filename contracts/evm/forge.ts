@@ -12,18 +12,20 @@ export type ForgeResult = { passed: number; failed: number; exitCode: number };
 
 const SUMMARY = /: (\d+) tests passed, (\d+) failed/g;
 
+/** The binary, and how it is started in a folder under a profile of its foundry.toml. */
+export function forgeCommand(profile: string, folder: string) {
+  // ./solc runs the node that runs this
+  const path = `${dirname(process.execPath)}:${process.env.PATH ?? ''}`;
+  const env = { ...process.env, FOUNDRY_PROFILE: profile, PATH: path, NO_COLOR: '1' };
+  return [foundryBinary('forge'), { cwd: folder, env }] as const;
+}
+
 /** Runs forge and shows what it prints. A run without a summary counts as one failure. */
 export function forgeTest(profile: Profile, folder: string): Promise<ForgeResult> {
   return new Promise((resolve, reject) => {
-    const child = spawn(foundryBinary('forge'), ['test'], {
-      cwd: folder,
-      env: {
-        ...process.env,
-        FOUNDRY_PROFILE: profile,
-        // ./solc runs the node that runs this
-        PATH: `${dirname(process.execPath)}:${process.env.PATH ?? ''}`,
-        NO_COLOR: '1',
-      },
+    const [forge, options] = forgeCommand(profile, folder);
+    const child = spawn(forge, ['test'], {
+      ...options,
       stdio: ['ignore', 'pipe', 'inherit'],
       signal: AbortSignal.timeout(FORGE_MS[profile]),
     });

@@ -1,32 +1,11 @@
 // The facts that a program needs of a contract, as TypeScript source: typed constants with no
 // import, so that pure code may use it.
+import { inspect } from 'node:util';
 import type { Hex } from 'viem';
 import type { AbiItem } from './compile.ts';
 
-const COLUMNS = 100;
-
-/** A value as TypeScript source: on one line where it fits, else one entry a line. */
-function literal(value: unknown, indent: string, used: number): string {
-  if (value === null || typeof value !== 'object') {
-    if (typeof value === 'bigint') return `${value}n`;
-    return typeof value === 'string' ? `'${value}'` : String(value);
-  }
-  const list = Array.isArray(value);
-  const entries = list
-    ? value.map((item) => ['', item] as const)
-    : Object.entries(value).map(([key, item]) => [`${key}: `, item] as const);
-  const inner = entries.map(([key, item]) => key + literal(item, '', -1e6)).join(', ');
-  const line = list ? `[${inner}]` : `{ ${inner} }`;
-  if (entries.length === 0 || indent.length + used + line.length < COLUMNS) return line;
-  const deeper = `${indent}  `;
-  const rows = entries.map(
-    ([key, item]) => `${deeper}${key}${literal(item, deeper, key.length + 1)},`,
-  );
-  return `${list ? '[' : '{'}\n${rows.join('\n')}\n${indent}${list ? ']' : '}'}`;
-}
-
 export function constant(name: string, why: string, value: unknown): string {
-  const text = literal(value, '', name.length + 16);
+  const text = inspect(value, { depth: null, breakLength: 100, maxArrayLength: null });
   return `/** ${why} */\nexport const ${name} = ${text} as const;\n`;
 }
 

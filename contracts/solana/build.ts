@@ -20,7 +20,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { isEntry } from './entry.ts';
+import { isEntry } from '../evm/entry.ts';
 import { link } from './link.ts';
 
 const here = import.meta.dirname;

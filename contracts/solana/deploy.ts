@@ -27,11 +27,11 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
   signTransactionMessageWithSigners,
 } from '@solana/kit';
+import { isEntry } from '../evm/entry.ts';
 import { isNetworkName, recordIn, solanaRecords, writeRecord } from '../records.ts';
 import { codeOf, digestOf, PROGRAM_FILE } from './build.ts';
 import { deploymentFault } from './deployed.ts';
 import { readerOf } from './deployment.ts';
-import { isEntry } from './entry.ts';
 import {
   BUFFER_HEAD,
   bufferOf,

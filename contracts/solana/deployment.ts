@@ -4,8 +4,8 @@
 //                                                       exit status 1 where it is not
 
 import { parseArgs } from 'node:util';
+import { isEntry } from '../evm/entry.ts';
 import { deploymentFault, type ReadAccount } from './deployed.ts';
-import { isEntry } from './entry.ts';
 import { accountAt, rpcTo } from './node-rpc.ts';
 
 export function readerOf(rpcUrl: string): ReadAccount {

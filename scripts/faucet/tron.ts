@@ -1,13 +1,18 @@
 // A payment on TRON, unsigned: TRX, or a token by its `transfer`.
 
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import type { TronTransaction } from '../../chains/interface/material.ts';
 import { tronHex } from '../../chains/tron/address.ts';
 import { type Http, httpClient, type TronSource } from '../../chains/tron/http.ts';
 import { codeAt, headBlock } from '../../chains/tron/node.ts';
-import { type Envelope, referenceTo, tronTransaction } from '../../chains/tron/plan.ts';
-import { encodeFields } from '../../contracts/tron/protobuf.ts';
+import {
+  type Envelope,
+  rawTransaction,
+  referenceTo,
+  tronTransaction,
+} from '../../chains/tron/plan.ts';
+import type { Field } from '../../contracts/tron/protobuf.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Payment } from './give.ts';
 
@@ -15,8 +20,6 @@ import type { Payment } from './give.ts';
 const lifeMs = 600_000;
 /** 30 TRX: the transfer of a token burns about 14, to an address without any about 28. */
 const feeLimitSun = 30_000_000n;
-const transferType = 1n;
-const transferUrl = 'type.googleapis.com/protocol.TransferContract';
 
 type Nodes = { readonly chain: string; readonly sources: readonly TronSource[] };
 
@@ -45,27 +48,12 @@ async function mustBeWallet(http: Http, to: string, signal: AbortSignal): Promis
 }
 
 function coins(from: string, to: string, amount: bigint, envelope: Envelope): TronTransaction {
-  const { refBlockBytes, refBlockHash, expiration, timestamp } = envelope;
-  const parameter = encodeFields([
+  const fields: Field[] = [
     [1, hexToBytes(tronHex(from))],
     [2, hexToBytes(tronHex(to))],
     [3, amount],
-  ]);
-  const any = encodeFields([
-    [1, utf8ToBytes(transferUrl)],
-    [2, parameter],
-  ]);
-  const contract = encodeFields([
-    [1, transferType],
-    [2, any],
-  ]);
-  const raw = encodeFields([
-    [1, hexToBytes(refBlockBytes)],
-    [4, hexToBytes(refBlockHash)],
-    [8, BigInt(expiration)],
-    [11, contract],
-    [14, BigInt(timestamp)],
-  ]);
+  ];
+  const raw = rawTransaction('TransferContract', fields, envelope);
   // The wallet signs the hash of these bytes, and looks at nothing else.
   return { raw_data_hex: bytesToHex(raw), txID: bytesToHex(sha256(raw)) } as TronTransaction;
 }

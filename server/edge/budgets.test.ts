@@ -477,12 +477,12 @@ describe('a client is counted by', () => {
     ['its IPv4 address, without the port', '192.0.2.7:4711', '192.0.2.7'],
     ['the /64 of its IPv6 address', '2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
     ['the /64, without the port', '[2001:db8:1:2::5]:4711', '2001:db8:1:2::/64'],
-    ['the /64, shortened', '2001:db8::5', '2001:db8:0:0::/64'],
+    ['the /64, shortened', '2001:db8::5', '2001:db8::/64'],
     ['the /64, shortened at its end', '2001:db8:1:2::', '2001:db8:1:2::/64'],
-    ['the /64, padded', '2001:0db8:0000:0000::5', '2001:db8:0:0::/64'],
-    ['the /64, in capitals', '2001:DB8:A::5', '2001:db8:a:0::/64'],
-    ['the /64, with a zone', 'fe80::1%eth0', 'fe80:0:0:0::/64'],
-    ['loopback', '::1', '0:0:0:0::/64'],
+    ['the /64, padded', '2001:0db8:0000:0000::5', '2001:db8::/64'],
+    ['the /64, in capitals', '2001:DB8:A::5', '2001:db8:a::/64'],
+    ['the /64, with a zone', 'fe80::1%eth0', 'fe80::/64'],
+    ['loopback', '::1', '::/64'],
     ['whatever a proxy wrote, cut short', 'x'.repeat(200), 'x'.repeat(64)],
   ] as const;
   for (const [name, ip, expected] of cases) {

@@ -4,7 +4,8 @@
 // without keys, as far as their own buckets allow them: a refused stranger takes nothing from its
 // neighbours. Where they are kept: memory-buckets.ts, valkey-buckets.ts.
 
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIP, isIPv4 } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import type { Settings } from '../settings/config.ts';
 import { type HttpCode, HttpError } from './errors.ts';
 import { addressIn } from './forwarded.ts';
@@ -401,46 +402,14 @@ export const socketNetwork: Prefixes = { ipv4: 24, ipv6: 48 };
 /** A customer of IPv6 may have this for little, of all kinds; an IPv4 address as it is. */
 export const siteOfClient: Prefixes = { ipv4: 32, ipv6: 48 };
 
-/** The network of an address. */
+/** The network of an address, such as `192.0.2.0/24`; of one IPv4 address that alone. */
 export function clientNetwork(given: string, { ipv4, ipv6 }: Prefixes = ofOneClient): string {
   const ip = addressIn(given) ?? given;
-  if (isIPv4(ip) && ipv4 === 32) return ip;
-  if (isIPv4(ip)) return networkOfV4(ip.split('.').map(Number), ipv4);
-  if (!isIPv6(ip)) return ip.slice(0, longestName);
-  const groups = groupsOf(ip);
-  const mapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
-  if (mapped) {
-    const bytes = groups.slice(6).flatMap((group) => [group >> 8, group & 255]);
-    return networkOfV4(bytes, ipv4);
+  if (isIP(ip) === 0) return ip.slice(0, longestName);
+  const address = ipaddr.process(ip);
+  if (address instanceof ipaddr.IPv6) {
+    return `${ipaddr.IPv6.networkAddressFromCIDR(`${address}/${ipv6}`)}/${ipv6}`;
   }
-  const network = leading(groups, 16, ipv6).slice(0, Math.ceil(ipv6 / 16));
-  return `${network.map((group) => group.toString(16)).join(':')}::/${ipv6}`;
-}
-
-function networkOfV4(bytes: readonly number[], bits: number): string {
-  const network = leading(bytes, 8, bits).join('.');
-  return bits === 32 ? network : `${network}/${bits}`;
-}
-
-/** Parts of `width` bits, with nothing after the first `bits`. */
-function leading(parts: readonly number[], width: number, bits: number): number[] {
-  return parts.map((part, at) => {
-    const dropped = Math.min(width, Math.max(0, (at + 1) * width - bits));
-    return (part >> dropped) << dropped;
-  });
-}
-
-/** The eight groups of a valid IPv6 address. */
-function groupsOf(ip: string): number[] {
-  const [address = ''] = ip.split('%');
-  const [head = [], tail = []] = address.split('::').map((half) =>
-    half.split(':').flatMap((part) => {
-      if (part === '') return [];
-      if (!part.includes('.')) return [Number.parseInt(part, 16)];
-      const [a = 0, b = 0, c = 0, d = 0] = part.split('.').map(Number);
-      return [a * 256 + b, c * 256 + d];
-    }),
-  );
-  const gap = Math.max(0, 8 - head.length - tail.length);
-  return [...head, ...Array<number>(gap).fill(0), ...tail];
+  if (ipv4 === 32) return address.toString();
+  return `${ipaddr.IPv4.networkAddressFromCIDR(`${address}/${ipv4}`)}/${ipv4}`;
 }

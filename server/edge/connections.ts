@@ -115,11 +115,10 @@ export function limitConnections(
   };
 
   server.on('connection', (socket: Socket) => {
-    const { remoteAddress = '', remoteFamily } = socket;
+    const { remoteAddress = '' } = socket;
     reading.set(socket, { mark: markOf(socket), at: performance.now() });
     // A trusted proxy speaks for many.
-    const family = remoteFamily === 'IPv6' ? 'ipv6' : 'ipv4';
-    const isProxy = proxies.check(remoteAddress, family);
+    const isProxy = proxies(remoteAddress);
     const { over, release } = counts.take(isProxy ? [] : sharesOf(remoteAddress));
     socket.once('close', () => {
       reading.delete(socket);

@@ -2,7 +2,7 @@
 // trusts and that forwards for others is told once an hour: behind a proxy that is not named all
 // clients count as one, and share its limits.
 
-import { isIP, isIPv6 } from 'node:net';
+import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { Deps } from '../ports/deps.ts';
 import { listOf } from '../settings/networks.ts';
@@ -40,7 +40,7 @@ export function trustIn(networks: readonly string[]): false | ((entry: string) =
   const proxies = listOf(networks);
   return (entry) => {
     const address = addressIn(entry);
-    return address !== null && proxies.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+    return address !== null && proxies(address);
   };
 }
 
@@ -60,7 +60,7 @@ export function createForwardedWarning({ settings, now, log }: Needs) {
   return ({ headers, socket }: Pick<FastifyRequest, 'headers' | 'socket'>): void => {
     if (headers['x-forwarded-for'] === undefined || now() < quietUntil) return;
     const { remoteAddress: peer } = socket;
-    if (peer === undefined || proxies.check(peer, isIPv6(peer) ? 'ipv6' : 'ipv4')) return;
+    if (peer === undefined || proxies(peer)) return;
     quietUntil = now() + quietMs;
     log.warn(
       { peer, setting: 'PARLEY_TRUSTED_PROXIES' },

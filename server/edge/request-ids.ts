@@ -2,7 +2,6 @@
 // and in the sentence of a fault. Made at the edge, or by a proxy that is trusted.
 
 import type { IncomingMessage } from 'node:http';
-import { isIPv6 } from 'node:net';
 import type { Deps } from '../ports/deps.ts';
 import { listOf } from '../settings/networks.ts';
 
@@ -37,7 +36,7 @@ export function createRequestIds({ settings, randomBytes }: Needs): RequestIds {
       if (typeof given !== 'string' || !wellFormed.test(given)) return next();
       const { remoteAddress: peer } = socket;
       // A client could give many requests one name, or that of another's.
-      if (peer === undefined || !proxies.check(peer, isIPv6(peer) ? 'ipv6' : 'ipv4')) return next();
+      if (peer === undefined || !proxies(peer)) return next();
       return given;
     },
   };

@@ -1,13 +1,10 @@
 // The names of hosts in settings: lists of networks, origins, the address of a Valkey or Redis.
 
-import { BlockList, isIP, isIPv4 } from 'node:net';
+import { isIP } from 'node:net';
+import { compile } from '@fastify/proxy-addr';
 
-/** The networks that fastify knows by name too (proxy-addr). */
-const named: Readonly<Record<string, readonly string[]>> = {
-  loopback: ['127.0.0.1/8', '::1'],
-  linklocal: ['169.254.0.0/16', 'fe80::/10'],
-  uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
-};
+/** The networks that `compile` knows by name. */
+const named = ['loopback', 'linklocal', 'uniquelocal'];
 
 /** An address, or one with the length of its network's prefix; not everybody's (/0). */
 export function networkOf(text: string): string | null {
@@ -17,19 +14,15 @@ export function networkOf(text: string): string | null {
   return longest > 0 && isOne ? text : null;
 }
 
-export const namedNetworkOf = (text: string) =>
-  Object.hasOwn(named, text) ? text : networkOf(text);
+export const namedNetworkOf = (text: string) => (named.includes(text) ? text : networkOf(text));
 
-/** The list of networks that the settings have checked. */
-export function listOf(networks: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const each of networks.flatMap((name) => named[name] ?? [name])) {
-    const [address = '', bits] = each.split('/');
-    const family = isIPv4(address) ? 'ipv4' : 'ipv6';
-    if (bits === undefined) list.addAddress(address, family);
-    else list.addSubnet(address, Number(bits), family);
-  }
-  return list;
+/**
+ * Whether an address is in one of the networks, which the settings have checked. A mapped one,
+ * such as `::ffff:10.0.0.1`, counts as its IPv4 address; a text that is none is in no network.
+ */
+export function listOf(networks: readonly string[]): (address: string) => boolean {
+  const isIn = compile([...networks]);
+  return (address) => isIn(address, 0);
 }
 
 /** Names of this machine that no DNS answers for. */

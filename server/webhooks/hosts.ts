@@ -52,8 +52,7 @@ export type Hosts = {
 export function createHosts({ db, now, settings }: Pick<Deps, 'db' | 'now' | 'settings'>): Hosts {
   // The operator's own need no protection.
   const own = listOf(settings.webhookNetworks);
-  const isOwn = (host: string) =>
-    own.check(host, 'ipv4') || own.check(host.replace(/^\[|\]$/g, ''), 'ipv6');
+  const isOwn = (host: string) => own(host.replace(/^\[|\]$/g, ''));
   /** Names whose address was one of these when last looked up: it decides anew each time. */
   const ownNames = new Set<string>();
   const begun = counting(now, minuteMs);

@@ -14,13 +14,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { EVM_VERSION } from '../../contracts/escrows/build.ts';
-import { foundryBinary } from '../../contracts/evm/anvil.ts';
-import {
-  type Compiled,
-  compile as compileSolidity,
-  type Sources,
-} from '../../contracts/evm/compile.ts';
+import { build } from '../../contracts/evm/compile.ts';
+import { forgeCommand } from '../../contracts/evm/forge.ts';
 import {
   compile as compileRust,
   findToolchain,
@@ -51,13 +46,14 @@ function sourceOf(path: string, bug: Bug | null): string {
 }
 
 let forging: string | null = null;
+let building: string | null = null;
 
 /** A copy of the tests at the same depth, where the compiler finds its ../../node_modules. */
 function copyForForge(): string {
   const top = newFolder();
   const folder = join(top, 'contracts/escrows');
   mkdirSync(join(top, 'contracts/evm'), { recursive: true });
-  for (const file of ['evm/solc', 'evm/solc.ts']) {
+  for (const file of ['foundry.toml', 'evm/solc', 'evm/solc.ts']) {
     cpSync(join(root, 'contracts', file), join(top, 'contracts', file));
   }
   const kept = ['src', 'dev', 'test', 'artifacts', 'foundry.toml', 'deployment.json'];
@@ -68,15 +64,11 @@ function copyForForge(): string {
 }
 
 function bytecodeWith(bug: Bug | null): string {
-  const files = readdirSync(join(escrows, 'src')).map((file) => `contracts/escrows/src/${file}`);
-  const sources: Sources = Object.fromEntries(
-    files.map((file) => [file.replace('contracts/', ''), { content: sourceOf(file, bug) }]),
-  );
-  const compiled = new Map<string, Compiled>();
-  compileSolidity(sources, compiled, { evmVersion: EVM_VERSION });
-  const contract = compiled.get('ParleyEscrows');
-  if (contract === undefined) throw new Error('there is no contract');
-  return contract.bytecode;
+  building ??= copyForForge();
+  for (const file of readdirSync(join(escrows, 'src'))) {
+    writeFileSync(join(building, 'src', file), sourceOf(`contracts/escrows/src/${file}`, bug));
+  }
+  return build('default', dirname(building)).contract('ParleyEscrows').bytecode;
 }
 
 /** It would notice any change at all. */
@@ -86,19 +78,18 @@ const pinned = 'test_the_init_code_and_its_address_are_the_pinned_ones';
 export const byForge: Look = async (_, bug) => {
   forging ??= copyForForge();
   const artifact = 'artifacts/ParleyEscrows.json';
-  const own = JSON.parse(readFileSync(join(escrows, artifact), 'utf8')) as object;
+  const whole = JSON.parse(readFileSync(join(escrows, artifact), 'utf8')) as object;
   try {
     const bytecode = bytecodeWith(bug);
-    writeFileSync(join(forging, artifact), JSON.stringify({ ...own, bytecode }));
+    writeFileSync(join(forging, artifact), JSON.stringify({ ...whole, bytecode }));
   } catch (error) {
     return { crashed: (error as Error).message };
   }
-  const path = `${dirname(process.execPath)}:${process.env.PATH ?? ''}`;
-  const shorter = { FOUNDRY_FUZZ_RUNS: '64', FOUNDRY_INVARIANT_RUNS: '2' };
-  const env = { ...process.env, ...shorter, PATH: path };
+  const [forge, { cwd, env: own }] = forgeCommand('default', forging);
+  const env = { ...own, FOUNDRY_FUZZ_RUNS: '64', FOUNDRY_INVARIANT_RUNS: '2' };
   const args = ['test', '--no-match-test', pinned, '--fail-fast'];
-  const options = { cwd: forging, env, timeout: limitMs, encoding: 'utf8' } as const;
-  const { status, stdout } = spawnSync(foundryBinary('forge'), args, options);
+  const options = { cwd, env, timeout: limitMs, encoding: 'utf8' } as const;
+  const { status, stdout } = spawnSync(forge, args, options);
   if (status === 0) return 'well';
   // The name of an invariant stands below the calls that broke it.
   const [, test] = /^(?:\[FAIL.*\]| ) ?(\w+)\(/m.exec(stdout) ?? [];

@@ -3,117 +3,12 @@
 /** ParleyEscrows, with its events and errors. */
 export const escrowsAbi = [
   {
-    inputs: [{ name: 'timelock', type: 'uint256' }, { name: 'timestamp', type: 'uint256' }],
-    name: 'ClaimTooLate',
-    type: 'error',
-  },
-  {
-    inputs: [{ name: 'fundBefore', type: 'uint256' }, { name: 'timestamp', type: 'uint256' }],
-    name: 'FundTooLate',
-    type: 'error',
-  },
-  {
+    type: 'function',
+    name: 'claim',
     inputs: [
-      { name: 'state', type: 'uint256' },
-      { name: 'used', type: 'uint256' },
-      { name: 'counter', type: 'uint256' },
-    ],
-    name: 'LaneNotReady',
-    type: 'error',
-  },
-  {
-    inputs: [{ name: 'id', type: 'bytes32' }, { name: 'state', type: 'uint256' }],
-    name: 'NotOpen',
-    type: 'error',
-  },
-  {
-    inputs: [
-      { name: 'token', type: 'address' },
-      { name: 'part', type: 'uint256' },
-      { name: 'amount', type: 'uint256' },
-    ],
-    name: 'PartRefused',
-    type: 'error',
-  },
-  {
-    inputs: [{ name: 'to', type: 'address' }, { name: 'amount', type: 'uint256' }],
-    name: 'PaymentRejected',
-    type: 'error',
-  },
-  { inputs: [{ name: 'payout', type: 'address' }], name: 'PayoutRefused', type: 'error' },
-  { inputs: [], name: 'Reentered', type: 'error' },
-  {
-    inputs: [{ name: 'timelock', type: 'uint256' }, { name: 'timestamp', type: 'uint256' }],
-    name: 'RefundTooEarly',
-    type: 'error',
-  },
-  {
-    inputs: [{ name: 'sender', type: 'address' }, { name: 'refund', type: 'address' }],
-    name: 'SenderIsNotRefund',
-    type: 'error',
-  },
-  { inputs: [], name: 'Sha256Missing', type: 'error' },
-  {
-    inputs: [{ name: 'signer', type: 'address' }, { name: 'refund', type: 'address' }],
-    name: 'SignerIsNotRefund',
-    type: 'error',
-  },
-  {
-    inputs: [
-      { name: 'timelock', type: 'uint256' },
-      { name: 'earliest', type: 'uint256' },
-      { name: 'latest', type: 'uint256' },
-    ],
-    name: 'TimelockOutOfBounds',
-    type: 'error',
-  },
-  { inputs: [{ name: 'token', type: 'address' }], name: 'TokenCallFailed', type: 'error' },
-  {
-    inputs: [
-      { name: 'token', type: 'address' },
-      { name: 'balanceBefore', type: 'uint256' },
-      { name: 'balanceAfter', type: 'uint256' },
-      { name: 'amount', type: 'uint256' },
-    ],
-    name: 'WrongAmountReceived',
-    type: 'error',
-  },
-  {
-    inputs: [
-      { name: 'token', type: 'address' },
-      { name: 'balanceBefore', type: 'uint256' },
-      { name: 'balanceAfter', type: 'uint256' },
-      { name: 'amount', type: 'uint256' },
-    ],
-    name: 'WrongAmountSent',
-    type: 'error',
-  },
-  {
-    inputs: [{ name: 'hashlock', type: 'bytes32' }, { name: 'hash', type: 'bytes32' }],
-    name: 'WrongSecret',
-    type: 'error',
-  },
-  {
-    inputs: [{ name: 'value', type: 'uint256' }, { name: 'expected', type: 'uint256' }],
-    name: 'WrongValue',
-    type: 'error',
-  },
-  { inputs: [], name: 'ZeroAmount', type: 'error' },
-  { inputs: [], name: 'ZeroHashlock', type: 'error' },
-  {
-    anonymous: false,
-    inputs: [
-      { indexed: true, name: 'id', type: 'bytes32' },
-      { indexed: false, name: 'secret', type: 'bytes32' },
-    ],
-    name: 'Claimed',
-    type: 'event',
-  },
-  {
-    anonymous: false,
-    inputs: [
-      { indexed: true, name: 'id', type: 'bytes32' },
       {
+        name: 'terms',
+        type: 'tuple',
         components: [
           { name: 'hashlock', type: 'bytes32' },
           { name: 'payout', type: 'address' },
@@ -121,101 +16,50 @@ export const escrowsAbi = [
           { name: 'token', type: 'address' },
           { name: 'amount', type: 'uint256' },
           { name: 'timelock', type: 'uint256' },
-          { name: 'fundBefore', type: 'uint256' },
-        ],
-        indexed: false,
-        name: 'terms',
-        type: 'tuple',
-      },
-      { indexed: false, name: 'lane', type: 'uint96' },
-      { indexed: false, name: 'counter', type: 'uint32' },
-    ],
-    name: 'Funded',
-    type: 'event',
-  },
-  {
-    anonymous: false,
-    inputs: [{ indexed: true, name: 'id', type: 'bytes32' }],
-    name: 'Refunded',
-    type: 'event',
-  },
-  {
-    inputs: [
-      {
-        components: [
-          { name: 'hashlock', type: 'bytes32' },
-          { name: 'payout', type: 'address' },
-          { name: 'refund', type: 'address' },
-          { name: 'token', type: 'address' },
-          { name: 'amount', type: 'uint256' },
-          { name: 'timelock', type: 'uint256' },
-          { name: 'fundBefore', type: 'uint256' },
-        ],
-        name: 'terms',
-        type: 'tuple',
+          { name: 'fundBefore', type: 'uint256' }
+        ]
       },
       { name: 'lane', type: 'uint96' },
       { name: 'counter', type: 'uint32' },
-      { name: 'secret', type: 'bytes32' },
+      { name: 'secret', type: 'bytes32' }
     ],
-    name: 'claim',
     outputs: [],
-    stateMutability: 'nonpayable',
-    type: 'function',
+    stateMutability: 'nonpayable'
   },
   {
+    type: 'function',
+    name: 'claimMany',
     inputs: [
       {
+        name: 'legs',
+        type: 'tuple[]',
         components: [
           { name: 'lock', type: 'bytes32' },
           { name: 'payout', type: 'address' },
           { name: 'token', type: 'address' },
           { name: 'key', type: 'uint256' },
           { name: 'amount', type: 'uint256' },
-          { name: 'times', type: 'uint256' },
-        ],
-        name: 'legs',
-        type: 'tuple[]',
-      },
+          { name: 'times', type: 'uint256' }
+        ]
+      }
     ],
-    name: 'claimMany',
-    outputs: [{ name: 'claimed', type: 'uint256' }],
-    stateMutability: 'nonpayable',
-    type: 'function',
+    outputs: [ { name: 'claimed', type: 'uint256' } ],
+    stateMutability: 'nonpayable'
   },
   {
-    inputs: [],
+    type: 'function',
     name: 'domain',
-    outputs: [{ name: '', type: 'bytes32' }],
-    stateMutability: 'view',
-    type: 'function',
+    inputs: [],
+    outputs: [ { name: '', type: 'bytes32' } ],
+    stateMutability: 'view'
   },
   {
-    inputs: [
-      {
-        components: [
-          { name: 'hashlock', type: 'bytes32' },
-          { name: 'payout', type: 'address' },
-          { name: 'refund', type: 'address' },
-          { name: 'token', type: 'address' },
-          { name: 'amount', type: 'uint256' },
-          { name: 'timelock', type: 'uint256' },
-          { name: 'fundBefore', type: 'uint256' },
-        ],
-        name: 'terms',
-        type: 'tuple',
-      },
-      { name: 'lane', type: 'uint96' },
-      { name: 'counter', type: 'uint32' },
-    ],
+    type: 'function',
     name: 'escrowOf',
-    outputs: [{ name: '', type: 'bytes32' }],
-    stateMutability: 'view',
-    type: 'function',
-  },
-  {
     inputs: [
       {
+        name: 'terms',
+        type: 'tuple',
         components: [
           { name: 'hashlock', type: 'bytes32' },
           { name: 'payout', type: 'address' },
@@ -223,22 +67,22 @@ export const escrowsAbi = [
           { name: 'token', type: 'address' },
           { name: 'amount', type: 'uint256' },
           { name: 'timelock', type: 'uint256' },
-          { name: 'fundBefore', type: 'uint256' },
-        ],
-        name: 'terms',
-        type: 'tuple',
+          { name: 'fundBefore', type: 'uint256' }
+        ]
       },
       { name: 'lane', type: 'uint96' },
-      { name: 'counter', type: 'uint32' },
+      { name: 'counter', type: 'uint32' }
     ],
-    name: 'fund',
-    outputs: [],
-    stateMutability: 'payable',
-    type: 'function',
+    outputs: [ { name: '', type: 'bytes32' } ],
+    stateMutability: 'view'
   },
   {
+    type: 'function',
+    name: 'fund',
     inputs: [
       {
+        name: 'terms',
+        type: 'tuple',
         components: [
           { name: 'hashlock', type: 'bytes32' },
           { name: 'payout', type: 'address' },
@@ -246,25 +90,48 @@ export const escrowsAbi = [
           { name: 'token', type: 'address' },
           { name: 'amount', type: 'uint256' },
           { name: 'timelock', type: 'uint256' },
-          { name: 'fundBefore', type: 'uint256' },
-        ],
+          { name: 'fundBefore', type: 'uint256' }
+        ]
+      },
+      { name: 'lane', type: 'uint96' },
+      { name: 'counter', type: 'uint32' }
+    ],
+    outputs: [],
+    stateMutability: 'payable'
+  },
+  {
+    type: 'function',
+    name: 'fundWithAuthorization',
+    inputs: [
+      {
         name: 'terms',
         type: 'tuple',
+        components: [
+          { name: 'hashlock', type: 'bytes32' },
+          { name: 'payout', type: 'address' },
+          { name: 'refund', type: 'address' },
+          { name: 'token', type: 'address' },
+          { name: 'amount', type: 'uint256' },
+          { name: 'timelock', type: 'uint256' },
+          { name: 'fundBefore', type: 'uint256' }
+        ]
       },
       { name: 'lane', type: 'uint96' },
       { name: 'counter', type: 'uint32' },
       { name: 'v', type: 'uint8' },
       { name: 'r', type: 'bytes32' },
-      { name: 's', type: 'bytes32' },
+      { name: 's', type: 'bytes32' }
     ],
-    name: 'fundWithAuthorization',
     outputs: [],
-    stateMutability: 'nonpayable',
-    type: 'function',
+    stateMutability: 'nonpayable'
   },
   {
+    type: 'function',
+    name: 'fundWithPermit',
     inputs: [
       {
+        name: 'terms',
+        type: 'tuple',
         components: [
           { name: 'hashlock', type: 'bytes32' },
           { name: 'payout', type: 'address' },
@@ -272,10 +139,8 @@ export const escrowsAbi = [
           { name: 'token', type: 'address' },
           { name: 'amount', type: 'uint256' },
           { name: 'timelock', type: 'uint256' },
-          { name: 'fundBefore', type: 'uint256' },
-        ],
-        name: 'terms',
-        type: 'tuple',
+          { name: 'fundBefore', type: 'uint256' }
+        ]
       },
       { name: 'lane', type: 'uint96' },
       { name: 'counter', type: 'uint32' },
@@ -283,35 +148,37 @@ export const escrowsAbi = [
       { name: 'deadline', type: 'uint256' },
       { name: 'v', type: 'uint8' },
       { name: 'r', type: 'bytes32' },
-      { name: 's', type: 'bytes32' },
+      { name: 's', type: 'bytes32' }
     ],
-    name: 'fundWithPermit',
     outputs: [],
-    stateMutability: 'nonpayable',
-    type: 'function',
+    stateMutability: 'nonpayable'
   },
   {
-    inputs: [{ name: 'funder', type: 'address' }, { name: 'lane', type: 'uint96' }],
+    type: 'function',
     name: 'laneOf',
+    inputs: [ { name: 'funder', type: 'address' }, { name: 'lane', type: 'uint96' } ],
     outputs: [
       { name: 'counter', type: 'uint256' },
       { name: 'state', type: 'uint256' },
       { name: 'changedAt', type: 'uint256' },
-      { name: 'idStart', type: 'bytes24' },
+      { name: 'idStart', type: 'bytes24' }
     ],
-    stateMutability: 'view',
-    type: 'function',
+    stateMutability: 'view'
   },
   {
-    inputs: [{ name: 'keys', type: 'uint256[]' }],
+    type: 'function',
     name: 'lanesOf',
-    outputs: [{ name: 'words', type: 'uint256[]' }],
-    stateMutability: 'view',
-    type: 'function',
+    inputs: [ { name: 'keys', type: 'uint256[]' } ],
+    outputs: [ { name: 'words', type: 'uint256[]' } ],
+    stateMutability: 'view'
   },
   {
+    type: 'function',
+    name: 'refund',
     inputs: [
       {
+        name: 'terms',
+        type: 'tuple',
         components: [
           { name: 'hashlock', type: 'bytes32' },
           { name: 'payout', type: 'address' },
@@ -319,66 +186,42 @@ export const escrowsAbi = [
           { name: 'token', type: 'address' },
           { name: 'amount', type: 'uint256' },
           { name: 'timelock', type: 'uint256' },
-          { name: 'fundBefore', type: 'uint256' },
-        ],
-        name: 'terms',
-        type: 'tuple',
+          { name: 'fundBefore', type: 'uint256' }
+        ]
       },
       { name: 'lane', type: 'uint96' },
-      { name: 'counter', type: 'uint32' },
+      { name: 'counter', type: 'uint32' }
     ],
-    name: 'refund',
     outputs: [],
-    stateMutability: 'nonpayable',
-    type: 'function',
+    stateMutability: 'nonpayable'
   },
   {
+    type: 'function',
+    name: 'refundMany',
     inputs: [
       {
+        name: 'legs',
+        type: 'tuple[]',
         components: [
           { name: 'lock', type: 'bytes32' },
           { name: 'payout', type: 'address' },
           { name: 'token', type: 'address' },
           { name: 'key', type: 'uint256' },
           { name: 'amount', type: 'uint256' },
-          { name: 'times', type: 'uint256' },
-        ],
-        name: 'legs',
-        type: 'tuple[]',
-      },
+          { name: 'times', type: 'uint256' }
+        ]
+      }
     ],
-    name: 'refundMany',
-    outputs: [{ name: 'refunded', type: 'uint256' }],
-    stateMutability: 'nonpayable',
-    type: 'function',
+    outputs: [ { name: 'refunded', type: 'uint256' } ],
+    stateMutability: 'nonpayable'
   },
   {
-    inputs: [
-      {
-        components: [
-          { name: 'hashlock', type: 'bytes32' },
-          { name: 'payout', type: 'address' },
-          { name: 'refund', type: 'address' },
-          { name: 'token', type: 'address' },
-          { name: 'amount', type: 'uint256' },
-          { name: 'timelock', type: 'uint256' },
-          { name: 'fundBefore', type: 'uint256' },
-        ],
-        name: 'terms',
-        type: 'tuple',
-      },
-      { name: 'lane', type: 'uint96' },
-      { name: 'counter', type: 'uint32' },
-      { name: 'part', type: 'uint256' },
-    ],
+    type: 'function',
     name: 'refundPart',
-    outputs: [],
-    stateMutability: 'nonpayable',
-    type: 'function',
-  },
-  {
     inputs: [
       {
+        name: 'terms',
+        type: 'tuple',
         components: [
           { name: 'hashlock', type: 'bytes32' },
           { name: 'payout', type: 'address' },
@@ -386,19 +229,180 @@ export const escrowsAbi = [
           { name: 'token', type: 'address' },
           { name: 'amount', type: 'uint256' },
           { name: 'timelock', type: 'uint256' },
-          { name: 'fundBefore', type: 'uint256' },
-        ],
-        name: 'terms',
-        type: 'tuple',
+          { name: 'fundBefore', type: 'uint256' }
+        ]
       },
       { name: 'lane', type: 'uint96' },
       { name: 'counter', type: 'uint32' },
+      { name: 'part', type: 'uint256' }
     ],
-    name: 'stateOf',
-    outputs: [{ name: 'state', type: 'uint256' }, { name: 'changedAt', type: 'uint256' }],
-    stateMutability: 'view',
-    type: 'function',
+    outputs: [],
+    stateMutability: 'nonpayable'
   },
+  {
+    type: 'function',
+    name: 'stateOf',
+    inputs: [
+      {
+        name: 'terms',
+        type: 'tuple',
+        components: [
+          { name: 'hashlock', type: 'bytes32' },
+          { name: 'payout', type: 'address' },
+          { name: 'refund', type: 'address' },
+          { name: 'token', type: 'address' },
+          { name: 'amount', type: 'uint256' },
+          { name: 'timelock', type: 'uint256' },
+          { name: 'fundBefore', type: 'uint256' }
+        ]
+      },
+      { name: 'lane', type: 'uint96' },
+      { name: 'counter', type: 'uint32' }
+    ],
+    outputs: [ { name: 'state', type: 'uint256' }, { name: 'changedAt', type: 'uint256' } ],
+    stateMutability: 'view'
+  },
+  {
+    type: 'event',
+    name: 'Claimed',
+    inputs: [
+      { name: 'id', type: 'bytes32', indexed: true },
+      { name: 'secret', type: 'bytes32', indexed: false }
+    ],
+    anonymous: false
+  },
+  {
+    type: 'event',
+    name: 'Funded',
+    inputs: [
+      { name: 'id', type: 'bytes32', indexed: true },
+      {
+        name: 'terms',
+        type: 'tuple',
+        indexed: false,
+        components: [
+          { name: 'hashlock', type: 'bytes32' },
+          { name: 'payout', type: 'address' },
+          { name: 'refund', type: 'address' },
+          { name: 'token', type: 'address' },
+          { name: 'amount', type: 'uint256' },
+          { name: 'timelock', type: 'uint256' },
+          { name: 'fundBefore', type: 'uint256' }
+        ]
+      },
+      { name: 'lane', type: 'uint96', indexed: false },
+      { name: 'counter', type: 'uint32', indexed: false }
+    ],
+    anonymous: false
+  },
+  {
+    type: 'event',
+    name: 'Refunded',
+    inputs: [ { name: 'id', type: 'bytes32', indexed: true } ],
+    anonymous: false
+  },
+  {
+    type: 'error',
+    name: 'ClaimTooLate',
+    inputs: [ { name: 'timelock', type: 'uint256' }, { name: 'timestamp', type: 'uint256' } ]
+  },
+  {
+    type: 'error',
+    name: 'FundTooLate',
+    inputs: [ { name: 'fundBefore', type: 'uint256' }, { name: 'timestamp', type: 'uint256' } ]
+  },
+  {
+    type: 'error',
+    name: 'LaneNotReady',
+    inputs: [
+      { name: 'state', type: 'uint256' },
+      { name: 'used', type: 'uint256' },
+      { name: 'counter', type: 'uint256' }
+    ]
+  },
+  {
+    type: 'error',
+    name: 'NotOpen',
+    inputs: [ { name: 'id', type: 'bytes32' }, { name: 'state', type: 'uint256' } ]
+  },
+  {
+    type: 'error',
+    name: 'PartRefused',
+    inputs: [
+      { name: 'token', type: 'address' },
+      { name: 'part', type: 'uint256' },
+      { name: 'amount', type: 'uint256' }
+    ]
+  },
+  {
+    type: 'error',
+    name: 'PaymentRejected',
+    inputs: [ { name: 'to', type: 'address' }, { name: 'amount', type: 'uint256' } ]
+  },
+  { type: 'error', name: 'PayoutRefused', inputs: [ { name: 'payout', type: 'address' } ] },
+  { type: 'error', name: 'Reentered', inputs: [] },
+  {
+    type: 'error',
+    name: 'RefundTooEarly',
+    inputs: [ { name: 'timelock', type: 'uint256' }, { name: 'timestamp', type: 'uint256' } ]
+  },
+  {
+    type: 'error',
+    name: 'SenderIsNotRefund',
+    inputs: [ { name: 'sender', type: 'address' }, { name: 'refund', type: 'address' } ]
+  },
+  { type: 'error', name: 'Sha256Missing', inputs: [] },
+  {
+    type: 'error',
+    name: 'SignerIsNotRefund',
+    inputs: [ { name: 'signer', type: 'address' }, { name: 'refund', type: 'address' } ]
+  },
+  {
+    type: 'error',
+    name: 'TimelockOutOfBounds',
+    inputs: [
+      { name: 'timelock', type: 'uint256' },
+      { name: 'earliest', type: 'uint256' },
+      { name: 'latest', type: 'uint256' }
+    ]
+  },
+  {
+    type: 'error',
+    name: 'TokenCallFailed',
+    inputs: [ { name: 'token', type: 'address' } ]
+  },
+  {
+    type: 'error',
+    name: 'WrongAmountReceived',
+    inputs: [
+      { name: 'token', type: 'address' },
+      { name: 'balanceBefore', type: 'uint256' },
+      { name: 'balanceAfter', type: 'uint256' },
+      { name: 'amount', type: 'uint256' }
+    ]
+  },
+  {
+    type: 'error',
+    name: 'WrongAmountSent',
+    inputs: [
+      { name: 'token', type: 'address' },
+      { name: 'balanceBefore', type: 'uint256' },
+      { name: 'balanceAfter', type: 'uint256' },
+      { name: 'amount', type: 'uint256' }
+    ]
+  },
+  {
+    type: 'error',
+    name: 'WrongSecret',
+    inputs: [ { name: 'hashlock', type: 'bytes32' }, { name: 'hash', type: 'bytes32' } ]
+  },
+  {
+    type: 'error',
+    name: 'WrongValue',
+    inputs: [ { name: 'value', type: 'uint256' }, { name: 'expected', type: 'uint256' } ]
+  },
+  { type: 'error', name: 'ZeroAmount', inputs: [] },
+  { type: 'error', name: 'ZeroHashlock', inputs: [] }
 ] as const;
 
 /** Where the deployer puts it on every EVM chain. */
@@ -409,8 +413,8 @@ export const deployment = {
   initCode: {
     bytes: 9235,
     keccak256: '0x5e0d7b22ee4c6f7510008150af334de25da8e45978630faa77b4c92980b1ee74',
-    sha256: '0x388263f885fb515ff92851ce1dced5e4fcca945dc13eed0717d9057b94b57ba8',
-  },
+    sha256: '0x388263f885fb515ff92851ce1dced5e4fcca945dc13eed0717d9057b94b57ba8'
+  }
 } as const;
 
 /** Creation code of ParleyEscrows, on EVM and TRON. */

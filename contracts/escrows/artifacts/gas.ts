@@ -8,7 +8,7 @@ export const measuredGas = {
     approve: 46188n,
     authorized: 103569n,
     newWord: 17100n,
-    newAccount: 25000n,
+    newAccount: 25000n
   },
   amsterdam: {
     native: { fund: 40836n, settle: 45111n },
@@ -16,6 +16,6 @@ export const measuredGas = {
     approve: 128108n,
     authorized: 288409n,
     newWord: 97920n,
-    newAccount: 183600n,
-  },
+    newAccount: 183600n
+  }
 } as const;

@@ -8,10 +8,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Address, maxUint256, zeroAddress } from 'viem';
-import { SOLC_VERSION } from '../../evm/compile.ts';
 import { isEntry } from '../../evm/entry.ts';
 import { constant } from '../../evm/typescript.ts';
-import { EVM_VERSION } from '../build.ts';
 import { legOf } from '../ids.ts';
 import { FORKS, type Fork } from './chain.ts';
 import {
@@ -258,8 +256,9 @@ const energyMeasured =
   'DevCoin and FalseCoin, compiled lightly.';
 
 function snapshotOf(measured: string, figures: object): string {
-  const settings = { measured, solc: SOLC_VERSION, evmVersion: EVM_VERSION };
-  return `${JSON.stringify({ ...settings, figures }, null, 2)}\n`;
+  const { compiler } = JSON.parse(readFileSync(file('deployment.json'), 'utf8'));
+  const { solc, evmVersion } = compiler;
+  return `${JSON.stringify({ measured, solc, evmVersion, figures }, null, 2)}\n`;
 }
 
 /** For programs; the cost of a lane's first use or of a payout is apart. */
