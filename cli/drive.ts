@@ -1,13 +1,11 @@
-// Drives swaps to their end: runs `settle` of the SDK again after what passes by itself, and stops
-// where a person is needed. All that is lost with the process is what the chains show anyway.
+// Drives swaps to their end with `drive` of the SDK, many at once, and tells how each goes. All that is lost with the process is what the chains show anyway.
 
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { PartyChain } from '../sdk/chains.ts';
 import type { ParleyClient } from '../sdk/client.ts';
-import { ParleyApiError, SettleError, StoreError, VerificationError } from '../sdk/errors.ts';
+import { drive } from '../sdk/drive.ts';
 import { doubtsAfter, type ToldDoubt, timedText } from '../sdk/settle/told.ts';
-import { type Outcome, type Progress, remainsWords, type Shown, settle } from '../sdk/settle.ts';
+import { type Outcome, type Progress, remainsWords, type Shown } from '../sdk/settle.ts';
 import type { StoreLock } from '../sdk/stores/store.ts';
 import type { OwnTrade } from '../sdk/trade.ts';
 import { nameOfPinned, shownAmount } from './assets.ts';
@@ -49,8 +47,6 @@ export type Ended =
   | (Outcome & { readonly is: 'ended' })
   | { readonly is: 'stopped'; readonly swapId: string; readonly told: Told };
 
-const leastPauseMs = 2_000;
-const mostPauseMs = 60_000;
 /** More than these wait for one of them to end. */
 const mostAtOnce = 50;
 const lockMs = 500;
@@ -94,7 +90,7 @@ export async function driveAll(
     const one = async (swap: Swap) => {
       const { doubted } = driving;
       const told = teller(cli, session, swap, { paint, drawn, draw, rescue, doubted });
-      ended.push(await drive(cli, session, own, swap, driving, told));
+      ended.push(await driveOne(cli, session, own, swap, driving, told));
       drawn.delete(swap.swapId);
     };
     const room = places(mostAtOnce);
@@ -242,7 +238,7 @@ export function wordsOf(session: Session, trade: OwnTrade): string {
   return `${shownAmount(gives.amount, gives.own)} for ${shownAmount(gets.amount, gets.own)}`;
 }
 
-async function drive(
+async function driveOne(
   cli: Cli,
   session: Session,
   own: Unlocked,
@@ -251,34 +247,23 @@ async function drive(
   told: Teller,
 ): Promise<Ended> {
   const { swapId, trade, withoutMarket } = swap;
-  let pauseMs = leastPauseMs;
-  for (;;) {
-    try {
-      const outcome = await settle({
-        swapId,
-        trade,
-        store: own.store,
-        now: session.now,
-        signal: cli.signal,
-        chains: await chainsOf(session, own, trade, driving),
-        client: withoutMarket ? null : driving.client,
-        onProgress: (progress) => {
-          pauseMs = leastPauseMs;
-          told.progress(progress);
-        },
-        onShown: told.shown,
-      });
-      await told.end(outcome);
-      return { is: 'ended', ...outcome };
-    } catch (error) {
-      cli.signal.throwIfAborted();
-      const trouble = toldOf(error);
-      told.trouble(trouble);
-      if (isForPerson(error)) return { is: 'stopped', swapId, told: trouble };
-      await wait(pauseMs, undefined, { signal: cli.signal });
-      pauseMs = Math.min(2 * pauseMs, mostPauseMs);
-    }
-  }
+  const driven = await drive({
+    signal: cli.signal,
+    ready: async () => ({
+      swapId,
+      trade,
+      store: own.store,
+      now: session.now,
+      chains: await chainsOf(session, own, trade, driving),
+      client: withoutMarket ? null : driving.client,
+      onProgress: told.progress,
+      onShown: told.shown,
+    }),
+    onTrouble: ({ error }) => told.trouble(toldOf(error)),
+  });
+  if (driven.is === 'stopped') return { is: 'stopped', swapId, told: toldOf(driven.error) };
+  await told.end(driven.outcome);
+  return { is: 'ended', ...driven.outcome };
 }
 
 /** Nodes and wallets of both chains; for Bitcoin the key that the script names. */
@@ -298,13 +283,4 @@ export async function chainsOf(
     chains[chain] = { source, wallet: await own.wallet(chain, { ...index, ...paid }) };
   }
   return chains;
-}
-
-/** The errors that waiting and asking again do not mend. */
-function isForPerson(error: unknown): boolean {
-  if (error instanceof SettleError || error instanceof VerificationError) return true;
-  if (error instanceof StoreError || error instanceof Failure) return true;
-  if (error instanceof ParleyApiError) return !error.unreachable && error.status !== 409;
-  const kind = error instanceof Error && 'kind' in error ? String(error.kind) : '';
-  return /^(?:invalid|forbidden|absent)$/.test(kind);
 }

@@ -84,6 +84,7 @@ export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
       return JSON.stringify(chains.slice(0, mostChains));
     });
     await read();
+    for (const { chain } of more) parts.onChange(chain);
   };
   const facts = held<readonly ChainFacts[]>([]);
   const opened = new Map<

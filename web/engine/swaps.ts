@@ -12,7 +12,7 @@ import type { EscrowPayment, Outcome, Progress, SettleInput } from '../../sdk/se
 import { readKept, type Store, type SwapRecord, writeKept } from '../../sdk/stores/store.ts';
 import type { OwnTrade } from '../../sdk/trade.ts';
 import { cameOf, type Deals, type Entry, escrowKey } from './deals.ts';
-import { type Begun, type Drive, drive, type Ready, relayedOf, verbDone } from './drive.ts';
+import { type Begun, type Drive, drive, Lacks, type Ready, relayedOf, verbDone } from './drive.ts';
 import { type Ended, endedOf, endedView } from './ended.ts';
 import { type Histories, historiesOf } from './history.ts';
 import type { Kept } from './kept.ts';
@@ -70,6 +70,7 @@ const sayPauseMs = 250;
 const otherTabMs = 1_500;
 const readMs = 20_000;
 
+const noPhrase = 'the rescue phrase of this swap is not on this device';
 const payoutKey = (threadId: string) => `payout ${threadId}`;
 
 export async function openSwaps(parts: SwapsParts): Promise<OpenSwaps> {
@@ -250,7 +251,7 @@ async function onEnd(of: All, outcome: Outcome, told: Told): Promise<void> {
 
 async function readyOf(of: All, swapId: string, trade: OwnTrade): Promise<Ready> {
   const { client, store, vault, now, pollMs } = of.parts;
-  if (vault.state.now().kind === 'none') return { lacks: 'phrase' };
+  if (vault.state.now().kind === 'none') throw new Lacks('phrase', noPhrase);
   const payout = await of.parts.kept.get(payoutKey(trade.threadId));
   const chains: Record<ChainKey, PartyChain> = {};
   const away: LegName[] = [];
@@ -259,10 +260,10 @@ async function readyOf(of: All, swapId: string, trade: OwnTrade): Promise<Ready>
   for (const [leg, { chain }, own] of sidesOf(trade, gives)) {
     const source = await of.parts.nodes.source(chain);
     if (source.view.family === 'bitcoin') {
-      if (payout === null) return { lacks: 'payout' };
+      if (payout === null) throw new Lacks('payout', 'no address is named for the bitcoin');
       const keys = await vault.keys();
       const index = keyIndex(keys, own.pubkey ?? '');
-      if (index === null) return { lacks: 'phrase' };
+      if (index === null) throw new Lacks('phrase', noPhrase);
       chains[chain] = { source, wallet: await keyWallet(source, keys.bitcoinKey(index), payout) };
       continue;
     }
