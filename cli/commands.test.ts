@@ -20,11 +20,8 @@ import { parseAmount } from '../sdk/people.ts';
 import { swapId } from '../sdk/testing/honest.ts';
 import { signatureOf } from '../server/webhooks/sign.ts';
 import { waitUntil } from '../test/support/waiting.ts';
-import { understood } from './arguments.ts';
-import { ownPair, splitName } from './assets.ts';
-import { shells } from './completion.ts';
-import { Failure, statuses, toldOf } from './failures.ts';
-import { helpOf } from './help.ts';
+import { ownPair, splitName } from '../trader/assets.ts';
+import { Failure, statuses, toldOf } from '../trader/failures.ts';
 import {
   answer,
   type Cli,
@@ -34,15 +31,18 @@ import {
   mustConfirm,
   note,
   passphraseOf,
-} from './io.ts';
-import { faultOf } from './known.ts';
+} from '../trader/io.ts';
+import { faultOf } from '../trader/known.ts';
+import { chosenProfile, mustBePrivate, placesOf, writePrivate } from '../trader/places.ts';
+import { type Profile, readProfile, writeProfile } from '../trader/profile.ts';
+import { openSession } from '../trader/session.ts';
+import { countdownOf, tableOf } from '../trader/show.ts';
+import { understood } from './arguments.ts';
+import { shells } from './completion.ts';
+import { helpOf } from './help.ts';
 import { painter } from './painter.ts';
-import { chosenProfile, mustBePrivate, placesOf, writePrivate } from './places.ts';
-import { type Profile, readProfile, writeProfile } from './profile.ts';
 import { dueOf, linesOf } from './progress.ts';
 import { runParley } from './run.ts';
-import { openSession } from './session.ts';
-import { countdownOf, tableOf } from './show.ts';
 import { commands } from './table.ts';
 
 let dir: string;

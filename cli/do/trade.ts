@@ -4,7 +4,6 @@ import { accept as acceptThread } from '../../sdk/agree.ts';
 import type { ParleyClient } from '../../sdk/client.ts';
 import type { OwnTrade } from '../../sdk/trade.ts';
 import type { Rfq, Thread } from '../../sdk/types.ts';
-import { wholeNumber } from '../arguments.ts';
 import {
   type Catalogue,
   catalogueOf,
@@ -14,14 +13,21 @@ import {
   pinnedAsset,
   shownAmount,
   typedAmount,
-} from '../assets.ts';
+} from '../../trader/assets.ts';
+import { examined, lackings, ownAssets, planOf, sidesOf, unitsIn } from '../../trader/deal.ts';
+import { Failure, misused, needsYou } from '../../trader/failures.ts';
+import { answer, type Cli, mustConfirm, note } from '../../trader/io.ts';
+import {
+  inSession,
+  type Session,
+  type SignedIn,
+  signedIn,
+  unlocked,
+} from '../../trader/session.ts';
+import { ageOf, deadlineOf, tableOf } from '../../trader/show.ts';
+import { compareTerms, keepTerms, mustBeTerms } from '../../trader/terms.ts';
+import { wholeNumber } from '../arguments.ts';
 import type { Given, Run } from '../command.ts';
-import { examined, lackings, ownAssets, planOf, sidesOf, unitsIn } from '../deal.ts';
-import { Failure, misused, needsYou } from '../failures.ts';
-import { answer, type Cli, mustConfirm, note } from '../io.ts';
-import { inSession, type Session, type SignedIn, signedIn, unlocked } from '../session.ts';
-import { ageOf, deadlineOf, tableOf } from '../show.ts';
-import { compareTerms, keepTerms, mustBeTerms } from '../terms.ts';
 import { wordsOf } from './market.ts';
 
 const usualSeconds = '600';

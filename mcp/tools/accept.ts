@@ -2,8 +2,13 @@
 // counted before the market hears of it.
 
 import { z } from 'zod';
-import { type OwnAsset, typedAmount } from '../../cli/assets.ts';
-import { coinsAt } from '../../cli/chains.ts';
+import { accept as acceptThread, comesTo, type Examined, sighted } from '../../sdk/agree.ts';
+import { isoTime, parseIsoTime } from '../../sdk/people.ts';
+import { type OwnTrade, standsUntil } from '../../sdk/trade.ts';
+import type { Thread } from '../../sdk/types.ts';
+import { verifyAgreement } from '../../sdk/verify.ts';
+import { type OwnAsset, typedAmount } from '../../trader/assets.ts';
+import { coinsAt } from '../../trader/chains.ts';
 import {
   examined,
   type Examined as Found,
@@ -14,13 +19,8 @@ import {
   type Sides,
   sidesOf,
   unitsIn,
-} from '../../cli/deal.ts';
-import { misused, needsYou } from '../../cli/failures.ts';
-import { accept as acceptThread, comesTo, type Examined, sighted } from '../../sdk/agree.ts';
-import { isoTime, parseIsoTime } from '../../sdk/people.ts';
-import { type OwnTrade, standsUntil } from '../../sdk/trade.ts';
-import type { Thread } from '../../sdk/types.ts';
-import { verifyAgreement } from '../../sdk/verify.ts';
+} from '../../trader/deal.ts';
+import { misused, needsYou } from '../../trader/failures.ts';
 import { amountOf, type Desk, type Held, inWords } from '../desk.ts';
 import { counting, type Spend } from '../ledger.ts';
 import type { Plan } from '../plans.ts';

@@ -2,9 +2,9 @@
 // market could show another amount, so it is named too.
 
 import type { z } from 'zod';
-import { type OwnAsset, ownAsset, typedAmount } from '../../cli/assets.ts';
-import type { Session } from '../../cli/session.ts';
-import { compareTerms, type Terms } from '../../cli/terms.ts';
+import { type OwnAsset, ownAsset, typedAmount } from '../../trader/assets.ts';
+import type { Session } from '../../trader/session.ts';
+import { compareTerms, type Terms } from '../../trader/terms.ts';
 import { amountOf, inWords } from '../desk.ts';
 import { Refusal } from '../refusal.ts';
 import * as shape from '../schemas.ts';
