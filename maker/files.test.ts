@@ -26,8 +26,8 @@ test('a key is read from a file that is its owner’s alone, and is in no error'
     [hex, 'bitcoin', 0o400, hex],
     [hex, 'solana', 0o600, Uint8Array.from(Buffer.from(hex, 'hex'))],
     [JSON.stringify(Array(64).fill(7)), 'solana', 0o600, new Uint8Array(64).fill(7)],
-    [hex, 'evm', 0o640, /has mode 640: others may use it/],
-    [hex, 'evm', 0o604, /has mode 604/],
+    [hex, 'evm', 0o640, /has mode 0640, and others may read it/],
+    [hex, 'evm', 0o604, /has mode 0604/],
     [`${hex}00`, 'tron', 0o600, /must hold 64 hex digits/],
     [JSON.stringify(Array(64).fill(256)), 'solana', 0o600, /holds no key of Solana/],
   ] as const) {

@@ -7,16 +7,9 @@ import { VerificationError } from '../sdk/errors.ts';
 import { gasOf } from '../sdk/gas.ts';
 import { givenLeg, type OwnTrade, type PinnedAsset } from '../sdk/trade.ts';
 import type { Thread } from '../sdk/types.ts';
-import {
-  type Catalogue,
-  coinDecimals,
-  mustHaveDecimals,
-  type OwnAsset,
-  ownAsset,
-  pinnedAsset,
-  shownAmount,
-} from './assets.ts';
+import { type Catalogue, type OwnAsset, ownAsset, pinnedAsset, shownAmount } from './assets.ts';
 import { coinsAt, type OwnWallet } from './chains.ts';
+import { coinDecimals, mustHaveDecimals } from './coins.ts';
 import type { Session, SignedIn, Unlocked } from './session.ts';
 import { deadlineOf } from './show.ts';
 
@@ -98,7 +91,7 @@ export async function examined(
     const { chain } = asset;
     const source = await session.source(chain);
     await source.adapter.heads(AbortSignal.timeout(nodeMs));
-    await mustHaveDecimals(session, asset);
+    await mustHaveDecimals(source, asset, AbortSignal.timeout(nodeMs));
     chains[chain] = own === null ? { source } : { source, wallet: await own.wallet(chain) };
   }
   const { rfqId, quoteExpiresAt } = thread;

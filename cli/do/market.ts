@@ -7,10 +7,10 @@ import {
   allAssets,
   type Catalogue,
   catalogueOf,
-  coinDecimals,
   shownAmount,
   shownName,
 } from '../../trader/assets.ts';
+import { coinDecimals } from '../../trader/coins.ts';
 import { Failure, misused } from '../../trader/failures.ts';
 import { answer, type Cli, note, tell } from '../../trader/io.ts';
 import { inSession, marketOf, type Session, signedIn } from '../../trader/session.ts';

@@ -1,6 +1,7 @@
 // `parley init`, `faucet` and `pin`: the making of a profile.
 
-import { allAssets, mustHaveDecimals, splitName } from '../../trader/assets.ts';
+import { allAssets, splitName } from '../../trader/assets.ts';
+import { mustHaveDecimals } from '../../trader/coins.ts';
 import { misused, needsYou } from '../../trader/failures.ts';
 import { answer, mustConfirm } from '../../trader/io.ts';
 import { titleOf } from '../../trader/known.ts';
@@ -8,7 +9,10 @@ import { placesOf, writePrivate } from '../../trader/places.ts';
 import { readProfile, writeProfile } from '../../trader/profile.ts';
 import { inSession, marketOf } from '../../trader/session.ts';
 import { devProfile, giftsOf, profileOfMarket, withNodes } from '../../trader/setup.ts';
+import { urlOf } from '../../trader/sources.ts';
 import type { Run } from '../command.ts';
+
+const nodeMs = 15_000;
 
 export const init: Run = async (cli, given) => {
   const isDev = given.has('dev');
@@ -21,7 +25,7 @@ export const init: Run = async (cli, given) => {
   const places = placesOf(cli.env, cli.profile ?? (isDev ? 'dev' : 'default'));
   const whole = withNodes(profile, given.all('node'));
   const lines = Object.entries(whole.chains).map(([name, chain]) => {
-    const nodes = chain.nodes.map((each) => hostOf(typeof each === 'string' ? each : each.url));
+    const nodes = chain.nodes.map((each) => hostOf(urlOf(each)));
     return `  ${name}: ${titleOf(chain)}, asked at ${nodes.join(', ') || 'NO NODE YET'}`;
   });
   const { productName, network } = whole;
@@ -84,7 +88,8 @@ export const pin: Run = (cli, { args: [name = ''], text }) =>
       throw misused('with --yes the contract must be named: --address CONTRACT');
     }
     const { address, decimals } = asset;
-    await mustHaveDecimals(session, { name, chain, token: address, decimals });
+    const source = await session.source(chain);
+    await mustHaveDecimals(source, { token: address, decimals }, AbortSignal.timeout(nodeMs));
     const before = Object.hasOwn(of.tokens, symbol) ? of.tokens[symbol] : undefined;
     const plan = [
       `${chain}:${symbol} is the contract ${address} on ${titleOf(of)}, with ${decimals} decimals`,

@@ -1,7 +1,7 @@
 // The cost of a swap beside its amounts, by the own nodes: shown in a plan, and not exceeded when
 // the plan is done.
 
-import { coinDecimals } from '../../trader/assets.ts';
+import { coinDecimals } from '../../trader/coins.ts';
 import type { Sides } from '../../trader/deal.ts';
 import type { Session } from '../../trader/session.ts';
 import { amountOf, inWords } from '../desk.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { ParleyClient } from '../../sdk/client.ts';
 import { isoTime } from '../../sdk/people.ts';
 import type { Pair } from '../../sdk/types.ts';
-import { coinDecimals } from '../../trader/assets.ts';
+import { coinDecimals } from '../../trader/coins.ts';
 import { type Amount, amountOf, type Desk } from '../desk.ts';
 import { cursorIn, foreign, idIn, instantIn, orNull, placeIn, word } from '../foreign.ts';
 import * as shape from '../schemas.ts';
