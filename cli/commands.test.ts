@@ -32,7 +32,6 @@ import {
   note,
   passphraseOf,
 } from '../trader/io.ts';
-import { faultOf } from '../trader/known.ts';
 import { chosenProfile, mustBePrivate, placesOf, writePrivate } from '../trader/places.ts';
 import { type Profile, readProfile, writeProfile } from '../trader/profile.ts';
 import { openSession } from '../trader/session.ts';
@@ -361,23 +360,6 @@ test('a dev network that was started anew is found at its new address', async ()
     await session.close();
   } finally {
     server.close();
-  }
-});
-
-test('a chain that a market calls what it is not is left out', () => {
-  const evm = (chainId: number) => ({ family: 'evm' as const, chainId, nodes: [], tokens: {} });
-  for (const [name, chain, network, fault] of [
-    ['ethereum', evm(1), 'mainnet', null],
-    ['ethereum', evm(10), 'mainnet', /calls "ethereum" what is OP Mainnet/],
-    ['ethereum', evm(11_155_111), 'mainnet', /calls "ethereum" what is Sepolia/],
-    ['l2', evm(84_532), 'mainnet', /is Base Sepolia, and the market says/],
-    ['other', evm(99_999), 'mainnet', /by hand/],
-    ['evm-dev', evm(31_337), 'dev', null],
-    ['evm-dev', evm(1), 'dev', /is Ethereum/],
-  ] as const) {
-    const found = faultOf(name, chain, network);
-    if (fault === null) assert.equal(found, null);
-    else assert.match(found ?? '', fault);
   }
 });
 

@@ -6,7 +6,14 @@ import type { CoinSource } from '../sdk/wallets/coins.ts';
 import type { Wallet } from '../sdk/wallets/wallet.ts';
 import { needsYou } from './failures.ts';
 import type { Keys } from './keys/words.ts';
-import { bitcoinAt, type NodeAt, type PinnedChain, tronAt, urlsOf } from './sources.ts';
+import {
+  bitcoinAt,
+  type NodeAt,
+  type PinnedChain,
+  type PinnedOn,
+  tronAt,
+  urlsOf,
+} from './sources.ts';
 
 /** It signs swaps, and the texts by which it signs in. */
 export type OwnWallet = Wallet & MessageSigner;
@@ -65,9 +72,7 @@ export async function walletOf(
   return { ...coins, ...bitcoinWallet({ privateKey, network, payout: payout ?? coins.address }) };
 }
 
-type OnBitcoin = Extract<PinnedChain, { readonly family: 'bitcoin' }>;
-
-async function coinWallet(chain: string, of: OnBitcoin, privateKey: string) {
+async function coinWallet(chain: string, of: PinnedOn<'bitcoin'>, privateKey: string) {
   const { bitcoinWallet } = await import('../sdk/wallets/bitcoin.ts');
   const source = await coinSourceOf(chain, of);
   return bitcoinWallet({ privateKey, network: of.bitcoin, source });

@@ -1,24 +1,19 @@
 // A price before it is accepted: who gives what, by when, and what wallets lack. Everything is
 // computed from the own trade; the market's word is compared with it.
 
-import { examine } from '../sdk/agree.ts';
 import type { PartyChain } from '../sdk/chains.ts';
 import { VerificationError } from '../sdk/errors.ts';
 import { gasOf } from '../sdk/gas.ts';
-import { givenLeg, type OwnTrade, type PinnedAsset } from '../sdk/trade.ts';
+import { givenLeg, type OwnTrade } from '../sdk/trade.ts';
 import type { Thread } from '../sdk/types.ts';
 import { type Catalogue, type OwnAsset, ownAsset, pinnedAsset, shownAmount } from './assets.ts';
 import { coinsAt, type OwnWallet } from './chains.ts';
 import { coinDecimals, mustHaveDecimals } from './coins.ts';
+import { type Examined, fitted } from './fitting.ts';
 import type { Session, SignedIn, Unlocked } from './session.ts';
 import { deadlineOf } from './show.ts';
 
 const nodeMs = 15_000;
-
-/** The arguments of `examine` and `accept` of the SDK. */
-export type Dealing = Parameters<typeof examine>[0];
-
-export type Examined = Awaited<ReturnType<typeof examine>> & { readonly dealing: Dealing };
 
 export type Sides = {
   readonly gives: { readonly own: OwnAsset; readonly amount: bigint };
@@ -112,34 +107,6 @@ export async function examined(
     now: session.now,
     ...(destinationOn === undefined ? {} : { destinationOn }),
   });
-}
-
-/**
- * A market does not tell from which amount on it waits deeper. Deeper than asked is safe, so
- * whichever of both depths gives the times of the thread is taken.
- */
-async function fitted(dealing: Dealing): Promise<Examined> {
-  const from = (asset: PinnedAsset, highValueFrom: bigint | null) => ({ ...asset, highValueFrom });
-  let first: unknown = null;
-  for (const base of [null, 0n]) {
-    for (const quote of [null, 0n]) {
-      const as = {
-        ...dealing,
-        base: from(dealing.base, base),
-        quote: from(dealing.quote, quote),
-      };
-      try {
-        return { ...(await examine(as)), dealing: as };
-      } catch (error) {
-        first ??= error;
-        const isOfTimes =
-          error instanceof VerificationError &&
-          /\.(?:long|timelockSeconds)$|initiator$/.test(error.field);
-        if (!isOfTimes) throw error;
-      }
-    }
-  }
-  throw first;
 }
 
 type Own = { readonly gives: OwnWallet; readonly gets: OwnWallet };

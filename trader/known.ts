@@ -1,120 +1,124 @@
-// Networks that this program knows by their ids, whatever a market calls them, with public nodes to
-// begin with. A public node sees what one asks: nodes of one's own go into the profile before them.
+// Chains that a trader knows by their ids: world, name, and public nodes to begin with. A market's
+// name for a chain is never shown as what it is. A public node sees what one asks: nodes of one's
+// own go before them.
 
-import type { Network } from './keys/words.ts';
-import type { ProfileChain } from './profile.ts';
+import type { Family, Network } from '../core/families.ts';
+import { worldOfBitcoin, worldOfChainId, worldOfSolana, worldOfTron } from '../core/worlds.ts';
+import type { PinnedChain } from './sources.ts';
 
-export type Known = {
-  readonly title: string;
-  readonly network: Network;
-  readonly nodes: readonly string[];
+const evmNames: Readonly<Record<number, string>> = {
+  1: 'Ethereum',
+  10: 'OP Mainnet',
+  8453: 'Base',
+  42161: 'Arbitrum One',
+  11155111: 'Sepolia',
+  11155420: 'OP Sepolia',
+  84532: 'Base Sepolia',
+  421614: 'Arbitrum Sepolia',
+};
+const bitcoinNames = { mainnet: 'Bitcoin', testnet: 'Bitcoin testnet', regtest: 'Bitcoin regtest' };
+/**
+ * What is meant by the keys that screens show as names (parts/names.ts): a family, or a chain id. A
+ * market could call another chain so, and a person would be paid where it does not look.
+ */
+const meant: Readonly<Record<string, Family | number>> = {
+  bitcoin: 'bitcoin',
+  tron: 'tron',
+  solana: 'solana',
+  ethereum: 1,
+  optimism: 10,
+  base: 8453,
+  arbitrum: 42161,
+  polygon: 137,
+  bsc: 56,
+  avalanche: 43114,
+};
+const publicNodes: Readonly<Record<string, readonly string[]>> = {
+  'bitcoin mainnet': ['https://mempool.space/api', 'https://blockstream.info/api'],
+  'evm 1': ['https://ethereum-rpc.publicnode.com', 'https://eth.drpc.org'],
+  'evm 10': ['https://mainnet.optimism.io', 'https://optimism-rpc.publicnode.com'],
+  'evm 8453': ['https://mainnet.base.org', 'https://base-rpc.publicnode.com'],
+  'evm 42161': ['https://arb1.arbitrum.io/rpc', 'https://arbitrum-one-rpc.publicnode.com'],
+  'evm 11155111': ['https://ethereum-sepolia-rpc.publicnode.com'],
+  'evm 11155420': ['https://sepolia.optimism.io'],
+  'evm 84532': ['https://sepolia.base.org'],
+  'evm 421614': ['https://sepolia-rollup.arbitrum.io/rpc'],
+  'tron 728126428': ['https://api.trongrid.io'],
+  'tron 3448148188': ['https://nile.trongrid.io'],
+  'tron 2494104990': ['https://api.shasta.trongrid.io'],
+  'solana 5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d': ['https://api.mainnet-beta.solana.com'],
+  'solana EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG': ['https://api.devnet.solana.com'],
+  'solana 4uhcVJyU9pJkvQyS88uRDiswHScCkY3xQawwpjk2NsNY': ['https://api.testnet.solana.com'],
+};
+const worldNames: Readonly<Record<Network, string>> = {
+  mainnet: '',
+  testnet: ' test network',
+  dev: ' dev chain',
 };
 
-type Row = readonly [id: string, network: Network, title: string, ...nodes: string[]];
-
-const rows: readonly Row[] = [
-  [
-    ...(['bitcoin mainnet', 'mainnet', 'Bitcoin'] as const),
-    'https://mempool.space/api',
-    'https://blockstream.info/api',
-  ],
-  // Signet and both testnets go by it: which one a market means, its own nodes say.
-  ['bitcoin testnet', 'testnet', 'Bitcoin test network'],
-  ['bitcoin regtest', 'dev', 'Bitcoin regtest'],
-  [
-    ...(['evm 1', 'mainnet', 'Ethereum'] as const),
-    'https://ethereum-rpc.publicnode.com',
-    'https://eth.drpc.org',
-  ],
-  [
-    ...(['evm 10', 'mainnet', 'OP Mainnet'] as const),
-    'https://mainnet.optimism.io',
-    'https://optimism-rpc.publicnode.com',
-  ],
-  [
-    ...(['evm 8453', 'mainnet', 'Base'] as const),
-    'https://mainnet.base.org',
-    'https://base-rpc.publicnode.com',
-  ],
-  [
-    ...(['evm 42161', 'mainnet', 'Arbitrum One'] as const),
-    'https://arb1.arbitrum.io/rpc',
-    'https://arbitrum-one-rpc.publicnode.com',
-  ],
-  [
-    ...(['evm 11155111', 'testnet', 'Sepolia'] as const),
-    'https://ethereum-sepolia-rpc.publicnode.com',
-  ],
-  ['evm 11155420', 'testnet', 'OP Sepolia', 'https://sepolia.optimism.io'],
-  ['evm 84532', 'testnet', 'Base Sepolia', 'https://sepolia.base.org'],
-  ['evm 421614', 'testnet', 'Arbitrum Sepolia', 'https://sepolia-rollup.arbitrum.io/rpc'],
-  ['evm 31337', 'dev', 'EVM dev chain'],
-  ['evm 31338', 'dev', 'EVM dev chain'],
-  ['tron 728126428', 'mainnet', 'TRON', 'https://api.trongrid.io'],
-  ['tron 3448148188', 'testnet', 'TRON Nile', 'https://nile.trongrid.io'],
-  ['tron 2494104990', 'testnet', 'TRON Shasta', 'https://api.shasta.trongrid.io'],
-  [
-    'solana 5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
-    ...(['mainnet', 'Solana', 'https://api.mainnet-beta.solana.com'] as const),
-  ],
-  [
-    'solana EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
-    ...(['testnet', 'Solana devnet', 'https://api.devnet.solana.com'] as const),
-  ],
-  [
-    'solana 4uhcVJyU9pJkvQyS88uRDiswHScCkY3xQawwpjk2NsNY',
-    ...(['testnet', 'Solana testnet', 'https://api.testnet.solana.com'] as const),
-  ],
-];
-
-const byId: ReadonlyMap<string, Known> = new Map(
-  rows.map(([id, network, title, ...nodes]) => [id, { network, title, nodes }]),
-);
-
-/** The meanings of names that people know: a market could call another chain so. */
-const usual: Readonly<Record<string, string>> = {
-  bitcoin: 'bitcoin mainnet',
-  ethereum: 'evm 1',
-  optimism: 'evm 10',
-  base: 'evm 8453',
-  arbitrum: 'evm 42161',
-  tron: 'tron 728126428',
-  solana: 'solana 5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
-};
-
-function idOf(chain: ProfileChain): string {
+/** null: no table has it. */
+export function worldOf(chain: PinnedChain): Network | null {
   switch (chain.family) {
     case 'bitcoin':
-      return `bitcoin ${chain.bitcoin}`;
+      return worldOfBitcoin(chain.bitcoin);
     case 'evm':
-      return `evm ${chain.chainId}`;
+      return worldOfChainId(chain.chainId);
     case 'tron':
-      return `tron ${chain.chainId}`;
+      return worldOfTron(chain.chainId);
     case 'solana':
-      return `solana ${chain.genesisHash}`;
+      return worldOfSolana(chain.genesisHash);
   }
 }
 
-/** null: no table has it. */
-export function knownAs(chain: ProfileChain): Known | null {
-  return byId.get(idOf(chain)) ?? null;
+export function evmTitle(chainId: number): string {
+  return evmNames[chainId] ?? `EVM chain ${chainId}`;
 }
 
-/** Why a chain that a market names is not taken; null: it has no fault. */
-export function faultOf(name: string, chain: ProfileChain, network: Network): string | null {
-  const known = knownAs(chain);
-  const title = known?.title ?? `${chain.family} of an id that this program does not know`;
-  const meant = network === 'mainnet' && Object.hasOwn(usual, name) ? usual[name] : idOf(chain);
-  if (meant !== idOf(chain)) return `the market calls "${name}" what is ${title}`;
-  // Dev chains of TRON and Solana are made anew, and in no table.
-  const isOfDev = network === 'dev' && /^(?:tron|solana)$/.test(chain.family);
-  if (known?.network === network || (known === null && isOfDev)) return null;
-  if (known === null) return `"${name}" is ${title}: describe it in the profile by hand`;
-  return `"${name}" is ${title}, and the market says that it trades on ${network}`;
+/** `network`: what the market says that it trades on. A chain of no table is a dev chain there. */
+export function titleOf(chain: PinnedChain, network: Network): string {
+  const world = worldOf(chain) ?? (network === 'dev' ? 'dev' : null);
+  const kind = world === null ? ' unknown network' : worldNames[world];
+  switch (chain.family) {
+    case 'bitcoin':
+      return bitcoinNames[chain.bitcoin];
+    case 'evm':
+      return evmTitle(chain.chainId);
+    case 'tron':
+      return `TRON${kind}`;
+    case 'solana':
+      return `Solana${kind}`;
+  }
 }
 
-const families = { bitcoin: 'Bitcoin', evm: 'EVM', tron: 'TRON', solana: 'Solana' };
+/**
+ * Whether swaps may be on it. A dev network's TRON and Solana are made anew and in no table; their
+ * coins have no value. null: nothing is wrong.
+ */
+export function worldFault(
+  chain: PinnedChain & { readonly chain: string },
+  network: Network,
+): string | null {
+  const world = worldOf(chain);
+  const own = chain.family === 'evm' ? chain.chainId : chain.family;
+  const named = Object.hasOwn(meant, chain.chain) ? meant[chain.chain] : own;
+  if (world === 'mainnet' && named !== own) {
+    return `this market calls it "${chain.chain}", and it is ${titleOf(chain, network)}`;
+  }
+  const isOfDev = network === 'dev' && world === null && /^(tron|solana)$/.test(chain.family);
+  if (world === network || isOfDev) return null;
+  const what = world === null ? 'of no network that is known here' : `of the network "${world}"`;
+  return `"${chain.chain}" is ${what}, and this market says it trades on "${network}"`;
+}
 
-export function titleOf(chain: ProfileChain): string {
-  return knownAs(chain)?.title ?? `${families[chain.family]} dev chain`;
+/** Public nodes by the id of a chain, whatever a market calls it. */
+export function publicNodesOf(of: PinnedChain): readonly string[] {
+  switch (of.family) {
+    case 'bitcoin':
+      return publicNodes[`bitcoin ${of.bitcoin}`] ?? [];
+    case 'evm':
+    case 'tron':
+      return publicNodes[`${of.family} ${of.chainId}`] ?? [];
+    case 'solana':
+      return publicNodes[`solana ${of.genesisHash}`] ?? [];
+  }
 }

@@ -5,7 +5,7 @@ import { messageOf } from '../sdk/errors.ts';
 import { Failure, misused, needsYou } from './failures.ts';
 import type { Cli } from './io.ts';
 import type { Family, Network } from './keys/words.ts';
-import { faultOf, knownAs } from './known.ts';
+import { publicNodesOf, worldFault } from './known.ts';
 import { mostNodes, type Profile, type ProfileChain } from './profile.ts';
 import { accountOf, announced, devStatus, type Session } from './session.ts';
 
@@ -127,7 +127,7 @@ export async function profileOfMarket(given: string): Promise<Made> {
   const left: string[] = [];
   const chains: [string, ProfileChain][] = [];
   for (const { chain: name, ...of } of config.chains) {
-    const fault = faultOf(name, of, network);
+    const fault = worldFault({ ...of, chain: name }, network);
     if (fault !== null) left.push(fault);
     else chains.push([name, { ...of, nodes: nodesOf(of), tokens: {} }]);
   }
@@ -137,7 +137,7 @@ export async function profileOfMarket(given: string): Promise<Made> {
 
 /** Nodes that the market names come last: they may lie with it. */
 function nodesOf(chain: ProfileChain): ProfileChain['nodes'] {
-  const own = knownAs(chain)?.nodes ?? [];
+  const own = publicNodesOf(chain);
   return own.length > 0 ? own : chain.nodes.slice(0, mostNodes);
 }
 

@@ -1,6 +1,8 @@
 // A chain as a trader pins it, and its source by the trader's own nodes. The code of a family is
 // loaded when a chain of it is used.
 
+import type { AppChain } from '../core/app-chain.ts';
+import type { Family } from '../core/families.ts';
 import type { UnixSeconds } from '../core/nominal.ts';
 import type { ChainSource } from '../sdk/chains.ts';
 import { SettleError } from '../sdk/errors.ts';
@@ -10,21 +12,16 @@ export type BitcoinNode = { readonly coreUrl: string } | { readonly esploraUrl: 
 /** A URL; on TRON also with the solid view where that has a port of its own. */
 export type NodeAt = string | { readonly url: string; readonly solidityUrl?: string } | BitcoinNode;
 
-type Contracts<C> = { readonly shards?: readonly C[]; readonly formerContracts?: readonly C[] };
-export type TronContract = { readonly contract: string; readonly creation: string };
-
-type Of<F extends string, Known> = Known & {
-  readonly family: F;
-  /** Asked in this order; Bitcoin is read by the first two. */
-  readonly nodes: readonly NodeAt[];
-};
+type Pinned<C> = C extends AppChain
+  ? Omit<C, 'chain' | 'nodes'> & {
+      /** Asked in this order; Bitcoin is read by the first two. */
+      readonly nodes: readonly NodeAt[];
+    }
+  : never;
 
 /** `genesisHash` and `program` may be empty: on a dev chain, and where the SDK knows the program. */
-export type PinnedChain =
-  | Of<'bitcoin', { readonly bitcoin: 'mainnet' | 'testnet' | 'regtest' }>
-  | Of<'evm', { readonly chainId: number; readonly contract?: string } & Contracts<string>>
-  | Of<'tron', { readonly chainId: number } & TronContract & Contracts<TronContract>>
-  | Of<'solana', { readonly genesisHash: string; readonly program: string }>;
+export type PinnedChain = Pinned<AppChain>;
+export type PinnedOn<F extends Family> = Extract<PinnedChain, { readonly family: F }>;
 
 /** Unix seconds. */
 export type Now = () => UnixSeconds;

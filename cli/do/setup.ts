@@ -26,7 +26,7 @@ export const init: Run = async (cli, given) => {
   const whole = withNodes(profile, given.all('node'));
   const lines = Object.entries(whole.chains).map(([name, chain]) => {
     const nodes = chain.nodes.map((each) => hostOf(urlOf(each)));
-    return `  ${name}: ${titleOf(chain)}, asked at ${nodes.join(', ') || 'NO NODE YET'}`;
+    return `  ${name}: ${titleOf(chain, whole.network)}, asked at ${nodes.join(', ') || 'NO NODE YET'}`;
   });
   const { productName, network } = whole;
   const isUnasked = network !== 'mainnet' && !isDev;
@@ -92,7 +92,7 @@ export const pin: Run = (cli, { args: [name = ''], text }) =>
     await mustHaveDecimals(source, { token: address, decimals }, AbortSignal.timeout(nodeMs));
     const before = Object.hasOwn(of.tokens, symbol) ? of.tokens[symbol] : undefined;
     const plan = [
-      `${chain}:${symbol} is the contract ${address} on ${titleOf(of)}, with ${decimals} decimals`,
+      `${chain}:${symbol} is the contract ${address} on ${titleOf(of, session.profile.network)}, with ${decimals} decimals`,
       ...(asset.verified ? [] : ['the market has not curated it: anybody may have listed it']),
       ...(before === undefined ? [] : [`it takes the place of ${before.address}`]),
       'Compare the contract with what its issuer publishes.',

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 import type { Family } from '../../core/families.ts';
-import type { BitcoinNode, PinnedChain, TronContract } from '../../trader/sources.ts';
+import type { BitcoinNode, PinnedChain, PinnedOn } from '../../trader/sources.ts';
 import type { Fields } from './fields.ts';
 
 const networks = ['mainnet', 'testnet', 'regtest'] as const;
@@ -105,6 +105,8 @@ function bitcoinNode(fields: Fields, core: string, esplora: string): BitcoinNode
   if (coreUrl !== null) return { coreUrl };
   return esploraUrl === null ? null : { esploraUrl };
 }
+
+type TronContract = Pick<PinnedOn<'tron'>, 'contract' | 'creation'>;
 
 function tronContracts(fields: Fields, name: string): readonly TronContract[] {
   return fields.list(name, instances).map((each) => {

@@ -11,7 +11,6 @@ import { type OwnAsset, typedAmount } from '../../trader/assets.ts';
 import { coinsAt } from '../../trader/chains.ts';
 import {
   examined,
-  type Examined as Found,
   type Looked,
   lackings,
   ownAssets,
@@ -21,6 +20,7 @@ import {
   unitsIn,
 } from '../../trader/deal.ts';
 import { misused, needsYou } from '../../trader/failures.ts';
+import type { Examined as Found } from '../../trader/fitting.ts';
 import { amountOf, type Desk, type Held, inWords } from '../desk.ts';
 import { counting, type Spend } from '../ledger.ts';
 import type { Plan } from '../plans.ts';

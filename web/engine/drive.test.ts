@@ -10,7 +10,8 @@ import { memoryStore } from '../../sdk/stores/memory.ts';
 import type { SwapRecord } from '../../sdk/stores/store.ts';
 import { bitcoinView, evmView, keptRecord, now } from '../../sdk/testing/honest.ts';
 import { paperScene } from '../../sdk/testing/paper-scene.ts';
-import { type DriveParts, drive, Lacks, problemOf, type Ready } from './drive.ts';
+import { type DriveParts, drive, problemOf, type Ready } from './drive.ts';
+import { EngineError } from './types.ts';
 
 const { trade, swap } = keptRecord('taker');
 
@@ -121,8 +122,8 @@ for (const [error, kind] of stopping) {
 test('what it lacks is asked for, and looked for again when somebody says so', async (t) => {
   const { view, again, of, pass } = driving(
     t,
-    new Lacks('payout', 'no address'),
-    new Lacks('phrase', 'no phrase'),
+    new EngineError('no_payout', 'no address'),
+    new EngineError('no_phrase', 'no phrase'),
   );
   await settled();
   const kinds = () => view().asks.map(({ kind }) => kind);

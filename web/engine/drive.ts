@@ -5,7 +5,6 @@ import type { Millis, UnixSeconds } from '../../core/nominal.ts';
 import { drive as driveSwap, type Trouble } from '../../sdk/drive.ts';
 import {
   ClockError,
-  CodedError,
   codeOf,
   messageOf,
   ParleyApiError,
@@ -18,7 +17,15 @@ import type { OwnTrade, VerifiedSwap } from '../../sdk/trade.ts';
 import { verdictOf } from '../../sdk/verdict.ts';
 import { plainText, withNews } from './history.ts';
 import { sleep } from './sleep.ts';
-import type { Happened, Problem, ProblemKind, Relayed, SwapView, Verb } from './types.ts';
+import {
+  EngineError,
+  type Happened,
+  type Problem,
+  type ProblemKind,
+  type Relayed,
+  type SwapView,
+  type Verb,
+} from './types.ts';
 import { isLookedAtAgain, type Prompt, type Told, viewOf } from './view.ts';
 
 export type Begun = {
@@ -34,16 +41,11 @@ export type Begun = {
   readonly history: readonly Happened[];
 };
 
-/** Something that a person has to give before a run can begin. */
-export class Lacks extends CodedError<NonNullable<Told['lacks']>> {
-  override name = 'Lacks';
-}
-
 export type Ready = { readonly input: SettleInput; readonly away: Told['away'] };
 
 export type DriveParts = {
   readonly begun: Begun;
-  /** Throws Lacks, and the errors of a node or of a file of the app that did not load. */
+  /** Throws EngineError `no_phrase` or `no_payout`, and the errors of a node or of a file of the app that did not load. */
   readonly ready: (swapId: string) => Promise<Ready>;
   readonly prompts: () => readonly Prompt[];
   readonly now: () => UnixSeconds;
@@ -125,7 +127,8 @@ export function drive(parts: DriveParts): Drive {
   };
   const onTrouble = ({ error, verdict }: Trouble) => {
     const isStopped = verdict !== 'again';
-    if (error instanceof Lacks) return set({ phase: 'stopped', lacks: error.code });
+    const lacks = lacksOf(error);
+    if (lacks !== null) return set({ phase: 'stopped', lacks });
     if (error instanceof StoreError) parts.onStoreFault(error);
     const failure = { leg: null, code: codeOf(error), sentence: messageOf(error) };
     const problems = [problemOf(failure, error)];
@@ -179,6 +182,13 @@ export function drive(parts: DriveParts): Drive {
     },
     ended,
   };
+}
+
+/** The thing that a person has to give before a run can begin. */
+function lacksOf(error: unknown): Told['lacks'] {
+  if (!(error instanceof EngineError)) return null;
+  if (error.code === 'no_phrase') return 'phrase';
+  return error.code === 'no_payout' ? 'payout' : null;
 }
 
 export function relayedOf(relay: SwapRecord['relay']): Relayed | null {

@@ -16,7 +16,7 @@ import {
 import { type Restored, restoreFromFile, restoreFromMarket } from '../../sdk/rescue/restore.ts';
 import type { PhraseStore } from '../../sdk/rescue/store.ts';
 import type { PinnedAsset } from '../../sdk/trade.ts';
-import { mustHaveDecimals } from './coins.ts';
+import { mustHaveDecimals } from '../../trader/coins.ts';
 import type { Kept } from './kept.ts';
 import { held } from './live.ts';
 import type { OpenNodes } from './nodes.ts';

@@ -12,7 +12,7 @@ import type { EscrowPayment, Outcome, Progress, SettleInput } from '../../sdk/se
 import { readKept, type Store, type SwapRecord, writeKept } from '../../sdk/stores/store.ts';
 import type { OwnTrade } from '../../sdk/trade.ts';
 import { cameOf, type Deals, type Entry, escrowKey } from './deals.ts';
-import { type Begun, type Drive, drive, Lacks, type Ready, relayedOf, verbDone } from './drive.ts';
+import { type Begun, type Drive, drive, type Ready, relayedOf, verbDone } from './drive.ts';
 import { type Ended, endedOf, endedView } from './ended.ts';
 import { type Histories, historiesOf } from './history.ts';
 import type { Kept } from './kept.ts';
@@ -70,7 +70,8 @@ const sayPauseMs = 250;
 const otherTabMs = 1_500;
 const readMs = 20_000;
 
-const noPhrase = 'the rescue phrase of this swap is not on this device';
+const noPhrase = 'the rescue phrase is missing';
+const noPayout = 'an address to be paid at is missing';
 const payoutKey = (threadId: string) => `payout ${threadId}`;
 
 export async function openSwaps(parts: SwapsParts): Promise<OpenSwaps> {
@@ -251,7 +252,7 @@ async function onEnd(of: All, outcome: Outcome, told: Told): Promise<void> {
 
 async function readyOf(of: All, swapId: string, trade: OwnTrade): Promise<Ready> {
   const { client, store, vault, now, pollMs } = of.parts;
-  if (vault.state.now().kind === 'none') throw new Lacks('phrase', noPhrase);
+  if (vault.state.now().kind === 'none') throw new EngineError('no_phrase', noPhrase);
   const payout = await of.parts.kept.get(payoutKey(trade.threadId));
   const chains: Record<ChainKey, PartyChain> = {};
   const away: LegName[] = [];
@@ -260,10 +261,10 @@ async function readyOf(of: All, swapId: string, trade: OwnTrade): Promise<Ready>
   for (const [leg, { chain }, own] of sidesOf(trade, gives)) {
     const source = await of.parts.nodes.source(chain);
     if (source.view.family === 'bitcoin') {
-      if (payout === null) throw new Lacks('payout', 'no address is named for the bitcoin');
+      if (payout === null) throw new EngineError('no_payout', noPayout);
       const keys = await vault.keys();
       const index = keyIndex(keys, own.pubkey ?? '');
-      if (index === null) throw new Lacks('phrase', noPhrase);
+      if (index === null) throw new EngineError('no_phrase', noPhrase);
       chains[chain] = { source, wallet: await keyWallet(source, keys.bitcoinKey(index), payout) };
       continue;
     }
@@ -415,16 +416,9 @@ async function paymentsOf(of: All, swapId: string): Promise<readonly EscrowPayme
 
 async function rawOf(of: All, swapId: string, verb: 'claim' | 'refund'): Promise<RawSpend> {
   const { trade } = await recordOf(of, swapId);
-  const ready = await readyOf(of, swapId, trade);
-  if ('lacks' in ready) {
-    const what = ready.lacks === 'phrase' ? 'the rescue phrase' : 'an address to be paid at';
-    throw new EngineError(
-      ready.lacks === 'phrase' ? 'no_phrase' : 'no_payout',
-      `${what} is missing`,
-    );
-  }
+  const { input } = await readyOf(of, swapId, trade);
   const { rawSpend } = await import('../../sdk/rescue/raw.ts');
-  return rawSpend(ready.input, verb);
+  return rawSpend(input, verb);
 }
 
 type Own = OwnTrade['refundTo'];
