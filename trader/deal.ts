@@ -12,13 +12,9 @@ import { coinDecimals, mustHaveDecimals } from './coins.ts';
 import { type Examined, fitted } from './fitting.ts';
 import type { Session, SignedIn, Unlocked } from './session.ts';
 import { deadlineOf } from './show.ts';
+import type { Sides } from './sides.ts';
 
 const nodeMs = 15_000;
-
-export type Sides = {
-  readonly gives: { readonly own: OwnAsset; readonly amount: bigint };
-  readonly gets: { readonly own: OwnAsset; readonly amount: bigint };
-};
 
 /** As the customer pins both assets. Throws Failure `not_pinned`. */
 export function ownAssets(session: Session, names: Catalogue, { rfq }: Pick<Thread, 'rfq'>) {
@@ -30,33 +26,10 @@ export function ownAssets(session: Session, names: Catalogue, { rfq }: Pick<Thre
   return { base: of(rfq.baseAssetId), quote: of(rfq.quoteAssetId) };
 }
 
-export function sidesOf(
-  trade: Pick<OwnTrade, 'party' | 'direction' | 'baseAmount' | 'quoteAmount'>,
-  assets: { readonly base: OwnAsset; readonly quote: OwnAsset },
-): Sides {
-  const base = { own: assets.base, amount: trade.baseAmount };
-  const quote = { own: assets.quote, amount: trade.quoteAmount };
-  return givesBase(trade) ? { gives: base, gets: quote } : { gives: quote, gets: base };
-}
-
 /** Base units as a market says them. Throws VerificationError where they are none. */
 export function unitsIn(field: string, said: string): bigint {
   if (/^[1-9]\d{0,77}$/.test(said)) return BigInt(said);
   throw new VerificationError(field, 'base units', String(said).slice(0, 80));
-}
-
-type OnChain = { readonly chain: string };
-
-function givesBase({ party, direction }: Pick<OwnTrade, 'party' | 'direction'>): boolean {
-  return (direction === 'sell_base') === (party === 'taker');
-}
-
-export function chainsIn(
-  trade: Pick<OwnTrade, 'party' | 'direction'> & Readonly<Record<'base' | 'quote', OnChain>>,
-): { readonly gives: string; readonly gets: string } {
-  const { base, quote } = trade;
-  const [gives, gets] = givesBase(trade) ? [base, quote] : [quote, base];
-  return { gives: gives.chain, gets: gets.chain };
 }
 
 /** A thread as it was looked at, and the own trade that it is held against. */
@@ -70,6 +43,27 @@ export type Looked = {
   readonly destinationOn?: (chain: string) => Destination;
 };
 export type Destination = OwnTrade['payTo'];
+
+/** Throws VerificationError, and Failure `not_pinned`. */
+export function lookedAt(
+  session: Session,
+  userId: string,
+  names: Catalogue,
+  thread: Thread,
+): Looked {
+  const { makerId, quoteAmount, rfq } = thread;
+  const terms = {
+    party: makerId === userId ? 'maker' : 'taker',
+    direction: rfq.direction,
+    baseAmount: unitsIn('rfq.baseAmount', rfq.baseAmount),
+  } as const;
+  const price = unitsIn('thread.quoteAmount', quoteAmount);
+  return { thread, price, assets: ownAssets(session, names, thread), terms };
+}
+
+export async function walletsOn({ wallet }: Pick<Unlocked, 'wallet'>, { gives, gets }: Sides) {
+  return { gives: await wallet(gives.own.chain), gets: await wallet(gets.own.chain) };
+}
 
 /**
  * The market learns nothing of this. Throws what does not fit, and where a node is silent. `own` is

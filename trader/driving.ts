@@ -10,12 +10,12 @@ import type { StoreLock } from '../sdk/stores/store.ts';
 import type { OwnTrade } from '../sdk/trade.ts';
 import { nameOfPinned, shownAmount } from './assets.ts';
 import { escrowIndexOf } from './chains.ts';
-import { sidesOf } from './deal.ts';
 import { Failure, type Told, toldOf } from './failures.ts';
 import { jsonOf } from './io.ts';
 import { writePrivate } from './places.ts';
 import { keepRescue } from './rescue-file.ts';
 import type { Session, Unlocked } from './session.ts';
+import { sidesOf } from './sides.ts';
 
 /** One that is to be driven. */
 export type Swap = {

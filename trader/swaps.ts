@@ -11,13 +11,13 @@ import { mayBeFunded, type SwapRecord } from '../sdk/stores/store.ts';
 import { givenLeg, type OwnTrade } from '../sdk/trade.ts';
 import type { Swap as MarketSwap } from '../sdk/types.ts';
 import { coinsAt } from './chains.ts';
-import { chainsIn } from './deal.ts';
 import { type Swap, wordsOf } from './driving.ts';
 import { Failure, needsYou } from './failures.ts';
 import { type Cli, note } from './io.ts';
 import { readUpTo, writePrivate } from './places.ts';
 import type { Session, Unlocked } from './session.ts';
 import { deadlineOf } from './show.ts';
+import { chainsIn } from './sides.ts';
 
 const pageSize = 100;
 /** The pages of the market's list, the newest first. */

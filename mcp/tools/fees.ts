@@ -2,8 +2,8 @@
 // the plan is done.
 
 import { coinDecimals } from '../../trader/coins.ts';
-import type { Sides } from '../../trader/deal.ts';
 import type { Session } from '../../trader/session.ts';
+import type { Sides } from '../../trader/sides.ts';
 import { amountOf, inWords } from '../desk.ts';
 import { withMargin } from '../plans.ts';
 

@@ -2,7 +2,7 @@
 
 import type { ChainKey } from '../../core/families.ts';
 import type { UnixSeconds } from '../../core/nominal.ts';
-import type { LegName } from '../../core/trade.ts';
+import { type LegName, otherLeg } from '../../core/trade.ts';
 import type { PartyChain } from '../../sdk/chains.ts';
 import type { ParleyClient } from '../../sdk/client.ts';
 import { StoreError } from '../../sdk/errors.ts';
@@ -11,6 +11,7 @@ import { ownSides, watchedOf } from '../../sdk/settle/record.ts';
 import type { EscrowPayment, Outcome, Progress, SettleInput } from '../../sdk/settle.ts';
 import { readKept, type Store, type SwapRecord, writeKept } from '../../sdk/stores/store.ts';
 import type { OwnTrade } from '../../sdk/trade.ts';
+import { chainsIn } from '../../trader/sides.ts';
 import { cameOf, type Deals, type Entry, escrowKey } from './deals.ts';
 import { type Begun, type Drive, drive, type Ready, relayedOf, verbDone } from './drive.ts';
 import { type Ended, endedOf, endedView } from './ended.ts';
@@ -258,7 +259,7 @@ async function readyOf(of: All, swapId: string, trade: OwnTrade): Promise<Ready>
   const away: LegName[] = [];
   const gives = trade.party === 'maker' ? 'a' : 'b';
   const { swap } = (await store.getSwap(swapId)) ?? { swap: null };
-  for (const [leg, { chain }, own] of sidesOf(trade, gives)) {
+  for (const [leg, chain, own] of sidesOf(trade, gives)) {
     const source = await of.parts.nodes.source(chain);
     if (source.view.family === 'bitcoin') {
       if (payout === null) throw new EngineError('no_payout', noPayout);
@@ -423,14 +424,11 @@ async function rawOf(of: All, swapId: string, verb: 'claim' | 'refund'): Promise
 
 type Own = OwnTrade['refundTo'];
 
-function sidesOf(trade: OwnTrade, gives: LegName): [LegName, { chain: ChainKey }, Own][] {
-  const isBase =
-    trade.direction === 'sell_base' ? trade.party === 'taker' : trade.party === 'maker';
-  const [given, got] = isBase ? [trade.base, trade.quote] : [trade.quote, trade.base];
-  const gets = gives === 'a' ? 'b' : 'a';
+function sidesOf(trade: OwnTrade, gives: LegName): [LegName, ChainKey, Own][] {
+  const chains = chainsIn(trade);
   return [
-    [gives, given, trade.refundTo],
-    [gets, got, trade.payTo],
+    [gives, chains.gives, trade.refundTo],
+    [otherLeg(gives), chains.gets, trade.payTo],
   ];
 }
 
