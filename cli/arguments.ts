@@ -3,9 +3,9 @@
 
 import { parseArgs } from 'node:util';
 import { distanceOf } from '../sdk/rescue/distance.ts';
+import { misused } from '../trader/failures.ts';
+import type { Globals } from '../trader/io.ts';
 import type { Given } from './command.ts';
-import { misused } from './failures.ts';
-import type { Globals } from './io.ts';
 import { type Command, type CommandName, commands, globals, type Option } from './table.ts';
 
 export type Asked =

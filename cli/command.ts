@@ -1,6 +1,6 @@
 // The input of a command, and its description.
 
-import type { Cli } from './io.ts';
+import type { Cli } from '../trader/io.ts';
 
 export type Given = {
   readonly args: readonly string[];

@@ -20,11 +20,8 @@ import { parseAmount } from '../sdk/people.ts';
 import { swapId } from '../sdk/testing/honest.ts';
 import { signatureOf } from '../server/webhooks/sign.ts';
 import { waitUntil } from '../test/support/waiting.ts';
-import { understood } from './arguments.ts';
-import { ownPair, splitName } from './assets.ts';
-import { shells } from './completion.ts';
-import { Failure, statuses, toldOf } from './failures.ts';
-import { helpOf } from './help.ts';
+import { ownPair, splitName } from '../trader/assets.ts';
+import { Failure, statuses, toldOf } from '../trader/failures.ts';
 import {
   answer,
   type Cli,
@@ -34,15 +31,17 @@ import {
   mustConfirm,
   note,
   passphraseOf,
-} from './io.ts';
-import { faultOf } from './known.ts';
+} from '../trader/io.ts';
+import { chosenProfile, mustBePrivate, placesOf, writePrivate } from '../trader/places.ts';
+import { type Profile, readProfile, writeProfile } from '../trader/profile.ts';
+import { openSession } from '../trader/session.ts';
+import { countdownOf, tableOf } from '../trader/show.ts';
+import { understood } from './arguments.ts';
+import { shells } from './completion.ts';
+import { helpOf } from './help.ts';
 import { painter } from './painter.ts';
-import { chosenProfile, mustBePrivate, placesOf, writePrivate } from './places.ts';
-import { type Profile, readProfile, writeProfile } from './profile.ts';
 import { dueOf, linesOf } from './progress.ts';
 import { runParley } from './run.ts';
-import { openSession } from './session.ts';
-import { countdownOf, tableOf } from './show.ts';
 import { commands } from './table.ts';
 
 let dir: string;
@@ -361,23 +360,6 @@ test('a dev network that was started anew is found at its new address', async ()
     await session.close();
   } finally {
     server.close();
-  }
-});
-
-test('a chain that a market calls what it is not is left out', () => {
-  const evm = (chainId: number) => ({ family: 'evm' as const, chainId, nodes: [], tokens: {} });
-  for (const [name, chain, network, fault] of [
-    ['ethereum', evm(1), 'mainnet', null],
-    ['ethereum', evm(10), 'mainnet', /calls "ethereum" what is OP Mainnet/],
-    ['ethereum', evm(11_155_111), 'mainnet', /calls "ethereum" what is Sepolia/],
-    ['l2', evm(84_532), 'mainnet', /is Base Sepolia, and the market says/],
-    ['other', evm(99_999), 'mainnet', /by hand/],
-    ['evm-dev', evm(31_337), 'dev', null],
-    ['evm-dev', evm(1), 'dev', /is Ethereum/],
-  ] as const) {
-    const found = faultOf(name, chain, network);
-    if (fault === null) assert.equal(found, null);
-    else assert.match(found ?? '', fault);
   }
 });
 

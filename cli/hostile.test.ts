@@ -11,12 +11,12 @@ import { phraseKeys } from '../sdk/rescue/derive.ts';
 import { storeWith } from '../sdk/rescue/store.ts';
 import { memoryStore } from '../sdk/stores/memory.ts';
 import type { Asset } from '../sdk/types.ts';
-import { catalogueOf } from './assets.ts';
-import { placesOf, writePrivate } from './places.ts';
-import { type Profile, writeProfile } from './profile.ts';
-import { keepRescue } from './rescue-file.ts';
+import { catalogueOf } from '../trader/assets.ts';
+import { placesOf, writePrivate } from '../trader/places.ts';
+import { type Profile, writeProfile } from '../trader/profile.ts';
+import { keepRescue } from '../trader/rescue-file.ts';
+import { compareTerms, keepTerms, mustBeTerms, type Terms } from '../trader/terms.ts';
 import { runParley } from './run.ts';
-import { compareTerms, keepTerms, mustBeTerms, type Terms } from './terms.ts';
 
 let home: string;
 before(async () => {

@@ -7,8 +7,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import type { Io } from './io.ts';
-import { placesOf, writePrivate } from './places.ts';
+import type { Io } from '../trader/io.ts';
+import { placesOf, writePrivate } from '../trader/places.ts';
 import { runParley } from './run.ts';
 
 const dir = await mkdtemp(join(tmpdir(), 'parley-init-'));

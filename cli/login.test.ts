@@ -5,9 +5,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { Io } from './io.ts';
-import { placesOf, writePrivate } from './places.ts';
-import { type Profile, writeProfile } from './profile.ts';
+import type { Io } from '../trader/io.ts';
+import { placesOf, writePrivate } from '../trader/places.ts';
+import { type Profile, writeProfile } from '../trader/profile.ts';
 import { runParley } from './run.ts';
 
 let home: string;

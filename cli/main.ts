@@ -11,6 +11,6 @@ const folder = isAbsolute(cache) ? cache : isAbsolute(home) ? join(home, '.cache
 if (folder !== null && 'enableCompileCache' in module) {
   module.enableCompileCache(join(folder, 'parley', 'compiled'));
 }
-const { program } = await import('./program.ts');
+const { program } = await import('../trader/program.ts');
 const { runParley } = await import('./run.ts');
 await program(runParley);

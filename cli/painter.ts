@@ -1,8 +1,8 @@
 // Lines at the foot of a terminal that are drawn again and again, and lines above them that stay.
 // Where standard error is no terminal nothing is drawn. While a person is asked nothing is written.
 
-import type { Cli } from './io.ts';
-import { oneLine } from './show.ts';
+import type { Cli } from '../trader/io.ts';
+import { oneLine } from '../trader/show.ts';
 
 /** Lines, while a person thinks: the newest. */
 const mostHeld = 1_000;

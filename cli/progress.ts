@@ -3,7 +3,7 @@
 import type { ToldDoubt } from '../sdk/settle/told.ts';
 import type { SettleState, Shown } from '../sdk/settle.ts';
 import { givenLeg } from '../sdk/trade.ts';
-import { countdownOf, fitted, wrapped } from './show.ts';
+import { countdownOf, fitted, wrapped } from '../trader/show.ts';
 
 /** The state of a swap that is driven. */
 export type Now = {

@@ -1,9 +1,9 @@
 // One command, from its arguments to its exit status. Every failure is reported in one sentence.
 
+import { statuses, type Told, toldOf } from '../trader/failures.ts';
+import { answer, failed, type Io, note } from '../trader/io.ts';
 import { understood } from './arguments.ts';
-import { statuses, type Told, toldOf } from './failures.ts';
 import { helpOf, usageOf } from './help.ts';
-import { answer, failed, type Io, note } from './io.ts';
 import { runs } from './runs.ts';
 
 export async function runParley(args: readonly string[], io: Io): Promise<number> {

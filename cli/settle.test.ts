@@ -10,9 +10,9 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileStore } from '../sdk/stores/file.ts';
 import { keptRecord } from '../sdk/testing/honest.ts';
-import type { Io } from './io.ts';
-import { placesOf, writePrivate } from './places.ts';
-import { type Profile, writeProfile } from './profile.ts';
+import type { Io } from '../trader/io.ts';
+import { placesOf, writePrivate } from '../trader/places.ts';
+import { type Profile, writeProfile } from '../trader/profile.ts';
 import { runParley } from './run.ts';
 
 let home: string;

@@ -26,8 +26,8 @@ test('a key is read from a file that is its owner’s alone, and is in no error'
     [hex, 'bitcoin', 0o400, hex],
     [hex, 'solana', 0o600, Uint8Array.from(Buffer.from(hex, 'hex'))],
     [JSON.stringify(Array(64).fill(7)), 'solana', 0o600, new Uint8Array(64).fill(7)],
-    [hex, 'evm', 0o640, /has mode 640: others may use it/],
-    [hex, 'evm', 0o604, /has mode 604/],
+    [hex, 'evm', 0o640, /has mode 0640, and others may read it/],
+    [hex, 'evm', 0o604, /has mode 0604/],
     [`${hex}00`, 'tron', 0o600, /must hold 64 hex digits/],
     [JSON.stringify(Array(64).fill(256)), 'solana', 0o600, /holds no key of Solana/],
   ] as const) {
@@ -105,9 +105,10 @@ test('the journal loses nothing where it is written anew, nor to a disk that was
   await journal.keep({ ...large, threadId: 't2' });
   assert.equal(readJournal(await readFile(file, 'utf8')).size, 2);
   // Stands in the way of the file that takes the journal's place.
-  await mkdir(join(`${file}.new`, 'full'), { recursive: true });
+  await rm(file);
+  await mkdir(join(file, 'full'), { recursive: true });
   await assert.rejects(journal.keep({ ...deal, threadId: 't3' }));
-  await rm(`${file}.new`, { recursive: true });
+  await rm(file, { recursive: true });
   await journal.keep({ ...deal, threadId: 't4' });
   await journal.close();
   const found = readJournal(await readFile(file, 'utf8'));

@@ -2,9 +2,10 @@
 // change, synced before it is acted on, the last line of a deal counts. A line that a crash cut off
 // is no line.
 
-import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { type FileHandle, open, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { BaseUnits, UnixSeconds } from '../core/nominal.ts';
+import { writePrivate } from '../trader/places.ts';
 
 /** `lapsed`: the other side never agreed. `refused`: no coin moved, and none will. */
 export type End = 'received' | 'refunded' | 'lost' | 'nothing' | 'lapsed' | 'refused';
@@ -119,15 +120,6 @@ async function anew(file: string, deals: Map<string, Deal>, now: UnixSeconds): P
     if (endedAt === null) continue;
     if (now - Math.max(endedAt, remainsFrom) > forgottenSeconds) deals.delete(threadId);
   }
-  const beside = `${file}.new`;
-  await rm(beside, { force: true });
-  const fresh = await open(beside, 'wx', 0o600);
-  await fresh.writeFile([...deals.values()].map(write).join(''));
-  await fresh.sync();
-  await fresh.close();
-  await rename(beside, file);
-  const folder = await open(dirname(file), 'r');
-  await folder.sync();
-  await folder.close();
+  await writePrivate(file, [...deals.values()].map(write).join(''));
   return open(file, 'a');
 }

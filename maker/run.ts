@@ -71,7 +71,7 @@ type Undo = (() => unknown)[];
 
 /**
  * Resolves once what was agreed before is being settled; it trades as soon as the market answers.
- * Throws StoreTaken, ChainMissing, KeyFileError, and where a chain's pinned facts are unsound.
+ * Throws StoreTaken, ChainMissing, Failure, and where a chain's pinned facts are unsound.
  */
 export async function runMaker(config: Config, how: How): Promise<Running> {
   const { out, movedMs = () => 0, now = () => Date.now() + movedMs() } = how;

@@ -1,7 +1,6 @@
 // The maker's account on the market: an API key by its login wallet's signature, kept in the store
 // and renewed before it ends, its wallets, and its assets by the market's ids.
 
-import { open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Millis } from '../core/nominal.ts';
 import { type ParleyClient, parleyClient } from '../sdk/client.ts';
@@ -11,9 +10,10 @@ import { linkWallet, mintKey } from '../sdk/keys.ts';
 import { pin } from '../sdk/pin.ts';
 import type { PinnedAsset } from '../sdk/trade.ts';
 import type { Me } from '../sdk/types.ts';
-import type { OwnChains, OwnWallet } from './chains.ts';
+import type { OwnWallet } from '../trader/chains.ts';
+import { mustBePrivate, readUpTo, writePrivate } from '../trader/places.ts';
+import type { OwnChains } from './chains.ts';
 import type { AssetConfig, Config } from './config/config.ts';
-import { mustBePrivate } from './keys.ts';
 import type { Log } from './log.ts';
 
 const fileName = 'market-key.json';
@@ -37,7 +37,7 @@ export type Session = {
   renew(nowMs: Millis): Promise<boolean>;
 };
 
-/** The market is asked nothing yet. Throws KeyFileError where others may read the kept key. */
+/** The market is asked nothing yet. Throws Failure where others may read the kept key. */
 export async function openSession(
   { market, store }: Pick<Config, 'market' | 'store'>,
   chains: OwnChains,
@@ -56,7 +56,7 @@ export async function openSession(
     const scopes = ['read', 'maker'] as const;
     const { key, expiresAt, replaced } = await mintKey(options, login, { name: keyName, scopes });
     current = { key, url: market.url, expiresAt };
-    await keep(store, current);
+    await writePrivate(join(store, fileName), `${JSON.stringify(current)}\n`);
     log.info('key_minted', { expiresAt, replaced });
   };
   const byKey: HttpOptions = {
@@ -118,24 +118,11 @@ function walletOf(chains: OwnChains, chain: string): OwnWallet {
 /** null: there is none for this market. */
 async function kept(dir: string, url: string): Promise<Key | null> {
   const file = join(dir, fileName);
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
-    throw error;
-  });
+  const text = await readUpTo(file);
   if (text === null) return null;
   await mustBePrivate(file);
   const key = JSON.parse(text) as Key;
   return key.url === url ? key : null;
-}
-
-async function keep(dir: string, key: Key): Promise<void> {
-  const beside = join(dir, `${fileName}.new`);
-  await rm(beside, { force: true });
-  const file = await open(beside, 'wx', 0o600);
-  await file.writeFile(`${JSON.stringify(key)}\n`);
-  await file.sync();
-  await file.close();
-  await rename(beside, join(dir, fileName));
 }
 
 /** The assets as the settings pin them, by name. Throws what `pin` throws. */

@@ -4,7 +4,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ChainKey } from '../core/families.ts';
 import type { Millis } from '../core/nominal.ts';
-import { ClockError, codeOf, messageOf, SettleError, VerificationError } from '../sdk/errors.ts';
+import { drive, type Trouble } from '../sdk/drive.ts';
+import { codeOf, messageOf } from '../sdk/errors.ts';
 import { isoTime } from '../sdk/people.ts';
 import { timedText } from '../sdk/settle/told.ts';
 import {
@@ -26,9 +27,6 @@ import type { Session } from './session.ts';
 
 /** Between two questions of one swap to the market. */
 const leastMarketPollMs = 2_000;
-/** After a failure of a run, doubled up to the most. */
-const leastPauseMs = 1_000;
-const mostPauseMs = 60_000;
 /** A step that only a person can end is tried again this seldom. */
 const personPauseMs = 300_000;
 /** For one run that takes what remains: others wait behind it. */
@@ -85,28 +83,26 @@ export function createSettling(input: SettlingInput) {
     metrics.needsPerson.set(people.size);
   };
 
-  const drive = async (deal: Deal, swapId: string) => {
-    for (let failures = 0; ; failures += 1) {
-      try {
-        const outcome = await settle(await inputFor(deal, swapId));
+  /** A swap that waits for a person is tried again seldom: the maker goes on without one. */
+  const driveOn = async (deal: Deal, swapId: string) => {
+    const onTrouble = ({ error, verdict }: Trouble) => {
+      const facts = { swapId, code: codeOf(error), error: timedText(messageOf(error)) };
+      waits(swapId, verdict !== 'again');
+      metrics.failures.inc({ what: 'settle' });
+      log[verdict === 'again' ? 'warn' : 'error']('settle_failed', facts);
+    };
+    const ready = () => inputFor(deal, swapId);
+    for (;;) {
+      const driven = await drive({ ready, onTrouble, signal });
+      if (driven.is === 'ended') {
         waits(swapId, false);
-        return await end(deal, outcome.end, outcome.remains);
-      } catch (error) {
-        signal.throwIfAborted();
-        const code = codeOf(error);
-        const facts = { swapId, code, error: timedText(messageOf(error)) };
-        if (isOver(error) && (await nothingMoved(input.store, swapId))) {
-          log.error('refused', facts);
-          waits(swapId, false);
-          return await end(deal, 'refused');
-        }
-        const needsPerson = error instanceof SettleError;
-        waits(swapId, needsPerson);
-        metrics.failures.inc({ what: 'settle' });
-        log[needsPerson ? 'error' : 'warn']('settle_failed', facts);
-        const pause = Math.min(mostPauseMs, leastPauseMs * 2 ** Math.min(failures, 10));
-        await wait(needsPerson ? personPauseMs : pause, undefined, { signal });
+        return await end(deal, driven.outcome.end, driven.outcome.remains);
       }
+      if (driven.verdict === 'over' && (await nothingMoved(input.store, swapId))) {
+        waits(swapId, false);
+        return await end(deal, 'refused');
+      }
+      await wait(personPauseMs, undefined, { signal });
     }
   };
 
@@ -116,7 +112,7 @@ export function createSettling(input: SettlingInput) {
     begin: (deal: Deal) => {
       const { swapId } = deal;
       if (swapId === null || running.has(swapId)) return;
-      const run = drive(deal, swapId)
+      const run = driveOn(deal, swapId)
         .catch((error: unknown) => {
           if (signal.aborted) return;
           log.error('settle_failed', { swapId, error: messageOf(error) });
@@ -192,15 +188,6 @@ async function inputOf(
       if (funded !== null && (funded.confirmations > 0 || funded.deep)) promises.funded(threadId);
     },
   };
-}
-
-/** These errors do not pass, whatever happens: the market's swap is not the one that was agreed
- * to. */
-function isOver(error: unknown): boolean {
-  // A clock is set right again.
-  if (error instanceof VerificationError) return !(error instanceof ClockError);
-  const codes: readonly unknown[] = ['acceptance_lapsed', 'terms_outdated', 'hashlock_used'];
-  return error instanceof SettleError && codes.includes(error.code);
 }
 
 async function nothingMoved(store: Store, swapId: string): Promise<boolean> {

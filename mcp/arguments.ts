@@ -1,13 +1,11 @@
 // The arguments of `parley-mcp`. The error names an argument that is not understood.
 
 import { parseArgs } from 'node:util';
-import { misused } from '../cli/failures.ts';
+import { misused } from '../trader/failures.ts';
 
 export type Asked =
   | { readonly is: 'help' }
   | { readonly is: 'version' }
-  /** A command of `parley`: profile and keys are made with it. */
-  | { readonly is: 'parley'; readonly args: readonly string[] }
   | { readonly is: 'serve'; readonly serve: Serve };
 
 export type Serve = {
@@ -30,7 +28,7 @@ export type Serve = {
 
 export const help = `usage: parley-mcp [--profile NAME] [OPTIONS]       serves stdio
        parley-mcp --http PORT [OPTIONS]            serves http://127.0.0.1:PORT/mcp
-       parley-mcp COMMAND ...                      a command of parley: init, login, faucet, pin, …
+Profile, keys and pins are made with parley (docs/cli.md).
 
   --profile NAME          which market and chains; default the only profile
   --read-only             no tool that changes anything
@@ -68,8 +66,6 @@ const options = {
 
 /** Throws Failure `usage`. */
 export function understood(args: readonly string[]): Asked {
-  const [first] = args;
-  if (first !== undefined && !first.startsWith('-')) return { is: 'parley', args };
   const { values } = parsed(args);
   if (values.help === true) return { is: 'help' };
   if (values.version === true) return { is: 'version' };

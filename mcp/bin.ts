@@ -2,7 +2,7 @@
 // `parley-mcp`: the program. docs/mcp.md says how it is started and what it may do. A client that
 // is gone ends it: swaps that are driven are taken up by the next start.
 
-import { program } from '../cli/program.ts';
+import { program } from '../trader/program.ts';
 import { runMcp } from './main.ts';
 
 await program(runMcp);

@@ -2,10 +2,16 @@
 // with them, and what is kept beside them.
 
 import { join } from 'node:path';
-import { allAssets, catalogueOf, type OwnAsset, shownAmount } from '../cli/assets.ts';
-import { Failure, needsYou } from '../cli/failures.ts';
-import type { Cli } from '../cli/io.ts';
-import { mustBePrivate, readUpTo } from '../cli/places.ts';
+import type { ParleyClient } from '../sdk/client.ts';
+import { ParleyApiError, VerificationError } from '../sdk/errors.ts';
+import type { Hearing } from '../sdk/settle/context.ts';
+import { fileStore } from '../sdk/stores/file.ts';
+import type { Store } from '../sdk/stores/store.ts';
+import type { Scope } from '../sdk/types.ts';
+import { allAssets, catalogueOf, type OwnAsset, shownAmount } from '../trader/assets.ts';
+import { Failure, needsYou } from '../trader/failures.ts';
+import type { Cli } from '../trader/io.ts';
+import { mustBePrivate, readUpTo } from '../trader/places.ts';
 import {
   accountOf,
   marketOf,
@@ -14,13 +20,7 @@ import {
   type SignedIn,
   type Unlocked,
   unlocked,
-} from '../cli/session.ts';
-import type { ParleyClient } from '../sdk/client.ts';
-import { ParleyApiError, VerificationError } from '../sdk/errors.ts';
-import type { Hearing } from '../sdk/settle/context.ts';
-import { fileStore } from '../sdk/stores/file.ts';
-import type { Store } from '../sdk/stores/store.ts';
-import type { Scope } from '../sdk/types.ts';
+} from '../trader/session.ts';
 import { createDriver, type Driver } from './driver.ts';
 import { assetIn, idIn } from './foreign.ts';
 import { type Hashlocks, openHashlocks } from './hashlocks.ts';
@@ -175,7 +175,7 @@ async function heldIn(
   const own = await unlocked(cli, session);
   const file = join(session.places.data, 'mcp', 'given.json');
   const ledger = openLedger(file, limits, own.store, session.now);
-  const driver = createDriver({ cli, session, own, client: signed.client, note });
+  const driver = createDriver({ signal: cli.signal, session, own, client: signed.client, note });
   await driver.resume();
   return { own, limits, ledger, driver };
 }

@@ -7,9 +7,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { placesOf } from '../cli/places.ts';
 import { testEdge } from '../server/edge/testing/edge.ts';
 import { quietIo } from '../test/support/agents.ts';
+import { placesOf } from '../trader/places.ts';
 import { prepareDev } from './dev.ts';
 
 const acme = { productName: 'Acme', shortName: 'acme' };

@@ -2,13 +2,13 @@
 // its words lie in the clear.
 
 import { join } from 'node:path';
-import { Failure } from '../cli/failures.ts';
-import type { Cli } from '../cli/io.ts';
-import { placesOf, readUpTo, writePrivate } from '../cli/places.ts';
-import { readProfile } from '../cli/profile.ts';
-import { runParley } from '../cli/run.ts';
-
-type Wanted = { readonly control: string | undefined; readonly market: string | undefined };
+import { minted, takeKeyFile } from '../trader/account.ts';
+import type { Cli } from '../trader/io.ts';
+import type { Keys } from '../trader/keys/words.ts';
+import { placesOf, readUpTo, writePrivate } from '../trader/places.ts';
+import { readProfile, writeProfile } from '../trader/profile.ts';
+import { inSession, keysIn, type Session, unlockedBy } from '../trader/session.ts';
+import { type DevNamed, devProfile, giftsOf } from '../trader/setup.ts';
 
 /** Enough for play, in whole coins. */
 const devLimits = {
@@ -19,29 +19,27 @@ const devLimits = {
   token: ['10000', '100000'],
 } as const;
 
+/** Those of the profile, or new words in the clear. */
+async function keysOf(cli: Cli, session: Session): Promise<Keys> {
+  const { places, profile } = session;
+  const named = profile.keyFile ?? places.keystore;
+  if ((await readUpTo(named)) !== null) return keysIn(cli, session);
+  const file = join(places.data, 'dev.words');
+  return takeKeyFile(cli, session, file, (await readUpTo(file)) === null);
+}
+
 /** Makes what is missing, and resolves to the file of limits. */
-export async function prepareDev(cli: Cli, { control, market }: Wanted): Promise<string> {
+export async function prepareDev(cli: Cli, named: DevNamed): Promise<string> {
   const places = placesOf(cli.env, 'dev');
-  const run = async (...args: string[]) => {
-    const said: string[] = [];
-    const io = {
-      ...cli,
-      out: (text: string) => cli.err(text),
-      err: (text: string) => void said.push(text),
-    };
-    const status = await runParley([...args, '--profile', 'dev', '--yes'], io);
-    if (status !== 0) throw new Failure('needs_you', 'dev', said.join('').trim());
-  };
   if ((await readUpTo(places.profileFile)) === null) {
-    const at = [
-      ...(control === undefined ? [] : ['--control', control]),
-      ...(market === undefined ? [] : ['--market', market]),
-    ];
-    await run('init', '--dev', ...at);
+    const { profile } = await devProfile(cli, named);
+    await writePrivate(places.profileFile, writeProfile(profile), { isNew: true });
   }
   if ((await readUpTo(places.account)) === null) {
-    await run('login', '--key-file', join(places.data, 'dev.words'), '--new');
-    await run('faucet');
+    await inSession({ ...cli, profile: 'dev' }, async (session) => {
+      await minted(session, await unlockedBy(session, await keysOf(cli, session)));
+      await giftsOf(session);
+    });
   }
   const limits = join(places.data, 'limits.json');
   if ((await readUpTo(limits)) === null) {

@@ -6,8 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as settled } from 'node:timers/promises';
-import type { Cli } from '../cli/io.ts';
-import type { Session, Unlocked } from '../cli/session.ts';
 import { ParleyError } from '../core/errors.ts';
 import type { ParleyClient } from '../sdk/client.ts';
 import { codeOf } from '../sdk/errors.ts';
@@ -16,7 +14,8 @@ import type { Store } from '../sdk/stores/store.ts';
 import { paperScene } from '../sdk/testing/paper-scene.ts';
 import { timed } from '../sdk/testing/timed.ts';
 import { waitUntil } from '../test/support/waiting.ts';
-import { afterLine, createDriver, wordsOf } from './driver.ts';
+import type { Session, Unlocked } from '../trader/session.ts';
+import { afterEnd, afterProgress, createDriver, wordsOf } from './driver.ts';
 
 const swapId = 's-1';
 const asset = (chain: string) => ({ id: chain, chain, token: null, decimals: 8 });
@@ -55,7 +54,7 @@ function driverIn(t: TestContext, data: string, lock: Store['lock'], notes: stri
     session,
     note: (text) => notes.push(text),
     client: client as unknown as ParleyClient,
-    cli: { err: () => {}, signal: new AbortController().signal } as unknown as Cli,
+    signal: new AbortController().signal,
     own: { store } as unknown as Unlocked,
   });
   t.after(() => driver.close());
@@ -98,17 +97,13 @@ test('of two servers of a profile one drives; the other says so, and drives once
 });
 
 test('what a run did last says nothing about nodes, but for its end', () => {
-  const told = (line: object) => afterLine(JSON.stringify(line));
-  for (const [step, code] of [
-    ['waiting', null],
-    ['evidence', null],
-    ['evidence', 'node_behind'],
-  ]) {
-    const { doubts, said } = told({ step, leg: 'a', code, text: 'as it is' });
-    assert.deepEqual([doubts, said?.untrusted], [undefined, 'as it is'], `${step} ${code}`);
+  for (const step of ['waiting', 'evidence']) {
+    const { doubts, said } = afterProgress({ step, text: 'as it is', txid: null });
+    assert.deepEqual([doubts, said?.untrusted], [undefined, 'as it is'], step);
   }
-  assert.deepEqual(told({ end: 'received' }).doubts, []);
-  const waits = told({ step: 'waiting', text: 'until the clock passes 1795910481' });
+  assert.deepEqual(afterEnd('received').doubts, []);
+  const text = 'until the clock passes 1795910481';
+  const waits = afterProgress({ step: 'waiting', text, txid: null });
   assert.match(waits.said?.untrusted ?? '', /passes 2026-11-29T00:01:21Z$/);
 });
 
@@ -141,7 +136,7 @@ timed('a gate that nodes keep shut is a doubt of the swap until they agree', asy
     } as unknown as Session,
     own: { store, wallet: async (chain: string) => own[chain]?.wallet } as unknown as Unlocked,
     client: { ...client, swaps: async () => ({ swaps: [listed], nextCursor: null }) } as never,
-    cli: { err: () => {}, signal: new AbortController().signal } as unknown as Cli,
+    signal: new AbortController().signal,
     note: () => {},
   });
   const until = (is: () => boolean) =>

@@ -1,21 +1,21 @@
-// Swaps that are driven to their end in the background, by `settle` of the SDK as the command runs
+// Swaps that are driven to their end in the background, as the command does
 // it. The swaps to be driven are a file each: after a crash it goes on by itself, since deadlines
 // do not wait for anybody's call.
 
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { dueSwaps } from '../cli/do/swaps.ts';
-import { alone, driveAll, type Swap } from '../cli/drive.ts';
-import { Failure, toldOf } from '../cli/failures.ts';
-import type { Cli } from '../cli/io.ts';
-import { writePrivate } from '../cli/places.ts';
-import type { Session, Unlocked } from '../cli/session.ts';
 import { withResolvers } from '../core/engines.ts';
 import type { ParleyClient } from '../sdk/client.ts';
 import { codeOf, messageOf } from '../sdk/errors.ts';
-import { type ToldDoubt, timedText } from '../sdk/settle/told.ts';
+import { doubtsAfter, type ToldDoubt, timedText } from '../sdk/settle/told.ts';
+import type { Outcome, Progress, Shown } from '../sdk/settle.ts';
 import { idShape } from '../sdk/stores/entries.ts';
+import { alone, driveSwap, rescueWriter, type Swap } from '../trader/driving.ts';
+import { Failure, toldOf } from '../trader/failures.ts';
+import { writePrivate } from '../trader/places.ts';
+import type { Session, Unlocked } from '../trader/session.ts';
+import { dueSwaps } from '../trader/swaps.ts';
 import { type Foreign, foreign, placeIn, word } from './foreign.ts';
 import { createTurns } from './turns.ts';
 
@@ -47,7 +47,8 @@ export type Driver = {
 };
 
 type Made = {
-  readonly cli: Cli;
+  /** Of the whole server. */
+  readonly signal: AbortSignal;
   readonly session: Session;
   readonly own: Unlocked;
   readonly client: ParleyClient;
@@ -62,7 +63,7 @@ const mostDriven = 50;
 /** The limit of ended swaps in memory. */
 const mostRemembered = 1_000;
 
-export function createDriver({ cli, session, own, client, note }: Made): Driver {
+export function createDriver({ signal, session, own, client, note }: Made): Driver {
   const folder = join(session.places.data, 'mcp', 'driven');
   const running = new Map<string, Running>();
   const last = new Map<string, Driven>();
@@ -79,21 +80,25 @@ export function createDriver({ cli, session, own, client, note }: Made): Driver 
     const [oldest] = last.keys();
     if (last.size > mostRemembered && oldest !== undefined) last.delete(oldest);
   };
+  const rescue = rescueWriter(session, own, note);
   const run = async (swap: Swap, signal: AbortSignal) => {
     const { swapId } = swap;
-    const out = (text: string) => noted(swapId, afterLine(text));
-    const doubted = (_: string, told: readonly ToldDoubt[]) => {
+    let told: readonly ToldDoubt[] = [];
+    const shown = (each: Shown) => {
+      told = doubtsAfter(told, each);
       const doubts = told.map(wordsOf);
       if (!isDeepStrictEqual(last.get(swapId)?.doubts, doubts)) noted(swapId, { doubts });
     };
-    const quiet = { ...cli, json: true, yes: true, columns: null, out, err: () => {}, signal };
     try {
-      const status = await driveAll(quiet, session, own, [swap], {
-        client: swap.withoutMarket ? null : client,
-        doubted,
+      const result = await driveSwap({ session, own, client, signal, rescue }, swap, {
+        progress: (progress) => noted(swapId, afterProgress(progress)),
+        shown,
+        trouble: ({ sentence: text }) =>
+          noted(swapId, afterProgress({ step: 'trouble', text, txid: null })),
+        ended: ({ end }) => noted(swapId, afterEnd(end)),
       });
-      const isEnded = last.get(swapId)?.state === 'ended';
-      noted(swapId, isEnded ? {} : { state: 'stopped', step: `status ${status}` });
+      const isEnded = result.is === 'ended';
+      noted(swapId, isEnded ? {} : { state: 'stopped', step: word(result.told.code) });
       if (isEnded) await rm(fileOf(swapId), { force: true });
       note(`swap ${swapId}: ${isEnded ? 'ended' : 'stands still, and a person is needed'}`);
     } catch (error) {
@@ -101,6 +106,8 @@ export function createDriver({ cli, session, own, client, note }: Made): Driver 
       const { code, sentence } = toldOf(error);
       noted(swapId, { state: 'stopped', step: word(code), said: foreign(timedText(sentence)) });
       note(`swap ${swapId}: ${code}`);
+    } finally {
+      await rescue.ended();
     }
   };
   /** The turn is taken; it is left when the swap ends. */
@@ -130,7 +137,7 @@ export function createDriver({ cli, session, own, client, note }: Made): Driver 
     await turn.take();
     let isBegun = false;
     try {
-      const quiet = { ...cli, err: () => {} };
+      const quiet = { signal, err: () => {} };
       const { due } = await dueSwaps(quiet, session, own.store, client, [swapId]);
       const [swap] = due;
       if (swap === undefined) throw unknownSwap(swapId);
@@ -200,21 +207,17 @@ const started = (at: number): Driven => ({
   at,
 });
 
-type Line = {
-  readonly step?: string;
-  readonly end?: string;
-  readonly txid?: string | null;
-  readonly text?: string;
-};
+export function afterProgress({
+  step,
+  text,
+  txid,
+}: Pick<Progress, 'text' | 'txid'> & { readonly step: string }): Partial<Driven> {
+  const sent = txid === null ? {} : { txid: placeIn(txid) };
+  return { step: word(step), said: foreign(timedText(text)), ...sent };
+}
 
-/** The JSON that `driveAll` emits. */
-export function afterLine(text: string): Partial<Driven> {
-  const { step = '', end, txid, text: said = '' } = JSON.parse(text) as Line;
-  if (end !== undefined) {
-    return { state: 'ended', step: word(end), said: foreign(end), doubts: [] };
-  }
-  const sent = txid == null ? {} : { txid: placeIn(txid) };
-  return { step: word(step), said: foreign(timedText(said)), ...sent };
+export function afterEnd(end: Outcome['end']): Partial<Driven> {
+  return { state: 'ended', step: word(end), said: foreign(end), doubts: [] };
 }
 
 /** A gate may be about both legs. */

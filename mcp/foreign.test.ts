@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Failure } from '../cli/failures.ts';
 import { ParleyApiError, VerificationError } from '../sdk/errors.ts';
+import { Failure } from '../trader/failures.ts';
 import { assetIn, cursorIn, foreign, idIn, instantIn, orNull, placeIn, word } from './foreign.ts';
 import { errorOf, Refusal } from './refusal.ts';
 

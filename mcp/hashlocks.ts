@@ -3,9 +3,9 @@
 
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Failure } from '../cli/failures.ts';
-import { readUpTo, writePrivate } from '../cli/places.ts';
 import { codeOf } from '../sdk/errors.ts';
+import { Failure } from '../trader/failures.ts';
+import { readUpTo, writePrivate } from '../trader/places.ts';
 import { Refusal } from './refusal.ts';
 
 export type Hashlocks = {

@@ -2,11 +2,11 @@
 // a lock that holds for every process of the profile. A deal counts once, by its thread.
 
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
-import { Failure } from '../cli/failures.ts';
-import { readUpTo, writePrivate } from '../cli/places.ts';
 import { ParleyApiError } from '../sdk/errors.ts';
 import { formatAmount } from '../sdk/people.ts';
 import type { Store } from '../sdk/stores/store.ts';
+import { Failure } from '../trader/failures.ts';
+import { readUpTo, writePrivate } from '../trader/places.ts';
 import { type Limits, pairKey } from './limits.ts';
 import { Refusal } from './refusal.ts';
 

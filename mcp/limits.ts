@@ -1,11 +1,11 @@
 // The limits of what a server with keys may spend: a file that a person writes. Without one no key
 // is opened.
 
-import { type OwnAsset, ownAsset, typedAmount } from '../cli/assets.ts';
-import { Failure } from '../cli/failures.ts';
-import { mustBePrivate, readUpTo } from '../cli/places.ts';
-import type { Session } from '../cli/session.ts';
 import { messageOf } from '../sdk/errors.ts';
+import { type OwnAsset, ownAsset, typedAmount } from '../trader/assets.ts';
+import { Failure } from '../trader/failures.ts';
+import { mustBePrivate, readUpTo } from '../trader/places.ts';
+import type { Session } from '../trader/session.ts';
 
 type AssetLimit = {
   readonly own: OwnAsset;

@@ -4,28 +4,19 @@
 import { join } from 'node:path';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
-import { Failure, statuses, toldOf } from '../cli/failures.ts';
-import type { Cli, Io } from '../cli/io.ts';
-import { mustBePrivate, placesOf, readUpTo, writePrivate } from '../cli/places.ts';
-import { runParley } from '../cli/run.ts';
-import { oneLine } from '../cli/show.ts';
-import { version } from '../cli/version.ts';
+import { Failure, statuses, toldOf } from '../trader/failures.ts';
+import type { Cli, Io } from '../trader/io.ts';
+import { mustBePrivate, placesOf, readUpTo, writePrivate } from '../trader/places.ts';
+import { oneLine } from '../trader/show.ts';
 import { help, type Serve, understood } from './arguments.ts';
 import { type Desk, openDesk } from './desk.ts';
 import { prepareDev } from './dev.ts';
 import { type HttpServer, serveHttp } from './http.ts';
 import { type Offered, serverOf } from './server.ts';
-
-/** Commands of `parley` are this program's too, and `parley` itself need not be installed. */
-function ownNames(io: Io): Io {
-  const named = (say: Io['out']) => (text: string) =>
-    say(text.replaceAll('"parley ', '"parley-mcp '));
-  return { ...io, out: named(io.out), err: named(io.err) };
-}
+import { version } from './version.ts';
 
 /** Resolves to the exit status. `io.signal` ends it. */
-export async function runMcp(args: readonly string[], given: Io): Promise<number> {
-  const io = ownNames(given);
+export async function runMcp(args: readonly string[], io: Io): Promise<number> {
   try {
     const asked = understood(args);
     switch (asked.is) {
@@ -35,8 +26,6 @@ export async function runMcp(args: readonly string[], given: Io): Promise<number
       case 'version':
         io.out(`${version}\n`);
         return statuses.done;
-      case 'parley':
-        return await runParley(asked.args, io);
       case 'serve':
         return await serve(io, asked.serve);
     }

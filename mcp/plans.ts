@@ -6,8 +6,8 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { jsonOf } from '../cli/io.ts';
-import { readUpTo, writePrivate } from '../cli/places.ts';
+import { jsonOf } from '../trader/io.ts';
+import { readUpTo, writePrivate } from '../trader/places.ts';
 import { Refusal } from './refusal.ts';
 
 /** How long a person may think about it. */

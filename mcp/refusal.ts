@@ -1,8 +1,8 @@
 // The errors that end a tool: a code, its facts, and one sentence of ours. The words of the market
 // or a node are data of others, and are marked so.
 
-import { Failure, type FailureClass, toldOf } from '../cli/failures.ts';
 import { ParleyApiError } from '../sdk/errors.ts';
+import { Failure, type FailureClass, toldOf } from '../trader/failures.ts';
 import { type Foreign, foreign } from './foreign.ts';
 
 export type Facts = Readonly<Record<string, string | number | boolean | null>>;
@@ -33,7 +33,7 @@ type ToldError = {
   readonly said?: Foreign;
 };
 
-export const howToSignIn = 'run "parley-mcp login", or give --api-key-file';
+export const howToSignIn = 'run "parley login", or give --api-key-file';
 
 /** Holds no secret: errors of the SDK hold none. */
 export function errorOf(error: unknown): ToldError {

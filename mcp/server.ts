@@ -1,7 +1,6 @@
 // The server of the protocol: one list of tools for every way in.
 
 import { McpServer } from '@modelcontextprotocol/server';
-import { version } from '../cli/version.ts';
 import type { Desk } from './desk.ts';
 import { type Gate, register, type Tool } from './tool.ts';
 import { accept } from './tools/accept.ts';
@@ -10,6 +9,7 @@ import { negotiationTools } from './tools/negotiate.ts';
 import { refund, settle } from './tools/settle.ts';
 import { swapTools } from './tools/swaps.ts';
 import { keylessTools } from './tools/unsigned.ts';
+import { version } from './version.ts';
 
 export type Offered = {
   /** No tool changes anything. */

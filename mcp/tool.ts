@@ -2,8 +2,8 @@
 
 import type { McpServer, ToolAnnotations } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
-import { jsonOf } from '../cli/io.ts';
 import { isoTime } from '../sdk/people.ts';
+import { jsonOf } from '../trader/io.ts';
 import { type Desk, isAway } from './desk.ts';
 import { type Making, mustBeFor, mustStillBe, type Plan, withMargin } from './plans.ts';
 import { errorOf, Refusal } from './refusal.ts';

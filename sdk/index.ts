@@ -4,6 +4,7 @@
 export { accept, keepToFund } from './agree.ts';
 export type { Chains } from './chains.ts';
 export { type ParleyClient, parleyClient } from './client.ts';
+export { type Driven, drive } from './drive.ts';
 export {
   codeOf,
   ParleyApiError,
@@ -26,6 +27,7 @@ export { indexedDbStore } from './stores/indexed-db.ts';
 export { memoryStore } from './stores/memory.ts';
 export type { Store } from './stores/store.ts';
 export type { OwnTrade, PinnedAsset } from './trade.ts';
+export { type Verdict, verdictOf } from './verdict.ts';
 export { verifySwap } from './verify.ts';
 export { verifyMaterial } from './verify-material.ts';
 export { bitcoinWallet } from './wallets/bitcoin.ts';

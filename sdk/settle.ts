@@ -48,6 +48,7 @@ import { isUnheard } from './settle/told.ts';
 import { takeTurn } from './settle/turn.ts';
 import { endUnsent } from './settle/ways.ts';
 import { mayBeFunded, newsOf, type StoreLock } from './stores/store.ts';
+import { verdictOf } from './verdict.ts';
 
 export type { EscrowPayment } from '../chains/interface/reading.ts';
 export type {
@@ -209,10 +210,7 @@ function isPassing({ record }: Context, error: unknown): boolean {
   if (error instanceof SettleError) return false;
   const mayHoldMoney = mayBeFunded(record) || record.restored === true;
   if (error instanceof StoreSilent || mayHoldMoney) return true;
-  if (!(error instanceof ParleyError)) return false;
-  const { kind, code } = error;
-  const passing: readonly string[] = ['conflict', 'timeout', 'unavailable'];
-  return passing.includes(kind) || code === 'refused_by_node';
+  return error instanceof ParleyError && verdictOf(error) === 'again';
 }
 
 /** Whether this side may still be paid for a secret that is public. */

@@ -7,8 +7,8 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { Io } from '../cli/io.ts';
 import { runParley } from '../cli/run.ts';
+import type { Io } from '../trader/io.ts';
 import { sharedWeb } from './support/web.ts';
 
 const main = join(import.meta.dirname, '../cli/main.ts');

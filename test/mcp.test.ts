@@ -7,9 +7,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { keysOf } from '../cli/keys/words.ts';
-import { runMcp } from '../mcp/main.ts';
+import { runParley } from '../cli/run.ts';
 import { fileStore } from '../sdk/stores/file.ts';
+import { keysOf } from '../trader/keys/words.ts';
 import {
   type Agent,
   type Answer,
@@ -185,7 +185,7 @@ test('without keys it agrees by addresses and a hashlock, gives what is to be si
   const folder = await home('carol');
   const [, ...at] = dev;
   const signal = new AbortController().signal;
-  const parley = (...args: string[]) => runMcp([...args, '--yes'], quietIo(folder, signal));
+  const parley = (...args: string[]) => runParley([...args, '--yes'], quietIo(folder, signal));
   assert.equal(await parley('init', '--dev', ...at), 0);
   assert.equal(await parley('login', '--key-file', join(folder, 'carol.words'), '--new'), 0);
   // A leg that its funder cannot pay is given to nobody.

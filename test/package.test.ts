@@ -190,7 +190,7 @@ test('the MCP server answers its client from its own package in an empty folder,
     assert.equal(stderr, '', path);
     const asked = run(path, [bin, '--read-only'], options);
     await assert.rejects(asked, ({ code, stdout: out, stderr: said }: Failed) => {
-      assert.match(said, /there is no profile: make one with "parley-mcp init"/);
+      assert.match(said, /there is no profile: make one with "parley init"/);
       assert.equal(out, '', 'standard output is the protocol’s');
       return code === 7;
     });

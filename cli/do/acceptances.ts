@@ -5,9 +5,9 @@ import type { ParleyClient } from '../../sdk/client.ts';
 import { messageOf } from '../../sdk/errors.ts';
 import { pagesOf } from '../../sdk/pages.ts';
 import type { Thread } from '../../sdk/types.ts';
-import { type Cli, note } from '../io.ts';
-import type { Session } from '../session.ts';
-import { deadlineOf } from '../show.ts';
+import { type Cli, note } from '../../trader/io.ts';
+import type { Session } from '../../trader/session.ts';
+import { deadlineOf } from '../../trader/show.ts';
 
 const pageSize = 100;
 const mostPages = 10;

@@ -2,41 +2,36 @@
 
 import { resolve } from 'node:path';
 import { messageOf } from '../../sdk/errors.ts';
-import { linkWallet, type MessageSigner, mintKey } from '../../sdk/keys.ts';
-import type { ApiKey, Scope } from '../../sdk/types.ts';
-import { descriptorOf } from '../arguments.ts';
-import { coinDecimals, shownAmount } from '../assets.ts';
-import { coinSourceOf, coinsAt } from '../chains.ts';
-import type { Given, Run } from '../command.ts';
-import { misused, needsYou } from '../failures.ts';
-import { answer, type Cli, mustConfirm, note, passphraseOf } from '../io.ts';
-import { mustBePassphrase, type Sealed, sealed } from '../keys/keystore.ts';
+import type { Scope } from '../../sdk/types.ts';
+import { minted, takeKeyFile } from '../../trader/account.ts';
+import { shownAmount } from '../../trader/assets.ts';
+import { coinSourceOf } from '../../trader/chains.ts';
+import { coinDecimals } from '../../trader/coins.ts';
+import { misused, needsYou } from '../../trader/failures.ts';
+import { answer, type Cli, mustConfirm, note, passphraseOf } from '../../trader/io.ts';
+import { mustBePassphrase, type Sealed, sealed } from '../../trader/keys/keystore.ts';
 import {
   type Family,
-  families,
   keysOf,
   mustBeSecret,
   mustBeWords,
   type Network,
   newWords,
-} from '../keys/words.ts';
-import { readUpTo, writePrivate } from '../places.ts';
-import { writeProfile } from '../profile.ts';
+} from '../../trader/keys/words.ts';
+import { readUpTo, writePrivate } from '../../trader/places.ts';
 import {
-  type Account,
   inSession,
   keysIn,
-  marketOf,
   type Session,
   sealedIn,
   signedIn,
-  type Unlocked,
   unlockedBy,
-} from '../session.ts';
-import { ageOf, tableOf } from '../show.ts';
+} from '../../trader/session.ts';
+import { ageOf, tableOf } from '../../trader/show.ts';
+import { descriptorOf } from '../arguments.ts';
+import type { Given, Run } from '../command.ts';
 
 const sources = ['new', 'words', 'words-fd', 'web3', 'key-file'] as const;
-const scopes: readonly Scope[] = ['read', 'taker', 'maker'];
 const nodeMs = 15_000;
 /** Places, from 0 on, of words that were shown and are asked for. */
 const askedWords = [1, 5, 9];
@@ -58,7 +53,12 @@ export const login: Run = (cli, given) =>
     }
     const keys = isThere ? await keysIn(cli, session) : await madeKeys(cli, session, given);
     const own = await unlockedBy(session, keys);
-    const made = await minted(session, own, given);
+    const chosen = given.all('scope') as readonly Scope[];
+    const made = await minted(session, own, {
+      by: given.text('with') as Family | undefined,
+      name: given.text('name'),
+      scopes: chosen.length > 0 ? chosen : undefined,
+    });
     answer(
       cli,
       {
@@ -86,7 +86,7 @@ async function madeKeys(cli: Cli, session: Session, given: Given) {
   const keyFile = given.text('key-file');
   await mustBelongHere(cli, session, given);
   if (keyFile !== undefined)
-    return ofKeyFile(cli, session, resolve(cli.cwd, keyFile), given.has('new'));
+    return takeKeyFile(cli, session, resolve(cli.cwd, keyFile), given.has('new'));
   const { content, passphrase: opened } = await wanted(cli, given, profile.network);
   // A descriptor is read once: its passphrase then opens the one and seals the other.
   const isGiven = cli.passphraseFd !== null && opened !== null;
@@ -119,17 +119,6 @@ async function mustBelongHere(cli: Cli, { profile }: Session, given: Given): Pro
   }
 }
 
-async function ofKeyFile(cli: Cli, session: Session, file: string, isNew: boolean) {
-  const { places, profile } = session;
-  if (isNew) await writePrivate(file, `${newWords()}\n`, { isNew: true });
-  const named = { ...profile, keyFile: file };
-  const { words } = await sealedIn(cli, { places, profile: named });
-  mustBeSecret(words, profile.network);
-  const keys = await keysOf(words, profile.network);
-  await writePrivate(places.profileFile, writeProfile(named));
-  return keys;
-}
-
 /** `passphrase`: that of a Web3 keystore. */
 type Wanted = { readonly content: Sealed; readonly passphrase: string | null };
 
@@ -138,7 +127,7 @@ async function wanted(cli: Cli, given: Given, network: Network): Promise<Wanted>
   if (web3 !== undefined) {
     const text = await readUpTo(resolve(cli.cwd, web3));
     if (text === null) throw misused(`there is no file ${web3}`);
-    const { openWeb3 } = await import('../keys/web3.ts');
+    const { openWeb3 } = await import('../../trader/keys/web3.ts');
     const passphrase = await passphraseOf(cli, `Passphrase of ${web3}: `);
     const evm = await openWeb3(text, passphrase);
     return { content: { words: newWords(), imported: { evm } }, passphrase };
@@ -171,42 +160,6 @@ async function mustBeWrittenDown(cli: Cli, words: string): Promise<void> {
     if (typed === each[at]) continue;
     throw needsYou('words_differ', `that is not word ${at + 1}: nothing was made`);
   }
-}
-
-/** An API key by one wallet; the others are linked, and vouched for by it. */
-async function minted(session: Session, own: Unlocked, given: Given): Promise<Account> {
-  const { places, profile } = session;
-  const signers = new Map<Family, MessageSigner>();
-  const addresses: Record<string, string> = {};
-  for (const [chain, { family }] of Object.entries(profile.chains)) {
-    const wallet = await own.wallet(chain);
-    if (!signers.has(family)) signers.set(family, wallet);
-    addresses[chain] = coinsAt(wallet);
-  }
-  const asked = given.text('with') as Family | undefined;
-  const order: readonly Family[] = asked === undefined ? ['evm', ...families] : [asked];
-  const login = order.map((family) => signers.get(family)).find((each) => each !== undefined);
-  if (login === undefined) throw misused(`the profile has no chain of ${order[0]}`);
-  const { market: baseUrl, productName, shortName } = profile;
-  const options = { baseUrl, productName, shortName };
-  const chosen = given.all('scope') as readonly Scope[];
-  const name = given.text('name');
-  const how = {
-    scopes: chosen.length > 0 ? chosen : scopes,
-    ...(name === undefined ? {} : { name }),
-  };
-  const key: ApiKey = await mintKey(options, login, how);
-  const client = await marketOf(session, key.key);
-  const { userId, wallets } = await client.me();
-  for (const [family, wallet] of signers) {
-    const { login: first, proven } = wallets[family];
-    if (wallet === login || first === wallet.address || proven.includes(wallet.address)) continue;
-    await linkWallet(client, wallet, login);
-  }
-  const { prefix, expiresAt } = key;
-  const account = { market: baseUrl, userId, key: key.key, prefix, expiresAt, addresses };
-  await writePrivate(places.account, `${JSON.stringify(account, null, 2)}\n`);
-  return account;
 }
 
 export const words: Run = (cli) =>

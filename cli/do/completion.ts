@@ -1,8 +1,8 @@
 // `parley completion`.
 
+import { answer } from '../../trader/io.ts';
 import type { Run } from '../command.ts';
 import { shells } from '../completion.ts';
-import { answer } from '../io.ts';
 
 export const completion: Run = async (cli, { args: [shell] }) => {
   const script = shells[shell as keyof typeof shells]();

@@ -2,12 +2,12 @@
 
 import { formatPrice } from '../../sdk/people.ts';
 import type { Level } from '../../sdk/types.ts';
+import { catalogueOf, type OwnAsset, shownAmount, typedAmount } from '../../trader/assets.ts';
+import { answer } from '../../trader/io.ts';
+import { inSession, marketOf } from '../../trader/session.ts';
+import { ageOf, tableOf } from '../../trader/show.ts';
 import { wholeNumber } from '../arguments.ts';
-import { catalogueOf, type OwnAsset, shownAmount, typedAmount } from '../assets.ts';
 import type { Run } from '../command.ts';
-import { answer } from '../io.ts';
-import { inSession, marketOf } from '../session.ts';
-import { ageOf, tableOf } from '../show.ts';
 
 /** The rows of each side. */
 const defaultRows = 10;

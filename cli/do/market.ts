@@ -3,20 +3,20 @@
 
 import type { ParleyClient } from '../../sdk/client.ts';
 import type { Pair, Rfq } from '../../sdk/types.ts';
-import { wholeNumber } from '../arguments.ts';
 import {
   allAssets,
   type Catalogue,
   catalogueOf,
-  coinDecimals,
   shownAmount,
   shownName,
-} from '../assets.ts';
+} from '../../trader/assets.ts';
+import { coinDecimals } from '../../trader/coins.ts';
+import { Failure, misused } from '../../trader/failures.ts';
+import { answer, type Cli, note, tell } from '../../trader/io.ts';
+import { inSession, marketOf, type Session, signedIn } from '../../trader/session.ts';
+import { ageOf, durationOf, tableOf } from '../../trader/show.ts';
+import { wholeNumber } from '../arguments.ts';
 import type { Given, Run } from '../command.ts';
-import { Failure, misused } from '../failures.ts';
-import { answer, type Cli, note, tell } from '../io.ts';
-import { inSession, marketOf, type Session, signedIn } from '../session.ts';
-import { ageOf, durationOf, tableOf } from '../show.ts';
 
 const pageSize = 100;
 const mostRows = 10_000;

@@ -4,15 +4,22 @@ import { resolve } from 'node:path';
 import { type RescueFile, readRescue } from '../../sdk/rescue/file.ts';
 import { type Restored, restoreFromFile } from '../../sdk/rescue/restore.ts';
 import type { PinnedChains } from '../../sdk/trade.ts';
+import { alone, type Swap, wordsOf } from '../../trader/driving.ts';
+import { misused, needsYou, statuses } from '../../trader/failures.ts';
+import { answer, type Cli, mustConfirm, note } from '../../trader/io.ts';
+import { keysOf } from '../../trader/keys/words.ts';
+import { readUpTo, writePrivate } from '../../trader/places.ts';
+import { keepRescue } from '../../trader/rescue-file.ts';
+import {
+  inSession,
+  type Session,
+  type Unlocked,
+  unlocked,
+  unlockedBy,
+} from '../../trader/session.ts';
+import { tableOf } from '../../trader/show.ts';
 import type { Given, Run } from '../command.ts';
-import { alone, driveAll, type Swap, wordsOf } from '../drive.ts';
-import { misused, needsYou, statuses } from '../failures.ts';
-import { answer, type Cli, mustConfirm, note } from '../io.ts';
-import { keysOf } from '../keys/words.ts';
-import { readUpTo, writePrivate } from '../places.ts';
-import { keepRescue } from '../rescue-file.ts';
-import { inSession, type Session, type Unlocked, unlocked, unlockedBy } from '../session.ts';
-import { tableOf } from '../show.ts';
+import { driveAll } from '../drive.ts';
 import { typedWords } from './account.ts';
 
 const mostFileBytes = 4_194_304;

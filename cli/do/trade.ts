@@ -4,24 +4,38 @@ import { accept as acceptThread } from '../../sdk/agree.ts';
 import type { ParleyClient } from '../../sdk/client.ts';
 import type { OwnTrade } from '../../sdk/trade.ts';
 import type { Rfq, Thread } from '../../sdk/types.ts';
-import { wholeNumber } from '../arguments.ts';
 import {
   type Catalogue,
   catalogueOf,
   type OwnAsset,
-  ownAsset,
   ownPair,
   pinnedAsset,
   shownAmount,
   typedAmount,
-} from '../assets.ts';
+} from '../../trader/assets.ts';
+import {
+  examined,
+  lackings,
+  lookedAt,
+  ownAssets,
+  planOf,
+  unitsIn,
+  walletsOn,
+} from '../../trader/deal.ts';
+import { Failure, misused, needsYou } from '../../trader/failures.ts';
+import { answer, type Cli, mustConfirm, note } from '../../trader/io.ts';
+import {
+  inSession,
+  type Session,
+  type SignedIn,
+  signedIn,
+  unlocked,
+} from '../../trader/session.ts';
+import { ageOf, deadlineOf, tableOf } from '../../trader/show.ts';
+import { sidesOf } from '../../trader/sides.ts';
+import { compareTerms, keepTerms, mustBeTerms, namedBy, otherThan } from '../../trader/terms.ts';
+import { wholeNumber } from '../arguments.ts';
 import type { Given, Run } from '../command.ts';
-import { examined, lackings, ownAssets, planOf, sidesOf, unitsIn } from '../deal.ts';
-import { Failure, misused, needsYou } from '../failures.ts';
-import { answer, type Cli, mustConfirm, note } from '../io.ts';
-import { inSession, type Session, type SignedIn, signedIn, unlocked } from '../session.ts';
-import { ageOf, deadlineOf, tableOf } from '../show.ts';
-import { compareTerms, keepTerms, mustBeTerms } from '../terms.ts';
 import { wordsOf } from './market.ts';
 
 const usualSeconds = '600';
@@ -98,8 +112,6 @@ function lifetimeOf({ text }: Given): { readonly validForSeconds?: number } {
   return { validForSeconds: wholeNumber('--valid', given, bounds) };
 }
 
-const namedBy = ['side', 'amount', 'base', 'quote'] as const;
-
 /**
  * The words of the person or script about the request must match what the market shows. Throws
  * Failure `other_terms`, and `usage` where --yes would agree to what nobody has named.
@@ -115,18 +127,19 @@ function mustBeNamed(
     const names = missing.map((each) => `--${each}`).join(', ');
     throw misused(`with --yes the request must be named, by ${names} too: the taker ${shown}`);
   }
-  const isSame = {
-    side: (side: string) => directionOf(side) === terms.direction,
-    amount: (amount: string) => typedAmount(amount, terms.base) === terms.baseAmount,
-    base: (name: string) => ownAsset(session, name).name === terms.base.name,
-    quote: (name: string) => ownAsset(session, name).name === terms.quote.name,
-  };
-  for (const each of namedBy) {
-    const said = text(each);
-    if (said === undefined || isSame[each](said)) continue;
-    const sentence = `the taker ${shown}, which is not --${each} ${said}: nothing was quoted`;
-    throw needsYou('other_terms', sentence);
-  }
+  const other = otherThan(
+    session,
+    {
+      side: text('side'),
+      amount: text('amount'),
+      base: text('base'),
+      quote: text('quote'),
+    },
+    terms,
+  );
+  if (other === null) return;
+  const sentence = `the taker ${shown}, which is not --${other} ${text(other)}: nothing was quoted`;
+  throw needsYou('other_terms', sentence);
 }
 
 type Sided = Readonly<Record<'base' | 'quote', OwnAsset>>;
@@ -260,8 +273,8 @@ export const accept: Run = (cli, { args: [id = ''], text, has }) =>
     const signed = await signedIn(session);
     const thread = await signed.client.thread(id);
     const names = await catalogueOf(session, signed.client);
-    const assets = ownAssets(session, names, thread);
-    const price = unitsIn('thread.quoteAmount', thread.quoteAmount);
+    const looked = lookedAt(session, signed.account.userId, names, thread);
+    const { price, assets, terms } = looked;
     const wanted = text('price');
     if (cli.yes && wanted === undefined) {
       throw misused('with --yes the price must be named: --price AMOUNT');
@@ -271,20 +284,10 @@ export const accept: Run = (cli, { args: [id = ''], text, has }) =>
       throw needsYou('price_moved', `${sentence}: nothing was accepted`);
     }
     const own = await unlocked(cli, session);
-    const party = thread.makerId === signed.account.userId ? 'maker' : 'taker';
-    const { direction } = thread.rfq;
-    const terms = {
-      party,
-      direction,
-      baseAmount: unitsIn('rfq.baseAmount', thread.rfq.baseAmount),
-    } as const;
     await mustBeTerms(cli, session, thread.rfqId, { ...terms, ...assets });
-    const found = await examined(session, signed, own, { thread, price, assets, terms });
+    const found = await examined(session, signed, own, looked);
     const sides = sidesOf(found.trade, assets);
-    const wallets = {
-      gives: await own.wallet(sides.gives.own.chain),
-      gets: await own.wallet(sides.gets.own.chain),
-    };
+    const wallets = await walletsOn(own, sides);
     const plan = planOf(found, sides, wallets, session.now());
     const lacking = await lackings(session, sides, wallets);
     for (const line of lacking) plan.push(`lacking   ${line}`);

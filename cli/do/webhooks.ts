@@ -3,12 +3,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { verifyWebhook, WebhookError } from '../../sdk/webhooks.ts';
+import { Failure, needsYou } from '../../trader/failures.ts';
+import { answer, type Cli, mustConfirm, note, tell } from '../../trader/io.ts';
+import { inSession, type Session, signedIn } from '../../trader/session.ts';
+import { tableOf } from '../../trader/show.ts';
 import { descriptorOf, wholeNumber } from '../arguments.ts';
 import type { Given, Run } from '../command.ts';
-import { Failure, needsYou } from '../failures.ts';
-import { answer, type Cli, mustConfirm, note, tell } from '../io.ts';
-import { inSession, type Session, signedIn } from '../session.ts';
-import { tableOf } from '../show.ts';
 import { untilAborted } from './market.ts';
 
 const usualPort = '4780';

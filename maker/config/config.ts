@@ -5,6 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { parse } from 'smol-toml';
 import type { BaseUnits } from '../../core/nominal.ts';
 import { parseAmount } from '../../sdk/people.ts';
+import { coinDecimals } from '../../trader/coins.ts';
 import { parsePriceName } from '../prices/name.ts';
 import type { AssetRule, PairRule } from '../rules/decide.ts';
 import { type ChainConfig, chainConfig } from './chains.ts';
@@ -144,8 +145,6 @@ function marketOf(fields: Fields, chains: readonly ChainConfig[]): Config['marke
   fields.end();
   return market;
 }
-
-export const coinDecimals = { bitcoin: 8, evm: 18, tron: 6, solana: 9 } as const;
 
 function assetConfig(name: string, fields: Fields, chains: readonly ChainConfig[]): AssetConfig {
   const chain = fields.text('chain');

@@ -2,25 +2,17 @@
 // counted before the market hears of it.
 
 import { z } from 'zod';
-import { type OwnAsset, typedAmount } from '../../cli/assets.ts';
-import { coinsAt } from '../../cli/chains.ts';
-import {
-  examined,
-  type Examined as Found,
-  type Looked,
-  lackings,
-  ownAssets,
-  planOf,
-  type Sides,
-  sidesOf,
-  unitsIn,
-} from '../../cli/deal.ts';
-import { misused, needsYou } from '../../cli/failures.ts';
 import { accept as acceptThread, comesTo, type Examined, sighted } from '../../sdk/agree.ts';
 import { isoTime, parseIsoTime } from '../../sdk/people.ts';
 import { type OwnTrade, standsUntil } from '../../sdk/trade.ts';
 import type { Thread } from '../../sdk/types.ts';
 import { verifyAgreement } from '../../sdk/verify.ts';
+import { type OwnAsset, typedAmount } from '../../trader/assets.ts';
+import { coinsAt } from '../../trader/chains.ts';
+import { examined, type Looked, lackings, lookedAt, planOf, walletsOn } from '../../trader/deal.ts';
+import { misused, needsYou } from '../../trader/failures.ts';
+import type { Examined as Found } from '../../trader/fitting.ts';
+import { type Sides, sidesOf } from '../../trader/sides.ts';
 import { amountOf, type Desk, type Held, inWords } from '../desk.ts';
 import { counting, type Spend } from '../ledger.ts';
 import type { Plan } from '../plans.ts';
@@ -98,28 +90,24 @@ async function lookAt(desk: Desk, args: Args): Promise<Looked> {
   const { threadId, price: typed } = args;
   const thread = await desk.client.thread(threadId);
   const names = await desk.names();
-  const assets = ownAssets(desk.session, names.whole, thread);
+  const looked = lookedAt(desk.session, desk.userId, names.whole, thread);
+  const { price, assets, terms } = looked;
   if (thread.status === 'closed') {
     throw new Refusal('needs_you', 'thread_closed', `thread ${threadId} is closed`, { threadId });
   }
-  const price = unitsIn('thread.quoteAmount', thread.quoteAmount);
   const named = amountOf(price, assets.quote);
   if (typedAmount(typed, assets.quote) !== price) {
     const sentence = `the price is ${inWords(named)}, and not ${typed}`;
     throw new Refusal('needs_you', 'price_moved', sentence, { price: named.amount, given: typed });
   }
-  const { rfq } = thread;
-  const party = thread.makerId === desk.userId ? 'maker' : 'taker';
-  const baseAmount = unitsIn('rfq.baseAmount', rfq.baseAmount);
-  const terms = { party, direction: rfq.direction, baseAmount } as const;
-  await mustBeTerms(desk.session, rfq.id, { ...terms, ...assets }, args);
+  await mustBeTerms(desk.session, thread.rfq.id, { ...terms, ...assets }, args);
   const ends = thread.quoteExpiresAt;
   const isOver = ends != null && parseIsoTime(ends) < desk.session.now();
   // A thread that was accepted in time is accepted.
-  if (isOver && !thread[`${party}Accepted`]) {
+  if (isOver && !thread[`${terms.party}Accepted`]) {
     throw new Refusal('needs_you', 'price_ended', `the price ended at ${ends}`, { ends });
   }
-  return { thread, price, assets, terms };
+  return looked;
 }
 
 /** Where price and request end, whichever is sooner. */
@@ -150,10 +138,7 @@ async function withKeys(
     units: gives.amount,
   };
   await ledger.check(spend);
-  const wallets = {
-    gives: await own.wallet(gives.own.chain),
-    gets: await own.wallet(gets.own.chain),
-  };
+  const wallets = await walletsOn(own, sides);
   const lacking = await lackings(session, sides, wallets);
   const most = await feesOf(session, sides);
   return {

@@ -3,11 +3,12 @@
 
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { p2wpkh } from '@scure/btc-signer';
-import type { OwnAsset } from '../../cli/assets.ts';
-import { chainsIn, type Destination } from '../../cli/deal.ts';
-import { Failure, misused } from '../../cli/failures.ts';
 import type { ChainSource } from '../../sdk/chains.ts';
 import type { Thread } from '../../sdk/types.ts';
+import type { OwnAsset } from '../../trader/assets.ts';
+import type { Destination } from '../../trader/deal.ts';
+import { Failure, misused } from '../../trader/failures.ts';
+import { chainsIn } from '../../trader/sides.ts';
 import type { Desk } from '../desk.ts';
 
 export type Addresses = { readonly payTo: string; readonly refundTo: string };

@@ -1,9 +1,9 @@
 // The cost of a swap beside its amounts, by the own nodes: shown in a plan, and not exceeded when
 // the plan is done.
 
-import { coinDecimals } from '../../cli/assets.ts';
-import type { Sides } from '../../cli/deal.ts';
-import type { Session } from '../../cli/session.ts';
+import { coinDecimals } from '../../trader/coins.ts';
+import type { Session } from '../../trader/session.ts';
+import type { Sides } from '../../trader/sides.ts';
 import { amountOf, inWords } from '../desk.ts';
 import { withMargin } from '../plans.ts';
 

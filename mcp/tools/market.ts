@@ -1,10 +1,10 @@
 // Tools that read the market: the assets, prices, requests and offers there are.
 
 import { z } from 'zod';
-import { coinDecimals } from '../../cli/assets.ts';
 import type { ParleyClient } from '../../sdk/client.ts';
 import { isoTime } from '../../sdk/people.ts';
 import type { Pair } from '../../sdk/types.ts';
+import { coinDecimals } from '../../trader/coins.ts';
 import { type Amount, amountOf, type Desk } from '../desk.ts';
 import { cursorIn, foreign, idIn, instantIn, orNull, placeIn, word } from '../foreign.ts';
 import * as shape from '../schemas.ts';

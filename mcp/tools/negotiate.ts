@@ -2,11 +2,11 @@
 // until both sides accept.
 
 import { z } from 'zod';
-import { ownPair, pinnedAsset, typedAmount } from '../../cli/assets.ts';
-import { ownAssets, unitsIn } from '../../cli/deal.ts';
-import { compareTerms, keepTerms } from '../../cli/terms.ts';
 import { parseIsoTime } from '../../sdk/people.ts';
 import type { Rfq, Thread } from '../../sdk/types.ts';
+import { ownPair, pinnedAsset, typedAmount } from '../../trader/assets.ts';
+import { ownAssets, unitsIn } from '../../trader/deal.ts';
+import { compareTerms, keepTerms } from '../../trader/terms.ts';
 import { amountOf, type Desk, inWords, type Names } from '../desk.ts';
 import { idIn, instantIn, orNull, word } from '../foreign.ts';
 import { Refusal } from '../refusal.ts';

@@ -1,7 +1,6 @@
 // One swap, opened as the SDK's driver has it, without wallets: its rules decide about what is
 // given out to be signed elsewhere. Everything that the own nodes show is read here.
 
-import { Failure } from '../../cli/failures.ts';
 import { opens } from '../../core/hashlock.ts';
 import type { LegName } from '../../core/trade.ts';
 import { sighted } from '../../sdk/agree.ts';
@@ -16,6 +15,7 @@ import type { OwnTrade, VerifiedSwap } from '../../sdk/trade.ts';
 import type { Swap } from '../../sdk/types.ts';
 import { mustEqual, verifyAgain, verifySwap } from '../../sdk/verify.ts';
 import { locked } from '../../sdk/waiting.ts';
+import { Failure } from '../../trader/failures.ts';
 import type { Desk } from '../desk.ts';
 
 export type Opened = {

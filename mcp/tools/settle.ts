@@ -2,14 +2,14 @@
 // up. A swap that was begun goes on after a crash by itself.
 
 import { z } from 'zod';
-import { nameOfPinned } from '../../cli/assets.ts';
-import { coinsAt } from '../../cli/chains.ts';
-import { chainsIn, sidesOf } from '../../cli/deal.ts';
-import { endUnfunded, fundingWords, giveUp, refundWords } from '../../cli/do/swaps.ts';
-import { Failure } from '../../cli/failures.ts';
 import { isoTime } from '../../sdk/people.ts';
 import { mayBeFunded } from '../../sdk/stores/store.ts';
 import { givenLeg, type OwnTrade } from '../../sdk/trade.ts';
+import { nameOfPinned } from '../../trader/assets.ts';
+import { coinsAt } from '../../trader/chains.ts';
+import { Failure } from '../../trader/failures.ts';
+import { chainsIn, sidesOf } from '../../trader/sides.ts';
+import { endUnfunded, fundingWords, giveUp, refundWords } from '../../trader/swaps.ts';
 import { amountOf, type Desk, type Held } from '../desk.ts';
 import type { Spend } from '../ledger.ts';
 import * as shape from '../schemas.ts';

@@ -2,9 +2,9 @@
 // market could show another amount, so it is named too.
 
 import type { z } from 'zod';
-import { type OwnAsset, ownAsset, typedAmount } from '../../cli/assets.ts';
-import type { Session } from '../../cli/session.ts';
-import { compareTerms, type Terms } from '../../cli/terms.ts';
+import type { OwnAsset } from '../../trader/assets.ts';
+import type { Session } from '../../trader/session.ts';
+import { compareTerms, namedBy, otherThan, type Terms } from '../../trader/terms.ts';
 import { amountOf, inWords } from '../desk.ts';
 import { Refusal } from '../refusal.ts';
 import * as shape from '../schemas.ts';
@@ -37,21 +37,14 @@ export async function mustBeTerms(
   const { amount } = amountOf(baseAmount, base);
   const facts = { side, amount, base: base.name, quote: quote.name };
   const what = `the taker ${side}s ${inWords(amountOf(baseAmount, base))} for ${quote.name}`;
-  const names = Object.keys(named) as (keyof Named)[];
-  const missing = names.filter((name) => said[name] === undefined);
+  const missing = namedBy.filter((name) => said[name] === undefined);
   if (kept === null && missing.length > 0) {
     const why = 'this profile has neither asked for the request nor quoted it';
     const sentence = `${why}: name ${missing.join(', ')} of it too. ${what}`;
     throw new Refusal('needs_you', 'terms_unknown', sentence, facts);
   }
-  const isSame = {
-    side: said.side === undefined || said.side === side,
-    amount: said.amount === undefined || typedAmount(said.amount, base) === baseAmount,
-    base: said.base === undefined || ownAsset(session, said.base).name === base.name,
-    quote: said.quote === undefined || ownAsset(session, said.quote).name === quote.name,
-  };
-  const other = names.find((name) => !isSame[name]);
-  if (other === undefined) return;
+  const other = otherThan(session, said, terms);
+  if (other === null) return;
   const sentence = `${what}, which is not ${other} ${said[other]}: nothing was accepted`;
   throw new Refusal('needs_you', 'other_terms', sentence, facts);
 }

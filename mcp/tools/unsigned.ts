@@ -3,7 +3,6 @@
 // public on a chain.
 
 import { z } from 'zod';
-import { Failure } from '../../cli/failures.ts';
 import { fundBy, refundGate } from '../../core/gates.ts';
 import { keepToFund } from '../../sdk/agree.ts';
 import { codeOf } from '../../sdk/errors.ts';
@@ -19,6 +18,7 @@ import { givenLeg } from '../../sdk/trade.ts';
 import type { Built } from '../../sdk/types.ts';
 import { mustFollowToday, mustTakeNew } from '../../sdk/verify.ts';
 import { verifyMaterial } from '../../sdk/verify-material.ts';
+import { Failure } from '../../trader/failures.ts';
 import { amountOf, type Desk, inWords } from '../desk.ts';
 import { word } from '../foreign.ts';
 import { type Facts, Refusal } from '../refusal.ts';

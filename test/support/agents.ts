@@ -6,8 +6,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import type { Io } from '../../cli/io.ts';
 import { runMcp } from '../../mcp/main.ts';
+import type { Io } from '../../trader/io.ts';
 
 const bin = join(import.meta.dirname, '../../mcp/bin.ts');
 

@@ -3,12 +3,12 @@
 
 import type { Deadlines } from '../../core/deadlines.ts';
 import type { ChainKey } from '../../core/families.ts';
-import type { BaseUnits, UnixSeconds } from '../../core/nominal.ts';
+import type { UnixSeconds } from '../../core/nominal.ts';
 import type { LegName, Role } from '../../core/trade.ts';
-import { accept, examine as examineThread } from '../../sdk/agree.ts';
+import { accept } from '../../sdk/agree.ts';
 import type { ChainSource, Chains, PartyChain } from '../../sdk/chains.ts';
 import type { ParleyClient } from '../../sdk/client.ts';
-import { messageOf, ParleyApiError, RulesError, VerificationError } from '../../sdk/errors.ts';
+import { messageOf, ParleyApiError, RulesError } from '../../sdk/errors.ts';
 import type { PhraseKeys } from '../../sdk/rescue/derive.ts';
 import type { PhraseStore } from '../../sdk/rescue/store.ts';
 import { readKept, writeKept } from '../../sdk/stores/store.ts';
@@ -20,9 +20,10 @@ import {
   type VerifiedLeg,
   type VerifiedSwap,
 } from '../../sdk/trade.ts';
+import { mustHaveDecimals } from '../../trader/coins.ts';
+import { fitted, isOfTimes } from '../../trader/fitting.ts';
 import { mostClockOffSeconds } from '../market/clock.ts';
 import { standingOf } from '../market/offers.ts';
-import { mustHaveDecimals } from './coins.ts';
 import type { Kept } from './kept.ts';
 import type { OpenNodes } from './nodes.ts';
 import { roomFault } from './places.ts';
@@ -117,8 +118,7 @@ export function dealsOf(parts: DealsParts): Deals {
       };
       // Before a word is said: whoever closes the tab now finds it again.
       await changeAll((all) => [...all.filter((each) => each.threadId !== deal.threadId), entry]);
-      const input = inputOf(parts, good.fitting, good.of);
-      const { swapId } = await accept({ ...input, store: await parts.phraseStore() });
+      const { swapId } = await accept({ ...good.dealing, store: await parts.phraseStore() });
       parts.onEntry();
       return { swapId };
     },
@@ -173,14 +173,14 @@ async function examined(parts: DealsParts, deal: Deal, entries: readonly Entry[]
       const source = sourceIn(chains, asset.chain);
       await mustHaveDecimals(source, asset, AbortSignal.timeout(nodeMs));
     }
-    const { role, deadlines, trade, deal: fitting } = await fit(parts, deal, of);
+    const { role, deadlines, trade, dealing } = await fitted(inputOf(parts, deal, of));
     check('terms', true, 'amounts, assets and price of the thread are what you see here');
     check('rules', true, 'formula, contracts and policies of the market are those of this app');
     check('timelocks', true, 'both timelocks and who begins follow from your own rules');
     const isGood = checks.every(({ ok }) => ok);
     const expected = expectedOf(trade, chains, { role, deadlines, at: parts.now() });
     const answer = { checks, isGood, role, gives: givenLeg(trade.party), deadlines };
-    return { answer, good: { of, fitting, expected } };
+    return { answer, good: { dealing, expected } };
   } catch (error) {
     return failed(step === 'terms' ? nameOf(error) : step, error);
   }
@@ -280,36 +280,9 @@ function inputOf(parts: DealsParts, deal: Deal, of: Examining) {
   return { ...seen, ...asked, client, userId, chains, destinationOn, now };
 }
 
-/**
- * A market does not tell from which amount on it waits deeper. Deeper than asked is safe, so
- * whichever of both depths gives the times of the thread is taken.
- */
-async function fit(parts: DealsParts, deal: Deal, of: Examining) {
-  const given: readonly (BaseUnits | null)[] = [null, 0n];
-  let first: unknown = null;
-  for (const base of given) {
-    for (const quote of given) {
-      const as = {
-        ...deal,
-        base: { ...deal.base, highValueFrom: deal.base.highValueFrom ?? base },
-        quote: { ...deal.quote, highValueFrom: deal.quote.highValueFrom ?? quote },
-      };
-      try {
-        const found = await examineThread(inputOf(parts, as, of));
-        return { ...found, deal: as };
-      } catch (error) {
-        first ??= error;
-        if (nameOf(error) !== 'timelocks') throw error;
-      }
-    }
-  }
-  throw first;
-}
-
 function nameOf(error: unknown): CheckName {
   if (error instanceof RulesError) return 'rules';
-  if (!(error instanceof VerificationError)) return 'terms';
-  return /\.(long|timelockSeconds)$|initiator$/.test(error.field) ? 'timelocks' : 'terms';
+  return isOfTimes(error) ? 'timelocks' : 'terms';
 }
 
 function payoutOf({ nodes }: DealsParts, { base, quote, addresses }: Deal): string | null {

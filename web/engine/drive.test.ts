@@ -10,12 +10,20 @@ import { memoryStore } from '../../sdk/stores/memory.ts';
 import type { SwapRecord } from '../../sdk/stores/store.ts';
 import { bitcoinView, evmView, keptRecord, now } from '../../sdk/testing/honest.ts';
 import { paperScene } from '../../sdk/testing/paper-scene.ts';
-import { drive, problemOf, type Ready } from './drive.ts';
+import { type DriveParts, drive, problemOf, type Ready } from './drive.ts';
+import { EngineError } from './types.ts';
 
 const { trade, swap } = keptRecord('taker');
 
 /** `tries`: what each begins with, the last one again and again. */
-function driving(t: TestContext, ...tries: readonly (Ready | Error)[]) {
+const driving = (t: TestContext, ...tries: readonly (Ready | Error)[]) =>
+  drivingTo(t, async () => {}, ...tries);
+
+function drivingTo(
+  t: TestContext,
+  onEnd: DriveParts['onEnd'],
+  ...tries: readonly (Ready | Error)[]
+) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const of = { tries: 0, faults: [] as string[] };
   const one = drive({
@@ -42,7 +50,7 @@ function driving(t: TestContext, ...tries: readonly (Ready | Error)[]) {
     problems: () => [],
     onChange: () => {},
     onStep: () => {},
-    onEnd: async () => {},
+    onEnd,
     onStoreFault: ({ code }) => of.faults.push(code),
   });
   t.after(() => one.stop());
@@ -112,7 +120,11 @@ for (const [error, kind] of stopping) {
 }
 
 test('what it lacks is asked for, and looked for again when somebody says so', async (t) => {
-  const { view, again, of, pass } = driving(t, { lacks: 'payout' }, { lacks: 'phrase' });
+  const { view, again, of, pass } = driving(
+    t,
+    new EngineError('no_payout', 'no address'),
+    new EngineError('no_phrase', 'no phrase'),
+  );
   await settled();
   const kinds = () => view().asks.map(({ kind }) => kind);
   assert.deepEqual([view().phase, kinds()], ['stopped', ['name_payout']]);
@@ -121,6 +133,29 @@ test('what it lacks is asked for, and looked for again when somebody says so', a
   again();
   await settled();
   assert.deepEqual([of.tries, kinds()], [2, ['need_phrase']]);
+});
+
+test('a refusal of the market stops it, and ends with a session that nobody tells it of', async (t) => {
+  const { view, of, pass } = driving(t, api(401), await untouched(keptRecord('taker')));
+  await settled();
+  assert.deepEqual([view().phase, of.tries], ['stopped', 1]);
+  await pass(59_999);
+  assert.equal(of.tries, 1);
+  await pass(1);
+  assert.deepEqual([view().phase, of.tries], ['ended', 2]);
+});
+
+test('an end that the store does not keep is looked for again', async (t) => {
+  const end = { tries: 0 };
+  const onEnd = async () => {
+    end.tries += 1;
+    if (end.tries === 1) throw new StoreError('failed', 'a write');
+  };
+  const { view, of, pass } = drivingTo(t, onEnd, await untouched(keptRecord('taker')));
+  await settled();
+  assert.deepEqual([of.tries, of.faults], [1, ['failed']]);
+  await pass(60_000);
+  assert.deepEqual([view().phase, of.tries, end.tries], ['ended', 2, 2]);
 });
 
 test('a pause ends when somebody says so or clicks, and when the page stops', async (t) => {

@@ -1,29 +1,31 @@
-// One swap that settles itself in this page: runs `settle` again after what passes by itself, and
-// stops where a person is needed.
+// One swap that settles itself in this page, by `drive` of the SDK: what the page shows of it, and
+// when it goes on after a stop.
 
-import { ParleyError } from '../../core/errors.ts';
 import type { Millis, UnixSeconds } from '../../core/nominal.ts';
+import { drive as driveSwap, type Trouble } from '../../sdk/drive.ts';
 import {
   ClockError,
   codeOf,
   messageOf,
   ParleyApiError,
-  SettleError,
   StoreError,
   VerificationError,
 } from '../../sdk/errors.ts';
-import {
-  type Failure,
-  type Outcome,
-  type Progress,
-  type SettleInput,
-  settle,
-} from '../../sdk/settle.ts';
+import type { Failure, Outcome, Progress, SettleInput } from '../../sdk/settle.ts';
 import type { SwapRecord } from '../../sdk/stores/store.ts';
 import type { OwnTrade, VerifiedSwap } from '../../sdk/trade.ts';
+import { verdictOf } from '../../sdk/verdict.ts';
 import { plainText, withNews } from './history.ts';
 import { sleep } from './sleep.ts';
-import type { Happened, Problem, ProblemKind, Relayed, SwapView, Verb } from './types.ts';
+import {
+  EngineError,
+  type Happened,
+  type Problem,
+  type ProblemKind,
+  type Relayed,
+  type SwapView,
+  type Verb,
+} from './types.ts';
 import { isLookedAtAgain, type Prompt, type Told, viewOf } from './view.ts';
 
 export type Begun = {
@@ -39,14 +41,11 @@ export type Begun = {
   readonly history: readonly Happened[];
 };
 
-/** What a run needs; or what it lacks before it can begin. */
-export type Ready =
-  | { readonly input: SettleInput; readonly away: Told['away'] }
-  | { readonly lacks: NonNullable<Told['lacks']> };
+export type Ready = { readonly input: SettleInput; readonly away: Told['away'] };
 
 export type DriveParts = {
   readonly begun: Begun;
-  /** Throws what a node or a file of the app that is not there throws. */
+  /** Throws EngineError `no_phrase` or `no_payout`, and the errors of a node or of a file of the app that did not load. */
   readonly ready: (swapId: string) => Promise<Ready>;
   readonly prompts: () => readonly Prompt[];
   readonly now: () => UnixSeconds;
@@ -68,8 +67,8 @@ export type Drive = {
   readonly ended: Promise<void>;
 };
 
-const leastPauseMs = 2_000;
-const mostPauseMs = 60_000;
+/** The market's refusal may end with a new session, which is told to no swap. */
+const againMs = 60_000;
 /** A payment by hand that was late may still come. */
 const lateLookMs = 60_000;
 
@@ -106,17 +105,11 @@ export function drive(parts: DriveParts): Drive {
     run.abort(new Error('it begins again'));
     woken.resolve();
   };
-  const once = async (): Promise<Outcome | null> => {
-    run = new AbortController();
-    const ready = await parts.ready(begun.swapId);
-    if ('lacks' in ready) {
-      set({ phase: 'stopped', lacks: ready.lacks });
-      return null;
-    }
-    const wallets = Object.values(ready.input.chains).map(({ wallet }) => wallet);
+  const ready = async (): Promise<SettleInput> => {
+    const found = await parts.ready(begun.swapId);
+    const wallets = Object.values(found.input.chains).map(({ wallet }) => wallet);
     const payout = wallets.find((each) => each?.family === 'bitcoin')?.payout ?? null;
-    set({ phase: 'running', lacks: null, away: ready.away, isToPay: false, payout });
-    const signal = AbortSignal.any([run.signal, over.signal]);
+    set({ phase: 'running', lacks: null, away: found.away, isToPay: false, payout });
     const onProgress = (each: Progress) => {
       const happened = happenedIn(told, each, parts.now());
       set(afterProgress(told, each, happened));
@@ -130,36 +123,43 @@ export function drive(parts: DriveParts): Drive {
       const more = { isByHand: byHand, isRefundLeft, isRestored, relay: relayedOf(relay) };
       set({ shown, swap, ...more, isVerified: true, problems });
     };
-    return settle({ ...ready.input, signal, pause, onProgress, onShown });
+    return { ...found.input, onProgress, onShown };
+  };
+  const onTrouble = ({ error, verdict }: Trouble) => {
+    const isStopped = verdict !== 'again';
+    const lacks = lacksOf(error);
+    if (lacks !== null) return set({ phase: 'stopped', lacks });
+    if (error instanceof StoreError) parts.onStoreFault(error);
+    const failure = { leg: null, code: codeOf(error), sentence: messageOf(error) };
+    const problems = [problemOf(failure, error)];
+    set({ phase: isStopped ? 'stopped' : told.phase, problems });
   };
   const loop = async () => {
-    let pauseMs = leastPauseMs;
     const isOver = () => over.signal.aborted;
     while (!isOver()) {
       woken = Promise.withResolvers<void>();
+      run = new AbortController();
+      const signal = AbortSignal.any([run.signal, over.signal]);
       try {
-        const outcome = await once();
-        if (outcome !== null) {
-          set({ phase: 'ended', end: outcome, state: 'settled', problems: [], waits: null });
-          await parts.onEnd(outcome, told);
-          if (!isLookedAtAgain(told, outcome, parts.now())) return;
-          await Promise.race([woken.promise, sleep(lateLookMs, over.signal)]);
+        const driven = await driveSwap({ ready, onTrouble, pause, signal });
+        if (driven.is === 'stopped') {
+          const isRefused = driven.error instanceof ParleyApiError;
+          const tries = isRefused ? [pause(againMs, signal)] : [];
+          await Promise.race([woken.promise, ...tries]);
           continue;
         }
-        await woken.promise;
+        const { outcome } = driven;
+        set({ phase: 'ended', end: outcome, state: 'settled', problems: [], waits: null });
+        await parts.onEnd(outcome, told);
+        if (!isLookedAtAgain(told, outcome, parts.now())) return;
+        await Promise.race([woken.promise, sleep(lateLookMs, over.signal)]);
       } catch (error) {
         if (isOver()) return;
+        // It begins again, by nodes and wallets as they are now.
         if (run.signal.aborted) continue;
-        if (error instanceof StoreError) parts.onStoreFault(error);
-        const problem = problemOf(
-          { leg: null, code: codeOf(error), sentence: messageOf(error) },
-          error,
-        );
-        const needsPerson = isForPerson(error);
-        set({ phase: needsPerson ? 'stopped' : told.phase, problems: [problem] });
-        if (needsPerson) await woken.promise;
-        else await Promise.race([woken.promise, pause(pauseMs)]);
-        pauseMs = Math.min(pauseMs * 2, mostPauseMs);
+        // The end is not kept yet.
+        onTrouble({ error, verdict: verdictOf(error) });
+        await Promise.race([woken.promise, pause(againMs)]);
       }
     }
   };
@@ -182,6 +182,13 @@ export function drive(parts: DriveParts): Drive {
     },
     ended,
   };
+}
+
+/** The thing that a person has to give before a run can begin. */
+function lacksOf(error: unknown): Told['lacks'] {
+  if (!(error instanceof EngineError)) return null;
+  if (error.code === 'no_phrase') return 'phrase';
+  return error.code === 'no_payout' ? 'payout' : null;
 }
 
 export function relayedOf(relay: SwapRecord['relay']): Relayed | null {
@@ -247,13 +254,6 @@ function kindOf(code: string | null, error: unknown): ProblemKind {
   if (error instanceof VerificationError) return 'market_lied';
   if (error instanceof StoreError) return 'store';
   return kinds[code ?? ''] ?? 'settle';
-}
-
-/** What does not pass by itself. */
-function isForPerson(error: unknown): boolean {
-  if (error instanceof SettleError || error instanceof VerificationError) return true;
-  if (error instanceof StoreError) return error.code !== 'failed';
-  return error instanceof ParleyError && /^(invalid|forbidden|absent)$/.test(error.kind);
 }
 
 /** What a step of the SDK says of a wallet's prompt: it was signed. */

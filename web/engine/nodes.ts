@@ -7,10 +7,10 @@ import type { ChainKey, Family, Network } from '../../core/families.ts';
 import type { UnixSeconds } from '../../core/nominal.ts';
 import type { ChainSource } from '../../sdk/chains.ts';
 import { messageOf } from '../../sdk/errors.ts';
-import { titleOf, worldFault, worldOf } from './chains.ts';
+import { titleOf, worldFault, worldOf } from '../../trader/known.ts';
+import { openSource } from '../../trader/sources.ts';
 import type { Kept } from './kept.ts';
 import { held } from './live.ts';
-import { sourceOf } from './sources.ts';
 import { asAgreed } from './stake.ts';
 import {
   type ChainFacts,
@@ -84,6 +84,7 @@ export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
       return JSON.stringify(chains.slice(0, mostChains));
     });
     await read();
+    for (const { chain } of more) parts.onChange(chain);
   };
   const facts = held<readonly ChainFacts[]>([]);
   const opened = new Map<
@@ -97,6 +98,8 @@ export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
     if (found !== undefined && fault === null) return found;
     throw new EngineError('unknown_chain', `"${chain}" is not traded on from here: ${fault}`);
   };
+  const openedBy = (of: AppChain, urls: readonly string[]) =>
+    openSource(of.chain, { ...of, nodes: urls }, { isDev: worldOf(of) === null, now });
   const ownOf = async (chain: ChainKey): Promise<readonly string[]> => {
     const text = await kept.get(keyOf(chain));
     return text === null ? [] : (JSON.parse(text) as string[]);
@@ -124,7 +127,7 @@ export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
     let source: ChainSource | null = null;
     try {
       const of = known(chain);
-      source = await sourceOf(of, [url], now);
+      source = await openedBy(of, [url]);
       const { height, clock } = await source.adapter.heads(AbortSignal.timeout(checkMs));
       const late = Math.floor(now()) - clock;
       if (worldOf(of) === null || late <= behindSeconds[of.family]) {
@@ -179,7 +182,7 @@ export async function openNodes(parts: NodesParts): Promise<OpenNodes> {
       const before = opened.get(chain);
       if (before?.by === by) return before.source;
       await closeOne(chain);
-      const source = sourceOf(of, nodes, now);
+      const source = openedBy(of, nodes);
       opened.set(chain, { by, source });
       // A file of the app that could not be loaded is asked for again.
       source.catch(() => opened.delete(chain));

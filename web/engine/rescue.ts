@@ -11,12 +11,12 @@ import {
   type RescueSwap,
   readOwnRescue,
   readRescue,
-  writeRescue,
 } from '../../sdk/rescue/file.ts';
 import { type Restored, restoreFromFile, restoreFromMarket } from '../../sdk/rescue/restore.ts';
 import type { PhraseStore } from '../../sdk/rescue/store.ts';
 import type { PinnedAsset } from '../../sdk/trade.ts';
-import { mustHaveDecimals } from './coins.ts';
+import { mustHaveDecimals } from '../../trader/coins.ts';
+import { rescueText } from '../../trader/rescue.ts';
 import type { Kept } from './kept.ts';
 import { held } from './live.ts';
 import type { OpenNodes } from './nodes.ts';
@@ -69,14 +69,7 @@ export async function openRescue(parts: RescueParts): Promise<OpenRescue> {
   };
   const write = async (): Promise<string> => {
     const store = await parts.phraseStore();
-    const chains: Record<ChainKey, PartyChain> = {};
-    for (const swapId of await store.swapIds()) {
-      const record = await store.getSwap(swapId);
-      for (const leg of record === null ? [] : [record.swap.legs.a, record.swap.legs.b]) {
-        chains[leg.chain] ??= { source: await parts.nodes.source(leg.chain) };
-      }
-    }
-    const text = await writeRescue(store, chains);
+    const text = await rescueText(store, parts.nodes.source);
     await kept.change(fileKey, () => text);
     await read();
     parts.onChange();

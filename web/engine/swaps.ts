@@ -2,7 +2,7 @@
 
 import type { ChainKey } from '../../core/families.ts';
 import type { UnixSeconds } from '../../core/nominal.ts';
-import type { LegName } from '../../core/trade.ts';
+import { type LegName, otherLeg } from '../../core/trade.ts';
 import type { PartyChain } from '../../sdk/chains.ts';
 import type { ParleyClient } from '../../sdk/client.ts';
 import { StoreError } from '../../sdk/errors.ts';
@@ -11,6 +11,7 @@ import { ownSides, watchedOf } from '../../sdk/settle/record.ts';
 import type { EscrowPayment, Outcome, Progress, SettleInput } from '../../sdk/settle.ts';
 import { readKept, type Store, type SwapRecord, writeKept } from '../../sdk/stores/store.ts';
 import type { OwnTrade } from '../../sdk/trade.ts';
+import { chainsIn } from '../../trader/sides.ts';
 import { cameOf, type Deals, type Entry, escrowKey } from './deals.ts';
 import { type Begun, type Drive, drive, type Ready, relayedOf, verbDone } from './drive.ts';
 import { type Ended, endedOf, endedView } from './ended.ts';
@@ -70,6 +71,8 @@ const sayPauseMs = 250;
 const otherTabMs = 1_500;
 const readMs = 20_000;
 
+const noPhrase = 'the rescue phrase is missing';
+const noPayout = 'an address to be paid at is missing';
 const payoutKey = (threadId: string) => `payout ${threadId}`;
 
 export async function openSwaps(parts: SwapsParts): Promise<OpenSwaps> {
@@ -250,19 +253,19 @@ async function onEnd(of: All, outcome: Outcome, told: Told): Promise<void> {
 
 async function readyOf(of: All, swapId: string, trade: OwnTrade): Promise<Ready> {
   const { client, store, vault, now, pollMs } = of.parts;
-  if (vault.state.now().kind === 'none') return { lacks: 'phrase' };
+  if (vault.state.now().kind === 'none') throw new EngineError('no_phrase', noPhrase);
   const payout = await of.parts.kept.get(payoutKey(trade.threadId));
   const chains: Record<ChainKey, PartyChain> = {};
   const away: LegName[] = [];
   const gives = trade.party === 'maker' ? 'a' : 'b';
   const { swap } = (await store.getSwap(swapId)) ?? { swap: null };
-  for (const [leg, { chain }, own] of sidesOf(trade, gives)) {
+  for (const [leg, chain, own] of sidesOf(trade, gives)) {
     const source = await of.parts.nodes.source(chain);
     if (source.view.family === 'bitcoin') {
-      if (payout === null) return { lacks: 'payout' };
+      if (payout === null) throw new EngineError('no_payout', noPayout);
       const keys = await vault.keys();
       const index = keyIndex(keys, own.pubkey ?? '');
-      if (index === null) return { lacks: 'phrase' };
+      if (index === null) throw new EngineError('no_phrase', noPhrase);
       chains[chain] = { source, wallet: await keyWallet(source, keys.bitcoinKey(index), payout) };
       continue;
     }
@@ -414,28 +417,18 @@ async function paymentsOf(of: All, swapId: string): Promise<readonly EscrowPayme
 
 async function rawOf(of: All, swapId: string, verb: 'claim' | 'refund'): Promise<RawSpend> {
   const { trade } = await recordOf(of, swapId);
-  const ready = await readyOf(of, swapId, trade);
-  if ('lacks' in ready) {
-    const what = ready.lacks === 'phrase' ? 'the rescue phrase' : 'an address to be paid at';
-    throw new EngineError(
-      ready.lacks === 'phrase' ? 'no_phrase' : 'no_payout',
-      `${what} is missing`,
-    );
-  }
+  const { input } = await readyOf(of, swapId, trade);
   const { rawSpend } = await import('../../sdk/rescue/raw.ts');
-  return rawSpend(ready.input, verb);
+  return rawSpend(input, verb);
 }
 
 type Own = OwnTrade['refundTo'];
 
-function sidesOf(trade: OwnTrade, gives: LegName): [LegName, { chain: ChainKey }, Own][] {
-  const isBase =
-    trade.direction === 'sell_base' ? trade.party === 'taker' : trade.party === 'maker';
-  const [given, got] = isBase ? [trade.base, trade.quote] : [trade.quote, trade.base];
-  const gets = gives === 'a' ? 'b' : 'a';
+function sidesOf(trade: OwnTrade, gives: LegName): [LegName, ChainKey, Own][] {
+  const chains = chainsIn(trade);
   return [
-    [gives, given, trade.refundTo],
-    [gets, got, trade.payTo],
+    [gives, chains.gives, trade.refundTo],
+    [otherLeg(gives), chains.gets, trade.payTo],
   ];
 }
 

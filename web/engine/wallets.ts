@@ -7,8 +7,8 @@ import type { ChainSource } from '../../sdk/chains.ts';
 import type { MessageSigner } from '../../sdk/keys.ts';
 import type { BitcoinKey } from '../../sdk/rescue/derive.ts';
 import type { AskedFor, Asks, BitcoinWallet, Wallet } from '../../sdk/wallets/wallet.ts';
+import { evmTitle } from '../../trader/known.ts';
 import type { AccountLink, Place } from '../wallets/types.ts';
-import { evmTitle } from './chains.ts';
 import { EngineError, type LegView, type Verb } from './types.ts';
 import type { Prompt } from './view.ts';
 

@@ -1,9 +1,9 @@
-// Which chains a page takes: of its network, and under no name of another one.
+// Which chains a trader takes: of its network, and under no name of another one.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AppChain } from '../../core/app-chain.ts';
-import { titleOf, worldFault } from './chains.ts';
+import type { AppChain } from '../core/app-chain.ts';
+import { titleOf, worldFault } from './known.ts';
 
 const evm = (chain: string, chainId: number): AppChain => ({
   family: 'evm',
@@ -34,10 +34,15 @@ test('a chain is taken on its own network, and on a main network under no name o
     ],
     [evm('ethereum', 11155111), 'testnet', null],
     [evm('ethereum', 31337), 'dev', null],
+    [evm('evm-dev', 31337), 'dev', null],
   ] as const) {
     assert.equal(worldFault(chain, network), fault, `${chain.chain} on ${network}`);
   }
   assert.match(worldFault(evm('ethereum', 1), 'testnet') ?? '', /of the network "mainnet"/);
+  assert.match(worldFault(evm('l2', 84532), 'mainnet') ?? '', /of the network "testnet"/);
+  assert.match(worldFault(evm('ethereum', 11155111), 'mainnet') ?? '', /network "testnet"/);
+  assert.match(worldFault(evm('other', 99999), 'mainnet') ?? '', /of no network/);
+  assert.match(worldFault(evm('evm-dev', 1), 'dev') ?? '', /network "mainnet"/);
   assert.match(worldFault(bitcoin('bitcoin', 'regtest'), 'mainnet') ?? '', /network "dev"/);
 });
 

@@ -6,12 +6,13 @@ import type { ChainSource } from '../sdk/chains.ts';
 import type { ParleyClient } from '../sdk/client.ts';
 import type { PhraseKeys } from '../sdk/rescue/derive.ts';
 import type { PhraseStore } from '../sdk/rescue/store.ts';
-import { type Escrow, escrowKey, type Now, type OwnWallet, sourceOf, walletOf } from './chains.ts';
+import { type Escrow, escrowKey, type OwnWallet, walletOf } from './chains.ts';
 import { Failure, needsYou } from './failures.ts';
 import { type Cli, passphraseOf } from './io.ts';
 import { type Keys, keysOf } from './keys/words.ts';
 import { chosenProfile, mustBePrivate, type Places, placesOf, readUpTo } from './places.ts';
 import { type Profile, type ProfileChain, readProfile } from './profile.ts';
+import { type Now, openSource } from './sources.ts';
 
 /** The account at the market, in the clear: it can agree for the account, and moves no coin. */
 export type Account = {
@@ -49,6 +50,7 @@ export async function openSession(cli: Cli): Promise<Session> {
   const profile = await withControl(cli, readProfile(text, places.profileFile));
   const clock = await clockOf(profile.dev);
   const { now } = clock;
+  const isDev = profile.network === 'dev';
   const sources = new Map<string, Promise<ChainSource>>();
   const chain = (name: string): ProfileChain => {
     const found = Object.hasOwn(profile.chains, name) ? profile.chains[name] : undefined;
@@ -62,8 +64,7 @@ export async function openSession(cli: Cli): Promise<Session> {
     now,
     chain,
     source: (name) => {
-      const known =
-        sources.get(name) ?? sourceOf(name, chain(name), { network: profile.network, now });
+      const known = sources.get(name) ?? openSource(name, chain(name), { isDev, now });
       sources.set(name, known);
       return known;
     },

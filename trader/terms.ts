@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { VerificationError } from '../sdk/errors.ts';
 import { idShape } from '../sdk/stores/entries.ts';
 import type { OwnTrade } from '../sdk/trade.ts';
-import type { OwnAsset } from './assets.ts';
+import { type OwnAsset, ownAsset, typedAmount } from './assets.ts';
 import { needsYou } from './failures.ts';
 import { type Cli, jsonOf } from './io.ts';
 import { readUpTo, writePrivate } from './places.ts';
@@ -65,3 +65,26 @@ export async function mustBeTerms(
   const sentence = 'this profile has neither asked for this nor quoted it, so --yes agrees to no';
   throw needsYou('terms_unknown', `${sentence} amount but the price: accept it without --yes`);
 }
+
+/** The fields by which a person or script names a request. */
+export const namedBy = ['side', 'amount', 'base', 'quote'] as const;
+type NamedBy = (typeof namedBy)[number];
+export type Named = { readonly [name in NamedBy]?: string | undefined };
+
+/** The first field that was named as something else; null: there is none. */
+export function otherThan(
+  session: Pick<Session, 'chain'>,
+  said: Named,
+  { direction, baseAmount, base, quote }: Pick<Terms, 'direction' | 'baseAmount'> & Sided,
+): NamedBy | null {
+  const isSame = {
+    side: (side: string) => (side === 'sell') === (direction === 'sell_base'),
+    amount: (amount: string) => typedAmount(amount, base) === baseAmount,
+    base: (name: string) => ownAsset(session, name).name === base.name,
+    quote: (name: string) => ownAsset(session, name).name === quote.name,
+  };
+  const isOther = (name: NamedBy) => said[name] !== undefined && !isSame[name](said[name]);
+  return namedBy.find(isOther) ?? null;
+}
+
+type Sided = Readonly<Record<'base' | 'quote', OwnAsset>>;

@@ -2,11 +2,11 @@
 // anybody may list a token that is called like another one.
 
 import type { ParleyClient } from '../sdk/client.ts';
-import { VerificationError } from '../sdk/errors.ts';
 import { pagesOf } from '../sdk/pages.ts';
 import { formatAmount, parseAmount } from '../sdk/people.ts';
 import type { PinnedAsset } from '../sdk/trade.ts';
 import type { Asset } from '../sdk/types.ts';
+import { coinDecimals } from './coins.ts';
 import { Failure, misused, needsYou } from './failures.ts';
 import type { Family } from './keys/words.ts';
 import type { ProfileChain } from './profile.ts';
@@ -21,18 +21,11 @@ export type OwnAsset = {
   readonly decimals: number;
 };
 
-export const coinDecimals: Readonly<Record<Family, number>> = {
-  bitcoin: 8,
-  evm: 18,
-  tron: 6,
-  solana: 9,
-};
 /** One form for everybody: a script reads it where a person does. */
 const locale = 'en';
 const pageSize = 100;
 /** The limit of a list that names the assets shown; the others are shown by their id. */
 const mostPages = 50;
-const chainMs = 15_000;
 
 export function splitName(name: string): { readonly chain: string; readonly rest: string | null } {
   const [chain = '', ...rest] = name.split(':');
@@ -88,17 +81,6 @@ export function nameOfPinned({ profile }: Pick<Session, 'profile'>, asset: Pinne
   );
   const name = token === null ? chain : `${chain}:${found?.[0] ?? token}`;
   return { name, chain, token, decimals };
-}
-
-/** Its own chain says how many decimals a token has. Throws VerificationError. */
-export async function mustHaveDecimals(session: Session, own: OwnAsset): Promise<void> {
-  const { chain, token, decimals } = own;
-  if (token === null) return;
-  const { adapter } = await session.source(chain);
-  const said = await adapter.decimals?.(token, AbortSignal.timeout(chainMs));
-  if (said === decimals) return;
-  const field = `decimals of ${token} on ${chain}`;
-  throw new VerificationError(field, `${said ?? 'none'}, as its chain says`, String(decimals));
 }
 
 export type Catalogue = {

@@ -1,36 +1,20 @@
 // A price before it is accepted: who gives what, by when, and what wallets lack. Everything is
 // computed from the own trade; the market's word is compared with it.
 
-import { examine } from '../sdk/agree.ts';
 import type { PartyChain } from '../sdk/chains.ts';
 import { VerificationError } from '../sdk/errors.ts';
 import { gasOf } from '../sdk/gas.ts';
-import { givenLeg, type OwnTrade, type PinnedAsset } from '../sdk/trade.ts';
+import { givenLeg, type OwnTrade } from '../sdk/trade.ts';
 import type { Thread } from '../sdk/types.ts';
-import {
-  type Catalogue,
-  coinDecimals,
-  mustHaveDecimals,
-  type OwnAsset,
-  ownAsset,
-  pinnedAsset,
-  shownAmount,
-} from './assets.ts';
+import { type Catalogue, type OwnAsset, ownAsset, pinnedAsset, shownAmount } from './assets.ts';
 import { coinsAt, type OwnWallet } from './chains.ts';
+import { coinDecimals, mustHaveDecimals } from './coins.ts';
+import { type Examined, fitted } from './fitting.ts';
 import type { Session, SignedIn, Unlocked } from './session.ts';
 import { deadlineOf } from './show.ts';
+import type { Sides } from './sides.ts';
 
 const nodeMs = 15_000;
-
-/** The arguments of `examine` and `accept` of the SDK. */
-export type Dealing = Parameters<typeof examine>[0];
-
-export type Examined = Awaited<ReturnType<typeof examine>> & { readonly dealing: Dealing };
-
-export type Sides = {
-  readonly gives: { readonly own: OwnAsset; readonly amount: bigint };
-  readonly gets: { readonly own: OwnAsset; readonly amount: bigint };
-};
 
 /** As the customer pins both assets. Throws Failure `not_pinned`. */
 export function ownAssets(session: Session, names: Catalogue, { rfq }: Pick<Thread, 'rfq'>) {
@@ -42,33 +26,10 @@ export function ownAssets(session: Session, names: Catalogue, { rfq }: Pick<Thre
   return { base: of(rfq.baseAssetId), quote: of(rfq.quoteAssetId) };
 }
 
-export function sidesOf(
-  trade: Pick<OwnTrade, 'party' | 'direction' | 'baseAmount' | 'quoteAmount'>,
-  assets: { readonly base: OwnAsset; readonly quote: OwnAsset },
-): Sides {
-  const base = { own: assets.base, amount: trade.baseAmount };
-  const quote = { own: assets.quote, amount: trade.quoteAmount };
-  return givesBase(trade) ? { gives: base, gets: quote } : { gives: quote, gets: base };
-}
-
 /** Base units as a market says them. Throws VerificationError where they are none. */
 export function unitsIn(field: string, said: string): bigint {
   if (/^[1-9]\d{0,77}$/.test(said)) return BigInt(said);
   throw new VerificationError(field, 'base units', String(said).slice(0, 80));
-}
-
-type OnChain = { readonly chain: string };
-
-function givesBase({ party, direction }: Pick<OwnTrade, 'party' | 'direction'>): boolean {
-  return (direction === 'sell_base') === (party === 'taker');
-}
-
-export function chainsIn(
-  trade: Pick<OwnTrade, 'party' | 'direction'> & Readonly<Record<'base' | 'quote', OnChain>>,
-): { readonly gives: string; readonly gets: string } {
-  const { base, quote } = trade;
-  const [gives, gets] = givesBase(trade) ? [base, quote] : [quote, base];
-  return { gives: gives.chain, gets: gets.chain };
 }
 
 /** A thread as it was looked at, and the own trade that it is held against. */
@@ -82,6 +43,27 @@ export type Looked = {
   readonly destinationOn?: (chain: string) => Destination;
 };
 export type Destination = OwnTrade['payTo'];
+
+/** Throws VerificationError, and Failure `not_pinned`. */
+export function lookedAt(
+  session: Session,
+  userId: string,
+  names: Catalogue,
+  thread: Thread,
+): Looked {
+  const { makerId, quoteAmount, rfq } = thread;
+  const terms = {
+    party: makerId === userId ? 'maker' : 'taker',
+    direction: rfq.direction,
+    baseAmount: unitsIn('rfq.baseAmount', rfq.baseAmount),
+  } as const;
+  const price = unitsIn('thread.quoteAmount', quoteAmount);
+  return { thread, price, assets: ownAssets(session, names, thread), terms };
+}
+
+export async function walletsOn({ wallet }: Pick<Unlocked, 'wallet'>, { gives, gets }: Sides) {
+  return { gives: await wallet(gives.own.chain), gets: await wallet(gets.own.chain) };
+}
 
 /**
  * The market learns nothing of this. Throws what does not fit, and where a node is silent. `own` is
@@ -98,7 +80,7 @@ export async function examined(
     const { chain } = asset;
     const source = await session.source(chain);
     await source.adapter.heads(AbortSignal.timeout(nodeMs));
-    await mustHaveDecimals(session, asset);
+    await mustHaveDecimals(source, asset, AbortSignal.timeout(nodeMs));
     chains[chain] = own === null ? { source } : { source, wallet: await own.wallet(chain) };
   }
   const { rfqId, quoteExpiresAt } = thread;
@@ -119,34 +101,6 @@ export async function examined(
     now: session.now,
     ...(destinationOn === undefined ? {} : { destinationOn }),
   });
-}
-
-/**
- * A market does not tell from which amount on it waits deeper. Deeper than asked is safe, so
- * whichever of both depths gives the times of the thread is taken.
- */
-async function fitted(dealing: Dealing): Promise<Examined> {
-  const from = (asset: PinnedAsset, highValueFrom: bigint | null) => ({ ...asset, highValueFrom });
-  let first: unknown = null;
-  for (const base of [null, 0n]) {
-    for (const quote of [null, 0n]) {
-      const as = {
-        ...dealing,
-        base: from(dealing.base, base),
-        quote: from(dealing.quote, quote),
-      };
-      try {
-        return { ...(await examine(as)), dealing: as };
-      } catch (error) {
-        first ??= error;
-        const isOfTimes =
-          error instanceof VerificationError &&
-          /\.(?:long|timelockSeconds)$|initiator$/.test(error.field);
-        if (!isOfTimes) throw error;
-      }
-    }
-  }
-  throw first;
 }
 
 type Own = { readonly gives: OwnWallet; readonly gets: OwnWallet };

@@ -2,29 +2,15 @@
 // own choice. A file that a person writes and reads; nodes' addresses may hold passwords.
 
 import { Failure } from './failures.ts';
-import type { Family, Network } from './keys/words.ts';
+import type { Network } from './keys/words.ts';
+import type { PinnedChain } from './sources.ts';
 
 /** Contract and decimals as pinned: symbols of no other token are taken for it. */
 export type PinnedToken = { readonly address: string; readonly decimals: number };
 
-/** A URL; on TRON also with the solid view where that has a port of its own. */
-export type NodeAt = string | { readonly url: string; readonly solidityUrl: string };
-
-type Contracts<C> = { readonly shards?: readonly C[]; readonly formerContracts?: readonly C[] };
-type TronContract = { readonly contract: string; readonly creation: string };
-
-type Of<F extends Family, Known> = Known & {
-  readonly family: F;
-  /** Asked in this order; Bitcoin is read by the first two. */
-  readonly nodes: readonly NodeAt[];
+export type ProfileChain = PinnedChain & {
   readonly tokens: Readonly<Record<string, PinnedToken>>;
 };
-
-export type ProfileChain =
-  | Of<'bitcoin', { readonly bitcoin: 'mainnet' | 'testnet' | 'regtest' }>
-  | Of<'evm', { readonly chainId: number; readonly contract?: string } & Contracts<string>>
-  | Of<'tron', { readonly chainId: number } & TronContract & Contracts<TronContract>>
-  | Of<'solana', { readonly genesisHash: string; readonly program: string }>;
 
 export type Profile = {
   /** Its origin, such as `https://market.example`. */

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ChainSource } from '../../sdk/chains.ts';
+import type { ChainSource } from '../sdk/chains.ts';
 import { mustHaveDecimals } from './coins.ts';
 
 const source = (family: string, decimals?: number) =>
