@@ -1,5 +1,5 @@
 // The generated modules of the Python package: models and operations of docs/openapi.json, frames
-// of docs/asyncapi.json. Golden files: scripts/openapi.ts writes them, a test compares them.
+// of docs/asyncapi.json.
 
 import { createModels, docstring, type Models, quoted, type Schema, snake } from './schema.ts';
 
@@ -38,7 +38,7 @@ const methods = ['get', 'post', 'put', 'delete'] as const;
 /** Their nonce is good once, so a second try could not succeed. */
 const once: readonly string[] = ['mintKey'];
 const by = (path: string) =>
-  `Written from ${path} by \`npm run -s node -- scripts/openapi.ts\`: not edited by hand.`;
+  `Written from ${path} by scripts/generate.ts of the repository: not edited by hand.`;
 
 /** By their path in the repository. */
 export function pythonFiles(openapi: OpenApi, asyncapi: AsyncApi): Record<string, string> {
