@@ -50,13 +50,21 @@ export function parleyClient(options: HttpOptions) {
   };
 }
 
-type Asking = ReturnType<typeof asking>;
 type Given<K extends keyof Operations> = Omit<Operations[K], 'answer'>;
+/** The operations that nothing else need be given to. */
+type WithOnly<Needed> = {
+  [K in keyof Operations]: Needed extends Given<K> ? K : never;
+}[keyof Operations];
 /** As an operation may be given it, whichever it is. */
-type AnyGiven = Pick<Request, 'query' | 'body'> & { path?: Readonly<Record<string, string>> };
+type AnyGiven = {
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: Request['query'] | undefined;
+  readonly body?: unknown;
+};
+type Asking = ReturnType<typeof asking>;
 
 function asking(options: HttpOptions) {
-  return <K extends keyof Operations>(
+  const ask = <K extends keyof Operations>(
     operation: K,
     { idempotencyKey, signal }: CallOptions,
     given: Given<K>,
@@ -75,14 +83,37 @@ function asking(options: HttpOptions) {
       ...(signal === undefined ? {} : { signal }),
     });
   };
+  const given = <K extends keyof Operations>(parts: AnyGiven) => parts as Given<K>;
+  return {
+    ask,
+    plain:
+      <K extends WithOnly<object>>(operation: K) =>
+      (how: CallOptions = {}) =>
+        ask(operation, how, given({})),
+    byId:
+      <K extends WithOnly<{ path: { id: string } }>>(operation: K) =>
+      (id: string, how: CallOptions = {}) =>
+        ask(operation, how, given({ path: { id } })),
+    list:
+      <K extends WithOnly<object>>(operation: K) =>
+      (query?: Query<K>, how: CallOptions = {}) =>
+        ask(operation, how, given({ query })),
+    byQuery:
+      <K extends keyof Operations>(operation: K) =>
+      (query: Query<K>, how: CallOptions = {}) =>
+        ask(operation, how, given({ query })),
+    send:
+      <K extends keyof Operations>(operation: K) =>
+      (body: Body<K>, how: CallOptions = {}) =>
+        ask(operation, how, given({ body })),
+  };
 }
 
-function identity(ask: Asking) {
+function identity({ ask, plain, send }: Asking) {
   return {
-    mintNonce: (how: CallOptions = {}) => ask('GET /v1/keys/nonce', how, {}),
-    mintKey: (body: Body<'POST /v1/keys'>, how: CallOptions = {}) =>
-      ask('POST /v1/keys', how, { body }),
-    me: (how: CallOptions = {}) => ask('GET /v1/me', how, {}),
+    mintNonce: plain('GET /v1/keys/nonce'),
+    mintKey: send('POST /v1/keys'),
+    me: plain('GET /v1/me'),
     walletNonce: (purpose: 'link' | 'authorize' = 'link', how: CallOptions = {}) =>
       ask('GET /v1/wallets/nonce', how, { query: { purpose } }),
     proveWallet: (family: Family, body: Body<'POST /v1/wallets/evm'>, how: CallOptions = {}) =>
@@ -92,52 +123,41 @@ function identity(ask: Asking) {
   };
 }
 
-function market(ask: Asking) {
+function market({ ask, plain, byId, list, byQuery, send }: Asking) {
   return {
-    assets: (query: Query<'GET /v1/assets'> = {}, how: CallOptions = {}) =>
-      ask('GET /v1/assets', how, { query }),
-    rules: (how: CallOptions = {}) => ask('GET /v1/rules', how, {}),
+    assets: list('GET /v1/assets'),
+    rules: plain('GET /v1/rules'),
     /** Needs no key. */
-    status: (how: CallOptions = {}) => ask('GET /market/status', how, {}),
-    pair: (query: Query<'GET /v1/pairs'>, how: CallOptions = {}) =>
-      ask('GET /v1/pairs', how, { query }),
-    pairPrice: (query: Query<'GET /v1/pairs/price'>, how: CallOptions = {}) =>
-      ask('GET /v1/pairs/price', how, { query }),
+    status: plain('GET /market/status'),
+    pair: byQuery('GET /v1/pairs'),
+    pairPrice: byQuery('GET /v1/pairs/price'),
     /** The same for who has no key yet. */
     keyless: {
-      assets: (query: Query<'GET /market/assets'> = {}, how: CallOptions = {}) =>
-        ask('GET /market/assets', how, { query }),
-      pair: (query: Query<'GET /market/pairs'>, how: CallOptions = {}) =>
-        ask('GET /market/pairs', how, { query }),
-      pairPrice: (query: Query<'GET /market/pairs/price'>, how: CallOptions = {}) =>
-        ask('GET /market/pairs/price', how, { query }),
-      levels: (query: Query<'GET /market/levels'>, how: CallOptions = {}) =>
-        ask('GET /market/levels', how, { query }),
+      assets: list('GET /market/assets'),
+      pair: byQuery('GET /market/pairs'),
+      pairPrice: byQuery('GET /market/pairs/price'),
+      levels: byQuery('GET /market/levels'),
     },
     /** Throws `token_rejected` or `asset_delisted` (422) for what can never be traded. */
-    listAsset: (body: Body<'POST /v1/assets'>, how: CallOptions = {}) =>
-      ask('POST /v1/assets', how, { body }),
+    listAsset: send('POST /v1/assets'),
     createRfq: async (body: Body<'POST /v1/rfqs'>, how: CallOptions = {}) =>
       (await ask('POST /v1/rfqs', how, { body })).rfq,
-    rfqs: (query: Query<'GET /v1/rfqs'> = {}, how: CallOptions = {}) =>
-      ask('GET /v1/rfqs', how, { query }),
-    rfq: (id: string, how: CallOptions = {}) => ask('GET /v1/rfqs/{id}', how, { path: { id } }),
+    rfqs: list('GET /v1/rfqs'),
+    rfq: byId('GET /v1/rfqs/{id}'),
     cancelRfq: async (id: string, how: CallOptions = {}) =>
       (await ask('POST /v1/rfqs/{id}/cancel', how, { path: { id } })).rfq,
     threadsOfRfq: (id: string, query: PageOptions = {}, how: CallOptions = {}) =>
       ask('GET /v1/rfqs/{id}/threads', how, { path: { id }, query }),
     /** Prices at which makers would quote, best first. They promise nothing: ask for quotes. */
-    levels: (query: Query<'GET /v1/levels'>, how: CallOptions = {}) =>
-      ask('GET /v1/levels', how, { query }),
+    levels: byQuery('GET /v1/levels'),
     /** A maker's, in place of those before; an empty list withdraws them. */
-    publishLevels: (body: Body<'POST /v1/levels'>, how: CallOptions = {}) =>
-      ask('POST /v1/levels', how, { body }),
+    publishLevels: send('POST /v1/levels'),
     /** All of yours, of every pair. */
-    withdrawLevels: (how: CallOptions = {}) => ask('POST /v1/levels/withdraw', how, {}),
+    withdrawLevels: plain('POST /v1/levels/withdraw'),
   };
 }
 
-function threads(ask: Asking) {
+function threads({ ask, byId, list }: Asking) {
   return {
     quote: async (
       id: string,
@@ -158,13 +178,10 @@ function threads(ask: Asking) {
     withdrawQuotes: (body: Body<'POST /v1/quotes/withdraw'> = {}, how: CallOptions = {}) =>
       ask('POST /v1/quotes/withdraw', how, { body }),
     /** Your threads, newest first; unless named those that are open and you are the maker of. */
-    quotes: (query: Query<'GET /v1/threads'> = {}, how: CallOptions = {}) =>
-      ask('GET /v1/threads', how, { query }),
-    thread: (id: string, how: CallOptions = {}) =>
-      ask('GET /v1/threads/{id}', how, { path: { id } }),
+    quotes: list('GET /v1/threads'),
+    thread: byId('GET /v1/threads/{id}'),
     /** Of the other side of a thread of yours. */
-    recordOf: (id: string, how: CallOptions = {}) =>
-      ask('GET /v1/threads/{id}/record', how, { path: { id } }),
+    recordOf: byId('GET /v1/threads/{id}/record'),
     propose: async (
       id: string,
       quoteAmount: string,
@@ -179,7 +196,7 @@ function threads(ask: Asking) {
   };
 }
 
-function settlement(ask: Asking) {
+function settlement({ ask, byId, list }: Asking) {
   const fundLeg = 'POST /v1/swaps/{id}/legs/{leg}/fund';
   const claimLeg = 'POST /v1/swaps/{id}/legs/{leg}/claim';
   const refundLeg = 'POST /v1/swaps/{id}/legs/{leg}/refund';
@@ -187,9 +204,8 @@ function settlement(ask: Asking) {
   const built = (answer: Promise<object>) => answer as Promise<Built>;
   const relayed = (answer: Promise<object>) => answer as Promise<RelayedClaim>;
   return {
-    swaps: (query: Query<'GET /v1/swaps'> = {}, how: CallOptions = {}) =>
-      ask('GET /v1/swaps', how, { query }),
-    swap: (id: string, how: CallOptions = {}) => ask('GET /v1/swaps/{id}', how, { path: { id } }),
+    swaps: list('GET /v1/swaps'),
+    swap: byId('GET /v1/swaps/{id}'),
     /** On Bitcoin `address` is a compressed public key, 66 hex. */
     setAddress: async (
       id: string,
@@ -227,17 +243,14 @@ function settlement(ask: Asking) {
   };
 }
 
-function webhooks(ask: Asking) {
+function webhooks({ ask, byId, list }: Asking) {
   return {
     /** `events` empty or left out: all but the `thread.` ones. The secret is told this once. */
     registerWebhook: (body: Registration, how: CallOptions = {}) =>
       ask('POST /v1/webhooks', how, { body: body as Body<'POST /v1/webhooks'> }),
-    webhooks: (query: PageOptions = {}, how: CallOptions = {}) =>
-      ask('GET /v1/webhooks', how, { query }),
-    removeWebhook: (id: string, how: CallOptions = {}) =>
-      ask('DELETE /v1/webhooks/{id}', how, { path: { id } }),
+    webhooks: list('GET /v1/webhooks'),
+    removeWebhook: byId('DELETE /v1/webhooks/{id}'),
     /** Sends a test, and says whether a 2xx came. */
-    pingWebhook: (id: string, how: CallOptions = {}) =>
-      ask('POST /v1/webhooks/{id}/ping', how, { path: { id } }),
+    pingWebhook: byId('POST /v1/webhooks/{id}/ping'),
   };
 }
